@@ -12,43 +12,37 @@ static ptrdiff_t stride_of(int width) { return (width + 63) / 64 * 64; }
 typedef struct Planes {
     GpuPlane luma;
     GpuBuffer *planes;
-    MotusRefLuma cpu, cuda;
+    MotusRefLuma ref[2];
 } Planes;
 
 static void open_planes(GpuCase *c) {
     Planes *p = c->state;
-    CU_ASSERT_EQUAL_FATAL(motus_ref_luma_alloc(&p->cpu, c->width, c->height), MOTUS_OK);
+    CU_ASSERT_FATAL(!motus_ref_luma_alloc(&p->ref[ON_CPU], c->width, c->height));
     p->luma = gpu_plane(c, "luma", GPU_INPUT, c->width, c->height, stride_of(c->width), 1);
     p->planes = gpu_buffer(c, "planes", GPU_OUTPUT, motus_ref_luma_bytes(c->width, c->height));
-    motus_ref_luma_layout(&p->cuda, p->planes->cuda, c->width, c->height);
-    gpu_expect(c,
-               !memcmp(p->cuda.tap, p->cpu.tap, sizeof p->cpu.tap) &&
-                   p->cuda.stride == p->cpu.stride && !p->cuda.ops,
-               "layout");
+    motus_ref_luma_layout(&p->ref[ON_CUDA], p->planes->at[ON_CUDA], c->width, c->height);
+    gpu_expect(c, !memcmp(p->ref[0].tap, p->ref[1].tap, sizeof p->ref[0].tap), "taps");
+    gpu_expect(c, p->ref[0].stride == p->ref[1].stride && !p->ref[ON_CUDA].ops, "layout");
 }
 
-// The planes with their border; the bytes beyond it stay poisoned.
-static void planes_cpu(GpuCase *c) {
+// The CPU's planes are copied with their border; the bytes beyond it stay poisoned.
+static MotusStatus run_planes(GpuCase *c, int on) {
     Planes *p = c->state;
-    const MotusRefLuma *ref = &p->cpu;
-    motus_ref_luma_build(&p->cpu, &p->luma.cpu, 1, 1);
+    MotusRefLuma *ref = &p->ref[on];
+    if (on) return gpu_launched(c, motus_ref_luma_cuda_build(ref, &p->luma.at[on], c->stream));
+    motus_ref_luma_build(ref, &p->luma.at[on], 1, 1);
     for (int k = 0; k < 4; k++)
         for (int y = -MOTUS_REF_PAD; y < ref->height + MOTUS_REF_PAD; y++) {
             const uint8_t *row = ref->plane[k] + y * ref->stride - MOTUS_REF_PAD;
-            memcpy((uint8_t *)p->planes->cpu + (row - ref->memory), row,
+            memcpy((uint8_t *)p->planes->at[on] + (row - ref->memory), row,
                    (size_t)(ref->width + 2 * MOTUS_REF_PAD));
         }
+    return MOTUS_OK;
 }
 
-static MotusStatus planes_cuda(GpuCase *c, cudaStream_t stream) {
-    Planes *p = c->state;
-    return gpu_launched(c, motus_ref_luma_cuda_build(&p->cuda, &p->luma.cuda, stream));
-}
+static void close_planes(GpuCase *c) { motus_ref_luma_free(&((Planes *)c->state)->ref[ON_CPU]); }
 
-static void close_planes(GpuCase *c) { motus_ref_luma_free(&((Planes *)c->state)->cpu); }
-
-static const GpuKernel planes = {sizeof(Planes), open_planes, NULL,        planes_cpu,
-                                 planes_cuda,    NULL,        close_planes};
+static const GpuKernel planes = {sizeof(Planes), open_planes, NULL, run_planes, NULL, close_planes};
 
 // ---- Centres ------------------------------------------------------------------------------------
 
@@ -61,7 +55,7 @@ typedef struct Centres {
     GpuPlane cur, luma;
     GpuBuffer *previous, *planes, *centre, *scratch;
     MotusMeCpu *me;
-    MotusRefLuma cpu_ref, cuda_ref;
+    MotusRefLuma ref[2];
 } Centres;
 
 static void open_centres(GpuCase *c) {
@@ -69,8 +63,8 @@ static void open_centres(GpuCase *c) {
     const MotusMeConfig config = motus_me_config_default(c->width, c->height);
     s->n_mb = c->width / 16 * (c->height / 16);
     const size_t mvs = (size_t)s->n_mb * sizeof(MotusMv);
-    CU_ASSERT_EQUAL_FATAL(motus_me_cpu_open(&s->me, &config), MOTUS_OK);
-    CU_ASSERT_EQUAL_FATAL(motus_ref_luma_alloc(&s->cpu_ref, c->width, c->height), MOTUS_OK);
+    CU_ASSERT_FATAL(!motus_me_cpu_open(&s->me, &config));
+    CU_ASSERT_FATAL(!motus_ref_luma_alloc(&s->ref[ON_CPU], c->width, c->height));
     s->cur = gpu_plane(c, "cur", GPU_INPUT, c->width, c->height, stride_of(c->width), 1);
     s->luma = gpu_plane(c, "luma", GPU_INPUT, c->width, c->height, stride_of(c->width), 1);
     s->previous = gpu_buffer(c, "previous", GPU_INPUT, mvs);
@@ -78,7 +72,7 @@ static void open_centres(GpuCase *c) {
     s->centre = gpu_buffer(c, "centres", GPU_OUTPUT, mvs);
     s->scratch =
         gpu_buffer(c, "scratch", GPU_SCRATCH, motus_centres_cuda_bytes(c->width, c->height));
-    motus_ref_luma_layout(&s->cuda_ref, s->planes->cuda, c->width, c->height);
+    motus_ref_luma_layout(&s->ref[ON_CUDA], s->planes->at[ON_CUDA], c->width, c->height);
 }
 
 // Fills both pictures with a texture of small blocks; cur takes 96x96 areas of ref from elsewhere.
@@ -103,28 +97,19 @@ static void fill_moved(const MotusPlane *cur, const MotusPlane *ref) {
 }
 
 static void fill_pictures(const Centres *s) {
-    const size_t size = (size_t)(s->cur.cpu.stride * s->cur.cpu.height);
-    uint8_t *cur = s->cur.cpu.data, *ref = s->luma.cpu.data;
-    switch (s->content) {
-    case MOVED:
-        fill_moved(&s->cur.cpu, &s->luma.cpu);
-        break;
-    case NOISE:
-        motus_test_fill(cur, size);
-        motus_test_fill(ref, size);
-        break;
-    case STRIPES:
-        for (size_t i = 0; i < size; i++) cur[i] = ref[i] = i / 16 & 1 ? 255 : 0;
-        break;
-    default:
-        memset(cur, s->content == FLAT ? 9 : 0, size);
-        memset(ref, s->content == FLAT ? 9 : 255, size);
-    }
+    const size_t size = (size_t)(s->cur.at[ON_CPU].stride * s->cur.at[ON_CPU].height);
+    uint8_t *cur = s->cur.at[ON_CPU].data, *ref = s->luma.at[ON_CPU].data;
+    memset(cur, s->content == FLAT ? 9 : 0, size);
+    memset(ref, s->content == FLAT ? 9 : 255, size);
+    if (s->content == MOVED) fill_moved(&s->cur.at[ON_CPU], &s->luma.at[ON_CPU]);
+    if (s->content == NOISE) motus_test_fill(cur, size), motus_test_fill(ref, size);
+    for (size_t i = 0; i < size && s->content == STRIPES; i++)
+        cur[i] = ref[i] = i / 16 & 1 ? 255 : 0;
 }
 
 // Previous MVs: small ones, any, or all the same (kind 3).
 static void fill_previous(const Centres *s, int kind) {
-    MotusMv *mv = s->previous->cpu;
+    MotusMv *mv = s->previous->at[ON_CPU];
     const int most = kind == 1 ? 300 : 8191;
     for (int i = 0; i < s->n_mb; i++)
         mv[i] = kind == 3 && i ? mv[0]
@@ -159,43 +144,36 @@ static void fill_centres(GpuCase *c) {
              s->content, s->reach, s->limit_x, s->limit_y, s->lambda_q8, number % 4);
 }
 
-static MotusCentresPicture picture_of(const Centres *s, int on_device) {
-    const MotusPlane *cur = on_device ? &s->cur.cuda : &s->cur.cpu;
-    MotusCentresPicture p = {.cur = cur->data,
-                             .cur_stride = cur->stride,
-                             .ref = on_device ? &s->cuda_ref : &s->cpu_ref,
-                             .lambda_q8 = s->lambda_q8,
-                             .reach = s->reach,
-                             .limit_x = s->limit_x,
-                             .limit_y = s->limit_y,
-                             .centre = on_device ? s->centre->cuda : s->centre->cpu};
-    if (s->with_previous) p.previous = on_device ? s->previous->cuda : s->previous->cpu;
-    return p;
-}
-
-static void centres_cpu(GpuCase *c) {
+static MotusStatus run_centres(GpuCase *c, int on) {
     Centres *s = c->state;
-    const MotusCentresPicture picture = picture_of(s, 0);
-    motus_ref_luma_build(&s->cpu_ref, &s->luma.cpu, 0, 1);
-    motus_me_cpu_predict(s->me, &picture);
-}
-
-static MotusStatus centres_cuda(GpuCase *c, cudaStream_t stream) {
-    const Centres *s = c->state;
-    const MotusCentresPicture picture = picture_of(s, 1);
-    cudaError_t status = motus_ref_luma_cuda_build(&s->cuda_ref, &s->luma.cuda, stream);
-    if (!status) status = motus_centres_cuda(&picture, s->scratch->cuda, stream);
+    const MotusPlane *cur = &s->cur.at[on];
+    const MotusCentresPicture p = {.cur = cur->data,
+                                   .cur_stride = cur->stride,
+                                   .ref = &s->ref[on],
+                                   .previous = s->with_previous ? s->previous->at[on] : NULL,
+                                   .lambda_q8 = s->lambda_q8,
+                                   .reach = s->reach,
+                                   .limit_x = s->limit_x,
+                                   .limit_y = s->limit_y,
+                                   .centre = s->centre->at[on]};
+    if (!on) {
+        motus_ref_luma_build(&s->ref[on], &s->luma.at[on], 0, 1);
+        motus_me_cpu_predict(s->me, &p);
+        return MOTUS_OK;
+    }
+    cudaError_t status = motus_ref_luma_cuda_build(&s->ref[on], &s->luma.at[on], c->stream);
+    if (!status) status = motus_centres_cuda(&p, s->scratch->at[on], c->stream);
     return gpu_launched(c, status);
 }
 
 static void close_centres(GpuCase *c) {
     Centres *s = c->state;
-    motus_ref_luma_free(&s->cpu_ref);
+    motus_ref_luma_free(&s->ref[ON_CPU]);
     motus_me_cpu_close(&s->me);
 }
 
-static const GpuKernel centres = {sizeof(Centres), open_centres, fill_centres, centres_cpu,
-                                  centres_cuda,    NULL,         close_centres};
+static const GpuKernel centres = {sizeof(Centres), open_centres, fill_centres,
+                                  run_centres,     NULL,         close_centres};
 
 // ---- Rows ---------------------------------------------------------------------------------------
 
@@ -226,4 +204,4 @@ static const GpuRow rows[] = {
      .graph = 1},
     {0}};
 
-const GpuSuite gpu_centres = {"centres", rows, NULL};
+const GpuSuite gpu_centres = {"centres", rows};

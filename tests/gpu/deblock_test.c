@@ -31,37 +31,32 @@ static void open_deblock(GpuCase *c) {
 
 static void fill_with(GpuCase *c, DeblockKind kind, int qp, int spread) {
     Deblock *d = c->state;
-    for (int p = 0; p < 3; p++) deblock_case_samples(&d->from[p].cpu, spread);
+    for (int p = 0; p < 3; p++) deblock_case_samples(&d->from[p].at[ON_CPU], spread);
     for (int i = 0; i < d->mb_width * d->mb_height; i++)
-        deblock_case_mb((MotusMb *)d->mb->cpu + i, kind, qp);
+        deblock_case_mb((MotusMb *)d->mb->at[ON_CPU] + i, kind, qp);
     snprintf(c->what, sizeof c->what, "kind %d, QP %d, spread %d", (int)kind, qp, spread);
 }
 
-static void deblock_cpu(GpuCase *c) {
-    Deblock *d = c->state;
+static MotusStatus run_deblock(GpuCase *c, int on) {
+    const Deblock *d = c->state;
     MotusFrame frame = {.width = c->width, .height = c->height};
-    for (int p = 0; p < 3; p++) {
-        const MotusPlane *from = &d->from[p].cpu;
-        frame.plane[p] = d->to[p].cpu;
-        for (int y = 0; y < from->height; y++)
-            memcpy(frame.plane[p].data + y * from->stride, from->data + y * from->stride,
-                   (size_t)from->width);
-    }
-    const MotusCodedMbs mbs = {
-        .mb_width = d->mb_width, .mb_height = d->mb_height, .mb = d->mb->cpu};
-    motus_deblock_picture(&frame, &mbs);
-}
-
-static MotusStatus deblock_cuda(GpuCase *c, cudaStream_t stream) {
-    Deblock *d = c->state;
     uint8_t *to[3];
     const uint8_t *from[3];
     ptrdiff_t stride[3];
-    for (int p = 0; p < 3; p++)
-        to[p] = d->to[p].cuda.data, from[p] = d->from[p].cuda.data,
-        stride[p] = d->to[p].cuda.stride;
-    return gpu_launched(c, motus_deblock_cuda(to, from, stride, d->mb->cuda, d->mb_width,
-                                              d->mb_height, d->scratch->cuda, 0, stream));
+    for (int p = 0; p < 3; p++) {
+        const MotusPlane *plane = &d->from[p].at[on];
+        frame.plane[p] = d->to[p].at[on];
+        to[p] = frame.plane[p].data, from[p] = plane->data, stride[p] = plane->stride;
+        for (int y = 0; y < plane->height && !on; y++)
+            memcpy(to[p] + y * stride[p], from[p] + y * stride[p], (size_t)plane->width);
+    }
+    if (on)
+        return gpu_launched(c, motus_deblock_cuda(to, from, stride, d->mb->at[on], d->mb_width,
+                                                  d->mb_height, d->scratch->at[on], 0, c->stream));
+    const MotusCodedMbs mbs = {
+        .mb_width = d->mb_width, .mb_height = d->mb_height, .mb = d->mb->at[on]};
+    motus_deblock_picture(&frame, &mbs);
+    return MOTUS_OK;
 }
 
 // ---- Contents -----------------------------------------------------------------------------------
@@ -90,7 +85,7 @@ static void fill_in_flight(GpuCase *c) {
 }
 
 #define KERNEL(fill)                                                                               \
-    { sizeof(Deblock), open_deblock, fill, deblock_cpu, deblock_cuda, NULL, NULL }
+    { sizeof(Deblock), open_deblock, fill, run_deblock, NULL, NULL }
 static const GpuKernel every_qp = KERNEL(fill_every_qp), any = KERNEL(fill_any),
                        each_kind = KERNEL(fill_each_kind), in_flight = KERNEL(fill_in_flight);
 
@@ -110,4 +105,4 @@ static const GpuRow rows[] = {
     {.name = "graph", .kernel = &in_flight, .sizes = cif, .launches = 2, .graph = 1},
     {0}};
 
-const GpuSuite gpu_deblock = {"deblock", rows, NULL};
+const GpuSuite gpu_deblock = {"deblock", rows};

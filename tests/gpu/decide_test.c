@@ -49,9 +49,9 @@ static void generate(GpuCase *c, Decide *d) {
     MotusSynth *synth = NULL;
     MotusSynthConfig config = motus_synth_config_default(c->width, c->height);
     config.pan_x = 5, config.pan_y = -3, config.objects = 6, config.noise = 3, config.cut_every = 7;
-    CU_ASSERT_EQUAL_FATAL(motus_synth_open(&synth, &config), MOTUS_OK);
+    CU_ASSERT_FATAL(!motus_synth_open(&synth, &config));
     for (int t = 0; t < FRAMES; t++) {
-        CU_ASSERT_EQUAL_FATAL(motus_frame_alloc(&d->frame[t], c->width, c->height), MOTUS_OK);
+        CU_ASSERT_FATAL(!motus_frame_alloc(&d->frame[t], c->width, c->height));
         motus_synth_frame(synth, t, d->frame[t]);
     }
     motus_synth_close(&synth);
@@ -61,16 +61,17 @@ static void open_device(GpuCase *c, Decide *d) {
     const size_t n = (size_t)d->n_mb;
     d->state =
         gpu_buffer(c, "state", GPU_KEPT, motus_picture_state_cuda_bytes(d->mb_width, d->mb_height));
-    CU_ASSERT_EQUAL_FATAL(
-        (int)motus_picture_state_cuda_place(&d->gpu, d->state->cuda, d->mb_width, d->mb_height), 0);
+    CU_ASSERT_EQUAL_FATAL((int)motus_picture_state_cuda_place(&d->gpu, d->state->at[ON_CUDA],
+                                                              d->mb_width, d->mb_height),
+                          0);
     d->teams = d->gpu.teams, d->early = d->gpu.early;
     for (int p = 0; p < 3; p++) {
         const int w = d->whole->plane[p].width, h = d->whole->plane[p].height;
         d->src[p] = gpu_plane(c, "source", GPU_INPUT, w, h, gpu_round16(w), 1);
         d->d_rec[p] = gpu_plane(c, "reconstruction", GPU_OUTPUT, w, h, gpu_round16(w), 1);
         if (p) d->chroma[p] = gpu_plane(c, "reference", GPU_INPUT, w, h, gpu_round16(w), 1);
-        d->gpu.src[p] = d->src[p].cuda.data, d->gpu.rec[p] = d->d_rec[p].cuda.data;
-        d->gpu.src_stride[p] = d->gpu.rec_stride[p] = d->src[p].cuda.stride;
+        d->gpu.src[p] = d->src[p].at[ON_CUDA].data, d->gpu.rec[p] = d->d_rec[p].at[ON_CUDA].data;
+        d->gpu.src_stride[p] = d->gpu.rec_stride[p] = d->src[p].at[ON_CUDA].stride;
     }
     d->offset = gpu_buffer(c, "QP offsets", GPU_INPUT, n);
     d->slice_first = gpu_buffer(c, "first MBs", GPU_INPUT, n * sizeof(int));
@@ -85,13 +86,12 @@ static void open_decide(GpuCase *c) {
     const int w = (c->width + 15) & ~15, h = (c->height + 15) & ~15;
     d->mb_width = w / 16, d->mb_height = h / 16, d->n_mb = d->mb_width * d->mb_height;
     for (int qp = 0; qp < 52; qp++) d->qp_table[qp] = motus_qp_at(qp);
-    CU_ASSERT_EQUAL_FATAL(motus_picture_state_alloc(&d->pic, d->mb_width, d->mb_height, 4),
-                          MOTUS_OK);
-    CU_ASSERT_EQUAL_FATAL(motus_field_alloc(&d->field, w, h), MOTUS_OK);
-    CU_ASSERT_EQUAL_FATAL(motus_ref_luma_alloc(&d->ref_luma, w, h), MOTUS_OK);
-    CU_ASSERT_EQUAL_FATAL(motus_frame_alloc(&d->whole, w, h), MOTUS_OK);
-    CU_ASSERT_EQUAL_FATAL(motus_frame_alloc(&d->rec, w, h), MOTUS_OK);
-    CU_ASSERT_EQUAL_FATAL(motus_frame_alloc(&d->ref, w, h), MOTUS_OK);
+    CU_ASSERT_FATAL(!motus_picture_state_alloc(&d->pic, d->mb_width, d->mb_height, 4));
+    CU_ASSERT_FATAL(!motus_field_alloc(&d->field, w, h));
+    CU_ASSERT_FATAL(!motus_ref_luma_alloc(&d->ref_luma, w, h));
+    CU_ASSERT_FATAL(!motus_frame_alloc(&d->whole, w, h));
+    CU_ASSERT_FATAL(!motus_frame_alloc(&d->rec, w, h));
+    CU_ASSERT_FATAL(!motus_frame_alloc(&d->ref, w, h));
     d->centre = calloc((size_t)d->n_mb, sizeof *d->centre);
     for (int t = 0; t < FRAMES; t++)
         if (real_frame[0]) d->frame[t] = motus_frame_ref(real_frame[t]);
@@ -143,7 +143,7 @@ static void begin_sequence(Decide *d, const Settings *settings) {
     me.subpel = MOTUS_SUBPEL_FULL, me.range = d->effort.range;
     motus_slices_free(&d->slices);
     motus_me_cpu_close(&d->me);
-    CU_ASSERT_EQUAL_FATAL(motus_me_cpu_open(&d->me, &me), MOTUS_OK);
+    CU_ASSERT_FATAL(!motus_me_cpu_open(&d->me, &me));
     CU_ASSERT_EQUAL_FATAL(
         motus_slices_alloc(&d->slices, settings->slices, d->mb_width, d->mb_height), MOTUS_OK);
     d->pic.mbs.slice_first = d->slices.first;
@@ -159,7 +159,7 @@ static void end_picture(Decide *d) {
 
 // Leaves in `mv` what refining the marked blocks gives, as the search of the device would.
 static void refine_marked(Decide *d, uint32_t lambda_q8) {
-    MotusMv *mv = d->mv->cpu;
+    MotusMv *mv = d->mv->at[ON_CPU];
     for (int i = 0; i < d->n_mb; i++) {
         const int x = i % d->mb_width * 16, y = i / d->mb_width * 16;
         const MotusPlane *luma = &d->whole->plane[0];
@@ -196,8 +196,8 @@ static void search_p(Decide *d) {
                                                        .centre = d->centre});
     motus_me_cpu_search(d->me, luma, &d->ref_luma, &hints, d->field);
     refine_marked(d, lambda_q8);
-    memcpy(d->planes->cpu, d->ref_luma.memory, d->planes->bytes);
-    memcpy(d->cost->cpu, d->field->cost[0], d->cost->bytes);
+    memcpy(d->planes->at[ON_CPU], d->ref_luma.memory, d->planes->bytes);
+    memcpy(d->cost->at[ON_CPU], d->field->cost[0], d->cost->bytes);
 }
 
 static void copy_plane(const MotusPlane *to, const MotusPlane *from) {
@@ -210,22 +210,22 @@ static void copy_plane(const MotusPlane *to, const MotusPlane *from) {
 static void fill_picture(GpuCase *c, int t) {
     Decide *d = c->state;
     const int alone = (d->settings.qp + t) % 2, maps = d->settings.maps;
-    int8_t *offset = d->offset->cpu;
+    int8_t *offset = d->offset->at[ON_CPU];
     if (t) end_picture(d);
     d->is_p = t > 0;
-    CU_ASSERT_EQUAL_FATAL(motus_frame_copy_padded(d->whole, d->frame[t]), MOTUS_OK);
+    CU_ASSERT_FATAL(!motus_frame_copy_padded(d->whole, d->frame[t]));
     d->pic.mbs.src = d->whole, d->pic.rec = d->rec;
     for (int i = 0; i < d->n_mb; i++)
         offset[i] = (int8_t)(i % 7 ? motus_test_range(-8, 8) : motus_test_range(-51, 51));
     d->pic.qp_offset = maps ? offset : NULL;
-    d->gpu.qp_offset = maps ? d->offset->cuda : NULL;
-    d->gpu.slice_first = d->slices.first ? d->slice_first->cuda : NULL;
+    d->gpu.qp_offset = maps ? d->offset->at[ON_CUDA] : NULL;
+    d->gpu.slice_first = d->slices.first ? d->slice_first->at[ON_CUDA] : NULL;
     d->gpu.teams = alone ? 1 : d->teams, d->gpu.early = alone ? d->early : 0;
-    if (d->slices.first) memcpy(d->slice_first->cpu, d->slices.first, d->slice_first->bytes);
+    if (d->slices.first) memcpy(d->slice_first->at[ON_CPU], d->slices.first, d->slice_first->bytes);
     if (d->is_p) search_p(d);
     for (int p = 0; p < 3; p++) {
-        copy_plane(&d->src[p].cpu, &d->whole->plane[p]);
-        if (p && d->is_p) copy_plane(&d->chroma[p].cpu, &d->ref->plane[p]);
+        copy_plane(&d->src[p].at[ON_CPU], &d->whole->plane[p]);
+        if (p && d->is_p) copy_plane(&d->chroma[p].at[ON_CPU], &d->ref->plane[p]);
     }
     snprintf(c->what, sizeof c->what, "%s, QP %d%s, %d slices, picture %d",
              motus_preset_name(d->settings.preset), d->settings.qp, maps ? " and a map" : "",
@@ -241,52 +241,47 @@ static void fill_decide(GpuCase *c) {
 
 // ---- Both versions ------------------------------------------------------------------------------
 
-static MotusReference reference(const Decide *d, const uint8_t *luma, const GpuPlane *chroma,
-                                int on_device) {
+static MotusReference reference_on(const Decide *d, int on) {
+    const ptrdiff_t at = d->ref_luma.plane[0] - d->ref_luma.memory;
     MotusReference ref = {.width = d->ref_luma.width,
                           .height = d->ref_luma.height,
-                          .luma = luma,
+                          .luma = (const uint8_t *)d->planes->at[on] + at,
+                          .chroma = {d->chroma[1].at[on].data, d->chroma[2].at[on].data},
                           .luma_stride = d->ref_luma.stride,
-                          .chroma_stride = chroma[1].cpu.stride};
-    for (int k = 0; k < 2; k++)
-        ref.chroma[k] = on_device ? chroma[1 + k].cuda.data : chroma[1 + k].cpu.data;
+                          .chroma_stride = d->chroma[1].at[on].stride};
     memcpy(ref.tap, d->ref_luma.tap, sizeof ref.tap);
     return ref;
 }
 
-static MotusInterLimits limits_of(const Decide *d) {
-    return (MotusInterLimits){.max_mvs = 16, .max_mv_y = 512, .unit = 1, .steps = d->effort.steps};
-}
-
-static void decide_cpu(GpuCase *c) {
-    Decide *d = c->state;
+static void decide_on_cpu(Decide *d, MotusInterLimits limits) {
     const MotusCoding coding = {d->qp_table, d->settings.qp, d->effort};
-    const MotusPCoding p = {.ref = reference(d, d->ref_luma.plane[0], d->chroma, 0),
+    const MotusPCoding p = {.ref = reference_on(d, ON_CPU),
                             .ref_luma = &d->ref_luma,
                             .field = d->field,
                             .centre = d->centre,
-                            .limits = limits_of(d),
+                            .limits = limits,
                             .subpel = MOTUS_SUBPEL_QUARTER};
     if (d->is_p)
         motus_passes()->code_p(&d->pic, &coding, &p);
     else
         motus_passes()->code_i(&d->pic, &coding);
-    for (int i = 0; i < 3; i++) copy_plane(&d->d_rec[i].cpu, &d->rec->plane[i]);
+    for (int i = 0; i < 3; i++) copy_plane(&d->d_rec[i].at[ON_CPU], &d->rec->plane[i]);
 }
 
-static MotusStatus decide_cuda(GpuCase *c, cudaStream_t stream) {
-    const Decide *d = c->state;
+static MotusStatus run_decide(GpuCase *c, int on) {
+    Decide *d = c->state;
     const int qp = d->settings.qp;
-    if (!d->is_p) return gpu_launched(c, motus_code_i_cuda(&d->gpu, qp, &d->effort, stream));
-    const uint8_t *planes = d->planes->cuda;
-    const MotusPCodingCuda p = {
-        .ref = reference(d, planes + (d->ref_luma.plane[0] - d->ref_luma.memory), d->chroma, 1),
-        .mv = d->mv->cuda,
-        .cost = d->cost->cuda,
-        .limits = limits_of(d)};
+    const MotusInterLimits limits = {
+        .max_mvs = 16, .max_mv_y = 512, .unit = 1, .steps = d->effort.steps};
+    const MotusPCodingCuda p = {.ref = reference_on(d, ON_CUDA),
+                                .mv = d->mv->at[ON_CUDA],
+                                .cost = d->cost->at[ON_CUDA],
+                                .limits = limits};
+    if (!on) return decide_on_cpu(d, limits), MOTUS_OK;
+    if (!d->is_p) return gpu_launched(c, motus_code_i_cuda(&d->gpu, qp, &d->effort, c->stream));
     cudaError_t status =
-        motus_mark_blocks_cuda(&d->gpu, p.cost, p.mv, NULL, qp, &d->effort, stream);
-    if (!status) status = motus_code_p_cuda(&d->gpu, &p, qp, &d->effort, stream);
+        motus_mark_blocks_cuda(&d->gpu, p.cost, p.mv, NULL, qp, &d->effort, c->stream);
+    if (!status) status = motus_code_p_cuda(&d->gpu, &p, qp, &d->effort, c->stream);
     return gpu_launched(c, status);
 }
 
@@ -325,21 +320,15 @@ static void fill_bench(GpuCase *c) {
     fill_picture(c, 1);
 }
 
-static const GpuKernel decide = {sizeof(Decide), open_decide, fill_decide, decide_cpu,
-                                 decide_cuda,    check_mbs,   close_decide};
-static const GpuKernel timed = {sizeof(Decide), open_decide, fill_bench,  decide_cpu,
-                                decide_cuda,    check_mbs,   close_decide};
+static const GpuKernel decide = {sizeof(Decide), open_decide, fill_decide,
+                                 run_decide,     check_mbs,   close_decide};
+static const GpuKernel timed = {sizeof(Decide), open_decide, fill_bench,
+                                run_decide,     check_mbs,   close_decide};
 
 enum { ROUNDS = 15 * FRAMES };
 static const GpuSize sizes[] = {{16, 16, ROUNDS},   {64, 16, ROUNDS},   {16, 80, ROUNDS},
                                 {176, 144, ROUNDS}, {352, 288, ROUNDS}, {640, 368, ROUNDS},
                                 {0, 0, 0}};
-
-static const GpuRow rows[] = {
-    {.name = "generated", .kernel = &decide, .sizes = sizes},
-    {.name = "code_i", .kernel = &timed, .bench = {1920, 1088, 0}},
-    {.name = "code_p", .kernel = &timed, .variant = 1, .bench = {1920, 1088, 0}},
-    {0}};
 
 static void real(void) {
     static const char *const names[] = {"foreman_cif_300", "carphone_qcif_120", "scenecuts_cif_39",
@@ -363,5 +352,11 @@ static void real(void) {
     }
 }
 
-static const MotusTest tests[] = {{"real", real}, {0}};
-const GpuSuite gpu_decide = {"decide", rows, tests};
+static const GpuRow rows[] = {
+    {.name = "generated", .kernel = &decide, .sizes = sizes},
+    {.name = "code_i", .kernel = &timed, .bench = {1920, 1088, 0}},
+    {.name = "code_p", .kernel = &timed, .variant = 1, .bench = {1920, 1088, 0}},
+    GPU_TEST(real),
+    {0}};
+
+const GpuSuite gpu_decide = {"decide", rows};

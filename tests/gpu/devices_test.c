@@ -142,10 +142,9 @@ static void encoders_on_two_devices(void) {
     for (int k = 0; k < 2; k++) drop_sequence(&e[k].sequence);
 }
 
-static const MotusTest device_tests[] = {{"auto_takes_cuda", auto_takes_cuda}, {0}};
-const GpuSuite gpu_device = {"device", NULL, device_tests};
+static const GpuRow device_rows[] = {GPU_TEST(auto_takes_cuda), {0}};
+const GpuSuite gpu_device = {"device", device_rows};
 
-static const MotusTest tests[] = {{"gop_coders_on_all_devices", gop_coders_on_all_devices},
-                                  {"encoders_on_two_devices", encoders_on_two_devices},
-                                  {0}};
-const GpuSuite gpu_devices = {"devices", NULL, tests};
+static const GpuRow rows[] = {
+    GPU_TEST(gop_coders_on_all_devices), GPU_TEST(encoders_on_two_devices), {0}};
+const GpuSuite gpu_devices = {"devices", rows};

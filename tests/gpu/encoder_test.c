@@ -21,8 +21,7 @@ static void compare(const Sequence *s, int gap, int shift, int mixed, cudaStream
                     s->config.height, gap, shift, mixed, i, status, motus_encoder_error(enc)->text);
     }
     CU_ASSERT_EQUAL(motus_encoder_error(enc)->status, MOTUS_OK);
-    motus_encoder_close(&enc);
-    drop_device_frame(&d);
+    release(enc, &d, NULL);
 }
 
 static void equal_to_the_cpu(void) {
@@ -63,7 +62,7 @@ static void slice_sizes_are_refused(void) {
     CU_ASSERT_EQUAL(motus_encoder_open(&enc, &c, &error), MOTUS_ERR_UNSUPPORTED);
     CU_ASSERT(!enc && strstr(error.text, "slices") && !strchr(error.text, '\n'));
     c.backend = MOTUS_BACKEND_AUTO;
-    CU_ASSERT_EQUAL_FATAL(motus_encoder_open(&enc, &c, &error), MOTUS_OK);
+    CU_ASSERT_FATAL(!motus_encoder_open(&enc, &c, &error));
     CU_ASSERT_EQUAL(motus_encoder_backend(enc), MOTUS_BACKEND_CPU);
     CU_ASSERT(strstr(motus_encoder_error(enc)->text, "slices") != NULL);
     motus_encoder_close(&enc);
@@ -102,7 +101,7 @@ static void gop_coders_give_one_stream(void) {
                             i);
                 continue;
             }
-            CU_ASSERT_EQUAL_FATAL(motus_encoder_receive(enc, &packet, -1), MOTUS_OK);
+            CU_ASSERT_FATAL(!motus_encoder_receive(enc, &packet, -1));
             const int want = (int)s.size[i % N_FRAMES], off = abs((int)packet->size - want);
             MOTUS_CHECK(packet->is_idr == (i % N_FRAMES % 3 == 0) &&
                             (packet->is_idr ? off < 4 : !off),
@@ -111,9 +110,7 @@ static void gop_coders_give_one_stream(void) {
                 CU_ASSERT(motus_test_same_frames(packet->recon, s.recon[i % N_FRAMES]));
             motus_packet_unref(&packet);
         }
-        motus_encoder_close(&enc);
-        drop_device_frame(&d);
-        drop_sequence(&s);
+        release(enc, &d, &s);
     }
     close_stream(stream);
 }
@@ -130,8 +127,7 @@ static void segments_in_any_order(void) {
         MotusEncoder *enc = open_encoder(&s.config);
         for (int k = 0; k < 8; k++) {
             CU_ASSERT_EQUAL(motus_encoder_send(enc, NULL, NULL), MOTUS_OK);
-            CU_ASSERT_EQUAL_FATAL(motus_encoder_next_segment(enc, first[k % 2], 1 - k % 2),
-                                  MOTUS_OK);
+            CU_ASSERT_FATAL(!motus_encoder_next_segment(enc, first[k % 2], 1 - k % 2));
             for (int i = first[k % 2]; i < end[k % 2]; i++)
                 CU_ASSERT_EQUAL(motus_encoder_send(enc, s.frame[i], NULL), MOTUS_OK);
         }
@@ -139,8 +135,7 @@ static void segments_in_any_order(void) {
             for (int i = first[k % 2]; i < end[k % 2]; i++)
                 MOTUS_CHECK(as_wanted(enc, &s, i), "%d GOP coders, turn %d, picture %d", gop_coders,
                             k, i);
-        motus_encoder_close(&enc);
-        drop_sequence(&s);
+        release(enc, NULL, &s);
     }
 }
 
@@ -179,7 +174,7 @@ static void kept_sources(void) {
         MotusPacket *packet;
         upload(&d, s.frame[i], NULL);
         CU_ASSERT_EQUAL(motus_encoder_send_device(enc, d.frame, NULL, NULL), MOTUS_OK);
-        CU_ASSERT_EQUAL_FATAL(motus_encoder_receive(enc, &packet, -1), MOTUS_OK);
+        CU_ASSERT_FATAL(!motus_encoder_receive(enc, &packet, -1));
         source[i] = motus_frame_ref(packet->source);
         motus_packet_unref(&packet);
     }
@@ -187,8 +182,7 @@ static void kept_sources(void) {
     for (int i = 0; i < N_FRAMES; i++)
         MOTUS_CHECK(motus_test_same_frames(source[i], s.frame[i]), "frame %d", i);
     for (int i = 0; i < N_FRAMES; i++) motus_frame_unref(&source[i]);
-    drop_device_frame(&d);
-    drop_sequence(&s);
+    release(NULL, &d, &s);
 }
 
 // Draws MVs of whole samples and with fractions, some far outside.
@@ -223,7 +217,7 @@ static void code_both(const Sequence *s, uint32_t modes, int final, int given) {
         c.backend = k ? MOTUS_BACKEND_CUDA : MOTUS_BACKEND_CPU;
         enc[k] = open_encoder(&c);
     }
-    CU_ASSERT_EQUAL_FATAL(motus_field_alloc(&field, c.width, c.height), MOTUS_OK);
+    CU_ASSERT_FATAL(!motus_field_alloc(&field, c.width, c.height));
     for (int i = 0; i < N_FRAMES; i++) {
         MotusPacket *packet[2] = {0};
         fill_field(field);
@@ -233,8 +227,8 @@ static void code_both(const Sequence *s, uint32_t modes, int final, int given) {
                                          .external_modes = modes,
                                          .external_final = final};
         for (int k = 0; k < 2; k++) {
-            CU_ASSERT_EQUAL_FATAL(motus_encoder_send(enc[k], s->frame[i], &params), MOTUS_OK);
-            CU_ASSERT_EQUAL_FATAL(motus_encoder_receive(enc[k], &packet[k], -1), MOTUS_OK);
+            CU_ASSERT_FATAL(!motus_encoder_send(enc[k], s->frame[i], &params));
+            CU_ASSERT_FATAL(!motus_encoder_receive(enc[k], &packet[k], -1));
         }
         MOTUS_CHECK(packet[0]->size == packet[1]->size &&
                         !memcmp(packet[0]->data, packet[1]->data, packet[0]->size) &&
@@ -267,7 +261,7 @@ static MotusFrame *tight_frame(const Sequence *s, void *memory) {
     uint8_t *luma = memory, *cb = luma + w * h;
     uint8_t *const data[3] = {luma, cb, cb + w * h / 4};
     const ptrdiff_t stride[3] = {w, w / 2, w / 2};
-    CU_ASSERT_EQUAL_FATAL(motus_frame_wrap(&frame, w, h, data, stride, NULL, NULL), MOTUS_OK);
+    CU_ASSERT_FATAL(!motus_frame_wrap(&frame, w, h, data, stride, NULL, NULL));
     return frame;
 }
 
@@ -281,11 +275,11 @@ static void frames_from_a_ring(void) {
     make_sequence(&s, 192, 112);
     size_t bytes = 192 * 112 * 3 / 2;
     MotusEncoder *enc = open_encoder(&s.config);
-    CU_ASSERT_EQUAL_FATAL(motus_cuda_ring_open_device(&ring, 2, bytes, bytes, NULL), MOTUS_OK);
+    CU_ASSERT_FATAL(!motus_cuda_ring_open_device(&ring, 2, bytes, bytes, NULL));
     CU_ASSERT_EQUAL(motus_cuda_ring_take_device(ring, &output, &stream, NULL), MOTUS_END);
     for (int n = 0; n < 40; n++) {
         if (n < 38) {
-            CU_ASSERT_EQUAL_FATAL(motus_cuda_ring_input(ring, &input, NULL), MOTUS_OK);
+            CU_ASSERT_FATAL(!motus_cuda_ring_input(ring, &input, NULL));
             MotusFrame *up = tight_frame(&s, input);
             CU_ASSERT_EQUAL(motus_frame_copy_padded(up, s.frame[n % N_FRAMES]), MOTUS_OK);
             motus_frame_unref(&up);
@@ -294,7 +288,7 @@ static void frames_from_a_ring(void) {
         if (!n || n > 38) continue;
         const int i = (n - 1) % N_FRAMES;
         CU_ASSERT_EQUAL(motus_cuda_ring_take(ring, &output, NULL), MOTUS_ERR_STATE);
-        CU_ASSERT_EQUAL_FATAL(motus_cuda_ring_take_device(ring, &output, &stream, NULL), MOTUS_OK);
+        CU_ASSERT_FATAL(!motus_cuda_ring_take_device(ring, &output, &stream, NULL));
         MotusFrame *down = tight_frame(&s, (void *)(uintptr_t)output);
         down->number = s.frame[i]->number;
         CU_ASSERT_EQUAL(motus_encoder_send_device(enc, down, stream, NULL), MOTUS_OK);
@@ -305,8 +299,7 @@ static void frames_from_a_ring(void) {
         enc = open_encoder(&s.config);
     }
     motus_cuda_ring_close(&ring);
-    motus_encoder_close(&enc);
-    drop_sequence(&s);
+    release(enc, NULL, &s);
 }
 
 // A plane that the device cannot read is refused before it is touched. The encoder goes on.
@@ -322,20 +315,18 @@ static void host_memory_is_refused(void) {
     CU_ASSERT_EQUAL(motus_encoder_send_device(enc, d.frame, NULL, NULL), MOTUS_OK);
     CU_ASSERT(as_wanted(enc, &s, 0));
     CU_ASSERT_EQUAL(motus_encoder_error(enc)->status, MOTUS_OK);
-    motus_encoder_close(&enc);
-    drop_device_frame(&d);
-    drop_sequence(&s);
+    release(enc, &d, &s);
 }
 
-static const MotusTest tests[] = {{"equal_to_the_cpu", equal_to_the_cpu},
-                                  {"slices", slices},
-                                  {"slice_sizes_are_refused", slice_sizes_are_refused},
-                                  {"gop_coders_give_one_stream", gop_coders_give_one_stream},
-                                  {"segments_in_any_order", segments_in_any_order},
-                                  {"fields_as_on_the_cpu", fields_as_on_the_cpu},
-                                  {"frames_made_late", frames_made_late},
-                                  {"kept_sources", kept_sources},
-                                  {"frames_from_a_ring", frames_from_a_ring},
-                                  {"host_memory_is_refused", host_memory_is_refused},
-                                  {0}};
-const GpuSuite gpu_encoder = {"encoder", NULL, tests};
+static const GpuRow rows[] = {GPU_TEST(equal_to_the_cpu),
+                              GPU_TEST(slices),
+                              GPU_TEST(slice_sizes_are_refused),
+                              GPU_TEST(gop_coders_give_one_stream),
+                              GPU_TEST(segments_in_any_order),
+                              GPU_TEST(fields_as_on_the_cpu),
+                              GPU_TEST(frames_made_late),
+                              GPU_TEST(kept_sources),
+                              GPU_TEST(frames_from_a_ring),
+                              GPU_TEST(host_memory_is_refused),
+                              {0}};
+const GpuSuite gpu_encoder = {"encoder", rows};

@@ -147,11 +147,9 @@ static void failing_lookahead(void) {
     drop_sequence(&s);
 }
 
-static const MotusTest fault_tests[] = {{"failing_ring", failing_ring},
-                                        {"failing_device", failing_device},
-                                        {"failing_lookahead", failing_lookahead},
-                                        {0}};
-const GpuSuite gpu_faults = {"faults", NULL, fault_tests};
+static const GpuRow fault_rows[] = {
+    GPU_TEST(failing_ring), GPU_TEST(failing_device), GPU_TEST(failing_lookahead), {0}};
+const GpuSuite gpu_faults = {"faults", fault_rows};
 
 // ---- No memory ----------------------------------------------------------------------------------
 
@@ -213,8 +211,7 @@ static void no_memory_while_opening(void) {
     s.config.backend = MOTUS_BACKEND_CUDA;
     enc = open_encoder(&s.config);
     encode_all(enc, &s);
-    motus_encoder_close(&enc);
-    drop_sequence(&s);
+    release(enc, NULL, &s);
 }
 
 // Memory runs out between the first GOP and the second, which then shares the first one's coder.
@@ -269,8 +266,7 @@ static void stream_that_is_captured(void) {
     }
     motus_encoder_close(&enc);
     close_stream(stream);
-    drop_device_frame(&d);
-    drop_sequence(&s);
+    release(NULL, &d, &s);
 }
 
 // All work behind a kernel that failed ends in an error, on every stream. Nothing works on the
@@ -320,13 +316,12 @@ static void lost_device(void) {
     CU_ASSERT_EQUAL(motus_encoder_backend(later), MOTUS_BACKEND_CPU);
     encode_all(later, &s);
     motus_encoder_close(&later);
-    drop_device_frame(&d);
-    drop_sequence(&s);
+    release(NULL, &d, &s);
 }
 
-static const MotusTest lost_tests[] = {{"no_memory_while_opening", no_memory_while_opening},
-                                       {"no_memory_in_mid_run", no_memory_in_mid_run},
-                                       {"stream_that_is_captured", stream_that_is_captured},
-                                       {"lost_device", lost_device},
-                                       {0}};
-const GpuSuite gpu_lost = {"lost", NULL, lost_tests};
+static const GpuRow lost_rows[] = {GPU_TEST(no_memory_while_opening),
+                                   GPU_TEST(no_memory_in_mid_run),
+                                   GPU_TEST(stream_that_is_captured),
+                                   GPU_TEST(lost_device),
+                                   {0}};
+const GpuSuite gpu_lost = {"lost", lost_rows};

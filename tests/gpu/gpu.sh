@@ -75,6 +75,7 @@ check() { "$@" || failures=$((failures + 1)); }
 suites() {
     local suite
     for suite in $("$test" --list | cut -d. -f1 | uniq); do step "gpu_$suite" "$test" "$suite"; done
+    step arguments "$(program arguments_test)" # opens CUDA's objects where there is a GPU
 }
 
 bench() { check "$test" --bench; }

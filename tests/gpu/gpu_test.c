@@ -23,13 +23,14 @@ int main(void) {
 #include "tests/gpu/gpu_test.h"
 
 extern const GpuSuite gpu_driver, gpu_device, gpu_filters, gpu_colour, gpu_image, gpu_refusals,
-    gpu_me, gpu_me_request, gpu_centres, gpu_decide, gpu_deblock, gpu_slice, gpu_lookahead,
-    gpu_rate, gpu_encoder, gpu_packets, gpu_devices, gpu_faults, gpu_av, gpu_lost;
+    gpu_me, gpu_me_jobs, gpu_me_request, gpu_centres, gpu_decide, gpu_deblock, gpu_slice,
+    gpu_lookahead, gpu_rate, gpu_encoder, gpu_packets, gpu_devices, gpu_faults, gpu_av, gpu_lost;
 
 static const GpuSuite *const suites[] = {
-    &gpu_driver,    &gpu_device,     &gpu_filters, &gpu_colour,  &gpu_image,   &gpu_refusals,
-    &gpu_me,        &gpu_me_request, &gpu_centres, &gpu_decide,  &gpu_deblock, &gpu_slice,
-    &gpu_lookahead, &gpu_rate,       &gpu_encoder, &gpu_packets, &gpu_devices, &gpu_faults,
+    &gpu_driver,   &gpu_device,  &gpu_filters, &gpu_colour,     &gpu_image,
+    &gpu_refusals, &gpu_me,      &gpu_me_jobs, &gpu_me_request, &gpu_centres,
+    &gpu_decide,   &gpu_deblock, &gpu_slice,   &gpu_lookahead,  &gpu_rate,
+    &gpu_encoder,  &gpu_packets, &gpu_devices, &gpu_faults,
 #ifdef MOTUS_HAVE_AV
     &gpu_av,
 #endif
@@ -40,7 +41,8 @@ enum { SUITES = sizeof suites / sizeof *suites };
 
 uint32_t gpu_seed = 1;
 static const char *bench; // pattern; NULL: rows are tested
-static int lists;
+static int lists, n_names;
+static char **names; // what --list prints, or suites
 
 // ---- What suites share --------------------------------------------------------------------------
 
@@ -100,61 +102,52 @@ void gpu_random_size(int *width, int *height, int most_width, int most_height) {
 
 // ---- Registration -------------------------------------------------------------------------------
 
-// Runs the row or the test that CUnit has just begun.
+// Runs the row that CUnit has just begun.
 static void run_current(void) {
     const char *suite = CU_get_current_suite()->pName, *name = CU_get_current_test()->pName;
-    for (int i = 0; i < SUITES; i++) {
-        if (strcmp(suites[i]->name, suite)) continue;
-        for (const GpuRow *row = suites[i]->rows; row && row->name; row++)
-            if (!strcmp(row->name, name)) (bench ? gpu_row_bench : gpu_row_run)(suite, row);
-        for (const MotusTest *test = suites[i]->tests; test && test->name; test++)
-            if (!strcmp(test->name, name)) {
-                motus_test_seed(gpu_seed_of(suite, name, 0));
-                test->run();
-            }
-    }
+    const GpuRow *row = NULL;
+    for (int i = 0; i < SUITES; i++)
+        if (!strcmp(suites[i]->name, suite)) row = suites[i]->rows;
+    while (strcmp(row->name, name)) row++;
+    motus_test_seed(gpu_seed_of(suite, name, 0));
+    if (bench)
+        gpu_row_bench(suite, row);
+    else if (row->test)
+        row->test();
+    else
+        gpu_row_run(suite, row);
 }
 
-// True if `wanted` names the suite or this test of it. No names want everything.
-static int is_wanted(char *const *wanted, int n, const char *suite, const char *test) {
+// True if the row is to run: it can be tested, or timed; and it or its suite is named, or nothing
+// is.
+static int is_wanted(const GpuSuite *suite, const GpuRow *row) {
     char name[64];
-    snprintf(name, sizeof name, "%s.%s", suite, test);
-    for (int i = 0; i < n; i++)
-        if (!strcmp(wanted[i], suite) || !strcmp(wanted[i], name)) return 1;
-    return !n;
+    int wanted = !n_names;
+    snprintf(name, sizeof name, "%s.%s", suite->name, row->name);
+    for (int i = 0; i < n_names; i++)
+        wanted |= !strcmp(names[i], suite->name) || !strcmp(names[i], name);
+    if (bench) return wanted && row->bench.width && strstr(name, bench);
+    return wanted && (row->test || row->sizes || row->most.width);
 }
 
-// Rows without sizes are only timed.
-static int is_benched(const char *suite, const GpuRow *row) {
-    char name[64];
-    snprintf(name, sizeof name, "%s.%s", suite, row->name);
-    return row->bench.width && strstr(name, bench);
-}
-
-// Adds the wanted tests of a suite to CUnit (NULL: to nothing), prints their names with --list, and
+// Adds the wanted rows of a suite to CUnit (NULL: to nothing), prints their names with --list, and
 // returns how many there are.
-static int add_tests(const GpuSuite *suite, CU_pSuite to, char *const *wanted, int n_wanted) {
+static int add_rows(const GpuSuite *suite, CU_pSuite to) {
     int n = 0;
-    for (const GpuRow *row = suite->rows; row && row->name; row++) {
-        if (!is_wanted(wanted, n_wanted, suite->name, row->name)) continue;
-        if (bench ? !is_benched(suite->name, row) : !row->sizes && !row->most.width) continue;
+    for (const GpuRow *row = suite->rows; row->name; row++) {
+        if (!is_wanted(suite, row)) continue;
         if (lists) printf("%s.%s\n", suite->name, row->name);
         n += !to || CU_add_test(to, row->name, run_current);
-    }
-    for (const MotusTest *test = suite->tests; test && test->name && !bench; test++) {
-        if (!is_wanted(wanted, n_wanted, suite->name, test->name)) continue;
-        if (lists) printf("%s.%s\n", suite->name, test->name);
-        n += !to || CU_add_test(to, test->name, run_current);
     }
     return n;
 }
 
-// Runs the n wanted tests of a suite, prints a line about them and returns the number of failures.
-static unsigned run_suite(const GpuSuite *suite, char *const *wanted, int n_wanted) {
+// Runs the wanted rows of a suite, prints a line about them and returns the number of failures.
+static unsigned run_suite(const GpuSuite *suite) {
     const time_t began = time(NULL);
     const int skips = motus_test_skips();
     CU_pSuite registered = CU_add_suite(suite->name, NULL, NULL);
-    if (!registered || !add_tests(suite, registered, wanted, n_wanted)) return 1;
+    if (!registered || !add_rows(suite, registered)) return 1;
     CU_basic_run_suite(registered);
     if (!bench)
         printf("gpu_%s: %u asserts, %u failures, %d tests skipped, %ld s\n\n", suite->name,
@@ -172,7 +165,7 @@ static int usage(void) {
 }
 
 // Runs what is wanted and returns the exit status.
-static int run(char *const *wanted, int n_wanted) {
+static int run(void) {
     int n = 0, without_gpu = 0;
     unsigned failures = 0;
     MotusBackend chosen;
@@ -181,13 +174,13 @@ static int run(char *const *wanted, int n_wanted) {
     if (bench && !no_gpu)
         printf("%-34s %10s %10s %8s %12s\n", "kernel", "size", "us", "GB/s", "CPU us");
     for (int i = 0; i < SUITES; i++) {
-        const int tests = add_tests(suites[i], NULL, wanted, n_wanted);
-        if (!tests) continue;
+        const int rows = add_rows(suites[i], NULL);
+        if (!rows) continue;
         if (!no_gpu || suites[i] == &gpu_driver) // which runs on the host
-            failures += run_suite(suites[i], wanted, n_wanted);
+            failures += run_suite(suites[i]);
         else
-            without_gpu += tests;
-        n += tests;
+            without_gpu += rows;
+        n += rows;
     }
     if (without_gpu) printf("SKIP %d tests: %s\n", without_gpu, motus_status_text(no_gpu));
     if (!n) fprintf(stderr, "gpu_test: nothing of that name; see --list\n");
@@ -197,7 +190,7 @@ static int run(char *const *wanted, int n_wanted) {
 
 int main(int argc, char **argv) {
     const char *seed = getenv("MOTUS_SEED");
-    int n = 0; // of names, which are kept at the beginning of argv
+    names = argv; // which keeps them at its beginning
     if (seed) gpu_seed = (uint32_t)strtoul(seed, NULL, 0);
     for (int i = 1; i < argc; i++) {
         const int has_value = i + 1 < argc && argv[i + 1][0] != '-';
@@ -210,12 +203,12 @@ int main(int argc, char **argv) {
         else if (argv[i][0] == '-')
             return usage();
         else
-            argv[n++] = argv[i];
+            names[n_names++] = argv[i];
     }
-    for (int i = 0; i < SUITES && lists; i++) add_tests(suites[i], NULL, argv, n);
+    for (int i = 0; i < SUITES && lists; i++) add_rows(suites[i], NULL);
     if (lists) return 0;
     if (CU_initialize_registry() != CUE_SUCCESS) return 1;
     CU_basic_set_mode(bench ? CU_BRM_SILENT : CU_BRM_VERBOSE);
-    return run(argv, n);
+    return run();
 }
 #endif

@@ -1,6 +1,6 @@
-// The GPU tests: one program. A suite has rows, each a kernel or a pass whose CUDA version must
-// leave the bytes that its CPU version leaves, and tests of behaviour. kernel_test.c runs and times
-// rows; gpu_test.c lists and chooses suites.
+// The GPU tests: one program. A suite has rows: kernels and passes whose CUDA version must leave
+// the bytes that the CPU version leaves, and tests of behaviour. kernel_test.c runs and times
+// kernels; gpu_test.c lists and chooses rows.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef TESTS_GPU_TEST_H
 #define TESTS_GPU_TEST_H
@@ -12,14 +12,13 @@
 #include "motus/frame.h"
 #include "tests/support/harness.h"
 
-#define GPU_POISON 0xA5
+enum { GPU_POISON = MOTUS_TEST_POISON };
 
 typedef struct GpuRow GpuRow;
 
 typedef struct GpuSuite {
-    const char *name;       // of the test gpu_NAME
-    const GpuRow *rows;     // ends with a NULL name; may be NULL
-    const MotusTest *tests; // likewise
+    const char *name;   // of the test gpu_NAME
+    const GpuRow *rows; // ends with a NULL name
 } GpuSuite;
 
 // Checks that a CUDA call succeeded, and returns 1 if so.
@@ -46,24 +45,26 @@ typedef enum GpuUse {
     GPU_KEPT = GPU_SCRATCH | GPU_LEFT,           // poisoned when it is added
 } GpuUse;
 
-// Memory of the CPU version and of the CUDA version. What is written has guard bands on both sides.
+enum { ON_CPU, ON_CUDA }; // versions of a kernel, and whose memory
+
+// Memory of both versions. What is written has guard bands on both sides.
 typedef struct GpuBuffer {
     const char *name;
     GpuUse use;
     size_t bytes;
-    void *cpu, *cuda, *got; // got: host memory, what the CUDA version left
-    // Of a plane: `width` bytes of each row are compared, the bytes up to the next multiple of
-    // `align` may be overwritten, the others must be untouched. height 0: all bytes are compared.
+    void *at[2], *got; // got: host memory, what the CUDA version left
+    // `width` bytes of each row are compared, the bytes up to the next multiple of `align` may be
+    // overwritten, the others must be untouched. What is no plane is one row.
     int width, height, align;
     ptrdiff_t stride;
 } GpuBuffer;
 
 typedef struct GpuPlane {
-    MotusPlane cpu, cuda;
+    MotusPlane at[2];
 } GpuPlane;
 
 typedef struct GpuFrame {
-    MotusFrame cpu, cuda;
+    MotusFrame at[2];
 } GpuFrame;
 
 // ---- Rows ---------------------------------------------------------------------------------------
@@ -83,7 +84,7 @@ typedef struct GpuSize {
     int width, height, rounds;
 } GpuSize;
 
-enum { GPU_MAX_BUFFERS = 32 };
+enum { GPU_MAX_BUFFERS = 48 };
 
 // A row at one size. A round is one content of it.
 typedef struct GpuCase {
@@ -102,19 +103,21 @@ typedef struct GpuCase {
     int n_buffers;
 } GpuCase;
 
-// Both versions of a kernel or a pass. All but `open` and `cuda` may be NULL.
+// Both versions of a kernel or a pass. All but `open` and `run` may be NULL.
 typedef struct GpuKernel {
     size_t state;
-    void (*open)(GpuCase *c); // draws parameters, declares memory
+    void (*open)(GpuCase *c); // draws parameters, adds memory
     void (*fill)(GpuCase *c); // fills it; NULL: inputs get c->content
-    void (*cpu)(GpuCase *c);
-    MotusStatus (*cuda)(GpuCase *c, cudaStream_t stream);
+    // Runs version `on`. The CUDA version launches on c->stream.
+    MotusStatus (*run)(GpuCase *c, int on);
     void (*check)(GpuCase *c); // beside the comparison of buffers
     void (*close)(GpuCase *c);
 } GpuKernel;
 
+// A kernel or pass with its input, or a test.
 struct GpuRow {
     const char *name;
+    void (*test)(void); // NULL:
     const GpuKernel *kernel;
     int variant;  // for the kernel's functions
     int rounds;   // 0: 1
@@ -126,6 +129,10 @@ struct GpuRow {
     int graph;            // launches replay what was captured in the first round
     GpuSize bench;        // size that --bench measures; width 0: none
 };
+
+// A row that is a test.
+#define GPU_TEST(function)                                                                         \
+    { .name = #function, .test = function }
 
 // Adds memory to the case. It lives until the case is closed.
 GpuBuffer *gpu_buffer(GpuCase *c, const char *name, GpuUse use, size_t bytes);

@@ -100,14 +100,15 @@ GpuBuffer *gpu_buffer(GpuCase *c, const char *name, GpuUse use, size_t bytes) {
     void *memory = NULL;
     if (c->n_buffers == GPU_MAX_BUFFERS) abort();
     GpuBuffer *b = &c->buffer[c->n_buffers++];
-    *b = (GpuBuffer){.name = name, .use = use, .bytes = bytes};
-    if (!(use & GPU_DEVICE_ONLY)) b->cpu = host_alloc(bytes), b->got = host_alloc(bytes);
+    *b = (GpuBuffer){.name = name, .use = use, .bytes = bytes, .height = 1, .align = 1};
+    b->width = (int)bytes, b->stride = (ptrdiff_t)bytes;
+    if (!(use & GPU_DEVICE_ONLY)) b->at[ON_CPU] = host_alloc(bytes), b->got = host_alloc(bytes);
     if (on_host)
         memory = host_alloc(bytes + 2 * guard_of(b));
     else if (!OK(cudaMalloc(&memory, bytes + 2 * guard_of(b))))
         abort();
-    b->cuda = (uint8_t *)memory + guard_of(b);
-    if (use & GPU_LEFT) set(c, b->cuda, GPU_POISON, bytes), wait(c);
+    b->at[ON_CUDA] = (uint8_t *)memory + guard_of(b);
+    if (use & GPU_LEFT) set(c, b->at[ON_CUDA], GPU_POISON, bytes), wait(c);
     return b;
 }
 
@@ -115,26 +116,27 @@ GpuPlane gpu_plane(GpuCase *c, const char *name, GpuUse use, int width, int heig
                    ptrdiff_t stride, int align) {
     GpuBuffer *b = gpu_buffer(c, name, use, (size_t)(stride * height));
     b->width = width, b->height = height, b->stride = stride, b->align = align;
-    return (GpuPlane){{b->cpu, stride, width, height}, {b->cuda, stride, width, height}};
+    return (GpuPlane){
+        {{b->at[ON_CPU], stride, width, height}, {b->at[ON_CUDA], stride, width, height}}};
 }
 
 GpuFrame gpu_frame(GpuCase *c, const char *name, GpuUse use, int width, int height, int align) {
-    GpuFrame f = {{.width = width, .height = height}, {.width = width, .height = height}};
+    GpuFrame f = {{{.width = width, .height = height}, {.width = width, .height = height}}};
     for (int p = 0; p < 3; p++) {
         const int w = p ? (width + 1) / 2 : width, h = p ? (height + 1) / 2 : height;
         const GpuPlane plane = gpu_plane(c, name, use, w, h, gpu_round16(w), align);
-        f.cpu.plane[p] = plane.cpu, f.cuda.plane[p] = plane.cuda;
+        for (int on = 0; on < 2; on++) f.at[on].plane[p] = plane.at[on];
     }
     return f;
 }
 
 static void free_buffer(GpuCase *c, GpuBuffer *b) {
-    uint8_t *memory = (uint8_t *)b->cuda - guard_of(b);
+    uint8_t *memory = (uint8_t *)b->at[ON_CUDA] - guard_of(b);
     if (on_host)
         host_free(memory);
     else
         OK(cudaFree(memory));
-    host_free(b->cpu);
+    host_free(b->at[ON_CPU]);
     host_free(b->got);
 }
 
@@ -147,8 +149,9 @@ static void fill(GpuCase *c, int round) {
     motus_test_seed(gpu_seed_of(suite_of_row, c->row->name, 1024 * c->number + round + 1));
     for (int i = 0; i < c->n_buffers; i++) {
         GpuBuffer *b = &c->buffer[i];
-        if (!(b->use & (GPU_FILLED | GPU_DEVICE_ONLY))) memset(b->cpu, GPU_POISON, b->bytes);
-        if (b->use & GPU_FILLED && !c->row->kernel->fill) gpu_fill(b->cpu, b->bytes, c->content);
+        if (!(b->use & (GPU_FILLED | GPU_DEVICE_ONLY))) memset(b->at[ON_CPU], GPU_POISON, b->bytes);
+        if (b->use & GPU_FILLED && !c->row->kernel->fill)
+            gpu_fill(b->at[ON_CPU], b->bytes, c->content);
     }
     if (c->row->kernel->fill) c->row->kernel->fill(c);
 }
@@ -157,13 +160,14 @@ static void upload(GpuCase *c) {
     for (int i = 0; i < c->n_buffers; i++) {
         const GpuBuffer *b = &c->buffer[i];
         if (guard_of(b)) {
-            set(c, (uint8_t *)b->cuda - GUARD, GPU_POISON, GUARD);
-            set(c, (uint8_t *)b->cuda + b->bytes, GPU_POISON, GUARD);
+            set(c, (uint8_t *)b->at[ON_CUDA] - GUARD, GPU_POISON, GUARD);
+            set(c, (uint8_t *)b->at[ON_CUDA] + b->bytes, GPU_POISON, GUARD);
         }
         if (b->use & GPU_FILLED)
-            copy(c, b->cuda, b->cpu, b->bytes, cudaMemcpyHostToDevice);
+            copy(c, b->at[ON_CUDA], b->at[ON_CPU], b->bytes, cudaMemcpyHostToDevice);
         else if (!(b->use & GPU_LEFT))
-            set(c, b->cuda, b->use & GPU_DEVICE_ONLY && c->round % 2 ? 0xFF : GPU_POISON, b->bytes);
+            set(c, b->at[ON_CUDA], b->use & GPU_DEVICE_ONLY && c->round % 2 ? 0xFF : GPU_POISON,
+                b->bytes);
     }
     wait(c);
     end_step(c, "upload");
@@ -171,60 +175,44 @@ static void upload(GpuCase *c) {
 
 // ---- Comparison ---------------------------------------------------------------------------------
 
-// Returns the first of `bytes` bytes that differs, or `bytes`.
-static size_t first_difference(const uint8_t *a, const uint8_t *b, size_t bytes) {
-    size_t i = 0;
-    if (!memcmp(a, b, bytes)) return bytes;
-    while (a[i] == b[i]) i++;
-    return i;
-}
-
-static void compare_bytes(GpuCase *c, const GpuBuffer *b) {
-    const uint8_t *got = b->got, *want = b->cpu;
-    const size_t at = first_difference(got, want, b->bytes);
-    gpu_expect(c, at == b->bytes, "%s: byte %zu of %zu is %d, not %d", b->name, at, b->bytes,
-               at < b->bytes ? got[at] : 0, at < b->bytes ? want[at] : 0);
-}
-
 static int is_poison(const uint8_t *data, size_t bytes) {
     return !bytes || (data[0] == GPU_POISON && !memcmp(data, data + 1, bytes - 1));
 }
 
-static void compare_plane(GpuCase *c, const GpuBuffer *b) {
-    const size_t width = (size_t)b->width,
-                 end = (width + (size_t)b->align - 1) / (size_t)b->align * (size_t)b->align;
-    int bad = -1, beyond = -1;
+// Compares rows with the CPU version's, and looks at the bytes behind them. Of what was only to be
+// read, all bytes are compared.
+static void compare_buffer(GpuCase *c, const GpuBuffer *b) {
+    const size_t stride = (size_t)b->stride, align = (size_t)b->align,
+                 width = b->use & GPU_WRITTEN ? (size_t)b->width : stride,
+                 end = (width + align - 1) / align * align;
+    int y = 0, beyond = 0;
+    const uint8_t *got = b->got, *want = b->at[ON_CPU];
+    while (y < b->height - 1 && !memcmp(got, want, width)) y++, got += stride, want += stride;
     size_t x = 0;
-    for (int y = 0; y < b->height; y++) {
-        const uint8_t *got = (const uint8_t *)b->got + y * b->stride,
-                      *want = (const uint8_t *)b->cpu + y * b->stride;
-        const size_t at = bad < 0 ? first_difference(got, want, width) : width;
-        if (at < width) bad = y, x = at;
-        if (beyond < 0 && end < (size_t)b->stride && !is_poison(got + end, (size_t)b->stride - end))
-            beyond = y;
-    }
-    const ptrdiff_t at = bad * b->stride + (ptrdiff_t)x;
-    gpu_expect(c, bad < 0, "%s: byte %zu of row %d is %d, not %d", b->name, x, bad,
-               bad < 0 ? 0 : ((const uint8_t *)b->got)[at],
-               bad < 0 ? 0 : ((const uint8_t *)b->cpu)[at]);
-    gpu_expect(c, beyond < 0, "%s: row %d is written beyond its end", b->name, beyond);
+    while (x < width - 1 && got[x] == want[x]) x++;
+    gpu_expect(c, got[x] == want[x], "%s: byte %zu of row %d is %d, not %d", b->name, x, y, got[x],
+               want[x]);
+    got = b->got;
+    while (beyond < b->height && (end >= stride || is_poison(got + end, stride - end)))
+        beyond++, got += stride;
+    gpu_expect(c, beyond == b->height, "%s: row %d is written beyond its end", b->name, beyond);
 }
 
 // True if the bands around b are untouched. They are downloaded, too.
 static int bands_are_whole(GpuCase *c, const GpuBuffer *b) {
     static uint8_t band[2 * GUARD];
-    copy(c, band, (uint8_t *)b->cuda - GUARD, GUARD, cudaMemcpyDeviceToHost);
-    copy(c, band + GUARD, (uint8_t *)b->cuda + b->bytes, GUARD, cudaMemcpyDeviceToHost);
+    copy(c, band, (uint8_t *)b->at[ON_CUDA] - GUARD, GUARD, cudaMemcpyDeviceToHost);
+    copy(c, band + GUARD, (uint8_t *)b->at[ON_CUDA] + b->bytes, GUARD, cudaMemcpyDeviceToHost);
     wait(c);
     return is_poison(band, sizeof band) &&
-           (!b->cpu || (is_poison((uint8_t *)b->cpu - GUARD, GUARD) &&
-                        is_poison((uint8_t *)b->cpu + b->bytes, GUARD)));
+           (!b->at[ON_CPU] || (is_poison((uint8_t *)b->at[ON_CPU] - GUARD, GUARD) &&
+                               is_poison((uint8_t *)b->at[ON_CPU] + b->bytes, GUARD)));
 }
 
 static void compare(GpuCase *c) {
     for (int i = 0; i < c->n_buffers; i++) {
         GpuBuffer *b = &c->buffer[i];
-        if (b->got) copy(c, b->got, b->cuda, b->bytes, cudaMemcpyDeviceToHost);
+        if (b->got) copy(c, b->got, b->at[ON_CUDA], b->bytes, cudaMemcpyDeviceToHost);
         if (guard_of(b))
             gpu_expect(c, bands_are_whole(c, b), "%s: bytes beside it are written", b->name);
     }
@@ -232,10 +220,7 @@ static void compare(GpuCase *c) {
     end_step(c, "download");
     for (int i = 0; i < c->n_buffers; i++) {
         const GpuBuffer *b = &c->buffer[i];
-        if (!(b->use & GPU_WRITTEN) || (b->use & GPU_COMPARED && !b->height))
-            compare_bytes(c, b);
-        else if (b->use & GPU_COMPARED)
-            compare_plane(c, b);
+        if (!(b->use & GPU_WRITTEN) || b->use & GPU_COMPARED) compare_buffer(c, b);
     }
     if (c->row->kernel->check) c->row->kernel->check(c);
 }
@@ -271,16 +256,18 @@ static void close_case(GpuCase *c) {
     end_step(c, "close");
 }
 
-static void launch(GpuCase *c) {
+// Runs a version.
+static void run(GpuCase *c, int on) {
     c->error = (MotusError){0};
-    const MotusStatus status = c->row->kernel->cuda(c, c->stream);
-    gpu_expect(c, status == MOTUS_OK, "launch: %s %s", motus_status_name(status), c->error.text);
+    const MotusStatus status = c->row->kernel->run(c, on);
+    gpu_expect(c, status == MOTUS_OK, "%s: %s %s", on ? "launch" : "CPU", motus_status_name(status),
+               c->error.text);
 }
 
 static void capture(GpuCase *c) {
     cudaGraph_t graph = NULL;
     OK(cudaStreamBeginCapture(c->stream, cudaStreamCaptureModeThreadLocal));
-    launch(c);
+    run(c, ON_CUDA);
     OK(cudaStreamEndCapture(c->stream, &graph));
     OK(cudaGraphInstantiateWithFlags(&c->graph, graph, 0));
     OK(cudaGraphDestroy(graph));
@@ -296,7 +283,7 @@ static void run_cases(const GpuRow *row, const GpuSize *size, int n, int number)
             GpuCase *c = &cases[i];
             fill(c, round);
             upload(c);
-            if (row->kernel->cpu) row->kernel->cpu(c);
+            run(c, ON_CPU);
             if (row->graph && !round) capture(c);
         }
         for (int k = 0; k < launches * n; k++) {
@@ -304,7 +291,7 @@ static void run_cases(const GpuRow *row, const GpuSize *size, int n, int number)
             if (c->graph)
                 OK(cudaGraphLaunch(c->graph, c->stream));
             else
-                launch(c);
+                run(c, ON_CUDA);
         }
         for (int i = 0; i < n; i++) {
             wait(&cases[i]);
@@ -353,7 +340,7 @@ static double cuda_us(GpuCase *c) {
         float ms = 0;
         if (in_place) upload(c);
         OK(cudaEventRecord(event[0], c->stream));
-        for (int k = 0; k < launches; k++) launch(c);
+        for (int k = 0; k < launches; k++) run(c, ON_CUDA);
         OK(cudaEventRecord(event[1], c->stream));
         wait(c);
         OK(cudaEventElapsedTime(&ms, event[0], event[1]));
@@ -369,7 +356,7 @@ static double cpu_us(GpuCase *c) {
     for (int i = 0; i < 2; i++) { // the first one fills caches
         fill(c, 0);
         clock_gettime(CLOCK_MONOTONIC, &began);
-        if (c->row->kernel->cpu) c->row->kernel->cpu(c);
+        run(c, ON_CPU);
         clock_gettime(CLOCK_MONOTONIC, &ended);
     }
     return (double)(ended.tv_sec - began.tv_sec) * 1e6 +

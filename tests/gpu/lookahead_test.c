@@ -4,6 +4,8 @@
 #include "encoder/rate/lookahead_passes_cuda.h"
 #include "tests/gpu/gpu_test.h"
 
+void gpu_plans_agree(void); // plans_test.c
+
 // ---- Pictures -----------------------------------------------------------------------------------
 
 static int lattice(int scene, int x, int y) {
@@ -38,7 +40,7 @@ static void draw(const MotusPlane *plane, int content, int t) {
 
 // ---- Passes -------------------------------------------------------------------------------------
 
-// Two pictures and what the passes make of the second. Of pairs, [1] is the device's.
+// Two pictures and what the passes make of the second.
 typedef struct Passes {
     int mb_width, mb_height, with_earlier, with_before, with_aq, is_idr, strength;
     size_t n; // MBs
@@ -46,7 +48,7 @@ typedef struct Passes {
     GpuPlane luma[2];
     GpuBuffer *half_memory[2], *intra, *inter, *mv, *earlier, *offset, *aq, *propagated, *before,
         *sums;
-    MotusHalfPicture half[2][2];
+    MotusHalfPicture half[2][2]; // [picture][on]
     MotusMbCosts costs[2];
     uint32_t *propagated32, *before32; // the CPU's amounts
 } Passes;
@@ -70,14 +72,15 @@ static void open_passes(GpuCase *c) {
         p->luma[k] = gpu_plane(c, "luma", GPU_INPUT, c->width, c->height, c->width + 3, 1);
         p->half_memory[k] = gpu_buffer(c, "half planes", uses[pass].half,
                                        motus_half_bytes(p->mb_width, p->mb_height));
-        motus_half_layout(&p->half[k][0], p->half_memory[k]->cpu, p->mb_width, p->mb_height);
-        motus_half_layout(&p->half[k][1], p->half_memory[k]->cuda, p->mb_width, p->mb_height);
+        for (int on = 0; on < 2; on++)
+            motus_half_layout(&p->half[k][on], p->half_memory[k]->at[on], p->mb_width,
+                              p->mb_height);
     }
     p->intra = gpu_buffer(c, "intra costs", uses[pass].intra, p->n * sizeof(uint16_t));
     p->inter = gpu_buffer(c, "inter costs", uses[pass].inter, p->n * sizeof(uint16_t));
     p->mv = gpu_buffer(c, "MVs", uses[pass].inter, p->n * sizeof(MotusMv));
-    p->costs[0] = (MotusMbCosts){p->intra->cpu, p->inter->cpu, p->mv->cpu};
-    p->costs[1] = (MotusMbCosts){p->intra->cuda, p->inter->cuda, p->mv->cuda};
+    for (int on = 0; on < 2; on++)
+        p->costs[on] = (MotusMbCosts){p->intra->at[on], p->inter->at[on], p->mv->at[on]};
     p->earlier = gpu_buffer(c, "earlier MVs", GPU_INPUT, p->n * sizeof(MotusMv));
     p->offset = gpu_buffer(c, "offsets", uses[pass].offset, p->n * sizeof(int16_t));
     p->aq = gpu_buffer(c, "AQ offsets", GPU_INPUT, p->n * sizeof(int16_t));
@@ -96,12 +99,12 @@ static void close_passes(GpuCase *c) {
 
 static void mb_costs(const Passes *p) {
     motus_mb_costs(&p->costs[0], &p->half[1][0], p->with_before ? &p->half[0][0] : NULL,
-                   p->with_earlier ? p->earlier->cpu : NULL, 1);
+                   p->with_earlier ? p->earlier->at[ON_CPU] : NULL, 1);
 }
 
 // Draws amounts of all magnitudes; some pass 32 bits.
 static void fill_propagated(Passes *p) {
-    uint64_t *wide = p->propagated->cpu;
+    uint64_t *wide = p->propagated->at[ON_CPU];
     for (size_t i = 0; i < p->n; i++) {
         const int kind = motus_test_range(0, 5);
         const uint32_t amount = kind ? (uint32_t)motus_test_range(0, 1 << (4 * kind))
@@ -109,7 +112,7 @@ static void fill_propagated(Passes *p) {
         p->propagated32[i] = amount;
         wide[i] = amount == UINT32_MAX ? (uint64_t)1 << 40 : amount;
     }
-    memset(p->before->cpu, 0, p->before->bytes);
+    memset(p->before->at[ON_CPU], 0, p->before->bytes);
     memset(p->before32, 0, p->n * sizeof *p->before32);
 }
 
@@ -118,56 +121,57 @@ static void fill_propagated(Passes *p) {
 static void fill_passes(GpuCase *c) {
     Passes *p = c->state;
     const int content = c->round / 3 % CONTENTS;
-    MotusMv *earlier = p->earlier->cpu;
+    MotusMv *earlier = p->earlier->at[ON_CPU];
     p->with_earlier = c->round % 3 == 0, p->with_before = c->round % 3 < 2;
     p->mode = c->round % 2 ? MOTUS_AQ_AUTO : MOTUS_AQ_VARIANCE, p->is_idr = c->round % 2;
     p->strength = motus_test_range(50, 1000), p->with_aq = motus_test_range(0, 1);
     for (size_t i = 0; i < p->n; i++)
         earlier[i] =
             (MotusMv){(int16_t)motus_test_range(-200, 200), (int16_t)motus_test_range(-200, 200)};
-    memset(p->sums->cpu, 0, p->sums->bytes);
+    memset(p->sums->at[ON_CPU], 0, p->sums->bytes);
     for (int k = 0; k < 2; k++) {
-        draw(&p->luma[k].cpu, content, k);
+        draw(&p->luma[k].at[ON_CPU], content, k);
         if (p->half_memory[k]->use & GPU_FILLED)
-            motus_half_build(&p->half[k][0], &p->luma[k].cpu, 1);
+            motus_half_build(&p->half[k][0], &p->luma[k].at[ON_CPU], 1);
     }
     if (p->intra->use & GPU_FILLED) mb_costs(p);
-    motus_aq_offsets(p->aq->cpu, &p->luma[1].cpu, p->mb_width, p->mb_height, p->mode, p->strength,
-                     1);
-    memcpy(p->offset->cpu, p->aq->cpu, p->offset->bytes);
+    motus_aq_offsets(p->aq->at[ON_CPU], &p->luma[1].at[ON_CPU], p->mb_width, p->mb_height, p->mode,
+                     p->strength, 1);
+    memcpy(p->offset->at[ON_CPU], p->aq->at[ON_CPU], p->offset->bytes);
     fill_propagated(p);
     snprintf(c->what, sizeof c->what, "content %d, earlier %d, before %d, AQ %d, mode %d", content,
              p->with_earlier, p->with_before, p->with_aq, (int)p->mode);
 }
 
-static void half_cpu(GpuCase *c) {
+static MotusStatus run_half(GpuCase *c, int on) {
     Passes *p = c->state;
-    for (int k = 0; k < 2; k++) motus_half_build(&p->half[k][0], &p->luma[k].cpu, 1);
-}
-
-static MotusStatus half_cuda(GpuCase *c, cudaStream_t stream) {
-    const Passes *p = c->state;
     MotusStatus status = MOTUS_OK;
     for (int k = 0; k < 2 && !status; k++)
-        status = motus_half_build_cuda(&p->half[k][1], &p->luma[k].cuda, stream, &c->error);
+        if (on)
+            status =
+                motus_half_build_cuda(&p->half[k][on], &p->luma[k].at[on], c->stream, &c->error);
+        else
+            motus_half_build(&p->half[k][on], &p->luma[k].at[on], 1);
     return status;
 }
 
-static void costs_cpu(GpuCase *c) { mb_costs(c->state); }
-
-static MotusStatus intra_cuda(GpuCase *c, cudaStream_t stream) {
+static MotusStatus run_intra(GpuCase *c, int on) {
     const Passes *p = c->state;
-    return motus_intra_costs_cuda(&p->costs[1], &p->half[1][1], stream, &c->error);
+    if (on) return motus_intra_costs_cuda(&p->costs[on], &p->half[1][on], c->stream, &c->error);
+    mb_costs(p);
+    return MOTUS_OK;
 }
 
-static MotusStatus search_cuda(GpuCase *c, cudaStream_t stream) {
+static MotusStatus run_search(GpuCase *c, int on) {
     const Passes *p = c->state;
-    MotusLookaheadSearch search = {.costs = p->costs[1],
-                                   .cur = p->half[1][1],
-                                   .earlier = p->with_earlier ? p->earlier->cuda : NULL,
-                                   .sums = p->sums->cuda};
-    if (p->with_before) search.before = p->half[0][1];
-    return motus_lookahead_search_cuda(&search, stream, &c->error);
+    MotusLookaheadSearch search = {.costs = p->costs[on],
+                                   .cur = p->half[1][on],
+                                   .earlier = p->with_earlier ? p->earlier->at[on] : NULL,
+                                   .sums = p->sums->at[on]};
+    if (p->with_before) search.before = p->half[0][on];
+    if (on) return motus_lookahead_search_cuda(&search, c->stream, &c->error);
+    mb_costs(p);
+    return MOTUS_OK;
 }
 
 static uint64_t sum_of(const uint16_t *v, size_t n) {
@@ -179,34 +183,31 @@ static uint64_t sum_of(const uint16_t *v, size_t n) {
 static void check_sums(GpuCase *c) {
     const Passes *p = c->state;
     const MotusLookaheadSums *sums = p->sums->got;
-    gpu_expect(
-        c, sums->intra == sum_of(p->intra->cpu, p->n) && sums->inter == sum_of(p->inter->cpu, p->n),
-        "sums");
+    gpu_expect(c, sums->intra == sum_of(p->costs[ON_CPU].intra, p->n), "sum of intra costs");
+    gpu_expect(c, sums->inter == sum_of(p->costs[ON_CPU].inter, p->n), "sum of inter costs");
 }
 
-static void aq_cpu(GpuCase *c) {
-    Passes *p = c->state;
-    motus_aq_offsets(p->offset->cpu, &p->luma[1].cpu, p->mb_width, p->mb_height, p->mode,
-                     p->strength, 1);
-}
-
-static MotusStatus aq_cuda(GpuCase *c, cudaStream_t stream) {
+static MotusStatus run_aq(GpuCase *c, int on) {
     const Passes *p = c->state;
-    return motus_aq_offsets_cuda(p->offset->cuda, &p->luma[1].cuda, p->mb_width, p->mb_height,
-                                 p->mode, p->strength, p->sums->cuda, stream, &c->error);
+    const MotusPlane *luma = &p->luma[1].at[on];
+    int16_t *offset = p->offset->at[on];
+    if (on)
+        return motus_aq_offsets_cuda(offset, luma, p->mb_width, p->mb_height, p->mode, p->strength,
+                                     p->sums->at[on], c->stream, &c->error);
+    motus_aq_offsets(offset, luma, p->mb_width, p->mb_height, p->mode, p->strength, 1);
+    return MOTUS_OK;
 }
 
-static void propagate_cpu(GpuCase *c) {
-    Passes *p = c->state;
-    motus_mb_tree_propagate(p->before32, p->propagated32, &p->costs[0],
-                            p->with_aq ? p->aq->cpu : NULL, p->mb_width, p->mb_height);
-}
-
-static MotusStatus propagate_cuda(GpuCase *c, cudaStream_t stream) {
+static MotusStatus run_propagate(GpuCase *c, int on) {
     const Passes *p = c->state;
-    return motus_mb_tree_propagate_cuda(p->before->cuda, p->propagated->cuda, &p->costs[1],
-                                        p->with_aq ? p->aq->cuda : NULL, p->mb_width, p->mb_height,
-                                        stream, &c->error);
+    const int16_t *offset = p->with_aq ? p->aq->at[on] : NULL;
+    if (on)
+        return motus_mb_tree_propagate_cuda(p->before->at[on], p->propagated->at[on], &p->costs[on],
+                                            offset, p->mb_width, p->mb_height, c->stream,
+                                            &c->error);
+    motus_mb_tree_propagate(p->before32, p->propagated32, &p->costs[on], offset, p->mb_width,
+                            p->mb_height);
+    return MOTUS_OK;
 }
 
 // The CPU's amounts are the device's, saturated.
@@ -218,34 +219,34 @@ static void check_propagated(GpuCase *c) {
     gpu_expect(c, i == p->n, "MB %zu", i);
 }
 
-static void offsets_cpu(GpuCase *c) {
-    Passes *p = c->state;
-    motus_mb_tree_offsets(p->offset->cpu, p->propagated32, &p->costs[0], (int)p->n, p->strength);
-}
-
-static MotusStatus offsets_cuda(GpuCase *c, cudaStream_t stream) {
+static MotusStatus run_offsets(GpuCase *c, int on) {
     const Passes *p = c->state;
-    return motus_mb_tree_offsets_cuda(p->offset->cuda, p->propagated->cuda, &p->costs[1], p->is_idr,
-                                      (int)p->n, p->strength, p->sums->cuda, stream, &c->error);
+    if (on)
+        return motus_mb_tree_offsets_cuda(p->offset->at[on], p->propagated->at[on], &p->costs[on],
+                                          p->is_idr, (int)p->n, p->strength, p->sums->at[on],
+                                          c->stream, &c->error);
+    motus_mb_tree_offsets(p->offset->at[on], p->propagated32, &p->costs[on], (int)p->n,
+                          p->strength);
+    return MOTUS_OK;
 }
 
 static void check_offsets(GpuCase *c) {
     const Passes *p = c->state;
     const MotusLookaheadSums *sums = p->sums->got;
     int64_t all = 0;
-    for (size_t i = 0; i < p->n; i++) all += ((const int16_t *)p->offset->cpu)[i];
+    for (size_t i = 0; i < p->n; i++) all += ((const int16_t *)p->offset->at[ON_CPU])[i];
     gpu_expect(c, (int64_t)sums->offsets == all, "sum of offsets %lld, not %lld",
                (long long)sums->offsets, (long long)all);
 }
 
-#define KERNEL(cpu, cuda, check)                                                                   \
-    { sizeof(Passes), open_passes, fill_passes, cpu, cuda, check, close_passes }
-static const GpuKernel passes[PASSES] = {KERNEL(half_cpu, half_cuda, NULL),
-                                         KERNEL(costs_cpu, intra_cuda, NULL),
-                                         KERNEL(costs_cpu, search_cuda, check_sums),
-                                         KERNEL(aq_cpu, aq_cuda, NULL),
-                                         KERNEL(propagate_cpu, propagate_cuda, check_propagated),
-                                         KERNEL(offsets_cpu, offsets_cuda, check_offsets)};
+#define KERNEL(run, check)                                                                         \
+    { sizeof(Passes), open_passes, fill_passes, run, check, close_passes }
+static const GpuKernel passes[PASSES] = {KERNEL(run_half, NULL),
+                                         KERNEL(run_intra, NULL),
+                                         KERNEL(run_search, check_sums),
+                                         KERNEL(run_aq, NULL),
+                                         KERNEL(run_propagate, check_propagated),
+                                         KERNEL(run_offsets, check_offsets)};
 
 enum { ROUNDS = 3 * CONTENTS };
 static const GpuSize sizes[] = {{2, 2, ROUNDS},     {16, 16, ROUNDS},  {18, 14, ROUNDS},
@@ -267,7 +268,6 @@ static const GpuRow rows[] = {ROW("half_planes", HALF),
                               ROW("aq_offsets", AQ),
                               ROW("mb_tree_propagate", PROPAGATE),
                               ROW("mb_tree_offsets", OFFSETS),
+                              {.name = "plans_agree", .test = gpu_plans_agree},
                               {0}};
-
-extern const MotusTest gpu_plan_tests[];
-const GpuSuite gpu_lookahead = {"lookahead", rows, gpu_plan_tests};
+const GpuSuite gpu_lookahead = {"lookahead", rows};

@@ -10,8 +10,6 @@
 #include "tests/me/me_case.h"
 #include "yuv/io/reader.h"
 
-extern const MotusTest gpu_me_tests[]; // of the suite me
-
 enum { FRAMES = 9 };
 
 // A sequence with MOTUS_ME_IN_FLIGHT jobs in flight, each picture uploaded once.
@@ -250,65 +248,36 @@ static void constant_memory(void) {
 
 // ---- Sequences ----------------------------------------------------------------------------------
 
-// Both backends, a pair for each subpel level, each with another range.
-typedef struct Pairs {
-    MotusMeConfig config[3];
-    MotusMe *cpu[3], *cuda[3];
-} Pairs;
-
-static Pairs open_pairs(const MotusFrame *frame) {
-    Pairs p = {0};
-    for (int s = MOTUS_SUBPEL_FULL; s <= MOTUS_SUBPEL_QUARTER; s++) {
-        p.config[s] = motus_me_config_default(frame->width, frame->height);
-        p.config[s].subpel = (MotusSubpel)s;
-        p.config[s].range = 32 - 8 * s;
-        p.cpu[s] = me_case_open(p.config[s], MOTUS_BACKEND_CPU);
-        p.cuda[s] = me_case_open(p.config[s], MOTUS_BACKEND_CUDA);
-    }
-    return p;
-}
-
-static void close_pairs(Pairs *p) {
-    for (int s = 0; s < 3; s++) {
-        motus_me_close(&p->cpu[s]);
-        motus_me_close(&p->cuda[s]);
-    }
-}
-
-static void compare_frames(const Pairs *p, const MotusFrame *ref, const MotusFrame *cur,
-                           const char *path, int number) {
-    for (int s = 0; s < 3; s++) {
-        MeCase c = {.config = p->config[s],
-                    .hints = {.lambda_q8 = 1000},
-                    .cur = cur->plane[0],
-                    .ref = ref->plane[0]};
-        MotusField *want = me_case_search(p->cpu[s], &c), *got = me_case_search(p->cuda[s], &c);
-        MOTUS_CHECK(motus_test_same_fields(want, got), "%s: picture %d, subpel %d", path, number,
-                    s);
-        motus_field_free(&want);
-        motus_field_free(&got);
-    }
-}
-
-// Searches all frames of a sequence, each in the one before, at every subpel level.
-static void compare_sequence(const char *path) {
+// Searches all frames of a sequence, each in the one before.
+static void compare_sequence(const char *path, MotusSubpel subpel) {
     MotusReader *reader = NULL;
-    MotusReaderOptions options = {0};
     MotusFrame *frame[2] = {NULL, NULL};
-    Pairs pairs = {0};
+    MotusMe *cpu = NULL, *cuda = NULL;
     int n = 0;
-    MOTUS_CHECK(motus_reader_open(&reader, path, &options, NULL) == MOTUS_OK, "%s", path);
-    for (; reader && motus_reader_next(reader, &frame[1], NULL) == MOTUS_OK; n++) {
-        if (!n) pairs = open_pairs(frame[1]);
-        if (n) compare_frames(&pairs, frame[0], frame[1], path, n);
+    MOTUS_CHECK(!motus_reader_open(&reader, path, &(MotusReaderOptions){0}, NULL), "%s", path);
+    for (; reader && !motus_reader_next(reader, &frame[1], NULL); n++) {
+        MeCase c = {.config = motus_me_config_default(frame[1]->width, frame[1]->height),
+                    .hints = {.lambda_q8 = 1000},
+                    .cur = frame[1]->plane[0]};
+        c.config.subpel = subpel, c.config.range = 32 - 8 * (int)subpel;
+        if (n) {
+            c.ref = frame[0]->plane[0];
+            MotusField *want = me_case_search(cpu, &c), *got = me_case_search(cuda, &c);
+            MOTUS_CHECK(motus_test_same_fields(want, got), "%s: picture %d, subpel %d", path, n,
+                        (int)subpel);
+            motus_field_free(&want);
+            motus_field_free(&got);
+        } else {
+            cpu = me_case_open(c.config, MOTUS_BACKEND_CPU);
+            cuda = me_case_open(c.config, MOTUS_BACKEND_CUDA);
+        }
         motus_frame_unref(&frame[0]);
-        frame[0] = frame[1];
-        frame[1] = NULL;
+        frame[0] = frame[1], frame[1] = NULL;
     }
     MOTUS_CHECK(n > 1, "%s: %d pictures", path, n);
-    printf("  %s: %d pictures\n", path, n);
-    close_pairs(&pairs);
     motus_frame_unref(&frame[0]);
+    motus_me_close(&cpu);
+    motus_me_close(&cuda);
     motus_reader_close(&reader);
 }
 
@@ -320,23 +289,19 @@ static void sequences(void) {
     int n = 0;
     for (struct dirent *entry; (entry = readdir(dir));) {
         char path[1024];
-        size_t length = strlen(entry->d_name);
-        if (length < 5 || (strcmp(entry->d_name + length - 4, ".y4m") &&
-                           strcmp(entry->d_name + length - 4, ".mkv")))
-            continue;
+        const char *end = strrchr(entry->d_name, '.');
+        if (!end || (strcmp(end, ".y4m") && strcmp(end, ".mkv"))) continue;
         snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
-        compare_sequence(path);
+        for (int s = MOTUS_SUBPEL_FULL; s <= MOTUS_SUBPEL_QUARTER; s++)
+            compare_sequence(path, (MotusSubpel)s);
         n++;
     }
     closedir(dir);
     MOTUS_CHECK(n > 0, "no sequence in %s", folder);
 }
 
-const MotusTest gpu_me_tests[] = {{"jobs_in_flight", jobs_in_flight},
-                                  {"device_memory", device_memory},
-                                  {"two_threads", two_threads},
-                                  {"failing_device", failing_device},
-                                  {"too_little_memory", too_little_memory},
-                                  {"constant_memory", constant_memory},
-                                  {"sequences", sequences},
-                                  {0}};
+static const GpuRow rows[] = {GPU_TEST(jobs_in_flight),    GPU_TEST(device_memory),
+                              GPU_TEST(two_threads),       GPU_TEST(failing_device),
+                              GPU_TEST(too_little_memory), GPU_TEST(constant_memory),
+                              GPU_TEST(sequences),         {0}};
+const GpuSuite gpu_me_jobs = {"me_jobs", rows};

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "common/faults.h"
 #include "common/int_core.h"
-#include "tests/gpu/gpu_test.h"
+#include "tests/gpu/sequence.h"
 #include "tests/me/request_case.h"
 
 static MotusMeReference *filled(MotusMe *me, const MotusPlane *plane) {
@@ -57,7 +57,7 @@ static void random_cases(void) {
 
 // ---- Device memory ------------------------------------------------------------------------------
 
-enum { RESULT_POISON = 0xDB, MOST_BLOCKS = 64 }; // the poison of motus_test_guarded
+enum { MOST_BLOCKS = 64 };
 
 typedef struct Memory {
     void *block[MOST_BLOCKS];
@@ -67,7 +67,7 @@ typedef struct Memory {
 
 static Memory open_memory(void) {
     Memory m = {.n = 0};
-    CU_ASSERT_FATAL(GPU_OK(cudaStreamCreateWithFlags(&m.stream, cudaStreamNonBlocking)));
+    m.stream = open_stream();
     return m;
 }
 
@@ -81,7 +81,7 @@ static void *on_device(Memory *m, const void *from, size_t bytes) {
     void *p = NULL;
     CU_ASSERT_FATAL(m->n < MOST_BLOCKS && GPU_OK(cudaMalloc(&p, bytes + 64)));
     m->block[m->n++] = p;
-    GPU_OK(cudaMemsetAsync(p, RESULT_POISON, bytes + 64, m->stream));
+    GPU_OK(cudaMemsetAsync(p, GPU_POISON, bytes + 64, m->stream));
     if (from) GPU_OK(cudaMemcpyAsync(p, from, bytes, cudaMemcpyHostToDevice, m->stream));
     return p;
 }
@@ -89,36 +89,20 @@ static void *on_device(Memory *m, const void *from, size_t bytes) {
 // Moves a target's hints and results to device memory.
 static void target_to_device(Memory *m, const RequestCase *c, MotusMeTarget *t,
                              MotusMeHints *hints) {
-    const size_t n = (size_t)c->n_mb, all = n * request_blocks(c->me[0].config.modes);
+    const size_t n = (size_t)c->n_mb;
     *hints = *t->hints;
     if (hints->centre) hints->centre = on_device(m, hints->centre, n * sizeof(MotusMv));
     if (hints->predictor) hints->predictor = on_device(m, hints->predictor, n * sizeof(MotusMv));
     if (hints->lambda) hints->lambda = on_device(m, hints->lambda, n * sizeof(uint16_t));
     t->hints = hints;
     if (t->skip_mv) t->skip_mv = on_device(m, t->skip_mv, n * sizeof(MotusMv));
-    if (t->mv) t->mv = on_device(m, NULL, all * sizeof *t->mv);
-    if (t->sad) t->sad = on_device(m, NULL, all * sizeof *t->sad);
-    if (t->satd) t->satd = on_device(m, NULL, all * sizeof *t->satd);
-    if (t->cost) t->cost = on_device(m, NULL, all * sizeof *t->cost);
-    if (t->skip_sad) t->skip_sad = on_device(m, NULL, n * sizeof *t->skip_sad);
-    if (t->skip_satd) t->skip_satd = on_device(m, NULL, n * sizeof *t->skip_satd);
-    if (t->zero_sad) t->zero_sad = on_device(m, NULL, n * sizeof *t->zero_sad);
+    for (int i = 0; i < REQUEST_RESULTS; i++)
+        if (*request_result(t, i))
+            *request_result(t, i) = on_device(m, NULL, request_result_bytes(c, i));
 }
 
 static void back(const Memory *m, void *to, const void *from, size_t bytes) {
     if (to) GPU_OK(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, m->stream));
-}
-
-static void target_back(const Memory *m, const RequestCase *c, const MotusMeTarget *to,
-                        const MotusMeTarget *from) {
-    const size_t n = (size_t)c->n_mb, all = n * request_blocks(c->me[0].config.modes);
-    back(m, to->mv, from->mv, all * sizeof *to->mv);
-    back(m, to->sad, from->sad, all * sizeof *to->sad);
-    back(m, to->satd, from->satd, all * sizeof *to->satd);
-    back(m, to->cost, from->cost, all * sizeof *to->cost);
-    back(m, to->skip_sad, from->skip_sad, n * sizeof *to->skip_sad);
-    back(m, to->skip_satd, from->skip_satd, n * sizeof *to->skip_satd);
-    back(m, to->zero_sad, from->zero_sad, n * sizeof *to->zero_sad);
 }
 
 static MotusPlane plane_on_device(Memory *m, const MotusPlane *plane) {
@@ -134,7 +118,7 @@ static void device_memory(void) {
         RequestCase c;
         Memory m = open_memory();
         cudaEvent_t event;
-        CU_ASSERT_FATAL(GPU_OK(cudaEventCreateWithFlags(&event, cudaEventDisableTiming)));
+        GPU_OK(cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
         request_case_random(&c, i);
         MotusMe *me = me_case_open(c.me[0].config, MOTUS_BACKEND_CUDA);
         RequestResults results, device;
@@ -163,8 +147,11 @@ static void device_memory(void) {
         MOTUS_CHECK(motus_me_request(me, &request) == MOTUS_OK, "case %d: %s", i,
                     motus_me_error(me)->text);
         back(&m, results.stats, request.stats, (size_t)c.n_mb * sizeof *request.stats);
-        for (int k = 0; k < c.n_targets; k++)
-            target_back(&m, &c, &results.target[k], &device.target[k]);
+        for (int k = 0; k < REQUEST_RESULTS * c.n_targets; k++) {
+            const int t = k / REQUEST_RESULTS, which = k % REQUEST_RESULTS;
+            back(&m, *request_result(&results.target[t], which),
+                 *request_result(&device.target[t], which), request_result_bytes(&c, which));
+        }
         GPU_OK(cudaEventSynchronize(event));
         CU_ASSERT_EQUAL(motus_me_wait(me, NULL, 0), MOTUS_OK); // the event has fired
         GPU_OK(cudaStreamSynchronize(m.stream));
@@ -342,11 +329,11 @@ static void devices(void) {
     }
 }
 
-static const MotusTest tests[] = {{"random_cases", random_cases},
-                                  {"device_memory", device_memory},
-                                  {"clipped_hints", clipped_hints},
-                                  {"centres", centres},
-                                  {"failing_device", failing_device},
-                                  {"devices", devices},
-                                  {0}};
-const GpuSuite gpu_me_request = {"me_request", NULL, tests};
+static const GpuRow rows[] = {GPU_TEST(random_cases),
+                              GPU_TEST(device_memory),
+                              GPU_TEST(clipped_hints),
+                              GPU_TEST(centres),
+                              GPU_TEST(failing_device),
+                              GPU_TEST(devices),
+                              {0}};
+const GpuSuite gpu_me_request = {"me_request", rows};

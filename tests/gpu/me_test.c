@@ -21,7 +21,7 @@ typedef struct Search {
 
 static GpuBuffer *input(GpuCase *c, const char *name, const void *data, size_t bytes) {
     GpuBuffer *b = gpu_buffer(c, name, GPU_INPUT, bytes);
-    if (data) memcpy(b->cpu, data, bytes);
+    if (data) memcpy(b->at[ON_CPU], data, bytes);
     return b;
 }
 
@@ -29,7 +29,7 @@ static GpuBuffer *input(GpuCase *c, const char *name, const void *data, size_t b
 static GpuBuffer *input_plane(GpuCase *c, const char *name, const MotusPlane *plane, int stride) {
     GpuBuffer *b = gpu_buffer(c, name, GPU_INPUT, (size_t)stride * (size_t)plane->height + 32);
     for (int y = 0; y < plane->height; y++)
-        memcpy((uint8_t *)b->cpu + y * stride, plane->data + y * plane->stride,
+        memcpy((uint8_t *)b->at[ON_CPU] + y * stride, plane->data + y * plane->stride,
                (size_t)plane->width);
     return b;
 }
@@ -53,7 +53,7 @@ static void open_case(GpuCase *c) {
     s->sad = gpu_buffer(c, "SADs", GPU_OUTPUT, all * sizeof(uint16_t));
     s->cost = gpu_buffer(c, "costs", GPU_OUTPUT, all * sizeof(uint32_t));
     s->planes = gpu_buffer(c, "planes", GPU_SCRATCH, motus_ref_luma_bytes(c->width, c->height));
-    motus_ref_luma_layout(&s->ref_luma, s->planes->cuda, c->width, c->height);
+    motus_ref_luma_layout(&s->ref_luma, s->planes->at[ON_CUDA], c->width, c->height);
     GPU_OK(motus_search_cuda_prepare());
     snprintf(c->what, sizeof c->what, "R=%d subpel %d modes %x content %d lambda %u %d %d",
              config->range, (int)config->subpel, (unsigned)config->modes, (int)s->me.content,
@@ -80,38 +80,39 @@ static void open_moved(GpuCase *c) {
 
 static void fill_nothing(GpuCase *c) { (void)c; } // open() did
 
-static void search_cpu(GpuCase *c) {
-    Search *s = c->state;
-    MOTUS_CHECK(motus_me_search(s->cpu, &s->me.cur, &s->me.ref, &s->me.hints, s->want) == MOTUS_OK,
-                "%s", c->what);
-    memcpy(s->mv->cpu, s->want->mv[0], s->mv->bytes);
-    memcpy(s->sad->cpu, s->want->sad[0], s->sad->bytes);
-    memcpy(s->cost->cpu, s->want->cost[0], s->cost->bytes);
+static MotusStatus search_on_cpu(const Search *s) {
+    const MotusStatus status =
+        motus_me_search(s->cpu, &s->me.cur, &s->me.ref, &s->me.hints, s->want);
+    memcpy(s->mv->at[ON_CPU], s->want->mv[0], s->mv->bytes);
+    memcpy(s->sad->at[ON_CPU], s->want->sad[0], s->sad->bytes);
+    memcpy(s->cost->at[ON_CPU], s->want->cost[0], s->cost->bytes);
+    return status;
 }
 
-static MotusStatus search_cuda(GpuCase *c, cudaStream_t stream) {
+static MotusStatus run_search(GpuCase *c, int on) {
     const Search *s = c->state;
     const MotusMeConfig *config = &s->me.config;
     const MotusMeHints *hints = &s->me.hints;
-    const MotusSearchPicture p = {.cur = s->cur->cuda,
-                                  .ref = s->ref->cuda,
+    const int w = c->width, h = c->height;
+    const MotusSearchPicture p = {.cur = s->cur->at[on],
+                                  .ref = s->ref->at[on],
                                   .cur_stride = s->stride,
                                   .ref_stride = s->stride,
-                                  .centre = hints->centre ? s->centre->cuda : NULL,
-                                  .predictor = hints->predictor ? s->predictor->cuda : NULL,
-                                  .lambda = hints->lambda ? s->lambda->cuda : NULL,
+                                  .centre = hints->centre ? s->centre->at[on] : NULL,
+                                  .predictor = hints->predictor ? s->predictor->at[on] : NULL,
+                                  .lambda = hints->lambda ? s->lambda->at[on] : NULL,
                                   .lambda_q8 = hints->lambda_q8,
-                                  .mv = s->mv->cuda,
-                                  .sad = s->sad->cuda,
-                                  .cost = s->cost->cuda};
-    const MotusPlane luma = {s->ref->cuda, s->stride, c->width, c->height};
-    cudaError_t status =
-        motus_search_cuda(&p, 1, c->width, c->height, config->range, config->modes, stream);
+                                  .mv = s->mv->at[on],
+                                  .sad = s->sad->at[on],
+                                  .cost = s->cost->at[on]};
+    const MotusPlane luma = {s->ref->at[on], s->stride, w, h};
+    if (!on) return search_on_cpu(s);
+    cudaError_t status = motus_search_cuda(&p, 1, w, h, config->range, config->modes, c->stream);
     if (!status && config->subpel != MOTUS_SUBPEL_FULL) {
-        status = motus_ref_luma_cuda_build(&s->ref_luma, &luma, stream);
+        status = motus_ref_luma_cuda_build(&s->ref_luma, &luma, c->stream);
         if (!status)
-            status = motus_refine_cuda(&p, &s->ref_luma, c->width, c->height, config->subpel,
-                                       config->modes, (MotusWantedBlocks){0}, stream);
+            status = motus_refine_cuda(&p, &s->ref_luma, w, h, config->subpel, config->modes,
+                                       (MotusWantedBlocks){0}, c->stream);
     }
     return gpu_launched(c, status);
 }
@@ -135,7 +136,7 @@ static void close_case(GpuCase *c) {
 }
 
 #define KERNEL(open)                                                                               \
-    { sizeof(Search), open, fill_nothing, search_cpu, search_cuda, check_api, close_case }
+    { sizeof(Search), open, fill_nothing, run_search, check_api, close_case }
 static const GpuKernel random_kernel = KERNEL(open_random), moved = KERNEL(open_moved);
 
 static const GpuSize large[] = {{1920, 1080, 0}, {1281, 719, 0}, {4096, 2304, 0}, {16, 4096, 0},
@@ -146,5 +147,4 @@ static const GpuRow rows[] = {
     {.name = "whole_samples", .kernel = &moved, .variant = 1, .bench = {1920, 1080, 0}},
     {0}};
 
-extern const MotusTest gpu_me_tests[];
-const GpuSuite gpu_me = {"me", rows, gpu_me_tests};
+const GpuSuite gpu_me = {"me", rows};

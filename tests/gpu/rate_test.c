@@ -96,5 +96,5 @@ static void equal_to_the_cpu(void) {
     drop_frames();
 }
 
-static const MotusTest tests[] = {{"equal_to_the_cpu", equal_to_the_cpu}, {0}};
-const GpuSuite gpu_rate = {"rate", NULL, tests};
+static const GpuRow rows[] = {GPU_TEST(equal_to_the_cpu), {0}};
+const GpuSuite gpu_rate = {"rate", rows};

@@ -156,6 +156,12 @@ void overwrite(const DeviceFrame *d, cudaStream_t stream) {
     GPU_OK(cudaMemsetAsync(d->memory, 0x5A, d->size, stream));
 }
 
+void release(MotusEncoder *enc, DeviceFrame *d, Sequence *s) {
+    motus_encoder_close(&enc);
+    if (d) drop_device_frame(d);
+    if (s) drop_sequence(s);
+}
+
 cudaStream_t open_stream(void) {
     cudaStream_t stream = NULL;
     CU_ASSERT_FATAL(GPU_OK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking)));

@@ -23,7 +23,8 @@ void make_sequence(Sequence *s, int width, int height);       // one slice per p
 void make_rated_sequence(Sequence *s, int width, int height); // CRF and AQ without lookahead
 void drop_sequence(Sequence *s);
 
-// Opens an encoder; the test ends if that fails.
+// Opens an encoder; the test ends if that fails. release() closes it and drops the rest, as far as
+// they are not NULL.
 MotusEncoder *open_encoder(const MotusEncoderConfig *config);
 
 // True if the packet's bytes, in host or in device memory, are these.
@@ -47,6 +48,8 @@ DeviceFrame device_frame(int width, int height, int gap, int shift);
 void drop_device_frame(DeviceFrame *d);
 void upload(const DeviceFrame *d, const MotusFrame *frame, cudaStream_t stream);
 void overwrite(const DeviceFrame *d, cudaStream_t stream); // with 0x5A
+
+void release(MotusEncoder *enc, DeviceFrame *d, Sequence *s);
 
 cudaStream_t open_stream(void); // one that does not wait for the default stream
 void close_stream(cudaStream_t stream);

@@ -8,11 +8,13 @@
 
 enum { MOST_SLICES = 18 };
 
+// row->variant: the slices of a picture; which rounds have too little memory for their NAL units.
+enum { SLICES = 31, SHORT_IN_THE_END = 32, ABOUT_ENOUGH = 64 };
+
 typedef struct Slice {
     MotusCodedMbs pic; // MBs as they were decided
     MotusSlices slices;
     MotusSliceHead head; // of every slice
-    int qp;              // of pictures to come; -1: any
     uint32_t most, capacity;
     uint8_t *want; // NAL units
     size_t size;
@@ -27,16 +29,15 @@ static const char *const content_names[MBS_CONTENTS] = {"mixed", "quiet", "skipp
 
 // ---- Memory -------------------------------------------------------------------------------------
 
-static void open_with(GpuCase *c, int slices, int bytes_per_mb) {
+static void open_slice(GpuCase *c) {
     Slice *s = c->state;
-    const int mb_width = (c->width + 15) / 16, mb_height = (c->height + 15) / 16;
+    const int mb_width = (c->width + 15) / 16, mb_height = (c->height + 15) / 16,
+              slices = c->row->variant & SLICES, bytes_per_mb = c->width > 2000 ? 1100 : 3072;
     const size_t n = (size_t)mb_width * (size_t)mb_height, words = 2 * motus_mark_words((int)n);
     c->width = 16 * mb_width, c->height = 16 * mb_height;
-    s->slices.n = 1, s->qp = -1;
+    s->slices.n = 1;
     random_mbs_open(&s->pic, mb_width, mb_height);
-    if (slices > 1)
-        CU_ASSERT_EQUAL_FATAL(motus_slices_alloc(&s->slices, slices, mb_width, mb_height),
-                              MOTUS_OK);
+    if (slices > 1) CU_ASSERT_FATAL(!motus_slices_alloc(&s->slices, slices, mb_width, mb_height));
     s->most = s->capacity = (uint32_t)(n * (size_t)bytes_per_mb + 1024);
     s->nal = gpu_buffer(c, "NAL units", GPU_RESULT, s->most);
     s->result = gpu_buffer(c, "result", GPU_OUTPUT, sizeof(MotusSliceResult));
@@ -57,9 +58,6 @@ static void open_with(GpuCase *c, int slices, int bytes_per_mb) {
     }
 }
 
-static void open_slice(GpuCase *c) { open_with(c, c->row->variant, 3072); }
-static void open_large(GpuCase *c) { open_with(c, 1, 1100); }
-
 static void close_slice(GpuCase *c) {
     Slice *s = c->state;
     random_mbs_close(&s->pic);
@@ -69,57 +67,45 @@ static void close_slice(GpuCase *c) {
 
 // ---- Content ------------------------------------------------------------------------------------
 
-static void make_head(Slice *s, int p_slice) {
+static void make_head(Slice *s, int p_slice, int qp) {
     MotusSequenceSettings sequence = {.log2_max_frame_num = 16, .pic_init_qp = 26, .deblock = 1};
     MotusSliceSettings slice = {.idr = !p_slice,
                                 .idr_pic_id = motus_test_range(0, 65535),
                                 .p_slice = p_slice,
                                 .frame_num = motus_test_random() & 0xFFFF,
-                                .qp = s->qp < 0 ? motus_test_range(0, 51) : s->qp,
+                                .qp = qp,
                                 .deblock = motus_test_range(0, 1)};
     s->head = motus_slice_head(&sequence, &slice, 2);
 }
 
-static void fill_with(GpuCase *c, int p_slice, MbContent content) {
+// Every content as I and as P; large pictures as P only. A captured launch needs pictures of one
+// QP.
+static void fill_slice(GpuCase *c) {
+    static const MbContent few[] = {MBS_MIXED, MBS_QUIET, MBS_PCM};
     Slice *s = c->state;
+    const int large = c->width > 2000, p_slice = large || c->round & 1;
+    const MbContent content = large              ? few[c->round % 3]
+                              : c->row->together ? few[(c->round + c->number) % 2]
+                                                 : (MbContent)(c->round / 2 % MBS_CONTENTS);
     const size_t n = (size_t)s->pic.n_mb;
-    MotusMv *searched = s->searched->cpu;
-    make_head(s, p_slice);
+    MotusMv *searched = s->searched->at[ON_CPU];
+    make_head(s, p_slice, c->row->graph ? 31 : motus_test_range(0, 51));
     random_mbs_fill(&s->pic, p_slice, s->head.qp, content);
     random_mbs_poison(&s->pic);
     for (size_t i = 0; i < n; i++)
         searched[i] =
             (MotusMv){(int16_t)motus_test_range(-999, 999), (int16_t)motus_test_range(-999, 999)};
-    memset(s->stats->cpu, 0, sizeof(MotusPictureStats));
-    memcpy(s->d_head->cpu, &s->head, sizeof s->head);
-    memcpy(s->mb->cpu, s->pic.mb, n * sizeof(MotusMb));
-    memcpy(s->coef->cpu, s->pic.coef, n * sizeof(MotusMbCoef));
-    if (s->slices.first) memcpy(s->first->cpu, s->slices.first, n * sizeof(int));
+    memset(s->stats->at[ON_CPU], 0, sizeof(MotusPictureStats));
+    memcpy(s->d_head->at[ON_CPU], &s->head, sizeof s->head);
+    memcpy(s->mb->at[ON_CPU], s->pic.mb, n * sizeof(MotusMb));
+    memcpy(s->coef->at[ON_CPU], s->pic.coef, n * sizeof(MotusMbCoef));
+    if (s->slices.first) memcpy(s->first->at[ON_CPU], s->slices.first, n * sizeof(int));
     for (int p = 0; p < 3; p++) {
         const MotusPlane *plane = &s->pic.src->plane[p];
-        memcpy(s->src[p].cpu.data, plane->data, (size_t)(plane->stride * plane->height));
+        memcpy(s->src[p].at[ON_CPU].data, plane->data, (size_t)(plane->stride * plane->height));
     }
     snprintf(c->what, sizeof c->what, "%s, %s, %d slices", content_names[content],
              p_slice ? "P" : "I", s->slices.n);
-}
-
-static MbContent cycled(const GpuCase *c) { return (MbContent)(c->round / 2 % MBS_CONTENTS); }
-
-static void fill_slice(GpuCase *c) { fill_with(c, c->round & 1, cycled(c)); }
-
-static void fill_large(GpuCase *c) {
-    static const MbContent contents[] = {MBS_MIXED, MBS_QUIET, MBS_PCM};
-    fill_with(c, 1, contents[c->round % 3]);
-}
-
-static void fill_in_flight(GpuCase *c) {
-    fill_with(c, c->round & 1, (MbContent)((c->round + c->number) % 2));
-}
-
-// I and P pictures of one QP, as a captured launch needs them.
-static void fill_graph(GpuCase *c) {
-    ((Slice *)c->state)->qp = 31;
-    fill_with(c, c->round & 1, cycled(c));
 }
 
 // ---- The CPU's NAL units ------------------------------------------------------------------------
@@ -143,7 +129,7 @@ static void write_picture(Slice *s) {
     const size_t capacity = (size_t)pic.n_mb * 2048 + 512;
     uint8_t *rbsp = malloc(capacity);
     pic.slice_first = s->slices.first;
-    pic.mb = s->mb->cpu;
+    pic.mb = s->mb->at[ON_CPU];
     motus_finalize_mbs(&pic, s->head.qp);
     memset(&s->want_stats, 0, sizeof s->want_stats);
     free(s->want);
@@ -156,85 +142,81 @@ static void write_picture(Slice *s) {
 
 // Finalizes the MBs in place. The next picture's centres are predicted from `kept`.
 static void code_picture(Slice *s) {
-    MotusMv *kept = s->kept->cpu;
+    MotusMv *kept = s->kept->at[ON_CPU];
     write_picture(s);
     for (int i = 0; i < s->pic.n_mb; i++) {
-        const MotusMb *mb = (const MotusMb *)s->mb->cpu + i;
-        kept[i] = motus_mb_is_intra(mb) ? ((const MotusMv *)s->searched->cpu)[i] : mb->mv[0];
+        const MotusMb *mb = (const MotusMb *)s->mb->at[ON_CPU] + i;
+        kept[i] = motus_mb_is_intra(mb) ? ((const MotusMv *)s->searched->at[ON_CPU])[i] : mb->mv[0];
     }
 }
 
 static void set_capacity(Slice *s, uint32_t capacity) {
     const int fits = s->size <= capacity;
     s->capacity = capacity;
-    *(MotusSliceResult *)s->result->cpu = (MotusSliceResult){fits ? (uint32_t)s->size : 0, !fits};
+    *(MotusSliceResult *)s->result->at[ON_CPU] =
+        (MotusSliceResult){fits ? (uint32_t)s->size : 0, !fits};
 }
 
-static void slice_cpu(GpuCase *c) {
-    Slice *s = c->state;
-    code_picture(s);
-    set_capacity(s, s->most);
-}
-
-// The last rounds have too little memory: for the last slice, or for one before.
-static void too_small_cpu(GpuCase *c) {
-    Slice *s = c->state;
-    code_picture(s);
-    set_capacity(s, c->round < 4 * MBS_CONTENTS ? s->most
-                                                : (uint32_t)motus_test_range(1, (int)s->size));
-}
-
-// Capacities around the size that is needed, and far below it.
-static void just_too_small_cpu(GpuCase *c) {
-    Slice *s = c->state;
-    code_picture(s);
-    uint32_t capacity = (uint32_t)s->size;
-    if (c->round % 3 == 1) capacity -= (uint32_t)motus_test_range(1, 3);
-    if (c->round % 3 == 2) capacity = (uint32_t)motus_test_range(1, (int)s->size);
-    set_capacity(s, capacity ? capacity : 1);
+// Chooses how much memory the device has: often enough, sometimes too little for the last slice, or
+// for one before.
+static uint32_t capacity_of(const GpuCase *c, uint32_t most, uint32_t size) {
+    const uint32_t any = (uint32_t)motus_test_range(1, (int)size);
+    if (c->row->variant & SHORT_IN_THE_END) return c->round < 4 * MBS_CONTENTS ? most : any;
+    if (!(c->row->variant & ABOUT_ENOUGH)) return most;
+    if (c->round % 3 == 2) return any;
+    return c->round % 3 ? (uint32_t)motus_max(1, (int)size - motus_test_range(1, 3)) : size;
 }
 
 // ---- The device's -------------------------------------------------------------------------------
 
 // As a GOP coder does it: the last slice's result is the picture's.
-static MotusStatus slice_cuda(GpuCase *c, cudaStream_t stream) {
-    Slice *s = c->state;
+static MotusStatus run_on_device(GpuCase *c) {
+    const Slice *s = c->state;
     const int n = s->slices.n, *begin = s->slices.begin;
-    MotusMarks marks = {.coded = s->marks->cuda};
+    MotusMarks marks = {.coded = s->marks->at[ON_CUDA]};
     marks.with_qp = marks.coded + motus_mark_words(s->pic.n_mb);
     const MotusFinalizeCuda finalize = {.mb_width = s->pic.mb_width,
                                         .n_mb = s->pic.n_mb,
-                                        .mb = s->mb->cuda,
-                                        .slice_first = s->slices.first ? s->first->cuda : NULL,
+                                        .mb = s->mb->at[ON_CUDA],
+                                        .slice_first =
+                                            s->slices.first ? s->first->at[ON_CUDA] : NULL,
                                         .qp = s->head.qp,
                                         .marks = marks,
-                                        .searched = s->searched->cuda,
-                                        .kept = s->kept->cuda};
-    cudaError_t status = motus_finalize_cuda(&finalize, stream);
+                                        .searched = s->searched->at[ON_CUDA],
+                                        .kept = s->kept->at[ON_CUDA]};
+    cudaError_t status = motus_finalize_cuda(&finalize, c->stream);
     for (int k = 0; k < n && !status; k++) {
         const int from = begin ? begin[k] : 0, to = begin ? begin[k + 1] : s->pic.mb_height,
                   first_mb = from * s->pic.mb_width;
-        MotusSliceResult *earlier = s->earlier->cuda;
+        MotusSliceResult *earlier = s->earlier->at[ON_CUDA];
         MotusSliceCuda slice = {.mb_width = s->pic.mb_width,
                                 .mb_height = to - from,
-                                .mb = (const MotusMb *)s->mb->cuda + first_mb,
+                                .mb = (const MotusMb *)s->mb->at[ON_CUDA] + first_mb,
                                 .marks = marks,
                                 .first_mb = first_mb,
-                                .coef = (const MotusMbCoef *)s->coef->cuda + first_mb,
-                                .head = s->d_head->cuda,
-                                .work = s->scratch->cuda,
-                                .nal = s->nal->cuda,
+                                .coef = (const MotusMbCoef *)s->coef->at[ON_CUDA] + first_mb,
+                                .head = s->d_head->at[ON_CUDA],
+                                .work = s->scratch->at[ON_CUDA],
+                                .nal = s->nal->at[ON_CUDA],
                                 .capacity = s->capacity,
                                 .before = k ? earlier + k - 1 : NULL,
-                                .result = k + 1 < n ? earlier + k : s->result->cuda,
-                                .stats = s->stats->cuda};
+                                .result = k + 1 < n ? earlier + k : s->result->at[ON_CUDA],
+                                .stats = s->stats->at[ON_CUDA]};
         for (int p = 0; p < 3; p++) {
-            slice.src_stride[p] = s->src[p].cuda.stride;
-            slice.src[p] = s->src[p].cuda.data + (p ? 8 : 16) * from * slice.src_stride[p];
+            slice.src_stride[p] = s->src[p].at[ON_CUDA].stride;
+            slice.src[p] = s->src[p].at[ON_CUDA].data + (p ? 8 : 16) * from * slice.src_stride[p];
         }
-        status = motus_slice_cuda_write(&slice, stream);
+        status = motus_slice_cuda_write(&slice, c->stream);
     }
     return gpu_launched(c, status);
+}
+
+static MotusStatus run_slice(GpuCase *c, int on) {
+    Slice *s = c->state;
+    if (on) return run_on_device(c);
+    code_picture(s);
+    set_capacity(s, capacity_of(c, s->most, (uint32_t)s->size));
+    return MOTUS_OK;
 }
 
 static int is_untouched(const GpuBuffer *b, size_t from) {
@@ -263,17 +245,10 @@ static void check_slice(GpuCase *c) {
 
 // ---- Rows ---------------------------------------------------------------------------------------
 
-#define KERNEL(open, fill, cpu)                                                                    \
-    { sizeof(Slice), open, fill, cpu, slice_cuda, check_slice, close_slice }
-static const GpuKernel slice = KERNEL(open_slice, fill_slice, slice_cpu),
-                       large = KERNEL(open_large, fill_large, slice_cpu),
-                       too_small = KERNEL(open_slice, fill_slice, too_small_cpu),
-                       just_too_small = KERNEL(open_slice, fill_slice, just_too_small_cpu),
-                       in_flight = KERNEL(open_slice, fill_in_flight, slice_cpu),
-                       graph = KERNEL(open_slice, fill_graph, slice_cpu);
+static const GpuKernel slice = {sizeof(Slice), open_slice,  fill_slice,
+                                run_slice,     check_slice, close_slice};
 
-enum { TWICE = 2 * MBS_CONTENTS }; // every content as I and as P
-
+enum { TWICE = 2 * MBS_CONTENTS };
 static const GpuSize sizes[] = {{16, 16, 60 * TWICE},
                                 {16, 64, 30 * TWICE},
                                 {64, 16, 30 * TWICE},
@@ -287,20 +262,18 @@ static const GpuSize tall[] = {{16, 64, 0}, {0, 0, 0}}, block[] = {{48, 80, 0}, 
 static const GpuSize four[] = {
     {480, 272, 3}, {496, 320, 0}, {512, 368, 0}, {528, 416, 0}, {0, 0, 0}};
 
-#define SLICES(label, n, list)                                                                     \
-    { .name = label, .kernel = &too_small, .variant = n, .rounds = 6 * MBS_CONTENTS, .sizes = list }
-
+#define ROW(label, list, slices) .name = label, .kernel = &slice, .sizes = list, .variant = slices
 static const GpuRow rows[] = {
-    {.name = "contents", .kernel = &slice, .sizes = sizes, .bench = {1920, 1088, 0}},
-    SLICES("slices_2", 2, tall),
-    SLICES("slices_5", 5, block),
-    SLICES("slices_4", 4, cif),
-    SLICES("slices_18", 18, cif),
-    SLICES("slices_8", 8, hd),
-    {.name = "large", .kernel = &large, .sizes = uhd},
-    {.name = "buffer_too_small", .kernel = &just_too_small, .sizes = odd},
-    {.name = "in_flight", .kernel = &in_flight, .sizes = four, .together = 1},
-    {.name = "graph", .kernel = &graph, .rounds = 8, .sizes = cif, .graph = 1},
+    {ROW("contents", sizes, 1), .bench = {1920, 1088, 0}},
+    {ROW("slices_2", tall, 2 | SHORT_IN_THE_END), .rounds = 3 * TWICE},
+    {ROW("slices_5", block, 5 | SHORT_IN_THE_END), .rounds = 3 * TWICE},
+    {ROW("slices_4", cif, 4 | SHORT_IN_THE_END), .rounds = 3 * TWICE},
+    {ROW("slices_18", cif, MOST_SLICES | SHORT_IN_THE_END), .rounds = 3 * TWICE},
+    {ROW("slices_8", hd, 8 | SHORT_IN_THE_END), .rounds = 3 * TWICE},
+    {ROW("large", uhd, 1)},
+    {ROW("buffer_too_small", odd, 1 | ABOUT_ENOUGH)},
+    {ROW("in_flight", four, 1), .together = 1},
+    {ROW("graph", cif, 1), .rounds = 8, .graph = 1},
     {0}};
 
-const GpuSuite gpu_slice = {"slice", rows, NULL};
+const GpuSuite gpu_slice = {"slice", rows};

@@ -7,8 +7,6 @@
 #include "tests/me/me_oracle.h"
 #include "tests/support/harness.h"
 
-#define POISON 0xA5
-
 static MotusPlane plane_alloc(int width, int height) {
     MotusPlane p = {NULL, width + motus_test_range(0, 5), width, height};
     p.data = malloc(
@@ -140,9 +138,10 @@ MotusMe *me_case_open(MotusMeConfig config, MotusBackend backend) {
 MotusField *me_case_field(int width, int height) {
     MotusField *field = NULL;
     MOTUS_CHECK(motus_field_alloc(&field, width, height) == MOTUS_OK, "%dx%d", width, height);
-    memset(field->mv[0], POISON, (size_t)field->n_mb * MOTUS_BLOCKS * sizeof(MotusMv));
-    memset(field->sad[0], POISON, (size_t)field->n_mb * MOTUS_BLOCKS * sizeof(uint16_t));
-    memset(field->cost[0], POISON, (size_t)field->n_mb * MOTUS_BLOCKS * sizeof(uint32_t));
+    memset(field->mv[0], MOTUS_TEST_POISON, (size_t)field->n_mb * MOTUS_BLOCKS * sizeof(MotusMv));
+    memset(field->sad[0], MOTUS_TEST_POISON, (size_t)field->n_mb * MOTUS_BLOCKS * sizeof(uint16_t));
+    memset(field->cost[0], MOTUS_TEST_POISON,
+           (size_t)field->n_mb * MOTUS_BLOCKS * sizeof(uint32_t));
     return field;
 }
 
@@ -171,8 +170,8 @@ static OracleResult expected(const MeCase *c, int columns, int mb, int b) {
     if (!(c->config.modes >> motus_blocks[b].mode & 1)) {
         OracleResult poison;
         uint16_t sad;
-        memset(&poison, POISON, sizeof poison);
-        memset(&sad, POISON, sizeof sad);
+        memset(&poison, MOTUS_TEST_POISON, sizeof poison);
+        memset(&sad, MOTUS_TEST_POISON, sizeof sad);
         poison.sad = sad;
         return poison;
     }

@@ -8,13 +8,6 @@
 #include "tests/me/me_oracle.h"
 #include "tests/support/harness.h"
 
-#define POISON 0xDB // of motus_test_guarded
-
-enum { MV, SAD, SATD, COST, SKIP_SAD, SKIP_SATD, ZERO_SAD, RESULTS };
-static const size_t entry[RESULTS] = {sizeof(MotusMv), 2, 4, 4, 2, 4, 2};
-
-static int is_per_block(int result) { return result <= COST; }
-
 size_t request_blocks(uint32_t modes) {
     size_t n = 0;
     for (size_t b = 0; b < MOTUS_BLOCKS; b++)
@@ -76,8 +69,9 @@ void request_case_random(RequestCase *c, int number) {
     for (int i = 0; i < REQUEST_TARGETS; i++) {
         if (i) other_target(&c->me[i], &c->me[0]);
         if (motus_test_range(0, 3)) c->skip[i] = random_skip(c->n_mb, subpel == MOTUS_SUBPEL_FULL);
-        c->wanted[i] = motus_test_range(0, 2) ? (unsigned)motus_test_range(0, (1 << RESULTS) - 1)
-                                              : (1u << RESULTS) - 1;
+        c->wanted[i] = motus_test_range(0, 2)
+                           ? (unsigned)motus_test_range(0, (1 << REQUEST_RESULTS) - 1)
+                           : (1u << REQUEST_RESULTS) - 1;
     }
     if (motus_test_range(0, 1)) {
         c->modes = malloc((size_t)c->n_mb);
@@ -96,30 +90,34 @@ void request_case_free(RequestCase *c) {
     free(c->modes);
 }
 
-static void **place_of(MotusMeTarget *t, int result) {
-    void **const places[RESULTS] = {
+void **request_result(MotusMeTarget *t, int result) {
+    void **const results[REQUEST_RESULTS] = {
         (void **)&t->mv,       (void **)&t->sad,       (void **)&t->satd,    (void **)&t->cost,
         (void **)&t->skip_sad, (void **)&t->skip_satd, (void **)&t->zero_sad};
-    return places[result];
+    return results[result];
+}
+
+size_t request_result_bytes(const RequestCase *c, int result) {
+    static const size_t entry[REQUEST_RESULTS] = {sizeof(MotusMv), 2, 4, 4, 2, 4, 2};
+    const size_t blocks = result < 4 ? request_blocks(c->me[0].config.modes) : 1;
+    return (size_t)c->n_mb * blocks * entry[result];
 }
 
 void request_results_alloc(const RequestCase *c, RequestResults *r) {
     memset(r, 0, sizeof *r);
-    const size_t n = (size_t)c->n_mb;
     for (int i = 0; i < c->n_targets; i++)
-        for (int k = 0; k < RESULTS; k++)
+        for (int k = 0; k < REQUEST_RESULTS; k++)
             if (c->wanted[i] >> k & 1)
-                *place_of(&r->target[i], k) = motus_test_guarded(
-                    n * entry[k] * (is_per_block(k) ? request_blocks(c->me[0].config.modes) : 1));
-    if (c->stats) r->stats = (MotusMbStats *)motus_test_guarded(n * sizeof *r->stats);
+                *request_result(&r->target[i], k) = motus_test_guarded(request_result_bytes(c, k));
+    if (c->stats) r->stats = (MotusMbStats *)motus_test_guarded((size_t)c->n_mb * sizeof *r->stats);
 }
 
 int request_results_guards_ok(const RequestResults *r) {
     int ok = !r->stats || motus_test_guard_ok((const uint8_t *)r->stats);
     for (int i = 0; i < REQUEST_TARGETS; i++)
-        for (int k = 0; k < RESULTS; k++) {
+        for (int k = 0; k < REQUEST_RESULTS; k++) {
             MotusMeTarget t = r->target[i];
-            const uint8_t *data = *place_of(&t, k);
+            const uint8_t *data = *request_result(&t, k);
             ok &= !data || motus_test_guard_ok(data);
         }
     return ok;
@@ -128,7 +126,8 @@ int request_results_guards_ok(const RequestResults *r) {
 void request_results_free(RequestResults *r) {
     motus_test_guard_free((uint8_t *)r->stats);
     for (int i = 0; i < REQUEST_TARGETS; i++)
-        for (int k = 0; k < RESULTS; k++) motus_test_guard_free(*place_of(&r->target[i], k));
+        for (int k = 0; k < REQUEST_RESULTS; k++)
+            motus_test_guard_free(*request_result(&r->target[i], k));
 }
 
 MotusMeRequest request_of(const RequestCase *c, RequestResults *r) {
@@ -150,7 +149,7 @@ MotusMeRequest request_of(const RequestCase *c, RequestResults *r) {
 
 static int is_poison(const void *data, size_t size) {
     for (size_t i = 0; i < size; i++)
-        if (((const uint8_t *)data)[i] != POISON) return 0;
+        if (((const uint8_t *)data)[i] != MOTUS_TEST_POISON) return 0;
     return 1;
 }
 

@@ -7,7 +7,7 @@
 #include "motus/me_request.h"
 #include "tests/me/me_case.h"
 
-enum { REQUEST_TARGETS = 3 };
+enum { REQUEST_TARGETS = 3, REQUEST_RESULTS = 7 };
 
 typedef struct RequestCase {
     MeCase me[REQUEST_TARGETS]; // of all: `ref` and hints; of the first: config and cur
@@ -31,6 +31,10 @@ void request_case_free(RequestCase *c);
 
 // Blocks of a result that goes by block: up to the last one of the smallest mode.
 size_t request_blocks(uint32_t modes);
+
+// Returns where a target has its result of that number, NULL inside: not wanted; and its bytes.
+void **request_result(MotusMeTarget *t, int result);
+size_t request_result_bytes(const RequestCase *c, int result);
 
 void request_results_alloc(const RequestCase *c, RequestResults *r);
 int request_results_guards_ok(const RequestResults *r);

@@ -49,7 +49,7 @@ uint8_t *motus_test_guarded(size_t size) {
     if (!base) abort();
     memcpy(base, &size, sizeof size);
     memset(base + sizeof size, 0xA5, BAND - sizeof size);
-    memset(base + BAND, 0xDB, size);
+    memset(base + BAND, MOTUS_TEST_POISON, size);
     memset(base + BAND + size, 0xA5, BAND);
     return base + BAND;
 }

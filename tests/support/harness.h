@@ -35,6 +35,8 @@ int motus_test_cases(int usual); // how many cases: MOTUS_CASES where that is se
 void motus_test_check(int ok, const char *what, const char *file, int line, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
 
+enum { MOTUS_TEST_POISON = 0xDB }; // of outputs
+
 // size bytes with poisoned bands before and after; motus_test_guard_ok tells whether the bands are
 // untouched.
 uint8_t *motus_test_guarded(size_t size);
