@@ -245,12 +245,12 @@ def main():
                 want, _, taker = want.partition(" if ")
                 if taker and taker not in name:
                     want = "ARGUMENT"
+                if want == "cuda" and "_cuda_" not in name:
+                    continue
                 if result != "MotusStatus":
                     expression, want = f"((void){expression}, 0)", "any"
                 elif re.search("_cuda_|_device$", name):
                     want = "any" if want == "any" else "refused"  # NO_DEVICE may come first
-                elif want == "cuda":
-                    want = "any"
                 text = "NULL" if want in ("any", "refused") or not text else f'"{text}"'
                 what = what.replace("\\", "\\\\").replace('"', '\\"')
                 encoder = int(bool(re.search(r"good_encoder\b|good_cuda", expression)))

@@ -49,7 +49,8 @@ uint16_t zero_table[64];
 MotusMeReference *empty_reference, *coarse_reference, *wide_reference;
 MotusMv far_mvs[N_MB] = {[N_MB - 1] = {0, -8192}}, odd_mvs[N_MB] = {[2] = {2, 0}};
 const MotusMeHints far_centre = {.centre = far_mvs}, odd_centre = {.centre = odd_mvs},
-                   far_predictor = {.predictor = far_mvs};
+                   far_predictor = {.predictor = far_mvs},
+                   large_lambda = {.lambda_q8 = MOTUS_MAX_LAMBDA_Q8 + 1};
 
 static void need(int ok, const char *what) {
     if (ok) return;

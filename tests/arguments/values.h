@@ -48,7 +48,7 @@ extern uint8_t *bad_data[3];
 extern uint16_t zero_table[64];
 extern MotusMeReference *empty_reference, *coarse_reference, *wide_reference;
 extern MotusMv far_mvs[N_MB], odd_mvs[N_MB];
-extern const MotusMeHints far_centre, odd_centre, far_predictor;
+extern const MotusMeHints far_centre, odd_centre, far_predictor, large_lambda;
 
 // Opens contexts and fills the values; ends the process where that fails. All on one thread:
 // OpenMP's threads would not live on in the processes of the calls.

@@ -207,7 +207,7 @@ static void threads_do_not_matter(void) {
     MotusCoded first, again;
     encode(&first, &c);
     for (int threads = 1; threads <= 7; threads += 2) {
-        char what[16];
+        char what[32];
         snprintf(what, sizeof what, "threads=%d", threads);
         c.config.threads = threads;
         encode(&again, &c);
