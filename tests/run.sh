@@ -1,14 +1,15 @@
 #!/usr/bin/env bash
-# Installs what is missing, builds, and runs every test: release with warnings as errors, address and undefined-behaviour sanitizers, a build without CUDA and
-# without FFmpeg's libraries, and the format check. The last line is the summary.
+# Installs what is missing, builds, and runs every test: release, sanitizers, a build without CUDA
+# and without FFmpeg's libraries, the format check. The last line is the summary.
 # SPDX-License-Identifier: BSD-2-Clause
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 
 usage() {
     cat <<TXT
-usage: tests/run.sh [--quick] [--jobs N]
+usage: tests/run.sh [--quick | --long] [--jobs N]
   --quick   the release build and its tests only
+  --long    more rounds of the random tests, and every program and test of each build
   --jobs N  compilers and tests at a time (default: one per processor)
 Environment:
   MOTUS_NO_INSTALL=1     install nothing
@@ -18,17 +19,23 @@ Environment:
 TXT
 }
 
-quick=0 jobs=$(nproc)
+mode=normal jobs=$(nproc)
 while [ $# -gt 0 ]; do
     case $1 in
-    --quick) quick=1 && shift ;;
+    --quick | --long) mode=${1#--} && shift ;;
     --jobs) jobs=$2 && shift 2 ;;
     -h | --help) usage && exit 0 ;;
     *) usage >&2 && exit 2 ;;
     esac
 done
-
-export OMP_WAIT_POLICY=${OMP_WAIT_POLICY:-passive} # several tests run at a time: idle threads must not spin
+# What the other builds make, and which of their tests run (docs/testing.md).
+asan_target=unit_tests plain_target=plain_tests plain_label=plain
+if [ "$mode" = long ]; then
+    asan_target=all plain_target=all plain_label='unit|cli'
+    export MOTUS_FILES=all MOTUS_RACES=200 MOTUS_CORRUPT=1000 MOTUS_VBV=300 MOTUS_KILLS=50 \
+        MOTUS_RANKS='1 2 3 5 8' MOTUS_BATCH=10000 MOTUS_FUZZ_CASES=5000 MOTUS_PIP_BUILD=1
+fi
+export OMP_WAIT_POLICY=${OMP_WAIT_POLICY:-passive} # several tests run at a time
 
 passed=0 failed=0 skipped=0 failures=()
 logs=build/logs
@@ -38,42 +45,60 @@ note() {
     passed=$((passed + $1)) failed=$((failed + $2)) skipped=$((skipped + $3))
 }
 
-# step NAME COMMAND...: one check of its own; its output is shown only when it fails.
-step() {
-    local name=$1 began=$SECONDS
-    shift
-    if "$@" >"$logs/step.log" 2>&1; then
-        printf 'ok    %-44s %4d s\n' "$name" $((SECONDS - began))
+# report NAME STATUS SECONDS LOG: one line on a check of its own; its output only if it failed.
+report() {
+    if [ "$2" = 0 ]; then
+        printf 'ok    %-44s %4d s\n' "$1" "$3"
         note 1 0 0
     else
-        printf 'FAIL  %-44s %4d s\n' "$name" $((SECONDS - began))
-        tail -n 60 "$logs/step.log"
+        printf 'FAIL  %-44s %4d s\n' "$1" "$3"
+        tail -n 60 "$4"
         note 0 1 0
-        failures+=("$name")
-        return 1
+        failures+=("$1")
     fi
+    return "$2"
 }
 
-# suites NAME DIR CTEST_OPTIONS...: runs the tests of a build and counts them.
+# step NAME COMMAND...: runs a check.
+step() {
+    local name=$1 began=$SECONDS status=0
+    shift
+    "$@" >"$logs/step.log" 2>&1 || status=$?
+    report "$name" $status $((SECONDS - began)) "$logs/step.log"
+}
+
+# build PRESET TARGET: configures and builds.
+build() {
+    cmake --preset "$1" -DMOTUS_WERROR=ON && cmake --build "build/$1" -j "$jobs" --target "$2"
+}
+
+# build_later PRESET TARGET: the same beside the tests of another build, for built() to report.
+build_later() {
+    local began=$SECONDS status=0
+    build "$@" >"$logs/build_$1.log" 2>&1 || status=$?
+    echo "$status $((SECONDS - began))" >"$logs/build_$1.status"
+}
+
+built() {
+    local status seconds
+    read -r status seconds <"$logs/build_$1.status"
+    report "build $1" "$status" "$seconds" "$logs/build_$1.log"
+}
+
+# suites PRESET CTEST_OPTIONS...: runs the tests of a build and counts them.
 suites() {
-    local name=$1 dir=$2 log=$logs/$1.log
-    shift 2
+    local name=$1 log=$logs/$1.log ctest_status ok bad skip
+    shift
     echo "---- tests: $name"
-    ctest --test-dir "$dir" -j "$jobs" --output-on-failure --no-tests=error "$@" 2>&1 | tee "$log" | grep -v '^ *Start '
-    local ctest_status=${PIPESTATUS[0]} ok bad skip
+    ctest --test-dir "build/$name" -j "$jobs" --output-on-failure --no-tests=error "$@" 2>&1 |
+        tee "$log" | grep -v '^ *Start '
+    ctest_status=${PIPESTATUS[0]}
     ok=$(grep -cE '^ *[0-9]+/[0-9]+ Test .* Passed ' "$log")
     skip=$(grep -cE '^ *[0-9]+/[0-9]+ Test .*\*\*\*Skipped ' "$log")
     bad=$(($(grep -cE '^ *[0-9]+/[0-9]+ Test ' "$log") - ok - skip))
     [ "$ctest_status" = 0 ] || [ $bad -gt 0 ] || bad=1 # ctest itself failed
     note "$ok" "$bad" "$skip"
     [ $bad = 0 ] || failures+=("tests: $name")
-}
-
-# build NAME CMAKE_OPTIONS...: configures and builds build/NAME.
-build() {
-    local name=$1
-    shift
-    step "configure $name" cmake -G Ninja -S . -B "build/$name" "$@" && step "build $name" cmake --build "build/$name" -j "$jobs"
 }
 
 format_check() {
@@ -84,33 +109,30 @@ if ! tools/deps.sh --test; then
     echo "0 passed, 1 failed (dependencies)"
     exit 1
 fi
+tools/deps.sh --browser || echo "SKIP  no Chromium: the test of reports will be skipped"
+tools/deps.sh --gstreamer || echo "SKIP  no GStreamer: its plug-in is neither built nor tested"
+tools/deps.sh --ffmpeg-source || echo "SKIP  no source package of FFmpeg: nothing tests the encoder libmotus"
 
-if ! tools/deps.sh --browser; then
-    echo "SKIP  Chromium could not be installed: the test of reports will be skipped"
+step "build release" build release all
+release=$?
+if [ "$mode" != quick ]; then
+    # Tests wait a lot; compilers at the lowest priority take what they leave.
+    (
+        renice -n 19 "$BASHPID" >/dev/null
+        build_later asan $asan_target
+        build_later plain $plain_target
+    ) &
 fi
-
-if ! tools/deps.sh --gstreamer; then
-    echo "SKIP  GStreamer could not be installed: its plug-in is neither built nor tested"
-fi
-
-if ! tools/deps.sh --ffmpeg-source; then
-    echo "SKIP  FFmpeg's source package could not be had: the test of FFmpeg's encoder libmotus will be skipped"
-fi
-
-if build release -DCMAKE_BUILD_TYPE=Release -DMOTUS_TESTS=ON -DMOTUS_WERROR=ON -DMOTUS_CUDA=AUTO; then
-    suites release build/release
-fi
-if [ $quick = 0 ]; then
-    if build asan -DCMAKE_BUILD_TYPE=RelWithDebInfo -DMOTUS_SANITIZE=address,undefined -DMOTUS_CUDA=OFF -DMOTUS_WERROR=ON; then
-        suites asan build/asan -L unit
-    fi
-    if build plain -DCMAKE_BUILD_TYPE=Release -DMOTUS_CUDA=OFF -DMOTUS_MEDIA=OFF -DMOTUS_WERROR=ON; then
-        suites plain build/plain -L 'unit|cli'
-    fi
+[ $release != 0 ] || suites release
+if [ "$mode" != quick ]; then
+    wait
+    built asan && suites asan -L unit
+    built plain && suites plain -L "$plain_label"
 fi
 
 clang_format=$(command -v clang-format-14 || command -v clang-format || true)
-if [ -n "$clang_format" ] && "$clang_format" --version | grep -q 'version 14\.' && git rev-parse --git-dir >/dev/null 2>&1; then
+if [ -n "$clang_format" ] && "$clang_format" --version | grep -q 'version 14\.' &&
+    git rev-parse --git-dir >/dev/null 2>&1; then
     step "clang-format" format_check
 else
     echo "SKIP  clang-format (version 14 is not installed)"

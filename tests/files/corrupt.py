@@ -90,13 +90,8 @@ def main():
     os.chdir(folder)
     dice = random.Random(SEED)
     wanted = KINDS if CASES > len(KINDS) else dice.sample(KINDS, CASES)
-    made = []
-    for recipe in RECIPES:
-        needed = any("base_" in c or c.startswith("SUBTITLES") for c in recipe[1])
-        if recipe[0] in wanted or needed:
-            why = table.make(recipe)
-            if recipe[0] in wanted and not why:
-                made.append(recipe[0])
+    usable = table.make_all([recipe for recipe in RECIPES if recipe[0] in wanted])
+    made = [recipe[0] for recipe in RECIPES if recipe in usable]
     print(f"MOTUS_SEED={SEED}, {len(made)} files to corrupt")
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         finds = []

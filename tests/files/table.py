@@ -228,6 +228,20 @@ def make(recipe):
     return None
 
 
+def make_all(wanted):
+    """Makes the files of these recipes, two at a time, and returns the recipes that worked."""
+    shared = ("base_", "subs.srt", "chapters.txt")
+    in_order = [r for r in RECIPES if any(word in c for c in r[1] for word in shared)]
+    others = [r for r in wanted if r not in in_order]
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        chain = pool.submit(lambda: [make(r) for r in in_order])
+        done = list(zip(others, pool.map(make, others))) + list(zip(in_order, chain.result()))
+    for recipe, why in done:
+        if why and recipe in wanted:
+            print("note:", why)
+    return [recipe for recipe, why in done if recipe in wanted and not why]
+
+
 def times_of(found):
     if not found["times"]:
         return f"{found['count']}"
@@ -266,14 +280,7 @@ def main():
     os.chdir(folder)
     wanted = [r for r in RECIPES if not args.only or any(o in r[0] for o in args.only.split(","))]
     failures = 0
-    usable = []
-    for recipe in RECIPES if not args.keep else RECIPES:
-        if recipe in wanted or any("base_" in c for c in recipe[1]):
-            why = make(recipe)
-            if why and recipe in wanted:
-                print("note:", why)
-            elif recipe in wanted:
-                usable.append(recipe)
+    usable = make_all(wanted)
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         results = list(pool.map(lambda r: judge(args, r, folder), usable))
     for rows, _ in results:

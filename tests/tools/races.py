@@ -155,7 +155,7 @@ def fragments(motus):
         process = begin(motus, "encode", "-", "-o", "frag.mp4", "--fragment", "--quiet", "--threads", "1", "--backend", "cpu",
                         *tune, stdin=subprocess.PIPE, bufsize=0)
         process.stdin.write(data[:60 + given * size])
-        part = wait_for_part("frag.mp4") if number % 3 == 0 else wait_for("frag.mp4")
+        part = wait_for("frag.mp4.motus-" if number % 3 == 0 else "frag.mp4")
         if idle:  # until it has encoded all that it was given, and waits for more
             wait_until_idle(process.pid)
         else:
@@ -180,33 +180,31 @@ def fragments(motus):
     return f"{ROUNDS} fragmented files killed"
 
 
-def wait_for_part(name):
-    for _ in range(1000):
-        parts = [n for n in os.listdir(".") if n.startswith(name + ".motus-")]
-        if parts:
-            return parts[0]
+def wait_for(start):
+    """Returns the file whose name begins with `start`, or None after a minute."""
+    for _ in range(6000):
+        if names := [n for n in os.listdir(".") if n.startswith(start)]:
+            return names[0]
         time.sleep(0.01)
     return None
 
 
-def wait_for(name):
-    for _ in range(1000):
-        if os.path.exists(name):
-            return name
-        time.sleep(0.01)
-    return None
+def is_asleep(pid):
+    """True if every thread sleeps; on a busy machine one may be ready and not run."""
+    for thread in os.listdir(f"/proc/{pid}/task"):
+        with open(f"/proc/{pid}/task/{thread}/stat", encoding="ascii") as file:
+            if file.read().rsplit(")", 1)[1].split()[0] != "S":
+                return False
+    return True
 
 
 def wait_until_idle(pid):
-    """Until it has used no processor time for a while."""
-    last, same = None, 0
-    for _ in range(1000):
-        with open(f"/proc/{pid}/stat") as file:
-            used = file.read().rsplit(")", 1)[1].split()[11:13]
-        same = same + 1 if used == last else 0
-        if same == 12:
+    """Returns once all threads have slept for a quarter of a second, or after a minute."""
+    asleep = 0
+    for _ in range(3000):
+        asleep = asleep + 1 if is_asleep(pid) else 0
+        if asleep == 12:
             return
-        last = used
         time.sleep(0.02)
 
 
