@@ -1,4 +1,4 @@
-// The report's data: reading, adding up, unpacking. Missing parts are left out, never guessed.
+// The report's data: reading, adding up, unpacking. Missing values are left out, never guessed.
 const EMPTY_COST = { less: 0, same: 0, more: 0, ours: 0, x264: 0, gain: 0, loss: 0 };
 const COSTS = ['sad', 'satd', 'j'];
 const TYPES = ['P_Skip', '16x16', '16x8', '8x16', '8x8', 'I4x4', 'I16x16', 'PCM'];
@@ -9,13 +9,14 @@ const BIT_NAMES = { header: 'headers', mode: 'modes', mv: 'vectors', residual: '
 function loadReport() {
   const report = JSON.parse(document.getElementById('motus-data').textContent);
   if (report.format !== 'motus-compare') throw new Error('the data are none of motus compare');
-  if (report.version !== 1) throw new Error(`the data have version ${report.version}; this page reads version 1`);
+  if (report.version !== 1)
+    throw new Error(`the data have version ${report.version}; this page reads version 1`);
   report.sequences = report.sequences || [];
   report.coders = report.coders || [];
   const seen = {};
   for (const sequence of report.sequences) {
     const times = (seen[sequence.name] = (seen[sequence.name] || 0) + 1);
-    if (times > 1) sequence.name += ` (${times})`; // one file given twice, or two of one name
+    if (times > 1) sequence.name += ` (${times})`; // several files of one name
     sequence.runs = sequence.runs || [];
     sequence.rd = sequence.rd || [];
     sequence.bd_rate = sequence.bd_rate || [];
@@ -31,15 +32,22 @@ function addKeys(objects, keys) {
   return Object.fromEntries(keys.map((key) => [key, sum(objects.map((o) => (o ? o[key] : 0)))]));
 }
 
-// Figures of several runs as those of one; null where there are none.
+// Adds up the figures of several runs; null if there are none.
 function addFigures(list) {
   const all = list.filter((f) => f && f.blocks !== undefined);
   if (!all.length) return null;
-  const figures = { blocks: sum(all.map((f) => f.blocks)), within: addLists(all.map((f) => f.within || [])) };
-  for (const cost of COSTS) figures[cost] = addKeys(all.map((f) => f[cost] || EMPTY_COST), Object.keys(EMPTY_COST));
+  const figures = {
+    blocks: sum(all.map((f) => f.blocks)),
+    within: addLists(all.map((f) => f.within || []))
+  };
+  for (const cost of COSTS)
+    figures[cost] = addKeys(all.map((f) => f[cost] || EMPTY_COST), Object.keys(EMPTY_COST));
   for (const name of ['distance', 'difference']) {
     const some = all.filter((f) => f[name]);
-    figures[name] = some.length ? { edges: some[0][name].edges, counts: addLists(some.map((f) => f[name].counts)) } : null;
+    figures[name] =
+      some.length
+        ? { edges: some[0][name].edges, counts: addLists(some.map((f) => f[name].counts)) }
+        : null;
   }
   figures.window = addKeys(all.map((f) => f.window), ['inside', 'worse']);
   const known = all.map((f) => f.epe).filter((e) => e && e.blocks);
@@ -52,7 +60,7 @@ function addFigures(list) {
   return figures;
 }
 
-// The seven sizes of several runs, added up.
+// Adds up the figures by block size of several runs.
 function addSizes(lists) {
   const sizes = [];
   for (const list of lists.filter(Boolean))
@@ -73,20 +81,18 @@ function addMatrices(list) {
   };
 }
 
-// Sequences and runs that a choice stands for; sequence and qp are null for all.
+// Returns the chosen sequences and runs; a sequence or qp of null means all.
 function chosenRuns(report, choice) {
   const runs = [];
-  const seen = {};
   for (const sequence of report.sequences) {
-    const times = (seen[sequence.name] = (seen[sequence.name] || 0) + 1);
-    if (times > 1) sequence.name += ` (${times})`; // one file given twice, or two of one name
     if (choice.sequence !== null && sequence.name !== choice.sequence) continue;
-    for (const run of sequence.runs) if (choice.qp === null || run.qp === choice.qp) runs.push({ sequence, run });
+    for (const run of sequence.runs)
+      if (choice.qp === null || run.qp === choice.qp) runs.push({ sequence, run });
   }
   return runs;
 }
 
-// ---- Macroblocks of a frame ----------------------------------------------------------------------------------------------------------------
+// ---- Macroblocks of a frame ---------------------------------------------------------------------
 
 async function inflate(text) {
   const bytes = Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
@@ -94,7 +100,7 @@ async function inflate(text) {
   return new DataView(await new Response(stream).arrayBuffer());
 }
 
-// Blocks of a macroblock in coding order, samples from its corner.
+// Returns the blocks of a macroblock in coding order, in samples from its corner.
 function partition(type, sub) {
   const block = (x, y, w, h) => ({ x, y, w, h });
   if (type <= 1) return [block(0, 0, 16, 16)];
@@ -120,9 +126,16 @@ class Reader {
 
 function readBits(r) { return { mode: r.u16(), mv: r.u16(), residual: r.u16() }; }
 
-// One macroblock; `j` gives a block's cost from its distortion and bits.
+// Reads one macroblock; j(block) returns the cost from its distortion and bits.
 function readMb(r, j) {
-  const mb = { x264Type: r.u8(), x264Sub: r.u8(), ownType: r.u8(), ownSub: r.u8(), motusType: r.u8(), motusSub: r.u8() };
+  const mb = {
+    x264Type: r.u8(),
+    x264Sub: r.u8(),
+    ownType: r.u8(),
+    ownSub: r.u8(),
+    motusType: r.u8(),
+    motusSub: r.u8()
+  };
   mb.x264Bits = readBits(r);
   mb.motusBits = readBits(r);
   mb.predictor = r.mv();
@@ -145,13 +158,15 @@ function readMb(r, j) {
   return mb;
 }
 
-// What J is made of beside bits.
-const criterionOf = (report) => (report.settings && report.settings.criterion === 'sad' ? 'sad' : 'satd');
+// Returns the distortion in J.
+const criterionOf = (report) =>
+  (report.settings && report.settings.criterion === 'sad' ? 'sad' : 'satd');
 
 async function unpackFrame(report, sequence, run, frame) {
   if (!frame || !frame.mbs) return null;
   const r = new Reader(await inflate(frame.mbs)), mbs = [], criterion = criterionOf(report);
   const j = (b) => b[criterion] + Math.floor(run.lambda_q8 * b.bits / 256);
-  for (let i = 0; i < sequence.mb_width * sequence.mb_height; i++) mbs.push({ ...readMb(r, j), criterion });
+  for (let i = 0; i < sequence.mb_width * sequence.mb_height; i++)
+    mbs.push({ ...readMb(r, j), criterion });
   return mbs;
 }

@@ -1,11 +1,13 @@
-// What is drawn over a picture, in samples: the context is scaled.
-const OVER = { ours: '#4fc1ff', x264: '#ff9a2e', same: '#e4e4e0', halo: 'rgba(0, 0, 0, 0.7)' }; // the two colours, bright enough for any picture
+// Overlays of a picture. The context is scaled to samples.
+// Both colours are bright enough for any picture.
+const OVER = { ours: '#4fc1ff', x264: '#ff9a2e', same: '#e4e4e0', halo: 'rgba(0, 0, 0, 0.7)' };
 
 function eachMb(sequence, mbs, draw) {
-  mbs.forEach((mb, i) => draw(mb, 16 * (i % sequence.mb_width), 16 * Math.floor(i / sequence.mb_width)));
+  mbs.forEach(
+    (mb, i) => draw(mb, 16 * (i % sequence.mb_width), 16 * Math.floor(i / sequence.mb_width)));
 }
 
-// A line from where the block was to a dot at its centre.
+// Draws a line from the reference position to a dot at the block's centre.
 function drawVector(ctx, x, y, mv, stretch, width, color) {
   ctx.strokeStyle = ctx.fillStyle = color;
   ctx.lineWidth = width;
@@ -18,11 +20,12 @@ function drawVector(ctx, x, y, mv, stretch, width, color) {
   ctx.fill();
 }
 
-// The vectors to draw: { x, y, mv, kind }, kind "same" where both have the same one.
+// Returns the vectors to draw: { x, y, mv, kind }; kind is "same" if both sides have the same one.
 function vectorsOf(sequence, mbs, view) {
   const list = [], own = ownBlocks(view), both = view.vectors === 'both' && !own;
   eachMb(sequence, mbs, (mb, left, top) => {
-    const put = (b, mv, kind) => list.push({ x: left + b.x + b.w / 2, y: top + b.y + b.h / 2, mv, kind });
+    const put = (b, mv, kind) =>
+      list.push({ x: left + b.x + b.w / 2, y: top + b.y + b.h / 2, mv, kind });
     for (const b of mb.blocks) {
       const same = both && b.ours.mv[0] === b.x264.mv[0] && b.ours.mv[1] === b.x264.mv[1];
       if (view.vectors !== 'ours') put(b, b.x264.mv, same ? 'same' : 'x264');
@@ -33,14 +36,19 @@ function vectorsOf(sequence, mbs, view) {
   return list;
 }
 
-// unit: samples a CSS pixel; where macroblocks are small on the screen, lines are thinner. What both agree on is grey, so that the rest stands out.
+// Draws the vectors; `unit` is samples a CSS pixel. Lines are thinner if macroblocks are small.
+// Equal vectors are grey.
 function drawVectors(ctx, sequence, mbs, view, unit) {
-  const line = unit * Math.max(0.5, Math.min(1.25, 0.65 / unit)), list = vectorsOf(sequence, mbs, view);
+  const line = unit * Math.max(0.5, Math.min(1.25, 0.65 / unit)),
+        list = vectorsOf(sequence, mbs, view);
   const widths = { same: 1.3, x264: 2, ours: 2 };
   ctx.lineCap = 'round';
-  for (const v of list) drawVector(ctx, v.x, v.y, v.mv, view.stretch, (widths[v.kind] + 1.3) * line, OVER.halo);
+  for (const v of list)
+    drawVector(ctx, v.x, v.y, v.mv, view.stretch, (widths[v.kind] + 1.3) * line, OVER.halo);
   for (const kind of ['same', 'x264', 'ours'])
-    for (const v of list) if (v.kind === kind) drawVector(ctx, v.x, v.y, v.mv, view.stretch, widths[kind] * line, OVER[kind]);
+    for (const v of list)
+      if (v.kind === kind)
+        drawVector(ctx, v.x, v.y, v.mv, view.stretch, widths[kind] * line, OVER[kind]);
 }
 
 const ownBlocks = (view) => view.outlines === 'own' || view.heat === 'own';
@@ -49,26 +57,35 @@ function drawOutlines(ctx, sequence, mbs, kind, unit) {
   ctx.lineWidth = unit;
   eachMb(sequence, mbs, (mb, left, top) => {
     const type = kind === 'x264' ? mb.x264Type : kind === 'motus' ? mb.motusType : mb.ownType;
-    const blocks = kind === 'x264' ? mb.blocks : kind === 'own' ? mb.own : partition(mb.motusType, mb.motusSub);
+    const blocks = kind === 'x264'  ? mb.blocks
+                   : kind === 'own' ? mb.own
+                                    : partition(mb.motusType, mb.motusSub);
     if (type >= 5) { // intra
       ctx.fillStyle = 'rgba(255, 255, 255, 0.28)';
       ctx.fillRect(left, top, 16, 16);
     }
-    ctx.strokeStyle = type === 0 ? 'rgba(255, 255, 255, 0.22)' : `rgba(255, 255, 255, ${unit > 0.8 ? 0.5 : 0.75})`;
-    for (const b of blocks.length ? blocks : [{ x: 0, y: 0, w: 16, h: 16 }]) ctx.strokeRect(left + b.x + unit / 2, top + b.y + unit / 2, b.w, b.h);
+    ctx.strokeStyle =
+      type === 0 ? 'rgba(255, 255, 255, 0.22)' : `rgba(255, 255, 255, ${unit > 0.8 ? 0.5 : 0.75})`;
+    for (const b of blocks.length ? blocks : [{ x: 0, y: 0, w: 16, h: 16 }])
+      ctx.strokeRect(left + b.x + unit / 2, top + b.y + unit / 2, b.w, b.h);
   });
 }
 
-// What the heat map shows of a macroblock: below 0 ours is less. null: nothing to compare.
+// Returns the heat of a macroblock: below 0 if ours costs less; null if there is nothing to
+// compare.
 function heatOf(mb, kind) {
   if (kind === 'j') return mb.blocks.length ? sum(mb.blocks.map((b) => b.ours.j - b.x264.j)) : null;
-  if (kind === 'own') return mb.own.some((b) => !b.x264) ? null : sum(mb.own.map((b) => b.ours[mb.criterion] - b.x264[mb.criterion]));
+  if (kind === 'own')
+    return mb.own.some((b) => !b.x264)
+             ? null
+             : sum(mb.own.map((b) => b.ours[mb.criterion] - b.x264[mb.criterion]));
   return sum(Object.values(mb.motusBits)) - sum(Object.values(mb.x264Bits));
 }
 
-// A round bound that nine of ten macroblocks of the frame stay within.
+// Returns a power of two that 90 % of the macroblocks stay below.
 function heatScale(mbs, kind) {
-  const values = mbs.map((mb) => Math.abs(heatOf(mb, kind) || 0)).filter((v) => v > 0).sort((a, b) => a - b);
+  const values =
+    mbs.map((mb) => Math.abs(heatOf(mb, kind) || 0)).filter((v) => v > 0).sort((a, b) => a - b);
   const high = values.length ? values[Math.floor(0.9 * (values.length - 1))] : 1;
   return 2 ** Math.ceil(Math.log2(Math.max(high, 16)));
 }
@@ -84,7 +101,7 @@ function drawHeat(ctx, sequence, mbs, kind, scale, strength) {
   ctx.globalAlpha = 1;
 }
 
-// image: a decoded picture or null; mbs: null where they were left out.
+// Draws a frame; image and mbs are null if they were left out.
 function drawFrame(ctx, sequence, image, mbs, view, unit, scale) {
   ctx.fillStyle = '#4a4a4a';
   ctx.fillRect(0, 0, sequence.width, sequence.height);
@@ -94,13 +111,14 @@ function drawFrame(ctx, sequence, image, mbs, view, unit, scale) {
     const busy = view.vectors !== 'none' || view.outlines !== 'none' || view.heat !== 'none';
     ctx.fillStyle = 'rgba(0, 0, 0, 0.28)';
     if (busy && image) ctx.fillRect(0, 0, sequence.width, sequence.height);
-    if (view.heat !== 'none') drawHeat(ctx, sequence, mbs, view.heat, scale, view.vectors === 'none' ? 0.85 : 0.55);
+    if (view.heat !== 'none')
+      drawHeat(ctx, sequence, mbs, view.heat, scale, view.vectors === 'none' ? 0.85 : 0.55);
     if (view.outlines !== 'none') drawOutlines(ctx, sequence, mbs, view.outlines, unit);
     if (view.vectors !== 'none') drawVectors(ctx, sequence, mbs, view, unit);
   }
 }
 
-// The border of the macroblock that is read.
+// Draws the border of the current macroblock.
 function drawMark(ctx, sequence, n, unit) {
   const left = 16 * (n % sequence.mb_width), top = 16 * Math.floor(n / sequence.mb_width);
   for (const [color, width] of [['#000', 4], ['#fff', 2]]) {

@@ -1,4 +1,4 @@
-// Numbers and elements.
+// Formatting of numbers, and HTML elements.
 const MINUS = '\u2212', THIN = '\u00a0';
 const whole = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 });
 
@@ -7,23 +7,29 @@ function fixed(value, digits) {
   const text = Math.abs(value).toFixed(digits);
   return (value < 0 && Number(text) !== 0 ? MINUS : '') + text;
 }
-const signed = (value, digits) => (Number(Number(value).toFixed(digits)) > 0 ? '+' : '') + fixed(value, digits);
-const count = (value) => (value === null || value === undefined ? '–' : whole.format(value).replace('-', MINUS));
-const percent = (part, all, digits = 1) => (all ? fixed(100 * part / all, digits) + THIN + '%' : '–');
-const signedPercent = (value, digits = 2) => (value === null || value === undefined ? '–' : signed(value, digits) + THIN + '%');
+const signed = (value, digits) =>
+  (Number(Number(value).toFixed(digits)) > 0 ? '+' : '') + fixed(value, digits);
+const count = (value) =>
+  (value === null || value === undefined ? '–' : whole.format(value).replace('-', MINUS));
+const percent = (part, all, digits = 1) =>
+  (all ? fixed(100 * part / all, digits) + THIN + '%' : '–');
+const signedPercent = (value, digits = 2) =>
+  (value === null || value === undefined ? '–' : signed(value, digits) + THIN + '%');
 
-// By how much `ours` is above `theirs`, in percent; null where there is nothing to compare.
+// Returns by how many percent `ours` is above `theirs`; null if there is nothing to compare.
 const change = (ours, theirs) => (theirs ? 100 * (ours - theirs) / theirs : null);
 
-// Quarter samples as samples: 5 -> 1.25
+// Formats quarter samples as samples: 5 -> 1.25
 const samples = (quarters) => fixed(quarters / 4, 2);
 const vector = (mv) => `${samples(mv[0])}, ${samples(mv[1])}`;
 
-// element('td', { class: 'x' }, child, 'text', ...); null children are left out.
+// Makes an element: element('td', { class: 'x' }, child, 'text', ...). Skips null children.
 function element(name, attributes, ...children) {
   const node = document.createElement(name);
-  for (const [key, value] of Object.entries(attributes || {})) if (value !== null && value !== undefined) node.setAttribute(key, value);
-  for (const child of children.flat(Infinity)) if (child !== null && child !== undefined) node.append(child);
+  for (const [key, value] of Object.entries(attributes || {}))
+    if (value !== null && value !== undefined) node.setAttribute(key, value);
+  for (const child of children.flat(Infinity))
+    if (child !== null && child !== undefined) node.append(child);
   return node;
 }
 const byId = (id) => document.getElementById(id);
@@ -37,12 +43,15 @@ function fill(node, ...children) {
   return node;
 }
 
-// A share of three parts as a bar.
+// Returns a bar of three shares.
 function shares(less, same, more) {
   const all = less + same + more;
-  const part = (kind, value) => element('span', { class: kind, style: `width:${all ? 100 * value / all : 0}%` });
-  const words = `ours less ${percent(less, all)}, same ${percent(same, all)}, more ${percent(more, all)}`;
-  return element('div', { class: 'bar', role: 'img', 'aria-label': words, title: words }, part('less', less), part('even', same), part('more', more));
+  const part = (kind, value) =>
+    element('span', { class: kind, style: `width:${all ? 100 * value / all : 0}%` });
+  const words =
+    `ours less ${percent(less, all)}, same ${percent(same, all)}, more ${percent(more, all)}`;
+  return element('div', { class: 'bar', role: 'img', 'aria-label': words, title: words },
+    part('less', less), part('even', same), part('more', more));
 }
 
 const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();

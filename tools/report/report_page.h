@@ -1,4 +1,4 @@
-// The page that a comparison's data are put into: HTML with the text @MOTUS_DATA@ where they go
+// The page of motus compare: HTML with the text @MOTUS_DATA@ in the place of its data
 // (docs/compare.md).
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef TOOLS_REPORT_REPORT_PAGE_H
