@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "encoder/picture/cuda_coder.cuh"
+#include "yuv/metrics_cuda.h"
 
 extern "C" {
 #include "encoder/bitstream/headers.h"
@@ -45,11 +46,11 @@ MotusStatus motus_cuda_coder::download(MotusCudaCoder *c, const Output *out, con
                        "download", error);
     if (!status) status = follow(c, c->writing, c->stream, c->made, error);
     if (!status)
-        status = check(
-            c,
-            motus_plane_errors_cuda(c->src, c->rec[c->current], c->settings->config.width,
-                                    c->settings->config.height, out->report->stats.ssd, c->writing),
-            "statistics", error);
+        status = check(c,
+                       motus_planes_ssd_cuda(c->src, c->rec[c->current], c->settings->config.width,
+                                             c->settings->config.height, out->report->stats.ssd,
+                                             c->writing),
+                       "statistics", error);
     if (!status)
         status = check(c,
                        cudaMemcpyAsync(out->h_report, out->report, sizeof *out->report,
