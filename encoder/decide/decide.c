@@ -46,6 +46,10 @@ typedef struct IntraPass {
     int p_slice;
 } IntraPass;
 
+static IntraPass intra_pass(MotusPictureState *pic, const MotusCoding *coding, int p_slice) {
+    return (IntraPass){pic, coding, {pic->zero_runs, coding->effort.intra_levels}, p_slice};
+}
+
 static MotusIntraMb intra_mb(const IntraPass *pass, int x, int y) {
     const MotusPictureState *pic = pass->pic;
     const int i = y * pic->mbs.mb_width + x;
@@ -61,8 +65,8 @@ static MotusIntraMb intra_mb(const IntraPass *pass, int x, int y) {
                           .has = motus_intra_has(&neighbours)};
 }
 
-// qp -1: the MB's own.
-static void code_intra_at(const IntraPass *pass, int x, int y, int qp) {
+// Codes an MB as intra. qp -1: its own.
+static void code_intra(const IntraPass *pass, int x, int y, int qp) {
     MotusPictureState *pic = pass->pic;
     int i = y * pic->mbs.mb_width + x;
     MotusIntraMb in = intra_mb(pass, x, y);
@@ -75,23 +79,17 @@ static void code_intra_at(const IntraPass *pass, int x, int y, int qp) {
     store_samples(best, pic->rec, x, y);
 }
 
-static void code_intra(const IntraPass *pass, int x, int y) { code_intra_at(pass, x, y, -1); }
-
-// Whether an MB of the row above is in the slice.
+// True if the slice has an MB of the row above that is a neighbour.
 static int row_above_is_of_slice(const MotusPictureState *pic, int x, int y) {
     const int i = y * pic->mbs.mb_width + x, above = i - pic->mbs.mb_width,
               first = motus_slice_first(pic->mbs.slice_first, i);
     return above >= first || (x + 1 < pic->mbs.mb_width && above + 1 >= first);
 }
 
-static void visit_i(void *context, int x, int y) { code_intra(context, x, y); }
+static void visit_i(void *context, int x, int y) { code_intra(context, x, y, -1); }
 
 static int waits_in_i(void *context, int x, int y) {
     return row_above_is_of_slice(((const IntraPass *)context)->pic, x, y);
-}
-
-static IntraPass intra_pass(MotusPictureState *pic, const MotusCoding *coding, int p_slice) {
-    return (IntraPass){pic, coding, {pic->zero_runs, coding->effort.intra_levels}, p_slice};
 }
 
 static void code_i_picture(MotusPictureState *pic, const MotusCoding *coding) {
@@ -100,7 +98,7 @@ static void code_i_picture(MotusPictureState *pic, const MotusCoding *coding) {
     motus_wavefront(pic->mbs.mb_width, pic->mbs.mb_height, pic->mbs.threads, &wave);
 }
 
-// Length of the longest chain of intra MBs that MB i would end.
+// Returns the length of the longest chain of intra MBs that MB i would end.
 static int chain_length(const MotusPictureState *pic, int i) {
     MotusNeighbours n =
         motus_neighbours(pic->mbs.mb, pic->mbs.mb_width, i % pic->mbs.mb_width,
@@ -118,8 +116,8 @@ static int waits_in_p(void *context, int x, int y) {
            row_above_is_of_slice(pic, x, y);
 }
 
-// The MBs of a P picture that are to be intra, unless their chain grows too long: an MB that waits
-// for others is what a picture's intra coding costs where MBs are coded side by side.
+// Codes an MB of a P picture that was decided to be intra. It becomes inter if its chain is too
+// long: waiting for other MBs is what intra coding costs where MBs are coded in parallel.
 static void visit_intra_of_p(void *context, int x, int y) {
     const IntraPass *pass = context;
     MotusPictureState *pic = pass->pic;
@@ -131,11 +129,10 @@ static void visit_intra_of_p(void *context, int x, int y) {
         return;
     }
     pic->chain[i] = (uint8_t)motus_min(length, UINT8_MAX);
-    code_intra(pass, x, y);
+    code_intra(pass, x, y, -1);
 }
 
-// Estimates intra coding from the reconstruction that the last round left, where it looks worth
-// while.
+// Evaluates intra coding where it comes close, from the reconstruction of the last round.
 static void estimate_intra(const IntraPass *pass) {
     MotusPictureState *pic = pass->pic;
     const MotusEffort *effort = &pass->coding->effort;
@@ -168,15 +165,14 @@ typedef struct InterPass {
     const MotusRefineOps *refine;
 } InterPass;
 
-// Mask of the blocks whose vectors have no fraction: all that the search finds, not all that a
-// caller may give.
-static uint64_t whole_vectors(const MotusMv mv[MOTUS_BLOCKS]) {
+// Returns the mask of blocks whose MVs have no fraction. The search's have none, external MVs may.
+static uint64_t whole_mvs(const MotusMv mv[MOTUS_BLOCKS]) {
     uint64_t mask = 0;
     for (int b = 0; b < MOTUS_BLOCKS; b++) mask |= (uint64_t)motus_mv_is_whole(mv[b]) << b;
     return mask;
 }
 
-// Refines the blocks that the whole-sample costs leave, and measures their vectors.
+// Refines the MB's candidate blocks, and measures their distinct MVs.
 static void find_candidates(const InterPass *pass, int i) {
     MotusPictureState *pic = pass->pic;
     const MotusPCoding *p = pass->p;
@@ -197,7 +193,7 @@ static void find_candidates(const InterPass *pass, int i) {
         motion.cost[b] = p->field->cost[b][i];
     }
     found->blocks = motus_candidate_blocks(motion.cost, &pass->coding->effort, lambda_q8);
-    motus_refine_blocks(&job, p->subpel, pass->refine, found->blocks & whole_vectors(motion.mv),
+    motus_refine_blocks(&job, p->subpel, pass->refine, found->blocks & whole_mvs(motion.mv),
                         &motion);
     found->n = 0;
     for (uint64_t left = found->blocks; left && found->n < MOTUS_CANDIDATES; left &= left - 1) {
@@ -211,7 +207,7 @@ static void find_candidates(const InterPass *pass, int i) {
     }
 }
 
-// Takes the cheaper of the two ways to code MB i.
+// Takes the cheaper coding of MB i, inter or intra.
 static void note_decision(MotusPictureState *pic, int i, int now) {
     const MotusMb *mb =
         pic->intra_cost[i] < pic->inter_cost[i] ? &pic->mb_intra[i] : &pic->mb_inter[i];
@@ -223,7 +219,7 @@ static void visit_p(const InterPass *pass, int x, int y, int now) {
     const MotusPCoding *p = pass->p;
     const int i = y * pic->mbs.mb_width + x, first = motus_slice_first(pic->mbs.slice_first, i);
     if (!motus_neighbours_changed(pic->changed_at, pic->seen_at, i, x, pic->mbs.mb_width, first))
-        return; // the decision stands
+        return;
     MotusInterMb in = {.ref = &p->ref,
                        .limits = &p->limits,
                        .qp = qp_of(pic, pass->coding, i),
@@ -242,25 +238,23 @@ static void visit_p(const InterPass *pass, int x, int y, int now) {
     note_decision(pic, i, now);
 }
 
-#define PIECES 4 // of a row: 1080p has 68 rows, which can't be shared out evenly among 16 threads
+#define PIECES 4 // of a row: the 68 rows of 1080p do not divide evenly among 16 threads
 
-static void visit_piece(const InterPass *pass, int y, int piece, int k, int now) {
+static void visit_piece(const InterPass *pass, int y, int piece, int phase, int now) {
     const int phases = pass->coding->effort.phases, width = pass->pic->mbs.mb_width;
     const int first = width * piece / PIECES, end = width * (piece + 1) / PIECES;
-    const int ahead = (k - first - 2 * y) % phases; // to the first MB with (x + 2y) % colours == k
-    for (int x = first + (ahead < 0 ? ahead + phases : ahead); x < end; x += phases)
+    const int skip = (phase - first - 2 * y) % phases; // to the first MB of the phase
+    for (int x = first + (skip < 0 ? skip + phases : skip); x < end; x += phases)
         visit_p(pass, x, y, now);
 }
 
-// MBs with equal x + 2y are one diagonal: A, B, C and D of an MB lie on the three diagonals before
-// its own. A round is `colours` passes, each over every colours-th diagonal, so that no MB reads
-// what another decides in the same pass, and yet most MBs see their neighbours' newest decisions: a
-// vector's influence travels `colours` steps in a round where plain Jacobi iteration takes one.
-// `now` numbers the passes of a picture, from 1.
+// Runs a round of decisions: `phases` passes, one after another. Phase k has the MBs with
+// (x + 2y) % phases == k. MBs with equal x + 2y are one diagonal; the neighbours A, B, C and D lie
+// on the three diagonals before it. So no MB reads what another decides in the same pass, and most
+// MBs see their neighbours' newest decisions. `now` numbers a picture's passes, from 1.
 static void run_round(const InterPass *pass, int *now) {
     const MotusPictureState *pic = pass->pic;
-    int phases = pass->coding->effort.phases;
-    for (int k = 0; k < phases; k++) {
+    for (int k = 0; k < pass->coding->effort.phases; k++) {
         ++*now;
 #pragma omp parallel for num_threads(pic->mbs.threads) schedule(dynamic, 1)
         for (int i = 0; i < PIECES * pic->mbs.mb_height; i++)
@@ -306,7 +300,7 @@ static void code_mb(MotusPictureState *pic, const MotusCoding *coding, int p_sli
     if (p_slice && qp < 0)
         visit_intra_of_p(&pass, x, y);
     else
-        code_intra_at(&pass, x, y, qp);
+        code_intra(&pass, x, y, qp);
     if (qp >= 0) pic->chain[i] = 1;
 }
 

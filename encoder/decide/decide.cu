@@ -1,13 +1,8 @@
-// Decisions of P pictures on a CUDA device: the passes of decide.c and the arithmetic of the same
-// cores (their loops over blocks, modes and candidates are shared out among a warp's lanes:
-// common/lanes.h).
-//
-// mark_kernel, candidates_kernel, note_kernel: every MB at once. decide_kernel: the MBs of one
-// colour, a block of two or four warps each; a picture launches it rounds * colours times, of which
-// the first round's may overlap. Intra MBs: decide_estimate.cu and decide_intra.cu.
-//
-// Shared memory: 10 or 12 KiB a block of decide_kernel. Read and written: MBs, levels,
-// reconstruction.
+// Decisions of P pictures on a CUDA device, as decide.c makes them (suite gpu_decide).
+// mark_kernel: a thread an MB; candidates_kernel, note_kernel: a warp an MB. decide_kernel: the MBs
+// of one phase, a block of two or four warps each, 10 or 12 KiB of shared memory; rounds * phases
+// launches a picture, of which the first round's may overlap.
+// Intra MBs: decide_estimate.cu and decide_intra.cu.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "encoder/analyse/inter_team_warp.cuh"
 #include "encoder/decide/decide_core.h"
@@ -17,8 +12,8 @@ using namespace motus_decide;
 
 namespace {
 
-constexpr int PLACES = 32;     // warps an SM has places for, at 64 registers
-constexpr int FEW_PLACES = 16; // at 128
+constexpr int SM_WARPS = 32;     // resident on an SM at 64 registers a thread
+constexpr int SM_WARPS_FEW = 16; // at 128
 
 __global__ void __launch_bounds__(256)
     mark_kernel(const __grid_constant__ Pass pass, const uint32_t *cost, const MotusMv *mv,
@@ -35,8 +30,8 @@ __global__ void __launch_bounds__(256)
         motus_candidate_blocks(own, &pass.effort, pass.pic.qp_table[pass.qp].lambda_q8);
 }
 
-// The different vectors of the marked blocks, in the order of the blocks, measured; and what
-// neighbours see of the MB before its first decision. A lane has two blocks, and then a vector.
+// Lists and measures the distinct MVs of the marked blocks, in the order of blocks, and makes the
+// MB's first guess. A lane has two blocks, then an MV.
 __global__ void __launch_bounds__(32 * WARPS)
     candidates_kernel(const __grid_constant__ Pass pass,
                       const __grid_constant__ MotusPCodingCuda p) {
@@ -64,8 +59,7 @@ __global__ void __launch_bounds__(32 * WARPS)
     in.ref = &p.ref;
     in.x = i % w.mb_width, in.y = i / w.mb_width;
     in.src = mb_source(w, in.x, in.y);
-    for (int v = lane >> 4; v - (lane >> 4) < n;
-         v += 2) { // two vectors at a time, a lane a 4x4 block
+    for (int v = lane >> 4; v - (lane >> 4) < n; v += 2) { // two MVs at a time, a lane a 4x4 block
         const uint32_t satd = motus_team_satd(&in, motus_mv_of_word(motus_lanes_shuffle(mv, v)));
         if (v < n) found->satd[v][lane & 15] = (uint16_t)satd;
     }
@@ -78,20 +72,19 @@ __global__ void __launch_bounds__(32 * WARPS)
     }
 }
 
-// Launches of the first round may begin early: a launch's blocks take the places that the one
-// before it leaves free, do what does not depend on it, and wait until it is done. Every block
-// waits, also one that has nothing to do: so a launch is never done before those that came before
-// it, whatever pass has no MBs (those of narrow pictures), and who waits for it waits for all.
+// Launches of the first round may begin early: their blocks do what does not depend on the launch
+// before, then wait until it is done. Every block waits, also one without an MB (in narrow
+// pictures): so no launch is done before its predecessors, and waiting for one waits for all.
 
-// Pass `now` of a picture, which decides the MBs of one colour.
+// Pass `now` of a picture, which decides the MBs of one phase.
 struct Turn {
-    int colour, now;
+    int phase, now;
     int first; // of the first round: all MBs are decided, and none is intra
     int early; // the next launch may begin early
 };
 
-// Makes the MB what was decided for. Where there is but one round, nobody asks what has changed,
-// and what was guessed needn't be read.
+// Notes the decision about an MB. With a single round changes do not matter, and the first guess is
+// not read.
 __device__ void note_decision(const Pass &pass, const Turn &turn, const MotusTrial *best, int i) {
     const MotusPictureStateCuda &w = pass.pic;
     if (pass.effort.rounds == 1) {
@@ -102,22 +95,21 @@ __device__ void note_decision(const Pass &pass, const Turn &turn, const MotusTri
     motus_note_decision(&w.mb[i], mb, &w.changed_at[i], turn.now);
 }
 
-// A block decides an MB, by a team of warps: the blockIdx.x-th of the colour in row blockIdx.y.
-// SHARES: a single type is evaluated by all of them. WARPS_OF_SM: that there are to be places for.
-template <int TEAM, bool SHARES, int WARPS_OF_SM>
-__global__ void __launch_bounds__(32 * TEAM, WARPS_OF_SM / TEAM)
+// Decides an MB, the blockIdx.x-th of the phase in row blockIdx.y. TEAM: warps of a block. SHARES:
+// they evaluate a single type together. RESIDENT: warps on an SM at a time.
+template <int TEAM, bool SHARES, int RESIDENT>
+__global__ void __launch_bounds__(32 * TEAM, RESIDENT / TEAM)
     decide_kernel(const __grid_constant__ Pass pass, const __grid_constant__ MotusPCodingCuda p,
                   const Turn turn) {
     __shared__ MotusInterTeam team;
     __shared__ MotusTrialCoefs coefs[TEAM];
     const MotusPictureStateCuda &w = pass.pic;
-    if (turn.first && !turn.colour)
-        motus_wait_for_predecessor(); // candidates are there, also for the launches that begin
-                                      // before their turn
+    if (turn.first && !turn.phase)
+        motus_wait_for_predecessor(); // candidates are written, also for launches that begin early
     if (turn.early) motus_let_successor_start();
     const uint32_t phases = (uint32_t)pass.effort.phases;
-    const int y = (int)blockIdx.y; // (x + 2y) % colours is the colour
-    const int x = (int)(((uint32_t)turn.colour + (phases - 1) * 2 * blockIdx.y) % phases +
+    const int y = (int)blockIdx.y; // (x + 2y) % phases is the phase
+    const int x = (int)(((uint32_t)turn.phase + (phases - 1) * 2 * blockIdx.y) % phases +
                         blockIdx.x * phases);
     const int i = y * w.mb_width + x;
     if (x >= w.mb_width) { // the whole block
@@ -126,7 +118,7 @@ __global__ void __launch_bounds__(32 * TEAM, WARPS_OF_SM / TEAM)
     }
     const int first = motus_slice_first(w.slice_first, i);
     if (!turn.first && !motus_neighbours_changed(w.changed_at, w.seen_at, i, x, w.mb_width, first))
-        return; // likewise
+        return; // the whole block
     const int warp = (int)threadIdx.x / 32;
     MotusInterMb in;
     in.ref = &p.ref;
@@ -140,7 +132,7 @@ __global__ void __launch_bounds__(32 * TEAM, WARPS_OF_SM / TEAM)
     MotusTeamLane own;
     uint32_t satd;
     motus_team_begin(&own, found, &team.choose.choice, &team.of.sums, warp, TEAM);
-    if (turn.first) motus_wait_for_predecessor(); // neighbours are decided
+    if (turn.first) motus_wait_for_predecessor(); // the neighbours are decided
     const MotusTeamEdge edge = motus_team_edge(&in.neighbours);
     const MotusTrial *best = motus_team_decide(&in, own, &edge, found, &pass.effort, &levels, &team,
                                                coefs, warp, TEAM, SHARES, &satd);
@@ -158,8 +150,7 @@ __global__ void __launch_bounds__(32 * TEAM, WARPS_OF_SM / TEAM)
     }
 }
 
-// Takes intra coding where it is the cheaper way after the first round: inter is what is noted
-// already.
+// Notes intra coding where it is cheaper after the first round; inter is noted already.
 __global__ void __launch_bounds__(32 * WARPS)
     note_kernel(const __grid_constant__ Pass pass, int now) {
     const MotusPictureStateCuda &w = pass.pic;
@@ -170,25 +161,24 @@ __global__ void __launch_bounds__(32 * WARPS)
         motus_note_decision(&w.mb[i], &w.mb_intra[i], &w.changed_at[i], now);
 }
 
-template <int TEAM, bool SHARES, int WARPS_OF_SM = PLACES>
+template <int TEAM, bool SHARES, int RESIDENT = SM_WARPS>
 cudaError_t launch_team(const Pass &pass, const MotusPCodingCuda &p, const Turn &turn,
                         cudaStream_t stream) {
     const int phases = pass.effort.phases;
     const dim3 blocks((unsigned)((pass.pic.mb_width + phases - 1) / phases),
                       (unsigned)pass.pic.mb_height);
     return motus_launch(turn.early, blocks, 32 * TEAM, 0, stream,
-                        decide_kernel<TEAM, SHARES, WARPS_OF_SM>, pass, p, turn);
+                        decide_kernel<TEAM, SHARES, RESIDENT>, pass, p, turn);
 }
 
-// Where several types may come close to the best one, four warps share them out; else the second
-// two would hold places that other lanes, if there are any, have use for. A lane alone waits for
-// the slowest MB of each pass: it has what makes that one fast, and where levels are lowered more
-// registers count for more than more MBs at a time.
-cudaError_t launch_pass(const Pass &pass, const MotusPCodingCuda &p, int round, int colour, int now,
+// Chooses the kernel of a pass. Four warps a team if several types may be evaluated; else two would
+// be idle, and other GOP coders can use the SM. A GOP coder alone waits for the slowest MB of each
+// pass: warps share types, and if levels are lowered registers matter more than resident MBs.
+cudaError_t launch_pass(const Pass &pass, const MotusPCodingCuda &p, int round, int phase, int now,
                         cudaStream_t stream) {
-    const Turn turn = {colour, now, round == 0, round == 0 && pass.pic.early};
+    const Turn turn = {phase, now, round == 0, round == 0 && pass.pic.early};
     if (pass.pic.early && pass.effort.levels == MOTUS_LEVELS_LOWERED)
-        return launch_team<4, true, FEW_PLACES>(pass, p, turn, stream);
+        return launch_team<4, true, SM_WARPS_FEW>(pass, p, turn, stream);
     if (pass.pic.early) return launch_team<4, true>(pass, p, turn, stream);
     return pass.effort.trial_gate > 16 ? launch_team<4, false>(pass, p, turn, stream)
                                        : launch_team<2, false>(pass, p, turn, stream);
@@ -231,12 +221,12 @@ extern "C" cudaError_t motus_code_p_cuda(const MotusPictureStateCuda *pic,
     return status == cudaSuccess ? code_intra(pass, stream) : status;
 }
 
-// Built for an older architecture, kernels would not know how to wait, whatever device they run on.
+// Kernels built for an older architecture cannot wait for their predecessor on any device.
 extern "C" cudaError_t motus_decide_cuda_prepare(int *early) {
     cudaFuncAttributes attributes;
     cudaError_t status = cudaSuccess;
-    for (auto kernel : {decide_kernel<2, false, PLACES>, decide_kernel<4, false, PLACES>,
-                        decide_kernel<4, true, PLACES>, decide_kernel<4, true, FEW_PLACES>})
+    for (auto kernel : {decide_kernel<2, false, SM_WARPS>, decide_kernel<4, false, SM_WARPS>,
+                        decide_kernel<4, true, SM_WARPS>, decide_kernel<4, true, SM_WARPS_FEW>})
         if (status == cudaSuccess) status = cudaFuncGetAttributes(&attributes, kernel);
     *early = status == cudaSuccess && attributes.ptxVersion >= 90;
     return status;

@@ -1,14 +1,8 @@
-// What the MBs of a P picture would cost as intra MBs on a CUDA device, after the first round of
-// decisions: decide.c's estimate_intra.
-//
-// Two kernels, a warp an MB, each a block: estimate_kernel finds the MBs that come close enough and
-// evaluates Intra16x16 with chroma, estimate4x4_kernel Intra4x4. What these take is the fetching of
-// instructions: of the 160 KB that one kernel for both had an SM's cache holds a part, and warps
-// that are at different places take the cache from one another. So all warps of a kernel do the
-// same, at about the same time.
-//
-// Shared memory: 6 and 7 KiB a block. Read: MBs, source, reconstruction around them; written:
-// intra_cost and mb_intra.
+// Costs of a P picture's MBs as intra on a CUDA device, after the first round of decisions
+// (estimate_intra in decide.c, suite gpu_decide). A block is one warp with one MB, 6 or 7 KiB of
+// shared memory. estimate_kernel finds MBs that come close and evaluates Intra16x16 with chroma,
+// estimate4x4_kernel Intra4x4. Instruction fetches bound both: one kernel for both had 160 KB of
+// code, and warps at different places evicted each other's from the SM's instruction cache.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "encoder/analyse/intra_trial_warp.cuh"
 #include "encoder/decide/decide_core.h"
@@ -18,9 +12,8 @@ using namespace motus_decide;
 
 namespace {
 
-constexpr int PLACES = 16; // warps an SM has places for, at 128 registers
-constexpr int BLOCKS =
-    4096; // of estimate4x4_kernel at most: there are seldom more MBs to be evaluated
+constexpr int SM_WARPS = 16; // resident on an SM at 128 registers a thread
+constexpr int BLOCKS = 4096; // of estimate4x4_kernel at most; few pictures have more MBs for it
 
 struct Shared16x16 {
     MotusTrial trial;
@@ -32,9 +25,8 @@ struct Shared4x4 {
     MotusIntraShared scratch;
 };
 
-// Leaves the MB as Intra16x16 in mb_intra, and the rest of what estimate4x4_kernel needs in
-// `estimate`.
-__global__ void __launch_bounds__(32, PLACES) estimate_kernel(const __grid_constant__ Pass pass) {
+// Leaves the MB as Intra16x16 in mb_intra, and its costs for estimate4x4_kernel in `estimate`.
+__global__ void __launch_bounds__(32, SM_WARPS) estimate_kernel(const __grid_constant__ Pass pass) {
     __shared__ Shared16x16 s;
     const MotusPictureStateCuda &w = pass.pic;
     const int i = (int)blockIdx.x;
@@ -55,7 +47,7 @@ __global__ void __launch_bounds__(32, PLACES) estimate_kernel(const __grid_const
     w.found[atomicAdd(&w.flags[2], 1)] = i;
 }
 
-__global__ void __launch_bounds__(32, PLACES)
+__global__ void __launch_bounds__(32, SM_WARPS)
     estimate4x4_kernel(const __grid_constant__ Pass pass) {
     __shared__ Shared4x4 s;
     const MotusPictureStateCuda &w = pass.pic;
@@ -75,7 +67,7 @@ __global__ void __launch_bounds__(32, PLACES)
             motus_intra_search4x4(&in, &s.scratch, first, second, &estimate.chroma);
         copy(&w.mb_intra[i], &best->mb);
         if (motus_lane() == 0) w.intra_cost[i] = best->cost;
-        motus_lanes_sync(); // read before the next MB begins
+        motus_lanes_sync(); // all have read the trials
     }
 }
 

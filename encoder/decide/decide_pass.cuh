@@ -1,5 +1,5 @@
-// What the kernels that decide and code MBs share: a picture's pass, its MBs' samples, a warp's
-// copies.
+// Common parts of the kernels that decide and code MBs: parameters of a pass, samples of MBs,
+// copies by a warp.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef ENCODER_DECIDE_DECIDE_PASS_CUH
 #define ENCODER_DECIDE_DECIDE_PASS_CUH
@@ -9,7 +9,7 @@
 
 namespace motus_decide {
 
-constexpr int WARPS = 4; // of a block whose warps have an MB each
+constexpr int WARPS = 4; // of a block with an MB a warp
 
 struct Pass {
     MotusPictureStateCuda pic;
@@ -37,7 +37,7 @@ static __device__ MotusMbRecon mb_recon(const MotusPictureStateCuda &w, int x, i
     return rec;
 }
 
-// `levels` stays the caller's.
+// Returns the MB to be coded as intra. `levels` must outlive it.
 static __device__ MotusIntraMb intra_mb(const Pass &pass, const MotusLevelChoice *levels, int x,
                                         int y) {
     const int i = y * pass.pic.mb_width + x;
@@ -58,7 +58,7 @@ static __device__ void copy4(uint8_t *to, const uint8_t *from) {
     *reinterpret_cast<uint32_t *>(to) = *reinterpret_cast<const uint32_t *>(from);
 }
 
-// The warp copies a structure of 16-byte vectors.
+// Copies a structure of 16-byte vectors by a warp.
 template <class T> static __device__ void copy(T *to, const T *from) {
     static_assert(sizeof(T) % 16 == 0, "whole vectors");
     uint4 *d = reinterpret_cast<uint4 *>(to);
@@ -92,10 +92,23 @@ static __device__ int this_warp() { return (int)(blockIdx.x * WARPS + threadIdx.
 
 inline int blocks_for(int warps) { return (warps + WARPS - 1) / WARPS; }
 
-// Estimates intra coding of every MB of a P picture from the reconstruction that is there.
+// Evaluates intra coding of a P picture's MBs, from the present reconstruction.
 cudaError_t estimate_intra(const Pass &pass, cudaStream_t stream);
 
-// Codes the MBs that are to be intra: all of an I picture.
+// States of an MB in the intra wavefront (MotusPictureStateCuda.listed).
+enum { NOT_LISTED, LISTED, DONE };
+
+// Returns the raster index of neighbour k of MB i: A, B, C, D. -1: it is outside the slice.
+static __device__ int neighbour_of(const MotusPictureStateCuda &w, int i, int k) {
+    const int x = i % w.mb_width, at = k == 0 ? i - 1 : i - w.mb_width + (k == 2) - (k == 3);
+    const bool there = k == 0 || k == 3 ? x > 0 : k == 1 || x + 1 < w.mb_width;
+    return there && at >= motus_slice_first(w.slice_first, i) ? at : -1;
+}
+
+// Lists the MBs that are coded as intra, each after those it depends on: all of an I picture.
+cudaError_t list_intra(const Pass &pass, cudaStream_t stream);
+
+// Codes the MBs that are coded as intra.
 cudaError_t code_intra(const Pass &pass, cudaStream_t stream);
 
 } // namespace motus_decide
