@@ -20,10 +20,10 @@ MotusStatus motus_me_cpu_open(MotusMeCpu **out, const MotusMeConfig *config) {
     if (!cpu) return MOTUS_ERR_MEMORY;
     cpu->config = *config;
     cpu->threads = motus_threads_open(config->threads);
-    cpu->search = motus_search_mb(motus_cpu_flags());
+    cpu->search = motus_search_ops(motus_cpu_flags());
     cpu->refine = motus_refine_ops();
     cpu->pixel = motus_pixel_ops(!motus_cpu_flags());
-    cpu->scratch_size = (motus_search_scratch(config->range) + 63) / 64 * 64;
+    cpu->scratch_size = (cpu->search->scratch_bytes(config->range) + 63) / 64 * 64;
     cpu->scratch = motus_alloc((size_t)cpu->threads, cpu->scratch_size);
     cpu->cur = (MotusPlane){motus_alloc((size_t)width, (size_t)height), width, width, height};
     MotusStatus status = motus_ref_luma_alloc(&cpu->ref, width, height);
@@ -85,7 +85,7 @@ static void search_mb(const MotusMeCpu *cpu, const MotusMbJob *job, int with_sad
     thread = (size_t)omp_get_thread_num();
 #endif
     *motion = (MotusMbMotion){0}; // refinement compares MVs of all blocks
-    cpu->search(job, motion, cpu->scratch + thread * cpu->scratch_size);
+    cpu->search->search(job, motion, cpu->scratch + thread * cpu->scratch_size);
     if (subpel != MOTUS_SUBPEL_FULL && with_sad)
         motus_refine_mb(job, subpel, cpu->refine, cpu->pixel, motion);
     else if (subpel != MOTUS_SUBPEL_FULL)

@@ -9,7 +9,7 @@
 typedef struct MotusMeCpu {
     MotusMeConfig config;
     int threads; // of the next call, from 1 to the number it was opened with
-    MotusSearchMb search;
+    const MotusSearchOps *search;
     const MotusRefineOps *refine;
     const MotusPixelOps *pixel;
     uint8_t *scratch;    // scratch_size bytes per thread

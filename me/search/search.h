@@ -3,19 +3,16 @@
 #ifndef ME_SEARCH_SEARCH_H
 #define ME_SEARCH_SEARCH_H
 
-#include <stddef.h>
-
 #include "me/pixel/ref_luma.h"
-#include "motus/me.h"
 
-// What is known of the 41 blocks of one MB.
+// MVs, costs and SADs of the 41 blocks of an MB.
 typedef struct MotusMbMotion {
     MotusMv mv[MOTUS_BLOCKS];
     uint32_t cost[MOTUS_BLOCKS];
     uint16_t sad[MOTUS_BLOCKS];
 } MotusMbMotion;
 
-// One MB to search or refine. Only blocks of `modes` are looked at and written.
+// One MB to search or refine. Only blocks of `modes` are searched and written.
 typedef struct MotusMbJob {
     const uint8_t *cur; // the MB's 16x16 samples
     ptrdiff_t cur_stride;
@@ -28,24 +25,20 @@ typedef struct MotusMbJob {
     int range; // R
 } MotusMbJob;
 
-// Bytes of scratch memory (aligned to 64) that one thread needs for range R.
-size_t motus_search_scratch(int range);
-size_t motus_search_scratch_avx2(int range);
-size_t motus_search_scratch_avx512(int range);
+typedef struct MotusSearchOps {
+    // Finds for each block the first minimum of J = SAD + MV cost in raster order of (dy, dx).
+    void (*search)(const MotusMbJob *job, MotusMbMotion *out, uint8_t *scratch);
+    // Returns the bytes of scratch memory, aligned to 64, that a thread needs for range R.
+    size_t (*scratch_bytes)(int range);
+} MotusSearchOps;
 
-// Gives the first minimum of J = SAD + vector cost in raster order of (dy, dx) for each block.
-typedef void (*MotusSearchMb)(const MotusMbJob *job, MotusMbMotion *out, uint8_t *scratch);
+// Returns the fastest table for a CPU with these features (motus_cpu_flags); 0: plain C.
+const MotusSearchOps *motus_search_ops(unsigned cpu_flags);
+extern const MotusSearchOps motus_search_ops_c, motus_search_ops_avx2, motus_search_ops_avx512;
 
-// The fastest one for a CPU with these features (see motus_cpu_flags; 0: the plain C truth).
-MotusSearchMb motus_search_mb(unsigned cpu_flags);
-void motus_search_mb_c(const MotusMbJob *job, MotusMbMotion *out, uint8_t *scratch);
-void motus_search_mb_avx2(const MotusMbJob *job, MotusMbMotion *out, uint8_t *scratch);
-void motus_search_mb_avx512(const MotusMbJob *job, MotusMbMotion *out, uint8_t *scratch);
-
-// Sample (x, y) of the reference at any distance: row pointer for y, column for x.
+// Returns a reference row at any distance: row y, clipped to the picture.
 static inline const uint8_t *motus_ref_row(const MotusRefLuma *ref, int y) {
-    int last = ref->height - 1;
-    return ref->plane[0] + (y < 0 ? 0 : y > last ? last : y) * ref->stride;
+    return ref->plane[0] + motus_clip(0, ref->height - 1, y) * ref->stride;
 }
 
 #endif

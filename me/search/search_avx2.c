@@ -1,5 +1,5 @@
-// Exhaustive search, 16 points at a time; see search_lanes.h. mpsadbw gives the 4x1 SADs of all of
-// them.
+// Exhaustive search, 16 points at a time (search_tmpl.h). mpsadbw computes the 4x1 SADs of eight
+// points.
 // SPDX-License-Identifier: BSD-2-Clause
 #include <immintrin.h>
 #include <stdint.h>
@@ -15,22 +15,25 @@ INLINE V splat(int value) { return _mm256_set1_epi16((short)value); }
 INLINE V add(V a, V b) { return _mm256_add_epi16(a, b); }
 INLINE V adds(V a, V b) { return _mm256_adds_epu16(a, b); }
 INLINE V sub(V a, V b) { return _mm256_sub_epi16(a, b); }
-INLINE V least_lanes(V a, V b) { return _mm256_min_epu16(a, b); }
+INLINE V min_lanes(V a, V b) { return _mm256_min_epu16(a, b); }
 INLINE V above(V v, int n) { return _mm256_cmpgt_epi16(v, splat(n)); }
 INLINE V parts(const void *const p[PARTS]) { return _mm256_loadu2_m128i(p[1], p[0]); }
 
-// The numbers select four samples of the block and the place in ref, 0 or 4, for each half.
+// mpsadbw's operand for both halves: samples 4x .. 4x + 3 of the block against `ref` from byte
+// `offset` (0 or 4).
+#define HALVES(x, offset) (((x) | (offset)) * 9) // three bits for each half
+
 INLINE V sad4x1(V ref, const uint8_t cur[16], int x) {
     V row = _mm256_broadcastsi128_si256(_mm_load_si128((const __m128i *)cur));
-    return x == 0   ? _mm256_mpsadbw_epu8(ref, row, 0)
-           : x == 1 ? _mm256_mpsadbw_epu8(ref, row, 45)
-           : x == 2 ? _mm256_mpsadbw_epu8(ref, row, 18)
-                    : _mm256_mpsadbw_epu8(ref, row, 63);
+    return x == 0   ? _mm256_mpsadbw_epu8(ref, row, HALVES(0, 0))
+           : x == 1 ? _mm256_mpsadbw_epu8(ref, row, HALVES(1, 4))
+           : x == 2 ? _mm256_mpsadbw_epu8(ref, row, HALVES(2, 0))
+                    : _mm256_mpsadbw_epu8(ref, row, HALVES(3, 4));
 }
 
-// Low bytes of words 16 apart, then high bytes; the zero bit of a shuffled byte keeps the other
-// half of the lane empty.
-INLINE V vector_cost(const uint16_t table[32], V code) {
+// Shuffles low bytes of the table's entries, then high bytes. An index byte with its top bit set
+// gives 0, which keeps the other byte of the lane empty.
+INLINE V mv_cost(const uint16_t table[32], V code) {
     V even = _mm256_or_si256(code, splat(0x8000)),
       odd = _mm256_or_si256(_mm256_slli_epi16(code, 8), splat(0x80)), half[2];
     for (int i = 0; i < 2; i++) {
@@ -45,10 +48,10 @@ INLINE V vector_cost(const uint16_t table[32], V code) {
     return _mm256_blendv_epi8(half[0], half[1], above(code, 15));
 }
 
-INLINE void offer(V *least, V *place, V j, V now) {
-    V before = *least, after = least_lanes(before, j);
+INLINE void offer(V *least, V *at, V j, V now) {
+    V before = *least, after = min_lanes(before, j);
     *least = after;
-    *place = _mm256_max_epu16(*place, _mm256_andnot_si256(_mm256_cmpeq_epi16(before, after), now));
+    *at = _mm256_max_epu16(*at, _mm256_andnot_si256(_mm256_cmpeq_epi16(before, after), now));
 }
 
 INLINE uint16_t least_of(V v) {
@@ -56,20 +59,16 @@ INLINE uint16_t least_of(V v) {
     return (uint16_t)_mm_cvtsi128_si32(_mm_minpos_epu16(part));
 }
 
-INLINE V places_of(V v, uint16_t value, V place) {
-    return _mm256_or_si256(place, _mm256_xor_si256(_mm256_cmpeq_epi16(v, splat(value)), splat(-1)));
+INLINE V indices_of(V v, uint16_t value, V at) {
+    return _mm256_or_si256(at, _mm256_xor_si256(_mm256_cmpeq_epi16(v, splat(value)), splat(-1)));
 }
 
-INLINE int first_lane(V v, uint16_t value, V place, uint16_t at) {
+INLINE int first_lane(V v, uint16_t value, V at, uint16_t index) {
     V both =
-        _mm256_and_si256(_mm256_cmpeq_epi16(v, splat(value)), _mm256_cmpeq_epi16(place, splat(at)));
+        _mm256_and_si256(_mm256_cmpeq_epi16(v, splat(value)), _mm256_cmpeq_epi16(at, splat(index)));
     return (int)_tzcnt_u32((unsigned)_mm256_movemask_epi8(both)) / 2;
 }
 
 #include "me/search/search_tmpl.h"
 
-size_t motus_search_scratch_avx2(int range) { return scratch_of(range); }
-
-void motus_search_mb_avx2(const MotusMbJob *job, MotusMbMotion *out, uint8_t *scratch) {
-    search_mb(job, out, scratch);
-}
+const MotusSearchOps motus_search_ops_avx2 = {search_mb, scratch_bytes};

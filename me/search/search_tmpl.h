@@ -1,24 +1,6 @@
-// Exhaustive search by vectors, whatever their width. A part of a vector (128 bits) is eight
-// neighbouring dx of one row of points. The rows of the parts are half or a quarter of the window
-// apart, so that the samples of one row of a block are one aligned load from strips that hold as
-// many rows of the window side by side. When 2R + 1 rows leave one over, the last is done on its
-// own, the parts being eights of its columns. No branch depends on samples: every lane keeps the
-// least J of its points for each block and where it was, and the lanes are compared at the end.
-//
-// Only for files that define, before they include it:
-//   INLINE, PARTS, V                 V: a vector of PARTS parts; lanes are 16 bits
-//   load, store, splat, add, sub     load and store: aligned
-//   adds, least_lanes                unsigned; saturating sum, and the lesser of two
-//   above(v, n)                      all ones where v > n, signed
-//   parts(p)                         the 16 bytes at p[0], p[1], ...
-//   sad4x1(ref, cur, x)              4x1 SADs of samples 4x .. 4x + 3 of a row of the MB, `cur`, at
-//   the points of all lanes; x is a constant; with
-//                                    x & 1 the block lies 4 samples to the right in ref
-//   vector_cost(table, code)         table[code], codes 0..31
-//   offer(least, place, j, now)      where j < *least: *least = j, *place = now; `now` grows from
-//   call to call least_of(v)                      the least lane places_of(v, value, place) place
-//   where v has that value, else 65,535 first_lane(v, value, place, at)  the first lane with both
-//   values
+// Exhaustive search by vectors of any width; the includer defines the instructions. No branch
+// depends on samples: each lane keeps the least J of its points per block, and the lanes are
+// compared at the end.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef ME_SEARCH_SEARCH_TMPL_H
 #define ME_SEARCH_SEARCH_TMPL_H
@@ -28,43 +10,58 @@
 #include "me/pixel/cost_core.h"
 #include "me/search/search.h"
 
+// The includer defines:
+//   INLINE, PARTS, V                 V: a vector of PARTS parts of 128 bits; lanes are 16 bits
+//   load, store, splat, add, sub     load and store: aligned
+//   adds, min_lanes                  unsigned: saturating sum, minimum
+//   above(v, n)                      all ones in lanes with v > n, signed
+//   parts(p)                         the 16 bytes at p[0], p[1], ...
+//   sad4x1(ref, cur, x)              per lane the SAD of samples 4x .. 4x + 3 of the MB's row
+//   `cur`;
+//                                    odd x: against samples 4 further in ref; x is a constant
+//   mv_cost(table, code)             table[code], codes 0..31
+//   offer(least, at, j, now)         lanes with j < *least: *least = j, *at = now; `now` never
+//   falls least_of(v)                      the least lane indices_of(v, value, at)         `at` in
+//   lanes where v is value, else 65,535 first_lane(v, value, at, index)  the first lane where v is
+//   value and `at` is index
+
 #define LANES (8 * PARTS)
 #define WIDTH ((int)sizeof(V))
 #define MAX_POINTS (2 * MOTUS_MAX_RANGE + 1)
 #define MAX_CODES ((MAX_POINTS + 31) / 32 * 32)
 #define OUTSIDE 31 // code of rows and columns beyond R
-#define LAST_ROW                                                                                   \
-    0xFF80 // places of a row on its own; the others are below: rows 0..255, eights of columns 0..32
+
+// Index of a point: row * 256 + column / 8, rows 0..255; in a last row on its own LAST_ROW + column
+// / LANES.
+#define LAST_ROW 0xFF80
 
 typedef struct Scan {
-    // Least J of each lane so far, 65,535 = none, and its place: row * 256 + column / 8 of the
-    // window, or LAST_ROW + column / LANES.
-    V least[MOTUS_BLOCKS];
-    V place[MOTUS_BLOCKS];
+    V least[MOTUS_BLOCKS]; // J of each lane so far; 65,535: none
+    V at[MOTUS_BLOCKS];    // index of its point
     _Alignas(16) uint8_t cur[16][16];
-    uint16_t
-        cost_of[32]; // of a vector of 2k + 2 bits, at most 15,871, k = 0..30; [OUTSIDE]: 32,767
-    uint16_t
-        column_code[MAX_CODES]; // per dx: (bits of the horizontal code - 1) / 2, 0..15, or OUTSIDE
-    uint16_t row_code[MAX_CODES]; // per dy
+    uint16_t cost_of[32]; // of an MV of 2k + 2 bits, k = 0..30, at most 15,871; [OUTSIDE]: 32,767
+    uint16_t column_code[MAX_CODES]; // per dx: (bits of the horizontal code - 1) / 2, or OUTSIDE
+    uint16_t row_code[MAX_CODES];    // per dy
 } Scan;
 
-// The window cut into pieces of 16 columns, 8 apart; a strip is PARTS of them side by side for
-// consecutive rows.
+// The window's samples, cut into pieces of 16 columns, 8 apart. A part of a vector is eight
+// neighbouring dx of one row of points; the rows of the parts are 1/PARTS of the window apart. A
+// strip holds PARTS pieces side by side for consecutive rows, so a row of a block is one aligned
+// load. If 2R + 1 rows leave one over, it is searched on its own, its columns spread over the
+// parts.
 typedef struct Window {
-    int points;       // 2R + 1, rows and columns
-    int alone;        // 1: the last row is done on its own
-    int rows, chunks; // of a part, of the other rows; eights of columns; both rounded up
-    int strip;        // bytes of a strip: rows + 15 vectors
-    uint8_t *memory;  // chunks + 1 strips, and from these bytes on:
-    int last;  // the last 16 rows, LANES columns of points at a time: 16 vectors, then 16 more for
-               // the samples 8 to the right
-    int plain; // whole rows, for windows that reach too far out of the picture
+    int points;      // 2R + 1, rows and columns
+    int alone;       // 1: the last row is on its own
+    int rows;        // of a part, rounded up
+    int chunks;      // of eight columns, rounded up
+    int strip;       // bytes of a strip: rows + 15 vectors
+    uint8_t *memory; // chunks + 1 strips; then at these offsets:
+    int last;        // the last row: per LANES points 16 vectors, then 16 for samples 8 further
+    int plain;       // whole rows, of windows that reach too far out of the picture
 } Window;
 
-static int width_of(const Window *w) {
-    return 8 * w->chunks + 16;
-} // samples of a row that are read
+// Returns the number of samples that are read of a row.
+static int width_of(const Window *w) { return 8 * w->chunks + 16; }
 
 static Window lay_out(int range, uint8_t *memory) {
     Window w = {.points = 2 * range + 1, .alone = 2 * range % PARTS == 0, .memory = memory};
@@ -78,21 +75,21 @@ static Window lay_out(int range, uint8_t *memory) {
 
 static int window_rows(const Window *w) { return PARTS * w->rows + 15 + w->alone; }
 
-static size_t scratch_of(int range) {
+static size_t scratch_bytes(int range) {
     Window w = lay_out(range, NULL);
     return (size_t)(w.plain + window_rows(&w) * width_of(&w));
 }
 
-// Adds the SADs of four rows of a 4x4 block: at most 4 * 1020 = 4080.
+// Sums the SADs of four rows of a 4x4 block, at most 4 * 1020 = 4080.
 INLINE V sad4x4(const Scan *s, const uint8_t *strip, int x, int y) {
     V sad[4];
     for (int i = 0; i < 4; i++) sad[i] = sad4x1(load(strip + WIDTH * (y + i)), s->cur[y + i], x);
     return add(add(sad[0], sad[1]), add(sad[2], sad[3]));
 }
 
-// The nine blocks of quadrant q of the MB; returns the SAD of the 8x8 block, at most 16,320. J is
-// at most 16,320 + 15,871 = 32,191, so that points outside, with 32,767 and more, are never the
-// least, and at most 49,087 there: no overflow.
+// Takes the nine blocks of quadrant q of the MB; returns the SAD of the 8x8 block, at most 16,320.
+// J is at most 16,320 + 15,871 = 32,191. Points outside have 32,767 to 49,087: never the least, and
+// no overflow.
 INLINE V quadrant(Scan *s, const uint8_t *strip, int small, int q, V cost, V now) {
     int x = 2 * (q & 1), y = 8 * (q >> 1);
     int b88 = MOTUS_BLOCK_8x8 + q, b44 = MOTUS_BLOCK_4x4 + y + x;
@@ -100,34 +97,33 @@ INLINE V quadrant(Scan *s, const uint8_t *strip, int small, int q, V cost, V now
     V s0 = sad4x4(s, strip, x, y), s1 = sad4x4(s, strip, x + 1, y);
     V s2 = sad4x4(s, strip, x, y + 4), s3 = sad4x4(s, strip, x + 1, y + 4);
     V j0 = add(s0, cost), upper = add(j0, s1), lower = add(s2, s3), j88 = add(upper, lower);
-    offer(&s->least[b88], &s->place[b88], j88, now);
+    offer(&s->least[b88], &s->at[b88], j88, now);
     if (!small) return sub(j88, cost);
     V j1 = add(s1, cost);
-    offer(&s->least[b44], &s->place[b44], j0, now);
-    offer(&s->least[b44 + 1], &s->place[b44 + 1], j1, now);
-    offer(&s->least[b44 + 4], &s->place[b44 + 4], add(s2, cost), now);
-    offer(&s->least[b44 + 5], &s->place[b44 + 5], add(s3, cost), now);
-    offer(&s->least[b84], &s->place[b84], upper, now);
-    offer(&s->least[b84 + 2], &s->place[b84 + 2], add(lower, cost), now);
-    offer(&s->least[b48], &s->place[b48], add(j0, s2), now);
-    offer(&s->least[b48 + 1], &s->place[b48 + 1], add(j1, s3), now);
+    offer(&s->least[b44], &s->at[b44], j0, now);
+    offer(&s->least[b44 + 1], &s->at[b44 + 1], j1, now);
+    offer(&s->least[b44 + 4], &s->at[b44 + 4], add(s2, cost), now);
+    offer(&s->least[b44 + 5], &s->at[b44 + 5], add(s3, cost), now);
+    offer(&s->least[b84], &s->at[b84], upper, now);
+    offer(&s->least[b84 + 2], &s->at[b84 + 2], add(lower, cost), now);
+    offer(&s->least[b48], &s->at[b48], add(j0, s2), now);
+    offer(&s->least[b48 + 1], &s->at[b48 + 1], add(j1, s3), now);
     return sub(j88, cost);
 }
 
-// The five largest blocks from the four 8x8: sums are at most 65,280, which fits 16 bits; J may
-// not, and saturates.
+// Takes the five largest blocks from the four 8x8. Sums are at most 65,280; J saturates.
 INLINE void large_blocks(Scan *s, const V s88[4], V cost, V now) {
     V upper = add(s88[0], s88[1]), lower = add(s88[2], s88[3]);
     V sum[5] = {add(upper, lower), upper, lower, add(s88[0], s88[2]), add(s88[1], s88[3])};
     cost = adds(cost, above(cost, 15871)); // points outside: 65,535
-    for (int b = 0; b < 5; b++) offer(&s->least[b], &s->place[b], adds(sum[b], cost), now);
+    for (int b = 0; b < 5; b++) offer(&s->least[b], &s->at[b], adds(sum[b], cost), now);
 }
 
-// All blocks at LANES points: samples 8 to the right are `next` bytes further. `code`: sums of two
-// codes, at most OUTSIDE.
+// Takes all blocks at LANES points. Samples 8 to the right are `next` bytes further. code: per lane
+// the sum of its row's and column's codes, at most OUTSIDE.
 static __attribute__((noinline)) void scan_points(Scan *s, const uint8_t *strip, ptrdiff_t next,
                                                   int small, V code, V now) {
-    V cost = vector_cost(s->cost_of, code), s88[4];
+    V cost = mv_cost(s->cost_of, code), s88[4];
     if (small) {
         s88[0] = quadrant(s, strip, 1, 0, cost, now);
         s88[1] = quadrant(s, strip + next, 1, 1, cost, now);
@@ -142,13 +138,14 @@ static __attribute__((noinline)) void scan_points(Scan *s, const uint8_t *strip,
     large_blocks(s, s88, cost, now);
 }
 
-// For each part the eight codes at code[0], code[step], ..., or eight times the one there.
+// Loads for each part the eight codes at code[0], code[step], ...
 INLINE V codes_of(const uint16_t *code, int step) {
     const void *p[PARTS];
     for (int i = 0; i < PARTS; i++) p[i] = code + i * step;
     return parts(p);
 }
 
+// Loads for each part eight times the code there.
 INLINE V code_of_rows(const uint16_t *code, int step) {
     uint16_t eight[PARTS][8];
     for (int i = 0; i < PARTS; i++)
@@ -159,17 +156,17 @@ INLINE V code_of_rows(const uint16_t *code, int step) {
 static void scan_window(Scan *s, const Window *w, int small) {
     uint16_t first[PARTS];
     for (int i = 0; i < PARTS; i++) first[i] = (uint16_t)(i * w->rows * 256);
-    V place = code_of_rows(first, 1), outside = splat(OUTSIDE);
-    for (int i = 0; i < w->rows; i++, place = add(place, splat(256))) {
+    V at = code_of_rows(first, 1), outside = splat(OUTSIDE);
+    for (int i = 0; i < w->rows; i++, at = add(at, splat(256))) {
         V row_code = code_of_rows(s->row_code + i, w->rows);
         for (int chunk = 0; chunk < w->chunks; chunk++) {
-            V code = least_lanes(add(row_code, codes_of(s->column_code + 8 * chunk, 0)), outside);
+            V code = min_lanes(add(row_code, codes_of(s->column_code + 8 * chunk, 0)), outside);
             scan_points(s, w->memory + chunk * w->strip + WIDTH * i, w->strip, small, code,
-                        add(place, splat(chunk)));
+                        add(at, splat(chunk)));
         }
     }
     for (int column = 0; column < w->points * w->alone; column += LANES) {
-        V code = least_lanes(
+        V code = min_lanes(
             add(splat(s->row_code[w->points - 1]), codes_of(s->column_code + column, 8)), outside);
         scan_points(s, w->memory + w->last + column / LANES * 32 * WIDTH, 16 * WIDTH, small, code,
                     splat(LAST_ROW + column / LANES));
@@ -188,13 +185,13 @@ static void set_up(Scan *s, const MotusMbJob *job, int blocks) {
     s->cost_of[OUTSIDE] = 32767;
     set_up_codes(s->column_code, job->centre.x - 4 * job->range - job->predictor.x, points);
     set_up_codes(s->row_code, job->centre.y - 4 * job->range - job->predictor.y, points);
-    for (int b = 0; b < blocks; b++) s->least[b] = splat(65535), s->place[b] = splat(0);
+    for (int b = 0; b < blocks; b++) s->least[b] = splat(65535), s->at[b] = splat(0);
     for (int y = 0; y < 16; y++) memcpy(s->cur[y], job->cur + y * job->cur_stride, 16);
 }
 
 typedef const uint8_t *Rows[MAX_POINTS + 15 + 3];
 
-// Where the window's rows are: in the reference where it is wide enough, else in a copy.
+// Finds the window's rows: in the reference if its border is wide enough, else in a copy.
 static void find_rows(const Window *w, const MotusMbJob *job, Rows rows) {
     const MotusRefLuma *ref = job->ref;
     int x0 = job->x + job->centre.x / 4 - job->range, y0 = job->y + job->centre.y / 4 - job->range,
@@ -209,7 +206,7 @@ static void find_rows(const Window *w, const MotusMbJob *job, Rows rows) {
     }
 }
 
-// One row of each part, `pieces` of 16 samples, 8 apart.
+// Copies one row of each part: `pieces` of 16 samples, 8 apart.
 INLINE void fill_row(uint8_t *to, ptrdiff_t strip, const uint8_t *const row[PARTS], int pieces) {
     for (int k = 0; k < pieces; k++, to += strip) {
         const void *p[PARTS];
@@ -227,8 +224,7 @@ static void fill_strips(const Window *w, const Rows rows) {
     }
 }
 
-// Pieces beyond the window repeat its last one, whose samples may be read; their points don't
-// count.
+// Pieces beyond the window repeat its last one, which may be read; their points don't count.
 static void fill_last_row(const Window *w, const Rows rows) {
     const uint8_t *row[PARTS];
     for (int column = 0; column < w->points * w->alone; column += LANES)
@@ -239,21 +235,20 @@ static void fill_last_row(const Window *w, const Rows rows) {
         }
 }
 
-// Block b's best is the first of the points with the least J: first by place, then by lane. In
-// three steps for all blocks, each of short chains. Returns 0 where a J is missing, because all of
-// a block are 65,535 or more.
+// Finds each block's first point of least J: first by index, then by lane. Three loops over all
+// blocks keep the dependency chains short. Returns 0 if all J of a block are 65,535 or more.
 static int finish(const Scan *s, const MotusMbJob *job, int blocks, MotusMbMotion *out) {
-    uint16_t cost[MOTUS_BLOCKS], place[MOTUS_BLOCKS];
+    uint16_t cost[MOTUS_BLOCKS], index[MOTUS_BLOCKS];
     for (int b = 0; b < blocks; b++) cost[b] = least_of(s->least[b]);
     for (int b = 0; b < blocks; b++)
-        place[b] = least_of(places_of(s->least[b], cost[b], s->place[b]));
+        index[b] = least_of(indices_of(s->least[b], cost[b], s->at[b]));
     for (int b = 0; b < blocks; b++) {
         if (!(job->modes >> motus_blocks[b].mode & 1)) continue;
         if (cost[b] == 65535) return 0;
-        int lane = first_lane(s->least[b], cost[b], s->place[b], place[b]),
-            last = place[b] >= LAST_ROW;
-        int x = last ? LANES * (place[b] - LAST_ROW) + lane : 8 * (place[b] & 255) + lane % 8;
-        int y = last ? 2 * job->range : place[b] >> 8;
+        int lane = first_lane(s->least[b], cost[b], s->at[b], index[b]),
+            last = index[b] >= LAST_ROW;
+        int x = last ? LANES * (index[b] - LAST_ROW) + lane : 8 * (index[b] & 255) + lane % 8;
+        int y = last ? 2 * job->range : index[b] >> 8;
         out->mv[b].x = (int16_t)(job->centre.x + 4 * (x - job->range));
         out->mv[b].y = (int16_t)(job->centre.y + 4 * (y - job->range));
         out->cost[b] = cost[b];
@@ -273,9 +268,8 @@ static void search_mb(const MotusMbJob *job, MotusMbMotion *out, uint8_t *scratc
     fill_strips(&w, rows);
     fill_last_row(&w, rows);
     scan_window(&s, &w, small);
-    if (!finish(&s, job, blocks, out))
-        motus_search_mb_c(job, out,
-                          scratch); // J of 65,535 and more: only the plain version counts so far
+    // Only plain C counts beyond 65,535.
+    if (!finish(&s, job, blocks, out)) motus_search_ops_c.search(job, out, scratch);
 }
 
 #endif

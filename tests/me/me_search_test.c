@@ -61,10 +61,11 @@ static void ties(void) {
 // scratch memory kept to.
 static void check_version(const MotusMbJob *job, unsigned cpu_flags, const MotusMbMotion *want,
                           int number) {
-    uint8_t *scratch = motus_test_guarded(motus_search_scratch(job->range));
+    const MotusSearchOps *ops = motus_search_ops(cpu_flags);
+    uint8_t *scratch = motus_test_guarded(ops->scratch_bytes(job->range));
     MotusMbMotion out;
     memset(&out, 0xA5, sizeof out);
-    motus_search_mb(cpu_flags)(job, &out, scratch);
+    ops->search(job, &out, scratch);
     // NOLINTNEXTLINE(bugprone-suspicious-memory-comparison): what lies between the members was
     // filled alike
     MOTUS_CHECK(!memcmp(&out, want, sizeof out),
@@ -79,9 +80,9 @@ static void check_version(const MotusMbJob *job, unsigned cpu_flags, const Motus
 static void check_versions(const MotusMbJob *job, int number) {
     unsigned flags = motus_cpu_flags();
     MotusMbMotion want;
-    uint8_t *scratch = malloc(motus_search_scratch(job->range));
+    uint8_t *scratch = malloc(motus_search_ops_c.scratch_bytes(job->range));
     memset(&want, 0xA5, sizeof want);
-    motus_search_mb(0)(job, &want, scratch);
+    motus_search_ops_c.search(job, &want, scratch);
     free(scratch);
     if (flags & MOTUS_CPU_AVX2) check_version(job, MOTUS_CPU_AVX2, &want, number);
     if (flags & MOTUS_CPU_AVX512)
