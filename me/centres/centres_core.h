@@ -26,7 +26,7 @@ typedef struct MotusCentresPicture {
     int reach;               // samples, a multiple of 4, 4..MOTUS_MAX_COARSE_REACH
     int limit_x, limit_y;    // largest |component| of a centre, quarter samples, 0 or more
     MotusMv *centre;         // result per MB, multiples of 4; not `previous`
-    int early;               // CUDA: launches may begin early (common/cuda_call.h)
+    int early;               // CUDA: launches may begin early (cuda_call.cuh)
 } MotusCentresPicture;
 
 // Points in a row or column of the scaled search's window, at most 33.

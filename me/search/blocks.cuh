@@ -1,7 +1,6 @@
-// The 41 blocks of an MB at some points of the window, by one lane: 4x4 sums of absolute
-// differences, the other 25 blocks merged from them, and the least key of each block kept. A key is
-// J << INDEX_BITS | index of the point: the smaller key is the better point, or the earlier of two
-// equally good ones.
+// The 41 blocks of an MB at some points of the window, by one lane: 4x4 SADs, the 25 larger blocks
+// merged from them, and the least key of each block kept. A key is J << INDEX_BITS | index of the
+// point, so the least key is the first of the best points.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef ME_SEARCH_BLOCKS_CUH
 #define ME_SEARCH_BLOCKS_CUH
@@ -14,20 +13,19 @@ namespace {
 constexpr int INDEX_BITS = 15; // of a key, under J, which is below 2^17
 constexpr uint32_t INDEX_MASK = (1u << INDEX_BITS) - 1;
 
-// 41 minima of one lane.
+// The minima of a lane.
 struct Best {
     uint32_t key[MOTUS_BLOCKS];
 };
 
 __device__ uint32_t min3(uint32_t a, uint32_t b, uint32_t c) { return __vimin3_u32(a, b, c); }
 
-// Sums of merged blocks run on the multiply-add pipe, which VABSDIFF4 and the minima leave free:
-// with multipliers that the compiler does not know, or it adds on the busy one.
+// Merges sums on the multiply-add pipe, which VABSDIFF4 and minima leave idle. The multipliers are
+// arguments: with constants the compiler would add on the busy pipe.
 struct Merge {
     uint32_t scale, one; // 1 << INDEX_BITS and 1
 
-    // In assembly, because the compiler would share a product between two sums and add it up on the
-    // busy pipe.
+    // In assembly: the compiler would share a product between two sums, and add on the busy pipe.
     static __device__ uint32_t multiply_add(uint32_t a, uint32_t b, uint32_t c) {
         uint32_t d;
         asm("mad.lo.u32 %0, %1, %2, %3;" : "=r"(d) : "r"(a), "r"(b), "r"(c));
@@ -42,14 +40,13 @@ struct Merge {
     }
 };
 
-// What a point adds to each key (vector cost and index), and its 8x8 blocks' keys once they are
-// known.
 struct Point {
-    uint32_t word, all[4];
+    uint32_t word;   // added to each key: MV cost and index
+    uint32_t all[4]; // keys of its 8x8 blocks
 };
 
-// Keys of the nine blocks within an 8x8 block, itself one of them, from the 4x4 sums a b / e f. The
-// point's word goes into a and f only, so that each larger block takes it up exactly once.
+// Keys of the nine blocks of an 8x8 block from the 4x4 sums a b / e f. Larger blocks start from the
+// key of a or f, so they contain the point's word exactly once.
 struct Keys8x8 {
     uint32_t a, b, e, f, ab, ef, ae, bf, all;
 
@@ -62,7 +59,7 @@ struct Keys8x8 {
     }
 };
 
-// Takes in 8x8 block (X, Y) of two points.
+// Updates the minima with 8x8 block (X, Y) of two points.
 template <int X, int Y> __device__ void take_8x8(Best &best, const Keys8x8 &p, const Keys8x8 &q) {
     uint32_t *k44 = best.key + MOTUS_BLOCK_4x4 + 8 * Y + 2 * X,
              *k48 = best.key + MOTUS_BLOCK_4x8 + 4 * Y + 2 * X;
@@ -75,7 +72,7 @@ template <int X, int Y> __device__ void take_8x8(Best &best, const Keys8x8 &p, c
     k88[0] = min3(k88[0], p.all, q.all);
 }
 
-// Keys of the five largest blocks from those of the 8x8 blocks.
+// Keys of the five largest blocks, from those of the 8x8 blocks.
 struct Whole {
     uint32_t top, bottom, left, right, all;
 
@@ -94,8 +91,8 @@ __device__ void take_whole(Best &best, const Whole &p, const Whole &q) {
     k[3] = min3(k[3], p.left, q.left), k[4] = min3(k[4], p.right, q.right);
 }
 
-// Where a lane finds the 16 samples from byte position `at` of a window row on (see fill_window):
-// two aligned 8-byte halves.
+// Addresses of the 16 samples from byte `at` of a window row (fill_window): two aligned 8-byte
+// halves.
 struct Column {
     const uint8_t *left, *right;
 
@@ -105,15 +102,14 @@ struct Column {
     }
 };
 
-// Source words of 8x8 block (X, Y): eight rows of two.
+// The source words of 8x8 block (X, Y): eight rows of two.
 template <int X, int Y> struct Source {
     uint32_t word[16];
 
-    // Read anew for each set of points: kept, all 64 words would cost the registers of every third
-    // warp.
+    // Loaded again for each set of points: 64 words kept in registers would cost every third warp.
     __device__ explicit Source(const uint32_t *mb) {
         uint32_t at = (uint32_t)__cvta_generic_to_shared(mb + 32 * Y + 2 * X);
-        asm volatile("" : "+r"(at)); // so that the compiler does not keep them after all
+        asm volatile("" : "+r"(at)); // keeps the compiler from reusing them
 #pragma unroll
         for (int i = 0; i < 8; i++)
             asm("ld.shared.v2.u32 {%0, %1}, [%2];"
@@ -122,8 +118,8 @@ template <int X, int Y> struct Source {
     }
 };
 
-// The four 4x4 sums of an 8x8 block at N points one below the other, line by line, so that N
-// additions in a row share a source word.
+// Computes the four 4x4 sums of an 8x8 block at N points one below the other. Line by line: N
+// consecutive additions share a source word.
 template <int N, int X, int Y, int PITCH>
 __device__ void sum_8x8(uint32_t (*sum)[4], const Source<X, Y> &source, const Column &column) {
     uint2 w[7 + N];
@@ -144,6 +140,7 @@ __device__ void sum_8x8(uint32_t (*sum)[4], const Source<X, Y> &source, const Co
     }
 }
 
+// Updates the minima with 8x8 block (X, Y) of all points.
 template <int X, int Y, int N, int C, int PITCH>
 __device__ void take_blocks(Best &best, const Merge &m, const uint32_t *mb,
                             const Column (&column)[C], Point (&point)[N]) {
@@ -159,8 +156,8 @@ __device__ void take_blocks(Best &best, const Merge &m, const uint32_t *mb,
     }
 }
 
-// N points, an even number of them: each of C columns has N / C, one below the other, from the
-// column's first row on. mb: the 64 source words in shared memory.
+// Updates the minima with an even number N of points: each of C columns has N / C, one below the
+// other. mb: the 64 source words in shared memory.
 template <int PITCH, int N, int C>
 __device__ void take_points(Best &best, const Merge &m, const uint32_t *mb,
                             const Column (&column)[C], Point (&point)[N]) {

@@ -1,5 +1,5 @@
-// Blocks that stand at the same vector share the prediction and the 4x4 SATDs around it: a block's
-// SATD is the sum of its 4x4 blocks'.
+// Refinement of an MB. Blocks with the same MV share the predictions around it and their 4x4 SATDs:
+// a block's SATD is the sum of its 4x4 blocks'.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "me/search/refine.h"
 
@@ -14,7 +14,7 @@ static void prepare_c(MotusRefineCur *cur, const uint8_t *samples, ptrdiff_t str
     cur->stride = stride;
 }
 
-// SATD of the 4x4 block at (x, y) of the MB.
+// Returns the SATD of the 4x4 block at (x, y) of the MB.
 static uint32_t satd4x4_at(const MotusRefineCur *cur, const MotusTaps *taps, ptrdiff_t stride,
                            int x, int y) {
     uint8_t pred[16];
@@ -59,31 +59,30 @@ const MotusRefineOps *motus_refine_ops(void) {
     return &refine_ops_c;
 }
 
-// What one refinement needs beside the vectors.
 typedef struct Refinement {
     const MotusMbJob *job;
     const MotusRefineOps *ops;
     MotusRefineCur cur;
 } Refinement;
 
-// Mask of the rows of 4x4 blocks that block b covers.
+// Returns the mask of the rows of 4x4 blocks that block b covers.
 static unsigned rows_of(int b) {
     const MotusBlock *block = &motus_blocks[b];
     return ((1u << block->height / 4) - 1) << block->y / 4;
 }
 
-// A vector and its eight neighbours: the vector, then the neighbours in raster order of (dy, dx).
+// An MV, then its eight neighbours in raster order of (dy, dx).
 typedef struct Trials {
     MotusMv mv[MOTUS_REFINE_TRIALS];
-    uint32_t vector_cost[MOTUS_REFINE_TRIALS];
+    uint32_t mv_cost[MOTUS_REFINE_TRIALS];
     MotusTaps taps[MOTUS_REFINE_TRIALS];
 } Trials;
 
-// One component of the three vectors around a centre: bits of its code, and whole and fractional
-// part of the place it leads to.
+// One component of the three MVs around a centre: bits of its code, full and fractional part of the
+// position it points at.
 typedef struct Component {
     int16_t mv[3];
-    int bits[3], place[3], fraction[3];
+    int bits[3], full[3], fraction[3];
 } Component;
 
 static Component components(int centre, int step, int predictor, int corner, int size) {
@@ -92,50 +91,48 @@ static Component components(int centre, int step, int predictor, int corner, int
         int v = centre + (i - 1) * step;
         c.mv[i] = (int16_t)v;
         c.bits[i] = motus_se_bits(v - predictor);
-        c.place[i] = motus_ref_luma_clip(size, corner + (v >> 2));
+        c.full[i] = motus_ref_luma_clip(size, corner + (v >> 2));
         c.fraction[i] = v & 3;
     }
     return c;
 }
 
-static void look_around(const MotusMbJob *job, MotusMv centre, int step, Trials *t) {
+static void fill_trials(const MotusMbJob *job, MotusMv centre, int step, Trials *t) {
     const MotusRefLuma *ref = job->ref;
     Component x = components(centre.x, step, job->predictor.x, job->x, ref->width);
     Component y = components(centre.y, step, job->predictor.y, job->y, ref->height);
     for (int i = 0; i < MOTUS_REFINE_TRIALS; i++) {
-        static const uint8_t number[MOTUS_REFINE_TRIALS] = {
-            1, 2, 3, 4, 0, 5, 6, 7, 8}; // of the points in raster order
-        int k = number[i], dx = i % 3, dy = i / 3;
-        const uint8_t *full = ref->plane[0] + y.place[dy] * ref->stride + x.place[dx];
+        static const uint8_t trial_at[MOTUS_REFINE_TRIALS] = {1, 2, 3, 4, 0, 5, 6, 7, 8};
+        int k = trial_at[i], dx = i % 3, dy = i / 3;
+        const uint8_t *full = ref->plane[0] + y.full[dy] * ref->stride + x.full[dx];
         const ptrdiff_t *offset = ref->tap[4 * y.fraction[dy] + x.fraction[dx]];
         t->mv[k] = (MotusMv){x.mv[dx], y.mv[dy]};
-        t->vector_cost[k] = motus_bits_cost(job->lambda_q8, x.bits[dx] + y.bits[dy]);
+        t->mv_cost[k] = motus_bits_cost(job->lambda_q8, x.bits[dx] + y.bits[dy]);
         t->taps[k].tap[0] = full + offset[0];
         t->taps[k].tap[1] = full + offset[1];
     }
 }
 
-// Block b moves to mv where that is better.
+// Moves block b to mv if that is better.
 static void offer(MotusMbMotion *motion, int b, MotusMv mv, uint32_t cost) {
     if (cost >= motion->cost[b]) return;
     motion->cost[b] = cost;
     motion->mv[b] = mv;
 }
 
-// Moves every block of `group` (a mask of blocks at the same vector) to the best of its neighbours
+// Moves every block of `group`, a mask of blocks with the same MV, to the best of the neighbours
 // `step` quarter samples away.
 static void refine_group(const Refinement *r, uint64_t group, int step, MotusMbMotion *motion) {
     Trials t;
     ptrdiff_t stride = r->job->ref->stride;
-    int b = __builtin_ctzll(group),
-        first = step == 2 ? 0 : 1; // in the second step the cost of the vector itself is known
-    look_around(r->job, motion->mv[b], step, &t);
+    int b = __builtin_ctzll(group), first = step == 2 ? 0 : 1; // the first step has measured the MV
+    fill_trials(r->job, motion->mv[b], step, &t);
     if (!(group & (group - 1))) {
         uint32_t satd[MOTUS_REFINE_TRIALS];
         r->ops->satd_block(&r->cur, &motus_blocks[b], t.taps + first, MOTUS_REFINE_TRIALS - first,
                            stride, satd);
         for (int k = first; k < MOTUS_REFINE_TRIALS; k++)
-            offer(motion, b, t.mv[k], satd[k - first] + t.vector_cost[k]);
+            offer(motion, b, t.mv[k], satd[k - first] + t.mv_cost[k]);
         return;
     }
     unsigned rows = 0;
@@ -145,13 +142,13 @@ static void refine_group(const Refinement *r, uint64_t group, int step, MotusMbM
         r->ops->satd_mb(&r->cur, &t.taps[k], stride, rows, satd);
         for (uint64_t left = group; left; left &= left - 1) {
             b = __builtin_ctzll(left);
-            offer(motion, b, t.mv[k], satd[b] + t.vector_cost[k]);
+            offer(motion, b, t.mv[k], satd[b] + t.mv_cost[k]);
         }
     }
 }
 
 static void refine_step(const Refinement *r, uint64_t blocks, int step, MotusMbMotion *motion) {
-    MotusMv start[MOTUS_BLOCKS]; // blocks move while others still wait for their turn
+    MotusMv start[MOTUS_BLOCKS]; // groups are formed before any block moves
     memcpy(start, motion->mv, sizeof start);
     while (blocks) {
         uint64_t group = r->ops->same(start, __builtin_ctzll(blocks)) & blocks;
@@ -177,7 +174,7 @@ void motus_refine_blocks(const MotusMbJob *job, MotusSubpel subpel, const MotusR
     Refinement r = {.job = job, .ops = ops};
     if (subpel == MOTUS_SUBPEL_FULL) return;
     for (uint64_t left = blocks; left; left &= left - 1)
-        motion->cost[__builtin_ctzll(left)] = UINT32_MAX; // costs over SATD begin here
+        motion->cost[__builtin_ctzll(left)] = UINT32_MAX; // SAD costs do not count any more
     ops->prepare(&r.cur, job->cur, job->cur_stride);
     refine_step(&r, blocks, 2, motion);
     if (subpel == MOTUS_SUBPEL_QUARTER) refine_step(&r, blocks, 1, motion);

@@ -1,14 +1,12 @@
-// Half- and quarter-sample refinement of all 41 blocks by SATD + vector cost, as motus_refine_mb
-// does it.
+// Half- and quarter-sample refinement of all 41 blocks by SATD + MV cost; equals motus_refine_mb.
 //
-// Blocks that stand at the same vector share the SATDs of their 4x4 blocks (an MB of `medium` wants
-// 14 blocks at two vectors). A round has three steps: a warp an MB lists its different vectors, and
-// with each the 4x4 blocks that are asked for: the items. A lane an item loads the 3x3 half-sample
-// places around its vector and measures nine of them; every quarter place next to a half one is the
-// average of two of those nine, so the second round loads nine again and averages. A lane a block
-// sums up and judges. Grid: eight MBs a block of threads, whose items are packed, so that hardly a
-// lane is without work. Shared memory: 25 KiB, with SADs 43. Read and written: vectors, SADs and
-// costs in place; planes through the L1.
+// Blocks with the same MV share the SATDs of their 4x4 blocks (an MB of preset medium has 14 blocks
+// at two MVs). A round has three steps. A warp per MB lists its different MVs and the 4x4 blocks
+// wanted at each: the items. A lane per item loads the 3x3 half-sample positions around its MV and
+// measures nine positions; in the second round these are averages of two of them. A lane per block
+// sums the SATDs and chooses. Grid: eight MBs per thread block, their items packed, so nearly all
+// lanes are busy. Shared memory: 25 KiB, with SADs 43. MVs, SADs and costs are updated in place;
+// planes are read through the L1.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "me/search/refine_cuda.h"
 
@@ -19,14 +17,13 @@
 
 namespace {
 
-// ---- What is wanted -----------------------------------------------------------------------------
+// ---- Lists of items and blocks ------------------------------------------------------------------
 
-constexpr int TILE = 8; // MBs of a block of threads, and its warps
+constexpr int TILE = 8; // MBs, and warps, of a thread block
 constexpr int THREADS = 32 * TILE;
-constexpr int ITEMS = 16 * MOTUS_MODES; // of an MB at most: every mode has sixteen 4x4 blocks
-constexpr int PLACES = 9;               // a vector and its eight neighbours
-constexpr int WORDS =
-    5; // that hold a value of each, two a word; odd, so that neighbouring items meet in no bank
+constexpr int ITEMS = 16 * MOTUS_MODES; // of an MB at most: each mode has sixteen 4x4 blocks
+constexpr int POSITIONS = 9;            // an MV and its eight neighbours
+constexpr int WORDS = 5; // for a value of each, two per word; odd, so items have no bank conflicts
 constexpr int CLASSES = 5; // of blocks, by their number of 4x4 blocks: 16, 8, 4, 2, 1
 
 struct Job {
@@ -37,7 +34,7 @@ struct Job {
     MotusWantedBlocks wanted;
 };
 
-// Blocks of class k begin with this one.
+// Returns the first block of class k.
 __device__ int first_of(int k) {
     return k == 0 ? 0 : k == 1 ? 1 : k == 2 ? 5 : k == 3 ? 9 : k == 4 ? 25 : MOTUS_BLOCKS;
 }
@@ -46,7 +43,7 @@ __device__ uint64_t blocks_of_class(int k) {
     return (1ull << first_of(k + 1)) - (1ull << first_of(k));
 }
 
-// The 4x4 blocks of a block, bits in raster order.
+// Returns the mask of the 4x4 blocks of a block, bits in raster order.
 __device__ uint32_t cells_of(int block) {
     if (block < 1) return 0xFFFF;
     if (block < 3) return 0xFFu << (8 * (block - 1));                                // 16x8
@@ -57,7 +54,7 @@ __device__ uint32_t cells_of(int block) {
     return 1u << (block - 25);
 }
 
-// All blocks of the modes.
+// Equals motus_blocks_of.
 __device__ uint64_t blocks_of_modes(uint32_t modes) {
     constexpr int first[MOTUS_MODES + 1] = {MOTUS_BLOCK_16x16, MOTUS_BLOCK_16x8, MOTUS_BLOCK_8x16,
                                             MOTUS_BLOCK_8x8,   MOTUS_BLOCK_8x4,  MOTUS_BLOCK_4x8,
@@ -69,35 +66,34 @@ __device__ uint64_t blocks_of_modes(uint32_t modes) {
     return blocks;
 }
 
-// Where a block's items are: those of its vector begin with `first` and are the 4x4 blocks `cells`.
+// The items of a block's MV: they begin with `first` and are the 4x4 blocks `cells`.
 struct Where {
     uint16_t first, cells;
 };
 
-// Values of an item's places.
+// Values of an item's positions, two per word.
 struct Values {
     uint32_t word[WORDS];
 };
 
 template <bool SADS> struct Tile {
-    uint64_t mask[TILE]; // blocks to be refined
+    uint64_t mask[TILE]; // blocks to refine
     int items[TILE];     // of each MB
     uint32_t lambda[TILE];
     MotusMv predictor[TILE];
-    uint32_t vector[TILE * ITEMS]; // of items: motus_mv_word, MB m's from m * ITEMS on
+    uint32_t mv[TILE * ITEMS]; // motus_mv_word of items; MB m's begin at m * ITEMS
     uint8_t cell[TILE * ITEMS];
     Values satd[TILE * ITEMS], sad[SADS ? TILE * ITEMS : 1];
     Where where[TILE][MOTUS_BLOCKS];
-    uint32_t best[TILE][MOTUS_BLOCKS];   // cost << 4 | place
+    uint32_t best[TILE][MOTUS_BLOCKS];   // cost << 4 | position
     uint16_t entry[TILE * MOTUS_BLOCKS]; // MB << 8 | block, largest blocks first
     int n_entries;
 };
 
-// A lane's two blocks of its warp's MB, numbers `lane` and 32 + lane: whether they are to be
-// refined, and their vectors.
+// A lane's two blocks of its warp's MB, numbers `lane` and 32 + lane.
 struct Own {
     bool wanted[2];
-    uint32_t vector[2];
+    uint32_t mv[2]; // motus_mv_word
 };
 
 __device__ int own_block(int h) { return motus_lane() + 32 * h; }
@@ -115,8 +111,8 @@ template <bool SADS> __device__ Own begin(Tile<SADS> &tile, const Job &job, int 
         const int block = own_block(h);
         own.wanted[h] = block < MOTUS_BLOCKS && mask >> block & 1;
         const MotusMv mv = own.wanted[h] ? p.mv[(size_t)block * job.n_mb + mb] : MotusMv{0, 0};
-        own.wanted[h] &= motus_mv_is_whole(mv) != 0; // the others did not come from the search
-        own.vector[h] = motus_mv_word(mv);
+        own.wanted[h] &= motus_mv_is_whole(mv) != 0; // others did not come from the search
+        own.mv[h] = motus_mv_word(mv);
         which[h] = __ballot_sync(~0u, own.wanted[h]);
     }
     if (motus_lane() == 0) {
@@ -127,7 +123,7 @@ template <bool SADS> __device__ Own begin(Tile<SADS> &tile, const Job &job, int 
     return own;
 }
 
-// Lists the items of the warp's MB: vector by vector the 4x4 blocks that are asked for with it.
+// Lists the items of the warp's MB: for each MV the 4x4 blocks that are wanted at it.
 template <bool SADS> __device__ void list_items(Tile<SADS> &tile, const Own &own, int m) {
     const int lane = motus_lane();
     int n = 0;
@@ -136,22 +132,22 @@ template <bool SADS> __device__ void list_items(Tile<SADS> &tile, const Own &own
     for (int h = 0; h < 2; h++) left[h] = __ballot_sync(~0u, own.wanted[h]);
     while (left[0] | left[1]) {
         const int from = __ffs((int)(left[0] ? left[0] : left[1])) - 1;
-        const uint32_t vector = __shfl_sync(~0u, left[0] ? own.vector[0] : own.vector[1], from);
+        const uint32_t mv = __shfl_sync(~0u, left[0] ? own.mv[0] : own.mv[1], from);
         uint32_t cells = 0;
 #pragma unroll
         for (int h = 0; h < 2; h++)
-            if (own.wanted[h] && own.vector[h] == vector) cells |= cells_of(own_block(h));
+            if (own.wanted[h] && own.mv[h] == mv) cells |= cells_of(own_block(h));
         cells = motus_lanes_or(cells);
 #pragma unroll
         for (int h = 0; h < 2; h++) {
-            const bool same = own.wanted[h] && own.vector[h] == vector;
+            const bool same = own.wanted[h] && own.mv[h] == mv;
             if (same)
                 tile.where[m][own_block(h)] = Where{(uint16_t)(m * ITEMS + n), (uint16_t)cells};
             left[h] &= ~__ballot_sync(~0u, same);
         }
         if (lane < 16 && cells >> lane & 1) {
             const int at = m * ITEMS + n + __popc(cells & ((1u << lane) - 1));
-            tile.vector[at] = vector;
+            tile.mv[at] = mv;
             tile.cell[at] = (uint8_t)lane;
         }
         n += __popc(cells);
@@ -159,8 +155,8 @@ template <bool SADS> __device__ void list_items(Tile<SADS> &tile, const Own &own
     if (lane == 0) tile.items[m] = n;
 }
 
-// Lists the blocks of all MBs by classes, each warp those of its own MB. Counts of classes are
-// bytes: of 4x4 there are 128 at most.
+// Lists the blocks of all MBs by class; each warp lists those of its MB. Counts of a class fit in a
+// byte: there are at most 128 4x4 blocks.
 template <bool SADS> __device__ void list_blocks(Tile<SADS> &tile, int m) {
     const uint64_t mask = tile.mask[motus_lane() & (TILE - 1)];
     uint32_t counts = 0;
@@ -193,24 +189,24 @@ template <bool SADS> __device__ void list_blocks(Tile<SADS> &tile, int m) {
 
 // ---- A round ------------------------------------------------------------------------------------
 
-// Place k is the vector itself, or its neighbours in raster order from 1 on.
-template <int STEP> __device__ MotusMv at_place(MotusMv mv, int k) {
+// Returns position k: 0 is the MV itself, 1..8 are its neighbours in raster order.
+template <int STEP> __device__ MotusMv mv_at(MotusMv mv, int k) {
     if (!k) return mv;
     return MotusMv{(int16_t)(mv.x + STEP * motus_neighbour_dx(k - 1)),
                    (int16_t)(mv.y + STEP * motus_neighbour_dy(k - 1))};
 }
 
-// An item: what its 4x4 block costs at the vector and its neighbours, STEP quarter samples away.
+// Measures an item: its 4x4 block at the MV and its neighbours, STEP quarter samples away.
 template <int STEP, bool SADS>
 __device__ void measure(Tile<SADS> &tile, const Job &job, int first_mb, int number, bool mine) {
     const MotusSearchPicture &p = job.picture;
     const Planes &planes = job.planes;
     int m = 0, k = number;
 #pragma unroll
-    for (int i = 0; i < TILE - 1; i++) // the MB whose items it is among
+    for (int i = 0; i < TILE - 1; i++) // finds its MB
         if (m == i && k >= tile.items[i]) k -= tile.items[i], m++;
     const int item = m * ITEMS + k, cell = tile.cell[item], mb = first_mb + m;
-    const MotusMv mv = motus_mv_of_word(tile.vector[item]);
+    const MotusMv mv = motus_mv_of_word(tile.mv[item]);
     const int left = mb % job.mb_width * 16 + 4 * (cell & 3),
               top = mb / job.mb_width * 16 + 4 * (cell >> 2);
     const int width = (planes.width + 15) & ~15, height = (planes.height + 15) & ~15;
@@ -221,18 +217,17 @@ __device__ void measure(Tile<SADS> &tile, const Job &job, int first_mb, int numb
         cur.row[r] = motus_edge_word(row, planes.width, left);
     }
     Grid grid;
-    load_grid(grid, planes, place(left, mv.x, width), place(top, mv.y, height));
+    load_grid(grid, planes, position(left, mv.x, width), position(top, mv.y, height));
     const bool even = !((mv.x ^ mv.y) & 2);
 #pragma unroll
     for (int w = 0; w < WORDS; w++) {
         uint32_t satds = 0, sads = 0;
 #pragma unroll
-        for (int i = 0; i < 2 && 2 * w + i < PLACES; i++) {
-            const Block samples =
-                STEP == 2 ? half_place(grid, 2 * w + i) : quarter_place(grid, 2 * w + i, even);
-            if (STEP == 2 || 2 * w + i)
-                satds |= satd(cur, samples)
-                         << (16 * i); // what a quarter round begins with is known
+        for (int i = 0; i < 2 && 2 * w + i < POSITIONS; i++) {
+            const Block samples = STEP == 2 ? half_position(grid, 2 * w + i)
+                                            : quarter_position(grid, 2 * w + i, even);
+            // The second round knows the SATD of its MV.
+            if (STEP == 2 || 2 * w + i) satds |= satd(cur, samples) << (16 * i);
             if (SADS) sads |= sad(cur, samples) << (16 * i);
         }
         if (!mine) continue;
@@ -241,8 +236,8 @@ __device__ void measure(Tile<SADS> &tile, const Job &job, int first_mb, int numb
     }
 }
 
-// A block's values, summed up. Eight 4x4 blocks' stay within 16 bits (65,280), so that places add
-// up two a word; sixteen do so in two halves.
+// Sums of a block's values. Those of eight 4x4 blocks fit in 16 bits (65,280), so two positions add
+// up in a word; sixteen blocks are summed in two halves.
 struct Sums {
     uint32_t half[2][WORDS];
 
@@ -264,12 +259,12 @@ struct Sums {
     }
 };
 
-// A block: the cheapest of its vector's places, the first of equals.
+// Chooses the cheapest position of a block, the first of equals.
 template <int STEP, bool SADS> __device__ void judge(Tile<SADS> &tile, int number) {
     const int entry = tile.entry[number], m = entry >> 8, block = entry & 255;
     const Where where = tile.where[m][block];
     const Sums sums(tile.satd, where, cells_of(block));
-    const MotusMv mv = motus_mv_of_word(tile.vector[where.first]), predictor = tile.predictor[m];
+    const MotusMv mv = motus_mv_of_word(tile.mv[where.first]), predictor = tile.predictor[m];
     const uint32_t lambda = tile.lambda[m];
     int bits_x[3], bits_y[3];
 #pragma unroll
@@ -277,10 +272,9 @@ template <int STEP, bool SADS> __device__ void judge(Tile<SADS> &tile, int numbe
         bits_x[i] = motus_se_bits(mv.x + STEP * (i - 1) - predictor.x);
         bits_y[i] = motus_se_bits(mv.y + STEP * (i - 1) - predictor.y);
     }
-    uint32_t key =
-        STEP == 2 ? ~0u : tile.best[m][block]; // what a quarter round begins with is known
+    uint32_t key = STEP == 2 ? ~0u : tile.best[m][block];
 #pragma unroll
-    for (int k = STEP == 2 ? 0 : 1; k < PLACES; k++) {
+    for (int k = STEP == 2 ? 0 : 1; k < POSITIONS; k++) {
         const int dx = k ? motus_neighbour_dx(k - 1) : 0, dy = k ? motus_neighbour_dy(k - 1) : 0;
         const uint32_t cost = sums.of(k) + motus_bits_cost(lambda, bits_x[dx + 1] + bits_y[dy + 1]);
         key = min(key, cost << 4 | (uint32_t)k);
@@ -288,28 +282,28 @@ template <int STEP, bool SADS> __device__ void judge(Tile<SADS> &tile, int numbe
     tile.best[m][block] = key;
 }
 
-// Moves all blocks to the best of their vectors' places. Afterwards own.vector are the new ones,
-// and best[] the costs and places.
+// Moves all blocks to the best position around their MVs. Updates own.mv, and best[] with costs and
+// positions.
 template <int STEP, bool SADS>
 __device__ void run_round(Tile<SADS> &tile, const Job &job, Own &own, int first_mb) {
     const int m = (int)threadIdx.x / 32;
     list_items(tile, own, m);
-    __syncthreads(); // masks and items are there
+    __syncthreads(); // masks and items are complete
     if (STEP == 2) list_blocks(tile, m);
     int items = 0;
 #pragma unroll
     for (int i = 0; i < TILE; i++) items += tile.items[i];
     for (int number = (int)threadIdx.x; (number & ~31) < items; number += THREADS) // whole warps
         measure<STEP>(tile, job, first_mb, min(number, items - 1), number < items);
-    __syncthreads(); // values and the list of blocks are there
+    __syncthreads(); // values and the list of blocks are complete
     for (int number = (int)threadIdx.x; number < tile.n_entries; number += THREADS)
         judge<STEP>(tile, number);
-    __syncthreads(); // the best is known
+    __syncthreads(); // best[] is complete
 #pragma unroll
     for (int h = 0; h < 2; h++)
         if (own.wanted[h])
-            own.vector[h] = motus_mv_word(at_place<STEP>(motus_mv_of_word(own.vector[h]),
-                                                         (int)(tile.best[m][own_block(h)] & 15)));
+            own.mv[h] = motus_mv_word(
+                mv_at<STEP>(motus_mv_of_word(own.mv[h]), (int)(tile.best[m][own_block(h)] & 15)));
 }
 
 template <bool SADS>
@@ -331,15 +325,15 @@ __global__ void __launch_bounds__(THREADS, 4) refine_kernel(const __grid_constan
         if (!own.wanted[h]) continue;
         const int block = own_block(h);
         const size_t at = (size_t)block * job.n_mb + mb;
-        const uint32_t key = tile.best[m][block], place = key & 15;
-        job.picture.mv[at] = motus_mv_of_word(own.vector[h]);
+        const uint32_t key = tile.best[m][block], at_mv = key & 15;
+        job.picture.mv[at] = motus_mv_of_word(own.mv[h]);
         if (!SADS) continue;
         uint32_t sad = 0;
         for (uint32_t left = cells_of(block); left; left &= left - 1) {
             const Where where = tile.where[m][block];
             const uint32_t below = (left & (0u - left)) - 1;
-            sad += tile.sad[where.first + __popc(where.cells & below)].word[place / 2] >>
-                       (16 * (place & 1)) &
+            sad += tile.sad[where.first + __popc(where.cells & below)].word[at_mv / 2] >>
+                       (16 * (at_mv & 1)) &
                    0xFFFF;
         }
         job.picture.cost[at] = key >> 4;

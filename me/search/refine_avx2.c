@@ -13,7 +13,7 @@ static void prepare_avx2(MotusRefineCur *cur, const uint8_t *samples, ptrdiff_t 
                             motus_pairs_avx2(load16(samples + y * stride)));
 }
 
-// SATDs of the four 4x4 blocks whose differences of pairs these are.
+// Returns the SATDs of four 4x4 blocks from their differences of pairs.
 static inline __m128i four_satds(const __m256i d[4]) {
     __m256i sum = motus_satd_strip_avx2(d);
     return _mm_add_epi32(_mm256_castsi256_si128(sum), _mm256_extracti128_si256(sum, 1));
@@ -23,12 +23,12 @@ static inline __m256i difference(__m128i pred, const int16_t pairs[16]) {
     return _mm256_sub_epi16(motus_pairs_avx2(pred), _mm256_loadu_si256((const __m256i *)pairs));
 }
 
-// Sums of 41 blocks from the rows of 4x4 sums, in the order of MOTUS_BLOCK_*.
+// Equals motus_merge_sums, from the rows of 4x4 sums.
 static inline void merge(const __m128i s44[4], uint32_t sum[MOTUS_BLOCKS]) {
     __m128i s48[2] = {_mm_add_epi32(s44[0], s44[1]), _mm_add_epi32(s44[2], s44[3])};
     __m128i s88 = _mm_hadd_epi32(s48[0], s48[1]);
     __m128i s168 = _mm_hadd_epi32(s88, s88),
-            s816 = _mm_add_epi32(s88, _mm_shuffle_epi32(s88, 0x4E));
+            s816 = _mm_add_epi32(s88, _mm_shuffle_epi32(s88, _MM_SHUFFLE(1, 0, 3, 2)));
     for (int i = 0; i < 4; i++)
         _mm_storeu_si128((__m128i *)(sum + MOTUS_BLOCK_4x4 + 4 * i), s44[i]);
     for (int i = 0; i < 2; i++) {
@@ -64,7 +64,7 @@ static inline __m128i load4(const uint8_t *p) {
     return _mm_cvtsi32_si128(four);
 }
 
-// Samples of tap 0 or 1 of 16 / width predictions side by side, at offset `at`.
+// Loads the samples of a tap (0 or 1) of 16 / width predictions side by side, from offset `at`.
 static inline __m128i side_by_side(const MotusTaps *const taps[4], int tap, ptrdiff_t at,
                                    int width) {
     if (width == 16) return load16(taps[0]->tap[tap] + at);
@@ -76,8 +76,8 @@ static inline __m128i side_by_side(const MotusTaps *const taps[4], int tap, ptrd
         _mm_unpacklo_epi32(load4(taps[2]->tap[tap] + at), load4(taps[3]->tap[tap] + at)));
 }
 
-// As many predictions at once as fit in 16 samples. `repeat` brings the block's pairs to the places
-// of each.
+// Measures as many predictions at once as fit in 16 samples. `repeat` copies the block's pairs to
+// each of them.
 static inline __m128i satds_side_by_side(const MotusRefineCur *cur, const MotusBlock *block,
                                          __m256i repeat, const MotusTaps *const taps[4],
                                          ptrdiff_t stride, int width) {

@@ -1,17 +1,15 @@
-// Exhaustive integer search of all 41 blocks: for each block the first minimum of J = SAD + vector
-// cost in raster order of (dy, dx), as motus_search_mb_c finds it.
+// Exhaustive integer search of all 41 blocks: for each block the first minimum of J = SAD + MV cost
+// in raster order of (dy, dx); equals motus_search_ops_c.
 //
-// One warp searches one MB. A lane owns a column dx of the window and takes eight rows dy at a
-// time; blocks_cuda.h has what it does with them. Only the least key of each block leaves its
-// registers.
-//
-// Grid: x = groups of MBS macroblocks of a row, y = MB rows, z = pictures. Block: MBS warps, which
-// share a window when MBS is 4. The window is cut into panels of 64x32 points (32x32 where a block
-// is one warp), the last of a row or column one larger if that is what is left. Shared memory: a
-// panel's reference samples as eight copies, each shifted by one byte more, so that any byte
-// position is an aligned 8-byte load; rows of 16-byte chunks [chunk][copy], padded by 16 bytes. The
-// same memory then holds the lanes' minima. Read: the window (48 rows x 128 bytes and a few, per
-// panel and group) through L2, the source once; written: 10 bytes per block and MB.
+// A warp searches an MB. A lane takes a column dx of the window, eight rows dy at a time
+// (blocks.cuh); only the least key of each block leaves its registers. Grid: x = groups of MBS
+// macroblocks of a row, y = MB rows, z = pictures. Block: MBS warps, which share a window if MBS is
+// 4. The window is cut into panels of 64x32 points (32x32 if MBS is 1); the last of a row or column
+// may be one larger. Shared memory: a panel's reference samples as eight copies, each shifted by
+// one byte more, so any byte position is an aligned 8-byte load; rows of 16-byte chunks
+// [chunk][copy], padded by 16 bytes. The same memory then holds the lanes' minima. Read: the window
+// (48 rows of 128 bytes and a few, per panel and group) through the L2, the source once; written:
+// 10 bytes per block and MB.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "me/search/search_cuda.h"
 
@@ -22,11 +20,10 @@
 
 namespace {
 
-constexpr int LANES = 32; // columns that a warp takes at a time
-constexpr int ROWS = 32;  // of a panel
-constexpr int RUN = 8;    // rows that a lane takes at a time
-constexpr int TABLE_PITCH =
-    36; // words per row of minima: 32 lanes, one remainder point, padding for 16-byte loads
+constexpr int LANES = 32;       // columns that a warp takes at a time
+constexpr int ROWS = 32;        // of a panel
+constexpr int RUN = 8;          // rows that a lane takes at a time
+constexpr int TABLE_PITCH = 36; // words per row of minima: 32 lanes, padded for 16-byte loads
 
 struct Batch {
     MotusSearchPicture picture[MOTUS_SEARCH_BATCH];
@@ -35,12 +32,12 @@ struct Batch {
 struct Geometry {
     int width, height, mb_width, n_mb, range;
     uint32_t modes;
-    int section; // rows of panels that one raster index numbers
+    int section; // rows of panels that one raster index can number
     Merge merge;
-    const uint8_t *mask; // per MB, of modes, or NULL: `modes` of all
+    const uint8_t *mask; // of wanted modes, per MB; NULL: all
 };
 
-// Part of the window in one panel: points [x, x + columns) x [y, y + rows) of the window.
+// Points [x, x + columns) x [y, y + rows) of the window.
 struct Panel {
     int x, y, columns, rows;
 };
@@ -51,21 +48,20 @@ constexpr __host__ __device__ int panels(int points, int size) {
 
 // Shared memory of a block of MBS warps.
 template <int MBS> struct Layout {
-    static constexpr int columns = MBS == 4 ? 64 : 32; // of a panel
-    static constexpr int chunks =
-        (15 + 16 * MBS + columns + 15) / 16; // any alignment of the window's first column
+    static constexpr int columns = MBS == 4 ? 64 : 32;                 // of a panel
+    static constexpr int chunks = (15 + 16 * MBS + columns + 15) / 16; // at any alignment
     static constexpr int pitch = chunks * 128 + 16;
     static constexpr int rows = ROWS + 16;
     static constexpr int window = rows * pitch;
     static constexpr int table = MOTUS_BLOCKS * MBS * TABLE_PITCH * 4;
-    static constexpr int source = window > table ? window : table; // offset of the source words
-    static constexpr int costs =
-        source + MBS * 256; // offset of the vector costs, then one key per block and MB
+    // Offsets of the source words; of the MV costs, then one key per block and MB.
+    static constexpr int source = window > table ? window : table;
+    static constexpr int costs = source + MBS * 256;
 
     static constexpr int size(int points) { return costs + MBS * (2 * points + MOTUS_BLOCKS) * 4; }
 };
 
-// Writes the eight copies of one 16-byte chunk: raw holds the chunk and the eight bytes after it.
+// Writes the eight copies of a 16-byte chunk. raw: the chunk and the eight bytes after it.
 __device__ void store_copies(uint4 *to, const uint32_t raw[6]) {
 #pragma unroll
     for (int shift = 0; shift < 4; shift++) {
@@ -79,13 +75,12 @@ __device__ void store_copies(uint4 *to, const uint32_t raw[6]) {
 }
 
 // Fills shared memory with the panel whose first sample is (x0, y0) of the reference. Neighbouring
-// lanes take neighbouring rows: their stores meet no bank twice.
+// lanes take neighbouring rows, so their stores have no bank conflicts.
 template <int MBS>
 __device__ void fill_window(uint8_t *window, const MotusSearchPicture &p, const Geometry &g, int x0,
                             int y0, const Panel &panel) {
     using L = Layout<MBS>;
-    int chunks =
-        ((x0 & 15) + 16 * MBS + panel.columns + 14) / 16; // that the panel's points reach into
+    int chunks = ((x0 & 15) + 16 * MBS + panel.columns + 14) / 16; // that the points reach into
 #pragma unroll 1
     for (int t = threadIdx.x; t < L::rows * chunks; t += 32 * MBS) {
         int row = t % L::rows, chunk = t / L::rows;
@@ -97,16 +92,16 @@ __device__ void fill_window(uint8_t *window, const MotusSearchPicture &p, const 
     }
 }
 
-// What one warp needs to search its MB in a panel.
+// A warp's MB and panel.
 struct Window {
     const uint8_t *samples; // the panel's first row in shared memory
     const uint32_t *source; // the MB's 64 words
-    const uint32_t
-        *column_cost;         // lambda * bits << 7 of each column of the window; and of each row:
-    const uint32_t *row_cost; // their sum with the low bits cut off is the vector part of a key
-    int at;                   // byte position of the MB at the panel's first column
-    int points;               // 2R + 1
-    int section;              // first row of the window that indices count from
+    // lambda * bits << 7 of each column and row of the window. Their sum, low bits cleared, is the
+    // MV's part of a key.
+    const uint32_t *column_cost, *row_cost;
+    int at;      // byte position of the MB at the panel's first column
+    int points;  // 2R + 1
+    int section; // first row of the window that indices count from
 
     __device__ uint32_t index(int x, int y) const { return (y - section) * points + x; }
     __device__ uint32_t word(uint32_t cost, uint32_t index) const {
@@ -117,8 +112,8 @@ struct Window {
     }
 };
 
-// Remainder points of a panel: a last column for which a lane would work alone, then the last rows,
-// below runs. The last one of them is the panel's corner.
+// Remainder points of a panel: a last column that would occupy one lane, then the rows below the
+// runs. The last of them is the panel's corner.
 struct Remainder {
     int whole_rows, wide, in_column, count;
 
@@ -131,15 +126,15 @@ struct Remainder {
     __device__ int2 point(const Panel &panel, int i) const {
         i = min(i, count - 1);
         int in_rows = i - in_column;
-        int row = (int)((in_rows + 0.5f) *
-                        (1.0f / panel.columns)); // below 8: half a step keeps the division exact
+        // Below 8: half a step keeps the division exact.
+        int row = (int)((in_rows + 0.5f) * (1.0f / panel.columns));
         return in_rows < 0 ? make_int2(wide, i)
                            : make_int2(in_rows - row * panel.columns, whole_rows + row);
     }
 };
 
-// The panel's corner, a 4x4 block per lane (both halves of the warp alike); leaves the keys of all
-// blocks in single[block * STEP].
+// Searches the panel's corner, a 4x4 block per lane (both halves of the warp alike). Writes the
+// keys of all blocks to single[block * STEP].
 template <int PITCH, int STEP>
 __device__ void take_single(uint32_t *single, const Window &window, const Panel &panel, int lane) {
     int x = lane & 3, y = lane >> 2 & 3, right = panel.columns - 1, low = panel.rows - 1;
@@ -148,23 +143,23 @@ __device__ void take_single(uint32_t *single, const Window &window, const Panel 
     for (int r = 0; r < 4; r++)
         sum = motus_sad4(*reinterpret_cast<const uint32_t *>(column.left + r * PITCH),
                          window.source[16 * y + 4 * r + x], sum);
-    auto leave = [&](bool mine, int block, uint32_t s) {
+    auto write = [&](bool mine, int block, uint32_t s) {
         if (mine && lane < 16) single[block * STEP] = (s << INDEX_BITS) + word;
     };
     auto with = [](uint32_t s, int other) { return s + __shfl_xor_sync(~0u, s, other); };
     uint32_t s84 = with(sum, 1), s48 = with(sum, 4), s88 = with(s84, 4), s168 = with(s88, 2),
              s816 = with(s88, 8);
     uint32_t s1616 = with(s168, 8);
-    leave(true, MOTUS_BLOCK_4x4 + 4 * y + x, sum);
-    leave(!(x & 1), MOTUS_BLOCK_8x4 + 2 * y + x / 2, s84);
-    leave(!(y & 1), MOTUS_BLOCK_4x8 + 2 * y + x, s48);
-    leave(!(x & 1) && !(y & 1), MOTUS_BLOCK_8x8 + y + x / 2, s88);
-    leave(!x && !(y & 1), MOTUS_BLOCK_16x8 + y / 2, s168);
-    leave(!y && !(x & 1), MOTUS_BLOCK_8x16 + x / 2, s816);
-    leave(!x && !y, MOTUS_BLOCK_16x16, s1616);
+    write(true, MOTUS_BLOCK_4x4 + 4 * y + x, sum);
+    write(!(x & 1), MOTUS_BLOCK_8x4 + 2 * y + x / 2, s84);
+    write(!(y & 1), MOTUS_BLOCK_4x8 + 2 * y + x, s48);
+    write(!(x & 1) && !(y & 1), MOTUS_BLOCK_8x8 + y + x / 2, s88);
+    write(!x && !(y & 1), MOTUS_BLOCK_16x8 + y / 2, s168);
+    write(!y && !(x & 1), MOTUS_BLOCK_8x16 + x / 2, s816);
+    write(!x && !y, MOTUS_BLOCK_16x16, s1616);
 }
 
-// The remainder points, 64 at a time, but for one that is left then.
+// Searches the remainder points, 64 at a time, and a last one on its own.
 template <int PITCH, int STEP>
 __device__ void search_remainder(Best &best, uint32_t *single, const Merge &m, const Window &window,
                                  const Panel &panel, const Remainder &rest, int lane) {
@@ -181,7 +176,7 @@ __device__ void search_remainder(Best &best, uint32_t *single, const Merge &m, c
     if (i < rest.count) take_single<PITCH, STEP>(single, window, panel, lane);
 }
 
-// The panel's columns from x on, a lane each; lanes beyond the last repeat it.
+// Searches the panel's columns from x on, one per lane; lanes beyond the last repeat it.
 template <int PITCH>
 __device__ void search_columns(Best &best, const Merge &m, const Window &window, const Panel &panel,
                                const Remainder &rest, int x) {
@@ -212,7 +207,7 @@ __device__ void search_panel(Best &best, uint32_t *single, const Merge &m, const
 
 __device__ MotusMv per_mb(const MotusMv *mv, int mb) { return mv ? mv[mb] : MotusMv{0, 0}; }
 
-// The MB's 64 words into shared memory: each lane half a row.
+// Loads the MB's 64 words into shared memory, half a row per lane.
 __device__ void load_source(uint32_t *source, const MotusSearchPicture &p, const Geometry &g,
                             int mb_x, int mb_y, int lane) {
     uint32_t w[2];
@@ -221,7 +216,7 @@ __device__ void load_source(uint32_t *source, const MotusSearchPicture &p, const
     *reinterpret_cast<uint2 *>(source + 2 * lane) = make_uint2(w[0], w[1]);
 }
 
-// Vector costs, times 128, of the window's columns and then of its rows.
+// Writes the MV costs, times 128, of the window's columns and then of its rows.
 __device__ void fill_costs(uint32_t *costs, const MotusSearchPicture &p, const Geometry &g, int mb,
                            int lane) {
     MotusMv centre = per_mb(p.centre, mb), predictor = per_mb(p.predictor, mb);
@@ -235,7 +230,7 @@ __device__ void fill_costs(uint32_t *costs, const MotusSearchPicture &p, const G
     }
 }
 
-// Smallest of the 32 keys of a table row.
+// Returns the least of the 32 keys of a table row.
 __device__ uint32_t row_minimum(const uint32_t *row, uint32_t least) {
 #pragma unroll
     for (int i = 0; i < 32; i += 4) {
@@ -252,14 +247,14 @@ __device__ int mode_of(int block) {
                         : 6;
 }
 
-// Writes one block's result: J in the high word of `winner`, the point's raster index in the window
-// in the low one.
+// Writes a block's result. winner: J in the high word, the point's raster index in the window in
+// the low one.
 __device__ void write_result(const MotusSearchPicture &p, const Geometry &g, int block, int mb,
                              uint64_t winner, const uint32_t *column_cost,
                              const uint32_t *row_cost) {
     if (!(g.modes >> mode_of(block) & 1) || (g.mask && !(g.mask[mb] >> mode_of(block) & 1))) return;
-    int points = 2 * g.range + 1,
-        index = (int)(uint32_t)winner; // below 2^17: half a step keeps the division exact
+    int points = 2 * g.range + 1, index = (int)(uint32_t)winner;
+    // Below 2^17: half a step keeps the division exact.
     int y = (int)((index + 0.5f) * (1.0f / points)), x = index - y * points;
     uint32_t j = (uint32_t)(winner >> 32);
     MotusMv centre = per_mb(p.centre, mb);
@@ -275,9 +270,8 @@ __device__ void reset(Best &best) {
     for (int b = 0; b < MOTUS_BLOCKS; b++) best.key[b] = ~0u;
 }
 
-// Passes the lanes' minima through a table of a row per block and MB, which takes the window's
-// place. A thread owns up to two rows: of its winners, J is in the high word and the raster index
-// in the whole window in the low one.
+// Reduces the lanes' minima through a table with a row per block and MB, which overwrites the
+// window. A thread owns up to two rows; winner: as in write_result.
 template <int MBS>
 __device__ void reduce(uint64_t winner[2], const Best &best, uint32_t *singles, uint32_t *table,
                        const Window &window) {
@@ -285,7 +279,7 @@ __device__ void reduce(uint64_t winner[2], const Best &best, uint32_t *singles, 
 #pragma unroll
     for (int b = 0; b < MOTUS_BLOCKS; b++)
         table[(b * MBS + warp) * TABLE_PITCH + lane] = best.key[b];
-    __syncthreads(); // the table is whole
+    __syncthreads(); // the table is complete
 #pragma unroll
     for (int k = 0; k < 2; k++) {
         int row = threadIdx.x + 32 * MBS * k;
@@ -313,12 +307,12 @@ __device__ void write_results(const MotusSearchPicture &p, const Geometry &g,
     }
 }
 
-// Panel number i of n along one side of the window.
+// Returns the size of panel i of n along one side of the window.
 __device__ int panel_size(int points, int i, int n, int whole) {
     return i + 1 < n ? whole : points - i * whole;
 }
 
-// Whether anything is wanted of a group of MBs: the same for all threads of a block.
+// True if anything is wanted of a group of MBs; the same for all threads of a block.
 template <int MBS> __device__ bool is_wanted(const Geometry &g, int group_x, int mb_y) {
     uint32_t modes = g.mask ? 0 : g.modes;
     for (int x = group_x; g.mask && x < min(group_x + MBS, g.mb_width); x++)
@@ -361,9 +355,9 @@ __global__ void __launch_bounds__(32 * MBS, MBS == 4 ? 3 : 8)
             Panel panel{px * L::columns, py * ROWS, panel_size(points, px, across, L::columns),
                         panel_size(points, py, down, ROWS)};
             fill_window<MBS>(shared, p, g, x0 + panel.x, y0 + panel.y, panel);
-            __syncthreads(); // window, source, costs and singles are whole
+            __syncthreads(); // window, source, costs and singles are complete
             search_panel<L::pitch, MBS>(best, singles + warp, g.merge, window, panel, lane);
-            __syncthreads(); // all warps are done with the window
+            __syncthreads(); // all warps have read the window
         }
         if (--until_reduction && py + 1 < down) continue;
         reduce<MBS>(winner, best, singles, reinterpret_cast<uint32_t *>(shared), window);
@@ -393,8 +387,7 @@ cudaError_t search(const MotusSearchPicture *pictures, int n, const uint8_t *mas
     Batch batch = {};
     for (int i = 0; i < n; i++) batch.picture[i] = pictures[i];
     int mb_width = motus_mbs(width), points = 2 * range + 1;
-    int section = max(1, ((INDEX_MASK + 1) / points - 1) /
-                             ROWS); // rows of panels whose points one index can number
+    int section = max(1, ((INDEX_MASK + 1) / points - 1) / ROWS);
     Geometry g{width, height, mb_width, mb_width * motus_mbs(height),
                range, modes,  section,  {1u << INDEX_BITS, 1},
                mask};

@@ -1,5 +1,5 @@
-// Samples of a 4x4 block at vectors with fractions, by one lane: the half-sample places around one,
-// the quarter-sample places between them, and distances.
+// A 4x4 block at MVs with fractions, by one lane: the half-sample positions around one, the
+// quarter-sample positions between them, and distances.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef ME_SEARCH_SUBPEL_CUH
 #define ME_SEARCH_SUBPEL_CUH
@@ -13,24 +13,24 @@ namespace {
 
 constexpr int PAD = MOTUS_REF_PAD;
 
-// Of a MotusRefLuma: sample (0, 0) of plane k is at base + k * size.
+// The planes of a MotusRefLuma: sample (0, 0) of plane k is at base + k * size.
 struct Planes {
     const uint8_t *base;
     int stride, size;  // bytes of a row, of a plane
-    int width, height; // of the picture, not filled up
+    int width, height; // of the picture, not padded
 };
 
-// Sixteen samples of a 4x4 block, a row per word.
+// A 4x4 block, a row per word.
 struct Block {
     uint32_t row[4];
 };
 
-// The 4x4 blocks at the 3x3 half-sample positions around a place.
+// The blocks at the 3x3 half-sample positions around a position.
 struct Grid {
     Block at[3][3]; // [dy + 1][dx + 1]
 };
 
-// Five bytes from `from` on: four of them from the first and from the second byte on.
+// Loads five bytes: the word at `from` and the word one byte further.
 __device__ void load_five(uint32_t &first, uint32_t &second, const uint8_t *from) {
     const uint32_t *word = reinterpret_cast<const uint32_t *>((uintptr_t)from & ~(uintptr_t)3);
     uint32_t low = word[0], high = word[1], shift = 8 * ((uintptr_t)from & 3);
@@ -38,14 +38,13 @@ __device__ void load_five(uint32_t &first, uint32_t &second, const uint8_t *from
     second = __funnelshift_rc(low, high, shift + 8);
 }
 
-// (x, y) is the place in half samples. Positions of the same parity as (x, y) come from one plane,
-// the four others come in pairs.
+// Loads the grid around (x, y), in half samples. The middle row and column come from the planes of
+// y's and x's parity, the others from those of the opposite parity.
 __device__ void load_grid(Grid &grid, const Planes &p, int x, int y) {
     int px = x & 1, py = y & 1;
-    const uint8_t *same =
-        p.base + (2 * py) * (size_t)p.size + (y >> 1) * p.stride; // rows of y's parity
-    const uint8_t *other = p.base + (2 * (py ^ 1)) * (size_t)p.size +
-                           ((y - 1) >> 1) * p.stride; // the rows above and below
+    // The middle row; the rows above and below.
+    const uint8_t *same = p.base + (2 * py) * (size_t)p.size + (y >> 1) * p.stride;
+    const uint8_t *other = p.base + (2 * (py ^ 1)) * (size_t)p.size + ((y - 1) >> 1) * p.stride;
     size_t at = (size_t)px * p.size + (x >> 1), beside = (size_t)(px ^ 1) * p.size + ((x - 1) >> 1);
     uint32_t unused;
 #pragma unroll
@@ -92,16 +91,16 @@ __device__ Block choose(bool first, const Block &a, const Block &b) {
     return c;
 }
 
-// The k-th of nine places in a grid: the middle, then its neighbours in raster order.
-__device__ const Block &half_place(const Grid &grid, int k) {
+// Returns the k-th of nine half-sample positions: the middle, then its neighbours in raster order.
+__device__ const Block &half_position(const Grid &grid, int k) {
     return k ? grid.at[motus_neighbour_dy(k - 1) + 1][motus_neighbour_dx(k - 1) + 1]
              : grid.at[1][1];
 }
 
-// The same of the quarter places around a half-sample vector. Straight ones lie between it and its
-// neighbour; of the square around a diagonal one, those two places are averaged that are half in
-// one direction only. even: the vector's components are both whole or both half.
-__device__ Block quarter_place(const Grid &grid, int k, bool even) {
+// The same for the quarter-sample positions around the middle. A straight one averages the middle
+// and its neighbour. A diagonal one averages those two corners of its square that are half-sample
+// in one direction only. even: the middle's components are both full-sample or both half-sample.
+__device__ Block quarter_position(const Grid &grid, int k, bool even) {
     if (!k) return grid.at[1][1];
     const int dx = motus_neighbour_dx(k - 1), dy = motus_neighbour_dy(k - 1);
     const Block &middle = grid.at[1][1], &corner = grid.at[dy + 1][dx + 1];
@@ -109,9 +108,9 @@ __device__ Block quarter_place(const Grid &grid, int k, bool even) {
                    dx && dy ? choose(even, grid.at[dy + 1][1], corner) : corner);
 }
 
-// Place of a block displaced by v quarter samples, in half samples; clipped to where samples only
-// repeat.
-__device__ int place(int corner, int v, int size) {
+// Returns the position of a block displaced by v quarter samples, in half samples, clipped to where
+// samples only repeat.
+__device__ int position(int corner, int v, int size) {
     return min(max(2 * corner + (v >> 1), 2 * (8 - PAD)), 2 * (size + PAD - 12)) | (v >> 1 & 1);
 }
 
