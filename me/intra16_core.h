@@ -1,5 +1,5 @@
-// Edges of blocks, and intra prediction of 16x16 blocks from them (8.3.3): what the encoder shares
-// with the statistics of motion estimation.
+// Neighbouring samples of a block, and Intra16x16 prediction from them (8.3.3), for the encoder and
+// for the statistics of motion estimation.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef ME_INTRA16_CORE_H
 #define ME_INTRA16_CORE_H
@@ -12,16 +12,18 @@
 
 enum { MOTUS_HAS_LEFT = 1, MOTUS_HAS_TOP = 2, MOTUS_HAS_CORNER = 4, MOTUS_HAS_TOP_RIGHT = 8 };
 
-enum {
-    MOTUS_I16_VERTICAL,
-    MOTUS_I16_HORIZONTAL,
-    MOTUS_I16_DC,
-    MOTUS_I16_PLANE,
-    MOTUS_I16_MODES
-}; // table 8-4
+// Intra16x16PredMode, table 8-4.
+enum { MOTUS_I16_VERTICAL, MOTUS_I16_HORIZONTAL, MOTUS_I16_DC, MOTUS_I16_PLANE, MOTUS_I16_MODES };
 
-// Samples around a block. Only those of `has` mean anything. top[] continues to the right of the
-// block (4x4 blocks: 4 more).
+// Neighbours that the modes need, four bits per mode.
+enum {
+    MOTUS_I16_NEEDS = MOTUS_HAS_TOP << 4 * MOTUS_I16_VERTICAL |
+                      MOTUS_HAS_LEFT << 4 * MOTUS_I16_HORIZONTAL |
+                      (MOTUS_HAS_LEFT | MOTUS_HAS_TOP | MOTUS_HAS_CORNER) << 4 * MOTUS_I16_PLANE
+};
+
+// Samples around a block; only those in `has` are valid. top[] continues to the right of the block
+// (4x4 blocks: 4 more).
 typedef struct MotusIntraEdge {
     uint8_t corner, left[16], top[24];
     uint8_t has; // mask of MOTUS_HAS_*
@@ -33,7 +35,7 @@ MOTUS_HD int motus_intra_sum(const uint8_t *sample, int n) {
     return sum;
 }
 
-// Mean of the n top and n left samples that exist, 128 where none does; n = 1 << log2_n.
+// Returns the mean of the available ones of n top and n left samples, or 128; n = 1 << log2_n.
 MOTUS_HD int motus_intra_dc(const uint8_t *top, const uint8_t *left, int log2_n, int has) {
     const int n = 1 << log2_n;
     switch (has & (MOTUS_HAS_LEFT | MOTUS_HAS_TOP)) {
@@ -49,13 +51,12 @@ MOTUS_HD int motus_intra_dc(const uint8_t *top, const uint8_t *left, int log2_n,
 }
 
 // Plane prediction (8.3.3.4, 8.3.4.4): sample (x, y) = clip((base + b * x + c * y) >> 5).
+// |b| and |c| are at most 717 (size 16) or 1355 (size 8), so partial sums stay within +-20,000.
 typedef struct MotusIntraPlane {
-    int base, b,
-        c; // |b|, |c| <= 717 (size 16), 1355 (size 8): every partial sum stays within +-20,000
+    int base, b, c;
 } MotusIntraPlane;
 
-// Slope along one side of size 2 * half: `side` are its samples, the corner stands before the
-// first.
+// Returns the slope along a side of 2 * half samples; the corner is the sample before the first.
 MOTUS_HD int motus_intra_slope(const uint8_t *side, int corner, int half) {
     int sum = half * (side[2 * half - 1] - corner);
     for (int i = 1; i < half; i++) sum += i * (side[half - 1 + i] - side[half - 1 - i]);
@@ -78,9 +79,8 @@ MOTUS_HD void motus_intra_plane_row(uint8_t *row, const MotusIntraPlane *p, int 
     }
 }
 
-// Collects the edge of the size x size block whose top-left sample is at `at`, for the neighbours
-// in `has`. For 4x4 blocks without MOTUS_HAS_TOP_RIGHT but with MOTUS_HAS_TOP, top[4..7] repeats
-// top[3] (8.3.1.2) and MOTUS_HAS_TOP_RIGHT is set in edge->has.
+// Collects the neighbours in `has` of the size x size block at `at`. A 4x4 block with MOTUS_HAS_TOP
+// always gets MOTUS_HAS_TOP_RIGHT: if that is missing, top[4..7] repeats top[3] (8.3.1.2).
 MOTUS_HD void motus_intra_edge(MotusIntraEdge *edge, const uint8_t *at, ptrdiff_t stride, int size,
                                int has) {
     for (int y = 0; y < size; y++) edge->left[y] = has & MOTUS_HAS_LEFT ? at[y * stride - 1] : 0;
@@ -94,13 +94,12 @@ MOTUS_HD void motus_intra_edge(MotusIntraEdge *edge, const uint8_t *at, ptrdiff_
     edge->has = (uint8_t)has;
 }
 
-// Whether the neighbours in `has` allow a mode: those that it needs are a nibble of a constant, by
-// mode.
+// True if the mode's neighbours are all in `has`.
 MOTUS_HD int motus_intra16x16_allowed(int mode, int has) {
-    return !((0x7012 >> (4 * mode) & 7) & ~has);
+    return !((MOTUS_I16_NEEDS >> (4 * mode) & 7) & ~has);
 }
 
-// The constant `size` of every call makes these loops plain stores.
+// `size` is a constant in every call, so these loops become plain stores.
 MOTUS_HD void motus_intra_fill_rows(uint8_t *pred, ptrdiff_t stride, const uint8_t *row, int size) {
     for (int y = 0; y < size; y++) memcpy(pred + y * stride, row, (size_t)size);
 }

@@ -22,7 +22,7 @@ namespace {
 // One more than may be pending: the previous job's picture may be the next one's reference.
 constexpr int SLOTS = MOTUS_ME_IN_FLIGHT + 1;
 
-// The device memory of a slot is one allocation, carved at these offsets.
+// Offsets in the device memory of a slot.
 struct Layout {
     size_t cur, ref, planes, centre, predictor, lambda, mv, sad, cost, size;
 };
@@ -31,7 +31,7 @@ struct Layout {
 struct Task {
     MotusSlot *slot;
     cudaStream_t stream;
-    const uint8_t *cur; // the picture: in the slot, or the caller's
+    const uint8_t *cur; // the picture, in the slot or in the caller's memory
     int cur_stride;
     MotusField *field;
 };
@@ -63,10 +63,9 @@ Layout lay_out(const MotusMeConfig *c, int stride, int n_mb) {
     return l;
 }
 
-// Copies a plane of `memory` into the slot, unless it is on the device already and lies as the
-// kernels want it.
-MotusStatus bring(MeCuda *m, Task *t, const MotusPlane *plane, MotusMemory memory, size_t at,
-                  const uint8_t **data, int *stride, MotusError *error) {
+// Copies a plane into the slot, unless it is in device memory and aligned for the kernels.
+MotusStatus copy_plane(MeCuda *m, Task *t, const MotusPlane *plane, MotusMemory memory, size_t at,
+                       const uint8_t **data, int *stride, MotusError *error) {
     *data = plane->data, *stride = (int)plane->stride;
     if (memory == MOTUS_MEMORY_DEVICE &&
         !(((uintptr_t)plane->data | (uintptr_t)plane->stride) & 15))
@@ -79,8 +78,8 @@ MotusStatus bring(MeCuda *m, Task *t, const MotusPlane *plane, MotusMemory memor
                             "upload", error);
 }
 
-MotusStatus bring_hint(Task *t, const void *hint, size_t bytes, size_t at, const void **data,
-                       MotusError *error) {
+MotusStatus copy_hint(Task *t, const void *hint, size_t bytes, size_t at, const void **data,
+                      MotusError *error) {
     *data = hint ? t->slot->device + at : NULL;
     if (!hint) return MOTUS_OK;
     return motus_cuda_check(
@@ -88,19 +87,19 @@ MotusStatus bring_hint(Task *t, const void *hint, size_t bytes, size_t at, const
         "upload of hints", error);
 }
 
-MotusStatus bring_hints(MeCuda *m, Task *t, const MotusMeHints *hints, MotusSearchPicture *p,
-                        MotusError *error) {
+MotusStatus copy_hints(MeCuda *m, Task *t, const MotusMeHints *hints, MotusSearchPicture *p,
+                       MotusError *error) {
     if (!hints) return MOTUS_OK;
     const void *centre, *predictor, *lambda;
     size_t n = (size_t)m->n_mb;
     MotusStatus status =
-        bring_hint(t, hints->centre, n * sizeof(MotusMv), m->layout.centre, &centre, error);
+        copy_hint(t, hints->centre, n * sizeof(MotusMv), m->layout.centre, &centre, error);
     if (!status)
-        status = bring_hint(t, hints->predictor, n * sizeof(MotusMv), m->layout.predictor,
-                            &predictor, error);
+        status = copy_hint(t, hints->predictor, n * sizeof(MotusMv), m->layout.predictor,
+                           &predictor, error);
     if (!status)
         status =
-            bring_hint(t, hints->lambda, n * sizeof(uint16_t), m->layout.lambda, &lambda, error);
+            copy_hint(t, hints->lambda, n * sizeof(uint16_t), m->layout.lambda, &lambda, error);
     if (status) return status;
     p->centre = (const MotusMv *)centre, p->predictor = (const MotusMv *)predictor,
     p->lambda = (const uint16_t *)lambda;
@@ -108,8 +107,8 @@ MotusStatus bring_hints(MeCuda *m, Task *t, const MotusMeHints *hints, MotusSear
     return MOTUS_OK;
 }
 
-// Blocks [first, end) of the run of modes that begins with mode `from`; the next mode to look at is
-// returned.
+// Finds the blocks [first, end) of the first run of modes from mode `from` on. Returns the mode
+// behind it.
 int run_of_modes(uint32_t modes, int from, int *first, int *end) {
     int b = 0;
     while (from < MOTUS_MODES && !(modes >> from & 1)) from++;
@@ -121,8 +120,8 @@ int run_of_modes(uint32_t modes, int from, int *first, int *end) {
     return from;
 }
 
-MotusStatus take_back(MeCuda *m, Task *t, size_t array, size_t entry, int first, int end,
-                      MotusError *error) {
+MotusStatus download_array(MeCuda *m, Task *t, size_t array, size_t entry, int first, int end,
+                           MotusError *error) {
     size_t from = array + (size_t)first * m->n_mb * entry,
            bytes = (size_t)(end - first) * m->n_mb * entry;
     return motus_cuda_check(cudaMemcpyAsync(t->slot->host + (from - m->layout.mv),
@@ -136,9 +135,11 @@ MotusStatus download(MeCuda *m, Task *t, MotusError *error) {
     for (int mode = 0, first, end; mode < MOTUS_MODES && !status;) {
         mode = run_of_modes(m->config.modes, mode, &first, &end);
         if (first == end) break;
-        status = take_back(m, t, m->layout.mv, sizeof(MotusMv), first, end, error);
-        if (!status) status = take_back(m, t, m->layout.sad, sizeof(uint16_t), first, end, error);
-        if (!status) status = take_back(m, t, m->layout.cost, sizeof(uint32_t), first, end, error);
+        status = download_array(m, t, m->layout.mv, sizeof(MotusMv), first, end, error);
+        if (!status)
+            status = download_array(m, t, m->layout.sad, sizeof(uint16_t), first, end, error);
+        if (!status)
+            status = download_array(m, t, m->layout.cost, sizeof(uint32_t), first, end, error);
     }
     return status;
 }
@@ -151,8 +152,7 @@ MotusStatus run(MeCuda *m, Task *t, const MotusSearchPicture *p, MotusError *err
     if (status || c->subpel == MOTUS_SUBPEL_FULL) return status;
     MotusRefLuma ref;
     motus_ref_luma_layout(&ref, t->slot->device + m->layout.planes, c->width, c->height);
-    const MotusPlane luma = {const_cast<uint8_t *>(p->ref), p->ref_stride, c->width,
-                             c->height}; // which the build only reads
+    const MotusPlane luma = {const_cast<uint8_t *>(p->ref), p->ref_stride, c->width, c->height};
     status =
         motus_cuda_check(motus_ref_luma_cuda_build(&ref, &luma, t->stream), "reference", error);
     return status ? status
@@ -161,8 +161,8 @@ MotusStatus run(MeCuda *m, Task *t, const MotusSearchPicture *p, MotusError *err
                                      "refinement", error);
 }
 
-// The slot's stream waits for the caller's planes, and for the job after the slot's last one, which
-// read the slot's picture.
+// Lets the slot's stream wait for the caller's planes, and for the job after the slot's previous
+// one, which has read the slot's picture.
 MotusStatus wait_before(Task *t, Task *next, const MotusMeJob *job, MotusError *error) {
     MotusStatus status =
         motus_cuda_check(cudaStreamWaitEvent(t->stream, next->slot->done, 0), "wait", error);
@@ -174,10 +174,11 @@ MotusStatus wait_before(Task *t, Task *next, const MotusMeJob *job, MotusError *
                                      error);
 }
 
-MotusStatus bring_reference(MeCuda *m, Task *t, const Task *before, const MotusMeJob *job,
-                            MotusSearchPicture *p, MotusError *error) {
+MotusStatus find_reference(MeCuda *m, Task *t, const Task *before, const MotusMeJob *job,
+                           MotusSearchPicture *p, MotusError *error) {
     if (job->ref)
-        return bring(m, t, job->ref, job->memory, m->layout.ref, &p->ref, &p->ref_stride, error);
+        return copy_plane(m, t, job->ref, job->memory, m->layout.ref, &p->ref, &p->ref_stride,
+                          error);
     p->ref = before->cur, p->ref_stride = before->cur_stride;
     return motus_cuda_check(cudaStreamWaitEvent(t->stream, before->slot->uploaded, 0), "wait",
                             error);
@@ -247,12 +248,13 @@ MotusStatus submit(void *state, const MotusMeJob *job, MotusError *error) {
     p.cost = job->device_mv ? job->device_cost : (uint32_t *)(t->slot->device + m->layout.cost);
     MotusStatus status = wait_before(t, next, job, error);
     if (!status)
-        status = bring(m, t, job->cur, job->memory, m->layout.cur, &p.cur, &p.cur_stride, error);
+        status =
+            copy_plane(m, t, job->cur, job->memory, m->layout.cur, &p.cur, &p.cur_stride, error);
     t->cur = p.cur, t->cur_stride = p.cur_stride;
     if (!status)
         status = motus_cuda_check(cudaEventRecord(t->slot->uploaded, t->stream), "record", error);
-    if (!status) status = bring_reference(m, t, before, job, &p, error);
-    if (!status) status = bring_hints(m, t, job->hints, &p, error);
+    if (!status) status = find_reference(m, t, before, job, &p, error);
+    if (!status) status = copy_hints(m, t, job->hints, &p, error);
     if (!status) status = run(m, t, &p, error);
     if (!status) status = end_job(m, t, job, error);
     t->field = job->device_mv ? NULL : job->field;

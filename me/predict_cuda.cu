@@ -16,7 +16,7 @@ struct MotusPredictCuda {
     MotusPlane cur;  // whole MBs
     uint8_t *upload;
     MotusMv *previous, *centre;
-    void *work;
+    void *scratch;
 };
 
 MotusStatus motus_predict_cuda_open(MotusPredictCuda **predict, const MotusMeConfig *config,
@@ -28,7 +28,7 @@ MotusStatus motus_predict_cuda_open(MotusPredictCuda **predict, const MotusMeCon
     size_t bytes = (size_t)width * height + 64, vectors = p->n_mb * sizeof(MotusMv), end = 0;
     size_t cur = motus_slot_place(&end, bytes), upload = motus_slot_place(&end, bytes);
     size_t previous = motus_slot_place(&end, vectors), centre = motus_slot_place(&end, vectors);
-    size_t work = motus_slot_place(&end, motus_centres_cuda_bytes(width, height));
+    size_t scratch = motus_slot_place(&end, motus_centres_cuda_bytes(width, height));
     MotusStatus status = motus_chain_open(&p->chain, error);
     if (!status)
         status = motus_cuda_check(cudaMalloc((void **)&p->memory, end), "device memory", error);
@@ -40,7 +40,7 @@ MotusStatus motus_predict_cuda_open(MotusPredictCuda **predict, const MotusMeCon
         p->upload = p->memory + upload;
         p->previous = (MotusMv *)(p->memory + previous),
         p->centre = (MotusMv *)(p->memory + centre);
-        p->work = p->memory + work;
+        p->scratch = p->memory + scratch;
     }
     if (status) motus_predict_cuda_close(predict);
     return status;
@@ -82,7 +82,7 @@ MotusStatus motus_predict_cuda(MotusPredictCuda *p, const MotusMeCentres *wanted
     picture.limit_x = wanted->limit_x, picture.limit_y = wanted->limit_y;
     picture.centre = on_host ? p->centre : wanted->centre;
     status =
-        motus_cuda_check(motus_centres_cuda(&picture, p->work, chain->stream), "centres", error);
+        motus_cuda_check(motus_centres_cuda(&picture, p->scratch, chain->stream), "centres", error);
     if (!status && on_host)
         status =
             motus_chain_copy(chain, wanted->centre, p->centre, bytes, "download of centres", error);

@@ -1,7 +1,6 @@
-// Requests on a device. A request's work is one chain on its slot's stream: the picture as whole
-// MBs, the mask of what is wanted, statistics, then for each target hints, search, refinement and
-// measures; requests overlap. Device memory of a slot grows to that of the largest request.
-// request_kernels.cuh has the kernels that only requests need.
+// Requests on a device. A request is one chain on its slot's stream: the picture in whole MBs, the
+// mask of wanted blocks, statistics; then for each target hints, search, refinement and distances.
+// Requests overlap. A slot's device memory grows to that of the largest request.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "me/request_cuda.h"
 
@@ -17,18 +16,18 @@ extern "C" {
 
 namespace {
 
-// Where everything lies in a slot's device memory; from `results` on there is a pinned copy.
+// Offsets in a slot's device memory; from `results` on there is a pinned copy.
 struct Layout {
     size_t cur, upload, modes, wanted, results, mask, stats, end;
-    size_t centre, predictor, lambda, skip, hints_step; // of target 0; bytes to those of the next
+    size_t centre, predictor, lambda, skip, hints_step; // target 0's; bytes to the next target's
     size_t mv, sad, satd, cost, skip_sad, skip_satd, zero_sad, found_step; // the same
 };
 
 struct Slot {
-    MotusChain chain; // done: results are where they are wanted, or in the pinned block
+    MotusChain chain; // done: results are in the caller's memory, or in the pinned block
     uint8_t *device, *host;
     size_t device_bytes, host_bytes;
-    Layout layout; // of the request that is under way
+    Layout layout; // of the pending request
     bool masked;
 };
 
@@ -77,7 +76,7 @@ Layout lay_out(const MotusRequestCuda *q, int n_targets) {
     return l;
 }
 
-// Nothing of the slot is under way.
+// Grows the memory of a slot without a pending request.
 MotusStatus grow(Slot *s, size_t device_bytes, size_t host_bytes, MotusError *error) {
     MotusStatus status = MOTUS_OK;
     if (s->device_bytes < device_bytes) {
@@ -102,26 +101,26 @@ MotusStatus grow(Slot *s, size_t device_bytes, size_t host_bytes, MotusError *er
 
 // ---- A request ----------------------------------------------------------------------------------
 
-// What is under way: the slot, the request and its picture.
-struct Work {
+// A request being submitted.
+struct Job {
     MotusRequestCuda *q;
     Slot *s;
     const MotusMeRequest *r;
     MotusPlane cur;           // whole MBs
-    const uint8_t *mask;      // of modes, per MB; NULL: all of all MBs
-    MotusWantedBlocks wanted; // the same
+    const uint8_t *mask;      // of modes, per MB; NULL: all
+    MotusWantedBlocks wanted; // the same in blocks
     MotusError *error;
 
     size_t n() const { return (size_t)q->n_mb; }
     cudaStream_t stream() const { return s->chain.stream; }
-    // Target i's part at an offset of the layout, of hints and of results.
+    // Target i's hints and results.
     uint8_t *hint(size_t at, int i) const {
         return s->device + at + s->layout.hints_step * (size_t)i;
     }
     uint8_t *found(size_t at, int i) const {
         return s->device + at + s->layout.found_step * (size_t)i;
     }
-    // Where kernels write a result: to the caller's device memory, or in the slot.
+    // Returns the destination of a result: the caller's device memory, or the slot.
     template <class T> T *result(T *wanted, uint8_t *own) const {
         return wanted && r->results_memory == MOTUS_MEMORY_DEVICE ? wanted
                                                                   : reinterpret_cast<T *>(own);
@@ -134,116 +133,116 @@ struct Work {
     }
 };
 
-// Vectors of the caller's, per MB: uploaded, for they have been checked, or clipped.
-MotusStatus bring_vectors(const Work &w, const MotusMv *from, uint8_t *to, int limit, int step,
-                          const MotusMv **vectors) {
-    *vectors = from ? reinterpret_cast<MotusMv *>(to) : NULL;
+// Uploads MVs of the caller, or clips them if they are in device memory.
+MotusStatus copy_mvs(const Job &j, const MotusMv *from, uint8_t *to, int limit, int step,
+                     const MotusMv **mvs) {
+    *mvs = from ? reinterpret_cast<MotusMv *>(to) : NULL;
     if (!from) return MOTUS_OK;
-    if (w.r->hints_memory == MOTUS_MEMORY_HOST)
-        return w.copy(to, from, w.n() * sizeof *from, "upload of hints");
-    clip_vectors<<<blocks_for(w.n()), THREADS, 0, w.stream()>>>(reinterpret_cast<MotusMv *>(to),
-                                                                from, w.q->n_mb, limit, step);
-    return motus_cuda_launched("hints", w.error);
+    if (j.r->hints_memory == MOTUS_MEMORY_HOST)
+        return j.copy(to, from, j.n() * sizeof *from, "upload of hints");
+    clip_mvs<<<blocks_for(j.n()), THREADS, 0, j.stream()>>>(reinterpret_cast<MotusMv *>(to), from,
+                                                            j.q->n_mb, limit, step);
+    return motus_cuda_launched("hints", j.error);
 }
 
-MotusStatus bring_hints(const Work &w, int i, MotusSearchPicture *p) {
-    const MotusMeHints *hints = w.r->target[i].hints;
-    const Layout &l = w.s->layout;
+MotusStatus copy_hints(const Job &j, int i, MotusSearchPicture *p) {
+    const MotusMeHints *hints = j.r->target[i].hints;
+    const Layout &l = j.s->layout;
     if (!hints) return MOTUS_OK;
     MotusStatus status =
-        bring_vectors(w, hints->centre, w.hint(l.centre, i), MOTUS_MAX_CENTRE, 4, &p->centre);
+        copy_mvs(j, hints->centre, j.hint(l.centre, i), MOTUS_MAX_CENTRE, 4, &p->centre);
     if (!status)
-        status = bring_vectors(w, hints->predictor, w.hint(l.predictor, i), 8191, 1, &p->predictor);
+        status = copy_mvs(j, hints->predictor, j.hint(l.predictor, i), 8191, 1, &p->predictor);
     p->lambda = hints->lambda, p->lambda_q8 = hints->lambda_q8;
-    if (status || !hints->lambda || w.r->hints_memory == MOTUS_MEMORY_DEVICE) return status;
-    p->lambda = reinterpret_cast<uint16_t *>(w.hint(l.lambda, i));
-    return w.copy(w.hint(l.lambda, i), hints->lambda, w.n() * sizeof *hints->lambda,
+    if (status || !hints->lambda || j.r->hints_memory == MOTUS_MEMORY_DEVICE) return status;
+    p->lambda = reinterpret_cast<uint16_t *>(j.hint(l.lambda, i));
+    return j.copy(j.hint(l.lambda, i), hints->lambda, j.n() * sizeof *hints->lambda,
                   "upload of hints");
 }
 
-MotusStatus search_target(const Work &w, int i, const MotusReferenceCuda *reference) {
-    const MotusMeTarget *t = &w.r->target[i];
-    const MotusMeConfig *c = &w.q->config;
-    const Layout &l = w.s->layout;
+MotusStatus search_target(const Job &j, int i, const MotusReferenceCuda *reference) {
+    const MotusMeTarget *t = &j.r->target[i];
+    const MotusMeConfig *c = &j.q->config;
+    const Layout &l = j.s->layout;
     const MotusRefLuma *ref = &reference->luma;
     const bool refined = c->subpel != MOTUS_SUBPEL_FULL;
     if (!t->mv && !t->sad && !t->satd && !t->cost) return MOTUS_OK;
     MotusSearchPicture p = {};
-    p.cur = w.cur.data, p.cur_stride = (int)w.cur.stride;
+    p.cur = j.cur.data, p.cur_stride = (int)j.cur.stride;
     p.ref = ref->plane[0], p.ref_stride = (int)ref->stride;
-    p.mv = w.result(t->mv, w.found(l.mv, i)), p.sad = w.result(t->sad, w.found(l.sad, i));
-    p.cost = w.result(t->cost, w.found(l.cost, i));
-    MotusStatus status = bring_hints(w, i, &p);
+    p.mv = j.result(t->mv, j.found(l.mv, i)), p.sad = j.result(t->sad, j.found(l.sad, i));
+    p.cost = j.result(t->cost, j.found(l.cost, i));
+    MotusStatus status = copy_hints(j, i, &p);
     if (!status)
-        status = w.check(motus_search_masked_cuda(&p, w.mask, w.q->width, w.q->height, c->range,
-                                                  c->modes, w.stream()),
+        status = j.check(motus_search_masked_cuda(&p, j.mask, j.q->width, j.q->height, c->range,
+                                                  c->modes, j.stream()),
                          "search");
     if (!status && refined)
-        status = w.check(motus_refine_cuda(&p, ref, w.q->width, w.q->height, c->subpel, c->modes,
-                                           w.wanted, w.stream()),
+        status = j.check(motus_refine_cuda(&p, ref, j.q->width, j.q->height, c->subpel, c->modes,
+                                           j.wanted, j.stream()),
                          "refinement");
     if (status || !t->satd) return status;
-    find_satd<<<blocks_for(MOTUS_BLOCKS * w.n()), THREADS, 0, w.stream()>>>(
-        w.result(t->satd, w.found(l.satd, i)), p, w.cur, *ref, motus_block_table(), w.mask,
-        c->modes, refined, w.q->mb_width, w.q->n_mb);
-    return motus_cuda_launched("SATDs", w.error);
+    find_satd<<<blocks_for(MOTUS_BLOCKS * j.n()), THREADS, 0, j.stream()>>>(
+        j.result(t->satd, j.found(l.satd, i)), p, j.cur, *ref, motus_block_table(), j.mask,
+        c->modes, refined, j.q->mb_width, j.q->n_mb);
+    return motus_cuda_launched("SATDs", j.error);
 }
 
-MotusStatus measure_target(const Work &w, int i, const MotusReferenceCuda *reference) {
-    const MotusMeTarget *t = &w.r->target[i];
-    const Layout &l = w.s->layout;
+MotusStatus measure_target(const Job &j, int i, const MotusReferenceCuda *reference) {
+    const MotusMeTarget *t = &j.r->target[i];
+    const Layout &l = j.s->layout;
     if (!t->skip_sad && !t->skip_satd && !t->zero_sad) return MOTUS_OK;
     Measures m = {};
     MotusStatus status =
-        bring_vectors(w, t->skip_mv, w.hint(l.skip, i), 8191, reference->has_half ? 1 : 4, &m.skip);
+        copy_mvs(j, t->skip_mv, j.hint(l.skip, i), 8191, reference->has_half ? 1 : 4, &m.skip);
     if (status) return status;
-    if (t->skip_sad) m.skip_sad = w.result(t->skip_sad, w.found(l.skip_sad, i));
-    if (t->skip_satd) m.skip_satd = w.result(t->skip_satd, w.found(l.skip_satd, i));
-    if (t->zero_sad) m.zero_sad = w.result(t->zero_sad, w.found(l.zero_sad, i));
-    measure<<<blocks_for(w.n()), THREADS, 0, w.stream()>>>(m, w.cur, reference->luma, w.mask,
-                                                           w.q->mb_width, w.q->n_mb);
-    return motus_cuda_launched("distances", w.error);
+    if (t->skip_sad) m.skip_sad = j.result(t->skip_sad, j.found(l.skip_sad, i));
+    if (t->skip_satd) m.skip_satd = j.result(t->skip_satd, j.found(l.skip_satd, i));
+    if (t->zero_sad) m.zero_sad = j.result(t->zero_sad, j.found(l.zero_sad, i));
+    measure<<<blocks_for(j.n()), THREADS, 0, j.stream()>>>(m, j.cur, reference->luma, j.mask,
+                                                           j.q->mb_width, j.q->n_mb);
+    return motus_cuda_launched("distances", j.error);
 }
 
-// The mask, where not all of all MBs is wanted.
-MotusStatus prepare_mask(Work &w) {
-    const MotusMeRequest *r = w.r;
-    w.s->masked = r->modes || r->region.width;
-    w.mask = w.s->masked ? w.s->device + w.s->layout.mask : NULL;
-    if (!w.s->masked) return MOTUS_OK;
+// Makes the mask, unless all blocks of all MBs are wanted.
+MotusStatus prepare_mask(Job &j) {
+    const MotusMeRequest *r = j.r;
+    j.s->masked = r->modes || r->region.width;
+    j.mask = j.s->masked ? j.s->device + j.s->layout.mask : NULL;
+    if (!j.s->masked) return MOTUS_OK;
     const uint8_t *modes = r->modes;
     MotusStatus status = MOTUS_OK;
     if (modes && r->hints_memory == MOTUS_MEMORY_HOST) {
-        modes = w.s->device + w.s->layout.modes;
-        status = w.copy(w.s->device + w.s->layout.modes, r->modes, w.n(), "upload of modes");
+        modes = j.s->device + j.s->layout.modes;
+        status = j.copy(j.s->device + j.s->layout.modes, r->modes, j.n(), "upload of modes");
     }
     if (status) return status;
-    uint64_t *wanted = (uint64_t *)(w.s->device + w.s->layout.wanted);
-    w.wanted = MotusWantedBlocks{wanted, 1};
-    make_mask<<<blocks_for(w.n()), THREADS, 0, w.stream()>>>(
-        w.s->device + w.s->layout.mask, wanted, motus_block_table(), modes, w.q->config.modes,
-        r->region, w.q->mb_width, w.q->n_mb);
-    return motus_cuda_launched("mask", w.error);
+    uint64_t *wanted = (uint64_t *)(j.s->device + j.s->layout.wanted);
+    j.wanted = MotusWantedBlocks{wanted, 1};
+    make_mask<<<blocks_for(j.n()), THREADS, 0, j.stream()>>>(
+        j.s->device + j.s->layout.mask, wanted, motus_block_table(), modes, j.q->config.modes,
+        r->region, j.q->mb_width, j.q->n_mb);
+    return motus_cuda_launched("mask", j.error);
 }
 
-MotusStatus describe_picture(const Work &w) {
-    if (!w.r->stats) return MOTUS_OK;
-    describe<<<blocks_for(w.n()), THREADS, 0, w.stream()>>>(
-        w.result(w.r->stats, w.s->device + w.s->layout.stats), w.cur, w.mask, w.q->mb_width,
-        w.q->n_mb);
-    return motus_cuda_launched("statistics", w.error);
+MotusStatus describe_picture(const Job &j) {
+    if (!j.r->stats) return MOTUS_OK;
+    describe<<<blocks_for(j.n()), THREADS, 0, j.stream()>>>(
+        j.result(j.r->stats, j.s->device + j.s->layout.stats), j.cur, j.mask, j.q->mb_width,
+        j.q->n_mb);
+    return motus_cuda_launched("statistics", j.error);
 }
 
 // ---- Results that go to the host ----------------------------------------------------------------
 
-// A block of device memory into the pinned one.
-MotusStatus down(const Work &w, const void *wanted, uint8_t *from, size_t bytes) {
+// Copies a result from the slot's device memory to the pinned block.
+MotusStatus down(const Job &j, const void *wanted, uint8_t *from, size_t bytes) {
     if (!wanted) return MOTUS_OK;
-    const size_t at = (size_t)(from - w.s->device) - w.s->layout.results;
-    return w.copy(w.s->host + at, from, bytes, "download");
+    const size_t at = (size_t)(from - j.s->device) - j.s->layout.results;
+    return j.copy(j.s->host + at, from, bytes, "download");
 }
 
-// Up to the last block of the modes that are searched.
+// Returns the number of blocks up to the last one of the modes.
 size_t blocks_of(uint32_t modes) {
     size_t n = 0;
     for (size_t b = 0; b < MOTUS_BLOCKS; b++)
@@ -251,21 +250,21 @@ size_t blocks_of(uint32_t modes) {
     return n;
 }
 
-MotusStatus download(const Work &w) {
-    const Layout &l = w.s->layout;
-    const size_t n = w.n(), all = n * blocks_of(w.q->config.modes);
-    MotusStatus status = down(w, w.mask, w.s->device + l.mask, n);
-    if (!status) status = down(w, w.r->stats, w.s->device + l.stats, n * sizeof(MotusMbStats));
-    for (int i = 0; i < w.r->n_targets && !status; i++) {
-        const MotusMeTarget *t = &w.r->target[i];
-        status = down(w, t->mv, w.found(l.mv, i), all * sizeof *t->mv);
-        if (!status) status = down(w, t->sad, w.found(l.sad, i), all * sizeof *t->sad);
-        if (!status) status = down(w, t->satd, w.found(l.satd, i), all * sizeof *t->satd);
-        if (!status) status = down(w, t->cost, w.found(l.cost, i), all * sizeof *t->cost);
-        if (!status) status = down(w, t->skip_sad, w.found(l.skip_sad, i), n * sizeof *t->skip_sad);
+MotusStatus download(const Job &j) {
+    const Layout &l = j.s->layout;
+    const size_t n = j.n(), all = n * blocks_of(j.q->config.modes);
+    MotusStatus status = down(j, j.mask, j.s->device + l.mask, n);
+    if (!status) status = down(j, j.r->stats, j.s->device + l.stats, n * sizeof(MotusMbStats));
+    for (int i = 0; i < j.r->n_targets && !status; i++) {
+        const MotusMeTarget *t = &j.r->target[i];
+        status = down(j, t->mv, j.found(l.mv, i), all * sizeof *t->mv);
+        if (!status) status = down(j, t->sad, j.found(l.sad, i), all * sizeof *t->sad);
+        if (!status) status = down(j, t->satd, j.found(l.satd, i), all * sizeof *t->satd);
+        if (!status) status = down(j, t->cost, j.found(l.cost, i), all * sizeof *t->cost);
+        if (!status) status = down(j, t->skip_sad, j.found(l.skip_sad, i), n * sizeof *t->skip_sad);
         if (!status)
-            status = down(w, t->skip_satd, w.found(l.skip_satd, i), n * sizeof *t->skip_satd);
-        if (!status) status = down(w, t->zero_sad, w.found(l.zero_sad, i), n * sizeof *t->zero_sad);
+            status = down(j, t->skip_satd, j.found(l.skip_satd, i), n * sizeof *t->skip_satd);
+        if (!status) status = down(j, t->zero_sad, j.found(l.zero_sad, i), n * sizeof *t->zero_sad);
     }
     return status;
 }
@@ -276,8 +275,7 @@ void store(const MotusRequestCuda *q, const Slot *s, const MotusMeRequest *r) {
     motus_stats_store(r->stats, (const MotusMbStats *)(host + (l.stats - l.results)), mask,
                       q->n_mb);
     for (int i = 0; i < r->n_targets; i++) {
-        uint8_t *found =
-            s->host + l.found_step * (size_t)i - l.results; // offsets of the layout count from here
+        uint8_t *found = s->host + l.found_step * (size_t)i - l.results; // plus the layout's offset
         MotusMeTarget from = {};
         from.mv = (MotusMv *)(found + l.mv), from.sad = (uint16_t *)(found + l.sad);
         from.satd = (uint32_t *)(found + l.satd), from.cost = (uint32_t *)(found + l.cost);
@@ -326,27 +324,27 @@ MotusStatus motus_request_cuda_submit(MotusRequestCuda *q, const MotusMeRequest 
                                       MotusError *error) {
     Slot *s = &q->slot[q->submitted % MOTUS_ME_IN_FLIGHT];
     s->layout = lay_out(q, r->n_targets);
-    const bool comes_down = r->results_memory == MOTUS_MEMORY_HOST;
+    const bool to_host = r->results_memory == MOTUS_MEMORY_HOST;
     MotusStatus status =
-        grow(s, s->layout.end, comes_down ? s->layout.end - s->layout.results : 0, error);
+        grow(s, s->layout.end, to_host ? s->layout.end - s->layout.results : 0, error);
     if (status) return status;
-    Work w = {q,    s,         r,    {s->device + s->layout.cur, q->width, q->width, q->height},
-              NULL, {NULL, 0}, error};
+    Job j = {q,    s,         r,    {s->device + s->layout.cur, q->width, q->width, q->height},
+             NULL, {NULL, 0}, error};
     status = motus_chain_begin(&s->chain, r->stream, error);
     if (!status)
-        status = motus_chain_copy_padded(&s->chain, &w.cur, s->device + s->layout.upload, r->cur,
+        status = motus_chain_copy_padded(&s->chain, &j.cur, s->device + s->layout.upload, r->cur,
                                          r->memory, error);
-    if (!status) status = prepare_mask(w);
-    if (!status) status = describe_picture(w);
+    if (!status) status = prepare_mask(j);
+    if (!status) status = describe_picture(j);
     for (int i = 0; i < r->n_targets && !status; i++) {
-        status = w.check(cudaStreamWaitEvent(s->chain.stream, reference[i]->ready, 0), "wait");
-        if (!status) status = search_target(w, i, reference[i]);
-        if (!status) status = measure_target(w, i, reference[i]);
+        status = j.check(cudaStreamWaitEvent(s->chain.stream, reference[i]->ready, 0), "wait");
+        if (!status) status = search_target(j, i, reference[i]);
+        if (!status) status = measure_target(j, i, reference[i]);
     }
-    if (!status && comes_down) status = download(w);
+    if (!status && to_host) status = download(j);
     if (!status) status = motus_chain_end(&s->chain, r->stream, error);
     if (!status && r->event)
-        status = w.check(cudaEventRecord((cudaEvent_t)r->event, s->chain.stream), "record");
+        status = j.check(cudaEventRecord((cudaEvent_t)r->event, s->chain.stream), "record");
     if (!status) q->submitted++;
     return status;
 }

@@ -1,6 +1,6 @@
-// What requests do on a device beside search and refinement: the mask of what is wanted,
-// statistics, and distances. The kernels are plain: a thread per entry that they write, 128 a
-// block, and the arithmetic of the *_core.h files that the CPU uses.
+// Kernels of requests beside search and refinement: the mask of wanted blocks, statistics and
+// distances. They are plain: a thread per entry written, 128 per block, and the arithmetic of the
+// *_core.h files.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef ME_REQUEST_KERNELS_CUH
 #define ME_REQUEST_KERNELS_CUH
@@ -16,15 +16,15 @@ constexpr int THREADS = 128;
 
 __device__ int thread_number() { return blockIdx.x * THREADS + threadIdx.x; }
 
-// Vectors of the caller's that nobody has checked.
-__global__ void clip_vectors(MotusMv *to, const MotusMv *from, int n, int limit, int step) {
+// Clips MVs of the caller in device memory, which are not checked.
+__global__ void clip_mvs(MotusMv *to, const MotusMv *from, int n, int limit, int step) {
     int i = thread_number();
     if (i >= n) return;
     to[i].x = (int16_t)(motus_clip(-limit, limit, from[i].x) & -step);
     to[i].y = (int16_t)(motus_clip(-limit, limit, from[i].y) & -step);
 }
 
-// Per MB the modes that are wanted, and the same as blocks; modes may be NULL: all.
+// Writes the wanted modes of each MB, also as a mask of blocks. modes: NULL: all.
 __global__ void make_mask(uint8_t *mask, uint64_t *wanted, MotusBlockTable blocks,
                           const uint8_t *modes, uint32_t configured, MotusMeRegion region,
                           int mb_width, int n_mb) {
@@ -50,8 +50,7 @@ __global__ void describe(MotusMbStats *stats, MotusPlane cur, const uint8_t *mas
                                   motus_mb_has(x, y));
 }
 
-// SATDs after a search: part of the cost after refinement, else measured. One entry is block * n_mb
-// + MB.
+// Writes the SATDs of a search: from the cost if refined, else measured. Thread: block * n_mb + MB.
 __global__ void find_satd(uint32_t *satd, MotusSearchPicture p, MotusPlane cur, MotusRefLuma ref,
                           MotusBlockTable blocks, const uint8_t *mask, uint32_t configured,
                           bool refined, int mb_width, int n_mb) {
@@ -72,12 +71,12 @@ __global__ void find_satd(uint32_t *satd, MotusSearchPicture p, MotusPlane cur, 
 
 struct Measures {
     const MotusMv *skip; // NULL: zero
-    uint16_t *skip_sad;  // NULL: not wanted; so are the others
+    uint16_t *skip_sad;  // NULL, as the others: not wanted
     uint32_t *skip_satd;
     uint16_t *zero_sad;
 };
 
-// Distances of whole MBs at given vectors.
+// Measures whole MBs at the MV `skip` and at zero.
 __global__ void measure(Measures m, MotusPlane cur, MotusRefLuma ref, const uint8_t *mask,
                         int mb_width, int n_mb) {
     int mb = thread_number();

@@ -1,4 +1,4 @@
-// What an MB looks like: means, energies, and how well it is predicted from the samples around it.
+// Statistics of an MB of the source: means, energies, and its best Intra16x16 prediction.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef ME_STATS_CORE_H
 #define ME_STATS_CORE_H
@@ -8,8 +8,8 @@
 #include "me/pixel/pixel_core.h"
 #include "motus/me_request.h"
 
-// Energy of n = 1 << log2_n samples from their sum (at most 65,280) and sum of squares (at most
-// 16,646,400).
+// Returns the energy of n = 1 << log2_n samples, n <= 256, from their sum (at most 65,280) and sum
+// of squares (at most 16,646,400).
 MOTUS_HD uint32_t motus_energy(uint32_t sum, uint32_t squares, int log2_n) {
     return squares - (uint32_t)((uint64_t)sum * sum >> log2_n);
 }
@@ -18,7 +18,7 @@ MOTUS_HD uint8_t motus_mean(uint32_t sum, int log2_n) {
     return (uint8_t)((sum + (1u << (log2_n - 1))) >> log2_n);
 }
 
-// Means and energies of the MB at `at`.
+// Computes means and energies of the MB at `at`.
 MOTUS_HD void motus_mb_spread(MotusMbStats *stats, const uint8_t *at, ptrdiff_t stride) {
     uint32_t all = 0, all_squares = 0;
     for (int q = 0; q < 4; q++) {
@@ -38,13 +38,12 @@ MOTUS_HD void motus_mb_spread(MotusMbStats *stats, const uint8_t *at, ptrdiff_t 
     stats->energy[0] = motus_energy(all, all_squares, 8);
 }
 
-// Which neighbours MB (x, y) has in a picture.
+// Returns the mask of available neighbours of the MB at (x, y).
 MOTUS_HD int motus_mb_has(int x, int y) {
     return (x ? MOTUS_HAS_LEFT : 0) | (y ? MOTUS_HAS_TOP : 0) | (x && y ? MOTUS_HAS_CORNER : 0);
 }
 
-// SAD and SATD of an MB against its prediction, rows of 16 samples: by `ops`, whose calls a device
-// has not.
+// Computes SAD and SATD of an MB against a prediction, rows of 16 samples. ops: for the CPU.
 MOTUS_HD void motus_mb_compare(const MotusPixelOps *ops, const uint8_t *at, ptrdiff_t stride,
                                const uint8_t pred[256], uint32_t *sad, uint32_t *satd) {
 #ifdef __CUDA_ARCH__
@@ -60,7 +59,7 @@ MOTUS_HD void motus_mb_compare(const MotusPixelOps *ops, const uint8_t *at, ptrd
 #endif
 }
 
-// All of the MB at `at`, whose neighbours are `has`.
+// Computes all statistics of the MB at `at`, whose available neighbours are `has`.
 MOTUS_HD MotusMbStats motus_mb_describe(const MotusPixelOps *ops, const uint8_t *at,
                                         ptrdiff_t stride, int has) {
     MotusMbStats stats;
@@ -74,7 +73,7 @@ MOTUS_HD MotusMbStats motus_mb_describe(const MotusPixelOps *ops, const uint8_t 
         if (!motus_intra16x16_allowed(mode, has)) continue;
         motus_intra16x16(pred, 16, &edge, mode);
         motus_mb_compare(ops, at, stride, pred, &sad, &satd);
-        if (satd >= stats.intra_satd) continue; // the first of equals stays
+        if (satd >= stats.intra_satd) continue; // the first of equals
         stats.intra_mode = (uint8_t)mode;
         stats.intra_sad = (uint16_t)sad;
         stats.intra_satd = satd;

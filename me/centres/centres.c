@@ -1,4 +1,4 @@
-// Search centres from the previous picture's vectors and from a search in pictures scaled down 4:1.
+// Search centres from the previous picture's MVs and from a coarse search in downscaled pictures.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "me/centres/centres.h"
 
@@ -58,7 +58,7 @@ void motus_coarse_free(MotusCoarse *coarse) {
     memset(coarse, 0, sizeof *coarse);
 }
 
-// Row y of the scaled picture with its border; the first and the last one are also the rows
+// Writes row y of the downscaled picture with its border. The first and the last row repeat
 // outside.
 static void scale_row(const MotusCoarse *coarse, const MotusPlane *dst, const MotusPlane *src,
                       int y) {
@@ -74,7 +74,7 @@ static void scale_row(const MotusCoarse *coarse, const MotusPlane *dst, const Mo
     }
 }
 
-static MotusMv vector_of(int reach, int row, int column) {
+static MotusMv mv_of(int reach, int row, int column) {
     return (MotusMv){(int16_t)motus_coarse_component(reach, column),
                      (int16_t)motus_coarse_component(reach, row)};
 }
@@ -83,7 +83,7 @@ static void fill_costs(MotusCoarseCosts cost, uint32_t lambda_q8, int reach) {
     memset(cost, 0xFF, sizeof(MotusCoarseCosts));
     for (int row = 0; row < motus_coarse_points(reach); row++)
         for (int column = 0; column < motus_coarse_points(reach); column++) {
-            MotusMv mv = vector_of(reach, row, column);
+            MotusMv mv = mv_of(reach, row, column);
             cost[row][column] =
                 (uint16_t)motus_coarse_cost(lambda_q8, motus_se_bits(mv.x) + motus_se_bits(mv.y));
         }
@@ -110,13 +110,12 @@ void motus_coarse_run(MotusCoarse *coarse, const MotusPlane *cur, const MotusPla
             const uint8_t *window = coarse->ref.data + at - reach / 4 * (stride + 1);
             int best = coarse->search(coarse->cur.data + at, window, stride, cost,
                                       motus_coarse_points(reach));
-            coarse->mv[mb] =
-                vector_of(reach, best / MOTUS_COARSE_COLUMNS, best % MOTUS_COARSE_COLUMNS);
+            coarse->mv[mb] = mv_of(reach, best / MOTUS_COARSE_COLUMNS, best % MOTUS_COARSE_COLUMNS);
         }
     }
 }
 
-// Finds the bucket in which the element of the given rank lies; returns its rank in there.
+// Finds the bucket that contains the element of the given rank; returns its rank in the bucket.
 static int find_bucket(const int count[256], int rank, int *bucket) {
     for (*bucket = 0; rank >= count[*bucket]; ++*bucket) rank -= count[*bucket];
     return rank;
@@ -124,8 +123,8 @@ static int find_bucket(const int count[256], int rank, int *bucket) {
 
 static int16_t component(MotusMv mv, int vertical) { return vertical ? mv.y : mv.x; }
 
-// The number in the middle, n / 2 others before it in ascending order: found byte by byte. Order is
-// that of the numbers + 32768.
+// Returns component number n / 2 in ascending order: counts high bytes, then low bytes of those in
+// the middle bucket.
 static int16_t median_of(const MotusMv *mv, int n, int vertical) {
     int high[256] = {0}, low[256] = {0}, top, bottom;
     for (int i = 0; i < n; i++) high[(component(mv[i], vertical) + 32768) >> 8]++;

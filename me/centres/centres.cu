@@ -1,10 +1,10 @@
-// Search centres of a picture, as motus_centres chooses them, from the vectors that
-// coarse.cu finds: one kernel, a warp per MB.
+// Search centres of a picture from the MVs of coarse.cu; equals motus_centres. One kernel, a warp
+// per MB.
 //
-// Lanes hold a candidate each, and the warp computes the SADs of two candidates after two others,
-// half a row a lane; equal candidates once. The 5x5 around the MB's own coarse vector share their
-// loads. Loads bound it: a row is 128 bytes of the L1, however little of it is wanted. A key is J
-// and the candidate's number. Read: candidates' blocks through the L1; written: 4 bytes an MB.
+// Lanes hold a candidate each. The warp computes the SADs of two candidates at a time, half a row
+// per lane; equal candidates once. The 5x5 around the MB's own coarse MV share their loads. Loads
+// are the bound: a row costs 128 bytes of the L1, however little of it is wanted. A key is J and
+// the candidate's number. Read: candidates' blocks through the L1; written: 4 bytes per MB.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "me/centres/centres_cuda.h"
 
@@ -14,28 +14,28 @@
 
 namespace {
 
-constexpr int WARPS = 8; // MBs of a block
+constexpr int WARPS = 8; // MBs of a thread block
 
 struct Centres {
     const uint8_t *cur, *ref; // full samples
     ptrdiff_t cur_stride, ref_stride;
     int width, height;
     uint32_t lambda_q8;
-    MotusCentreSource source; // but for the median, which is here:
+    MotusCentreSource source; // its median is set from:
     const MotusMv *median;
     MotusMv *centre;
 };
 
-// The MB at sample (x, y); a lane has half a row, and for the other half's lane the whole of it.
+// The MB at sample (x, y). A lane compares half a row, and holds the whole row.
 struct Mb {
     int x, y, row, half;
     uint32_t cur[4];
 };
 
-// The lane's part of the SAD of the MB displaced by a vector of whole samples (motus_mv_word). A
-// row of the reference begins at any byte and lies in two chunks of 16: a lane loads one of them
-// and compares it with what of the MB's row lies there, since a row of one chunk costs the same as
-// any other and samples loaded word by word cost three times that.
+// Returns the lane's part of the SAD of the MB displaced by a full-sample MV (motus_mv_word). A row
+// of the reference begins at any byte and lies in two chunks of 16 bytes. A lane loads one of them
+// and compares it with the samples of the MB's row that lie there: loads word by word cost three
+// times as much.
 __device__ uint32_t sad_of_lane(const Centres &c, const Mb &mb, uint32_t mv) {
     const int x = motus_ref_luma_clip(c.width, mb.x + ((int16_t)(mv & 0xFFFF) >> 2));
     const int y = motus_ref_luma_clip(c.height, mb.y + ((int16_t)(mv >> 16) >> 2));
@@ -46,8 +46,7 @@ __device__ uint32_t sad_of_lane(const Centres &c, const Mb &mb, uint32_t mv) {
     const uint32_t ref[4] = {chunk.x, chunk.y, chunk.z, chunk.w};
     uint32_t two[6], one[5], sum = 0;
 #pragma unroll
-    for (int k = 0; k < 6; k++) { // words k + 1 - (words & 2) .. of four zeros and the row, or of
-                                  // the row and four zeros
+    for (int k = 0; k < 6; k++) { // the row behind four zeros, or before them, by two words
         const int high = k + 2 - 4, low = k - 4;
         const uint32_t first_high = high >= 0 ? mb.cur[high & 3] : 0,
                        first_low = low >= 0 ? mb.cur[low & 3] : 0;
@@ -60,8 +59,8 @@ __device__ uint32_t sad_of_lane(const Centres &c, const Mb &mb, uint32_t mv) {
     for (int k = 0; k < 5; k++) one[k] = words & 1 ? two[k] : two[k + 1];
 #pragma unroll
     for (int k = 0; k < 4; k++) {
-        const uint32_t from_offset =
-            __funnelshift_lc(0, ~0u, max(8 * (offset - 4 * k), 0)); // bytes of the first chunk
+        // Bytes of the first chunk.
+        const uint32_t from_offset = __funnelshift_lc(0, ~0u, max(8 * (offset - 4 * k), 0));
         const uint32_t mask = mb.half ? ~from_offset : from_offset;
         sum = motus_sad4(ref[k] & mask, __funnelshift_l(one[k], one[k + 1], bits), sum);
     }
@@ -74,31 +73,31 @@ __device__ uint32_t key_of(const Centres &c, const MotusCentreSource &source, Mo
     return (sad + motus_mv_cost(c.lambda_q8, mv, source.median)) << 6 | number;
 }
 
-// Least key of the candidates `from` + lane up to `end`; *vector: the lane's candidate, as a word.
-// Two SADs at a time, since each waits for memory.
+// Returns the least key of candidates [from, end), up to 32; *mv_word: the lane's candidate. Two
+// SADs at a time hide the latency of memory.
 __device__ uint32_t best_of(const Centres &c, const MotusCentreSource &source, const Mb &mb,
-                            int from, int end, uint32_t *vector) {
+                            int from, int end, uint32_t *mv_word) {
     int lane = motus_lane(), number = min(from + lane, end - 1);
     MotusMv mv;
     bool valid =
         motus_centre_candidate(&source, mb.x / 16, mb.y / 16, number, &mv) && from + lane < end;
     __syncwarp();
     uint32_t sad = 0;
-    *vector = motus_mv_word(mv);
+    *mv_word = motus_mv_word(mv);
     uint32_t same =
-        __match_any_sync(MOTUS_ALL_LANES, *vector) & __ballot_sync(MOTUS_ALL_LANES, valid);
-    bool first = valid && __ffs((int)same) - 1 == lane; // of equal ones the one that comes first
+        __match_any_sync(MOTUS_ALL_LANES, *mv_word) & __ballot_sync(MOTUS_ALL_LANES, valid);
+    bool first = valid && __ffs((int)same) - 1 == lane; // of equal candidates
     for (uint32_t left = __ballot_sync(MOTUS_ALL_LANES, first); left;) {
         int i[2];
         uint32_t sum[2];
 #pragma unroll
         for (int k = 0; k < 2; k++) {
-            i[k] = left ? __ffs((int)left) - 1 : i[0]; // one too many repeats the first
+            i[k] = left ? __ffs((int)left) - 1 : i[0]; // an odd one is paired with itself
             left &= left - 1;
         }
 #pragma unroll
         for (int k = 0; k < 2; k++)
-            sum[k] = sad_of_lane(c, mb, __shfl_sync(MOTUS_ALL_LANES, *vector, i[k]));
+            sum[k] = sad_of_lane(c, mb, __shfl_sync(MOTUS_ALL_LANES, *mv_word, i[k]));
 #pragma unroll
         for (int k = 0; k < 2; k++) sum[k] = motus_lanes_sum(sum[k]);
 #pragma unroll
@@ -108,16 +107,15 @@ __device__ uint32_t best_of(const Centres &c, const MotusCentreSource &source, c
     return motus_lanes_min(first ? key_of(c, source, mv, sad, number) : ~0u);
 }
 
-// Least key of the 5x5 vectors around `own` where none of them is clipped, nor any of their blocks'
-// places: lane i has the i-th one's SAD. A sum over the MB is at most 65,280, so two fit in a word.
-// Of the twenty rows each is loaded once, the last four by the first lanes, and handed from lane to
+// Returns the least key of the 5x5 MVs around `own`, none of which is clipped, nor any of their
+// blocks' positions. Lane i has the i-th SAD. A SAD is at most 65,280, so two sums share a word.
+// Each of the twenty rows is loaded once, the last four by the first lanes, and passed from lane to
 // lane.
 __device__ uint32_t best_of_fine(const Centres &c, const MotusCentreSource &source, const Mb &mb,
                                  MotusMv own) {
     int lane = motus_lane();
     uint32_t sad = 0, raw[4], more[4] = {};
-    // Two samples to the left of the coarse vector, which is a multiple of four: the middle of a
-    // word.
+    // Two samples to the left of a multiple of four: the middle of a word.
     const uint8_t *from = c.ref + (ptrdiff_t)(mb.y + own.y / 4 - 2 + mb.row) * c.ref_stride + mb.x +
                           own.x / 4 - 4 + 8 * mb.half;
     const uint32_t *word = reinterpret_cast<const uint32_t *>(from);
@@ -151,13 +149,12 @@ __device__ uint32_t best_of_fine(const Centres &c, const MotusCentreSource &sour
         if (i >= 0 && i < 5) sad = i == 4 ? last : (i & 2 ? b : a) >> (16 * (i & 1)) & 0xFFFF;
     }
     if (lane >= MOTUS_CENTRES - MOTUS_CENTRE_FINE)
-        lane = 0, sad = 65280 * 2; // no candidate: never better than one
+        lane = 0, sad = 65280 * 2; // lanes without a candidate
     MotusMv mv = {(int16_t)(own.x + 4 * (lane % 5 - 2)), (int16_t)(own.y + 4 * (lane / 5 - 2))};
     return motus_lanes_min(key_of(c, source, mv, sad, MOTUS_CENTRE_FINE + lane));
 }
 
-// Whether a coordinate of the MB moved by v - 8 .. v + 8 quarter samples is one that
-// motus_ref_luma_clip leaves alone, and the vector within its limit.
+// True if the MVs v - 8 .. v + 8 are within the limit, and motus_ref_luma_clip changes no position.
 __device__ bool inside(int at, int size, int v, int limit) {
     return at + v / 4 - 2 >= -24 && at + v / 4 + 2 <= size + 8 && motus_abs(v) + 8 <= limit;
 }
@@ -174,17 +171,16 @@ __global__ void __launch_bounds__(32 * WARPS) centre_kernel(Centres c) {
     uint4 samples = *reinterpret_cast<const uint4 *>(c.cur + (mb.y + mb.row) * c.cur_stride + mb.x);
     mb.cur[0] = samples.x, mb.cur[1] = samples.y, mb.cur[2] = samples.z, mb.cur[3] = samples.w;
     MotusMv own = source.coarse[number];
-    uint32_t vector, unused, key = best_of(c, source, mb, 0, MOTUS_CENTRE_FINE, &vector), fine;
+    uint32_t mv_word, unused, key = best_of(c, source, mb, 0, MOTUS_CENTRE_FINE, &mv_word), fine;
     if (inside(mb.x, c.width, own.x, source.limit_x) &&
         inside(mb.y, c.height, own.y, source.limit_y))
         fine = best_of_fine(c, source, mb, own);
     else
         fine = best_of(c, source, mb, MOTUS_CENTRE_FINE, MOTUS_CENTRES, &unused);
     key = min(key, fine);
-    vector = __shfl_sync(MOTUS_ALL_LANES, vector,
-                         (int)(key & 31)); // where it is one of the first twenty
+    mv_word = __shfl_sync(MOTUS_ALL_LANES, mv_word, (int)(key & 31)); // one of the first twenty
     if (lane) return;
-    MotusMv mv = motus_mv_of_word(vector);
+    MotusMv mv = motus_mv_of_word(mv_word);
     if ((key & 63) >= MOTUS_CENTRE_FINE) motus_centre_candidate(&source, mb_x, mb_y, key & 63, &mv);
     c.centre[number] = mv;
 }
@@ -195,11 +191,11 @@ size_t motus_centres_cuda_bytes(int width, int height) {
     return motus_coarse_cuda_bytes(motus_mbs(width), motus_mbs(height));
 }
 
-cudaError_t motus_centres_cuda(const MotusCentresPicture *p, void *work, cudaStream_t stream) {
+cudaError_t motus_centres_cuda(const MotusCentresPicture *p, void *memory, cudaStream_t stream) {
     const MotusRefLuma *ref = p->ref;
     int mb_width = ref->width / 16, mb_height = ref->height / 16;
     const MotusMv *coarse, *median;
-    cudaError_t error = motus_coarse_cuda(p, work, &coarse, &median, stream);
+    cudaError_t error = motus_coarse_cuda(p, memory, &coarse, &median, stream);
     if (error != cudaSuccess) return error;
     MotusCentreSource source = {p->previous,
                                 coarse,

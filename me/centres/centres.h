@@ -7,16 +7,15 @@
 #include "me/centres/centres_core.h"
 #include "me/pixel/pixel.h"
 
-#define MOTUS_COARSE_POINTS 33  // the most in a row or column of the window
-#define MOTUS_COARSE_COLUMNS 40 // a row of points, rounded up to eights
+#define MOTUS_COARSE_POINTS 33  // at most, in a row or column of the window
+#define MOTUS_COARSE_COLUMNS 40 // a row of points, rounded up to a multiple of 8
 
-// Cost of the vector itself for each point of the window (motus_coarse_cost); the places to the
-// right of the window and below it cost 65,535.
+// MV cost of each point of the window (motus_coarse_cost); 65,535 to the right of it and below.
 typedef uint16_t MotusCoarseCosts[MOTUS_COARSE_POINTS + 1][MOTUS_COARSE_COLUMNS];
 
-// Index row * MOTUS_COARSE_COLUMNS + column of the least SAD + cost, the first in raster order; cur
-// points at an 8x8 block, ref at the same place of the reference moved to the window's first point,
-// readable for 42 rows of 48 samples. The window is points x points, an odd number.
+// Returns row * MOTUS_COARSE_COLUMNS + column of the least SAD + cost, the first in raster order.
+// cur: an 8x8 block; ref: the block at the window's first point, readable for 42 rows of 48
+// samples. The window is points x points, an odd number.
 typedef int (*MotusCoarseSearch)(const uint8_t *cur, const uint8_t *ref, ptrdiff_t stride,
                                  const MotusCoarseCosts cost, int points);
 int motus_coarse_search_avx2(const uint8_t *cur, const uint8_t *ref, ptrdiff_t stride,
@@ -24,14 +23,13 @@ int motus_coarse_search_avx2(const uint8_t *cur, const uint8_t *ref, ptrdiff_t s
 int motus_coarse_search_avx512(const uint8_t *cur, const uint8_t *ref, ptrdiff_t stride,
                                const MotusCoarseCosts cost, int points);
 
-// A row of `width` (a multiple of 4) rounded means of 4x4 samples.
+// Writes a row of `width` (a multiple of 4) rounded means of 4x4 samples.
 typedef void (*MotusCoarseScale)(uint8_t *to, const uint8_t *from, ptrdiff_t stride, int width);
 void motus_coarse_scale_avx2(uint8_t *to, const uint8_t *from, ptrdiff_t stride, int width);
 
 typedef struct MotusCoarse {
-    MotusPlane cur,
-        ref;     // one sample per 4x4 samples, with a border of repeated samples; same stride
-    MotusMv *mv; // per MB, quarter samples of the full picture, multiples of 16
+    MotusPlane cur, ref; // downscaled 4:1, with a border of repeated samples; same stride
+    MotusMv *mv;         // per MB, quarter samples of the full picture, multiples of 16
     uint8_t *memory;
     MotusCoarseSearch search;
     MotusCoarseScale scale;
@@ -40,10 +38,10 @@ typedef struct MotusCoarse {
 MotusStatus motus_coarse_alloc(MotusCoarse *coarse, int mb_width, int mb_height);
 void motus_coarse_free(MotusCoarse *coarse); // accepts a zeroed one
 
-// Scales two planes of whole MBs down and fills coarse->mv: per MB the displacement of the least J
-// over the 8x8 scaled samples around it (half an MB more on each side steadies the result). J = SAD
-// + cost of the vector against zero with a quarter of lambda: an 8x8 SAD of means is about a
-// quarter of the MB's SAD. reach: samples, a multiple of 4 up to MOTUS_MAX_COARSE_REACH.
+// Downscales two planes of whole MBs and fills coarse->mv: per MB the displacement of least J over
+// the 8x8 downscaled samples around it; half an MB more on each side steadies the result. J = SAD +
+// MV cost against zero with a quarter of lambda, since an 8x8 SAD of means is about a quarter of
+// the MB's SAD. reach: samples, a multiple of 4 up to MOTUS_MAX_COARSE_REACH.
 void motus_coarse_run(MotusCoarse *coarse, const MotusPlane *cur, const MotusPlane *ref,
                       uint32_t lambda_q8, int reach, int threads);
 

@@ -1,6 +1,6 @@
-// As in search_avx512.c: 32 points at a time, the quarters of a vector being eight columns of rows
-// 0, 8, 16 and 24 of the window and of those below them; the last row and the last point are done
-// on their own.
+// Coarse search, 32 points at a time: the quarters of a vector are eight columns of rows 0, 8, 16
+// and 24 of the window, then of the rows below. The last row and the last point are searched on
+// their own. SADs by vdbpsadbw, as in search_avx512.c.
 // SPDX-License-Identifier: BSD-2-Clause
 #include <immintrin.h>
 
@@ -12,24 +12,24 @@
 #define INLINE static inline __attribute__((always_inline))
 
 typedef struct Best {
-    __m512i cost, place; // of each lane; a place is row * MOTUS_COARSE_COLUMNS + column
+    __m512i cost, index; // of each lane
 } Best;
 
-INLINE __m128i load16(const void *p) { return _mm_loadu_si128(p); }
+INLINE __m128i quarter(const void *p) { return _mm_loadu_si128(p); }
 
 INLINE __m512i quarters(const void *a, const void *b, const void *c, const void *d) {
-    __m512i v = _mm512_inserti32x4(_mm512_castsi128_si512(load16(a)), load16(b), 1);
-    return _mm512_inserti32x4(_mm512_inserti32x4(v, load16(c), 2), load16(d), 3);
+    __m512i v = _mm512_inserti32x4(_mm512_castsi128_si512(quarter(a)), quarter(b), 1);
+    return _mm512_inserti32x4(_mm512_inserti32x4(v, quarter(c), 2), quarter(d), 3);
 }
 
 INLINE __m512i row_sad(__m512i samples, const __m512i block[2]) {
-    return _mm512_add_epi16(_mm512_dbsad_epu8(block[0], samples, 0x94),
-                            _mm512_dbsad_epu8(block[1], samples, 0xE9));
+    return _mm512_add_epi16(_mm512_dbsad_epu8(block[0], samples, _MM_SHUFFLE(2, 1, 1, 0)),
+                            _mm512_dbsad_epu8(block[1], samples, _MM_SHUFFLE(3, 2, 2, 1)));
 }
 
-// The 8x8 block against eight rows of samples: at most 16,320; saturation keeps the 65,535 of
-// points that do not count.
-INLINE void look(const __m512i rows[8], const __m512i block[8][2], __m512i cost, __m512i place,
+// Compares the 8x8 block with eight rows of samples. SADs are at most 16,320; saturation keeps the
+// 65,535 of points outside.
+INLINE void take(const __m512i rows[8], const __m512i block[8][2], __m512i cost, __m512i index,
                  Best *best) {
     __m512i a = row_sad(rows[0], block[0]), b = row_sad(rows[1], block[1]);
     for (int y = 2; y < 8; y += 2) {
@@ -39,14 +39,13 @@ INLINE void look(const __m512i rows[8], const __m512i block[8][2], __m512i cost,
     __m512i j = _mm512_adds_epu16(_mm512_add_epi16(a, b), cost);
     __mmask32 better = _mm512_cmplt_epu16_mask(j, best->cost);
     best->cost = _mm512_min_epu16(best->cost, j);
-    best->place = _mm512_mask_mov_epi16(best->place, better, place);
+    best->index = _mm512_mask_mov_epi16(best->index, better, index);
 }
 
 static uint32_t least_of(__m512i v) {
     __m256i half = _mm256_min_epu16(_mm512_castsi512_si256(v), _mm512_extracti64x4_epi64(v, 1));
-    __m128i quarter =
-        _mm_min_epu16(_mm256_castsi256_si128(half), _mm256_extracti128_si256(half, 1));
-    return (uint32_t)_mm_cvtsi128_si32(_mm_minpos_epu16(quarter)) & 0xFFFF;
+    __m128i least = _mm_min_epu16(_mm256_castsi256_si128(half), _mm256_extracti128_si256(half, 1));
+    return (uint32_t)_mm_cvtsi128_si32(_mm_minpos_epu16(least)) & 0xFFFF;
 }
 
 static int cost_at(const uint8_t *cur, const uint8_t *ref, ptrdiff_t stride, int cost) {
@@ -60,10 +59,9 @@ static int cost_at(const uint8_t *cur, const uint8_t *ref, ptrdiff_t stride, int
 
 int motus_coarse_search_avx512(const uint8_t *cur, const uint8_t *ref, ptrdiff_t stride,
                                const MotusCoarseCosts cost, int points) {
-    if (points != MOTUS_COARSE_POINTS)
-        return motus_coarse_search_avx2(cur, ref, stride, cost,
-                                        points); // quarters are for the largest window
-    const ptrdiff_t quarter = ROWS * stride;
+    if (points != MOTUS_COARSE_POINTS) // quarters fit the largest window only
+        return motus_coarse_search_avx2(cur, ref, stride, cost, points);
+    const ptrdiff_t step = ROWS * stride;
     __m512i block[8][2], rows[CHUNKS][ROWS + 7], last[8];
     Best best = {_mm512_set1_epi16(-1), _mm512_set1_epi16(-1)};
     for (int y = 0; y < 8; y++) {
@@ -74,18 +72,18 @@ int motus_coarse_search_avx512(const uint8_t *cur, const uint8_t *ref, ptrdiff_t
     for (int y = 0; y < ROWS + 7; y++)
         for (int chunk = 0; chunk < CHUNKS; chunk++) {
             const uint8_t *at = ref + y * stride + 8 * chunk;
-            rows[chunk][y] = quarters(at, at + quarter, at + 2 * quarter, at + 3 * quarter);
+            rows[chunk][y] = quarters(at, at + step, at + 2 * step, at + 3 * step);
         }
     uint16_t number[32];
     for (int lane = 0; lane < 32; lane++)
         number[lane] = (uint16_t)(lane / 8 * ROWS * MOTUS_COARSE_COLUMNS + lane % 8);
-    __m512i place = _mm512_loadu_si512(number);
+    __m512i index = _mm512_loadu_si512(number);
     for (int y = 0; y < ROWS; y++)
         for (int chunk = 0; chunk < CHUNKS;
-             chunk++, place = _mm512_add_epi16(place, _mm512_set1_epi16(8))) {
+             chunk++, index = _mm512_add_epi16(index, _mm512_set1_epi16(8))) {
             const uint16_t *c = cost[y] + 8 * chunk;
             const int next = ROWS * MOTUS_COARSE_COLUMNS;
-            look(rows[chunk] + y, block, quarters(c, c + next, c + 2 * next, c + 3 * next), place,
+            take(rows[chunk] + y, block, quarters(c, c + next, c + 2 * next, c + 3 * next), index,
                  &best);
         }
     for (int lane = 0; lane < 32; lane++)
@@ -94,10 +92,10 @@ int motus_coarse_search_avx512(const uint8_t *cur, const uint8_t *ref, ptrdiff_t
         const uint8_t *at = ref + (LAST + y) * stride;
         last[y] = quarters(at, at + 8, at + 16, at + 24);
     }
-    look(last, block, _mm512_loadu_si512(cost[LAST]), _mm512_loadu_si512(number), &best);
+    take(last, block, _mm512_loadu_si512(cost[LAST]), _mm512_loadu_si512(number), &best);
     uint32_t least = least_of(best.cost);
     if (cost_at(cur, ref + LAST * stride + LAST, stride, cost[LAST][LAST]) < (int)least)
         return LAST * MOTUS_COARSE_COLUMNS + LAST;
     __mmask32 lanes = _mm512_cmpeq_epi16_mask(best.cost, _mm512_set1_epi16((short)least));
-    return (int)least_of(_mm512_mask_mov_epi16(_mm512_set1_epi16(-1), lanes, best.place));
+    return (int)least_of(_mm512_mask_mov_epi16(_mm512_set1_epi16(-1), lanes, best.index));
 }

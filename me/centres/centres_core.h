@@ -1,5 +1,5 @@
-// What CPU and GPU share of predicting centres: the scaled search's vectors, and the candidates of
-// an MB in their order.
+// Predicted search centres: the candidates of an MB in their order, and the geometry of the coarse
+// search (centres.h).
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef ME_CENTRES_CENTRES_CORE_H
 #define ME_CENTRES_CENTRES_CORE_H
@@ -7,11 +7,10 @@
 #include "me/pixel/cost_core.h"
 #include "me/pixel/ref_luma.h"
 
-#define MOTUS_MAX_COARSE_REACH                                                                     \
-    64                        // samples of the full picture; a reach is a multiple of 4 from 4 on
-#define MOTUS_COARSE_BLOCK 8  // scaled samples: the MB's 4x4 and
-#define MOTUS_COARSE_MARGIN 2 // on each side of them
-// Around a scaled picture: the margin and up to 16 samples of range, and what vector code may read
+#define MOTUS_MAX_COARSE_REACH 64 // samples of the full picture; a reach is a multiple of 4, >= 4
+#define MOTUS_COARSE_BLOCK 8      // downscaled samples: the MB's 4x4, and
+#define MOTUS_COARSE_MARGIN 2     // on each side of them
+// Border of a downscaled picture: the margin, up to 16 samples of reach, and what SIMD code reads
 // beyond.
 #define MOTUS_COARSE_BORDER 32
 
@@ -29,33 +28,32 @@ typedef struct MotusCentresPicture {
     int early;               // CUDA: launches may begin early (cuda_call.cuh)
 } MotusCentresPicture;
 
-// Points in a row or column of the scaled search's window, at most 33.
+// Returns the points in a row or column of the coarse search's window, at most 33.
 MOTUS_HD int motus_coarse_points(int reach) { return reach / 2 + 1; }
 
-// Quarter samples of point number i of a row or column.
+// Returns the MV component of the i-th point of a row or column.
 MOTUS_HD int motus_coarse_component(int reach, int i) { return 16 * i - 4 * reach; }
 
-// The vector part of J in the scaled search, from motus_se_bits of both components: 19 bits at most
-// each, so (16,383 * 38) >> 8 = 2,431.
+// Returns the MV's part of J in the coarse search, from motus_se_bits of both components. They have
+// at most 19 bits each: (16,383 * 38) >> 8 = 2,431.
 MOTUS_HD uint32_t motus_coarse_cost(uint32_t lambda_q8, int bits) {
     return motus_bits_cost(lambda_q8 / 4, bits);
 }
 
-// Centres are whole samples within the limit of a direction, that is a multiple of 4 quarter
-// samples.
+// Returns the largest centre component within a limit: full samples, a multiple of 4.
 MOTUS_HD int motus_centre_limit(int limit) { return motus_min(limit, MOTUS_MAX_CENTRE) & ~3; }
 
-// What the candidates of a picture's MBs are made from.
+// The MVs that candidates are made from.
 typedef struct MotusCentreSource {
     const MotusMv *previous, *coarse; // one per MB; previous may be NULL
-    MotusMv median;                   // of previous, and what vectors cost relative to
-    int limit_x, limit_y;             // as motus_centre_limit has them
+    MotusMv median;                   // of previous; MV costs are relative to it
+    int limit_x, limit_y;             // from motus_centre_limit
     int mb_width, mb_height;
 } MotusCentreSource;
 
-// Candidates by number; of equally good ones the first is taken: zero, previous at the MB and
-// around it (in raster order), the median, coarse at the MB and around it, and the 5x5 whole-sample
-// vectors around the MB's coarse one, which is a multiple of four samples.
+// Candidates by number; the first of equals wins. Zero; `previous` of the 3x3 MBs around, in raster
+// order; the median; `coarse` of the 3x3 MBs; the 5x5 full-sample MVs around the MB's own coarse
+// MV, which is a multiple of four samples.
 enum {
     MOTUS_CENTRE_ZERO = 0,
     MOTUS_CENTRE_PREVIOUS = 1,
@@ -65,7 +63,8 @@ enum {
     MOTUS_CENTRES = 45
 };
 
-// The k-th vector of the 3x3 around MB (mb_x, mb_y); 0: it lies outside the picture.
+// Gets the k-th MV of the 3x3 MBs around MB (mb_x, mb_y). Returns 0 if that MB is outside the
+// picture.
 MOTUS_HD int motus_centre_around(const MotusCentreSource *s, const MotusMv *field, int mb_x,
                                  int mb_y, int k, MotusMv *mv) {
     int x = mb_x + k % 3 - 1, y = mb_y + k / 3 - 1;
@@ -74,7 +73,7 @@ MOTUS_HD int motus_centre_around(const MotusCentreSource *s, const MotusMv *fiel
     return 1;
 }
 
-// Candidate i of an MB, not rounded; 0: there is none.
+// Gets candidate i of an MB, not rounded. Returns 0 if there is none.
 MOTUS_HD int motus_centre_source(const MotusCentreSource *s, int mb_x, int mb_y, int i,
                                  MotusMv *mv) {
     mv->x = mv->y = 0;
@@ -94,7 +93,7 @@ MOTUS_HD int motus_centre_source(const MotusCentreSource *s, int mb_x, int mb_y,
     return 1;
 }
 
-// The same, rounded to whole samples within the limits.
+// The same, rounded to full samples within the limits.
 MOTUS_HD int motus_centre_candidate(const MotusCentreSource *s, int mb_x, int mb_y, int i,
                                     MotusMv *mv) {
     int found = motus_centre_source(s, mb_x, mb_y, i, mv);

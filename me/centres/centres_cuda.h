@@ -1,5 +1,4 @@
-// Prediction of search centres for a whole picture on a CUDA device. Same centres as
-// motus_centres.
+// Predicted search centres of a whole picture on a CUDA device; equals motus_centres.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef ME_CENTRES_CENTRES_CUDA_H
 #define ME_CENTRES_CENTRES_CUDA_H
@@ -12,17 +11,18 @@
 extern "C" {
 #endif
 
-// Device memory that one picture under way needs.
+// Returns the bytes of device memory that a picture needs.
 size_t motus_centres_cuda_bytes(int width, int height);
 
-// Three launches. work: motus_centres_cuda_bytes at a multiple of 256, for this picture alone until
-// the stream has passed them.
-cudaError_t motus_centres_cuda(const MotusCentresPicture *picture, void *work, cudaStream_t stream);
+// Predicts centres in three launches. memory: motus_centres_cuda_bytes at a multiple of 256, used
+// by this picture until the stream has passed the launches.
+cudaError_t motus_centres_cuda(const MotusCentresPicture *picture, void *memory,
+                               cudaStream_t stream);
 
-// The first two of them: the scaled search's vectors, one per MB, and the median of `previous`,
-// both in `work`.
+// Makes the first two launches: *coarse gets the coarse MVs, one per MB, and *median the median of
+// `previous`, both in `memory`.
 size_t motus_coarse_cuda_bytes(int mb_width, int mb_height);
-cudaError_t motus_coarse_cuda(const MotusCentresPicture *picture, void *work,
+cudaError_t motus_coarse_cuda(const MotusCentresPicture *picture, void *memory,
                               const MotusMv **coarse, const MotusMv **median, cudaStream_t stream);
 
 #ifdef __cplusplus

@@ -1,19 +1,17 @@
-// What search centres are predicted from beside earlier vectors (motus_coarse_run), and the median
-// of those, on a CUDA device: two kernels, a warp per MB in the second.
+// The coarse search and the median of the previous MVs; equals motus_coarse_run and
+// motus_mv_median.
 //
-// scale_kernel: both pictures scaled down 4:1, with a border of repeated samples. A thread makes
+// scale_kernel downscales both pictures 4:1, with a border of repeated samples. A thread computes
 // four samples of a row, those of one MB.
 //
-// coarse_kernel: the exhaustive search in the scaled pictures. A lane owns a column of points and
-// walks down the window's rows: a row of eight samples is compared with the eight rows of the block
-// at once, for the eight points that it belongs to, so that samples are loaded once. Of 33 columns
-// the last one is taken by a row of points per lane. A key is J, row and column of the point: the
-// smaller key is the better point, or the earlier. Block: 8 MBs of a row. Shared memory: their
-// windows, up to 40 rows of 72 bytes. Block 0 finds the picture's median instead, by counting high
-// and then low bytes of the vectors' components.
+// coarse_kernel searches the downscaled pictures exhaustively, a warp per MB. A lane walks down a
+// column of points: a row of eight samples is compared with the eight rows of the block at once,
+// for the eight points that it belongs to, so samples are loaded once. The last of 33 columns is
+// spread over the lanes. A key is J, row and column, so the least key is the first of the best
+// points. Block: 8 MBs of a row. Shared memory: their windows, up to 40 rows of 72 bytes. Block 0
+// finds the median instead, by counting high and then low bytes of the components.
 //
-// Read: the pictures (1/16 of the size after the first kernel); written: 1/8 of a picture, 4 bytes
-// an MB.
+// Read: the pictures, then 1/16 of them; written: 1/8 of a picture, 4 bytes per MB.
 // SPDX-License-Identifier: BSD-2-Clause
 #include <cassert>
 
@@ -25,22 +23,22 @@
 
 namespace {
 
-constexpr int WARPS = 8; // MBs of a block
+constexpr int WARPS = 8; // MBs of a thread block
 
-// Both scaled pictures, with a border of MOTUS_COARSE_BORDER samples.
+// Both downscaled pictures, with a border of MOTUS_COARSE_BORDER samples.
 struct Scaled {
     uint8_t *cur, *ref; // sample (0, 0)
     int stride, mb_width, mb_height;
 };
 
-struct Work {
+struct Memory {
     Scaled scaled;
     MotusMv *coarse, *median;
 };
 
-// ---- Scaling ------------------------------------------------------------------------------------
+// ---- Downscaling --------------------------------------------------------------------------------
 
-// Rounded means of the 4x4 samples in 16 columns.
+// Returns the rounded means of the 4x4 blocks in 16 columns.
 __device__ uint32_t four_means(const uint8_t *from, ptrdiff_t stride) {
     uint32_t sum[4] = {8, 8, 8, 8};
 #pragma unroll
@@ -56,8 +54,8 @@ __global__ void scale_kernel(Scaled to, const uint8_t *cur, ptrdiff_t cur_stride
                              const uint8_t *ref, ptrdiff_t ref_stride) {
     motus_let_successor_start();
     motus_wait_for_predecessor();
-    int x = blockIdx.x * blockDim.x + threadIdx.x -
-            MOTUS_COARSE_BORDER / 4; // words of the scaled row, MBs of the source
+    // x: words of the downscaled row, MBs of the source.
+    int x = blockIdx.x * blockDim.x + threadIdx.x - MOTUS_COARSE_BORDER / 4;
     int y = blockIdx.y * blockDim.y + threadIdx.y - MOTUS_COARSE_BORDER;
     if (x >= to.mb_width + MOTUS_COARSE_BORDER / 4 || y >= 4 * to.mb_height + MOTUS_COARSE_BORDER)
         return;
@@ -72,15 +70,15 @@ __global__ void scale_kernel(Scaled to, const uint8_t *cur, ptrdiff_t cur_stride
 
 // ---- Median -------------------------------------------------------------------------------------
 
-// Of 256 counts, the bin in which number `rank` in ascending order lies, and its rank there. A
-// whole warp calls it.
+// Finds the bin of 256 counts that contains the element of the given rank, and its rank in the bin.
+// Called by a whole warp.
 __device__ void find_bin(const uint32_t *count, uint32_t rank, uint32_t *bin,
                          uint32_t *rank_in_bin) {
     int lane = motus_lane();
     uint32_t own = 0;
     for (int i = 0; i < 8; i++) own += count[8 * lane + i];
     const uint32_t end = motus_lanes_sum_up_to(own, 32);
-    if (rank < end - own || rank >= end) return; // one lane goes on
+    if (rank < end - own || rank >= end) return; // one lane continues
     rank -= end - own;
     int i = 8 * lane;
     while (rank >= count[i]) rank -= count[i++];
@@ -88,17 +86,17 @@ __device__ void find_bin(const uint32_t *count, uint32_t rank, uint32_t *bin,
     *rank_in_bin = rank;
 }
 
-// Component-wise median (number n / 2 in ascending order) of n vectors, by a block of 32 * WARPS
-// threads. Components are counted with their sign bit flipped, which puts them into ascending
-// order.
+// Finds the component-wise median (number n / 2 in ascending order) of n MVs; a block of 32 * WARPS
+// threads. Components are counted with their sign bit flipped: unsigned order is then theirs.
 __device__ void find_median(const MotusMv *mv, int n, MotusMv *median) {
-    // Of x and y; bin[0]: high bytes, bin[1]: low ones; rank: before each pass.
+    // count, bin and rank of x and y; bin[0]: high bytes, bin[1]: low bytes; rank: before each
+    // pass.
     __shared__ uint32_t count[2][256], bin[2][2], rank[3][2];
     const uint32_t *word = reinterpret_cast<const uint32_t *>(mv);
     if (threadIdx.x < 2) rank[0][threadIdx.x] = n / 2;
     for (int pass = 0; pass < 2; pass++) {
         for (int i = threadIdx.x; i < 512; i += 32 * WARPS) count[i >> 8][i & 255] = 0;
-        __syncthreads(); // counts are zero; what the pass before found is there
+        __syncthreads(); // counts are zero, and the previous pass's bins are complete
         uint32_t high_x = pass ? bin[0][0] : 0, high_y = pass ? bin[0][1] : 0;
         for (int i = threadIdx.x; i < n; i += 32 * WARPS) {
             uint32_t both = word[i] ^ 0x80008000u, x = both & 0xFFFF, y = both >> 16;
@@ -113,28 +111,28 @@ __device__ void find_median(const MotusMv *mv, int n, MotusMv *median) {
         __syncthreads(); // counts are complete
         int c = threadIdx.x >> 5;
         if (c < 2) find_bin(count[c], rank[pass][c], &bin[pass][c], &rank[pass + 1][c]);
-        __syncthreads(); // bins are found, and the counts may be cleared
+        __syncthreads(); // bins are complete, and the counts may be cleared
     }
     if (threadIdx.x) return;
     median->x = (int16_t)((bin[0][0] << 8 | bin[1][0]) ^ 0x8000);
     median->y = (int16_t)((bin[0][1] << 8 | bin[1][1]) ^ 0x8000);
 }
 
-// ---- Scaled search ------------------------------------------------------------------------------
+// ---- Coarse search ------------------------------------------------------------------------------
 
 constexpr int WINDOW_ROWS = 2 * (MOTUS_MAX_COARSE_REACH / 4) + MOTUS_COARSE_BLOCK;
-constexpr int WINDOW_WORDS = 18; // any alignment, 4 samples for each further MB, 33 points, 8
-                                 // samples and the word behind them
-constexpr int WINDOW_PITCH = 19; // words; odd, so that lanes in different rows meet no bank twice
+// At any alignment: 4 samples for each further MB, 33 points, 8 samples and the word behind them.
+constexpr int WINDOW_WORDS = 18;
+constexpr int WINDOW_PITCH = 19; // words; odd, so lanes in different rows have no bank conflicts
 constexpr int MAX_POINTS = 33;
 
-// What a lane needs to search.
+// A lane's view of its MB's window.
 struct Coarse {
     const uint32_t (*window)[WINDOW_PITCH];
     const uint8_t *row_bits;
     uint32_t block[MOTUS_COARSE_BLOCK][2]; // the MB's samples
     uint32_t lambda_q8;
-    int first; // byte of the window's row at which the MB's first point begins
+    int first; // byte of the window's row at which the MB's first point is
     int points, reach;
 
     __device__ void samples(uint32_t s[2], int row, int column) const {
@@ -151,7 +149,7 @@ struct Coarse {
     __device__ int bits(int i) const { return motus_se_bits(motus_coarse_component(reach, i)); }
 };
 
-// All points of a column.
+// Searches all points of a column.
 __device__ uint32_t search_column(const Coarse &c, int column) {
     uint32_t best = ~0u, sum[8] = {}; // of point y & 7
     int rows = c.points + MOTUS_COARSE_BLOCK - 1, column_bits = c.bits(column);
@@ -177,7 +175,7 @@ __device__ uint32_t search_column(const Coarse &c, int column) {
     return best;
 }
 
-// A column by all lanes, a point each.
+// Searches a column, its points spread over the lanes.
 __device__ uint32_t share_column(const Coarse &c, int column) {
     uint32_t best = ~0u;
     int column_bits = c.bits(column);
@@ -195,7 +193,7 @@ __device__ uint32_t share_column(const Coarse &c, int column) {
     return best;
 }
 
-// The MB's 8x8 samples: rows begin two bytes into a word.
+// Loads the MB's 8x8 samples, whose rows begin two bytes into a word.
 __device__ void load_block(uint32_t block[8][2], const Scaled &p, int mb_x, int mb_y) {
     const uint8_t *from =
         p.cur + (ptrdiff_t)(4 * mb_y - MOTUS_COARSE_MARGIN) * p.stride + 4 * mb_x - 4;
@@ -208,7 +206,7 @@ __device__ void load_block(uint32_t block[8][2], const Scaled &p, int mb_x, int 
 }
 
 __global__ void __launch_bounds__(32 * WARPS)
-    coarse_kernel(Work w, const MotusMv *previous, uint32_t lambda_q8, int reach) {
+    coarse_kernel(Memory w, const MotusMv *previous, uint32_t lambda_q8, int reach) {
     __shared__ uint32_t window[WINDOW_ROWS][WINDOW_PITCH];
     __shared__ uint8_t row_bits[MAX_POINTS];
     const Scaled &p = w.scaled;
@@ -227,8 +225,7 @@ __global__ void __launch_bounds__(32 * WARPS)
         mb_x = first_mb + (threadIdx.x >> 5);
     int x0 = 4 * first_mb - MOTUS_COARSE_MARGIN - reach / 4,
         y0 = 4 * mb_y - MOTUS_COARSE_MARGIN - reach / 4;
-    int last_word = 4 * p.mb_width + MOTUS_COARSE_BORDER -
-                    4; // words beyond it belong to MBs that are not there
+    int last_word = 4 * p.mb_width + MOTUS_COARSE_BORDER - 4; // no MB needs words beyond it
     for (int i = threadIdx.x; i < (points + 7) * WINDOW_WORDS; i += 32 * WARPS) {
         int row = i / WINDOW_WORDS, word = i % WINDOW_WORDS,
             x = min((x0 & ~3) + 4 * word, last_word);
@@ -237,13 +234,12 @@ __global__ void __launch_bounds__(32 * WARPS)
     }
     for (int i = threadIdx.x; i < points; i += 32 * WARPS)
         row_bits[i] = (uint8_t)motus_se_bits(motus_coarse_component(reach, i));
-    __syncthreads(); // window and costs are whole
+    __syncthreads(); // window and costs are complete
     if (mb_x >= p.mb_width) return;
     Coarse c{window, row_bits, {}, lambda_q8, (x0 & 3) + 4 * (int)(threadIdx.x >> 5),
              points, reach};
     load_block(c.block, p, mb_x, mb_y);
-    uint32_t key =
-        search_column(c, min(motus_lane(), points - 1)); // lanes too many repeat the last column
+    uint32_t key = search_column(c, min(motus_lane(), points - 1));
     if (points > 32) key = min(key, share_column(c, points - 1));
     key = motus_lanes_min(key);
     if (motus_lane()) return;
@@ -254,8 +250,8 @@ __global__ void __launch_bounds__(32 * WARPS)
 
 // ---- Launchers ----------------------------------------------------------------------------------
 
-// Where everything lies in the work memory; returns its size.
-size_t lay_out(Work *w, uint8_t *memory, int mb_width, int mb_height) {
+// Lays out the memory, unless w is NULL; returns its size.
+size_t lay_out(Memory *w, uint8_t *memory, int mb_width, int mb_height) {
     const int border = MOTUS_COARSE_BORDER;
     size_t n = (size_t)mb_width * mb_height,
            stride = ((size_t)4 * mb_width + 2 * border + 63) / 64 * 64, end = 0;
@@ -277,16 +273,16 @@ size_t motus_coarse_cuda_bytes(int mb_width, int mb_height) {
     return lay_out(nullptr, nullptr, mb_width, mb_height);
 }
 
-cudaError_t motus_coarse_cuda(const MotusCentresPicture *p, void *work, const MotusMv **coarse,
+cudaError_t motus_coarse_cuda(const MotusCentresPicture *p, void *memory, const MotusMv **coarse,
                               const MotusMv **median, cudaStream_t stream) {
     const MotusRefLuma *ref = p->ref;
     int mb_width = ref->width / 16, mb_height = ref->height / 16;
     assert(!(((uintptr_t)p->cur | (uintptr_t)p->cur_stride) & 15) &&
            p->lambda_q8 <= MOTUS_MAX_LAMBDA_Q8);
-    assert(p->reach >= 4 && p->reach <= MOTUS_MAX_COARSE_REACH &&
-           p->reach % 4 == 0); // what the window in shared memory holds
-    Work w;
-    lay_out(&w, static_cast<uint8_t *>(work), mb_width, mb_height);
+    // The window in shared memory holds no more.
+    assert(p->reach >= 4 && p->reach <= MOTUS_MAX_COARSE_REACH && p->reach % 4 == 0);
+    Memory w;
+    lay_out(&w, static_cast<uint8_t *>(memory), mb_width, mb_height);
     *coarse = w.coarse;
     *median = w.median;
     dim3 tile(32, 8), tiles((mb_width + MOTUS_COARSE_BORDER / 2 + 31) / 32,

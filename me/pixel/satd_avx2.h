@@ -1,10 +1,14 @@
-// SATD of four neighbouring 4x4 blocks at once. Only for files compiled with AVX2.
+// SADs and SATDs of several blocks at once. Only for files compiled with AVX2.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef ME_PIXEL_SATD_AVX2_H
 #define ME_PIXEL_SATD_AVX2_H
 
 #include <immintrin.h>
 #include <stdint.h>
+
+// Operand of _mm256_mpsadbw_epu8, the same for both halves: bytes 4x .. 4x + 3 of the second
+// argument against the first from byte 4 * shift (0 or 1).
+#define MOTUS_MPSAD(x, shift) (((x) | (shift) << 2) * 9)
 
 // Returns the sum of the eight 32-bit lanes.
 static inline uint32_t motus_sum32_avx2(__m256i v) {

@@ -4,6 +4,8 @@
 #include <immintrin.h>
 #include <stdint.h>
 
+#include "me/pixel/satd_avx2.h"
+
 #define PARTS 2
 #define INLINE static inline __attribute__((always_inline))
 
@@ -19,16 +21,12 @@ INLINE V min_lanes(V a, V b) { return _mm256_min_epu16(a, b); }
 INLINE V above(V v, int n) { return _mm256_cmpgt_epi16(v, splat(n)); }
 INLINE V parts(const void *const p[PARTS]) { return _mm256_loadu2_m128i(p[1], p[0]); }
 
-// mpsadbw's operand for both halves: samples 4x .. 4x + 3 of the block against `ref` from byte
-// `offset` (0 or 4).
-#define HALVES(x, offset) (((x) | (offset)) * 9) // three bits for each half
-
 INLINE V sad4x1(V ref, const uint8_t cur[16], int x) {
     V row = _mm256_broadcastsi128_si256(_mm_load_si128((const __m128i *)cur));
-    return x == 0   ? _mm256_mpsadbw_epu8(ref, row, HALVES(0, 0))
-           : x == 1 ? _mm256_mpsadbw_epu8(ref, row, HALVES(1, 4))
-           : x == 2 ? _mm256_mpsadbw_epu8(ref, row, HALVES(2, 0))
-                    : _mm256_mpsadbw_epu8(ref, row, HALVES(3, 4));
+    return x == 0   ? _mm256_mpsadbw_epu8(ref, row, MOTUS_MPSAD(0, 0))
+           : x == 1 ? _mm256_mpsadbw_epu8(ref, row, MOTUS_MPSAD(1, 1))
+           : x == 2 ? _mm256_mpsadbw_epu8(ref, row, MOTUS_MPSAD(2, 0))
+                    : _mm256_mpsadbw_epu8(ref, row, MOTUS_MPSAD(3, 1));
 }
 
 // Shuffles low bytes of the table's entries, then high bytes. An index byte with its top bit set
