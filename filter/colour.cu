@@ -6,11 +6,11 @@
 #include "common/cuda_call.cuh"
 
 extern "C" {
-#include "filter/key.h"
+#include "filter/key/key.h"
 }
 
-#include "filter/key.cuh"
-#include "filter/planes.h"
+#include "filter/key/key.cuh"
+#include "yuv/usable.h"
 
 namespace {
 
@@ -103,7 +103,7 @@ extern "C" MotusStatus motus_cuda_frame_to_rgb24(const MotusPlane *dst, const Mo
 template <bool JOIN>
 static MotusStatus launch_planes(const MotusPlane *rgb, const MotusPlane planes[3], void *stream,
                                  MotusError *error) {
-    if (!motus_rgb24_matches(rgb, planes))
+    if (!motus_rgb24_usable(rgb, planes))
         return motus_fail(error, MOTUS_ERR_ARGUMENT, "RGB24 and its planes: sizes differ");
     int aligned = motus_plane_aligned(rgb);
     for (int k = 0; k < 3; k++) aligned = aligned && motus_plane_aligned(&planes[k]);

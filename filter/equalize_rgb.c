@@ -4,10 +4,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "common/alloc.h"
 #include "common/error.h"
-#include "filter/planes.h"
 #include "motus/filter.h"
 #include "motus/filter_cuda.h"
 #include "motus/upload.h"
+#include "yuv/usable.h"
 
 // An RGB24 picture and its three planes, one behind the other; strides are multiples of 16 bytes.
 typedef struct RgbPlanes {
@@ -58,7 +58,7 @@ MotusStatus motus_rgb_equalizer_open(MotusRgbEqualizer **equalizer,
 
 MotusStatus motus_rgb_equalizer_run(MotusRgbEqualizer *e, MotusFrame *dst, const MotusFrame *src,
                                     const MotusExec *exec) {
-    if (!e || !motus_frames_match(dst, src)) return MOTUS_ERR_ARGUMENT;
+    if (!e || !motus_frames_usable(dst, src)) return MOTUS_ERR_ARGUMENT;
     MotusPlane *rgb = &e->work.rgb, *plane = e->work.plane;
     MotusStatus status = motus_frame_to_rgb24(rgb, src, e->matrix_709, e->full_range, exec);
     if (!status) status = motus_rgb24_split(plane, rgb, exec);
@@ -110,7 +110,7 @@ MotusStatus motus_cuda_rgb_equalizer_open(MotusCudaRgbEqualizer **equalizer,
 
 MotusStatus motus_cuda_rgb_equalizer_run(MotusCudaRgbEqualizer *e, const MotusFrame *dst,
                                          const MotusFrame *src, void *stream, MotusError *error) {
-    if (!e || !motus_frames_match(dst, src))
+    if (!e || !motus_frames_usable(dst, src))
         return motus_fail(error, MOTUS_ERR_ARGUMENT, "equalization: sizes differ");
     if (!motus_frame_aligned(dst) || !motus_frame_aligned(src))
         return motus_fail(error, MOTUS_ERR_ARGUMENT,

@@ -1,7 +1,7 @@
 // filter/chromakey: what becomes of chroma in 4:2:0: spill, weights.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "common/cpu.h"
-#include "filter/key.h"
+#include "filter/key/key.h"
 #include "motus/filter.h"
 #include "tests/support/harness.h"
 

@@ -1,15 +1,14 @@
 // Histogram equalization on a CUDA device; equals motus_equalizer_run bit for bit.
 //
-// One curve for the plane: two kernels. The first counts; each warp's 32 lanes add to 32 copies of
-// the histogram, so that no two lanes ever meet in a bank, whatever the picture; a thread fetches
-// its next samples before it counts these. The second maps, backwards through the picture, as the
-// end of it is most likely still in the L2. Each of its blocks computes the curve for itself, while
-// its samples are on their way; they start, and fetch, while the first kernel is still finishing
-// (programmatic dependent launch, from sm_90 on). Bytes: the picture is read twice and written
-// once. Tiles: see equalize_tiles.cu.
+// One curve for the plane takes two kernels (tiles: equalize_tiles.cu). The first counts: the 32
+// lanes of a warp add to 32 copies of the histogram, so there are no bank conflicts; a thread loads
+// its next samples before it counts. The second maps, from the end of the picture, which is most
+// likely still in the L2. Each of its blocks computes the curve itself while its samples load; it
+// starts while the first kernel is finishing (early launch). The picture is read twice and written
+// once.
 // SPDX-License-Identifier: BSD-2-Clause
-#include "filter/equalize.cuh"
-#include "filter/planes.h"
+#include "filter/equalize/equalize.cuh"
+#include "yuv/usable.h"
 
 extern "C" {
 #include "common/alloc.h"
@@ -17,7 +16,7 @@ extern "C" {
 
 namespace {
 
-constexpr int THREADS = 1024;    // of the counting kernel: one block on a multiprocessor
+constexpr int THREADS = 1024;    // of the counting kernel: one block per multiprocessor
 constexpr int UNROLL = 4;        // 16-byte chunks that a thread takes at a time
 constexpr int MAP_THREADS = 256; // of the mapping kernel
 
@@ -28,20 +27,20 @@ struct Chunks {
     int src_stride, dst_stride, width, per_row, total;
 };
 
-// Where chunk i lies. LINEAR: chunks follow each other without gaps, from one row to the next too.
+// Returns the offset of chunk i. LINEAR: chunks have no gaps, not even between rows.
 template <bool LINEAR>
-__device__ __forceinline__ size_t chunk_place(const Chunks &c, int i, int stride) {
+__device__ __forceinline__ size_t chunk_offset(const Chunks &c, int i, int stride) {
     if (LINEAR) return (size_t)i * 16;
     int y = i / c.per_row;
     return (size_t)y * (size_t)stride + (size_t)(i - y * c.per_row) * 16;
 }
 
-// How many of chunk i's bytes are samples. WHOLE: the width is a multiple of 16.
+// Returns the number of samples in chunk i. WHOLE: the width is a multiple of 16.
 template <bool WHOLE> __device__ __forceinline__ int chunk_bytes(const Chunks &c, int i) {
     return WHOLE ? 16 : min(16, c.width - i % c.per_row * 16);
 }
 
-// The chunks of one step of a thread: i, i + step, ... as far as they are inside the picture.
+// Loads the chunks of one step of a thread: i, i + step, ... inside the picture.
 template <bool LINEAR>
 __device__ __forceinline__ void fetch(uint4 v[UNROLL], const Chunks &c, int i, int step) {
 #pragma unroll
@@ -49,7 +48,7 @@ __device__ __forceinline__ void fetch(uint4 v[UNROLL], const Chunks &c, int i, i
         int at = i + u * step;
         if (at >= 0 && at < c.total)
             v[u] =
-                *reinterpret_cast<const uint4 *>(c.src + chunk_place<LINEAR>(c, at, c.src_stride));
+                *reinterpret_cast<const uint4 *>(c.src + chunk_offset<LINEAR>(c, at, c.src_stride));
     }
 }
 
@@ -65,8 +64,8 @@ __global__ void __launch_bounds__(THREADS) count_plane(Chunks chunks, State stat
     int lane = threadIdx.x % 32, step = gridDim.x * THREADS;
     for (int k = threadIdx.x; k < 256 * COPIES; k += THREADS) table[k] = 0;
     motus_wait_for_predecessor();
-    motus_let_successor_start(); // not earlier: the mapping kernel fetches the picture without
-                                 // waiting for whoever made it
+    motus_let_successor_start(); // not earlier: the mapping kernel loads the picture without
+                                 // waiting
     __syncthreads();             // the table is clear
     int i = blockIdx.x * THREADS + threadIdx.x;
     uint4 next[UNROLL];
@@ -83,7 +82,7 @@ __global__ void __launch_bounds__(THREADS) count_plane(Chunks chunks, State stat
     }
     __syncthreads(); // the block has counted
     uint32_t n = threadIdx.x < 256 ? sum_copies(table, threadIdx.x) : 0;
-    if (n) // a warp's 32 in one go: the memory behind the L2's atomics is what many blocks wait for
+    if (n) // 32 per warp at once: blocks wait for the L2's atomics
         atomicAdd(&state.counts[turn.now][threadIdx.x], n);
 }
 
@@ -96,39 +95,37 @@ __global__ void __launch_bounds__(MAP_THREADS)
     int i = chunks.total - 1 - (int)(blockIdx.x * UNROLL * MAP_THREADS + threadIdx.x);
     uint4 v[UNROLL];
     motus_let_successor_start();
-    fetch<LINEAR>(v, chunks, i,
-                  -MAP_THREADS); // the counting kernel, which has begun, only reads the picture
+    fetch<LINEAR>(v, chunks, i, -MAP_THREADS); // the counting kernel does not write the picture
     motus_wait_for_predecessor();
     int bin = threadIdx.x;
     uint32_t n = __ldcg(&state.counts[turn.now][bin]);
-    int anew = starts_anew(turn, n, __ldcg(&state.counts[turn.before][bin]), samples, scratch);
+    int restart = restarts(turn, n, __ldcg(&state.counts[turn.before][bin]), samples, scratch);
     curve[bin] =
         next_value(state, turn, 1, 0, bin, motus_curve_value(running_sum(n, scratch), samples),
-                   anew, blockIdx.x == 0);
+                   restart, blockIdx.x == 0);
     if (blockIdx.x == 0) state.counts[turn.next][bin] = 0;
-    __syncthreads(); // the curve is there
+    __syncthreads(); // the curve is complete
 #pragma unroll
     for (int u = 0; u < UNROLL; u++)
         if (i - u * MAP_THREADS >= 0)
-            __stcs(reinterpret_cast<uint4 *>(chunks.dst + chunk_place<LINEAR>(chunks,
-                                                                              i - u * MAP_THREADS,
-                                                                              chunks.dst_stride)),
+            __stcs(reinterpret_cast<uint4 *>(chunks.dst + chunk_offset<LINEAR>(chunks,
+                                                                               i - u * MAP_THREADS,
+                                                                               chunks.dst_stride)),
                    make_uint4(map_word(curve, v[u].x), map_word(curve, v[u].y),
                               map_word(curve, v[u].z), map_word(curve, v[u].w)));
 }
 
 } // namespace
 
-// The weights of all columns (up to a whole number of chunks) and rows, in the form map_cells
-// takes.
+// Uploads the weights of all columns (up to a whole number of chunks) and rows for map_cells.
 static MotusStatus upload_weights(const MotusCudaEqualizer *e, int columns, MotusError *error) {
     const MotusTileGrid *g = &e->grid;
     uint32_t *weights = (uint32_t *)motus_alloc((size_t)(columns + g->height), sizeof *weights);
     if (!weights) return motus_fail(error, MOTUS_ERR_MEMORY, "equalizer: out of memory");
     for (int x = 0; x < columns; x++)
-        weights[x] = 1024 + 65535u * motus_tile_place(x, g->tile_w, g->nx).weight;
+        weights[x] = 1024 + 65535u * motus_tile_position(x, g->tile_w, g->nx).weight;
     for (int y = 0; y < g->height; y++)
-        weights[columns + y] = 16u * motus_tile_place(y, g->tile_h, g->ny).weight;
+        weights[columns + y] = 16u * motus_tile_position(y, g->tile_h, g->ny).weight;
     MotusStatus status =
         motus_cuda_check(cudaMemcpy(e->column_weights, weights, 4 * (size_t)(columns + g->height),
                                     cudaMemcpyHostToDevice),
@@ -137,7 +134,7 @@ static MotusStatus upload_weights(const MotusCudaEqualizer *e, int columns, Motu
     return status;
 }
 
-// What the device is, and device memory.
+// Allocates and fills device memory.
 static MotusStatus set_up(MotusCudaEqualizer *e, MotusError *error) {
     const MotusTileGrid *g = &e->grid;
     int columns = (g->width + 15) / 16 * 16, device = 0;
@@ -159,8 +156,8 @@ static MotusStatus set_up(MotusCudaEqualizer *e, MotusError *error) {
     e->state.curves = (uint8_t(*)[256])(base + counts + smooth);
     e->column_weights = (uint32_t *)(base + state), e->row_weights = e->column_weights + columns;
     status = upload_weights(e, columns, error);
-    // Runs may come on streams that do not wait for the default one, and a copy from pageable
-    // memory returns before it has arrived.
+    // Streams of runs need not wait for the default one, and a copy from pageable memory may still
+    // be in flight.
     return status ? status : motus_cuda_check(cudaStreamSynchronize(0), what, error);
 }
 

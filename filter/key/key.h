@@ -1,12 +1,12 @@
 // Row functions below the chroma key (plain C and AVX2), and what it makes of a configuration,
 // which the CUDA version shares.
 // SPDX-License-Identifier: BSD-2-Clause
-#ifndef FILTER_KEY_H
-#define FILTER_KEY_H
+#ifndef FILTER_KEY_KEY_H
+#define FILTER_KEY_KEY_H
 
 #include <stdalign.h>
 
-#include "filter/key_core.h"
+#include "filter/key/key_core.h"
 #include "yuv/image.h"
 
 enum { KEY_CHUNK = 128 }; // pixels handled at once, even
@@ -34,6 +34,8 @@ typedef struct MotusKeyOps {
                      int n, const MotusYuvMatrix *matrix);
 } MotusKeyOps;
 
+// Returns the fastest table that this CPU runs; plain C if `exec` says so.
+const MotusKeyOps *motus_key_ops(const MotusExec *exec);
 extern const MotusKeyOps motus_key_ops_c;
 #if defined(__x86_64__)
 extern const MotusKeyOps motus_key_ops_avx2;

@@ -5,8 +5,8 @@
 // the same bits: a product and a sum are rounded together where motus_key_fused says so, else one
 // by one. A compiler must not contract them.
 // SPDX-License-Identifier: BSD-2-Clause
-#ifndef FILTER_KEY_CORE_H
-#define FILTER_KEY_CORE_H
+#ifndef FILTER_KEY_KEY_CORE_H
+#define FILTER_KEY_KEY_CORE_H
 
 #include <math.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 // Wavelet rows for AVX2: the compiler's vectorizer over the same bodies.
 // SPDX-License-Identifier: BSD-2-Clause
-#include "filter/wavelet_tmpl.h"
+#include "filter/wavelet/wavelet_tmpl.h"
 
 const MotusWaveletOps motus_wavelet_ops_avx2 = {split,    split_rows, merge,  merge_rows,
                                                 to_float, to_sample,  shrink, quantize};

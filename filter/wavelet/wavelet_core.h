@@ -2,8 +2,8 @@
 // multiplied and added in this order and never fused (files that include this are compiled without
 // contraction), so that both give the same bits.
 // SPDX-License-Identifier: BSD-2-Clause
-#ifndef FILTER_WAVELET_CORE_H
-#define FILTER_WAVELET_CORE_H
+#ifndef FILTER_WAVELET_WAVELET_CORE_H
+#define FILTER_WAVELET_WAVELET_CORE_H
 
 #include "common/int_core.h"
 #include "motus/filter.h"

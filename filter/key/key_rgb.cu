@@ -11,11 +11,11 @@
 #include "common/cuda_call.cuh"
 
 extern "C" {
-#include "filter/key.h"
+#include "filter/key/key.h"
 }
 
-#include "filter/key.cuh"
-#include "filter/planes.h"
+#include "filter/key/key.cuh"
+#include "yuv/usable.h"
 
 namespace {
 

@@ -1,7 +1,7 @@
 // Bodies of the chroma key's row functions; compiled once as scalar C and once for AVX2, where the
 // compiler vectorizes the loops.
 // SPDX-License-Identifier: BSD-2-Clause
-#include "filter/key.h"
+#include "filter/key/key.h"
 
 static void split(MotusKeyPixels *restrict dst, const uint8_t *restrict rgb, int n) {
     for (int i = 0; i < n; i++)

@@ -1,9 +1,9 @@
 // Row functions below the wavelet transform: plain C and AVX2.
 // SPDX-License-Identifier: BSD-2-Clause
-#ifndef FILTER_WAVELET_H
-#define FILTER_WAVELET_H
+#ifndef FILTER_WAVELET_WAVELET_H
+#define FILTER_WAVELET_WAVELET_H
 
-#include "filter/wavelet_core.h"
+#include "filter/wavelet/wavelet_core.h"
 
 typedef struct MotusWaveletOps {
     // n outputs each from 2 n + 2 extended samples.

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <math.h>
 
-#include "filter/key.h"
+#include "filter/key/key.h"
 
 MotusKeyConfig motus_key_config(uint8_t r, uint8_t g, uint8_t b) {
     int high = motus_max(r, motus_max(g, b)), low = motus_min(r, motus_min(g, b)), d = high - low;

@@ -2,7 +2,7 @@
 // compiler vectorizes the loops.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "common/float_core.h"
-#include "filter/wavelet.h"
+#include "filter/wavelet/wavelet.h"
 
 static void split(float *restrict low, float *restrict high, const float *restrict row, int n) {
     for (int i = 0; i < n; i++) {

@@ -1,7 +1,7 @@
-// Histogram equalization on the CPU: counting, curves, mapping; global, or by tiles with a clip
-// limit; curves smoothed over time.
+// Histogram equalization on the CPU: of the whole plane, or by tiles with a clip limit (CLAHE);
+// curves smoothed over time.
 // SPDX-License-Identifier: BSD-2-Clause
-#include "filter/equalize.h"
+#include "filter/equalize/equalize.h"
 
 #include <string.h>
 
@@ -13,23 +13,23 @@
 struct MotusEqualizer {
     MotusEqualizeConfig config;
     MotusTileGrid grid;
-    int started;             // `smooth` and `before` hold a picture
+    int started;             // `smooth` and `before` are valid
     uint32_t (*counts)[256]; // of each tile
     uint16_t (*smooth)[256]; // curve of each tile, 8 fraction bits
-    uint8_t (*curves)[256];  // rounded: what pictures are mapped by
-    uint32_t before[256];    // histogram of the picture before
-    MotusTilePlace *columns; // of each column
+    uint8_t (*curves)[256];  // the same, rounded
+    uint32_t before[256];    // histogram of the previous picture
+    MotusTilePosition *columns;
 };
 
-// Each value has eight counts, which take turns: equal neighbours do not wait for each other, and
-// their counts share a cache line.
+// Counts 8 samples. Each value has eight counts in one cache line, used in turn, so equal
+// neighbours do not wait for each other.
 static inline void count_8(uint32_t part[256][8], const uint8_t *p) {
     uint64_t v;
     memcpy(&v, p, 8);
     for (int k = 0; k < 8; k++) part[v >> (8 * k) & 255][k]++;
 }
 
-// Adds the samples of a rectangle to counts. The next row is fetched while one is counted.
+// Counts the samples of a rectangle, and prefetches the next row meanwhile.
 static void count_rows(uint32_t counts[256], const uint8_t *row, ptrdiff_t stride, int width,
                        int height) {
     uint32_t part[256][8] = {{0}};
@@ -102,8 +102,7 @@ MotusEqualizeConfig motus_equalize_config_clahe(void) {
 
 MotusStatus motus_equalize_grid(MotusTileGrid *grid, const MotusEqualizeConfig *config, int width,
                                 int height) {
-    if (!config || width < 1 || height < 1 || width > MOTUS_MAX_SIZE || height > MOTUS_MAX_SIZE)
-        return MOTUS_ERR_ARGUMENT;
+    if (!config || !motus_size_usable(width, height)) return MOTUS_ERR_ARGUMENT;
     if (config->tiles_x < 1 || config->tiles_x > MOTUS_EQUALIZE_MAX_TILES || config->tiles_y < 1 ||
         config->tiles_y > MOTUS_EQUALIZE_MAX_TILES)
         return MOTUS_ERR_ARGUMENT;
@@ -138,7 +137,7 @@ MotusStatus motus_equalizer_open(MotusEqualizer **equalizer, const MotusEqualize
         motus_equalizer_close(&e);
         return MOTUS_ERR_MEMORY;
     }
-    for (int x = 0; x < width; x++) e->columns[x] = motus_tile_place(x, grid.tile_w, grid.nx);
+    for (int x = 0; x < width; x++) e->columns[x] = motus_tile_position(x, grid.tile_w, grid.nx);
     *equalizer = e;
     return MOTUS_OK;
 }
@@ -174,9 +173,9 @@ static void count_tiles(MotusEqualizer *e, const MotusPlane *src, const MotusExe
     }
 }
 
-// Whether smoothing must start anew: first picture, or a cut. Keeps the picture's histogram for the
-// next one.
-static int starts_anew(MotusEqualizer *e) {
+// True if smoothing restarts: at the first picture or a scene cut. Keeps the histogram for the next
+// picture.
+static int restarts(MotusEqualizer *e) {
     uint64_t difference = 0;
     for (int k = 0; k < 256; k++) {
         uint32_t n = 0;
@@ -184,10 +183,10 @@ static int starts_anew(MotusEqualizer *e) {
         difference += n > e->before[k] ? n - e->before[k] : e->before[k] - n;
         e->before[k] = n;
     }
-    int anew = !e->started ||
-               motus_curve_is_cut(difference, (uint32_t)e->grid.width * (uint32_t)e->grid.height);
+    const int restart = !e->started || motus_curve_is_cut(difference, (uint32_t)e->grid.width *
+                                                                          (uint32_t)e->grid.height);
     e->started = 1;
-    return anew;
+    return restart;
 }
 
 static void clip_counts(uint32_t counts[256], uint32_t total, int clip_q8) {
@@ -199,7 +198,7 @@ static void clip_counts(uint32_t counts[256], uint32_t total, int clip_q8) {
 }
 
 static void update_curves(MotusEqualizer *e) {
-    int anew = starts_anew(e);
+    const int restart = restarts(e);
     for (int t = 0; t < e->grid.nx * e->grid.ny; t++) {
         uint32_t total = 0;
         for (int k = 0; k < 256; k++) total += e->counts[t][k];
@@ -208,10 +207,18 @@ static void update_curves(MotusEqualizer *e) {
         motus_equalize_curve(now, e->counts[t]);
         for (int k = 0; k < 256; k++) {
             e->smooth[t][k] =
-                motus_curve_smooth(e->smooth[t][k], now[k], anew ? 0 : e->config.smooth_q8);
+                motus_curve_smooth(e->smooth[t][k], now[k], restart ? 0 : e->config.smooth_q8);
             e->curves[t][k] = motus_curve_round(e->smooth[t][k]);
         }
     }
+}
+
+// Returns the bilinear mean of four curves' values. Weights sum to 2^20, so 255 * 2^20 fits in 32
+// bits.
+static uint8_t mix(uint32_t c00, uint32_t c01, uint32_t c10, uint32_t c11, uint32_t wx,
+                   uint32_t wy) {
+    uint32_t top = c00 * (1024 - wx) + c01 * wx, bottom = c10 * (1024 - wx) + c11 * wx;
+    return (uint8_t)((top * (1024 - wy) + bottom * wy + (1u << 19)) >> 20);
 }
 
 static void map_tiles(const MotusEqualizer *e, MotusPlane *dst, const MotusPlane *src,
@@ -220,16 +227,16 @@ static void map_tiles(const MotusEqualizer *e, MotusPlane *dst, const MotusPlane
     int threads = motus_threads_ready(exec ? exec->threads : 0);
 #pragma omp parallel for num_threads(threads) schedule(static)
     for (int y = 0; y < g->height; y++) {
-        MotusTilePlace row = motus_tile_place(y, g->tile_h, g->ny);
+        MotusTilePosition row = motus_tile_position(y, g->tile_h, g->ny);
         const uint8_t(*top)[256] = (const uint8_t(*)[256])e->curves + row.a * g->nx;
         const uint8_t(*bottom)[256] = (const uint8_t(*)[256])e->curves + row.b * g->nx;
         const uint8_t *in = src->data + y * src->stride;
         uint8_t *out = dst->data + y * dst->stride;
         for (int x = 0; x < g->width; x++) {
-            MotusTilePlace c = e->columns[x];
+            MotusTilePosition c = e->columns[x];
             uint8_t v = in[x];
-            out[x] = motus_tile_mix(top[c.a][v], top[c.b][v], bottom[c.a][v], bottom[c.b][v],
-                                    c.weight, row.weight);
+            out[x] =
+                mix(top[c.a][v], top[c.b][v], bottom[c.a][v], bottom[c.b][v], c.weight, row.weight);
         }
     }
 }

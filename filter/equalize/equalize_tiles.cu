@@ -1,27 +1,25 @@
-// Equalization by tiles on a CUDA device: three kernels, each of which is launched while the one
-// before it is finishing.
+// Equalization by tiles on a CUDA device; three kernels, launched early.
 //
-// Counting: a block counts a band of rows of one tile into 32 copies of the histogram, one per
-// lane. Curves: a block computes one tile's. Mapping: a block takes a band of the rectangle
-// ("cell") between four tile centres. The cell's four curves are the bytes of one word per value,
-// in 32 copies too; a thread keeps the weights of its 16 columns and walks down, 16 bytes in, 16
-// bytes out. A sample costs two instructions to find its word, two dot products of two weights and
-// two bytes, and two multiply-adds. Weights are tables from the time the equalizer was opened.
-// Tiles and cells need not begin and end at 16-byte chunks: samples of chunks that they share are
-// taken one by one, a warp for each row. Bytes: the picture is read twice (the second time partly
-// from the L2) and written once.
+// Counting: a block counts a band of rows of a tile into 32 copies of the histogram, one per lane.
+// Curves: a block computes a tile's. Mapping: a block takes a band of a cell, the rectangle between
+// four tile centres. The cell's four curves are the bytes of one word per value, in 32 copies too.
+// A thread keeps the weights of its 16 columns and walks down, 16 bytes in, 16 bytes out. A sample
+// costs two instructions to find its word, two dot products of two weights and two bytes, and two
+// multiply-adds. Tiles and cells need not begin at 16-byte chunks: samples of shared chunks are
+// taken one by one, a warp per row. The picture is read twice (partly from the L2) and written
+// once.
 // SPDX-License-Identifier: BSD-2-Clause
-#include "filter/equalize.cuh"
+#include "filter/equalize/equalize.cuh"
 
 #include <cuda_pipeline_primitives.h>
 
 namespace {
 
-constexpr int COUNT_THREADS = 512, COUNT_BLOCKS = 2; // the second: on a multiprocessor at once
-constexpr int COUNT_ROWS = 4; // chunks that a thread takes at a time, and has under way besides
+constexpr int COUNT_THREADS = 512, COUNT_BLOCKS = 2; // BLOCKS: resident on a multiprocessor
+constexpr int COUNT_ROWS = 4; // chunks that a thread counts at a time, while as many load
 constexpr int CURVE_THREADS = 256;
-constexpr int MAP_THREADS = 256, MAP_BLOCKS = 4; // as above
-constexpr int MAP_STAGES = 3;                    // chunks that a thread has under way
+constexpr int MAP_THREADS = 256, MAP_BLOCKS = 4;
+constexpr int MAP_STAGES = 3; // chunks that a thread has in flight
 
 struct Picture {
     uint8_t *dst;
@@ -33,11 +31,11 @@ struct Picture {
 // `rows`th row from `row` on.
 struct Area {
     int x0, x1, y0, y1;
-    int first, end; // chunks of 16 samples that lie in it
+    int first, end; // whole chunks of 16 samples in it
     int column, columns, row, rows;
 };
 
-// threads: a block's. Threads that have no place get a row beyond the end.
+// threads: of the block. Threads without a part get a row beyond the end.
 __device__ __forceinline__ Area area_of(int x0, int x1, int y0, int y1, int threads) {
     Area a = {x0, x1, y0, y1, (x0 + 15) / 16, max((x0 + 15) / 16, x1 / 16), 0, 0, 0, 0};
     a.columns = min(max(a.end - a.first, 1), threads), a.rows = threads / a.columns;
@@ -46,14 +44,14 @@ __device__ __forceinline__ Area area_of(int x0, int x1, int y0, int y1, int thre
     return a;
 }
 
-// The column outside of whole chunks that this lane has: 16 lanes for those at the left, 16 for
-// those at the right. -1: none.
+// Returns this lane's column outside whole chunks, or -1: 16 lanes take those at the left, 16 those
+// at the right.
 __device__ __forceinline__ int border_column(const Area &a) {
     int lane = threadIdx.x % 32, x = lane < 16 ? a.x0 + lane : 16 * a.end + lane - 16;
     return x < (lane < 16 ? min(a.x1, 16 * a.first) : a.x1) ? x : -1;
 }
 
-// Chunk `column` of COUNT_ROWS of a thread's rows from y on, as far as they are inside the area.
+// Loads chunk `column` of COUNT_ROWS of a thread's rows from y on, inside the area.
 __device__ __forceinline__ void fetch(uint4 v[COUNT_ROWS], const Picture &p, const Area &a,
                                       int column, int y) {
 #pragma unroll
@@ -74,11 +72,11 @@ __global__ void __launch_bounds__(COUNT_THREADS, COUNT_BLOCKS)
     for (int k = threadIdx.x; k < 64 * COPIES; k += COUNT_THREADS)
         reinterpret_cast<uint4 *>(table)[k] = make_uint4(0, 0, 0, 0);
     motus_wait_for_predecessor();
-    motus_let_successor_start(); // not earlier: the mapping kernel fetches the picture without
-                                 // waiting for whoever made it
+    motus_let_successor_start(); // not earlier: the mapping kernel loads the picture without
+                                 // waiting
     if (from >= to) return;
     Area a = area_of(x0, min(x0 + grid.tile_w, grid.width), from, to, COUNT_THREADS);
-    uint32_t place = 4 * (threadIdx.x % 32);
+    uint32_t offset = 4 * (threadIdx.x % 32);
     __syncthreads(); // the table is clear
     for (int column = a.first + a.column; column < a.end; column += COUNT_THREADS) {
         uint4 next[COUNT_ROWS];
@@ -91,7 +89,7 @@ __global__ void __launch_bounds__(COUNT_THREADS, COUNT_BLOCKS)
             fetch(next, p, a, column, y + step);
 #pragma unroll
             for (int u = 0; u < COUNT_ROWS; u++)
-                if (y + u * a.rows < to) count_chunk(table, place, v[u], 16);
+                if (y + u * a.rows < to) count_chunk(table, offset, v[u], 16);
         }
     }
     int x = border_column(a);
@@ -117,25 +115,25 @@ __global__ void __launch_bounds__(CURVE_THREADS)
         for (int t = 0; t < tiles; t++)
             plane_now += state.counts[turn.now * tiles + t][bin],
                 plane_before += state.counts[turn.before * tiles + t][bin];
-    int anew = starts_anew(turn, plane_now, plane_before,
+    int restart = restarts(turn, plane_now, plane_before,
                            (uint32_t)grid.width * (uint32_t)grid.height, scratch);
     uint32_t total = block_sum(n, scratch), limit = motus_clip_limit(total, clip_q8);
     uint32_t excess = block_sum(limit && n > limit ? n - limit : 0, scratch);
     MotusEqualizeClip clip = motus_clip_share(limit, excess);
     uint32_t sum = running_sum(motus_clip_bin(n, bin, &clip), scratch);
-    next_value(state, turn, tiles, tile, bin, motus_curve_value(sum, total), anew, 1);
+    next_value(state, turn, tiles, tile, bin, motus_curve_value(sum, total), restart, 1);
     state.counts[turn.next * tiles + tile][bin] = 0;
 }
 
-// Columns or rows whose tiles a and b are the same: stretch k of n + 1 along an axis.
-// motus_tile_place changes where 2 * position reaches an odd multiple of size.
+// Finds the columns or rows [from, to) between the same two tile centres: stretch k of n + 1 along
+// an axis. motus_tile_position changes tiles where 2 * position reaches an odd multiple of size.
 __device__ void cell_range(int *from, int *to, int k, int size, int length) {
     *from = k ? min(((2 * k - 1) * size + 1) / 2, length) : 0;
     *to = min(((2 * k + 1) * size + 1) / 2, length);
 }
 
-// Entry v of the table holds four curves' values at v: of the tiles above left, above right, below
-// left, below right of the cell's middle.
+// Fills the table: entry v holds the values at v of the curves above left, above right, below left
+// and below right of the cell's middle.
 __device__ void fill_table(uint32_t *table, const MotusTileGrid &grid, const uint8_t (*curves)[256],
                            int column, int row) {
     int left = max(column - 1, 0), right = min(column, grid.nx - 1);
@@ -148,32 +146,32 @@ __device__ void fill_table(uint32_t *table, const MotusTileGrid &grid, const uin
     }
 }
 
-// motus_tile_mix of an entry's four values in the top byte: its sum times 16. columns: weights of
-// left and right; above, below: 16 times those of the rows.
+// Equals mix of equalize.c, in the top byte: the sum times 16. columns: weights of left and right;
+// above, below: 16 times those of the rows.
 __device__ __forceinline__ uint32_t mix(uint32_t values, uint32_t columns, uint32_t above,
                                         uint32_t below) {
     return __dp2a_lo(columns, values, 0u) * above +
            (__dp2a_hi(columns, values, 0u) * below + (1u << 23));
 }
 
-// Four samples. place: the lane's byte offset in a row of copies.
-__device__ __forceinline__ uint32_t map_word(const uint32_t *table, uint32_t place, uint32_t w,
+// Maps four samples. offset: the lane's bytes in a row of copies.
+__device__ __forceinline__ uint32_t map_word(const uint32_t *table, uint32_t offset, uint32_t w,
                                              const uint32_t *columns, uint32_t above,
                                              uint32_t below) {
     uint32_t sum[4];
 #pragma unroll
     for (int k = 0; k < 4; k++)
         sum[k] = mix(*reinterpret_cast<const uint32_t *>(reinterpret_cast<const uint8_t *>(table) +
-                                                         (row_of(w, k) | place)),
+                                                         (row_of(w, k) | offset)),
                      columns[k], above, below);
     return __byte_perm(__byte_perm(sum[0], sum[1], 0x0073), __byte_perm(sum[2], sum[3], 0x0073),
                        0x5410);
 }
 
-// A thread's next chunks, on their way from device memory; no other thread looks at them.
+// Chunks in flight from device memory, each for its own thread.
 typedef uint4 Ahead[MAP_STAGES][MAP_THREADS];
 
-// Every call is one step for __pipeline_wait_prior, also where there is nothing to fetch.
+// Every call commits one stage for __pipeline_wait_prior, even if there is nothing to load.
 __device__ __forceinline__ void fetch_ahead(uint4 *slot, const uint8_t *chunk, bool inside) {
     if (inside) __pipeline_memcpy_async(slot, chunk, 16);
     __pipeline_commit();
@@ -188,7 +186,7 @@ __device__ __forceinline__ void start_column(Ahead ahead, const Picture &p, cons
                     column < a.end && a.row + s * a.rows < a.y1);
 }
 
-// A thread's rows of one column of chunks, which start_column has begun to fetch.
+// Maps a thread's rows of a column of chunks, whose loads start_column has begun.
 __device__ __forceinline__ void map_column(Ahead ahead, const Picture &p, const Area &a, int column,
                                            const uint32_t *table, const uint32_t *column_weights,
                                            const uint32_t *row_weights) {
@@ -196,7 +194,7 @@ __device__ __forceinline__ void map_column(Ahead ahead, const Picture &p, const 
     const uint8_t *in =
         p.src + (size_t)a.row * (size_t)p.src_stride + 16 * (size_t)column + MAP_STAGES * in_step;
     uint8_t *out = p.dst + (size_t)a.row * (size_t)p.dst_stride + 16 * (size_t)column;
-    uint32_t weights[16], place = 4 * (threadIdx.x % COPIES);
+    uint32_t weights[16], offset = 4 * (threadIdx.x % COPIES);
 #pragma unroll
     for (int i = 0; i < 16; i += 4)
         *reinterpret_cast<uint4 *>(weights + i) =
@@ -208,19 +206,19 @@ __device__ __forceinline__ void map_column(Ahead ahead, const Picture &p, const 
         __pipeline_wait_prior(MAP_STAGES - 1);
         uint4 v = ahead[slot][threadIdx.x];
         __stcs(reinterpret_cast<uint4 *>(out),
-               make_uint4(map_word(table, place, v.x, weights, above, below),
-                          map_word(table, place, v.y, weights + 4, above, below),
-                          map_word(table, place, v.z, weights + 8, above, below),
-                          map_word(table, place, v.w, weights + 12, above, below)));
+               make_uint4(map_word(table, offset, v.x, weights, above, below),
+                          map_word(table, offset, v.y, weights + 4, above, below),
+                          map_word(table, offset, v.z, weights + 8, above, below),
+                          map_word(table, offset, v.w, weights + 12, above, below)));
         fetch_ahead(&ahead[slot][threadIdx.x], in, y + MAP_STAGES * a.rows < a.y1);
         slot = slot == MAP_STAGES - 1 ? 0 : slot + 1;
     }
 }
 
-// Block x, z: cell, from the last row of cells to the first, as the end of the picture is most
-// likely still in the L2; y: band of its rows. gridDim.y bands are for a cell as large as a tile,
-// smaller ones have fewer: blocks take about the same time, and all are resident at once.
-// column_weights: of each column, (1024 - weight) | weight << 16; row_weights: 16 * weight.
+// Block x, z: cell, the last row of cells first, since the end of the picture is most likely still
+// in the L2; y: band of its rows. A cell as large as a tile has gridDim.y bands, smaller ones have
+// fewer: blocks take about the same time, and all are resident. column_weights: (1024 - weight) |
+// weight << 16; row_weights: 16 * weight.
 __global__ void __launch_bounds__(MAP_THREADS, MAP_BLOCKS)
     map_cells(Picture p, MotusTileGrid grid, const uint8_t (*curves)[256],
               const uint32_t *column_weights, const uint32_t *row_weights) {
@@ -236,11 +234,10 @@ __global__ void __launch_bounds__(MAP_THREADS, MAP_BLOCKS)
     int band = (y1 - y0 + bands - 1) / bands, from = y0 + (bands - 1 - (int)blockIdx.y) * band;
     if (from >= y1) return;
     Area a = area_of(x0, x1, from, min(from + band, y1), MAP_THREADS);
-    start_column(ahead, p, a,
-                 a.first + a.column); // the kernels before, which have begun, only read the picture
+    start_column(ahead, p, a, a.first + a.column); // earlier kernels do not write the picture
     motus_wait_for_predecessor();
     fill_table(table, grid, curves, cell_x, cell_y);
-    __syncthreads(); // the table is there
+    __syncthreads(); // the table is complete
     for (int column = a.first + a.column; column < a.end; column += MAP_THREADS) {
         map_column(ahead, p, a, column, table, column_weights, row_weights);
         start_column(ahead, p, a, column + MAP_THREADS);
@@ -264,8 +261,7 @@ extern "C" MotusStatus motus_cuda_equalize_tiles(const MotusCudaEqualizer *e, co
     const MotusTileGrid *g = &e->grid;
     Picture p = {dst->data, src->data, (int)dst->stride, (int)src->stride};
     int tiles = g->nx * g->ny, parts = COUNT_BLOCKS * e->processors / tiles;
-    // Cells at the edges are smaller than a tile; their bands, rounded up, are fewer than nx + ny
-    // bands more than if they were not.
+    // Cells at the edges are smaller than a tile; rounding their bands up adds fewer than nx + ny.
     int bands = (MAP_BLOCKS * e->processors - g->nx - g->ny) / tiles;
     MotusStatus status = motus_launch_early(
         dim3((unsigned)tiles, (unsigned)motus_clip(1, g->tile_h, parts)), COUNT_THREADS, stream,

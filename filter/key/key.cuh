@@ -3,10 +3,10 @@
 // multiply-add pipe, in floats. Whether a pixel is inside is the sign bit of three margins;
 // mixtures are dot products of bytes.
 // SPDX-License-Identifier: BSD-2-Clause
-#ifndef FILTER_KEY_CUH
-#define FILTER_KEY_CUH
+#ifndef FILTER_KEY_KEY_CUH
+#define FILTER_KEY_KEY_CUH
 
-#include "filter/key_core.h"
+#include "filter/key/key_core.h"
 #include "motus/filter_cuda.h"
 
 namespace {

@@ -13,11 +13,11 @@
 #include "common/cuda_call.cuh"
 
 extern "C" {
-#include "filter/key.h"
+#include "filter/key/key.h"
 }
 
-#include "filter/key.cuh"
-#include "filter/planes.h"
+#include "filter/key/key.cuh"
+#include "yuv/usable.h"
 
 namespace {
 
@@ -336,7 +336,7 @@ extern "C" MotusStatus motus_cuda_key_frame(const MotusFrame *dst, const MotusFr
                                             const MotusFrame *bg, const MotusKeyConfig *config,
                                             void *stream, MotusError *error) {
     MotusKey key;
-    if (!motus_frames_match(dst, fg) || !motus_frames_match(fg, bg) ||
+    if (!motus_frames_usable(dst, fg) || !motus_frames_usable(fg, bg) ||
         motus_key_prepare(&key, config))
         return motus_fail(error, MOTUS_ERR_ARGUMENT,
                           "chroma key: sizes differ, or a parameter is out of range");

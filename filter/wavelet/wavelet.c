@@ -4,7 +4,7 @@
 #include "common/alloc.h"
 #include "common/cpu.h"
 #include "common/threads.h"
-#include "filter/wavelet_tmpl.h"
+#include "filter/wavelet/wavelet_tmpl.h"
 #include "yuv/usable.h"
 
 const MotusWaveletOps motus_wavelet_ops_c = {split,    split_rows, merge,  merge_rows,

@@ -1,18 +1,15 @@
-// Mapping by a 256-entry table, AVX2: sixteen 16-entry look-ups, 32 samples at a time; twice as
-// fast as a load per sample.
+// Mapping by a 256-entry table with sixteen 16-entry shuffles, 32 samples at a time: twice as fast
+// as a load per sample.
 // SPDX-License-Identifier: BSD-2-Clause
 #include <immintrin.h>
 
-#include "filter/equalize.h"
+#include "filter/equalize/equalize.h"
 
-enum {
-    AHEAD = 2048
-}; // bytes from what is mapped to what is fetched meanwhile, at a row's end most likely in the next
-   // row
+enum { AHEAD = 2048 }; // bytes to prefetch ahead; beyond a row's end most likely the next row
 
-// Entries 0..127 of a table whose sixteenths were replaced by their difference (xor) from the one
-// before: every step that an index is still not negative after taking 16 away turns the result into
-// the next sixteenth's. Indices from 128 on give 0.
+// Looks up entries 0..127 of a table; indices from 128 on give 0. steps[k]: sixteenth k xor
+// sixteenth k - 1. An index that is still not negative after subtracting 16 moves the result on to
+// the next sixteenth.
 static inline __m256i half_look_up(const __m256i steps[8], __m256i index) {
     __m256i result = _mm256_shuffle_epi8(steps[0], index);
     for (int k = 1; k < 8; k++) {

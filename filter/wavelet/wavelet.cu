@@ -16,7 +16,7 @@
 #include "common/cuda_call.cuh"
 #include "common/float_core.h"
 #include "common/int_core.h"
-#include "filter/wavelet_core.h"
+#include "filter/wavelet/wavelet_core.h"
 #include "yuv/usable.h"
 
 namespace {
