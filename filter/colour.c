@@ -53,7 +53,7 @@ MotusStatus motus_frame_to_rgb24(MotusPlane *dst, const MotusFrame *src, int mat
     return MOTUS_OK;
 }
 
-// Between an RGB24 picture and its three planes, either way.
+// Copies an RGB24 picture to its three planes, or joins them.
 static MotusStatus exchange_planes(const MotusPlane *rgb, const MotusPlane planes[3], int joins,
                                    const MotusExec *exec) {
     if (!motus_rgb24_usable(rgb, planes)) return MOTUS_ERR_ARGUMENT;

@@ -1,5 +1,4 @@
-// Colour conversion on a CUDA device, and RGB24 split and joined; equals the conversions of
-// chromakey.c bit for bit.
+// Colour conversion on a CUDA device, and RGB24 split and joined; equals colour.c bit for bit.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "motus/filter_cuda.h"
 
@@ -47,7 +46,7 @@ __global__ void yuv_to_rgb24(View dst, Picture src, MotusYuvMatrix m) {
     out[0] = (uint8_t)r, out[1] = (uint8_t)g, out[2] = (uint8_t)b;
 }
 
-// Thread: one pixel, either way.
+// Thread: one pixel. JOIN: from planes to RGB24, else the reverse.
 template <bool JOIN> __global__ void rgb24_planes(View rgb, View r, View g, View b) {
     int x = blockIdx.x * 32 + threadIdx.x, y = blockIdx.y * WARPS + threadIdx.y;
     if (x >= r.width || y >= r.height) return;

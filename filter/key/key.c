@@ -48,7 +48,7 @@ MotusStatus motus_key_rgb24(MotusPlane *dst, const MotusPlane *fg, const MotusPl
     return MOTUS_OK;
 }
 
-// n chroma samples of row y, by their weights.
+// Mixes n chroma samples of row y.
 static void mix_chroma(MotusFrame *dst, const MotusFrame *fg, const MotusFrame *bg, int x, int y,
                        int n, const uint16_t *weight, const MotusKey *key, const MotusKeyOps *ops) {
     uint8_t front[2][KEY_CHUNK / 2];
@@ -60,7 +60,7 @@ static void mix_chroma(MotusFrame *dst, const MotusFrame *fg, const MotusFrame *
                  bg->plane[1 + p].data + y * bg->plane[1 + p].stride + x, weight, n);
 }
 
-// Luma rows 2 y and 2 y + 1 and chroma row y.
+// Keys luma rows 2 y and 2 y + 1 and chroma row y.
 static void key_frame_rows(MotusFrame *dst, const MotusFrame *fg, const MotusFrame *bg, int y,
                            const MotusKey *key, const MotusKeyOps *ops) {
     const MotusPlane *p = fg->plane;

@@ -1,5 +1,4 @@
-// Row functions below the chroma key (plain C and AVX2), and what it makes of a configuration,
-// which the CUDA version shares.
+// Row functions of the chroma key (plain C and AVX2), and its prepared configuration.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef FILTER_KEY_KEY_H
 #define FILTER_KEY_KEY_H
@@ -9,25 +8,24 @@
 #include "filter/key/key_core.h"
 #include "yuv/image.h"
 
-enum { KEY_CHUNK = 128 }; // pixels handled at once, even
+enum { KEY_CHUNK = 128 }; // pixels per call, even
 
-// r, g, b of up to KEY_CHUNK pixels.
+// R, G, B of up to KEY_CHUNK pixels.
 typedef struct MotusKeyPixels {
     alignas(32) uint8_t c[3][KEY_CHUNK];
 } MotusKeyPixels;
 
-// n <= KEY_CHUNK pixels each.
+// Functions on n <= KEY_CHUNK pixels. Weights are 0..KEY_FULL, of the foreground.
 typedef struct MotusKeyOps {
     void (*split)(MotusKeyPixels *dst, const uint8_t *rgb, int n);
     void (*join)(uint8_t *rgb, const MotusKeyPixels *src, int n);
-    void (*weights)(uint16_t *weight, const MotusKeyPixels *pixels, int n,
-                    const MotusKey *key); // 0..KEY_FULL
+    void (*weights)(uint16_t *weight, const MotusKeyPixels *pixels, int n, const MotusKey *key);
     void (*weights_yuv)(uint16_t *weight, const uint8_t *y, const uint8_t *cb, const uint8_t *cr,
                         int n, const MotusKey *key);
     void (*unspill)(MotusKeyPixels *pixels, int n, const MotusKey *key);
-    // Weights of chroma samples from those of n luma samples of two rows; and spill in 4:2:0, n
-    // chroma samples, in place.
+    // Computes the weights of chroma samples from those of n luma samples of two rows.
     void (*halve)(uint16_t *mean, const uint16_t *above, const uint16_t *below, int n);
+    // Suppresses spill of n chroma samples in place.
     void (*unspill_chroma)(uint8_t *cb, uint8_t *cr, int n, const MotusKey *key);
     void (*mix)(uint8_t *dst, const uint8_t *fg, const uint8_t *bg, const uint16_t *weight, int n);
     void (*from_yuv)(MotusKeyPixels *dst, const uint8_t *y, const uint8_t *cb, const uint8_t *cr,
@@ -41,7 +39,7 @@ extern const MotusKeyOps motus_key_ops_c;
 extern const MotusKeyOps motus_key_ops_avx2;
 #endif
 
-// MOTUS_ERR_ARGUMENT: a parameter out of range.
+// Prepares a configuration. MOTUS_ERR_ARGUMENT: a parameter is out of range.
 MotusStatus motus_key_prepare(MotusKey *key, const MotusKeyConfig *config);
 
 #endif

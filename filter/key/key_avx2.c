@@ -1,4 +1,4 @@
-// Chroma key rows for AVX2: the compiler's vectorizer over the same bodies.
+// Row functions of the chroma key, vectorized by the compiler.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "filter/key/key_tmpl.h"
 

@@ -1,9 +1,7 @@
-// Chroma key: the per-pixel arithmetic that CPU and GPU share. Whether a pixel lies inside the
-// thresholds is exact: hue, saturation and value stay fractions, every comparison is multiplied
-// out, and the products are whole numbers (or halves) that a float holds. The weights of a soft
-// edge and spill suppression are single precision in a fixed order, so that every executor gives
-// the same bits: a product and a sum are rounded together where motus_key_fused says so, else one
-// by one. A compiler must not contract them.
+// Chroma key, per pixel. Thresholds are exact: comparisons of hue, saturation and value are
+// multiplied out, to whole numbers or halves that a float holds. Soft edges and spill suppression
+// are single precision in a fixed order, the same on CPU and GPU: motus_key_fused rounds a product
+// and a sum once, all else is rounded step by step. Includers are compiled without contraction.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef FILTER_KEY_KEY_CORE_H
 #define FILTER_KEY_KEY_CORE_H
@@ -17,39 +15,36 @@
 #include "yuv/rgb_core.h"
 
 enum { KEY_CIRCLE = 5760, KEY_UNIT = 1024 }; // 360 degrees; saturation or value 1
-enum { KEY_FULL = 256 };                     // weight of a pixel that is all foreground
+enum { KEY_FULL = 256 };                     // weight of a foreground pixel
 
-// The hues within the threshold, as a part of a plane of two colour differences (x, y) whose origin
-// is grey and in which opposite hues lie opposite each other. (f - |e|) * side > 0 inside, where f
-// and e are linear in x and y: f - |e| is twice the smaller of the distances from two lines through
-// grey. Coefficients are whole and sums below 2^24, so floats are exact, and f0 and e0 are such
-// that the result is never 0.
+// The hues within the threshold, in a plane of two colour differences (x, y): grey is the origin,
+// opposite hues lie opposite each other. Inside if (f - |e|) * side > 0, with f and e linear in x
+// and y: f - |e| is twice the smaller distance from two lines through grey. Coefficients are whole
+// and sums below 2^24, so floats are exact; f0 and e0 keep the result from being 0.
 typedef struct MotusKeyWedge {
     float fx, fy, f0, ex, ey, e0, side;
 } MotusKeyWedge;
 
-// A key configuration made ready.
+// A prepared key configuration.
 typedef struct MotusKey {
     int soft, spill;
     int channel;                      // the key's largest: 0 R, 1 G, 2 B
-    float cb_direction, cr_direction; // the key's chroma as a vector of length 2^10, whole
-    float cb_move, cr_move; // the opposite direction, times the strength of spill suppression
+    float cb_direction, cr_direction; // the key's chroma, of length 2^10, whole
+    float cb_move, cr_move;           // the opposite, times the strength of spill suppression
     MotusYuvMatrix matrix;
-    float rv, gu, gv, bu; // of the matrix, too
-    // Without a soft edge. Saturation and value in units of 1 (multiples of 2^-10), value_limit in
-    // 1/1024 of 1/255.
+    float rv, gu, gv, bu; // of the matrix
+
+    // Hard edge. Saturation and value are multiples of 2^-10, value_limit is in 1/1024 of 1/255.
     MotusKeyWedge rgb, chroma; // planes of (G - R, G - B), and of (Cb, Cr) - 128
-    float grey;                // 1/2 where grey's hue, which is 0, is inside; else -1
+    float grey;                // 1/2 if grey's hue, which is 0, is inside; else -1
     float saturation, sat_range, value, value_limit;
-    // With one: distances to the key are scaled so that the soft edge is 1 wide; `first` is
-    // motus_key_steps of the thresholds.
-    int first;
-    int around; // 0: hues beyond 120 degrees from the key are foreground by any reckoning, and 0
-                // and 360 degrees are the same
-    float hue_scale, hue_round, sat_scale, sat_at, value_scale,
-        value_at;    // hue_round: once around the circle, or out of reach
-    float hue_at[4]; // minus the key's hue, seen from 0, 120 and 240 degrees; [3]: from 360, for
-                     // what comes before 0
+
+    // Soft edge. Distances to the key are scaled so that the edge is 1 wide.
+    int first;                  // motus_key_steps of the thresholds
+    int around;                 // 0: hues beyond 120 degrees from the key are foreground anyway
+    float hue_scale, hue_round; // hue_round: the whole circle; out of reach if hues don't wrap
+    float sat_scale, sat_at, value_scale, value_at;
+    float hue_at[4]; // minus the key's hue from 0, 120 and 240 degrees; [3]: from 360, for hues < 0
 } MotusKey;
 
 MOTUS_HD float motus_key_sum(float a, float b) {
@@ -59,7 +54,7 @@ MOTUS_HD float motus_key_sum(float a, float b) {
     return a + b;
 #endif
 }
-// a * b + c rounded once, of arguments for which double precision is exact.
+// Returns a * b + c, rounded once. The exact value must fit in double precision.
 MOTUS_HD float motus_key_fused(float a, float b, float c) {
 #if defined(__CUDA_ARCH__)
     return __fmaf_rn(a, b, c);
@@ -70,18 +65,16 @@ MOTUS_HD float motus_key_fused(float a, float b, float c) {
 #endif
 }
 
-// (sample - grey) * factor + onto, of whole numbers: exact where products are not rounded (a
-// GPU's), elsewhere where grey is 0. One instruction, as the outer sum's last argument is the same
-// for all samples.
+// Returns (sample - grey) * factor + onto, of whole numbers: exact on a GPU, and on a CPU if grey
+// is 0. One instruction per sample: the inner sum is the same for all.
 MOTUS_HD float motus_key_from_grey(float sample, float grey, float factor, float onto) {
     return motus_exact_madd(sample, factor, motus_exact_madd(-grey, factor, onto));
 }
 
-// 1 / v, correctly rounded, for whole v = 1..2^22.
+// Returns 1 / v, correctly rounded, for whole v = 1..2^22.
 MOTUS_HD float motus_key_reciprocal(float v) {
 #ifdef __CUDA_ARCH__
-    float near; // off by one unit in the last place at most; one step of Newton's makes it right,
-                // on sm_90 for each v
+    float near; // off by at most one unit in the last place; a Newton step corrects it for each v
     asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(near) : "f"(v));
     return __fmaf_rn(__fmaf_rn(-v, near, 1.0f), near, near);
 #else
@@ -89,7 +82,7 @@ MOTUS_HD float motus_key_reciprocal(float v) {
 #endif
 }
 
-// ---- Hard edge: margins, positive inside the threshold, negative (never 0) elsewhere ------------
+// ---- Hard edge: margins are positive inside the threshold, negative (never 0) outside -----------
 
 MOTUS_HD float motus_key_hue_margin(float x, float y, const MotusKeyWedge *w) {
     float f = motus_exact_madd(w->fx, x, motus_exact_madd(w->fy, y, w->f0)),
@@ -97,8 +90,8 @@ MOTUS_HD float motus_key_hue_margin(float x, float y, const MotusKeyWedge *w) {
     return (f - fabsf(e)) * w->side;
 }
 
-// high and d = high - low: of R, G, B, 0..255. |1024 d - saturation * high| < range * high with
-// high at least 1, over 1024.
+// high: the largest of R, G, B, 0..255; d: less the smallest. |1024 d - saturation * high| < range
+// * high with high at least 1, over 1024.
 MOTUS_HD float motus_key_sat_margin(float high, float d, const MotusKey *key) {
     float shade = motus_float_max(high, 1.0f),
           limit = motus_exact_madd(key->sat_range, shade, -0.5f / KEY_UNIT);
@@ -110,29 +103,28 @@ MOTUS_HD float motus_key_value_margin(float high, const MotusKey *key) {
     return key->value_limit - fabsf(high - key->value);
 }
 
-// Grey has no direction in the plane, but a hue.
+// Corrects the hue margin of grey, which has a hue but no direction in the plane.
 MOTUS_HD float motus_key_grey_margin(float hue, float d, const MotusKey *key) {
     return motus_float_max(hue, key->grey - d);
 }
 
 // ---- Soft edge: distances, 1 the width of the edge ----------------------------------------------
 
-// Of a colour or of its contributions from chroma: whole numbers, high and low the largest and the
-// smallest of the three. around: 0 only where key->around is 0.
+// Returns the hue's distance of a colour, or of chroma's contributions: whole numbers. high and
+// low: the largest and smallest of r, g, b. around: may be 0 if key->around is.
 MOTUS_HD float motus_key_hue_distance(float r, float g, float b, float high, float low, int around,
                                       const MotusKey *key) {
-    // Selections one after the other, and no branches, for the sake of vectorizers.
+    // Selections and no branches, for vectorizers.
     float turn = high == g ? b - r : r - g, at = high == g ? key->hue_at[1] : key->hue_at[2];
     float red = g - b, red_at = around && red < 0 ? key->hue_at[3] : key->hue_at[0];
     turn = high == r ? red : turn, at = high == r ? red_at : at;
-    float unit = motus_key_reciprocal(motus_float_max(high - low, 1.0f)) *
-                 key->hue_scale; // high - low are 60 degrees
+    // high - low are 60 degrees.
+    float unit = motus_key_reciprocal(motus_float_max(high - low, 1.0f)) * key->hue_scale;
     float distance = fabsf(motus_key_fused(turn, unit, at));
-    return around ? motus_float_min(distance, key->hue_round - distance)
-                  : distance; // the other way round may be shorter
+    return around ? motus_float_min(distance, key->hue_round - distance) : distance;
 }
 
-// What d is to be multiplied by; high: rounded.
+// Returns the factor of d; high: rounded.
 MOTUS_HD float motus_key_sat_factor(float high, const MotusKey *key) {
     return key->sat_scale * motus_key_reciprocal(motus_float_max(high, 1.0f));
 }
@@ -144,14 +136,14 @@ MOTUS_HD float motus_key_value_distance(float high, const MotusKey *key) {
     return fabsf(motus_key_fused(high, key->value_scale, -key->value_at));
 }
 
-// A distance >= 0 in steps of 1/256, rounded, on top of KEY_STEPS: the bits of 2^15 + distance.
+// Returns a distance >= 0 in steps of 1/256, rounded, plus KEY_STEPS: the bits of 2^15 + distance.
 // Beyond 2^15 steps are wider.
-enum { KEY_STEPS = 0x47000000 };
+enum { KEY_STEPS = 0x47000000 }; // the bits of 2^15
 MOTUS_HD int motus_key_steps(float distance) {
     return (int)motus_float_bits(motus_key_sum(distance, 32768.0f));
 }
 
-// The foreground's weight by the farthest of the three.
+// Returns the foreground's weight from the farthest of the three.
 MOTUS_HD int motus_key_weight(int steps, const MotusKey *key) {
 #ifdef __CUDA_ARCH__
     return __viaddmin_s32_relu(steps, -key->first, KEY_FULL);
@@ -160,21 +152,10 @@ MOTUS_HD int motus_key_weight(int steps, const MotusKey *key) {
 #endif
 }
 
-// ---- Mixing -------------------------------------------------------------------------------------
+// ---- Chroma -------------------------------------------------------------------------------------
 
-// weight: of the foreground, 0..256.
-MOTUS_HD uint8_t motus_key_mix(int fg, int bg, int weight) {
-    return (uint8_t)((fg * weight + bg * (KEY_FULL - weight) + 128) >> 8);
-}
-
-// The key's channel, moved down towards the larger of the other two.
-MOTUS_HD int motus_key_unspill(int value, int other1, int other2, int spill) {
-    int above = motus_max(value - motus_max(other1, other2), 0);
-    return value - ((above * spill + 128) >> 8);
-}
-
-// By how much chroma lies inside a right-angled cone around the key's direction: whole, below 2^19.
-// u: Cb - 128; cr: Cr - 128 + grey.
+// Returns how far chroma lies inside a right-angled cone around the key's direction: whole, below
+// 2^19. u: Cb - 128; cr: Cr - 128 + grey.
 MOTUS_HD float motus_key_cone(float u, float cr, float grey, const MotusKey *key) {
     float along = motus_exact_madd(u, key->cb_direction,
                                    motus_key_from_grey(cr, grey, key->cr_direction, 0.0f));
@@ -183,9 +164,8 @@ MOTUS_HD float motus_key_cone(float u, float cr, float grey, const MotusKey *key
     return motus_float_max(along - fabsf(across), 0.0f);
 }
 
-// A chroma sample, plus 2^15, moved out of the cone against the key's direction; move is that of
-// its direction. The result, 0..255, is in byte 1. (The sum has 8 fraction bits, and half a unit
-// more rounds it.)
+// Moves a chroma sample, plus 2^15, out of the cone; move: cb_move or cr_move. The result, 0..255,
+// is in byte 1: the sum has 8 fraction bits, rounded by half a unit.
 MOTUS_HD int motus_key_unspill_chroma(float sample, float inside, float move) {
     int bits = (int)motus_float_bits(motus_key_fused(inside, move, sample));
 #ifdef __CUDA_ARCH__
@@ -195,8 +175,8 @@ MOTUS_HD int motus_key_unspill_chroma(float sample, float inside, float move) {
 #endif
 }
 
-// What chroma adds to R, G and B, with 13 fraction bits, plus `onto`: exact, below 2^23. u: Cb -
-// 128; cr: Cr - 128 + grey.
+// Computes chroma's contributions to R, G and B, 13 fraction bits, plus `onto`: exact, below 2^23.
+// u: Cb - 128; cr: Cr - 128 + grey.
 MOTUS_HD void motus_key_chroma(float *r, float *g, float *b, float u, float cr, float grey,
                                float onto, const MotusKey *key) {
     *r = motus_key_from_grey(cr, grey, key->rv, onto), *b = motus_exact_madd(u, key->bu, onto);

@@ -1,10 +1,10 @@
 // Chroma key of RGB24 on a CUDA device; equals motus_key_rgb24 bit for bit.
 //
-// A warp takes 512 pixels of a row, 1536 bytes of each picture, in 16-byte accesses that follow
-// each other, and turns them round in shared memory so that a thread holds 16 whole pixels (48
-// bytes; at this distance eight threads' 16-byte accesses meet in no bank). The result goes back
-// the same way. Read and written once: foreground, background, result. Bytes between a row's end
-// and the next multiple of 16 are treated like the row's.
+// A warp loads 512 pixels of a row, 1536 bytes of each picture, in consecutive 16-byte accesses,
+// and transposes them in shared memory: a thread holds 16 whole pixels, 48 bytes, a distance
+// without bank conflicts. The result is stored the same way. Foreground and background are read
+// once, the result is written once. Bytes between a row's end and the next multiple of 16 are
+// processed like the row's.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "motus/filter_cuda.h"
 
@@ -20,10 +20,10 @@ extern "C" {
 namespace {
 
 constexpr int WARPS = 8;      // of a block
-constexpr int CHUNKS = 96;    // of 16 bytes: what a warp takes of a row of RGB24
+constexpr int CHUNKS = 96;    // of 16 bytes, that a warp takes of a row
 constexpr int PER_THREAD = 3; // chunks
 
-// Pixel p of four in 12 bytes: a negative number where it is foreground.
+// Returns a negative number if the pixel is foreground.
 __device__ __forceinline__ int rgb_sign(int r, int g, int b, int high_bits, int low_bits,
                                         const MotusKey &key) {
     float high = unmagic(high_bits), d = as_float(high_bits) - as_float(low_bits);
@@ -43,15 +43,15 @@ __device__ __forceinline__ uint32_t rgb_weight(int r, int g, int b, int high_bit
         motus_key_steps(fmaxf(fmaxf(hue, sat), motus_key_value_distance(high, &key))), &key);
 }
 
-// The key's channel, moved towards the larger of the others; equals motus_key_unspill. `most` is
-// the largest of the three. The 2^-17 makes the nearest number, of two equally near, the smaller.
+// Moves the key's channel towards the larger of the others; equals without_spill of key_tmpl.h.
+// most: the largest of the three. The 2^-17 in `spill` rounds ties down.
 __device__ __forceinline__ int unspill(int value, int other1, int other2, int most, float spill) {
     float above = as_float(most) - as_float(max(other1, other2));
     return __float_as_int(__fmaf_rn(above, -spill, as_float(value)));
 }
 
-// Four pixels, 12 bytes in three words: front becomes the mixture. CHANNEL: whose spill is taken
-// away, -1 for none.
+// Mixes four pixels, 12 bytes in three words, in place of `front`. CHANNEL: the one to remove spill
+// from, or -1.
 template <bool SOFT, int CHANNEL>
 __device__ __forceinline__ void key_pixels(uint32_t front[3], const uint32_t back[3],
                                            const MotusKey &key, float spill) {
@@ -77,7 +77,7 @@ __device__ __forceinline__ void key_pixels(uint32_t front[3], const uint32_t bac
     }
 #pragma unroll
     for (int i = 0; i < 3; i++) {
-        if (!SOFT && CHANNEL < 0) { // pixels i and i + 1 share word i
+        if (!SOFT && CHANNEL < 0) { // word i has bytes of pixels i and i + 1
             uint32_t mask = permute((uint32_t)signs[i], (uint32_t)signs[i + 1],
                                     i == 0   ? 0xfbbb
                                     : i == 1 ? 0xffbb
@@ -111,7 +111,7 @@ __global__ void __launch_bounds__(32 * WARPS)
     uint4(*mine)[CHUNKS] = staged[threadIdx.y];
     load_chunks(mine[0], fg.data + (size_t)y * (size_t)fg.stride, chunk, chunks);
     load_chunks(mine[1], bg.data + (size_t)y * (size_t)bg.stride, chunk, chunks);
-    __syncwarp(); // the warp's bytes are there
+    __syncwarp(); // the warp's bytes are complete
     uint32_t front[12], back[12];
 #pragma unroll
     for (int k = 0; k < PER_THREAD; k++) {
@@ -125,7 +125,7 @@ __global__ void __launch_bounds__(32 * WARPS)
     for (int k = 0; k < PER_THREAD; k++)
         mine[0][PER_THREAD * lane + k] =
             make_uint4(front[4 * k], front[4 * k + 1], front[4 * k + 2], front[4 * k + 3]);
-    __syncwarp(); // the warp's results are there
+    __syncwarp(); // the warp's results are complete
     uint4 *out = reinterpret_cast<uint4 *>(dst.data + (size_t)y * (size_t)dst.stride);
 #pragma unroll
     for (int k = 0; k < PER_THREAD; k++)

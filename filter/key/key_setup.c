@@ -1,4 +1,4 @@
-// Chroma key: configurations.
+// Key configurations: defaults for a colour, and their preparation.
 // SPDX-License-Identifier: BSD-2-Clause
 #include <math.h>
 
@@ -24,7 +24,7 @@ MotusKeyConfig motus_key_config(uint8_t r, uint8_t g, uint8_t b) {
     return config;
 }
 
-// R, G, B up to 960, the smallest 0; returns the channel of the largest.
+// Computes R, G, B of a pure colour, 0..960; returns the channel of the largest.
 static int pure_colour(int rgb[3], int hue) {
     static const uint8_t full[6] = {0, 1, 1, 2, 2, 0}, partial[6] = {1, 0, 2, 1, 0, 2};
     int sector = hue / 960, rise = hue % 960;
@@ -33,7 +33,7 @@ static int pure_colour(int rgb[3], int hue) {
     return full[sector];
 }
 
-// The direction of a pure colour of the key's hue in the chroma plane.
+// Sets the direction of a pure colour of the key's hue in the chroma plane.
 static void chroma_direction(MotusKey *key, int hue) {
     int rgb[3];
     key->channel = pure_colour(rgb, hue);
@@ -62,21 +62,21 @@ typedef struct Line {
     double x, y;
 } Line;
 
-// Positive where hues follow the ray's within 180 degrees.
+// Positive for hues up to 180 degrees after, or before, the ray's.
 static Line after(Ray r) { return (Line){r.y, -r.x}; }
 static Line before(Ray r) { return (Line){-r.y, r.x}; }
 
-// The same function of (Cb, Cr) - 128, its coefficients rounded to whole numbers up to 2^14.
+// Returns the same function of (Cb, Cr) - 128, coefficients rounded to whole numbers up to 2^14.
 static Line of_chroma(Line l, const MotusYuvMatrix *m) {
     double u = -l.x * m->gu - l.y * (m->gu + m->bu), v = -l.x * (m->gv + m->rv) - l.y * m->gv,
            longest = fmax(fabs(u), fabs(v));
     return (Line){nearbyint(u * 16384.0 / longest), nearbyint(v * 16384.0 / longest)};
 }
 
-// first, second: 1 where the line itself is inside, too.
+// Returns the wedge between two lines. first, second: 1 if the line itself is inside. wide: more
+// than 180 degrees, so the rest lies between the lines.
 static MotusKeyWedge wedge_of(Line a, Line b, int first, int second, int wide) {
-    double c = first ? 0.5 : -0.5, d = second ? 0.5 : -0.5,
-           side = wide ? -1 : 1; // wider than 180 degrees: what is left lies between the lines
+    double c = first ? 0.5 : -0.5, d = second ? 0.5 : -0.5, side = wide ? -1 : 1;
     return (MotusKeyWedge){(float)(side * (a.x + b.x)),
                            (float)(side * (a.y + b.y)),
                            (float)(side * (c + d)),
@@ -86,7 +86,7 @@ static MotusKeyWedge wedge_of(Line a, Line b, int first, int second, int wide) {
                            (float)side};
 }
 
-// All hues but the one along the ray: |across| >= 1 outweighs along < 2^23.
+// Returns the wedge of all hues but the ray's: |across| >= 1 outweighs along < 2^23.
 static MotusKeyWedge all_but(Line along, Line across, int grey) {
     float big = 8388608.0f;
     return (MotusKeyWedge){(float)along.x,
@@ -98,8 +98,8 @@ static MotusKeyWedge all_but(Line along, Line across, int grey) {
                            -1.0f};
 }
 
-// The hues from `low` to `high`, both outside (but 0 inside where the plain difference begins
-// there).
+// Sets the wedges of the hues between hue - range and hue + range, both outside. With plain_hue,
+// hue 0 is inside if the range reaches below it.
 static void hue_wedges(MotusKey *key, const MotusKeyConfig *c) {
     int low = c->hue - c->hue_range, high = c->hue + c->hue_range,
         from_zero = c->plain_hue && low < 0;
@@ -113,8 +113,8 @@ static void hue_wedges(MotusKey *key, const MotusKeyConfig *c) {
     }
     Ray begin = ray_of((low + KEY_CIRCLE) % KEY_CIRCLE), end = ray_of(high % KEY_CIRCLE);
     Line a = after(begin), b = before(end);
-    if (from_zero && high == KEY_CIRCLE / 2)
-        b = (Line){-1, 512}; // 0 is inside, 180 degrees not: a line that no other hue lies between
+    // Hue 0 is inside, 180 degrees is not: a line with no other hue between.
+    if (from_zero && high == KEY_CIRCLE / 2) b = (Line){-1, 512};
     if (high - low == KEY_CIRCLE) {
         Line along = {begin.x, begin.y};
         key->rgb = all_but(along, a, grey);

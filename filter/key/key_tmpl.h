@@ -1,5 +1,4 @@
-// Bodies of the chroma key's row functions; compiled once as scalar C and once for AVX2, where the
-// compiler vectorizes the loops.
+// Row functions of the chroma key, compiled as scalar C and, vectorized by the compiler, for AVX2.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "filter/key/key.h"
 
@@ -49,8 +48,8 @@ static void weights(uint16_t *restrict weight, const MotusKeyPixels *restrict pi
         }
 }
 
-// What chroma adds to the largest and the smallest of R, G and B of a pixel, with 13 fraction bits,
-// and the margin or distance of its hue. cb and cr hold one sample for two pixels.
+// Computes chroma's contributions to the largest and smallest of R, G, B of n pixels, 13 fraction
+// bits, and the margin or distance of the hue. cb and cr hold one sample for two pixels.
 static void weigh_chroma(float *restrict hue, int *restrict top, int *restrict bottom,
                          const uint8_t *restrict cb, const uint8_t *restrict cr, int n,
                          const MotusKey *key_at) {
@@ -75,8 +74,8 @@ static void weigh_chroma(float *restrict hue, int *restrict top, int *restrict b
                 bottom[2 * i] = bottom[2 * i + 1] = (int)low[i];
 }
 
-// Without a soft edge, saturation and value are those of the pixel that from_yuv gives; with one, d
-// is taken before it is rounded.
+// With a hard edge, saturation and value are those of from_yuv's pixel; with a soft edge d is not
+// rounded.
 static void weights_yuv(uint16_t *restrict weight, const uint8_t *restrict y,
                         const uint8_t *restrict cb, const uint8_t *restrict cr, int n,
                         const MotusKey *key_at) {
@@ -104,13 +103,18 @@ static void weights_yuv(uint16_t *restrict weight, const uint8_t *restrict y,
     }
 }
 
+static uint8_t without_spill(int value, int other1, int other2, int spill) {
+    int above = motus_max(value - motus_max(other1, other2), 0);
+    return (uint8_t)(value - ((above * spill + 128) >> 8));
+}
+
+// Moves the key's channel down towards the larger of the other two.
 static void unspill(MotusKeyPixels *pixels, int n, const MotusKey *key) {
     uint8_t *restrict value = pixels->c[key->channel];
     const uint8_t *other1 = pixels->c[(key->channel + 1) % 3],
                   *other2 = pixels->c[(key->channel + 2) % 3];
     int spill = key->spill;
-    for (int i = 0; i < n; i++)
-        value[i] = (uint8_t)motus_key_unspill(value[i], other1[i], other2[i], spill);
+    for (int i = 0; i < n; i++) value[i] = without_spill(value[i], other1[i], other2[i], spill);
 }
 
 static void halve(uint16_t *restrict mean, const uint16_t *restrict above,
@@ -119,9 +123,8 @@ static void halve(uint16_t *restrict mean, const uint16_t *restrict above,
         mean[i] =
             (uint16_t)((above[2 * i] + above[2 * i + 1] + below[2 * i] + below[2 * i + 1] + 2) >>
                        2);
-    if (n & 1)
-        mean[n / 2] =
-            (uint16_t)((above[n - 1] + below[n - 1] + 1) >> 1); // a last single column counts twice
+    if (n & 1) // a last single column counts twice
+        mean[n / 2] = (uint16_t)((above[n - 1] + below[n - 1] + 1) >> 1);
 }
 
 static void unspill_chroma(uint8_t *restrict cb, uint8_t *restrict cr, int n,
@@ -138,7 +141,8 @@ static void unspill_chroma(uint8_t *restrict cb, uint8_t *restrict cr, int n,
 }
 
 static void mix(uint8_t *dst, const uint8_t *fg, const uint8_t *bg, const uint16_t *weight, int n) {
-    for (int i = 0; i < n; i++) dst[i] = motus_key_mix(fg[i], bg[i], weight[i]);
+    for (int i = 0; i < n; i++)
+        dst[i] = (uint8_t)((fg[i] * weight[i] + bg[i] * (KEY_FULL - weight[i]) + 128) >> 8);
 }
 
 static void from_yuv(MotusKeyPixels *restrict dst, const uint8_t *restrict y,

@@ -1,10 +1,9 @@
 // Chroma key of 4:2:0 pictures on a CUDA device; equals motus_key_frame bit for bit.
 //
-// A thread takes pieces of 16 x 2 luma samples and the 8 x 2 chroma samples that belong to them,
-// ROUNDS of them, so that what is the same for all is made ready once. While it works on one, the
-// next one's samples are on their way into its own slot of shared memory, which costs no registers.
-// Read and written once: foreground, background, result. Bytes between a row's end and the next
-// multiple of 16 are treated like the row's.
+// A thread takes ROUNDS pieces of 16 x 2 luma samples and their 8 x 1 chroma samples, which shares
+// the set-up. While it computes one, the next loads into the thread's own slot of shared memory,
+// which costs no registers. Foreground and background are read once, the result is written once.
+// Bytes between a row's end and the next multiple of 16 are processed like the row's.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "motus/filter_cuda.h"
 
@@ -27,34 +26,30 @@ constexpr int WORDS = 4;  // of a luma row, in each of two rows: a piece
 
 // ---- One chroma sample and its four luma samples ------------------------------------------------
 
-// The bits of 2^15 and 2^23, to which permutes add bytes, in registers that the compiler does not
-// know: were they constants, it would move the permutes' selectors to registers instead, one by
-// one.
+// The bits of 2^15 and 2^23, to which permutes add bytes. They are in registers that the compiler
+// does not see through (a block is one thread deep): with constants it would keep the permutes'
+// selectors in registers instead.
 struct Magic {
     uint32_t chroma, luma;
 
-    __device__ Magic()
-        : chroma(0x47000000u * blockDim.z), luma(0x4b000000u * blockDim.z) {
-    } // a block is one thread deep
+    __device__ Magic() : chroma(0x47000000u * blockDim.z), luma(0x4b000000u * blockDim.z) {}
 };
 
-// Chroma samples travel as 2^15 + c.
+// Returns a chroma sample as 2^15 + c.
 __device__ __forceinline__ float chroma_sample(uint32_t w, int i, const Magic &magic) {
     return as_float((int)__byte_perm(w, magic.chroma, 0x7504u | (unsigned)i << 4));
 }
 
 constexpr float GREY = 32768.0f + 128;
 
-// What the samples of one chroma sample have in common: the scaled parts of their largest and
-// smallest channel, and the hue: the margin's bits or the distance's steps.
+// Shared by the luma samples of a chroma sample.
 struct Chroma {
-    float top, bottom;
-    int hue;
+    float top, bottom; // scaled contributions to the largest and smallest channel
+    int hue;           // the margin's bits, or the distance's steps
 };
 
 constexpr float SCALE = 1.0f / (1 << 21); // 13 fraction bits, and 256 is 1
-constexpr float ABOVE =
-    4194304; // added to what chroma adds to R, G and B, so that their bits compare as they do
+constexpr float ABOVE = 4194304; // added to contributions: their bits then compare as they do
 
 template <bool SOFT, bool AROUND>
 __device__ __forceinline__ Chroma chroma_of(float cb, float cr, const MotusKey &key) {
@@ -62,8 +57,7 @@ __device__ __forceinline__ Chroma chroma_of(float cb, float cr, const MotusKey &
     motus_key_chroma(&r, &g, &b, u, cr, GREY, ABOVE, &key);
     float high = as_float(__vimax3_s32(__float_as_int(r), __float_as_int(g), __float_as_int(b)));
     float low = as_float(__vimin3_s32(__float_as_int(r), __float_as_int(g), __float_as_int(b)));
-    // Without a soft edge channels are rounded: a half, and half a unit more that keeps what
-    // follows off the whole numbers.
+    // With a hard edge channels are rounded: by a half, and half a unit more that avoids ties.
     float black =
         ((SOFT ? 0.0f : 4096.5f) - (float)(key.matrix.cy * key.matrix.y_low) - ABOVE) * SCALE;
     int hue = SOFT ? motus_key_steps(motus_key_hue_distance(r, g, b, high, low, AROUND, &key))
@@ -71,22 +65,22 @@ __device__ __forceinline__ Chroma chroma_of(float cb, float cr, const MotusKey &
     return Chroma{__fmaf_rn(high, SCALE, black), __fmaf_rn(low, SCALE, black), hue};
 }
 
-// Byte i of a word of luma. The conversion's pipe is slow, and otherwise idle: it takes those two
-// of four bytes that it can address.
+// Returns byte i of a word of luma. The conversion pipe is slow but idle: it takes the two of four
+// bytes that it can address.
 __device__ __forceinline__ float luma_sample(uint32_t w, int i, const Magic &magic) {
     if (i == 0) return (float)(w & 255);
     if (i == 3) return (float)(w >> 24);
     return unmagic((int)__byte_perm(w, magic.luma, 0x7440u + (unsigned)i));
 }
 
-// By the largest channel.
+// Indexed by the largest channel.
 struct SoftTable {
     float sat_factor; // for d / 256
     int value_steps;
 };
 
-// table[i] for the bits of 2^65 + i * 2^42: eight times these are eight times i. One instruction
-// for the address and one for the access.
+// Returns table[i] for the bits of 2^65 + i * 2^42: eight times the bits is eight times i. One
+// instruction for the address, one for the load.
 __device__ __forceinline__ SoftTable look_up(uint32_t table, int bits) {
     SoftTable t;
     asm("ld.shared.v2.b32 {%0, %1}, [%2];"
@@ -95,7 +89,7 @@ __device__ __forceinline__ SoftTable look_up(uint32_t table, int bits) {
     return t;
 }
 
-// The weight of a luma sample at a soft edge.
+// Returns the weight of a luma sample with a soft edge.
 __device__ __forceinline__ uint32_t soft_weight(float luma, float cy, const Chroma &c,
                                                 uint32_t table, const MotusKey &key) {
     float high = __saturatef(__fmaf_rn(luma, cy, c.top)),
@@ -105,13 +99,13 @@ __device__ __forceinline__ uint32_t soft_weight(float luma, float cy, const Chro
     return (uint32_t)motus_key_weight(__vimax3_s32(c.hue, sat, t.value_steps), &key);
 }
 
-// The channel's sample, clipped to 0..255, + 2^23: the sum is exact, saturation clips to 0..256,
-// and rounding down takes what is left of 256 to 255.
+// Returns the channel's sample, clipped to 0..255, + 2^23. The sum is exact, saturation clips to
+// 0..256, and rounding down makes 256 a 255.
 __device__ __forceinline__ float channel_of(float luma, float cy, float part) {
     return __fmaf_rd(__saturatef(__fmaf_rn(luma, cy, part)), 256 * 0x1.fffffep-1f, 8388608.0f);
 }
 
-// A negative number where the luma sample is foreground.
+// Returns a negative number if the luma sample is foreground.
 __device__ __forceinline__ int hard_sign(float luma, float cy, const Chroma &c,
                                          const MotusKey &key) {
     float top = channel_of(luma, cy, c.top), d = top - channel_of(luma, cy, c.bottom),
@@ -132,8 +126,8 @@ struct Piece {
     uint32_t luma[2][WORDS], chroma[2][WORDS / 2];
 };
 
-// 4 x 2 luma samples, a word of either row: front becomes the mixture, and mean the weights of the
-// two chroma samples.
+// Mix 4 x 2 luma samples, a word of either row, in place of `front`. mean: weights of the two
+// chroma samples.
 __device__ __forceinline__ void mix_hard(uint32_t front[2], const uint32_t back[2],
                                          uint32_t mean[2], const Chroma c[2], float cy,
                                          const Magic &magic, const MotusKey &key) {
@@ -147,7 +141,7 @@ __device__ __forceinline__ void mix_hard(uint32_t front[2], const uint32_t back[
         masks[r] = mask_of(signs);
         front[r] = (front[r] & masks[r]) | (back[r] & ~masks[r]);
     }
-    // 64 for each foreground sample: -64 times the bytes of the masks, which are -1 or 0.
+    // 64 for each foreground sample: the masks' bytes are -1 or 0, times -64.
     mean[0] = (uint32_t)__dp4a((int)masks[0], 0x0000c0c0, __dp4a((int)masks[1], 0x0000c0c0, 0));
     mean[1] =
         (uint32_t)__dp4a((int)masks[0], (int)0xc0c00000, __dp4a((int)masks[1], (int)0xc0c00000, 0));
@@ -214,21 +208,21 @@ __device__ __forceinline__ void mix_piece(Piece *f, const Piece &b, const Magic 
     }
 }
 
-// ---- Their way through the chip -----------------------------------------------------------------
+// ---- Loads and stores ---------------------------------------------------------------------------
 
-// A slot for each thread's next piece; pictures: foreground, background.
+// A slot for each thread's next piece. First index: foreground, background.
 struct Slots {
     uint4 luma[2][2][32 * WARPS];
     uint2 chroma[2][2][32 * WARPS];
 };
 
 __device__ __forceinline__ uint8_t *address_of(const View &p, int y, int x) {
-    long long offset; // one instruction, of which the compiler would make four
+    long long offset; // in assembly: the compiler would need four instructions
     asm("mad.wide.s32 %0, %1, %2, %3;" : "=l"(offset) : "r"(y), "r"(p.stride), "l"((long long)x));
     return p.data + offset;
 }
 
-// A last single row counts twice.
+// Returns the second luma row; a last single row counts twice.
 __device__ __forceinline__ int second_row(const Picture &p, int y) {
     return min(2 * y + 1, p.plane[0].height - 1);
 }
@@ -271,8 +265,8 @@ __device__ __forceinline__ void store_piece(const Picture &p, int x, int y, cons
     }
 }
 
-// Where a row's last sample has no right neighbour, it counts twice: the byte behind it, which is
-// nobody's, becomes its copy. left: samples from the piece's first to the row's end.
+// Copies a row's last sample to the unused byte behind it if it has no right neighbour. left:
+// samples from the piece's first to the row's end.
 __device__ __forceinline__ void repeat_last(Piece *v, int left) {
 #pragma unroll
     for (int w = 0; w < WORDS; w++) {
@@ -288,7 +282,7 @@ __device__ __forceinline__ void repeat_last(Piece *v, int left) {
 template <bool SOFT, bool SPILL, bool AROUND>
 __global__ void __launch_bounds__(32 * WARPS, SOFT ? 6 : 0)
     key_yuv(Picture dst, Picture fg, Picture bg, const __grid_constant__ MotusKey key) {
-    __shared__ SoftTable table[SOFT ? 257 : 1]; // the largest channel is clipped to 0..256
+    __shared__ SoftTable table[SOFT ? 257 : 1]; // largest channel: 0..256
     __shared__ Slots slots;
     motus_let_successor_start();
     int x = 4 * WORDS * (blockIdx.x * 32 + threadIdx.x % 32), left = fg.plane[0].width - x;
@@ -299,7 +293,7 @@ __global__ void __launch_bounds__(32 * WARPS, SOFT ? 6 : 0)
             table[i] =
                 SoftTable{256 * motus_key_sat_factor((float)i, &key),
                           motus_key_steps(motus_key_value_distance((float)min(i, 255), &key))};
-        __syncthreads(); // the table is there
+        __syncthreads(); // the table is complete
     }
     motus_wait_for_predecessor();
     if (left <= 0) return;

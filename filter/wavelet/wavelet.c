@@ -1,5 +1,5 @@
-// Daubechies D4 wavelet transform of planes on the CPU (Mallat): rows and columns of a level in one
-// pass over its input.
+// Daubechies D4 wavelet transform of planes on the CPU (Mallat). A level takes rows and columns in
+// one pass over its input.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "common/alloc.h"
 #include "common/cpu.h"
@@ -19,55 +19,55 @@ const MotusWaveletOps *motus_wavelet_ops(const MotusExec *exec) {
     return &motus_wavelet_ops_c;
 }
 
-// What a level reads (forward) or writes (inverse): a float plane, or the samples themselves.
+// A level's input (forward) or output (inverse): a plane of samples, or floats.
 typedef struct Side {
     const MotusPlane *plane;
     float *data;
     int stride; // floats
 } Side;
 
-// A level's working memory, one part for each thread.
-typedef struct Work {
+// Row buffers, ROWS_PER_THREAD for each thread.
+typedef struct Scratch {
     float *memory;
-    int threads, pitch; // floats of one row: any level's input and a few more
-} Work;
+    int threads, pitch; // pitch: floats of a row: any level's input and a few more
+} Scratch;
 
 enum { ROWS_PER_THREAD = 5 };
 
-static MotusStatus work_open(Work *work, const MotusWaveletShape *shape, const MotusExec *exec) {
-    work->threads = motus_threads_ready(exec ? exec->threads : 0);
-    work->pitch = (shape->in_width[0] + 64 + 15) / 16 * 16;
-    work->memory =
-        motus_alloc((size_t)work->pitch * ROWS_PER_THREAD, (size_t)work->threads * sizeof(float));
-    return work->memory ? MOTUS_OK : MOTUS_ERR_MEMORY;
+static MotusStatus scratch_open(Scratch *scratch, const MotusWaveletShape *shape,
+                                const MotusExec *exec) {
+    scratch->threads = motus_threads_ready(exec ? exec->threads : 0);
+    scratch->pitch = (shape->in_width[0] + 64 + 15) / 16 * 16;
+    scratch->memory = motus_alloc((size_t)scratch->pitch * ROWS_PER_THREAD,
+                                  (size_t)scratch->threads * sizeof(float));
+    return scratch->memory ? MOTUS_OK : MOTUS_ERR_MEMORY;
 }
 
-// One level of one transform, as its helpers need it.
+// One level of a transform.
 typedef struct Level {
     const MotusWaveletShape *shape;
     const MotusWaveletOps *ops;
     float *coefs;
-    int l, existing_w, existing_h; // level; samples that exist in its input (fewer than in_width
-                                   // where level 0 is rounded up)
+    int l;                      // number
+    int existing_w, existing_h; // samples of the input; less than in_width if level 0 is rounded up
 } Level;
 
 static Level make_level(const MotusWaveletShape *shape, const MotusWaveletOps *ops, float *coefs,
                         int l) {
-    Level level = {shape,
-                   ops,
-                   coefs,
-                   l,
-                   l ? shape->in_width[l] : shape->width,
-                   l ? shape->in_height[l] : shape->height};
-    return level;
+    return (Level){.shape = shape,
+                   .ops = ops,
+                   .coefs = coefs,
+                   .l = l,
+                   .existing_w = l ? shape->in_width[l] : shape->width,
+                   .existing_h = l ? shape->in_height[l] : shape->height};
 }
 
-// Extended row y of the level's input, split into low- and high-pass halves: out[0..w) and
+// Splits extended row y of the level's input into low- and high-pass halves, out[0..w) and
 // out[w..2w).
 static void split_input_row(float *out, float *row, const Level *level, const Side *in, int y) {
     const MotusWaveletShape *s = level->shape;
     int n = s->in_width[level->l], w = s->band[level->l][0].width,
-        before = motus_d4_before(s->edge);
+        before = s->edge == MOTUS_WAVELET_SYMMETRIC ? 2 : 0;
     int from = motus_d4_index(y - before, s->in_height[level->l], level->existing_h, s->edge);
     if (in->plane)
         level->ops->to_float(row + before, in->plane->data + from * in->plane->stride,
@@ -82,7 +82,7 @@ static void split_input_row(float *out, float *row, const Level *level, const Si
     level->ops->split(out, out + w, row, w);
 }
 
-// Output rows from..to of a level. memory: four split rows and one extended row.
+// Computes output rows [from, to) of a level. memory: four split rows and an extended row.
 static void forward_rows(const Level *level, const Side *in, int from, int to, float *memory,
                          int pitch) {
     const MotusBand *band = level->shape->band[level->l];
@@ -105,36 +105,36 @@ static void forward_rows(const Level *level, const Side *in, int from, int to, f
 
 MotusStatus motus_wavelet_forward(float *coefs, const MotusPlane *src,
                                   const MotusWaveletShape *shape, const MotusExec *exec) {
-    Work work;
+    Scratch scratch;
     if (!coefs || !motus_plane_usable(src) || !motus_wavelet_shape_ok(shape))
         return MOTUS_ERR_ARGUMENT;
     if (src->width != shape->width || src->height != shape->height) return MOTUS_ERR_ARGUMENT;
-    if (work_open(&work, shape, exec)) return MOTUS_ERR_MEMORY;
+    if (scratch_open(&scratch, shape, exec)) return MOTUS_ERR_MEMORY;
     for (int l = 0; l < shape->levels; l++) {
         Level level = make_level(shape, motus_wavelet_ops(exec), coefs, l);
         Side in = {l ? NULL : src, l ? coefs + shape->low_offset[l - 1] : NULL,
                    l ? shape->band[l - 1][0].stride : 0};
         int h = shape->band[l][0].height;
-#pragma omp parallel for num_threads(work.threads) schedule(static, 1)
-        for (int t = 0; t < work.threads; t++)
-            forward_rows(&level, &in, (int)((int64_t)h * t / work.threads),
-                         (int)((int64_t)h * (t + 1) / work.threads),
-                         work.memory + (size_t)t * ROWS_PER_THREAD * (size_t)work.pitch,
-                         work.pitch);
+#pragma omp parallel for num_threads(scratch.threads) schedule(static, 1)
+        for (int t = 0; t < scratch.threads; t++)
+            forward_rows(&level, &in, (int)((int64_t)h * t / scratch.threads),
+                         (int)((int64_t)h * (t + 1) / scratch.threads),
+                         scratch.memory + (size_t)t * ROWS_PER_THREAD * (size_t)scratch.pitch,
+                         scratch.pitch);
     }
-    motus_free(work.memory);
+    motus_free(scratch.memory);
     return MOTUS_OK;
 }
 
-// Puts the coefficient before the first in front of a merged row: for periodic edges the last one,
-// else row[0] is it already.
+// Returns the row from the coefficient before the first on: with periodic edges a copy of the last,
+// else row[1] itself.
 static const float *begin_row(float *row, int w, MotusWaveletEdge edge) {
     if (edge == MOTUS_WAVELET_PERIODIC) row[0] = row[w];
     return edge == MOTUS_WAVELET_PERIODIC ? row : row + 1;
 }
 
-// Rows 2 m and 2 m + 1 of a level's input from its bands. memory: even and odd rows of both halves,
-// one merged row.
+// Computes rows 2m and 2m + 1 of a level's input from its bands. memory: even and odd rows of both
+// halves, and a merged row.
 static void inverse_rows(const Level *level, const Side *out, int m, float *memory, int pitch) {
     const MotusWaveletShape *s = level->shape;
     const MotusBand *band = s->band[level->l];
@@ -144,8 +144,7 @@ static void inverse_rows(const Level *level, const Side *out, int m, float *memo
            pitch_in = (size_t)band[0].stride;
     const float *base[4] = {level->coefs + s->low_offset[level->l], level->coefs + band[1].offset,
                             level->coefs + band[0].offset, level->coefs + band[2].offset};
-    float *half_row[2][2]; // [low or high along x][even, odd], each with room for one coefficient
-                           // in front
+    float *half_row[2][2]; // [low, high along x][even, odd], after one more coefficient
     for (int k = 0; k < 2; k++) {
         const float *low[2] = {base[2 * k] + before * pitch_in, base[2 * k] + at * pitch_in};
         const float *high[2] = {base[2 * k + 1] + before * pitch_in,
@@ -169,22 +168,22 @@ static void inverse_rows(const Level *level, const Side *out, int m, float *memo
 
 static MotusStatus inverse(const Side *last, float *coefs, const MotusWaveletShape *shape,
                            const MotusExec *exec) {
-    Work work;
-    if (work_open(&work, shape, exec)) return MOTUS_ERR_MEMORY;
+    Scratch scratch;
+    if (scratch_open(&scratch, shape, exec)) return MOTUS_ERR_MEMORY;
     for (int l = shape->levels - 1; l >= 0; l--) {
         Level level = make_level(shape, motus_wavelet_ops(exec), coefs, l);
         Side lower = {NULL, l ? coefs + shape->low_offset[l - 1] : NULL,
                       l ? shape->band[l - 1][0].stride : 0};
         int pairs = (level.existing_h + 1) / 2;
-#pragma omp parallel for num_threads(work.threads) schedule(static, 1)
-        for (int t = 0; t < work.threads; t++)
-            for (int m = (int)((int64_t)pairs * t / work.threads);
-                 m < (int)((int64_t)pairs * (t + 1) / work.threads); m++)
+#pragma omp parallel for num_threads(scratch.threads) schedule(static, 1)
+        for (int t = 0; t < scratch.threads; t++)
+            for (int m = (int)((int64_t)pairs * t / scratch.threads);
+                 m < (int)((int64_t)pairs * (t + 1) / scratch.threads); m++)
                 inverse_rows(&level, l ? &lower : last, m,
-                             work.memory + (size_t)t * ROWS_PER_THREAD * (size_t)work.pitch,
-                             work.pitch);
+                             scratch.memory + (size_t)t * ROWS_PER_THREAD * (size_t)scratch.pitch,
+                             scratch.pitch);
     }
-    motus_free(work.memory);
+    motus_free(scratch.memory);
     return MOTUS_OK;
 }
 

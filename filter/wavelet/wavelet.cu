@@ -1,13 +1,12 @@
-// Daubechies D4 wavelet transform on a CUDA device; equals motus_wavelet_forward and its companions
-// bit for bit (built without contraction).
+// Daubechies D4 wavelet transform on a CUDA device; equals wavelet.c and wavelet_bands.c bit for
+// bit.
 //
-// One kernel per level does rows and columns in one pass. A thread owns four output columns and
-// walks down up to ROWS output rows; it keeps the split values of the last four input rows in
-// registers, so that each input row is read and split once (but for two rows where a walk begins),
-// and needs neither shared memory nor barriers. A thread's first columns overlap its neighbour's
-// last by two samples, which come from the L1. Grid: x = groups of 32 threads along the row, y =
-// walks. Bytes of a level of n samples: n * (1 or 4) read, 4 n written; the inverse the other way
-// round.
+// One kernel per level takes rows and columns in one pass. A thread walks down four output columns
+// for up to ROWS output rows. It keeps the split values of the last four input rows in registers,
+// so each input row is read and split once (but for two rows where a walk begins), without shared
+// memory or barriers. Its columns overlap its neighbour's by two samples, from the L1. Grid: x =
+// groups of 32 threads along the row, y = walks. A level of n samples reads n or 4n bytes and
+// writes 4n; the inverse does the opposite.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "motus/filter_cuda.h"
 
@@ -21,16 +20,16 @@
 
 namespace {
 
-constexpr int WALKS = 4;     // of a block: 32 x WALKS threads
-constexpr int ROWS = 8;      // most output rows of a forward walk, or row pairs of an inverse one
-constexpr int ENOUGH = 1024; // blocks; where a level has fewer, walks are shorter
+constexpr int WALKS = 4;     // of a thread block: 32 x WALKS threads
+constexpr int ROWS = 8;      // of a walk at most: output rows, or pairs of an inverse one
+constexpr int ENOUGH = 1024; // blocks; walks are shorter if a level has fewer
 constexpr int THREADS = 256;
 
 // A level's input (forward) or output (inverse): samples or floats.
 template <class T> struct Side {
     T *data;
     int stride, n_w, n_h, w,
-        h; // stride in elements; n_*: size the transform sees; w, h: what exists of it
+        h; // stride in elements; n_*: size to transform; w, h: existing samples
 };
 
 struct Bands {
@@ -38,13 +37,13 @@ struct Bands {
     int width, height, stride;
 };
 
-// Ten neighbouring samples of a row as they were loaded, so that a walk can fetch its next rows
-// before it works on these.
+// Ten neighbouring samples of a row as they are loaded: a walk loads its next rows before it
+// converts these.
 template <class T> struct Ten;
 
 template <> struct Ten<const uint8_t> {
     uint2 eight;
-    uint32_t two; // the samples before or behind
+    uint32_t two; // the samples before or after
 };
 
 template <> struct Ten<float> {
@@ -79,7 +78,7 @@ __device__ __forceinline__ void spread(float eight[8], float two[2], const Ten<f
     two[0] = r.two.x, two[1] = r.two.y;
 }
 
-// At the plane's edges, sample by sample.
+// Gathers ten samples at the plane's edges.
 __device__ void gather_ten(Ten<const uint8_t> *r, const uint8_t (&v)[10], int before) {
     const uint8_t *e = v + before, *t = v + (before ? 0 : 8);
     r->eight = make_uint2((uint32_t)(e[0] | e[1] << 8 | e[2] << 16) | (uint32_t)e[3] << 24,
@@ -93,7 +92,7 @@ __device__ void gather_ten(Ten<float> *r, const float (&v)[10], int before) {
     r->two = make_float2(t[0], t[1]);
 }
 
-// Extended samples 8 t .. 8 t + 9 of input row y (an extended index as well).
+// Loads extended samples 8t .. 8t + 9 of extended input row y.
 template <class T, int EDGE>
 __device__ __forceinline__ Ten<T> load_row(const Side<T> &in, int t, int y) {
     constexpr int before = EDGE == MOTUS_WAVELET_SYMMETRIC ? 2 : 0;
@@ -118,7 +117,7 @@ __device__ __forceinline__ void store_four(float *row, int x, int width, const f
     if (x < width) *reinterpret_cast<float4 *>(row + x) = make_float4(v[0], v[1], v[2], v[3]);
 }
 
-// For details, which nobody reads soon: they leave the L2 to the low-pass plane, the next level's
+// Stores details, which are not read soon: the L2 is left to the low-pass plane, the next level's
 // input.
 __device__ __forceinline__ void stream_four(float *row, int x, int width, const float v[4]) {
     if (x < width) __stcs(reinterpret_cast<float4 *>(row + x), make_float4(v[0], v[1], v[2], v[3]));
@@ -179,8 +178,7 @@ __global__ void __launch_bounds__(32 * WALKS, sizeof(T) == 1 ? 7 : 5)
     }
 }
 
-// Five coefficients of a band's row: 4 t - 1 .. 4 t + 3 where edges are periodic, else 4 t .. 4 t
-// + 4.
+// Loads five coefficients of a band's row: 4t - 1 .. 4t + 3 with periodic edges, else 4t .. 4t + 4.
 template <int EDGE>
 __device__ __forceinline__ void load_five(float v[5], const float *row, int t, int width) {
     constexpr int at = EDGE == MOTUS_WAVELET_SYMMETRIC ? 0 : 1;
@@ -231,7 +229,7 @@ __device__ __forceinline__ void store_eight(float *row, int x, int w, const floa
             if (x + i < w) row[x + i] = v[i];
 }
 
-// One output row from five columns of low- and high-pass values.
+// Writes an output row from five columns of low- and high-pass values.
 template <class T>
 __device__ __forceinline__ void merge_row(const Side<T> &out, int t, int y, const float low[5],
                                           const float high[5]) {
@@ -249,9 +247,8 @@ __global__ void __launch_bounds__(32 * WALKS) inverse(Side<T> out, Bands in, int
     int t = blockIdx.x * 32 + threadIdx.x, first = (blockIdx.y * WALKS + threadIdx.y) * ROWS,
         last = min(first + ROWS, (out.h + 1) / 2);
     if (8 * t >= out.w || first >= last) return;
-    constexpr int ahead =
-        EDGE ==
-        MOTUS_WAVELET_SYMMETRIC; // the rows that pair m needs: m and m + 1, else m - 1 and m
+    // Pair m needs rows m and m + 1 with symmetric edges, else m - 1 and m.
+    constexpr int ahead = EDGE == MOTUS_WAVELET_SYMMETRIC;
     Rows before = load_bands<EDGE>(in, t, ahead ? first : first ? first - 1 : in.height - 1);
 #pragma unroll 2
     for (int m = first; m < last; m++) {
@@ -273,10 +270,10 @@ __global__ void __launch_bounds__(32 * WALKS) inverse(Side<T> out, Bands in, int
 __device__ __forceinline__ int level_of(float v, float scale, bool exists) {
     v = exists ? v * scale : 0.0f;
     v = v < -32768.0f ? -32768.0f : v > 32767.0f ? 32767.0f : v;
-    return motus_round_bits(v); // the low 16 bits are the level
+    return motus_round_bits(v); // the level is in the low 16 bits
 }
 
-// Thread: four coefficients of a row, those between width and stride included, which become 0.
+// Thread: four coefficients of a row; those between width and stride become 0.
 __global__ void quantize(int16_t *levels, const float *coefs, MotusBand band, float scale) {
     int x = 4 * (blockIdx.x * THREADS + threadIdx.x), w = band.width;
     if (x >= band.stride) return;
@@ -319,7 +316,7 @@ Bands bands_of(float *coefs, const MotusWaveletShape *s, int l) {
                  b[0].stride};
 }
 
-// Rows of a walk for a plane of so many columns and rows (or pairs).
+// Returns the rows of a walk for a plane of this many columns and rows (or pairs).
 int rows_of(int columns, int rows) {
     int walks = ENOUGH * WALKS / ((columns + 127) / 128);
     return motus_clip(1, ROWS, rows / motus_max(walks, 1));
@@ -352,7 +349,7 @@ void launch_inverse(const Side<T> &out, const Bands &in, MotusWaveletEdge edge,
         inverse<T, MOTUS_WAVELET_SYMMETRIC><<<grid, block, 0, stream>>>(out, in, rows);
 }
 
-// The low-pass plane between level l - 1 and level l.
+// Returns the low-pass plane between levels l - 1 and l.
 Side<float> between(float *coefs, const MotusWaveletShape *s, int l) {
     return Side<float>{coefs + s->low_offset[l - 1],
                        s->band[l - 1][0].stride,
@@ -368,6 +365,15 @@ bool fits(const float *coefs, const MotusPlane *p, const MotusWaveletShape *s) {
            ((uintptr_t)p->data | (uintptr_t)p->stride | (uintptr_t)coefs) % 16 == 0;
 }
 
+MotusStatus bad_shape(MotusError *error) {
+    return motus_fail(error, MOTUS_ERR_ARGUMENT, "wavelet: nothing given, or a shape that is none");
+}
+
+MotusStatus bad_plane(MotusError *error) {
+    return motus_fail(error, MOTUS_ERR_ARGUMENT,
+                      "wavelet: another size, or not aligned to 16 bytes");
+}
+
 dim3 band_grid(const MotusBand &band) {
     return dim3((unsigned)(band.stride / 4 + THREADS - 1) / THREADS, (unsigned)band.height);
 }
@@ -377,9 +383,7 @@ dim3 band_grid(const MotusBand &band) {
 extern "C" MotusStatus motus_cuda_wavelet_forward(float *coefs, const MotusPlane *src,
                                                   const MotusWaveletShape *shape, void *stream,
                                                   MotusError *error) {
-    if (!fits(coefs, src, shape))
-        return motus_fail(error, MOTUS_ERR_ARGUMENT,
-                          "wavelet: another size, or not aligned to 16 bytes");
+    if (!fits(coefs, src, shape)) return bad_plane(error);
     Side<const uint8_t> picture{src->data,           (int)src->stride, shape->in_width[0],
                                 shape->in_height[0], src->width,       src->height};
     launch_forward(bands_of(coefs, shape, 0), picture, shape->edge, (cudaStream_t)stream);
@@ -392,9 +396,7 @@ extern "C" MotusStatus motus_cuda_wavelet_forward(float *coefs, const MotusPlane
 extern "C" MotusStatus motus_cuda_wavelet_inverse_plane(const MotusPlane *dst, float *coefs,
                                                         const MotusWaveletShape *shape,
                                                         void *stream, MotusError *error) {
-    if (!fits(coefs, dst, shape))
-        return motus_fail(error, MOTUS_ERR_ARGUMENT,
-                          "wavelet: another size, or not aligned to 16 bytes");
+    if (!fits(coefs, dst, shape)) return bad_plane(error);
     for (int l = shape->levels - 1; l > 0; l--)
         launch_inverse(between(coefs, shape, l), bands_of(coefs, shape, l), shape->edge,
                        (cudaStream_t)stream);
@@ -407,15 +409,13 @@ extern "C" MotusStatus motus_cuda_wavelet_inverse_plane(const MotusPlane *dst, f
 extern "C" MotusStatus motus_cuda_wavelet_quantize(int16_t *levels, const float *coefs,
                                                    const MotusWaveletShape *shape, float step,
                                                    void *stream, MotusError *error) {
-    if (!levels || !coefs || !motus_wavelet_shape_ok(shape))
-        return motus_fail(error, MOTUS_ERR_ARGUMENT,
-                          "wavelet: nothing given, or a shape that is none");
+    if (!levels || !coefs || !motus_wavelet_shape_ok(shape)) return bad_shape(error);
     for (int i = 0; i <= 3 * shape->levels; i++) {
         MotusBand band = i < 3 * shape->levels ? shape->band[i / 3][i % 3] : shape->low;
         quantize<<<band_grid(band), THREADS, 0, (cudaStream_t)stream>>>(levels, coefs, band,
                                                                         1.0f / step);
     }
-    for (int l = 0; l < shape->levels - 1; l++) // what no band holds is 0
+    for (int l = 0; l < shape->levels - 1; l++) // outside the bands levels are 0
         cudaMemsetAsync(levels + shape->low_offset[l], 0,
                         (size_t)shape->band[l][0].stride * (size_t)shape->band[l][0].height * 2,
                         (cudaStream_t)stream);
@@ -425,9 +425,7 @@ extern "C" MotusStatus motus_cuda_wavelet_quantize(int16_t *levels, const float 
 extern "C" MotusStatus motus_cuda_wavelet_dequantize(float *coefs, const int16_t *levels,
                                                      const MotusWaveletShape *shape, float step,
                                                      void *stream, MotusError *error) {
-    if (!levels || !coefs || !motus_wavelet_shape_ok(shape))
-        return motus_fail(error, MOTUS_ERR_ARGUMENT,
-                          "wavelet: nothing given, or a shape that is none");
+    if (!levels || !coefs || !motus_wavelet_shape_ok(shape)) return bad_shape(error);
     dequantize<<<(unsigned)((shape->size / 4 + THREADS - 1) / THREADS), THREADS, 0,
                  (cudaStream_t)stream>>>(coefs, levels, shape->size, step);
     return motus_cuda_launched("wavelet dequantization", error);
@@ -436,9 +434,7 @@ extern "C" MotusStatus motus_cuda_wavelet_dequantize(float *coefs, const int16_t
 extern "C" MotusStatus motus_cuda_wavelet_shrink(float *coefs, const MotusWaveletShape *shape,
                                                  const float *threshold, void *stream,
                                                  MotusError *error) {
-    if (!coefs || !threshold || !motus_wavelet_shape_ok(shape))
-        return motus_fail(error, MOTUS_ERR_ARGUMENT,
-                          "wavelet: nothing given, or a shape that is none");
+    if (!coefs || !threshold || !motus_wavelet_shape_ok(shape)) return bad_shape(error);
     for (int i = 0; i < 3 * shape->levels; i++) {
         MotusBand band = shape->band[i / 3][i % 3];
         shrink<<<band_grid(band), THREADS, 0, (cudaStream_t)stream>>>(coefs, band,

@@ -1,4 +1,4 @@
-// Row functions below the wavelet transform: plain C and AVX2.
+// Row functions of the wavelet transform: plain C and AVX2.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef FILTER_WAVELET_WAVELET_H
 #define FILTER_WAVELET_WAVELET_H
@@ -6,13 +6,13 @@
 #include "filter/wavelet/wavelet_core.h"
 
 typedef struct MotusWaveletOps {
-    // n outputs each from 2 n + 2 extended samples.
+    // Splits 2n + 2 extended samples into n low- and n high-pass coefficients.
     void (*split)(float *low, float *high, const float *row, int n);
-    // The same along y: n columns of four rows.
+    // The same along y, of n columns of four rows.
     void (*split_rows)(float *low, float *high, const float *const row[4], int n);
-    // 2 n samples from n + 1 coefficients each, the first of which is the one before.
+    // Merges n + 1 coefficients each into 2n samples; the first is the preceding one.
     void (*merge)(float *out, const float *low, const float *high, int n);
-    // Along y: two rows of n columns from low-pass rows (before, at) and high-pass rows.
+    // The same along y: two rows of n columns from two low-pass and two high-pass rows.
     void (*merge_rows)(float *even, float *odd, const float *const low[2],
                        const float *const high[2], int n);
     void (*to_float)(float *dst, const uint8_t *src, int n);
@@ -21,7 +21,7 @@ typedef struct MotusWaveletOps {
     void (*quantize)(int16_t *dst, const float *src, int n, float scale);
 } MotusWaveletOps;
 
-// The fastest table this CPU runs; plain C where `exec` says so.
+// Returns the fastest table that this CPU runs; plain C if `exec` says so.
 const MotusWaveletOps *motus_wavelet_ops(const MotusExec *exec);
 extern const MotusWaveletOps motus_wavelet_ops_c;
 #if defined(__x86_64__)

@@ -1,4 +1,4 @@
-// Wavelet rows for AVX2: the compiler's vectorizer over the same bodies.
+// Row functions of the wavelet transform, vectorized by the compiler.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "filter/wavelet/wavelet_tmpl.h"
 

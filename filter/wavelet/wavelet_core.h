@@ -1,6 +1,5 @@
-// Daubechies D4: filters, edge rule and the two 4-term sums that CPU and GPU share. Floats are
-// multiplied and added in this order and never fused (files that include this are compiled without
-// contraction), so that both give the same bits.
+// Daubechies D4: filters, edge rule, and 4-term sums. Floats are multiplied and added in this order
+// and never fused, so CPU and GPU give the same bits. Includers are compiled without contraction.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef FILTER_WAVELET_WAVELET_CORE_H
 #define FILTER_WAVELET_WAVELET_CORE_H
@@ -11,14 +10,14 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
-// Whether a shape is one that motus_wavelet_shape makes: the transforms take their bounds from it.
+// True if motus_wavelet_shape makes this shape: the transforms take their bounds from it.
 int motus_wavelet_shape_ok(const MotusWaveletShape *shape);
 #ifdef __cplusplus
 }
 #endif
 
-// (1 + sqrt 3, 3 + sqrt 3, 3 - sqrt 3, 1 - sqrt 3) / (4 sqrt 2); the high-pass filter is (D4_3,
-// -D4_2, D4_1, -D4_0).
+// The low-pass filter, (1 + sqrt 3, 3 + sqrt 3, 3 - sqrt 3, 1 - sqrt 3) / (4 sqrt 2). The high-pass
+// filter is (D4_3, -D4_2, D4_1, -D4_0).
 #define D4_0 0.48296291314453414f
 #define D4_1 0.83651630373780790f
 #define D4_2 0.22414386804201338f
@@ -31,8 +30,8 @@ MOTUS_HD float motus_d4_high(float a, float b, float c, float d) {
     return ((D4_3 * a - D4_2 * b) + D4_1 * c) - D4_0 * d;
 }
 
-// Synthesis: samples 2 m and 2 m + 1 from the low- and high-pass coefficients at m (l1, h1) and
-// before it (l0, h0).
+// Synthesis: samples 2m and 2m + 1 from the low- and high-pass coefficients at m (l1, h1) and m - 1
+// (l0, h0).
 MOTUS_HD float motus_d4_even(float l0, float l1, float h0, float h1) {
     return ((D4_0 * l1 + D4_2 * l0) + D4_3 * h1) + D4_1 * h0;
 }
@@ -40,12 +39,9 @@ MOTUS_HD float motus_d4_odd(float l0, float l1, float h0, float h1) {
     return ((D4_1 * l1 + D4_3 * l0) - D4_2 * h1) - D4_0 * h0;
 }
 
-// Analysis output i reads extended samples 2 i .. 2 i + 3, where extended sample 0 lies `before`
-// samples in front of the first one.
-MOTUS_HD int motus_d4_before(int edge) { return edge == MOTUS_WAVELET_SYMMETRIC ? 2 : 0; }
-
-// Extended index -> index of an existing sample, of n samples of which the last may only be
-// repetitions (n >= existing).
+// Analysis output i reads extended samples 2i .. 2i + 3. With symmetric edges, extended sample 0
+// lies two samples before the first. Maps an index from the first sample on, which may be negative
+// or beyond the last, to an existing sample; from `existing` on, the n samples repeat the last one.
 MOTUS_HD int motus_d4_index(int i, int n, int existing, int edge) {
     int period = edge == MOTUS_WAVELET_SYMMETRIC ? 2 * n : n, m = i % period;
     m = m < 0 ? m + period : m;

@@ -1,4 +1,4 @@
-// The bands of a wavelet transform in memory.
+// The shape of a wavelet transform: its bands in memory.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "filter/wavelet/wavelet_core.h"
 #include "yuv/usable.h"

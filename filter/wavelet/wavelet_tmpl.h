@@ -1,5 +1,5 @@
-// Bodies of the wavelet's row functions; compiled once as scalar C and once for AVX2, where the
-// compiler vectorizes the loops.
+// Row functions of the wavelet transform, compiled as scalar C and, vectorized by the compiler, for
+// AVX2.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "common/float_core.h"
 #include "filter/wavelet/wavelet.h"
