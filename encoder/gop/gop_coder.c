@@ -13,26 +13,28 @@
 
 // ---- Opening ------------------------------------------------------------------------------------
 
-void motus_name_device(const MotusGopCoders *l, const MotusExecutor *executor, MotusError *error) {
-    if (l->n_devices < 2 || !error->status) return;
+void motus_name_device(const MotusGopCoders *coders, const MotusExecutor *executor,
+                       MotusError *error) {
+    if (coders->n_devices < 2 || !error->status) return;
     const MotusError plain = *error;
     motus_fail(error, plain.status, "CUDA device %d: %s", executor->device, plain.text);
 }
 
 // The first coder of a device opens what its coders share.
 static void open_coder(MotusGopCoder *coder) {
-    const MotusGopCoders *l = coder->coders;
-    const MotusExecutorOps *ops = l->ops;
+    const MotusGopCoders *coders = coder->coders;
+    const MotusExecutorOps *ops = coders->ops;
     MotusExecutor *e = coder->executor;
-    const int index = (int)(coder - l->coder) / l->n_executors;
-    motus_rate_open(&coder->rate, &l->stream->rate.control);
+    const int index = (int)(coder - coders->coder) / coders->n_executors;
+    motus_rate_open(&coder->rate, &coders->stream->rate.control);
     MotusStatus status = index ? MOTUS_OK : ops->open_device(&e->shared, e->device, &coder->error);
     if (!status)
-        status = ops->open(&coder->coder, l->stream, e->shared, index, l->threads, &coder->error);
+        status = ops->open(&coder->coder, coders->stream, e->shared, index, coders->threads,
+                           &coder->error);
     if (!status)
-        status = ops->open_slots(&coder->slots, l->stream, e->shared, l->slots_per_coder,
+        status = ops->open_slots(&coder->slots, coders->stream, e->shared, coders->slots_per_coder,
                                  &coder->opened_slots, &coder->error);
-    motus_name_device(l, e, &coder->error);
+    motus_name_device(coders, e, &coder->error);
 }
 
 void motus_gop_coder_stop(MotusGopCoder *coder) {
@@ -49,10 +51,10 @@ static void free_slots(MotusExecutor *e, MotusFrameSlot *list) {
 }
 
 static void note_opened(MotusGopCoder *coder) {
-    MotusGopCoders *l = coder->coders;
+    MotusGopCoders *coders = coder->coders;
     MotusExecutor *e = coder->executor;
     coder->opened = 1;
-    l->opening--;
+    coders->opening--;
     if (coder->error.status) {
         if (!e->failed) e->max_coders = e->coders;
         e->failed = 1;
@@ -60,7 +62,7 @@ static void note_opened(MotusGopCoder *coder) {
     } else {
         free_slots(e, coder->opened_slots);
     }
-    pthread_cond_broadcast(&l->done);
+    pthread_cond_broadcast(&coders->done);
 }
 
 // ---- Pictures of a coder ------------------------------------------------------------------------
@@ -84,25 +86,25 @@ static void take_gop(MotusGopCoder *coder) {
 }
 
 // Returns coder i of the executor.
-static MotusGopCoder *coder_at(MotusGopCoders *l, const MotusExecutor *e, int i) {
-    return &l->coder[e - l->executor + i * l->n_executors];
+static MotusGopCoder *coder_at(MotusGopCoders *coders, const MotusExecutor *e, int i) {
+    return &coders->coder[e - coders->executor + i * coders->n_executors];
 }
 
-static MotusGopCoder *idle_coder(MotusGopCoders *l, const MotusExecutor *e) {
+static MotusGopCoder *idle_coder(MotusGopCoders *coders, const MotusExecutor *e) {
     for (int i = 0; i < e->coders; i++) {
-        MotusGopCoder *coder = coder_at(l, e, i);
+        MotusGopCoder *coder = coder_at(coders, e, i);
         if (coder->opened && !coder->error.status && !coder->first) return coder;
     }
     return NULL;
 }
 
-void motus_executor_add(MotusGopCoders *l, MotusExecutor *e, MotusPendingPicture *picture) {
+void motus_executor_add(MotusGopCoders *coders, MotusExecutor *e, MotusPendingPicture *picture) {
     MotusGopCoder *coder = e->newest;
     picture->executor = e;
     e->n_pictures++;
     if (picture->params.idr || e->untaken) {
         if (!e->untaken) e->untaken = picture;
-        coder = idle_coder(l, e);
+        coder = idle_coder(coders, e);
         if (coder) take_gop(coder);
     } else {
         add(coder, picture);
@@ -111,8 +113,8 @@ void motus_executor_add(MotusGopCoders *l, MotusExecutor *e, MotusPendingPicture
 }
 
 static int can_begin(const MotusGopCoder *coder) {
-    const MotusGopCoders *l = coder->coders;
-    return !l->failure.status && coder->begun < l->depth && coder->next &&
+    const MotusGopCoders *coders = coder->coders;
+    return !coders->failure.status && coder->begun < coders->depth && coder->next &&
            coder->next->state == MOTUS_PENDING_READY;
 }
 
@@ -125,14 +127,15 @@ int motus_gop_coder_has_work(MotusGopCoder *coder) {
 // ---- Coding one picture -------------------------------------------------------------------------
 
 static MotusStatus begin_coding(MotusGopCoder *coder, MotusPendingPicture *p, MotusError *error) {
-    const MotusGopCoders *l = coder->coders;
+    const MotusGopCoders *coders = coder->coders;
     const MotusPictureInput input = {.params = &p->params,
                                      .whole = p->whole,
                                      .visible = p->visible,
                                      .slot = p->slot,
                                      .threads = p->threads,
-                                     .coders = (l->n + l->n_devices - 1) / l->n_devices};
-    return l->ops->begin(coder->coder, &input, error);
+                                     .coders =
+                                         (coders->n + coders->n_devices - 1) / coders->n_devices};
+    return coders->ops->begin(coder->coder, &input, error);
 }
 
 // Completes a packet with what is known beside the coded picture. A packet of the first pass is
@@ -153,32 +156,33 @@ static MotusStatus describe(const MotusStream *stream, MotusPendingPicture *p) {
 
 static MotusStatus make_packet(MotusGopCoder *coder, MotusPendingPicture *p,
                                const MotusCodedPicture *coded, MotusError *error) {
-    const MotusGopCoders *l = coder->coders;
-    MotusStatus status =
-        motus_packet_make(&p->packet, l->stream, &p->params, coded, (size_t)p->plan->filler_bytes);
+    const MotusGopCoders *coders = coder->coders;
+    MotusStatus status = motus_packet_make(&p->packet, coders->stream, &p->params, coded,
+                                           (size_t)p->plan->filler_bytes);
     if (!status && coded->recon) status = motus_packet_add_recon(p->packet, coded, p->visible);
     if (!status && coded->field)
-        status = motus_packet_add_field(p->packet, l->stream, &p->params, coded->field);
+        status = motus_packet_add_field(p->packet, coders->stream, &p->params, coded->field);
     if (!status && !coded->nal)
-        status = motus_packet_store(p->packet, l->stream, &p->params, coded, l->ops, coder->coder,
-                                    error);
-    return status ? status : describe(l->stream, p);
+        status = motus_packet_store(p->packet, coders->stream, &p->params, coded, coders->ops,
+                                    coder->coder, error);
+    return status ? status : describe(coders->stream, p);
 }
 
 // Blocks until the picture is coded, again if it turns out too large, and makes its packet.
 static MotusStatus finish_coding(MotusGopCoder *coder, MotusPendingPicture *p, MotusError *error) {
-    const MotusGopCoders *l = coder->coders;
+    const MotusGopCoders *coders = coder->coders;
     size_t size;
-    MotusStatus status = l->ops->wait(coder->coder, &size, error);
-    while (!status && motus_picture_plan_coded(p->plan, &coder->rate, l->stream, &p->params,
-                                               motus_packet_bytes(l->stream, &p->params, size))) {
-        l->ops->undo(coder->coder);
+    MotusStatus status = coders->ops->wait(coder->coder, &size, error);
+    while (!status &&
+           motus_picture_plan_coded(p->plan, &coder->rate, coders->stream, &p->params,
+                                    motus_packet_bytes(coders->stream, &p->params, size))) {
+        coders->ops->undo(coder->coder);
         status = begin_coding(coder, p, error);
-        if (!status) status = l->ops->wait(coder->coder, &size, error);
+        if (!status) status = coders->ops->wait(coder->coder, &size, error);
     }
     if (status) return status;
     MotusCodedPicture coded = {0};
-    status = l->ops->finish(coder->coder, &coded, error);
+    status = coders->ops->finish(coder->coder, &coded, error);
     if (!status) status = make_packet(coder, p, &coded, error);
     motus_frame_unref(&coded.recon);
     return status;
@@ -186,17 +190,18 @@ static MotusStatus finish_coding(MotusGopCoder *coder, MotusPendingPicture *p, M
 
 // ---- Steps, under the lock, which they release meanwhile ----------------------------------------
 
-void motus_gop_coders_fail(MotusGopCoders *l, const MotusError *error) {
-    if (l->failure.status) return;
-    l->failure = *error;
-    for (int k = 0; k < l->n; k++) pthread_cond_signal(&l->coder[k].wake);
+void motus_gop_coders_fail(MotusGopCoders *coders, const MotusError *error) {
+    if (coders->failure.status) return;
+    coders->failure = *error;
+    for (int k = 0; k < coders->n; k++) pthread_cond_signal(&coders->coder[k].wake);
 }
 
 // Returns the CPU threads for one picture: an even share for each coder that has pictures, and one
 // of the remainder if it is still there.
-static int share_of_threads(const MotusGopCoders *l) {
-    const int share = motus_max(1, l->threads / l->active);
-    return share + (share * l->active < l->threads && share < l->threads - l->busy_threads);
+static int share_of_threads(const MotusGopCoders *coders) {
+    const int share = motus_max(1, coders->threads / coders->active);
+    return share + (share * coders->active < coders->threads &&
+                    share < coders->threads - coders->busy_threads);
 }
 
 // Completes an error with the words of its status, and with the device.
@@ -206,28 +211,28 @@ static void explain(const MotusGopCoder *coder, MotusStatus status, MotusError *
 }
 
 static void begin_picture(MotusGopCoder *coder) {
-    MotusGopCoders *l = coder->coders;
+    MotusGopCoders *coders = coder->coders;
     MotusPendingPicture *p = coder->next;
-    motus_pending_advance(&l->pending, p, MOTUS_PENDING_CODING);
+    motus_pending_advance(&coders->pending, p, MOTUS_PENDING_CODING);
     coder->next = motus_pending_follower(p);
     coder->begun++;
-    p->threads = share_of_threads(l);
-    l->busy_threads += p->threads;
-    pthread_mutex_unlock(&l->lock);
-    motus_picture_plan_begin(p->plan, &coder->rate, l->stream, &p->params);
+    p->threads = share_of_threads(coders);
+    coders->busy_threads += p->threads;
+    pthread_mutex_unlock(&coders->lock);
+    motus_picture_plan_begin(p->plan, &coder->rate, coders->stream, &p->params);
     MotusStatus status = begin_coding(coder, p, &p->error);
     if (status) explain(coder, status, &p->error);
-    pthread_mutex_lock(&l->lock);
-    if (status) motus_gop_coders_fail(l, &p->error);
+    pthread_mutex_lock(&coders->lock);
+    if (status) motus_gop_coders_fail(coders, &p->error);
 }
 
 // Ends the pending state of the coder's first picture, and frees its source.
 static void retire(MotusGopCoder *coder) {
-    MotusGopCoders *l = coder->coders;
+    MotusGopCoders *coders = coder->coders;
     MotusPendingPicture *p = coder->first;
     if (p->error.status) {
         motus_packet_unref(&p->packet);
-        motus_gop_coders_fail(l, &p->error);
+        motus_gop_coders_fail(coders, &p->error);
     }
     motus_frame_unref(&p->whole);
     motus_frame_unref(&p->visible);
@@ -235,20 +240,21 @@ static void retire(MotusGopCoder *coder) {
     free_slots(coder->executor, p->slot);
     coder->executor->n_pictures--;
     coder->first = motus_pending_follower(p);
-    l->active -= !coder->first;
-    if (p->state != MOTUS_PENDING_DONE) motus_pending_advance(&l->pending, p, MOTUS_PENDING_DONE);
-    pthread_cond_broadcast(&l->done);
+    coders->active -= !coder->first;
+    if (p->state != MOTUS_PENDING_DONE)
+        motus_pending_advance(&coders->pending, p, MOTUS_PENDING_DONE);
+    pthread_cond_broadcast(&coders->done);
 }
 
 static void finish_picture(MotusGopCoder *coder) {
-    MotusGopCoders *l = coder->coders;
+    MotusGopCoders *coders = coder->coders;
     MotusPendingPicture *p = coder->first;
-    pthread_mutex_unlock(&l->lock);
+    pthread_mutex_unlock(&coders->lock);
     MotusStatus status = p->error.status;
     if (!status && (status = finish_coding(coder, p, &p->error))) explain(coder, status, &p->error);
-    pthread_mutex_lock(&l->lock);
+    pthread_mutex_lock(&coders->lock);
     coder->begun--;
-    l->busy_threads -= p->threads;
+    coders->busy_threads -= p->threads;
     retire(coder);
 }
 
@@ -274,31 +280,31 @@ void motus_gop_coder_step(MotusGopCoder *coder) {
 
 static void *run_coder(void *argument) {
     MotusGopCoder *coder = argument;
-    MotusGopCoders *l = coder->coders;
+    MotusGopCoders *coders = coder->coders;
     if (coder->executor->device >= 0) motus_device_use(coder->executor->device);
 #ifdef __linux__
     prctl(PR_SET_TIMERSLACK, 5000ul); // ns, for sleeps of some 10 us; 50,000 by default
 #endif
     open_coder(coder);
-    pthread_mutex_lock(&l->lock);
+    pthread_mutex_lock(&coders->lock);
     note_opened(coder);
-    while (!coder->error.status && !l->closing)
+    while (!coder->error.status && !coders->closing)
         if (motus_gop_coder_has_work(coder))
             motus_gop_coder_step(coder);
         else
-            pthread_cond_wait(&coder->wake, &l->lock);
-    pthread_mutex_unlock(&l->lock);
+            pthread_cond_wait(&coder->wake, &coders->lock);
+    pthread_mutex_unlock(&coders->lock);
     motus_gop_coder_stop(coder);
     return NULL;
 }
 
-static void begin_coder(MotusGopCoders *l, MotusExecutor *e, MotusGopCoder *coder) {
-    coder->coders = l;
+static void begin_coder(MotusGopCoders *coders, MotusExecutor *e, MotusGopCoder *coder) {
+    coder->coders = coders;
     coder->executor = e;
-    l->opening++;
+    coders->opening++;
     coder->has_thread = !pthread_create(&coder->thread, NULL, run_coder, coder);
     if (coder->has_thread) return;
-    if (coder == l->coder)
+    if (coder == coders->coder)
         open_coder(coder);
     else
         motus_fail(&coder->error, MOTUS_ERR_MEMORY, "no thread for another GOP coder");
@@ -306,7 +312,7 @@ static void begin_coder(MotusGopCoders *l, MotusExecutor *e, MotusGopCoder *code
     note_opened(coder);
 }
 
-void motus_executor_open_coders(MotusGopCoders *l, MotusExecutor *e, int n) {
+void motus_executor_open_coders(MotusGopCoders *coders, MotusExecutor *e, int n) {
     for (; n > 0 && !e->failed && e->coders < e->max_coders; n--)
-        begin_coder(l, e, coder_at(l, e, e->coders++));
+        begin_coder(coders, e, coder_at(coders, e, e->coders++));
 }

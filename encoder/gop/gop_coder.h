@@ -15,12 +15,14 @@ typedef struct MotusGopCoder {
     struct MotusExecutor *executor;
     pthread_t thread;
     int has_thread;
-    void *coder;                // of the executor's functions; its thread's alone
-    void *slots;                // frame slots that came with it; they outlive `coder`
-    MotusRate rate;             // its thread's alone
-    pthread_cond_t wake;        // there may be something to do. Below: under the lock
+    // The thread's alone.
+    void *coder; // of MotusExecutorOps
+    void *slots; // frame slots that came with the coder, and outlive it
+    MotusRate rate;
+    // Under the lock.
+    pthread_cond_t wake;        // there may be something to do
     MotusPendingPicture *first; // oldest picture of its GOP that is not done
-    MotusPendingPicture *next;  // first of them that has not begun; NULL: none
+    MotusPendingPicture *next;  // oldest one that has not begun; NULL: none
     int begun;                  // pictures from first to next
     int opened;                 // 1: the opening has ended, with `error`
     MotusFrameSlot *opened_slots;
@@ -31,11 +33,13 @@ typedef struct MotusExecutor {
     int device;   // CUDA's number; -1: the CPU
     void *shared; // of its coders (MotusExecutorOps)
     // Under the lock.
-    int max_coders, coders; // that it may have; whose opening has begun
-    int failed;             // 1: a coder could not be opened, so there will be no more
-    int n_gops, n_pictures; // GOPs so far; queued pictures that are not done
+    int max_coders; // coders it may have
+    int coders;     // coders whose opening has begun
+    int failed;     // 1: a coder could not be opened, so there will be no more
+    int n_gops;     // GOPs so far
+    int n_pictures; // queued pictures that are not done
     MotusFrameSlot *free_slots;
-    MotusPendingPicture *untaken; // first picture of the oldest GOP that no coder has; NULL: none
+    MotusPendingPicture *untaken; // first picture of the oldest GOP without a coder; NULL: none
     MotusGopCoder *newest;        // has the newest GOP; used if `untaken` is NULL
 } MotusExecutor;
 
@@ -43,12 +47,14 @@ struct MotusGopCoders {
     const MotusStream *stream;
     const MotusExecutorOps *ops;
     int threads;
-    int n;                      // coders in all, at most
-    int slots_per_coder;        // pictures that may be pending for each coder, on average
-    int depth;                  // pictures of a coder that may have begun
-    int n_devices, n_executors; // listed devices; those that have coders. Coder k: k % n_executors
-    int begins;         // the sender's: the next picture begins the stream or a segment of it
-    MotusIntake intake; // the sender's
+    int n;               // coders in all, at most
+    int slots_per_coder; // pictures that may be pending for each coder, on average
+    int depth;           // pictures of a coder that may have begun
+    int n_devices;       // listed devices
+    int n_executors;     // devices that have coders: coder k belongs to executor k % n_executors
+    // The sender's alone.
+    int begins; // the next picture begins the stream, or a segment of it
+    MotusIntake intake;
     pthread_mutex_t lock;
     pthread_cond_t done; // a picture is done, or a coder is open
     // Under the lock.
@@ -56,7 +62,8 @@ struct MotusGopCoders {
     uint32_t since_idr, idr_pic_id; // of the next picture to get a type
     MotusExecutor *current;         // has the newest GOP
     int lookahead_jobs;             // pending ones, which may plan the oldest picture
-    int opening, active;            // coders that are being opened; that have pictures
+    int opening;                    // coders that are being opened
+    int active;                     // coders that have pictures
     int busy_threads;               // CPU threads that code pictures
     int closing;
     MotusError lost;    // the lookahead failed: later pictures get no plan

@@ -11,56 +11,57 @@
 // ---- Dealing GOPs to executors, under the lock --------------------------------------------------
 
 // Returns how many more pictures the executor can queue once all its coders are open.
-static int capacity_left(const MotusGopCoders *l, const MotusExecutor *e) {
-    return e->max_coders * l->slots_per_coder - e->n_pictures;
+static int capacity_left(const MotusGopCoders *coders, const MotusExecutor *e) {
+    return e->max_coders * coders->slots_per_coder - e->n_pictures;
 }
 
 // Returns the executor that gets the next GOP: the one with most capacity left. Begins to open all
 // its coders if it has a GOP for each open one; those that are open work meanwhile.
-static MotusExecutor *find_executor(MotusGopCoders *l) {
-    MotusExecutor *e = l->executor;
-    for (int i = 1; i < l->n_executors; i++)
-        if (capacity_left(l, &l->executor[i]) > capacity_left(l, e)) e = &l->executor[i];
-    if (e->n_gops >= e->coders) motus_executor_open_coders(l, e, e->coders);
+static MotusExecutor *find_executor(MotusGopCoders *coders) {
+    MotusExecutor *e = coders->executor;
+    for (int i = 1; i < coders->n_executors; i++)
+        if (capacity_left(coders, &coders->executor[i]) > capacity_left(coders, e))
+            e = &coders->executor[i];
+    if (e->n_gops >= e->coders) motus_executor_open_coders(coders, e, e->coders);
     return e;
 }
 
 // Codes the pictures of coder 0 here if it has no thread.
-static void work_here(MotusGopCoders *l) {
-    MotusGopCoder *coder = &l->coder[0];
+static void work_here(MotusGopCoders *coders) {
+    MotusGopCoder *coder = &coders->coder[0];
     while (!coder->has_thread && motus_gop_coder_has_work(coder)) motus_gop_coder_step(coder);
 }
 
 // Numbers a picture whose type is known now, and gives it to the executor.
-static void deal(MotusGopCoders *l, MotusExecutor *e, MotusPendingPicture *p) {
+static void deal(MotusGopCoders *coders, MotusExecutor *e, MotusPendingPicture *p) {
     MotusPictureParams *params = &p->params;
-    params->since_idr = params->idr ? 0 : l->since_idr;
-    params->idr_pic_id = l->idr_pic_id;
-    l->since_idr = params->since_idr + 1;
-    l->idr_pic_id += (uint32_t)params->idr;
-    l->current = e;
+    params->since_idr = params->idr ? 0 : coders->since_idr;
+    params->idr_pic_id = coders->idr_pic_id;
+    coders->since_idr = params->since_idr + 1;
+    coders->idr_pic_id += (uint32_t)params->idr;
+    coders->current = e;
     e->n_gops += params->idr;
-    motus_executor_add(l, e, p);
-    work_here(l);
+    motus_executor_add(coders, e, p);
+    work_here(coders);
 }
 
 // ---- Frames in ----------------------------------------------------------------------------------
 
 // Copies the frame to host memory if its coder or the receiver of its packet reads it there.
-static MotusStatus copy_to_host(MotusGopCoders *l, MotusPendingPicture *p,
+static MotusStatus copy_to_host(MotusGopCoders *coders, MotusPendingPicture *p,
                                 const MotusFrameSource *source, MotusError *error) {
-    if (!l->ops->codes_from_host && l->stream->config.stream_only) return MOTUS_OK;
-    return motus_intake_take(&l->intake, source, &p->whole, &p->visible, error);
+    if (!coders->ops->codes_from_host && coders->stream->config.stream_only) return MOTUS_OK;
+    return motus_intake_take(&coders->intake, source, &p->whole, &p->visible, error);
 }
 
 // Chooses the picture's type now: by keyint, or by the lookahead.
-static MotusStatus choose_type(MotusGopCoders *l, MotusPendingPicture *p, MotusLookahead *look,
+static MotusStatus choose_type(MotusGopCoders *coders, MotusPendingPicture *p, MotusLookahead *look,
                                const MotusFrameSource *source, MotusError *error) {
-    const int keyint = l->stream->config.keyint;
+    const int keyint = coders->stream->config.keyint;
     int *idr = &p->params.idr;
     *idr = p->force_idr;
     if (!look) {
-        *idr |= l->begins || (keyint && l->since_idr == (uint32_t)keyint);
+        *idr |= coders->begins || (keyint && coders->since_idr == (uint32_t)keyint);
         return MOTUS_OK;
     }
     const MotusFrameSource copy = {.frame = p->visible};
@@ -70,179 +71,184 @@ static MotusStatus choose_type(MotusGopCoders *l, MotusPendingPicture *p, MotusL
 
 // True while the next picture has to wait: for a slot, or for a picture that takes long. Packets of
 // pictures behind that one could not be handed out.
-static int is_full(const MotusGopCoders *l, const MotusExecutor *e) {
-    return !e->free_slots || motus_pending_unfinished(&l->pending) >= 2 * l->n * l->slots_per_coder;
+static int is_full(const MotusGopCoders *coders, const MotusExecutor *e) {
+    return !e->free_slots ||
+           motus_pending_unfinished(&coders->pending) >= 2 * coders->n * coders->slots_per_coder;
 }
 
 // Chooses the picture's executor, and blocks until it has a slot for the frame.
-static MotusStatus take_slot(MotusGopCoders *l, MotusPendingPicture *p, int type_later,
+static MotusStatus take_slot(MotusGopCoders *coders, MotusPendingPicture *p,
                              MotusExecutor **executor, MotusError *error) {
-    pthread_mutex_lock(&l->lock);
-    MotusExecutor *e = *executor = type_later      ? l->executor
-                                   : p->params.idr ? find_executor(l)
-                                                   : l->current;
-    while (!l->failure.status && !l->lost.status && is_full(l, e))
-        pthread_cond_wait(&l->done, &l->lock);
-    const MotusError *cause = l->failure.status ? &l->failure : &l->lost;
+    pthread_mutex_lock(&coders->lock);
+    MotusExecutor *e = coders->executor;
+    if (p->state != MOTUS_PENDING_TYPE) e = p->params.idr ? find_executor(coders) : coders->current;
+    *executor = e;
+    while (!coders->failure.status && !coders->lost.status && is_full(coders, e))
+        pthread_cond_wait(&coders->done, &coders->lock);
+    const MotusError *cause = coders->failure.status ? &coders->failure : &coders->lost;
     if (cause->status) {
         *error = *cause;
     } else {
         p->slot = e->free_slots;
         e->free_slots = p->slot->next;
     }
-    pthread_mutex_unlock(&l->lock);
+    pthread_mutex_unlock(&coders->lock);
     return cause->status;
 }
 
-static void give_slot_back(MotusGopCoders *l, MotusExecutor *e, MotusFrameSlot *slot) {
-    pthread_mutex_lock(&l->lock);
+static void give_slot_back(MotusGopCoders *coders, MotusExecutor *e, MotusFrameSlot *slot) {
+    pthread_mutex_lock(&coders->lock);
     slot->next = e->free_slots;
     e->free_slots = slot;
-    pthread_mutex_unlock(&l->lock);
+    pthread_mutex_unlock(&coders->lock);
 }
 
 // Puts the frame into the picture's slot. A lookahead that sets types later begins with it there.
-static MotusStatus fill_slot(const MotusGopCoders *l, const MotusExecutor *e,
-                             const MotusPendingPicture *p, MotusLookahead *look, int type_later,
+static MotusStatus fill_slot(const MotusGopCoders *coders, const MotusExecutor *e,
+                             const MotusPendingPicture *p, MotusLookahead *look,
                              MotusFrameSource source, MotusError *error) {
-    const MotusEncoderConfig *c = &l->stream->config;
+    const MotusEncoderConfig *c = &coders->stream->config;
     MotusError cause = {0};
-    if (look && !type_later) motus_lookahead_uploaded(look, e->device, &source);
-    MotusStatus status = l->ops->fill_slot(p->slot, &source, &cause);
-    if (!status && type_later) {
+    if (p->state == MOTUS_PENDING_PLAN) motus_lookahead_uploaded(look, e->device, &source);
+    MotusStatus status = coders->ops->fill_slot(p->slot, &source, &cause);
+    if (!status && p->state == MOTUS_PENDING_TYPE) {
         const MotusPlane *whole = &p->slot->plane[0];
         const MotusPlane luma = {whole->data, whole->stride, c->width, c->height};
         status = motus_lookahead_begin(look, &luma, p->slot->filled, p->force_idr, &cause);
     }
-    motus_name_device(l, e, &cause);
+    motus_name_device(coders, e, &cause);
     if (status) *error = cause;
     return status;
 }
 
 // Blocks until a frame in host memory has been read. Its picture may be under way meanwhile: if
 // the upload fails, so does the stream.
-static MotusStatus wait_filled(MotusGopCoders *l, const MotusExecutor *e,
+static MotusStatus wait_filled(MotusGopCoders *coders, const MotusExecutor *e,
                                const MotusFrameSlot *slot, MotusError *error) {
     MotusError cause = {0};
-    const MotusStatus status = l->ops->wait_filled(slot, &cause);
+    const MotusStatus status = coders->ops->wait_filled(slot, &cause);
     if (!status) return MOTUS_OK;
-    motus_name_device(l, e, &cause);
-    pthread_mutex_lock(&l->lock);
-    motus_gop_coders_fail(l, &cause);
-    pthread_mutex_unlock(&l->lock);
+    motus_name_device(coders, e, &cause);
+    pthread_mutex_lock(&coders->lock);
+    motus_gop_coders_fail(coders, &cause);
+    pthread_mutex_unlock(&coders->lock);
     *error = cause;
     return status;
 }
 
-static void queue(MotusGopCoders *l, MotusExecutor *e, MotusPendingPicture *p, int looked_ahead,
-                  int type_later) {
-    pthread_mutex_lock(&l->lock);
-    motus_pending_append(&l->pending, p,
-                         type_later     ? MOTUS_PENDING_TYPE
-                         : looked_ahead ? MOTUS_PENDING_PLAN
-                                        : MOTUS_PENDING_READY);
-    if (!type_later) deal(l, e, p);
-    pthread_mutex_unlock(&l->lock);
+static void queue(MotusGopCoders *coders, MotusExecutor *e, MotusPendingPicture *p) {
+    pthread_mutex_lock(&coders->lock);
+    motus_pending_append(&coders->pending, p);
+    if (p->state != MOTUS_PENDING_TYPE) deal(coders, e, p);
+    pthread_mutex_unlock(&coders->lock);
 }
 
-// Brings a picture into the queue. *queued is set before anything can fail that comes after.
-static MotusStatus send(MotusGopCoders *l, MotusPendingPicture *p, MotusLookahead *look,
-                        int type_later, const MotusFrameSource *source, int *queued,
-                        MotusError *error) {
+// Brings a picture into the queue. *queued tells whether it got there.
+static MotusStatus send(MotusGopCoders *coders, MotusPendingPicture *p, MotusLookahead *look,
+                        const MotusFrameSource *source, int *queued, MotusError *error) {
     MotusExecutor *e;
-    MotusStatus status = take_slot(l, p, type_later, &e, error);
+    MotusStatus status = take_slot(coders, p, &e, error);
     if (status) return status;
     MotusFrameSlot *slot = p->slot;
-    const int uploads = !source->on_device;
-    status = fill_slot(l, e, p, look, type_later, *source, error);
+    const int uploads = !source->on_device, has_type = p->state != MOTUS_PENDING_TYPE;
+    status = fill_slot(coders, e, p, look, *source, error);
     if (status) {
-        give_slot_back(l, e, slot);
+        give_slot_back(coders, e, slot);
         return status;
     }
-    // A coder begins with the picture during its upload. One without a type is nobody's yet, and
-    // leaves no trace if the upload fails.
-    if (type_later && uploads) status = wait_filled(l, e, slot, error);
+    // A coder may begin with a picture during its upload. One without a type is queued behind its
+    // upload, so that it leaves no trace if that fails.
+    if (uploads && !has_type) status = wait_filled(coders, e, slot, error);
     if (status) return status;
     *queued = 1;
-    queue(l, e, p, look != NULL, type_later);
-    return !type_later && uploads ? wait_filled(l, e, slot, error) : MOTUS_OK;
+    queue(coders, e, p);
+    return uploads && has_type ? wait_filled(coders, e, slot, error) : MOTUS_OK;
 }
 
-MotusStatus motus_gop_coders_send(MotusGopCoders *l, MotusPendingPicture *p, MotusLookahead *look,
-                                  const MotusFrameSource *source, MotusError *error) {
-    const int type_later = look && motus_gop_coders_type_later(l, look);
+MotusStatus motus_gop_coders_send(MotusGopCoders *coders, MotusPendingPicture *p,
+                                  MotusLookahead *look, const MotusFrameSource *source,
+                                  MotusError *error) {
     int queued = 0;
-    MotusStatus status = copy_to_host(l, p, source, error);
-    if (!status && !type_later) status = choose_type(l, p, look, source, error);
+    p->state = !look                                       ? MOTUS_PENDING_READY
+               : motus_gop_coders_type_later(coders, look) ? MOTUS_PENDING_TYPE
+                                                           : MOTUS_PENDING_PLAN;
+    const int typed_by_look = p->state == MOTUS_PENDING_PLAN;
+    MotusStatus status = copy_to_host(coders, p, source, error);
+    if (!status && p->state != MOTUS_PENDING_TYPE)
+        status = choose_type(coders, p, look, source, error);
     if (!status) {
-        status = send(l, p, look, type_later, source, &queued, error);
-        if (status && look && !type_later) motus_lookahead_undo(look);
+        status = send(coders, p, look, source, &queued, error);
+        if (status && typed_by_look) motus_lookahead_undo(look);
     }
-    if (queued) l->begins = 0;
-    if (!queued) motus_pending_free(p);
+    if (queued)
+        coders->begins = 0;
+    else
+        motus_pending_free(p);
     if (status && !error->status) motus_fail(error, status, "%s", motus_status_text(status));
     return status;
 }
 
-void motus_gop_coders_next_segment(MotusGopCoders *l, int64_t first_gop) {
-    pthread_mutex_lock(&l->lock);
-    l->idr_pic_id = (uint32_t)first_gop;
-    pthread_mutex_unlock(&l->lock);
-    l->begins = 1;
+void motus_gop_coders_next_segment(MotusGopCoders *coders, int64_t first_gop) {
+    pthread_mutex_lock(&coders->lock);
+    coders->idr_pic_id = (uint32_t)first_gop;
+    pthread_mutex_unlock(&coders->lock);
+    coders->begins = 1;
 }
 
 // ---- Types and plans ----------------------------------------------------------------------------
 
-int motus_gop_coders_type_later(const MotusGopCoders *l, const MotusLookahead *look) {
-    return l->n_executors == 1 && motus_lookahead_searches_at_once(look) == 2;
+int motus_gop_coders_type_later(const MotusGopCoders *coders, const MotusLookahead *look) {
+    return coders->n_executors == 1 && motus_lookahead_searches_at_once(look) == 2;
 }
 
-int motus_gop_coders_have_threads(const MotusGopCoders *l) { return l->coder[0].has_thread; }
+int motus_gop_coders_have_threads(const MotusGopCoders *coders) {
+    return coders->coder[0].has_thread;
+}
 
-void motus_gop_coders_set_type(MotusGopCoders *l, int idr) {
-    pthread_mutex_lock(&l->lock);
-    MotusPendingPicture *p = l->pending.oldest[MOTUS_PENDING_TYPE];
+void motus_gop_coders_set_type(MotusGopCoders *coders, int idr) {
+    pthread_mutex_lock(&coders->lock);
+    MotusPendingPicture *p = coders->pending.oldest[MOTUS_PENDING_TYPE];
     p->params.idr = idr;
-    motus_pending_advance(&l->pending, p, MOTUS_PENDING_PLAN);
-    deal(l, idr ? find_executor(l) : l->current, p);
-    pthread_mutex_unlock(&l->lock);
+    motus_pending_advance(&coders->pending, p, MOTUS_PENDING_PLAN);
+    deal(coders, idr ? find_executor(coders) : coders->current, p);
+    pthread_mutex_unlock(&coders->lock);
 }
 
-void motus_gop_coders_expect(MotusGopCoders *l, int more) {
-    pthread_mutex_lock(&l->lock);
-    l->lookahead_jobs += more;
-    if (!l->lookahead_jobs) pthread_cond_broadcast(&l->done);
-    pthread_mutex_unlock(&l->lock);
+void motus_gop_coders_expect(MotusGopCoders *coders, int more) {
+    pthread_mutex_lock(&coders->lock);
+    coders->lookahead_jobs += more;
+    if (!coders->lookahead_jobs) pthread_cond_broadcast(&coders->done);
+    pthread_mutex_unlock(&coders->lock);
 }
 
-MotusPicturePlan *motus_gop_coders_unplanned(MotusGopCoders *l) {
-    pthread_mutex_lock(&l->lock);
-    MotusPendingPicture *p = l->pending.oldest[MOTUS_PENDING_PLAN];
-    pthread_mutex_unlock(&l->lock);
+MotusPicturePlan *motus_gop_coders_unplanned(MotusGopCoders *coders) {
+    pthread_mutex_lock(&coders->lock);
+    MotusPendingPicture *p = coders->pending.oldest[MOTUS_PENDING_PLAN];
+    pthread_mutex_unlock(&coders->lock);
     return p ? p->plan : NULL;
 }
 
-void motus_gop_coders_planned(MotusGopCoders *l) {
-    pthread_mutex_lock(&l->lock);
-    MotusPendingPicture *p = l->pending.oldest[MOTUS_PENDING_PLAN];
-    motus_pending_advance(&l->pending, p, MOTUS_PENDING_READY);
-    for (int k = 0; k < l->n; k++)
-        if (l->coder[k].next == p) pthread_cond_signal(&l->coder[k].wake);
-    work_here(l);
-    pthread_mutex_unlock(&l->lock);
+void motus_gop_coders_planned(MotusGopCoders *coders) {
+    pthread_mutex_lock(&coders->lock);
+    MotusPendingPicture *p = coders->pending.oldest[MOTUS_PENDING_PLAN];
+    motus_pending_advance(&coders->pending, p, MOTUS_PENDING_READY);
+    for (int k = 0; k < coders->n; k++)
+        if (coders->coder[k].next == p) pthread_cond_signal(&coders->coder[k].wake);
+    work_here(coders);
+    pthread_mutex_unlock(&coders->lock);
 }
 
 // No coder comes to this picture, nor to those behind it: none of them has a plan.
-void motus_gop_coders_lose(MotusGopCoders *l, const MotusError *error) {
-    pthread_mutex_lock(&l->lock);
-    MotusPendingPicture *p = l->pending.oldest[MOTUS_PENDING_PLAN];
-    l->lost = *error;
+void motus_gop_coders_lose(MotusGopCoders *coders, const MotusError *error) {
+    pthread_mutex_lock(&coders->lock);
+    MotusPendingPicture *p = coders->pending.oldest[MOTUS_PENDING_PLAN];
+    coders->lost = *error;
     if (p) {
         p->error = *error;
-        motus_pending_advance(&l->pending, p, MOTUS_PENDING_DONE);
+        motus_pending_advance(&coders->pending, p, MOTUS_PENDING_DONE);
     }
-    pthread_cond_broadcast(&l->done);
-    pthread_mutex_unlock(&l->lock);
+    pthread_cond_broadcast(&coders->done);
+    pthread_mutex_unlock(&coders->lock);
 }
 
 // ---- Packets out --------------------------------------------------------------------------------
@@ -258,34 +264,35 @@ static struct timespec later(int milliseconds) {
 
 // Blocks until the first picture is done, the time is over, or the picture needs frames that have
 // not been sent.
-static void wait_for_first(MotusGopCoders *l, int timeout_ms) {
+static void wait_for_first(MotusGopCoders *coders, int timeout_ms) {
     const struct timespec end = later(motus_max(timeout_ms, 0));
     const MotusPendingPicture *p;
-    while ((p = l->pending.first) && p->state != MOTUS_PENDING_DONE && timeout_ms) {
+    while ((p = coders->pending.first) && p->state != MOTUS_PENDING_DONE && timeout_ms) {
         const int needs_frames =
-            p->state < MOTUS_PENDING_READY && !l->lookahead_jobs && !l->failure.status;
+            p->state < MOTUS_PENDING_READY && !coders->lookahead_jobs && !coders->failure.status;
         if (timeout_ms < 0 && !needs_frames)
-            pthread_cond_wait(&l->done, &l->lock);
-        else if (timeout_ms < 0 || pthread_cond_timedwait(&l->done, &l->lock, &end) == ETIMEDOUT)
+            pthread_cond_wait(&coders->done, &coders->lock);
+        else if (timeout_ms < 0 ||
+                 pthread_cond_timedwait(&coders->done, &coders->lock, &end) == ETIMEDOUT)
             break;
     }
 }
 
-MotusStatus motus_gop_coders_receive(MotusGopCoders *l, MotusPacket **packet, int timeout_ms,
+MotusStatus motus_gop_coders_receive(MotusGopCoders *coders, MotusPacket **packet, int timeout_ms,
                                      MotusError *error) {
     MotusPendingPicture *taken = NULL;
     MotusStatus status = MOTUS_AGAIN;
-    pthread_mutex_lock(&l->lock);
-    wait_for_first(l, timeout_ms);
-    const MotusPendingPicture *p = l->pending.first;
+    pthread_mutex_lock(&coders->lock);
+    wait_for_first(coders, timeout_ms);
+    const MotusPendingPicture *p = coders->pending.first;
     if (p && p->state == MOTUS_PENDING_DONE) {
         status = p->error.status;
         if (status)
             *error = p->error; // the picture stays, and so does its error
         else
-            taken = motus_pending_take(&l->pending);
+            taken = motus_pending_take(&coders->pending);
     }
-    pthread_mutex_unlock(&l->lock);
+    pthread_mutex_unlock(&coders->lock);
     if (!taken) return status;
     *packet = taken->packet;
     taken->packet = NULL;
@@ -293,9 +300,9 @@ MotusStatus motus_gop_coders_receive(MotusGopCoders *l, MotusPacket **packet, in
     return MOTUS_OK;
 }
 
-int motus_gop_coders_empty(MotusGopCoders *l) {
-    pthread_mutex_lock(&l->lock);
-    int empty = !l->pending.first;
-    pthread_mutex_unlock(&l->lock);
+int motus_gop_coders_empty(MotusGopCoders *coders) {
+    pthread_mutex_lock(&coders->lock);
+    int empty = !coders->pending.first;
+    pthread_mutex_unlock(&coders->lock);
     return empty;
 }

@@ -17,42 +17,45 @@ static int unplanned_pictures(const MotusStream *s) {
 
 // Rate control that feeds sizes back needs the GOPs one after another. Otherwise a coder pays if
 // the frames of the other coders' GOPs fit into memory while it codes its own.
-static int count_coders(const MotusGopCoders *l, const int *device) {
-    const MotusEncoderConfig *c = &l->stream->config;
-    if (!c->keyint || (c->rate != MOTUS_RATE_QP && motus_rate_feeds_back(&l->stream->rate.control)))
+static int count_coders(const MotusGopCoders *coders, const int *device) {
+    const MotusEncoderConfig *c = &coders->stream->config;
+    if (!c->keyint ||
+        (c->rate != MOTUS_RATE_QP && motus_rate_feeds_back(&coders->stream->rate.control)))
         return 1;
     if (c->gop_coders) return c->gop_coders;
-    const int best = l->ops->best_coders(l->stream, device, l->n_devices, l->threads,
-                                         c->keyint + unplanned_pictures(l->stream));
+    const int best =
+        coders->ops->best_coders(coders->stream, device, coders->n_devices, coders->threads,
+                                 c->keyint + unplanned_pictures(coders->stream));
     return motus_clip(1, MOTUS_MAX_GOP_CODERS, best);
 }
 
-static void await_opening(MotusGopCoders *l) {
-    while (l->opening) pthread_cond_wait(&l->done, &l->lock);
+static void await_opening(MotusGopCoders *coders) {
+    while (coders->opening) pthread_cond_wait(&coders->done, &coders->lock);
 }
 
-static int open_conditions(MotusGopCoders *l) {
-    int good = !pthread_mutex_init(&l->lock, NULL) && !motus_cond_open(&l->done);
+static int open_conditions(MotusGopCoders *coders) {
+    int good = !pthread_mutex_init(&coders->lock, NULL) && !motus_cond_open(&coders->done);
     for (int k = 0; k < MOTUS_MAX_GOP_CODERS; k++)
-        good = good && !pthread_cond_init(&l->coder[k].wake, NULL);
+        good = good && !pthread_cond_init(&coders->coder[k].wake, NULL);
     return good;
 }
 
 // Divides the coders among the executors, and opens the first one of each: a device takes longer to
 // open than a coder.
-static MotusStatus open_executors(MotusGopCoders *l, const int *device, MotusError *error) {
+static MotusStatus open_executors(MotusGopCoders *coders, const int *device, MotusError *error) {
     MotusStatus status = MOTUS_OK;
-    l->n_executors = motus_min(l->n, l->n_devices);
-    pthread_mutex_lock(&l->lock);
-    for (int i = 0; i < l->n_executors; i++) {
-        l->executor[i].device = device[i];
-        l->executor[i].max_coders = (l->n - i + l->n_executors - 1) / l->n_executors;
-        motus_executor_open_coders(l, &l->executor[i], 1);
+    coders->n_executors = motus_min(coders->n, coders->n_devices);
+    pthread_mutex_lock(&coders->lock);
+    for (int i = 0; i < coders->n_executors; i++) {
+        coders->executor[i].device = device[i];
+        coders->executor[i].max_coders =
+            (coders->n - i + coders->n_executors - 1) / coders->n_executors;
+        motus_executor_open_coders(coders, &coders->executor[i], 1);
     }
-    await_opening(l);
-    for (int i = 0; i < l->n_executors && !status; i++)
-        if ((status = l->coder[i].error.status)) *error = l->coder[i].error;
-    pthread_mutex_unlock(&l->lock);
+    await_opening(coders);
+    for (int i = 0; i < coders->n_executors && !status; i++)
+        if ((status = coders->coder[i].error.status)) *error = coders->coder[i].error;
+    pthread_mutex_unlock(&coders->lock);
     return status;
 }
 
@@ -66,83 +69,88 @@ static const MotusExecutorOps *find_ops(MotusBackend backend) {
 #endif
 }
 
-MotusStatus motus_gop_coders_open(MotusGopCoders **coders, const MotusStream *stream,
+MotusStatus motus_gop_coders_open(MotusGopCoders **out, const MotusStream *stream,
                                   MotusBackend backend, MotusError *error) {
     const MotusEncoderConfig *c = &stream->config;
     int device[MOTUS_MAX_GOP_CODERS];
-    *coders = NULL;
-    MotusGopCoders *l = motus_alloc(1, sizeof *l);
-    if (!l) return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
-    l->stream = stream;
-    l->threads = motus_cpu_threads(c->threads);
-    l->begins = 1;
-    l->idr_pic_id = (uint32_t)c->first_gop;
-    l->ops = find_ops(backend);
-    MotusStatus status = l->ops ? MOTUS_OK : motus_device_check(error);
-    if (!status) status = l->ops->find_devices(c, device, &l->n_devices, error);
-    if (!status && !open_conditions(l))
+    *out = NULL;
+    MotusGopCoders *coders = motus_alloc(1, sizeof *coders);
+    if (!coders) return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
+    coders->stream = stream;
+    coders->threads = motus_cpu_threads(c->threads);
+    coders->begins = 1;
+    coders->idr_pic_id = (uint32_t)c->first_gop;
+    coders->ops = find_ops(backend);
+    MotusStatus status = coders->ops ? MOTUS_OK : motus_device_check(error);
+    if (!status) status = coders->ops->find_devices(c, device, &coders->n_devices, error);
+    if (!status && !open_conditions(coders))
         status = motus_fail(error, MOTUS_ERR_MEMORY, "no memory for locks");
     if (status) {
-        motus_free(l);
+        motus_free(coders);
         return status;
     }
     const int looks_ahead = c->rate != MOTUS_RATE_QP;
-    l->n = count_coders(l, device);
-    l->slots_per_coder =
-        unplanned_pictures(stream) + (l->n == 1 ? MIN_SLOTS : motus_max(MIN_SLOTS, c->keyint));
-    l->depth = looks_ahead && motus_rate_wants_sizes(&stream->rate.control) ? 1 : l->ops->depth;
-    motus_intake_open(&l->intake, c->width, c->height, !l->ops->codes_from_host);
-    status = open_executors(l, device, error);
-    *coders = l;
-    if (status) motus_gop_coders_close(coders);
+    coders->n = count_coders(coders, device);
+    coders->slots_per_coder =
+        unplanned_pictures(stream) + (coders->n == 1 ? MIN_SLOTS : motus_max(MIN_SLOTS, c->keyint));
+    coders->depth =
+        looks_ahead && motus_rate_wants_sizes(&stream->rate.control) ? 1 : coders->ops->depth;
+    motus_intake_open(&coders->intake, c->width, c->height, !coders->ops->codes_from_host);
+    status = open_executors(coders, device, error);
+    *out = coders;
+    if (status) motus_gop_coders_close(out);
     return status;
 }
 
-static void end_threads(MotusGopCoders *l) {
-    pthread_mutex_lock(&l->lock);
-    l->closing = 1;
-    for (int k = 0; k < l->n; k++) pthread_cond_signal(&l->coder[k].wake);
-    pthread_mutex_unlock(&l->lock);
-    for (int k = 0; k < l->n; k++) {
-        if (l->coder[k].has_thread) pthread_join(l->coder[k].thread, NULL);
-        if (l->coder[k].coders && !l->coder[k].has_thread) motus_gop_coder_stop(&l->coder[k]);
+static void end_threads(MotusGopCoders *coders) {
+    pthread_mutex_lock(&coders->lock);
+    coders->closing = 1;
+    for (int k = 0; k < coders->n; k++) pthread_cond_signal(&coders->coder[k].wake);
+    pthread_mutex_unlock(&coders->lock);
+    for (int k = 0; k < coders->n; k++) {
+        if (coders->coder[k].has_thread) pthread_join(coders->coder[k].thread, NULL);
+        if (coders->coder[k].coders && !coders->coder[k].has_thread)
+            motus_gop_coder_stop(&coders->coder[k]);
     }
 }
 
 // Slots go after all coders, which may read any of their executor's.
-void motus_gop_coders_close(MotusGopCoders **coders) {
-    if (!coders || !*coders) return;
-    MotusGopCoders *l = *coders;
-    end_threads(l);
+void motus_gop_coders_close(MotusGopCoders **out) {
+    if (!out || !*out) return;
+    MotusGopCoders *coders = *out;
+    end_threads(coders);
     for (int k = 0; k < MOTUS_MAX_GOP_CODERS; k++) {
-        if (l->coder[k].slots) l->ops->close_slots(&l->coder[k].slots);
-        pthread_cond_destroy(&l->coder[k].wake);
+        if (coders->coder[k].slots) coders->ops->close_slots(&coders->coder[k].slots);
+        pthread_cond_destroy(&coders->coder[k].wake);
     }
-    for (int i = 0; i < l->n_executors; i++) l->ops->close_device(&l->executor[i].shared);
-    for (MotusPendingPicture *p = l->pending.first, *next; p; p = next) {
+    for (int i = 0; i < coders->n_executors; i++)
+        coders->ops->close_device(&coders->executor[i].shared);
+    for (MotusPendingPicture *p = coders->pending.first, *next; p; p = next) {
         next = p->next;
         motus_pending_free(p);
     }
-    motus_intake_close(&l->intake);
-    pthread_cond_destroy(&l->done);
-    pthread_mutex_destroy(&l->lock);
-    motus_free(l);
-    *coders = NULL;
+    motus_intake_close(&coders->intake);
+    pthread_cond_destroy(&coders->done);
+    pthread_mutex_destroy(&coders->lock);
+    motus_free(coders);
+    *out = NULL;
 }
 
-int motus_gop_coders_count(MotusGopCoders *l) {
+int motus_gop_coders_count(MotusGopCoders *coders) {
     int n = 0;
-    pthread_mutex_lock(&l->lock);
-    await_opening(l);
-    for (int i = 0; i < l->n_executors; i++) n += l->executor[i].max_coders;
-    pthread_mutex_unlock(&l->lock);
+    pthread_mutex_lock(&coders->lock);
+    await_opening(coders);
+    for (int i = 0; i < coders->n_executors; i++) n += coders->executor[i].max_coders;
+    pthread_mutex_unlock(&coders->lock);
     return n;
 }
 
-int motus_gop_coders_device(const MotusGopCoders *l) { return l->executor[0].device; }
+int motus_gop_coders_device(const MotusGopCoders *coders) { return coders->executor[0].device; }
 
-size_t motus_gop_coders_bytes(const MotusGopCoders *l) {
-    return l->ops->coder_bytes(l->stream, l->slots_per_coder);
+size_t motus_gop_coders_bytes(const MotusGopCoders *coders) {
+    return coders->ops->coder_bytes(coders->stream, coders->slots_per_coder);
 }
 
-int motus_gop_coders_store_packets(const MotusGopCoders *l) { return l->ops->store != NULL; }
+int motus_gop_coders_store_packets(const MotusGopCoders *coders) {
+    return coders->ops->store != NULL;
+}

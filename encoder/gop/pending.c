@@ -29,15 +29,14 @@ void motus_pending_free(MotusPendingPicture *p) {
     motus_free(p);
 }
 
-void motus_pending_append(MotusPendingQueue *q, MotusPendingPicture *p, MotusPendingState state) {
-    p->state = state;
+void motus_pending_append(MotusPendingQueue *q, MotusPendingPicture *p) {
     p->index = q->n_queued++;
     if (q->last)
         q->last->next = p;
     else
         q->first = p;
     q->last = p;
-    for (int s = state; s < MOTUS_PENDING_DONE; s++)
+    for (int s = p->state; s < MOTUS_PENDING_DONE; s++)
         if (!q->oldest[s]) q->oldest[s] = p;
 }
 

@@ -45,8 +45,8 @@ MotusStatus motus_pending_alloc(MotusPendingPicture **picture, const MotusStream
                                 const MotusFrameParams *params);
 void motus_pending_free(MotusPendingPicture *picture); // its slot is not touched; accepts NULL
 
-void motus_pending_append(MotusPendingQueue *queue, MotusPendingPicture *picture,
-                          MotusPendingState state);
+// Appends a picture in the state that it has.
+void motus_pending_append(MotusPendingQueue *queue, MotusPendingPicture *picture);
 
 // Moves a picture of the queue to a later state.
 void motus_pending_advance(MotusPendingQueue *queue, MotusPendingPicture *picture,
