@@ -12,13 +12,6 @@
 #define MOTUS_HD static inline
 #endif
 
-// Marks a function that a kernel calls rarely: not inlined there.
-#ifdef __CUDACC__
-#define MOTUS_HD_RARE static __host__ __device__ __noinline__ __attribute__((unused))
-#else
-#define MOTUS_HD_RARE static inline
-#endif
-
 // Stands before a loop that a kernel must not unroll.
 #ifdef __CUDA_ARCH__
 #define MOTUS_ONE_BODY _Pragma("unroll 1")

@@ -20,6 +20,13 @@
 #define MOTUS_WARP static inline
 #endif
 
+// Marks a function of a warp that is rarely called: not inlined.
+#ifdef __CUDACC__
+#define MOTUS_WARP_RARE static __device__ __noinline__ __attribute__((unused))
+#else
+#define MOTUS_WARP_RARE static inline
+#endif
+
 // Tells the compiler that a pointer is to shared memory. Where it does not find out by itself, each
 // access costs 64-bit addresses and a test of the address space.
 #ifdef __CUDA_ARCH__

@@ -6,8 +6,8 @@
 #include "dct/dct_mb_core.h"
 
 // Transforms the 4x4 block src - pred.
-MOTUS_HD void motus_forward_block(int16_t coef[16], const uint8_t *src, ptrdiff_t src_stride,
-                                  const uint8_t *pred, ptrdiff_t pred_stride) {
+static inline void motus_forward_block(int16_t coef[16], const uint8_t *src, ptrdiff_t src_stride,
+                                       const uint8_t *pred, ptrdiff_t pred_stride) {
 #ifdef DCT_DCT_AVX2_H
     motus_forward4x4_avx2(coef, src, src_stride, pred, pred_stride);
 #else
@@ -16,7 +16,7 @@ MOTUS_HD void motus_forward_block(int16_t coef[16], const uint8_t *src, ptrdiff_
 }
 
 // Transforms a 4x4 matrix by Hadamard's, in place (8.5.10): its own inverse up to a factor of 16.
-MOTUS_HD void motus_hadamard4x4(int v[16]) {
+static inline void motus_hadamard4x4(int v[16]) {
     for (int pass = 0; pass < 2; pass++) {
         int step = pass ? 4 : 1, next = pass ? 1 : 4;
         for (int i = 0; i < 4; i++) {
@@ -33,7 +33,7 @@ MOTUS_HD void motus_hadamard4x4(int v[16]) {
 
 // Quantizes the DCs of an Intra16x16 MB (8.5.10). level: DC levels in raster order. dc: replaced by
 // their scaled values.
-MOTUS_HD void motus_luma_dc_code(int16_t level[16], int16_t dc[16], int qp, int deadzone) {
+static inline void motus_luma_dc_code(int16_t level[16], int16_t dc[16], int qp, int deadzone) {
     int v[16];
     MotusQuantizer q = motus_quantizer(qp, deadzone, 1);
     for (int i = 0; i < 16; i++) v[i] = dc[i];

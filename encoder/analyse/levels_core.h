@@ -4,6 +4,7 @@
 #define ENCODER_ANALYSE_LEVELS_CORE_H
 
 #include "common/lanes.h"
+#include "dct/dct_core.h"
 #include "encoder/analyse/effort.h"
 #include "encoder/bitstream/cavlc_core.h"
 #include "encoder/mb/qp_core.h"

@@ -27,8 +27,8 @@ static inline void motus_level_set(MotusLevelBlock *b, int i, int magnitude, int
 static inline uint32_t motus_level_block_bits(const MotusLevelBlock *b, int token_class,
                                               const uint8_t *zero_runs) {
     const MotusCavlcShape shape = {b->shape.nonzero >> b->first, b->shape.ones >> b->first};
-    return (uint32_t)motus_cavlc_block_bits(shape, b->level + b->first, 16 - b->first, token_class,
-                                            zero_runs);
+    return (uint32_t)motus_cavlc_block_bits(shape, b->level + b->first, -1, 0, 16 - b->first,
+                                            token_class, zero_runs);
 }
 
 // Lowers levels by one, from the highest frequency down, where that reduces the RD cost.

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "encoder/analyse/levels_core.h"
-#include "encoder/bitstream/cavlc_planes_core.h"
+#include "encoder/bitstream/cavlc_warp.cuh"
 #include "me/pixel/words_warp.cuh"
 
 // ---- Eight lanes a block ------------------------------------------------------------------------

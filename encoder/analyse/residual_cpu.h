@@ -102,7 +102,7 @@ static inline uint32_t motus_code_intra16x16_luma(MotusResidual *r, MotusTrial *
     const int left = neighbours->a ? neighbours->a->total_coeff[3] : -1,
               above = neighbours->b ? neighbours->b->total_coeff[12] : -1;
     const uint32_t dc_bits = (uint32_t)motus_cavlc_block_bits(
-        motus_cavlc_shape(trial->coef.luma_dc, 16), trial->coef.luma_dc, 16,
+        motus_cavlc_shape(trial->coef.luma_dc, 16), trial->coef.luma_dc, -1, 0, 16,
         motus_cavlc_token_class(motus_cavlc_nc(left, above)), choice->zero_runs);
     motus_residual_add(r, trial, 0, 16, 1, q->qp);
     return dc_bits + (ac ? ac_bits : 0);

@@ -128,18 +128,21 @@ MOTUS_HD int motus_cavlc_levels_bits(const int16_t *level, int at, int instead, 
 #define MOTUS_ZERO_RUNS 65536
 
 #ifdef __cplusplus
-extern "C"
+extern "C" {
 #endif
-    // Fills a table of the bits of total_zeros and every run_before of a block of 15 or 16 levels,
-    // by the mask of its nonzero levels; table[0] is 0.
-    void
-    motus_cavlc_zero_runs(uint8_t table[MOTUS_ZERO_RUNS]);
+
+// Fills a table of the bits of total_zeros and every run_before of a block of 15 or 16 levels, by
+// the mask of its nonzero levels; table[0] is 0.
+void motus_cavlc_zero_runs(uint8_t table[MOTUS_ZERO_RUNS]);
+
+#ifdef __cplusplus
+}
+#endif
 
 // Returns the bits of residual_block_cavlc for n = 15 or 16 levels; level[at] counts as `instead`,
 // at -1: none does. zero_runs: motus_cavlc_zero_runs.
-MOTUS_HD int motus_cavlc_block_bits_with(MotusCavlcShape shape, const int16_t *level, int at,
-                                         int instead, int n, int token_class,
-                                         const uint8_t *zero_runs) {
+MOTUS_HD int motus_cavlc_block_bits(MotusCavlcShape shape, const int16_t *level, int at,
+                                    int instead, int n, int token_class, const uint8_t *zero_runs) {
     if (!shape.nonzero) return motus_cavlc_token(token_class, 0, 0).length;
     uint32_t trailing = motus_cavlc_trailing_ones(shape);
     int total_coeff = motus_cavlc_total_coeff(shape.nonzero),
@@ -148,12 +151,6 @@ MOTUS_HD int motus_cavlc_block_bits_with(MotusCavlcShape shape, const int16_t *l
     bits += motus_cavlc_levels_bits(level, at, instead, shape.nonzero ^ trailing, total_coeff,
                                     trailing_ones);
     return total_coeff < n ? bits + zero_runs[shape.nonzero] : bits;
-}
-
-// Returns the bits of residual_block_cavlc for n = 15 or 16 levels.
-MOTUS_HD int motus_cavlc_block_bits(MotusCavlcShape shape, const int16_t *level, int n,
-                                    int token_class, const uint8_t *zero_runs) {
-    return motus_cavlc_block_bits_with(shape, level, -1, 0, n, token_class, zero_runs);
 }
 
 // Returns the bits of residual_block_cavlc for the four levels of a chroma DC block.

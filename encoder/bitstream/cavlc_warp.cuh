@@ -5,17 +5,18 @@
 #ifndef ENCODER_BITSTREAM_CAVLC_WARP_CUH
 #define ENCODER_BITSTREAM_CAVLC_WARP_CUH
 
+#include "common/lanes.h"
 #include "encoder/bitstream/cavlc_core.h"
 
 // Returns the length of coeff_token of a luma class, without a branch for class 3.
-MOTUS_HD int motus_cavlc_token_length(int token_class, int total_coeff, int trailing_ones) {
+MOTUS_WARP int motus_cavlc_token_length(int token_class, int total_coeff, int trailing_ones) {
     const int length =
         motus_cavlc_token_entry(motus_min(token_class, 2), total_coeff, trailing_ones).length;
     return token_class == 3 ? 6 : length;
 }
 
 // Returns the length of coeff_token of a block without levels.
-MOTUS_HD int motus_cavlc_empty_length(int token_class) {
+MOTUS_WARP int motus_cavlc_empty_length(int token_class) {
     return (int)MOTUS_PACK8(4, 1, 2, 4, 6, 2, 0, 0, 0) >> (4 * token_class) & 15;
 }
 
@@ -29,13 +30,15 @@ typedef struct MotusLevelPlanes {
 
 #define MOTUS_PLANES_MAX 15
 
-MOTUS_HD uint32_t motus_planes_bit(int i) { return 0x8000u >> i; }
+MOTUS_WARP uint32_t motus_planes_bit(int i) { return 0x8000u >> i; }
 
 // Returns the position coded first.
-MOTUS_HD int motus_planes_first(uint32_t mask) { return 16 - motus_bit_length(mask & (0u - mask)); }
+MOTUS_WARP int motus_planes_first(uint32_t mask) {
+    return 16 - motus_bit_length(mask & (0u - mask));
+}
 
 // Returns the mask with bit i for position i, or back.
-MOTUS_HD uint32_t motus_planes_mirrored(uint32_t mask) {
+MOTUS_WARP uint32_t motus_planes_mirrored(uint32_t mask) {
 #ifdef __CUDA_ARCH__
     return __brev(mask) >> 16;
 #else
@@ -45,12 +48,12 @@ MOTUS_HD uint32_t motus_planes_mirrored(uint32_t mask) {
 #endif
 }
 
-MOTUS_HD uint32_t motus_with_bit(uint32_t mask, uint32_t bit, int set) {
+MOTUS_WARP uint32_t motus_with_bit(uint32_t mask, uint32_t bit, int set) {
     return set ? mask | bit : mask & ~bit;
 }
 
 // Sets |level| at position i; its sign stays.
-MOTUS_HD void motus_planes_set(MotusLevelPlanes *b, int i, int magnitude) {
+MOTUS_WARP void motus_planes_set(MotusLevelPlanes *b, int i, int magnitude) {
     const uint32_t bit = motus_planes_bit(i);
     const int small = magnitude > 0 && magnitude <= MOTUS_PLANES_MAX, less = magnitude - 1;
     b->nonzero = motus_with_bit(b->nonzero, bit, magnitude > 0);
@@ -59,7 +62,7 @@ MOTUS_HD void motus_planes_set(MotusLevelPlanes *b, int i, int magnitude) {
         b->plane[p] = motus_with_bit(b->plane[p], bit, small && (less >> p & 1));
 }
 
-MOTUS_HD MotusCavlcShape motus_planes_shape(const MotusLevelPlanes *b) {
+MOTUS_WARP MotusCavlcShape motus_planes_shape(const MotusLevelPlanes *b) {
     MotusCavlcShape shape;
     shape.nonzero = b->nonzero;
     shape.ones = b->nonzero & ~(b->large | b->plane[0] | b->plane[1] | b->plane[2] | b->plane[3]);
@@ -67,16 +70,16 @@ MOTUS_HD MotusCavlcShape motus_planes_shape(const MotusLevelPlanes *b) {
 }
 
 // Returns the ones coded before any larger level. The first three of them are trailing ones.
-MOTUS_HD uint32_t motus_planes_first_ones(MotusCavlcShape shape) {
+MOTUS_WARP uint32_t motus_planes_first_ones(MotusCavlcShape shape) {
     const uint32_t larger = shape.nonzero ^ shape.ones;
     return shape.ones & (larger - 1) & ~larger;
 }
 
 // Returns the levels of `coded` after the first level of `at`; none if `at` is empty.
-MOTUS_HD uint32_t motus_after(uint32_t coded, uint32_t at) { return coded & ~(at ^ (at - 1)); }
+MOTUS_WARP uint32_t motus_after(uint32_t coded, uint32_t at) { return coded & ~(at ^ (at - 1)); }
 
 // Returns the number of bits set in two masks of 16.
-MOTUS_HD int motus_planes_count(uint32_t a, uint32_t b) {
+MOTUS_WARP int motus_planes_count(uint32_t a, uint32_t b) {
 #ifdef __CUDA_ARCH__
     return __popc(a | b << 16);
 #else
@@ -88,8 +91,8 @@ MOTUS_HD int motus_planes_count(uint32_t a, uint32_t b) {
 // level takes ((|level| - 1) >> (s - 1)) + s + 1 bits; escapes begin at 16. s is 1 up to the first
 // level above 3, then 2 up to the next one above 6, then 3 up to the next one above 12. The first
 // level differs.
-MOTUS_HD int motus_planes_levels_bits(const MotusLevelPlanes *b, uint32_t coded, int total_coeff,
-                                      int trailing_ones) {
+MOTUS_WARP int motus_planes_levels_bits(const MotusLevelPlanes *b, uint32_t coded, int total_coeff,
+                                        int trailing_ones) {
     const uint32_t b0 = b->plane[0], b1 = b->plane[1], b2 = b->plane[2], b3 = b->plane[3];
     uint32_t from2 = motus_after(coded, coded & (b3 | b2 | (b1 & b0)));
     uint32_t from3 = motus_after(from2, from2 & (b3 | (b2 & b1))),
@@ -112,8 +115,8 @@ MOTUS_HD int motus_planes_levels_bits(const MotusLevelPlanes *b, uint32_t coded,
 
 // Returns the bits of residual_block_cavlc for the 16 - first levels from position `first` on,
 // without a branch. Large levels are not allowed.
-MOTUS_HD uint32_t motus_planes_small_bits(const MotusLevelPlanes *b, int first, int token_class,
-                                          const uint8_t *zero_runs) {
+MOTUS_WARP uint32_t motus_planes_small_bits(const MotusLevelPlanes *b, int first, int token_class,
+                                            const uint8_t *zero_runs) {
     const MotusCavlcShape shape = motus_planes_shape(b);
     uint32_t ones = motus_planes_first_ones(shape), rest = ones;
     for (int k = 0; k < 3; k++) rest &= rest - 1;
@@ -128,19 +131,19 @@ MOTUS_HD uint32_t motus_planes_small_bits(const MotusLevelPlanes *b, int first, 
 
 // Returns the same for a block with large levels, read from `level`. level[at] counts as `instead`;
 // at -1: none does.
-MOTUS_HD_RARE uint32_t motus_planes_large_bits(MotusCavlcShape shape, const int16_t *level, int at,
-                                               int instead, int first, int token_class,
-                                               const uint8_t *zero_runs) {
+MOTUS_WARP_RARE uint32_t motus_planes_large_bits(MotusCavlcShape shape, const int16_t *level,
+                                                 int at, int instead, int first, int token_class,
+                                                 const uint8_t *zero_runs) {
     shape.nonzero = motus_planes_mirrored(shape.nonzero) >> first;
     shape.ones = motus_planes_mirrored(shape.ones) >> first;
-    return (uint32_t)motus_cavlc_block_bits_with(shape, level + first, at - first, instead,
-                                                 16 - first, token_class, zero_runs);
+    return (uint32_t)motus_cavlc_block_bits(shape, level + first, at - first, instead, 16 - first,
+                                            token_class, zero_runs);
 }
 
 // Returns the bits of residual_block_cavlc. `level` is read only if there are large levels.
-MOTUS_HD uint32_t motus_planes_block_bits(const MotusLevelPlanes *b, const int16_t *level, int at,
-                                          int instead, int first, int token_class,
-                                          const uint8_t *zero_runs) {
+MOTUS_WARP uint32_t motus_planes_block_bits(const MotusLevelPlanes *b, const int16_t *level, int at,
+                                            int instead, int first, int token_class,
+                                            const uint8_t *zero_runs) {
     if (b->large)
         return motus_planes_large_bits(motus_planes_shape(b), level, at, instead, first,
                                        token_class, zero_runs);

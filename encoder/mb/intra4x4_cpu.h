@@ -15,7 +15,7 @@ typedef struct MotusIntraLine {
     uint8_t smooth[16]; // [1..13]: (e[i - 1] + 2 e[i] + e[i + 1] + 2) / 4
 } MotusIntraLine;
 
-MOTUS_HD void motus_intra_line(MotusIntraLine *line, const MotusIntraEdge *edge) {
+static inline void motus_intra_line(MotusIntraLine *line, const MotusIntraEdge *edge) {
     uint8_t *e = line->e;
     for (int i = 0; i < 4; i++) e[i] = edge->left[3 - i];
     e[MOTUS_LINE_CORNER] = edge->corner;
@@ -28,14 +28,14 @@ MOTUS_HD void motus_intra_line(MotusIntraLine *line, const MotusIntraEdge *edge)
         line->smooth[i] = (uint8_t)((e[i - 1] + 2 * e[i] + e[i + 1] + 2) >> 2);
 }
 
-MOTUS_HD void motus_intra_row4(uint8_t *row, uint8_t first, const uint8_t *next3) {
+static inline void motus_intra_row4(uint8_t *row, uint8_t first, const uint8_t *next3) {
     row[0] = first;
     memcpy(row + 1, next3, 3);
 }
 
 // Predicts 8.3.1.2.5. Rows 2 and 3 begin on the left edge.
-MOTUS_HD void motus_intra4x4_vertical_right(uint8_t *pred, ptrdiff_t stride,
-                                            const MotusIntraLine *line) {
+static inline void motus_intra4x4_vertical_right(uint8_t *pred, ptrdiff_t stride,
+                                                 const MotusIntraLine *line) {
     memcpy(pred, line->half + 4, 4);
     memcpy(pred + stride, line->smooth + 4, 4);
     motus_intra_row4(pred + 2 * stride, line->smooth[3], line->half + 4);
@@ -44,8 +44,8 @@ MOTUS_HD void motus_intra4x4_vertical_right(uint8_t *pred, ptrdiff_t stride,
 
 // Predicts 8.3.1.2.6: half and smooth values alternate up the left edge, smooth ones follow past
 // the corner.
-MOTUS_HD void motus_intra4x4_horizontal_down(uint8_t *pred, ptrdiff_t stride,
-                                             const MotusIntraLine *line) {
+static inline void motus_intra4x4_horizontal_down(uint8_t *pred, ptrdiff_t stride,
+                                                  const MotusIntraLine *line) {
     uint8_t run[10];
     for (int i = 0; i < 4; i++) run[2 * i] = line->half[i], run[2 * i + 1] = line->smooth[i + 1];
     run[8] = line->smooth[5], run[9] = line->smooth[6];
@@ -54,8 +54,8 @@ MOTUS_HD void motus_intra4x4_horizontal_down(uint8_t *pred, ptrdiff_t stride,
 
 // Predicts 8.3.1.2.8: half and smooth values alternate down the left edge, then its last sample
 // repeats.
-MOTUS_HD void motus_intra4x4_horizontal_up(uint8_t *pred, ptrdiff_t stride,
-                                           const MotusIntraLine *line) {
+static inline void motus_intra4x4_horizontal_up(uint8_t *pred, ptrdiff_t stride,
+                                                const MotusIntraLine *line) {
     const uint8_t last = line->e[0];
     uint8_t run[10];
     for (int i = 0; i < 3; i++)
@@ -65,8 +65,8 @@ MOTUS_HD void motus_intra4x4_horizontal_up(uint8_t *pred, ptrdiff_t stride,
     for (int y = 0; y < 4; y++) memcpy(pred + y * stride, run + 2 * y, 4);
 }
 
-MOTUS_HD void motus_intra4x4_directional(uint8_t *pred, ptrdiff_t stride,
-                                         const MotusIntraLine *line, int mode) {
+static inline void motus_intra4x4_directional(uint8_t *pred, ptrdiff_t stride,
+                                              const MotusIntraLine *line, int mode) {
     switch (mode) {
     case MOTUS_I4_DOWN_LEFT:
         for (int y = 0; y < 4; y++)
@@ -96,8 +96,8 @@ MOTUS_HD void motus_intra4x4_directional(uint8_t *pred, ptrdiff_t stride,
 
 // Predicts a 4x4 block. line: motus_intra_line of the edge; not read for vertical, horizontal and
 // DC.
-MOTUS_HD void motus_intra4x4(uint8_t *pred, ptrdiff_t stride, const MotusIntraEdge *edge,
-                             const MotusIntraLine *line, int mode) {
+static inline void motus_intra4x4(uint8_t *pred, ptrdiff_t stride, const MotusIntraEdge *edge,
+                                  const MotusIntraLine *line, int mode) {
     if (mode == MOTUS_I4_VERTICAL)
         motus_intra_fill_rows(pred, stride, edge->top, 4);
     else if (mode == MOTUS_I4_HORIZONTAL)

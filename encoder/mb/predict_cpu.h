@@ -10,13 +10,13 @@
 
 // ---- Luma ---------------------------------------------------------------------------------------
 
-MOTUS_HD void motus_average_row4(uint8_t *dst, const uint8_t *p, const uint8_t *q) {
+static inline void motus_average_row4(uint8_t *dst, const uint8_t *p, const uint8_t *q) {
     for (int x = 0; x < 4; x++) dst[x] = (uint8_t)((p[x] + q[x] + 1) >> 1);
 }
 
 // Returns the SATD of 4x4 block blk of the MB at (x, y) predicted with mv: at most 8,160.
-MOTUS_HD uint32_t motus_satd_at(int blk, const uint8_t *src, ptrdiff_t src_stride,
-                                const MotusReference *ref, int x, int y, MotusMv mv) {
+static inline uint32_t motus_satd_at(int blk, const uint8_t *src, ptrdiff_t src_stride,
+                                     const MotusReference *ref, int x, int y, MotusMv mv) {
     const uint8_t *tap[2];
     int bx = 4 * (blk & 3), by = 4 * (blk >> 2);
     uint8_t pred[16];
@@ -29,8 +29,8 @@ MOTUS_HD uint32_t motus_satd_at(int blk, const uint8_t *src, ptrdiff_t src_strid
 }
 
 // Computes the SATDs of all sixteen blocks.
-MOTUS_HD void motus_satd_mb(uint16_t satd[16], const uint8_t *src, ptrdiff_t src_stride,
-                            const MotusReference *ref, int x, int y, MotusMv mv) {
+static inline void motus_satd_mb(uint16_t satd[16], const uint8_t *src, ptrdiff_t src_stride,
+                                 const MotusReference *ref, int x, int y, MotusMv mv) {
 #ifdef MOTUS_USE_AVX2
     const uint8_t *tap[2];
     motus_luma_taps(ref, x, y, mv, tap);
@@ -54,8 +54,8 @@ MOTUS_HD void motus_satd_mb(uint16_t satd[16], const uint8_t *src, ptrdiff_t src
 }
 
 // Predicts luma of the w x h block at (x, y) of the MB; w and h are multiples of 4.
-MOTUS_HD void motus_predict_luma_block(uint8_t luma[256], const MotusReference *ref, int mb_x,
-                                       int mb_y, int x, int y, int w, int h, MotusMv mv) {
+static inline void motus_predict_luma_block(uint8_t luma[256], const MotusReference *ref, int mb_x,
+                                            int mb_y, int x, int y, int w, int h, MotusMv mv) {
     const uint8_t *tap[2];
     uint8_t *dst = luma + y * MOTUS_LUMA_STRIDE + x;
     motus_luma_taps(ref, 16 * mb_x + x, 16 * mb_y + y, mv, tap);
@@ -80,8 +80,8 @@ MOTUS_HD void motus_predict_luma_block(uint8_t luma[256], const MotusReference *
 
 // ---- Chroma (8.4.2.2.2) -------------------------------------------------------------------------
 
-MOTUS_HD uint8_t motus_chroma_sample(const uint8_t *row, const uint8_t *below,
-                                     MotusChromaWeights w) {
+static inline uint8_t motus_chroma_sample(const uint8_t *row, const uint8_t *below,
+                                          MotusChromaWeights w) {
     const uint16_t sum =
         (uint16_t)(w.a * row[0] + w.b * row[1] + w.c * below[0] + w.d * below[1] + 32);
     return (uint8_t)(sum >> 6);
@@ -90,22 +90,20 @@ MOTUS_HD uint8_t motus_chroma_sample(const uint8_t *row, const uint8_t *below,
 // Interpolates w x h samples, w 2, 4 or 8. src: readable one sample further right and below.
 // Callers pass w as a constant; with the loop not unrolled the compiler then uses whole vectors
 // (3 times faster).
-MOTUS_HD void motus_chroma_interpolate(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-                                       ptrdiff_t src_stride, MotusChromaWeights weights, int w,
-                                       int h) {
+static inline void motus_chroma_interpolate(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+                                            ptrdiff_t src_stride, MotusChromaWeights weights, int w,
+                                            int h) {
     for (int y = 0; y < h; y++, dst += dst_stride, src += src_stride) {
-#ifndef __CUDACC__
 #pragma GCC unroll 1
-#endif
         for (int x = 0; x < w; x++)
             dst[x] = motus_chroma_sample(src + x, src + src_stride + x, weights);
     }
 }
 
 // Predicts w x h samples from (x, y) of a plane whose edge samples repeat outside it.
-MOTUS_HD void motus_chroma_block(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *plane,
-                                 ptrdiff_t stride, int width, int height, int x, int y,
-                                 MotusChromaWeights weights, int w, int h) {
+static inline void motus_chroma_block(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *plane,
+                                      ptrdiff_t stride, int width, int height, int x, int y,
+                                      MotusChromaWeights weights, int w, int h) {
     const uint8_t *src = plane + y * stride + x;
     uint8_t edge[9 * 16];
     if (x < 0 || y < 0 || x + w >= width || y + h >= height) {
@@ -125,9 +123,9 @@ MOTUS_HD void motus_chroma_block(uint8_t *dst, ptrdiff_t dst_stride, const uint8
 }
 
 // Predicts plane c of the w x h block at (x, y) of the MB, in chroma samples.
-MOTUS_HD void motus_predict_chroma_block(uint8_t chroma[64], const MotusReference *ref, int c,
-                                         int mb_x, int mb_y, int x, int y, int w, int h,
-                                         MotusMv mv) {
+static inline void motus_predict_chroma_block(uint8_t chroma[64], const MotusReference *ref, int c,
+                                              int mb_x, int mb_y, int x, int y, int w, int h,
+                                              MotusMv mv) {
     const MotusChromaWeights weights = motus_chroma_weights(mv.x & 7, mv.y & 7);
     uint8_t *dst = chroma + y * MOTUS_CHROMA_STRIDE + x;
     int px = 8 * mb_x + x + (mv.x >> 3), py = 8 * mb_y + y + (mv.y >> 3), width = ref->width / 2,
@@ -139,8 +137,8 @@ MOTUS_HD void motus_predict_chroma_block(uint8_t chroma[64], const MotusReferenc
 // ---- Macroblock ---------------------------------------------------------------------------------
 
 // Predicts an MB with its MVs.
-MOTUS_HD void motus_predict_inter(uint8_t luma[256], uint8_t chroma[2][64], const MotusMb *mb,
-                                  const MotusReference *ref, int mb_x, int mb_y) {
+static inline void motus_predict_inter(uint8_t luma[256], uint8_t chroma[2][64], const MotusMb *mb,
+                                       const MotusReference *ref, int mb_x, int mb_y) {
     MotusPartition parts[16];
     int n = motus_mb_partitions(mb, parts);
     for (int i = 0; i < n; i++) {

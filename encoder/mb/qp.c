@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "encoder/mb/qp_core.h"
 
+#include "dct/dct_core.h"
+
 uint32_t motus_lambda_q8(int qp) {
     const uint32_t sixths[6] = {65536, 73562, 82570, 92682, 104032, 116772}; // 2^(k/6) * 65536
     return ((sixths[qp % 6] << (qp / 6)) + 512) >> 10;

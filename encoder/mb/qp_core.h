@@ -6,7 +6,7 @@
 
 #include <stdint.h>
 
-#include "dct/dct_core.h"
+#include "common/int_core.h"
 
 // Quantizer of one component at one QP, by coefficient class (motus_coef_class). Errors are
 // measured in steps, as of an orthonormal transform: a coefficient is t / 256 levels, and level l

@@ -114,9 +114,9 @@ static void check_block(const int16_t *level, int n, int nc) {
     motus_cavlc_residual(&bits, exact, n, nc);
     size_t written = motus_bits_count(&bits);
     MotusCavlcShape shape = motus_cavlc_shape(exact, n);
-    int counted =
-        n == 4 ? motus_cavlc_chroma_dc_bits(exact)
-               : motus_cavlc_block_bits(shape, exact, n, motus_cavlc_token_class(nc), zero_runs);
+    int counted = n == 4 ? motus_cavlc_chroma_dc_bits(exact)
+                         : motus_cavlc_block_bits(shape, exact, -1, 0, n,
+                                                  motus_cavlc_token_class(nc), zero_runs);
     free(exact);
     motus_bits_trailing(&bits);
     Reader reader = {data, bits.size, 0, 0};
