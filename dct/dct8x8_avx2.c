@@ -56,9 +56,12 @@ static inline void store_samples(uint8_t *dst, ptrdiff_t stride, const int32_t x
     }
 }
 
-static inline __m256i load_samples(const uint8_t *src) {
-    return _mm256_sub_epi32(_mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)src)),
-                            _mm256_set1_epi32(128));
+static inline void load_block(float x[64], const uint8_t *src, ptrdiff_t stride) {
+    for (int r = 0; r < 8; r++) {
+        __m256i v = _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)(src + r * stride)));
+        v = _mm256_sub_epi32(v, _mm256_set1_epi32(128));
+        _mm256_store_ps(x + 8 * r, _mm256_cvtepi32_ps(v));
+    }
 }
 
 static inline __m256i load_levels(const int16_t *src) {
@@ -70,9 +73,7 @@ static void forward_float(int16_t *dst, ptrdiff_t dst_stride, const uint8_t *src
     for (int b = 0; b < n; b++) {
         _Alignas(32) float x[64];
         _Alignas(32) int32_t level[64];
-        for (int r = 0; r < 8; r++)
-            _mm256_store_ps(x + 8 * r,
-                            _mm256_cvtepi32_ps(load_samples(src + r * src_stride + 8 * b)));
+        load_block(x, src + 8 * b, src_stride);
         for (int c = 0; c < 8; c++) motus_dct8_float_1d(x + c, 8);
         transpose_block(x);
         for (int c = 0; c < 8; c++) motus_dct8_float_1d(x + c, 8);
@@ -119,9 +120,7 @@ static void forward_int(int16_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
     for (int b = 0; b < n; b++) {
         _Alignas(32) float x[64];
         _Alignas(32) int32_t level[64];
-        for (int r = 0; r < 8; r++)
-            _mm256_store_ps(x + 8 * r,
-                            _mm256_cvtepi32_ps(load_samples(src + r * src_stride + 8 * b)));
+        load_block(x, src + 8 * b, src_stride);
         for (int c = 0; c < 8; c++) motus_dct8_exact_1d(x + c, 8, DCT8_COLUMNS);
         for (int i = 8; i < 32; i++)
             x[i] = motus_dct8_exact_shift(x[i]), x[32 + i] = motus_dct8_exact_shift(x[32 + i]);

@@ -43,13 +43,8 @@ static MotusSliceState propagate(MotusSliceState *rows, const MotusCodedMbs *mbs
 
 // ---- Finalization -------------------------------------------------------------------------------
 
-static MotusNeighbours neighbours_of(const MotusCodedMbs *mbs, int i) {
-    return motus_neighbours(mbs->mb, mbs->mb_width, i % mbs->mb_width, i / mbs->mb_width,
-                            motus_slice_first(mbs->slice_first, i));
-}
-
 static void finalize_skip(MotusCodedMbs *mbs, int i) {
-    const MotusNeighbours neighbours = neighbours_of(mbs, i);
+    const MotusNeighbours neighbours = motus_neighbours_at(mbs, i);
     motus_mb_finalize_skip(&mbs->mb[i], &neighbours);
 }
 
@@ -159,7 +154,7 @@ void motus_write_mb(MotusMbWriter *writer, const MotusCodedMbs *mbs, int p_slice
     const MotusMbSyntax syntax = {
         .mb = mb,
         .coef = &mbs->coef[i],
-        .neighbours = neighbours_of(mbs, i),
+        .neighbours = motus_neighbours_at(mbs, i),
         .src = motus_mb_source(mbs->src, i % mbs->mb_width, i / mbs->mb_width),
         .p_slice = p_slice,
         .skip_run = state->skip_run,
@@ -239,14 +234,6 @@ static int put_rows_parallel(MotusBits *bits, const MotusCodedMbs *mbs, int from
     return !overflow;
 }
 
-static void put_rows_in_order(MotusBits *bits, const MotusCodedMbs *mbs, int from, int to,
-                              int p_slice, MotusSliceState *state, MotusPictureStats *stats) {
-    MotusMbWriter writer = {.bits = *bits};
-    for (int y = from; y < to; y++) put_row(&writer, mbs, p_slice, y, state);
-    motus_add_written(&writer, stats);
-    *bits = writer.bits;
-}
-
 void motus_end_slice(MotusBits *bits, const MotusSliceState *state, MotusPictureStats *stats) {
     if (state->skip_run) {
         size_t before = motus_bits_count(bits);
@@ -259,8 +246,12 @@ void motus_end_slice(MotusBits *bits, const MotusSliceState *state, MotusPicture
 void motus_write_slice_data(MotusBits *bits, const MotusCodedMbs *mbs, int from, int to,
                             int p_slice, int slice_qp, MotusPictureStats *stats) {
     MotusSliceState state = {0, slice_qp};
-    if (!put_rows_parallel(bits, mbs, from, to, p_slice, &state, stats))
-        put_rows_in_order(bits, mbs, from, to, p_slice, &state, stats);
+    if (!put_rows_parallel(bits, mbs, from, to, p_slice, &state, stats)) {
+        MotusMbWriter writer = {.bits = *bits};
+        for (int y = from; y < to; y++) put_row(&writer, mbs, p_slice, y, &state);
+        motus_add_written(&writer, stats);
+        *bits = writer.bits;
+    }
     motus_end_slice(bits, &state, stats);
 }
 

@@ -74,13 +74,15 @@ MOTUS_HD void motus_mb_finalize_qp(MotusMb *mb, int qp_before) {
 // luma pattern, because a look-up in memory would delay the decision. The suite cavlc derives the
 // words from motus_cavlc_cbp_code.
 MOTUS_HD uint32_t motus_cbp_bits(int cbp, int intra4x4) {
-    const uint64_t none = intra4x4
-                              ? MOTUS_PACK16(3, 2, 4, 4, 4, 5, 4, 5, 3, 5, 5, 4, 3, 4, 3, 3, 1)
-                              : MOTUS_PACK16(3, 0, 1, 2, 3, 2, 3, 4, 3, 2, 4, 3, 3, 3, 4, 4, 3),
-                   dc = intra4x4 ? MOTUS_PACK16(3, 4, 5, 5, 4, 5, 4, 5, 2, 5, 5, 4, 2, 4, 2, 3, 1)
-                                 : MOTUS_PACK16(3, 1, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 4),
-                   ac = intra4x4 ? MOTUS_PACK16(3, 5, 5, 5, 4, 5, 4, 5, 3, 5, 5, 4, 3, 4, 3, 4, 0)
-                                 : MOTUS_PACK16(3, 2, 4, 4, 4, 4, 4, 5, 4, 4, 5, 4, 4, 4, 4, 5, 3);
+    // clang-format off
+    const uint64_t
+        none = intra4x4 ? MOTUS_PACK16(3, 2, 4, 4, 4, 5, 4, 5, 3, 5, 5, 4, 3, 4, 3, 3, 1)
+                        : MOTUS_PACK16(3, 0, 1, 2, 3, 2, 3, 4, 3, 2, 4, 3, 3, 3, 4, 4, 3),
+        dc   = intra4x4 ? MOTUS_PACK16(3, 4, 5, 5, 4, 5, 4, 5, 2, 5, 5, 4, 2, 4, 2, 3, 1)
+                        : MOTUS_PACK16(3, 1, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 4),
+        ac   = intra4x4 ? MOTUS_PACK16(3, 5, 5, 5, 4, 5, 4, 5, 3, 5, 5, 4, 3, 4, 3, 4, 0)
+                        : MOTUS_PACK16(3, 2, 4, 4, 4, 4, 4, 5, 4, 4, 5, 4, 4, 4, 4, 5, 3);
+    // clang-format on
     const uint64_t lengths = cbp < 16 ? none : cbp < 32 ? dc : ac;
     return 2 * ((uint32_t)(lengths >> (3 * (cbp & 15))) & 7) + 1 + (cbp != 0);
 }

@@ -53,8 +53,7 @@ static IntraPass intra_pass(MotusPictureState *pic, const MotusCoding *coding, i
 static MotusIntraMb intra_mb(const IntraPass *pass, int x, int y) {
     const MotusPictureState *pic = pass->pic;
     const int i = y * pic->mbs.mb_width + x;
-    MotusNeighbours neighbours = motus_neighbours(pic->mbs.mb, pic->mbs.mb_width, x, y,
-                                                  motus_slice_first(pic->mbs.slice_first, i));
+    MotusNeighbours neighbours = motus_neighbours_at(&pic->mbs, i);
     return (MotusIntraMb){.qp = qp_of(pic, pass->coding, i),
                           .levels = &pass->levels,
                           .i4_trials = pass->coding->effort.i4_trials,
@@ -100,9 +99,7 @@ static void code_i_picture(MotusPictureState *pic, const MotusCoding *coding) {
 
 // Returns the length of the longest chain of intra MBs that MB i would end.
 static int chain_length(const MotusPictureState *pic, int i) {
-    MotusNeighbours n =
-        motus_neighbours(pic->mbs.mb, pic->mbs.mb_width, i % pic->mbs.mb_width,
-                         i / pic->mbs.mb_width, motus_slice_first(pic->mbs.slice_first, i));
+    MotusNeighbours n = motus_neighbours_at(&pic->mbs, i);
     const MotusMb *around[4] = {n.a, n.b, n.c, n.d};
     int longest = 0;
     for (int k = 0; k < 4; k++)

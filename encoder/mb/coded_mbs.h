@@ -16,6 +16,11 @@ typedef struct MotusCodedMbs {
     MotusMbCoef *coef;
 } MotusCodedMbs;
 
+static inline MotusNeighbours motus_neighbours_at(const MotusCodedMbs *mbs, int i) {
+    return motus_neighbours(mbs->mb, mbs->mb_width, i % mbs->mb_width, i / mbs->mb_width,
+                            motus_slice_first(mbs->slice_first, i));
+}
+
 // Returns the samples of MB (mb_x, mb_y). Inline: a call would return the struct through memory, in
 // stores that the reads after it wait for.
 static inline MotusMbSource motus_mb_source(const MotusFrame *frame, int mb_x, int mb_y) {

@@ -41,32 +41,28 @@ static int find_strengths(Strengths strengths, const MotusMb *mb, const MotusMb 
     return any;
 }
 
+static void filter_line(uint8_t *s, ptrdiff_t across, int chroma, int bs,
+                        const MotusDeblockLimits *limits) {
+    if (bs == 4)
+        motus_deblock_strong(s, across, chroma, limits);
+    else if (bs)
+        motus_deblock_normal(s, across, chroma, limits->tc0[bs], limits);
+}
+
 // Filters 16 luma lines across an edge. s: first q0 sample.
 static void luma_edge(uint8_t *s, ptrdiff_t stride, int direction, const uint8_t strength[4],
                       const MotusDeblockLimits *limits) {
-    const ptrdiff_t across = direction == MOTUS_VERTICAL ? 1 : stride,
-                    along = direction == MOTUS_VERTICAL ? stride : 1;
-    for (int k = 0; k < 4; k++, s += 4 * along) {
-        if (strength[k] == 4)
-            for (int i = 0; i < 4; i++) motus_deblock_strong(s + i * along, across, 0, limits);
-        else if (strength[k])
-            for (int i = 0; i < 4; i++)
-                motus_deblock_normal(s + i * along, across, 0, limits->tc0[strength[k]], limits);
-    }
+    const ptrdiff_t across = direction == MOTUS_VERTICAL ? 1 : stride, along = stride + 1 - across;
+    for (int i = 0; i < 16; i++) filter_line(s + i * along, across, 0, strength[i >> 2], limits);
 }
 
 // Filters 8 lines of both chroma planes across an edge, two lines for each bS.
 static void chroma_edge(uint8_t *cb, uint8_t *cr, ptrdiff_t stride, int direction,
                         const uint8_t strength[4], const MotusDeblockLimits *limits) {
-    const ptrdiff_t across = direction == MOTUS_VERTICAL ? 1 : stride,
-                    along = direction == MOTUS_VERTICAL ? stride : 1;
-    for (int i = 0; i < 16; i++) {
-        uint8_t *s = (i < 8 ? cb : cr) + (i & 7) * along;
-        const int bs = strength[(i & 7) >> 1];
-        if (bs == 4)
-            motus_deblock_strong(s, across, 1, limits);
-        else if (bs)
-            motus_deblock_normal(s, across, 1, limits->tc0[bs], limits);
+    const ptrdiff_t across = direction == MOTUS_VERTICAL ? 1 : stride, along = stride + 1 - across;
+    for (int i = 0; i < 8; i++) {
+        filter_line(cb + i * along, across, 1, strength[i >> 1], limits);
+        filter_line(cr + i * along, across, 1, strength[i >> 1], limits);
     }
 }
 
