@@ -94,7 +94,7 @@ def test_other_things_in_host_memory(rgb):
 
 
 def test_device_memory_needs_a_device(rgb):
-    """What claims to be device memory is neither read nor copied here."""
+    """Arrays that claim to be in device memory are refused, and not read."""
     for array in (OnDevice(rgb), ByDlpack(rgb, (2, 0))):
         with pytest.raises(motus.UnsupportedError, match="device memory"):
             motus.encode(array, qp=28, backend="cpu")

@@ -15,6 +15,8 @@ typedef struct MotusRbsp {
 uint32_t motus_rbsp_peek(const MotusRbsp *rbsp, int n); // n 0..32
 uint32_t motus_rbsp_u(MotusRbsp *rbsp, int n);          // n 0..32
 uint32_t motus_rbsp_ue(MotusRbsp *rbsp);
+// Returns 0, and fails with the text, if ue(v) is above max.
+uint32_t motus_rbsp_ue_max(MotusRbsp *rbsp, uint32_t max, const char *text);
 int32_t motus_rbsp_se(MotusRbsp *rbsp);
 void motus_rbsp_fail(MotusRbsp *rbsp, const char *text); // keeps the first
 void motus_rbsp_expect(MotusRbsp *rbsp, int ok, const char *text);

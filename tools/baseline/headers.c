@@ -3,18 +3,16 @@
 #include "tools/baseline/baseline_internal.h"
 
 static void parse_poc(MotusRbsp *rbsp, MotusSps *sps) {
-    sps->poc_type = (int)motus_rbsp_ue(rbsp);
-    motus_rbsp_expect(rbsp, sps->poc_type >= 0 && sps->poc_type <= 2, "pic_order_cnt_type");
+    sps->poc_type = (int)motus_rbsp_ue_max(rbsp, 2, "pic_order_cnt_type");
     if (sps->poc_type == 0) {
-        sps->log2_max_poc_lsb = 4 + (int)motus_rbsp_ue(rbsp);
-        motus_rbsp_expect(rbsp, sps->log2_max_poc_lsb >= 4 && sps->log2_max_poc_lsb <= 16,
-                          "log2_max_pic_order_cnt_lsb_minus4");
+        sps->log2_max_poc_lsb =
+            4 + (int)motus_rbsp_ue_max(rbsp, 12, "log2_max_pic_order_cnt_lsb_minus4");
     } else if (sps->poc_type == 1) {
         sps->delta_pic_order_always_zero = (int)motus_rbsp_u(rbsp, 1);
         motus_rbsp_se(rbsp); // offset_for_non_ref_pic
         motus_rbsp_se(rbsp); // offset_for_top_to_bottom_field
-        uint32_t cycle = motus_rbsp_ue(rbsp);
-        motus_rbsp_expect(rbsp, cycle < 256, "num_ref_frames_in_pic_order_cnt_cycle");
+        const uint32_t cycle =
+            motus_rbsp_ue_max(rbsp, 255, "num_ref_frames_in_pic_order_cnt_cycle");
         for (uint32_t i = 0; i < cycle && !rbsp->error; i++) motus_rbsp_se(rbsp);
     }
 }
@@ -25,17 +23,15 @@ void motus_parse_sps(MotusRbsp *rbsp, MotusSps *sps) {
     motus_rbsp_expect(rbsp, profile == 66 || profile == 77,
                       "the profile is neither Baseline nor Main");
     motus_rbsp_u(rbsp, 16); // constraint flags, level_idc
-    motus_rbsp_expect(rbsp, motus_rbsp_ue(rbsp) == 0, "seq_parameter_set_id");
-    sps->log2_max_frame_num = 4 + (int)motus_rbsp_ue(rbsp);
-    motus_rbsp_expect(rbsp, sps->log2_max_frame_num >= 4 && sps->log2_max_frame_num <= 16,
-                      "log2_max_frame_num_minus4");
+    motus_rbsp_ue_max(rbsp, 0, "seq_parameter_set_id");
+    sps->log2_max_frame_num = 4 + (int)motus_rbsp_ue_max(rbsp, 12, "log2_max_frame_num_minus4");
     parse_poc(rbsp, sps);
-    motus_rbsp_expect(rbsp, motus_rbsp_ue(rbsp) <= 16, "max_num_ref_frames");
+    motus_rbsp_ue_max(rbsp, 16, "max_num_ref_frames");
     motus_rbsp_u(rbsp, 1); // gaps_in_frame_num_value_allowed_flag
-    const uint32_t width = motus_rbsp_ue(rbsp), height = motus_rbsp_ue(rbsp);
+    const uint32_t width = motus_rbsp_ue_max(rbsp, 1023, "picture size");
+    const uint32_t height = motus_rbsp_ue_max(rbsp, 1023, "picture size");
     motus_rbsp_expect(rbsp, motus_rbsp_u(rbsp, 1) == 1,
                       "fields are not read (frame_mbs_only_flag)");
-    motus_rbsp_expect(rbsp, width < 1024 && height < 1024, "picture size");
     if (rbsp->error) return;
     sps->mb_width = 1 + (int)width;
     sps->mb_height = 1 + (int)height;
@@ -43,15 +39,13 @@ void motus_parse_sps(MotusRbsp *rbsp, MotusSps *sps) {
 
 void motus_parse_pps(MotusRbsp *rbsp, MotusPps *pps) {
     *pps = (MotusPps){0};
-    const uint32_t id = motus_rbsp_ue(rbsp), sps_id = motus_rbsp_ue(rbsp);
-    motus_rbsp_expect(rbsp, id == 0 && sps_id == 0, "parameter set ids");
+    motus_rbsp_ue_max(rbsp, 0, "pic_parameter_set_id");
+    motus_rbsp_ue_max(rbsp, 0, "seq_parameter_set_id");
     motus_rbsp_expect(rbsp, motus_rbsp_u(rbsp, 1) == 0, "CABAC is not read");
     pps->bottom_field_pic_order = (int)motus_rbsp_u(rbsp, 1);
-    motus_rbsp_expect(rbsp, motus_rbsp_ue(rbsp) == 0, "slice groups are not read");
-    const uint32_t refs = motus_rbsp_ue(rbsp);
+    motus_rbsp_ue_max(rbsp, 0, "slice groups are not read");
+    pps->num_ref_idx = 1 + (int)motus_rbsp_ue_max(rbsp, 31, "num_ref_idx_l0_default_active_minus1");
     motus_rbsp_ue(rbsp); // num_ref_idx_l1_default_active_minus1
-    motus_rbsp_expect(rbsp, refs < 32, "num_ref_idx_l0_default_active_minus1");
-    pps->num_ref_idx = 1 + (int)refs;
     motus_rbsp_expect(rbsp, motus_rbsp_u(rbsp, 1) == 0, "weighted prediction is not read");
     motus_rbsp_u(rbsp, 2); // weighted_bipred_idc
     pps->pic_init_qp = 26 + motus_rbsp_se(rbsp);
@@ -67,9 +61,7 @@ void motus_parse_pps(MotusRbsp *rbsp, MotusPps *pps) {
 static void skip_list_modification(MotusRbsp *rbsp) {
     if (!motus_rbsp_u(rbsp, 1)) return;
     for (int i = 0; i < 67 && !rbsp->error; i++) {
-        const uint32_t operation = motus_rbsp_ue(rbsp);
-        if (operation == 3) return;
-        motus_rbsp_expect(rbsp, operation < 3, "modification_of_pic_nums_idc");
+        if (motus_rbsp_ue_max(rbsp, 3, "modification_of_pic_nums_idc") == 3) return;
         motus_rbsp_ue(rbsp);
     }
     motus_rbsp_fail(rbsp, "ref_pic_list_modification()");
@@ -83,9 +75,9 @@ static void skip_marking(MotusRbsp *rbsp, int idr) {
     }
     if (!motus_rbsp_u(rbsp, 1)) return;
     for (int i = 0; i < 67 && !rbsp->error; i++) {
-        const uint32_t operation = motus_rbsp_ue(rbsp);
+        const uint32_t operation =
+            motus_rbsp_ue_max(rbsp, 6, "memory_management_control_operation");
         if (operation == 0) return;
-        motus_rbsp_expect(rbsp, operation < 7, "memory_management_control_operation");
         if (operation != 5) motus_rbsp_ue(rbsp);
         if (operation == 3) motus_rbsp_ue(rbsp);
     }
@@ -117,17 +109,15 @@ void motus_parse_slice_header(MotusRbsp *rbsp, const MotusSps *sps, const MotusP
     slice->is_p = type % 5 == 0;
     motus_rbsp_expect(rbsp, type < 10 && (slice->is_p || type % 5 == 2),
                       "only I and P slices are read");
-    motus_rbsp_expect(rbsp, motus_rbsp_ue(rbsp) == 0, "pic_parameter_set_id");
+    motus_rbsp_ue_max(rbsp, 0, "pic_parameter_set_id");
     motus_rbsp_u(rbsp, sps->log2_max_frame_num);
     if (idr) motus_rbsp_ue(rbsp); // idr_pic_id
     skip_order(rbsp, sps, pps);
     slice->num_ref_idx = pps->num_ref_idx;
     if (slice->is_p) {
-        if (motus_rbsp_u(rbsp, 1)) { // num_ref_idx_active_override_flag
-            const uint32_t refs = motus_rbsp_ue(rbsp);
-            motus_rbsp_expect(rbsp, refs < 32, "num_ref_idx_l0_active_minus1");
-            slice->num_ref_idx = 1 + (int)(refs & 31);
-        }
+        if (motus_rbsp_u(rbsp, 1)) // num_ref_idx_active_override_flag
+            slice->num_ref_idx =
+                1 + (int)motus_rbsp_ue_max(rbsp, 31, "num_ref_idx_l0_active_minus1");
         skip_list_modification(rbsp);
     }
     if (nal_ref_idc) skip_marking(rbsp, idr);

@@ -69,10 +69,8 @@ static void parse_inter_prediction(MotusMbParser *r, uint32_t mb_type) {
     MotusParsedMb *mb = r->mb + r->n;
     if (mb->type == MOTUS_MB_P_8x8)
         for (int q = 0; q < 4; q++) {
-            const uint32_t sub = motus_rbsp_ue(r->rbsp);
-            motus_rbsp_expect(r->rbsp, sub <= 3, "sub_mb_type");
-            mb->sub_type[q] = (uint8_t)(sub & 3);
-            r->coverage->sub_mb_type[sub & 3]++;
+            mb->sub_type[q] = (uint8_t)motus_rbsp_ue_max(r->rbsp, 3, "sub_mb_type");
+            r->coverage->sub_mb_type[mb->sub_type[q]]++;
         }
     // Quarters of one partition share its reference index.
     static const uint8_t reads_own[4][4] = {{1, 0, 0, 0}, {1, 0, 1, 0}, {1, 1, 0, 0}, {1, 1, 1, 1}};
@@ -134,17 +132,13 @@ static int parse_intra_prediction(MotusMbParser *r, uint32_t type) {
     MotusParsedMb *mb = r->mb + r->n;
     memset(mb->ref_idx, -1, sizeof mb->ref_idx);
     if (type == 0) parse_intra4x4_modes(r);
-    const uint32_t mode = motus_rbsp_ue(r->rbsp);
-    motus_rbsp_expect(r->rbsp, mode <= 3, "intra_chroma_pred_mode");
-    r->coverage->intra_chroma[mode & 3]++;
+    r->coverage->intra_chroma[motus_rbsp_ue_max(r->rbsp, 3, "intra_chroma_pred_mode")]++;
     if (type > 0) mb->cbp = (uint8_t)((type - 1) / 4 % 3 * 16 + (type > 12 ? 15 : 0));
     return type > 0;
 }
 
 static void parse_cbp(MotusMbParser *r, int inter) {
-    const uint32_t code = motus_rbsp_ue(r->rbsp);
-    motus_rbsp_expect(r->rbsp, code <= 47, "coded_block_pattern");
-    const int cbp = cbp_of_code[!inter][code % 48];
+    const int cbp = cbp_of_code[!inter][motus_rbsp_ue_max(r->rbsp, 47, "coded_block_pattern")];
     r->mb[r->n].cbp = (uint8_t)cbp;
     r->coverage->cbp[!inter][cbp]++;
 }

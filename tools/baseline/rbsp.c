@@ -24,6 +24,13 @@ uint32_t motus_rbsp_ue(MotusRbsp *rbsp) {
     return zeros == 32 ? 0 : (1u << zeros) - 1 + motus_rbsp_u(rbsp, zeros);
 }
 
+uint32_t motus_rbsp_ue_max(MotusRbsp *rbsp, uint32_t max, const char *text) {
+    const uint32_t value = motus_rbsp_ue(rbsp);
+    if (value <= max) return value;
+    motus_rbsp_fail(rbsp, text);
+    return 0;
+}
+
 int32_t motus_rbsp_se(MotusRbsp *rbsp) {
     const uint32_t code = motus_rbsp_ue(rbsp);
     return code % 2 ? (int32_t)(code / 2 + 1) : -(int32_t)(code / 2);

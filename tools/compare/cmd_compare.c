@@ -36,10 +36,10 @@ static const char about[] =
     "--json has the report's numbers, --csv a row for each block (docs/compare.md). Ctrl-C\n"
     "leaves a report of what is done.\n";
 
-typedef struct Given {
+typedef struct ParsedOptions {
     int qp;
     const char *x264_args, *settings;
-} Given;
+} ParsedOptions;
 
 // Reads "22,27,32" into options->qp.
 static int option_qps(const MotusOption *option, const char *text, char *cause, size_t size) {
@@ -72,12 +72,12 @@ static int option_subpel(const MotusOption *option, const char *text, char *caus
     return 1;
 }
 
-static int parse(MotusCompareOptions *o, Given *given, int argc, char **argv) {
+static int parse(MotusCompareOptions *o, ParsedOptions *parsed, int argc, char **argv) {
     const MotusOption options[] = {
         {"output", 'o', &o->folder, motus_option_text, 0, 0, "REPORT_DIR",
          "where the report goes; must not exist"},
         {"force", 0, &o->force, NULL, 1, 0, NULL, "write into a folder that exists"},
-        {"qp", 'q', &given->qp, motus_option_int, 0, 51, "N", "one quantizer"},
+        {"qp", 'q', &parsed->qp, motus_option_int, 0, 51, "N", "one quantizer"},
         {"qps", 0, o, option_qps, 0, 0, "LIST", "several (22,27,32,37)"},
         {"frames", 'n', &o->frames, motus_option_int, 2, INT_MAX, "N", "only the first N frames"},
         {"range", 0, &o->range, motus_option_int, 1, MOTUS_MAX_RANGE, "R",
@@ -86,9 +86,9 @@ static int parse(MotusCompareOptions *o, Given *given, int argc, char **argv) {
          "full, half or quarter sample vectors of ours (as x264's --subme says)"},
         {"x264", 0, &o->x264, motus_option_text, 0, 0, "PATH",
          "the program (x264, found on the PATH)"},
-        {"x264-args", 0, &given->x264_args, motus_option_text, 0, 0, "\"...\"",
+        {"x264-args", 0, &parsed->x264_args, motus_option_text, 0, 0, "\"...\"",
          "further options for x264"},
-        {"settings", 0, &given->settings, motus_option_text, 0, 0, "FILE",
+        {"settings", 0, &parsed->settings, motus_option_text, 0, 0, "FILE",
          "settings of both for the curves, one a line"},
         {"threads", 't', &o->threads, motus_option_int, 1, 256, "N",
          "threads of either encoder and of the search (1)"},
@@ -105,7 +105,7 @@ static int parse(MotusCompareOptions *o, Given *given, int argc, char **argv) {
     return motus_options_parse(&command, argc, argv);
 }
 
-static int check(MotusCompareOptions *o, const Given *given) {
+static int check(MotusCompareOptions *o, const ParsedOptions *parsed) {
     while (o->input[o->n_inputs]) o->n_inputs++;
     if (!o->n_inputs) return motus_usage_error("compare", "the input is missing");
     if (!o->folder) return motus_usage_error("compare", "the output is missing: -o REPORT_DIR");
@@ -113,11 +113,11 @@ static int check(MotusCompareOptions *o, const Given *given) {
         if (!strcmp(o->input[i], "-"))
             return motus_usage_error("compare",
                                      "standard input can be read only once; give a file");
-    if (given->qp >= 0 && o->n_qps)
+    if (parsed->qp >= 0 && o->n_qps)
         return motus_usage_error("compare", "--qp and --qps exclude each other");
     if (o->truth && o->n_inputs > 1)
         return motus_usage_error("compare", "--truth goes with one input");
-    if (given->settings && given->x264_args)
+    if (parsed->settings && parsed->x264_args)
         return motus_usage_error(
             "compare",
             "--x264-args and --settings exclude each other: write the options into the file");
@@ -125,11 +125,12 @@ static int check(MotusCompareOptions *o, const Given *given) {
     return motus_check_names("compare", o->input, o->n_inputs, outputs, 2);
 }
 
-static MotusStatus choose_encoders(MotusCompareOptions *o, const Given *given, MotusError *error) {
-    MotusStatus status = given->settings
-                             ? motus_compare_encoders_load(&o->encoders, given->settings, error)
+static MotusStatus choose_encoders(MotusCompareOptions *o, const ParsedOptions *parsed,
+                                   MotusError *error) {
+    MotusStatus status = parsed->settings
+                             ? motus_compare_encoders_load(&o->encoders, parsed->settings, error)
                              : MOTUS_OK;
-    const char *args = given->x264_args ? given->x264_args : "";
+    const char *args = parsed->x264_args ? parsed->x264_args : "";
     if (!status && motus_compare_encoders_first(&o->encoders, 1) < 0)
         status =
             motus_compare_encoders_add(&o->encoders, 1, *args ? "as given" : "medium", args, error);
@@ -138,10 +139,10 @@ static MotusStatus choose_encoders(MotusCompareOptions *o, const Given *given, M
     return status;
 }
 
-static void choose_qps(MotusCompareOptions *o, const Given *given) {
+static void choose_qps(MotusCompareOptions *o, const ParsedOptions *parsed) {
     static const int usual[] = {22, 27, 32, 37};
-    if (given->qp >= 0) {
-        o->qp[0] = given->qp;
+    if (parsed->qp >= 0) {
+        o->qp[0] = parsed->qp;
         o->n_qps = 1;
     } else if (!o->n_qps) {
         memcpy(o->qp, usual, sizeof usual);
@@ -171,12 +172,12 @@ int motus_cmd_compare(int argc, char **argv) {
         return MOTUS_EXIT_FAILURE;
     }
     *o = (MotusCompareOptions){.x264 = "x264", .threads = 1, .subpel = -1, .command = command};
-    Given given = {.qp = -1};
-    int status = parse(o, &given, argc, argv);
-    if (status < 0) status = check(o, &given);
+    ParsedOptions parsed = {.qp = -1};
+    int status = parse(o, &parsed, argc, argv);
+    if (status < 0) status = check(o, &parsed);
     if (status < 0) {
-        choose_qps(o, &given);
-        if (choose_encoders(o, &given, &error)) status = motus_failure(&error);
+        choose_qps(o, &parsed);
+        if (choose_encoders(o, &parsed, &error)) status = motus_failure(&error);
     }
     if (status < 0) {
         motus_signals_catch();

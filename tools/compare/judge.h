@@ -26,7 +26,7 @@ typedef struct MotusMbPairs {
     // MVs.
     int n_x264, n_own;
     MotusPair x264[16], own[16];
-    // That partition: MOTUS_MB_P_16x16 .. 8x8. J includes the bits of mb_type and sub types.
+    // The second partition: MOTUS_MB_P_16x16 .. 8x8. J includes the bits of mb_type and sub types.
     uint8_t own_type, own_sub[4];
     MotusMv predictor; // of both sides
 } MotusMbPairs;

@@ -4,17 +4,8 @@
 #ifndef TOOLS_COMPARE_VIEWER_H
 #define TOOLS_COMPARE_VIEWER_H
 
+#include "tools/cli/bytes.h"
 #include "tools/compare/judge.h"
-
-// Growing byte array.
-typedef struct MotusBytes {
-    uint8_t *data;
-    size_t n, capacity;
-    int failed; // out of memory
-} MotusBytes;
-
-void motus_bytes_add(MotusBytes *bytes, const void *data, size_t n);
-void motus_bytes_free(MotusBytes *bytes);
 
 // Appends an MB's record: x264's MB, the MB of motus's stream, and the pairs.
 void motus_viewer_mb(MotusBytes *b, const MotusParsedMb *x264, const MotusParsedMb *ours,

@@ -145,23 +145,20 @@ static void sort_files(Run *r) {
 
 static void hand_out(Run *r, int rank) {
     while (r->next < r->n && r->file[r->next].state != FILE_WAITS) r->next++;
-    MotusMessage *m = motus_message(r->next < r->n ? MOTUS_MSG_FILE : MOTUS_MSG_STOP, NULL, 0);
-    if (r->next < r->n && m) {
-        BatchFile *f = &r->file[r->next];
-        const size_t in = strlen(f->input) + 1, out = strlen(f->output) + 1;
-        motus_message_free(&m);
-        if ((m = motus_message(MOTUS_MSG_FILE, NULL, in + out))) {
-            memcpy(m->data, f->input, in);
-            memcpy(m->data + in, f->output, out);
-            m->number = (int64_t)r->next++;
-            f->rank = rank;
-        }
-    }
+    BatchFile *f = r->next < r->n ? &r->file[r->next] : NULL;
+    const size_t in = f ? strlen(f->input) + 1 : 0, out = f ? strlen(f->output) + 1 : 0;
+    MotusMessage *m = motus_message(f ? MOTUS_MSG_FILE : MOTUS_MSG_STOP, NULL, in + out);
     if (!m) {
         MPI_Abort(MPI_COMM_WORLD, MOTUS_EXIT_FAILURE);
         return;
     }
-    r->stopped += m->kind == MOTUS_MSG_STOP;
+    if (f) {
+        memcpy(m->data, f->input, in);
+        memcpy(m->data + in, f->output, out);
+        m->number = (int64_t)r->next++;
+        f->rank = rank;
+    }
+    r->stopped += !f;
     motus_link_send(r->batch->link, rank, m);
 }
 

@@ -22,7 +22,8 @@ static double better_crf(const MotusMpiPass *pass, int64_t bitrate) {
     MotusEncoderConfig c = pass->config;
     MotusStream s = {0};
     MotusRate rate;
-    c.rate = MOTUS_RATE_BITRATE, c.bitrate = bitrate, c.pass = 2, c.pass_log = pass->log;
+    c.rate = MOTUS_RATE_BITRATE, c.bitrate = bitrate, c.pass = 2,
+    c.pass_log = (const char *)pass->log.data;
     if (motus_stream_open(&s, &c, NULL)) return -1; // the second pass reports the error
     motus_rate_open(&rate, &s.rate.control);
     const int off = rate.log_qp_q8 - s.rate.control.crf_q8;
@@ -39,7 +40,7 @@ static int first_passes(MotusLink *link, const MotusEncodeOptions *options,
     o.config.rate = MOTUS_RATE_CRF, o.config.pass = 1;
     o.config.crf = FIRST_CRF;
     for (int i = 0; i < 2 && status == MOTUS_EXIT_OK && o.config.crf >= 0; i++) {
-        free(pass->log);
+        motus_bytes_free(&pass->log);
         *pass = (MotusMpiPass){.journal = first_pass_journals[i], .first = 1, .another = 1};
         if (!o.quiet) motus_warn("note: first pass, CRF %g", o.config.crf);
         status = motus_mpi_run_pass(link, &o, own, pass);
@@ -54,7 +55,7 @@ static int two_passes(MotusLink *link, const MotusEncodeOptions *options,
     MotusEncodeOptions o = *options;
     int status = first_passes(link, options, own, &pass);
     if (status == MOTUS_EXIT_OK) {
-        o.config.pass = 2, o.config.pass_log = pass.log;
+        o.config.pass = 2, o.config.pass_log = (const char *)pass.log.data;
         pass.journal = "journal", pass.first = pass.another = 0;
         status = motus_mpi_run_pass(link, &o, own, &pass);
     }
@@ -63,7 +64,7 @@ static int two_passes(MotusLink *link, const MotusEncodeOptions *options,
         motus_journal_name(name, o.outputs.stream, first_pass_journals[i]);
         unlink(name);
     }
-    free(pass.log);
+    motus_bytes_free(&pass.log);
     return status;
 }
 

@@ -1,4 +1,4 @@
-// Where closed GOPs begin: by the key picture interval alone, or at scene cuts too.
+// Starts of closed GOPs: by the key picture interval alone, or at scene cuts too.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef TOOLS_MPI_GOPS_H
 #define TOOLS_MPI_GOPS_H

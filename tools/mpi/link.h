@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 typedef enum MotusMessageKind {
-    // From workers.
+    // Sent by workers.
     MOTUS_MSG_REQUEST,  // asks for another segment or file
     MOTUS_MSG_PICTURES, // number: first picture of the segment; data: pictures (segments.h)
     // The last pictures of a segment. count, gops: of the segment; at_end: the input ends there;
@@ -19,7 +19,7 @@ typedef enum MotusMessageKind {
     MOTUS_MSG_CREDIT,  // one frame from rank 0 has been taken by the encoder
     MOTUS_MSG_WARNING, // data: a line to print
     MOTUS_MSG_FAILED,  // data: why the job cannot continue
-    // From rank 0.
+    // Sent by rank 0.
     MOTUS_MSG_SEGMENT,    // number: first picture, gop: first GOP; gops; count: pictures or -1
     MOTUS_MSG_FRAME,      // number: pts, count: duration; data: I420 without padding
     MOTUS_MSG_FRAMES_END, // the segment's last frame has been sent; gops: of the segment

@@ -5,7 +5,6 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "common/alloc.h"
@@ -18,16 +17,8 @@
 
 MotusStatus motus_mpi_log_add(MotusMpiPass *pass, const char *text, size_t size,
                               MotusError *error) {
-    if (pass->log_capacity < pass->log_size + size + 1) {
-        const size_t capacity = 2 * pass->log_capacity + size + 4096;
-        char *more = realloc(pass->log, capacity);
-        if (!more) return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
-        pass->log = more, pass->log_capacity = capacity;
-    }
-    memcpy(pass->log + pass->log_size, text, size);
-    pass->log_size += size;
-    pass->log[pass->log_size] = 0;
-    return MOTUS_OK;
+    motus_bytes_add(&pass->log, text, size);
+    return pass->log.failed ? motus_fail(error, MOTUS_ERR_MEMORY, "out of memory") : MOTUS_OK;
 }
 
 static MotusStatus write_picture(MotusMaster *m, const uint8_t *data, int64_t size,

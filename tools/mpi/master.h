@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 
+#include "tools/cli/bytes.h"
 #include "tools/cli/cmd.h"
 #include "tools/mpi/scene_scan.h"
 #include "tools/mpi/segments.h"
@@ -22,12 +23,11 @@ typedef struct MotusFeed {
 
 // One pass over the input. All passes have the same options but for rate control.
 typedef struct MotusMpiPass {
-    const char *journal;           // suffix of its name
-    int first;                     // writes a log and no output
-    int another;                   // pass follows
-    char *log;                     // of the pass before, or of this first pass; freed by the caller
-    size_t log_size, log_capacity; // without the NUL
-    MotusEncoderConfig config;     // completed from the input; pass_log is not valid
+    const char *journal;       // suffix of its name
+    int first;                 // writes a log and no output
+    int another;               // pass follows
+    MotusBytes log;            // of the pass before, or of this first pass; freed by the caller
+    MotusEncoderConfig config; // completed from the input; pass_log is not valid
 } MotusMpiPass;
 
 // Messages received and the CPU time that rank 0's thread spent on them.

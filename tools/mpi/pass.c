@@ -173,8 +173,8 @@ static void plan(MotusMaster *m) {
     m->setup.wants_ssim = !m->options->quiet && !m->pass->first;
     m->setup.config.stream_only = !m->setup.wants_ssim;
     m->setup.another_pass = m->pass->another;
-    m->setup.log = m->pass->first ? NULL : m->pass->log;
-    m->setup.log_size = m->setup.log ? (int64_t)m->pass->log_size + 1 : 0;
+    m->setup.log = m->pass->first ? NULL : (char *)m->pass->log.data;
+    m->setup.log_size = m->setup.log ? (int64_t)m->pass->log.n + 1 : 0;
     m->setup.credit = CREDIT_BYTES / frame < 8 ? 8 : CREDIT_BYTES / frame;
     if (c->keyint && m->setup.credit > 2 * (int64_t)c->keyint * m->setup.gops)
         m->setup.credit = 2 * (int64_t)c->keyint * m->setup.gops;

@@ -1,4 +1,4 @@
-// What every rank of an encode knows before it begins, and its share of the host.
+// Setup of an encode, the same on every rank, and a rank's share of its host.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef TOOLS_MPI_SETUP_H
 #define TOOLS_MPI_SETUP_H

@@ -4,12 +4,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "common/alloc.h"
 #include "common/device.h"
 #include "common/error.h"
+#include "tools/cli/bytes.h"
 #include "tools/cli/system.h"
 #include "tools/encode/report.h"
 #include "tools/mpi/rank_input.h"
@@ -41,8 +41,7 @@ typedef struct Work {
     // Seconds from one frame to the next while the last segment's were sent; below 0: unknown.
     double seconds_per_frame;
     PendingSegment *first, *last; // in stream order
-    uint8_t *held;                // pictures of the first segment not sent to rank 0 yet
-    size_t n_held, capacity;      // bytes
+    MotusBytes held;              // pictures of the first segment not sent to rank 0 yet
     double held_since;            // motus_seconds
     double segment_done;          // when the last segment was finished, motus_seconds
 } Work;
@@ -87,7 +86,8 @@ static MotusStatus encoder_failure(const Work *w, MotusStatus status, MotusError
 // Sends the held pictures to rank 0. done: they complete their segment.
 static MotusStatus send_held(Work *w, int done, MotusError *error) {
     const MotusMessage *segment = w->first->segment;
-    MotusMessage *m = motus_message(done ? MOTUS_MSG_DONE : MOTUS_MSG_PICTURES, w->held, w->n_held);
+    MotusMessage *m =
+        motus_message(done ? MOTUS_MSG_DONE : MOTUS_MSG_PICTURES, w->held.data, w->held.n);
     if (!m) return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
     const double now = motus_seconds();
     m->number = segment->number;
@@ -96,24 +96,16 @@ static MotusStatus send_held(Work *w, int done, MotusError *error) {
         m->microseconds = (int64_t)((now - w->segment_done) * 1e6);
         w->segment_done = now;
     }
-    w->n_held = 0;
+    w->held.n = 0;
     return motus_link_reply(w->worker->link, m) ? MOTUS_OK : job_is_over(error);
 }
 
 static MotusStatus hold(Work *w, const MotusPictureHeader *header, const void *data,
                         MotusError *error) {
-    const size_t size = sizeof *header + (size_t)header->size;
-    if (w->capacity - w->n_held < size) {
-        const size_t capacity = w->n_held + size + HELD_BYTES;
-        uint8_t *more = realloc(w->held, capacity);
-        if (!more) return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
-        w->held = more, w->capacity = capacity;
-    }
-    if (!w->n_held) w->held_since = motus_seconds();
-    memcpy(w->held + w->n_held, header, sizeof *header);
-    memcpy(w->held + w->n_held + sizeof *header, data, (size_t)header->size);
-    w->n_held += size;
-    return MOTUS_OK;
+    if (!w->held.n) w->held_since = motus_seconds();
+    motus_bytes_add(&w->held, header, sizeof *header);
+    motus_bytes_add(&w->held, data, (size_t)header->size);
+    return w->held.failed ? motus_fail(error, MOTUS_ERR_MEMORY, "out of memory") : MOTUS_OK;
 }
 
 // Replies with segments whose pictures have all come out.
@@ -142,7 +134,7 @@ static MotusStatus take_picture(Work *w, const MotusPacket *p, MotusError *error
     MotusStatus status = hold(w, &header, data, error);
     w->first->pictures++;
     if (!status) status = finish_segments(w, error);
-    return status || w->n_held < HELD_BYTES ? status : send_held(w, 0, error);
+    return status || w->held.n < HELD_BYTES ? status : send_held(w, 0, error);
 }
 
 // Takes the pictures that are coded, and waits up to `timeout` milliseconds for the first.
@@ -156,7 +148,7 @@ static MotusStatus take_pictures(Work *w, int timeout, MotusError *error) {
         timeout = 0;
     }
     if (status < 0) return encoder_failure(w, status, error);
-    return w->n_held && motus_seconds() - w->held_since >= MAX_HELD_SECONDS ? send_held(w, 0, error)
+    return w->held.n && motus_seconds() - w->held_since >= MAX_HELD_SECONDS ? send_held(w, 0, error)
                                                                             : MOTUS_OK;
 }
 
@@ -295,7 +287,7 @@ static void close_work(Work *w) {
         motus_message_free(&f->segment);
         motus_free(f);
     }
-    free(w->held);
+    motus_bytes_free(&w->held);
     motus_encoder_close(&w->encoder);
     motus_rank_input_close(&w->input);
 }

@@ -24,5 +24,12 @@ string(LENGTH "${hex}" digits)
 math(EXPR size "${digits} / 2")
 # Characters, since numbers above 0x7f do not fit into a char.
 string(REGEX REPLACE "([0-9a-f][0-9a-f])" "'\\\\x\\1'," bytes "${hex}")
-string(REGEX REPLACE "(('\\\\x..',)('\\\\x..',)('\\\\x..',)('\\\\x..',)('\\\\x..',)('\\\\x..',)('\\\\x..',)('\\\\x..',))" "\\1\n" bytes "${bytes}")
-file(WRITE "${OUTPUT}" "#include \"tools/report/report_page.h\"\n\nconst char motus_report_page[] = {\n${bytes}0};\nconst size_t motus_report_page_size = ${size};\n")
+set(one "'\\\\x..',")
+set(four "${one}${one}${one}${one}")
+string(REGEX REPLACE "(${four}${four})" "\\1\n" bytes "${bytes}")
+file(WRITE "${OUTPUT}" "#include \"tools/report/report_page.h\"
+
+const char motus_report_page[] = {
+${bytes}0};
+const size_t motus_report_page_size = ${size};
+")
