@@ -1,10 +1,8 @@
-// CUDA's streams against the CPU's over a grid of settings: gpu_grid [options] FILE...
-// Every value of every setting and every pair of two values occurs for each file. Rows are coded on
-// the CPU side by side, then on the device with 1, 2, 7 and 16 lanes: bytes, pass log and
-// reconstruction must be the same. Prints a line per file with a checksum of all its streams and
-// reconstructions, and every failure. --cpu leaves the device out, and --keep leaves the streams,
-// with the Adler-32 of each picture, for tests/conformance/decode_sums.sh: where the checksums of
-// two machines agree, decoding on one of them is enough.
+// gpu_grid [OPTION...] FILE...: CUDA's streams, pass logs and reconstructions against the CPU's.
+// Every pair of values of two settings occurs for each file, with 1, 2, 7 and 16 GOP coders.
+// Prints a line per file with a checksum of its streams and reconstructions, and every failure.
+// --cpu leaves the device out. --keep FOLDER keeps the streams and the Adler-32 of each picture,
+// for decode_sums.sh: if the checksums of two machines agree, decoding on one is enough.
 // SPDX-License-Identifier: BSD-2-Clause
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +19,7 @@ enum { MOST_ROWS = 200 };
 typedef struct Options {
     const char *folder; // NULL: streams are not kept
     long budget;        // luma samples of a stream
-    int rows, cpu;      // at most so many rows, spread over all; the CPU alone
+    int rows, cpu;      // most rows, spread over all; the CPU alone
     int whole;          // no crops
 } Options;
 
@@ -41,7 +39,7 @@ static int load(GridSequence *sequence, const char *path) {
     return sequence->n > 0;
 }
 
-// FILE-NUMBER.264, and FILE-NUMBER.sums: a line for each picture.
+// Writes FILE-NUMBER.264, and FILE-NUMBER.sums with a line per picture.
 static void keep(const GridCoded *coded, const char *folder, const char *name, int number) {
     char path[4096];
     snprintf(path, sizeof path, "%s/%s-%03d.264", folder, name, number);
@@ -89,7 +87,7 @@ static unsigned run_sequence(GridSequence *sequence, int (*rows)[MOTUS_MAX_AXES]
     printf(
         "%-28s %4dx%-4d %3d settings %5u pictures%s %016llx %3u failures, CPU %ld s, all %ld s\n",
         sequence->name, sequence->frame[0]->width, sequence->frame[0]->height, n, pictures,
-        o->cpu ? "" : " x 4 numbers of lanes", (unsigned long long)hash, failures,
+        o->cpu ? "" : " x 4 numbers of GOP coders", (unsigned long long)hash, failures,
         (long)(coded - began), (long)(time(NULL) - began));
     fflush(stdout);
     for (int i = 0; i < sequence->n; i++) motus_frame_unref(&sequence->frame[i]);

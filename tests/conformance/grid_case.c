@@ -9,8 +9,8 @@
 #include "tests/conformance/decoders/material.h"
 #include "tests/conformance/decoders/pairwise.h"
 
-enum { LEAST_FRAMES = 3, LANE_COUNTS = 4 };
-static const int lane_counts[LANE_COUNTS] = {1, 2, 7, 16};
+enum { LEAST_FRAMES = 3, COUNTS = 4 };
+static const int gop_coder_counts[COUNTS] = {1, 2, 7, 16};
 
 enum {
     QP,
@@ -45,7 +45,7 @@ typedef struct Axis {
     } value[MOTUS_MAX_VALUES];
 } Axis;
 
-// Crops: the visible size, from the picture's middle; 0: all of it, negative: less than all.
+// Visible sizes, from the picture's middle. 0: all of it; negative: so much less.
 static const int crop_size[4][2] = {{0, 0}, {16, 16}, {-2, -6}, {50, 34}};
 
 static const Axis axes[AXES] = {
@@ -81,13 +81,13 @@ static const Axis axes[AXES] = {
 static int value(const int *row, int axis) { return axes[axis].value[row[axis]].number; }
 
 static void *must(void *p) {
-    if (!p) abort(); // a test without memory has nothing to say
+    if (!p) abort();
     return p;
 }
 
 // ---- Frames -------------------------------------------------------------------------------------
 
-// The same frame in device memory.
+// Copies a frame to device memory.
 static MotusFrame *on_device(const MotusFrame *frame) {
     const size_t luma = (size_t)frame->width * (size_t)frame->height;
     uint8_t *host = must(malloc(luma * 3 / 2)), *to = host;
@@ -108,7 +108,7 @@ static MotusFrame *on_device(const MotusFrame *frame) {
     return out;
 }
 
-// As FFmpeg counts: from 0, over the visible samples of Y, Cb, Cr.
+// Starts from 0, as FFmpeg does, and covers the visible samples of Y, Cb, Cr.
 static uint32_t adler32(const MotusFrame *frame) {
     uint32_t a = 0, b = 0;
     for (int c = 0; c < 3; c++)
@@ -196,7 +196,7 @@ static MotusStatus send(MotusEncoder *encoder, const GridCase *c, int i, int dev
     return status;
 }
 
-// kept: gets the packets; may be NULL.
+// Codes the frames. kept: gets the packets; may be NULL.
 static void encode(GridCoded *coded, const GridCase *c, const MotusEncoderConfig *config,
                    MotusPacket **kept) {
     MotusEncoder *encoder = NULL;
@@ -231,7 +231,7 @@ static void drop(GridCoded *coded) {
 
 // ---- Cases --------------------------------------------------------------------------------------
 
-// Whether `config` is the first of two passes, and what then follows it.
+// True if the row is coded in two passes.
 static int two_passes(const GridCase *c) { return value(c->row, RATE) == RATE_TWO_PASSES; }
 
 void grid_case_on_the_cpu(GridCase *c) {
@@ -282,7 +282,7 @@ static int differ(const GridCoded *want, const GridCoded *got, char *failure, si
 void grid_print_failure(const GridCase *c, int gop_coders, const char *failure) {
     printf("FAILURE %s", c->sequence->name);
     for (int a = 0; a < AXES; a++) printf(" %s=%s", axes[a].name, axes[a].value[c->row[a]].name);
-    printf(" lanes=%d: %s\n", gop_coders, failure);
+    printf(" gop-coders=%d: %s\n", gop_coders, failure);
     fflush(stdout);
 }
 
@@ -292,10 +292,10 @@ unsigned grid_case_on_the_device(GridCase *c) {
     GridCoded got;
     if (value(c->row, FRAMES))
         for (int i = 0; i < c->n; i++) c->device[i] = on_device(c->frame[i]);
-    for (int k = 0; k < LANE_COUNTS; k++) {
+    for (int k = 0; k < COUNTS; k++) {
         MotusEncoderConfig config = configure(c);
         config.backend = MOTUS_BACKEND_CUDA;
-        config.gop_coders = lane_counts[k];
+        config.gop_coders = gop_coder_counts[k];
         if (two_passes(c)) {
             config.pass = 1;
             MotusPacket *field[GRID_FRAMES];

@@ -14,7 +14,7 @@ typedef struct GridSequence {
     int n;
 } GridSequence;
 
-// What an encode came to. sum: Adler-32 of each reconstruction, 0: none was given out.
+// Results of an encode. sum: Adler-32 of each reconstruction; 0: there was none.
 typedef struct GridCoded {
     uint8_t *data;
     size_t size;
@@ -29,25 +29,27 @@ typedef struct GridCase {
     const int *row;
     MotusFrame *frame[GRID_FRAMES], *device[GRID_FRAMES]; // the cropped frames
     int n, threads;                                       // of the CPU's encodes
-    MotusPacket *field[GRID_FRAMES]; // whose motion fields are given; else NULL
-    GridCoded first, want;           // the CPU's
+    MotusPacket *field[GRID_FRAMES];                      // with external MVs; else NULL
+    GridCoded first, want;                                // the CPU's
 } GridCase;
 
-// How many values each setting has; returns how many settings there are.
+// Fills values[] with the number of values of each setting, and returns the number of settings.
 int grid_settings(int *values);
 
-// row: numbers of values. At most `budget` luma samples, but three frames; whole: no crops.
+// Opens the case of a row (numbers of values). It has at most `budget` luma samples, but at least
+// three frames. whole: no crops.
 void grid_case_open(GridCase *c, const GridSequence *sequence, const int *row, long budget,
                     int whole);
 void grid_case_close(GridCase *c);
 
-// Fills `first` and `want`, or says there what failed.
+// Fills `first` and `want`, or their `failure`.
 void grid_case_on_the_cpu(GridCase *c);
 
-// With 1, 2, 7 and 16 lanes. Returns how many differ from the CPU's, each of which is printed.
+// Codes with 1, 2, 7 and 16 GOP coders. Prints each stream that differs from the CPU's, and returns
+// their number.
 unsigned grid_case_on_the_device(GridCase *c);
 
-// lanes 0: on the CPU.
+// gop_coders 0: on the CPU.
 void grid_print_failure(const GridCase *c, int gop_coders, const char *failure);
 
 #endif

@@ -1,4 +1,4 @@
-// What precedes the search of a P picture: reference planes and search centres.
+// The passes before the search of a P picture: reference planes and search centres.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "me/centres/centres_cuda.h"
 #include "me/me_cpu.h"

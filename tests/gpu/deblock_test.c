@@ -47,8 +47,7 @@ static MotusStatus run_deblock(GpuCase *c, int on) {
         const MotusPlane *plane = &d->from[p].at[on];
         frame.plane[p] = d->to[p].at[on];
         to[p] = frame.plane[p].data, from[p] = plane->data, stride[p] = plane->stride;
-        for (int y = 0; y < plane->height && !on; y++)
-            memcpy(to[p] + y * stride[p], from[p] + y * stride[p], (size_t)plane->width);
+        if (!on) gpu_copy_plane(&frame.plane[p], plane);
     }
     if (on)
         return gpu_launched(c, motus_deblock_cuda(to, from, stride, d->mb->at[on], d->mb_width,

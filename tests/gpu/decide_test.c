@@ -8,15 +8,14 @@
 #include "me/me_cpu.h"
 #include "me/search/refine.h"
 #include "tests/encoder/analyse/same_levels.h"
-#include "tests/gpu/gpu_test.h"
-#include "tools/synth/synth.h"
+#include "tests/gpu/sequence.h"
 #include "yuv/io/reader.h"
 
 enum { FRAMES = 3 }; // of a sequence: I, P, P
 
 static MotusFrame *real_frame[FRAMES]; // NULL: a generated sequence
 
-// How a sequence is coded.
+// Settings of a sequence.
 typedef struct Settings {
     MotusPreset preset;
     int qp, maps, slices; // maps: MBs have QP offsets
@@ -28,7 +27,7 @@ typedef struct Decide {
     MotusEffort effort;
     int is_p, teams, early;
     MotusFrame *frame[FRAMES];
-    // Of the CPU.
+    // CPU:
     MotusPictureState pic;
     MotusSlices slices;
     MotusMeCpu *me;
@@ -37,7 +36,7 @@ typedef struct Decide {
     MotusMv *centre;
     MotusQp qp_table[52];
     MotusFrame *rec, *ref, *whole;
-    // Of the device.
+    // Device:
     MotusPictureStateCuda gpu;
     GpuPlane src[3], d_rec[3], chroma[3]; // chroma[1], [2]: the reference's
     GpuBuffer *state, *offset, *slice_first, *planes, *mv, *cost;
@@ -45,25 +44,12 @@ typedef struct Decide {
 
 // ---- Memory -------------------------------------------------------------------------------------
 
-static void generate(GpuCase *c, Decide *d) {
-    MotusSynth *synth = NULL;
-    MotusSynthConfig config = motus_synth_config_default(c->width, c->height);
-    config.pan_x = 5, config.pan_y = -3, config.objects = 6, config.noise = 3, config.cut_every = 7;
-    CU_ASSERT_FATAL(!motus_synth_open(&synth, &config));
-    for (int t = 0; t < FRAMES; t++) {
-        CU_ASSERT_FATAL(!motus_frame_alloc(&d->frame[t], c->width, c->height));
-        motus_synth_frame(synth, t, d->frame[t]);
-    }
-    motus_synth_close(&synth);
-}
-
 static void open_device(GpuCase *c, Decide *d) {
     const size_t n = (size_t)d->n_mb;
     d->state =
         gpu_buffer(c, "state", GPU_KEPT, motus_picture_state_cuda_bytes(d->mb_width, d->mb_height));
-    CU_ASSERT_EQUAL_FATAL((int)motus_picture_state_cuda_place(&d->gpu, d->state->at[ON_CUDA],
-                                                              d->mb_width, d->mb_height),
-                          0);
+    CU_ASSERT_FATAL(
+        !motus_picture_state_cuda_place(&d->gpu, d->state->at[ON_CUDA], d->mb_width, d->mb_height));
     d->teams = d->gpu.teams, d->early = d->gpu.early;
     for (int p = 0; p < 3; p++) {
         const int w = d->whole->plane[p].width, h = d->whole->plane[p].height;
@@ -93,9 +79,6 @@ static void open_decide(GpuCase *c) {
     CU_ASSERT_FATAL(!motus_frame_alloc(&d->rec, w, h));
     CU_ASSERT_FATAL(!motus_frame_alloc(&d->ref, w, h));
     d->centre = calloc((size_t)d->n_mb, sizeof *d->centre);
-    for (int t = 0; t < FRAMES; t++)
-        if (real_frame[0]) d->frame[t] = motus_frame_ref(real_frame[t]);
-    if (!real_frame[0]) generate(c, d);
     open_device(c, d);
 }
 
@@ -133,8 +116,15 @@ static Settings real_settings_of(int preset) {
                       preset == MOTUS_PRESET_FASTER ? 4 : 1};
 }
 
-static void begin_sequence(Decide *d, const Settings *settings) {
+static void begin_sequence(GpuCase *c, const Settings *settings, int material) {
+    Decide *d = c->state;
     const int w = 16 * d->mb_width, h = 16 * d->mb_height;
+    for (int t = 0; t < FRAMES; t++) {
+        motus_frame_unref(&d->frame[t]);
+        d->frame[t] = real_frame[0]
+                          ? motus_frame_ref(real_frame[t])
+                          : motus_material_frame((MotusMaterial)material, c->width, c->height, t);
+    }
     MotusEncoderConfig config = motus_encoder_config_default(w, h, (MotusRational){25, 1});
     MotusMeConfig me = motus_me_config_default(w, h);
     config.preset = settings->preset;
@@ -144,8 +134,7 @@ static void begin_sequence(Decide *d, const Settings *settings) {
     motus_slices_free(&d->slices);
     motus_me_cpu_close(&d->me);
     CU_ASSERT_FATAL(!motus_me_cpu_open(&d->me, &me));
-    CU_ASSERT_EQUAL_FATAL(
-        motus_slices_alloc(&d->slices, settings->slices, d->mb_width, d->mb_height), MOTUS_OK);
+    CU_ASSERT_FATAL(!motus_slices_alloc(&d->slices, settings->slices, d->mb_width, d->mb_height));
     d->pic.mbs.slice_first = d->slices.first;
     d->pic.row_order = d->slices.row_order;
 }
@@ -200,11 +189,6 @@ static void search_p(Decide *d) {
     memcpy(d->cost->at[ON_CPU], d->field->cost[0], d->cost->bytes);
 }
 
-static void copy_plane(const MotusPlane *to, const MotusPlane *from) {
-    for (int y = 0; y < to->height; y++)
-        memcpy(to->data + y * to->stride, from->data + y * from->stride, (size_t)to->width);
-}
-
 // Picture t of the sequence. `alone`, the device has nothing else to do: the intra wavefront has a
 // block for each MB that it has at a time, decisions begin early.
 static void fill_picture(GpuCase *c, int t) {
@@ -224,8 +208,8 @@ static void fill_picture(GpuCase *c, int t) {
     if (d->slices.first) memcpy(d->slice_first->at[ON_CPU], d->slices.first, d->slice_first->bytes);
     if (d->is_p) search_p(d);
     for (int p = 0; p < 3; p++) {
-        copy_plane(&d->src[p].at[ON_CPU], &d->whole->plane[p]);
-        if (p && d->is_p) copy_plane(&d->chroma[p].at[ON_CPU], &d->ref->plane[p]);
+        gpu_copy_plane(&d->src[p].at[ON_CPU], &d->whole->plane[p]);
+        if (p && d->is_p) gpu_copy_plane(&d->chroma[p].at[ON_CPU], &d->ref->plane[p]);
     }
     snprintf(c->what, sizeof c->what, "%s, QP %d%s, %d slices, picture %d",
              motus_preset_name(d->settings.preset), d->settings.qp, maps ? " and a map" : "",
@@ -235,7 +219,7 @@ static void fill_picture(GpuCase *c, int t) {
 static void fill_decide(GpuCase *c) {
     const int k = c->round / FRAMES;
     const Settings settings = real_frame[0] ? real_settings_of(k) : settings_of(k, c->number);
-    if (c->round % FRAMES == 0) begin_sequence(c->state, &settings);
+    if (c->round % FRAMES == 0) begin_sequence(c, &settings, k % MOTUS_MATERIALS);
     fill_picture(c, c->round % FRAMES);
 }
 
@@ -265,7 +249,7 @@ static void decide_on_cpu(Decide *d, MotusInterLimits limits) {
         motus_passes()->code_p(&d->pic, &coding, &p);
     else
         motus_passes()->code_i(&d->pic, &coding);
-    for (int i = 0; i < 3; i++) copy_plane(&d->d_rec[i].at[ON_CPU], &d->rec->plane[i]);
+    for (int i = 0; i < 3; i++) gpu_copy_plane(&d->d_rec[i].at[ON_CPU], &d->rec->plane[i]);
 }
 
 static MotusStatus run_decide(GpuCase *c, int on) {
@@ -313,7 +297,7 @@ static void check_mbs(GpuCase *c) {
 static void fill_bench(GpuCase *c) {
     static const Settings medium = {MOTUS_PRESET_MEDIUM, 28, 0, 1};
     Decide *d = c->state;
-    begin_sequence(d, &medium);
+    begin_sequence(c, &medium, MOTUS_MATERIAL_SCENE);
     fill_picture(c, 0);
     if (!c->row->variant) return;
     motus_passes()->code_i(&d->pic, &(MotusCoding){d->qp_table, d->settings.qp, d->effort});

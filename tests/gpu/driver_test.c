@@ -105,23 +105,6 @@ static void rows_run_together(void) {
     CU_ASSERT(opened == 3 && filled == 9);
 }
 
-static void contents(void) {
-    uint8_t data[1000];
-    for (int content = 0; content < GPU_CONTENTS; content++) {
-        int extremes = 0, same = 0;
-        gpu_fill(data, sizeof data, (GpuContent)content);
-        for (size_t i = 0; i < sizeof data; i++)
-            extremes += data[i] == 0 || data[i] == 255, same += data[i] == data[0];
-        const int flat = content == GPU_FLAT || content >= GPU_MINIMUM;
-        MOTUS_CHECK((same == sizeof data) == flat, "%d: %d bytes as the first", content, same);
-        CU_ASSERT(extremes == sizeof data || (content != GPU_EXTREMES && content < GPU_MINIMUM));
-    }
-    CU_ASSERT_EQUAL(data[0], 255);
-}
-
-static const GpuRow rows[] = {GPU_TEST(mistakes_are_seen),
-                              GPU_TEST(rows_are_repeated),
-                              GPU_TEST(rows_run_together),
-                              GPU_TEST(contents),
-                              {0}};
+static const GpuRow rows[] = {
+    GPU_TEST(mistakes_are_seen), GPU_TEST(rows_are_repeated), GPU_TEST(rows_run_together), {0}};
 const GpuSuite gpu_driver = {"driver", rows};

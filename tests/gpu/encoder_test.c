@@ -25,28 +25,18 @@ static void compare(const Sequence *s, int gap, int shift, int mixed, cudaStream
 }
 
 static void equal_to_the_cpu(void) {
-    static const int sizes[][2] = {{16, 16}, {34, 18}, {2, 2}, {352, 288}, {130, 66}, {1918, 1080}};
+    static const int cases[][3] = {{16, 16, 1},    {34, 18, 1},     {2, 2, 1},   {352, 288, 1},
+                                   {130, 66, 1},   {1918, 1080, 1}, {34, 18, 2}, {352, 288, 4},
+                                   {352, 288, 99}, {130, 66, 3},    {2, 2, 5},   {1918, 1080, 8}};
     cudaStream_t stream = open_stream();
-    for (int k = 0; k < 6; k++) {
+    for (int k = 0; k < 12; k++) {
+        const int width = cases[k][0], height = cases[k][1];
         Sequence s;
-        make_sequence(&s, sizes[k][0], sizes[k][1]);
+        make_sliced_sequence(&s, width, height, cases[k][2]);
+        s.config.stream_only = k >= 6 && k % 2;
         if (k < 5) compare(&s, 0, 0, 0, stream);
-        compare(&s, 7, 1 + k % 3, k % 2, stream);
-        if (k < 5) compare(&s, 64 - sizes[k][0] % 64, 0, 1, NULL);
-        drop_sequence(&s);
-    }
-    close_stream(stream);
-}
-
-static void slices(void) {
-    static const int cases[][3] = {{34, 18, 2},  {352, 288, 4}, {352, 288, 99},
-                                   {130, 66, 3}, {2, 2, 5},     {1918, 1080, 8}};
-    cudaStream_t stream = open_stream();
-    for (int k = 0; k < 6; k++) {
-        Sequence s;
-        make_sliced_sequence(&s, cases[k][0], cases[k][1], cases[k][2]);
-        s.config.stream_only = k % 2;
-        compare(&s, 7, k % 3, k % 2, stream);
+        compare(&s, 7, k < 6 ? 1 + k % 3 : k % 3, k % 2, stream);
+        if (k < 5) compare(&s, 64 - width % 64, 0, 1, NULL);
         drop_sequence(&s);
     }
     close_stream(stream);
@@ -319,7 +309,6 @@ static void host_memory_is_refused(void) {
 }
 
 static const GpuRow rows[] = {GPU_TEST(equal_to_the_cpu),
-                              GPU_TEST(slices),
                               GPU_TEST(slice_sizes_are_refused),
                               GPU_TEST(gop_coders_give_one_stream),
                               GPU_TEST(segments_in_any_order),

@@ -42,7 +42,7 @@ enum { SUITES = sizeof suites / sizeof *suites };
 uint32_t gpu_seed = 1;
 static const char *bench; // pattern; NULL: rows are tested
 static int lists, n_names;
-static char **names; // what --list prints, or suites
+static char **names; // suites or SUITE.TEST
 
 // ---- What suites share --------------------------------------------------------------------------
 
@@ -77,6 +77,11 @@ uint32_t gpu_seed_of(const char *suite, const char *name, int number) {
     for (const char *text = suite; *text; text++) hash = (hash ^ (uint8_t)*text) * 16777619u;
     for (const char *text = name; *text; text++) hash = (hash ^ (uint8_t)*text) * 16777619u;
     return hash ? hash : 1;
+}
+
+void gpu_copy_plane(const MotusPlane *to, const MotusPlane *from) {
+    for (int y = 0; y < to->height; y++)
+        memcpy(to->data + y * to->stride, from->data + y * from->stride, (size_t)to->width);
 }
 
 void gpu_fill(void *data, size_t bytes, GpuContent content) {

@@ -27,8 +27,8 @@ int gpu_ok(cudaError_t status, const char *call, const char *file, int line);
 
 size_t gpu_free_bytes(void); // of device memory
 
-// Calls attempt(opaque, n) for n = 0, 1, ... until it returns 0, having met no failure; it lets
-// CUDA call n and all later ones fail. Checks that no device memory is lost, and returns n.
+// Calls attempt(opaque, n), which lets CUDA call n and all later ones fail, for n = 0, 1, ... until
+// it returns 0: nothing failed. Checks that no device memory is lost, and returns that n.
 long gpu_fail_everywhere(int (*attempt)(void *opaque, long n), void *opaque);
 
 // ---- Memory of a row's case ---------------------------------------------------------------------
@@ -45,16 +45,16 @@ typedef enum GpuUse {
     GPU_KEPT = GPU_SCRATCH | GPU_LEFT,           // poisoned when it is added
 } GpuUse;
 
-enum { ON_CPU, ON_CUDA }; // versions of a kernel, and whose memory
+enum { ON_CPU, ON_CUDA }; // versions of a kernel; index of their memory
 
 // Memory of both versions. What is written has guard bands on both sides.
 typedef struct GpuBuffer {
     const char *name;
     GpuUse use;
     size_t bytes;
-    void *at[2], *got; // got: host memory, what the CUDA version left
-    // `width` bytes of each row are compared, the bytes up to the next multiple of `align` may be
-    // overwritten, the others must be untouched. What is no plane is one row.
+    void *at[2], *got; // got: a copy of the CUDA version's, in host memory
+    // `width` bytes of each row are compared. The bytes up to the next multiple of `align` may be
+    // overwritten, the others must be untouched. Memory that is no plane is one row.
     int width, height, align;
     ptrdiff_t stride;
 } GpuBuffer;
@@ -117,10 +117,10 @@ typedef struct GpuKernel {
 // A kernel or pass with its input, or a test.
 struct GpuRow {
     const char *name;
-    void (*test)(void); // NULL:
+    void (*test)(void); // a test; NULL: a kernel
     const GpuKernel *kernel;
-    int variant;  // for the kernel's functions
-    int rounds;   // 0: 1
+    int variant;  // read by the kernel's functions
+    int rounds;   // contents of each size; 0: 1
     GpuSize most; // random sizes up to this one, `cases` of them; or
     int cases;
     const GpuSize *sizes; // these, up to a width of 0
@@ -138,9 +138,10 @@ struct GpuRow {
 GpuBuffer *gpu_buffer(GpuCase *c, const char *name, GpuUse use, size_t bytes);
 GpuPlane gpu_plane(GpuCase *c, const char *name, GpuUse use, int width, int height,
                    ptrdiff_t stride, int align);
-// Three planes with rows of whole 16 bytes. align as in GpuBuffer.
+// Adds three planes, with strides of whole 16 bytes. align: as in GpuBuffer.
 GpuFrame gpu_frame(GpuCase *c, const char *name, GpuUse use, int width, int height, int align);
 
+void gpu_copy_plane(const MotusPlane *to, const MotusPlane *from); // of one size
 void gpu_fill(void *data, size_t bytes, GpuContent content);
 
 // Draws a size up to width x height, often a small one.
@@ -160,11 +161,11 @@ static inline int gpu_round16(int n) { return (n + 15) & ~15; }
 void gpu_row_run(const char *suite, const GpuRow *row);
 void gpu_row_bench(const char *suite, const GpuRow *row);
 
-// Runs a row on memory of the host, where cuda() must be a CPU function too, and returns the number
-// of failed expectations, which are not reported.
+// Runs a row on host memory: both its versions are CPU functions. Returns the number of failed
+// expectations, which are not reported.
 int gpu_row_failures(const GpuRow *row);
 
-// Seeds of rows and tests come from this one and their names.
+// The program's seed; and that of a case, from the program's, the names and the number.
 extern uint32_t gpu_seed;
 uint32_t gpu_seed_of(const char *suite, const char *name, int number);
 

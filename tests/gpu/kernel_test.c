@@ -1,5 +1,5 @@
-// Runs rows: draws a case, runs the CPU version and the CUDA version, compares their memory, looks
-// at guard bands and at what was only to be read. With --bench: times both versions.
+// Runs rows: draws a case, runs both versions, compares their memory, checks guard bands and
+// inputs. With --bench: times both versions.
 // SPDX-License-Identifier: BSD-2-Clause
 #include <stdarg.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@ enum {
     MOST_TOGETHER = 8
 };
 
-static int on_host;      // device memory is the host's: gpu_row_failures
+static int on_host;      // device memory is host memory (gpu_row_failures)
 static int failed_there; // failed expectations meanwhile
 
 // ---- Messages -----------------------------------------------------------------------------------
@@ -179,8 +179,8 @@ static int is_poison(const uint8_t *data, size_t bytes) {
     return !bytes || (data[0] == GPU_POISON && !memcmp(data, data + 1, bytes - 1));
 }
 
-// Compares rows with the CPU version's, and looks at the bytes behind them. Of what was only to be
-// read, all bytes are compared.
+// Compares rows with the CPU version's, and checks the bytes behind them. All bytes of an input are
+// compared.
 static void compare_buffer(GpuCase *c, const GpuBuffer *b) {
     const size_t stride = (size_t)b->stride, align = (size_t)b->align,
                  width = b->use & GPU_WRITTEN ? (size_t)b->width : stride,
@@ -198,7 +198,7 @@ static void compare_buffer(GpuCase *c, const GpuBuffer *b) {
     gpu_expect(c, beyond == b->height, "%s: row %d is written beyond its end", b->name, beyond);
 }
 
-// True if the bands around b are untouched. They are downloaded, too.
+// True if the guard bands of b are untouched, on the device and on the host.
 static int bands_are_whole(GpuCase *c, const GpuBuffer *b) {
     static uint8_t band[2 * GUARD];
     copy(c, band, (uint8_t *)b->at[ON_CUDA] - GUARD, GUARD, cudaMemcpyDeviceToHost);
@@ -327,7 +327,7 @@ static int by_value(const void *a, const void *b) {
     return (d > 0) - (d < 0);
 }
 
-// Microseconds of a launch: of several in a row where that leaves the same bytes.
+// Returns the microseconds of a launch, measured over several unless the kernel works in place.
 static double cuda_us(GpuCase *c) {
     enum { TIMES = 15, IN_A_ROW = 8 };
     double us[TIMES];

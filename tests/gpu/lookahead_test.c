@@ -2,43 +2,9 @@
 // plans.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "encoder/rate/lookahead_passes_cuda.h"
-#include "tests/gpu/gpu_test.h"
+#include "tests/gpu/sequence.h"
 
 void gpu_plans_agree(void); // plans_test.c
-
-// ---- Pictures -----------------------------------------------------------------------------------
-
-static int lattice(int scene, int x, int y) {
-    uint32_t h = (uint32_t)x * 73856093u ^ (uint32_t)y * 19349663u ^ (uint32_t)scene * 83492791u;
-    h = (h ^ h >> 13) * 0x5bd1e995u;
-    return (int)((h ^ h >> 15) & 255);
-}
-
-// Returns random values every 7 samples, linear in between.
-static int noise(int scene, int x, int y) {
-    const int i = x / 7, k = y / 7, u = x % 7, v = y % 7;
-    const int top = lattice(scene, i, k) * (7 - u) + lattice(scene, i + 1, k) * u;
-    const int bottom = lattice(scene, i, k + 1) * (7 - u) + lattice(scene, i + 1, k + 1) * u;
-    return (top * (7 - v) + bottom * v) / 49;
-}
-
-enum { PAN, RANDOM, FLAT, CHECKERS, CONTENTS }; // CHECKERS: the largest costs
-
-// Draws picture t of a sequence. Some areas of PAN stand still.
-static void draw(const MotusPlane *plane, int content, int t) {
-    for (int y = 0; y < plane->height; y++)
-        for (int x = 0; x < plane->width; x++) {
-            const int moves = (x / 40 + y / 30) % 3, u = x + 4096 + (moves ? 5 * t * moves : 0),
-                      v = y + 4096 - (moves ? 3 * t : 0);
-            uint8_t *to = &plane->data[y * plane->stride + x];
-            *to = (uint8_t)(content == PAN        ? noise(1, u, v)
-                            : content == RANDOM   ? motus_test_range(0, 255)
-                            : content == CHECKERS ? (x / 2 + y / 2 + t) % 2 * 255
-                                                  : 90 + t % 2);
-        }
-}
-
-// ---- Passes -------------------------------------------------------------------------------------
 
 // Two pictures and what the passes make of the second.
 typedef struct Passes {
@@ -54,6 +20,7 @@ typedef struct Passes {
 } Passes;
 
 enum { HALF, INTRA, SEARCH, AQ, PROPAGATE, OFFSETS, PASSES }; // row->variant
+enum { CONTENTS = 4 };
 
 static void open_passes(GpuCase *c) {
     static const struct {
@@ -119,8 +86,10 @@ static void fill_propagated(Passes *p) {
 // Each content with the MVs and half planes of the picture before, without the MVs, and without
 // both. Passes that read offsets get AQ's.
 static void fill_passes(GpuCase *c) {
+    static const int contents[CONTENTS] = {MOTUS_MATERIAL_SCENE, MOTUS_MATERIAL_NOISE,
+                                           GPU_NEARLY_STILL, GPU_CHECKERS};
     Passes *p = c->state;
-    const int content = c->round / 3 % CONTENTS;
+    const int content = contents[c->round / 3 % CONTENTS];
     MotusMv *earlier = p->earlier->at[ON_CPU];
     p->with_earlier = c->round % 3 == 0, p->with_before = c->round % 3 < 2;
     p->mode = c->round % 2 ? MOTUS_AQ_AUTO : MOTUS_AQ_VARIANCE, p->is_idr = c->round % 2;
@@ -130,7 +99,9 @@ static void fill_passes(GpuCase *c) {
             (MotusMv){(int16_t)motus_test_range(-200, 200), (int16_t)motus_test_range(-200, 200)};
     memset(p->sums->at[ON_CPU], 0, p->sums->bytes);
     for (int k = 0; k < 2; k++) {
-        draw(&p->luma[k].at[ON_CPU], content, k);
+        MotusFrame *frame = gpu_picture(content, c->width, c->height, k);
+        gpu_copy_plane(&p->luma[k].at[ON_CPU], &frame->plane[0]);
+        motus_frame_unref(&frame);
         if (p->half_memory[k]->use & GPU_FILLED)
             motus_half_build(&p->half[k][0], &p->luma[k].at[ON_CPU], 1);
     }

@@ -184,7 +184,7 @@ static int search_with_fault(const MeCase *c, MotusBackend backend, long n, cons
     return !failed;
 }
 
-// What every attempt of failing_device searches.
+// Input and results of failing_device.
 typedef struct Attempt {
     MeCase c;
     MotusField *want, *got;

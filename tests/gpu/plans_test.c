@@ -1,10 +1,7 @@
 // Plans of a lookahead on a device must be the CPU's, whatever the depth, AQ and mb-tree, and
 // however many pictures are pending.
 // SPDX-License-Identifier: BSD-2-Clause
-#include <stdio.h>
-
 #include "encoder/rate/lookahead.h"
-#include "tests/conformance/decoders/material.h"
 #include "tests/gpu/sequence.h"
 
 void gpu_plans_agree(void); // of the suite lookahead
@@ -23,21 +20,10 @@ typedef struct Clip {
     DeviceFrame device[PICTURES];
 } Clip;
 
-// Draws picture i of any material, or of nearly flat ones.
-static MotusFrame *draw(int material, int width, int height, int i) {
-    const int flat = material == MOTUS_MATERIALS;
-    MotusFrame *frame = motus_material_frame(flat ? MOTUS_MATERIAL_STILL : (MotusMaterial)material,
-                                             width, height, i);
-    const MotusPlane *luma = &frame->plane[0];
-    for (int y = 0; y < height && flat; y++)
-        memset(luma->data + y * luma->stride, 90 + i % 2, (size_t)width);
-    return frame;
-}
-
 static void make_clip(Clip *clip, int width, int height) {
-    for (int i = 0, material = MOTUS_MATERIAL_SCENE; i < PICTURES; i++) {
-        if (!motus_test_range(0, 7)) material = motus_test_range(0, MOTUS_MATERIALS);
-        clip->host[i] = draw(material, width, height, i);
+    for (int i = 0, content = MOTUS_MATERIAL_SCENE; i < PICTURES; i++) {
+        if (!motus_test_range(0, 7)) content = motus_test_range(0, GPU_PICTURES - 1);
+        clip->host[i] = gpu_picture(content, width, height, i);
         clip->device[i] = device_frame(width, height, 5, 0);
         upload(&clip->device[i], clip->host[i], NULL);
     }

@@ -5,21 +5,17 @@
 
 #include "motus/upload.h"
 
-enum { TEXTURE = 1024 };
-
-// Draws blocks of random grey that move by (3, 2) samples a frame over a gradient, with some noise.
-static MotusFrame *make_frame(int width, int height, int t, const uint8_t *texture) {
-    MotusFrame *frame = NULL;
-    CU_ASSERT_EQUAL_FATAL(motus_frame_alloc(&frame, width, height), MOTUS_OK);
-    for (int p = 0; p < 3; p++)
-        for (int y = 0; y < frame->plane[p].height; y++)
-            for (int x = 0; x < frame->plane[p].width; x++) {
-                int scale = p ? 2 : 1, u = (scale * x + 3 * t) / 5, v = (scale * y + 2 * t) / 6;
-                frame->plane[p].data[y * frame->plane[p].stride + x] =
-                    (uint8_t)(texture[(u * 31 + v * 17 + p) % TEXTURE] / 2 + x % 64 +
-                              motus_test_range(0, 3));
-            }
-    frame->number = 70 + t;
+MotusFrame *gpu_picture(int content, int width, int height, int t) {
+    const int flat = content == GPU_NEARLY_STILL, checkers = content == GPU_CHECKERS;
+    MotusFrame *frame = motus_material_frame(content < MOTUS_MATERIALS ? (MotusMaterial)content
+                                                                       : MOTUS_MATERIAL_STILL,
+                                             width, height, t);
+    const MotusPlane *luma = &frame->plane[0];
+    for (int i = 0; i < width * height && (flat || checkers); i++) {
+        const int x = i % width, y = i / width;
+        luma->data[y * luma->stride + x] =
+            (uint8_t)(flat ? 90 + t % 2 : (x / 2 + y / 2 + t) % 2 * 255);
+    }
     return frame;
 }
 
@@ -33,12 +29,11 @@ static void configure(Sequence *s, int width, int height) {
 
 static void make(Sequence *s) {
     const int width = s->config.width, height = s->config.height;
-    uint8_t texture[TEXTURE];
-    motus_test_fill(texture, sizeof texture);
     MotusEncoder *enc = open_encoder(&s->config);
     for (int i = 0; i < N_FRAMES; i++) {
         MotusPacket *packet;
-        s->frame[i] = make_frame(width, height, i, texture);
+        s->frame[i] = gpu_picture(MOTUS_MATERIAL_SCENE, width, height, i);
+        s->frame[i]->number = 70 + i;
         CU_ASSERT_EQUAL_FATAL(motus_encoder_send(enc, s->frame[i], NULL), MOTUS_OK);
         CU_ASSERT_EQUAL_FATAL(motus_encoder_receive(enc, &packet, -1), MOTUS_OK);
         s->recon[i] = motus_frame_ref(packet->recon);

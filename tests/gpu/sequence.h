@@ -5,11 +5,18 @@
 #define TESTS_GPU_SEQUENCE_H
 
 #include "motus/encoder.h"
+#include "tests/conformance/decoders/material.h"
 #include "tests/gpu/gpu_test.h"
+
+// Contents beside MotusMaterial: one value, which changes a little; the largest costs.
+enum { GPU_NEARLY_STILL = MOTUS_MATERIALS, GPU_CHECKERS, GPU_PICTURES };
+
+// Allocates picture t of a sequence.
+MotusFrame *gpu_picture(int content, int width, int height, int t);
 
 enum { N_FRAMES = 5 };
 
-// A sequence and what it must become: by the CPU, from host memory.
+// A sequence, and the packets and reconstructions that the CPU makes of it.
 typedef struct Sequence {
     MotusEncoderConfig config;
     MotusFrame *frame[N_FRAMES], *recon[N_FRAMES];
@@ -17,7 +24,7 @@ typedef struct Sequence {
     size_t size[N_FRAMES];
 } Sequence;
 
-// A GOP of three pictures and one of two. Afterwards the configuration asks for CUDA.
+// Makes a GOP of three pictures and one of two. Afterwards the configuration asks for CUDA.
 void make_sliced_sequence(Sequence *s, int width, int height, int slices);
 void make_sequence(Sequence *s, int width, int height);       // one slice per picture
 void make_rated_sequence(Sequence *s, int width, int height); // CRF and AQ without lookahead

@@ -169,7 +169,7 @@ static uint32_t capacity_of(const GpuCase *c, uint32_t most, uint32_t size) {
 
 // ---- The device's -------------------------------------------------------------------------------
 
-// As a GOP coder does it: the last slice's result is the picture's.
+// Launches as a GOP coder does: the last slice's result is the picture's.
 static MotusStatus run_on_device(GpuCase *c) {
     const Slice *s = c->state;
     const int n = s->slices.n, *begin = s->slices.begin;
