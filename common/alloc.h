@@ -5,8 +5,7 @@
 
 #include <stddef.h>
 
-// Allocates n * size zeroed bytes, aligned to 64. NULL: out of memory, or n * size overflows. Free
-// with motus_free.
+// Allocates n * size zeroed bytes, aligned to 64. NULL: out of memory, or n * size overflows.
 void *motus_alloc(size_t n, size_t size);
 void motus_free(void *p); // accepts NULL
 

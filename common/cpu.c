@@ -1,4 +1,4 @@
-// What runs the work: instructions, threads, backend.
+// CPU features, number of threads, choice of the backend.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "common/cpu.h"
 
@@ -15,8 +15,7 @@
 #include "motus/backend.h"
 
 #if defined(__x86_64__)
-// __builtin_cpu_supports has no name for it in older compilers. Where it is not there, its code
-// runs all the same, as another instruction.
+// Older compilers' __builtin_cpu_supports doesn't know LZCNT, which older CPUs execute as BSR.
 static int has_lzcnt(void) {
     unsigned a, b, c, d;
     return __get_cpuid(0x80000001, &a, &b, &c, &d) && c & bit_LZCNT;

@@ -1,4 +1,4 @@
-// What this CPU can do, found at run time.
+// CPU features, found at run time.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef COMMON_CPU_H
 #define COMMON_CPU_H
@@ -8,12 +8,11 @@ enum {
     MOTUS_CPU_AVX512 = 2, // AVX-512 F, BW, CD, DQ and VL too; only together with MOTUS_CPU_AVX2
 };
 
-// Mask of MOTUS_CPU_*. For tests and comparisons the environment variable MOTUS_CPU lowers it: c
-// switches all of them off, avx2 what is above AVX2.
+// Returns the mask of MOTUS_CPU_*. For tests and comparisons the environment variable MOTUS_CPU
+// lowers it: "c" clears it, "avx2" leaves AVX2.
 unsigned motus_cpu_flags(void);
 
-// Threads to use for a request: n > 0 -> n (at most 256), 0 -> what OpenMP offers (1 without
-// OpenMP).
+// Returns the number of threads for a setting: n > 0 -> n, at most 256; 0 -> OpenMP's, or 1.
 int motus_cpu_threads(int wanted);
 
 #endif

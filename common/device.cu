@@ -5,7 +5,7 @@
 
 #include "common/cuda_call.cuh"
 
-// Oldest chips the kernels are built for: 7.5.
+// True if the kernels run on the device: compute capability 7.5 or newer.
 static int usable(int device) {
     int major = 0, minor = 0;
     return cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device) ==
@@ -20,7 +20,7 @@ MotusStatus motus_device_check(MotusError *error) {
     cudaError_t status = cudaGetDeviceCount(&count);
     if (status == cudaSuccess && count > 0) status = cudaGetDevice(&device);
     if (status != cudaSuccess || count < 1) {
-        cudaGetLastError(); // a missing device is no error of the calls to come
+        cudaGetLastError(); // a missing device must not become an error of later calls
         return motus_fail(error, MOTUS_ERR_NO_DEVICE, "CUDA: %s",
                           count < 1 && status == cudaSuccess ? "no device"
                                                              : cudaGetErrorString(status));
@@ -40,7 +40,7 @@ MotusStatus motus_device_choose(int wanted, int *device, MotusError *error) {
                           n);
     *device = wanted;
     if (wanted < 0) return motus_cuda_check(cudaGetDevice(device), "device", error);
-    // Its attributes are there without opening it, which takes long.
+    // Attributes can be read without opening the device, which is slow.
     return usable(wanted)
                ? MOTUS_OK
                : motus_fail(error, MOTUS_ERR_NO_DEVICE,
@@ -48,7 +48,7 @@ MotusStatus motus_device_choose(int wanted, int *device, MotusError *error) {
 }
 
 void motus_device_use(int device) {
-    if (cudaSetDevice(device) != cudaSuccess) cudaGetLastError(); // the calls to come will say so
+    if (cudaSetDevice(device) != cudaSuccess) cudaGetLastError(); // later calls report it
 }
 
 int motus_device_count(void) {

@@ -1,4 +1,4 @@
-// The CUDA devices of this machine; without the CUDA backend there are none.
+// The CUDA devices of this host. Without the CUDA backend there are none.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef COMMON_DEVICE_H
 #define COMMON_DEVICE_H
@@ -11,19 +11,19 @@
 extern "C" {
 #endif
 
-// MOTUS_OK where the current device can run the backend. MOTUS_ERR_NO_DEVICE;
-// MOTUS_ERR_UNSUPPORTED: not in this build. error (may be NULL) gets CUDA's own words.
+// Returns MOTUS_OK if the current device can run the backend. MOTUS_ERR_NO_DEVICE;
+// MOTUS_ERR_UNSUPPORTED: no CUDA in this build. error (may be NULL) gets CUDA's own text.
 MotusStatus motus_device_check(MotusError *error);
 
-// The number of a device that can run the backend: `wanted`, or the current one where that is
-// negative. The errors of motus_device_check.
+// Gets the number of a device that can run the backend: `wanted`, or the current one if that is
+// negative. Errors: as motus_device_check.
 MotusStatus motus_device_choose(int wanted, int *device, MotusError *error);
 
-// Makes a device the current one of the calling thread, for threads of our own: whoever changes
-// devices to and fro makes CUDA open them all.
+// Makes a device the current one of the calling thread; for threads of the library. Once a thread
+// has changed devices, CUDA opens both.
 void motus_device_use(int device);
 
-// Number of devices, and one line about device i: name, compute capability, processors, memory.
+// Number of devices; one line about device i: name, compute capability, processors, memory.
 int motus_device_count(void);
 void motus_device_describe(int i, char *text, size_t size);
 

@@ -5,13 +5,12 @@
 
 #include "motus/status.h"
 
-// Writes status and the formatted text (cut to fit, control characters replaced by '?') into
-// *error, which may be NULL; returns status.
+// Writes status and the formatted text to *error (may be NULL): cut to fit, control characters
+// replaced by '?'. Returns status.
 MotusStatus motus_fail(MotusError *error, MotusStatus status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-// The part of a path that error texts show: at most its last 120 bytes, so that the cause still
-// fits behind it. Points into path.
+// Returns the end of a path for error texts, at most 120 bytes, so the cause still fits behind it.
 const char *motus_shown(const char *path);
 
 #endif

@@ -8,8 +8,7 @@ static MotusStatus open_slot(MotusSlot *s, size_t device_bytes, size_t host_byte
     cudaEvent_t *events[] = {&s->uploaded, &s->worked, &s->done};
     MotusStatus status =
         motus_cuda_check(cudaMalloc((void **)&s->device, device_bytes), "device memory", error);
-    // What a job leaves out is not to be someone else's data, and what kernels read beyond a row's
-    // end has a value.
+    // Cleared: a job may write only part of it, and kernels read beyond the end of a row.
     if (!status)
         status = motus_cuda_check(cudaMemsetAsync(s->device, 0, device_bytes, stream),
                                   "device memory", error);
@@ -32,8 +31,7 @@ MotusStatus motus_slots_open(MotusSlots *ring, int n, int n_streams, size_t devi
             cudaStreamCreateWithFlags(&ring->stream[i], cudaStreamNonBlocking), "stream", error);
     for (int i = 0; i < n && !status; i++)
         status = open_slot(&ring->slot[i], device_bytes, host_bytes, ring->stream[0], error);
-    // A block is clear before another stream uses it, and a failure of the clearing is the
-    // opening's.
+    // Blocks are clear before another stream uses them, and errors of clearing are reported here.
     if (!status)
         status = motus_cuda_check(cudaStreamSynchronize(ring->stream[0]), "device memory", error);
     if (status) motus_slots_close(ring);
@@ -54,7 +52,6 @@ void motus_slots_close(MotusSlots *ring) {
     for (int i = 0; i < ring->n; i++) close_slot(&ring->slot[i]);
     for (int i = 0; i < ring->n_streams; i++)
         if (ring->stream[i]) cudaStreamDestroy(ring->stream[i]);
-    cudaGetLastError(); // what went wrong has been told, and need not trouble the caller's own
-                        // calls
+    cudaGetLastError(); // a reported error must not reappear in the caller's own calls
     *ring = {};
 }

@@ -1,4 +1,4 @@
-// What functions return, and what they say to people.
+// Statuses: names, texts, errors; the version.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "motus/status.h"
 

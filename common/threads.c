@@ -8,33 +8,32 @@
 #include <omp.h>
 #include <stdlib.h>
 
-#define MOST 256 // as motus_cpu_threads has it
+#define MOST 256 // as in motus_cpu_threads
 
-// Threads wait for the lock that their maker holds, so that all exist at the same time.
-static void *wait_for_the_others(void *lock) {
-    free(malloc(1)); // takes what memory a thread takes for itself
+// Blocks until the creator has made all threads: they must exist at the same time.
+static void *wait_for_creator(void *lock) {
+    free(malloc(1)); // a thread's own arena is part of its cost
     pthread_mutex_lock(lock);
     pthread_mutex_unlock(lock);
     return NULL;
 }
 
-// How many of n threads, the calling one among them, can exist.
+// Returns how many of n threads, the calling one included, can exist.
 static int try_threads(int n) {
     pthread_t thread[MOST];
     pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     int made = 0;
     pthread_mutex_lock(&lock);
-    while (made < n - 1 && !pthread_create(&thread[made], NULL, wait_for_the_others, &lock)) made++;
+    while (made < n - 1 && !pthread_create(&thread[made], NULL, wait_for_creator, &lock)) made++;
     pthread_mutex_unlock(&lock);
     for (int i = 0; i < made; i++) pthread_join(thread[i], NULL);
     return made + 1;
 }
 
-// The team that OpenMP keeps for this thread, as far as this library has used it: a region of the
-// same size makes no thread. It is OpenMP's state, which is the calling thread's as well, and no
-// result depends on it.
+// The team that OpenMP keeps for this thread: a region of the same size creates no thread. It
+// mirrors OpenMP's own per-thread state, and no result depends on it.
 static _Thread_local struct {
-    int wanted, size; // of it, size came
+    int wanted, size; // size: how many were created
 } team;
 
 int motus_threads_ready(int wanted) {
@@ -42,7 +41,7 @@ int motus_threads_ready(int wanted) {
     if (n == 1 || omp_in_parallel()) return 1;
     if (n == team.wanted || n == team.size) return team.size;
     int there = try_threads(n);
-    if (there < n) there = (there + 1) / 2; // what there is is not for us alone
+    if (there < n) there = (there + 1) / 2; // leaves some for others
 #pragma omp parallel num_threads(there) reduction(+ : sum)
     sum += 1;
     team.wanted = n;

@@ -1,24 +1,22 @@
-// Threads that are really there (OpenMP ends the process where it cannot make a thread that it was
-// promised), and what they wait for.
+// Thread counts that OpenMP can keep (it ends the process if it cannot create a thread), and
+// conditions with monotonic timeouts.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef COMMON_THREADS_H
 #define COMMON_THREADS_H
 
 #include <pthread.h>
 
-// How many threads the next parallel region of the calling thread may have: as motus_cpu_threads
-// (common/cpu.h), but no more than can be made now. They are made, and OpenMP keeps them for this
-// thread's regions of that size, so that asking again costs nothing; the first time it takes some
-// 10 us a thread. Every call that works in parallel asks for itself, since a context may be used by
-// another thread than the one that opened it. 1 inside a parallel region.
+// Returns the threads of the calling thread's next parallel region: as motus_cpu_threads (cpu.h),
+// but no more than can be created now; 1 inside a parallel region. They are created, some 10 us
+// each, and OpenMP keeps them, so the next call costs nothing. Every call that works in parallel
+// asks again: a context may be used by another thread than the one that opened it.
 int motus_threads_ready(int wanted);
 
-// The most that a context will use, for what it has one of per thread: the same now, and what was
-// asked for inside a parallel region, which it may leave.
+// Returns the largest number of threads that a context will use, to size its per-thread memory: as
+// motus_threads_ready, but `wanted` inside a parallel region, which the context may leave.
 int motus_threads_open(int wanted);
 
-// A condition whose timed waits go by CLOCK_MONOTONIC, so that nobody waits longer because a clock
-// is set. Not 0: there is none.
+// Opens a condition whose timed waits use CLOCK_MONOTONIC. Returns 0, or an error number.
 int motus_cond_open(pthread_cond_t *cond);
 
 #endif

@@ -7,12 +7,12 @@
 #include "common/alloc.h"
 #include "common/int_core.h"
 
-// Of a row, how many MBs are finished; a cache line each, since its thread writes it at every MB.
+// The number of finished MBs of a row. One cache line each: its thread writes it after every MB.
 typedef struct Progress {
     _Alignas(64) atomic_int done;
 } Progress;
 
-// Walks row y; where an MB waits, one MB behind the row above's right neighbour.
+// Walks row y. An MB that waits stays behind the MB above and to the right.
 static void walk_row(int mb_width, int y, Progress *row, const MotusWave *wave) {
     for (int x = 0; x < mb_width; x++) {
         int needed = y && (!wave->waits || wave->waits(wave->context, x, y))
@@ -28,13 +28,12 @@ static void walk_row(int mb_width, int y, Progress *row, const MotusWave *wave) 
 void motus_wavefront(int mb_width, int mb_height, int threads, const MotusWave *wave) {
     Progress *row =
         threads > 1 && mb_height > 1 ? motus_alloc((size_t)mb_height, sizeof *row) : NULL;
-    if (!row) { // one thread asked for, or no memory for more: raster order
+    if (!row) { // one thread, or no memory: raster order
         for (int y = 0; y < mb_height; y++)
             for (int x = 0; x < mb_width; x++) wave->visit(wave->context, x, y);
         return;
     }
-    // Threads take rows in order, so that the row a thread waits for is always being worked on or
-    // done.
+    // Threads take rows in order, so the row that a thread waits for is in progress or done.
     atomic_int next;
     atomic_init(&next, 0);
 #pragma omp parallel num_threads(threads)

@@ -1,22 +1,18 @@
-// Runs a function over all MBs of a picture in an order that respects the neighbours A, B, C and D,
-// on several threads.
+// Calls a function for all MBs of a picture on several threads, after the neighbours A, B, C, D.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef COMMON_WAVEFRONT_H
 #define COMMON_WAVEFRONT_H
 
-// What runs over the MBs. visit(context, x, y) is called once for each; where waits is NULL, or
-// waits(context, x, y) says so, not before the calls for the MBs to the left, above left, above and
-// above right have returned. MBs of a row are always visited from left to right.
+// visit(context, x, y) is called once per MB, from left to right in a row. If waits is NULL or
+// waits(context, x, y) is true, the MBs above left, above and above right have been visited.
 typedef struct MotusWave {
     void (*visit)(void *context, int x, int y);
     int (*waits)(void *context, int x, int y);
     void *context;
-    // All rows in the order in which they are begun, one in which MBs may wait behind the row above
-    // it; NULL: from the top.
-    const int *row_order;
+    const int *row_order; // the order in which rows are begun, above first; NULL: 0, 1, ...
 } MotusWave;
 
-// `threads` rows are worked on at a time; the order of independent calls is open.
+// Walks `threads` rows at a time. The order of independent calls is undefined.
 void motus_wavefront(int mb_width, int mb_height, int threads, const MotusWave *wave);
 
 #endif

@@ -9,8 +9,7 @@
 extern "C" {
 #endif
 
-// Copies the blocks of `modes` into the field from arrays [MOTUS_BLOCKS][n_mb], by up to `threads`
-// threads.
+// Copies the blocks of `modes` from arrays [MOTUS_BLOCKS][n_mb], on up to `threads` threads.
 void motus_field_store(MotusField *field, uint32_t modes, const MotusMv *mv, const uint16_t *sad,
                        const uint32_t *cost, int threads);
 

@@ -49,16 +49,16 @@ struct MeCuda {
 Layout lay_out(const MotusMeConfig *c, int stride, int n_mb) {
     size_t n = (size_t)n_mb, plane = (size_t)stride * c->height + 32, end = 0;
     Layout l;
-    l.cur = motus_slot_place(&end, plane);
-    l.ref = motus_slot_place(&end, plane);
-    l.planes = motus_slot_place(
+    l.cur = motus_slot_reserve(&end, plane);
+    l.ref = motus_slot_reserve(&end, plane);
+    l.planes = motus_slot_reserve(
         &end, c->subpel == MOTUS_SUBPEL_FULL ? 0 : motus_ref_luma_bytes(c->width, c->height));
-    l.centre = motus_slot_place(&end, n * sizeof(MotusMv));
-    l.predictor = motus_slot_place(&end, n * sizeof(MotusMv));
-    l.lambda = motus_slot_place(&end, n * sizeof(uint16_t));
-    l.mv = motus_slot_place(&end, MOTUS_BLOCKS * n * sizeof(MotusMv));
-    l.sad = motus_slot_place(&end, MOTUS_BLOCKS * n * sizeof(uint16_t));
-    l.cost = motus_slot_place(&end, MOTUS_BLOCKS * n * sizeof(uint32_t));
+    l.centre = motus_slot_reserve(&end, n * sizeof(MotusMv));
+    l.predictor = motus_slot_reserve(&end, n * sizeof(MotusMv));
+    l.lambda = motus_slot_reserve(&end, n * sizeof(uint16_t));
+    l.mv = motus_slot_reserve(&end, MOTUS_BLOCKS * n * sizeof(MotusMv));
+    l.sad = motus_slot_reserve(&end, MOTUS_BLOCKS * n * sizeof(uint16_t));
+    l.cost = motus_slot_reserve(&end, MOTUS_BLOCKS * n * sizeof(uint32_t));
     l.size = end;
     return l;
 }
@@ -107,8 +107,7 @@ MotusStatus copy_hints(MeCuda *m, Task *t, const MotusMeHints *hints, MotusSearc
     return MOTUS_OK;
 }
 
-// Finds the blocks [first, end) of the first run of modes from mode `from` on. Returns the mode
-// behind it.
+// Finds blocks [first, end) of the first run of modes from `from` on. Returns the mode after it.
 int run_of_modes(uint32_t modes, int from, int *first, int *end) {
     int b = 0;
     while (from < MOTUS_MODES && !(modes >> from & 1)) from++;

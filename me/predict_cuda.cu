@@ -26,9 +26,9 @@ MotusStatus motus_predict_cuda_open(MotusPredictCuda **predict, const MotusMeCon
     const int width = 16 * motus_mbs(config->width), height = 16 * motus_mbs(config->height);
     p->n_mb = (size_t)width * height / 256;
     size_t bytes = (size_t)width * height + 64, vectors = p->n_mb * sizeof(MotusMv), end = 0;
-    size_t cur = motus_slot_place(&end, bytes), upload = motus_slot_place(&end, bytes);
-    size_t previous = motus_slot_place(&end, vectors), centre = motus_slot_place(&end, vectors);
-    size_t scratch = motus_slot_place(&end, motus_centres_cuda_bytes(width, height));
+    size_t cur = motus_slot_reserve(&end, bytes), upload = motus_slot_reserve(&end, bytes);
+    size_t previous = motus_slot_reserve(&end, vectors), centre = motus_slot_reserve(&end, vectors);
+    size_t scratch = motus_slot_reserve(&end, motus_centres_cuda_bytes(width, height));
     MotusStatus status = motus_chain_open(&p->chain, error);
     if (!status)
         status = motus_cuda_check(cudaMalloc((void **)&p->memory, end), "device memory", error);

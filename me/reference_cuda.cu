@@ -11,8 +11,8 @@ extern "C" {
 
 static MotusStatus open_planes(MotusReferenceCuda *r, const MotusMeConfig *c, MotusError *error) {
     const size_t stride = ((size_t)c->width + 15) & ~(size_t)15;
-    size_t end = 0, planes = motus_slot_place(&end, motus_ref_luma_bytes(c->width, c->height)),
-           upload = motus_slot_place(&end, stride * c->height + 32);
+    size_t end = 0, planes = motus_slot_reserve(&end, motus_ref_luma_bytes(c->width, c->height)),
+           upload = motus_slot_reserve(&end, stride * c->height + 32);
     MotusStatus status = motus_cuda_check(
         cudaStreamCreateWithFlags(&r->stream, cudaStreamNonBlocking), "stream", error);
     if (!status)

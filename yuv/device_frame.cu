@@ -31,7 +31,7 @@ void motus_device_frame_layout(MotusPlane plane[3], int mb_width, int mb_height,
     for (int p = 0; p < 3; p++) {
         const int width = (p ? 8 : 16) * mb_width, height = (p ? 8 : 16) * mb_height,
                   stride = (width + 63) / 64 * 64;
-        plane[p] = {base + motus_slot_place(end, (size_t)stride * height + 64), stride, width,
+        plane[p] = {base + motus_slot_reserve(end, (size_t)stride * height + 64), stride, width,
                     height};
     }
 }

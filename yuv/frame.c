@@ -16,7 +16,7 @@ struct MotusFrameOwner {
     void *opaque;
 };
 
-// A frame and its owner are one allocation, so that either both exist or neither.
+// A frame and its owner are one allocation.
 typedef struct OwnedFrame {
     MotusFrame frame;
     struct MotusFrameOwner owner;
@@ -24,7 +24,7 @@ typedef struct OwnedFrame {
 
 static size_t align(size_t n) { return (n + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT; }
 
-// The samples of all planes follow the head in the same allocation.
+// Allocates a frame with one reference, and sample_bytes behind it.
 static MotusFrame *frame_new(int width, int height, size_t sample_bytes) {
     OwnedFrame *owned = motus_alloc(1, align(sizeof *owned) + sample_bytes);
     if (!owned) return NULL;
@@ -103,7 +103,7 @@ MotusStatus motus_frame_crop(MotusFrame **part, MotusFrame *whole, int width, in
 void motus_frame_unref(MotusFrame **frame) {
     if (!frame || !*frame) return;
     struct MotusFrameOwner *owner = (*frame)->owner;
-    // Release/acquire: whatever other threads wrote before they let go is visible to release().
+    // Release/acquire: writes of other threads before their unref are visible to release().
     if (atomic_fetch_sub_explicit(&owner->count, 1, memory_order_acq_rel) == 1) {
         if (owner->release) owner->release(owner->opaque);
         motus_free(*frame);

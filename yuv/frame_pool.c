@@ -7,15 +7,14 @@
 
 static ptrdiff_t row_of(int samples) { return (samples + 63) / 64 * 64; }
 
-// Rows aligned as motus_frame_alloc aligns them. Where there is no (more) pinned memory, ordinary
-// memory will do.
+// Allocates a frame in pinned memory, aligned as by motus_frame_alloc, or in ordinary memory if
+// there is none.
 static MotusStatus alloc_pinned(MotusFrame **frame, int width, int height) {
     ptrdiff_t stride[3] = {row_of(width), row_of((width + 1) / 2), row_of((width + 1) / 2)};
     size_t luma = (size_t)(stride[0] * height), chroma = (size_t)(stride[1] * ((height + 1) / 2));
     uint8_t *memory = motus_host_alloc(luma + 2 * chroma);
     if (!memory) return motus_frame_alloc(frame, width, height);
-    memset(memory, 0,
-           luma + 2 * chroma); // rows are read in whole vectors, beyond the last column as well
+    memset(memory, 0, luma + 2 * chroma); // SIMD code reads beyond the last column
     uint8_t *data[3] = {memory, memory + luma, memory + luma + chroma};
     MotusStatus status =
         motus_frame_wrap(frame, width, height, data, stride, motus_host_free, memory);
@@ -23,7 +22,7 @@ static MotusStatus alloc_pinned(MotusFrame **frame, int width, int height) {
     return status;
 }
 
-// The first one that is free: as few as possible are in use, and caches know them.
+// Takes the first free frame: few frames are in use, and they stay in the caches.
 MotusStatus motus_frame_pool_take(MotusFramePool *pool, MotusFrame **frame) {
     *frame = NULL;
     for (int i = 0; i < MOTUS_POOL_FRAMES; i++) {
@@ -37,8 +36,7 @@ MotusStatus motus_frame_pool_take(MotusFramePool *pool, MotusFrame **frame) {
         *frame = motus_frame_ref(*place);
         return MOTUS_OK;
     }
-    return motus_frame_alloc(frame, pool->width,
-                             pool->height); // more are in use than are worth keeping
+    return motus_frame_alloc(frame, pool->width, pool->height); // not kept
 }
 
 void motus_frame_pool_close(MotusFramePool *pool) {

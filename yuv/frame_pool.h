@@ -1,5 +1,5 @@
-// Frames of one size that are used again once everybody has let go of them: allocating a large
-// frame and touching its pages for the first time costs as much as filling it.
+// A pool of frames of one size, reused once they are unreferenced: allocating a large frame and
+// touching its pages for the first time costs as much as filling it.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef YUV_FRAME_POOL_H
 #define YUV_FRAME_POOL_H
@@ -14,15 +14,14 @@ enum { MOTUS_POOL_FRAMES = 32 };
 
 typedef struct MotusFramePool {
     int width, height;
-    int pinned;                           // memory is to be pinned where there is such memory
+    int pinned;                           // allocate pinned memory if possible
     MotusFrame *frame[MOTUS_POOL_FRAMES]; // the pool's own references
 } MotusFramePool;
 
-// A frame whose samples nobody else uses, with one reference for the caller. MOTUS_ERR_MEMORY. One
-// thread at a time.
+// Takes an unused frame, with one reference for the caller. One thread at a time. MOTUS_ERR_MEMORY.
 MotusStatus motus_frame_pool_take(MotusFramePool *pool, MotusFrame **frame);
 
-// Lets go of all frames; those that somebody still refers to live on.
+// Drops the pool's references.
 void motus_frame_pool_close(MotusFramePool *pool);
 
 #ifdef __cplusplus

@@ -42,13 +42,13 @@ static const MotusImageOps *choose_ops(const MotusExec *exec) {
     return &motus_image_ops_c;
 }
 
-// Nearest integer with 13 fraction bits.
+// Rounds to 13 fraction bits.
 static int q13(double v) { return (int)lround(v * 8192.0); }
 
 MotusYuvMatrix motus_yuv_matrix(int matrix_709, int full_range) {
     double kr = matrix_709 ? 0.2126 : 0.299, kb = matrix_709 ? 0.0722 : 0.114, kg = 1.0 - kr - kb;
     double luma_scale = full_range ? 1.0 : 219.0 / 255.0,
-           chroma_scale = full_range ? 1.0 : 224.0 / 255.0; // of the full range
+           chroma_scale = full_range ? 1.0 : 224.0 / 255.0;
     double u = chroma_scale / (2.0 * (1.0 - kb)), v = chroma_scale / (2.0 * (1.0 - kr));
     return (MotusYuvMatrix){.y_low = full_range ? 0 : 16,
                             .cy = q13(1.0 / luma_scale),
@@ -69,8 +69,7 @@ MotusYuvMatrix motus_yuv_matrix(int matrix_709, int full_range) {
 
 // ---- Descriptions -------------------------------------------------------------------------------
 
-// Where the components of a format lie: plane and byte within the pixel, and bytes from one to the
-// next.
+// The components of a format: plane, byte within the pixel, bytes from a pixel to the next.
 typedef struct Layout {
     MotusSamples samples;
     uint8_t plane[3], at[3], pixel[3];
@@ -139,7 +138,7 @@ static void copy_planes(MotusFrame *dst, const MotusImage *src, const MotusImage
                         dst->plane[k].width);
 }
 
-// n pixels from (x, y) on; the last one twice where n is odd.
+// Reads n pixels from (x, y) on; if n is odd, the last one twice.
 static void read_pixels(MotusRgbRow *to, const MotusImage *src, int x, int y, int n,
                         const MotusImageOps *ops) {
     const char *at[3];
@@ -155,7 +154,7 @@ static void read_pixels(MotusRgbRow *to, const MotusImage *src, int x, int y, in
     for (int k = 0; k < 3 && n % 2; k++) to->c[k][n] = to->c[k][n - 1];
 }
 
-// Luma rows 2 y and 2 y + 1 and chroma row y.
+// Converts luma rows 2y and 2y + 1 and chroma row y.
 static void convert_rows(MotusFrame *dst, const MotusImage *src, int y, const MotusYuvMatrix *m,
                          const MotusImageOps *ops) {
     const int rows = motus_min(2, src->height - 2 * y);

@@ -1,7 +1,6 @@
-// Images in device memory into 4:2:0; equals motus_image_convert bit for bit. Thread: one chroma
-// sample and its four pixels; grid x: 32 of them, y: 8 rows. Reads each sample once, wherever it
-// lies, and writes bytes: the memory is the bound (a float RGB picture has twelve bytes a pixel,
-// the result one and a half).
+// Conversion of images in device memory to 4:2:0; equals motus_image_convert bit for bit. Thread:
+// one chroma sample and its four pixels; block: 32 x 8. Each sample is read once; memory is the
+// bound: a float RGB picture has twelve bytes per pixel, the result one and a half.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "yuv/image.h"
 
@@ -34,7 +33,7 @@ template <bool FLOAT> __global__ void rgb_to_yuv(Planes dst, Source src, MotusYu
         width = dst.plane[0].width, height = dst.plane[0].height;
     if (2 * x >= width || 2 * y >= height) return;
     int sum[3] = {0, 0, 0};
-    for (int k = 0; k < 4; k++) { // edges count twice, and are written twice
+    for (int k = 0; k < 4; k++) { // odd edges count twice, and are written twice
         int px = min(2 * x + (k & 1), width - 1), py = min(2 * y + (k >> 1), height - 1);
         int r = component<FLOAT>(src, 0, px, py), g = component<FLOAT>(src, 1, px, py),
             b = component<FLOAT>(src, 2, px, py);

@@ -1,5 +1,4 @@
-// Images into 4:2:0: what the CPU and the CUDA version share, and the row functions (plain C and
-// AVX2) below the former.
+// Conversion of images to 4:2:0: checks, matrices, row functions (plain C and AVX2).
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef YUV_IMAGE_H
 #define YUV_IMAGE_H
@@ -15,22 +14,21 @@ extern "C" {
 
 MotusYuvMatrix motus_yuv_matrix(int matrix_709, int full_range);
 
-// 1: data, sizes and alignment are as motus/image.h asks.
+// True if data, sizes and alignment are as motus/image.h requires.
 int motus_image_usable(const MotusImage *image);
 
-// The matrix of an RGB image, nothing for 4:2:0. MOTUS_ERR_ARGUMENT: the colours name none that
-// there is.
+// Gets the matrix of an RGB image, a zeroed one for 4:2:0. MOTUS_ERR_ARGUMENT: `colour` has none.
 MotusStatus motus_image_matrix(MotusYuvMatrix *matrix, const MotusImage *image,
                                const MotusColour *colour);
 
-enum { IMAGE_CHUNK = 256 }; // pixels handled at once, even
+enum { IMAGE_CHUNK = 256 }; // pixels per call, even
 
 // R, G and B of up to IMAGE_CHUNK pixels.
 typedef struct MotusRgbRow {
     alignas(32) uint8_t c[3][IMAGE_CHUNK];
 } MotusRgbRow;
 
-// Of n <= IMAGE_CHUNK pixels; addresses and strides as in MotusImage.
+// Functions on n <= IMAGE_CHUNK pixels; addresses and strides as in MotusImage.
 typedef struct MotusImageOps {
     void (*bytes)(MotusRgbRow *dst, const uint8_t *const src[3], const ptrdiff_t pixel[3], int n);
     void (*floats)(MotusRgbRow *dst, const char *const src[3], const ptrdiff_t pixel[3], int n);

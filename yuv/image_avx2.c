@@ -1,14 +1,14 @@
-// Rows of images by AVX2: 16 samples at a time. Products of samples, or of sums of four (up to
-// 1020), with factors (below 2^13 in size) go two by two into 32 bits, where the rounding constant
-// is the fourth product: less than 3 * 1020 * 2^13 + 2^14, below 2^25. Rows of MotusRgbRow may be
-// read and written up to IMAGE_CHUNK; results stop at n.
+// Row functions of images, 16 samples at a time. Products of samples, or of sums of four (up to
+// 1020), with factors (below 2^13 in size) are added in pairs to 32 bits; the fourth product is the
+// rounding constant. The sum is less than 3 * 1020 * 2^13 + 2^14, below 2^25. Rows of MotusRgbRow
+// may be read and written up to IMAGE_CHUNK; results stop at n.
 // SPDX-License-Identifier: BSD-2-Clause
 #include <immintrin.h>
 
 #include "yuv/image.h"
 
-// Eight floats as motus_unit_to_u8 has them, in 32 bits: a NaN's maximum with 0 is the second
-// operand, and the conversion rounds to nearest, ties to even.
+// Equals motus_unit_to_u8 of eight floats, in 32 bits. The maximum of NaN and 0 is the second
+// operand; the conversion rounds ties to even.
 static inline __m256i round_8(const float *src) {
     __m256 unit = _mm256_min_ps(_mm256_max_ps(_mm256_loadu_ps(src), _mm256_setzero_ps()),
                                 _mm256_set1_ps(1.0f));
@@ -16,8 +16,8 @@ static inline __m256i round_8(const float *src) {
 }
 
 static void round_row(uint8_t *dst, const float *src, int n) {
-    const __m256i order =
-        _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7); // packing goes on in each half by itself
+    // Packs work in each half on its own.
+    const __m256i order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
     int i = 0;
     for (; i + 32 <= n; i += 32) {
         __m256i low = _mm256_packs_epi32(round_8(src + i), round_8(src + i + 8)),
@@ -40,7 +40,7 @@ static inline Factors factors_of(int r, int g, int b, int rounding) {
                      _mm256_set1_epi32((b & 0xFFFF) | rounding * 65536)};
 }
 
-// (r, g, b, 1) * factors >> shift, of 16 numbers of 16 bits each.
+// Returns (r, g, b, 1) * factors >> shift of 16 pixels.
 static inline __m256i weigh(__m256i r, __m256i g, __m256i b, const Factors *f, int shift) {
     const __m256i one = _mm256_set1_epi16(1);
     __m256i low = _mm256_add_epi32(_mm256_madd_epi16(_mm256_unpacklo_epi16(r, g), f->rg),
@@ -50,7 +50,7 @@ static inline __m256i weigh(__m256i r, __m256i g, __m256i b, const Factors *f, i
     return _mm256_packs_epi32(_mm256_srai_epi32(low, shift), _mm256_srai_epi32(high, shift));
 }
 
-// Up to 16 numbers as bytes, clipped; the first n.
+// Stores the first n of 16 numbers as bytes, clipped.
 static inline void store(uint8_t *dst, __m256i v, int n) {
     __m128i bytes = _mm_packus_epi16(_mm256_castsi256_si128(v), _mm256_extracti128_si256(v, 1));
     if (n >= 16) {
@@ -77,7 +77,7 @@ static void luma(uint8_t *y, const MotusRgbRow *rgb, int n, const MotusYuvMatrix
               n - i);
 }
 
-// Sums of 2x2 pixels of component k: of 32 columns from i on.
+// Returns sums of 2x2 pixels of component k, of 32 columns from i on.
 static inline __m256i sums(const MotusRgbRow rgb[2], int k, int i) {
     const __m256i ones = _mm256_set1_epi8(1);
     __m256i above = _mm256_load_si256((const __m256i *)(const void *)(rgb[0].c[k] + i)),

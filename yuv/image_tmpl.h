@@ -1,12 +1,12 @@
-// How rows of images are read: for the plain C version and for AVX2, where the compiler vectorizes
-// the loops. Strides of the usual formats are constants in a loop of their own, for the sake of the
-// vectorizer. Who includes this has round_row(dst, src, n): n floats as bytes.
+// Reading rows of images, compiled as plain C and, vectorized by the compiler, for AVX2. Strides of
+// usual formats are constants in a loop of their own, for the vectorizer. The includer defines
+// round_row(dst, src, n), which converts n floats to bytes.
 // SPDX-License-Identifier: BSD-2-Clause
 #include <string.h>
 
 #include "yuv/image.h"
 
-// The components follow one another, `sample` bytes apart (negative: B first), in every pixel.
+// True if the components of a pixel are `sample` bytes apart (negative: B first).
 static inline int interleaved(const char *const src[3], const ptrdiff_t pixel[3],
                               ptrdiff_t sample) {
     return pixel[0] == pixel[1] && pixel[1] == pixel[2] && src[1] - src[0] == sample &&
@@ -44,13 +44,13 @@ static void bytes(MotusRgbRow *dst, const uint8_t *const src[3], const ptrdiff_t
     for (int k = 0; k < 3; k++) gather(dst->c[k], src[k], pixel[k], n);
 }
 
-// Interleaved floats are rounded as they lie, then taken apart.
+// Rounds interleaved floats in memory order, then splits them.
 static void floats(MotusRgbRow *dst, const char *const src[3], const ptrdiff_t pixel[3], int n) {
     if (interleaved(src, pixel, 4) && (pixel[0] == 12 || pixel[0] == 16)) {
         alignas(32) uint8_t flat[4 * IMAGE_CHUNK];
         const int step = (int)(pixel[0] / 4);
-        round_row(flat, (const float *)(const void *)src[0],
-                  step * (n - 1) + 3); // what lies behind the last B is not the image's
+        // Reads nothing behind the last B.
+        round_row(flat, (const float *)(const void *)src[0], step * (n - 1) + 3);
         if (step == 3)
             split_bytes(dst->c[0], dst->c[1], dst->c[2], flat, 3, n);
         else

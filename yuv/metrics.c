@@ -5,7 +5,7 @@
 #include "motus/frame.h"
 #include "yuv/usable.h"
 
-// At most 16384 * 255^2 = 1,065,369,600 per row: fits 32 bits.
+// Returns the SSD of a row, at most 16384 * 255^2 = 1,065,369,600.
 static uint32_t row_ssd(const uint8_t *a, const uint8_t *b, int width) {
     uint32_t sum = 0;
     for (int x = 0; x < width; x++) {
@@ -15,7 +15,7 @@ static uint32_t row_ssd(const uint8_t *a, const uint8_t *b, int width) {
     return sum;
 }
 
-// Whether both planes have so many samples.
+// True if both planes are usable and have this many samples.
 static int reach(const MotusPlane *a, const MotusPlane *b, int width, int height) {
     return motus_plane_usable(a) && motus_plane_usable(b) && width >= 1 && height >= 1 &&
            width <= a->width && width <= b->width && height <= a->height && height <= b->height;
@@ -33,7 +33,7 @@ double motus_psnr(uint64_t ssd, uint64_t n) {
     return ssd ? 10 * log10(255.0 * 255.0 * (double)n / (double)ssd) : 100;
 }
 
-// Sums over a 4x4 block, or over the four of an 8x8 window: of a, of b, of a^2 + b^2, of a * b.
+// Sums over a 4x4 block or an 8x8 window: of a, b, a^2 + b^2, a * b.
 typedef struct Sums {
     int a, b, squares, product; // at most 16320, 16320, 8323200, 4161600 for a window
 } Sums;
@@ -56,8 +56,7 @@ static Sums add4(const Sums *p, const Sums *q) {
                   p[0].product + p[1].product + q[0].product + q[1].product};
 }
 
-// SSIM of one window of 64 samples, numerator and denominator scaled by 64^2 and (for the
-// variances, unbiased) 64 * 63.
+// Returns the SSIM of a window of 64 samples. Means are scaled by 64^2, variances by 64 * 63.
 static double window_ssim(Sums s) {
     const int c1 = 416;    // (0.01 * 255)^2 * 64, rounded
     const int c2 = 235963; // (0.03 * 255)^2 * 64 * 63, rounded
@@ -83,7 +82,7 @@ static void row_sums(Sums *sums, const MotusPlane *a, const MotusPlane *b, int x
         sums[i] = sums4x4(pa + 4 * i, a->stride, pb + 4 * i, b->stride);
 }
 
-// Windows whose left edge lies in 4x4 columns x4 .. x4 + windows - 1, from top to bottom.
+// Returns the sum over the windows that begin in 4x4 columns x4 .. x4 + windows - 1.
 static double strip_ssim(const MotusPlane *a, const MotusPlane *b, int x4, int windows, int rows) {
     Sums sums[2][STRIP + 1];
     double total = 0;

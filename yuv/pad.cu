@@ -25,8 +25,8 @@ __global__ void copy_padded(Planes p) {
     *(uint32_t *)(dst.data + y * dst.stride + x) = word;
 }
 
-// Grid x: 256 samples beyond the frame a block, one a thread, rows below the frame before columns
-// to its right; grid y: the plane.
+// Grid x: 256 samples beyond the frame per block, one per thread, rows below it before columns to
+// its right; grid y: the plane.
 __global__ void pad(Planes p, int width, int height) {
     const MotusPlane &plane = p.dst[blockIdx.y];
     const int w = blockIdx.y ? width / 2 : width, h = blockIdx.y ? height / 2 : height;
@@ -65,8 +65,7 @@ MotusStatus motus_planes_pad_cuda(const MotusPlane planes[3], int width, int hei
                                   MotusError *error) {
     Planes p = {};
     for (int i = 0; i < 3; i++) p.dst[i] = planes[i];
-    const int beyond =
-        planes[0].width * planes[0].height - width * height; // of luma: no fewer than of chroma
+    const int beyond = planes[0].width * planes[0].height - width * height; // of luma, the most
     if (!beyond) return MOTUS_OK;
     pad<<<dim3((beyond + PAD_THREADS - 1) / PAD_THREADS, 3), PAD_THREADS, 0,
           (cudaStream_t)stream>>>(p, width, height);

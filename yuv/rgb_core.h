@@ -1,4 +1,4 @@
-// Arithmetic of RGB <-> YCbCr that CPU and GPU share.
+// RGB <-> YCbCr in integers.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef YUV_RGB_CORE_H
 #define YUV_RGB_CORE_H
@@ -6,7 +6,7 @@
 #include "common/float_core.h"
 #include "common/int_core.h"
 
-// Factors with 13 fraction bits; y_low is the luma of black.
+// Factors with 13 fraction bits; y_low: luma of black.
 typedef struct MotusYuvMatrix {
     int y_low, cy, rv, gu, gv, bu;
     int yr, yg, yb, ur, ug, ub, vr, vg, vb;
@@ -24,7 +24,7 @@ MOTUS_HD uint8_t motus_rgb_to_y(int r, int g, int b, const MotusYuvMatrix *m) {
     return motus_clip_u8(m->y_low + ((m->yr * r + m->yg * g + m->yb * b + 4096) >> 13));
 }
 
-// Chroma of the sum of 4 pixels (r, g, b up to 1020).
+// Chroma of the sum of 4 pixels, r, g, b up to 1020.
 MOTUS_HD uint8_t motus_rgb4_to_cb(int r, int g, int b, const MotusYuvMatrix *m) {
     return motus_clip_u8(128 + ((m->ur * r + m->ug * g + m->ub * b + 16384) >> 15));
 }
@@ -32,12 +32,12 @@ MOTUS_HD uint8_t motus_rgb4_to_cr(int r, int g, int b, const MotusYuvMatrix *m) 
     return motus_clip_u8(128 + ((m->vr * r + m->vg * g + m->vb * b + 16384) >> 15));
 }
 
-// x of 0..1 as a byte: clipped, times 255 in single precision, to nearest, ties to even. NaN is 0:
-// each comparison's other side is the number.
+// Converts x of 0..1 to a byte: clipped, times 255 in single precision, rounded, ties to even. NaN
+// becomes 0: each comparison falls to the other operand.
 MOTUS_HD uint8_t motus_unit_to_u8(float x) {
     float unit = motus_float_min(motus_float_max(x, 0.0f), 1.0f);
 #ifdef __CUDA_ARCH__
-    float scaled = __fmul_rn(unit, 255.0f); // never fused with the addition that rounds
+    float scaled = __fmul_rn(unit, 255.0f); // not fused with the addition that rounds
 #else
     float scaled = unit * 255.0f;
 #endif

@@ -1,5 +1,5 @@
-// Device and pinned memory; pictures from host memory through a job on the device and back, several
-// under way at once.
+// Device and pinned memory, and a ring of pictures that are uploaded, processed and downloaded,
+// several in flight at once.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "motus/upload.h"
 
@@ -17,9 +17,7 @@ extern "C" MotusStatus motus_cuda_alloc(void **memory, size_t bytes, MotusError 
     MotusStatus status = motus_cuda_check(cudaMalloc(memory, bytes), what, error);
     if (status) return status;
     status = motus_cuda_check(cudaMemset(*memory, 0, bytes), what, error);
-    if (!status)
-        status = motus_cuda_check(cudaStreamSynchronize(0), what,
-                                  error); // the caller's streams do not wait for it
+    if (!status) status = motus_cuda_check(cudaStreamSynchronize(0), what, error);
     if (status) motus_cuda_free(*memory), *memory = NULL;
     return status;
 }
@@ -32,8 +30,7 @@ extern "C" MotusStatus motus_cuda_copy(void *dst, const void *src, size_t bytes,
         cudaMemcpyAsync(dst, src, bytes, cudaMemcpyDefault, (cudaStream_t)stream), "copy", error);
 }
 
-// A head before the memory says where it came from: by the time it is freed the device may have
-// failed.
+// A header before the memory tells if it is pinned: when it is freed, the device may have failed.
 static constexpr size_t HEAD = 64;
 
 extern "C" void *motus_host_alloc(size_t size) {
@@ -60,19 +57,15 @@ extern "C" void motus_host_free(void *memory) {
 
 // ---- The ring -----------------------------------------------------------------------------------
 
-enum {
-    UPLOAD,
-    WORK,
-    DOWNLOAD
-}; // streams; the last is that of the readers where results stay on the device
+enum { UPLOAD, WORK, DOWNLOAD }; // streams; DOWNLOAD: the reader's, if results stay on the device
 
-// A slot's event `done`: the result has been downloaded, or read by whoever took it on the device.
+// A slot's event `done`: the result has been downloaded, or read on the device.
 struct MotusCudaRing {
     MotusSlots slots;
     int down; // results are downloaded
     size_t in_bytes, out_bytes;
-    size_t out; // where the output begins in a slot's device memory, and in its pinned memory if
-                // results are downloaded
+    size_t
+        out; // offset of the output in a slot's device memory, and in its pinned memory if `down`
 };
 
 static MotusStatus open_ring(MotusCudaRing **ring, int slots, size_t in_bytes, size_t out_bytes,
@@ -87,8 +80,8 @@ static MotusStatus open_ring(MotusCudaRing **ring, int slots, size_t in_bytes, s
     if (!r) return motus_fail(error, MOTUS_ERR_MEMORY, "picture ring: out of memory");
     size_t end = 0;
     r->down = down, r->in_bytes = in_bytes, r->out_bytes = out_bytes;
-    motus_slot_place(&end, in_bytes);
-    r->out = motus_slot_place(&end, out_bytes);
+    motus_slot_reserve(&end, in_bytes);
+    r->out = motus_slot_reserve(&end, out_bytes);
     status = motus_slots_open(&r->slots, slots, 3, end, down ? end : in_bytes, error);
     if (status)
         motus_free(r);
@@ -107,12 +100,11 @@ extern "C" MotusStatus motus_cuda_ring_open_device(MotusCudaRing **ring, int slo
     return open_ring(ring, slots, in_bytes, out_bytes, 0, error);
 }
 
-// A result that stays on the device is taken without waiting: the slot's upload may still be
-// reading its input.
+// Waits for the slot's upload: a result that stays on the device is taken before it is complete.
 extern "C" MotusStatus motus_cuda_ring_input(MotusCudaRing *ring, void **input, MotusError *error) {
     if (!ring || !input)
         return motus_fail(error, MOTUS_ERR_ARGUMENT, "picture ring: nothing given");
-    if (motus_slots_under_way(&ring->slots) == ring->slots.n)
+    if (motus_slots_pending(&ring->slots) == ring->slots.n)
         return motus_fail(error, MOTUS_ERR_STATE, "picture ring: every slot is taken");
     MotusSlot *s = motus_slot(&ring->slots, ring->slots.submitted);
     *input = s->host;
@@ -130,7 +122,7 @@ static MotusStatus download(MotusCudaRing *ring, MotusSlot *s, MotusError *error
     return status ? status : motus_cuda_check(cudaEventRecord(s->done, down), what, error);
 }
 
-// The slot's result of before has been read: what its reader has done lies on the download stream.
+// Lets the job wait for the reader of the slot's previous result, which used the download stream.
 static MotusStatus wait_for_reader(MotusCudaRing *ring, MotusSlot *s, MotusError *error) {
     MotusStatus status = motus_cuda_check(cudaEventRecord(s->done, ring->slots.stream[DOWNLOAD]),
                                           "picture ring", error);
@@ -139,13 +131,13 @@ static MotusStatus wait_for_reader(MotusCudaRing *ring, MotusSlot *s, MotusError
                                      "picture ring", error);
 }
 
-// Each step waits for the one before, and the upload for the slot's job before, which read the same
-// input, on the device only. A slot is free again when its result has been taken.
+// Each step waits for the previous one, and the upload for the slot's previous job, which read the
+// same input; all on the device. A slot is free once its result has been taken.
 extern "C" MotusStatus motus_cuda_ring_submit(MotusCudaRing *ring, MotusCudaJob *job, void *opaque,
                                               MotusError *error) {
     const char *what = "picture ring";
     if (!ring || !job) return motus_fail(error, MOTUS_ERR_ARGUMENT, "picture ring: nothing given");
-    if (motus_slots_under_way(&ring->slots) == ring->slots.n)
+    if (motus_slots_pending(&ring->slots) == ring->slots.n)
         return motus_fail(error, MOTUS_ERR_STATE, "picture ring: every slot is taken");
     MotusSlot *s = motus_slot(&ring->slots, ring->slots.submitted);
     cudaStream_t up = ring->slots.stream[UPLOAD], work = ring->slots.stream[WORK];
@@ -159,8 +151,7 @@ extern "C" MotusStatus motus_cuda_ring_submit(MotusCudaRing *ring, MotusCudaJob 
     if (!status && !ring->down) status = wait_for_reader(ring, s, error);
     if (!status) {
         status = job(opaque, s->device, s->device + ring->out, work, error);
-        // Also after a failure: what the job has launched may still be at work on the input when
-        // the slot's next one is sent.
+        // Also after a failure: kernels that the job has launched may still read the input.
         MotusStatus recorded =
             motus_cuda_check(cudaEventRecord(s->worked, work), what, status ? NULL : error);
         if (!status) status = recorded;
@@ -177,7 +168,7 @@ static MotusStatus check_take(const MotusCudaRing *ring, const void *output, int
     if (ring->down != down)
         return motus_fail(error, MOTUS_ERR_STATE, "picture ring: results %s",
                           down ? "stay on the device" : "are downloaded");
-    return motus_slots_under_way(&ring->slots) == 0 ? MOTUS_END : MOTUS_OK;
+    return motus_slots_pending(&ring->slots) == 0 ? MOTUS_END : MOTUS_OK;
 }
 
 extern "C" MotusStatus motus_cuda_ring_take(MotusCudaRing *ring, const void **output,

@@ -36,12 +36,12 @@ struct Job {
 size_t place(Job *job, uint8_t *work, uint32_t capacity) {
     size_t n = (size_t)job->n_mb, end = 0;
     job->n_tiles = (int)((capacity + (size_t)TILE - 1) / TILE);
-    job->span = (Span *)(work + motus_slot_place(&end, (n + 1) * sizeof *job->span));
-    job->length = (uint16_t(*)[32])(work + motus_slot_place(&end, n * sizeof *job->length));
-    job->code = (uint64_t(*)[32])(work + motus_slot_place(&end, n * sizeof *job->code));
-    job->rbsp = work + motus_slot_place(&end, (size_t)job->n_tiles * TILE);
+    job->span = (Span *)(work + motus_slot_reserve(&end, (n + 1) * sizeof *job->span));
+    job->length = (uint16_t(*)[32])(work + motus_slot_reserve(&end, n * sizeof *job->length));
+    job->code = (uint64_t(*)[32])(work + motus_slot_reserve(&end, n * sizeof *job->code));
+    job->rbsp = work + motus_slot_reserve(&end, (size_t)job->n_tiles * TILE);
     job->escapes =
-        (uint32_t *)(work + motus_slot_place(&end, (size_t)job->n_tiles * sizeof *job->escapes));
+        (uint32_t *)(work + motus_slot_reserve(&end, (size_t)job->n_tiles * sizeof *job->escapes));
     return end;
 }
 

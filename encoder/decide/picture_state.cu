@@ -10,25 +10,26 @@ namespace {
 // Lays out the arrays from `base` on. Returns their bytes.
 size_t lay_out(MotusPictureStateCuda *w, uint8_t *base, int mb_width, int mb_height) {
     size_t n = (size_t)mb_width * (size_t)mb_height, end = 0;
-    w->mb = (MotusMb *)(base + motus_slot_place(&end, n * sizeof(MotusMb)));
-    w->mb_inter = (MotusMb *)(base + motus_slot_place(&end, n * sizeof(MotusMb)));
-    w->mb_intra = (MotusMb *)(base + motus_slot_place(&end, n * sizeof(MotusMb)));
-    w->coef = (MotusMbCoef *)(base + motus_slot_place(&end, n * sizeof(MotusMbCoef)));
-    w->candidates = (MotusCandidates *)(base + motus_slot_place(&end, n * sizeof(MotusCandidates)));
-    w->inter_cost = (uint32_t *)(base + motus_slot_place(&end, 4 * n));
-    w->intra_cost = (uint32_t *)(base + motus_slot_place(&end, 4 * n));
-    w->satd = (uint32_t *)(base + motus_slot_place(&end, 4 * n));
-    w->changed_at = (uint16_t *)(base + motus_slot_place(&end, 2 * n));
-    w->seen_at = (uint16_t *)(base + motus_slot_place(&end, 2 * n));
-    w->chain = base + motus_slot_place(&end, n);
-    w->zero_runs = base + motus_slot_place(&end, MOTUS_ZERO_RUNS);
-    w->qp_table = (const MotusQp *)(base + motus_slot_place(&end, 52 * sizeof(MotusQp)));
-    w->listed = base + motus_slot_place(&end, n);
-    w->found = (int *)(base + motus_slot_place(&end, 4 * n));
-    w->list = (int *)(base + motus_slot_place(&end, 4 * n));
-    w->flags = (int *)(base + motus_slot_place(&end, 3 * sizeof(int)));
+    w->mb = (MotusMb *)(base + motus_slot_reserve(&end, n * sizeof(MotusMb)));
+    w->mb_inter = (MotusMb *)(base + motus_slot_reserve(&end, n * sizeof(MotusMb)));
+    w->mb_intra = (MotusMb *)(base + motus_slot_reserve(&end, n * sizeof(MotusMb)));
+    w->coef = (MotusMbCoef *)(base + motus_slot_reserve(&end, n * sizeof(MotusMbCoef)));
+    w->candidates =
+        (MotusCandidates *)(base + motus_slot_reserve(&end, n * sizeof(MotusCandidates)));
+    w->inter_cost = (uint32_t *)(base + motus_slot_reserve(&end, 4 * n));
+    w->intra_cost = (uint32_t *)(base + motus_slot_reserve(&end, 4 * n));
+    w->satd = (uint32_t *)(base + motus_slot_reserve(&end, 4 * n));
+    w->changed_at = (uint16_t *)(base + motus_slot_reserve(&end, 2 * n));
+    w->seen_at = (uint16_t *)(base + motus_slot_reserve(&end, 2 * n));
+    w->chain = base + motus_slot_reserve(&end, n);
+    w->zero_runs = base + motus_slot_reserve(&end, MOTUS_ZERO_RUNS);
+    w->qp_table = (const MotusQp *)(base + motus_slot_reserve(&end, 52 * sizeof(MotusQp)));
+    w->listed = base + motus_slot_reserve(&end, n);
+    w->found = (int *)(base + motus_slot_reserve(&end, 4 * n));
+    w->list = (int *)(base + motus_slot_reserve(&end, 4 * n));
+    w->flags = (int *)(base + motus_slot_reserve(&end, 3 * sizeof(int)));
     w->estimate =
-        (MotusIntraEstimate *)(base + motus_slot_place(&end, n * sizeof(MotusIntraEstimate)));
+        (MotusIntraEstimate *)(base + motus_slot_reserve(&end, n * sizeof(MotusIntraEstimate)));
     return end;
 }
 

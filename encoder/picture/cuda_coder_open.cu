@@ -27,41 +27,41 @@ size_t lay_out(MotusCudaCoder *c, const MotusStream *s, uint8_t *base, void **re
     size_t n = (size_t)s->mb_width * s->mb_height, nal_capacity = motus_nal_bound(s->rbsp_capacity),
            end = 0;
     *work_memory =
-        base + motus_slot_place(&end, motus_picture_state_cuda_bytes(s->mb_width, s->mb_height));
+        base + motus_slot_reserve(&end, motus_picture_state_cuda_bytes(s->mb_width, s->mb_height));
     for (int k = 0; k < 2; k++)
         motus_device_frame_layout(c->rec[k], s->mb_width, s->mb_height, base, &end);
     if (s->config.deblock)
         motus_device_frame_layout(c->unfiltered, s->mb_width, s->mb_height, base, &end);
-    *ref_memory = base + motus_slot_place(&end, motus_ref_luma_bytes(width, height));
-    c->centre = (MotusMv *)(base + motus_slot_place(&end, n * sizeof(MotusMv)));
+    *ref_memory = base + motus_slot_reserve(&end, motus_ref_luma_bytes(width, height));
+    c->centre = (MotusMv *)(base + motus_slot_reserve(&end, n * sizeof(MotusMv)));
     for (int k = 0; k < 2; k++)
-        c->last_mv[k] = (MotusMv *)(base + motus_slot_place(&end, n * sizeof(MotusMv)));
-    c->whole_mv = (MotusMv *)(base + motus_slot_place(&end, n * sizeof(MotusMv)));
-    c->mv = (MotusMv *)(base + motus_slot_place(&end, MOTUS_BLOCKS * n * sizeof(MotusMv)));
-    c->sad = (uint16_t *)(base + motus_slot_place(&end, MOTUS_BLOCKS * n * sizeof(uint16_t)));
-    c->cost = (uint32_t *)(base + motus_slot_place(&end, MOTUS_BLOCKS * n * sizeof(uint32_t)));
-    c->centres_work = base + motus_slot_place(&end, motus_centres_cuda_bytes(width, height));
+        c->last_mv[k] = (MotusMv *)(base + motus_slot_reserve(&end, n * sizeof(MotusMv)));
+    c->whole_mv = (MotusMv *)(base + motus_slot_reserve(&end, n * sizeof(MotusMv)));
+    c->mv = (MotusMv *)(base + motus_slot_reserve(&end, MOTUS_BLOCKS * n * sizeof(MotusMv)));
+    c->sad = (uint16_t *)(base + motus_slot_reserve(&end, MOTUS_BLOCKS * n * sizeof(uint16_t)));
+    c->cost = (uint32_t *)(base + motus_slot_reserve(&end, MOTUS_BLOCKS * n * sizeof(uint32_t)));
+    c->centres_work = base + motus_slot_reserve(&end, motus_centres_cuda_bytes(width, height));
     c->slice_work =
-        base + motus_slot_place(&end, motus_slice_cuda_bytes((int)n, (uint32_t)nal_capacity));
+        base + motus_slot_reserve(&end, motus_slice_cuda_bytes((int)n, (uint32_t)nal_capacity));
     c->marks.coded =
-        (uint32_t *)(base + motus_slot_place(&end, motus_mark_words((int)n) * sizeof(uint32_t)));
+        (uint32_t *)(base + motus_slot_reserve(&end, motus_mark_words((int)n) * sizeof(uint32_t)));
     c->marks.with_qp =
-        (uint32_t *)(base + motus_slot_place(&end, motus_mark_words((int)n) * sizeof(uint32_t)));
+        (uint32_t *)(base + motus_slot_reserve(&end, motus_mark_words((int)n) * sizeof(uint32_t)));
     if (s->slices.first) {
-        c->slice_first = (int *)(base + motus_slot_place(&end, n * sizeof(int)));
+        c->slice_first = (int *)(base + motus_slot_reserve(&end, n * sizeof(int)));
         c->slice_results =
-            (MotusSliceResult *)(base + motus_slot_place(&end, (size_t)s->slices.n *
-                                                                   sizeof(MotusSliceResult)));
+            (MotusSliceResult *)(base + motus_slot_reserve(&end, (size_t)s->slices.n *
+                                                                     sizeof(MotusSliceResult)));
     }
     if (s->config.deblock)
         c->deblock_work =
-            base + motus_slot_place(&end, motus_deblock_cuda_bytes(s->mb_width, s->mb_height));
+            base + motus_slot_reserve(&end, motus_deblock_cuda_bytes(s->mb_width, s->mb_height));
     for (Output *out = c->output; out < c->output + MOTUS_CODER_DEPTH; out++) {
-        out->nal = base + motus_slot_place(&end, nal_capacity);
-        out->head = (MotusSliceHead *)(base + motus_slot_place(&end, (size_t)s->slices.n *
-                                                                         sizeof(MotusSliceHead)));
-        out->qp_offset = (int8_t *)(base + motus_slot_place(&end, n));
-        out->report = (Report *)(base + motus_slot_place(&end, sizeof(Report)));
+        out->nal = base + motus_slot_reserve(&end, nal_capacity);
+        out->head = (MotusSliceHead *)(base + motus_slot_reserve(&end, (size_t)s->slices.n *
+                                                                           sizeof(MotusSliceHead)));
+        out->qp_offset = (int8_t *)(base + motus_slot_reserve(&end, n));
+        out->report = (Report *)(base + motus_slot_reserve(&end, sizeof(Report)));
     }
     return end;
 }
@@ -69,12 +69,13 @@ size_t lay_out(MotusCudaCoder *c, const MotusStream *s, uint8_t *base, void **re
 size_t lay_out_host(MotusCudaCoder *c, const MotusStream *s, uint8_t *host) {
     size_t end = 0, n = (size_t)s->mb_width * s->mb_height;
     for (Output *out = c->output; out < c->output + MOTUS_CODER_DEPTH; out++) {
-        out->h_report = (Report *)(host + motus_slot_place(&end, sizeof(Report)));
-        out->h_head = (MotusSliceHead *)(host + motus_slot_place(&end, (size_t)s->slices.n *
-                                                                           sizeof(MotusSliceHead)));
-        out->h_qp_offset = (int8_t *)(host + motus_slot_place(&end, n));
+        out->h_report = (Report *)(host + motus_slot_reserve(&end, sizeof(Report)));
+        out->h_head =
+            (MotusSliceHead *)(host + motus_slot_reserve(&end, (size_t)s->slices.n *
+                                                                   sizeof(MotusSliceHead)));
+        out->h_qp_offset = (int8_t *)(host + motus_slot_reserve(&end, n));
         if (!s->config.stream_only)
-            out->h_mb = (MotusMb *)(host + motus_slot_place(&end, n * sizeof(MotusMb)));
+            out->h_mb = (MotusMb *)(host + motus_slot_reserve(&end, n * sizeof(MotusMb)));
     }
     return end;
 }

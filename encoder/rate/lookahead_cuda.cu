@@ -72,23 +72,23 @@ size_t lay_out(Cuda *c, uint8_t *base) {
     const size_t n = (size_t)c->n_mb;
     size_t end = 0;
     for (MotusHalfPicture &half : c->half) {
-        uint8_t *memory = base + motus_slot_place(&end, motus_half_bytes(mb_width, mb_height));
+        uint8_t *memory = base + motus_slot_reserve(&end, motus_half_bytes(mb_width, mb_height));
         if (base) motus_half_layout(&half, memory, mb_width, mb_height);
     }
     motus_device_frame_layout(c->frame.plane, mb_width, mb_height, base, &end);
     c->propagated =
-        (uint64_t *)(base + motus_slot_place(&end, (size_t)c->n_slots * n * sizeof(uint64_t)));
+        (uint64_t *)(base + motus_slot_reserve(&end, (size_t)c->n_slots * n * sizeof(uint64_t)));
     for (int i = 0; i < c->n_slots; i++) {
         CudaSlot *s = &c->slot[i];
         uint8_t *block =
-            base + motus_slot_place(&end, progress_bytes(c) + block_bytes(c)) + progress_bytes(c);
+            base + motus_slot_reserve(&end, progress_bytes(c) + block_bytes(c)) + progress_bytes(c);
         s->progress = (uint32_t *)(block - progress_bytes(c));
         s->sums = (MotusLookaheadSums *)block;
         s->offset = (int16_t *)(block + SUMS_BYTES);
         s->propagated = c->propagated + (size_t)i * n;
-        s->costs.intra = (uint16_t *)(base + motus_slot_place(&end, n * sizeof(uint16_t)));
-        s->costs.inter = (uint16_t *)(base + motus_slot_place(&end, n * sizeof(uint16_t)));
-        s->costs.mv = (MotusMv *)(base + motus_slot_place(&end, n * sizeof(MotusMv)));
+        s->costs.intra = (uint16_t *)(base + motus_slot_reserve(&end, n * sizeof(uint16_t)));
+        s->costs.inter = (uint16_t *)(base + motus_slot_reserve(&end, n * sizeof(uint16_t)));
+        s->costs.mv = (MotusMv *)(base + motus_slot_reserve(&end, n * sizeof(MotusMv)));
     }
     return end;
 }

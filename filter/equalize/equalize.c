@@ -173,8 +173,7 @@ static void count_tiles(MotusEqualizer *e, const MotusPlane *src, const MotusExe
     }
 }
 
-// True if smoothing restarts: at the first picture or a scene cut. Keeps the histogram for the next
-// picture.
+// True if smoothing restarts: first picture or scene cut. Keeps the histogram for the next call.
 static int restarts(MotusEqualizer *e) {
     uint64_t difference = 0;
     for (int k = 0; k < 256; k++) {
@@ -213,8 +212,7 @@ static void update_curves(MotusEqualizer *e) {
     }
 }
 
-// Returns the bilinear mean of four curves' values. Weights sum to 2^20, so 255 * 2^20 fits in 32
-// bits.
+// Returns the bilinear mean of four curves' values. Weights sum to 2^20: no overflow of 32 bits.
 static uint8_t mix(uint32_t c00, uint32_t c01, uint32_t c10, uint32_t c11, uint32_t wx,
                    uint32_t wy) {
     uint32_t top = c00 * (1024 - wx) + c01 * wx, bottom = c10 * (1024 - wx) + c11 * wx;

@@ -64,8 +64,7 @@ __global__ void __launch_bounds__(THREADS) count_plane(Chunks chunks, State stat
     int lane = threadIdx.x % 32, step = gridDim.x * THREADS;
     for (int k = threadIdx.x; k < 256 * COPIES; k += THREADS) table[k] = 0;
     motus_wait_for_predecessor();
-    motus_let_successor_start(); // not earlier: the mapping kernel loads the picture without
-                                 // waiting
+    motus_let_successor_start(); // not earlier: the mapping kernel loads without waiting
     __syncthreads();             // the table is clear
     int i = blockIdx.x * THREADS + threadIdx.x;
     uint4 next[UNROLL];

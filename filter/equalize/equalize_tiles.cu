@@ -72,8 +72,7 @@ __global__ void __launch_bounds__(COUNT_THREADS, COUNT_BLOCKS)
     for (int k = threadIdx.x; k < 64 * COPIES; k += COUNT_THREADS)
         reinterpret_cast<uint4 *>(table)[k] = make_uint4(0, 0, 0, 0);
     motus_wait_for_predecessor();
-    motus_let_successor_start(); // not earlier: the mapping kernel loads the picture without
-                                 // waiting
+    motus_let_successor_start(); // not earlier: the mapping kernel loads without waiting
     if (from >= to) return;
     Area a = area_of(x0, min(x0 + grid.tile_w, grid.width), from, to, COUNT_THREADS);
     uint32_t offset = 4 * (threadIdx.x % 32);

@@ -74,8 +74,8 @@ static void weigh_chroma(float *restrict hue, int *restrict top, int *restrict b
                 bottom[2 * i] = bottom[2 * i + 1] = (int)low[i];
 }
 
-// With a hard edge, saturation and value are those of from_yuv's pixel; with a soft edge d is not
-// rounded.
+// With a hard edge, saturation and value are those of from_yuv's pixel. With a soft edge, d is the
+// difference before rounding.
 static void weights_yuv(uint16_t *restrict weight, const uint8_t *restrict y,
                         const uint8_t *restrict cb, const uint8_t *restrict cr, int n,
                         const MotusKey *key_at) {

@@ -126,8 +126,7 @@ struct Piece {
     uint32_t luma[2][WORDS], chroma[2][WORDS / 2];
 };
 
-// Mix 4 x 2 luma samples, a word of either row, in place of `front`. mean: weights of the two
-// chroma samples.
+// Mix 4 x 2 luma samples, a word per row, into `front`. mean: weights of the two chroma samples.
 __device__ __forceinline__ void mix_hard(uint32_t front[2], const uint32_t back[2],
                                          uint32_t mean[2], const Chroma c[2], float cy,
                                          const Magic &magic, const MotusKey &key) {

@@ -62,8 +62,7 @@ static Level make_level(const MotusWaveletShape *shape, const MotusWaveletOps *o
                    .existing_h = l ? shape->in_height[l] : shape->height};
 }
 
-// Splits extended row y of the level's input into low- and high-pass halves, out[0..w) and
-// out[w..2w).
+// Splits extended row y of the level's input: low-pass to out[0..w), high-pass to out[w..2w).
 static void split_input_row(float *out, float *row, const Level *level, const Side *in, int y) {
     const MotusWaveletShape *s = level->shape;
     int n = s->in_width[level->l], w = s->band[level->l][0].width,

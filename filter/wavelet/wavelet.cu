@@ -37,8 +37,7 @@ struct Bands {
     int width, height, stride;
 };
 
-// Ten neighbouring samples of a row as they are loaded: a walk loads its next rows before it
-// converts these.
+// Ten neighbouring samples of a row, not yet converted: a walk loads its next rows meanwhile.
 template <class T> struct Ten;
 
 template <> struct Ten<const uint8_t> {
@@ -117,8 +116,8 @@ __device__ __forceinline__ void store_four(float *row, int x, int width, const f
     if (x < width) *reinterpret_cast<float4 *>(row + x) = make_float4(v[0], v[1], v[2], v[3]);
 }
 
-// Stores details, which are not read soon: the L2 is left to the low-pass plane, the next level's
-// input.
+// Stores details, which are not read soon. The L2 is left to the low-pass plane, which is the input
+// of the next level.
 __device__ __forceinline__ void stream_four(float *row, int x, int width, const float v[4]) {
     if (x < width) __stcs(reinterpret_cast<float4 *>(row + x), make_float4(v[0], v[1], v[2], v[3]));
 }

@@ -30,8 +30,7 @@ MOTUS_HD float motus_d4_high(float a, float b, float c, float d) {
     return ((D4_3 * a - D4_2 * b) + D4_1 * c) - D4_0 * d;
 }
 
-// Synthesis: samples 2m and 2m + 1 from the low- and high-pass coefficients at m (l1, h1) and m - 1
-// (l0, h0).
+// Synthesis: samples 2m and 2m + 1 from coefficients l0, h0 at m - 1 and l1, h1 at m.
 MOTUS_HD float motus_d4_even(float l0, float l1, float h0, float h1) {
     return ((D4_0 * l1 + D4_2 * l0) + D4_3 * h1) + D4_1 * h0;
 }

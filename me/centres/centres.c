@@ -58,8 +58,7 @@ void motus_coarse_free(MotusCoarse *coarse) {
     memset(coarse, 0, sizeof *coarse);
 }
 
-// Writes row y of the downscaled picture with its border. The first and the last row repeat
-// outside.
+// Writes row y of the downscaled picture with its border; the first and last row also outside.
 static void scale_row(const MotusCoarse *coarse, const MotusPlane *dst, const MotusPlane *src,
                       int y) {
     size_t whole = (size_t)(dst->width + 2 * MOTUS_COARSE_BORDER);

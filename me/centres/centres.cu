@@ -109,8 +109,7 @@ __device__ uint32_t best_of(const Centres &c, const MotusCentreSource &source, c
 
 // Returns the least key of the 5x5 MVs around `own`, none of which is clipped, nor any of their
 // blocks' positions. Lane i has the i-th SAD. A SAD is at most 65,280, so two sums share a word.
-// Each of the twenty rows is loaded once, the last four by the first lanes, and passed from lane to
-// lane.
+// Each of the twenty rows is loaded once, the last four by the first lanes, and then shuffled.
 __device__ uint32_t best_of_fine(const Centres &c, const MotusCentreSource &source, const Mb &mb,
                                  MotusMv own) {
     int lane = motus_lane();

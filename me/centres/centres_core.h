@@ -10,12 +10,10 @@
 #define MOTUS_MAX_COARSE_REACH 64 // samples of the full picture; a reach is a multiple of 4, >= 4
 #define MOTUS_COARSE_BLOCK 8      // downscaled samples: the MB's 4x4, and
 #define MOTUS_COARSE_MARGIN 2     // on each side of them
-// Border of a downscaled picture: the margin, up to 16 samples of reach, and what SIMD code reads
-// beyond.
+// Border of a downscaled picture: margin, up to 16 samples of reach, reads of SIMD code.
 #define MOTUS_COARSE_BORDER 32
 
-// A picture to predict centres for, in host memory, or in device memory apart from the struct and
-// *ref.
+// A picture to predict centres for. In device memory, the struct and *ref still are host memory.
 typedef struct MotusCentresPicture {
     const uint8_t *cur; // luma plane of ref's size; on a device data and stride multiples of 16
     ptrdiff_t cur_stride;
@@ -63,8 +61,7 @@ enum {
     MOTUS_CENTRES = 45
 };
 
-// Gets the k-th MV of the 3x3 MBs around MB (mb_x, mb_y). Returns 0 if that MB is outside the
-// picture.
+// Gets the k-th MV of the 3x3 MBs around MB (mb_x, mb_y). Returns 0 outside the picture.
 MOTUS_HD int motus_centre_around(const MotusCentreSource *s, const MotusMv *field, int mb_x,
                                  int mb_y, int k, MotusMv *mv) {
     int x = mb_x + k % 3 - 1, y = mb_y + k / 3 - 1;

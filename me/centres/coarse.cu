@@ -89,8 +89,7 @@ __device__ void find_bin(const uint32_t *count, uint32_t rank, uint32_t *bin,
 // Finds the component-wise median (number n / 2 in ascending order) of n MVs; a block of 32 * WARPS
 // threads. Components are counted with their sign bit flipped: unsigned order is then theirs.
 __device__ void find_median(const MotusMv *mv, int n, MotusMv *median) {
-    // count, bin and rank of x and y; bin[0]: high bytes, bin[1]: low bytes; rank: before each
-    // pass.
+    // Each of x and y. bin[0]: high bytes, bin[1]: low bytes; rank: before each pass.
     __shared__ uint32_t count[2][256], bin[2][2], rank[3][2];
     const uint32_t *word = reinterpret_cast<const uint32_t *>(mv);
     if (threadIdx.x < 2) rank[0][threadIdx.x] = n / 2;
@@ -256,9 +255,9 @@ size_t lay_out(Memory *w, uint8_t *memory, int mb_width, int mb_height) {
     size_t n = (size_t)mb_width * mb_height,
            stride = ((size_t)4 * mb_width + 2 * border + 63) / 64 * 64, end = 0;
     size_t plane = stride * ((size_t)4 * mb_height + 2 * border), origin = border * stride + border;
-    size_t cur = motus_slot_place(&end, plane), ref = motus_slot_place(&end, plane);
-    size_t coarse = motus_slot_place(&end, n * sizeof(MotusMv)),
-           median = motus_slot_place(&end, sizeof(MotusMv));
+    size_t cur = motus_slot_reserve(&end, plane), ref = motus_slot_reserve(&end, plane);
+    size_t coarse = motus_slot_reserve(&end, n * sizeof(MotusMv)),
+           median = motus_slot_reserve(&end, sizeof(MotusMv));
     if (!w) return end;
     w->scaled =
         Scaled{memory + cur + origin, memory + ref + origin, (int)stride, mb_width, mb_height};

@@ -44,8 +44,7 @@ static const MotusLumaOps *luma_ops(void) {
     return &luma_ops_c;
 }
 
-// A tap of a quarter position: the sample of half plane `plane`, or the one x to the right or y
-// below.
+// A tap of a quarter position: a plane, and whether the sample to the right (x) or below (y).
 typedef struct Tap {
     int plane, x, y;
 } Tap;
@@ -112,8 +111,7 @@ void motus_ref_luma_free(MotusRefLuma *ref) {
     memset(ref, 0, sizeof *ref);
 }
 
-// Writes row y of plane 0 with border and margin. Rows outside the picture repeat its first or
-// last.
+// Writes row y of plane 0 with border and margin. Rows outside repeat the first or last one.
 static void copy_row(const MotusRefLuma *ref, const MotusPlane *luma, int y) {
     const uint8_t *src = luma->data + motus_clip(0, luma->height - 1, y) * luma->stride;
     uint8_t *dst = ref->plane[0] + y * ref->stride;

@@ -11,8 +11,7 @@
 extern "C" {
 #endif
 
-// Border on each side. Beyond it samples only repeat, so positions can be clipped without changing
-// a sample.
+// Border on each side. Beyond it samples only repeat, so clipping a position changes no sample.
 #define MOTUS_REF_PAD 32
 
 // The six-tap filter (1, -5, 20, 20, -5, 1) of 8.4.2.2.1. Over samples: -2550..10,710, which fits

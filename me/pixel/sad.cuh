@@ -5,8 +5,7 @@
 
 #include <stdint.h>
 
-// Returns c + the sum of |a - b| over four bytes: one instruction (VABSDIFF4) on chips that have
-// it.
+// Returns c + the sum of |a - b| over four bytes, in one instruction if the chip has VABSDIFF4.
 static __device__ __forceinline__ uint32_t motus_sad4(uint32_t a, uint32_t b, uint32_t c) {
     uint32_t d;
     asm("vabsdiff4.u32.u32.u32.add %0, %1, %2, %3;" : "=r"(d) : "r"(a), "r"(b), "r"(c));

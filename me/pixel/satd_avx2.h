@@ -26,8 +26,7 @@ static inline __m256i motus_pairs_avx2(__m128i row) {
                                 _mm256_set_m128i(difference, sum));
 }
 
-// Returns the larger of |left| and |right| of each pair of 16-bit lanes: lanes 2i from a, 2i + 1
-// from b.
+// Returns max(|left|, |right|) of each pair of 16-bit lanes: in lanes 2i of a, in 2i + 1 of b.
 static inline __m256i motus_pair_max_avx2(__m256i a, __m256i b) {
     __m256i left = _mm256_blend_epi16(a, _mm256_slli_epi32(b, 16), 0xAA),
             right = _mm256_blend_epi16(_mm256_srli_epi32(a, 16), b, 0xAA);

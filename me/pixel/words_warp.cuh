@@ -11,8 +11,7 @@
 #include "common/int_core.h"
 
 // Loads `bytes` (3 or 4) samples of each of n rows from any address; rows are a multiple of 4 bytes
-// apart. Reads only words that hold one of the samples. With 3 samples the fourth byte is
-// undefined.
+// apart. Reads only words that hold one of the samples. The fourth byte of 3 is undefined.
 MOTUS_HD void motus_words_load(uint32_t *row, int n, const uint8_t *from, ptrdiff_t stride,
                                int bytes) {
 #ifdef __CUDA_ARCH__

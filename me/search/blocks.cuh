@@ -91,8 +91,7 @@ __device__ void take_whole(Best &best, const Whole &p, const Whole &q) {
     k[3] = min3(k[3], p.left, q.left), k[4] = min3(k[4], p.right, q.right);
 }
 
-// Addresses of the 16 samples from byte `at` of a window row (fill_window): two aligned 8-byte
-// halves.
+// Addresses of 16 samples from byte `at` of a window row (fill_window), in two aligned halves.
 struct Column {
     const uint8_t *left, *right;
 

@@ -282,8 +282,7 @@ template <int STEP, bool SADS> __device__ void judge(Tile<SADS> &tile, int numbe
     tile.best[m][block] = key;
 }
 
-// Moves all blocks to the best position around their MVs. Updates own.mv, and best[] with costs and
-// positions.
+// Moves all blocks to the best position around their MVs. Updates own.mv and best[].
 template <int STEP, bool SADS>
 __device__ void run_round(Tile<SADS> &tile, const Job &job, Own &own, int first_mb) {
     const int m = (int)threadIdx.x / 32;

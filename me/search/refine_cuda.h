@@ -17,8 +17,7 @@ typedef struct MotusWantedBlocks {
 } MotusWantedBlocks;
 
 // Refines the MVs of the wanted blocks of `modes` in place, and their SADs and costs (unless
-// picture->sad is NULL). Leaves MVs that have a fraction already. ref: filled by
-// motus_ref_luma_cuda_build.
+// picture->sad is NULL). Leaves MVs that have a fraction already.
 cudaError_t motus_refine_cuda(const MotusSearchPicture *picture, const MotusRefLuma *ref, int width,
                               int height, MotusSubpel subpel, uint32_t modes,
                               MotusWantedBlocks wanted, cudaStream_t stream);

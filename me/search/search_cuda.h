@@ -28,8 +28,7 @@ typedef struct MotusSearchPicture {
     int early;      // of the first picture: search and refinement may begin early (cuda_call.cuh)
 } MotusSearchPicture;
 
-// Loads the kernels and grants their shared memory. Call it once per device before the first
-// search.
+// Loads the kernels and grants their shared memory, once per device before the first search.
 cudaError_t motus_search_cuda_prepare(void);
 
 // Searches n pictures (1..MOTUS_SEARCH_BATCH) of the same size in one launch. Only blocks of

@@ -31,8 +31,8 @@
 #define MAX_CODES ((MAX_POINTS + 31) / 32 * 32)
 #define OUTSIDE 31 // code of rows and columns beyond R
 
-// Index of a point: row * 256 + column / 8, rows 0..255; in a last row on its own LAST_ROW + column
-// / LANES.
+// Index of a point: row * 256 + column / 8, rows 0..255. In a last row on its own: LAST_ROW +
+// column / LANES.
 #define LAST_ROW 0xFF80
 
 typedef struct Scan {
@@ -47,8 +47,7 @@ typedef struct Scan {
 // The window's samples, cut into pieces of 16 columns, 8 apart. A part of a vector is eight
 // neighbouring dx of one row of points; the rows of the parts are 1/PARTS of the window apart. A
 // strip holds PARTS pieces side by side for consecutive rows, so a row of a block is one aligned
-// load. If 2R + 1 rows leave one over, it is searched on its own, its columns spread over the
-// parts.
+// load. If 2R + 1 rows leave one over, that row's columns are spread over the parts.
 typedef struct Window {
     int points;      // 2R + 1, rows and columns
     int alone;       // 1: the last row is on its own
@@ -88,8 +87,7 @@ INLINE V sad4x4(const Scan *s, const uint8_t *strip, int x, int y) {
 }
 
 // Takes the nine blocks of quadrant q of the MB; returns the SAD of the 8x8 block, at most 16,320.
-// J is at most 16,320 + 15,871 = 32,191. Points outside have 32,767 to 49,087: never the least, and
-// no overflow.
+// J is at most 16,320 + 15,871 = 32,191; of points outside 32,767 to 49,087, so never the least.
 INLINE V quadrant(Scan *s, const uint8_t *strip, int small, int q, V cost, V now) {
     int x = 2 * (q & 1), y = 8 * (q >> 1);
     int b88 = MOTUS_BLOCK_8x8 + q, b44 = MOTUS_BLOCK_4x4 + y + x;
