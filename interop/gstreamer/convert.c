@@ -3,7 +3,7 @@
 
 #include "interop/avcc.h"
 
-// ---- In -----------------------------------------------------------------------------------------
+// ---- Frames from buffers ------------------------------------------------------------------------
 
 // Returns chroma_sample_loc_type (figure E-1), -1 if unknown.
 static int chroma_location(GstVideoChromaSite site) {
@@ -57,7 +57,7 @@ MotusStatus motus_gst_frame(MotusFrame **frame, const GstVideoFrame *mapped) {
                             data, stride, NULL, NULL);
 }
 
-// ---- Out ----------------------------------------------------------------------------------------
+// ---- Packets to buffers -------------------------------------------------------------------------
 
 static gboolean allows(const GstCaps *allowed, const char *field, const char *value) {
     if (!allowed) return TRUE;

@@ -23,7 +23,7 @@ typedef struct MotusCompareOptions {
 // Returns the exit status; prints one line about an error.
 int motus_compare_job(const MotusCompareOptions *options);
 
-// ---- What the files of the job share ------------------------------------------------------------
+// ---- Types and functions of the job -------------------------------------------------------------
 
 // Point of a rate-distortion curve.
 typedef struct MotusComparePoint {

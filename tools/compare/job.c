@@ -311,7 +311,7 @@ static MotusStatus compare_sequence(Job *j, const char *input) {
     return status;
 }
 
-// ---- The whole ----------------------------------------------------------------------------------
+// ---- The job ------------------------------------------------------------------------------------
 
 static MotusStatus make_folder(Job *j) {
     const char *folder = j->o->folder;

@@ -25,7 +25,7 @@ typedef struct Walk {
     MotusError *error;
 } Walk;
 
-// ---- What x264 says of itself -------------------------------------------------------------------
+// ---- x264's settings ----------------------------------------------------------------------------
 
 // Reads range, sub-sample precision and partitions from x264's SEI message.
 static void read_settings(const MotusRunSetup *s, MotusRun *run) {
