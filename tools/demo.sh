@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
-# From a fresh clone to a playable file: installs what is missing, builds, makes a sequence with known motion, encodes it.
+# Makes a playable file from a fresh clone: installs what is missing, builds, makes a sequence with
+# known motion, encodes it.
 # SPDX-License-Identifier: BSD-2-Clause
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 if [ $# -gt 0 ]; then
-    echo "usage: tools/demo.sh    (no options; MOTUS_NO_INSTALL=1 in the environment installs nothing)" >&2
+    echo "usage: tools/demo.sh    (MOTUS_NO_INSTALL=1 in the environment installs nothing)" >&2
     exit 2
 fi
 
@@ -15,13 +16,14 @@ run() {
     "$@" >"$log" 2>&1 || { tail -n 40 "$log" >&2 && exit 1; }
 }
 
-echo "1. what the build needs"
+echo "1. install what the build needs"
 tools/deps.sh --build
 echo "2. build (release)"
-[ -f build/release/CMakeCache.txt ] || run cmake -G Ninja -S . -B build/release -DCMAKE_BUILD_TYPE=Release -DMOTUS_TESTS=OFF -DMOTUS_WERROR=OFF
+release=(-DCMAKE_BUILD_TYPE=Release -DMOTUS_TESTS=OFF -DMOTUS_WERROR=OFF)
+[ -f build/release/CMakeCache.txt ] || run cmake -G Ninja -S . -B build/release "${release[@]}"
 run cmake --build build/release --target motus
 motus=build/release/tools/motus
-echo "3. a sequence of 640x360, 120 pictures"
+echo "3. make a sequence of 640x360, 120 pictures"
 "$motus" synth build/demo.y4m --size 640x360 --frames 120
 echo "4. encode it"
 "$motus" encode build/demo.y4m -o build/demo.264 --qp 28

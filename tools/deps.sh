@@ -1,13 +1,18 @@
 #!/usr/bin/env bash
-# Installs what building and testing motus needs on Debian 12 / Ubuntu 24.04 (apt packages only). Returns at once when everything is there.
+# Installs what motus needs to be built and tested on Debian 12 or Ubuntu 24.04, by apt. Returns at
+# once if nothing is missing.
 # SPDX-License-Identifier: BSD-2-Clause
 set -euo pipefail
 
-build=(build-essential cmake ninja-build pkgconf libavformat-dev libavcodec-dev libavutil-dev libswscale-dev libcjson-dev zlib1g-dev)
-tests=(libavfilter-dev libcunit1-dev libopenh264-dev ffmpeg python3 python3-numpy python3-pytest python3-setuptools python3-pip x264 libopenmpi-dev openmpi-bin libx265-dev valgrind libffmpeg-nvenc-dev libmfx-dev)
+build=(build-essential cmake ninja-build pkgconf libavformat-dev libavcodec-dev libavutil-dev
+    libswscale-dev libcjson-dev zlib1g-dev)
+tests=(libavfilter-dev libcunit1-dev libopenh264-dev ffmpeg python3 python3-numpy python3-pytest
+    python3-setuptools python3-pip x264 libopenmpi-dev openmpi-bin libx265-dev valgrind
+    libffmpeg-nvenc-dev libmfx-dev)
 browser=(chromium)
-gstreamer=(libgstreamer1.0-dev libgstreamer-plugins-base1.0-dev gstreamer1.0-tools gstreamer1.0-plugins-base gstreamer1.0-plugins-good
-    gstreamer1.0-plugins-bad gstreamer1.0-nice python3-gi gir1.2-gst-plugins-base-1.0 gir1.2-gst-plugins-bad-1.0)
+gstreamer=(libgstreamer1.0-dev libgstreamer-plugins-base1.0-dev gstreamer1.0-tools
+    gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-plugins-bad gstreamer1.0-nice
+    python3-gi gir1.2-gst-plugins-base-1.0 gir1.2-gst-plugins-bad-1.0)
 bench=(x264 ffmpeg time libopencv-dev)
 lint=(clang-format-14 clang-tidy cppcheck shellcheck)
 
@@ -15,19 +20,23 @@ usage() {
     cat <<TXT
 usage: tools/deps.sh [--build] [--test] [--browser] [--gstreamer] [--bench] [--lint] [--list]
        tools/deps.sh --ffmpeg-source
-  --build   compiler, CMake, Ninja, FFmpeg's libraries, cJSON (always included)
-  --test    and what the tests need, libavfilter, which deinterlaces, Open MPI, libx265 for its bridge, Python with NumPy and pytest (default)
-  --browser and Chromium, in which the tests open reports (Debian's package, 440 MB on the disk)
-  --gstreamer and GStreamer, for the plug-in and its tests
-  --bench   and what comparisons need: x264, ffmpeg, time, OpenCV
-  --lint    and the tools of tools/lint.sh
-  --list    print the packages instead of installing them
-  --ffmpeg-source puts what tests/interop/ffmpeg_wrapper.sh needs of the distribution's FFmpeg source package (10 MB) into build/ffmpeg-source
+  --build      compiler, CMake, Ninja, FFmpeg's libraries, cJSON (always included)
+  --test       also for the tests (default): CUnit, ffmpeg, x264, Open MPI, libx265, Python with
+               NumPy and pytest; and libavfilter, which deinterlaces
+  --browser    also Chromium, in which the tests open reports (440 MB on the disk)
+  --gstreamer  also GStreamer, for the plug-in and its tests
+  --bench      also for comparisons: x264, ffmpeg, time, OpenCV
+  --lint       also the tools of tools/lint.sh
+  --list       print the packages instead of installing them
+  --ffmpeg-source
+               put the parts of the distribution's FFmpeg source package (10 MB) that
+               tests/interop/ffmpeg_wrapper.sh needs into build/ffmpeg-source
 MOTUS_NO_INSTALL=1 in the environment makes this script do nothing.
 TXT
 }
 
-# The source package comes from where the system's own packages come from; apt's configuration is left as it is.
+# Gets the source package from the sources of the system's own packages, without changing apt's
+# configuration.
 ffmpeg_source() {
     local to=$PWD/build/ffmpeg-source dir option=() file
     [ ! -e "$to" ] || return 0
@@ -40,12 +49,15 @@ ffmpeg_source() {
         *.sources) sed 's/^Types:.*/Types: deb-src/' "$file" >"$dir/parts/${file##*/}" ;;
         esac
     done
-    option=(-qq -o Dir::Etc::sourcelist=/dev/null -o Dir::Etc::sourceparts="$dir/parts" -o Dir::State::lists="$dir/lists" -o Dir::Cache="$dir/cache"
-        -o APT::Sandbox::User=root -o Acquire::Languages=none)
-    { apt-get "${option[@]}" update || true; } >"$dir/log" 2>&1 # one list that cannot be had does not matter
+    option=(-qq -o Dir::Etc::sourcelist=/dev/null -o Dir::Etc::sourceparts="$dir/parts"
+        -o Dir::State::lists="$dir/lists" -o Dir::Cache="$dir/cache" -o APT::Sandbox::User=root
+        -o Acquire::Languages=none)
+    { apt-get "${option[@]}" update || true; } >"$dir/log" 2>&1 # one missing list does not matter
     if (cd "$dir" && apt-get "${option[@]}" source --download-only ffmpeg) >>"$dir/log" 2>&1; then
         mkdir -p "$dir/tree" build
-        tar -xf "$dir"/ffmpeg_*.orig.tar.?z -C "$dir/tree" --strip-components=1 --wildcards '*/libavcodec/*.h' '*/libavutil/*.h' '*/configure' '*/libavcodec/Makefile' '*/libavcodec/allcodecs.c'
+        tar -xf "$dir"/ffmpeg_*.orig.tar.?z -C "$dir/tree" --strip-components=1 --wildcards \
+            '*/libavcodec/*.h' '*/libavutil/*.h' '*/configure' '*/libavcodec/Makefile' \
+            '*/libavcodec/allcodecs.c'
         mv "$dir/tree" "$to"
     fi
     rm -rf "$dir"
@@ -86,32 +98,37 @@ if [ $source_only = 1 ]; then
 fi
 
 if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
-    die "this is no Debian or Ubuntu; install the like of these yourself and set MOTUS_NO_INSTALL=1:" "${wanted[@]}"
+    die "this is not Debian or Ubuntu; install the like of these and set MOTUS_NO_INSTALL=1:" \
+        "${wanted[@]}"
 fi
 
 missing=()
 for package in $(printf '%s\n' "${wanted[@]}" | sort -u); do
-    [ "$(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null)" = installed ] || missing+=("$package")
+    status=$(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null) || true
+    [ "$status" = installed ] || missing+=("$package")
 done
 [ ${#missing[@]} -gt 0 ] || exit 0
 
 as_root=()
 if [ "$(id -u)" != 0 ]; then
-    command -v sudo >/dev/null || die "neither root nor sudo; ask your administrator to install:" "${missing[@]}"
+    command -v sudo >/dev/null ||
+        die "neither root nor sudo; ask your administrator to install:" "${missing[@]}"
     as_root=(sudo)
     if [ ! -t 0 ]; then
-        as_root=(sudo -n) # nobody there to type a password
-        sudo -n true 2>/dev/null || die "sudo wants a password and there is no terminal; install these first:" "${missing[@]}"
+        as_root=(sudo -n) # without a terminal for a password
+        sudo -n true 2>/dev/null ||
+            die "sudo wants a password without a terminal; install these first:" "${missing[@]}"
     fi
 fi
 
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 apt() {
-    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq -o Dpkg::Use-Pty=0 -o DPkg::Lock::Timeout=300 "$@" >>"$log" 2>&1 </dev/null
+    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq -o Dpkg::Use-Pty=0 \
+        -o DPkg::Lock::Timeout=300 "$@" >>"$log" 2>&1 </dev/null
 }
 echo "deps.sh: installing ${missing[*]}"
-apt update || true # a stale list may do; if it does not, the next line says so
+apt update || true # a stale list may do; else the next line fails
 apt install -y --no-install-recommends --no-remove "${missing[@]}" || {
     tail -n 20 "$log" >&2
     die "apt-get could not install:" "${missing[@]}"

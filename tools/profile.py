@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Where a picture's time goes on a GPU, kernel by kernel, by Nsight Compute (ncu).
+"""Profiles a picture on a GPU, kernel by kernel, by Nsight Compute (ncu).
 
-    tools/profile.py MOTUS INPUT [OPTION...]     options of motus encode; --qp 28 --frames 3 where none are given
+    tools/profile.py MOTUS INPUT [OPTION...]
     tools/profile.py build/release/tools/motus street.y4m --preset faster --qp 28 --frames 4
 
-Columns: launches; microseconds in all; one launch (mean); share of the time in which an SM's schedulers issue; warps that are resident, of those that an SM can
-hold; "full": microseconds in which the same instructions would be issued if every scheduler issued all the time. The sum of "full" bounds what several lanes can
-have together, the sum of times what one has. Clocks are left as they are."""
+OPTIONs are those of motus encode (--qp 28 --frames 3). Columns: launches; microseconds in all and
+per launch (mean); share of the time in which an SM's schedulers issue; resident warps of those that
+an SM can hold; "full": microseconds in which the same instructions would issue if every scheduler
+issued all the time. The sum of "full" bounds several GOP coders together, the sum of times is that
+of one. Clocks are left as they are."""
 import collections
 import csv
 import subprocess
@@ -19,16 +21,20 @@ METRICS = {
     "sm__warps_active.avg.pct_of_peak_sustained_active": "warps",
     "launch__registers_per_thread": "registers",
 }
-TO_US = {"nsecond": 1e-3, "ns": 1e-3, "usecond": 1, "us": 1, "msecond": 1e3, "ms": 1e3, "second": 1e6, "s": 1e6}
+TO_US = {
+    **{"nsecond": 1e-3, "usecond": 1, "msecond": 1e3, "second": 1e6},
+    **{"ns": 1e-3, "us": 1, "ms": 1e3, "s": 1e6},
+}
 
 
 def launches(text):
-    """Of each launch, in order: its kernel's name and the metrics by their short names."""
+    """Returns the kernel's name and the metrics, by their short names, of each launch in order."""
     rows = csv.reader(line for line in text.splitlines() if line.startswith('"'))
     head = {name: i for i, name in enumerate(next(rows))}
     found = collections.OrderedDict()
     for row in rows:
-        name = row[head["Kernel Name"]].split("(")[0].replace("<unnamed>::", "").replace("void ", "")
+        name = row[head["Kernel Name"]].split("(")[0]
+        name = name.replace("<unnamed>::", "").replace("void ", "")
         values = found.setdefault(row[head["ID"]], {"name": name})
         metric = METRICS.get(row[head["Metric Name"]])
         if metric:
@@ -42,7 +48,8 @@ def main():
         print(__doc__)
         return 0 if len(sys.argv) > 1 and sys.argv[1] in ("-h", "--help") else 2
     options = sys.argv[3:] or ["--qp", "28", "--frames", "3"]
-    command = ["ncu", "--clock-control", "none", "--csv", "--metrics", ",".join(METRICS), sys.argv[1], "encode", sys.argv[2], "-o", "/dev/null"]
+    command = ["ncu", "--clock-control", "none", "--csv", "--metrics", ",".join(METRICS)]
+    command += [sys.argv[1], "encode", sys.argv[2], "-o", "/dev/null"]
     command += ["--backend", "cuda", "--gop-coders", "1", "--quiet", *options]
     try:
         run = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
@@ -51,20 +58,27 @@ def main():
         return 1
     text = run.stdout.decode(errors="replace")
     if run.returncode or '"Kernel Name"' not in text:
-        print(f"profile.py: ncu failed ({run.returncode}): {run.stderr.decode(errors='replace')[-400:]}{text[-400:]}", file=sys.stderr)
+        said = run.stderr.decode(errors="replace")[-400:] + text[-400:]
+        print(f"profile.py: ncu failed ({run.returncode}): {said}", file=sys.stderr)
         return 1
     kernels = collections.OrderedDict()
     for launch in launches(text):
         kernels.setdefault(launch["name"], []).append(launch)
-    print(f"{'kernel':28s} {'launches':>8s} {'us':>9s} {'one':>8s} {'issue %':>8s} {'warps %':>8s} {'full us':>8s} {'registers':>9s}")
+    print(
+        f"{'kernel':28s} {'launches':>8s} {'us':>9s} {'one':>8s} {'issue %':>8s} {'warps %':>8s} "
+        f"{'full us':>8s} {'registers':>9s}"
+    )
     sums = [0.0, 0.0]
-    for name, all_of_it in sorted(kernels.items(), key=lambda item: -sum(v["us"] for v in item[1])):
-        us = sum(v["us"] for v in all_of_it)
-        full = sum(v["us"] * v["issue"] / 100 for v in all_of_it)
-        warps = sum(v["us"] * v["warps"] for v in all_of_it) / us
+    for name, runs in sorted(kernels.items(), key=lambda item: -sum(v["us"] for v in item[1])):
+        us = sum(v["us"] for v in runs)
+        full = sum(v["us"] * v["issue"] / 100 for v in runs)
+        warps = sum(v["us"] * v["warps"] for v in runs) / us
         sums[0] += us
         sums[1] += full
-        print(f"{name:28s} {len(all_of_it):8d} {us:9.1f} {us / len(all_of_it):8.1f} {100 * full / us:8.1f} {warps:8.1f} {full:8.1f} {all_of_it[0]['registers']:9.0f}")
+        print(
+            f"{name:28s} {len(runs):8d} {us:9.1f} {us / len(runs):8.1f} {100 * full / us:8.1f} "
+            f"{warps:8.1f} {full:8.1f} {runs[0]['registers']:9.0f}"
+        )
     print(f"{'all':28s} {'':8s} {sums[0]:9.1f} {'':8s} {'':8s} {'':8s} {sums[1]:8.1f}")
     return 0
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Predicts motus-mpi on many ranks: a discrete-event simulation of its protocol from measured times.
+"""Predicts motus-mpi on many ranks: simulates its protocol by discrete events, from measured times.
 
     mpirun -n 2 motus-mpi encode film.y4m -o film.264 --times times.csv
     tools/scale_sim.py times.csv                     a table for 1 to 4,096 ranks

@@ -101,48 +101,54 @@ double motus_median_of(double *values, int n) {
     return values[(n - 1) / 2];
 }
 
-// Copies a frame without gaps between rows to pinned host memory.
-static MotusStatus copy_to_host(MotusFrame **out, const MotusFrame *from, MotusError *error) {
-    const size_t luma = (size_t)from->width * (size_t)from->height;
-    const ptrdiff_t stride[3] = {from->width, from->width / 2, from->width / 2};
-    uint8_t *memory = motus_host_alloc(luma * 3 / 2);
-    if (!memory) return motus_fail(error, MOTUS_ERR_MEMORY, "no memory for the frames");
+// Wraps memory as a frame of the size of `like`, without gaps between rows. NULL: *error says why,
+// and the memory is freed.
+static MotusFrame *wrap(uint8_t *memory, void (*release)(void *), const MotusFrame *like,
+                        MotusError *error) {
+    const ptrdiff_t luma = (ptrdiff_t)like->width * like->height,
+                    stride[3] = {like->width, like->width / 2, like->width / 2};
     uint8_t *const data[3] = {memory, memory + luma, memory + luma + luma / 4};
-    MotusStatus status =
-        motus_frame_wrap(out, from->width, from->height, data, stride, motus_host_free, memory);
-    if (status) motus_host_free(memory);
-    if (status) return motus_fail(error, status, "%s", motus_status_text(status));
-    return motus_frame_copy_padded(*out, from);
+    MotusFrame *frame = NULL;
+    if (!motus_frame_wrap(&frame, like->width, like->height, data, stride, release, memory))
+        return frame;
+    release(memory);
+    motus_fail(error, MOTUS_ERR_MEMORY, "no memory for the frames");
+    return NULL;
 }
 
-// Copies such a frame to device memory.
-static MotusStatus copy_to_device(MotusFrame **out, const MotusFrame *host, MotusError *error) {
-    const size_t luma = (size_t)host->width * (size_t)host->height;
-    const ptrdiff_t stride[3] = {host->width, host->width / 2, host->width / 2};
+static size_t frame_bytes(const MotusFrame *frame) {
+    return (size_t)frame->width * (size_t)frame->height * 3 / 2;
+}
+
+static MotusFrame *copy_to_host(const MotusFrame *from, MotusError *error) {
+    uint8_t *memory = motus_host_alloc(frame_bytes(from));
+    if (!memory) motus_fail(error, MOTUS_ERR_MEMORY, "no memory for the frames");
+    MotusFrame *copy = memory ? wrap(memory, motus_host_free, from, error) : NULL;
+    if (copy) motus_frame_copy_padded(copy, from);
+    return copy;
+}
+
+static MotusFrame *copy_to_device(const MotusFrame *host, MotusError *error) {
+    const size_t bytes = frame_bytes(host);
     void *memory = NULL;
-    MotusStatus status = motus_cuda_alloc(&memory, luma * 3 / 2, error);
-    if (!status) status = motus_cuda_copy(memory, host->plane[0].data, luma * 3 / 2, NULL, error);
-    if (!status) {
-        uint8_t *y = memory, *const data[3] = {y, y + luma, y + luma + luma / 4};
-        status =
-            motus_frame_wrap(out, host->width, host->height, data, stride, motus_cuda_free, memory);
-    }
-    if (status) motus_cuda_free(memory);
-    return status;
+    if (motus_cuda_alloc(&memory, bytes, error)) return NULL;
+    if (!motus_cuda_copy(memory, host->plane[0].data, bytes, NULL, error))
+        return wrap(memory, motus_cuda_free, host, error);
+    motus_cuda_free(memory);
+    return NULL;
 }
 
 MotusStatus motus_bench_frames(MotusFrame ***frames, const MotusBenchClip *clip, int on_device,
                                MotusError *error) {
-    *frames = motus_alloc((size_t)clip->n, sizeof **frames);
-    MotusStatus status =
-        *frames ? MOTUS_OK : motus_fail(error, MOTUS_ERR_MEMORY, "no memory for the frames");
-    for (int i = 0; i < clip->n && !status; i++) {
-        MotusFrame *host = NULL;
-        status = copy_to_host(on_device ? &host : &(*frames)[i], clip->frame[i], error);
-        if (!status && on_device) status = copy_to_device(&(*frames)[i], host, error);
-        motus_frame_unref(&host);
+    MotusFrame **list = *frames = motus_alloc((size_t)clip->n, sizeof *list);
+    if (!list) return motus_fail(error, MOTUS_ERR_MEMORY, "no memory for the frames");
+    for (int i = 0; i < clip->n; i++) {
+        MotusFrame *host = copy_to_host(clip->frame[i], error);
+        list[i] = host && on_device ? copy_to_device(host, error) : host;
+        if (on_device) motus_frame_unref(&host);
+        if (!list[i]) return error->status;
     }
-    return status;
+    return MOTUS_OK;
 }
 
 void motus_bench_frames_free(MotusFrame ***frames, int n) {
