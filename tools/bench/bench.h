@@ -45,6 +45,9 @@ typedef struct MotusBenchPass {
 // Sends n frames, from the first one on, and takes n packets.
 MotusStatus motus_bench_pass(const MotusBenchPass *pass, int n, MotusError *error);
 
+// Returns the rate of the coded clip, or of its first `pictures`, in kb/s.
+double motus_clip_kbps(const MotusBenchClip *clip, uint64_t bytes, int pictures);
+
 // Sorts n > 0 values. Returns the one in the middle (the lower of two).
 double motus_median_of(double *values, int n);
 

@@ -91,6 +91,10 @@ void motus_clip_free(MotusBenchClip *clip) {
     *clip = (MotusBenchClip){0};
 }
 
+double motus_clip_kbps(const MotusBenchClip *clip, uint64_t bytes, int pictures) {
+    return 8e-3 * (double)bytes / pictures * clip->fps.num / clip->fps.den;
+}
+
 static int by_value(const void *a, const void *b) {
     double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);

@@ -14,8 +14,8 @@
 
 static const char about[] =
     "Times the 8x8 DCT, wavelet, equalization and chroma key (docs/filters.md) against\n"
-    "single-thread scalar C, at 8K and at the sizes of published CUDA programs, whose speed-up is\n"
-    "in brackets. Columns, in milliseconds per picture:\n"
+    "single-thread scalar C, at 8K and at the sizes of published CUDA programs, whose speed-up\n"
+    "is in brackets. Columns, in milliseconds per picture:\n"
     "  scalar      plain C, one thread: the base of the speed-ups (x)\n"
     "  simd        one thread with the fastest instructions\n"
     "  cores       all cores with them\n"

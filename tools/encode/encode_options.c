@@ -49,14 +49,13 @@ static const char about[] =
     "\n"
     "FIELD is what motus search and --field write: one row per block, ordered by picture, with\n"
     "the columns frame, x, y, w, h, mv_x, mv_y. Each P picture needs a vector for every 16x16\n"
-    "block; other partitions are used if every block of their size has one. Vectors are in "
-    "quarter\n"
-    "samples, from the block to its match in the picture before. Those at full samples are\n"
-    "refined unless --mvs-final is given.\n"
+    "block; other partitions are used if every block of their size has one. Vectors are in\n"
+    "quarter samples, from the block to its match in the picture before. Those at full samples\n"
+    "are refined unless --mvs-final is given.\n"
     "\n"
-    "Ctrl-C finishes the current picture: what has been encoded is a complete stream. Outputs get\n"
-    "their names once they are complete; until then they are NAME.motus-*.part. With --fragment a\n"
-    "new file has its name at once and plays while it grows.\n"
+    "Ctrl-C finishes the current picture: what has been encoded is a complete stream. Outputs\n"
+    "get their names once they are complete; until then they are NAME.motus-*.part. With\n"
+    "--fragment a new file has its name at once and plays while it grows.\n"
     "Exit status: 0 done, 1 failed, 2 wrong usage, 130 after Ctrl-C.\n";
 
 static int parse_format(const MotusOption *option, const char *text, char *cause, size_t size) {

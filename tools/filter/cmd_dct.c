@@ -11,10 +11,9 @@
 
 static const char about[] =
     "Transforms the luma of one frame of INPUT (a video or a picture) by the 8x8 DCT of JPEG,\n"
-    "quantizes, and transforms back. DIR/dct.png shows the original, the coefficients "
-    "(logarithmic\n"
-    "scale) and the reconstruction side by side; PSNR and the share of zero coefficients are\n"
-    "printed.\n"
+    "quantizes, and transforms back. DIR/dct.png shows the original, the coefficients\n"
+    "(logarithmic scale) and the reconstruction side by side; PSNR and the share of zero\n"
+    "coefficients are printed.\n"
     "\n"
     "Examples:\n"
     "  motus dct photo.png -o out --quality 75\n"

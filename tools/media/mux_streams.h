@@ -8,7 +8,7 @@
 #include <libavformat/avformat.h>
 
 #include "tools/media/mux_settings.h"
-#include "yuv/io/packets.h"
+#include "yuv/io/media.h"
 
 #define MOTUS_MUX_STREAMS 64 // most streams of the input
 

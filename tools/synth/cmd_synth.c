@@ -13,9 +13,8 @@
 #include "yuv/io/writer.h"
 
 static const char about[] =
-    "Writes a sequence of textured pictures whose motion is known. The same settings give the "
-    "same\n"
-    "bytes on every machine. OUTPUT is .y4m (- is standard output) or headerless .yuv.\n"
+    "Writes a sequence of textured pictures whose motion is known. The same settings give the\n"
+    "same bytes on every machine. OUTPUT is .y4m (- is standard output) or headerless .yuv.\n"
     "\n"
     "Examples:\n"
     "  motus synth test.y4m                       a bit of everything, 352x288, 60 frames\n"
@@ -30,9 +29,8 @@ static const char about[] =
     "--vectors writes one row per block and frame, from the second frame of each scene on:\n"
     "  frame,x,y,w,h,mv_x,mv_y,layer,whole,flat\n"
     "mv in quarter samples from the block to its position in the frame before; whole = 1: all of\n"
-    "it moved as one and was visible before; flat = 1: it touches a flat area, where other "
-    "vectors\n"
-    "are as good.\n";
+    "it moved as one and was visible before; flat = 1: it touches a flat area, where other\n"
+    "vectors are as good.\n";
 
 typedef struct SynthOptions {
     const char *output, *vectors;

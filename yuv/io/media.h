@@ -8,6 +8,22 @@
 
 #include "yuv/io/reader.h"
 
+// A queue of packets.
+typedef struct MotusPackets {
+    AVPacket **list; // list[first .. end)
+    size_t first, end, capacity;
+    size_t bytes; // of all packets
+} MotusPackets;
+
+// Keeps a reference. Returns 0 or AVERROR.
+int motus_packets_push(MotusPackets *packets, const AVPacket *packet);
+
+// Returns the oldest packet, which the caller frees; NULL: empty.
+AVPacket *motus_packets_pop(MotusPackets *packets);
+void motus_packets_free(MotusPackets *packets);
+
+// ---- An input -----------------------------------------------------------------------------------
+
 // Returns the open input, which the reader owns, and the index of its video stream. NULL: the
 // reader does not use libavformat (y4m, headerless).
 AVFormatContext *motus_media_container(const MotusReader *reader, int *video);

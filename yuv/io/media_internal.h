@@ -9,7 +9,7 @@
 #include <stdatomic.h>
 
 #include "yuv/io/deinterlace.h"
-#include "yuv/io/packets.h"
+#include "yuv/io/media.h"
 #include "yuv/io/reader_ops.h"
 
 // ---- media_convert.c: libavcodec's pictures to 8-bit 4:2:0 --------------------------------------
