@@ -84,8 +84,7 @@ MotusStatus motus_bench_encode(const MotusBench *b, int runs, MotusError *error)
         seconds[i] = run.seconds;
     }
     const double median = clip->n / motus_median_of(seconds, runs), // sorts
-        best = clip->n / seconds[0],
-                 kbps = 8e-3 * (double)run.bytes / clip->n * clip->fps.num / clip->fps.den;
+        best = clip->n / seconds[0], kbps = motus_clip_kbps(clip, run.bytes, clip->n);
     cJSON_AddNumberToObject(b->report, "runs", runs);
     cJSON_AddNumberToObject(b->report, "kbps", kbps);
     cJSON *rate = cJSON_AddObjectToObject(b->report, "encode");
@@ -148,7 +147,7 @@ static MotusStatus encode_row(PresetTable *t, int r, int qp, double *seconds, Mo
     t->frames_done += clip->n;
     if (seconds) *seconds = run.seconds;
     if (!point) return MOTUS_OK;
-    point->kbps = 8e-3 * (double)run.bytes / clip->n * clip->fps.num / clip->fps.den;
+    point->kbps = motus_clip_kbps(clip, run.bytes, clip->n);
     if (r < ANCHOR || t->has_decoder)
         point->psnr = motus_psnr(run.luma_ssd, (uint64_t)clip->n * (uint64_t)clip->width *
                                                    (uint64_t)clip->height);

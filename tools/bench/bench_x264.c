@@ -32,12 +32,7 @@ typedef struct X264Table {
     X264Row row[ROWS];
 } X264Table;
 
-static double kbps(const MotusBenchClip *clip, uint64_t bytes, int pictures) {
-    return 8e-3 * (double)bytes / pictures * clip->fps.num / clip->fps.den;
-}
-
-// ---- motus
-// ---------------------------------------------------------------------------------------
+// ---- motus --------------------------------------------------------------------------------------
 
 typedef struct PacketSums {
     uint64_t bytes, samples; // samples of a picture
@@ -66,7 +61,7 @@ static MotusStatus encode_ours(const MotusBench *b, int preset, int qp, MotusRdP
     MotusStatus status = motus_encoder_open(&pass.encoder, &config, error);
     if (!status) status = motus_bench_pass(&pass, clip->n, error);
     motus_encoder_close(&pass.encoder);
-    *point = (MotusRdPoint){kbps(clip, sums.bytes, clip->n), sums.psnr / clip->n};
+    *point = (MotusRdPoint){motus_clip_kbps(clip, sums.bytes, clip->n), sums.psnr / clip->n};
     return status;
 }
 
@@ -98,7 +93,7 @@ static MotusStatus point_of_x264(const X264Table *t, int row, int qp, MotusRdPoi
                                  double *seconds, MotusError *error) {
     MotusLibX264Run run;
     MotusStatus status = encode_x264(t, row, qp, 0, &run, error);
-    *point = (MotusRdPoint){kbps(t->b->clip, run.bytes, t->b->clip->n), run.psnr};
+    *point = (MotusRdPoint){motus_clip_kbps(t->b->clip, run.bytes, t->b->clip->n), run.psnr};
     if (seconds) *seconds = run.seconds;
     return status;
 }
