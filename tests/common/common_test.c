@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-// Length of ue(v) by writing the code down as 9.1 defines it.
+// Length of the ue(v) code, from the definition in 9.1.
 static int ue_length(uint32_t v) {
     int zeros = 0;
     while (v + 1 >= 2u << zeros) zeros++;
@@ -52,8 +52,7 @@ static void statuses(void) {
     CU_ASSERT_STRING_EQUAL(motus_status_name(MOTUS_ERR_FORMAT), "MOTUS_ERR_FORMAT");
     for (int s = MOTUS_END; s <= MOTUS_AGAIN; s++)
         CU_ASSERT_STRING_NOT_EQUAL(motus_status_text(s), "unknown status");
-    for (int s = MOTUS_ERR_INTERNAL; s <= MOTUS_OK;
-         s++) { // numbers without a gap, each with a name
+    for (int s = MOTUS_ERR_INTERNAL; s <= MOTUS_OK; s++) {
         CU_ASSERT_STRING_NOT_EQUAL(motus_status_name(s), "MOTUS_ERR_?");
         CU_ASSERT_STRING_NOT_EQUAL(motus_status_text(s), "unknown status");
     }
@@ -62,14 +61,9 @@ static void statuses(void) {
     CU_ASSERT_STRING_EQUAL(motus_status_text(MOTUS_END), "no more data");
     CU_ASSERT_STRING_EQUAL(motus_version(), "0.1.0");
     MotusBackend chosen = MOTUS_BACKEND_AUTO;
-    CU_ASSERT_EQUAL(motus_backend_choose(MOTUS_BACKEND_AUTO, &chosen), MOTUS_OK);
+    EXPECT_OK(motus_backend_choose(MOTUS_BACKEND_AUTO, &chosen));
     CU_ASSERT_NOT_EQUAL(chosen, MOTUS_BACKEND_AUTO);
 }
 
-static const MotusTest tests[] = {{"exp_golomb_lengths", exp_golomb_lengths},
-                                  {"clips_and_median", clips_and_median},
-                                  {"allocator", allocator},
-                                  {"statuses", statuses},
-                                  {0}};
-
-int main(int argc, char **argv) { return motus_test_main("common", tests, argc, argv); }
+MOTUS_SUITE("common", TEST(exp_golomb_lengths), TEST(clips_and_median), TEST(allocator),
+            TEST(statuses))

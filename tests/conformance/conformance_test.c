@@ -346,20 +346,7 @@ static void everything_occurs(void) {
            c->pictures[0], c->pictures[1]);
 }
 
-static const MotusTest tests[] = {{"grid", grid},
-                                  {"every_qp", every_qp},
-                                  {"keyint_10", keyint_10},
-                                  {"rich_material", rich_material},
-                                  {"noise_at_qp_0", noise_at_qp_0},
-                                  {"still_pictures_are_skipped", still_pictures_are_skipped},
-                                  {"long_vectors", long_vectors},
-                                  {"levels", levels},
-                                  {"long_and_thin", long_and_thin},
-                                  {"colours_and_rates", colours_and_rates},
-                                  {"threads_do_not_matter", threads_do_not_matter},
-                                  {"executors_agree", executors_agree},
-                                  {"damage_is_found", damage_is_found},
-                                  {"everything_occurs", everything_occurs},
-                                  {0}};
-
-int main(int argc, char **argv) { return motus_test_main("conformance", tests, argc, argv); }
+MOTUS_SUITE("conformance", TEST(grid), TEST(every_qp), TEST(keyint_10), TEST(rich_material),
+            TEST(noise_at_qp_0), TEST(still_pictures_are_skipped), TEST(long_vectors), TEST(levels),
+            TEST(long_and_thin), TEST(colours_and_rates), TEST(threads_do_not_matter),
+            TEST(executors_agree), TEST(damage_is_found), TEST(everything_occurs))

@@ -10,7 +10,7 @@
 
 static const double pi = 3.14159265358979323846;
 
-// Orthonormal DCT-II of a block, or its inverse, straight from the definition.
+// Orthonormal DCT-II of a block, or its inverse, from the definition.
 static void definition(double out[64], const double in[64], int inverse) {
     for (int v = 0; v < 8; v++)
         for (int u = 0; u < 8; u++) {
@@ -33,7 +33,7 @@ typedef struct Case {
     uint16_t table[64];
 } Case;
 
-// kind: 0 random, 1 extremes 0/255, 2 checkerboard, 3 flat, 4 smooth
+// Returns a picture of the kind: 0 random, 1 only 0 and 255, 2 checkerboard, 3 flat, 4 smooth.
 static Case make_case(int width, int height, int kind, int quality) {
     Case c = {
         {NULL, width + 5, width, height}, {NULL, 0, (width + 7) & ~7, (height + 7) & ~7}, {0}};
@@ -77,19 +77,17 @@ static void expected_block(double out[64], const Case *c, int bx, int by) {
     definition(out, in, 0);
 }
 
-// Levels may differ from the exact quotient by half a step and the arithmetic's error: 24-bit
-// floats through 16 additions and products of values up to 8,192 (scaled) stay within 0.004; the
-// integer transform's factors and its rounding between the passes within 0.151 of a coefficient
-// (128 times the sum of the differences between its matrix and the exact one, plus half a unit
-// times the sum of a row's factors).
+// A level differs from the exact quotient by half a step plus the error of the arithmetic. 24-bit
+// floats with values up to 8,192 through 16 additions and products: 0.004. The integer transform:
+// 0.151 of a coefficient (128 * the summed differences between its matrix and the exact one, plus
+// half a unit * the sum of a row's factors).
 static void forward_is_the_definition(void) {
     static const int sizes[][2] = {{8, 8}, {1, 1}, {7, 9}, {16, 8}, {40, 24}, {33, 17}, {64, 3}};
     for (int n = 0; n < 140; n++) {
         int kind = n % 5, dct = n / 5 % 2, quality = n % 7 ? motus_test_range(1, 99) : 100;
         Case c = make_case(sizes[n % 7][0], sizes[n % 7][1], kind, quality);
         MotusExec exec = {1, n & 1};
-        CU_ASSERT_EQUAL(motus_dct8_forward(&c.coefs, &c.plane, c.table, (MotusDct8Kind)dct, &exec),
-                        MOTUS_OK);
+        EXPECT_OK(motus_dct8_forward(&c.coefs, &c.plane, c.table, (MotusDct8Kind)dct, &exec));
         double worst = 0;
         for (int by = 0; by < c.coefs.height / 8; by++)
             for (int bx = 0; bx < c.coefs.width / 8; bx++) {
@@ -116,11 +114,9 @@ static void inverse_is_the_definition(void) {
     for (int n = 0; n < 60; n++) {
         int dct = n & 1, quality = motus_test_range(1, 100);
         Case c = make_case(motus_test_range(1, 40), motus_test_range(1, 40), n % 5, quality);
-        CU_ASSERT_EQUAL(motus_dct8_forward(&c.coefs, &c.plane, c.table, (MotusDct8Kind)dct, NULL),
-                        MOTUS_OK);
+        EXPECT_OK(motus_dct8_forward(&c.coefs, &c.plane, c.table, (MotusDct8Kind)dct, NULL));
         MotusExec exec = {1, n / 2 & 1};
-        CU_ASSERT_EQUAL(motus_dct8_inverse(&c.plane, &c.coefs, c.table, (MotusDct8Kind)dct, &exec),
-                        MOTUS_OK);
+        EXPECT_OK(motus_dct8_inverse(&c.plane, &c.coefs, c.table, (MotusDct8Kind)dct, &exec));
         double worst = 0;
         for (int by = 0; by < c.coefs.height / 8; by++)
             for (int bx = 0; bx < c.coefs.width / 8; bx++) {
@@ -168,8 +164,8 @@ static void executors_agree(void) {
     }
 }
 
-// One value through the quantizers of C, CUDA (one fused multiply-add) and AVX2 (a product in
-// double precision).
+// Returns true if C, CUDA (fused multiply-add) and AVX2 (product in double precision) quantize a
+// value to the same level.
 static int levels_agree(int32_t v, const MotusDct8Steps *s, int i) {
     int level = motus_dct8_int_level(v, s->multiplier[i], s->shift[i]);
     float fused = fmaf((float)v, s->integer[i], 12582912.0f);
@@ -178,8 +174,8 @@ static int levels_agree(int32_t v, const MotusDct8Steps *s, int i) {
     return level == bits - 0x4B400000 && level == (int)lrint((double)v * s->integer[i]);
 }
 
-// Every step that a table can ask for, and for each the values around every place where the level
-// changes: the levels are monotone between.
+// Checks every step of every table at the values around each change of level. In between, levels
+// are monotone.
 static void integer_quantizers_agree(void) {
     static const int places[] = {0, 1, 2, 8, 9, 10, 16, 17, 18}; // one of each pair of scales
     MotusDct8Steps s;
@@ -208,7 +204,7 @@ static void integer_quantizers_agree(void) {
     CU_ASSERT(tried > 1000000);
 }
 
-// Coefficient 0 is the sum of the samples over 8: exact, halves away from 0.
+// Coefficient 0 is the sum of the samples / 8, rounded half away from 0.
 static void integer_dc_is_exact(void) {
     MotusDct8Steps s;
     uint16_t table[64] = {0};
@@ -224,8 +220,8 @@ static void integer_dc_is_exact(void) {
     }
 }
 
-// The transform on floats is the one on integers: for blocks that drive every sum to its bound
-// (signs of a coefficient's basis function), and any.
+// The transform in floats equals the one in integers, for random blocks and for blocks that drive
+// each sum to its bound (the signs of a basis function).
 static void integers_in_floats(void) {
     for (int n = 0; n < 2000; n++) {
         int32_t x[64];
@@ -253,21 +249,14 @@ static void integers_in_floats(void) {
 
 static void quality_tables(void) {
     uint16_t table[64];
-    CU_ASSERT_EQUAL(motus_dct8_quality(table, motus_jpeg_luma_table, 50), MOTUS_OK);
+    EXPECT_OK(motus_dct8_quality(table, motus_jpeg_luma_table, 50));
     CU_ASSERT(!memcmp(table, motus_jpeg_luma_table, sizeof table));
-    CU_ASSERT_EQUAL(motus_dct8_quality(table, motus_jpeg_luma_table, 100), MOTUS_OK);
+    EXPECT_OK(motus_dct8_quality(table, motus_jpeg_luma_table, 100));
     for (int i = 0; i < 64; i++) CU_ASSERT_EQUAL(table[i], 1);
-    CU_ASSERT_EQUAL(motus_dct8_quality(table, motus_jpeg_chroma_table, 1), MOTUS_OK);
+    EXPECT_OK(motus_dct8_quality(table, motus_jpeg_chroma_table, 1));
     for (int i = 0; i < 64; i++) CU_ASSERT_EQUAL(table[i], 255);
 }
 
-static const MotusTest tests[] = {{"forward_is_the_definition", forward_is_the_definition},
-                                  {"inverse_is_the_definition", inverse_is_the_definition},
-                                  {"executors_agree", executors_agree},
-                                  {"integer_quantizers_agree", integer_quantizers_agree},
-                                  {"integer_dc_is_exact", integer_dc_is_exact},
-                                  {"integers_in_floats", integers_in_floats},
-                                  {"quality_tables", quality_tables},
-                                  {0}};
-
-int main(int argc, char **argv) { return motus_test_main("dct8x8", tests, argc, argv); }
+MOTUS_SUITE("dct8x8", TEST(forward_is_the_definition), TEST(inverse_is_the_definition),
+            TEST(executors_agree), TEST(integer_quantizers_agree), TEST(integer_dc_is_exact),
+            TEST(integers_in_floats), TEST(quality_tables))

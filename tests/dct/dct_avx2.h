@@ -15,7 +15,7 @@ typedef struct DctAvx2 {
                          const uint8_t *pred, ptrdiff_t pred_stride);
     void (*inverse4x4_add)(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *pred,
                            ptrdiff_t pred_stride, const int16_t coef[16]);
-    // dct/dct_mb_core.h as it is in files compiled for AVX2.
+    // The functions of dct/dct_mb_core.h, compiled for AVX2.
     void (*forward_luma)(int16_t coef[16][16], const uint8_t *src, ptrdiff_t src_stride,
                          const uint8_t pred[256]);
     void (*forward_chroma)(int16_t coef[4][16], const uint8_t *src, ptrdiff_t src_stride,

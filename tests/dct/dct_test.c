@@ -24,7 +24,7 @@ static void forward_is_the_matrix_product(void) {
     }
 }
 
-// A word's two values are transformed as one is, whatever 16 bits they have.
+// Both 16-bit values of a word are transformed as single values, for any bits.
 static void pairs_equal_single_values(void) {
     for (int round = 0; round < 20000; round++) {
         uint8_t src[64], pred[64], dst[64];
@@ -68,7 +68,7 @@ static void zigzag_walks_the_diagonals(void) {
     }
 }
 
-// n x n blocks in raster order, one by one.
+// Transforms n x n blocks in raster order, one by one.
 static void forward_blocks(int n, int16_t coef[][16], const uint8_t *src, ptrdiff_t src_stride,
                            const uint8_t *pred, ptrdiff_t pred_stride) {
     for (int i = 0; i < n * n; i++) {
@@ -147,14 +147,6 @@ static void avx2_agrees_on_inverse(void) {
 }
 #endif
 
-static const MotusTest tests[] = {{"forward_is_the_matrix_product", forward_is_the_matrix_product},
-                                  {"pairs_equal_single_values", pairs_equal_single_values},
-                                  {"zigzag_walks_the_diagonals", zigzag_walks_the_diagonals},
-                                  {"forward_of_many_blocks", forward_of_many_blocks},
-#if defined(__x86_64__)
-                                  {"avx2_agrees_on_forward", avx2_agrees_on_forward},
-                                  {"avx2_agrees_on_inverse", avx2_agrees_on_inverse},
-#endif
-                                  {0}};
-
-int main(int argc, char **argv) { return motus_test_main("dct", tests, argc, argv); }
+MOTUS_SUITE("dct", TEST(forward_is_the_matrix_product), TEST(pairs_equal_single_values),
+            TEST(zigzag_walks_the_diagonals), TEST(forward_of_many_blocks),
+            TEST(avx2_agrees_on_forward), TEST(avx2_agrees_on_inverse))

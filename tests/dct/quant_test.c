@@ -17,7 +17,7 @@ static int clip(int lo, int hi, int v) { return v < lo ? lo : v > hi ? hi : v; }
 static const int64_t hadamard4[16] = {1, 1, 1, 1, 1, 1, -1, -1, 1, -1, -1, 1, 1, -1, 1, -1};
 static const int64_t hadamard2[4] = {1, 1, 1, -1};
 
-// 8.5.12.2 with its own names, in wide integers.
+// Inverse transform by 8.5.12.2, in wide integers.
 static void naive_inverse(int r[16], const int d_in[16]) {
     int d[4][4], f[4][4];
     for (int i = 0; i < 16; i++) d[i / 4][i % 4] = d_in[i];
@@ -34,15 +34,15 @@ static void naive_inverse(int r[16], const int d_in[16]) {
     }
 }
 
-// 8.5.12.1 with LevelScale4x4 = 16 * normAdjust4x4.
+// Scaling by 8.5.12.1 with LevelScale4x4 = 16 * normAdjust4x4.
 static int naive_scale(int level, int raster, int qp) {
     int64_t value = (int64_t)level * 16 * v_table[qp % 6][class_of[raster]];
     return (int)(qp >= 24 ? value * (1 << (qp / 6 - 4))
                           : (value + (1 << (3 - qp / 6))) >> (4 - qp / 6));
 }
 
-// Level by definition: coefficient over step, rounded down after adding the dead zone, where 2^21 /
-// (V * norm) is rounded to whole numbers.
+// Level by definition: (coefficient / step + dead zone) rounded down, with 2^21 / (V * norm)
+// rounded to an integer.
 static int naive_quant(int coef, int v, int norm, int deadzone, int shift) {
     int64_t mf = llround(2097152.0 / (v * norm));
     int64_t level = (llabs((long long)coef) * mf + ((int64_t)deadzone << shift) / 64) >> shift;
@@ -64,7 +64,7 @@ static void quant_dc(int16_t *level, const int16_t *coef, int n, int qp, int dea
         level[i] = (int16_t)motus_quant(coef[i], q.scale[0], q.offset, q.shift);
 }
 
-// Scaling of a block's levels in raster order.
+// Scales a block's levels, in raster order.
 static void dequant4x4(int16_t coef[16], const int16_t level[16], int qp) {
     int16_t zigzag[16];
     for (int i = 0; i < 16; i++) zigzag[motus_zigzag_of(i)] = level[i];
@@ -113,8 +113,8 @@ static void levels_are_clipped(void) {
         MOTUS_CHECK(level[i] == (i & 1 ? -MOTUS_MAX_LEVEL : MOTUS_MAX_LEVEL), "DC %d", i);
 }
 
-// Levels of real residuals: the 16-bit inverse equals the standard's in wide integers, and samples
-// come back within the quantizer's error.
+// Checks for levels of real residuals that the 16-bit inverse equals 8.5.12 in wide integers, and
+// that samples return within the quantizer's error.
 static void round_trip_error_per_qp(void) {
     static const int deadzones[3] = {MOTUS_DEADZONE_INTER, MOTUS_DEADZONE_INTRA, 32};
     for (int qp = 0; qp <= 51; qp++)
@@ -147,8 +147,8 @@ static void round_trip_error_per_qp(void) {
         }
 }
 
-// Rounding to the nearest level leaves a uniform error: its mean square is Qstep^2 / 12 (and 1 / 12
-// from rounding samples).
+// Rounding to the nearest level leaves a uniform error. Its mean square is Qstep^2 / 12, plus 1 /
+// 12 from rounding samples.
 static void error_power_follows_the_step(void) {
     static const double qstep0[6] = {0.625, 0.6875, 0.8125, 0.875, 1, 1.125};
     for (int qp = 12; qp <= 36; qp++) {
@@ -230,8 +230,8 @@ static void chroma_dc(void) {
     }
 }
 
-// Rounding to the nearest level, DCs come back 4 times as large (the scale motus_inverse4x4_add
-// takes), each within its share of the levels' errors and on average where they were.
+// With rounding to the nearest level, DCs return 4 times as large (the scale of
+// motus_inverse4x4_add), each within its error bound and unbiased on average.
 static void dc_round_trip_is_unbiased(void) {
     for (int qp = 0; qp <= 45; qp += 3) {
         double luma_sum = 0, chroma_sum = 0,
@@ -244,7 +244,7 @@ static void dc_round_trip_is_unbiased(void) {
             for (int i = 0; i < 16; i++) {
                 int e = t[i] - 4 * dc[i];
                 luma_sum += e;
-                // 16 levels, half a step each, over 4; the halving's rounding.
+                // 16 levels with half a step each, / 4, and the rounding of the halving.
                 MOTUS_CHECK(abs(e) <= 2 * step + 5, "luma qp %d error %d", qp, e);
             }
             chroma_dc_forward(t, dc);
@@ -271,7 +271,7 @@ static void chroma_qp_table(void) {
         MOTUS_CHECK(motus_chroma_qp_of(qp) == (qp < 30 ? qp : from_30[qp - 30]), "%d", qp);
 }
 
-// The quantizer and the scaling, which is modulo 2^16, of blocks that no residual gives.
+// Blocks that no residual gives: quantization, and scaling modulo 2^16.
 static void any_block_quantizes_and_scales(void) {
     for (int round = 0; round < 52 * 33 * 4; round++) {
         int qp = round % 52, deadzone = round / 52 % 33;
@@ -293,16 +293,7 @@ static void any_block_quantizes_and_scales(void) {
     }
 }
 
-static const MotusTest tests[] = {
-    {"quant_and_scaling_formulas", quant_and_scaling_formulas},
-    {"levels_are_clipped", levels_are_clipped},
-    {"round_trip_error_per_qp", round_trip_error_per_qp},
-    {"error_power_follows_the_step", error_power_follows_the_step},
-    {"luma_dc", luma_dc},
-    {"chroma_dc", chroma_dc},
-    {"dc_round_trip_is_unbiased", dc_round_trip_is_unbiased},
-    {"chroma_qp_table", chroma_qp_table},
-    {"any_block_quantizes_and_scales", any_block_quantizes_and_scales},
-    {0}};
-
-int main(int argc, char **argv) { return motus_test_main("quant", tests, argc, argv); }
+MOTUS_SUITE("quant", TEST(quant_and_scaling_formulas), TEST(levels_are_clipped),
+            TEST(round_trip_error_per_qp), TEST(error_power_follows_the_step), TEST(luma_dc),
+            TEST(chroma_dc), TEST(dc_round_trip_is_unbiased), TEST(chroma_qp_table),
+            TEST(any_block_quantizes_and_scales))

@@ -18,11 +18,11 @@ static void stream_depends_on_settings_only(void) {
         encoder_case_frames(frames, config.width, config.height);
         config.qp = motus_test_range(0, 51);
         config.threads = 1;
-        CU_ASSERT_EQUAL_FATAL(encoder_case_encode(&config, frames, &one), MOTUS_OK);
+        REQUIRE_OK(encoder_case_encode(&config, frames, &one));
         config.threads = 5;
-        CU_ASSERT_EQUAL_FATAL(encoder_case_encode(&config, frames, &many), MOTUS_OK);
+        REQUIRE_OK(encoder_case_encode(&config, frames, &many));
         motus_test_cpu("c");
-        CU_ASSERT_EQUAL_FATAL(encoder_case_encode(&config, frames, &plain), MOTUS_OK);
+        REQUIRE_OK(encoder_case_encode(&config, frames, &plain));
         motus_test_cpu(NULL);
         MOTUS_CHECK(one.size == many.size && !memcmp(one.data, many.data, one.size),
                     "threads, %dx%d qp %d", config.width, config.height, config.qp);
@@ -45,7 +45,7 @@ static void keyint_places_idr_pictures(void) {
         MotusEncoderConfig config = encoder_case_config(48, 32);
         Stream stream = {0};
         config.keyint = cases[c].keyint;
-        CU_ASSERT_EQUAL_FATAL(encoder_case_encode(&config, frames, &stream), MOTUS_OK);
+        REQUIRE_OK(encoder_case_encode(&config, frames, &stream));
         MOTUS_CHECK(!memcmp(stream.idr, cases[c].idr, sizeof stream.idr), "keyint %d",
                     config.keyint);
         free(stream.data);
@@ -59,20 +59,20 @@ static void calls_out_of_order_are_refused(void) {
     MotusPacket *packet;
     MotusEncoderConfig config = encoder_case_config(32, 32);
     encoder_case_frames(frames, 32, 32);
-    CU_ASSERT_EQUAL_FATAL(motus_encoder_open(&enc, &config, NULL), MOTUS_OK);
+    REQUIRE_OK(motus_encoder_open(&enc, &config, NULL));
     CU_ASSERT_EQUAL(motus_encoder_receive(enc, &packet, 0), MOTUS_AGAIN);
     CU_ASSERT_EQUAL(motus_encoder_receive(enc, &packet, -1), MOTUS_AGAIN);
-    CU_ASSERT_EQUAL(motus_encoder_send(enc, frames[0], NULL), MOTUS_OK);
-    CU_ASSERT_EQUAL_FATAL(motus_encoder_receive(enc, &packet, -1), MOTUS_OK);
+    EXPECT_OK(motus_encoder_send(enc, frames[0], NULL));
+    REQUIRE_OK(motus_encoder_receive(enc, &packet, -1));
     motus_packet_unref(&packet);
     CU_ASSERT_EQUAL(motus_encoder_receive(enc, &packet, -1), MOTUS_AGAIN);
     CU_ASSERT_PTR_NULL(packet);
     MotusFrame *wrong = NULL;
-    CU_ASSERT_EQUAL_FATAL(motus_frame_alloc(&wrong, 32, 34), MOTUS_OK);
+    REQUIRE_OK(motus_frame_alloc(&wrong, 32, 34));
     CU_ASSERT_EQUAL(motus_encoder_send(enc, wrong, NULL), MOTUS_ERR_ARGUMENT);
     CU_ASSERT_EQUAL(motus_encoder_send(enc, frames[1], &(MotusFrameParams){.size = 3}),
                     MOTUS_ERR_ARGUMENT);
-    CU_ASSERT_EQUAL(motus_encoder_send(enc, NULL, NULL), MOTUS_OK);
+    EXPECT_OK(motus_encoder_send(enc, NULL, NULL));
     CU_ASSERT_EQUAL(motus_encoder_receive(enc, &packet, -1), MOTUS_END);
     CU_ASSERT_EQUAL(motus_encoder_receive(enc, &packet, 0), MOTUS_END);
     CU_ASSERT_EQUAL(motus_encoder_send(enc, frames[1], NULL), MOTUS_ERR_STATE);
@@ -90,14 +90,14 @@ static void kept_frames_stay(void) {
     uint64_t ssd = 0;
     MotusEncoderConfig config = encoder_case_config(62, 50);
     encoder_case_frames(frames, 62, 50);
-    CU_ASSERT_EQUAL_FATAL(motus_frame_alloc(&sent, 62, 50), MOTUS_OK);
-    CU_ASSERT_EQUAL_FATAL(motus_encoder_open(&enc, &config, NULL), MOTUS_OK);
+    REQUIRE_OK(motus_frame_alloc(&sent, 62, 50));
+    REQUIRE_OK(motus_encoder_open(&enc, &config, NULL));
     for (int i = 0; i < N_FRAMES; i++) {
         MotusPacket *packet;
-        CU_ASSERT_EQUAL(motus_frame_copy_padded(sent, frames[i]), MOTUS_OK);
+        EXPECT_OK(motus_frame_copy_padded(sent, frames[i]));
         sent->number = 100 + i;
-        CU_ASSERT_EQUAL_FATAL(motus_encoder_send(enc, sent, NULL), MOTUS_OK);
-        CU_ASSERT_EQUAL_FATAL(motus_encoder_receive(enc, &packet, -1), MOTUS_OK);
+        REQUIRE_OK(motus_encoder_send(enc, sent, NULL));
+        REQUIRE_OK(motus_encoder_receive(enc, &packet, -1));
         CU_ASSERT_EQUAL(packet->source->number, 100 + i);
         source[i] = motus_frame_ref(packet->source);
         if (!i) {
@@ -125,13 +125,13 @@ static void device_frames_need_cuda(void) {
     uint8_t *const nowhere[3] = {(uint8_t *)4096, (uint8_t *)4096, (uint8_t *)4096};
     const ptrdiff_t stride[3] = {64, 32, 32};
     MotusEncoderConfig config = encoder_case_config(64, 48);
-    CU_ASSERT_EQUAL_FATAL(motus_frame_wrap(&frame, 64, 48, nowhere, stride, NULL, NULL), MOTUS_OK);
-    CU_ASSERT_EQUAL_FATAL(motus_encoder_open(&enc, &config, NULL), MOTUS_OK);
+    REQUIRE_OK(motus_frame_wrap(&frame, 64, 48, nowhere, stride, NULL, NULL));
+    REQUIRE_OK(motus_encoder_open(&enc, &config, NULL));
     CU_ASSERT_EQUAL(motus_encoder_send_device(enc, frame, NULL, NULL), MOTUS_ERR_UNSUPPORTED);
     CU_ASSERT_EQUAL(motus_encoder_receive(enc, &packet, -1), MOTUS_AGAIN);
     CU_ASSERT_EQUAL(motus_encoder_error(enc)->status, MOTUS_ERR_UNSUPPORTED);
     CU_ASSERT(motus_encoder_error(enc)->text[0] != 0);
-    CU_ASSERT_EQUAL(motus_encoder_send_device(enc, NULL, NULL, NULL), MOTUS_OK);
+    EXPECT_OK(motus_encoder_send_device(enc, NULL, NULL, NULL));
     CU_ASSERT_EQUAL(motus_encoder_receive(enc, &packet, -1), MOTUS_END);
     motus_encoder_close(&enc);
     motus_frame_unref(&frame);
@@ -150,7 +150,7 @@ static void lists_of_devices(void) {
     CU_ASSERT((status == MOTUS_ERR_NO_DEVICE || status == MOTUS_ERR_UNSUPPORTED) && !enc &&
               error.text[0]);
     c.backend = MOTUS_BACKEND_AUTO;
-    CU_ASSERT_EQUAL_FATAL(motus_encoder_open(&enc, &c, &error), MOTUS_OK);
+    REQUIRE_OK(motus_encoder_open(&enc, &c, &error));
     CU_ASSERT_EQUAL(motus_encoder_backend(enc), MOTUS_BACKEND_CPU);
     motus_encoder_close(&enc);
 }
@@ -163,21 +163,13 @@ static void level_follows_range(void) {
         MotusEncoderConfig config = encoder_case_config(176, 144);
         config.fps = (MotusRational){15, 1};
         config.range = cases[i][0];
-        CU_ASSERT_EQUAL_FATAL(motus_encoder_open(&enc, &config, NULL), MOTUS_OK);
+        REQUIRE_OK(motus_encoder_open(&enc, &config, NULL));
         MOTUS_CHECK(motus_encoder_level(enc) == cases[i][1], "R %d: level %d", config.range,
                     motus_encoder_level(enc));
         motus_encoder_close(&enc);
     }
 }
 
-static const MotusTest tests[] = {
-    {"stream_depends_on_settings_only", stream_depends_on_settings_only},
-    {"keyint_places_idr_pictures", keyint_places_idr_pictures},
-    {"calls_out_of_order_are_refused", calls_out_of_order_are_refused},
-    {"kept_frames_stay", kept_frames_stay},
-    {"device_frames_need_cuda", device_frames_need_cuda},
-    {"lists_of_devices", lists_of_devices},
-    {"level_follows_range", level_follows_range},
-    {0}};
-
-int main(int argc, char **argv) { return motus_test_main("encoder", tests, argc, argv); }
+MOTUS_SUITE("encoder", TEST(stream_depends_on_settings_only), TEST(keyint_places_idr_pictures),
+            TEST(calls_out_of_order_are_refused), TEST(kept_frames_stay),
+            TEST(device_frames_need_cuda), TEST(lists_of_devices), TEST(level_follows_range))

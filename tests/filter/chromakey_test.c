@@ -19,7 +19,7 @@ static MotusPlane make_rgb(int width, int height, const uint8_t near_colour[3], 
     return p;
 }
 
-// V = max, S = (max - min) / max, H in degrees by sector, + 360 when negative.
+// V = max, S = (max - min) / max, H in degrees by sector, + 360 if negative.
 static void hsv(double out[3], const double *c) {
     double r = c[0], g = c[1], b = c[2], high = fmax(r, fmax(g, b)), low = fmin(r, fmin(g, b)),
            d = high - low, h = 0;
@@ -35,7 +35,8 @@ static double hue_distance(double hue, const MotusKeyConfig *k) {
     return k->plain_hue || distance <= 180 ? distance : 360 - distance;
 }
 
-// 1 background, 0 foreground: the rule multiplied out. H in 1/16 degrees and S in 1/1024 are n / d.
+// Returns 1 for background, 0 for foreground by the documented rule, multiplied out: H in 1/16
+// degrees and S in 1/1024 are n / d.
 static int document_rule(const uint8_t *c, const MotusKeyConfig *k) {
     int r = c[0], g = c[1], b = c[2], high = r > g ? (r > b ? r : b) : (g > b ? g : b),
         low = r < g ? (r < b ? r : b) : (g < b ? g : b), d = high - low;
@@ -61,7 +62,7 @@ static MotusKeyConfig random_key(uint8_t colour[3]) {
     k.value_range = motus_test_range(1, 1024);
     k.plain_hue = motus_test_range(0, 1);
     if (motus_test_range(0, 3) ==
-        0) { // thresholds through and along the edges of sectors, half circles and whole ones
+        0) { // thresholds at the edges of sectors, half circles and whole circles
         k.hue = motus_test_range(0, 11) * 480, k.hue_range = motus_test_range(1, 12) * 480;
         if (motus_test_range(0, 1)) k.sat_range = k.value_range = 2048;
     }
@@ -83,7 +84,7 @@ static void rgb_is_the_document(void) {
         MotusPlane bg = make_rgb(fg.width / 3, fg.height, grey, 255),
                    dst = make_rgb(fg.width / 3, fg.height, grey, 0);
         MotusExec exec = {1, n & 1};
-        CU_ASSERT_EQUAL(motus_key_rgb24(&dst, &fg, &bg, &key, &exec), MOTUS_OK);
+        EXPECT_OK(motus_key_rgb24(&dst, &fg, &bg, &key, &exec));
         for (int y = 0; y < fg.height; y++)
             for (int x = 0; x < fg.width; x += 3) {
                 int rule = document_rule(fg.data + y * fg.stride + x, &key);
@@ -100,7 +101,7 @@ static void rgb_is_the_document(void) {
     MOTUS_CHECK(backgrounds > 1000 && foregrounds > 1000, "%d and %d", backgrounds, foregrounds);
 }
 
-// Hue 359 is 2 degrees from hue 1 the shorter way round the circle, 358 in the plain difference.
+// Hue 359 is 2 degrees from hue 1 around the circle, 358 without the circle.
 static void around_the_circle(void) {
     uint8_t fg_pixel[3] = {255, 0, 4}, bg_pixel[3] = {1, 2, 3}, out_pixel[3];
     MotusPlane fg = {fg_pixel, 3, 3, 1}, bg = {bg_pixel, 3, 3, 1}, out = {out_pixel, 3, 3, 1};
@@ -113,8 +114,8 @@ static void around_the_circle(void) {
     CU_ASSERT(!memcmp(out_pixel, fg_pixel, 3));
 }
 
-// On a grey ramp of backgrounds black and foregrounds white values, the weight rises with the
-// distance from the key, through 0 and 255.
+// On a ramp of grey, with a black background and white foreground, the weight rises with the
+// distance from the key, from 0 to 255.
 static void soft_edge(void) {
     MotusKeyConfig key = motus_key_config(0, 255, 0);
     key.sat_range = 300, key.soft_q8 = 256, key.value_range = 2048, key.hue_range = 5760;
@@ -124,7 +125,7 @@ static void soft_edge(void) {
     MotusPlane fg = {fg_row, sizeof fg_row, sizeof fg_row, 1},
                bg = {bg_row, sizeof bg_row, sizeof bg_row, 1},
                out = {out_row, sizeof out_row, sizeof out_row, 1};
-    CU_ASSERT_EQUAL(motus_key_rgb24(&out, &fg, &bg, &key, NULL), MOTUS_OK);
+    EXPECT_OK(motus_key_rgb24(&out, &fg, &bg, &key, NULL));
     int between = 0;
     for (int i = 0; i < 256; i++) {
         double distance = i / 255.0 * 1024 / 300, weight = (distance - 1) / 1.0;
@@ -136,8 +137,8 @@ static void soft_edge(void) {
     MOTUS_CHECK(between > 60, "%d", between);
 }
 
-// Weights of a soft edge are the farthest distance's; it and the threshold are rounded to 1/256,
-// and single precision loses a little.
+// The weight of a soft edge is that of the farthest distance. It and the threshold are rounded to
+// 1/256; single precision adds a small error.
 static void soft_weights(void) {
     int between = 0;
     for (int n = 0; n < 200; n++) {
@@ -145,13 +146,13 @@ static void soft_weights(void) {
         MotusKeyConfig key = random_key(colour);
         key.soft_q8 = motus_test_range(1, 1024);
         if (key.hue_range < 40)
-            key.hue_range += 40; // where thresholds are tiny, single precision tells
+            key.hue_range += 40; // tiny thresholds show the error of single precision
         if (key.sat_range < 40) key.sat_range += 40;
         if (key.value_range < 40) key.value_range += 40;
         MotusPlane fg = make_rgb(100, 2, colour, 80), bg = make_rgb(100, 2, colour, 0),
                    out = make_rgb(100, 2, colour, 0);
         memset(bg.data, 0, (size_t)(bg.stride * 2));
-        CU_ASSERT_EQUAL(motus_key_rgb24(&out, &fg, &bg, &key, &(MotusExec){1, n & 1}), MOTUS_OK);
+        EXPECT_OK(motus_key_rgb24(&out, &fg, &bg, &key, &(MotusExec){1, n & 1}));
         for (int i = 0; i < 300; i += 3) {
             double v[3], c[3] = {fg.data[i], fg.data[i + 1], fg.data[i + 2]};
             hsv(v, c);
@@ -185,7 +186,7 @@ static void spill(void) {
 
 static MotusFrame *make_frame(int width, int height, int flat) {
     MotusFrame *f = NULL;
-    CU_ASSERT_EQUAL_FATAL(motus_frame_alloc(&f, width, height), MOTUS_OK);
+    REQUIRE_OK(motus_frame_alloc(&f, width, height));
     for (int p = 0; p < 3; p++)
         for (int y = 0; y < f->plane[p].height; y++)
             for (int x = 0; x < f->plane[p].width; x++)
@@ -196,8 +197,8 @@ static MotusFrame *make_frame(int width, int height, int flat) {
     return f;
 }
 
-// Each luma sample follows the rule: saturation and value of its pixel of the RGB conversion, hue
-// of its chroma sample. Conversions are within 1 of the real matrix and nearly undo each other.
+// Each luma sample follows the rule with the saturation and value of its RGB pixel and the hue of
+// its chroma sample. Conversions are within 1 of the real matrix and nearly undo each other.
 static void frames(void) {
     int counts[2] = {0};
     for (int n = 0; n < 80; n++) {
@@ -207,12 +208,11 @@ static void frames(void) {
                    *dst = make_frame(w, h, 0);
         uint8_t none[3] = {0};
         MotusPlane rgb = make_rgb(w, h, none, 0);
-        CU_ASSERT_EQUAL(motus_frame_to_rgb24(&rgb, fg, m709, full, NULL), MOTUS_OK);
+        EXPECT_OK(motus_frame_to_rgb24(&rgb, fg, m709, full, NULL));
         MotusKeyConfig key = motus_key_config(rgb.data[0], rgb.data[1], rgb.data[2]);
         key.matrix_709 = m709, key.full_range = full;
         if (n % 5 == 1) key.hue_range = motus_test_range(1, 5760), key.plain_hue = n / 5 & 1;
-        CU_ASSERT_EQUAL(motus_key_frame(dst, fg, bg, &key, &(MotusExec){1 + n % 2, n / 4 & 1}),
-                        MOTUS_OK);
+        EXPECT_OK(motus_key_frame(dst, fg, bg, &key, &(MotusExec){1 + n % 2, n / 4 & 1}));
         double kr = m709 ? 0.2126 : 0.299, kb = m709 ? 0.0722 : 0.114, ly = full ? 1 : 219 / 255.0,
                lc = full ? 1 : 224 / 255.0;
         for (int y = 0; y < h; y++)
@@ -223,7 +223,7 @@ static void frames(void) {
                        cr = (fg->plane[2].data[at] - 128) / lc;
                 double from_chroma[3] = {2 * (1 - kr) * cr, 0, 2 * (1 - kb) * cb}, want[3];
                 from_chroma[1] = -(kr * from_chroma[0] + kb * from_chroma[2]) /
-                                 (1 - kr - kb); // exactly 0 where both are: grey's hue is 0
+                                 (1 - kr - kb); // exactly 0 where both are: the hue of grey is 0
                 for (int i = 0; i < 3; i++) want[i] = v + from_chroma[i];
                 const uint8_t *c = rgb.data + y * rgb.stride + 3 * x;
                 for (int i = 0; i < 3; i++) {
@@ -251,7 +251,7 @@ static void frames(void) {
     MOTUS_CHECK(counts[0] > 5000 && counts[1] > 5000, "%d and %d", counts[0], counts[1]);
 }
 
-// Grey survives both conversions exactly in full range; a colour comes back within 2.
+// Grey survives both conversions exactly in full range; a colour returns within 2.
 static void rgb_round_trip(void) {
     for (int n = 0; n < 20; n++) {
         uint8_t colour[3];
@@ -260,8 +260,8 @@ static void rgb_round_trip(void) {
             m709 = n / 2 & 1;
         MotusPlane rgb = make_rgb(w, h, colour, 0), back = make_rgb(w, h, colour, 0);
         MotusFrame *f = make_frame(w, h, 0);
-        CU_ASSERT_EQUAL(motus_rgb24_to_frame(f, &rgb, m709, full, NULL), MOTUS_OK);
-        CU_ASSERT_EQUAL(motus_frame_to_rgb24(&back, f, m709, full, NULL), MOTUS_OK);
+        EXPECT_OK(motus_rgb24_to_frame(f, &rgb, m709, full, NULL));
+        EXPECT_OK(motus_frame_to_rgb24(&back, f, m709, full, NULL));
         for (int y = 0; y < h; y++)
             for (int x = 0; x < 3 * w; x++)
                 MOTUS_CHECK(abs(back.data[y * back.stride + x] - colour[x % 3]) <= 3, "%d, not %d",
@@ -271,7 +271,7 @@ static void rgb_round_trip(void) {
     }
 }
 
-// Split planes hold each channel; joined again they are the picture.
+// Split planes hold one channel each; joined, they are the picture again.
 static void channels(void) {
     for (int n = 0; n < 20; n++) {
         uint8_t colour[3] = {60, 120, 200};
@@ -283,13 +283,13 @@ static void channels(void) {
             planes[k] = (MotusPlane){NULL, rgb.width / 3 + n, rgb.width / 3, rgb.height};
             planes[k].data = motus_test_guarded((size_t)(planes[k].stride * rgb.height));
         }
-        CU_ASSERT_EQUAL(motus_rgb24_split(planes, &rgb, &exec), MOTUS_OK);
+        EXPECT_OK(motus_rgb24_split(planes, &rgb, &exec));
         for (int i = 0; i < rgb.width * rgb.height; i++) {
             int x = i % rgb.width, y = i / rgb.width;
             CU_ASSERT_EQUAL(planes[x % 3].data[y * planes[x % 3].stride + x / 3],
                             rgb.data[y * rgb.stride + x]);
         }
-        CU_ASSERT_EQUAL(motus_rgb24_join(&back, planes, &exec), MOTUS_OK);
+        EXPECT_OK(motus_rgb24_join(&back, planes, &exec));
         for (int y = 0; y < rgb.height; y++)
             CU_ASSERT(
                 !memcmp(back.data + y * back.stride, rgb.data + y * rgb.stride, (size_t)rgb.width));
@@ -331,15 +331,6 @@ static void executors_agree(void) {
     }
 }
 
-static const MotusTest tests[] = {{"rgb_is_the_document", rgb_is_the_document},
-                                  {"around_the_circle", around_the_circle},
-                                  {"soft_edge", soft_edge},
-                                  {"soft_weights", soft_weights},
-                                  {"spill", spill},
-                                  {"frames", frames},
-                                  {"rgb_round_trip", rgb_round_trip},
-                                  {"channels", channels},
-                                  {"executors_agree", executors_agree},
-                                  {0}};
-
-int main(int argc, char **argv) { return motus_test_main("chromakey", tests, argc, argv); }
+MOTUS_SUITE("chromakey", TEST(rgb_is_the_document), TEST(around_the_circle), TEST(soft_edge),
+            TEST(soft_weights), TEST(spill), TEST(frames), TEST(rgb_round_trip), TEST(channels),
+            TEST(executors_agree))

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Luma and chroma within `spread` of values of their own.
+// Returns a frame of luma and chroma within `spread` of one value each.
 static MotusFrame *make_frame(int width, int height, int spread) {
     MotusFrame *f = NULL;
     if (motus_frame_alloc(&f, width, height)) abort();
@@ -22,19 +22,19 @@ static MotusFrame *make_frame(int width, int height, int spread) {
     return f;
 }
 
-// To RGB24, every third byte through its own equalizer, and back.
+// Converts to RGB24, equalizes each channel by itself, and converts back.
 static void by_hand(MotusFrame *dst, const MotusFrame *src, MotusEqualizer *const channel[3],
                     int matrix_709, int full_range) {
     int w = src->width, h = src->height;
     MotusPlane rgb = {malloc(3 * (size_t)w * (size_t)h), 3 * w, 3 * w, h},
                one = {malloc((size_t)w * (size_t)h), w, w, h};
-    CU_ASSERT_EQUAL(motus_frame_to_rgb24(&rgb, src, matrix_709, full_range, NULL), MOTUS_OK);
+    EXPECT_OK(motus_frame_to_rgb24(&rgb, src, matrix_709, full_range, NULL));
     for (int k = 0; k < 3; k++) {
         for (int i = 0; i < w * h; i++) one.data[i] = rgb.data[3 * i + k];
-        CU_ASSERT_EQUAL(motus_equalizer_run(channel[k], &one, &one, NULL), MOTUS_OK);
+        EXPECT_OK(motus_equalizer_run(channel[k], &one, &one, NULL));
         for (int i = 0; i < w * h; i++) rgb.data[3 * i + k] = one.data[i];
     }
-    CU_ASSERT_EQUAL(motus_rgb24_to_frame(dst, &rgb, matrix_709, full_range, NULL), MOTUS_OK);
+    EXPECT_OK(motus_rgb24_to_frame(dst, &rgb, matrix_709, full_range, NULL));
     free(rgb.data), free(one.data);
 }
 
@@ -48,14 +48,13 @@ static void each_channel_by_itself(void) {
         MotusExec exec = {1 + n % 3, n >> 2 & 1};
         MotusEqualizer *channel[3];
         MotusRgbEqualizer *e;
-        CU_ASSERT_EQUAL_FATAL(motus_rgb_equalizer_open(&e, &config, w, h, m709, full), MOTUS_OK);
-        for (int k = 0; k < 3; k++)
-            CU_ASSERT_EQUAL_FATAL(motus_equalizer_open(&channel[k], &config, w, h), MOTUS_OK);
+        REQUIRE_OK(motus_rgb_equalizer_open(&e, &config, w, h, m709, full));
+        for (int k = 0; k < 3; k++) REQUIRE_OK(motus_equalizer_open(&channel[k], &config, w, h));
         for (int picture = 0; picture < 3; picture++) {
             MotusFrame *src = make_frame(w, h, n % 5 ? 60 : 255), *want = make_frame(w, h, 0),
                        *dst = make_frame(w, h, 0);
             by_hand(want, src, channel, m709, full);
-            CU_ASSERT_EQUAL(motus_rgb_equalizer_run(e, dst, src, &exec), MOTUS_OK);
+            EXPECT_OK(motus_rgb_equalizer_run(e, dst, src, &exec));
             MOTUS_CHECK(motus_test_same_frames(dst, want), "%dx%d case %d picture %d", w, h, n,
                         picture);
             motus_frame_unref(&src), motus_frame_unref(&want), motus_frame_unref(&dst);
@@ -65,7 +64,7 @@ static void each_channel_by_itself(void) {
     }
 }
 
-// Three equal channels have one curve, luma's; in place.
+// Three equal channels have luma's curve; in place.
 static void grey_is_equalized_in_luma(void) {
     MotusEqualizeConfig config = motus_equalize_config_default();
     MotusRgbEqualizer *e;
@@ -73,11 +72,11 @@ static void grey_is_equalized_in_luma(void) {
     MotusFrame *f = make_frame(80, 60, 50), *want = make_frame(80, 60, 0);
     for (int p = 1; p < 3; p++)
         for (int y = 0; y < 30; y++) memset(f->plane[p].data + y * f->plane[p].stride, 128, 40);
-    CU_ASSERT_EQUAL_FATAL(motus_frame_copy_padded(want, f), MOTUS_OK);
-    CU_ASSERT_EQUAL_FATAL(motus_rgb_equalizer_open(&e, &config, 80, 60, 0, 1), MOTUS_OK);
-    CU_ASSERT_EQUAL_FATAL(motus_equalizer_open(&luma, &config, 80, 60), MOTUS_OK);
-    CU_ASSERT_EQUAL(motus_equalizer_run(luma, &want->plane[0], &want->plane[0], NULL), MOTUS_OK);
-    CU_ASSERT_EQUAL(motus_rgb_equalizer_run(e, f, f, NULL), MOTUS_OK);
+    REQUIRE_OK(motus_frame_copy_padded(want, f));
+    REQUIRE_OK(motus_rgb_equalizer_open(&e, &config, 80, 60, 0, 1));
+    REQUIRE_OK(motus_equalizer_open(&luma, &config, 80, 60));
+    EXPECT_OK(motus_equalizer_run(luma, &want->plane[0], &want->plane[0], NULL));
+    EXPECT_OK(motus_rgb_equalizer_run(e, f, f, NULL));
     CU_ASSERT(motus_test_same_frames(f, want));
     motus_rgb_equalizer_close(&e), motus_equalizer_close(&luma);
     motus_frame_unref(&f), motus_frame_unref(&want);
@@ -97,9 +96,5 @@ static void memory_runs_out(void) {
     motus_rgb_equalizer_close(&e);
 }
 
-static const MotusTest tests[] = {{"each_channel_by_itself", each_channel_by_itself},
-                                  {"grey_is_equalized_in_luma", grey_is_equalized_in_luma},
-                                  {"memory_runs_out", memory_runs_out},
-                                  {0}};
-
-int main(int argc, char **argv) { return motus_test_main("equalize_rgb", tests, argc, argv); }
+MOTUS_SUITE("equalize_rgb", TEST(each_channel_by_itself), TEST(grey_is_equalized_in_luma),
+            TEST(memory_runs_out))

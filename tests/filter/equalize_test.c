@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// kind: 0 random, 1 dark and narrow, 2 one value, 3 two values, 4 gradient
+// Returns a plane of the kind: 0 random, 1 dark and narrow, 2 one value, 3 two values, 4 gradient.
 static MotusPlane make_plane(int width, int height, int kind) {
     MotusPlane p = {NULL, width + 3, width, height};
     p.data = motus_test_guarded((size_t)p.stride * (size_t)height);
@@ -30,8 +30,8 @@ static int same_rows(const MotusPlane *a, const MotusPlane *b) {
     return 1;
 }
 
-// The document: s_k = int(255 * sum of p(r_j) + 0.5), here in long double, which holds the exact
-// tie (64-bit mantissa, denominators below 2^28).
+// The definition: s_k = int(255 * sum of p(r_j) + 0.5), in long double, which holds exact ties
+// (64-bit mantissa, denominators below 2^28).
 static void global_is_the_formula(void) {
     for (int n = 0; n < 60; n++) {
         MotusPlane src = make_plane(motus_test_range(1, 120), motus_test_range(1, 90), n % 5),
@@ -39,8 +39,8 @@ static void global_is_the_formula(void) {
         MotusEqualizeConfig config = motus_equalize_config_default();
         MotusExec exec = {1 + n % 3, n & 1};
         MotusEqualizer *e;
-        CU_ASSERT_EQUAL(motus_equalizer_open(&e, &config, src.width, src.height), MOTUS_OK);
-        CU_ASSERT_EQUAL(motus_equalizer_run(e, &dst, &src, &exec), MOTUS_OK);
+        EXPECT_OK(motus_equalizer_open(&e, &config, src.width, src.height));
+        EXPECT_OK(motus_equalizer_run(e, &dst, &src, &exec));
         long count[256] = {0}, total = (long)src.width * src.height, sum = 0;
         int want[256];
         for (int y = 0; y < src.height; y++)
@@ -57,7 +57,7 @@ static void global_is_the_formula(void) {
     }
 }
 
-// Clip, deal out, curve of one tile, as published: plain loops in the order of their definition.
+// Curve of one tile as published: clip, redistribute, accumulate, in plain loops.
 static void tile_curve(int curve[256], const MotusPlane *p, int x0, int y0, int x1, int y1,
                        double clip) {
     long count[256] = {0}, total = (long)(x1 - x0) * (y1 - y0), sum = 0, excess = 0;
@@ -76,7 +76,7 @@ static void tile_curve(int curve[256], const MotusPlane *p, int x0, int y0, int 
         sum += count[k], curve[k] = (int)floor(255.0 * (double)sum / (double)total + 0.5 + 1e-12);
 }
 
-// Within 1 of the real-valued bilinear mean (weights are rounded to 1/1024).
+// Within 1 of the bilinear mean in real numbers: weights are rounded to 1/1024.
 static void clahe_is_the_definition(void) {
     static int curve[64 * 64][256];
     for (int n = 0; n < 40; n++) {
@@ -86,8 +86,8 @@ static void clahe_is_the_definition(void) {
                                       64 * motus_test_range(0, 20), 0};
         MotusExec exec = {1 + n % 2, 0};
         MotusEqualizer *e;
-        CU_ASSERT_EQUAL(motus_equalizer_open(&e, &config, src.width, src.height), MOTUS_OK);
-        CU_ASSERT_EQUAL(motus_equalizer_run(e, &dst, &src, &exec), MOTUS_OK);
+        EXPECT_OK(motus_equalizer_open(&e, &config, src.width, src.height));
+        EXPECT_OK(motus_equalizer_run(e, &dst, &src, &exec));
         int tw = (src.width + config.tiles_x - 1) / config.tiles_x,
             th = (src.height + config.tiles_y - 1) / config.tiles_y;
         int nx = (src.width + tw - 1) / tw, ny = (src.height + th - 1) / th, worst = 0;
@@ -128,7 +128,7 @@ static void executors_agree(void) {
         MotusEqualizer *e[2];
         MotusExec exec[2] = {{1, 1}, {4, 0}};
         for (int k = 0; k < 2; k++)
-            CU_ASSERT_EQUAL(motus_equalizer_open(&e[k], &config, src.width, src.height), MOTUS_OK);
+            EXPECT_OK(motus_equalizer_open(&e[k], &config, src.width, src.height));
         for (int picture = 0; picture < 3; picture++) {
             motus_equalizer_run(e[0], &a, &src, &exec[0]);
             motus_equalizer_run(e[1], &b, &src, &exec[1]);
@@ -146,7 +146,7 @@ static void executors_agree(void) {
     }
 }
 
-// All 256 values through a random table, at every alignment of the row's end.
+// All 256 values through a random table, with every alignment of the row's end.
 static void table_mapping(void) {
     uint8_t curve[256];
     for (int n = 0; n < 100; n++) {
@@ -161,7 +161,7 @@ static void table_mapping(void) {
     }
 }
 
-// A flickering scene: the smoothed curve moves less; a cut starts anew; curves never fall.
+// In a flickering scene the smoothed curve moves less. A cut resets it. Curves are monotone.
 static void smoothing(void) {
     MotusPlane src = make_plane(96, 64, 1), dst = make_plane(96, 64, 2),
                cut = make_plane(96, 64, 2);
@@ -204,17 +204,10 @@ static void memory_runs_out(void) {
         CU_ASSERT_EQUAL(motus_equalizer_open(&e, &config, 8, 8), MOTUS_ERR_MEMORY);
     }
     motus_alloc_fail_after(-1);
-    CU_ASSERT_EQUAL(motus_equalizer_open(&e, &config, 8, 8), MOTUS_OK);
+    EXPECT_OK(motus_equalizer_open(&e, &config, 8, 8));
     motus_equalizer_close(&e);
     motus_equalizer_close(&e);
 }
 
-static const MotusTest tests[] = {{"global_is_the_formula", global_is_the_formula},
-                                  {"clahe_is_the_definition", clahe_is_the_definition},
-                                  {"executors_agree", executors_agree},
-                                  {"table_mapping", table_mapping},
-                                  {"smoothing", smoothing},
-                                  {"memory_runs_out", memory_runs_out},
-                                  {0}};
-
-int main(int argc, char **argv) { return motus_test_main("equalize", tests, argc, argv); }
+MOTUS_SUITE("equalize", TEST(global_is_the_formula), TEST(clahe_is_the_definition),
+            TEST(executors_agree), TEST(table_mapping), TEST(smoothing), TEST(memory_runs_out))

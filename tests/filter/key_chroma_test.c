@@ -10,14 +10,14 @@
 
 static MotusFrame *random_frame(int width, int height) {
     MotusFrame *f = NULL;
-    CU_ASSERT_EQUAL_FATAL(motus_frame_alloc(&f, width, height), MOTUS_OK);
+    REQUIRE_OK(motus_frame_alloc(&f, width, height));
     for (int p = 0; p < 3; p++)
         motus_test_fill(f->plane[p].data, (size_t)(f->plane[p].stride * f->plane[p].height));
     return f;
 }
 
-// Spill in 4:2:0, for every pair of chroma samples: what lies within 45 degrees of the key's
-// direction moves against it, by as much as it lies inside.
+// Spill in 4:2:0, for every pair of chroma samples: those within 45 degrees of the key's direction
+// move away from it, by the distance to that border.
 static void chroma_spill(void) {
     MotusFrame *f = random_frame(512, 512), *dst = random_frame(512, 512);
     for (int i = 0; i < 256 * 256; i++) {
@@ -32,9 +32,9 @@ static void chroma_spill(void) {
         key.matrix_709 = n & 1, key.full_range = n >> 1 & 1,
         key.spill_q8 = motus_test_range(1, 256);
         key.saturation = key.value = 0, key.sat_range = key.value_range = 1,
-        key.soft_q8 = 1; // nothing is background but black
+        key.soft_q8 = 1; // only black is background
         for (int y = 0; y < 512; y++) memset(f->plane[0].data + y * f->plane[0].stride, 255, 512);
-        CU_ASSERT_EQUAL(motus_key_frame(dst, f, f, &key, NULL), MOTUS_OK);
+        EXPECT_OK(motus_key_frame(dst, f, f, &key, NULL));
         double luma = kr * c[0] + (1 - kr - kb) * c[1] + kb * c[2], cb = (c[2] - luma) / (1 - kb),
                cr = (c[0] - luma) / (1 - kr), length = hypot(cb, cr);
         cb /= length, cr /= length;
@@ -46,7 +46,6 @@ static void chroma_spill(void) {
             for (int p = 0; p < 2; p++) {
                 int got = dst->plane[1 + p].data[i / 256 * dst->plane[1 + p].stride + i % 256];
                 if (fabs(got - want[p]) > 0.5 + 0.4) { // directions are rounded to 1/1024 and hues
-                                                       // to 1/16 degree: 181 / 1024 * 2
                     MOTUS_CHECK(0, "case %d, chroma %d: %d, not %g", n, i, got, want[p]);
                     return;
                 }
@@ -56,7 +55,7 @@ static void chroma_spill(void) {
     motus_frame_unref(&f), motus_frame_unref(&dst);
 }
 
-// Weights of chroma samples are rounded means; where a row has an odd number of luma samples, the
+// Weights of chroma samples are rounded means. In a row with an odd number of luma samples, the
 // last one counts twice.
 static void mean_weights(void) {
     const MotusKeyOps *ops[2] = {&motus_key_ops_c, &motus_key_ops_c};
@@ -80,8 +79,8 @@ static void mean_weights(void) {
     }
 }
 
-// Chroma is mixed by the mean of its luma samples' weights; a last single column or row counts
-// twice. Dark luma is background here, bright luma not.
+// Chroma is mixed by the mean weight of its luma samples; a last single column or row counts twice.
+// Dark luma is background here, bright luma foreground.
 static void chroma_mean(void) {
     for (int n = 0; n < 60; n++) {
         int w = motus_test_range(1, 300), h = motus_test_range(1, 9);
@@ -92,8 +91,7 @@ static void chroma_mean(void) {
                        (size_t)fg->plane[p].width);
         MotusKeyConfig key = motus_key_config(0, 0, 0);
         key.hue_range = 5760, key.sat_range = 2048, key.value_range = 512, key.full_range = 1;
-        CU_ASSERT_EQUAL(motus_key_frame(dst, fg, bg, &key, &(MotusExec){1 + n % 2, n / 2 & 1}),
-                        MOTUS_OK);
+        EXPECT_OK(motus_key_frame(dst, fg, bg, &key, &(MotusExec){1 + n % 2, n / 2 & 1}));
         for (int y = 0; y < h; y += 2)
             for (int x = 0; x < w; x += 2) {
                 int bright = 0;
@@ -112,9 +110,4 @@ static void chroma_mean(void) {
     }
 }
 
-static const MotusTest tests[] = {{"chroma_spill", chroma_spill},
-                                  {"mean_weights", mean_weights},
-                                  {"chroma_mean", chroma_mean},
-                                  {0}};
-
-int main(int argc, char **argv) { return motus_test_main("key_chroma", tests, argc, argv); }
+MOTUS_SUITE("key_chroma", TEST(chroma_spill), TEST(mean_weights), TEST(chroma_mean))

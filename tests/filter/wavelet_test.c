@@ -21,14 +21,14 @@ static MotusPlane make_plane(int width, int height, int kind) {
     return p;
 }
 
-// Sample i of an extended line of n samples.
+// Returns sample i of a line of n samples extended beyond its ends.
 static double extended(const double *x, int step, int n, int i, MotusWaveletEdge edge) {
     if (edge == MOTUS_WAVELET_PERIODIC) return x[((i % n) + n) % n * step];
     while (i < 0 || i >= n) i = i < 0 ? -1 - i : 2 * n - 1 - i;
     return x[i * step];
 }
 
-// One line: low[i] = sum h_k x(2 i + k - before), high with g_k = (-1)^k h_(3-k).
+// Transforms one line: low[i] = sum h_k x(2 i + k - before), high with g_k = (-1)^k h_(3-k).
 static void line(double *low, double *high, int out_step, int count, const double *x, int step,
                  int n, MotusWaveletEdge edge) {
     double r = sqrt(3), s = 4 * sqrt(2),
@@ -44,7 +44,7 @@ static void line(double *low, double *high, int out_step, int count, const doubl
     }
 }
 
-// Largest difference of one band from an array of doubles with rows of `pitch`.
+// Largest difference of a band from doubles in rows of `pitch`.
 static double band_error(const float *coefs, MotusBand band, const double *want, int pitch) {
     double worst = 0;
     for (int y = 0; y < band.height; y++)
@@ -56,7 +56,8 @@ static double band_error(const float *coefs, MotusBand band, const double *want,
     return worst;
 }
 
-// Each level from the definition, all rows first, then all columns.
+// Computes each level from the definition, all rows first, then all columns. Returns the largest
+// error.
 static double definition_error(const float *coefs, const MotusPlane *src,
                                const MotusWaveletShape *s) {
     int w = s->in_width[0], h = s->in_height[0];
@@ -91,29 +92,29 @@ static int most_levels(int width, int height, MotusWaveletEdge edge) {
     return levels;
 }
 
-// Values reach 255 * 2^levels; a level rounds at most 14 times, each by 2^-24 of a value: under
-// 2^-24 * 14 * 255 * 2^levels * levels.
+// Values reach 255 * 2^levels. A level rounds at most 14 times, each by 2^-24 of a value: the error
+// is under 2^-24 * 14 * 255 * 2^levels * levels.
 static double bound(int levels) { return 14.0 * 255 * levels * (1 << levels) / (1 << 24); }
 
 static void both_ways(int width, int height, int kind, int levels, MotusWaveletEdge edge,
                       MotusExec exec) {
     MotusWaveletShape s;
     MotusPlane src = make_plane(width, height, kind), dst = make_plane(width, height, 0);
-    CU_ASSERT_EQUAL_FATAL(motus_wavelet_shape(&s, width, height, levels, edge), MOTUS_OK);
+    REQUIRE_OK(motus_wavelet_shape(&s, width, height, levels, edge));
     float *coefs = (float *)(void *)motus_test_guarded(s.size * sizeof *coefs),
           *real = calloc((size_t)(width * height), sizeof *real);
-    CU_ASSERT_EQUAL(motus_wavelet_forward(coefs, &src, &s, &exec), MOTUS_OK);
+    EXPECT_OK(motus_wavelet_forward(coefs, &src, &s, &exec));
     double error = definition_error(coefs, &src, &s);
     MOTUS_CHECK(error <= bound(levels), "%dx%d levels %d edge %d: %g", width, height, levels,
                 (int)edge, error);
-    CU_ASSERT_EQUAL(motus_wavelet_inverse_float(real, coefs, &s, &exec), MOTUS_OK);
+    EXPECT_OK(motus_wavelet_inverse_float(real, coefs, &s, &exec));
     double worst = 0;
     for (int i = 0; i < width * height; i++)
         worst = fmax(worst, fabs(real[i] - src.data[i / width * src.stride + i % width]));
     MOTUS_CHECK(worst <= 1e-4 * 255, "%dx%d levels %d edge %d: reconstruction off by %g", width,
                 height, levels, (int)edge, worst);
     motus_wavelet_forward(coefs, &src, &s, &exec);
-    CU_ASSERT_EQUAL(motus_wavelet_inverse_plane(&dst, coefs, &s, &exec), MOTUS_OK);
+    EXPECT_OK(motus_wavelet_inverse_plane(&dst, coefs, &s, &exec));
     for (int y = 0; y < height; y++)
         CU_ASSERT(!memcmp(dst.data + y * dst.stride, src.data + y * src.stride, (size_t)width));
     CU_ASSERT(motus_test_guard_ok(dst.data) && motus_test_guard_ok((uint8_t *)coefs));
@@ -179,7 +180,7 @@ static double noise_power(const MotusPlane *p, const MotusPlane *clean) {
     return sum / p->width / p->height;
 }
 
-// Noise of 2 * 5 uniform summands on a smooth picture goes down by more than two thirds; strength 0
+// The noise (two uniform summands on a smooth picture) falls by more than two thirds; strength 0
 // changes nothing.
 static void denoising(void) {
     MotusPlane clean = make_plane(160, 120, 2), noisy = make_plane(160, 120, 2),
@@ -192,21 +193,21 @@ static void denoising(void) {
             clean.data[y * clean.stride + x] = (uint8_t)lround(v);
             noisy.data[y * noisy.stride + x] = (uint8_t)lround(v + noise);
         }
-    CU_ASSERT_EQUAL(motus_wavelet_denoise(&out, &noisy, 0, 20.0f, NULL), MOTUS_OK);
+    EXPECT_OK(motus_wavelet_denoise(&out, &noisy, 0, 20.0f, NULL));
     double before = noise_power(&noisy, &clean), after = noise_power(&out, &clean);
     MOTUS_CHECK(after < before / 3, "%g from %g", after, before);
-    CU_ASSERT_EQUAL(motus_wavelet_denoise(&out, &noisy, 2, 0.0f, NULL), MOTUS_OK);
+    EXPECT_OK(motus_wavelet_denoise(&out, &noisy, 2, 0.0f, NULL));
     CU_ASSERT(noise_power(&out, &noisy) == 0);
     motus_test_guard_free(clean.data), motus_test_guard_free(noisy.data),
         motus_test_guard_free(out.data);
 }
 
-// The deepest level still has more than one sample in each direction.
+// The deepest level has more than one sample in each direction.
 static void depth(void) {
     MotusWaveletShape s;
     CU_ASSERT_EQUAL(motus_wavelet_shape(&s, 1, 1, 1, MOTUS_WAVELET_PERIODIC), MOTUS_ERR_ARGUMENT);
     CU_ASSERT_EQUAL(motus_wavelet_shape(&s, 8, 4, 3, MOTUS_WAVELET_PERIODIC), MOTUS_ERR_ARGUMENT);
-    CU_ASSERT_EQUAL(motus_wavelet_shape(&s, 8, 5, 3, MOTUS_WAVELET_SYMMETRIC), MOTUS_OK);
+    EXPECT_OK(motus_wavelet_shape(&s, 8, 5, 3, MOTUS_WAVELET_SYMMETRIC));
     MotusPlane one = make_plane(1, 1, 0);
     CU_ASSERT_EQUAL(motus_wavelet_denoise(&one, &one, 0, 5.0f, NULL), MOTUS_ERR_ARGUMENT);
     motus_test_guard_free(one.data);
@@ -222,11 +223,5 @@ static void memory_runs_out(void) {
     motus_test_guard_free(p.data);
 }
 
-static const MotusTest tests[] = {{"definition_and_reconstruction", definition_and_reconstruction},
-                                  {"executors_agree", executors_agree},
-                                  {"denoising", denoising},
-                                  {"depth", depth},
-                                  {"memory_runs_out", memory_runs_out},
-                                  {0}};
-
-int main(int argc, char **argv) { return motus_test_main("wavelet", tests, argc, argv); }
+MOTUS_SUITE("wavelet", TEST(definition_and_reconstruction), TEST(executors_agree), TEST(denoising),
+            TEST(depth), TEST(memory_runs_out))

@@ -18,7 +18,7 @@ enum { WIDTH = 70, HEIGHT = 40, CASES = 60 }; // no whole MBs
 
 static MotusField *random_field(int whole_range) {
     MotusField *field = NULL;
-    CU_ASSERT_EQUAL_FATAL(motus_field_alloc(&field, WIDTH, HEIGHT), MOTUS_OK);
+    REQUIRE_OK(motus_field_alloc(&field, WIDTH, HEIGHT));
     const int reach = whole_range ? 32767 : 300,
               most = motus_test_range(0, 1) ? 3 : 4000; // small costs are often equal
     for (int i = 0; i < MOTUS_BLOCKS * field->n_mb; i++) {
@@ -238,11 +238,5 @@ static void dense_flow(void) {
     }
 }
 
-static const MotusTest tests[] = {{"least_partitions", least_partitions},
-                                  {"nvenc_data", nvenc_data},
-                                  {"nvenc_hints", nvenc_hints},
-                                  {"fei_vectors", fei_vectors},
-                                  {"dense_flow", dense_flow},
-                                  {0}};
-
-int main(int argc, char **argv) { return motus_test_main("field_shapes", tests, argc, argv); }
+MOTUS_SUITE("field_shapes", TEST(least_partitions), TEST(nvenc_data), TEST(nvenc_hints),
+            TEST(fei_vectors), TEST(dense_flow))

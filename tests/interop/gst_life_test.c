@@ -390,20 +390,9 @@ static void late_frames_are_dropped(void) {
     }
 }
 
-static const MotusTest tests[] = {
-    {"other_caps_are_refused", other_caps_are_refused},
-    {"bad_settings_fail_the_state_change", bad_settings_fail_the_state_change},
-    {"good_settings_start", good_settings_start},
-    {"key_units_on_request", key_units_on_request},
-    {"rate_changes", rate_changes},
-    {"rates_from_another_thread", rates_from_another_thread},
-    {"latency_is_told", latency_is_told},
-    {"end_without_frames", end_without_frames},
-    {"sizes_change", sizes_change},
-    {"flush_drops", flush_drops},
-    {"idr_numbers_differ", idr_numbers_differ},
-    {"fifty_lives", fifty_lives},
-    {"late_frames_are_dropped", late_frames_are_dropped},
-    {0}};
-
-int main(int argc, char **argv) { return motus_gst_main("gst_life", tests, argc, argv); }
+MOTUS_SUITE_BY(motus_gst_main, "gst_life", TEST(other_caps_are_refused),
+               TEST(bad_settings_fail_the_state_change), TEST(good_settings_start),
+               TEST(key_units_on_request), TEST(rate_changes), TEST(rates_from_another_thread),
+               TEST(latency_is_told), TEST(end_without_frames), TEST(sizes_change),
+               TEST(flush_drops), TEST(idr_numbers_differ), TEST(fifty_lives),
+               TEST(late_frames_are_dropped))

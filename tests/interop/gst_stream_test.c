@@ -192,7 +192,7 @@ static void avc_has_the_same_units(void) {
     uint8_t record[64] = {0};
     size_t headers_size;
     MotusEncoder *enc = NULL;
-    CU_ASSERT_EQUAL_FATAL(motus_encoder_open(&enc, &config, NULL), MOTUS_OK);
+    REQUIRE_OK(motus_encoder_open(&enc, &config, NULL));
     const uint8_t *headers =
         motus_encoder_headers(enc, &headers_size); // 00 00 00 01, SPS, 00 00 00 01, PPS
     const gsize size = gst_buffer_extract(gst_value_get_buffer(data), 0, record, sizeof record);
@@ -238,7 +238,7 @@ static void caps_say_what_it_is(void) {
     char text[400];
     MotusEncoderConfig config = base_config();
     MotusEncoder *enc = NULL;
-    CU_ASSERT_EQUAL_FATAL(motus_encoder_open(&enc, &config, NULL), MOTUS_OK);
+    REQUIRE_OK(motus_encoder_open(&enc, &config, NULL));
     const int level = motus_encoder_level(enc);
     motus_encoder_close(&enc);
     snprintf(text, sizeof text,
@@ -287,10 +287,10 @@ static gchar *first_pass_log(MotusEncoderConfig config) {
     MotusEncoder *enc = NULL;
     MotusPacket *packet;
     config.pass = 1;
-    CU_ASSERT_EQUAL_FATAL(motus_encoder_open(&enc, &config, NULL), MOTUS_OK);
+    REQUIRE_OK(motus_encoder_open(&enc, &config, NULL));
     for (int t = 0; t <= PICTURES; t++) {
         MotusFrame *frame = t < PICTURES ? motus_gst_picture(WIDTH, HEIGHT, t) : NULL;
-        CU_ASSERT_EQUAL(motus_encoder_send(enc, frame, NULL), MOTUS_OK);
+        EXPECT_OK(motus_encoder_send(enc, frame, NULL));
         motus_frame_unref(&frame);
         while (motus_encoder_receive(enc, &packet, -1) == MOTUS_OK) {
             g_string_append(log, packet->pass_log);
@@ -328,13 +328,6 @@ static void two_passes(void) {
     remove(path);
 }
 
-static const MotusTest tests[] = {{"streams_are_the_encoders", streams_are_the_encoders},
-                                  {"variable_rate", variable_rate},
-                                  {"full_range_and_unknown", full_range_and_unknown},
-                                  {"avc_has_the_same_units", avc_has_the_same_units},
-                                  {"caps_say_what_it_is", caps_say_what_it_is},
-                                  {"times_and_flags", times_and_flags},
-                                  {"two_passes", two_passes},
-                                  {0}};
-
-int main(int argc, char **argv) { return motus_gst_main("gst_stream", tests, argc, argv); }
+MOTUS_SUITE_BY(motus_gst_main, "gst_stream", TEST(streams_are_the_encoders), TEST(variable_rate),
+               TEST(full_range_and_unknown), TEST(avc_has_the_same_units),
+               TEST(caps_say_what_it_is), TEST(times_and_flags), TEST(two_passes))

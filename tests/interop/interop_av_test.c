@@ -17,14 +17,14 @@
 static void frames_share_samples(void) {
     MotusFrame *frame = NULL, *back = NULL;
     AVFrame *av = NULL;
-    CU_ASSERT_EQUAL_FATAL(motus_frame_alloc(&frame, 34, 18), MOTUS_OK);
+    REQUIRE_OK(motus_frame_alloc(&frame, 34, 18));
     uint8_t *data = frame->plane[0].data;
     frame->number = 7;
     memset(data, 50, 34);
-    CU_ASSERT_EQUAL_FATAL(motus_frame_to_av(&av, frame), MOTUS_OK);
+    REQUIRE_OK(motus_frame_to_av(&av, frame));
     motus_frame_unref(&frame); // av holds the samples now
     CU_ASSERT(av->data[0] == data && av->width == 34 && av->height == 18 && av->pts == 7);
-    CU_ASSERT_EQUAL_FATAL(motus_frame_from_av(&back, av), MOTUS_OK);
+    REQUIRE_OK(motus_frame_from_av(&back, av));
     av_frame_free(&av); // and now `back` does
     CU_ASSERT(back->plane[0].data == data && back->plane[2].width == 17 && back->number == 7);
     CU_ASSERT_EQUAL(back->plane[0].data[33], 50);
@@ -51,7 +51,7 @@ static void cuda_frames_are_described(void) {
     av_cuda_frame(&f, AV_PIX_FMT_NV12, 350, 286, some);
     f.av.data[0] = (uint8_t *)(uintptr_t)0x10000, f.av.data[1] = (uint8_t *)(uintptr_t)0x50000;
     f.av.linesize[0] = f.av.linesize[1] = 512;
-    CU_ASSERT_EQUAL(motus_image_from_av_cuda(&image, &stream, &f.av), MOTUS_OK);
+    EXPECT_OK(motus_image_from_av_cuda(&image, &stream, &f.av));
     CU_ASSERT(image.width == 350 && image.height == 286 && image.samples == MOTUS_SAMPLES_YUV420 &&
               stream == some);
     CU_ASSERT(image.data[0] == f.av.data[0] && image.data[1] == f.av.data[1] &&
@@ -62,7 +62,7 @@ static void cuda_frames_are_described(void) {
     CU_ASSERT_EQUAL(motus_image_from_av_cuda(&image, &stream, &f.av),
                     MOTUS_ERR_ARGUMENT); // no third plane
     f.av.data[2] = (uint8_t *)(uintptr_t)0x70000, f.av.linesize[1] = f.av.linesize[2] = 256;
-    CU_ASSERT_EQUAL(motus_image_from_av_cuda(&image, &stream, &f.av), MOTUS_OK);
+    EXPECT_OK(motus_image_from_av_cuda(&image, &stream, &f.av));
     CU_ASSERT(image.data[2] == f.av.data[2] && image.pixel[2] == 1 && image.row[0] == 512 &&
               image.row[2] == 256);
     CU_ASSERT_EQUAL(motus_image_from_av_cuda(&image, &stream, NULL), MOTUS_ERR_ARGUMENT);
@@ -86,7 +86,7 @@ static void cuda_frames_need_cuda(void) {
     MotusEncoderConfig config = motus_encoder_config_default(SIZE, SIZE, (MotusRational){25, 1});
     static uint8_t samples[2 * SIZE * SIZE];
     config.backend = MOTUS_BACKEND_CPU;
-    CU_ASSERT_EQUAL_FATAL(motus_encoder_open(&enc, &config, NULL), MOTUS_OK);
+    REQUIRE_OK(motus_encoder_open(&enc, &config, NULL));
     for (int planes = 0; planes < 2; planes++) {
         av_cuda_frame(&f, planes ? AV_PIX_FMT_YUV420P : AV_PIX_FMT_NV12, SIZE, SIZE, NULL);
         for (int p = 0; p < 2 + planes; p++) f.av.data[p] = samples, f.av.linesize[p] = SIZE;
@@ -105,8 +105,8 @@ static void compare_vectors(AVCodecContext *decoder, const MotusPacket *picture,
     memcpy(packet->data, picture->data, picture->size);
     CU_ASSERT_EQUAL_FATAL(avcodec_send_packet(decoder, packet), 0);
     CU_ASSERT_EQUAL_FATAL(avcodec_receive_frame(decoder, theirs), 0);
-    CU_ASSERT_EQUAL_FATAL(motus_frame_to_av(&ours, picture->recon), MOTUS_OK);
-    CU_ASSERT_EQUAL_FATAL(motus_mvs_to_av(ours, picture->mvs, picture->n_mvs), MOTUS_OK);
+    REQUIRE_OK(motus_frame_to_av(&ours, picture->recon));
+    REQUIRE_OK(motus_mvs_to_av(ours, picture->mvs, picture->n_mvs));
     const AVFrameSideData *a = av_frame_get_side_data(ours, AV_FRAME_DATA_MOTION_VECTORS);
     const AVFrameSideData *b = av_frame_get_side_data(theirs, AV_FRAME_DATA_MOTION_VECTORS);
     size_t n = a ? a->size / sizeof(AVMotionVector) : 0;
@@ -151,15 +151,15 @@ static void vectors_are_those_of_the_stream(void) {
     config.partitions =
         1 << MOTUS_MODE_16x16 | 1 << MOTUS_MODE_16x8 | 1 << MOTUS_MODE_8x16 | 1 << MOTUS_MODE_8x8;
     config.backend = MOTUS_BACKEND_CPU;
-    CU_ASSERT_EQUAL_FATAL(motus_encoder_open(&enc, &config, NULL), MOTUS_OK);
+    REQUIRE_OK(motus_encoder_open(&enc, &config, NULL));
     size_t vectors = 0;
     for (int t = 0; t < N_FRAMES; t++) {
         MotusFrame *frame = NULL;
         MotusPacket *picture;
-        CU_ASSERT_EQUAL_FATAL(motus_frame_alloc(&frame, SIZE, SIZE), MOTUS_OK);
+        REQUIRE_OK(motus_frame_alloc(&frame, SIZE, SIZE));
         fill(frame, t, texture);
-        CU_ASSERT_EQUAL_FATAL(motus_encoder_send(enc, frame, NULL), MOTUS_OK);
-        CU_ASSERT_EQUAL_FATAL(motus_encoder_receive(enc, &picture, -1), MOTUS_OK);
+        REQUIRE_OK(motus_encoder_send(enc, frame, NULL));
+        REQUIRE_OK(motus_encoder_receive(enc, &picture, -1));
         motus_frame_unref(&frame);
         compare_vectors(decoder, picture, t);
         vectors += picture->n_mvs;
@@ -170,12 +170,6 @@ static void vectors_are_those_of_the_stream(void) {
     avcodec_free_context(&decoder);
 }
 
-static const MotusTest tests[] = {
-    {"frames_share_samples", frames_share_samples},
-    {"other_formats_are_refused", other_formats_are_refused},
-    {"cuda_frames_are_described", cuda_frames_are_described},
-    {"cuda_frames_need_cuda", cuda_frames_need_cuda},
-    {"vectors_are_those_of_the_stream", vectors_are_those_of_the_stream},
-    {0}};
-
-int main(int argc, char **argv) { return motus_test_main("interop_av", tests, argc, argv); }
+MOTUS_SUITE("interop_av", TEST(frames_share_samples), TEST(other_formats_are_refused),
+            TEST(cuda_frames_are_described), TEST(cuda_frames_need_cuda),
+            TEST(vectors_are_those_of_the_stream))

@@ -47,11 +47,11 @@ static LanesResult lanes;
 static void picture_open(Picture *p, int mb_width, int mb_height) {
     int width = 16 * mb_width, height = 16 * mb_height;
     *p = (Picture){.mb_width = mb_width, .mb_height = mb_height};
-    CU_ASSERT_EQUAL_FATAL(motus_picture_state_alloc(&p->pic, mb_width, mb_height, 1), MOTUS_OK);
-    CU_ASSERT_EQUAL_FATAL(motus_frame_alloc(&p->src, width, height), MOTUS_OK);
-    CU_ASSERT_EQUAL_FATAL(motus_frame_alloc(&p->rec, width, height), MOTUS_OK);
-    CU_ASSERT_EQUAL_FATAL(motus_frame_alloc(&p->ref, width, height), MOTUS_OK);
-    CU_ASSERT_EQUAL_FATAL(motus_ref_luma_alloc(&p->ref_luma, width, height), MOTUS_OK);
+    REQUIRE_OK(motus_picture_state_alloc(&p->pic, mb_width, mb_height, 1));
+    REQUIRE_OK(motus_frame_alloc(&p->src, width, height));
+    REQUIRE_OK(motus_frame_alloc(&p->rec, width, height));
+    REQUIRE_OK(motus_frame_alloc(&p->ref, width, height));
+    REQUIRE_OK(motus_ref_luma_alloc(&p->ref_luma, width, height));
 }
 
 static void picture_close(Picture *p) {
@@ -311,7 +311,7 @@ static void generated(void) {
     MotusSynthConfig config = motus_synth_config_default(16 * p.mb_width, 16 * p.mb_height);
     config.seed = motus_test_random(), config.noise = 2, config.objects = 4, config.flat = 20;
     p.name = "generated";
-    CU_ASSERT_EQUAL_FATAL(motus_synth_open(&synth, &config), MOTUS_OK);
+    REQUIRE_OK(motus_synth_open(&synth, &config));
     motus_synth_frame(synth, 0, p.src);
     code_all(&p, 3, 1);
     CU_ASSERT_TRUE(p.at_once > 0);
@@ -331,7 +331,7 @@ static void real(void) {
         motus_test_skip("MOTUS_SEQS names no folder with foreman_cif_300.y4m");
         return;
     }
-    CU_ASSERT_EQUAL_FATAL(motus_reader_next(reader, &frame, NULL), MOTUS_OK);
+    REQUIRE_OK(motus_reader_next(reader, &frame, NULL));
     picture_open(&p, 8, 5);
     p.name = "foreman";
     for (int k = 0; k < 3; k++) {
@@ -378,7 +378,4 @@ static void tables(void) {
     MOTUS_CHECK(!failure, "%s", failure);
 }
 
-static const MotusTest tests[] = {{"drawn", drawn}, {"generated", generated}, {"real", real},
-                                  {"noted", noted}, {"tables", tables},       {0}};
-
-int main(int argc, char **argv) { return motus_test_main("lanes", tests, argc, argv); }
+MOTUS_SUITE("lanes", TEST(drawn), TEST(generated), TEST(real), TEST(noted), TEST(tables))

@@ -16,13 +16,13 @@ static MotusMe *open_cpu(void) {
     MotusMeConfig config = motus_me_config_default(WIDTH, HEIGHT);
     config.range = 5;
     config.backend = MOTUS_BACKEND_CPU;
-    CU_ASSERT_EQUAL_FATAL(motus_me_open(&me, &config), MOTUS_OK);
+    REQUIRE_OK(motus_me_open(&me, &config));
     return me;
 }
 
 static MotusField *new_field(void) {
     MotusField *field = NULL;
-    CU_ASSERT_EQUAL_FATAL(motus_field_alloc(&field, WIDTH, HEIGHT), MOTUS_OK);
+    REQUIRE_OK(motus_field_alloc(&field, WIDTH, HEIGHT));
     return field;
 }
 
@@ -49,12 +49,11 @@ static void sequence(void) {
                                                                                      : MOTUS_AGAIN),
                     "%d sent", sent);
         if (status == MOTUS_OK) {
-            CU_ASSERT_EQUAL(motus_me_search(pairs, &plane[sent], &plane[reference], &hints, want),
-                            MOTUS_OK);
+            EXPECT_OK(motus_me_search(pairs, &plane[sent], &plane[reference], &hints, want));
             MOTUS_CHECK(motus_test_same_fields(want, field[sent]), "picture %d", sent);
             sent++;
         } else {
-            CU_ASSERT_EQUAL(motus_me_receive(me, &got), MOTUS_OK);
+            EXPECT_OK(motus_me_receive(me, &got));
             CU_ASSERT_PTR_EQUAL(got, field[received]);
             received++;
         }
@@ -76,10 +75,10 @@ static void states(void) {
     motus_alloc_fail_after(0);
     CU_ASSERT_EQUAL(motus_me_submit(me, &good), MOTUS_ERR_MEMORY);
     motus_alloc_fail_after(-1);
-    CU_ASSERT_EQUAL(motus_me_submit(me, &good), MOTUS_OK);
+    EXPECT_OK(motus_me_submit(me, &good));
     CU_ASSERT_EQUAL(motus_me_search(me, &plane, &plane, NULL, field), MOTUS_ERR_STATE);
-    CU_ASSERT_EQUAL(motus_me_receive(me, NULL), MOTUS_OK);
-    CU_ASSERT_EQUAL(motus_me_search(me, &plane, &plane, NULL, field), MOTUS_OK);
+    EXPECT_OK(motus_me_receive(me, NULL));
+    EXPECT_OK(motus_me_search(me, &plane, &plane, NULL, field));
     CU_ASSERT_EQUAL(motus_me_error(me)->text[0], 0);
     motus_field_free(&field);
     motus_me_close(&me);
@@ -94,7 +93,4 @@ static void host_memory(void) {
     motus_host_free(NULL);
 }
 
-static const MotusTest tests[] = {
-    {"sequence", sequence}, {"states", states}, {"host_memory", host_memory}, {0}};
-
-int main(int argc, char **argv) { return motus_test_main("me_jobs", tests, argc, argv); }
+MOTUS_SUITE("me_jobs", TEST(sequence), TEST(states), TEST(host_memory))

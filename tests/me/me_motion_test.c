@@ -19,9 +19,9 @@ typedef struct Pan {
 static void pan_open(Pan *p, int pan_x, int pan_y, uint32_t seed) {
     MotusSynthConfig config = motus_synth_config_default(WIDTH, HEIGHT);
     config.pan_x = pan_x, config.pan_y = pan_y, config.seed = seed;
-    CU_ASSERT_EQUAL_FATAL(motus_synth_open(&p->synth, &config), MOTUS_OK);
+    REQUIRE_OK(motus_synth_open(&p->synth, &config));
     for (int i = 0; i < 2; i++) {
-        CU_ASSERT_EQUAL_FATAL(motus_frame_alloc(&p->frame[i], WIDTH, HEIGHT), MOTUS_OK);
+        REQUIRE_OK(motus_frame_alloc(&p->frame[i], WIDTH, HEIGHT));
         motus_synth_frame(p->synth, i, p->frame[i]);
     }
 }
@@ -44,10 +44,9 @@ static void score_pan(Score *score, int pan_x, int pan_y, uint32_t seed, MotusSu
     MotusMeConfig config = motus_me_config_default(WIDTH, HEIGHT);
     config.subpel = subpel, config.backend = MOTUS_BACKEND_CPU;
     pan_open(&p, pan_x, pan_y, seed);
-    CU_ASSERT_EQUAL_FATAL(motus_me_open(&me, &config), MOTUS_OK);
-    CU_ASSERT_EQUAL_FATAL(motus_field_alloc(&field, WIDTH, HEIGHT), MOTUS_OK);
-    CU_ASSERT_EQUAL(motus_me_search(me, &p.frame[1]->plane[0], &p.frame[0]->plane[0], NULL, field),
-                    MOTUS_OK);
+    REQUIRE_OK(motus_me_open(&me, &config));
+    REQUIRE_OK(motus_field_alloc(&field, WIDTH, HEIGHT));
+    EXPECT_OK(motus_me_search(me, &p.frame[1]->plane[0], &p.frame[0]->plane[0], NULL, field));
     for (int i = 0; i < field->n_mb * MOTUS_BLOCKS; i++) {
         int mb = i / MOTUS_BLOCKS, b = i % MOTUS_BLOCKS;
         const MotusBlock *block = &motus_blocks[b];
@@ -95,8 +94,8 @@ static void centres_of(Pan *p, int plain_c, int threads, const MotusMv *previous
     MotusMeConfig config = motus_me_config_default(WIDTH, HEIGHT);
     config.threads = threads;
     if (plain_c) motus_test_cpu("c");
-    CU_ASSERT_EQUAL_FATAL(motus_me_cpu_open(&me, &config), MOTUS_OK);
-    CU_ASSERT_EQUAL_FATAL(motus_ref_luma_alloc(&ref, WIDTH, HEIGHT), MOTUS_OK);
+    REQUIRE_OK(motus_me_cpu_open(&me, &config));
+    REQUIRE_OK(motus_ref_luma_alloc(&ref, WIDTH, HEIGHT));
     motus_test_cpu(NULL);
     motus_ref_luma_build(&ref, &p->frame[0]->plane[0], 0, threads);
     motus_me_cpu_predict(me, &(MotusCentresPicture){.cur = cur->data,
@@ -177,7 +176,7 @@ static void open_versions(MotusCoarse coarse[VERSIONS], int mb_width, int mb_hei
                                               NULL}; // NULL: the best that this CPU runs
     for (int i = 0; i < VERSIONS; i++) {
         if (cpu[i]) motus_test_cpu(cpu[i]);
-        CU_ASSERT_EQUAL_FATAL(motus_coarse_alloc(&coarse[i], mb_width, mb_height), MOTUS_OK);
+        REQUIRE_OK(motus_coarse_alloc(&coarse[i], mb_width, mb_height));
         motus_test_cpu(NULL);
     }
 }
@@ -239,12 +238,5 @@ static void coarse_points(void) {
     for (int v = 0; v < VERSIONS; v++) motus_coarse_free(&coarse[v]);
 }
 
-static const MotusTest tests[] = {{"whole_sample_pans", whole_sample_pans},
-                                  {"quarter_sample_pans", quarter_sample_pans},
-                                  {"centres", centres},
-                                  {"coarse_versions", coarse_versions},
-                                  {"coarse_points", coarse_points},
-                                  {"medians", medians},
-                                  {0}};
-
-int main(int argc, char **argv) { return motus_test_main("me_motion", tests, argc, argv); }
+MOTUS_SUITE("me_motion", TEST(whole_sample_pans), TEST(quarter_sample_pans), TEST(centres),
+            TEST(coarse_versions), TEST(coarse_points), TEST(medians))

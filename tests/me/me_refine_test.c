@@ -41,7 +41,7 @@ static MotusPlane random_plane(int width, int height) {
 
 static void build(MotusRefLuma *ref, const MotusPlane *p, int plain_c, int threads) {
     if (plain_c) motus_test_cpu("c");
-    CU_ASSERT_EQUAL_FATAL(motus_ref_luma_alloc(ref, p->width, p->height), MOTUS_OK);
+    REQUIRE_OK(motus_ref_luma_alloc(ref, p->width, p->height));
     motus_test_cpu(NULL);
     motus_ref_luma_build(ref, p, 1, threads);
 }
@@ -109,11 +109,5 @@ static void reference_arguments(void) {
     motus_ref_luma_free(&ref);
 }
 
-static const MotusTest tests[] = {{"random_cases", random_cases},
-                                  {"extremes", extremes},
-                                  {"planes", planes},
-                                  {"blocks", blocks},
-                                  {"reference_arguments", reference_arguments},
-                                  {0}};
-
-int main(int argc, char **argv) { return motus_test_main("me_refine", tests, argc, argv); }
+MOTUS_SUITE("me_refine", TEST(random_cases), TEST(extremes), TEST(planes), TEST(blocks),
+            TEST(reference_arguments))

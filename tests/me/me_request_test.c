@@ -16,15 +16,14 @@ static MotusMe *open_cpu(MotusMeConfig config, const char *cpu, int threads) {
     config.backend = MOTUS_BACKEND_CPU;
     config.threads = threads;
     if (cpu) motus_test_cpu(cpu);
-    CU_ASSERT_EQUAL_FATAL(motus_me_open(&me, &config), MOTUS_OK);
+    REQUIRE_OK(motus_me_open(&me, &config));
     return me;
 }
 
 static MotusMeReference *filled(MotusMe *me, const MotusPlane *plane) {
     MotusMeReference *reference = NULL;
-    CU_ASSERT_EQUAL_FATAL(motus_me_reference_alloc(&reference, me), MOTUS_OK);
-    CU_ASSERT_EQUAL_FATAL(motus_me_reference_fill(reference, me, plane, MOTUS_MEMORY_HOST, NULL),
-                          MOTUS_OK);
+    REQUIRE_OK(motus_me_reference_alloc(&reference, me));
+    REQUIRE_OK(motus_me_reference_fill(reference, me, plane, MOTUS_MEMORY_HOST, NULL));
     return reference;
 }
 
@@ -88,8 +87,8 @@ static void statistics(void) {
             samples[k] = (uint8_t)(i % 5           ? motus_test_range(0, 255 >> i % 9)
                                    : k / W % 8 < 4 ? 255
                                                    : 0);
-        CU_ASSERT_EQUAL(motus_me_request(me, &request), MOTUS_OK);
-        CU_ASSERT_EQUAL(motus_me_wait(me, NULL, -1), MOTUS_OK);
+        EXPECT_OK(motus_me_request(me, &request));
+        EXPECT_OK(motus_me_wait(me, NULL, -1));
         for (int mb = 0; mb < 6; mb++) {
             const MotusMbStats want = oracle_stats(&plane, mb % 3 * 16, mb / 3 * 16);
             MOTUS_CHECK(!memcmp(&stats[mb], &want, sizeof want),
@@ -157,20 +156,19 @@ static void shared(void) {
     motus_me_reference_unref(&reference);
     CU_ASSERT_PTR_NULL(reference);
     MotusField *want = NULL, *got = NULL;
-    CU_ASSERT_EQUAL_FATAL(motus_field_alloc(&want, W, H), MOTUS_OK);
-    CU_ASSERT_EQUAL_FATAL(motus_field_alloc(&got, W, H), MOTUS_OK);
+    REQUIRE_OK(motus_field_alloc(&want, W, H));
+    REQUIRE_OK(motus_field_alloc(&got, W, H));
     for (int i = 0; i < 3; i++) {
         MotusMe *by = i ? me[1] : me[0];
         if (i == 1) motus_me_close(&me[0]);
         if (i == 2)
-            CU_ASSERT_EQUAL(motus_me_reference_fill(second, by, &plane[1], MOTUS_MEMORY_HOST, NULL),
-                            MOTUS_OK);
+            EXPECT_OK(motus_me_reference_fill(second, by, &plane[1], MOTUS_MEMORY_HOST, NULL));
         const MotusMeTarget target = {
             .reference = second, .mv = got->mv[0], .sad = got->sad[0], .cost = got->cost[0]};
         const MotusMeRequest request = motus_me_request_default(&plane[2], &target, 1);
-        CU_ASSERT_EQUAL(motus_me_request(by, &request), MOTUS_OK);
-        CU_ASSERT_EQUAL(motus_me_wait(by, NULL, -1), MOTUS_OK);
-        CU_ASSERT_EQUAL(motus_me_search(by, &plane[2], &plane[i / 2], NULL, want), MOTUS_OK);
+        EXPECT_OK(motus_me_request(by, &request));
+        EXPECT_OK(motus_me_wait(by, NULL, -1));
+        EXPECT_OK(motus_me_search(by, &plane[2], &plane[i / 2], NULL, want));
         MOTUS_CHECK(!memcmp(want->mv[0], got->mv[0], N * MOTUS_BLOCKS * sizeof(MotusMv)) &&
                         !memcmp(want->sad[0], got->sad[0], N * MOTUS_BLOCKS * 2) &&
                         !memcmp(want->cost[0], got->cost[0], N * MOTUS_BLOCKS * 4),
@@ -210,18 +208,18 @@ static void centres(void) {
         p.lambda_q8 = 256;
         if (i & 1) p.previous = previous;
         if (i & 2) p.reach = 4 * motus_test_range(1, 16), p.limit_x = 100, p.limit_y = 77;
-        CU_ASSERT_EQUAL(motus_me_centres(me, &p), MOTUS_OK);
+        EXPECT_OK(motus_me_centres(me, &p));
 
         MotusRefLuma luma;
         MotusFrame *whole = NULL;
         MotusMeCpu *cpu = NULL;
-        CU_ASSERT_EQUAL_FATAL(motus_ref_luma_alloc(&luma, w, h), MOTUS_OK);
-        CU_ASSERT_EQUAL_FATAL(motus_frame_alloc(&whole, luma.width, luma.height), MOTUS_OK);
+        REQUIRE_OK(motus_ref_luma_alloc(&luma, w, h));
+        REQUIRE_OK(motus_frame_alloc(&whole, luma.width, luma.height));
         motus_ref_luma_build(&luma, &ref, 0, 1);
         for (int k = 0; k < luma.width * luma.height; k++)
             whole->plane[0].data[k / luma.width * whole->plane[0].stride + k % luma.width] =
                 cur.data[motus_min(k / luma.width, h - 1) * w + motus_min(k % luma.width, w - 1)];
-        CU_ASSERT_EQUAL_FATAL(motus_me_cpu_open(&cpu, &config), MOTUS_OK);
+        REQUIRE_OK(motus_me_cpu_open(&cpu, &config));
         motus_me_cpu_predict(
             cpu, &(MotusCentresPicture){.cur = whole->plane[0].data,
                                         .cur_stride = whole->plane[0].stride,
@@ -266,7 +264,7 @@ static const MotusPlane plane = {samples, WIDTH, WIDTH, HEIGHT};
 static void queue(void) {
     MotusMe *me = open_cpu(motus_me_config_default(WIDTH, HEIGHT), NULL, 1);
     MotusField *field = NULL, *got = NULL;
-    CU_ASSERT_EQUAL_FATAL(motus_field_alloc(&field, WIDTH, HEIGHT), MOTUS_OK);
+    REQUIRE_OK(motus_field_alloc(&field, WIDTH, HEIGHT));
     MotusMbStats stats[N_MB];
     int tags[3];
     void *opaque = NULL;
@@ -276,12 +274,12 @@ static void queue(void) {
     CU_ASSERT_EQUAL(motus_me_wait(me, &opaque, 0), MOTUS_END);
     for (int round = 0; round < 3; round++) {
         request.opaque = &tags[0];
-        CU_ASSERT_EQUAL(motus_me_request(me, &request), MOTUS_OK);
+        EXPECT_OK(motus_me_request(me, &request));
         CU_ASSERT_EQUAL(motus_me_submit(me, &next),
                         round ? MOTUS_OK : MOTUS_ERR_STATE); // a request is no job before
-        if (!round) CU_ASSERT_EQUAL(motus_me_submit(me, &job), MOTUS_OK);
+        if (!round) EXPECT_OK(motus_me_submit(me, &job));
         request.opaque = &tags[2];
-        CU_ASSERT_EQUAL(motus_me_request(me, &request), MOTUS_OK);
+        EXPECT_OK(motus_me_request(me, &request));
         CU_ASSERT_EQUAL(motus_me_request(me, &request), MOTUS_AGAIN);
         CU_ASSERT_EQUAL(motus_me_submit(me, &job), MOTUS_AGAIN);
         CU_ASSERT_EQUAL(motus_me_search(me, &plane, &plane, NULL, field), MOTUS_ERR_STATE);
@@ -295,7 +293,7 @@ static void queue(void) {
         }
         CU_ASSERT(motus_me_wait(me, &opaque, -1) == MOTUS_END && !opaque);
     }
-    CU_ASSERT_EQUAL(motus_me_request(me, &request), MOTUS_OK); // closed with one waiting
+    EXPECT_OK(motus_me_request(me, &request)); // closed with one waiting
     motus_field_free(&field);
     motus_me_close(&me);
 }
@@ -317,7 +315,7 @@ static void states(void) {
             *me_other = open_cpu(other, NULL, 1);
     MotusMeReference *reference = filled(me, &plane), *coarse = filled(me_whole, &plane),
                      *empty = NULL, *none = reference;
-    CU_ASSERT_EQUAL(motus_me_reference_alloc(&empty, me), MOTUS_OK);
+    EXPECT_OK(motus_me_reference_alloc(&empty, me));
     static uint8_t larger[(WIDTH + 1) * HEIGHT];
     MotusMeReference *wide = filled(me_other, &(MotusPlane){larger, WIDTH + 1, WIDTH + 1, HEIGHT});
     MotusMv far[N_MB] = {{0}}, odd[N_MB] = {{0}};
@@ -345,12 +343,11 @@ static void states(void) {
     MotusMeTarget target = good_target;
     MotusMeRequest waiting = good;
     waiting.target = &target;
-    CU_ASSERT_EQUAL(motus_me_request(me, &waiting), MOTUS_OK);
+    EXPECT_OK(motus_me_request(me, &waiting));
     CU_ASSERT_EQUAL(motus_me_reference_fill(reference, me, &plane, MOTUS_MEMORY_HOST, NULL),
                     MOTUS_ERR_STATE);
-    CU_ASSERT_EQUAL(motus_me_wait(me, NULL, -1), MOTUS_OK);
-    CU_ASSERT_EQUAL(motus_me_reference_fill(reference, me, &plane, MOTUS_MEMORY_HOST, NULL),
-                    MOTUS_OK);
+    EXPECT_OK(motus_me_wait(me, NULL, -1));
+    EXPECT_OK(motus_me_reference_fill(reference, me, &plane, MOTUS_MEMORY_HOST, NULL));
     for (int i = 0; i < 2; i++) { // the reference, and its planes
         motus_alloc_fail_after(i);
         CU_ASSERT_EQUAL(motus_me_reference_alloc(&none, me), MOTUS_ERR_MEMORY);
@@ -372,14 +369,5 @@ static void states(void) {
     motus_me_close(&me_other);
 }
 
-static const MotusTest tests[] = {{"random_cases", random_cases},
-                                  {"extremes", extremes},
-                                  {"statistics", statistics},
-                                  {"blocks", blocks},
-                                  {"shared", shared},
-                                  {"centres", centres},
-                                  {"queue", queue},
-                                  {"states", states},
-                                  {0}};
-
-int main(int argc, char **argv) { return motus_test_main("me_request", tests, argc, argv); }
+MOTUS_SUITE("me_request", TEST(random_cases), TEST(extremes), TEST(statistics), TEST(blocks),
+            TEST(shared), TEST(centres), TEST(queue), TEST(states))

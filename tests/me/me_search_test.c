@@ -94,7 +94,7 @@ static void versions(void) {
     static uint8_t cur[W * H], luma[W * H];
     const MotusPlane plane = {luma, W, W, H};
     MotusRefLuma ref;
-    CU_ASSERT_EQUAL_FATAL(motus_ref_luma_alloc(&ref, W, H), MOTUS_OK);
+    REQUIRE_OK(motus_ref_luma_alloc(&ref, W, H));
     for (int i = 0; i < 400; i++) {
         int noise = motus_test_range(0, 3),
             step = 1 << motus_test_range(0, 7); // few different samples: many ties
@@ -129,7 +129,7 @@ static void beyond_range(void) {
     static uint8_t cur[W * H], luma[W * H]; // cur is black
     const MotusPlane plane = {luma, W, W, H};
     MotusRefLuma ref;
-    CU_ASSERT_EQUAL_FATAL(motus_ref_luma_alloc(&ref, W, H), MOTUS_OK);
+    REQUIRE_OK(motus_ref_luma_alloc(&ref, W, H));
     for (int i = 0; i < 80; i++) {
         MotusMbJob job = {
             .cur = cur, .cur_stride = W, .ref = &ref, .x = 16, .y = 16, .range = i % 16 + 1};
@@ -163,7 +163,7 @@ static void hints_out_of_range(void) {
     me_case_random(&c, 2, MOTUS_SUBPEL_FULL);
     MotusMv outside[64] = {{0, 0}};
     MotusMeHints hints = {.centre = outside};
-    CU_ASSERT_EQUAL(search_with(&c, &hints), MOTUS_OK);
+    EXPECT_OK(search_with(&c, &hints));
     static const MotusMv wrong[] = {
         {2, 0}, {0, -1}, {MOTUS_MAX_CENTRE + 4, 0}, {0, -MOTUS_MAX_CENTRE - 4}};
     for (int i = 0; i < 4; i++) {
@@ -189,19 +189,11 @@ static void memory_runs_out(void) {
         status = search_with(&c, NULL);
     }
     motus_alloc_fail_after(-1);
-    CU_ASSERT_EQUAL(status, MOTUS_OK);
+    EXPECT_OK(status);
     CU_ASSERT(n > 5);
     me_case_free(&c);
 }
 
-static const MotusTest tests[] = {{"random_cases", random_cases},
-                                  {"wide_ranges", wide_ranges},
-                                  {"costs_beyond_16_bits", costs_beyond_16_bits},
-                                  {"ties", ties},
-                                  {"versions", versions},
-                                  {"beyond_range", beyond_range},
-                                  {"hints_out_of_range", hints_out_of_range},
-                                  {"memory_runs_out", memory_runs_out},
-                                  {0}};
-
-int main(int argc, char **argv) { return motus_test_main("me_search", tests, argc, argv); }
+MOTUS_SUITE("me_search", TEST(random_cases), TEST(wide_ranges), TEST(costs_beyond_16_bits),
+            TEST(ties), TEST(versions), TEST(beyond_range), TEST(hints_out_of_range),
+            TEST(memory_runs_out))

@@ -101,7 +101,4 @@ static void exact_memory(void) {
         }
 }
 
-static const MotusTest tests[] = {
-    {"random_blocks", random_blocks}, {"extremes", extremes}, {"exact_memory", exact_memory}, {0}};
-
-int main(int argc, char **argv) { return motus_test_main("pixel", tests, argc, argv); }
+MOTUS_SUITE("pixel", TEST(random_blocks), TEST(extremes), TEST(exact_memory))

@@ -44,6 +44,11 @@ void motus_test_check(int ok, const char *what, const char *file, int line, cons
     va_end(args);
 }
 
+void motus_test_ok(MotusStatus status, const char *call, const char *file, int line, int fatal) {
+    if (status) printf("\n    %s:%d: %s: %s ", file, line, call, motus_status_name(status));
+    CU_assertImplementation(status == MOTUS_OK, (unsigned)line, call, file, "", fatal);
+}
+
 uint8_t *motus_test_guarded(size_t size) {
     uint8_t *base = aligned_alloc(64, (sizeof size + size + 2 * BAND + 127) / 64 * 64);
     if (!base) abort();
@@ -112,8 +117,8 @@ int motus_test_skips(void) { return skipped; }
 
 int motus_test_main(const char *suite, const MotusTest *tests, int argc, char **argv) {
     const char *seed = getenv("MOTUS_SEED");
-    uint32_t start = seed ? (uint32_t)strtoul(seed, NULL, 0)
-                          : 1; // the same cases in every run, unless others are asked for
+    uint32_t start =
+        seed ? (uint32_t)strtoul(seed, NULL, 0) : 1; // the same cases in every run by default
     printf("%s: MOTUS_SEED=%u\n", suite, start);
     if (CU_initialize_registry() != CUE_SUCCESS) return 1;
     CU_pSuite s = CU_add_suite(suite, NULL, NULL);

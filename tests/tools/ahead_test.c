@@ -19,16 +19,16 @@ static void write_frames(const char *path) {
                                     .colour = MOTUS_COLOUR_UNKNOWN};
     MotusWriter *writer = NULL;
     MotusFrame *f = NULL;
-    CU_ASSERT_EQUAL_FATAL(motus_writer_open(&writer, path, &info, NULL), MOTUS_OK);
-    CU_ASSERT_EQUAL_FATAL(motus_frame_alloc(&f, WIDTH, HEIGHT), MOTUS_OK);
+    REQUIRE_OK(motus_writer_open(&writer, path, &info, NULL));
+    REQUIRE_OK(motus_frame_alloc(&f, WIDTH, HEIGHT));
     for (int i = 0; i < FRAMES; i++) {
         for (int p = 0; p < 3; p++)
             for (int y = 0; y < f->plane[p].height; y++)
                 memset(f->plane[p].data + y * f->plane[p].stride, 5 * i + p,
                        (size_t)f->plane[p].width);
-        CU_ASSERT_EQUAL(motus_writer_put(writer, f, NULL), MOTUS_OK);
+        EXPECT_OK(motus_writer_put(writer, f, NULL));
     }
-    CU_ASSERT_EQUAL(motus_writer_commit(&writer, NULL), MOTUS_OK);
+    EXPECT_OK(motus_writer_commit(&writer, NULL));
     motus_frame_unref(&f);
 }
 
@@ -66,7 +66,7 @@ static void in_order(void) {
         MotusError error = {0};
         MotusStatus status;
         write_frames(path);
-        CU_ASSERT_EQUAL_FATAL(motus_reader_open(&in.reader, path, &options, &error), MOTUS_OK);
+        REQUIRE_OK(motus_reader_open(&in.reader, path, &options, &error));
         const int n = read_all(&in, k / 2 == 0 ? 1 : 4, &status, &error),
                   want = in.limit ? (int)in.limit : FRAMES;
         MOTUS_CHECK(n == want && in.read == want && in.begun == want && status == MOTUS_END &&
@@ -90,7 +90,7 @@ static void cut_files(void) {
         MotusStatus status;
         write_frames(path);
         if (!late) CU_ASSERT_EQUAL(truncate(path, whole[k % 4] * PICTURE + 100), 0);
-        CU_ASSERT_EQUAL_FATAL(motus_reader_open(&in.reader, path, &options, &error), MOTUS_OK);
+        REQUIRE_OK(motus_reader_open(&in.reader, path, &options, &error));
         if (late) CU_ASSERT_EQUAL(truncate(path, whole[k % 4] * PICTURE + 100), 0);
         char text[40];
         snprintf(text, sizeof text, "inside frame %d, after 100 of", whole[k % 4]);
@@ -111,11 +111,11 @@ static void closed_early(void) {
     write_frames(path);
     for (int n = 0; n < 20; n++) {
         MotusInput in = {0};
-        CU_ASSERT_EQUAL_FATAL(motus_reader_open(&in.reader, path, NULL, NULL), MOTUS_OK);
+        REQUIRE_OK(motus_reader_open(&in.reader, path, NULL, NULL));
         MotusReadAhead *ahead = motus_read_ahead_open(&in, 1 + n % 5, -1);
         CU_ASSERT_PTR_NOT_NULL_FATAL(ahead);
         for (int i = 0; i < n; i++) {
-            CU_ASSERT_EQUAL_FATAL(motus_read_ahead_next(ahead, &f, NULL), MOTUS_OK);
+            REQUIRE_OK(motus_read_ahead_next(ahead, &f, NULL));
             CU_ASSERT(is_frame(f, i));
             motus_frame_unref(&f);
         }
@@ -133,15 +133,13 @@ static void closed_early(void) {
     CU_ASSERT_EQUAL(write(ends[1], one, sizeof one - 1), (ssize_t)sizeof one - 1);
     close(ends[1]);
     snprintf(name, sizeof name, "/dev/fd/%d", ends[0]);
-    CU_ASSERT_EQUAL_FATAL(motus_reader_open(&in.reader, name, NULL, NULL), MOTUS_OK);
+    REQUIRE_OK(motus_reader_open(&in.reader, name, NULL, NULL));
     CU_ASSERT_PTR_NULL(motus_read_ahead_open(&in, 4, -1));
-    CU_ASSERT_EQUAL_FATAL(motus_input_next(&in, &f, NULL), MOTUS_OK);
+    REQUIRE_OK(motus_input_next(&in, &f, NULL));
     motus_frame_unref(&f);
     motus_reader_close(&in.reader);
     close(ends[0]);
 }
 
-static const MotusTest tests[] = {
-    {"in_order", in_order}, {"cut_files", cut_files}, {"closed_early", closed_early}, {0}};
-
-int main(int argc, char **argv) { return motus_test_main_in_folder("ahead", tests, argc, argv); }
+MOTUS_SUITE_BY(motus_test_main_in_folder, "ahead", TEST(in_order), TEST(cut_files),
+               TEST(closed_early))

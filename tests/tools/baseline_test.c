@@ -19,7 +19,7 @@ static void our_streams(void) {
         char what[32];
         snprintf(what, sizeof what, "ours, QP %d", 12 * i + 4);
         check_extraction(s.stream.data, s.stream.n, what);
-        CU_ASSERT_EQUAL(motus_baseline_open(&stream, s.stream.data, s.stream.n, NULL), MOTUS_OK);
+        EXPECT_OK(motus_baseline_open(&stream, s.stream.data, s.stream.n, NULL));
         while (!motus_baseline_next(stream, &p)) {
             bytes += p.bytes;
             for (int n = 0; n < p.mb_width * p.mb_height; n++) {
@@ -132,11 +132,9 @@ static void disagreement(void) {
     CU_ASSERT(!motus_baseline_open(&stream, s.stream.data, s.stream.n, NULL) &&
               !motus_stream_decoder_open(&decoder, NULL));
     for (int n = 0; n < 2; n++) {
-        CU_ASSERT_EQUAL_FATAL(motus_baseline_next(stream, &picture), MOTUS_OK);
-        CU_ASSERT_EQUAL_FATAL(motus_stream_decoder_next(decoder, s.stream.data + picture.begin,
-                                                        picture.end - picture.begin, &decoded,
-                                                        NULL),
-                              MOTUS_OK);
+        REQUIRE_OK(motus_baseline_next(stream, &picture));
+        REQUIRE_OK(motus_stream_decoder_next(decoder, s.stream.data + picture.begin,
+                                             picture.end - picture.begin, &decoded, NULL));
     }
     MotusExtraction e[4] = {{0}};
     MotusExportedMv mv[2000];
@@ -164,9 +162,5 @@ static void disagreement(void) {
     motus_work_folder_remove(&m.folder);
 }
 
-int main(int argc, char **argv) {
-    const MotusTest tests[] = {{"our_streams", our_streams},   {"streams_of_x264", streams_of_x264},
-                               {"refusals", refusals},         {"damaged", damaged},
-                               {"disagreement", disagreement}, {0}};
-    return motus_test_main("baseline", tests, argc, argv);
-}
+MOTUS_SUITE("baseline", TEST(our_streams), TEST(streams_of_x264), TEST(refusals), TEST(damaged),
+            TEST(disagreement))

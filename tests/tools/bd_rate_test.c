@@ -10,7 +10,7 @@ static const MotusRdPoint curve[4] = {{100, 30.0}, {210, 33.5}, {450, 36.2}, {10
 
 static double rate(const MotusRdPoint *anchor, const MotusRdPoint *test) {
     double percent = NAN;
-    CU_ASSERT_EQUAL(motus_bd_rate(anchor, 4, test, 4, &percent), MOTUS_OK);
+    EXPECT_OK(motus_bd_rate(anchor, 4, test, 4, &percent));
     return percent;
 }
 
@@ -61,9 +61,9 @@ static void as_another_program(void) {
     CHECK_NEAR(rate(curve, steep), 39.07719489006527, 1e-9, "steep");
     CHECK_NEAR(rate(curve, flat), 13.643526810622241, 1e-9, "flat");
     CHECK_NEAR(rate(steep, flat), -16.336732102059383, 1e-9, "steep, flat");
-    CU_ASSERT_EQUAL(motus_bd_rate(curve, 4, six, 6, &percent), MOTUS_OK);
+    EXPECT_OK(motus_bd_rate(curve, 4, six, 6, &percent));
     CHECK_NEAR(percent, 5.284869013650062, 1e-9, "six");
-    CU_ASSERT_EQUAL(motus_bd_rate(six, 6, curve, 4, &percent), MOTUS_OK);
+    EXPECT_OK(motus_bd_rate(six, 6, curve, 4, &percent));
     CHECK_NEAR(percent, -5.019590244221028, 1e-9, "of six");
 }
 
@@ -107,19 +107,10 @@ static void bad_curves(void) {
     MotusRdPoint many[MOTUS_RD_POINTS + 1];
     for (int i = 0; i <= MOTUS_RD_POINTS; i++) many[i] = (MotusRdPoint){100 + i, 30 + i};
     double percent = 7;
-    CU_ASSERT_EQUAL(motus_bd_rate(many, MOTUS_RD_POINTS, many, MOTUS_RD_POINTS, &percent),
-                    MOTUS_OK);
+    EXPECT_OK(motus_bd_rate(many, MOTUS_RD_POINTS, many, MOTUS_RD_POINTS, &percent));
     CU_ASSERT_EQUAL(motus_bd_rate(curve, 4, many, MOTUS_RD_POINTS + 1, &percent),
                     MOTUS_ERR_ARGUMENT);
 }
 
-int main(int argc, char **argv) {
-    const MotusTest tests[] = {{"same and scaled", same_and_scaled},
-                               {"any order", any_order},
-                               {"straight lines", straight_lines},
-                               {"as another program", as_another_program},
-                               {"published examples", published_examples},
-                               {"bad curves", bad_curves},
-                               {0}};
-    return motus_test_main("bd_rate", tests, argc, argv);
-}
+MOTUS_SUITE("bd_rate", TEST(same_and_scaled), TEST(any_order), TEST(straight_lines),
+            TEST(as_another_program), TEST(published_examples), TEST(bad_curves))

@@ -68,7 +68,7 @@ static void measures(void) {
                                      .modes = MOTUS_MODES_ALL};
     MotusJudge *judge = NULL;
     int several = 0, alone = 0;
-    CU_ASSERT_EQUAL_FATAL(motus_judge_open(&judge, &config), MOTUS_OK);
+    REQUIRE_OK(motus_judge_open(&judge, &config));
     for (int round = 0; round < 40; round++) {
         MotusParsedMb mb[MBS] = {{.type = 0}};
         const int lambda = motus_test_range(0, 5000);
@@ -89,8 +89,8 @@ static void measures(void) {
                         mb[n].mv[4 * y + x] = mv;
             }
         }
-        CU_ASSERT_EQUAL(motus_judge_picture(judge, &cur, &ref, mb, (uint32_t)lambda), MOTUS_OK);
-        CU_ASSERT_EQUAL(motus_judge_search(judge), MOTUS_OK);
+        EXPECT_OK(motus_judge_picture(judge, &cur, &ref, mb, (uint32_t)lambda));
+        EXPECT_OK(motus_judge_search(judge));
         for (int n = 0; n < MBS; n++) {
             MotusMbPairs pairs;
             motus_judge_mb(judge, n, &pairs);
@@ -285,10 +285,5 @@ static void sequences(void) {
     closedir(dir);
 }
 
-int main(int argc, char **argv) {
-    const MotusTest tests[] = {
-        {"measures", measures},           {"the_same_vectors", the_same_vectors},
-        {"whole_samples", whole_samples}, {"known_motion", known_motion},
-        {"sequences", sequences},         {0}};
-    return motus_test_main("compare", tests, argc, argv);
-}
+MOTUS_SUITE("compare", TEST(measures), TEST(the_same_vectors), TEST(whole_samples),
+            TEST(known_motion), TEST(sequences))

@@ -24,7 +24,7 @@ static MotusStatus collect(void *opaque, const void *data, size_t size) {
 
 static MotusField *random_field(void) {
     MotusField *field = NULL;
-    CU_ASSERT_EQUAL_FATAL(motus_field_alloc(&field, 40, 17), MOTUS_OK); // 3x2 MBs
+    REQUIRE_OK(motus_field_alloc(&field, 40, 17)); // 3x2 MBs
     motus_test_fill(field->mv[0], (size_t)field->n_mb * MOTUS_BLOCKS * sizeof(MotusMv));
     motus_test_fill(field->sad[0], (size_t)field->n_mb * MOTUS_BLOCKS * sizeof(uint16_t));
     motus_test_fill(field->cost[0], (size_t)field->n_mb * MOTUS_BLOCKS * sizeof(uint32_t));
@@ -58,7 +58,7 @@ static void csv(void) {
     uint32_t modes[] = {MOTUS_MODES_ALL, 1u << MOTUS_MODE_8x8 | 1u << MOTUS_MODE_4x4};
     for (int m = 0; m < 2; m++) {
         Buffer buffer = {NULL, 0, 0};
-        CU_ASSERT_EQUAL(motus_field_csv(field, 123456, modes[m], collect, &buffer), MOTUS_OK);
+        EXPECT_OK(motus_field_csv(field, 123456, modes[m], collect, &buffer));
         char *line = buffer.data;
         for (int i = 0; i < field->n_mb * MOTUS_BLOCKS; i++) {
             int b = i % MOTUS_BLOCKS;
@@ -84,7 +84,7 @@ static void npy(void) {
     static const int bytes[11] = {4, 4, 1, 1, 1, 2, 2, 2, 2, 2, 4};
     MotusField *field = random_field();
     Buffer buffer = {NULL, 0, 0};
-    CU_ASSERT_EQUAL(motus_field_npy(field, 123456, MOTUS_MODES_ALL, collect, &buffer), MOTUS_OK);
+    EXPECT_OK(motus_field_npy(field, 123456, MOTUS_MODES_ALL, collect, &buffer));
     CU_ASSERT_EQUAL_FATAL(buffer.size,
                           motus_field_rows(field, MOTUS_MODES_ALL) * MOTUS_FIELD_NPY_ROW_SIZE);
     const uint8_t *p = (const uint8_t *)buffer.data;
@@ -126,7 +126,4 @@ static void full_sink(void) {
     motus_field_free(&field);
 }
 
-static const MotusTest tests[] = {
-    {"csv", csv}, {"npy", npy}, {"npy_header", npy_header}, {"full_sink", full_sink}, {0}};
-
-int main(int argc, char **argv) { return motus_test_main("export", tests, argc, argv); }
+MOTUS_SUITE("export", TEST(csv), TEST(npy), TEST(npy_header), TEST(full_sink))

@@ -243,15 +243,7 @@ static void settings_out_of_range(void) {
     }
 }
 
-static const MotusTest tests[] = {
-    {"same_samples_as_ever", same_samples_as_ever},
-    {"frames_in_any_order", frames_in_any_order},
-    {"whole_sample_motion_is_exact", whole_sample_motion_is_exact},
-    {"pan_truth", pan_truth},
-    {"texture_is_detailed_and_band_limited", texture_is_detailed_and_band_limited},
-    {"affine_truth", affine_truth},
-    {"noise_and_cuts", noise_and_cuts},
-    {"settings_out_of_range", settings_out_of_range},
-    {0}};
-
-int main(int argc, char **argv) { return motus_test_main("synth", tests, argc, argv); }
+MOTUS_SUITE("synth", TEST(same_samples_as_ever), TEST(frames_in_any_order),
+            TEST(whole_sample_motion_is_exact), TEST(pan_truth),
+            TEST(texture_is_detailed_and_band_limited), TEST(affine_truth), TEST(noise_and_cuts),
+            TEST(settings_out_of_range))

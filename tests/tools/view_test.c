@@ -55,7 +55,7 @@ static uint64_t encode_and_count(int width, int height, int qp, int objects, int
     while (!motus_encoder_receive(encoder, &packet, -1)) {
         MotusView view = view_of(packet, blocks);
         uint64_t sum = 0;
-        CU_ASSERT_EQUAL(motus_view_bits(&view, NULL), MOTUS_OK);
+        EXPECT_OK(motus_view_bits(&view, NULL));
         for (size_t i = 0; i < view.n; i++) sum += (uint64_t)blocks[i].value;
         MOTUS_CHECK(sum == packet->stats.bits_mv,
                     "%dx%d qp %d picture %d: %llu bits, the encoder wrote %llu", width, height, qp,
@@ -112,12 +112,12 @@ static void costs_of_known_motion(void) {
                     MOTUS_ERR_UNSUPPORTED); // nothing to measure against
     CU_ASSERT_PTR_NOT_NULL(strstr(error.text, "--picture"));
     view.before = frames[0]->plane[0];
-    CU_ASSERT_EQUAL(motus_view_costs(&view, &error), MOTUS_OK);
+    EXPECT_OK(motus_view_costs(&view, &error));
     CU_ASSERT(blocks[0].value == 0 && blocks[1].value == 0);
     CU_ASSERT(blocks[2].value > 0.5);
     view.has_cost = 1;
     blocks[0].value = 512;
-    CU_ASSERT_EQUAL(motus_view_costs(&view, &error), MOTUS_OK);
+    EXPECT_OK(motus_view_costs(&view, &error));
     CU_ASSERT_EQUAL(blocks[0].value, 2); // a sample
     for (int n = 0; n < 2; n++) motus_frame_unref(&frames[n]);
     motus_synth_close(&synth);
@@ -145,12 +145,5 @@ static void colors(void) {
     CU_ASSERT(is(motus_heat_color(7), 253, 231, 37) && is(motus_heat_color(-1), 68, 1, 84));
 }
 
-int main(int argc, char **argv) {
-    static const MotusTest tests[] = {
-        {"bits_are_the_encoders", bits_are_the_encoders},
-        {"blocks_out_of_order_are_refused", blocks_out_of_order_are_refused},
-        {"costs_of_known_motion", costs_of_known_motion},
-        {"colors", colors},
-        {NULL, NULL}};
-    return motus_test_main("view", tests, argc, argv);
-}
+MOTUS_SUITE("view", TEST(bits_are_the_encoders), TEST(blocks_out_of_order_are_refused),
+            TEST(costs_of_known_motion), TEST(colors))

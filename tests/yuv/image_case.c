@@ -5,8 +5,8 @@
 
 #include "tests/support/harness.h"
 
-// The first sample of a component whose rows and pixels may run backwards, in a block that begins
-// at `at`.
+// Returns the first sample of a component in a block at `at`; its rows and pixels may run
+// backwards.
 static const void *corner(const char *at, ptrdiff_t row, ptrdiff_t pixel, int width, int height) {
     return at + (row < 0 ? -row * (height - 1) : 0) + (pixel < 0 ? -pixel * (width - 1) : 0);
 }
@@ -26,7 +26,7 @@ static size_t planes(MotusImage *image, char *base, int size, int subsampled) {
     return used;
 }
 
-// R, G, B and up to two samples that are not read, in any order.
+// R, G, B in any order, with up to two unread samples a pixel.
 static size_t interleaved(MotusImage *image, char *base, int size) {
     const int samples = motus_test_range(3, 5), first = motus_test_range(0, samples - 3),
               backwards = motus_test_range(0, 1);

@@ -1,6 +1,5 @@
-// motus/image.h: every layout against the formula that the header gives, written down again here,
-// and against exact arithmetic in double precision; the encoder's images against its frames; bad
-// arguments; memory that runs out.
+// motus/image.h: every layout against the header's formula and against exact arithmetic in double
+// precision; the encoder's images against its frames; memory that runs out.
 // SPDX-License-Identifier: BSD-2-Clause
 #include <math.h>
 #include <stdlib.h>
@@ -25,7 +24,7 @@ static Reference reference_of(const MotusColour *colour) {
                        full ? 1 : 224.0 / 255, full ? 0 : 16};
 }
 
-// Component c (0: Y, 1: Cb, 2: Cr) of r, g, b in 0..255, exactly.
+// Component c (0: Y, 1: Cb, 2: Cr) of r, g, b in 0..255, in real numbers.
 static double exact(const Reference *ref, int c, const double rgb[3]) {
     const double y = ref->kr * rgb[0] + (1 - ref->kr - ref->kb) * rgb[1] + ref->kb * rgb[2];
     if (c == 0) return ref->black + ref->luma * y;
@@ -33,7 +32,7 @@ static double exact(const Reference *ref, int c, const double rgb[3]) {
                   : 128 + ref->chroma * (rgb[0] - y) / (2 * (1 - ref->kr));
 }
 
-// The factor of component c for one of R, G, B in 1/8192: c is linear in each.
+// Factor of component c for one of R, G, B in 1/8192: c is linear in each.
 static long factor(const Reference *ref, int c, int k) {
     double unit[3] = {0}, zero[3] = {0};
     unit[k] = 1;
@@ -42,7 +41,7 @@ static long factor(const Reference *ref, int c, int k) {
 
 static long clip(long v) { return v < 0 ? 0 : v > 255 ? 255 : v; }
 
-// The header's formula; n = 1 pixel or the sum of 4.
+// The header's formula, for n = 1 pixel or the sum of 4.
 static int documented(const Reference *ref, int c, const int sum[3], int n) {
     long v = n == 1 ? 4096 : 16384;
     for (int k = 0; k < 3; k++) v += factor(ref, c, k) * sum[k];
@@ -67,7 +66,7 @@ static double value_at(const MotusImage *image, int k, int x, int y) {
     return v >= 1 ? 255 : v > 0 ? 255 * v : 0;
 }
 
-// Sample (x, y) of component c: what it must be, and its distance from exact arithmetic.
+// Returns sample (x, y) of component c by the formula; *real is its value in real numbers.
 static int expected(const MotusImage *image, const Reference *ref, int c, int x, int y,
                     double *real) {
     int sum[3] = {0};
@@ -85,7 +84,7 @@ static int expected(const MotusImage *image, const Reference *ref, int c, int x,
     return documented(ref, c, sum, c ? 4 : 1);
 }
 
-// The largest distance from exact arithmetic; -1: a sample is not what the formula gives.
+// Returns the largest distance from real numbers, or -1 if a sample differs from the formula.
 static double compare(const MotusFrame *got, const MotusImage *image, const MotusColour *colour) {
     const Reference ref = reference_of(colour);
     double worst = 0;
@@ -114,7 +113,7 @@ static void fill(uint8_t *memory, MotusSamples samples, int n) {
     }
     motus_test_fill(memory, ROOM);
     for (int i = 0; n % 4 == 3 && i < ROOM; i++)
-        memory[i] = memory[i] & 1 ? 255 : 0; // the corners of the cube
+        memory[i] = memory[i] & 1 ? 255 : 0; // corners of the RGB cube
 }
 
 static void every_layout(void) {
@@ -129,13 +128,12 @@ static void every_layout(void) {
         fill(memory, samples, n);
         const size_t used = motus_test_image(&image, samples, width, height, memory, ROOM);
         CU_ASSERT_FATAL(used > 0 && used <= ROOM);
-        CU_ASSERT_EQUAL_FATAL(motus_frame_alloc(&frame, width, height), MOTUS_OK);
-        CU_ASSERT_EQUAL_FATAL(motus_frame_alloc(&plain, width, height), MOTUS_OK);
-        CU_ASSERT_EQUAL(motus_image_convert(frame, &image, &colour, &(MotusExec){1 + n % 3, 0}),
-                        MOTUS_OK);
-        CU_ASSERT_EQUAL(motus_image_convert(plain, &image, &colour, &(MotusExec){1, 1}), MOTUS_OK);
-        // Bytes: half a level by rounding and 3 * 255 / 16384 by the factors; floats: half a level
-        // more.
+        REQUIRE_OK(motus_frame_alloc(&frame, width, height));
+        REQUIRE_OK(motus_frame_alloc(&plain, width, height));
+        EXPECT_OK(motus_image_convert(frame, &image, &colour, &(MotusExec){1 + n % 3, 0}));
+        EXPECT_OK(motus_image_convert(plain, &image, &colour, &(MotusExec){1, 1}));
+        // Bound for bytes: half a level by rounding, 3 * 255 / 16384 by the factors. Floats add
+        // half a level.
         const double worst = compare(frame, &image, &colour),
                      most = samples == MOTUS_SAMPLES_RGB_FLOAT ? 1.05 : 0.55;
         MOTUS_CHECK(worst >= 0 && worst < most && motus_test_same_frames(frame, plain),
@@ -147,7 +145,7 @@ static void every_layout(void) {
     motus_test_guard_free(memory);
 }
 
-// The usual formats, of the same picture, are the same frame.
+// One picture in all formats gives one frame.
 static void formats(void) {
     static const int at[][3] = {{0, 1, 2}, {2, 1, 0}};
     enum { W = 37, H = 11 };
@@ -157,54 +155,50 @@ static void formats(void) {
     motus_test_fill(planes, sizeof planes);
     MotusFrame *want = NULL, *got = NULL;
     MotusImage image;
-    CU_ASSERT_EQUAL_FATAL(motus_frame_alloc(&want, W, H), MOTUS_OK);
-    CU_ASSERT_EQUAL_FATAL(motus_frame_alloc(&got, W, H), MOTUS_OK);
+    REQUIRE_OK(motus_frame_alloc(&want, W, H));
+    REQUIRE_OK(motus_frame_alloc(&got, W, H));
     const void *const data[] = {planes[0], planes[1], planes[2]};
-    CU_ASSERT_EQUAL(
-        motus_image_describe(&image, MOTUS_IMAGE_RGB_PLANES, W, H, data, (ptrdiff_t[]){W, W, W}),
-        MOTUS_OK);
-    CU_ASSERT_EQUAL(motus_image_convert(want, &image, &colour, NULL), MOTUS_OK);
+    EXPECT_OK(
+        motus_image_describe(&image, MOTUS_IMAGE_RGB_PLANES, W, H, data, (ptrdiff_t[]){W, W, W}));
+    EXPECT_OK(motus_image_convert(want, &image, &colour, NULL));
     for (int f = MOTUS_IMAGE_RGB24; f <= MOTUS_IMAGE_BGRA; f++) {
         const int size = f < MOTUS_IMAGE_RGBA ? 3 : 4,
                   backwards = f == MOTUS_IMAGE_BGR24 || f == MOTUS_IMAGE_BGRA;
         for (int i = 0; i < W * H; i++)
             for (int k = 0; k < 3; k++) pixels[size * i + at[backwards][k]] = planes[k][i];
-        CU_ASSERT_EQUAL(motus_image_describe(&image, (MotusImageFormat)f, W, H,
-                                             (const void *[]){pixels, NULL, NULL},
-                                             (ptrdiff_t[]){size * W, 0, 0}),
-                        MOTUS_OK);
-        CU_ASSERT_EQUAL(motus_image_convert(got, &image, &colour, NULL), MOTUS_OK);
+        EXPECT_OK(motus_image_describe(&image, (MotusImageFormat)f, W, H,
+                                       (const void *[]){pixels, NULL, NULL},
+                                       (ptrdiff_t[]){size * W, 0, 0}));
+        EXPECT_OK(motus_image_convert(got, &image, &colour, NULL));
         MOTUS_CHECK(motus_test_same_frames(want, got), "format %d", f);
     }
     for (int i = 0; i < W * H; i++)
         for (int k = 0; k < 3; k++)
             floats[3 * i + k] = float_planes[k][i] = (float)planes[k][i] / 255;
-    CU_ASSERT_EQUAL(motus_image_describe(&image, MOTUS_IMAGE_RGB_FLOAT, W, H,
-                                         (const void *[]){floats, NULL, NULL},
-                                         (ptrdiff_t[]){12 * W, 0, 0}),
-                    MOTUS_OK);
-    CU_ASSERT_EQUAL(motus_image_convert(got, &image, &colour, NULL), MOTUS_OK);
+    EXPECT_OK(motus_image_describe(&image, MOTUS_IMAGE_RGB_FLOAT, W, H,
+                                   (const void *[]){floats, NULL, NULL},
+                                   (ptrdiff_t[]){12 * W, 0, 0}));
+    EXPECT_OK(motus_image_convert(got, &image, &colour, NULL));
     CU_ASSERT(motus_test_same_frames(want, got));
     const void *const float_data[] = {float_planes[0], float_planes[1], float_planes[2]};
-    CU_ASSERT_EQUAL(motus_image_describe(&image, MOTUS_IMAGE_RGB_FLOAT_PLANES, W, H, float_data,
-                                         (ptrdiff_t[]){4 * W, 4 * W, 4 * W}),
-                    MOTUS_OK);
-    CU_ASSERT_EQUAL(motus_image_convert(got, &image, &colour, NULL), MOTUS_OK);
+    EXPECT_OK(motus_image_describe(&image, MOTUS_IMAGE_RGB_FLOAT_PLANES, W, H, float_data,
+                                   (ptrdiff_t[]){4 * W, 4 * W, 4 * W}));
+    EXPECT_OK(motus_image_convert(got, &image, &colour, NULL));
     CU_ASSERT(motus_test_same_frames(want, got));
     motus_frame_unref(&want), motus_frame_unref(&got);
 }
 
-// Grey has no colour, black and white are what the range says.
+// Grey has neutral chroma; black and white are those of the range.
 static void greys(void) {
     uint8_t grey[256];
     MotusFrame *frame = NULL;
-    CU_ASSERT_EQUAL_FATAL(motus_frame_alloc(&frame, 256, 1), MOTUS_OK);
+    REQUIRE_OK(motus_frame_alloc(&frame, 256, 1));
     for (int i = 0; i < 256; i++) grey[i] = (uint8_t)i;
     for (int n = 0; n < 9; n++) {
         const MotusColour colour = colours(n);
         const MotusImage image = {
             sizeof image, 256, 1, MOTUS_SAMPLES_RGB, {grey, grey, grey}, {256, 0, -256}, {1, 1, 1}};
-        CU_ASSERT_EQUAL(motus_image_convert(frame, &image, &colour, NULL), MOTUS_OK);
+        EXPECT_OK(motus_image_convert(frame, &image, &colour, NULL));
         const uint8_t *y = frame->plane[0].data;
         MOTUS_CHECK(y[0] == (n / 3 == 2 ? 0 : 16) && y[255] == (n / 3 == 2 ? 255 : 235),
                     "case %d: %d..%d", n, y[0], y[255]);
@@ -238,11 +232,11 @@ static MotusEncoder *open_encoder(int look) {
     config.colour = (MotusColour)MOTUS_COLOUR_BT601;
     config.keyint = 4;
     config.rate = look ? MOTUS_RATE_CRF : MOTUS_RATE_QP;
-    CU_ASSERT_EQUAL_FATAL(motus_encoder_open(&enc, &config, NULL), MOTUS_OK);
+    REQUIRE_OK(motus_encoder_open(&enc, &config, NULL));
     return enc;
 }
 
-// A stream of images is that of the frames they become. Memory is overwritten after each.
+// A stream of images equals the stream of their frames. Memory is overwritten after each call.
 static void images_as_frames(void) {
     static Stream as_images, as_frames;
     const MotusColour colour = MOTUS_COLOUR_BT601;
@@ -254,26 +248,25 @@ static void images_as_frames(void) {
             MotusImage image;
             MotusFrame *frame = NULL;
             const MotusSamples samples = (MotusSamples)((t + n) % 3);
-            CU_ASSERT_EQUAL_FATAL(motus_frame_alloc(&frame, 48, 34), MOTUS_OK);
+            REQUIRE_OK(motus_frame_alloc(&frame, 48, 34));
             fill(memory, samples, t);
             CU_ASSERT_FATAL(motus_test_image(&image, samples, 48, 34, memory, ROOM) > 0);
             if (t == 5) {
                 const void *const data[] = {memory, memory + 48 * 34,
-                                            memory + 48 * 34 * 5 / 4}; // a frame as it lies
-                CU_ASSERT_EQUAL(motus_image_describe(&image, MOTUS_IMAGE_I420, 48, 34, data,
-                                                     (ptrdiff_t[]){48, 24, 24}),
-                                MOTUS_OK);
+                                            memory + 48 * 34 * 5 / 4}; // planes without gaps
+                EXPECT_OK(motus_image_describe(&image, MOTUS_IMAGE_I420, 48, 34, data,
+                                               (ptrdiff_t[]){48, 24, 24}));
             }
-            CU_ASSERT_EQUAL(motus_image_convert(frame, &image, &colour, NULL), MOTUS_OK);
-            CU_ASSERT_EQUAL(motus_encoder_send(b, frame, NULL), MOTUS_OK);
-            CU_ASSERT_EQUAL(motus_encoder_send_image(a, &image, NULL), MOTUS_OK);
+            EXPECT_OK(motus_image_convert(frame, &image, &colour, NULL));
+            EXPECT_OK(motus_encoder_send(b, frame, NULL));
+            EXPECT_OK(motus_encoder_send_image(a, &image, NULL));
             memset(memory, 0x5A, ROOM);
             motus_frame_unref(&frame);
             receive(a, &as_images, 0), receive(b, &as_frames, 0);
         }
         CU_ASSERT_EQUAL(motus_encoder_send_image(a, NULL, NULL), MOTUS_ERR_ARGUMENT);
-        CU_ASSERT_EQUAL(motus_encoder_send(a, NULL, NULL), MOTUS_OK);
-        CU_ASSERT_EQUAL(motus_encoder_send(b, NULL, NULL), MOTUS_OK);
+        EXPECT_OK(motus_encoder_send(a, NULL, NULL));
+        EXPECT_OK(motus_encoder_send(b, NULL, NULL));
         receive(a, &as_images, -1), receive(b, &as_frames, -1);
         MOTUS_CHECK(as_images.size > 0 && as_images.size == as_frames.size &&
                         !memcmp(as_images.data, as_frames.data, as_frames.size),
@@ -283,27 +276,27 @@ static void images_as_frames(void) {
     free(memory);
 }
 
-// Formats and sizes that an encoder without a colour does not take; the rest is tests/arguments.
+// Formats and sizes that an encoder without a colour refuses; the rest is in tests/arguments.
 static void refusals(void) {
     static uint8_t memory[4 * 64 * 64];
     const void *const data[] = {memory, memory, memory};
     const ptrdiff_t stride[] = {192, 64, 64};
     MotusImage rgb, image;
-    CU_ASSERT_EQUAL(motus_image_describe(&rgb, MOTUS_IMAGE_RGB24, 48, 34, data, stride), MOTUS_OK);
+    EXPECT_OK(motus_image_describe(&rgb, MOTUS_IMAGE_RGB24, 48, 34, data, stride));
     image = rgb, image.width = 46;
 
     MotusEncoder *enc = NULL;
     MotusEncoderConfig config = motus_encoder_config_default(48, 34, (MotusRational){25, 1});
-    config.backend = MOTUS_BACKEND_CPU; // and no colour
-    CU_ASSERT_EQUAL_FATAL(motus_encoder_open(&enc, &config, NULL), MOTUS_OK);
+    config.backend = MOTUS_BACKEND_CPU; // no colour
+    REQUIRE_OK(motus_encoder_open(&enc, &config, NULL));
     CU_ASSERT_EQUAL(motus_encoder_send_image(enc, &image, NULL), MOTUS_ERR_ARGUMENT);
     CU_ASSERT_EQUAL(motus_encoder_send_image(enc, &rgb, NULL), MOTUS_ERR_ARGUMENT);
     MOTUS_CHECK(strstr(motus_encoder_error(enc)->text, "colour.matrix") != NULL, "%s",
                 motus_encoder_error(enc)->text);
     CU_ASSERT_EQUAL(motus_encoder_send_image_device(enc, &rgb, NULL, NULL), MOTUS_ERR_UNSUPPORTED);
-    CU_ASSERT_EQUAL(motus_image_describe(&image, MOTUS_IMAGE_NV12, 48, 34, data, stride), MOTUS_OK);
-    CU_ASSERT_EQUAL(motus_encoder_send_image(enc, &image, NULL), MOTUS_OK);
-    CU_ASSERT_EQUAL(motus_encoder_send(enc, NULL, NULL), MOTUS_OK);
+    EXPECT_OK(motus_image_describe(&image, MOTUS_IMAGE_NV12, 48, 34, data, stride));
+    EXPECT_OK(motus_encoder_send_image(enc, &image, NULL));
+    EXPECT_OK(motus_encoder_send(enc, NULL, NULL));
     CU_ASSERT_EQUAL(motus_encoder_send_image(enc, &image, NULL), MOTUS_ERR_STATE);
     motus_encoder_close(&enc);
 }
@@ -311,25 +304,17 @@ static void refusals(void) {
 static void memory_runs_out(void) {
     static uint8_t memory[3 * 48 * 34];
     MotusImage image;
-    CU_ASSERT_EQUAL(motus_image_describe(&image, MOTUS_IMAGE_RGB24, 48, 34,
-                                         (const void *[]){memory, NULL, NULL},
-                                         (ptrdiff_t[]){3 * 48, 0, 0}),
-                    MOTUS_OK);
+    EXPECT_OK(motus_image_describe(&image, MOTUS_IMAGE_RGB24, 48, 34,
+                                   (const void *[]){memory, NULL, NULL},
+                                   (ptrdiff_t[]){3 * 48, 0, 0}));
     MotusEncoder *enc = open_encoder(0);
     motus_alloc_fail_after(0);
     MotusStatus status = motus_encoder_send_image(enc, &image, NULL);
     motus_alloc_fail_after(-1);
     CU_ASSERT_EQUAL(status, MOTUS_ERR_MEMORY);
-    CU_ASSERT_EQUAL(motus_encoder_send_image(enc, &image, NULL), MOTUS_OK);
+    EXPECT_OK(motus_encoder_send_image(enc, &image, NULL));
     motus_encoder_close(&enc);
 }
 
-static const MotusTest tests[] = {{"every_layout", every_layout},
-                                  {"formats", formats},
-                                  {"greys", greys},
-                                  {"images_as_frames", images_as_frames},
-                                  {"refusals", refusals},
-                                  {"memory_runs_out", memory_runs_out},
-                                  {0}};
-
-int main(int argc, char **argv) { return motus_test_main("image", tests, argc, argv); }
+MOTUS_SUITE("image", TEST(every_layout), TEST(formats), TEST(greys), TEST(images_as_frames),
+            TEST(refusals), TEST(memory_runs_out))

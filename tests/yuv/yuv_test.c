@@ -14,8 +14,8 @@ static void fill_frame(const MotusFrame *f) {
             motus_test_fill(f->plane[i].data + y * f->plane[i].stride, (size_t)f->plane[i].width);
 }
 
-// Every row begins on a 64-byte line, and no sample is shared: each plane keeps its own value after
-// all have been written.
+// Every row starts on a 64-byte line and planes share no sample: each keeps its value after all are
+// written.
 static void check_shape(int width, int height) {
     MotusFrame *f = NULL;
     MOTUS_CHECK(motus_frame_alloc(&f, width, height) == MOTUS_OK, "%dx%d", width, height);
@@ -64,8 +64,7 @@ static void frame_references(void) {
     CU_ASSERT_EQUAL(motus_frame_wrap(&f, 8, 8, data, narrow, count_release, &released),
                     MOTUS_ERR_ARGUMENT);
     CU_ASSERT(!f && !released);
-    CU_ASSERT_EQUAL_FATAL(motus_frame_wrap(&f, 8, 8, data, stride, count_release, &released),
-                          MOTUS_OK);
+    REQUIRE_OK(motus_frame_wrap(&f, 8, 8, data, stride, count_release, &released));
     CU_ASSERT(f->plane[0].data == data[0] && f->plane[2].data == data[2] &&
               f->plane[1].stride == 4 && f->plane[1].width == 4);
     MotusFrame *second = motus_frame_ref(f);
@@ -76,18 +75,18 @@ static void frame_references(void) {
     CU_ASSERT_EQUAL(released, 1);
     motus_frame_unref(&second);
     motus_frame_unref(NULL);
-    CU_ASSERT_EQUAL(motus_frame_wrap(&f, 8, 8, data, stride, NULL, NULL), MOTUS_OK);
+    EXPECT_OK(motus_frame_wrap(&f, 8, 8, data, stride, NULL, NULL));
     motus_frame_unref(&f);
     CU_ASSERT_PTR_NULL(motus_frame_ref(NULL));
 }
 
 static void check_padding(int width, int height, int to_width, int to_height) {
     MotusFrame *src = NULL, *dst = NULL;
-    CU_ASSERT_EQUAL_FATAL(motus_frame_alloc(&src, width, height), MOTUS_OK);
-    CU_ASSERT_EQUAL_FATAL(motus_frame_alloc(&dst, to_width, to_height), MOTUS_OK);
+    REQUIRE_OK(motus_frame_alloc(&src, width, height));
+    REQUIRE_OK(motus_frame_alloc(&dst, to_width, to_height));
     fill_frame(src);
     fill_frame(dst);
-    CU_ASSERT_EQUAL(motus_frame_copy_padded(dst, src), MOTUS_OK);
+    EXPECT_OK(motus_frame_copy_padded(dst, src));
     int wrong = 0;
     for (int i = 0; i < 3; i++) {
         const MotusPlane *s = &src->plane[i], *d = &dst->plane[i];
@@ -115,7 +114,7 @@ static void padding(void) {
     }
 }
 
-// A plane in a guarded buffer of its own.
+// Returns a plane in a guarded buffer of its own.
 static MotusPlane guarded_plane(int width, int height) {
     int stride = width + motus_test_range(0, 9);
     MotusPlane p = {motus_test_guarded((size_t)stride * (size_t)(height - 1) + (size_t)width),
@@ -123,7 +122,7 @@ static MotusPlane guarded_plane(int width, int height) {
     return p;
 }
 
-// Kinds: 0 noise, 1 black, 2 white, 3 checkerboard, 4 ramp.
+// Fills a plane: 0 noise, 1 black, 2 white, 3 checkerboard, 4 ramp.
 static void fill_plane(const MotusPlane *p, int kind) {
     for (int y = 0; y < p->height; y++)
         for (int x = 0; x < p->width; x++) {
@@ -178,7 +177,7 @@ static void check_metrics(int width, int height, int kind_a, int kind_b) {
     double ssim = motus_plane_ssim(&a, &b, width, height);
     int equal = !naive_ssd(&a, &b);
     double want = width < 8 || height < 8 ? equal : naive_ssim(&a, &b);
-    // The integer form rounds its two constants: c1 by 0.16 of 416, c2 by 0.3 of 235963.
+    // The integer form rounds its constants: c1 by 0.16 of 416, c2 by 0.3 of 235963.
     MOTUS_CHECK(fabs(ssim - want) < 1e-3 && (!equal || ssim == 1),
                 "%dx%d kinds %d %d: %.9f, not %.9f", width, height, kind_a, kind_b, ssim, want);
     MOTUS_CHECK(motus_plane_ssim(&a, &a, width, height) == 1.0, "%dx%d kind %d", width, height,
@@ -218,15 +217,15 @@ static void failing_allocations(void) {
     motus_alloc_fail_after(-1);
 }
 
-// A part shares the samples of the whole and keeps it; larger parts are refused.
+// A cropped frame shares the samples of the whole and keeps it alive; a larger crop is refused.
 static void parts(void) {
     MotusFrame *whole = NULL, *part = NULL;
-    CU_ASSERT_EQUAL_FATAL(motus_frame_alloc(&whole, 33, 17), MOTUS_OK);
+    REQUIRE_OK(motus_frame_alloc(&whole, 33, 17));
     CU_ASSERT_EQUAL(motus_frame_crop(&part, whole, 34, 16), MOTUS_ERR_ARGUMENT);
     CU_ASSERT_EQUAL(motus_frame_crop(&part, whole, 32, 18), MOTUS_ERR_ARGUMENT);
     CU_ASSERT(!motus_frame_shared(whole) && !part);
     whole->number = 7;
-    CU_ASSERT_EQUAL_FATAL(motus_frame_crop(&part, whole, 32, 16), MOTUS_OK);
+    REQUIRE_OK(motus_frame_crop(&part, whole, 32, 16));
     CU_ASSERT(motus_frame_shared(whole) && !motus_frame_shared(part) && part->number == 7);
     whole->plane[2].data[7 * whole->plane[2].stride + 15] = 99;
     motus_frame_unref(&whole);
@@ -235,13 +234,5 @@ static void parts(void) {
     motus_frame_unref(&part);
 }
 
-static const MotusTest tests[] = {{"frame_shapes", frame_shapes},
-                                  {"frame_references", frame_references},
-                                  {"padding", padding},
-                                  {"parts", parts},
-                                  {"metrics", metrics},
-                                  {"psnr", psnr},
-                                  {"failing_allocations", failing_allocations},
-                                  {0}};
-
-int main(int argc, char **argv) { return motus_test_main("yuv", tests, argc, argv); }
+MOTUS_SUITE("yuv", TEST(frame_shapes), TEST(frame_references), TEST(padding), TEST(parts),
+            TEST(metrics), TEST(psnr), TEST(failing_allocations))

@@ -46,9 +46,8 @@ static void code(const Case *c, MotusCoded *coded) {
         coded->data = realloc(coded->data, coded->size + p.size);
         memcpy(coded->data + coded->size, p.stream, p.size);
         coded->size += p.size;
-        CU_ASSERT_EQUAL_FATAL(motus_frame_alloc(&coded->recon[i], p.src->width, p.src->height),
-                              MOTUS_OK);
-        CU_ASSERT_EQUAL_FATAL(motus_frame_copy_padded(coded->recon[i], p.ref), MOTUS_OK);
+        REQUIRE_OK(motus_frame_alloc(&coded->recon[i], p.src->width, p.src->height));
+        REQUIRE_OK(motus_frame_copy_padded(coded->recon[i], p.ref));
         coded->pictures++;
         motus_frame_unref(&frame);
     }
@@ -165,10 +164,4 @@ static void plain_c(void) {
     }
 }
 
-static const MotusTest tests[] = {{"decoders_follow", decoders_follow},
-                                  {"constant_maps", constant_maps},
-                                  {"threads", threads},
-                                  {"plain_c", plain_c},
-                                  {0}};
-
-int main(int argc, char **argv) { return motus_test_main("qp_map", tests, argc, argv); }
+MOTUS_SUITE("qp_map", TEST(decoders_follow), TEST(constant_maps), TEST(threads), TEST(plain_c))

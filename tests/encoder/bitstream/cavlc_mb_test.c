@@ -247,8 +247,7 @@ static void rows_of_slices(void) {
         MotusCodedMbs pic;
         MotusSlices slices;
         random_mbs_open(&pic, sizes[i][0], sizes[i][1]);
-        CU_ASSERT_EQUAL_FATAL(motus_slices_alloc(&slices, sizes[i][2], pic.mb_width, pic.mb_height),
-                              MOTUS_OK);
+        REQUIRE_OK(motus_slices_alloc(&slices, sizes[i][2], pic.mb_width, pic.mb_height));
         MotusMb *settled = malloc((size_t)pic.n_mb * sizeof *settled),
                 *before = malloc((size_t)pic.n_mb * sizeof *before);
         for (int round = 0; round < 2 * MBS_CONTENTS; round++) {
@@ -289,10 +288,5 @@ static void rows_of_slices(void) {
     }
 }
 
-static const MotusTest tests[] = {{"slices_read_back", slices_read_back},
-                                  {"neighbour_functions", neighbour_functions},
-                                  {"rows_on_threads", rows_on_threads},
-                                  {"rows_of_slices", rows_of_slices},
-                                  {0}};
-
-int main(int argc, char **argv) { return motus_test_main("cavlc_mb", tests, argc, argv); }
+MOTUS_SUITE("cavlc_mb", TEST(slices_read_back), TEST(neighbour_functions), TEST(rows_on_threads),
+            TEST(rows_of_slices))

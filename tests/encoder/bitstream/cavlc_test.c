@@ -239,14 +239,7 @@ static void nc_of_two_neighbours(void) {
         }
 }
 
-static const MotusTest tests[] = {
-    {"bits_read_back", bits_read_back},
-    {"overflow_is_told_and_harmless", overflow_is_told_and_harmless},
-    {"code_tables_are_prefix_codes", code_tables_are_prefix_codes},
-    {"blocks_read_back_and_reach_every_code", blocks_read_back_and_reach_every_code},
-    {"lengths_of_coded_block_patterns", lengths_of_coded_block_patterns},
-    {"lengths_of_empty_blocks", lengths_of_empty_blocks},
-    {"nc_of_two_neighbours", nc_of_two_neighbours},
-    {0}};
-
-int main(int argc, char **argv) { return motus_test_main("cavlc", tests, argc, argv); }
+MOTUS_SUITE("cavlc", TEST(bits_read_back), TEST(overflow_is_told_and_harmless),
+            TEST(code_tables_are_prefix_codes), TEST(blocks_read_back_and_reach_every_code),
+            TEST(lengths_of_coded_block_patterns), TEST(lengths_of_empty_blocks),
+            TEST(nc_of_two_neighbours))

@@ -374,15 +374,7 @@ static void hrd_values(void) {
     }
 }
 
-static const MotusTest tests[] = {{"hrd_values", hrd_values},
-                                  {"sps_reads_back", sps_reads_back},
-                                  {"aspect_ratios", aspect_ratios},
-                                  {"pps_and_aud_read_back", pps_and_aud_read_back},
-                                  {"slice_header_reads_back", slice_header_reads_back},
-                                  {"levels_of_known_pictures", levels_of_known_pictures},
-                                  {"limits_are_exact", limits_are_exact},
-                                  {"emulation_prevention", emulation_prevention},
-                                  {"level_of_a_rate", level_of_a_rate},
-                                  {0}};
-
-int main(int argc, char **argv) { return motus_test_main("parameter_sets", tests, argc, argv); }
+MOTUS_SUITE("parameter_sets", TEST(hrd_values), TEST(sps_reads_back), TEST(aspect_ratios),
+            TEST(pps_and_aud_read_back), TEST(slice_header_reads_back),
+            TEST(levels_of_known_pictures), TEST(limits_are_exact), TEST(emulation_prevention),
+            TEST(level_of_a_rate))

@@ -25,7 +25,7 @@ static void failing_allocations(void) {
                     motus_status_name(status));
     }
     CU_ASSERT(failures > 20);
-    CU_ASSERT_EQUAL(encoder_case_encode(&config, frames, NULL), MOTUS_OK);
+    EXPECT_OK(encoder_case_encode(&config, frames, NULL));
     encoder_case_drop(frames);
 }
 
@@ -39,12 +39,12 @@ static void failures_keep_what_was_done(void) {
     int taken_later = 0, ended = 0;
     config.keyint = 3;
     encoder_case_frames(frames, 48, 48);
-    CU_ASSERT_EQUAL_FATAL(encoder_case_encode(&config, frames, &want), MOTUS_OK);
+    REQUIRE_OK(encoder_case_encode(&config, frames, &want));
     for (long n = 0; n < 40; n++) {
         MotusEncoder *enc;
         MotusPacket *packet = NULL;
         size_t at = 0;
-        CU_ASSERT_EQUAL_FATAL(motus_encoder_open(&enc, &config, NULL), MOTUS_OK);
+        REQUIRE_OK(motus_encoder_open(&enc, &config, NULL));
         for (int i = 0; i < N_FRAMES; i++) {
             if (n % N_FRAMES == i) motus_alloc_fail_after(n / N_FRAMES);
             MotusStatus status = motus_encoder_send(enc, frames[i], NULL);
@@ -53,7 +53,7 @@ static void failures_keep_what_was_done(void) {
                 MOTUS_CHECK(status == MOTUS_ERR_MEMORY &&
                                 motus_encoder_error(enc)->status == status,
                             "allocation %ld, frame %d", n, i);
-                CU_ASSERT_EQUAL_FATAL(motus_encoder_send(enc, frames[i], NULL), MOTUS_OK);
+                REQUIRE_OK(motus_encoder_send(enc, frames[i], NULL));
                 taken_later++;
             }
             status = motus_encoder_receive(enc, &packet, -1);
@@ -93,7 +93,7 @@ static void encode_in_lanes(int gop_coders, int threads, MotusFrame **frames,
     config.gop_coders = gop_coders;
     config.threads = threads;
     config.keyint = 4;
-    CU_ASSERT_EQUAL_FATAL(motus_encoder_open(&enc, &config, NULL), MOTUS_OK);
+    REQUIRE_OK(motus_encoder_open(&enc, &config, NULL));
     MOTUS_CHECK(gop_coders ? motus_encoder_gop_coders(enc) == gop_coders
                            : motus_encoder_gop_coders(enc) >= 1,
                 "%d lanes", motus_encoder_gop_coders(enc));
@@ -104,9 +104,9 @@ static void encode_in_lanes(int gop_coders, int threads, MotusFrame **frames,
                                          .duration = 5,
                                          .opaque = &frames[i % N_FRAMES],
                                          .force_idr = i == 9};
-        CU_ASSERT_EQUAL_FATAL(motus_encoder_send(enc, frames[i % N_FRAMES], &params), MOTUS_OK);
+        REQUIRE_OK(motus_encoder_send(enc, frames[i % N_FRAMES], &params));
     }
-    CU_ASSERT_EQUAL(motus_encoder_send(enc, NULL, NULL), MOTUS_OK);
+    EXPECT_OK(motus_encoder_send(enc, NULL, NULL));
     while (n < LONG && motus_encoder_receive(enc, &packet, n % 2 ? -1 : 10000) == MOTUS_OK)
         packets[n++] = packet;
     CU_ASSERT_EQUAL_FATAL(n, LONG);
@@ -155,10 +155,9 @@ static void closed_in_the_middle(void) {
         MotusEncoderConfig config = encoder_case_config(64, 48);
         config.gop_coders = gop_coders;
         config.keyint = 2;
-        CU_ASSERT_EQUAL_FATAL(motus_encoder_open(&enc, &config, NULL), MOTUS_OK);
-        for (int i = 0; i < 5; i++)
-            CU_ASSERT_EQUAL(motus_encoder_send(enc, frames[i % N_FRAMES], NULL), MOTUS_OK);
-        if (gop_coders > 2) CU_ASSERT_EQUAL(motus_encoder_receive(enc, &packet, -1), MOTUS_OK);
+        REQUIRE_OK(motus_encoder_open(&enc, &config, NULL));
+        for (int i = 0; i < 5; i++) EXPECT_OK(motus_encoder_send(enc, frames[i % N_FRAMES], NULL));
+        if (gop_coders > 2) EXPECT_OK(motus_encoder_receive(enc, &packet, -1));
         motus_encoder_close(&enc);
         if (gop_coders > 2) motus_packet_unref(&packet);
     }
@@ -175,10 +174,10 @@ static void stages_are_timed(void) {
         MotusEncoder *enc = NULL;
         MotusPacket *packet;
         config.time_stages = timed;
-        CU_ASSERT_EQUAL_FATAL(motus_encoder_open(&enc, &config, NULL), MOTUS_OK);
+        REQUIRE_OK(motus_encoder_open(&enc, &config, NULL));
         for (int i = 0; i < N_FRAMES; i++) {
-            CU_ASSERT_EQUAL(motus_encoder_send(enc, frames[i], NULL), MOTUS_OK);
-            CU_ASSERT_EQUAL_FATAL(motus_encoder_receive(enc, &packet, -1), MOTUS_OK);
+            EXPECT_OK(motus_encoder_send(enc, frames[i], NULL));
+            REQUIRE_OK(motus_encoder_receive(enc, &packet, -1));
             for (int k = 0; k < MOTUS_STAGES; k++)
                 MOTUS_CHECK((packet->stage_us[k] > 0) ==
                                 (timed && (k >= MOTUS_STAGE_INTRA || !packet->is_idr)),
@@ -196,11 +195,5 @@ static void stages_are_timed(void) {
     encoder_case_drop(frames);
 }
 
-static const MotusTest tests[] = {{"failing_allocations", failing_allocations},
-                                  {"failures_keep_what_was_done", failures_keep_what_was_done},
-                                  {"lanes_give_one_stream", lanes_give_one_stream},
-                                  {"closed_in_the_middle", closed_in_the_middle},
-                                  {"stages_are_timed", stages_are_timed},
-                                  {0}};
-
-int main(int argc, char **argv) { return motus_test_main("encoder_lanes", tests, argc, argv); }
+MOTUS_SUITE("encoder_lanes", TEST(failing_allocations), TEST(failures_keep_what_was_done),
+            TEST(lanes_give_one_stream), TEST(closed_in_the_middle), TEST(stages_are_timed))

@@ -31,7 +31,7 @@ static void draw_frames(void) {
     static const int begins[SCENES + 1] = {0, 3, 24, 25, 47, PICTURES};
     for (int i = 0, scene = 0; i < PICTURES; i++) {
         while (i >= begins[scene + 1]) scene++;
-        CU_ASSERT_EQUAL_FATAL(motus_frame_alloc(&frames[i], W, H), MOTUS_OK);
+        REQUIRE_OK(motus_frame_alloc(&frames[i], W, H));
         for (int c = 0; c < 3; c++) {
             const MotusPlane *p = &frames[i]->plane[c];
             for (int y = 0; y < p->height; y++)
@@ -52,10 +52,10 @@ static void code(const MotusEncoderConfig *config, int from, int end, Coded *to)
     MotusError error = {0};
     MOTUS_CHECK(!motus_encoder_open(&enc, config, &error), "%s", error.text);
     for (int i = from; enc && i < end; i++) {
-        CU_ASSERT_EQUAL(motus_encoder_send(enc, frames[i], NULL), MOTUS_OK);
+        EXPECT_OK(motus_encoder_send(enc, frames[i], NULL));
         receive(enc, to, 0);
     }
-    CU_ASSERT_EQUAL(motus_encoder_send(enc, NULL, NULL), MOTUS_OK);
+    EXPECT_OK(motus_encoder_send(enc, NULL, NULL));
     receive(enc, to, -1);
     motus_encoder_close(&enc);
 }
@@ -113,14 +113,14 @@ static void in_turn(MotusEncoderConfig config, const Coded *whole, const char *n
             config.first_gop = gop;
             MotusStatus status = enc ? motus_encoder_next_segment(enc, begin[gop], gop)
                                      : motus_encoder_open(&enc, &config, NULL);
-            CU_ASSERT_EQUAL_FATAL(status, MOTUS_OK);
+            REQUIRE_OK(status);
             CU_ASSERT_EQUAL(motus_encoder_next_segment(enc, begin[gop], gop), MOTUS_ERR_STATE);
             for (; begin[gop] + n - first < begin[gop + 1]; n++) {
                 from[n] = begin[gop] + n - first;
-                CU_ASSERT_EQUAL(motus_encoder_send(enc, frames[from[n]], NULL), MOTUS_OK);
+                EXPECT_OK(motus_encoder_send(enc, frames[from[n]], NULL));
                 receive(enc, &parts, 0);
             }
-            CU_ASSERT_EQUAL(motus_encoder_send(enc, NULL, NULL), MOTUS_OK);
+            EXPECT_OK(motus_encoder_send(enc, NULL, NULL));
             if (gop % 3 == 0) receive(enc, &parts, -1);
         }
         receive(enc, &parts, -1);
@@ -210,25 +210,24 @@ static void refused(void) {
     for (unsigned i = 0; i < sizeof bad / sizeof *bad; i++) {
         MotusEncoderConfig c = config_of(MOTUS_RATE_QP);
         MotusEncoder *enc;
-        CU_ASSERT_EQUAL_FATAL(motus_encoder_open(&enc, &c, NULL), MOTUS_OK);
-        CU_ASSERT_EQUAL(motus_encoder_send(enc, NULL, NULL), MOTUS_OK);
+        REQUIRE_OK(motus_encoder_open(&enc, &c, NULL));
+        EXPECT_OK(motus_encoder_send(enc, NULL, NULL));
         CU_ASSERT_EQUAL(motus_encoder_next_segment(enc, bad[i][0], bad[i][1]), MOTUS_ERR_ARGUMENT);
         motus_encoder_close(&enc);
     }
     MotusEncoderConfig c = config_of(MOTUS_RATE_BITRATE);
     MotusEncoder *enc;
     c.bitrate = 100000;
-    CU_ASSERT_EQUAL_FATAL(motus_encoder_open(&enc, &c, NULL), MOTUS_OK);
-    CU_ASSERT_EQUAL(motus_encoder_send(enc, NULL, NULL), MOTUS_OK);
+    REQUIRE_OK(motus_encoder_open(&enc, &c, NULL));
+    EXPECT_OK(motus_encoder_send(enc, NULL, NULL));
     CU_ASSERT_EQUAL(motus_encoder_next_segment(enc, 12, 1), MOTUS_ERR_UNSUPPORTED);
     motus_encoder_close(&enc);
 }
 
-static const MotusTest tests[] = {
-    {"fixed_qp", fixed_qp}, {"crf", crf}, {"second_pass", second_pass}, {"refused", refused}, {0}};
-
-int main(int argc, char **argv) {
-    int status = motus_test_main("parts", tests, argc, argv);
+static int run(const char *suite, const MotusTest *tests, int argc, char **argv) {
+    int status = motus_test_main(suite, tests, argc, argv);
     for (int i = 0; i < PICTURES; i++) motus_frame_unref(&frames[i]);
     return status;
 }
+
+MOTUS_SUITE_BY(run, "parts", TEST(fixed_qp), TEST(crf), TEST(second_pass), TEST(refused))

@@ -89,10 +89,5 @@ static void extreme_vectors(void) {
     free(plane.data);
 }
 
-static const MotusTest tests[] = {{"near_vectors", near_vectors},
-                                  {"far_vectors", far_vectors},
-                                  {"every_fraction", every_fraction},
-                                  {"extreme_vectors", extreme_vectors},
-                                  {0}};
-
-int main(int argc, char **argv) { return motus_test_main("chroma_mc", tests, argc, argv); }
+MOTUS_SUITE("chroma_mc", TEST(near_vectors), TEST(far_vectors), TEST(every_fraction),
+            TEST(extreme_vectors))

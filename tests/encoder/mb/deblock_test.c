@@ -201,10 +201,4 @@ static void narrow_pictures(void) {
 
 static void many_rows(void) { one_picture(24, 20, 34, 12); }
 
-static const MotusTest tests[] = {{"every_qp", every_qp},
-                                  {"mixed_qp", mixed_qp},
-                                  {"narrow_pictures", narrow_pictures},
-                                  {"many_rows", many_rows},
-                                  {0}};
-
-int main(int argc, char **argv) { return motus_test_main("deblock", tests, argc, argv); }
+MOTUS_SUITE("deblock", TEST(every_qp), TEST(mixed_qp), TEST(narrow_pictures), TEST(many_rows))

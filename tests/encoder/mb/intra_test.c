@@ -260,9 +260,5 @@ static void neighbours_4x4(void) {
     }
 }
 
-static const MotusTest tests[] = {
-    {"modes_4x4", modes_4x4},           {"modes_16x16", modes_16x16},
-    {"modes_chroma", modes_chroma},     {"allowed_modes", allowed_modes},
-    {"neighbours_4x4", neighbours_4x4}, {0}};
-
-int main(int argc, char **argv) { return motus_test_main("intra", tests, argc, argv); }
+MOTUS_SUITE("intra", TEST(modes_4x4), TEST(modes_16x16), TEST(modes_chroma), TEST(allowed_modes),
+            TEST(neighbours_4x4))

@@ -75,7 +75,7 @@ static void encode(Sequence *s, const MotusEncoderConfig *c) {
     forget(s);
     s->coded.recon = calloc(PICTURES, sizeof *s->coded.recon);
     s->coded.slices = calloc(PICTURES, sizeof *s->coded.slices);
-    CU_ASSERT_EQUAL_FATAL(motus_encoder_open(&enc, c, NULL), MOTUS_OK);
+    REQUIRE_OK(motus_encoder_open(&enc, c, NULL));
     s->coded.level = motus_encoder_level(enc);
     for (int i = 0; i < PICTURES; i++) {
         const MotusFrameParams params = {.size = sizeof params,
@@ -86,7 +86,7 @@ static void encode(Sequence *s, const MotusEncoderConfig *c) {
         MotusStatus status = motus_encoder_send(enc, s->frame[i], &params);
         MOTUS_CHECK(!status, "picture %d: %s", i, motus_encoder_error(enc)->text);
     }
-    CU_ASSERT_EQUAL(motus_encoder_send(enc, NULL, NULL), MOTUS_OK);
+    EXPECT_OK(motus_encoder_send(enc, NULL, NULL));
     MotusPacket *packet;
     for (int i = 0; i < PICTURES && !motus_encoder_receive(enc, &packet, -1); i++)
         keep(s, packet, i);
@@ -100,7 +100,7 @@ static void copy_fields(MotusField *to[PICTURES], const Sequence *s, const Motus
         MOTUS_CHECK(!from == (s->packet[i]->type == 'I'), "picture %d, type %c", i,
                     s->packet[i]->type);
         if (!from) continue;
-        CU_ASSERT_EQUAL_FATAL(motus_field_alloc(&to[i], c->width, c->height), MOTUS_OK);
+        REQUIRE_OK(motus_field_alloc(&to[i], c->width, c->height));
         const size_t n = (size_t)from->n_mb * MOTUS_BLOCKS;
         memcpy(to[i]->mv[0], from->mv[0], n * sizeof(MotusMv));
         memcpy(to[i]->sad[0], from->sad[0], n * sizeof(uint16_t));
@@ -187,7 +187,7 @@ static void any_field_gives_a_stream(void) {
         s.modes = (uint32_t)motus_test_range(0, 63) << 1 | 1;
         s.final = i & 1;
         for (int k = 0; k < PICTURES; k++) {
-            CU_ASSERT_EQUAL_FATAL(motus_field_alloc(&s.field[k], c.width, c.height), MOTUS_OK);
+            REQUIRE_OK(motus_field_alloc(&s.field[k], c.width, c.height));
             fill_field(s.field[k], 252, 4 >> c.subpel); // level 1.0 has +-64 samples
         }
         encode(&s, &c);
@@ -220,7 +220,7 @@ static void only_whole_samples_are_refined(void) {
         for (s.final = 0; s.final < 2; s.final++) {
             for (int k = 0; k < PICTURES; k++) {
                 motus_field_free(&s.field[k]);
-                CU_ASSERT_EQUAL_FATAL(motus_field_alloc(&s.field[k], c.width, c.height), MOTUS_OK);
+                REQUIRE_OK(motus_field_alloc(&s.field[k], c.width, c.height));
                 for (int i = 0; i < MOTUS_BLOCKS * s.field[k]->n_mb; i++)
                     s.field[k]->mv[0][i] =
                         (MotusMv){(int16_t)(4 * (i % 7) + !whole), (int16_t)(-4 * (i % 3))};
@@ -242,7 +242,7 @@ typedef struct Wrong {
 
 static void refuse(MotusEncoder *enc, const MotusFrame *frame, const Wrong *w) {
     MotusField *field = NULL;
-    CU_ASSERT_EQUAL_FATAL(motus_field_alloc(&field, w->width, 48), MOTUS_OK);
+    REQUIRE_OK(motus_field_alloc(&field, w->width, 48));
     field->mv[w->b][5] = w->mv;
     const MotusFrameParams params = {
         .size = sizeof params, .duration = 1, .external_mvs = field, .external_modes = w->modes};
@@ -269,7 +269,7 @@ static void wrong_fields_are_refused(void) {
     encode(&s, &c);
     MotusEncoder *enc = NULL;
     MotusPacket *packet;
-    CU_ASSERT_EQUAL_FATAL(motus_encoder_open(&enc, &c, NULL), MOTUS_OK);
+    REQUIRE_OK(motus_encoder_open(&enc, &c, NULL));
     for (int i = 0; i < PICTURES; i++) {
         for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++)
             refuse(enc, s.frame[i], &wrong[k]);
@@ -277,8 +277,8 @@ static void wrong_fields_are_refused(void) {
         const MotusFrameParams params = {.size = offsetof(MotusFrameParams, external_mvs),
                                          .duration = 1,
                                          .external_mvs = (MotusField *)&c};
-        CU_ASSERT_EQUAL(motus_encoder_send(enc, s.frame[i], &params), MOTUS_OK);
-        CU_ASSERT_EQUAL_FATAL(motus_encoder_receive(enc, &packet, -1), MOTUS_OK);
+        EXPECT_OK(motus_encoder_send(enc, s.frame[i], &params));
+        REQUIRE_OK(motus_encoder_receive(enc, &packet, -1));
         CU_ASSERT_TRUE(packet->size == s.packet[i]->size &&
                        !memcmp(packet->data, s.packet[i]->data, packet->size));
         CU_ASSERT_PTR_NULL(packet->field);
@@ -288,12 +288,6 @@ static void wrong_fields_are_refused(void) {
     drop_sequence(&s);
 }
 
-static const MotusTest tests[] = {
-    {"own_fields_give_the_same_stream", own_fields_give_the_same_stream},
-    {"so_they_do_with_rate_control", so_they_do_with_rate_control},
-    {"any_field_gives_a_stream", any_field_gives_a_stream},
-    {"only_whole_samples_are_refined", only_whole_samples_are_refined},
-    {"wrong_fields_are_refused", wrong_fields_are_refused},
-    {0}};
-
-int main(int argc, char **argv) { return motus_test_main("given", tests, argc, argv); }
+MOTUS_SUITE("given", TEST(own_fields_give_the_same_stream), TEST(so_they_do_with_rate_control),
+            TEST(any_field_gives_a_stream), TEST(only_whole_samples_are_refined),
+            TEST(wrong_fields_are_refused))

@@ -265,16 +265,6 @@ static void failing_allocations(void) {
     motus_frame_unref(&frame);
 }
 
-static const MotusTest tests[] = {{"whole_rows", whole_rows},
-                                  {"limited", limited},
-                                  {"mbs_too_large", mbs_too_large},
-                                  {"unlimited", unlimited},
-                                  {"threads_and_lanes", threads_and_lanes},
-                                  {"executors_agree", executors_agree},
-                                  {"with_a_vbv", with_a_vbv},
-                                  {"a_lost_slice_is_found", a_lost_slice_is_found},
-                                  {"older_program", older_program},
-                                  {"failing_allocations", failing_allocations},
-                                  {0}};
-
-int main(int argc, char **argv) { return motus_test_main("slices", tests, argc, argv); }
+MOTUS_SUITE("slices", TEST(whole_rows), TEST(limited), TEST(mbs_too_large), TEST(unlimited),
+            TEST(threads_and_lanes), TEST(executors_agree), TEST(with_a_vbv),
+            TEST(a_lost_slice_is_found), TEST(older_program), TEST(failing_allocations))

@@ -32,7 +32,7 @@ static void encode(const MotusEncoderConfig *config, MotusCoded *coded) {
     MOTUS_CHECK(motus_encoder_open(&enc, config, &error) == MOTUS_OK, "%s", error.text);
     CU_ASSERT_FATAL(enc != NULL);
     for (int i = 0; i <= N; i++) {
-        CU_ASSERT_EQUAL_FATAL(i < N ? send(enc, i) : motus_encoder_send(enc, NULL, NULL), MOTUS_OK);
+        REQUIRE_OK(i < N ? send(enc, i) : motus_encoder_send(enc, NULL, NULL));
         while (motus_encoder_receive(enc, &packet, i < N ? 0 : -1) == MOTUS_OK) {
             CU_ASSERT_EQUAL(packet->number, coded->pictures);
             coded->data = realloc(coded->data, coded->size + packet->size);
@@ -105,9 +105,9 @@ static void packets_come_as_stated(void) {
             int received = 0;
             c.lookahead = depths[d];
             if (vbv) c.vbv_maxrate = c.bitrate, c.vbv_bufsize = c.bitrate;
-            CU_ASSERT_EQUAL_FATAL(motus_encoder_open(&enc, &c, NULL), MOTUS_OK);
+            REQUIRE_OK(motus_encoder_open(&enc, &c, NULL));
             for (int i = 0; i < N; i++) {
-                CU_ASSERT_EQUAL_FATAL(send(enc, i), MOTUS_OK);
+                REQUIRE_OK(send(enc, i));
                 MotusStatus status;
                 while ((status = motus_encoder_receive(enc, &packet, -1)) == MOTUS_OK)
                     received++, motus_packet_unref(&packet);
@@ -131,12 +131,11 @@ static void rates_change(void) {
     c.lookahead = 0;
     c.scenecut = 0;
     c.keyint = 0;
-    CU_ASSERT_EQUAL_FATAL(motus_encoder_open(&enc, &c, NULL), MOTUS_OK);
+    REQUIRE_OK(motus_encoder_open(&enc, &c, NULL));
     for (int i = 0; i < 4 * N; i++) {
-        if (i == 2 * N)
-            CU_ASSERT_EQUAL(motus_encoder_set_rate(enc, 100000, 100000, 50000), MOTUS_OK);
-        CU_ASSERT_EQUAL_FATAL(motus_encoder_send(enc, frames[i % 12], NULL), MOTUS_OK);
-        CU_ASSERT_EQUAL_FATAL(motus_encoder_receive(enc, &packet, -1), MOTUS_OK);
+        if (i == 2 * N) EXPECT_OK(motus_encoder_set_rate(enc, 100000, 100000, 50000));
+        REQUIRE_OK(motus_encoder_send(enc, frames[i % 12], NULL));
+        REQUIRE_OK(motus_encoder_receive(enc, &packet, -1));
         CU_ASSERT(packet->vbv_fullness >= 0);
         bits[i / (2 * N)] += 8.0 * (double)packet->size;
         motus_packet_unref(&packet);
@@ -147,7 +146,7 @@ static void rates_change(void) {
     CU_ASSERT_EQUAL(motus_encoder_set_rate(enc, 100000, 90000, 50000), MOTUS_ERR_ARGUMENT);
     motus_encoder_close(&enc);
     c = config_of(MOTUS_RATE_CRF);
-    CU_ASSERT_EQUAL_FATAL(motus_encoder_open(&enc, &c, NULL), MOTUS_OK);
+    REQUIRE_OK(motus_encoder_open(&enc, &c, NULL));
     CU_ASSERT_EQUAL(motus_encoder_set_rate(enc, 100000, 0, 0), MOTUS_ERR_UNSUPPORTED);
     motus_encoder_close(&enc);
     drop_frames();
@@ -168,14 +167,14 @@ static void what_does_not_fit(void) {
     MotusEncoderConfig c = config_of(MOTUS_RATE_CRF);
     const int8_t map[N_MB] = {0};
     make_frames();
-    CU_ASSERT_EQUAL_FATAL(motus_encoder_open(&enc, &c, NULL), MOTUS_OK);
+    REQUIRE_OK(motus_encoder_open(&enc, &c, NULL));
     for (size_t n = 0; n < N_MB; n += N_MB - 1) {
         const MotusFrameParams params = {.size = sizeof params, .qp_offset = map, .n_qp_offset = n};
         CU_ASSERT_EQUAL(motus_encoder_send(enc, frames[0], &params), MOTUS_ERR_ARGUMENT);
     }
     const MotusFrameParams older = {.size = offsetof(MotusFrameParams, qp_offset),
                                     .qp_offset = map}; // what lies behind is not read
-    CU_ASSERT_EQUAL(motus_encoder_send(enc, frames[0], &older), MOTUS_OK);
+    EXPECT_OK(motus_encoder_send(enc, frames[0], &older));
     motus_encoder_close(&enc);
     make_log();
     c = config_of_mode(SECOND_PASS);
@@ -203,7 +202,7 @@ static void end_with_a_wrong_picture(int wrong, int gop_coders, int flush) {
     MotusPacket *packet;
     MotusStatus status = MOTUS_OK;
     c.gop_coders = gop_coders;
-    CU_ASSERT_EQUAL_FATAL(motus_encoder_open(&enc, &c, NULL), MOTUS_OK);
+    REQUIRE_OK(motus_encoder_open(&enc, &c, NULL));
     for (int i = 0; i < N && !status; i++)
         status = i == wrong ? motus_encoder_send(enc, frames[N - 1], NULL) : send(enc, i);
     const int ended = !status; // it is planned at the end
@@ -260,13 +259,6 @@ static void failing_allocations(void) {
     drop_frames();
 }
 
-static const MotusTest tests[] = {
-    {"one_stream", one_stream},
-    {"packets_come_as_stated", packets_come_as_stated},
-    {"rates_change", rates_change},
-    {"what_does_not_fit", what_does_not_fit},
-    {"pictures_that_cannot_be_planned", pictures_that_cannot_be_planned},
-    {"failing_allocations", failing_allocations},
-    {0}};
-
-int main(int argc, char **argv) { return motus_test_main("encoder_rate", tests, argc, argv); }
+MOTUS_SUITE("encoder_rate", TEST(one_stream), TEST(packets_come_as_stated), TEST(rates_change),
+            TEST(what_does_not_fit), TEST(pictures_that_cannot_be_planned),
+            TEST(failing_allocations))

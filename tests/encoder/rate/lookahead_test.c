@@ -78,8 +78,7 @@ static void known_motion(void) {
     MotusPlane plane[2] = {plane_alloc(W, H), plane_alloc(W, H)};
     MotusHalfPicture half[2] = {{0}, {0}};
     MotusMbCosts costs = costs_alloc(N_MB);
-    for (int i = 0; i < 2; i++)
-        CU_ASSERT_EQUAL_FATAL(motus_half_alloc(&half[i], MBW, MBH), MOTUS_OK);
+    for (int i = 0; i < 2; i++) REQUIRE_OK(motus_half_alloc(&half[i], MBW, MBH));
     int right = 0;
     for (int k = 0; k < 12; k++) {
         const int dx = motus_test_range(-9, 9), dy = motus_test_range(-9, 9);
@@ -121,7 +120,7 @@ static void versions_agree(void) {
                                    (int16_t)motus_test_range(-200, 200)};
         for (int i = 0; i < 3; i++) costs[i] = costs_alloc(n);
         for (int i = 0; i < 2; i++) {
-            CU_ASSERT_EQUAL_FATAL(motus_half_alloc(&half[i], mbw, mbh), MOTUS_OK);
+            REQUIRE_OK(motus_half_alloc(&half[i], mbw, mbh));
             if (k % 3)
                 draw(&plane[i], k, 3 * i, -5 * i);
             else
@@ -163,7 +162,7 @@ typedef struct Planned {
 static void put(MotusLookahead *look, const MotusPlane *luma, int force_idr) {
     const MotusFrame frame = {.width = W, .height = H, .plane = {*luma}};
     const MotusFrameSource source = {.frame = &frame};
-    CU_ASSERT_EQUAL(motus_lookahead_put(look, &source, &force_idr, NULL), MOTUS_OK);
+    EXPECT_OK(motus_lookahead_put(look, &source, &force_idr, NULL));
 }
 
 // Pans by a sample a picture; `scene` per picture, `force` the picture that has to be an IDR
@@ -174,8 +173,7 @@ static void plan_all(Planned *out, const MotusLookaheadSettings *settings, const
     MotusPlane plane = plane_alloc(W, H);
     int n_put = 0;
     out->n = 0;
-    CU_ASSERT_EQUAL_FATAL(motus_lookahead_open(&look, settings, MOTUS_LOOKAHEAD_HOST, NULL),
-                          MOTUS_OK);
+    REQUIRE_OK(motus_lookahead_open(&look, settings, MOTUS_LOOKAHEAD_HOST, NULL));
     for (MotusStatus status = MOTUS_AGAIN; status != MOTUS_END;) {
         if (status == MOTUS_AGAIN && n_put < n) {
             draw(&plane, scene[n_put], n_put, 0);
@@ -255,9 +253,9 @@ static void still_pictures(void) {
     int16_t offset[N_MB];
     MotusLookaheadPlan plan;
     draw(&plane, 1, 0, 0);
-    CU_ASSERT_EQUAL_FATAL(motus_lookahead_open(&look, &s, MOTUS_LOOKAHEAD_HOST, NULL), MOTUS_OK);
+    REQUIRE_OK(motus_lookahead_open(&look, &s, MOTUS_LOOKAHEAD_HOST, NULL));
     for (int i = 0; i < 16; i++) put(look, &plane, 0);
-    CU_ASSERT_EQUAL_FATAL(motus_lookahead_get(look, &plan, offset, NULL), MOTUS_OK);
+    REQUIRE_OK(motus_lookahead_get(look, &plan, offset, NULL));
     for (int k = 0; k < N_MB; k++)
         MOTUS_CHECK(offset[k] < -5 * MOTUS_QP_UNIT, "MB %d: %d", k,
                     offset[k]); // 15 pictures lean on it
@@ -290,14 +288,6 @@ static void variance(void) {
     free(plane.data);
 }
 
-static const MotusTest tests[] = {{"logarithms", logarithms},
-                                  {"known_motion", known_motion},
-                                  {"versions_agree", versions_agree},
-                                  {"order_and_delay", order_and_delay},
-                                  {"cuts", cuts},
-                                  {"offsets_lean_back", offsets_lean_back},
-                                  {"still_pictures", still_pictures},
-                                  {"variance", variance},
-                                  {0}};
-
-int main(int argc, char **argv) { return motus_test_main("lookahead", tests, argc, argv); }
+MOTUS_SUITE("lookahead", TEST(logarithms), TEST(known_motion), TEST(versions_agree),
+            TEST(order_and_delay), TEST(cuts), TEST(offsets_lean_back), TEST(still_pictures),
+            TEST(variance))

@@ -100,7 +100,7 @@ static void run(const Clip *c, const MotusRateSettings *s, int apart, MotusPassL
         if (bucket < 0) bucket = 0;
         bucket = fmin(bucket + (double)s->vbv_rate * second, (double)s->vbv_size);
         const MotusPassPicture p = {plan.idr, qp, bits, 1, plan.cost, plan.weighted};
-        if (log) CU_ASSERT_EQUAL_FATAL(motus_pass_log_add(log, &p), MOTUS_OK);
+        if (log) REQUIRE_OK(motus_pass_log_add(log, &p));
     }
     o->kbps = total / (c->n * second) / 1000;
     CU_ASSERT_EQUAL(late, o->late);
@@ -268,7 +268,7 @@ static void logs(void) {
         const MotusPassPicture p = {
             i % 50 == 0, motus_test_range(-999, 13056), motus_test_range(1, 1 << 30),
             1 + i % 3,   motus_test_random(),           motus_test_random()};
-        CU_ASSERT_EQUAL_FATAL(motus_pass_log_add(&log, &p), MOTUS_OK);
+        REQUIRE_OK(motus_pass_log_add(&log, &p));
     }
     for (int64_t i = 0; i < log.n; i++) {
         char *lines = motus_pass_log_text(&log.picture[i], i ? NULL : fingerprint);
@@ -279,7 +279,7 @@ static void logs(void) {
     size += (size_t)snprintf(text + size, sizeof text - size, "end %d\n", (int)log.n);
     CU_ASSERT_FATAL(size < sizeof text);
     MotusError error = {0};
-    CU_ASSERT_EQUAL(motus_pass_log_read(&read, text, &error), MOTUS_OK);
+    EXPECT_OK(motus_pass_log_read(&read, text, &error));
     CU_ASSERT_EQUAL_FATAL(read.n, log.n);
     CU_ASSERT_STRING_EQUAL(read.fingerprint, fingerprint);
     for (int i = 0; i < log.n; i++) {
@@ -369,15 +369,6 @@ static void changes(void) {
                 worst[1]);
 }
 
-static const MotusTest tests[] = {{"bitrate_is_met", bitrate_is_met},
-                                  {"no_picture_is_late", no_picture_is_late},
-                                  {"hopeless_buffers", hopeless_buffers},
-                                  {"filler_fills", filler_fills},
-                                  {"crf_needs_no_feedback", crf_needs_no_feedback},
-                                  {"second_pass", second_pass},
-                                  {"logs", logs},
-                                  {"maps", maps},
-                                  {"changes", changes},
-                                  {0}};
-
-int main(int argc, char **argv) { return motus_test_main("rate", tests, argc, argv); }
+MOTUS_SUITE("rate", TEST(bitrate_is_met), TEST(no_picture_is_late), TEST(hopeless_buffers),
+            TEST(filler_fills), TEST(crf_needs_no_feedback), TEST(second_pass), TEST(logs),
+            TEST(maps), TEST(changes))

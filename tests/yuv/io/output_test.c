@@ -1,5 +1,5 @@
-// yuv/output: files that appear under their names when they are whole, or grow there, and what
-// stands in the way.
+// yuv/io/temp_output: files appear under their names when they are complete, or grow there;
+// failures leave nothing behind.
 // SPDX-License-Identifier: BSD-2-Clause
 #include <fcntl.h>
 #include <signal.h>
@@ -21,22 +21,22 @@ static void outputs(void) {
     motus_test_fill(data, sizeof data);
     MotusOutput *out = NULL;
     MotusError error = {MOTUS_OK, ""};
-    CU_ASSERT_EQUAL_FATAL(motus_output_open(&out, path, &error), MOTUS_OK);
+    REQUIRE_OK(motus_output_open(&out, path, &error));
     size_t total = 0;
     while (total < sizeof data) { // pieces below, at and above the buffer's size
         size_t n = (size_t)motus_test_range(0, 3) == 0 ? (size_t)motus_test_range(60000, 70000)
                                                        : (size_t)motus_test_range(0, 3000);
         if (n > sizeof data - total) n = sizeof data - total;
-        CU_ASSERT_EQUAL(motus_output_write(out, data + total, n, &error), MOTUS_OK);
+        EXPECT_OK(motus_output_write(out, data + total, n, &error));
         total += n;
     }
     CU_ASSERT(parts(NULL) == 1 && !exists(path));
-    CU_ASSERT_EQUAL(motus_output_commit(&out, &error), MOTUS_OK);
+    EXPECT_OK(motus_output_commit(&out, &error));
     CU_ASSERT(!out && !parts(NULL));
     CU_ASSERT(get_file(path, back, sizeof back) == sizeof data && !memcmp(back, data, sizeof data));
-    // A second output that is given up leaves the first one as it was.
-    CU_ASSERT_EQUAL_FATAL(motus_output_open(&out, path, &error), MOTUS_OK);
-    CU_ASSERT_EQUAL(motus_output_write(out, data, 10, &error), MOTUS_OK);
+    // An abandoned second output leaves the first one unchanged.
+    REQUIRE_OK(motus_output_open(&out, path, &error));
+    EXPECT_OK(motus_output_write(out, data, 10, &error));
     motus_output_abandon(&out);
     motus_output_abandon(&out);
     motus_output_abandon(NULL);
@@ -46,9 +46,9 @@ static void outputs(void) {
     int saved = dup(1), fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
     fflush(stdout);
     dup2(fd, 1);
-    CU_ASSERT_EQUAL(motus_output_open(&out, "-", &error), MOTUS_OK);
-    CU_ASSERT_EQUAL(motus_output_write(out, data, 1000, &error), MOTUS_OK);
-    CU_ASSERT_EQUAL(motus_output_commit(&out, &error), MOTUS_OK);
+    EXPECT_OK(motus_output_open(&out, "-", &error));
+    EXPECT_OK(motus_output_write(out, data, 1000, &error));
+    EXPECT_OK(motus_output_commit(&out, &error));
     dup2(saved, 1);
     close(saved);
     close(fd);
@@ -75,7 +75,7 @@ static int holds(const char *path, const char *text) {
     return get_file(path, back, sizeof back - 1) == strlen(text) && !strcmp(back, text);
 }
 
-// What an output's part must not do: be somebody else's file, be shared, change permissions,
+// A temporary file never takes another's place, is not shared, keeps permissions, and does not
 // replace a link.
 static void output_parts(void) {
     MotusOutput *first = NULL, *second = NULL;
@@ -84,14 +84,14 @@ static void output_parts(void) {
     const char *path = in_folder("p.bin"), *link = in_folder("link"),
                *dangling = in_folder("dangling"), *new = in_folder("new");
     put_file(in_folder("p.bin.part"), "a stranger's", 12);
-    CU_ASSERT_EQUAL_FATAL(motus_output_open(&first, path, &error), MOTUS_OK);
+    REQUIRE_OK(motus_output_open(&first, path, &error));
     CU_ASSERT(parts(name) == 1 && !strncmp(name + strlen(test_folder()) + 1, "p.bin.motus-", 12));
     CU_ASSERT_STRING_EQUAL(motus_output_temp_name(first), name);
     CU_ASSERT_EQUAL(motus_output_open(&second, path, &error), MOTUS_ERR_IO); // one job per name
     CU_ASSERT(!second && strstr(error.text, "p.bin: another job is writing it") &&
               parts(NULL) == 1);
     motus_output_abandon(&first);
-    put_file(name, "left by a job that was killed", 29); // whose lock is gone
+    put_file(name, "left by a job that was killed", 29); // its lock is gone
     put_output(path, "1");
     CU_ASSERT(holds(path, "1") && holds(in_folder("p.bin.part"), "a stranger's") && exists(name));
     unlink(name);
@@ -108,7 +108,7 @@ static void output_parts(void) {
     CU_ASSERT_EQUAL(symlink("link", link), 0);
     CU_ASSERT_EQUAL(motus_output_open(&first, link, &error), MOTUS_ERR_IO);
     CU_ASSERT(strstr(error.text, "Too many levels of symbolic links") != NULL);
-    // A name as long as names may be.
+    // The longest file name allowed.
     char longest[256];
     memset(longest, 'n', 255);
     longest[255] = 0;
@@ -116,7 +116,7 @@ static void output_parts(void) {
     snprintf(longest_path, sizeof longest_path, "%s/%s", test_folder(), longest);
     put_output(longest_path, "5");
     CU_ASSERT(holds(longest_path, "5") && !parts(NULL));
-    // Removed when the process gives up without a word.
+    // Removed when the process exits without closing it.
     pid_t child = fork();
     if (!child) {
         motus_output_open(&first, path, &error);
@@ -139,8 +139,7 @@ static MotusOutput *live_output(const char *path, const char *text) {
     return out;
 }
 
-// A file that is of use while it is being written has its final name where nothing else has, and
-// stays once there is something in it.
+// A live output has its final name if that is free, and stays once it has data.
 static void live_outputs(void) {
     const char *path = in_folder("live");
     MotusOutput *out = live_output(path, ""), *second = NULL;
@@ -155,7 +154,7 @@ static void live_outputs(void) {
     CU_ASSERT(holds(path, "1") && motus_output_stays(out));
     motus_output_abandon(&out);
     CU_ASSERT(holds(path, "1") && !parts(NULL));
-    out = live_output(path, "2"); // beside what was there
+    out = live_output(path, "2"); // beside the existing file
     CU_ASSERT(holds(path, "1") && parts(NULL) == 1 && !motus_output_stays(out));
     motus_output_abandon(&out);
     CU_ASSERT(holds(path, "1") && !parts(NULL));
@@ -163,16 +162,16 @@ static void live_outputs(void) {
     out = live_output(path, "3");
     CU_ASSERT(!motus_output_commit(&out, &error) && holds(path, "3"));
     unlink(path);
-    out = live_output(path, "4"); // whose name somebody takes
+    out = live_output(path, "4"); // its name is taken meanwhile
     unlink(path);
     put_file(path, "a stranger's", 12);
     CU_ASSERT(!motus_output_stays(out));
     CU_ASSERT_EQUAL(motus_output_commit(&out, &error), MOTUS_ERR_IO);
     CU_ASSERT(holds(path, "a stranger's"));
-    for (int i = 0; i < 2; i++) { // a process that gives up without a word
+    for (int i = 0; i < 2; i++) { // a process that exits without closing it
         unlink(path);
         pid_t child = fork();
-        static MotusOutput *volatile left; // so that nothing calls it a leak
+        static MotusOutput *volatile left; // no leak for the sanitizer
         if (!child) exit((left = live_output(path, i ? "5" : "")) ? 5 : 6);
         int status = 0;
         waitpid(child, &status, 0);
@@ -189,7 +188,7 @@ static void check_no_output(const char *path, MotusStatus want, const char *text
                 path ? path : "no path", error.text);
 }
 
-// Writes until it fails or everything is written; the status of the first failure.
+// Writes until an error or the end; returns the first failure.
 static MotusStatus write_much(const char *path, MotusError *error) {
     static const uint8_t zeros[5000];
     MotusOutput *out = NULL;
@@ -213,14 +212,14 @@ static void bad_outputs(void) {
         check_no_output(in_folder("fixed"), MOTUS_ERR_IO, "Permission denied");
         unlink(in_folder("fixed"));
     }
-    CU_ASSERT_EQUAL(write_much("/dev/null", &error), MOTUS_OK);
+    EXPECT_OK(write_much("/dev/null", &error));
     if (exists("/dev/full")) {
         CU_ASSERT_EQUAL(write_much("/dev/full", &error), MOTUS_ERR_IO);
         CU_ASSERT_STRING_EQUAL(error.text, "/dev/full: No space left on device");
         CU_ASSERT(exists("/dev/full"));
     }
-    // A limit on file sizes stands in for a full disk: seen by a write in the middle, and by the
-    // one that commit does.
+    // A limit on file sizes stands in for a full disk; a write in the middle or commit's write
+    // fails.
     struct rlimit old, low;
     getrlimit(RLIMIT_FSIZE, &old);
     signal(SIGXFSZ, SIG_IGN);
@@ -237,10 +236,5 @@ static void bad_outputs(void) {
     signal(SIGXFSZ, SIG_DFL);
 }
 
-static const MotusTest tests[] = {{"outputs", outputs},
-                                  {"output_parts", output_parts},
-                                  {"live_outputs", live_outputs},
-                                  {"bad_outputs", bad_outputs},
-                                  {0}};
-
-int main(int argc, char **argv) { return motus_test_main_in_folder("output", tests, argc, argv); }
+MOTUS_SUITE_BY(motus_test_main_in_folder, "output", TEST(outputs), TEST(output_parts),
+               TEST(live_outputs), TEST(bad_outputs))

@@ -1,4 +1,4 @@
-// What the tests of readers share: a small file, and reading to the end.
+// A small file for the readers' suites, and reading to its end.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef TESTS_TWO_FRAMES_H
 #define TESTS_TWO_FRAMES_H
@@ -11,7 +11,7 @@ static const char two_frames[] = "YUV4MPEG2 W5 H3 F10:1\nFRAME\n" // 15 + 2 * 6 
                                  "FRAME Ixyz Xcomment\n"
                                  "ABCDEFGHIJKLMNOPQRSTUVWXYZ?";
 
-// Reads all frames; returns how many, and how it ended in *status.
+// Reads all frames and returns their number; *status is the last status.
 static inline int read_all(MotusReader *reader, MotusStatus *status, MotusError *error) {
     int n = 0;
     MotusFrame *f = NULL;

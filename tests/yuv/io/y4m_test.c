@@ -21,7 +21,7 @@ typedef struct HeaderCase {
     int width, height, fps_num, fps_den, sar_num, sar_den, full_range, location;
 } HeaderCase;
 
-// Opens a sequence that is only a header.
+// Opens a sequence that consists of a header.
 static MotusStatus open_header(MotusReader **reader, const char *tags, MotusError *error) {
     char text[300];
     int n = snprintf(text, sizeof text, "YUV4MPEG2%s\n", tags);
@@ -115,14 +115,14 @@ static void absurd_headers(void) {
     text[MOTUS_Y4M_MAX_LINE] = '\n';
     CU_ASSERT_EQUAL(open_text(&reader, text, sizeof text, "x", &error), MOTUS_ERR_FORMAT);
     text[MOTUS_Y4M_MAX_LINE - 1] = '\n';
-    CU_ASSERT_EQUAL(open_text(&reader, text, sizeof text, "x", &error), MOTUS_OK);
+    EXPECT_OK(open_text(&reader, text, sizeof text, "x", &error));
     motus_reader_close(&reader);
     text[100] = '\0'; // a byte like others
-    CU_ASSERT_EQUAL(open_text(&reader, text, sizeof text, "x", &error), MOTUS_OK);
+    EXPECT_OK(open_text(&reader, text, sizeof text, "x", &error));
     motus_reader_close(&reader);
 }
 
-// Cut at every byte: whole frames come out, then the end or a clear error.
+// Cut at every byte: whole frames, then the end or an error.
 static void cuts(void) {
     const size_t header = 22, first = header + 6 + 27, whole = sizeof two_frames - 1;
     for (size_t size = 1; size <= whole; size++) {
@@ -149,10 +149,9 @@ static void frames(void) {
     MotusReader *reader = NULL;
     MotusFrame *f = NULL;
     MotusError error;
-    CU_ASSERT_EQUAL_FATAL(open_text(&reader, two_frames, sizeof two_frames - 1, "x", &error),
-                          MOTUS_OK);
-    CU_ASSERT_EQUAL(motus_reader_skip(reader, 1, &error), MOTUS_OK);
-    CU_ASSERT_EQUAL_FATAL(motus_reader_next(reader, &f, &error), MOTUS_OK);
+    REQUIRE_OK(open_text(&reader, two_frames, sizeof two_frames - 1, "x", &error));
+    EXPECT_OK(motus_reader_skip(reader, 1, &error));
+    REQUIRE_OK(motus_reader_next(reader, &f, &error));
     CU_ASSERT_EQUAL(f->number, 1);
     CU_ASSERT(!memcmp(f->plane[0].data + f->plane[0].stride, "FGHIJ", 5) &&
               !memcmp(f->plane[2].data + f->plane[2].stride, "YZ?", 3));
@@ -163,18 +162,12 @@ static void frames(void) {
     CU_ASSERT_EQUAL(motus_reader_skip(reader, -1, &error), MOTUS_ERR_ARGUMENT);
     motus_reader_close(&reader);
     static const char junk[] = "YUV4MPEG2 W1 H1\nFRAME\nyuvFRAMES\nyuv";
-    CU_ASSERT_EQUAL_FATAL(open_text(&reader, junk, sizeof junk - 1, "x", &error), MOTUS_OK);
+    REQUIRE_OK(open_text(&reader, junk, sizeof junk - 1, "x", &error));
     MotusStatus status;
     CU_ASSERT_EQUAL(read_all(reader, &status, &error), 1);
     CU_ASSERT_EQUAL(status, MOTUS_ERR_FORMAT);
     motus_reader_close(&reader);
 }
 
-static const MotusTest tests[] = {{"headers", headers},
-                                  {"refused_headers", refused_headers},
-                                  {"absurd_headers", absurd_headers},
-                                  {"cuts", cuts},
-                                  {"frames", frames},
-                                  {0}};
-
-int main(int argc, char **argv) { return motus_test_main("y4m", tests, argc, argv); }
+MOTUS_SUITE("y4m", TEST(headers), TEST(refused_headers), TEST(absurd_headers), TEST(cuts),
+            TEST(frames))

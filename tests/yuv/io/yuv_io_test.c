@@ -16,7 +16,7 @@
 
 static MotusFrame *random_frame(int width, int height) {
     MotusFrame *f = NULL;
-    CU_ASSERT_EQUAL_FATAL(motus_frame_alloc(&f, width, height), MOTUS_OK);
+    REQUIRE_OK(motus_frame_alloc(&f, width, height));
     for (int i = 0; i < 3; i++)
         for (int y = 0; y < f->plane[i].height; y++)
             motus_test_fill(f->plane[i].data + y * f->plane[i].stride, (size_t)f->plane[i].width);
@@ -33,7 +33,7 @@ static int same_luma(const MotusFrame *a, const MotusFrame *b) {
     return same;
 }
 
-// Writes frames to `path`, reads them back, all and from the middle, whole and luma only.
+// Writes frames and reads them back: all, from the middle, and luma alone.
 static void check_round_trip(const char *path, int width, int height, int location, int range) {
     MotusSequenceInfo info = {.width = width,
                               .height = height,
@@ -47,18 +47,18 @@ static void check_round_trip(const char *path, int width, int height, int locati
     MotusWriter *writer = NULL;
     MotusReader *reader = NULL;
     MotusError error = {MOTUS_OK, ""};
-    CU_ASSERT_EQUAL_FATAL(motus_writer_open(&writer, path, &info, &error), MOTUS_OK);
+    REQUIRE_OK(motus_writer_open(&writer, path, &info, &error));
     for (int i = 0; i < FRAMES; i++) {
         frames[i] = random_frame(width, height);
-        CU_ASSERT_EQUAL(motus_writer_put(writer, frames[i], &error), MOTUS_OK);
+        EXPECT_OK(motus_writer_put(writer, frames[i], &error));
     }
     CU_ASSERT(!exists(path));
-    CU_ASSERT_EQUAL(motus_writer_commit(&writer, &error), MOTUS_OK);
+    EXPECT_OK(motus_writer_commit(&writer, &error));
     CU_ASSERT(!writer && exists(path));
     MotusReaderOptions options = {.width = width, .height = height, .fps = {0, 1}, .threads = 0};
     for (int k = 0; k < 4; k++) {
         const int start = k % 2 * (FRAMES - 2), luma_only = options.luma_only = k / 2;
-        CU_ASSERT_EQUAL_FATAL(motus_reader_open(&reader, path, &options, &error), MOTUS_OK);
+        REQUIRE_OK(motus_reader_open(&reader, path, &options, &error));
         const MotusSequenceInfo *got = motus_reader_info(reader);
         MOTUS_CHECK(got->frames == FRAMES && got->width == width && got->height == height,
                     "%s %dx%d", path, width, height);
@@ -66,9 +66,9 @@ static void check_round_trip(const char *path, int width, int height, int locati
             MOTUS_CHECK(!memcmp(&got->colour, &info.colour, sizeof info.colour) &&
                             got->fps.num == 30000 && got->fps.den == 1001,
                         "%s", path);
-        CU_ASSERT_EQUAL(motus_reader_skip(reader, start, &error), MOTUS_OK);
+        EXPECT_OK(motus_reader_skip(reader, start, &error));
         for (int i = start; i < FRAMES; i++) {
-            CU_ASSERT_EQUAL_FATAL(motus_reader_next(reader, &f, &error), MOTUS_OK);
+            REQUIRE_OK(motus_reader_next(reader, &f, &error));
             const int same =
                 luma_only ? same_luma(f, frames[i]) : motus_test_same_frames(f, frames[i]);
             MOTUS_CHECK(same && f->number == i, "%s %dx%d frame %d%s", path, width, height, i,
@@ -95,7 +95,7 @@ static void round_trips(void) {
                          -1);
 }
 
-// A headerless file whose length is no multiple of the picture.
+// A headerless file whose length is no multiple of a picture's.
 static void raw_lengths(void) {
     static uint8_t data[1000];
     const int picture = 8 * 6 + 2 * 4 * 3;
@@ -106,8 +106,7 @@ static void raw_lengths(void) {
         MotusReader *reader = NULL;
         MotusError error = {MOTUS_OK, ""};
         MotusStatus status;
-        CU_ASSERT_EQUAL_FATAL(motus_reader_open(&reader, in_folder("a.yuv"), &options, &error),
-                              MOTUS_OK);
+        REQUIRE_OK(motus_reader_open(&reader, in_folder("a.yuv"), &options, &error));
         CU_ASSERT(motus_reader_info(reader)->frames == size / picture &&
                   motus_reader_info(reader)->fps.num == 24);
         MOTUS_CHECK(read_all(reader, &status, &error) == size / picture, "%d bytes", size);
@@ -115,8 +114,7 @@ static void raw_lengths(void) {
         MOTUS_CHECK(!(size % picture) || strstr(error.text, "of the 72 bytes of a 8x6 picture"),
                     "%s", error.text);
         motus_reader_close(&reader);
-        CU_ASSERT_EQUAL_FATAL(motus_reader_open(&reader, in_folder("a.yuv"), &options, &error),
-                              MOTUS_OK);
+        REQUIRE_OK(motus_reader_open(&reader, in_folder("a.yuv"), &options, &error));
         status = motus_reader_skip(reader, INT64_MAX, &error);
         MOTUS_CHECK(status == (size % picture ? MOTUS_ERR_TRUNCATED : MOTUS_END), "%d bytes", size);
         motus_reader_close(&reader);
@@ -124,8 +122,8 @@ static void raw_lengths(void) {
     unlink(in_folder("a.yuv"));
 }
 
-// Frames of a file that are found one after the other and read in another order, at any width; one
-// that is gone by then ends in a line with its number.
+// Frames of a file, located one after the other and read in another order, at any width. A missing
+// frame gives an error with its number.
 static void frames_apart(void) {
     static const int sizes[][2] = {{64, 48}, {33, 17}, {130, 602}};
     for (int k = 0; k < 6; k++) {
@@ -142,15 +140,14 @@ static void frames_apart(void) {
         MotusWriter *writer = NULL;
         MotusReader *reader = NULL;
         MotusError error = {0};
-        CU_ASSERT_EQUAL_FATAL(motus_writer_open(&writer, path, &info, &error), MOTUS_OK);
+        REQUIRE_OK(motus_writer_open(&writer, path, &info, &error));
         for (int i = 0; i < FRAMES; i++)
-            CU_ASSERT_EQUAL(motus_writer_put(writer, want[i] = random_frame(width, height), &error),
-                            MOTUS_OK);
-        CU_ASSERT_EQUAL(motus_writer_commit(&writer, &error), MOTUS_OK);
+            EXPECT_OK(motus_writer_put(writer, want[i] = random_frame(width, height), &error));
+        EXPECT_OK(motus_writer_commit(&writer, &error));
         MotusReaderOptions options = {.width = width, .height = height, .fps = {25, 1}};
-        CU_ASSERT_EQUAL_FATAL(motus_reader_open(&reader, path, &options, &error), MOTUS_OK);
+        REQUIRE_OK(motus_reader_open(&reader, path, &options, &error));
         for (int i = 0; i < FRAMES; i++)
-            CU_ASSERT_EQUAL_FATAL(motus_reader_begin(reader, &got[i], &at[i], &error), MOTUS_OK);
+            REQUIRE_OK(motus_reader_begin(reader, &got[i], &at[i], &error));
         CU_ASSERT_EQUAL(truncate(path, at[FRAMES - 1] + picture - 7), 0);
         for (int i = FRAMES - 1; i >= 0; i--) {
             MotusStatus status = motus_reader_fill(reader, got[i], at[i], &error);
@@ -170,7 +167,7 @@ static void frames_apart(void) {
     }
 }
 
-// What cannot seek: a pipe, by its name under /dev/fd and as standard input.
+// Inputs without seeking: a pipe by its name under /dev/fd and as standard input.
 static void pipes(void) {
     int fd[2], input = dup(0);
     char path[32];
@@ -189,9 +186,9 @@ static void pipes(void) {
         MOTUS_CHECK(!status, "kind %d: %s", kind, error.text);
         if (!status) {
             CU_ASSERT_EQUAL(motus_reader_info(reader)->frames, -1);
-            if (!(kind & 1)) CU_ASSERT_EQUAL(motus_reader_skip(reader, 1, &error), MOTUS_OK);
+            if (!(kind & 1)) EXPECT_OK(motus_reader_skip(reader, 1, &error));
             MotusFrame *f = NULL;
-            CU_ASSERT_EQUAL(motus_reader_next(reader, &f, &error), MOTUS_OK);
+            EXPECT_OK(motus_reader_next(reader, &f, &error));
             CU_ASSERT(f && f->plane[0].data[1] == (kind & 1 ? 'b' : 'B'));
             motus_frame_unref(&f);
             CU_ASSERT_EQUAL(motus_reader_skip(reader, 1, &error), MOTUS_END);
@@ -226,7 +223,7 @@ static void non_blocking(void) {
     dup2(fd[0], 0);
     MotusSource *source = NULL;
     nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL); // the pipe is full, or still empty
-    CU_ASSERT_EQUAL_FATAL(motus_source_open(&source, "-", NULL), MOTUS_OK);
+    REQUIRE_OK(motus_source_open(&source, "-", NULL));
     CU_ASSERT(motus_source_read(source, back, sizeof back) == sizeof back &&
               !memcmp(data, back, sizeof back));
     CU_ASSERT(motus_source_read(source, back, 1) == 0 && !source->error);
@@ -299,7 +296,7 @@ static void writer_arguments(void) {
     MotusError error;
     CU_ASSERT_EQUAL(motus_writer_open(&writer, in_folder("w.y4m"), NULL, &error),
                     MOTUS_ERR_ARGUMENT);
-    CU_ASSERT_EQUAL_FATAL(motus_writer_open(&writer, in_folder("w.y4m"), &info, &error), MOTUS_OK);
+    REQUIRE_OK(motus_writer_open(&writer, in_folder("w.y4m"), &info, &error));
     MotusFrame *f = random_frame(16, 18);
     CU_ASSERT_EQUAL(motus_writer_put(writer, f, &error), MOTUS_ERR_ARGUMENT);
     motus_frame_unref(&f);
@@ -309,7 +306,7 @@ static void writer_arguments(void) {
     CU_ASSERT_EQUAL(motus_writer_commit(&writer, &error), MOTUS_ERR_ARGUMENT);
 }
 
-// Copies a sequence; every allocation on the way may fail.
+// Copies a sequence; any allocation may fail.
 static MotusStatus copy_sequence(const char *from, const char *to) {
     MotusReader *reader = NULL;
     MotusWriter *writer = NULL;
@@ -348,14 +345,6 @@ static void failing_allocations(void) {
     unlink(to);
 }
 
-static const MotusTest tests[] = {{"round_trips", round_trips},
-                                  {"raw_lengths", raw_lengths},
-                                  {"frames_apart", frames_apart},
-                                  {"pipes", pipes},
-                                  {"non_blocking", non_blocking},
-                                  {"bad_inputs", bad_inputs},
-                                  {"writer_arguments", writer_arguments},
-                                  {"failing_allocations", failing_allocations},
-                                  {0}};
-
-int main(int argc, char **argv) { return motus_test_main_in_folder("yuv_io", tests, argc, argv); }
+MOTUS_SUITE_BY(motus_test_main_in_folder, "yuv_io", TEST(round_trips), TEST(raw_lengths),
+               TEST(frames_apart), TEST(pipes), TEST(non_blocking), TEST(bad_inputs),
+               TEST(writer_arguments), TEST(failing_allocations))

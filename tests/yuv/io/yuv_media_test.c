@@ -1,5 +1,4 @@
-// yuv/: files that libavformat reads. They are made here with libav's own muxers and lossless
-// encoders.
+// yuv/io: files that libavformat reads, made here with libav's own muxers and lossless encoders.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "common/faults.h"
 #include "tests/support/harness.h"
@@ -31,7 +30,7 @@ static void clip_path(const Clip *clip, char path[128]) {
     snprintf(path, 128, "%s/%s", folder, clip->name);
 }
 
-// Frames with random samples; ten-bit ones stay in range.
+// Fills a frame with random samples; ten-bit samples stay in range.
 static void clip_fill(Clip *clip) {
     const AVPixFmtDescriptor *d = av_pix_fmt_desc_get(clip->format);
     for (int n = 0; n < FRAMES; n++) {
@@ -111,8 +110,7 @@ static int same_plane(const MotusPlane *p, const AVFrame *f, int i) {
     return 1;
 }
 
-// How often one plane differs from the top 8 bits of another of the same size by more than
-// `tolerance`.
+// Counts samples of a plane that differ by more than `tolerance` from the top 8 bits of another.
 static int far_samples(const MotusPlane *p, const AVFrame *f, int i, int depth, int tolerance) {
     int far = 0;
     for (int y = 0; y < p->height; y++)
@@ -133,8 +131,7 @@ static MotusStatus clip_open(const Clip *clip, int threads, MotusReader **reader
     return motus_reader_open(reader, path, &options, error);
 }
 
-// 8-bit 4:2:0 comes through sample by sample; of other formats luma is compared (bit depth may
-// round).
+// 8-bit 4:2:0 is read unchanged. Of other formats luma is compared, with a tolerance for bit depth.
 static void check_clip(Clip *clip, int threads) {
     const AVPixFmtDescriptor *d = av_pix_fmt_desc_get(clip->format);
     int exact = clip->format == AV_PIX_FMT_YUV420P, rgb = d->flags & AV_PIX_FMT_FLAG_RGB;
@@ -147,7 +144,7 @@ static void check_clip(Clip *clip, int threads) {
     const MotusSequenceInfo *info = motus_reader_info(reader);
     MOTUS_CHECK(info->width == clip->width && info->height == clip->height, "%s: %dx%d", clip->name,
                 info->width, info->height);
-    // NUT's duration leaves the last picture out.
+    // NUT's duration omits the last picture.
     MOTUS_CHECK(info->frames == FRAMES || info->frames == FRAMES - 1 || info->frames == -1,
                 "%s: %lld", clip->name, (long long)info->frames);
     for (int n = 0; n < FRAMES; n++) {
@@ -201,7 +198,7 @@ static MotusFrame *first_frame(const Clip *clip) {
 }
 
 // Chroma of an odd-sized 4:4:4 or 4:2:2 picture is that of the picture without its last column and
-// row, as H.264 will crop it.
+// row, as H.264 crops it.
 static void odd_chroma(void) {
     static const enum AVPixelFormat formats[] = {AV_PIX_FMT_YUV444P, AV_PIX_FMT_YUV422P,
                                                  AV_PIX_FMT_RGB24};
@@ -245,27 +242,26 @@ static void details(void) {
     MotusFrame *f = NULL;
     clip_fill(&clip);
     clip_write(&clip);
-    CU_ASSERT_EQUAL_FATAL(clip_open(&clip, 1, &reader, &error), MOTUS_OK);
+    REQUIRE_OK(clip_open(&clip, 1, &reader, &error));
     const MotusSequenceInfo *info = motus_reader_info(reader);
     CU_ASSERT(info->fps.num == 30 && info->fps.den == 1 && info->colour.sar.num == 4 &&
               info->colour.sar.den == 3);
     CU_ASSERT(info->colour.primaries == 1 && info->colour.transfer == 2 &&
               info->colour.matrix == 2 && info->colour.full_range == 1);
     CU_ASSERT(strstr(info->format, "matroska") != NULL);
-    CU_ASSERT_EQUAL(motus_reader_skip(reader, 4, &error), MOTUS_OK);
-    CU_ASSERT_EQUAL_FATAL(motus_reader_next(reader, &f, &error), MOTUS_OK);
+    EXPECT_OK(motus_reader_skip(reader, 4, &error));
+    REQUIRE_OK(motus_reader_next(reader, &f, &error));
     CU_ASSERT(f->number == 4 && same_plane(&f->plane[0], clip.frames[4], 0));
     motus_frame_unref(&f);
     CU_ASSERT_EQUAL(motus_reader_skip(reader, 2, &error), MOTUS_END);
     motus_reader_close(&reader);
-    clip.width = 34; // not what the file says
+    clip.width = 34; // differs from the file's
     CU_ASSERT_EQUAL(clip_open(&clip, 1, &reader, &error), MOTUS_ERR_ARGUMENT);
     CU_ASSERT(strstr(error.text, "32x32, not 34x32") != NULL);
     clip_remove(&clip);
 }
 
-// Cut anywhere: a clear refusal, or whole pictures as they were and then an end; never a crash or a
-// wrong sample.
+// Cut anywhere: an error, or whole unchanged pictures and then an end; no crash, no wrong sample.
 static void cuts(void) {
     Clip clip = {"cut.avi", AV_CODEC_ID_RAWVIDEO, AV_PIX_FMT_YUV420P, 16, 16, {0}};
     static uint8_t data[100000];
@@ -283,7 +279,7 @@ static void cuts(void) {
         MotusReader *reader = NULL;
         MotusError error = {MOTUS_OK, ""};
         static const MotusReaderOptions one = {.threads = 1};
-        CU_ASSERT_EQUAL_FATAL(motus_test_source(&source, data, cut, &error), MOTUS_OK);
+        REQUIRE_OK(motus_test_source(&source, data, cut, &error));
         MotusStatus status = motus_reader_open_source(&reader, source, "cut.avi", &one, &error);
         MotusFrame *f = NULL;
         for (int n = 0; !status && !(status = motus_reader_next(reader, &f, &error)); n++) {
@@ -323,16 +319,12 @@ static void failing_allocations(void) {
     clip_remove(&clip);
 }
 
-static const MotusTest tests[] = {{"containers", containers},
-                                  {"odd_chroma", odd_chroma},
-                                  {"details", details},
-                                  {"cuts", cuts},
-                                  {"failing_allocations", failing_allocations},
-                                  {0}};
-
-int main(int argc, char **argv) {
+static int run(const char *suite, const MotusTest *tests, int argc, char **argv) {
     av_log_set_level(AV_LOG_QUIET);
     if (!mkdtemp(folder)) return 1;
-    int status = motus_test_main("yuv_media", tests, argc, argv);
-    return rmdir(folder) ? 1 : status; // a test that leaves files behind fails
+    int status = motus_test_main(suite, tests, argc, argv);
+    return rmdir(folder) ? 1 : status; // files left behind are a failure
 }
+
+MOTUS_SUITE_BY(run, "yuv_media", TEST(containers), TEST(odd_chroma), TEST(details), TEST(cuts),
+               TEST(failing_allocations))
