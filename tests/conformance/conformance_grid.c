@@ -1,8 +1,8 @@
 // The full grid of settings over real sequences: conformance_grid [--budget SAMPLES] [--keep
-// FOLDER] FILE... Every value of every setting and every pair of two values occurs for each file;
-// each stream is parsed, held against the encoder's own figures and decoded by libavcodec and
-// openh264; --keep leaves it in a folder, with checksums of its reconstruction, for other decoders.
-// Prints a line per file, a table of the settings, what the streams contain, and every failure.
+// FOLDER] FILE... Every value of every setting and every pair of values occurs for each file. Each
+// stream is parsed, compared with the encoder's own figures and decoded by libavcodec and openh264.
+// --keep stores it with checksums of its reconstruction, for other decoders. Prints a line per
+// file, a table of the settings, the syntax elements of all streams, and every failure.
 // SPDX-License-Identifier: BSD-2-Clause
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,7 +47,7 @@ typedef struct Axis {
     Value value[MOTUS_MAX_VALUES];
 } Axis;
 
-// Crops: the visible size, from the picture's middle; 0 = all of it, negative = less than all.
+// Crops, as the visible size in the picture's middle; 0 = all, negative = less than all.
 static const int crop_size[6][2] = {{0, 0}, {16, 16}, {-2, -6}, {50, 34}, {176, 80}, {2, 2}};
 
 static const Axis axes[AXES] = {
@@ -145,8 +145,8 @@ static void print_failure(const Sequence *sequence, const int *row, const char *
     printf(": %s\n", failure);
 }
 
-// FILE-NUMBER.264, and FILE-NUMBER.sums: the size, and a line for each picture, FNV-1a of its
-// visible samples.
+// Writes FILE-NUMBER.264 and FILE-NUMBER.sums: the size, and per picture the FNV-1a of its visible
+// samples.
 static void keep(const MotusCoded *coded, const char *folder, const char *name, unsigned number) {
     char path[4096];
     snprintf(path, sizeof path, "%s/%s-%03u.264", folder, name, number);

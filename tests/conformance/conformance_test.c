@@ -1,5 +1,5 @@
-// The encoder against independent decoders: every stream of a reduced grid decodes to exactly the
-// reconstruction, without a complaint, in libavcodec and openh264; and the streams together hold
+// The encoder against independent decoders: libavcodec and openh264 decode every stream of a
+// reduced grid to exactly the reconstruction, without a complaint. All streams together contain
 // every kind of macroblock, mode and code word.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "tests/conformance/decoders/conform.h"
@@ -13,18 +13,18 @@
 
 enum { MOST_FRAMES = 12, MOST_ROWS = 200 };
 
-static MotusCoverage coverage; // of everything this program encoded
+static MotusCoverage coverage; // of all streams of this program
 
 typedef struct Case {
     MotusMaterial material;
-    int frames, grey, maps; // grey: chroma is flat; maps: QP offsets for each MB
+    int frames, grey, maps; // grey: flat chroma; maps: QP offsets per MB
     MotusEncoderConfig config;
 } Case;
 
 static Case make_case(MotusMaterial material, int width, int height, int frames, int qp) {
     Case c = {material, frames, 0, 0,
               motus_encoder_config_default(width, height, (MotusRational){25, 1})};
-    c.config.scenecut = 0; // IDR pictures stand where keyint says
+    c.config.scenecut = 0; // IDR pictures by keyint only
     c.config.qp = qp;
     c.config.backend = MOTUS_BACKEND_CPU;
     c.config.threads = 1;
@@ -59,7 +59,7 @@ static void encode(MotusCoded *coded, const Case *c) {
     for (int i = 0; i < c->frames; i++) motus_frame_unref(&frames[i]);
 }
 
-// Encodes and judges; the figures stay for the caller, the memory does not.
+// Encodes, judges and frees the stream; returns its statistics.
 static MotusPictureStats run_case(const Case *c) {
     MotusCoded coded;
     char text[240];
@@ -135,7 +135,7 @@ static void keyint_10(void) {
     run_case(&c);
 }
 
-// Material made to use many code words, at QPs that leave many levels or few.
+// Material with many code words, at QPs that leave many levels or few.
 static void rich_material(void) {
     for (int qp = 2; qp < 48; qp += 3) {
         for (int material = 0; material < MOTUS_MATERIALS; material++) {
@@ -147,7 +147,7 @@ static void rich_material(void) {
     }
 }
 
-// What can't be coded in 3200 bits per MB any other way becomes I_PCM.
+// MBs that need more than 3200 bits any other way become I_PCM.
 static void noise_at_qp_0(void) {
     Case c = make_case(MOTUS_MATERIAL_NOISE, 64, 48, 4, 0);
     MOTUS_CHECK(run_case(&c).mb[MOTUS_MB_I_PCM] > 0, "noise");
@@ -160,7 +160,7 @@ static void still_pictures_are_skipped(void) {
     MOTUS_CHECK(run_case(&c).mb[MOTUS_MB_P_SKIP] >= 4 * 24 / 2, "still");
 }
 
-// Vectors as long as the search allows: the level's vertical range must hold all the same.
+// The longest MVs of the search stay within the level's vertical range.
 static void long_vectors(void) {
     static const int sizes[][2] = {{32, 256}, {176, 144}, {352, 64}};
     for (int i = 0; i < 3; i++) {
@@ -171,7 +171,7 @@ static void long_vectors(void) {
     }
 }
 
-// Rates and sizes that ask for levels on both sides of the limits on vectors per two MBs.
+// Rates and sizes for levels on both sides of the limits on MVs per two MBs.
 static void levels(void) {
     static const int fps[] = {1, 10, 60, 300, 3000};
     for (int i = 0; i < 5; i++) {
@@ -191,7 +191,7 @@ static void long_and_thin(void) {
     }
 }
 
-// What goes into the VUI changes nothing of the pictures.
+// Fields of the VUI do not change pictures.
 static void colours_and_rates(void) {
     for (int i = 0; i < 6; i++) {
         Case c = make_case(MOTUS_MATERIAL_STILL, 48, 32, 3, 28);
@@ -217,7 +217,7 @@ static void threads_do_not_matter(void) {
     motus_coded_free(&first);
 }
 
-// Plain C and what this CPU has beyond it.
+// Plain C and all versions for this CPU.
 static void executors_agree(void) {
     for (int material = 0; material < MOTUS_MATERIALS; material++) {
         Case c = make_case((MotusMaterial)material, 112, 80, 4, 12 + 7 * material % 30);
@@ -236,7 +236,7 @@ static void ignore(void *context, int number, const MotusPlane plane[3]) {
     (void)context, (void)number, (void)plane;
 }
 
-// The judges themselves: damage must not go unnoticed.
+// The judges must notice damage.
 static void damage_is_found(void) {
     Case c = make_case(MOTUS_MATERIAL_SCENE, 112, 80, 4, 24);
     MotusCoded coded;
@@ -253,8 +253,8 @@ static void damage_is_found(void) {
     motus_coded_free(&coded);
 }
 
-// How many values of a syntax element (or code words of a table) occurred of those that can, and
-// how often the rarest one did.
+// Values of a syntax element (or code words of a table): how many occurred, how many exist, and the
+// count of the rarest.
 typedef struct Tally {
     int seen, possible;
     unsigned least;
@@ -271,7 +271,7 @@ static Tally count_all(const unsigned *occurrences, int n) {
     return tally;
 }
 
-// At most `spare` of the values may be missing.
+// Checks that at most `spare` of the values are missing.
 static void expect(const char *name, Tally tally, int spare) {
     printf("\n    %-26s %4d of %4d, the rarest %u times", name, tally.seen, tally.possible,
            tally.least);
@@ -311,8 +311,8 @@ static Tally runs_before(void) {
     return tally;
 }
 
-// What the tests before have made. A few code words may be missing, so that another decision of the
-// encoder does not break the test.
+// Checks the streams of the tests before. A few code words may be missing, so that other decisions
+// of the encoder do not break the test.
 static void everything_occurs(void) {
     const MotusCoverage *c = &coverage;
     if (c->pictures[1] == 0) {
@@ -328,8 +328,7 @@ static void everything_occurs(void) {
     expect("intra4x4 mode predicted", count_all(&c->intra4x4_is_predicted, 1), 0);
     expect("intra_chroma_pred_mode", count_all(c->intra_chroma, 4), 0);
     expect("coded_block_pattern, inter", count_all(c->cbp[0], 48), 4);
-    // I_NxN with levels in one 8x8 luma block alone is what the decision hardly ever finds worth
-    // its bits.
+    // The decision hardly ever chooses I_NxN with levels in one 8x8 luma block only.
     expect("coded_block_pattern, intra", count_all(c->cbp[1], 48), 16);
     expect("QP", count_all(c->qp, 52), 0);
     expect("coeff_token, nC 0..1", tokens(0), 2);

@@ -1,5 +1,5 @@
-// The encoder's contract: states, refusals, and a stream that depends on nothing but frames and
-// settings. That streams decode to the reconstruction is the conformance suite's part.
+// The encoder's contract: states, refusals, and streams that depend on frames and settings alone.
+// The conformance suite checks their reconstruction.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "motus/encoder.h"
 #include "tests/encoder/encoder_case.h"
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// One thread, several threads, plain C: the same stream.
+// One thread, several threads and plain C give the same stream.
 static void stream_depends_on_settings_only(void) {
     static const int sizes[][2] = {{16, 16}, {176, 144}, {70, 98}, {2, 34}};
     for (int s = 0; s < 4; s++) {
@@ -82,8 +82,8 @@ static void calls_out_of_order_are_refused(void) {
     encoder_case_drop(frames);
 }
 
-// Frames that the caller keeps do not change when more pictures are coded, nor when the frame sent
-// is drawn over.
+// Packets' frames that the caller keeps never change, nor does a source when the sent frame is
+// overwritten.
 static void kept_frames_stay(void) {
     MotusFrame *frames[N_FRAMES], *recon = NULL, *source[N_FRAMES], *sent = NULL;
     MotusEncoder *enc;
@@ -116,8 +116,7 @@ static void kept_frames_stay(void) {
     encoder_case_drop(frames);
 }
 
-// An encoder that was told to use the CPU takes no device frames, and says so without touching
-// them.
+// An encoder on the CPU refuses device frames without touching them.
 static void device_frames_need_cuda(void) {
     MotusEncoder *enc;
     MotusFrame *frame = NULL;
@@ -137,7 +136,7 @@ static void device_frames_need_cuda(void) {
     motus_frame_unref(&frame);
 }
 
-// Where a list of devices cannot be used, AUTO takes the CPU and CUDA does not open.
+// If no listed device exists, AUTO takes the CPU and CUDA does not open.
 static void lists_of_devices(void) {
     static const int absent[] = {200, 201};
     MotusEncoder *enc;
@@ -155,7 +154,7 @@ static void lists_of_devices(void) {
     motus_encoder_close(&enc);
 }
 
-// The level leaves room for the window: R = 128 at QCIF needs 2.1, whose vertical range is +-256.
+// The level allows the search window: R = 128 at QCIF needs 2.1, whose vertical range is +-256.
 static void level_follows_range(void) {
     static const int cases[][2] = {{16, 10}, {63, 10}, {64, 11}, {128, 21}};
     for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -61,8 +61,8 @@ static MotusKeyConfig random_key(uint8_t colour[3]) {
     k.hue_range = motus_test_range(1, 900), k.sat_range = motus_test_range(1, 1024),
     k.value_range = motus_test_range(1, 1024);
     k.plain_hue = motus_test_range(0, 1);
-    if (motus_test_range(0, 3) ==
-        0) { // thresholds at the edges of sectors, half circles and whole circles
+    // Thresholds at the edges of sectors, half circles and whole circles.
+    if (motus_test_range(0, 3) == 0) {
         k.hue = motus_test_range(0, 11) * 480, k.hue_range = motus_test_range(1, 12) * 480;
         if (motus_test_range(0, 1)) k.sat_range = k.value_range = 2048;
     }

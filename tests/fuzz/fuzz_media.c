@@ -1,5 +1,5 @@
-// Files for libavformat, from memory. The aim is our reader, not libav*: only containers and codecs
-// that are cheap and simple are let in.
+// Files for libavformat, from memory. The target is our reader, not libav*: only cheap and simple
+// containers and codecs are allowed.
 // SPDX-License-Identifier: BSD-2-Clause
 #include <libavcodec/avcodec.h>
 #include <libavformat/avformat.h>
@@ -24,7 +24,7 @@ static int is_simple(const uint8_t *data, size_t size) {
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    av_max_alloc(64 << 20); // pictures may claim to be huge
+    av_max_alloc(64 << 20); // pictures may claim any size
     av_log_set_level(AV_LOG_QUIET);
     if (!size || !is_simple(data, size)) return 0;
     const MotusReaderOptions none = {.threads = 1};
@@ -40,7 +40,7 @@ static void mux(AVFormatContext *format, AVCodecContext *encoder, const AVFrame 
     av_packet_free(&packet);
 }
 
-// Three small pictures.
+// Encodes three small pictures.
 static void encode(AVFormatContext *format, enum AVCodecID codec, enum AVPixelFormat pixels) {
     AVStream *stream = avformat_new_stream(format, NULL);
     AVCodecContext *encoder = avcodec_alloc_context3(avcodec_find_encoder(codec));

@@ -1,5 +1,5 @@
-// Headerless sequences. Four bytes of size (little endian, so that 100000x100000 stays out and 0x0
-// in), then the file.
+// Headerless sequences: four bytes of size (little endian, so that 100000x100000 is impossible and
+// 0x0 is not), then the file.
 // SPDX-License-Identifier: BSD-2-Clause
 #include <stdlib.h>
 #include <string.h>

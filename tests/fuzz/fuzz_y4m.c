@@ -1,4 +1,4 @@
-// y4m from its first byte. The input is the file.
+// y4m from its first byte: the input is the file.
 // SPDX-License-Identifier: BSD-2-Clause
 #include <stdio.h>
 #include <string.h>
@@ -13,7 +13,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (motus_test_source(&source, data, size, NULL)) return 0;
     MotusStatus status = motus_y4m_header(source, &header, "fuzz.y4m", NULL);
     motus_source_close(&source);
-    if (!status && !header.is_420) return 0; // libavformat's work
+    if (!status && !header.is_420) return 0; // for libavformat
     const MotusReaderOptions none = {.threads = 1};
     motus_fuzz_read(data, size, "fuzz.y4m", &none, 1000, &status);
     return 0;

@@ -10,7 +10,7 @@
         if (!(condition)) abort();                                                                 \
     } while (0)
 
-// Errors say what happened, in one line.
+// Checks that errors have a text of one line.
 static void check_error(MotusStatus status, const MotusError *error) {
     if (status >= 0) return;
     REQUIRE(error->status == status && error->text[0] &&
@@ -26,7 +26,7 @@ static void check_info(const MotusSequenceInfo *info) {
     REQUIRE(info->colour.full_range >= -1 && info->colour.full_range <= 1);
 }
 
-// Touches every sample, so that the sanitizers see what is not there or was never written.
+// Reads every sample, so that sanitizers see missing and unwritten ones.
 static void check_frame(const MotusFrame *frame, const MotusSequenceInfo *info) {
     REQUIRE(frame->width == info->width && frame->height == info->height);
     unsigned sum = 0;

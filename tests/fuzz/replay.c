@@ -18,7 +18,7 @@ static uint32_t below(uint32_t n) {
     return state % n;
 }
 
-// One change at a random place; returns the new size, at least 1.
+// Makes one change at a random position; returns the new size, at least 1.
 static size_t mutate(uint8_t *data, size_t size) {
     static const uint8_t telling[] = {0, 1, 127, 128, 255, '\n', ' ', ':', '0', '9', 'W', 'F'};
     size_t at = below((uint32_t)size), n = 1 + below(16);

@@ -1,5 +1,5 @@
-// A frame of AV_PIX_FMT_CUDA put together by hand, with its frames context and device, so that
-// neither a device nor FFmpeg's libraries are needed for it. Nothing of it is ever handed to them.
+// A frame of AV_PIX_FMT_CUDA put together by hand, with its frames context and device. It needs
+// neither a device nor FFmpeg's libraries and is never passed to them.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef TESTS_AV_CUDA_FRAME_H
 #define TESTS_AV_CUDA_FRAME_H
@@ -23,7 +23,7 @@ typedef struct AvCudaFrame {
     AVCUDADeviceContext cuda;
 } AvCudaFrame;
 
-// Points into itself: not to be copied.
+// Fills a frame that points into itself: not to be copied.
 static inline void av_cuda_frame(AvCudaFrame *f, enum AVPixelFormat format, int width, int height,
                                  void *stream) {
     memset(f, 0, sizeof *f);
@@ -33,7 +33,7 @@ static inline void av_cuda_frame(AvCudaFrame *f, enum AVPixelFormat format, int 
     f->frames.device_ctx = &f->device;
     f->frames.format = AV_PIX_FMT_CUDA;
     f->frames.sw_format = format;
-    f->frames.width = (width + 63) & ~63; // as decoders have them: larger than what is seen
+    f->frames.width = (width + 63) & ~63; // decoders' frames are larger than the visible size
     f->frames.height = (height + 63) & ~63;
     f->buffer.data = (uint8_t *)&f->frames;
     f->av.format = AV_PIX_FMT_CUDA;

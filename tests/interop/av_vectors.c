@@ -1,8 +1,6 @@
-// Motion vectors as FFmpeg sees them: searches a sequence as motus search does, attaches the fields
-// to frames as side data, and
-//   av_vectors INPUT LIST MODES           writes what the side data say as motus search writes its
-//   fields, without costs av_vectors INPUT PICTURE.ppm N MODES  has FFmpeg's codecview draw them on
-//   picture N (in gray, as P6)
+// MVs as FFmpeg's side data: searches a sequence like motus search, attaches the fields, and
+//   av_vectors INPUT LIST MODES           lists the side data like motus search, without costs
+//   av_vectors INPUT PICTURE.ppm N MODES  draws them with codecview on picture N (grey, P6)
 // MODES is a mask of 1 << MotusMode.
 // SPDX-License-Identifier: BSD-2-Clause
 #include <libavfilter/avfilter.h>
@@ -20,7 +18,7 @@ static int fail(const char *what) {
     exit(EXIT_FAILURE);
 }
 
-// Number of the block of this size at (x, y) of its macroblock.
+// Returns the number of the block of this size at (x, y) of its macroblock.
 static int block_of(int x, int y, int w, int h) {
     for (int b = 0; b < MOTUS_BLOCKS; b++)
         if (motus_blocks[b].x == x && motus_blocks[b].y == y && motus_blocks[b].width == w &&
@@ -44,7 +42,7 @@ static void list_vectors(FILE *out, const AVFrame *av, long frame) {
     }
 }
 
-// Draws the frame's vectors with codecview, and writes luma.
+// Draws the frame's MVs with codecview, and writes luma.
 static void draw_vectors(FILE *out, AVFrame *av) {
     AVFilterGraph *graph = avfilter_graph_alloc();
     AVFilterContext *source = NULL, *view = NULL, *sink = NULL;

@@ -1,5 +1,5 @@
-// The shapes of motion fields for other encoders: against their owners' own headers where those are
-// there, and a choice of partitions made the long way.
+// Motion fields in the formats of other encoders, against their own headers where installed; the
+// choice of partitions against a direct one.
 // SPDX-License-Identifier: BSD-2-Clause
 #include <stddef.h>
 #include <stdlib.h>
@@ -32,7 +32,7 @@ static MotusField *random_field(int whole_range) {
 
 static uint32_t random_modes(void) { return 1u | (uint32_t)motus_test_range(0, 63) << 1; }
 
-// Sum of a mode's costs in the 8x8 block q, or (-1) the MB.
+// Sums a mode's costs in the 8x8 block q, or in the MB (-1).
 static uint64_t sum_of(const MotusField *f, int mb, int mode, int q) {
     uint64_t sum = 0;
     for (int b = 0; b < MOTUS_BLOCKS; b++)
@@ -48,8 +48,8 @@ static int covers(int b, int at) {
     return x >= k->x && x < k->x + k->width && y >= k->y && y < k->y + k->height;
 }
 
-// Every way to part the MB has at least the cost of the one chosen, and one that comes before it
-// has more.
+// Checks that every other partitioning of the MB costs at least as much as the chosen one, and more
+// if it comes first.
 static void check_least(const MotusField *f, uint32_t modes, int mb) {
     uint8_t block[16];
     motus_field_best_blocks(f, modes, mb, block);

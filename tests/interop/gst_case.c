@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// The tracer writes what is still alive into the log when GStreamer ends.
+// Counts live objects; the tracer logs them when GStreamer ends.
 static int count_leaks(const char *path) {
     gchar *text = NULL;
     int leaks = 0;

@@ -1,5 +1,5 @@
-// motush264enc in a pipeline's life: refusals, key pictures on request, rates that change, latency,
-// ends, flushes, sizes that change, frames that come too late.
+// motush264enc in the life of a pipeline: refusals, key pictures on request, rates that change,
+// latency, ends, flushes, sizes that change, late frames.
 // SPDX-License-Identifier: BSD-2-Clause
 #include <string.h>
 
@@ -42,7 +42,8 @@ static void other_caps_are_refused(void) {
     gst_harness_teardown(h);
 }
 
-// Starts the element alone: the state change has to fail and the bus to hold an error with `words`.
+// Starts the element alone. The state change must fail, and the bus must hold an error with
+// `words`.
 static void check_start_fails(const char *properties, const char *words) {
     gchar *text = g_strdup_printf("motush264enc %s", properties);
     GstElement *element = gst_parse_launch(text, NULL);
@@ -82,8 +83,8 @@ static void good_settings_start(void) {
 
 // ---- Requests while it runs ---------------------------------------------------------------------
 
-// A request from downstream and one from upstream: an IDR picture there and nowhere else, and the
-// event in front of it.
+// Requests from downstream and from upstream: an IDR picture at these places only, with the event
+// before it.
 static void key_units_on_request(void) {
     GstHarness *h = motus_gst_open("pass=quant tune=zerolatency", CAPS);
     motus_gst_push(h, WIDTH, HEIGHT, 0, 5);
@@ -119,7 +120,7 @@ static gsize bytes_of(GstHarness *h, int first, int n) {
     return size;
 }
 
-// Up and down again, and the pictures do not begin anew. The first second after a change is left
+// Up and down again; coding continues across the changes. The first second after a change is left
 // out.
 static void rate_changes(void) {
     GstHarness *h = motus_gst_open(
@@ -158,8 +159,8 @@ static gpointer turn(gpointer opaque) {
     return NULL;
 }
 
-// An application's thread turns the rate and asks for key pictures while frames go in: every one
-// comes out, in order.
+// A thread of the application changes rates and requests key pictures during encoding: all frames
+// come out in order.
 static void rates_from_another_thread(void) {
     Turner turner = {motus_gst_open("bitrate=500 rc-lookahead=3", CAPS), 0};
     GThread *thread = g_thread_new("turner", turn, &turner);
@@ -178,7 +179,7 @@ static void rates_from_another_thread(void) {
 
 // ---- Latency ------------------------------------------------------------------------------------
 
-// What is told is never exceeded, and without look-ahead nothing is held back.
+// The stated latency is never exceeded; without lookahead no frame is held back.
 static void check_latency(const char *text, int frames) {
     GstHarness *h = motus_gst_open(text, CAPS);
     motus_gst_push(h, WIDTH, HEIGHT, 0, 1); // opens the encoder
@@ -221,7 +222,7 @@ static void end_without_frames(void) {
     gst_harness_push_event(h, gst_event_new_eos());
     CU_ASSERT(ended(h) && gst_harness_buffers_received(h) == 0);
     gst_harness_teardown(h);
-    h = gst_harness_new_parse("motush264enc"); // not even caps
+    h = gst_harness_new_parse("motush264enc"); // without caps
     gst_harness_play(h);
     gst_harness_push_event(h, gst_event_new_stream_start("none"));
     gst_harness_push_event(h, gst_event_new_eos());
@@ -229,8 +230,8 @@ static void end_without_frames(void) {
     gst_harness_teardown(h);
 }
 
-// All pictures of the old size come out before the first of the new one, which is an IDR picture
-// behind new caps.
+// All pictures of the old size precede the first of the new one, which is an IDR picture behind new
+// caps.
 static void sizes_change(void) {
     static const int size[][2] = {{98, 80}, {160, 96}, {32, 48}, {98, 80}};
     GstHarness *h = motus_gst_open("rc-lookahead=6 bitrate=500", CAPS);
@@ -270,7 +271,7 @@ static void flush_to(GstHarness *h, int t) {
     gst_harness_push_event(h, gst_event_new_segment(&segment));
 }
 
-// The pictures under way are gone, the next one begins anew.
+// Pending pictures are dropped; the next one starts a new stream.
 static void flush_drops(void) {
     GstHarness *h = motus_gst_open("rc-lookahead=20", CAPS);
     motus_gst_push(h, WIDTH, HEIGHT, 0, 12);
@@ -290,15 +291,14 @@ static void flush_drops(void) {
     gst_harness_teardown(h);
 }
 
-// idr_pic_id of an access unit without delimiter that begins with SPS and PPS: slice_header() is
-// read as far as needed (7.3.3; log2_max_frame_num is 16).
+// Returns idr_pic_id of an access unit without delimiter that begins with SPS and PPS. Parses
+// slice_header() as far as needed (7.3.3; log2_max_frame_num is 16).
 static int idr_pic_id(GstBuffer *b) {
     GstMapInfo map;
     if (!gst_buffer_map(b, &map, GST_MAP_READ)) return -1;
     const uint8_t *p = map.data, *end = p + map.size;
     while (p + 4 < end && !(p[0] == 0 && p[1] == 0 && p[2] == 1 && (p[3] & 31) == 5)) p++;
     int bit = 0, ue[4] = {0}; // first_mb_in_slice, slice_type, pic_parameter_set_id; 16 bits of
-                              // frame_num; idr_pic_id
     for (int i = 0; i < 4; i++) {
         int zeros = 0, value = 1;
         if (i == 3) bit += 16;
@@ -312,7 +312,7 @@ static int idr_pic_id(GstBuffer *b) {
     return ue[3];
 }
 
-// Two IDR pictures in a row must differ in idr_pic_id (7.4.3), across flushes, too.
+// Two IDR pictures in a row differ in idr_pic_id (7.4.3), across flushes as well.
 static void idr_numbers_differ(void) {
     GstHarness *h = motus_gst_open("pass=quant tune=zerolatency aud=false", CAPS);
     int before = -1;
@@ -329,8 +329,7 @@ static void idr_numbers_differ(void) {
     gst_harness_teardown(h);
 }
 
-// Every way to begin and end, fifty times; what is left behind is counted by the tracer, or by the
-// address sanitizer.
+// Starts and ends in every way, fifty times; the tracer or the address sanitizer counts leaks.
 static void fifty_lives(void) {
     static const char *const settings[] = {"pass=quant", "bitrate=200 rc-lookahead=4",
                                            "tune=zerolatency",
@@ -358,7 +357,7 @@ static void fifty_lives(void) {
                 gst_harness_set_src_caps_str(h, caps);
                 flush_to(h, t);
                 break;
-            case 2: // a drain: the next frames go on behind it
+            case 2: // a drain: the next frames follow it
                 gst_harness_push_event(h, gst_event_new_segment_done(GST_FORMAT_TIME, t));
                 break;
             default:
@@ -366,14 +365,14 @@ static void fifty_lives(void) {
             }
         }
         if (life % 3)
-            gst_harness_push_event(h, gst_event_new_eos()); // else cut off with pictures under way
+            gst_harness_push_event(h, gst_event_new_eos()); // else cut off with pending pictures
         gst_harness_teardown(h);
     }
 }
 
 // ---- Quality of service -------------------------------------------------------------------------
 
-// Frames that cannot be shown in time any more are not coded, where that is asked for.
+// Frames too late to be shown are not coded if the property says so.
 static void late_frames_are_dropped(void) {
     for (int qos = 0; qos < 2; qos++) {
         int n;

@@ -1,5 +1,5 @@
-// motush264enc: its streams are the encoder's own for the same settings, in both formats, whatever
-// the strides; its caps and times say what they are.
+// motush264enc: its streams equal the encoder's for the same settings, in both formats and for any
+// strides; its caps and times are right.
 // SPDX-License-Identifier: BSD-2-Clause
 #include <stdio.h>
 #include <string.h>
@@ -17,7 +17,8 @@ static MotusEncoderConfig base_config(void) {
     c.backend = MOTUS_BACKEND_CPU;
     c.aud = 1;
     c.colour = (MotusColour){
-        {12, 11}, 0, 1, 1, 1, 0}; // bt709, limited range, chroma samples beside the left luma ones
+        {12, 11}, 0, 1,
+        1,        1, 0}; // bt709, limited range, chroma samples beside the left luma samples
     return c;
 }
 
@@ -97,7 +98,7 @@ static const Case cases[] = {
      set_bounds},
 };
 
-// Pushes all pictures and the end, and holds what comes out against the library's stream.
+// Pushes all pictures and the end, and compares the output with the library's stream.
 static void check_stream(const char *text, const char *caps, const MotusEncoderConfig *config,
                          int padding, gboolean durations) {
     int n;
@@ -149,7 +150,7 @@ static void full_range_and_unknown(void) {
 
 // ---- avc ----------------------------------------------------------------------------------------
 
-// A byte stream's NAL units behind their sizes, without those that avc has no use for.
+// Returns the NAL units of a byte stream behind their sizes, without those that avc does not use.
 static GByteArray *lengths(const GByteArray *stream) {
     GByteArray *out = g_byte_array_new();
     for (guint i = 0; i + 3 < stream->len;) {
@@ -271,7 +272,7 @@ static void times_and_flags(void) {
                     "picture %d", t);
         MOTUS_CHECK(GST_BUFFER_FLAG_IS_SET(b, GST_BUFFER_FLAG_DELTA_UNIT) == (t % 4 != 0),
                     "picture %d", t);
-        // The packet's own memory: one piece, not to be written to.
+        // The buffer is the packet's own memory: one piece, read-only.
         MOTUS_CHECK(gst_buffer_n_memory(b) == 1 &&
                         GST_MEMORY_IS_READONLY(gst_buffer_peek_memory(b, 0)),
                     "picture %d", t);

@@ -1,5 +1,5 @@
-// interop/av: samples are shared, references kept, and vectors are the ones that libavcodec reads
-// out of our own stream.
+// interop/av: samples are shared, references kept, and MVs equal those that libavcodec reads from
+// our stream.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "interop/av.h"
 
@@ -42,8 +42,8 @@ static void other_formats_are_refused(void) {
     av_frame_free(&av);
 }
 
-// What lies in a frame of a device: addresses, strides and stream as they are, the visible size;
-// what is not that is refused. No address is read.
+// A device frame's addresses, strides and stream stay as they are, with the visible size; other
+// frames are refused. No address is read.
 static void cuda_frames_are_described(void) {
     AvCudaFrame f;
     MotusImage image;
@@ -96,8 +96,8 @@ static void cuda_frames_need_cuda(void) {
     motus_encoder_close(&enc);
 }
 
-// Decodes one access unit and compares the vectors libavcodec found in it with ours. Blocks below
-// 8x8 it does not export: the caller uses none.
+// Decodes one access unit and compares libavcodec's MVs with ours. It exports no blocks below 8x8;
+// the caller uses none.
 static void compare_vectors(AVCodecContext *decoder, const MotusPacket *picture, int number) {
     AVPacket *packet = av_packet_alloc();
     AVFrame *theirs = av_frame_alloc(), *ours = NULL;

@@ -9,8 +9,7 @@
 
 static MotusPlane plane_alloc(int width, int height) {
     MotusPlane p = {NULL, width + motus_test_range(0, 5), width, height};
-    p.data = malloc(
-        (size_t)(p.stride * (height - 1) + width)); // not a byte more: sanitizers see reads beyond
+    p.data = malloc((size_t)(p.stride * (height - 1) + width)); // exact size, for the sanitizer
     return p;
 }
 
@@ -57,7 +56,7 @@ void me_case_fill(MeCase *c, MeContent content) {
         }
 }
 
-// Components within +-limit, mostly small, now and then at the limit, multiples of `step`.
+// Returns components within +-limit, mostly small, at times the limit, multiples of `step`.
 static MotusMv random_mv(int limit, int step) {
     int bound = motus_test_range(0, 5) ? 40 : limit;
     MotusMv mv = {(int16_t)motus_test_range(-bound, bound),

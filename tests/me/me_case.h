@@ -13,13 +13,13 @@ typedef enum MeContent {
     ME_FLAT,            // one value in both pictures
     ME_CHECKERBOARD,    // 0 and 255
     ME_OPPOSITE,        // current 0, reference 255
-    ME_NEARLY_OPPOSITE, // the same up to a few samples
+    ME_NEARLY_OPPOSITE, // the same except for a few samples
     ME_CONTENTS,
 } MeContent;
 
 typedef struct MeCase {
     MotusMeConfig config;
-    MotusPlane cur, ref; // exactly as large as they must be, strides of their own
+    MotusPlane cur, ref; // of exactly the needed size; each with its own stride
     MotusMeHints hints;
     MotusMv *centre, *predictor;
     uint16_t *lambda;
@@ -29,19 +29,19 @@ typedef struct MeCase {
 // Draws size (fewer MBs for larger ranges), content, modes and hints.
 void me_case_random(MeCase *c, int range, MotusSubpel subpel);
 void me_case_fill(MeCase *c, MeContent content);
-// A picture that has moved, with rows of exactly `width` bytes and one lambda.
+// Makes a picture that has moved, with rows of exactly `width` bytes and one lambda.
 void me_case_moved(MeCase *c, int width, int height, int range, MotusSubpel subpel);
 void me_case_free(MeCase *c);
 
-// Opens a context of that backend.
+// Opens a context of a backend.
 MotusMe *me_case_open(MotusMeConfig config, MotusBackend backend);
 
 // Returns a poisoned field, and one with the results of a search.
 MotusField *me_case_field(int width, int height);
 MotusField *me_case_search(MotusMe *me, const MeCase *c);
 
-// Searches with plain C and with the fastest version, with one thread and with three, and compares
-// all with the oracle; entries of blocks that were not asked for must stay as they were.
+// Searches with plain C and the fastest version, with one thread and three, and compares all with
+// the oracle. Entries of blocks that were not requested must not change.
 void me_case_check(const MeCase *c, int number);
 
 #endif

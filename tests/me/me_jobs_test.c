@@ -1,4 +1,4 @@
-// Several pictures in flight on the CPU: the same fields as one by one, and calls out of order.
+// Several pictures in flight on the CPU give the fields of single searches; calls out of order.
 // SPDX-License-Identifier: BSD-2-Clause
 #include <string.h>
 
@@ -26,7 +26,7 @@ static MotusField *new_field(void) {
     return field;
 }
 
-// A sequence whose pictures are each given once equals a search of each pair.
+// A sequence in which each picture is passed once equals a search of each pair.
 static void sequence(void) {
     static uint8_t samples[FRAMES][WIDTH * HEIGHT];
     MotusPlane plane[FRAMES];

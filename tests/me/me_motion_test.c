@@ -35,8 +35,7 @@ typedef struct Score {
     int found[MOTUS_MODES], total[MOTUS_MODES];
 } Score;
 
-// Counts interior blocks (visible in both pictures, as the generator says) that find the
-// generator's vector.
+// Counts interior blocks (visible in both pictures) that find the generator's MV.
 static void score_pan(Score *score, int pan_x, int pan_y, uint32_t seed, MotusSubpel subpel) {
     Pan p;
     MotusMe *me;
@@ -111,8 +110,8 @@ static void centres_of(Pan *p, int plain_c, int threads, const MotusMv *previous
     motus_me_cpu_close(&me);
 }
 
-// Pans beyond a search range are met by the centres: of the MBs whose content was visible before,
-// nearly all.
+// Search centres reach pans beyond the search range, for nearly all MBs whose content was visible
+// before.
 static void centres(void) {
     enum { N = WIDTH / 16 * (HEIGHT / 16) };
     for (int i = 0; i < 8; i++) {
@@ -120,7 +119,7 @@ static void centres(void) {
         MotusMv centre[N], other[N], previous[N];
         int reach = i % 3 == 2 ? 32 : 64, limit = i == 7 ? 99 : 400, near = 0, total = 0;
         int pan =
-            4 * reach - 26; // quarter samples: the search reaches as far, and fine vectors further
+            4 * reach - 26; // quarter samples: the reach of the search; refined MVs go further
         pan_open(&p, motus_test_range(-pan, pan), motus_test_range(-pan, pan), (uint32_t)i + 50);
         for (int k = 0; k < N; k++)
             previous[k] = (MotusMv){(int16_t)motus_test_range(-999, 999),
@@ -172,8 +171,7 @@ static void medians(void) {
 
 enum { VERSIONS = 3 };
 static void open_versions(MotusCoarse coarse[VERSIONS], int mb_width, int mb_height) {
-    static const char *const cpu[VERSIONS] = {"c", "avx2",
-                                              NULL}; // NULL: the best that this CPU runs
+    static const char *const cpu[VERSIONS] = {"c", "avx2", NULL}; // NULL: the best for this CPU
     for (int i = 0; i < VERSIONS; i++) {
         if (cpu[i]) motus_test_cpu(cpu[i]);
         REQUIRE_OK(motus_coarse_alloc(&coarse[i], mb_width, mb_height));
@@ -181,7 +179,7 @@ static void open_versions(MotusCoarse coarse[VERSIONS], int mb_width, int mb_hei
     }
 }
 
-// The scaled search is the same for all versions on noise, extremes and where everything ties.
+// All versions of the downscaled search agree on noise, extremes and ties.
 static void coarse_versions(void) {
     enum { W = 80, H = 48 };
     static uint8_t cur[W * H], ref[W * H];
@@ -211,7 +209,7 @@ static void coarse_versions(void) {
 // Every point of the window is found, and the first of two that tie.
 static void coarse_points(void) {
     enum { STRIDE = 48, COLUMNS = MOTUS_COARSE_COLUMNS };
-    static MotusCoarseCosts cost; // zero where points count
+    static MotusCoarseCosts cost; // zero for the points that count
     static uint8_t ref[42 * STRIDE], cur[8 * STRIDE];
     MotusCoarse coarse[VERSIONS];
     memset(cost, 0xFF, sizeof cost);

@@ -48,7 +48,7 @@ static int half_j(const MotusPlane *p, int x, int y) {
 
 static int mean(int a, int b) { return (a + b + 1) >> 1; }
 
-// The letters of figure 8-4, one by one as the clause lists them.
+// Returns a sample by the letters of figure 8-4, in the order of the clause.
 int oracle_sample(const MotusPlane *p, int qx, int qy) {
     int fx = qx & 3, fy = qy & 3, x = (qx - fx) / 4, y = (qy - fy) / 4;
     int G = full(p, x, y);
@@ -90,7 +90,7 @@ int oracle_sample(const MotusPlane *p, int qx, int qy) {
     }
 }
 
-// The same as below for whole vectors, which are most of the work.
+// The same for whole MVs, which are most of the work.
 static uint32_t whole_sad(const MotusPlane *cur, const MotusPlane *ref, int x, int y, int w, int h,
                           int dx, int dy) {
     uint32_t sum = 0;
@@ -142,7 +142,7 @@ uint32_t oracle_satd(const MotusPlane *cur, const MotusPlane *ref, int x, int y,
     return total;
 }
 
-// Length of se(v) by writing the code down as 9.1 and 9.1.1 define it.
+// Length of the se(v) code, from the definition in 9.1 and 9.1.1.
 static uint32_t se_length(int v) {
     uint32_t code = v > 0 ? 2u * (uint32_t)v - 1 : 2u * (uint32_t)-v, zeros = 0;
     while (code + 1 >= 2u << zeros) zeros++;

@@ -1,4 +1,4 @@
-// Reference planes and sub-pel refinement against a direct 8.4.2.2.1.
+// Reference planes and sub-pel refinement against 8.4.2.2.1 written out.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "common/faults.h"
 #include "me/pixel/ref_luma.h"
@@ -18,7 +18,7 @@ static void random_cases(void) {
     }
 }
 
-// SATDs beyond 16 bits, and contents where every candidate ties.
+// SATDs beyond 16 bits, and contents in which every candidate ties.
 static void extremes(void) {
     static const MeContent contents[] = {ME_OPPOSITE, ME_NEARLY_OPPOSITE, ME_FLAT, ME_CHECKERBOARD,
                                          ME_EXTREMES};
@@ -69,8 +69,8 @@ static void planes(void) {
     }
 }
 
-// Prediction of blocks anywhere, by any vector, near and far outside the picture; the guard bands
-// of dst stay whole.
+// Prediction of blocks at any position, by any MV, near and far outside the picture, inside guard
+// bands.
 static void blocks(void) {
     MotusPlane p = random_plane(51, 37);
     for (int plain_c = 0; plain_c < 2; plain_c++) {

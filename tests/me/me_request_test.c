@@ -1,5 +1,4 @@
-// Prepared references and requests on the CPU: every option against the oracle, the queue, and
-// wrong arguments.
+// Prepared references and requests on the CPU: every option against the oracle, the queue, states.
 // SPDX-License-Identifier: BSD-2-Clause
 #include <stdlib.h>
 #include <string.h>
@@ -42,7 +41,7 @@ static void run(const RequestCase *c, const char *cpu, int threads, int number) 
     request.opaque = &results;
     MOTUS_CHECK(motus_me_request(me, &request) == MOTUS_OK, "case %d", number);
     for (int i = 0; i < c->n_targets; i++)
-        motus_me_reference_unref(&reference[i]); // the request's alone from here on
+        motus_me_reference_unref(&reference[i]); // only the request holds it from here on
     MOTUS_CHECK(motus_me_wait(me, &opaque, 0) == MOTUS_OK && opaque == &results, "case %d", number);
     request_case_check(c, &results, cpu ? cpu : "best", number);
     request_results_free(&results);
@@ -60,7 +59,7 @@ static void random_cases(void) {
     }
 }
 
-// The largest distances, energies, and contents where every mode ties.
+// The largest distances and energies, and contents in which every mode ties.
 static void extremes(void) {
     static const MeContent contents[] = {ME_OPPOSITE, ME_FLAT, ME_CHECKERBOARD, ME_EXTREMES,
                                          ME_NEARLY_OPPOSITE};
@@ -74,7 +73,7 @@ static void extremes(void) {
     }
 }
 
-// The half and quarter of a picture that is white below: the largest energies.
+// Half and a quarter of a picture, white below: the largest energies.
 static void statistics(void) {
     enum { W = 48, H = 32 };
     static uint8_t samples[W * H];
@@ -139,7 +138,7 @@ static void blocks(void) {
     }
 }
 
-// One reference serves two estimators, outlives the one that it was made with, and is filled anew.
+// One reference serves two estimators, outlives the first, and is filled again.
 static void shared(void) {
     enum { W = 70, H = 45, N = 15 };
     static uint8_t samples[3][W * H];
@@ -185,8 +184,7 @@ static void shared(void) {
 
 // ---- Centres ------------------------------------------------------------------------------------
 
-// The same centres as the encoder's own call, for whole and partial MBs; what is 0 means the
-// largest.
+// The same centres as the encoder's own call, for whole and partial MBs; 0 means the largest value.
 static void centres(void) {
     for (int i = 0; i < 12; i++) {
         const int w = motus_test_range(33, 120), h = motus_test_range(17, 90),
@@ -276,7 +274,7 @@ static void queue(void) {
         request.opaque = &tags[0];
         EXPECT_OK(motus_me_request(me, &request));
         CU_ASSERT_EQUAL(motus_me_submit(me, &next),
-                        round ? MOTUS_OK : MOTUS_ERR_STATE); // a request is no job before
+                        round ? MOTUS_OK : MOTUS_ERR_STATE); // no job before a request
         if (!round) EXPECT_OK(motus_me_submit(me, &job));
         request.opaque = &tags[2];
         EXPECT_OK(motus_me_request(me, &request));
@@ -293,7 +291,7 @@ static void queue(void) {
         }
         CU_ASSERT(motus_me_wait(me, &opaque, -1) == MOTUS_END && !opaque);
     }
-    EXPECT_OK(motus_me_request(me, &request)); // closed with one waiting
+    EXPECT_OK(motus_me_request(me, &request)); // closed while it is pending
     motus_field_free(&field);
     motus_me_close(&me);
 }
@@ -306,7 +304,7 @@ static void check_request(MotusMe *me, MotusMeRequest request, MotusMeTarget tar
     if (got == MOTUS_OK) motus_me_wait(me, NULL, -1);
 }
 
-// States and references of other contexts; bad arguments are tested by tests/arguments.
+// States, and references of other contexts; bad arguments are in tests/arguments.
 static void states(void) {
     MotusMeConfig config = motus_me_config_default(WIDTH, HEIGHT), whole = config, other = config;
     whole.subpel = MOTUS_SUBPEL_FULL;
@@ -327,7 +325,7 @@ static void states(void) {
     MotusMeRequest r = good;
     r.n_targets = 0, r.target_size = 0;
     check_request(me, r, good_target, MOTUS_OK, "no targets");
-    r = good, r.stream = &r; // of CUDA only
+    r = good, r.stream = &r; // for CUDA only
     check_request(me, r, good_target, MOTUS_OK, "a stream on the CPU");
     r = good, r.region = (MotusMeRegion){2, 1, 1, 1};
     check_request(me, r, good_target, MOTUS_OK, "the last MB");

@@ -1,5 +1,5 @@
-// Exhaustive search against the oracle: every block's vector, SAD and cost, all versions that this
-// CPU runs, one thread and several.
+// Exhaustive search against the oracle: MV, SAD and cost of every block, with all versions for this
+// CPU, one thread and several.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "common/cpu.h"
 #include "common/faults.h"
@@ -25,13 +25,13 @@ static void wide_ranges(void) {
     for (int i = 0; i < 7; i++) {
         MeCase c;
         me_case_random(&c, ranges[i], MOTUS_SUBPEL_FULL);
-        c.config.modes = 1u << motus_test_range(0, 6); // the oracle takes its time
+        c.config.modes = 1u << motus_test_range(0, 6); // the oracle is slow
         me_case_check(&c, i);
         me_case_free(&c);
     }
 }
 
-// J of 65,535 and more at every point: the largest SAD and a vector cost on top.
+// J of 65,535 and more at every point: the largest SAD plus an MV cost.
 static void costs_beyond_16_bits(void) {
     for (int i = 0; i < 40; i++) {
         MeCase c;
@@ -44,7 +44,7 @@ static void costs_beyond_16_bits(void) {
     }
 }
 
-// All points tie: the first in raster order must win everywhere.
+// All points tie: the first in raster order must win.
 static void ties(void) {
     for (int i = 0; i < 24; i++) {
         MeCase c;
@@ -57,8 +57,8 @@ static void ties(void) {
     }
 }
 
-// One MB, asked of a version by name: the same 41 results as plain C, nothing else written, the
-// scratch memory kept to.
+// Searches one MB with a named version: the 41 results of plain C, no other write, within the
+// scratch memory.
 static void check_version(const MotusMbJob *job, unsigned cpu_flags, const MotusMbMotion *want,
                           int number) {
     const MotusSearchOps *ops = motus_search_ops(cpu_flags);
@@ -66,8 +66,7 @@ static void check_version(const MotusMbJob *job, unsigned cpu_flags, const Motus
     MotusMbMotion out;
     memset(&out, 0xA5, sizeof out);
     ops->search(job, &out, scratch);
-    // NOLINTNEXTLINE(bugprone-suspicious-memory-comparison): what lies between the members was
-    // filled alike
+    // NOLINTNEXTLINE(bugprone-suspicious-memory-comparison): padding was filled alike
     MOTUS_CHECK(!memcmp(&out, want, sizeof out),
                 "case %d flags %u R=%d at %d,%d centre %d,%d modes %#x lambda %u", number,
                 cpu_flags, job->range, job->x, job->y, job->centre.x, job->centre.y, job->modes,
@@ -122,8 +121,8 @@ static void versions(void) {
     motus_ref_luma_free(&ref);
 }
 
-// The match is perfect just beyond the range, poor within it, and vectors cost as much as they can:
-// points that only fill up vectors must not win.
+// The match is perfect just beyond the range and poor within it, and MVs cost the maximum: the
+// points that pad a vector register must not win.
 static void beyond_range(void) {
     enum { W = 96, H = 80 };
     static uint8_t cur[W * H], luma[W * H]; // cur is black

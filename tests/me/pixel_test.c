@@ -86,8 +86,7 @@ static void extremes(void) {
             }
 }
 
-// Nothing outside the block is looked at: the blocks end where their memory ends (the sanitizers
-// watch).
+// Blocks end where their memory ends: sanitizers see reads outside.
 static void exact_memory(void) {
     for (int w = 4; w <= 16; w += 4)
         for (int h = 4; h <= 16; h += 4) {

@@ -15,7 +15,7 @@ size_t request_blocks(uint32_t modes) {
     return n;
 }
 
-// Another reference and other hints for the same picture.
+// Makes another reference and other hints for the same picture.
 static void other_target(MeCase *c, const MeCase *first) {
     do {
         me_case_free(c);
@@ -153,7 +153,7 @@ static int is_poison(const void *data, size_t size) {
     return 1;
 }
 
-// What is wanted of an MB.
+// Returns the requested modes of an MB.
 static uint32_t modes_of(const RequestCase *c, int mb) {
     const MotusMeRegion *r = &c->region;
     const int x = mb % c->mb_width - r->x, y = mb / c->mb_width - r->y;
@@ -165,7 +165,7 @@ typedef struct Where {
     const RequestCase *c;
     const MotusMeTarget *t; // results, in host memory
     const MeCase *me;
-    const MotusMv *skip; // what the request asked for, wherever it had it
+    const MotusMv *skip; // as requested, wherever it was
     int mb, x, y;
 } Where;
 

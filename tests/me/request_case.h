@@ -1,5 +1,5 @@
-// Random requests: several references, hints, modes and a region per macroblock (MB), any choice of
-// results; and what they must give, by the oracle.
+// Random requests: several references, hints, modes and a region per macroblock, any choice of
+// results; and their results by the oracle.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef TESTS_REQUEST_CASE_H
 #define TESTS_REQUEST_CASE_H
@@ -10,7 +10,7 @@
 enum { REQUEST_TARGETS = 3, REQUEST_RESULTS = 7 };
 
 typedef struct RequestCase {
-    MeCase me[REQUEST_TARGETS]; // of all: `ref` and hints; of the first: config and cur
+    MeCase me[REQUEST_TARGETS]; // all: `ref` and hints; the first: config and cur
     MotusMv *skip[REQUEST_TARGETS];
     uint8_t *modes; // NULL: none
     MotusMeRegion region;
@@ -20,7 +20,7 @@ typedef struct RequestCase {
     int stats;
 } RequestCase;
 
-// What a request gave, in guarded and poisoned memory, as long as it must be and no longer.
+// The results of a request, in guarded and poisoned memory of exactly their size.
 typedef struct RequestResults {
     MotusMeTarget target[REQUEST_TARGETS];
     MotusMbStats *stats;
@@ -29,10 +29,10 @@ typedef struct RequestResults {
 void request_case_random(RequestCase *c, int number);
 void request_case_free(RequestCase *c);
 
-// Blocks of a result that goes by block: up to the last one of the smallest mode.
+// Number of blocks in a result that goes by block: up to the last one of the smallest mode.
 size_t request_blocks(uint32_t modes);
 
-// Returns where a target has its result of that number, NULL inside: not wanted; and its bytes.
+// Returns the address of a target's result, which holds NULL if it is not requested, and its bytes.
 void **request_result(MotusMeTarget *t, int result);
 size_t request_result_bytes(const RequestCase *c, int result);
 
@@ -40,10 +40,10 @@ void request_results_alloc(const RequestCase *c, RequestResults *r);
 int request_results_guards_ok(const RequestResults *r);
 void request_results_free(RequestResults *r);
 
-// The request itself; the references are those of the results' targets.
+// Returns the request; its references are those of the results' targets.
 MotusMeRequest request_of(const RequestCase *c, RequestResults *r);
 
-// All results against the oracle; what must not be written against the poison.
+// Compares all results with the oracle, and all that must not be written with the poison.
 void request_case_check(const RequestCase *c, const RequestResults *r, const char *who, int number);
 
 #endif

@@ -1,5 +1,5 @@
-// The reader of Baseline streams against the decoder's exported vectors and the encoder's own
-// statistics, on damaged streams and on what it has to refuse. Streams of x264 need the program.
+// The reader of Baseline streams against the decoder's exported MVs and the encoder's statistics,
+// on damaged streams and on unsupported ones. Streams of x264 need the program.
 // SPDX-License-Identifier: BSD-2-Clause
 #include <stdio.h>
 #include <stdlib.h>
@@ -64,7 +64,7 @@ static void streams_of_x264(void) {
     }
 }
 
-// What is no Baseline stream is refused in words.
+// Streams outside Baseline are refused with a message.
 static void refusals(void) {
     static const char *const words[][6] = {
         {"--profile", "main", NULL},
@@ -90,8 +90,8 @@ static void refusals(void) {
     motus_work_folder_remove(&m.folder);
 }
 
-// Streams with random damage: an error or pictures, never anything else (under the sanitizers).
-// MOTUS_FUZZ_CASES: for longer.
+// Streams with random damage give an error or pictures (under the sanitizers). MOTUS_FUZZ_CASES:
+// number of cases.
 static void damaged(void) {
     const char *wanted = getenv("MOTUS_FUZZ_CASES");
     const int cases = wanted ? atoi(wanted) : 400;
@@ -120,7 +120,7 @@ static void damaged(void) {
     motus_work_folder_remove(&m.folder);
 }
 
-// One vector that differs, one that is missing, one that nobody expects: each is found.
+// A different MV, a missing one and an unexpected one: each is found.
 static void disagreement(void) {
     Material m;
     make_material(&m, lively(96, 80));
@@ -139,7 +139,7 @@ static void disagreement(void) {
     MotusExtraction e[4] = {{0}};
     MotusExportedMv mv[2000];
     CU_ASSERT_FATAL(decoded.n_mv > 1 && decoded.n_mv < 1999);
-    size_t whole = 0; // a vector of a block that is not divided
+    size_t whole = 0; // an MV of an undivided block
     while (decoded.mv[whole].width < 16) whole++;
     memcpy(mv, decoded.mv, decoded.n_mv * sizeof *mv);
     decoded.mv = mv;

@@ -1,5 +1,5 @@
-// BD-rate: cases whose answer is known without a program, published worked examples, and values of
-// another implementation.
+// BD-rate: cases with known answers, published worked examples, and values of another
+// implementation.
 // SPDX-License-Identifier: BSD-2-Clause
 #include <math.h>
 
@@ -48,8 +48,8 @@ static void straight_lines(void) {
     CHECK_NEAR(rate(line, above), 100 * (pow(10, 0.1) - 1), 1e-6, "lines");
 }
 
-// What another implementation (in Python) returned, to all its digits: crossing curves, end slopes
-// held at 0 on both sides, six points.
+// Results of another implementation (in Python), all digits: crossing curves, end slopes held at 0
+// on both sides, six points.
 static void as_another_program(void) {
     const MotusRdPoint near[4] = {{90, 29.1}, {130, 32.0}, {520, 36.9}, {1500, 41.2}};
     const MotusRdPoint steep[4] = {{100, 30.0}, {101, 32.0}, {400, 33.0}, {900, 39.0}};
@@ -67,7 +67,7 @@ static void as_another_program(void) {
     CHECK_NEAR(percent, -5.019590244221028, 1e-9, "of six");
 }
 
-// JCTVC-E137's two examples, whose spreadsheet interpolates piecewise too: -0.465215... and
+// JCTVC-E137's two examples, whose spreadsheet interpolates piecewise as well: -0.465215... and
 // -1.877982... per cent, as the tests of Netflix's VMAF quote them.
 static void published_examples(void) {
     const MotusRdPoint anchor[2][4] = {

@@ -1,5 +1,5 @@
-// What the suites of motus compare share: generated clips, streams of x264 and of ours, and the
-// check that both ways to read vectors agree.
+// Helpers of the suites of motus compare: generated clips, streams of x264 and of ours, and the
+// check that both ways to read MVs agree.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef TESTS_COMPARE_MATERIAL_H
 #define TESTS_COMPARE_MATERIAL_H
@@ -17,17 +17,17 @@ typedef struct Material {
 
 MotusSynthConfig lively(int width, int height); // random motion, objects, noise
 
-// A generated clip of FRAMES frames in a folder of its own (motus_work_folder_remove); the clip's
-// path points into *m.
+// Makes a clip of FRAMES frames in a folder of its own (motus_work_folder_remove); the clip's path
+// points into *m.
 void make_material(Material *m, MotusSynthConfig scene);
 
-int have_x264(void); // 0: not here, and the running test is marked as skipped
+int have_x264(void); // 0: not installed; the running test is marked as skipped
 
-// x264's stream of the clip with these further options; ours.
+// Encodes the clip with x264 and further options; encodes it with motus.
 MotusBytes encode_x264(const Material *m, int qp, const char *const *words);
 MotusOurStream encode_ours(const Material *m, int qp, MotusPreset preset);
 
-// The decoder's vectors are those that our reader finds, in all FRAMES pictures.
+// Checks for all FRAMES pictures that the decoder's MVs are those that our reader finds.
 MotusExtraction check_extraction(const uint8_t *data, size_t size, const char *what);
 
 #endif

@@ -1,6 +1,6 @@
-// motus compare's engine: the judge on x264's vectors in place of ours, on made-up vectors, on
-// motion that is known, and on x264's whole-sample searches; MOTUS_SEQS: on real sequences too.
-// Streams of x264 need the program.
+// motus compare's engine: the judge on x264's MVs in place of ours, on random MVs, on known motion,
+// and on x264's whole-sample searches; with MOTUS_SEQS also on real sequences. Streams of x264 need
+// the program.
 // SPDX-License-Identifier: BSD-2-Clause
 #include <dirent.h>
 #include <math.h>
@@ -33,7 +33,7 @@ static int plain_bits(int v) { // of se(v)
     return bits;
 }
 
-// The whole sample next to a vector's component; of two the one farther from zero.
+// Returns the whole sample next to an MV's component; of two the one farther from zero.
 static int nearest(int v) { return (int)lround(v / 4.0) * 4; }
 
 static void check_pair(const MotusPair *p, const MotusPlane *cur, const MotusPlane *ref, int n,
@@ -55,7 +55,7 @@ static void check_pair(const MotusPair *p, const MotusPlane *cur, const MotusPla
     if (p->inside) CU_ASSERT(p->j[MOTUS_OURS] <= p->j[MOTUS_X264]);
 }
 
-// Made-up answers of whole samples on random pictures, measured again here in the plainest way.
+// Random whole-sample results on random pictures, measured a second time by plain loops.
 static void measures(void) {
     enum { W = 48, H = 32, MBS = 6, RANGE = 5 };
     uint8_t cur_data[W * H], ref_data[W * H];
@@ -137,7 +137,7 @@ static int no_difference(const MotusFigures *f) {
            !f->j.less && f->sad.ours == f->sad.x264 && f->satd.ours == f->satd.x264 && !f->worse;
 }
 
-// With x264's vectors in place of ours there is no difference anywhere.
+// With x264's MVs in place of ours there is no difference.
 static void the_same_vectors(void) {
     static const char *const words[] = {"--partitions", "all", NULL};
     if (!have_x264()) return;
@@ -160,7 +160,7 @@ static void the_same_vectors(void) {
 }
 
 // x264's whole-sample searches, one of them exhaustive: ours costs no more on any block whose x264
-// vector lies in our window.
+// MV lies in our window.
 static void whole_samples(void) {
     static const char *const words[][7] = {
         {"--me", "esa", "--subme", "0", "--partitions", "all", NULL},
@@ -187,7 +187,7 @@ static void whole_samples(void) {
     }
 }
 
-// A pan by quarter samples: both are right about nearly all blocks, and so about each other.
+// A pan by quarter samples: both are right about nearly all blocks, so they agree.
 static void known_motion(void) {
     if (!have_x264()) return;
     MotusSynthConfig scene = motus_synth_config_default(176, 144);
@@ -240,8 +240,8 @@ static void known_motion(void) {
 
 // ---- Real sequences -----------------------------------------------------------------------------
 
-// The first frames of a file: both readings agree, x264's vectors in place of ours make no
-// difference, and no whole-sample vector of x264's in our window is cheaper.
+// The first frames of a file: both readers agree, x264's MVs in place of ours make no difference,
+// and no whole-sample MV of x264's in our window is cheaper.
 static void check_file(const char *path) {
     static const char *const words[][7] = {
         {"--partitions", "all", "--subme", "9", NULL},

@@ -9,7 +9,7 @@
 
 typedef struct Buffer {
     char *data;
-    size_t size, limit; // beyond `limit` bytes the sink is full
+    size_t size, limit; // the sink is full beyond `limit` bytes
 } Buffer;
 
 static MotusStatus collect(void *opaque, const void *data, size_t size) {
@@ -116,7 +116,7 @@ static void npy_header(void) {
     }
 }
 
-// A sink that fails ends the export with its status.
+// A failing sink ends the export with its status.
 static void full_sink(void) {
     MotusField *field = random_field();
     Buffer buffer = {NULL, 0, 3000};

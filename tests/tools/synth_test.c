@@ -1,4 +1,4 @@
-// The generator of sequences: the same samples everywhere, and vectors that are true.
+// The generator of sequences: the same samples on every machine, and true MVs.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "tests/support/harness.h"
 #include "tools/synth/synth.h"
@@ -15,7 +15,7 @@ static uint64_t checksum(uint64_t sum, const MotusFrame *frame) {
     return sum;
 }
 
-// Frame n of a fresh generator.
+// Renders frame n with a fresh generator.
 static MotusFrame *render(const MotusSynthConfig *config, int64_t n) {
     MotusSynth *synth = NULL;
     MotusFrame *frame = NULL;
@@ -71,8 +71,8 @@ static void frames_in_any_order(void) {
     motus_synth_close(&synth);
 }
 
-// Blocks that the truth calls whole, with vectors of whole samples, are found in the frame before
-// exactly where it says.
+// Blocks marked whole in the truth, with whole-sample MVs, are found unchanged in the previous
+// frame at their MVs.
 static void count_exact_blocks(const MotusSynthConfig *config, int n, int *blocks, int *whole) {
     MotusSynth *synth = NULL;
     MotusFrame *now = render(config, n), *before = render(config, n - 1);
@@ -129,16 +129,16 @@ static void pan_truth(void) {
     }
 }
 
-// The sample half-way between x and x + 1, by the 6-tap filter of 8.4.2.2.1.
+// Returns the sample half-way between x and x + 1 by the 6-tap filter of 8.4.2.2.1.
 static int half_sample(const MotusPlane *p, int x, int y) {
     const uint8_t *s = p->data + y * p->stride + x;
     int v = (s[-2] - 5 * s[-1] + 20 * s[0] + 20 * s[1] - 5 * s[2] + s[3] + 16) >> 5;
     return v < 0 ? 0 : v > 255 ? 255 : v;
 }
 
-// A pan by half a sample is what the standard's interpolation makes of the frame before: the
-// texture holds little that the filter would lose. And it is no smooth surface: without motion
-// compensation the difference is large, and every 4x4 block has detail.
+// A pan by half a sample equals the standard's interpolation of the previous frame: the texture
+// holds little that the filter would lose. It has detail: without motion compensation the
+// difference is large, and every 4x4 block varies.
 static void texture_is_detailed_and_band_limited(void) {
     MotusSynthConfig config = motus_synth_config_default(200, 120);
     config.seed = motus_test_random();
@@ -169,7 +169,7 @@ static void texture_is_detailed_and_band_limited(void) {
     motus_frame_unref(&b);
 }
 
-// For zoom and rotation the rounded vector comes much closer than none.
+// For zoom and rotation the rounded MV matches much better than none.
 static void affine_truth(void) {
     MotusSynthConfig config = motus_synth_config_default(256, 192);
     config.seed = motus_test_random();

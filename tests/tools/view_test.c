@@ -1,5 +1,5 @@
-// What motus view colours blocks by: bits against the encoder's own count, costs of known motion,
-// the colour wheel's corners.
+// motus view's block values: bits against the encoder's own count, costs of known motion, the
+// corners of the colour wheel.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "tools/view/view.h"
 
@@ -31,7 +31,7 @@ static MotusView view_of(const MotusPacket *p, MotusViewBlock blocks[MAX_BLOCKS]
                        .n = p->n_mvs};
 }
 
-// Encodes a few frames; what their vectors' bits add up to has to be what the encoder wrote.
+// Encodes a few frames; the sum of their MV bits must equal the encoder's.
 static uint64_t encode_and_count(int width, int height, int qp, int objects, int noise) {
     static MotusViewBlock blocks[MAX_BLOCKS];
     MotusSynthConfig scene = motus_synth_config_default(width, height);
@@ -89,8 +89,8 @@ static void blocks_out_of_order_are_refused(void) {
     CU_ASSERT_EQUAL(motus_view_bits(&view, &error), MOTUS_ERR_UNSUPPORTED);
 }
 
-// A block whose vector is the true one costs nothing; one that is off does. The part outside the
-// picture does not count.
+// A block with its true MV costs nothing, with a wrong MV it does. The part outside the picture
+// does not count.
 static void costs_of_known_motion(void) {
     enum { W = 60, H = 44 };
     MotusSynthConfig scene = motus_synth_config_default(W, H);
@@ -109,7 +109,7 @@ static void costs_of_known_motion(void) {
     MotusError error = {0};
     view.picture = frames[1]->plane[0];
     CU_ASSERT_EQUAL(motus_view_costs(&view, &error),
-                    MOTUS_ERR_UNSUPPORTED); // nothing to measure against
+                    MOTUS_ERR_UNSUPPORTED); // no reference
     CU_ASSERT_PTR_NOT_NULL(strstr(error.text, "--picture"));
     view.before = frames[0]->plane[0];
     EXPECT_OK(motus_view_costs(&view, &error));

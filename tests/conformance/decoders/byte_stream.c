@@ -1,4 +1,4 @@
-// Finding NAL units and access units in a byte stream (Annex B); complaints.
+// NAL units and access units of a byte stream (Annex B); complaints.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "tests/conformance/decoders/decoders.h"
 

@@ -19,7 +19,7 @@ static void fail(MotusCoded *coded, const char *format, ...) {
 }
 
 static void *must(void *p) {
-    if (!p) abort(); // a test without memory has nothing to say
+    if (!p) abort(); // the test cannot go on without memory
     return p;
 }
 
@@ -32,7 +32,7 @@ static void append(MotusCoded *coded, const MotusPacket *picture) {
     coded->slices =
         must(realloc(coded->slices, ((size_t)coded->pictures + 1) * sizeof *coded->slices));
     coded->slices[coded->pictures] = picture->slices;
-    MotusFrame *copy; // not a reference: a recon that changes later would be an error, too
+    MotusFrame *copy; // a copy, so that later changes of the recon show
     if (motus_frame_alloc(&copy, picture->recon->width, picture->recon->height)) abort();
     if (motus_frame_copy_padded(copy, picture->recon)) abort();
     coded->recon[coded->pictures++] = copy;
@@ -47,7 +47,7 @@ static void append(MotusCoded *coded, const MotusPacket *picture) {
     for (int c = 0; c < 3; c++) coded->stats.ssd[c] += s->ssd[c];
 }
 
-// The picture's counts agree with each other, with the bytes and with the samples.
+// Checks that the picture's statistics agree with each other, with the bytes and with the samples.
 static void check_stats(MotusCoded *coded, const MotusPacket *picture, const MotusFrame *frame) {
     const MotusPictureStats *s = &picture->stats;
     const int n = coded->pictures, n_mb = (frame->width + 15) / 16 * ((frame->height + 15) / 16);
@@ -74,13 +74,14 @@ static void check_stats(MotusCoded *coded, const MotusPacket *picture, const Mot
     }
 }
 
-// Vertical vector range and MaxMvsPer2Mb of a level (table A-1), in quarter samples; 0 = no limit.
+// Returns the vertical MV range and MaxMvsPer2Mb of a level (table A-1), in quarter samples; 0 = no
+// limit.
 static int max_mv_y(int level) {
     return 4 * (level <= 10 ? 64 : level <= 20 ? 128 : level <= 30 ? 256 : 512);
 }
 static int max_mvs_per_2mb(int level) { return level < 30 ? 0 : level == 30 ? 32 : 16; }
 
-// The vectors tile the inter MBs and keep the limits of the level.
+// Checks that the MVs tile the inter MBs and keep the level's limits.
 static void check_vectors(MotusCoded *coded, const MotusPacket *picture, int width) {
     const int n = coded->pictures, mb_width = (width + 15) / 16;
     const int reach = max_mv_y(coded->level), most = max_mvs_per_2mb(coded->level);
@@ -120,7 +121,7 @@ static void check_picture(MotusCoded *coded, const MotusPacket *picture,
     check_vectors(coded, picture, frame->width);
 }
 
-// Takes all pictures that are ready, or (wait) under way.
+// Takes all finished pictures; with `wait` also the pending ones.
 static MotusStatus receive(MotusCoded *coded, MotusEncoder *encoder,
                            const MotusEncoderConfig *config, MotusFrame *const *frames, int n,
                            int wait) {
@@ -138,7 +139,8 @@ static MotusStatus receive(MotusCoded *coded, MotusEncoder *encoder,
     return status;
 }
 
-// Mostly small offsets, some that reach any QP; the same for the same picture.
+// Sends a frame with a QP map of mostly small offsets, some of which reach any QP; the same map for
+// the same number.
 static MotusStatus send(MotusEncoder *encoder, const MotusFrame *frame, int number, int maps) {
     const size_t n = (size_t)((frame->width + 15) / 16 * ((frame->height + 15) / 16));
     int8_t *map = maps ? malloc(n) : NULL;
@@ -187,7 +189,7 @@ typedef struct Comparison {
 static void compare(void *context, int number, const MotusPlane plane[3]) {
     const Comparison *comparison = context;
     MotusCoded *coded = comparison->coded;
-    if (number >= coded->pictures) return; // the count is checked in the end
+    if (number >= coded->pictures) return; // the count is checked at the end
     for (int c = 0; c < 3; c++) {
         const MotusPlane *a = &coded->recon[number]->plane[c], *b = plane + c;
         if (a->width != b->width || a->height != b->height) {
@@ -207,8 +209,7 @@ static void compare(void *context, int number, const MotusPlane plane[3]) {
     }
 }
 
-// NAL units end where the next start code begins: no zero bytes are written between them but its
-// first.
+// A NAL unit ends where the next start code begins; only its first zero byte separates them.
 static void check_sizes(MotusCoded *coded) {
     size_t start, next, nal = motus_next_nal(coded->data, coded->size, 0, &start);
     for (; coded->most && nal < coded->size; nal = next) {
@@ -246,7 +247,7 @@ void motus_conform_same(const MotusCoded *a, const MotusCoded *b, const char *wh
 }
 
 void motus_conform_rate(MotusEncoderConfig *config, int rate) {
-    config->scenecut = 0; // IDR pictures stand where keyint says
+    config->scenecut = 0; // IDR pictures by keyint only
     config->rate = rate == 0 ? MOTUS_RATE_QP : rate < 3 ? MOTUS_RATE_CRF : MOTUS_RATE_BITRATE;
     config->crf = config->qp;
     config->aq_mode = rate == 2 ? MOTUS_AQ_AUTO : MOTUS_AQ_OFF;

@@ -1,5 +1,4 @@
-// Two independent H.264 decoders behind one interface, strict and loud: whatever they complain
-// about is counted.
+// Two independent H.264 decoders behind one interface; all their complaints are counted.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef TESTS_DECODERS_DECODERS_H
 #define TESTS_DECODERS_DECODERS_H
@@ -9,15 +8,15 @@
 
 #include "motus/frame.h"
 
-// What a decoder said of a stream.
+// A decoder's report on a stream.
 typedef struct MotusDecodeReport {
-    int pictures;    // that came out
+    int pictures;    // output pictures
     int complaints;  // warnings, errors, bad return codes
     char first[200]; // the first of them
 } MotusDecodeReport;
 
-// Gets each decoded picture in output order: the visible part of its three planes, valid during the
-// call.
+// Receives each decoded picture in output order: the visible part of its three planes, valid during
+// the call.
 typedef void (*MotusDecodedPicture)(void *context, int number, const MotusPlane plane[3]);
 
 // Decodes a whole byte stream (Annex B).
@@ -36,12 +35,12 @@ typedef struct MotusDecoder {
 enum { MOTUS_DECODERS = 2 };
 extern const MotusDecoder motus_decoders[MOTUS_DECODERS];
 
-// Counts a complaint and keeps the first one's text (one line).
+// Counts a complaint and keeps the text of the first (one line).
 void motus_decode_complain(MotusDecodeReport *report, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-// Length of the first access unit of a byte stream (7.4.1.2.3): up to the first NAL unit of the
-// next picture. 0 at the end.
+// Returns the length of the first access unit of a byte stream (7.4.1.2.3), up to the first NAL
+// unit of the next picture; 0 at the end.
 size_t motus_access_unit(const uint8_t *data, size_t size);
 
 #endif

@@ -1,6 +1,6 @@
-// Decoding with libavcodec, error recognition at its strictest. Concealment is on, since without it
-// every picture of several slices counts as damaged (any encoder's); what is concealed, libavcodec
-// says and marks.
+// Decodes with libavcodec at its strictest error recognition. Concealment is on, since without it
+// every picture of several slices counts as damaged, from any encoder; libavcodec reports and marks
+// concealed parts.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "tests/conformance/decoders/decoders.h"
 
@@ -8,8 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-// libavutil's log callback has no context of ours. Decoding runs in the calling thread
-// (thread_count 1).
+// The context of libavutil's log callback; decoding runs in the calling thread (thread_count 1).
 static _Thread_local MotusDecodeReport *listener;
 
 static void listen(void *context, int level, const char *format, va_list args) {
@@ -18,7 +17,7 @@ static void listen(void *context, int level, const char *format, va_list args) {
     char text[sizeof listener->first];
     vsnprintf(text, sizeof text, format, args);
     if (strstr(text, "Possibly too many slices"))
-        return; // tells slices apart modulo 32, which matters with several references
+        return; // counts slices modulo 32, which matters for several references only
     motus_decode_complain(listener, "%s", text);
 }
 
@@ -34,7 +33,7 @@ static AVCodecContext *open_decoder(MotusDecodeReport *report) {
                                AV_EF_CAREFUL | AV_EF_COMPLIANT | AV_EF_AGGRESSIVE;
     decoder->strict_std_compliance = FF_COMPLIANCE_VERY_STRICT;
     decoder->error_concealment = FF_EC_GUESS_MVS;
-    decoder->flags |= AV_CODEC_FLAG_UNALIGNED; // crop exactly
+    decoder->flags |= AV_CODEC_FLAG_UNALIGNED; // exact cropping
     if (avcodec_open2(decoder, codec, NULL) < 0) {
         motus_decode_complain(report, "avcodec_open2 failed");
         avcodec_free_context(&decoder);
@@ -56,7 +55,7 @@ static void hand_out(const AVFrame *frame, MotusDecodedPicture picture, void *co
     picture(context, report->pictures++, plane);
 }
 
-// Feeds one packet (NULL flushes) and hands out what is ready.
+// Feeds one packet (NULL flushes) and passes on the finished pictures.
 static void feed(AVCodecContext *decoder, AVFrame *frame, const AVPacket *packet,
                  MotusDecodedPicture picture, void *context, MotusDecodeReport *report) {
     int rc = avcodec_send_packet(decoder, packet);
@@ -79,7 +78,7 @@ void motus_decode_libavcodec(const uint8_t *data, size_t size, MotusDecodedPictu
     AVPacket *packet = av_packet_alloc();
     while (decoder && frame && packet && size) {
         const size_t unit = motus_access_unit(data, size);
-        if (av_new_packet(packet, (int)unit) < 0) break; // owns the padding that the decoder wants
+        if (av_new_packet(packet, (int)unit) < 0) break; // with the padding that the decoder needs
         memcpy(packet->data, data, unit);
         feed(decoder, frame, packet, picture, context, report);
         av_packet_unref(packet);

@@ -34,13 +34,13 @@ static int texture(int x, int y, uint32_t seed) {
            4;
 }
 
-// A sample at (x, y) in units, of plane c (whose samples lie twice as far apart as luma's).
+// Sample of a plane at (x, y) in units; chroma samples are twice as far apart as luma's.
 typedef int (*Sample)(int x, int y, int number, uint32_t seed);
 
 static int scene(int x, int y, int number, uint32_t seed) {
     seed += number > CUT ? 100 : 0;
     if (x > 64 * UNIT && y > 48 * UNIT && x < 96 * UNIT) return 90; // flat, and skipped
-    for (int i = 0; i < 5; i++) { // objects of 5 to 21 samples, each its own way
+    for (int i = 0; i < 5; i++) { // objects of 5 to 21 samples in different motion
         const int size = (5 + 4 * i) * UNIT, ox = (7 + 17 * i) * UNIT + number * (i * 9 - 20),
                   oy = (5 + 11 * i) * UNIT + number * (31 - i * 13);
         if (x >= ox && x < ox + size && y >= oy && y < oy + size)
@@ -74,11 +74,11 @@ static int hard(int x, int y, int number, uint32_t seed) {
 }
 
 static int patches(int x, int y, int number, uint32_t seed) {
-    const int size = seed ? 16 : 8; // of luma samples; chroma's seeds are not 0
+    const int size = seed ? 16 : 8; // in luma samples; chroma's seeds are not 0
     const uint32_t patch = hash(x / UNIT / size, y / UNIT / size, seed + 50 + (uint32_t)number / 2);
     const int base = lattice(x, y, 61, seed + 60);
     const int strength = patch & 3 ? 0 : (int)(patch >> 2 & 63);
-    const int plain = patch >> 8 & 1 ? (int)(patch >> 9 & 15) : 0; // only a step of the mean
+    const int plain = patch >> 8 & 1 ? (int)(patch >> 9 & 15) : 0; // a step of the mean only
     return (base + plain) * 3 / 4 +
            (int)(hash(x, y, seed + 70 + (uint32_t)number) & 255) * strength / 256;
 }

@@ -1,5 +1,5 @@
-// Sequences made on the spot for conformance tests: the same samples for the same arguments
-// everywhere.
+// Generated sequences for conformance tests: the same samples for the same arguments on every
+// machine.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef TESTS_DECODERS_MATERIAL_H
 #define TESTS_DECODERS_MATERIAL_H
@@ -7,16 +7,18 @@
 #include "motus/frame.h"
 
 typedef enum MotusMaterial {
-    MOTUS_MATERIAL_SCENE, // texture that pans by quarter samples, small objects moving against it,
-                          // a flat corner, noise, a cut after picture 3
+    // Texture that pans by quarter samples, small objects that move against it, a flat corner,
+    // noise, a cut after picture 3.
+    MOTUS_MATERIAL_SCENE,
     MOTUS_MATERIAL_FAST,  // texture that jumps by up to 122 samples, up and down
     MOTUS_MATERIAL_NOISE, // white noise
     MOTUS_MATERIAL_STILL, // a still texture with one small moving object
-    MOTUS_MATERIAL_HARD,  // black and white blocks and lines that jump about
-    MOTUS_MATERIAL_PATCHES, // every 8x8 of luma and every 16x16 of chroma is flat, weak or strong
-                            // texture by chance: all coded_block_patterns
-    MOTUS_MATERIAL_WAVES, // every 4x4 is one or two cosines of the transform's, strong or weak, so
-                          // that long runs of zeros occur
+    MOTUS_MATERIAL_HARD,  // black and white blocks and lines in random places
+    // Each 8x8 of luma and 16x16 of chroma is randomly flat, weak or strong texture: all
+    // coded_block_patterns.
+    MOTUS_MATERIAL_PATCHES,
+    // Each 4x4 is one or two basis functions of the transform, strong or weak: long runs of zeros.
+    MOTUS_MATERIAL_WAVES,
     MOTUS_MATERIALS,
 } MotusMaterial;
 
@@ -25,8 +27,8 @@ const char *motus_material_name(MotusMaterial material);
 // Allocates picture `number` of a sequence; aborts without memory.
 MotusFrame *motus_material_frame(MotusMaterial material, int width, int height, int number);
 
-// The middle of a frame as a frame of its own, without a copy: of this size, at most the frame's,
-// made even; 0: the frame's own, negative: so much less.
+// Returns the middle of a frame as a frame that shares its samples. Sizes: at most the frame's,
+// made even; 0: the frame's own; negative: less by that.
 MotusFrame *motus_middle_of(MotusFrame *frame, const int size[2]);
 
 #endif

@@ -1,4 +1,4 @@
-// Decoding with openh264, concealment off.
+// Decodes with openh264, concealment off.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "tests/conformance/decoders/decoders.h"
 

@@ -16,7 +16,8 @@ static int pick(Cover *cover, int n) {
     return (int)((cover->random >> 8) % (uint32_t)n);
 }
 
-// New pairs that `value` on `axis` makes with the axes of the row that are set (not -1).
+// Returns the number of new pairs that `value` on `axis` makes with the row's axes that are set
+// (not -1).
 static int gain(const Cover *cover, const int *row, int axis, int value) {
     int n = 0;
     for (int other = 0; other < cover->axes; other++)
@@ -24,8 +25,8 @@ static int gain(const Cover *cover, const int *row, int axis, int value) {
     return n;
 }
 
-// Sets the axes of the row one after another from a random one on, each to its best value; returns
-// the pairs won.
+// Sets the row's axes one by one from a random one on, each to its best value; returns the number
+// of new pairs.
 static int fill(Cover *cover, int *row) {
     int total = 0;
     const int first = pick(cover, cover->axes);

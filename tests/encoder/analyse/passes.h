@@ -1,5 +1,5 @@
-// An encoder made of the passes alone, with nothing in flight: for tests and measurements of what
-// goes into a picture (QPs, maps) without what surrounds it.
+// A synchronous encoder made of the picture passes alone. Tests use it to code single pictures with
+// given QPs and QP maps.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef TESTS_PASSES_H
 #define TESTS_PASSES_H
@@ -21,19 +21,19 @@ typedef struct Passes {
     MotusMv *centre, *last_mv;
     int has_last_mv, since_idr, idrs;
     MotusQp qp_table[52];
-    MotusFrame *src, *rec, *ref; // whole MBs
+    MotusFrame *src, *rec, *ref; // of whole MBs
     uint8_t *rbsp, *stream;      // stream: the last access unit
     size_t rbsp_capacity, size;
     MotusPictureStats stats; // of the last picture, ssd over whole MBs
 } Passes;
 
-// Aborts where memory is missing. Of the configuration: size, fps, preset, range, partitions,
-// subpel, deblock, threads.
+// Opens the passes; aborts without memory. Of `config` it uses size, fps, preset, range,
+// partitions, subpel, deblock and threads.
 void passes_open(Passes *p, const MotusEncoderConfig *config);
 void passes_close(Passes *p);
 
-// Codes a frame of the visible size into p->stream; offset: per MB or NULL. p->ref is its
-// reconstruction.
+// Codes a frame of the visible size into p->stream; `offset` is per MB or NULL. The reconstruction
+// is p->ref.
 void passes_code(Passes *p, const MotusFrame *frame, int idr, int qp, const int8_t *offset);
 
 #endif

@@ -1,6 +1,5 @@
-// QP per macroblock: maps of offsets over pictures of every kind, read back and decoded by
-// independent decoders; the same streams from plain C and on any number of threads; and an empty
-// map changes nothing.
+// QP per macroblock: maps of offsets for pictures of all kinds, decoded by independent decoders;
+// the same streams from plain C and any number of threads; an empty map changes nothing.
 // SPDX-License-Identifier: BSD-2-Clause
 #include <stdlib.h>
 #include <string.h>
@@ -21,8 +20,7 @@ static int8_t offset_of(MapKind kind) {
     case MAP_WILD:
         return (int8_t)motus_test_range(-51, 51);
     case MAP_EXTREME:
-        return motus_test_range(0, 1) ? 127
-                                      : -128; // QP 0 and 51 side by side: mb_qp_delta goes round
+        return motus_test_range(0, 1) ? 127 : -128; // QP 0 beside 51: mb_qp_delta wraps around
     default:
         return 0;
     }

@@ -1,4 +1,4 @@
-// Whether two executors left the same levels for an MB.
+// Compares the levels that two executors chose for an MB.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef TESTS_SAME_LEVELS_H
 #define TESTS_SAME_LEVELS_H

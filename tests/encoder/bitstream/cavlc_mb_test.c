@@ -1,5 +1,5 @@
 // encoder/bitstream/slice.c and its cores: slices of random macroblocks are read back by an
-// independent reader (slice_reader.h); rows written side by side, and apart.
+// independent reader (slice_reader.h), written by one thread and by several.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "encoder/settings/stream.h"
 #include "tests/encoder/bitstream/random_mbs.h"
@@ -26,7 +26,7 @@ static void compare(const MotusCodedMbs *want, const SliceReader *p, const Motus
             pcm[k] = src.plane[plane][at / size * src.stride[plane] + at % size];
         }
         memset(mb.mv, 0, sizeof mb.mv);
-        const void *a = &mb, *b = &got[i].mb; // zeroed before they were filled, padding and all
+        const void *a = &mb, *b = &got[i].mb; // zeroed before they were filled, padding included
         MOTUS_CHECK(!memcmp(a, b, sizeof mb), "MB %d type %d p_slice %d", i, mb.type, p->p_slice);
         MOTUS_CHECK(!memcmp(&want->coef[i], &got[i].coef, sizeof got[i].coef),
                     "MB %d type %d coefficients", i, mb.type);
@@ -45,7 +45,7 @@ static int unseen(const long *seen, int n) {
     return count;
 }
 
-// Writes the slice once more with levels that nobody may read overwritten.
+// Writes the slice again after overwriting all levels that must not be read.
 static int same_when_poisoned(MotusCodedMbs *pic, int p_slice, int qp, const uint8_t *data,
                               size_t size) {
     static uint8_t again[N * 8192];
@@ -84,13 +84,13 @@ static void slices_read_back(void) {
     }
     random_mbs_close(&pic);
     CU_ASSERT_EQUAL(unseen(p.seen_mb_type[0], 26), 0);
-    CU_ASSERT_EQUAL(unseen(p.seen_mb_type[1], 31), 1); // P_8x8ref0 is not for use
+    CU_ASSERT_EQUAL(unseen(p.seen_mb_type[1], 31), 1); // P_8x8ref0 is not allowed
     CU_ASSERT_EQUAL(unseen(p.seen_sub_type, 4), 0);
     CU_ASSERT_EQUAL(unseen(p.seen_cbp[0], 48) + unseen(p.seen_cbp[1], 48), 0);
     CU_ASSERT_EQUAL(unseen(p.seen_mode[0], 81), 0);
 }
 
-// The functions that decisions use must give what the writer uses.
+// The functions that decisions use equal those of the writer.
 static void neighbour_functions(void) {
     MotusCodedMbs pic;
     random_mbs_open(&pic, 3, 1);
@@ -129,7 +129,7 @@ typedef struct Written {
     MotusPictureStats stats;
 } Written;
 
-// A slice behind a header of `header` bits, in a buffer of `capacity` bytes.
+// Writes a slice behind a header of `header` bits into a buffer of `capacity` bytes.
 static Written write_rows(const MotusCodedMbs *pic, int from, int to, int threads, int p_slice,
                           int qp, int header, size_t capacity) {
     MotusCodedMbs with = *pic;
@@ -149,22 +149,22 @@ static Written write_slice(const MotusCodedMbs *pic, int threads, int p_slice, i
     return write_rows(pic, 0, pic->mb_height, threads, p_slice, qp, header, capacity);
 }
 
-// Whether several threads write what one does: into plenty of room, room for the slice but not for
-// every row's share, and too little.
+// Checks that several threads write what one writes: into a large buffer, one without space for
+// each row's share, and one that is too small.
 static void one_and_many(const MotusCodedMbs *pic, int p_slice, int qp, int header) {
     const Written one = write_slice(pic, 1, p_slice, qp, header, 64 + 8192 * (size_t)pic->n_mb);
     const size_t capacity[4] = {64 + 8192 * (size_t)pic->n_mb, 2 * one.size, one.size,
                                 one.size - 1};
     for (int i = 0; i < 4; i++) {
         const Written many = write_slice(pic, 2 + i, p_slice, qp, header, capacity[i]);
-        MOTUS_CHECK(many.overflow == (i == 3), "%dx%d header %d room %d", pic->mb_width,
+        MOTUS_CHECK(many.overflow == (i == 3), "%dx%d header %d buffer %d", pic->mb_width,
                     pic->mb_height, header, i);
-        MOTUS_CHECK(motus_test_guard_ok(many.data), "%dx%d header %d room %d", pic->mb_width,
+        MOTUS_CHECK(motus_test_guard_ok(many.data), "%dx%d header %d buffer %d", pic->mb_width,
                     pic->mb_height, header, i);
         if (i < 3)
             MOTUS_CHECK(many.size == one.size && !memcmp(many.data, one.data, one.size) &&
                             !memcmp(&many.stats, &one.stats, sizeof one.stats),
-                        "%dx%d header %d room %d", pic->mb_width, pic->mb_height, header, i);
+                        "%dx%d header %d buffer %d", pic->mb_width, pic->mb_height, header, i);
         motus_test_guard_free(many.data);
     }
     motus_test_guard_free(one.data);
@@ -183,32 +183,32 @@ static int same_vectors(const MotusCodedMv *a, const MotusCodedMv *b, size_t n) 
     return i == n;
 }
 
-// Settles and lists with one thread and with several.
-static void settle_and_list(MotusCodedMbs *pic, int qp) {
+// Finalizes and lists MVs with one thread and with several.
+static void finalize_and_list(MotusCodedMbs *pic, int qp) {
     enum { MOST = 256 };
-    static MotusMb before[MOST], settled[MOST];
+    static MotusMb before[MOST], finalized[MOST];
     static MotusCodedMv mvs[2][16 * MOST];
     size_t n[2];
     CU_ASSERT_FATAL(pic->n_mb <= MOST);
     copy_mbs(before, pic);
     memset(mvs, 0, sizeof mvs);
     motus_finalize_mbs(pic, qp);
-    copy_mbs(settled, pic);
+    copy_mbs(finalized, pic);
     n[0] = motus_list_mvs(pic, mvs[0]);
     memcpy(pic->mb, before, (size_t)pic->n_mb * sizeof *before);
     pic->threads = 4;
     motus_finalize_mbs(pic, qp);
     n[1] = motus_list_mvs(pic, mvs[1]);
     pic->threads = 1;
-    const void *a = settled, *b = pic->mb;
-    MOTUS_CHECK(!memcmp(a, b, (size_t)pic->n_mb * sizeof *settled), "%dx%d settled", pic->mb_width,
-                pic->mb_height);
+    const void *a = finalized, *b = pic->mb;
+    MOTUS_CHECK(!memcmp(a, b, (size_t)pic->n_mb * sizeof *finalized), "%dx%d finalized",
+                pic->mb_width, pic->mb_height);
     MOTUS_CHECK(n[0] == n[1] && same_vectors(mvs[0], mvs[1], n[0]), "%dx%d vectors", pic->mb_width,
                 pic->mb_height);
 }
 
-// Rows alone, and together: P_Skip runs and QP that pass through whole rows, I_PCM in none, some
-// and all of them.
+// Single rows and several together: P_Skip runs and QPs that pass through whole rows; I_PCM in no,
+// some and all rows.
 static void rows_on_threads(void) {
     static const int sizes[][2] = {{1, 1}, {1, 17}, {23, 1}, {3, 2}, {7, 5}, {13, 11}};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
@@ -217,29 +217,28 @@ static void rows_on_threads(void) {
         for (int round = 0; round < 8 * MBS_CONTENTS; round++) {
             const int qp = motus_test_range(0, 51), p_slice = round & 1;
             random_mbs_fill(&pic, p_slice, qp, (MbContent)(round / 8));
-            settle_and_list(&pic, qp);
+            finalize_and_list(&pic, qp);
             one_and_many(&pic, p_slice, qp, motus_test_range(0, 90));
         }
         random_mbs_close(&pic);
     }
 }
 
-// MB rows [from, to) as a picture: what is left of `work` are its MBs' own arrays.
-static MotusCodedMbs part_of(const MotusCodedMbs *pic, int from, int to, MotusFrame *src) {
-    MotusCodedMbs part = *pic;
+// Returns MB rows [from, to) as a picture; `work` keeps only the MBs' own arrays.
+static MotusCodedMbs rows_of(const MotusCodedMbs *pic, int from, int to, MotusFrame *src) {
+    MotusCodedMbs rows = *pic;
     *src = *pic->src;
     for (int p = 0; p < 3; p++) src->plane[p].data += (p ? 8 : 16) * from * src->plane[p].stride;
-    part.src = src;
-    part.mb_height = to - from;
-    part.n_mb = part.mb_width * part.mb_height;
-    part.mb = pic->mb + from * pic->mb_width;
-    part.coef = pic->coef + from * pic->mb_width;
-    part.slice_first = NULL;
-    return part;
+    rows.src = src;
+    rows.mb_height = to - from;
+    rows.n_mb = rows.mb_width * rows.mb_height;
+    rows.mb = pic->mb + from * pic->mb_width;
+    rows.coef = pic->coef + from * pic->mb_width;
+    rows.slice_first = NULL;
+    return rows;
 }
 
-// A slice of whole rows is settled and written as if it were a picture of its own, which is what a
-// device takes it for.
+// A slice of whole rows is finalized and written like a picture of its own, as CUDA does it.
 static void rows_of_slices(void) {
     static const int sizes[][3] = {{1, 2, 2}, {1, 17, 5},  {3, 2, 2},
                                    {7, 5, 3}, {13, 11, 4}, {13, 11, 11}};
@@ -248,7 +247,7 @@ static void rows_of_slices(void) {
         MotusSlices slices;
         random_mbs_open(&pic, sizes[i][0], sizes[i][1]);
         REQUIRE_OK(motus_slices_alloc(&slices, sizes[i][2], pic.mb_width, pic.mb_height));
-        MotusMb *settled = malloc((size_t)pic.n_mb * sizeof *settled),
+        MotusMb *finalized = malloc((size_t)pic.n_mb * sizeof *finalized),
                 *before = malloc((size_t)pic.n_mb * sizeof *before);
         for (int round = 0; round < 2 * MBS_CONTENTS; round++) {
             const int qp = motus_test_range(0, 51), p_slice = round & 1,
@@ -258,21 +257,21 @@ static void rows_of_slices(void) {
             pic.slice_first = slices.first;
             pic.threads = 1 + round % 3;
             motus_finalize_mbs(&pic, qp);
-            copy_mbs(settled, &pic);
+            copy_mbs(finalized, &pic);
             for (int k = 0; k < slices.n; k++) {
                 const int from = slices.begin[k], to = slices.begin[k + 1],
                           first = from * pic.mb_width;
-                const size_t room = 64 + 1024 * (size_t)((to - from) * pic.mb_width);
+                const size_t capacity = 64 + 1024 * (size_t)((to - from) * pic.mb_width);
                 MotusFrame src;
-                memcpy(pic.mb, settled, (size_t)pic.n_mb * sizeof *settled);
+                memcpy(pic.mb, finalized, (size_t)pic.n_mb * sizeof *finalized);
                 const Written a =
-                    write_rows(&pic, from, to, 1 + round % 4, p_slice, qp, header, room);
+                    write_rows(&pic, from, to, 1 + round % 4, p_slice, qp, header, capacity);
                 memcpy(pic.mb, before, (size_t)pic.n_mb * sizeof *before);
-                MotusCodedMbs part = part_of(&pic, from, to, &src);
-                motus_finalize_mbs(&part, qp);
-                const Written b = write_slice(&part, 1, p_slice, qp, header, room);
-                const void *want = settled + first, *got = part.mb;
-                MOTUS_CHECK(!memcmp(got, want, (size_t)part.n_mb * sizeof *settled),
+                MotusCodedMbs rows = rows_of(&pic, from, to, &src);
+                motus_finalize_mbs(&rows, qp);
+                const Written b = write_slice(&rows, 1, p_slice, qp, header, capacity);
+                const void *want = finalized + first, *got = rows.mb;
+                MOTUS_CHECK(!memcmp(got, want, (size_t)rows.n_mb * sizeof *finalized),
                             "%dx%d slice %d", pic.mb_width, pic.mb_height, k);
                 MOTUS_CHECK(a.size == b.size && !memcmp(a.data, b.data, a.size) &&
                                 !memcmp(&a.stats, &b.stats, sizeof a.stats),
@@ -281,7 +280,7 @@ static void rows_of_slices(void) {
                 motus_test_guard_free(b.data);
             }
         }
-        free(settled);
+        free(finalized);
         free(before);
         motus_slices_free(&slices);
         random_mbs_close(&pic);

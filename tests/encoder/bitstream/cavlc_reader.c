@@ -77,7 +77,7 @@ static const struct TokenRow {
 };
 enum { TOKENS = sizeof token_table / sizeof token_table[0] };
 
-// Tables 9-7 and 9-8: a row for each tzVlcIndex, a code for each total_zeros.
+// Tables 9-7 and 9-8: a row per tzVlcIndex, a code per total_zeros.
 static const char *const total_zeros_table[15][16] = {
     {"1", "011", "010", "0011", "0010", "00011", "00010", "000011", "000010", "0000011", "0000010",
      "00000011", "00000010", "000000011", "000000010", "000000001"},
@@ -103,7 +103,7 @@ static const char *const total_zeros_table[15][16] = {
 static const char *const total_zeros_dc_table[3][4] = {
     {"1", "01", "001", "000"}, {"1", "01", "00"}, {"1", "0"}};
 
-// Table 9-10: a row for each zerosLeft, the last one for all above 6; a code for each run_before.
+// Table 9-10: a row per zerosLeft, the last for all above 6; a code per run_before.
 static const char *const run_before_table[7][15] = {
     {"1", "0"},
     {"1", "01", "00"},
@@ -144,7 +144,7 @@ int32_t read_se(Reader *reader) {
     return k & 1 ? (int32_t)(k / 2 + 1) : -(int32_t)(k / 2);
 }
 
-// Reads the code if it comes next.
+// Reads the code if it is next.
 static int accept(Reader *reader, const char *code) {
     Reader ahead = *reader;
     for (const char *c = code; *c; c++)
@@ -153,7 +153,7 @@ static int accept(Reader *reader, const char *code) {
     return 1;
 }
 
-// Index of the code that comes next among `n`, or -1 and an error.
+// Returns the index of the next code among `n`, or -1 with an error.
 static int read_code(Reader *reader, const char *const *codes, int n, long *hits) {
     for (int i = 0; i < n && codes[i]; i++)
         if (accept(reader, codes[i])) {
@@ -175,7 +175,7 @@ static const struct TokenRow *read_token(Reader *reader, int nc) {
     return token_table;
 }
 
-// 9.2.2.1; level_prefix above 15 is not for these profiles.
+// Reads a level by 9.2.2.1; level_prefix above 15 is not allowed in these profiles.
 static int read_level_code(Reader *reader, int suffix_length) {
     int level_prefix = leading_zeros(reader);
     if (level_prefix > 15) {

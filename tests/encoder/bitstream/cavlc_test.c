@@ -1,5 +1,5 @@
-// encoder/bitstream/bits_core.h and the residual blocks of encoder/bitstream/cavlc_mb_core.h:
-// everything written is read back by an independent reader, and counted bits are written bits.
+// encoder/bitstream/bits_core.h and the residual blocks of cavlc_mb_core.h: an independent reader
+// reads back all that is written; counted bits are written bits.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "dct/dct_core.h"
 #include "encoder/bitstream/cavlc_mb_core.h"
@@ -71,7 +71,7 @@ static void overflow_is_told_and_harmless(void) {
 
 static void code_tables_are_prefix_codes(void) {
     static const long token_unused[5] = {2, 8, 64, 2 * 1024,
-                                         0}; // 65536 times what is left of the code space
+                                         0}; // 65536 times the rest of the code space
     for (int column = 0; column < 5; column++)
         MOTUS_CHECK(token_kraft(column) == 65536 - token_unused[column], "column %d: %ld", column,
                     token_kraft(column));
@@ -85,7 +85,7 @@ static void code_tables_are_prefix_codes(void) {
 
 static uint8_t zero_runs[MOTUS_ZERO_RUNS];
 
-// Counts a block by planes, one of its levels given apart.
+// Counts a block by planes, with one level passed separately.
 static uint32_t count_by_planes(const int16_t *level, int n, int nc) {
     MotusLevelPlanes planes;
     int16_t whole[16] = {0};
@@ -93,7 +93,7 @@ static uint32_t count_by_planes(const int16_t *level, int n, int nc) {
     memset(&planes, 0, sizeof planes);
     for (int i = first; i < 16; i++) {
         whole[i] = level[i - first];
-        motus_planes_set(&planes, i, motus_test_range(1, 40)); // which leaves no trace
+        motus_planes_set(&planes, i, motus_test_range(1, 40)); // has no effect
         motus_planes_set(&planes, i, motus_abs(whole[i]));
         if (whole[i] < 0) planes.negative |= motus_planes_bit(i);
     }
@@ -102,8 +102,8 @@ static uint32_t count_by_planes(const int16_t *level, int n, int nc) {
                                    zero_runs);
 }
 
-// Writes, counts and reads back one block. The levels stand in memory of exactly their size, so
-// that the sanitizer sees a read too far.
+// Writes, counts and reads back one block. The levels lie in memory of exactly their size, for the
+// sanitizer.
 static void check_block(const int16_t *level, int n, int nc) {
     int16_t *exact = malloc((size_t)n * sizeof *exact), back[16];
     if (!exact) abort();
@@ -139,7 +139,7 @@ static int16_t random_level(int kind) {
     return (int16_t)(motus_test_random() & 64 ? -magnitude : magnitude);
 }
 
-// Every set of nonzero positions, with levels of all kinds.
+// Checks every set of nonzero positions, with levels of all kinds.
 static void check_masks(int n, int nc_low, int nc_high) {
     for (unsigned mask = 0; mask < 1u << n; mask++) {
         int kind = motus_test_range(0, 4);
@@ -150,7 +150,7 @@ static void check_masks(int n, int nc_low, int nc_high) {
     }
 }
 
-// Every total_coeff with every number of trailing ones, for every column of table 9-5.
+// Checks every total_coeff with every number of trailing ones, in every column of table 9-5.
 static void check_every_token(void) {
     static const int nc_of_column[5] = {1, 3, 5, 16, -1};
     for (int column = 0; column < 5; column++)
@@ -165,7 +165,7 @@ static void check_every_token(void) {
                 }
 }
 
-// A block whose last level but some is met with suffixLength k: chain[k] are the levels before it,
+// Checks blocks that meet their last level with suffixLength k: chain[k] are the levels before it,
 // in coding order.
 static void check_every_level(void) {
     static const int16_t chain[7][5] = {
@@ -180,7 +180,7 @@ static void check_every_level(void) {
         }
 }
 
-// Many levels with fewer than three trailing ones begin at suffixLength 1.
+// Checks many levels with fewer than three trailing ones, which begin at suffixLength 1.
 static void check_crowded_blocks(void) {
     for (int round = 0; round < 20000; round++) {
         int16_t level[16];

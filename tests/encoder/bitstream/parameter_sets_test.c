@@ -68,7 +68,7 @@ static void expect_colour(Reader *reader, const MotusColour *colour) {
     expect_ue(reader, (uint32_t)colour->chroma_location, "chroma_sample_loc_type_bottom_field");
 }
 
-// From aspect_ratio_info_present_flag on, for a sequence whose aspect ratio is not said.
+// Reads the VUI behind aspect_ratio_info_present_flag, of a sequence with an unknown aspect ratio.
 static void expect_rest_of_vui(Reader *reader, const MotusSequenceSettings *s) {
     expect_u(reader, 1, 0, "overscan_info_present_flag");
     expect_colour(reader, &s->colour);
@@ -132,7 +132,7 @@ static void sps_reads_back(void) {
 static void aspect_ratios(void) {
     static const struct {
         MotusRational sar;
-        int idc, num, den; // idc -1: not said
+        int idc, num, den; // idc -1: unknown
     } cases[] = {{{0, 1}, -1, 0, 0},      {{1, 1}, 1, 0, 0},           {{7, 7}, 1, 0, 0},
                  {{12, 11}, 2, 0, 0},     {{10, 11}, 3, 0, 0},         {{128, 88}, 4, 0, 0},
                  {{40, 33}, 5, 0, 0},     {{24, 11}, 6, 0, 0},         {{20, 11}, 7, 0, 0},
@@ -228,8 +228,7 @@ static void slice_header_reads_back(void) {
     }
 }
 
-// Sizes in luma samples, rates and vertical reach with the level that table A-1 gives them; 0 =
-// none.
+// Sizes in luma samples, rates and vertical ranges with their levels by table A-1; 0 = none.
 static void levels_of_known_pictures(void) {
     static const struct {
         int width, height;
@@ -268,7 +267,7 @@ static void levels_of_known_pictures(void) {
     }
 }
 
-// Each limit of table A-1 met exactly, and passed by one. A picture of one MB has as many MBs per
+// Each limit of table A-1, met exactly and exceeded by one. A picture of one MB has as many MBs per
 // second as pictures.
 static void limits_are_exact(void) {
     static const struct {
@@ -280,7 +279,7 @@ static void limits_are_exact(void) {
                  {16711680, 62, 62}};
     static const struct {
         int mb_width, mb_height, level_idc,
-            beyond; // MaxFS as a product, level at it, level with one more column
+            beyond; // MaxFS as a product, its level, the level with one more column
     } sizes[] = {{11, 9, 10, 11},    {22, 18, 11, 21},   {33, 24, 21, 22},  {45, 36, 22, 31},
                  {60, 60, 31, 32},   {80, 64, 32, 40},   {128, 64, 40, 42}, {136, 64, 42, 50},
                  {184, 120, 50, 51}, {192, 192, 51, 60}, {544, 256, 60, 0}};
@@ -309,7 +308,7 @@ static void check_nal(const uint8_t *rbsp, size_t size) {
                 bound);
     MOTUS_CHECK(!memcmp(nal, "\0\0\0\1\x65", 5), "start code");
     for (size_t i = 5; i < written;
-         i++) { // 7.3.1: 0x000003 loses its 3; 0x000000..0x000002 may not occur
+         i++) { // 7.3.1: 0x000003 loses its 3; 0x000000..0x000002 are not allowed
         if (zeros >= 2) MOTUS_CHECK(nal[i] > 2, "size %zu: emulated start code at %zu", size, i);
         if (zeros >= 2 && nal[i] == 3) {
             zeros = 0;
@@ -355,8 +354,8 @@ static void level_of_a_rate(void) {
     }
 }
 
-// Rates and sizes of an HRD: exact where the value is short, else less than 1/32768 below, in as
-// few bits as all decoders read.
+// Rates and sizes of an HRD: exact if the value is short, else less than 1/32768 below, in as few
+// bits as all decoders read.
 static void hrd_values(void) {
     for (int i = 0; i < 20000; i++) {
         const int unit = i % 2 ? 6 : 4, bits = motus_test_range(unit, unit + 30);

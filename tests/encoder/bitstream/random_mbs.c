@@ -6,8 +6,7 @@
 
 #include "tests/support/harness.h"
 
-#define DISTINCT                                                                                   \
-    2000 // MBs of a picture that are drawn; later ones repeat them, but for their vectors
+#define DISTINCT 2000 // MBs drawn per picture; later ones repeat them except for their MVs
 
 void random_mbs_open(MotusCodedMbs *pic, int mb_width, int mb_height) {
     size_t n = (size_t)mb_width * (size_t)mb_height;
@@ -121,7 +120,7 @@ static void random_mb(MotusMb *mb, MotusMbCoef *coef, int p_slice, MbContent con
         random_residual(mb, coef, motus_test_range(0, content == MBS_QUIET ? 1 : 16));
 }
 
-// I_PCM is what brings long runs of zeros into a slice.
+// I_PCM brings long runs of zeros into a slice.
 static void random_samples(MotusCodedMbs *pic, MbContent content) {
     for (int p = 0; p < 3; p++) {
         const MotusPlane *plane = &pic->src->plane[p];

@@ -29,7 +29,7 @@ static void set_modes(SliceReader *p, int mb_x, int mb_y, int value) {
     for (int i = 0; i < 16; i++) p->mode[4 * mb_y + i / 4][4 * mb_x + i % 4] = value;
 }
 
-// 6.4.3: x and y of luma4x4BlkIdx in blocks.
+// Position of luma4x4BlkIdx in blocks, by 6.4.3.
 static int blk_x(int idx) { return idx / 4 % 2 * 2 + idx % 2; }
 static int blk_y(int idx) { return idx / 8 * 2 + idx % 4 / 2; }
 
@@ -85,7 +85,7 @@ static void parse_pcm(SliceReader *p, ReadMb *c) {
     p->stats.bits_chroma += 128 * 8;
 }
 
-// Returns the bits of the vectors.
+// Parses the MVs; returns their bits.
 static uint32_t parse_vectors(SliceReader *p, ReadMb *c) {
     static const uint8_t vectors[4] = {1, 2, 2, 4};
     size_t start = p->reader.pos;
@@ -105,7 +105,7 @@ static uint32_t parse_vectors(SliceReader *p, ReadMb *c) {
     return (uint32_t)(p->reader.pos - start);
 }
 
-// mb_type of tables 7-11 and 7-13. Returns whether the MB is intra.
+// Parses mb_type by tables 7-11 and 7-13. Returns true if the MB is intra.
 static int parse_mb_type(SliceReader *p, ReadMb *c) {
     uint32_t mb_type = read_ue(&p->reader);
     MOTUS_CHECK(mb_type < (p->p_slice ? 31u : 26u) && !(p->p_slice && mb_type == 4), "mb_type %u",

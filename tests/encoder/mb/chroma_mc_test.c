@@ -1,4 +1,5 @@
-// encoder/chroma_mc: against equation 8-270 with every sample fetched and clipped by itself.
+// encoder/mb/chroma_mc_core.h against equation 8-270, with every sample fetched and clipped
+// separately.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "encoder/mb/predict_cpu.h"
 #include "motus/me.h"
@@ -40,7 +41,7 @@ static void one_block(const MotusPlane *ref, int x, int y, MotusMv mv, int w, in
     motus_test_guard_free(dst);
 }
 
-// A plane without any border, so that a read outside its samples shows in a sanitizer.
+// Returns a plane without a border: a sanitizer sees reads outside its samples.
 static MotusPlane random_plane(int width, int height, int extremes) {
     MotusPlane plane = {NULL, width, width, height};
     const size_t bytes = (size_t)width * (size_t)height;
@@ -79,7 +80,7 @@ static void every_fraction(void) {
     free(plane.data);
 }
 
-// The four ends of the vector's type, from the corners of the plane.
+// The four extreme MVs, from the corners of the plane.
 static void extreme_vectors(void) {
     MotusPlane plane = random_plane(16, 16, 0);
     for (int i = 0; i < 16; i++) {

@@ -1,4 +1,4 @@
-// Random input of the deblocking filter, for its suites on the CPU and on a GPU.
+// Random input of the deblocking filter, for its tests on the CPU and on a GPU.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef TESTS_DEBLOCK_CASE_H
 #define TESTS_DEBLOCK_CASE_H
@@ -6,8 +6,8 @@
 #include "encoder/mb/mb.h"
 #include "motus/frame.h"
 
-// Noise around a level per 4x4 block, so that every threshold is met and missed; from a spread of
-// 128 on most samples are extremes.
+// Fills a plane with noise around a level per 4x4 block, on both sides of all thresholds. From a
+// spread of 128 on, most samples are extremes.
 void deblock_case_samples(MotusPlane *plane, int spread);
 
 typedef enum DeblockKind {
@@ -18,8 +18,8 @@ typedef enum DeblockKind {
     DEBLOCK_KINDS
 } DeblockKind;
 
-// An MB as an encoder may leave it: of any type, of some types only, or skipped with the zero
-// vector. qp -1: random.
+// Fills an MB as the encoder may leave it: any type, some types only, or skipped with the zero MV.
+// qp -1: random.
 void deblock_case_mb(MotusMb *mb, DeblockKind kind, int qp);
 
 #endif

@@ -1,4 +1,4 @@
-// encoder/deblock: against 8.7 written out sample by sample, from the positions of p0 and q0 alone.
+// encoder/mb/deblock: against 8.7 written out sample by sample, from the positions of p0 and q0.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "common/cpu.h"
 #include "dct/dct_core.h"
@@ -39,7 +39,7 @@ static const MotusMb *mb_at(const Scene *s, int x, int y) {
 }
 static int blk_at(int x, int y) { return ((y & 15) >> 2) * 4 + ((x & 15) >> 2); }
 
-// 8.7.2.1 for the luma samples p0 at (px, py) and q0 at (qx, qy).
+// Returns bS by 8.7.2.1 for the luma samples p0 at (px, py) and q0 at (qx, qy).
 static int naive_strength(const Scene *s, int px, int py, int qx, int qy) {
     const MotusMb *p = mb_at(s, px, py), *q = mb_at(s, qx, qy);
     const int intra = p->type >= MOTUS_MB_I_4x4 || q->type >= MOTUS_MB_I_4x4;
@@ -49,7 +49,7 @@ static int naive_strength(const Scene *s, int px, int py, int qx, int qy) {
     return abs(a.x - b.x) >= 4 || abs(a.y - b.y) >= 4;
 }
 
-// 8.7.2.2..4 for one line: v[0..3] are p0..p3, v[4..7] are q0..q3.
+// Filters one line by 8.7.2.2 to 8.7.2.4: v[0..3] are p0..p3, v[4..7] are q0..q3.
 static void naive_line(int v[8], int strength, int qp, int chroma) {
     int *p = v, *q = v + 4;
     const int p0 = p[0], p1 = p[1], p2 = p[2], p3 = p[3], q0 = q[0], q1 = q[1], q2 = q[2],
@@ -84,7 +84,7 @@ static void naive_line(int v[8], int strength, int qp, int chroma) {
     }
 }
 
-// One line of plane c across the edge before sample (x, y); dx, dy point from p to q.
+// Filters one line of plane c across the edge before sample (x, y); dx, dy point from p to q.
 static void naive_position(Scene *s, int c, int x, int y, int dx, int dy) {
     MotusPlane *plane = &s->frame->plane[c];
     const int scale = c ? 2 : 1, reach = c ? 2 : 4; // chroma reads and writes less
@@ -108,8 +108,8 @@ static void naive_position(Scene *s, int c, int x, int y, int dx, int dy) {
         if (at[i]) *at[i] = (uint8_t)v[i];
 }
 
-// All MBs in order, in each luma before chroma, vertical edges before horizontal ones, from the
-// left and the top.
+// Filters all MBs in order; in each luma before chroma, vertical edges before horizontal ones, from
+// the left and the top.
 static void naive_picture(Scene *s) {
     for (int n = 0; n < s->mb_width * s->mb_height; n++) {
         for (int c = 0; c < 3; c++) {
@@ -161,7 +161,7 @@ static void one_version(const char *name, Version deblock, const Scene *scene,
     motus_frame_unref(&got.frame);
 }
 
-// Filters one random picture with each version, each number of threads and by the definition.
+// Filters one random picture with each version and number of threads and by the definition.
 static void one_picture(int mb_width, int mb_height, int qp, int spread) {
     Scene scene = make_scene(mb_width, mb_height, qp, spread);
     Scene expected = copy_scene(&scene);
@@ -173,8 +173,8 @@ static void one_picture(int mb_width, int mb_height, int qp, int spread) {
             one_version("avx2", motus_deblock_picture_avx2, &scene, &expected, threads);
 #endif
     }
-    // At high QP and little contrast the filter must have done something, or nothing above was
-    // tested.
+    // At high QP and low contrast the filter must change samples; otherwise the comparison proves
+    // nothing.
     if (qp >= 36 && spread <= 16 && mb_width * mb_height > 4)
         MOTUS_CHECK(differences(scene.frame, expected.frame) > 0, "qp=%d spread=%d", qp, spread);
     motus_frame_unref(&scene.frame);

@@ -1,4 +1,5 @@
-// encoder/intra: every mode against the sample equations of 8.3, written out one sample at a time.
+// encoder/mb intra prediction: every mode against the sample equations of 8.3, one sample at a
+// time.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "encoder/mb/intra4x4_cpu.h"
 #include "tests/support/harness.h"
@@ -7,8 +8,8 @@
 
 enum { STRIDE = 64, ORIGIN = 8 * STRIDE + 16 };
 
-// A picture around the block and which of the block's neighbours exist; p() reads it as the
-// standard writes p[x, y].
+// A picture around the block, and which of the block's neighbours exist; p() reads it like p[x, y]
+// in the standard.
 typedef struct Scene {
     uint8_t picture[48 * STRIDE];
     int has;
@@ -36,14 +37,14 @@ static void make_scene(Scene *scene, int size, int has) {
 
 static int clip1(int v) { return v < 0 ? 0 : v > 255 ? 255 : v; }
 
-// Sum of n samples along the top (dx = 1) or left (dy = 1) edge from (x, y) on.
+// Sums n samples along the top (dx = 1) or left (dy = 1) edge from (x, y) on.
 static int sum(const Scene *s, int x, int y, int dx, int dy, int n) {
     int total = 0;
     for (int i = 0; i < n; i++) total += p(s, x + i * dx, y + i * dy);
     return total;
 }
 
-// DC over the sides named, over n samples each from offset (x, y) of the block.
+// Returns DC over the named sides, with n samples each from offset (x, y) of the block.
 static int mean(const Scene *s, int x, int y, int n, int top, int left) {
     const int t = top ? sum(s, x, -1, 1, 0, n) : 0, l = left ? sum(s, -1, y, 0, 1, n) : 0;
     return top && left ? (t + l + n) / (2 * n)
@@ -201,8 +202,8 @@ static void modes_chroma(void) {
                       naive_chroma});
 }
 
-// A mode is allowed exactly when it reads no sample that is missing: found by changing the missing
-// ones. DC adapts to any edge.
+// A mode is allowed exactly if it reads no missing sample, which changes of the missing samples
+// show. DC adapts to any edge.
 static int reads_missing(const Kind *kind, int mode, int has) {
     for (int round = 0; round < 20; round++) {
         Scene a, b;
@@ -236,10 +237,11 @@ static void allowed_modes(void) {
                             "%s mode=%d has=%d", kinds[k].name, mode, has);
 }
 
-// Neighbours of each 4x4 block from a map of what is decoded when its turn comes (6.4.3, 6.4.11.4).
+// Checks the neighbours of each 4x4 block with a map of the blocks decoded before it (6.4.3,
+// 6.4.11.4).
 static void neighbours_4x4(void) {
     for (int mb_has = 0; mb_has < 16; mb_has++) {
-        int decoded[5][6] = {{0}}; // one block more on the left, above and to the right
+        int decoded[5][6] = {{0}}; // one more block on the left, above and to the right
         decoded[0][0] = (mb_has & MOTUS_HAS_CORNER) != 0;
         decoded[0][5] = (mb_has & MOTUS_HAS_TOP_RIGHT) != 0;
         for (int i = 1; i < 5; i++) {

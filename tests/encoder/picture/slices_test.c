@@ -1,6 +1,5 @@
-// Slices of whole rows, and slices that end before their NAL units pass a size: independent
-// decoders give our reconstruction, no NAL unit is above its limit, and threads, lanes and
-// executors change nothing.
+// Slices of whole rows and slices of limited size: independent decoders give our reconstruction, no
+// NAL unit exceeds its limit, and threads, GOP coders and executors change nothing.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "common/faults.h"
 #include "tests/conformance/decoders/conform.h"
@@ -46,8 +45,8 @@ static void describe(char text[200], const Case *c) {
              e->slice_max_size, e->deblock, (int)e->preset, e->threads, (int)e->rate, c->maps);
 }
 
-// Encodes and judges. Returns the slices of all pictures; adds the kinds of MBs to *stats (NULL:
-// does not matter).
+// Encodes and judges. Returns the number of slices; stores the MB statistics in *stats if it is not
+// NULL.
 static int run_case(const Case *c, MotusPictureStats *stats) {
     MotusCoverage coverage = {0};
     MotusCoded coded;
@@ -65,8 +64,8 @@ static int run_case(const Case *c, MotusPictureStats *stats) {
 
 static const int sizes[][2] = {{112, 80}, {16, 16}, {2, 2}, {18, 290}, {130, 34}, {302, 18}};
 
-// Numbers of slices on every size, from one row to more rows than slices; QPs, presets, rates and
-// maps go round.
+// Numbers of slices from one to more than the rows, for every size; QPs, presets, rates and maps
+// vary.
 static void whole_rows(void) {
     static const int slices[] = {0, 1, 2, 3, 4, 17, 99, 1 << 30};
     int k = 0;
@@ -88,8 +87,8 @@ static void whole_rows(void) {
         }
 }
 
-// Sizes from the least to more than a picture has, over QPs and materials; and both kinds of slices
-// together.
+// Limits from the smallest to more than a picture, over QPs and materials, without and with
+// whole-row slices.
 static void limited(void) {
     static const int limits[] = {MOTUS_MIN_SLICE_SIZE, 300, 500, 1200, 1500, 5000};
     int k = 0;
@@ -110,7 +109,7 @@ static void limited(void) {
             }
 }
 
-// Noise at QP 0 is I_PCM where that fits into a slice; a smaller limit leaves coarser steps.
+// Noise at QP 0 is I_PCM if that fits into a slice; a smaller limit raises the QP.
 static void mbs_too_large(void) {
     MotusPictureStats fits, does_not, at_one_qp;
     Case c = make_case(MOTUS_MATERIAL_NOISE, 64, 48, 4, 0);
@@ -127,8 +126,7 @@ static void mbs_too_large(void) {
     MOTUS_CHECK(at_one_qp.mb[MOTUS_MB_I_PCM] == 48, "%u I_PCM", at_one_qp.mb[MOTUS_MB_I_PCM]);
 }
 
-// A limit that no picture comes near changes nothing: MBs are coded one after another as they are
-// side by side.
+// A limit that no picture reaches changes nothing: MBs coded in order equal MBs coded in parallel.
 static void unlimited(void) {
     for (int material = 0; material < MOTUS_MATERIALS; material++) {
         Case c = make_case((MotusMaterial)material, 112, 80, 5, 20 + material * 3);
@@ -155,7 +153,7 @@ static void threads_and_lanes(void) {
         for (int other = 0; other < 4; other++) {
             static const int threads[] = {2, 3, 8, 4}, gop_coders[] = {1, 2, 1, 3};
             char what[64];
-            snprintf(what, sizeof what, "case %d, %d threads, %d lanes", k, threads[other],
+            snprintf(what, sizeof what, "case %d, %d threads, %d GOP coders", k, threads[other],
                      gop_coders[other]);
             c.config.threads = threads[other];
             c.config.gop_coders = gop_coders[other];
@@ -167,7 +165,7 @@ static void threads_and_lanes(void) {
     }
 }
 
-// Plain C and what this CPU has beyond it.
+// Plain C and all versions for this CPU.
 static void executors_agree(void) {
     for (int k = 0; k < 6; k++) {
         Case c = make_case((MotusMaterial)k, 112, 80, 4, 8 + 7 * k);
@@ -184,7 +182,7 @@ static void executors_agree(void) {
     }
 }
 
-// Pictures that are coded again for their VBV's sake, and filler, which is cut as well.
+// Pictures that are coded again for their VBV, and filler data, which is split as well.
 static void with_a_vbv(void) {
     for (int limit = 200; limit < 1000; limit += 350) {
         Case c = make_case(MOTUS_MATERIAL_SCENE, 112, 80, 6, 30);
@@ -207,7 +205,7 @@ static void ignore(void *context, int number, const MotusPlane plane[3]) {
     (void)context, (void)number, (void)plane;
 }
 
-// The judges themselves: a slice that is missing must not go unnoticed.
+// The judges must notice a missing slice.
 static void a_lost_slice_is_found(void) {
     Case c = make_case(MOTUS_MATERIAL_SCENE, 112, 80, 3, 24);
     MotusCoded coded;
@@ -217,7 +215,7 @@ static void a_lost_slice_is_found(void) {
     size_t start, end, nal = 0;
     for (int n = 0; n < 5; n++)
         nal = motus_next_nal(coded.data, coded.size, nal,
-                             &start); // SPS, PPS and two slices lie before it
+                             &start); // SPS, PPS and two slices precede it
     motus_next_nal(coded.data, coded.size, nal, &end);
     CU_ASSERT_EQUAL_FATAL(coded.data[nal] & 31, 5);
     memmove(coded.data + start, coded.data + end, coded.size - end);
@@ -229,7 +227,7 @@ static void a_lost_slice_is_found(void) {
     motus_coded_free(&coded);
 }
 
-// A program of before there were slices: members behind its size are not read.
+// A program compiled before slices existed: members beyond its size are not read.
 static void older_program(void) {
     Case c = make_case(MOTUS_MATERIAL_SCENE, 64, 48, 3, 20);
     MotusCoded plain, older;

@@ -1,5 +1,5 @@
-// Rate control in the encoder: the same stream for any number of threads and lanes, in every mode;
-// decoders follow it; packets come when they were promised; rates that change, maps and logs that
+// Rate control in the encoder: every mode gives the same stream for any number of threads and GOP
+// coders, and decoders follow it; packets come when promised; rates that change; maps and logs that
 // do not fit.
 // SPDX-License-Identifier: BSD-2-Clause
 #include <stdio.h>
@@ -17,7 +17,7 @@ static MotusStatus send(MotusEncoder *enc, int i) {
     return motus_encoder_send(enc, frames[i], &params);
 }
 
-// The whole stream; logs of a first pass go into log_text.
+// Encodes the whole sequence; a first pass writes log_text. `again` counts discarded codings.
 static int again; // codings that the last stream threw away
 
 static void encode(const MotusEncoderConfig *config, MotusCoded *coded) {
@@ -93,7 +93,7 @@ static void one_stream(void) {
     drop_frames();
 }
 
-// How many packets there are after each frame, waiting as long as it takes.
+// Checks the number of packets after each frame; receive() blocks.
 static void packets_come_as_stated(void) {
     static const int depths[] = {0, 1, 5, 12};
     make_frames();
@@ -161,7 +161,7 @@ static void refuse(MotusEncoderConfig c, const char *what) {
     motus_encoder_close(&enc);
 }
 
-// Maps of a wrong size, logs of other clips, cut short, or of other settings.
+// Maps of a wrong size; logs of other clips, other settings, or cut short.
 static void what_does_not_fit(void) {
     MotusEncoder *enc;
     MotusEncoderConfig c = config_of(MOTUS_RATE_CRF);
@@ -173,7 +173,7 @@ static void what_does_not_fit(void) {
         CU_ASSERT_EQUAL(motus_encoder_send(enc, frames[0], &params), MOTUS_ERR_ARGUMENT);
     }
     const MotusFrameParams older = {.size = offsetof(MotusFrameParams, qp_offset),
-                                    .qp_offset = map}; // what lies behind is not read
+                                    .qp_offset = map}; // members beyond size are not read
     EXPECT_OK(motus_encoder_send(enc, frames[0], &older));
     motus_encoder_close(&enc);
     make_log();
@@ -193,9 +193,8 @@ static void check_lost(const MotusEncoder *enc, MotusStatus status) {
                 "status %d: %s", status, motus_encoder_error(enc)->text);
 }
 
-// Picture `wrong` is not the one that the log tells of, which shows when it is planned. Packets
-// before it come out, as far as they are asked for; then it is the error that comes, for good:
-// nobody waits for packets that never come.
+// Picture `wrong` differs from the log, which planning detects. Earlier packets still arrive; then
+// every call returns the error, and no call waits forever.
 static void end_with_a_wrong_picture(int wrong, int gop_coders, int flush) {
     MotusEncoderConfig c = config_of_mode(SECOND_PASS);
     MotusEncoder *enc;
@@ -217,9 +216,9 @@ static void end_with_a_wrong_picture(int wrong, int gop_coders, int flush) {
         motus_packet_unref(&packet);
     }
     check_lost(enc, status);
-    MOTUS_CHECK(n == wrong, "picture %d, %d lanes: %d packets", wrong, gop_coders, n);
+    MOTUS_CHECK(n == wrong, "picture %d, %d GOP coders: %d packets", wrong, gop_coders, n);
     for (int timeout = -1; timeout < 2; timeout++)
-        check_lost(enc, motus_encoder_receive(enc, &packet, timeout)); // and so it stays
+        check_lost(enc, motus_encoder_receive(enc, &packet, timeout)); // and later calls as well
     motus_encoder_close(&enc);
 }
 

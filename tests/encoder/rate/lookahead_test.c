@@ -1,6 +1,5 @@
-// Look-ahead: costs that are the same from plain C and on any number of threads, vectors of known
-// motion, cuts, still pictures, the order and number of plans, and offsets that go where later
-// pictures look.
+// Lookahead: the same costs from plain C and any number of threads, MVs of known motion, cuts,
+// still pictures, order and number of plans, QP offsets of referenced MBs.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "encoder/rate/lookahead.h"
 
@@ -41,7 +40,7 @@ static int lattice(int scene, int x, int y) {
     return (int)((h ^ h >> 15) & 255);
 }
 
-// Values by chance every `cell` samples, linear in between; 0..255.
+// Random values every `cell` samples, linear in between; 0..255.
 static int noise(int scene, int cell, int x, int y) {
     const int i = x / cell, k = y / cell, u = x % cell, v = y % cell;
     const int top = lattice(scene, i, k) * (cell - u) + lattice(scene, i + 1, k) * u;
@@ -49,7 +48,7 @@ static int noise(int scene, int cell, int x, int y) {
     return (top * (cell - v) + bottom * v) / (cell * cell);
 }
 
-// A texture without periods, seen from (dx, dy) on. `scene` chooses another one.
+// Draws a texture without periods, shifted by (dx, dy). `scene` selects a texture.
 static void draw(MotusPlane *plane, int scene, int dx, int dy) {
     for (int y = 0; y < plane->height; y++)
         for (int x = 0; x < plane->width; x++)
@@ -106,7 +105,7 @@ static int same_costs(const MotusMbCosts *a, const MotusMbCosts *b, int n) {
            !memcmp(a->mv, b->mv, (size_t)n * sizeof *a->mv);
 }
 
-// Any picture, sizes that are no multiple of 16, motion out of the picture.
+// Random pictures, sizes that are no multiples of 16, motion out of the picture.
 static void versions_agree(void) {
     for (int k = 0; k < 30; k++) {
         const int width = motus_test_range(2, 150), height = motus_test_range(2, 100),
@@ -153,11 +152,11 @@ static MotusLookaheadSettings settings_of(int depth) {
                                     .mb_tree_q8 = 512};
 }
 
-typedef struct Planned {
+typedef struct Plans {
     MotusLookaheadPlan plan[64];
     int16_t offset[64][N_MB];
-    int held[64], n; // held: pictures that had been put when the plan came
-} Planned;
+    int held[64], n; // held: pictures put before the plan came
+} Plans;
 
 static void put(MotusLookahead *look, const MotusPlane *luma, int force_idr) {
     const MotusFrame frame = {.width = W, .height = H, .plane = {*luma}};
@@ -165,9 +164,9 @@ static void put(MotusLookahead *look, const MotusPlane *luma, int force_idr) {
     EXPECT_OK(motus_lookahead_put(look, &source, &force_idr, NULL));
 }
 
-// Pans by a sample a picture; `scene` per picture, `force` the picture that has to be an IDR
+// Plans a sequence that pans by a sample a picture; `scene` per picture, `force` is a forced IDR
 // picture.
-static void plan_all(Planned *out, const MotusLookaheadSettings *settings, const int *scene, int n,
+static void plan_all(Plans *out, const MotusLookaheadSettings *settings, const int *scene, int n,
                      int force) {
     MotusLookahead *look;
     MotusPlane plane = plane_alloc(W, H);
@@ -193,7 +192,7 @@ static const int one_scene[64] = {0};
 
 static void order_and_delay(void) {
     static const int depths[] = {0, 1, 2, 7, 30, 60};
-    static Planned p;
+    static Plans p;
     for (int d = 0; d < 6; d++) {
         const MotusLookaheadSettings s = settings_of(depths[d]);
         plan_all(&p, &s, one_scene, 24, -1);
@@ -203,7 +202,7 @@ static void order_and_delay(void) {
             CU_ASSERT_EQUAL(p.plan[i].idr, i == 0);
             CU_ASSERT_EQUAL(p.held[i], i + 1 + depths[d] < 24
                                            ? i + 1 + depths[d]
-                                           : 24); // not a picture more than stated
+                                           : 24); // exactly the stated number of pictures
         }
     }
 }
@@ -212,12 +211,12 @@ static void cuts(void) {
     static const int scene[40] = {
         [12] = 1, [13] = 1, [14] = 1, [15] = 1, [16] = 1, [17] = 1, [18] = 1, [19] = 1,
         [20] = 2, [21] = 3, [22] = 3, [23] = 3, [24] = 3, [25] = 3, [26] = 3, [27] = 3};
-    static Planned p;
+    static Plans p;
     MotusLookaheadSettings s = settings_of(10);
     plan_all(&p, &s, scene, 40, -1);
     for (int i = 0; i < 40; i++)
         MOTUS_CHECK(p.plan[i].idr == (i == 0 || i == 12 || i == 20 || i == 28), "picture %d", i);
-    s.scenecut = 0; // and a limit of pictures, and one that is asked for
+    s.scenecut = 0; // the stated limit of pictures, and a forced IDR picture
     s.keyint = 9;
     plan_all(&p, &s, scene, 40, 5);
     for (int i = 0; i < 40; i++) {
@@ -226,15 +225,15 @@ static void cuts(void) {
     }
 }
 
-// Without AQ the last picture of a GOP has no offsets, those before it have negative ones; across
-// an IDR picture nothing is passed on.
+// Without AQ the last picture of a GOP has no offsets and those before it have negative ones; an
+// IDR picture ends the chain.
 static void offsets_lean_back(void) {
-    static Planned p, alone;
+    static Plans p, alone;
     const MotusLookaheadSettings s = settings_of(20);
     plan_all(&p, &s, one_scene, 30, 10);
     plan_all(&alone, &s, one_scene, 10, -1);
     CU_ASSERT(!memcmp(p.offset, alone.offset,
-                      sizeof p.offset[0] * 10)); // a GOP's plans depend on nothing that follows it
+                      sizeof p.offset[0] * 10)); // a GOP's plans do not depend on later GOPs
     CU_ASSERT_EQUAL(p.plan[9].mean, 0);
     CU_ASSERT_EQUAL(p.plan[29].mean, 0);
     for (int i = 0; i < 8; i++) {
@@ -258,7 +257,7 @@ static void still_pictures(void) {
     REQUIRE_OK(motus_lookahead_get(look, &plan, offset, NULL));
     for (int k = 0; k < N_MB; k++)
         MOTUS_CHECK(offset[k] < -5 * MOTUS_QP_UNIT, "MB %d: %d", k,
-                    offset[k]); // 15 pictures lean on it
+                    offset[k]); // 15 pictures reference it
     uint64_t cost[32];
     uint8_t idr[32];
     CU_ASSERT_EQUAL(motus_lookahead_costs(look, cost, idr, 32), 15);

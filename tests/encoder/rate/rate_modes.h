@@ -1,5 +1,5 @@
-// Every way to choose QPs, over a short sequence with cuts: what CPU and GPU, threads and lanes
-// must agree on.
+// Every rate control mode over a short sequence with cuts, for tests that CPU and GPU, threads and
+// GOP coders agree.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef TESTS_RATE_MODES_H
 #define TESTS_RATE_MODES_H
@@ -72,7 +72,8 @@ static MotusEncoderConfig config_of_mode(int mode) {
     return c;
 }
 
-// Parameters of frame i: an IDR picture forced, and maps given here and there. map: room for N_MB.
+// Returns the parameters of frame i: a forced IDR picture, and maps for some. `map` has N_MB
+// entries.
 static MotusFrameParams params_of(int i, int8_t *map) {
     for (int k = 0; k < N_MB; k++) map[k] = (int8_t)((k * 7 + i) % 9 - 4);
     return (MotusFrameParams){.size = sizeof(MotusFrameParams),

@@ -1,6 +1,6 @@
-// Rate control against a made-up encoder whose pictures take bits that rate control can only guess:
-// how near bitrates are met, that no picture comes too late for the decoder's buffer (a leaky
-// bucket of the test's own), second passes and their logs, and maps.
+// Rate control against a simulated encoder whose bits rate control can only estimate: how near it
+// comes to bitrates, arrival of every picture in time (the test's own leaky bucket), second passes
+// and their logs, maps.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "encoder/rate/rate.h"
 
@@ -20,11 +20,11 @@ typedef struct Clip {
     int n, pixels; // luma samples
     uint64_t cost[MOST];
     uint8_t idr[MOST];
-    double factor[MOST]; // what a picture takes beside what its cost says
+    double factor[MOST]; // bits of a picture relative to its estimated cost
 } Clip;
 
-// Scenes of different complexity; cuts that are IDR pictures and (as flashes are) some that are
-// not; fades whose costs swell and sink.
+// Makes scenes of different complexity; cuts with IDR pictures and some without (flashes); fades
+// with rising and falling costs.
 static void make_clip(Clip *c, int n, int pixels, int mean_scene) {
     double level = exp((motus_test_range(0, 300) - 150) / 100.0), fade = 0;
     *c = (Clip){.n = n, .pixels = pixels};
@@ -52,9 +52,9 @@ static int64_t bits_at(const Clip *c, int i, int qp_q8) {
 
 typedef struct Outcome {
     double kbps;
-    int late;          // pictures that were not there in time, by the test's own bucket
-    int codings, most; // of all pictures; most of one
-    int64_t fullest;   // of the bucket, bits
+    int late;          // pictures too late by the test's own bucket
+    int codings, most; // of all pictures; most of one picture
+    int64_t fullest;   // of the bucket, in bits
     double qp[MOST];
     int64_t bits[MOST];
 } Outcome;
@@ -67,7 +67,7 @@ static MotusLookaheadPlan plan_of(const Clip *c, int i) {
                                 .intra = c->cost[i]};
 }
 
-// Every GOP by itself where `apart`: as lanes do it.
+// Codes the clip; with `apart` each GOP by itself, like GOP coders.
 static void run(const Clip *c, const MotusRateSettings *s, int apart, MotusPassLog *log,
                 Outcome *o) {
     MotusRate rate;
@@ -121,7 +121,7 @@ static void fix_fps(MotusRateSettings *s) {
     if (s->fps.num == 30000) s->fps.den = 1001;
 }
 
-// A rate that the clip can have: what it takes at this QP.
+// Returns a feasible rate of the clip: its rate at this QP.
 static int64_t rate_at(const Clip *c, const MotusRateSettings *s, int qp) {
     double bits = 0;
     for (int i = 0; i < c->n; i++) bits += (double)bits_at(c, i, qp * 256);
@@ -139,8 +139,8 @@ static Outcome out, other;
 
 // ---- Tests --------------------------------------------------------------------------------------
 
-// Clips are drawn at random, some of them with most of their bits in the last pictures: nearly all
-// rates are met, and none is missed by far.
+// Random clips, some with most bits in the last pictures: nearly all rates are met, none is missed
+// by far.
 static void bitrate_is_met(void) {
     static const int lengths[3] = {60, 300, 1500}, percent[3] = {80, 35, 15}; // tenths of a percent
     int missed = 0;
@@ -179,8 +179,8 @@ static void no_picture_is_late(void) {
     }
 }
 
-// A buffer that one picture does not fit into, at any QP: it is coded as coarsely as can be, told,
-// and the rest goes on.
+// A buffer too small for one picture at any QP: the picture is coded as coarsely as possible,
+// reported, and coding continues.
 static void hopeless_buffers(void) {
     for (int k = 0; k < 20; k++) {
         MotusRateSettings s = settings_of(0);
@@ -195,7 +195,7 @@ static void hopeless_buffers(void) {
     }
 }
 
-// A channel that never pauses: with the filler the bucket never overflows.
+// A channel without pauses: with filler data the bucket never overflows.
 static void filler_fills(void) {
     MotusRate rate;
     MotusRateSettings s = settings_of(400000);
@@ -254,7 +254,7 @@ static void second_pass(void) {
         const double miss = out.kbps * 1000 / (double)wanted - 1;
         MOTUS_CHECK(fabs(miss) < 0.03, "case %d: %+.2f %%", k, miss * 100);
         run(&clip, &s, 0, NULL, &other);
-        CU_ASSERT(same_qps(&out, &other)); // a GOP does not look at the others
+        CU_ASSERT(same_qps(&out, &other)); // GOPs are independent
         motus_pass_log_free(&log);
     }
 }
@@ -296,7 +296,7 @@ static void logs(void) {
         CU_ASSERT(motus_pass_log_read(&read, part, &error) != MOTUS_OK);
         motus_pass_log_free(&read);
     }
-    for (int k = 0; k < 300; k++) { // damaged: refused, or read as something that is in range
+    for (int k = 0; k < 300; k++) { // damaged: refused, or read with values in range
         char part[sizeof text];
         memcpy(part, text, sizeof part);
         part[motus_test_range(0, (int)size - 1)] = (char)motus_test_range(1, 255);
@@ -330,7 +330,7 @@ static void maps(void) {
     }
 }
 
-// A CBR channel that narrows in the middle: how far each half is from its rate, as a share.
+// A CBR channel whose rate falls in the middle: the relative miss of each half.
 static void narrowed(double miss[2]) {
     MotusRate rate;
     MotusRateSettings s = settings_of(500000);
@@ -362,7 +362,7 @@ static void changes(void) {
         for (int i = 0; i < 2; i++)
             mean[i] += miss[i] / N, worst[i] = fmax(worst[i], fabs(miss[i]));
     }
-    // 40 seeds: means to -1.3 and -4.8 %, worst 18 and 22 %.
+    // With 40 seeds: means to -1.3 and -4.8 %, worst 18 and 22 %.
     MOTUS_CHECK(fabs(mean[0]) < 0.04 && worst[0] < 0.3, "before: mean %f, worst %f", mean[0],
                 worst[0]);
     MOTUS_CHECK(fabs(mean[1]) < 0.08 && worst[1] < 0.35, "after: mean %f, worst %f", mean[1],

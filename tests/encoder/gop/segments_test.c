@@ -1,6 +1,5 @@
-// A stream coded in parts by encoders that know nothing of one another (first_picture, first_gop),
-// or by two that take parts in turn (motus_encoder_next_segment): packet by packet what one encoder
-// makes of the whole.
+// Segments: a stream coded by independent encoders (first_picture, first_gop), or in turn by two
+// (motus_encoder_next_segment), has the packets of one encoder's stream.
 // SPDX-License-Identifier: BSD-2-Clause
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,7 +25,7 @@ static uint8_t texture(int scene, int x, int y) {
     return (uint8_t)(h >> 24);
 }
 
-// Scenes of unequal length, each with motion of its own.
+// Draws scenes of different lengths and motion.
 static void draw_frames(void) {
     static const int begins[SCENES + 1] = {0, 3, 24, 25, 47, PICTURES};
     for (int i = 0, scene = 0; i < PICTURES; i++) {
@@ -66,9 +65,9 @@ static void drop(Coded *coded) {
     *coded = (Coded){0};
 }
 
-// Parts of `gops` GOPs each, as the whole stream has them.
-static void in_parts(MotusEncoderConfig config, int gops, const Coded *whole, const char *name) {
-    Coded parts = {0};
+// Codes segments of `gops` GOPs each and compares them with the whole stream.
+static void in_segments(MotusEncoderConfig config, int gops, const Coded *whole, const char *name) {
+    Coded segments = {0};
     int gop = 0, found = 0;
     for (int from = 0, end; from < PICTURES; from = end) {
         for (end = from + 1, found = 1;
@@ -76,28 +75,28 @@ static void in_parts(MotusEncoderConfig config, int gops, const Coded *whole, co
             found += whole->packet[end]->is_idr;
         config.first_picture = from;
         config.first_gop = gop;
-        code(&config, from, end, &parts);
+        code(&config, from, end, &segments);
         gop += found;
     }
-    CU_ASSERT_EQUAL_FATAL(parts.n, PICTURES);
+    CU_ASSERT_EQUAL_FATAL(segments.n, PICTURES);
     int same = 1;
     for (int i = 0; i < PICTURES && same; i++) {
-        const MotusPacket *a = whole->packet[i], *b = parts.packet[i];
+        const MotusPacket *a = whole->packet[i], *b = segments.packet[i];
         same = a->number == b->number && a->pts == b->pts && a->is_idr == b->is_idr &&
                a->size == b->size && !memcmp(a->data, b->data, a->size);
-        MOTUS_CHECK(same, "%s, %d GOPs a part: picture %d", name, gops, i);
+        MOTUS_CHECK(same, "%s, %d GOPs a segment: picture %d", name, gops, i);
     }
-    drop(&parts);
+    drop(&segments);
 }
 
 static void same_packet(const MotusPacket *a, const MotusPacket *b, int i, const char *name) {
     const int same = a->number == b->number && a->is_idr == b->is_idr && a->size == b->size &&
                      !memcmp(a->data, b->data, a->size);
-    MOTUS_CHECK(same, "%s, parts in turn: picture %d", name, i);
+    MOTUS_CHECK(same, "%s, segments in turn: picture %d", name, i);
 }
 
-// Parts of a GOP each, in turn by two encoders that stay open; one of them takes its parts from the
-// last to the first. Pictures of a part may still be on their way when the next one begins.
+// Codes segments of one GOP by two encoders that stay open; one of them takes its segments in
+// reverse order. Pictures may still be pending when the next segment begins.
 static void in_turn(MotusEncoderConfig config, const Coded *whole, const char *name) {
     int begin[PICTURES + 1], gops = 0;
     for (int i = 0; i < PICTURES; i++)
@@ -105,7 +104,7 @@ static void in_turn(MotusEncoderConfig config, const Coded *whole, const char *n
     begin[gops] = PICTURES;
     for (int k = 0; k < 2; k++) {
         MotusEncoder *enc = NULL;
-        Coded parts = {0};
+        Coded segments = {0};
         int from[PICTURES], n = 0;
         for (int i = k; i < gops; i += 2) {
             const int gop = k ? gops / 2 * 2 - i : i, first = n;
@@ -118,17 +117,17 @@ static void in_turn(MotusEncoderConfig config, const Coded *whole, const char *n
             for (; begin[gop] + n - first < begin[gop + 1]; n++) {
                 from[n] = begin[gop] + n - first;
                 EXPECT_OK(motus_encoder_send(enc, frames[from[n]], NULL));
-                receive(enc, &parts, 0);
+                receive(enc, &segments, 0);
             }
             EXPECT_OK(motus_encoder_send(enc, NULL, NULL));
-            if (gop % 3 == 0) receive(enc, &parts, -1);
+            if (gop % 3 == 0) receive(enc, &segments, -1);
         }
-        receive(enc, &parts, -1);
-        CU_ASSERT_EQUAL_FATAL(parts.n, n);
+        receive(enc, &segments, -1);
+        CU_ASSERT_EQUAL_FATAL(segments.n, n);
         for (int i = 0; i < n; i++)
-            same_packet(whole->packet[from[i]], parts.packet[i], from[i], name);
+            same_packet(whole->packet[from[i]], segments.packet[i], from[i], name);
         motus_encoder_close(&enc);
-        drop(&parts);
+        drop(&segments);
     }
 }
 
@@ -143,7 +142,7 @@ static void check(const MotusEncoderConfig *config, int at_least, const char *na
     code(config, 0, PICTURES, &whole);
     CU_ASSERT_EQUAL_FATAL(whole.n, PICTURES);
     MOTUS_CHECK(idrs(&whole) >= at_least, "%s: %d IDR pictures", name, idrs(&whole));
-    for (int gops = 1; gops < 4; gops++) in_parts(*config, gops, &whole, name);
+    for (int gops = 1; gops < 4; gops++) in_segments(*config, gops, &whole, name);
     in_turn(*config, &whole, name);
     drop(&whole);
 }
@@ -163,7 +162,7 @@ static void fixed_qp(void) {
     MotusEncoderConfig c = config_of(MOTUS_RATE_QP);
     check(&c, 6, "QP");
     c.gop_coders = 3;
-    check(&c, 6, "QP, three lanes");
+    check(&c, 6, "QP, three GOP coders");
     c.keyint = 1;
     check(&c, PICTURES, "QP, IDR pictures alone");
 }
@@ -180,7 +179,7 @@ static void crf(void) {
         }
 }
 
-// The log of a first pass by one encoder; the second in parts.
+// One encoder writes the log of the first pass; segments use it.
 static void second_pass(void) {
     MotusEncoderConfig c = config_of(MOTUS_RATE_BITRATE);
     Coded first = {0};
@@ -230,4 +229,4 @@ static int run(const char *suite, const MotusTest *tests, int argc, char **argv)
     return status;
 }
 
-MOTUS_SUITE_BY(run, "parts", TEST(fixed_qp), TEST(crf), TEST(second_pass), TEST(refused))
+MOTUS_SUITE_BY(run, "segments", TEST(fixed_qp), TEST(crf), TEST(second_pass), TEST(refused))

@@ -1,5 +1,5 @@
-// Fields of vectors from elsewhere: the encoder's own, fed back, gives the same stream; any other
-// gives a stream that independent decoders follow; wrong ones are refused and leave no trace.
+// External MVs: the encoder's own fields, fed back, give the same stream; any other field gives a
+// stream that independent decoders follow; wrong fields are refused without effect.
 // SPDX-License-Identifier: BSD-2-Clause
 #include <stddef.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 
 enum { PICTURES = 5 };
 
-// A sequence with a field for each picture, and what became of it.
+// A sequence with a field per picture, and its stream.
 typedef struct Sequence {
     MotusFrame *frame[PICTURES];
     MotusField *field[PICTURES]; // NULL: search
@@ -156,7 +156,7 @@ static void so_they_do_with_rate_control(void) {
     }
 }
 
-// Components up to `most`, some at the very end, of whole samples or with a fraction.
+// Returns an MV component up to `most`, at times the limit itself, with or without a fraction.
 static int16_t component(int most, int unit, int whole) {
     const int v = motus_test_range(0, 9)   ? motus_test_range(-60, 60)
                   : motus_test_range(0, 1) ? most
@@ -209,7 +209,7 @@ static void any_field_gives_a_stream(void) {
                 searched);
 }
 
-// Vectors with a fraction stay; final ones all do.
+// MVs with a fraction stay as they are; final MVs all do.
 static void only_whole_samples_are_refined(void) {
     MotusEncoderConfig c = motus_encoder_config_default(64, 64, (MotusRational){25, 1});
     c.backend = MOTUS_BACKEND_CPU;
@@ -234,8 +234,8 @@ static void only_whole_samples_are_refined(void) {
 }
 
 typedef struct Wrong {
-    const char *what; // of the error's text
-    int width, b;     // of the field; the block that is changed
+    const char *what; // part of the error's text
+    int width, b;     // of the field; the changed block
     MotusMv mv;
     uint32_t modes;
 } Wrong;
@@ -273,7 +273,7 @@ static void wrong_fields_are_refused(void) {
     for (int i = 0; i < PICTURES; i++) {
         for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++)
             refuse(enc, s.frame[i], &wrong[k]);
-        // A program that knows nothing of fields.
+        // A program compiled before fields existed.
         const MotusFrameParams params = {.size = offsetof(MotusFrameParams, external_mvs),
                                          .duration = 1,
                                          .external_mvs = (MotusField *)&c};
@@ -288,6 +288,6 @@ static void wrong_fields_are_refused(void) {
     drop_sequence(&s);
 }
 
-MOTUS_SUITE("given", TEST(own_fields_give_the_same_stream), TEST(so_they_do_with_rate_control),
-            TEST(any_field_gives_a_stream), TEST(only_whole_samples_are_refined),
-            TEST(wrong_fields_are_refused))
+MOTUS_SUITE("external_mvs", TEST(own_fields_give_the_same_stream),
+            TEST(so_they_do_with_rate_control), TEST(any_field_gives_a_stream),
+            TEST(only_whole_samples_are_refined), TEST(wrong_fields_are_refused))

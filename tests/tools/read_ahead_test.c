@@ -1,4 +1,4 @@
-// Frames that several threads read ahead: the same ones in the same order, whatever the input does.
+// Reading ahead with several threads: the same frames in the same order, for any input.
 // SPDX-License-Identifier: BSD-2-Clause
 #include <stdio.h>
 #include <string.h>
@@ -41,7 +41,7 @@ static int is_frame(const MotusFrame *f, int number) {
     return good;
 }
 
-// Reads all there is; returns how many frames, and how it ended, which is what it stays at.
+// Reads all frames and returns their number; *status is the last status, which stays.
 static int read_all(MotusInput *in, int threads, MotusStatus *status, MotusError *error) {
     MotusFrame *held[3] = {NULL}; // as an encoder holds some
     MotusReadAhead *ahead = motus_read_ahead_open(in, threads, -1);
@@ -77,8 +77,8 @@ static void in_order(void) {
     }
 }
 
-// A file that ends inside a frame, or comes to do so once it is open: whole frames, then the end
-// with a warning; where there was none, an error.
+// A file that ends inside a frame, or is cut while open: whole frames, then the end with a warning;
+// an error if there is no whole frame.
 static void cut_files(void) {
     const MotusReaderOptions options = {.width = WIDTH, .height = HEIGHT};
     static const int whole[] = {0, 1, 7, 40};
@@ -104,7 +104,7 @@ static void cut_files(void) {
     }
 }
 
-// Closed while frames wait and are being read; a pipe is not read ahead.
+// Closed while frames are pending; a pipe is not read ahead.
 static void closed_early(void) {
     const char *path = in_folder("a.y4m");
     MotusFrame *f;
@@ -141,5 +141,5 @@ static void closed_early(void) {
     close(ends[0]);
 }
 
-MOTUS_SUITE_BY(motus_test_main_in_folder, "ahead", TEST(in_order), TEST(cut_files),
+MOTUS_SUITE_BY(motus_test_main_in_folder, "read_ahead", TEST(in_order), TEST(cut_files),
                TEST(closed_early))

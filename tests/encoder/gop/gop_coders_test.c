@@ -1,5 +1,4 @@
-// Pictures on their way through the encoder: in lanes, when memory is missing, when it is closed,
-// and how long they take.
+// Pending pictures: with several GOP coders, without memory, at an early close; stage times.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "common/faults.h"
 #include "motus/encoder.h"
@@ -9,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Every single allocation may fail: a clean status, nothing leaked (the sanitizer build sees that),
-// and the next run works.
+// Makes every single allocation fail: a clean status, no leak (sanitizer build), and the next run
+// works.
 static void failing_allocations(void) {
     MotusFrame *frames[N_FRAMES];
     MotusEncoderConfig config = encoder_case_config(48, 48);
@@ -29,9 +28,9 @@ static void failing_allocations(void) {
     encoder_case_drop(frames);
 }
 
-// An allocation fails while frame i is sent and coded. A frame that was not taken in may be sent
-// again; a picture that could not be coded ends the stream, with the same words from then on. What
-// came before is the stream without the failure.
+// Makes an allocation fail while frame i is sent and coded. A refused frame may be sent again. A
+// picture that could not be coded ends the stream with the same error for every call. The packets
+// before it are those without the failure.
 static void failures_keep_what_was_done(void) {
     MotusFrame *frames[N_FRAMES];
     MotusEncoderConfig config = encoder_case_config(48, 48);
@@ -82,10 +81,9 @@ static void failures_keep_what_was_done(void) {
 
 enum { LONG = 23 };
 
-// Sends all frames before it waits for a packet, with an IDR picture asked for at frame 9, and
-// keeps the packets beyond the encoder's end.
-static void encode_in_lanes(int gop_coders, int threads, MotusFrame **frames,
-                            MotusPacket **packets) {
+// Sends all frames before the first receive, requests an IDR picture at frame 9, and keeps the
+// packets beyond the encoder's close.
+static void encode_all(int gop_coders, int threads, MotusFrame **frames, MotusPacket **packets) {
     MotusEncoder *enc;
     MotusEncoderConfig config = encoder_case_config(64, 48);
     MotusPacket *packet;
@@ -96,7 +94,7 @@ static void encode_in_lanes(int gop_coders, int threads, MotusFrame **frames,
     REQUIRE_OK(motus_encoder_open(&enc, &config, NULL));
     MOTUS_CHECK(gop_coders ? motus_encoder_gop_coders(enc) == gop_coders
                            : motus_encoder_gop_coders(enc) >= 1,
-                "%d lanes", motus_encoder_gop_coders(enc));
+                "%d GOP coders", motus_encoder_gop_coders(enc));
     CU_ASSERT(motus_encoder_gop_coder_bytes(enc) > 0);
     for (int i = 0; i < LONG; i++) {
         const MotusFrameParams params = {.size = sizeof params,
@@ -116,21 +114,21 @@ static void encode_in_lanes(int gop_coders, int threads, MotusFrame **frames,
 
 static void lanes_give_one_stream(void) {
     static const int counts[][2] = {{1, 2}, {2, 5}, {3, 2},
-                                    {7, 9}, {5, 1}, {0, 4}}; // lanes, threads
+                                    {7, 9}, {5, 1}, {0, 4}}; // GOP coders, threads
     MotusFrame *frames[N_FRAMES];
     MotusPacket *want[LONG], *got[LONG];
     encoder_case_frames(frames, 64, 48);
-    encode_in_lanes(1, 1, frames, want);
+    encode_all(1, 1, frames, want);
     for (unsigned c = 0; c < sizeof counts / sizeof *counts; c++) {
-        encode_in_lanes(counts[c][0], counts[c][1], frames, got);
+        encode_all(counts[c][0], counts[c][1], frames, got);
         for (int i = 0; i < LONG; i++) {
             const MotusPacket *a = want[i], *b = got[i];
             int idr = i == 0 || i == 4 || i == 8 || i == 9 || i == 13 || i == 17 || i == 21;
             MOTUS_CHECK(a->size == b->size && !memcmp(a->data, b->data, a->size),
-                        "%d lanes, %d threads, picture %d", counts[c][0], counts[c][1], i);
+                        "%d GOP coders, %d threads, picture %d", counts[c][0], counts[c][1], i);
             MOTUS_CHECK(b->number == i && b->is_idr == idr && b->pts == 1000 + 7 * i &&
                             b->duration == 5 && b->opaque == &frames[i % N_FRAMES],
-                        "%d lanes, %d threads, picture %d", counts[c][0], counts[c][1], i);
+                        "%d GOP coders, %d threads, picture %d", counts[c][0], counts[c][1], i);
             CU_ASSERT(motus_test_same_frames(b->recon, a->recon) &&
                       motus_test_same_frames(b->source, frames[i % N_FRAMES]));
             CU_ASSERT(a->n_mvs == b->n_mvs &&
@@ -145,7 +143,7 @@ static void lanes_give_one_stream(void) {
     encoder_case_drop(frames);
 }
 
-// An encoder that is closed in the middle drops what it had.
+// An encoder closed in the middle drops its pending pictures.
 static void closed_in_the_middle(void) {
     MotusFrame *frames[N_FRAMES];
     encoder_case_frames(frames, 64, 48);
@@ -164,7 +162,7 @@ static void closed_in_the_middle(void) {
     encoder_case_drop(frames);
 }
 
-// Times are there where they are asked for, and the stream does not know.
+// Stage times exist if requested; they do not change the stream.
 static void stages_are_timed(void) {
     MotusFrame *frames[N_FRAMES];
     Stream want = {0}, got = {0};
@@ -195,5 +193,5 @@ static void stages_are_timed(void) {
     encoder_case_drop(frames);
 }
 
-MOTUS_SUITE("encoder_lanes", TEST(failing_allocations), TEST(failures_keep_what_was_done),
+MOTUS_SUITE("gop_coders", TEST(failing_allocations), TEST(failures_keep_what_was_done),
             TEST(lanes_give_one_stream), TEST(closed_in_the_middle), TEST(stages_are_timed))
