@@ -1,5 +1,5 @@
 // Draws, over the second picture of a .y4m file (8-bit 4:2:0), a line for each 8x8 block to where
-// it was in the first. docs/tutorial-me.md explains it.
+// it was in the first. docs/search.md explains it.
 //     cc vectors.c $(pkg-config --cflags --libs motus) -o vectors && ./vectors two.y4m vectors.ppm
 // SPDX-License-Identifier: BSD-2-Clause
 #include <motus/motus.h>
