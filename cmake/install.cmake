@@ -1,4 +1,4 @@
-# What `cmake --install` puts where, in five components that are also the Debian packages (package.cmake): runtime (the shared library), dev (headers, static
+# Rules of `cmake --install`, in five components that are also the Debian packages (package.cmake): runtime (the shared library), dev (headers, static
 # library, pkg-config file, CMake package, motus(3)), tools (the program, its man pages, completion), mpi (motus-mpi), gstreamer (the plug-in). Nothing installed holds a path of
 # the build or of the prefix: the tree may be moved.
 include(CMakePackageConfigHelpers)

@@ -1,5 +1,5 @@
-// What every x_core.h stands on: the marks of functions that gcc and nvcc both compile, and small
-// integer functions.
+// The base of every x_core.h: marks of functions that gcc and nvcc both compile, and small integer
+// functions.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef COMMON_INT_CORE_H
 #define COMMON_INT_CORE_H

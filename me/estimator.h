@@ -20,7 +20,7 @@ struct MotusMeReference {
 typedef struct MotusMePending {
     int is_request;
     MotusField *field; // of a job; NULL: its results stay on the device
-    // Of a request: a copy. Its references are owned until it is received.
+    // A copy of a request. Its references are owned until it is received.
     MotusMeRequest request;
     MotusMeTarget target[MOTUS_ME_MAX_TARGETS];
 } MotusMePending;

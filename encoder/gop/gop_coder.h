@@ -7,8 +7,10 @@
 
 #include <pthread.h>
 
-#include "encoder/gop/gop_coders.h"
 #include "encoder/gop/intake.h"
+#include "encoder/gop/pending.h"
+
+typedef struct MotusGopCoders MotusGopCoders;
 
 typedef struct MotusGopCoder {
     MotusGopCoders *coders;

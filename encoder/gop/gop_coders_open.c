@@ -7,6 +7,7 @@
 #include "common/int_core.h"
 #include "common/threads.h"
 #include "encoder/gop/gop_coder.h"
+#include "encoder/gop/gop_coders.h"
 
 #define MIN_SLOTS 4 // pictures that may be pending for a coder beside those without a plan
 

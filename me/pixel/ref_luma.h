@@ -46,7 +46,7 @@ typedef struct MotusRefLuma {
     ptrdiff_t stride;
     uint8_t *plane[4];
     uint8_t *memory;
-    // Of position (mv.y & 3) * 4 + (mv.x & 3): offsets from plane[0] to the two samples to average,
+    // Offsets from plane[0] to the two samples to average at position (mv.y & 3) * 4 + (mv.x & 3);
     // equal if one is enough.
     ptrdiff_t tap[16][2];
     const MotusLumaOps *ops; // set by alloc; NULL: planes in device memory

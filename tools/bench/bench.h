@@ -58,7 +58,8 @@ typedef struct MotusBench {
     const MotusBenchClip *clip;
     MotusBackend backend; // never AUTO
     int range, threads;   // of a search
-    // Of encodes, without what the rows of a table vary (preset, GOP coders, keyint, devices).
+    // Settings of encodes, without what the rows of a table vary (preset, GOP coders, keyint,
+    // devices).
     MotusEncoderConfig config;
     int presets;   // mask of 1 << MotusPreset
     int print;     // 1: tables on stdout

@@ -1,4 +1,4 @@
-// What all subcommands share: exit statuses, messages and the live line on stderr.
+// Shared by all subcommands: exit statuses, messages and the live line on stderr.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef TOOLS_CLI_CMD_H
 #define TOOLS_CLI_CMD_H

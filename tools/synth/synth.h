@@ -22,9 +22,9 @@
 typedef struct MotusSynthConfig {
     int width, height; // luma samples, 1..MOTUS_MAX_SIZE
     uint32_t seed;
-    // Of the background per frame: pan in quarter samples (positive: right, down); zoom, 65536 =
-    // none, 58982..72090, which reverses every 64 frames; clockwise rotation in 1/1000 degrees,
-    // -45000..45000.
+    // Motion of the background per frame: pan in quarter samples (positive: right, down); zoom,
+    // 65536 = none, 58982..72090, which reverses every 64 frames; clockwise rotation in 1/1000
+    // degrees, -45000..45000.
     int pan_x, pan_y, zoom_q16, rotate_mdeg;
     int objects;   // rectangles and ellipses that bounce, each by up to 3 samples per frame
     int noise;     // amplitude of independent noise per sample, 0..64
