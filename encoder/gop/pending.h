@@ -7,12 +7,13 @@
 #include "encoder/picture/executor.h"
 
 // A picture passes the states in this order. It may skip some, and none is entered twice.
+// motus_gop_coders_send chooses the first one; the functions behind the states enter the others.
 typedef enum MotusPendingState {
     MOTUS_PENDING_TYPE,   // its type is unknown: the lookahead runs on a device
-    MOTUS_PENDING_PLAN,   // typed and dealt to an executor; its lookahead plan is unknown
-    MOTUS_PENDING_READY,  // may be coded
-    MOTUS_PENDING_CODING, // between begin() and finish() of its executor
-    MOTUS_PENDING_DONE,   // has its packet, or its error
+    MOTUS_PENDING_PLAN,   // dealt to an executor, without a plan: motus_gop_coders_set_type
+    MOTUS_PENDING_READY,  // may be coded: motus_gop_coders_planned
+    MOTUS_PENDING_CODING, // between begin() and finish() of its executor: begin_picture
+    MOTUS_PENDING_DONE,   // has its packet, or its error: retire, motus_gop_coders_lose
     MOTUS_PENDING_STATES,
 } MotusPendingState;
 

@@ -1,4 +1,4 @@
-// AQ and mb-tree. The offsets equal those of aq.c.
+// AQ and mb-tree. The offsets equal those of qp_offsets.c.
 //   mb_energies   a warp per MB, half a row of it per lane; reads the picture once
 //   aq_offsets    a thread per MB: its offset from its energy
 //   propagate     a thread per MB, which adds to up to four MBs of the previous picture
@@ -8,7 +8,7 @@
 
 #include "common/cuda_call.cuh"
 #include "common/lanes.h"
-#include "encoder/rate/aq_core.h"
+#include "encoder/rate/qp_offsets_core.h"
 
 namespace {
 
