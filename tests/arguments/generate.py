@@ -113,7 +113,8 @@ OPTIONAL |= {"motus_me_receive field"}
 
 
 def read_values(path):
-    """Returns {type: (prologue, changes)}; a change: C text, the status wanted, the error's text."""
+    """Returns {type: (prologue, changes)}; a change: C text, the status wanted, the error's
+    text."""
     found = {}
     change = r'    (.*?)(?: -> (\w+(?: if \w+)?))?(?:(?<=[^=({,"]) "([^"]*)")?\n'
     with open(path, encoding="utf-8") as text:

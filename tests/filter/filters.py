@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-"""The filters and the 8x8 DCT against other people's: SciPy's DCT, PyWavelets, OpenCV's histogram, CLAHE and HSV, NumPy.
+"""Compares the filters and the 8x8 DCT with SciPy's DCT, PyWavelets, OpenCV's histogram, CLAHE and
+HSV, and NumPy.
 
-usage: filters.py LIBMOTUS.so [--time]        needs python3-numpy, -scipy, -pywt, -opencv; a missing one skips its checks
-(exit status 77, unless another check fails)
+usage: filters.py LIBMOTUS.so [--time]
+Needs python3-numpy, -scipy, -pywt, -opencv. A missing one skips its checks: exit status 77, unless
+another check fails.
 SPDX-License-Identifier: BSD-2-Clause
 """
 import ctypes as C
@@ -21,7 +23,8 @@ rng = np.random.default_rng(20)
 
 
 class Plane(C.Structure):
-    _fields_ = [("data", C.c_void_p), ("stride", C.c_ssize_t), ("width", C.c_int), ("height", C.c_int)]
+    _fields_ = [("data", C.c_void_p), ("stride", C.c_ssize_t), ("width", C.c_int),
+                ("height", C.c_int)]
 
 
 class Coefs(Plane):
@@ -37,17 +40,20 @@ class Equalize(C.Structure):
 
 
 class Key(C.Structure):
-    _fields_ = [(n, C.c_int) for n in ("hue", "saturation", "value", "hue_range", "sat_range", "value_range", "plain_hue", "soft_q8",
-                                       "spill_q8", "matrix_709", "full_range")]
+    _fields_ = [(n, C.c_int)
+                for n in ("hue", "saturation", "value", "hue_range", "sat_range", "value_range",
+                          "plain_hue", "soft_q8", "spill_q8", "matrix_709", "full_range")]
 
 
 class Band(C.Structure):
-    _fields_ = [("offset", C.c_size_t), ("width", C.c_int), ("height", C.c_int), ("stride", C.c_int)]
+    _fields_ = [("offset", C.c_size_t), ("width", C.c_int), ("height", C.c_int),
+                ("stride", C.c_int)]
 
 
 class Shape(C.Structure):
-    _fields_ = [("width", C.c_int), ("height", C.c_int), ("levels", C.c_int), ("edge", C.c_int), ("band", Band * 3 * 10), ("low", Band),
-                ("in_width", C.c_int * 10), ("in_height", C.c_int * 10), ("low_offset", C.c_size_t * 10), ("size", C.c_size_t)]
+    _fields_ = [("width", C.c_int), ("height", C.c_int), ("levels", C.c_int), ("edge", C.c_int),
+                ("band", Band * 3 * 10), ("low", Band), ("in_width", C.c_int * 10),
+                ("in_height", C.c_int * 10), ("low_offset", C.c_size_t * 10), ("size", C.c_size_t)]
 
 
 lib.motus_key_config.restype = Key
@@ -75,7 +81,8 @@ def module(name):
 def picture(h, w):
     """Smooth shapes and noise."""
     y, x = np.mgrid[0:h, 0:w]
-    return np.clip(100 + 60 * np.sin(x / 37) * np.cos(y / 23) + rng.normal(0, 9, (h, w)), 0, 255).astype(np.uint8)
+    waves = 100 + 60 * np.sin(x / 37) * np.cos(y / 23)
+    return np.clip(waves + rng.normal(0, 9, (h, w)), 0, 255).astype(np.uint8)
 
 
 def dct(fft):
@@ -86,15 +93,21 @@ def dct(fft):
     for kind, name, bound in ((0, "float", 0.004), (1, "integer", 0.35)):
         lib.motus_dct8_forward(C.byref(plane(out)), C.byref(plane(a)), q.ctypes.data, kind, None)
         error = (np.abs(out - want / steps) * steps - steps / 2).max()
-        check(f"8x8 DCT ({name}) and SciPy", error < bound, f"beyond half a step by {error:.4f} at most")
+        check(f"8x8 DCT ({name}) and SciPy", error < bound,
+              f"beyond half a step by {error:.4f} at most")
 
 
 def transform(a, levels, edge):
     shape = Shape()
     assert lib.motus_wavelet_shape(C.byref(shape), a.shape[1], a.shape[0], levels, edge) == 0
     coefs = np.zeros(shape.size, np.float32)
-    assert lib.motus_wavelet_forward(coefs.ctypes.data, C.byref(plane(a)), C.byref(shape), None) == 0
-    cut = lambda b: coefs[b.offset:b.offset + b.height * b.stride].reshape(b.height, b.stride)[:, :b.width]
+    assert lib.motus_wavelet_forward(coefs.ctypes.data, C.byref(plane(a)), C.byref(shape),
+                                     None) == 0
+
+    def cut(b):
+        whole = coefs[b.offset:b.offset + b.height * b.stride]
+        return whole.reshape(b.height, b.stride)[:, :b.width]
+
     return cut(shape.low), [[cut(shape.band[l][k]) for k in range(3)] for l in range(levels)]
 
 
@@ -107,7 +120,8 @@ def wavelet(pywt):
         for l in range(3):  # PyWavelets: (along y, along x, both), the coarsest level first
             y, x, xy = want[3 - l]
             error = max(error, *(np.abs(m - t).max() for m, t in zip(bands[l], (x, y, xy))))
-        check(f"symmetric D4, 3 levels, {w}x{h}, and PyWavelets", error < 0.01, f"largest difference {error:.2e} of {np.abs(want[0]).max():.0f}")
+        check(f"symmetric D4, 3 levels, {w}x{h}, and PyWavelets", error < 0.01,
+              f"largest difference {error:.2e} of {np.abs(want[0]).max():.0f}")
     a = picture(64, 96)
     low, bands = transform(a, 3, 0)
     x, error = a.astype(float), 0
@@ -115,7 +129,8 @@ def wavelet(pywt):
         x, d = pywt.dwt2(np.roll(x, (-1, -1), (0, 1)), "db2", mode="periodization")
         error = max(error, *(np.abs(m - t).max() for m, t in zip(bands[l], (d[1], d[0], d[2]))))
     error = max(error, np.abs(low - x).max())
-    check("periodic D4, 3 levels, 96x64, and PyWavelets", error < 0.01, f"largest difference {error:.2e}")
+    check("periodic D4, 3 levels, 96x64, and PyWavelets", error < 0.01,
+          f"largest difference {error:.2e}")
 
 
 def equalized(a, config):
@@ -130,32 +145,42 @@ def equalize(cv2):
     a = picture(480, 640)
     counts = np.zeros(256, np.uint32)
     lib.motus_histogram(counts.ctypes.data, C.byref(plane(a)), None)
-    check("histogram and OpenCV", (cv2.calcHist([a], [0], None, [256], [0, 256]).ravel() == counts).all(), "256 counts")
-    want = np.floor(255 * np.cumsum(np.bincount(a.ravel(), minlength=256)) / a.size + 0.5).astype(np.uint8)[a]
+    check("histogram and OpenCV",
+          (cv2.calcHist([a], [0], None, [256], [0, 256]).ravel() == counts).all(), "256 counts")
+    share = np.cumsum(np.bincount(a.ravel(), minlength=256)) / a.size
+    want = np.floor(255 * share + 0.5).astype(np.uint8)[a]
     ours = equalized(a, Equalize(1, 1, 0, 0))
-    check("equalization and the formula in NumPy", (want == ours).all(), f"{(want != ours).sum()} of {a.size} samples differ")
+    check("equalization and the formula in NumPy", (want == ours).all(),
+          f"{(want != ours).sum()} of {a.size} samples differ")
     other = cv2.equalizeHist(a).astype(int)
-    check("equalization and OpenCV (which leaves the first bin out)", np.abs(other - ours).max() <= 1, f"largest difference {np.abs(other - ours).max()}")
+    check("equalization and OpenCV (which leaves the first bin out)",
+          np.abs(other - ours).max() <= 1, f"largest difference {np.abs(other - ours).max()}")
     for clip in (1.5, 2.0, 4.0):
-        other, ours = cv2.createCLAHE(clip, (8, 8)).apply(a).astype(int), equalized(a, Equalize(8, 8, int(clip * 256), 0))
+        other = cv2.createCLAHE(clip, (8, 8)).apply(a).astype(int)
+        ours = equalized(a, Equalize(8, 8, int(clip * 256), 0))
         check(f"CLAHE, clip limit {clip}, and OpenCV", np.abs(other - ours).max() <= 1,
-              f"{100 * (other != ours).mean():.2f} % of the samples differ, by {np.abs(other - ours).max()} at most")
+              f"{100 * (other != ours).mean():.2f} % of the samples differ, by "
+              f"{np.abs(other - ours).max()} at most")
 
 
 def key(cv2):
-    fg = np.clip(np.array([70, 180, 80]) + rng.normal(0, 60, (240, 320, 3)), 0, 255).astype(np.uint8)
+    noise = rng.normal(0, 60, (240, 320, 3))
+    fg = np.clip(np.array([70, 180, 80]) + noise, 0, 255).astype(np.uint8)
     bg = rng.integers(0, 256, fg.shape).astype(np.uint8)
     k, out = lib.motus_key_config(70, 180, 80), np.zeros_like(fg)
     flat = lambda a: Plane(a.ctypes.data, a.strides[0], 3 * a.shape[1], a.shape[0])
-    assert lib.motus_key_rgb24(C.byref(flat(out)), C.byref(flat(fg)), C.byref(flat(bg)), C.byref(k), None) == 0
+    assert lib.motus_key_rgb24(C.byref(flat(out)), C.byref(flat(fg)), C.byref(flat(bg)), C.byref(k),
+                               None) == 0
     hsv = cv2.cvtColor(fg.astype(np.float32) / 255, cv2.COLOR_RGB2HSV).astype(float)
     d = np.abs(hsv[..., 0] - k.hue / 16)
-    distance = np.stack([np.minimum(d, 360 - d), np.abs(hsv[..., 1] - k.saturation / 1024), np.abs(hsv[..., 2] - k.value / 1024)], -1)
+    distance = np.stack([np.minimum(d, 360 - d), np.abs(hsv[..., 1] - k.saturation / 1024),
+                         np.abs(hsv[..., 2] - k.value / 1024)], -1)
     limit = np.array([k.hue_range / 16, k.sat_range / 1024, k.value_range / 1024])
     sure = (np.abs(distance - limit) > 1e-4 * limit).all(-1)
     want = np.where((distance < limit).all(-1)[..., None], bg, fg)
     wrong = (want != out).any(-1) & sure
-    check("chroma key and OpenCV's HSV", not wrong.any(), f"{wrong.sum()} of {sure.sum()} pixels differ")
+    check("chroma key and OpenCV's HSV", not wrong.any(),
+          f"{wrong.sum()} of {sure.sum()} pixels differ")
 
 
 def timing(cv2):
@@ -169,15 +194,19 @@ def timing(cv2):
         return 1e3 * min(times)
     a = np.resize(picture(1024, 1024), (7862, 7646))
     out, handles = np.zeros_like(a), {}
-    for name, config in (("equalization", Equalize(1, 1, 0, 0)), ("CLAHE 8x8", Equalize(8, 8, 512, 0))):
+    for name, config in (("equalization", Equalize(1, 1, 0, 0)),
+                         ("CLAHE 8x8", Equalize(8, 8, 512, 0))):
         handle = handles[name] = C.c_void_p()
         lib.motus_equalizer_open(C.byref(handle), C.byref(config), a.shape[1], a.shape[0])
-        other = {"equalization": lambda: cv2.equalizeHist(a), "CLAHE 8x8": lambda: cv2.createCLAHE(2.0, (8, 8)).apply(a)}[name]
+        other = {"equalization": lambda: cv2.equalizeHist(a),
+                 "CLAHE 8x8": lambda: cv2.createCLAHE(2.0, (8, 8)).apply(a)}[name]
         for threads in (1, 0):
             cv2.setNumThreads(threads if threads else -1)
             ex = Exec(threads, 0)
-            ours = best(lambda: lib.motus_equalizer_run(handle, C.byref(plane(out)), C.byref(plane(a)), C.byref(ex)))
-            print(f"time   {name} 7646x7862, {'1 thread' if threads else 'all cores'}: motus {ours:.2f}, OpenCV {best(other):.2f} ms")
+            ours = best(lambda: lib.motus_equalizer_run(handle, C.byref(plane(out)),
+                                                        C.byref(plane(a)), C.byref(ex)))
+            print(f"time   {name} 7646x7862, {'1 thread' if threads else 'all cores'}: motus "
+                  f"{ours:.2f}, OpenCV {best(other):.2f} ms")
 
 
 fft, waves, cv = module("scipy.fft"), module("pywt"), module("cv2")

@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-"""How much the equalizing curve moves from frame to frame in a darkened sequence, for several weights of smoothing.
+"""Measures how much the equalizing curve moves from frame to frame in a darkened sequence, for
+several weights of smoothing.
 
 usage: flicker.py LIBMOTUS.so FILE.y4m [PERCENT]
-Luma is brought down to a quarter of its range, with noise, and with a lamp that flickers by up to PERCENT (0), before it is equalized.
+Before it is equalized, luma is brought down to a quarter of its range, with noise and a lamp that
+flickers by up to PERCENT (0).
 SPDX-License-Identifier: BSD-2-Clause
 """
 import ctypes as C
@@ -17,7 +19,8 @@ lamp = float(sys.argv[3]) / 100 if len(sys.argv) > 3 else 0
 
 
 class Plane(C.Structure):
-    _fields_ = [("data", C.c_void_p), ("stride", C.c_ssize_t), ("width", C.c_int), ("height", C.c_int)]
+    _fields_ = [("data", C.c_void_p), ("stride", C.c_ssize_t), ("width", C.c_int),
+                ("height", C.c_int)]
 
 
 class Equalize(C.Structure):
@@ -39,7 +42,8 @@ def luma(path):
 
 dark = []
 for y in luma(sys.argv[2]):
-    v = (16 + (y.astype(float) - 16) / 4 * (1 + rng.uniform(-lamp, lamp))) + rng.normal(0, 1, y.shape)
+    v = 16 + (y.astype(float) - 16) / 4 * (1 + rng.uniform(-lamp, lamp))
+    v = v + rng.normal(0, 1, y.shape)
     dark.append(np.clip(v, 0, 255).astype(np.uint8))
 h, w = dark[0].shape
 plane = lambda a: C.byref(Plane(a.ctypes.data, a.strides[0], w, h))
@@ -47,16 +51,19 @@ out = np.zeros((h, w), np.uint8)
 for tiles, clip in ((1, 0), (8, 512)):
     for smooth in (0, 128, 224, 240):
         handle, before, moved, level = C.c_void_p(), None, [], []
-        assert lib.motus_equalizer_open(C.byref(handle), C.byref(Equalize(tiles, tiles, clip, smooth)), w, h) == 0
+        assert lib.motus_equalizer_open(C.byref(handle),
+                                        C.byref(Equalize(tiles, tiles, clip, smooth)), w, h) == 0
         for a in dark:
             assert lib.motus_equalizer_run(handle, plane(out), plane(a), None) == 0
             n = C.c_int()
             at = lib.motus_equalizer_curves(handle, C.byref(n))
-            curve = np.ctypeslib.as_array((C.c_uint8 * (256 * n.value)).from_address(at)).astype(int)
+            curves = (C.c_uint8 * (256 * n.value)).from_address(at)
+            curve = np.ctypeslib.as_array(curves).astype(int)
             if before is not None:
                 moved.append(np.abs(curve - before).mean())
             before = curve
             level.append(out.mean())
         lib.motus_equalizer_close(C.byref(handle))
-        print(f"{'CLAHE 8x8' if tiles > 1 else 'one curve'}, smooth {smooth:3d}: the curve moves by {np.mean(moved):.3f} a frame on average, "
-              f"{np.max(moved):.3f} at most; the mean level by {np.abs(np.diff(level)).mean():.3f}")
+        print(f"{'CLAHE 8x8' if tiles > 1 else 'one curve'}, smooth {smooth:3d}: the curve moves "
+              f"by {np.mean(moved):.3f} a frame on average, {np.max(moved):.3f} at most; the mean "
+              f"level by {np.abs(np.diff(level)).mean():.3f}")

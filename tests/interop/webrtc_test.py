@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-"""examples/webrtc end to end: motush264enc to a headless Chromium on this machine, until it has shown a hundred pictures.
+"""Tests examples/webrtc from end to end: motush264enc sends to a headless Chromium on this machine
+until it has shown a hundred pictures.
 
 usage: webrtc_test.py [--size WxH]
-Exit status 77 without Chromium, GStreamer's Python bindings, the elements that WebRTC takes, or a network address.
+Exit status 77 without Chromium, GStreamer's Python bindings, the elements that WebRTC takes, or a
+network address.
 SPDX-License-Identifier: BSD-2-Clause
 """
 import argparse
@@ -16,7 +18,9 @@ sys.path.insert(0, os.path.join(HERE, "..", "report"))
 from browser import Browser, find_chromium  # noqa: E402
 
 PICTURES = 100
-BARS = [(255, 255, 255), (255, 255, 0), (0, 255, 255), (0, 255, 0), (255, 0, 255), (255, 0, 0), (0, 0, 255)]  # as videotestsrc paints them, R'G'B'
+# R'G'B' of videotestsrc's bars
+BARS = [(255, 255, 255), (255, 255, 0), (0, 255, 255), (0, 255, 0), (255, 0, 255), (255, 0, 0),
+        (0, 0, 255)]
 
 
 def skip(why):
@@ -25,7 +29,7 @@ def skip(why):
 
 
 def needed():
-    """What is missing, or None."""
+    """Returns the name of what is missing, or None."""
     try:
         import gi
         gi.require_version("Gst", "1.0")
@@ -33,22 +37,26 @@ def needed():
         gi.require_version("GstWebRTC", "1.0")
         from gi.repository import Gst
     except (ImportError, ValueError) as error:
-        system = "/usr/bin/python3"  # Debian's bindings are for Debian's Python, which need not be the first on the path
+        # Debian's bindings are for Debian's Python, which need not be the first on the path.
+        system = "/usr/bin/python3"
         if sys.executable != system and os.path.exists(system):
             os.execv(system, [system, *sys.argv])
         return str(error)
     Gst.init(None)
-    for name in ("webrtcbin", "nicesrc", "dtlsenc", "srtpenc", "rtph264pay", "videotestsrc", "videoconvert"):
+    for name in ("webrtcbin", "nicesrc", "dtlsenc", "srtpenc", "rtph264pay", "videotestsrc",
+                 "videoconvert"):
         if not Gst.ElementFactory.find(name):
             return f"GStreamer has no element {name}"
     if not hears_itself():
-        return "no network address but loopback's, which libnice leaves out, or none that this machine reaches"
+        return ("no network address but loopback's, which libnice leaves out, or none that this "
+                "machine reaches")
     return None if find_chromium() else "Chromium was not found"
 
 
 def hears_itself():
-    """Whether a datagram to this machine's own address arrives."""
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as one, socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as other:
+    """True if a datagram to this machine's own address arrives."""
+    udp = (socket.AF_INET, socket.SOCK_DGRAM)
+    with socket.socket(*udp) as one, socket.socket(*udp) as other:
         try:
             one.connect(("192.0.2.1", 9))  # sends nothing: only asks for a route
             other.bind((one.getsockname()[0], 0))
@@ -66,12 +74,14 @@ def bars(browser):
         const canvas = document.createElement("canvas"), c = canvas.getContext("2d");
         canvas.width = video.videoWidth, canvas.height = video.videoHeight;
         c.drawImage(video, 0, 0);
-        return [...Array(7).keys()].map(i => [...c.getImageData(Math.floor((i + 0.5) * canvas.width / 7), canvas.height / 4, 1, 1).data].slice(0, 3));
+        const colour = (x) => [...c.getImageData(x, canvas.height / 4, 1, 1).data].slice(0, 3);
+        return [...Array(7).keys()].map(i => colour(Math.floor((i + 0.5) * canvas.width / 7)));
     })()""")
 
 
 def ask_for_key_picture(browser):
-    """As a browser does when it has lost too much (PLI). The worker hands all frames on; it is there because only it may ask."""
+    """Asks for a key picture, as a browser that lost too much does (PLI). The worker passes all
+    frames on; only a worker may ask."""
     browser.run("""new Promise((done, failed) => {
         const text = `onrtctransform = async event => {
             const t = event.transformer;
@@ -109,19 +119,25 @@ def main():
     missing = needed()
     if missing:
         skip(missing)
-    source = "videotestsrc is-live=true pattern=smpte"  # bars, and noise in a corner, so that each picture has something to code
-    server = subprocess.Popen([sys.executable, os.path.join(HERE, "..", "..", "examples", "webrtc", "serve.py"), "--port", "0", "--source", source,
-                               "--width", str(width), "--height", str(height)], stdout=subprocess.PIPE, text=True)
+    # Bars, and noise in a corner: each picture has something to code.
+    source = "videotestsrc is-live=true pattern=smpte"
+    script = os.path.join(HERE, "..", "..", "examples", "webrtc", "serve.py")
+    server = subprocess.Popen([sys.executable, script, "--port", "0", "--source", source,
+                               "--width", str(width), "--height", str(height)],
+                              stdout=subprocess.PIPE, text=True)
     browser = None
     try:
         url = server.stdout.readline().strip()
         if not url:
             sys.exit("FAILED: the server does not start")
-        browser = Browser(find_chromium(), "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1", "--allow-loopback-in-peer-connection",
+        browser = Browser(find_chromium(),
+                          "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",
+                          "--allow-loopback-in-peer-connection",
                           "--autoplay-policy=no-user-gesture-required")
         browser.open(url)
         browser.wait_for(f"shown.frames >= {PICTURES}", 60)
-        browser.wait_for(f"report().then(r => r.mime && r.fmtp && r.decoded >= {PICTURES})", 30)  # the browser's figures may lag behind
+        # The browser's figures may lag behind.
+        browser.wait_for(f"report().then(r => r.mime && r.fmtp && r.decoded >= {PICTURES})", 30)
         failed = judge(browser, width, height)
         keys = browser.run("report()")["keys"]
         ask_for_key_picture(browser)

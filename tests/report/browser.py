@@ -1,4 +1,5 @@
-"""A headless Chromium, spoken to by its debugging pipe (file descriptors 3 and 4, messages ended by a zero): Python's own modules are enough.
+"""Drives a headless Chromium through its debugging pipe: file descriptors 3 and 4, messages ended
+by a zero. Needs Python's own modules only.
 SPDX-License-Identifier: BSD-2-Clause
 """
 import base64
@@ -19,7 +20,8 @@ def find_chromium():
 
 
 class Browser:
-    """One page; `more` are further options for the program. Errors of the page's script and console messages of level error are collected in `errors`."""
+    """One page; `more` are further options for the program. Errors of the page's script and console
+    messages of level error are collected in `errors`."""
 
     def __init__(self, program, *more):
         self.profile = tempfile.mkdtemp(prefix="motus-browser-")
@@ -27,19 +29,24 @@ class Browser:
         (child_in, self.out), (self.inp, child_out) = os.pipe(), os.pipe()
         # Moved away from 3 and 4 first: either may be the other's place.
         child_in, child_out = self._high(child_in), self._high(child_out)
-        options = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run", "--disable-extensions", "--hide-scrollbars",
-                   "--disable-background-networking", "--disable-component-update", "--host-resolver-rules=MAP * ~NOTFOUND", "--remote-debugging-pipe",
+        options = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
+                   "--no-first-run", "--disable-extensions", "--hide-scrollbars",
+                   "--disable-background-networking", "--disable-component-update",
+                   "--host-resolver-rules=MAP * ~NOTFOUND", "--remote-debugging-pipe",
                    f"--user-data-dir={self.profile}", *more, "about:blank"]
 
         def wire():
             os.dup2(child_in, 3)
             os.dup2(child_out, 4)
 
-        self.process = subprocess.Popen([program, *options], preexec_fn=wire, close_fds=False, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.process = subprocess.Popen([program, *options], preexec_fn=wire, close_fds=False,
+                                        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                                        stderr=subprocess.DEVNULL)
         os.close(child_in)
         os.close(child_out)
         target = self.call("Target.createTarget", url="about:blank")["targetId"]
-        self.session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+        self.session = self.call("Target.attachToTarget", targetId=target,
+                                 flatten=True)["sessionId"]
         for domain in ("Page", "Runtime", "Log", "Network"):
             self.call(f"{domain}.enable")
 
@@ -62,7 +69,7 @@ class Browser:
         os.close(self.inp)
         shutil.rmtree(self.profile, ignore_errors=True)
 
-    # ---- Messages ---------------------------------------------------------------------------------------------------------------------------
+    # ---- Messages --------------------------------------------------------------------------------
 
     def _message(self, until):
         while b"\0" not in self.buffer:
@@ -82,7 +89,8 @@ class Browser:
             d = p["exceptionDetails"]
             self.errors.append(d.get("exception", {}).get("description") or d["text"])
         elif kind == "Runtime.consoleAPICalled" and p["type"] in ("error", "assert", "warning"):
-            self.errors.append(" ".join(str(a.get("value", a.get("description"))) for a in p["args"]))
+            self.errors.append(" ".join(str(a.get("value", a.get("description")))
+                                        for a in p["args"]))
         elif kind == "Log.entryAdded" and p["entry"]["level"] == "error":
             self.errors.append(p["entry"]["text"])
         elif kind == "Network.requestWillBeSent":
@@ -105,11 +113,12 @@ class Browser:
                 return answer["result"]
             self._note(answer)
 
-    # ---- What a test does -----------------------------------------------------------------------------------------------------------------------
+    # ---- What a test does ------------------------------------------------------------------------
 
     def run(self, script):
         """The value of a script's last expression; promises are waited for."""
-        result = self.call("Runtime.evaluate", expression=script, awaitPromise=True, returnByValue=True)
+        result = self.call("Runtime.evaluate", expression=script, awaitPromise=True,
+                           returnByValue=True)
         if "exceptionDetails" in result:
             d = result["exceptionDetails"]
             raise AssertionError(d.get("exception", {}).get("description") or d["text"])
@@ -123,10 +132,12 @@ class Browser:
             time.sleep(0.05)
 
     def size(self, width, height, phone=False):
-        self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=2 if phone else 1, mobile=phone)
+        self.call("Emulation.setDeviceMetricsOverride", width=width, height=height,
+                  deviceScaleFactor=2 if phone else 1, mobile=phone)
 
     def dark(self, on):
-        self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "dark" if on else "light"}])
+        self.call("Emulation.setEmulatedMedia",
+                  features=[{"name": "prefers-color-scheme", "value": "dark" if on else "light"}])
 
     def open(self, url):
         self.call("Page.navigate", url="about:blank")
@@ -140,10 +151,12 @@ class Browser:
 
     def key(self, key, code=0, text=None):
         extra = {"text": text} if text else {}
-        self.call("Input.dispatchKeyEvent", type="keyDown", key=key, windowsVirtualKeyCode=code, **extra)
+        self.call("Input.dispatchKeyEvent", type="keyDown", key=key, windowsVirtualKeyCode=code,
+                  **extra)
         self.call("Input.dispatchKeyEvent", type="keyUp", key=key, windowsVirtualKeyCode=code)
 
     def screenshot(self, path, whole=True):
-        data = self.call("Page.captureScreenshot", format="png", captureBeyondViewport=whole)["data"]
+        data = self.call("Page.captureScreenshot", format="png",
+                         captureBeyondViewport=whole)["data"]
         with open(path, "wb") as file:
             file.write(base64.b64decode(data))

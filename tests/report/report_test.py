@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""The page of motus compare in headless Chromium: what it shows against the data it was given, keys, addresses, widths, colours, missing parts.
+"""Tests the page of motus compare in headless Chromium: its figures against its data, keys,
+addresses, widths, colours, missing parts.
 
 usage: report_test.py PAGE.html MOTUS [--shots DIR] [--large]
   PAGE.html  the page with its placeholder, as the build leaves it
@@ -41,7 +42,7 @@ def same(got, want, what):
     check(got == want, f"{what}: {got!r}, not {want!r}")
 
 
-# ---- Data -----------------------------------------------------------------------------------------------------------------------------------
+# ---- Data ----------------------------------------------------------------------------------------
 
 
 def make_data(folder, motus, *options):
@@ -50,13 +51,15 @@ def make_data(folder, motus, *options):
         size = options[options.index("--size") + 1] if "--size" in options else "96x64"
         frames = options[options.index("--frames") + 1] if "--frames" in options else "5"
         video = os.path.join(folder, "pictures.y4m")
-        subprocess.run([motus, "synth", video, "--size", size, "--frames", frames, "--pan", "3,1", "--objects", "4"], check=True, stderr=subprocess.DEVNULL)
+        subprocess.run([motus, "synth", video, "--size", size, "--frames", frames, "--pan", "3,1",
+                        "--objects", "4"], check=True, stderr=subprocess.DEVNULL)
         command += ["--pictures", video]
     return json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout)
 
 
 def write_page(folder, template, data, name="index.html"):
-    text = data if isinstance(data, str) else json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+    text = (data if isinstance(data, str)
+            else json.dumps(data, ensure_ascii=False, separators=(",", ":")))
     path = os.path.join(folder, name)
     with open(path, "w", encoding="utf-8") as file:
         file.write(template.replace(PLACEHOLDER, text.replace("<", "\\u003c")))
@@ -64,20 +67,25 @@ def write_page(folder, template, data, name="index.html"):
 
 
 def macroblocks(sequence, run, n):
-    """Sums that the page shows of each macroblock, read from the data on their own: J, SATD, SAD, vector bits of both; None where x264's is intra."""
+    """Returns the sums that the page shows of each macroblock, read from the data on their own: J,
+    SATD, SAD, vector bits of both; None where x264's is intra."""
     raw, at, out = zlib.decompress(base64.b64decode(run["frames"][n]["mbs"])), 0, []
     lam = run["lambda_q8"]
     for _ in range(sequence["mb_width"] * sequence["mb_height"]):
         kind, sub, own, own_sub = raw[at:at + 4]
         at += 6 + 12 + 4
-        sums = dict.fromkeys(("j-x264", "j-ours", "satd-x264", "satd-ours", "sad-x264", "sad-ours", "bits-x264", "bits-ours"), 0)
+        sums = dict.fromkeys(("j-x264", "j-ours", "satd-x264", "satd-ours", "sad-x264", "sad-ours",
+                              "bits-x264", "bits-ours"), 0)
         vectors = []
         for _ in blocks_of(kind, sub):
-            xx, xy, ox, oy, xsad, osad, xsatd, osatd, xbits, obits = struct.unpack_from("<4h4H2B", raw, at)
+            xx, xy, ox, oy, xsad, osad, xsatd, osatd, xbits, obits = (
+                struct.unpack_from("<4h4H2B", raw, at))
             at += 18
             vectors.append(((xx, xy), (ox, oy)))
-            for who, sad, satd, bits in (("x264", xsad, xsatd, xbits), ("ours", osad, osatd, obits)):
-                for key, v in (("sad", sad), ("satd", satd), ("bits", bits), ("j", satd + (lam * bits >> 8))):
+            for who, sad, satd, bits in (("x264", xsad, xsatd, xbits),
+                                         ("ours", osad, osatd, obits)):
+                for key, v in (("sad", sad), ("satd", satd), ("bits", bits),
+                               ("j", satd + (lam * bits >> 8))):
                     sums[f"{key}-{who}"] += v
         at += 13 * len(blocks_of(own, own_sub))
         out.append((sums, vectors) if vectors else None)
@@ -93,7 +101,7 @@ def samples(v):
     return f"{abs(v) / 4:.2f}".join(("\u2212" if v < 0 else "", ""))
 
 
-# ---- Tests ----------------------------------------------------------------------------------------------------------------------------------
+# ---- Tests ---------------------------------------------------------------------------------------
 
 
 def shown(browser):
@@ -106,21 +114,29 @@ def wait_frame(browser, n):
 
 
 def figures_are_the_data(browser, data):
-    same(browser.run("[...document.querySelectorAll('#verdict p')].map((p) => p.textContent.replaceAll('\\u00a0', ' '))"), data["verdict"], "verdict")
-    rows = browser.run("[...document.querySelectorAll('#summary-table tbody tr')].map((r) => [...r.children].map((c) => c.textContent))")
+    same(browser.run("[...document.querySelectorAll('#verdict p')]"
+                     ".map((p) => p.textContent.replaceAll('\\u00a0', ' '))"),
+         data["verdict"], "verdict")
+    rows = browser.run("[...document.querySelectorAll('#summary-table tbody tr')]"
+                       ".map((r) => [...r.children].map((c) => c.textContent))")
     runs = [(s, r) for s in data["sequences"] for r in s["runs"]]
     same(len(rows), len(runs), "rows of the summary")
     for cells, (sequence, run) in zip(rows, runs):
         f, share = run["figures"], lambda n, f=run["figures"]: f"{100 * n / f['blocks']:.1f}\u00a0%"
         same(cells[:3], [sequence["name"], str(run["qp"]), f"{f['blocks']:,}"], "summary")
-        same([cells[3], cells[5], cells[7]], [share(f["within"][0]), share(f["j"]["less"]), share(f["j"]["more"])], "shares in the summary")
+        same([cells[3], cells[5], cells[7]],
+             [share(f["within"][0]), share(f["j"]["less"]), share(f["j"]["more"])],
+             "shares in the summary")
     points = browser.run("[...document.querySelectorAll('#rd-table tbody tr')].length")
     same(points, len(data["sequences"][0]["rd"]), "points of the curves")
-    counts = browser.run("[...document.querySelectorAll('#confusion tbody tr')].map((r) => r.lastChild.textContent)")
+    counts = browser.run("[...document.querySelectorAll('#confusion tbody tr')]"
+                         ".map((r) => r.lastChild.textContent)")
     all_rows = [sum(sum(r["confusion"]["counts"][i]) for _, r in runs) for i in range(8)]
     same([number(c) for c in counts], [n for n in all_rows if n], "confusion matrix")
-    check(browser.run("[...document.querySelectorAll('.chart canvas')].length >= 5"), "charts are drawn")
-    same(browser.run("document.getElementById('settings').textContent.includes(" + json.dumps(data["command"]) + ")"), True, "the command line")
+    check(browser.run("[...document.querySelectorAll('.chart canvas')].length >= 5"),
+          "charts are drawn")
+    check(data["command"] in browser.run("document.getElementById('settings').textContent"),
+          "the command line")
 
 
 def slider_moves(browser, data):
@@ -130,8 +146,10 @@ def slider_moves(browser, data):
     browser.run("document.getElementById('slider').focus()")
     browser.key("ArrowRight", 39)
     wait_frame(browser, at + 1)
-    check(browser.run("document.getElementById('canvas').toDataURL()") != before, "another picture is drawn")
-    same(browser.run("document.getElementById('frame-number').textContent"), f"{at + 1} / {last} (P)", "number of the frame")
+    check(browser.run("document.getElementById('canvas').toDataURL()") != before,
+          "another picture is drawn")
+    same(browser.run("document.getElementById('frame-number').textContent"),
+         f"{at + 1} / {last} (P)", "number of the frame")
     browser.key("End", 35)
     wait_frame(browser, last)
     browser.run("document.getElementById('previous').click()")
@@ -143,8 +161,10 @@ def slider_moves(browser, data):
 
 
 def point_at(browser, n, mb_width, size, click=False):
-    box = browser.run("(() => { const c = document.getElementById('canvas'); c.scrollIntoView({block: 'center', behavior: 'instant'});"
-                      "const b = c.getBoundingClientRect(); return [b.left, b.top, b.width, b.height]; })()")
+    browser.run("document.getElementById('canvas')"
+                ".scrollIntoView({block: 'center', behavior: 'instant'})")
+    box = browser.run("(({left, top, width, height}) => [left, top, width, height])"
+                      "(document.getElementById('canvas').getBoundingClientRect())")
     x, y = 16 * (n % mb_width) + 8, 16 * (n // mb_width) + 8
     browser.mouse(box[0] + x / size[0] * box[2], box[1] + y / size[1] * box[3], click)
 
@@ -152,13 +172,16 @@ def point_at(browser, n, mb_width, size, click=False):
 def hover_shows_the_data(browser, data, frame):
     sequence = data["sequences"][0]
     run = sequence["runs"][0]
-    browser.run(f"delete document.getElementById('canvas').dataset.frame; location.hash = '#sequence={sequence['name']}&qp={run['qp']}&frame={frame}'")
+    browser.run("delete document.getElementById('canvas').dataset.frame")
+    browser.run(f"location.hash = '#sequence={sequence['name']}&qp={run['qp']}&frame={frame}'")
     wait_frame(browser, frame)
     mbs = macroblocks(sequence, run, frame)
     for n, mb in enumerate(mbs):
         point_at(browser, n, sequence["mb_width"], (sequence["width"], sequence["height"]))
-        browser.wait_for(f"document.getElementById('mb-title').textContent.startsWith('Macroblock {n} ')")
-        got = browser.run("Object.fromEntries([...document.querySelectorAll('#mb-panel [data-key]')].map((c) => [c.dataset.key, c.textContent]))")
+        browser.wait_for("document.getElementById('mb-title').textContent"
+                         f".startsWith('Macroblock {n} ')")
+        got = browser.run("Object.fromEntries([...document.querySelectorAll("
+                          "'#mb-panel [data-key]')].map((c) => [c.dataset.key, c.textContent]))")
         if mb is None:
             check("j-ours" not in got, f"macroblock {n} is intra")
             continue
@@ -166,17 +189,21 @@ def hover_shows_the_data(browser, data, frame):
             same(number(got.get(key)), want, f"macroblock {n}: {key}")
         for i, (theirs, ours) in enumerate(mb[1]):
             for who, mv in (("x264", theirs), ("ours", ours)):
-                same(got.get(f"block-{i}-mv-{who}"), f"{samples(mv[0])}, {samples(mv[1])}", f"macroblock {n}, block {i}: vector of {who}")
+                same(got.get(f"block-{i}-mv-{who}"), f"{samples(mv[0])}, {samples(mv[1])}",
+                     f"macroblock {n}, block {i}: vector of {who}")
 
 
 def addresses_lead_back(browser, url, data):
     sequence = data["sequences"][1]
     run = sequence["runs"][1]
-    browser.open(f"{url}#sequence={sequence['name']}&qp={run['qp']}&frame=2&mb=7&vectors=ours&outlines=own&heat=j")
+    browser.open(f"{url}#sequence={sequence['name']}&qp={run['qp']}&frame=2&mb=7&vectors=ours"
+                 "&outlines=own&heat=j")
     wait_frame(browser, 2)
-    same(browser.run("document.getElementById('mb-title').textContent.split(' at')[0]"), "Macroblock 7", "macroblock of the address")
-    same(browser.run("[document.getElementById('choose-sequence').value, document.getElementById('choose-qp').value, document.getElementById('heat').value,"
-                     "document.querySelector('input[name=vectors]:checked').value]"), [sequence["name"], str(run["qp"]), "j", "ours"], "choices of the address")
+    same(browser.run("document.getElementById('mb-title').textContent.split(' at')[0]"),
+         "Macroblock 7", "macroblock of the address")
+    chosen = [browser.run(f"document.querySelector('{element}').value") for element in
+              ("#choose-sequence", "#choose-qp", "#heat", "input[name=vectors]:checked")]
+    same(chosen, [sequence["name"], str(run["qp"]), "j", "ours"], "choices of the address")
     point_at(browser, 3, sequence["mb_width"], (sequence["width"], sequence["height"]), click=True)
     browser.wait_for("location.hash.includes('mb=3')")
     browser.run("document.getElementById('canvas').focus()")
@@ -191,14 +218,17 @@ def addresses_lead_back(browser, url, data):
     link = browser.run("document.getElementById('permalink').href")
     browser.open(link)
     wait_frame(browser, 3)
-    same(browser.run("document.getElementById('mb-title').textContent.split(' at')[0]"), f"Macroblock {4 + sequence['mb_width']}", "macroblock of the link")
-    for broken in ("#frame=99999&mb=99999", "#sequence=none&frame=x", "#frame=-1", "#%%%", "#frame=1&vectors=%22]&heat=x&zoom=77"):
+    same(browser.run("document.getElementById('mb-title').textContent.split(' at')[0]"),
+         f"Macroblock {4 + sequence['mb_width']}", "macroblock of the link")
+    for broken in ("#frame=99999&mb=99999", "#sequence=none&frame=x", "#frame=-1", "#%%%",
+                   "#frame=1&vectors=%22]&heat=x&zoom=77"):
         browser.open(url + broken)
 
 
 def fits(browser, url, dark, shots):
     """Widths from a phone's on, without scrolling sideways; colours that can be read."""
-    for width, height, phone in ((390, 844, True), (320, 700, True), (800, 600, False), (1280, 900, False)):
+    for width, height, phone in ((390, 844, True), (320, 700, True), (800, 600, False),
+                                 (1280, 900, False)):
         browser.size(width, height, phone)
         for fragment in ("", "#frame=1&mb=5&zoom=4&outlines=x264&heat=bits"):
             browser.open(url + fragment)
@@ -207,16 +237,27 @@ def fits(browser, url, dark, shots):
         if shots and width in (390, 1280):
             browser.open(f"{url}#frame=2&mb=9&stretch=2&outlines=x264")
             browser.run("scrollTo(0, 0)")
-            browser.screenshot(os.path.join(shots, f"{'phone' if phone else 'desktop'}-{'dark' if dark else 'light'}.png"))
+            name = f"{'phone' if phone else 'desktop'}-{'dark' if dark else 'light'}.png"
+            browser.screenshot(os.path.join(shots, name))
 
 
 LUMINANCE = """(() => {
-  const l = (c) => { const v = c.match(/[\\d.]+/g).slice(0, 3).map((x) => { x /= 255; return x <= 0.03928 ? x / 12.92 : ((x + 0.055) / 1.055) ** 2.4; }); return 0.2126 * v[0] + 0.7152 * v[1] + 0.0722 * v[2]; };
-  const of = (e) => l(getComputedStyle(e).color), paper = l(getComputedStyle(document.body).backgroundColor);
-  const ratio = (e) => { const a = of(e); return (Math.max(a, paper) + 0.05) / (Math.min(a, paper) + 0.05); };
+  const linear = (x) => x <= 0.03928 ? x / 12.92 : ((x + 0.055) / 1.055) ** 2.4;
+  const l = (c) => {
+    const v = c.match(/[\\d.]+/g).slice(0, 3).map((x) => linear(x / 255));
+    return 0.2126 * v[0] + 0.7152 * v[1] + 0.0722 * v[2];
+  };
+  const paper = l(getComputedStyle(document.body).backgroundColor);
+  const ratio = (e) => {
+    const a = l(getComputedStyle(e).color);
+    return (Math.max(a, paper) + 0.05) / (Math.min(a, paper) + 0.05);
+  };
+  const shown = (e) => e.offsetParent && !e.closest('.picture, .skip');
   const least = {};
-  for (const selector of ['p', 'th', 'td', 'dd', 'a', '.muted', '.ours', '.x264', 'summary', 'label', 'select', 'button'])
-    least[selector] = Math.min(...[...document.querySelectorAll(selector)].filter((e) => e.offsetParent && !e.closest('.picture, .skip')).map(ratio));
+  for (const selector of ['p', 'th', 'td', 'dd', 'a', '.muted', '.ours', '.x264', 'summary',
+                          'label', 'select', 'button'])
+    least[selector] =
+      Math.min(...[...document.querySelectorAll(selector)].filter(shown).map(ratio));
   return [paper, least];
 })()"""
 
@@ -235,12 +276,16 @@ def everything_has_a_name(browser):
     browser.call("Accessibility.enable")
     for node in browser.call("Accessibility.getFullAXTree")["nodes"]:
         role = node.get("role", {}).get("value")
-        if not node.get("ignored") and role in ("button", "combobox", "slider", "radio", "link", "application", "table", "region", "Canvas"):
+        if not node.get("ignored") and role in ("button", "combobox", "slider", "radio", "link",
+                                                "application", "table", "region", "Canvas"):
             if role == "table":
                 continue
-            check(node.get("name", {}).get("value"), f"a {role} has no name: {node.get('properties')}")
-    check(browser.run("[...document.querySelectorAll('h2, h3')].every((h) => h.textContent.trim())"), "headings")
-    check(browser.run("document.documentElement.lang === 'en' && document.title.length > 5"), "language and title")
+            check(node.get("name", {}).get("value"),
+                  f"a {role} has no name: {node.get('properties')}")
+    check(browser.run("[...document.querySelectorAll('h2, h3')]"
+                      ".every((h) => h.textContent.trim())"), "headings")
+    check(browser.run("document.documentElement.lang === 'en' && document.title.length > 5"),
+          "language and title")
 
 
 def missing_parts(browser, folder, template, data):
@@ -254,12 +299,17 @@ def missing_parts(browser, folder, template, data):
             for frame in run["frames"]:
                 frame["mbs"] = None
     one = dict(thin, sequences=thin["sequences"][:1], complete=False, total=None)
-    for name, part, words in (("thin", thin, "left out"), ("one", one, "left out"), ("bare", {"format": "motus-compare", "version": 1}, "no frames"),
-                              ("empty", {"format": "motus-compare", "version": 1, "sequences": [], "coders": [], "verdict": [], "complete": False}, "no frames")):
+    bare = {"format": "motus-compare", "version": 1}
+    empty = dict(bare, sequences=[], coders=[], verdict=[], complete=False)
+    for name, part, words in (("thin", thin, "left out"), ("one", one, "left out"),
+                              ("bare", bare, "no frames"), ("empty", empty, "no frames")):
         browser.open("file://" + write_page(folder, template, part, f"{name}.html"))
         browser.wait_for(f"document.getElementById('viewer-empty').textContent.includes('{words}')")
-        same(browser.run("document.getElementById('incomplete').hidden"), part.get("complete") is not False, f"{name}: notice")
-    for name, text, words in (("newer", '{"format": "motus-compare", "version": 2}', "version 2"), ("other", '{"a": 1}', "none of motus compare"), ("cut", '{"format": "mot', "cannot be read")):
+        same(browser.run("document.getElementById('incomplete').hidden"),
+             part.get("complete") is not False, f"{name}: notice")
+    for name, text, words in (("newer", '{"format": "motus-compare", "version": 2}', "version 2"),
+                              ("other", '{"a": 1}', "none of motus compare"),
+                              ("cut", '{"format": "mot', "cannot be read")):
         path = write_page(folder, template, text, f"{name}.html")
         browser.call("Page.navigate", url="file://" + path)
         browser.wait_for(f"document.querySelector('#verdict')?.textContent.includes('{words}')")
@@ -282,7 +332,8 @@ def test(browser, folder, template, motus, shots):
     missing_parts(browser, folder, template, data)
     real_report(browser, folder, motus)
     same(browser.errors, [], "errors on the console")
-    same([r for r in browser.requests if not r.startswith(("file://", "data:", "about:", "blob:"))], [], "requests to the network")
+    same([r for r in browser.requests if not r.startswith(("file://", "data:", "about:", "blob:"))],
+         [], "requests to the network")
 
 
 def real_report(browser, folder, motus):
@@ -291,10 +342,13 @@ def real_report(browser, folder, motus):
         print("SKIP: no x264 here, so no report of motus compare itself")
         return
     video, report = os.path.join(folder, "clip.y4m"), os.path.join(folder, "report")
-    subprocess.run([motus, "synth", video, "--size", "96x64", "--frames", "5", "--pan", "3,1", "--objects", "4"], check=True, stderr=subprocess.DEVNULL)
-    subprocess.run([motus, "compare", video, video, "-o", report, "--qps", "27,37", "--quiet"], check=True)
-    with open(os.path.join(report, "index.html"), encoding="utf-8") as file:  # the second clip of the same name gets a number
+    subprocess.run([motus, "synth", video, "--size", "96x64", "--frames", "5", "--pan", "3,1",
+                    "--objects", "4"], check=True, stderr=subprocess.DEVNULL)
+    subprocess.run([motus, "compare", video, video, "-o", report, "--qps", "27,37", "--quiet"],
+                   check=True)
+    with open(os.path.join(report, "index.html"), encoding="utf-8") as file:
         data = json.loads(re.search(r'id="motus-data">(.*?)</script>', file.read(), re.S).group(1))
+    # The page numbers the second clip of the same name.
     data["sequences"][1]["name"] += " (2)"
     browser.size(1280, 900)
     browser.open(f"file://{report}/index.html")
@@ -305,21 +359,25 @@ def real_report(browser, folder, motus):
 
 
 def large(browser, folder, template, motus):
-    data = make_data(folder, motus, "--size", "352x288", "--frames", "300", "--sequences", "1", "--qps", "27")
+    data = make_data(folder, motus, "--size", "352x288", "--frames", "300", "--sequences", "1",
+                     "--qps", "27")
     path = write_page(folder, template, data)
     browser.size(1280, 900)
     paints = []
     for _ in range(5):
         browser.open("file://" + path)
         wait_frame(browser, 1)
-        paints.append(browser.run("performance.getEntriesByName('first-contentful-paint')[0].startTime"))
+        paints.append(
+            browser.run("performance.getEntriesByName('first-contentful-paint')[0].startTime"))
     whole = browser.run("performance.now()")
-    print(f"300 CIF frames, one QP: {os.path.getsize(path) / 1e6:.1f} MB, first paint after {sorted(paints)[2]:.0f} ms (median of 5), frame 1 drawn after {whole:.0f} ms")
+    print(f"300 CIF frames, one QP: {os.path.getsize(path) / 1e6:.1f} MB, first paint after "
+          f"{sorted(paints)[2]:.0f} ms (median of 5), frame 1 drawn after {whole:.0f} ms")
     check(os.path.getsize(path) < 25e6 and sorted(paints)[2] < 2000, "limits")
     began = browser.run("performance.now()")
     browser.run("document.getElementById('play').click()")
     browser.wait_for("Number(document.getElementById('canvas').dataset.frame) >= 91", 60)
-    print(f"90 frames played in {browser.run('performance.now()') - began:.0f} ms (3003 at full speed)")
+    played = browser.run("performance.now()") - began
+    print(f"90 frames played in {played:.0f} ms (3003 at full speed)")
 
 
 def main():

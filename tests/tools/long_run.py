@@ -1,17 +1,19 @@
 #!/usr/bin/env python3
-"""An encode of many pictures, with the memory that it takes on the host and on the GPU, and what kills leave behind:
+"""Encodes many pictures, samples the memory on host and GPU, and kills encodes at random times.
 
-    tests/tools/long_run.py MOTUS FILE.y4m [--pictures 20000] [--kills 12] [-- OPTIONS OF motus encode, else --qp 28 --preset fast --keyint 30 --gop-coders 8]
+    long_run.py MOTUS FILE.y4m [--pictures 20000] [--kills 12] [-- OPTIONS OF motus encode]
 
-FILE goes in again and again through a pipe. Memory is sampled every fifth of a second: the process's (VmRSS), the device's (nvidia-smi, all programs). It must
-not grow between the first third and the end by more than 2 per cent and 8 MiB. Then the same encode is killed (SIGKILL, and every third time SIGTERM) at random times after
-its first bytes have come: what stands there must be the beginning of the whole stream, so that its whole pictures decode; after SIGTERM it must end with a whole picture, under the
-output's name. Killed before the first picture has been sent, it must leave nothing under that name."""
+FILE goes in again and again through a pipe. Memory is sampled every fifth of a second: the
+process's (VmRSS), the device's (nvidia-smi, all programs). It may grow after the first third by 2
+per cent and 8 MiB at most. Kills (SIGKILL, every third SIGTERM) come after the first bytes: the
+remaining file must begin like the whole stream. After SIGTERM it must end with a whole picture,
+under the output's name. A kill before the first picture must leave nothing under that name."""
 # SPDX-License-Identifier: BSD-2-Clause
 import argparse
 import glob
 import os
 import random
+import re
 import shutil
 import signal
 import subprocess
@@ -22,10 +24,13 @@ import time
 
 
 def feed(pipe, path, pictures, sent):
-    """The pictures of a .y4m, again and again; sent[0] counts. Without pictures the pipe stays open behind the header."""
+    """Sends the pictures of a .y4m, again and again; sent[0] counts. With 0 pictures the pipe stays
+    open behind the header."""
     data = open(path, "rb").read()
     head = data.index(b"\n") + 1
-    size = next(i for i in range(head + 5, len(data)) if data[i:i + 6] in (b"FRAME\n", b"FRAME ")) - head if data.count(b"FRAME", head) > 1 else len(data) - head
+    size = len(data) - head
+    if data.count(b"FRAME", head) > 1:
+        size = 5 + re.search(b"FRAME[ \n]", data[head + 5:]).start()
     n = (len(data) - head) // size
     try:
         pipe.write(data[:head])
@@ -41,14 +46,16 @@ def feed(pipe, path, pictures, sent):
 
 def start(args, output, pictures):
     sent = [0]
-    process = subprocess.Popen([args.motus, "encode", "-", "-o", output, "--quiet", *args.options], stdin=subprocess.PIPE, cwd=args.folder)
-    thread = threading.Thread(target=feed, args=(process.stdin, args.file, pictures, sent), daemon=True)
+    process = subprocess.Popen([args.motus, "encode", "-", "-o", output, "--quiet", *args.options],
+                               stdin=subprocess.PIPE, cwd=args.folder)
+    thread = threading.Thread(target=feed, args=(process.stdin, args.file, pictures, sent),
+                              daemon=True)
     thread.start()
     return process, sent
 
 
 def outputs(args, name):
-    """What stands in the folder for an output, and how many bytes: its part while it is written."""
+    """Returns the files of an output, temporary ones included, and their bytes."""
     found = glob.glob(os.path.join(args.folder, name + "*"))
     try:
         return found, sum(map(os.path.getsize, found))
@@ -57,7 +64,8 @@ def outputs(args, name):
 
 
 def wait_for(args, process, name, least):
-    """Waits until there is an output of so many bytes; False: the program has ended, or two minutes have passed."""
+    """Waits until an output has so many bytes. Returns False once the program has ended, or after
+    two minutes."""
     end = time.monotonic() + 120
     while process.poll() is None and time.monotonic() < end:
         found, size = outputs(args, name)
@@ -70,7 +78,8 @@ def wait_for(args, process, name, least):
 def host_mib(pid):
     try:
         with open(f"/proc/{pid}/status", encoding="ascii") as file:
-            return next((int(line.split()[1]) / 1024 for line in file if line.startswith("VmRSS")), None)
+            sizes = [line.split()[1] for line in file if line.startswith("VmRSS")]
+            return int(sizes[0]) / 1024 if sizes else None
     except OSError:
         return None
 
@@ -80,12 +89,13 @@ def device_mib():
         return None
     used = os.environ.get("CUDA_VISIBLE_DEVICES")  # else the memory of all devices
     chosen = ["-i", used] if used else []
-    out = subprocess.run(["nvidia-smi", *chosen, "--query-gpu=memory.used", "--format=csv,noheader,nounits"], capture_output=True, text=True)
+    out = subprocess.run(["nvidia-smi", *chosen, "--query-gpu=memory.used",
+                          "--format=csv,noheader,nounits"], capture_output=True, text=True)
     return sum(float(word) for word in out.stdout.split()) if out.returncode == 0 else None
 
 
 def grows(samples, k):
-    """Whether column k rises from the first third on: the most of the second third against the most of the last."""
+    """True if column k rises after the first third: compares the maxima of the last two thirds."""
     values = [s[k] for s in samples if s[k] is not None]
     third = len(values) // 3
     return third > 0 and max(values[2 * third:]) > max(values[third:2 * third]) * 1.02 + 8
@@ -105,7 +115,8 @@ def long_encode(args):
     ended = time.monotonic()
     seconds = ended - began
     good = process.returncode == 0 and sent[0] == args.pictures
-    print(f"{sent[0]} pictures in {seconds:.1f} s, {sent[0] / seconds:.0f} pictures/s, {os.path.getsize(os.path.join(args.folder, 'whole.264')) if good else 0} bytes")
+    print(f"{sent[0]} pictures in {seconds:.1f} s, {sent[0] / seconds:.0f} pictures/s, "
+          f"{os.path.getsize(os.path.join(args.folder, 'whole.264')) if good else 0} bytes")
     print("    seconds  pictures   host MiB   device MiB")
     n = len(samples)
     for i in sorted({0, 1, n // 4, n // 2, 3 * n // 4, n - 2, n - 1} & set(range(n))):
@@ -120,7 +131,8 @@ def long_encode(args):
 
 def whole_pictures(data):
     """Coded slices in a stream of one slice a picture."""
-    return sum(data[i + 3] & 31 in (1, 5) for i in (m for m in find_all(data, b"\0\0\1")) if i + 3 < len(data))
+    starts = [i + 3 for i in find_all(data, b"\0\0\1") if i + 3 < len(data)]
+    return sum(data[i] & 31 in (1, 5) for i in starts)
 
 
 def find_all(data, word):
@@ -131,7 +143,8 @@ def find_all(data, word):
 
 
 def kill_early(args):
-    """Whether a kill before the first picture, when the output has been opened, leaves nothing under its name, and SIGTERM no part either."""
+    """True if a kill before the first picture, with the output open, leaves nothing under its name.
+    SIGTERM leaves no temporary file either."""
     good = True
     for kind in (signal.SIGTERM, signal.SIGKILL):
         process, _ = start(args, "early.264", 0)
@@ -140,8 +153,10 @@ def kill_early(args):
         process.wait()
         found, size = outputs(args, "early.264")
         named = os.path.exists(os.path.join(args.folder, "early.264"))
-        if not opened or named or size or process.returncode == 0 or (kind == signal.SIGTERM and found):
-            print(f"FAILED: {kind.name} before the first picture: {found}, {size} bytes, status {process.returncode}")
+        left = named or size or kind == signal.SIGTERM and found
+        if not opened or left or process.returncode == 0:
+            print(f"FAILED: {kind.name} before the first picture: {found}, {size} bytes, status "
+                  f"{process.returncode}")
             good = False
         for path in found:
             os.unlink(path)
@@ -165,12 +180,15 @@ def kills(args, seconds):
         named = bool(found) and found[0].endswith("cut.264")
         same = bool(data) and whole.startswith(data)
         # A plain stream's picture is whole where the next begins, or where it ended by itself.
-        ended = len(data) == len(whole) or whole[len(data):len(data) + 5].startswith((b"\0\0\1", b"\0\0\0\1"))
-        fine = in_time and same and len(found) == 1 and named == (kind == signal.SIGTERM) and (kind == signal.SIGKILL or ended)
+        ended = (len(data) == len(whole)
+                 or whole[len(data):len(data) + 5].startswith((b"\0\0\1", b"\0\0\0\1")))
+        fine = (in_time and same and len(found) == 1 and named == (kind == signal.SIGTERM)
+                and (kind == signal.SIGKILL or ended))
         left.append(whole_pictures(data))
         if not fine:
-            print(f"FAILED: kill {k} ({kind.name}{'' if in_time else ', out of time'}): {found}, {len(data)} bytes, {'the' if same else 'not the'} stream's beginning, "
-                  f"status {process.returncode}")
+            print(f"FAILED: kill {k} ({kind.name}{'' if in_time else ', out of time'}): {found}, "
+                  f"{len(data)} bytes, {'the' if same else 'not the'} stream's beginning, status "
+                  f"{process.returncode}")
             good = False
         for path in found:
             os.unlink(path)
@@ -179,7 +197,8 @@ def kills(args, seconds):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("motus", type=os.path.abspath)
     parser.add_argument("file", type=os.path.abspath)
     parser.add_argument("--pictures", type=int, default=20000)
@@ -187,7 +206,8 @@ def main():
     words = sys.argv[1:]
     at = words.index("--") if "--" in words else len(words)
     args = parser.parse_args(words[:at])
-    args.options = words[at + 1:] or ["--qp", "28", "--preset", "fast", "--keyint", "30", "--gop-coders", "8"]
+    usual = "--qp 28 --preset fast --keyint 30 --gop-coders 8".split()
+    args.options = words[at + 1:] or usual
     with tempfile.TemporaryDirectory() as args.folder:
         good, writing = long_encode(args)
         return 0 if good and kill_early(args) and kills(args, min(2.0, 0.5 * writing)) else 1

@@ -1,9 +1,12 @@
 #!/usr/bin/env python3
-"""How close bitrates come, and whether CRF is monotonic: rate_accuracy.py MOTUS [options] FILE.y4m...
+"""Measures how close bitrates come, and that CRF is monotonic.
 
-Each sequence is run to and fro until it has --pictures pictures, encoded at --rates kb/s (or, with --crf, at these CRFs), and a line says what became of it.
-With --passes 2 by two passes. Ends with 1 where a rate is off by more than --limit percent, or where a higher CRF is larger or better. Takes minutes to hours,
-so it is no test of ctest; docs/rate-control.md has its figures.
+    rate_accuracy.py MOTUS [options] FILE.y4m... [options of motus encode]
+
+Plays each sequence to and fro for --pictures pictures, encodes it at --rates kb/s (or --crf) and
+prints a line. --passes 2 uses two passes. Exit status 1 if a rate is off by more than --limit
+percent, or if a higher CRF is larger or better. Takes minutes to hours, so ctest does not run it;
+docs/rate-control.md has its figures.
 """
 import argparse
 import json
@@ -34,12 +37,13 @@ def frames(path, count):
 
 
 def encode(motus, path, count, arguments):
-    """Bytes and luma PSNR (None without statistics) of one run; on the CPU, unless the arguments say otherwise."""
+    """Returns the bytes and luma PSNR (None without statistics) of one run."""
     with tempfile.TemporaryDirectory() as folder:
         stream, stats = os.path.join(folder, 's.264'), os.path.join(folder, 's.json')
         command = [motus, 'encode', '-', '-o', stream, '--quiet'] + arguments
         wants_psnr = '--crf' in arguments
-        process = subprocess.Popen(command + (['--stats', stats] if wants_psnr else []), stdin=subprocess.PIPE)
+        process = subprocess.Popen(command + (['--stats', stats] if wants_psnr else []),
+                                   stdin=subprocess.PIPE)
         process.stdin.write(header(path)[0])
         for frame in frames(path, count):
             process.stdin.write(frame)
@@ -67,7 +71,8 @@ def rates(options, path, more):
         got = size * 8 * fps / options.pictures / 1000
         off = (got / kbps - 1) * 100
         bad += abs(off) > options.limit
-        print(f'{os.path.basename(path)}: {options.pictures} pictures, {kbps:g} kb/s: {size} bytes, {got:.1f} kb/s, {off:+.3f} %', flush=True)
+        print(f'{os.path.basename(path)}: {options.pictures} pictures, {kbps:g} kb/s: {size} '
+              f'bytes, {got:.1f} kb/s, {off:+.3f} %', flush=True)
     return bad
 
 
@@ -78,14 +83,15 @@ def qualities(options, path, more):
         wrong = last and (size >= last[0] or psnr >= last[1])
         bad += bool(wrong)
         last = size, psnr
-        print(f'{os.path.basename(path)}: {options.pictures} pictures, CRF {crf:g}: {size} bytes, {psnr:.3f} dB{"  NOT MONOTONIC" if wrong else ""}',
-              flush=True)
+        print(f'{os.path.basename(path)}: {options.pictures} pictures, CRF {crf:g}: {size} bytes, '
+              f'{psnr:.3f} dB{"  NOT MONOTONIC" if wrong else ""}', flush=True)
     return bad
 
 
 def main():
     numbers = lambda text: [float(v) if '.' in v else int(v) for v in text.split(',')]
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument('motus')
     parser.add_argument('files', nargs='+')
     parser.add_argument('--pictures', type=int, default=1500)
@@ -98,7 +104,8 @@ def main():
         more += ['--backend', 'cpu']
     if bool(options.rates) == bool(options.crf):
         parser.error('either --rates or --crf')
-    return 1 if sum((rates if options.rates else qualities)(options, path, more) for path in options.files) else 0
+    judge = rates if options.rates else qualities
+    return 1 if sum(judge(options, path, more) for path in options.files) else 0
 
 
 if __name__ == '__main__':

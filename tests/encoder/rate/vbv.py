@@ -1,9 +1,12 @@
 #!/usr/bin/env python3
-"""The decoder's buffer as Annex C of H.264 describes it, from the stream alone: vbv.py [--rate BITS_A_SECOND --size BITS --fps N/D] FILE.264...
+"""Checks the decoder's buffer of Annex C of H.264 from the stream alone.
 
-Reads the HRD parameters of the VUI and the buffering period and picture timing messages, and checks every access unit's arrival and removal (C.1, C.2.1):
-no picture comes too late (underflow), with cbr_flag the buffer is never full before the last bit of a stream, and delays are what the buffer allows. Streams
-without HRD are held against the rate and size given, as a leaky bucket that is nine tenths full at first. Exit status 1 where anything is wrong.
+    vbv.py [--rate BITS_A_SECOND --size BITS --fps N/D] FILE.264...
+
+Reads the VUI's HRD parameters, buffering periods and picture timings, and checks arrival and
+removal of every access unit (C.1, C.2.1): no underflow; with cbr_flag the buffer is never full
+before the last bit; delays fit the buffer. A stream without HRD is checked against the given rate
+and size, as a leaky bucket that begins nine tenths full. Exit status 1 if anything is wrong.
 """
 import argparse
 import sys
@@ -53,7 +56,8 @@ def read_hrd(b):
         rate, size, cbr = (b.ue() + 1) << (6 + rate_scale), (b.ue() + 1) << (4 + size_scale), b.u(1)
         if i == 0:
             hrd.update(rate=rate, size=size, cbr=cbr)
-    hrd['initial_bits'], hrd['removal_bits'], hrd['output_bits'] = b.u(5) + 1, b.u(5) + 1, b.u(5) + 1
+    for name in ('initial_bits', 'removal_bits', 'output_bits'):
+        hrd[name] = b.u(5) + 1
     hrd['offset_bits'] = b.u(5)
     return hrd
 
@@ -146,7 +150,8 @@ def check_hrd(sps, units, complain):
             if delay < 1 or (delay + offset) * h['rate'] > 90000 * h['size'] + h['rate']:
                 complain(n, f'initial delay {delay} + {offset} is more than the buffer')
             if n and delay > (removal - final) * 90000 + 1:
-                complain(n, f'initial delay {delay} is longer than {float((removal - final) * 90000):.1f}')
+                complain(n, f'initial delay {delay} is longer than '
+                         f'{float((removal - final) * 90000):.1f}')
         earliest = removal - Fraction(delay + (0 if unit['buffering'] else offset), 90000)
         begins = final if h['cbr'] else max(final, earliest)  # C.1.1
         if n == 0:
@@ -204,7 +209,8 @@ def check_file(path, args):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument('--rate', type=int)
     parser.add_argument('--size', type=int)
     parser.add_argument('--fps', default='25')

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Streams with a VBV against the standard's buffer: vbv_streams.py MOTUS [FILE.y4m...]
+"""Checks streams with a VBV against the standard's buffer: vbv_streams.py MOTUS [FILE.y4m...]
 
-Encodes generated sequences (cuts, fades to black and back, noise that comes and goes, stills) and those given at random rates and buffer sizes, with and without
-HRD, and holds each stream against vbv.py, its rate against the one that was asked for where that is constant, and its size against what the summary says.
-MOTUS_VBV=N makes N streams (16); MOTUS_SEED.
+Encodes generated sequences (cuts, fades, noise that comes and goes, stills) and the given files at
+random rates and buffer sizes, with and without HRD. vbv.py judges each stream; constant rates must
+be met, and sizes must be those of the summary. MOTUS_VBV=N makes N streams (16); MOTUS_SEED.
 """
 import json
 import os
@@ -42,13 +42,15 @@ def fade(source, target, rng):
 
 
 def sequences(motus, folder, rng):
-    kinds = [['--cut', '7', '--noise', '3'], ['--cut', '23', '--objects', '8'], ['--pan', '0,0', '--noise', '0'],
-             ['--pan', '3.25,-2', '--noise', '12'], ['--zoom', '1.02', '--cut', '31']]
+    kinds = [['--cut', '7', '--noise', '3'], ['--cut', '23', '--objects', '8'],
+             ['--pan', '0,0', '--noise', '0'], ['--pan', '3.25,-2', '--noise', '12'],
+             ['--zoom', '1.02', '--cut', '31']]
     made = []
     for k, kind in enumerate(kinds):
         path = os.path.join(folder, f'{k}.y4m')
         size = rng.choice(['176x144', '128x96', '208x160'])
-        subprocess.run([motus, 'synth', path, '--size', size, '--frames', '75', '--seed', str(k + 1)] + kind, check=True)
+        subprocess.run([motus, 'synth', path, '--size', size, '--frames', '75', '--seed',
+                        str(k + 1)] + kind, check=True)
         made.append(path)
     faded = os.path.join(folder, 'fade.y4m')
     fade(made[1], faded, rng)
@@ -60,7 +62,8 @@ def settings(rng, width, height):
     rate = max(16, int(width * height * 25 * rng.choice([0.03, 0.06, 0.12, 0.25, 0.6, 1.5]) / 1000))
     size = max(8, int(rate * rng.choice([0.4, 0.7, 1, 2])))
     maxrate = rate if rng.random() < 0.5 else int(rate * rng.uniform(1.1, 3))
-    arguments = ['--vbv-maxrate', str(maxrate), '--vbv-bufsize', str(size), '--preset', 'faster', '--keyint', str(rng.choice([15, 50, 250]))]
+    arguments = ['--vbv-maxrate', str(maxrate), '--vbv-bufsize', str(size), '--preset', 'faster',
+                 '--keyint', str(rng.choice([15, 50, 250]))]
     if rng.random() < 0.25:
         arguments += ['--crf', str(rng.randint(10, 30))]
     else:
@@ -80,7 +83,8 @@ def check(motus, source, folder, rng):
     width, height, fps = header(source)
     arguments, rate, size, hrd = settings(rng, width, height)
     stream, stats = os.path.join(folder, 's.264'), os.path.join(folder, 's.json')
-    command = [motus, 'encode', source, '-o', stream, '--stats', stats, '--quiet', '--backend', 'cpu', '--threads', '1'] + arguments
+    command = [motus, 'encode', source, '-o', stream, '--stats', stats, '--quiet', '--backend',
+               'cpu', '--threads', '1'] + arguments
     subprocess.run(command, check=True)
     report = json.load(open(stats))
     wrong = []
@@ -90,17 +94,19 @@ def check(motus, source, folder, rng):
         wrong.append('HRD parameters')
     if sps['hrd']:
         vbv.check_hrd(sps, units, complain)
-    vbv.check_bucket(units, rate if not sps['hrd'] else sps['hrd']['rate'], size if not sps['hrd'] else sps['hrd']['size'],
-                     vbv.Fraction(fps), complain)
+    told = sps['hrd'] or {'rate': rate, 'size': size}
+    vbv.check_bucket(units, told['rate'], told['size'], vbv.Fraction(fps), complain)
     if len(units) != report['frames']:
         wrong.append(f'{len(units)} access units of {report["frames"]}')
     late = report['vbv_underflows']
     # A picture that does not fit at QP 51 is coded all the same, and told.
-    if wrong and late and all(f['mean_qp'] > 50.9 for f in report['per_frame'] if f['vbv_fullness'] < 0):
+    if wrong and late and all(f['mean_qp'] > 50.9 for f in report['per_frame']
+                              if f['vbv_fullness'] < 0):
         return [], 1, report['coded_again']
     if late and not wrong:
         wrong.append(f'{late} underflows are told, and there are none')
-    return [f'{" ".join(arguments)} {os.path.basename(source)}: {w}' for w in wrong[:3]], 0, report['coded_again']
+    what = f'{" ".join(arguments)} {os.path.basename(source)}'
+    return [f'{what}: {w}' for w in wrong[:3]], 0, report['coded_again']
 
 
 def main():
@@ -118,7 +124,8 @@ def main():
             again += recoded
     for line in failures:
         print('FAILED:', line)
-    print(f'{count} streams, {len(failures)} failures, {hopeless} with a picture too large at QP 51 (told), {again} pictures coded again')
+    print(f'{count} streams, {len(failures)} failures, {hopeless} with a picture too large at QP '
+          f'51 (told), {again} pictures coded again')
     return bool(failures)
 
 
