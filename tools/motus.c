@@ -55,6 +55,7 @@ static void sleep_when_idle(char **argv) {
 }
 
 int main(int argc, char **argv) {
+    motus_standard_files_open();
     if (argc < 2) {
         motus_warn("a command is missing: encode, search, compare, synth, bench or info "
                    "(see motus --help)");

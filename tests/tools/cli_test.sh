@@ -85,7 +85,7 @@ refuse_listed_inputs() {
         refused 2 'is the input as well' encode "a list/$list" -o in.264 --recon 'a list/two.264'
     done
     refused 2 'is the input as well' encode master.m3u8 -o 'a list/two.264'
-    refused 2 'is the background, an input' encode in.y4m -o 'a list/two.264' --key green --background 'a list/concat.txt'
+    refused 2 'is the background, an input as well' encode in.y4m -o 'a list/two.264' --key green --background 'a list/concat.txt'
     cp in.y4m three.264 && printf 'three.264\n' >no_list.yuv
     ok 'text that is no playlist names nothing' "$motus" encode no_list.yuv --size 2x2 --frames 1 -o three.264 --quiet
     rm -r 'a list' master.m3u8 three.264 no_list.yuv
@@ -134,6 +134,8 @@ usage_errors() {
     ln -f linked.y4m back.y4m
     refused 2 'back.y4m: is the background, an input' encode in.y4m -o out.264 --key green --background linked.y4m --recon back.y4m
     refused 2 'back.y4m: is the background, an input' filter in.y4m -o back.y4m --key green --background linked.y4m
+    refused 2 'back.csv: is the field \(--mvs-in\), an input as well' encode in.y4m -o out.264 --mvs back.csv --mvs-in back.csv
+    refused 2 'back.log: is the pass log \(--pass-log\), an input as well' encode in.y4m -o out.264 --bitrate 9 --pass 2 --pass-log back.log --stats back.log
     cp in.y4m series01.264
     refused 2 'series01.264: is the input as well' encode 'series%02d.264' -o series01.264
     refuse_listed_inputs
@@ -327,6 +329,11 @@ odd_sizes() {
     ok 'odd sizes are encoded' [ $? = 0 ]
     ok 'with a note' grep -q '^motus: odd.y4m: note: 35x19 is cropped to 34x18' err
     ok 'cropped' grep -q 'W34 H18' <(head -1 odd_r.y4m)
+    # Messages must not go into a file that got number 2.
+    "$motus" encode odd.y4m -o closed.264 0>&- 1>&- 2>&-
+    ok 'descriptors 0 to 2 may be closed' cmp -s closed.264 odd.264
+    "$motus" encode odd.y4m -o - >&- 2>err
+    ok 'but standard output is not there then' grep -q '^motus: standard output: Bad file descriptor' err
     encode tiny.y4m -o tiny.264 --recon tiny_r.y4m
     ok '2x2' grep -q 'W2 H2' <(head -1 tiny_r.y4m)
 }

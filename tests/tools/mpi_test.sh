@@ -303,6 +303,18 @@ if [ -e out.264.motus-journal ]; then
         ok "a damaged journal" cmp ref.264 out.264
         rm -f out.264
     done
+    for torn in 0 5 30; do # a crash before the header was written out
+        head -c $torn kept >small.264.motus-journal
+        ranks 2 encode one.y4m -o small.264 "${common[@]}" --quiet --resume
+        ok "a journal of $torn bytes" [ -s small.264 ]
+    done
+    head -c 9000 /dev/zero >small.264.motus-journal
+    ranks 2 encode one.y4m -o small.264 "${common[@]}" --quiet --resume
+    ok "a journal of zeros" [ ! -e small.264.motus-journal ]
+    echo text >small.264.motus-journal
+    ranks 2 encode one.y4m -o small.264 "${common[@]}" --quiet --resume
+    ok "a file that is no journal" [ "$(cat small.264.motus-journal)" = text ]
+    rm small.264*
     cp kept out.264.motus-journal
     ranks 2 "${slow[@]}" --discard
     ok "discarded" cmp ref.264 out.264
@@ -311,7 +323,7 @@ else
 fi
 
 # Many files: what is broken is told, and the rest is done.
-mkdir files coded copies
+mkdir files copies
 n=${MOTUS_BATCH:-30}
 for i in $(seq 4); do "$motus" synth "files/f$i.y4m" --size 32x32 --frames "$i" >/dev/null 2>err; done
 for i in $(seq 5 "$n"); do ln files/f$((i % 4 + 1)).y4m files/f"$i".y4m; done
@@ -322,6 +334,9 @@ cp files/f1.y4m copies/
 ls files/* >list
 echo "files/missing.y4m" >>list
 echo "copies/f1.y4m" >>list
+ranks 3 batch list -o list --qp 30 --backend cpu --threads 1
+ok "batch: a folder that cannot be made fails" [ $? = 1 ]
+ok "batch: once" [ "$(grep '^motus: ' err)" = 'motus: list: is no folder' ]
 ranks 3 batch list -o coded --report report.json --qp 30 --backend cpu --threads 1
 ok "batch: status" [ $? = 1 ]
 ok "batch: outputs" [ "$(find coded -mindepth 1 | wc -l)" = "$n" ]

@@ -190,14 +190,14 @@ static int same_output(const char *a, const char *b) {
            same_file(&st, &other);
 }
 
-int motus_check_names(const char *command, const char *const *inputs, int n_inputs,
+int motus_check_names(const char *command, const MotusInputName *inputs, int n_inputs,
                       const char *const *outputs, int n_outputs) {
     for (int i = 0; i < n_outputs; i++) {
         if (!outputs[i]) continue;
         for (int j = 0; j < n_inputs; j++)
-            if (inputs[j] && is_input(inputs[j], outputs[i]))
+            if (inputs[j].path && is_input(inputs[j].path, outputs[i]))
                 return motus_usage_error(command, "%s: is %s as well; nothing was done", outputs[i],
-                                         j ? "the background, an input" : "the input");
+                                         inputs[j].what);
         for (int j = 0; j < i; j++)
             if (outputs[j] && same_output(outputs[i], outputs[j]))
                 return motus_usage_error(command, "%s: is named for two outputs", outputs[i]);

@@ -86,10 +86,15 @@ void motus_modes_text(uint32_t modes, char *text, size_t size);
 // MOTUS_OK if this build and machine have the backend; else *error names the option.
 MotusStatus motus_backend_check(MotusBackend backend, MotusError *error);
 
+// A file that a command reads, with the words for it in "is WHAT as well".
+typedef struct MotusInputName {
+    const char *path, *what;
+} MotusInputName;
+
 // Returns -1 if no output is an input, too, or named twice; else the exit status after one line.
 // Inputs include the files of a numbered series and of playlists. Files are compared by device and
 // inode; devices and pipes may be named twice. NULL names are skipped.
-int motus_check_names(const char *command, const char *const *inputs, int n_inputs,
+int motus_check_names(const char *command, const MotusInputName *inputs, int n_inputs,
                       const char *const *outputs, int n_outputs);
 
 // True if `path` ends in one of the endings, ignoring case: ".a\0.b\0", closed by an empty one.

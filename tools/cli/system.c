@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "tools/cli/system.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "common/cpu.h"
 
@@ -40,6 +42,13 @@ void motus_cpu_name(char *text, size_t size) {
 const char *motus_cpu_instructions(void) {
     unsigned flags = motus_cpu_flags();
     return flags & MOTUS_CPU_AVX512 ? "avx512" : flags & MOTUS_CPU_AVX2 ? "avx2" : "c";
+}
+
+void motus_standard_files_open(void) {
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0 &&
+            open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) != fd)
+            return;
 }
 
 static const char visible[] = "CUDA_VISIBLE_DEVICES";

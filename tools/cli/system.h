@@ -1,4 +1,4 @@
-// The machine: clocks, the CPU, and the CUDA devices that this process sees.
+// The machine: clocks, the CPU, standard files, and the CUDA devices that this process sees.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef TOOLS_CLI_SYSTEM_H
 #define TOOLS_CLI_SYSTEM_H
@@ -16,6 +16,10 @@ void motus_cpu_name(char *text, size_t size);
 
 // Returns the fastest instructions that motus uses here: "avx512", "avx2" or "c".
 const char *motus_cpu_instructions(void);
+
+// Opens /dev/null on descriptors 0 to 2 that are closed, so that no file gets their numbers: a
+// message would be written into it. Reading 0 and writing 1 or 2 fail there as on a closed one.
+void motus_standard_files_open(void);
 
 // Hides all CUDA devices but the first: CUDA opens every device that it sees, 0.2 s each.
 // CUDA_VISIBLE_DEVICES, if set, stays as it is. Call it before CUDA's first call.

@@ -122,7 +122,11 @@ static int check(MotusCompareOptions *o, const ParsedOptions *parsed) {
             "compare",
             "--x264-args and --settings exclude each other: write the options into the file");
     const char *outputs[] = {o->json, o->csv};
-    return motus_check_names("compare", o->input, o->n_inputs, outputs, 2);
+    int status = -1;
+    for (int i = 0; i < o->n_inputs && status < 0; i++)
+        status =
+            motus_check_names("compare", &(MotusInputName){o->input[i], "an input"}, 1, outputs, 2);
+    return status;
 }
 
 static MotusStatus choose_encoders(MotusCompareOptions *o, const ParsedOptions *parsed,

@@ -206,9 +206,12 @@ static int check(MotusEncodeOptions *o) {
         return motus_usage_error("encode", "--mvs-final: goes with --mvs-in");
     o->config.export_field = names->field != NULL;
     names->pass_log = o->rate.pass == 1 ? o->rate.pass_log : NULL;
-    const char *log_in = o->rate.pass == 2 ? o->rate.pass_log : NULL,
-               *inputs[] = {o->input, o->filters.background, log_in, o->mvs_in},
-               *outputs[] = {names->stream, names->recon,    names->stats,
+    const MotusInputName inputs[] = {
+        {o->input, "the input"},
+        {o->filters.background, "the background, an input"},
+        {o->rate.pass == 2 ? o->rate.pass_log : NULL, "the pass log (--pass-log), an input"},
+        {o->mvs_in, "the field (--mvs-in), an input"}};
+    const char *outputs[] = {names->stream, names->recon,    names->stats,
                              names->mvs,    names->pass_log, names->field};
     status = motus_check_names("encode", inputs, 4, outputs, 6);
     if (status < 0) status = motus_rate_options_apply(&o->rate, &o->config);

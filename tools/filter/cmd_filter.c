@@ -65,7 +65,9 @@ static int parse(FilterOptions *o, int argc, char **argv) {
     o->reader.width = o->size[0], o->reader.height = o->size[1], o->reader.threads = o->threads;
     o->reader.log = motus_print_log, o->reader.opaque = &o->quiet,
     o->reader.interrupted = motus_signal_caught;
-    const char *inputs[] = {o->input, list->background}, *outputs[] = {o->output, o->plot};
+    const MotusInputName inputs[] = {{o->input, "the input"},
+                                     {list->background, "the background, an input"}};
+    const char *outputs[] = {o->output, o->plot};
     return motus_check_names("filter", inputs, 2, outputs, 2);
 }
 

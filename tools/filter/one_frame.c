@@ -2,16 +2,15 @@
 #include "tools/filter/one_frame.h"
 
 #include <assert.h>
-#include <errno.h>
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "common/error.h"
 #include "common/int_core.h"
 #include "tools/cli/cmd.h"
+#include "tools/cli/outputs.h"
 #include "tools/cli/signals.h"
 
 enum { GAP = 4, GAP_SHADE = 128 };
@@ -75,21 +74,12 @@ uint8_t motus_log_shade(double v, double most) {
     return (uint8_t)lround(255 * log1p(fmin(fabs(v), most)) / log1p(fmax(most, 1)));
 }
 
-// Makes the directory unless it exists.
-static MotusStatus make_directory(const char *path, MotusError *error) {
-    struct stat is;
-    if (!mkdir(path, 0777) || (errno == EEXIST && !stat(path, &is) && S_ISDIR(is.st_mode)))
-        return MOTUS_OK;
-    return motus_fail(error, MOTUS_ERR_IO, "%s: %s", motus_shown(path),
-                      errno == EEXIST ? "is no directory" : strerror(errno));
-}
-
 MotusStatus motus_strip_write(const char *directory, const char *name, const MotusPlane *planes,
                               int n, MotusError *error) {
     int width = GAP * (n - 1), height = 0, x = 0;
     for (int i = 0; i < n; i++)
         width += planes[i].width, height = motus_max(height, planes[i].height);
-    MotusStatus status = make_directory(directory, error);
+    MotusStatus status = motus_folder_make(directory, error);
     if (status) return status;
     MotusPlane strip = motus_plane_alloc(width, height);
     if (!strip.data) return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");

@@ -17,6 +17,7 @@
 #include "common/error.h"
 #include "motus/version.h"
 #include "tools/cli/cmd.h"
+#include "tools/cli/outputs.h"
 #include "tools/cli/signals.h"
 #include "tools/cli/system.h"
 #include "tools/encode/encode.h"
@@ -303,6 +304,7 @@ int motus_batch(MotusBatch *batch) {
     pthread_t thread;
     MPI_Comm_size(MPI_COMM_WORLD, &r.ranks);
     MotusStatus status = read_list(&r, &error);
+    if (!status) status = motus_folder_make(batch->folder, &error);
     int begins = !status;
     MPI_Bcast(&begins, 1, MPI_INT, 0, MPI_COMM_WORLD);
     if (!status) {

@@ -120,12 +120,37 @@ static MotusStatus read_records(MotusJournal *j, MotusError *error) {
     return ftruncate(j->fd, j->end) ? failed(j, errno, error) : MOTUS_OK;
 }
 
-// Compares the header's three lines with those of this job.
+static MotusStatus write_header(MotusJournal *j, const char *settings, const char *input,
+                                MotusError *error) {
+    int cause = ftruncate(j->fd, 0) || lseek(j->fd, 0, SEEK_SET) < 0 ? errno : 0;
+    const char *const piece[] = {MAGIC, settings, "\n", input, "\n"};
+    for (int i = 0; i < 5 && !cause; i++) {
+        cause = write_all(j->fd, piece[i], strlen(piece[i]));
+        j->end += (int64_t)strlen(piece[i]);
+    }
+    return cause ? failed(j, cause, error) : MOTUS_OK;
+}
+
+// True if a crash left these first `n` bytes: a header that ends early, or zeros that were never
+// written over. No record follows either.
+static int is_torn(const char *text, ssize_t n) {
+    const size_t magic = strlen(MAGIC), given = n > 0 ? (size_t)n : 0;
+    size_t lines = 0, zeros = 0;
+    for (size_t i = 0; i < given; i++) lines += text[i] == '\n', zeros += !text[i];
+    return zeros == given ||
+           (lines < 3 && !zeros && !strncmp(text, MAGIC, given < magic ? given : magic));
+}
+
+// Compares the header's three lines with those of this job. Begins anew if a crash cut them off.
 static MotusStatus check_header(MotusJournal *j, const char *settings, const char *input,
                                 MotusError *error) {
     char *text = motus_alloc(1, MAX_HEADER_BYTES);
     if (!text) return failed(j, ENOMEM, error);
     const ssize_t n = pread(j->fd, text, MAX_HEADER_BYTES - 1, 0);
+    if (is_torn(text, n)) {
+        motus_free(text);
+        return write_header(j, settings, input, error);
+    }
     char *line[3] = {text, NULL, NULL}, *end = text;
     for (int i = 0; i < 3 && end && n > 0; i++) {
         line[i] = end;
@@ -141,17 +166,6 @@ static MotusStatus check_header(MotusJournal *j, const char *settings, const cha
     if (!other) return MOTUS_OK;
     return motus_fail(error, MOTUS_ERR_FORMAT, "%s: %s; --discard begins anew",
                       motus_shown(j->name), other);
-}
-
-static MotusStatus write_header(MotusJournal *j, const char *settings, const char *input,
-                                MotusError *error) {
-    int cause = ftruncate(j->fd, 0) || lseek(j->fd, 0, SEEK_SET) < 0 ? errno : 0;
-    const char *const piece[] = {MAGIC, settings, "\n", input, "\n"};
-    for (int i = 0; i < 5 && !cause; i++) {
-        cause = write_all(j->fd, piece[i], strlen(piece[i]));
-        j->end += (int64_t)strlen(piece[i]);
-    }
-    return cause ? failed(j, cause, error) : MOTUS_OK;
 }
 
 static MotusStatus open_file(MotusJournal *j, MotusJournalUse use, MotusError *error) {

@@ -10,6 +10,7 @@
 #include "motus/version.h"
 #include "tools/cli/cmd.h"
 #include "tools/cli/signals.h"
+#include "tools/cli/system.h"
 #include "tools/mpi/batch.h"
 #include "tools/mpi/setup.h"
 
@@ -43,7 +44,8 @@ static const char help[] =
     "  --discard           begin anew although there is such a journal\n"
     "  --rank0-muxes-only  rank 0 codes nothing itself; for many ranks\n"
     "  --times FILE.csv    the time of each segment of the stream (for tools/scale_sim.py)\n"
-    "A batch does not end with a file that fails: the others are done, the failure is printed,\n"
+    "A batch makes FOLDER. It does not end with a file that fails: the others are done, the "
+    "failure is printed,\n"
     "and the exit status is 1. --resume leaves out files whose output is no older than they are.\n"
     "--bitrate takes two passes, the first at CRF 23, over an input that is a file. Not here\n"
     "yet, but for a batch: VBV, --pass 1, --recon, --stats, --mvs, filters.\n"
@@ -209,6 +211,7 @@ static int encode(int rank, int argc, char **argv) {
 
 int main(int argc, char **argv) {
     int rank, given;
+    motus_standard_files_open();
     if (argc < 2 || !strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") ||
         (argc == 3 && !strcmp(argv[2], "--help"))) {
         fputs(help, argc < 2 ? stderr : stdout);

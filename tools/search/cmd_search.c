@@ -94,7 +94,8 @@ static int parse(SearchOptions *o, int argc, char **argv) {
     o->reader.width = o->size[0], o->reader.height = o->size[1], o->reader.threads = me->threads;
     o->reader.log = motus_print_log, o->reader.opaque = &o->quiet,
     o->reader.interrupted = motus_signal_caught;
-    return motus_check_names("search", &o->input, 1, &o->output, 1);
+    const MotusInputName input = {o->input, "the input"};
+    return motus_check_names("search", &input, 1, &o->output, 1);
 }
 
 static MotusStatus open_all(SearchJob *s) {

@@ -92,9 +92,10 @@ static int parse(ViewOptions *o, int argc, char **argv) {
     v->reader.width = o->size[0], v->reader.height = o->size[1], v->reader.threads = v->me.threads,
     v->reader.log = motus_print_log;
     v->lambda_q8 = (uint32_t)o->lambda;
-    const char *inputs[3] = {o->sources[0], o->sources[1], v->picture};
-    for (int i = 0; i < 3 && status < 0; i++)
-        status = motus_check_names("view", &inputs[i], 1, &o->output, 1);
+    const MotusInputName inputs[] = {{o->sources[0], "the input"},
+                                     {o->sources[1], "the second input"},
+                                     {v->picture, "the picture (--picture)"}};
+    status = motus_check_names("view", inputs, 3, &o->output, 1);
     return status;
 }
 

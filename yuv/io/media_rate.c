@@ -9,6 +9,7 @@
 #define LOOK 64               // most packets whose times are examined
 #define LOOK_BYTES (16 << 20) // and their most bytes
 #define FEW_HOLES 16          // one hole in so many distances is allowed
+#define NEARBY 4              // distances between the holes that one loss leaves among B pictures
 #define UNSETTLED 16          // latest times, whose neighbours may come later (B pictures)
 #define HIGHEST_GUESS 240     // most frames/s that a container may claim for a single picture
 #define MAX_TERM 1001000      // of a measured rate's fraction
@@ -58,24 +59,29 @@ static int near(int64_t d, int64_t mean) {
 }
 
 // Returns the distance of neighbours if all have it, except for rounding and a few holes of whole
-// pictures; else 0.
-static double even_distance(const int64_t *times, int n) {
-    int64_t d[LOOK];
+// pictures; else 0. *same gets the number of neighbours at that distance. A broadcast loses
+// packets: there one loss is allowed wherever it is, with all the holes that it leaves.
+static double even_distance(const int64_t *times, int n, int broadcast, int *same) {
+    int64_t d[LOOK], sum = 0;
+    int holes = 0, last = -NEARBY;
     for (int i = 0; i < n - 1; i++) d[i] = times[i + 1] - times[i];
     qsort(d, (size_t)n - 1, sizeof *d, by_value);
-    int64_t median = d[(n - 1) / 2], sum = 0;
-    int holes = 0, usual_ones = 0;
+    const int64_t median = d[(n - 1) / 2];
+    *same = 0;
     for (int i = 0; i < n - 1; i++) {
-        if (near(d[i], median)) {
-            sum += d[i];
-            usual_ones++;
-        } else if (d[i] > median && near(d[i] / ((d[i] + median / 2) / median), median)) {
-            holes++;
+        const int64_t gap = times[i + 1] - times[i];
+        if (near(gap, median)) {
+            sum += gap;
+            ++*same;
+        } else if (gap > median && near(gap / ((gap + median / 2) / median), median)) {
+            holes += !broadcast || i - last > NEARBY;
+            last = i;
         } else {
             return 0;
         }
     }
-    return holes * FEW_HOLES > usual_ones ? 0 : (double)sum / usual_ones;
+    if (broadcast && holes == 1 && *same > NEARBY) holes = 0;
+    return holes * FEW_HOLES > *same ? 0 : (double)sum / *same;
 }
 
 static MotusRational fraction(double rate) {
@@ -124,16 +130,21 @@ int motus_media_measure(MotusReader *reader) {
         int code = look_ahead(reader, times, &n, &more, &untimed);
         if (code < 0) return code;
     }
+    const int broadcast = (m->format->iformat->flags & AVFMT_TS_DISCONT) != 0,
+              claims = within(value(guess), value(stream->avg_frame_rate), 0.001);
     if (n < 2) {
+        m->says_even = broadcast && claims; // a pipe: its times are seen as they come
         int single = !more || stream->disposition & AV_DISPOSITION_ATTACHED_PIC;
         info->fps = single && value(guess) > HIGHEST_GUESS
                         ? usual
                         : unmeasured(guess, stream->avg_frame_rate);
     } else {
-        double even = even_distance(times, n);
+        int same;
+        double even = even_distance(times, n, broadcast, &same);
         info->variable = even == 0;
         info->fps = measured(stream, guess, times, n, more, even);
-        m->says_even = even && within(value(guess), value(stream->avg_frame_rate), 0.001);
+        m->says_even = even && claims;
+        if (m->says_even && broadcast) m->even = same; // a hole near the beginning counts
     }
     info->time_base = (MotusRational){stream->time_base.num, stream->time_base.den};
     m->period = av_rescale_q(1, (AVRational){info->fps.den, info->fps.num}, stream->time_base);

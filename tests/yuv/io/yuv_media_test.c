@@ -297,6 +297,69 @@ static void cuts(void) {
     clip_remove(&clip);
 }
 
+enum { SENT = 70, LOST = 10 };
+
+// Writes a transport stream of SENT pictures without the packets [first, first + LOST).
+static void write_lossy(const char *path, int b_pictures, int first) {
+    AVFormatContext *format = NULL;
+    CU_ASSERT_FATAL(avformat_alloc_output_context2(&format, NULL, "mpegts", path) >= 0);
+    AVStream *stream = avformat_new_stream(format, NULL);
+    AVCodecContext *encoder = avcodec_alloc_context3(avcodec_find_encoder(AV_CODEC_ID_MPEG2VIDEO));
+    encoder->width = encoder->height = 32;
+    encoder->pix_fmt = AV_PIX_FMT_YUV420P;
+    encoder->time_base = (AVRational){1, 25};
+    encoder->framerate = stream->avg_frame_rate = (AVRational){25, 1};
+    encoder->max_b_frames = b_pictures;
+    encoder->thread_count = 1;
+    CU_ASSERT_EQUAL_FATAL(avcodec_open2(encoder, NULL, NULL), 0);
+    avcodec_parameters_from_context(stream->codecpar, encoder);
+    CU_ASSERT_FATAL(avio_open(&format->pb, path, AVIO_FLAG_WRITE) >= 0);
+    CU_ASSERT_FATAL(avformat_write_header(format, NULL) >= 0);
+    AVFrame *frame = av_frame_alloc();
+    AVPacket *packet = av_packet_alloc();
+    frame->format = AV_PIX_FMT_YUV420P;
+    frame->width = frame->height = 32;
+    CU_ASSERT_EQUAL_FATAL(av_frame_get_buffer(frame, 0), 0);
+    for (int n = 0, k = 0; n <= SENT; n++) {
+        frame->pts = n;
+        avcodec_send_frame(encoder, n < SENT ? frame : NULL);
+        for (; !avcodec_receive_packet(encoder, packet); k++) {
+            packet->duration = 1;
+            av_packet_rescale_ts(packet, encoder->time_base, stream->time_base);
+            if (k < first || k >= first + LOST) av_interleaved_write_frame(format, packet);
+            av_packet_unref(packet);
+        }
+    }
+    av_write_trailer(format);
+    avio_closep(&format->pb);
+    av_packet_free(&packet);
+    av_frame_free(&frame);
+    avcodec_free_context(&encoder);
+    avformat_free_context(format);
+}
+
+// Pictures that are not in a broadcast are counted by the times of the others, wherever they are,
+// also in a short clip and among B pictures.
+static void lost_packets(void) {
+    static const int firsts[] = {2, 8, 30, 56, SENT};
+    char path[128];
+    snprintf(path, sizeof path, "%s/lossy.ts", folder);
+    for (int i = 0; i < 10; i++) {
+        const int first = firsts[i / 2], b = i % 2 * 2;
+        MotusReader *reader = NULL;
+        MotusFrame *f = NULL;
+        write_lossy(path, b, first);
+        REQUIRE_OK(motus_reader_open(&reader, path, &(MotusReaderOptions){.threads = 1}, NULL));
+        while (!motus_reader_next(reader, &f, NULL)) motus_frame_unref(&f);
+        const int64_t missing = motus_reader_damage(reader).missing;
+        MOTUS_CHECK(missing == (first < SENT ? LOST : 0) && !motus_reader_info(reader)->variable,
+                    "%d B pictures, lost from %d on: %lld missing, variable %d", b, first,
+                    (long long)missing, motus_reader_info(reader)->variable);
+        motus_reader_close(&reader);
+    }
+    unlink(path);
+}
+
 static void failing_allocations(void) {
     Clip clip = {"alloc.mkv", AV_CODEC_ID_FFV1, AV_PIX_FMT_YUV422P, 32, 32, {0}};
     clip_fill(&clip);
@@ -327,4 +390,4 @@ static int run(const char *suite, const MotusTest *tests, int argc, char **argv)
 }
 
 MOTUS_SUITE_BY(run, "yuv_media", TEST(containers), TEST(odd_chroma), TEST(details), TEST(cuts),
-               TEST(failing_allocations))
+               TEST(lost_packets), TEST(failing_allocations))
