@@ -16,10 +16,11 @@ if(NOT MOTUS_CUDA STREQUAL "OFF")
     set(CMAKE_CUDA_VISIBILITY_PRESET hidden)
     find_package(CUDAToolkit REQUIRED)
     set(MOTUS_HAVE_CUDA ON)
-    # Both halves of a .cu are held to the same rule: nvcc's own front end and ptxas, and the host compiler behind it.
+    # One rule for both halves of a .cu: nvcc's front end and ptxas, and the host compiler.
     add_compile_options($<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra>)
     if(MOTUS_WERROR)
-      add_compile_options($<$<COMPILE_LANGUAGE:CUDA>:-Werror=all-warnings> $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Werror>)
+      add_compile_options($<$<COMPILE_LANGUAGE:CUDA>:-Werror=all-warnings>
+                          $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Werror>)
     endif()
   elseif(MOTUS_CUDA STREQUAL "ON")
     message(FATAL_ERROR "MOTUS_CUDA=ON, but no CUDA compiler was found")
@@ -27,8 +28,9 @@ if(NOT MOTUS_CUDA STREQUAL "OFF")
 endif()
 message(STATUS "motus: CUDA backend ${MOTUS_HAVE_CUDA}")
 
-# motus_cuda_sources(FILE.cu...): adds kernels to the library where the backend is built; C code asks with #ifdef MOTUS_HAVE_CUDA. The runtime is linked
-# statically and kept private: a library with the CUDA backend still loads, and runs on the CPU, where there is no driver.
+# motus_cuda_sources(FILE.cu...): adds kernels to the library if the backend is built; C code asks
+# with #ifdef MOTUS_HAVE_CUDA. The runtime is linked statically and kept private: a library with the
+# CUDA backend loads without a driver and runs on the CPU.
 function(motus_cuda_sources)
   if(NOT MOTUS_HAVE_CUDA)
     return()
@@ -38,11 +40,13 @@ function(motus_cuda_sources)
   target_link_libraries(motus_objects PUBLIC CUDA::cudart_static)
 endfunction()
 
-# motus_no_cuda_source(FILE.c): stands in for a folder's .cu files in a build without the backend; its functions ignore their parameters.
+# motus_no_cuda_source(FILE.c): replaces a folder's .cu files in a build without the backend; its
+# functions ignore their parameters.
 function(motus_no_cuda_source file)
   if(MOTUS_HAVE_CUDA)
     return()
   endif()
   target_sources(motus_objects PRIVATE ${file})
-  set_source_files_properties(${file} TARGET_DIRECTORY motus_objects PROPERTIES COMPILE_OPTIONS "-Wno-unused-parameter")
+  set_source_files_properties(${file} TARGET_DIRECTORY motus_objects
+                              PROPERTIES COMPILE_OPTIONS "-Wno-unused-parameter")
 endfunction()

@@ -1,6 +1,8 @@
-# Run by CPack on the files of the packages: man pages are compressed, the licence goes where Debian looks for it, completion for zsh where Debian's zsh looks.
+# CPack runs this on the files of the packages: compresses man pages, moves the licence and zsh's
+# completion to Debian's folders.
 find_program(gzip gzip REQUIRED)
-set(names "runtime=${CPACK_DEBIAN_RUNTIME_PACKAGE_NAME};dev=${CPACK_DEBIAN_DEV_PACKAGE_NAME};tools=motus;mpi=motus-mpi;gstreamer=gstreamer1.0-motus")
+set(names "runtime=${CPACK_DEBIAN_RUNTIME_PACKAGE_NAME}" "dev=${CPACK_DEBIAN_DEV_PACKAGE_NAME}"
+          tools=motus mpi=motus-mpi gstreamer=gstreamer1.0-motus)
 foreach(entry IN LISTS names)
   string(REGEX MATCH "^([a-z]+)=(.*)$" entry "${entry}")
   set(root "${CPACK_TEMPORARY_INSTALL_DIRECTORY}/${CMAKE_MATCH_1}/usr")
@@ -12,7 +14,8 @@ foreach(entry IN LISTS names)
   if(pages)
     execute_process(COMMAND ${gzip} -9nf ${pages} COMMAND_ERROR_IS_FATAL ANY)
   endif()
-  configure_file("${CMAKE_CURRENT_LIST_DIR}/../LICENSE" "${root}/share/doc/${name}/copyright" COPYONLY)
+  configure_file("${CMAKE_CURRENT_LIST_DIR}/../LICENSE" "${root}/share/doc/${name}/copyright"
+                 COPYONLY)
   if(EXISTS "${root}/share/zsh/site-functions")
     file(RENAME "${root}/share/zsh/site-functions" "${root}/share/zsh/vendor-completions")
   endif()

@@ -1,12 +1,16 @@
 # Warnings and sanitizers, for every target.
-add_compile_options($<$<COMPILE_LANGUAGE:C,CXX>:-Wall> $<$<COMPILE_LANGUAGE:C,CXX>:-Wextra> $<$<COMPILE_LANGUAGE:C,CXX>:-Wshadow>
-                    $<$<COMPILE_LANGUAGE:C>:-Wstrict-prototypes> $<$<COMPILE_LANGUAGE:C>:-Wmissing-prototypes>
-                    $<$<COMPILE_LANGUAGE:C>:-Wpointer-arith> $<$<COMPILE_LANGUAGE:C>:-Wvla>)
+foreach(option -Wall -Wextra -Wshadow)
+  add_compile_options($<$<COMPILE_LANGUAGE:C,CXX>:${option}>)
+endforeach()
+foreach(option -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith -Wvla)
+  add_compile_options($<$<COMPILE_LANGUAGE:C>:${option}>)
+endforeach()
 if(MOTUS_WERROR)
   add_compile_options($<$<COMPILE_LANGUAGE:C,CXX>:-Werror>)
 endif()
 if(MOTUS_SANITIZE)
-  add_compile_options($<$<COMPILE_LANGUAGE:C,CXX>:-fsanitize=${MOTUS_SANITIZE}> $<$<COMPILE_LANGUAGE:C,CXX>:-fno-omit-frame-pointer>)
+  add_compile_options($<$<COMPILE_LANGUAGE:C,CXX>:-fsanitize=${MOTUS_SANITIZE}>
+                      $<$<COMPILE_LANGUAGE:C,CXX>:-fno-omit-frame-pointer>)
   if(MOTUS_SANITIZE MATCHES undefined)
     add_compile_options($<$<COMPILE_LANGUAGE:C,CXX>:-fno-sanitize-recover=undefined>)
   endif()

@@ -65,6 +65,11 @@ for suppressed in missingIncludeSystem shiftTooManyBitsSigned \
     cppcheck+=("--suppress=$suppressed")
 done
 
+short_lines() {
+    ! git grep -nIE '.{101}' -- ':!*.md' ':!*.txt' ':!*.json' ':!*.svg' ':!tools/report/uplot'
+}
+
+check "100 columns" short_lines
 check clang-format "$format" --dry-run -Werror "${all[@]}"
 check clang-tidy tidy "--checks=$main_checks" -- "${sources[@]}"
 check "tidy tests" tidy "--checks=$test_checks" -- "${tests[@]}"

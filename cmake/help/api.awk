@@ -1,4 +1,5 @@
-# Turns public headers into motus(3): of each header its opening comment and the functions that it declares. Given: version.
+# Turns public headers into motus(3): the opening comment and the functions of each. Variable:
+# version.
 # SPDX-License-Identifier: BSD-2-Clause
 function escaped(line) {
     gsub(/\\/, "\\e", line)
@@ -16,7 +17,8 @@ BEGIN {
     print ".SH SYNOPSIS\n.nf\n#include <motus/motus.h>\n"
     print "cc program.c $(pkg\\-config \\-\\-cflags \\-\\-libs motus)\n.fi"
     print ".SH DESCRIPTION"
-    print "An overview, made from the headers. What each function takes, returns and leaves to its caller stands beside it in its header."
+    print "An overview, made from the headers. Each header says what its functions take, return and"
+    print "leave to the caller."
 }
 FNR == 1 {
     verbatim(0)

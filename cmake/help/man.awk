@@ -1,5 +1,6 @@
-# Turns a --help text of the program into a man page: the usage line, paragraphs (those with lines that begin with two spaces stay as they are set), and below
-# "Options:" one entry for each option. Given: page (motus-encode), about (one line), version, also (other pages).
+# Turns a --help text of the program into a man page: the usage line, paragraphs (unfilled if a line
+# begins with two spaces), and below "Options:" one entry for each option. Variables: page
+# (motus-encode), about (one line), version, also (other pages).
 # SPDX-License-Identifier: BSD-2-Clause
 function escaped(line) {
     gsub(/\\/, "\\e", line)
@@ -24,7 +25,8 @@ function end_paragraph(   i) {
     lines = set = 0
 }
 BEGIN {
-    printf ".TH %s 1 \"\" \"motus %s\" motus\n.SH NAME\n%s \\- %s\n", toupper(page), version, escaped(page), escaped(about)
+    printf ".TH %s 1 \"\" \"motus %s\" motus\n", toupper(page), version
+    printf ".SH NAME\n%s \\- %s\n", escaped(page), escaped(about)
 }
 NR == 1 {
     sub(/^usage: */, "")
@@ -47,7 +49,8 @@ usage {
     options = 1
     next
 }
-options && match($0, /^ +(-[A-Za-z], +)?--[^ ]+( [^ ]+)?  +/) { # "  -o, --output FILE   where it goes"
+# "  -o, --output FILE   where it goes"
+options && match($0, /^ +(-[A-Za-z], +)?--[^ ]+( [^ ]+)?  +/) {
     left = substr($0, 1, RLENGTH)
     gsub(/^ +| +$/, "", left)
     printf ".TP\n.B %s\n%s\n", escaped(left), escaped(substr($0, RLENGTH + 1))

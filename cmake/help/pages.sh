@@ -1,5 +1,6 @@
 #!/bin/sh
-# Makes of what `motus --help` and `motus COMMAND --help` print: man1/motus.1, man1/motus-COMMAND.1 for each command, and completion for shells.
+# Makes man pages (man1/motus.1, man1/motus-COMMAND.1) and completion for shells from what
+# `motus --help` and `motus COMMAND --help` print.
 #   pages.sh MOTUS VERSION FOLDER
 # SPDX-License-Identifier: BSD-2-Clause
 set -eu
@@ -9,12 +10,14 @@ mkdir -p "$out/help" "$out/man1" "$out/completion"
 
 # page NAME ABOUT ALSO TEXT
 page() {
-    awk -v page="$1" -v about="$2" -v also="$3" -v version="$version" -f "$here/man.awk" "$4" >"$out/man1/$1.1"
+    awk -v page="$1" -v about="$2" -v also="$3" -v version="$version" -f "$here/man.awk" "$4" \
+        >"$out/man1/$1.1"
 }
 
 "$motus" --help >"$out/help/motus.txt"
 # Lines "  motus NAME  what it does" up to the first empty line behind them.
-awk '/^  motus / { name = $2; sub(/^ *motus [^ ]+ +/, ""); print name "\t" $0; seen = 1 } seen && /^$/ { exit }' "$out/help/motus.txt" >"$out/help/commands"
+awk '/^  motus / { name = $2; sub(/^ *motus [^ ]+ +/, ""); print name "\t" $0; seen = 1 }
+     seen && /^$/ { exit }' "$out/help/motus.txt" >"$out/help/commands"
 all=''
 while IFS=$tab read -r command about; do
     if ! "$motus" "$command" --help >"$out/help/$command.txt" 2>/dev/null; then # not in this build

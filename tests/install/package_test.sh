@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
-# The Debian packages of the build tree $1: they are made, their dependencies are known to dpkg, they install into an empty root and leave it empty again, and
-# from the files in them the program runs and a program of examples/ is built and run with compiler $2.
-# Skipped (77) where this is no Debian, or dpkg-shlibdeps is missing. Installing needs root; without it the packages are unpacked.
+# Checks the Debian packages of the build tree $1: dpkg knows their dependencies, they install into
+# an empty root and leave it empty, the program in them runs, and compiler $2 builds a program of
+# examples/ with them. Skipped (77) without Debian or dpkg-shlibdeps. Installing needs root; without
+# it the packages are unpacked.
 # SPDX-License-Identifier: BSD-2-Clause
 set -euo pipefail
 build=$1 cc=$2 examples=$(cd "$(dirname "$0")/../../examples" && pwd)
-export OMP_WAIT_POLICY=${OMP_WAIT_POLICY:-passive} # idle threads must not spin: other tests run beside this one
+# Idle threads must not spin: other tests run beside this one.
+export OMP_WAIT_POLICY=${OMP_WAIT_POLICY:-passive}
 for tool in cpack dpkg dpkg-deb dpkg-shlibdeps pkg-config; do
     command -v $tool >/dev/null || { echo "SKIP: $tool is missing" && exit 77; }
 done
@@ -18,13 +20,17 @@ die() {
     exit 1
 }
 
-cpack --config "$build/CPackConfig.cmake" -B "$dir/packages" >cpack.log 2>&1 || { cat cpack.log && exit 1; }
+cpack --config "$build/CPackConfig.cmake" -B "$dir/packages" >cpack.log 2>&1 || {
+    cat cpack.log && exit 1
+}
 debs=("$dir"/packages/*.deb)
 
 field() { dpkg-deb --field "$(ls "$dir"/packages/"$1"_*.deb)" "$2"; }
-soname=$(cd "$build" && objdump -p libmotus.so | awk '$1 == "SONAME" { sub(/libmotus\.so\./, "", $2); print $2 }')
+soname=$(cd "$build" && objdump -p libmotus.so |
+    awk '$1 == "SONAME" { sub(/libmotus\.so\./, "", $2); print $2 }')
 field "libmotus$soname" Depends | grep -q 'libc6 (>= ' || die "libmotus$soname depends on no libc6"
-field libmotus-dev Depends | grep -q "libmotus$soname (= " || die "libmotus-dev does not depend on its own libmotus$soname"
+field libmotus-dev Depends | grep -q "libmotus$soname (= " ||
+    die "libmotus-dev does not depend on its own libmotus$soname"
 packages=(libmotus-dev "libmotus$soname") # the other packages need neither
 for name in motus motus-mpi gstreamer1.0-motus; do
     [ -z "$(find packages -name "${name}_*.deb")" ] || packages+=("$name")
@@ -36,11 +42,15 @@ fi
 
 mkdir -p tree/var/lib/dpkg/updates tree/var/lib/dpkg/info tree/bin
 touch tree/var/lib/dpkg/status tree/var/lib/dpkg/available
-# in_root OPTION...: dpkg on that root. Its dependencies are this machine's; scripts run outside it, with a stand-in for ldconfig.
+# in_root OPTION...: dpkg on that root. Its dependencies are this machine's; scripts run outside it,
+# with a stand-in for ldconfig.
 printf '#!/bin/sh\necho called >>"%s"\n' "$dir/ldconfig" >tree/bin/ldconfig
 chmod +x tree/bin/ldconfig
 in_root() {
-    PATH="$dir/tree/bin:$PATH" dpkg --root="$dir/tree" --log=/dev/null --force-depends --force-script-chrootless "$@" >dpkg.log 2>&1 || { cat dpkg.log && exit 1; }
+    PATH="$dir/tree/bin:$PATH" dpkg --root="$dir/tree" --log=/dev/null --force-depends \
+        --force-script-chrootless "$@" >dpkg.log 2>&1 || {
+        cat dpkg.log && exit 1
+    }
 }
 if [ "$(id -u)" = 0 ]; then
     in_root --install "${debs[@]}"

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# motus as a part of another project: it brings its library and nothing else (no program, tests or files to install), and its flags stay its own.
+# Builds motus as a part of another project: it brings its library only (no program, tests or files
+# to install), and its flags stay its own.
 #   subproject.sh CC
 # SPDX-License-Identifier: BSD-2-Clause
 set -euo pipefail
@@ -17,19 +18,26 @@ quietly() {
 }
 
 # Without optimization, to be quick; nothing is to be found out about speed here.
-configure() { quietly cmake -G Ninja -S "$root/tests/install/subproject" -DMOTUS_SOURCE="$root" -DMOTUS_CUDA=OFF -DCMAKE_C_COMPILER="$cc" "$@"; }
+configure() {
+    quietly cmake -G Ninja -S "$root/tests/install/subproject" -DMOTUS_SOURCE="$root" \
+        -DMOTUS_CUDA=OFF -DCMAKE_C_COMPILER="$cc" "$@"
+}
 cc=$1
 configure -B fetched -DFETCH=ON -DBUILD_SHARED_LIBS=ON
 configure -B build
 quietly cmake --build build
-version=$(sed -n 's/^#define MOTUS_VERSION_[A-Z]* //p' "$root/include/motus/version.h" | paste -sd .)
+version=$(sed -n 's/^#define MOTUS_VERSION_[A-Z]* //p' "$root/include/motus/version.h" |
+    paste -sd .)
 for program in with_motus with_shared with_static; do
     [ "$(build/$program)" = "$version" ] || die "$program does not say $version"
 done
-readelf -d build/with_shared | grep -q 'NEEDED.*libmotus' || die "motus::shared is not the shared library"
-! readelf -d build/with_motus | grep -q 'NEEDED.*libmotus' || die "motus::motus is not the static library by default"
+readelf -d build/with_shared | grep -q 'NEEDED.*libmotus' ||
+    die "motus::shared is not the shared library"
+! readelf -d build/with_motus | grep -q 'NEEDED.*libmotus' ||
+    die "motus::motus is not the static library by default"
 for target in motus motus_synth motus_io motus_harness; do
-    ! cmake --build build --target help | grep -qE "(^|/)$target:" || die "there is a target $target"
+    ! cmake --build build --target help | grep -qE "(^|/)$target:" ||
+        die "there is a target $target"
 done
 ctest --test-dir build -N | grep -q 'Total Tests: 0' || die "motus brings tests"
 quietly cmake --install build --prefix prefix

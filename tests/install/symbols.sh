@@ -1,26 +1,36 @@
 #!/usr/bin/env bash
-# Every symbol that crosses a file of the static library $1 is named motus_*, so that it can be linked into any program; and the library has no variables of
-# its own: state lies in contexts. The shared library $2 exports what symbols/SONAME.txt lists. Skipped (77) without nm and objdump.
+# Checks symbols: those that cross a file of the static library $1 are named motus_*; it has no
+# variables, since state lies in contexts; the shared library $2 exports what symbols/SONAME.txt
+# lists. Skipped (77) without nm and objdump.
 #   symbols.sh STATIC SHARED [--update]   --update writes that list anew
 # SPDX-License-Identifier: BSD-2-Clause
 set -euo pipefail
 for tool in nm objdump; do
     command -v $tool >/dev/null || { echo "$tool is missing" && exit 77; }
 done
-# Left out: what compilers make (leading underscores, DW.ref.*), and CUDA's C++ names, which carry ours or their unnamed namespace inside.
+# Left out: compilers' symbols (leading underscores, DW.ref.*), and CUDA's C++ names, which carry
+# ours or their unnamed namespace inside.
 symbols=$(nm -g --defined-only "$1" 2>/dev/null | awk 'NF == 3 { print $3 }')
 [ -n "$symbols" ] || { echo "$1: no symbols found" && exit 1; }
-foreign=$(grep -vE '^(motus_|__|DW\.ref\.__|_Z.*(motus|_GLOBAL__N_))' <<<"$symbols" | sort -u || true)
+foreign=$(grep -vE '^(motus_|__|DW\.ref\.__|_Z.*(motus|_GLOBAL__N_))' <<<"$symbols" | sort -u ||
+    true)
 [ -z "$foreign" ] || { echo "not motus_*: $foreign" && exit 1; }
-# Objects in writable sections (constants with addresses in them lie in .data.rel.ro). Left out: C++ names, which are nvcc's own handles, the sanitizers', and the
-# planned failures of common/faults.h, which are built for tests only, and what common/threads.c notes of each thread's OpenMP team.
-objects=$(objdump -t "$1" 2>/dev/null | awk -F'\t' 'NF == 2 { n = split($1, a, " "); m = split($2, b, " "); print a[n], b[m] }')
-variables=$(awk '$1 ~ /^(\.t?(data|bss)|\*COM\*)$/ && $2 !~ /^[_.]/ { print $2 }' <<<"$objects" | grep -vxE 'allocations_left|calls_left|team' | sort -u || true)
+# Objects in writable sections (constants with addresses in them lie in .data.rel.ro). Left out: C++
+# names, which are nvcc's handles, the sanitizers', the planned failures of common/faults.h in
+# builds for tests, and the size of each thread's OpenMP team (common/threads.c).
+objects=$(objdump -t "$1" 2>/dev/null |
+    awk -F'\t' 'NF == 2 { n = split($1, a, " "); m = split($2, b, " "); print a[n], b[m] }')
+variables=$(awk '$1 ~ /^(\.t?(data|bss)|\*COM\*)$/ && $2 !~ /^[_.]/ { print $2 }' <<<"$objects" |
+    grep -vxE 'allocations_left|calls_left|team' | sort -u || true)
 [ -z "$variables" ] || { echo "variables outside contexts: $variables" && exit 1; }
 
-# Functions may come, and the list with them; where one goes or changes, programs that were linked before break: that takes another soname.
+# A new function extends the list. One that goes or changes breaks programs linked before: that
+# takes another soname.
 soname=$(objdump -p "$2" | awk '$1 == "SONAME" { print $2 }')
-case $soname in libmotus.so.0.[0-9]* | libmotus.so.[1-9]*) ;; *) echo "$2: its soname is '$soname'" && exit 1 ;; esac
+case $soname in
+libmotus.so.0.[0-9]* | libmotus.so.[1-9]*) ;;
+*) echo "$2: its soname is '$soname'" && exit 1 ;;
+esac
 list=$(cd "$(dirname "$0")" && pwd)/symbols/$soname.txt
 exported=$(nm -D --defined-only "$2" | awk '{ print $NF }' | grep '^motus_' | LC_ALL=C sort)
 if [ "${3:-}" = --update ]; then
@@ -28,4 +38,8 @@ if [ "${3:-}" = --update ]; then
     exit 0
 fi
 [ -f "$list" ] || { echo "$list is missing: this script writes it with --update" && exit 1; }
-diff "$list" - <<<"$exported" || { echo "$soname exports other functions than its list says (<: listed). Where none has gone: $0 $1 $2 --update" && exit 1; }
+diff "$list" - <<<"$exported" || {
+    echo "$soname exports other functions than its list says (<: listed)."
+    echo "If none has gone: $0 $1 $2 --update"
+    exit 1
+}

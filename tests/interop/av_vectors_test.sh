@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# AVMotionVector side data agree with motus search on every block of three sequences (of $MOTUS_SEQS where that names a folder, else generated ones), also at edges
-# that cut macroblocks; FFmpeg's codecview draws them where something moves.
+# Compares AVMotionVector side data with motus search on every block of three sequences (of
+# $MOTUS_SEQS if set, else generated), also at edges that cut macroblocks; FFmpeg's codecview draws
+# them where something moves.
 #   av_vectors_test.sh AV_VECTORS MOTUS
 # SPDX-License-Identifier: BSD-2-Clause
 set -eu
@@ -27,10 +28,12 @@ agree() { # agree INPUT: every block of all seven modes
 "$motus" synth still.y4m --size 48x34 --frames 3 --objects 3
 for name in pan turn still; do agree $name.y4m; done
 if [ -n "${MOTUS_SEQS:-}" ]; then
-    for name in carphone_qcif_120 parkjoy_480x270_10 vt2people_160x96_5; do [ ! -f "$MOTUS_SEQS/$name.y4m" ] || agree "$MOTUS_SEQS/$name.y4m"; done
+    for name in carphone_qcif_120 parkjoy_480x270_10 vt2people_160x96_5; do
+        [ ! -f "$MOTUS_SEQS/$name.y4m" ] || agree "$MOTUS_SEQS/$name.y4m"
+    done
 fi
 
-# Without vectors the picture stays as it is; with them samples of every macroblock that moves change.
+# Vectors change samples of every macroblock that moves; without them the picture stays as it is.
 "$vectors" pan.y4m drawn.ppm 2 1
 "$motus" synth nothing.y4m --size 70x50 --frames 4 --pan 0,0
 "$vectors" nothing.y4m undrawn.ppm 2 1
@@ -45,6 +48,11 @@ frame = start + 2 * (6 + 70 * 50 + 2 * 35 * 25) + 6
 print(sum(a != b for a, b in zip(drawn, data[frame:frame + 70 * 50])))
 PY
 }
-command -v python3 >/dev/null || { echo 'SKIP: vectors agree; python3, which would count what codecview drew, is not installed' && exit 77; }
-[ "$(changed drawn.ppm pan.y4m)" -gt 60 ] || fail "codecview drew $(changed drawn.ppm pan.y4m) samples"
-[ "$(changed undrawn.ppm nothing.y4m)" -lt "$(changed drawn.ppm pan.y4m)" ] || fail 'codecview drew as much where nothing moves'
+command -v python3 >/dev/null || {
+    echo 'SKIP: vectors agree; python3, which would count what codecview drew, is not installed'
+    exit 77
+}
+[ "$(changed drawn.ppm pan.y4m)" -gt 60 ] ||
+    fail "codecview drew $(changed drawn.ppm pan.y4m) samples"
+[ "$(changed undrawn.ppm nothing.y4m)" -lt "$(changed drawn.ppm pan.y4m)" ] ||
+    fail 'codecview drew as much where nothing moves'

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# The bridge to x265: streams of sizes that are no whole CTUs, at every refinement, decode to x265's reconstruction; x265 takes the vectors (its stream changes with
-# the range of the search); valgrind finds nothing.
+# Tests the bridge to x265: streams of sizes that are no whole CTUs, at every refinement, decode to
+# x265's reconstruction; x265 uses the vectors (its stream changes with the search range); valgrind
+# finds nothing.
 #   x265_test.sh X265_MOTUS MOTUS
 # Skipped (77), after what can be done without it, where ffmpeg or valgrind is missing.
 # SPDX-License-Identifier: BSD-2-Clause
@@ -16,14 +17,15 @@ fail() {
     exit 1
 }
 
-# check INPUT OPTION...: encodes it, and where there is ffmpeg holds the stream against the reconstruction.
+# check INPUT OPTION...: encodes it and, with ffmpeg, compares the stream with the reconstruction.
 check() {
     "$bridge" "$@" -o t.hevc --recon t.y4m --csv >line.csv || fail "x265_motus $*"
     command -v ffmpeg >/dev/null || return 0
     ffmpeg -nostdin -v error -i t.hevc -f rawvideo - >decoded.yuv
     ffmpeg -nostdin -v error -i t.y4m -f rawvideo - >recon.yuv
     [ -s recon.yuv ] || fail "x265_motus $*: no reconstruction"
-    cmp decoded.yuv recon.yuv || fail "x265_motus $*: the stream does not decode to the reconstruction"
+    cmp decoded.yuv recon.yuv ||
+        fail "x265_motus $*: the stream does not decode to the reconstruction"
 }
 
 bits() { cut -d, -f6 line.csv; }
@@ -35,16 +37,22 @@ for ctu in 16 32; do check in.y4m --ctu $ctu; done
 check whole.y4m --qp 22
 check whole.y4m --search x265 --frames 40 --again
 [ "$(cut -d, -f5 line.csv)" = 40 ] || fail 'not 40 pictures'
-# Without refinement by x265 its vectors are ours: a search that cannot reach the movement costs bits.
+# Without refinement x265's vectors are ours: a search that cannot reach the movement costs bits.
 check in.y4m --refine 0 --range 16
 far=$(bits)
 check in.y4m --refine 0 --range 1
-[ "$(bits)" -gt $((far * 11 / 10)) ] || fail "$(bits) bits with vectors of one sample, $far with those of sixteen"
+[ "$(bits)" -gt $((far * 11 / 10)) ] ||
+    fail "$(bits) bits with vectors of one sample, $far with those of sixteen"
 "$bridge" none.y4m 2>err && fail 'a missing input is no failure'
 grep -qx 'x265_motus: none.y4m: cannot be opened' err || fail "$(cat err)"
 
 if command -v valgrind >/dev/null; then
-    valgrind -q --error-exitcode=9 --leak-check=full --suppressions="$here/x265.supp" "$bridge" in.y4m --frames 3 --plain >out 2>err || fail "valgrind: $(head -20 err)"
+    valgrind -q --error-exitcode=9 --leak-check=full --suppressions="$here/x265.supp" \
+        "$bridge" in.y4m --frames 3 --plain >out 2>err || fail "valgrind: $(head -20 err)"
 fi
-command -v ffmpeg >/dev/null || { echo 'SKIP: run; ffmpeg, which would decode the streams, is not installed' && exit 77; }
-command -v valgrind >/dev/null || { echo 'SKIP: streams are right; valgrind is not installed' && exit 77; }
+command -v ffmpeg >/dev/null || {
+    echo 'SKIP: run; ffmpeg, which would decode the streams, is not installed' && exit 77
+}
+command -v valgrind >/dev/null || {
+    echo 'SKIP: streams are right; valgrind is not installed' && exit 77
+}

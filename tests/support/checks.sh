@@ -1,4 +1,6 @@
-# Counting checks, for the scripts that test a program from outside: . "$(dirname "$0")/../support/checks.sh". A file `err` in the current folder is the program's last stderr.
+# Counts checks, for scripts that test a program from outside:
+#     . "$(dirname "$0")/../support/checks.sh"
+# A file `err` in the current folder is the program's last stderr.
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck shell=bash
 failures=0 checks=0

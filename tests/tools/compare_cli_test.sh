@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# motus compare: its report, its figures against each other, and what it says when something is wrong.
+# Tests motus compare: its report, its figures against each other, its words if something is wrong.
 #   compare_cli_test.sh MOTUS JSON_CHECK
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck disable=SC2016  # the fake programs expand their own variables
@@ -29,43 +29,56 @@ refused() {
     ok "$line: nothing left" clean
 }
 
-"$motus" synth in.y4m --size 96x80 --frames 8 --pan 1.25,-0.5 --objects 3 --vectors in.csv --grid 8 || fail synth
+"$motus" synth in.y4m --size 96x80 --frames 8 --pan 1.25,-0.5 --objects 3 --vectors in.csv \
+    --grid 8 || fail synth
 "$motus" synth one.y4m --size 64x48 --frames 1 || fail synth
 
 usage() {
     refused 2 'the input is missing (see motus compare --help)' -o report
     refused 2 'the output is missing: -o REPORT_DIR (see motus compare --help)' in.y4m
-    refused 2 '--qp and --qps exclude each other (see motus compare --help)' in.y4m -o report --qp 20 --qps 20,30
-    refused 2 '--qps 20,52: must be numbers from 0 to 51 with commas between them, 16 at most (see motus compare --help)' in.y4m -o report --qps 20,52
+    refused 2 '--qp and --qps exclude each other (see motus compare --help)' in.y4m -o report \
+        --qp 20 --qps 20,30
+    local range='must be numbers from 0 to 51 with commas between them, 16 at most'
+    refused 2 "--qps 20,52: $range (see motus compare --help)" in.y4m -o report --qps 20,52
     refused 2 '--qps 20,20: has 20 twice (see motus compare --help)' in.y4m -o report --qps 20,20
     refused 1 'nowhere.y4m: No such file or directory' nowhere.y4m -o report
     refused 1 'nowhere.txt: No such file or directory' in.y4m -o report --settings nowhere.txt
     echo 'x265 a: b' >bad.txt
-    refused 1 "bad.txt: line 1 is neither 'x264 NAME: OPTIONS' nor 'motus NAME: OPTIONS'" in.y4m -o report --settings bad.txt
-    refused 1 'in.y4m: is no table of '"'motus synth --vectors'" in.y4m -o report --truth in.y4m --x264 "$work/fake/says"
+    refused 1 "bad.txt: line 1 is neither 'x264 NAME: OPTIONS' nor 'motus NAME: OPTIONS'" in.y4m \
+        -o report --settings bad.txt
+    refused 1 'in.y4m: is no table of '"'motus synth --vectors'" in.y4m -o report --truth in.y4m \
+        --x264 "$work/fake/says"
 }
 
 # Programs that are not there, fail, or lie.
 programs() {
-    printf '#!/bin/sh\n[ "$1" != --version ] || exec echo x264 0.0\necho "x264 [error]: no such luck" >&2\nexit 3\n' >fake/says
+    local begins=('#!/bin/sh' '[ "$1" != --version ] || exec echo x264 0.0')
     printf '#!/bin/sh\necho hello\n' >fake/other
-    printf '#!/bin/sh\n[ "$1" != --version ] || exec echo x264 0.0\necho "encoding"; kill -9 $$\n' >fake/dies
-    printf '#!/bin/sh\n[ "$1" != --version ] || exec echo x264 0.0\nfor last; do :; done\nwhile [ "$1" != -o ]; do shift; done\necho nonsense >"$2"\necho "encoded 8 frames, 10.00 fps, 1.00 kb/s"\n' >fake/lies
+    printf '%s\n' "${begins[@]}" 'echo "x264 [error]: no such luck" >&2' 'exit 3' >fake/says
+    printf '%s\n' "${begins[@]}" 'echo "encoding"; kill -9 $$' >fake/dies
+    printf '%s\n' "${begins[@]}" 'while [ "$1" != -o ]; do shift; done' 'echo nonsense >"$2"' \
+        'echo "encoded 8 frames, 10.00 fps, 1.00 kb/s"' >fake/lies
     chmod +x fake/*
     usage
     refused 1 'nothing/x264: not found' in.y4m -o report --x264 nothing/x264
     only=$work/fake refused 1 'x264: not found on the PATH' in.y4m -o report
-    refused 1 "$work/fake/other: is not x264: does not tell its version" in.y4m -o report --x264 "$work/fake/other"
+    refused 1 "$work/fake/other: is not x264: does not tell its version" in.y4m -o report \
+        --x264 "$work/fake/other"
     refused 1 'x264: failed: no such luck' in.y4m -o report --x264 "$work/fake/says"
     refused 1 'x264: ended by a signal: encoding' in.y4m -o report --x264 "$work/fake/dies"
-    refused 1 "x264's stream, picture 0: bytes before the first start code" in.y4m -o report --qp 30 --x264 "$work/fake/lies"
-    refused 1 'one.y4m: has one frame only: without a second frame there is no P picture to compare' one.y4m -o report --x264 "$work/fake/says"
+    refused 1 "x264's stream, picture 0: bytes before the first start code" in.y4m -o report \
+        --qp 30 --x264 "$work/fake/lies"
+    refused 1 \
+        'one.y4m: has one frame only: without a second frame there is no P picture to compare' \
+        one.y4m -o report --x264 "$work/fake/says"
 }
 
-# What needs x264 itself.
+# Tests that need x264 itself.
 with_x264() {
-    refused 1 "x264's stream, picture 0: CABAC is not read" in.y4m -o report --qp 30 --x264-args '--profile main'
-    refused 1 'x264: failed: invalid argument: me = nonsense' in.y4m -o report --x264-args '--me nonsense'
+    refused 1 "x264's stream, picture 0: CABAC is not read" in.y4m -o report --qp 30 \
+        --x264-args '--profile main'
+    refused 1 'x264: failed: invalid argument: me = nonsense' in.y4m -o report \
+        --x264-args '--me nonsense'
     figures
     many_settings
     folders
@@ -73,30 +86,40 @@ with_x264() {
     full_disk
 }
 
+# sum EXPRESSION: adds it up over the rows of c.csv.
+sum() { awk -F, "NR > 1 { s += $1 } END { print s + 0 }" c.csv; }
+
 figures() {
-    ok 'a comparison' "$motus" compare in.y4m -o report --qps 24,30 --truth in.csv --json j.json --csv c.csv --quiet
+    ok 'a comparison' "$motus" compare in.y4m -o report --qps 24,30 --truth in.csv --json j.json \
+        --csv c.csv --quiet
     ok 'the report' grep -q 'motus-compare' report/index.html
     ok 'no placeholder is left' bash -c '! grep -q MOTUS_DATA report/index.html'
     ok 'nothing left' clean
     ok 'complete' [ "$(value j.json complete)" = true ]
     ok 'both QPs' [ "$(value j.json sequences.0.runs.#)" = 2 ]
     ok 'all frames' [ "$(value j.json sequences.0.runs.1.frames.#)" = 8 ]
-    ok 'every vector was read twice alike' [ "$(value j.json sequences.0.runs.0.extraction.compared)" = "$(value j.json sequences.0.runs.0.extraction.equal)" ]
+    ok 'every vector was read twice alike' \
+        [ "$(value j.json sequences.0.runs.0.extraction.compared)" \
+        = "$(value j.json sequences.0.runs.0.extraction.equal)" ]
     ok 'a row for each block' [ "$(value j.json total.blocks)" = $(($(wc -l <c.csv) - 1)) ]
-    ok 'sums of J' [ "$(awk -F, 'NR > 1 { s += $21 } END { print s }' c.csv)" = "$(value j.json total.j.ours)" ]
-    ok "sums of x264's J" [ "$(awk -F, 'NR > 1 { s += $20 } END { print s }' c.csv)" = "$(value j.json total.j.x264)" ]
-    ok 'equal vectors' [ "$(awk -F, 'NR > 1 { n += $10 == $12 && $11 == $13 } END { print n }' c.csv)" = "$(value j.json total.within.0)" ]
-    ok 'who costs less' [ "$(awk -F, 'NR > 1 { n += $21 < $20 } END { print n }' c.csv)" = "$(value j.json total.j.less)" ]
-    ok 'and more' [ "$(awk -F, 'NR > 1 { n += $21 > $20 } END { print n + 0 }' c.csv)" = "$(value j.json total.j.more)" ]
-    ok 'bits of the stream' [ $(($(value j.json sequences.0.runs.0.bits.x264.header) + $(value j.json sequences.0.runs.0.bits.x264.mode) + \
-        $(value j.json sequences.0.runs.0.bits.x264.mv) + $(value j.json sequences.0.runs.0.bits.x264.residual))) = \
-        $((8 * $(value j.json sequences.0.rd.0.bytes))) ]
-    ok 'true vectors' awk -v e="$(value j.json total.epe.ours)" -v n="$(value j.json total.epe.blocks)" 'BEGIN { exit !(n > 100 && e < 0.25) }'
+    ok 'sums of J' [ "$(sum '$21')" = "$(value j.json total.j.ours)" ]
+    ok "sums of x264's J" [ "$(sum '$20')" = "$(value j.json total.j.x264)" ]
+    ok 'equal vectors' [ "$(sum '$10 == $12 && $11 == $13')" = "$(value j.json total.within.0)" ]
+    ok 'ours costs less' [ "$(sum '$21 < $20')" = "$(value j.json total.j.less)" ]
+    ok 'and more' [ "$(sum '$21 > $20')" = "$(value j.json total.j.more)" ]
+    local bits=0 kind
+    for kind in header mode mv residual; do
+        bits=$((bits + $(value j.json sequences.0.runs.0.bits.x264.$kind)))
+    done
+    ok 'bits of the stream' [ $bits = $((8 * $(value j.json sequences.0.rd.0.bytes))) ]
+    ok 'true vectors' awk -v e="$(value j.json total.epe.ours)" \
+        -v n="$(value j.json total.epe.blocks)" 'BEGIN { exit !(n > 100 && e < 0.25) }'
     rm -r report
 }
 
 many_settings() {
-    printf '# curves\nx264 medium: --preset medium\nx264 ultrafast: --preset ultrafast\nmotus slow: --preset slow\nmotus fast: --preset fast --range 8\n' >s.txt
+    printf '%s\n' '# curves' 'x264 medium: --preset medium' 'x264 ultrafast: --preset ultrafast' \
+        'motus slow: --preset slow' 'motus fast: --preset fast --range 8' >s.txt
     "$motus" compare in.y4m -o report --frames 4 --settings s.txt --json j.json >out 2>err
     ok 'several settings' [ $? = 0 ]
     ok 'points of all' [ "$(value j.json sequences.0.rd.#)" = 16 ]
@@ -129,7 +152,8 @@ interrupted() {
 exec x264 "\$@"
 TXT
     chmod +x fake/slow
-    "$motus" compare in.y4m -o report --qps 24,30 --x264 "$work/fake/slow" --quiet --json j.json 2>err &
+    "$motus" compare in.y4m -o report --qps 24,30 --x264 "$work/fake/slow" --quiet --json j.json \
+        2>err &
     local pid=$! n=0
     while [ ! -e waits ] && [ $((n += 1)) -lt 300 ]; do sleep 0.1; done
     kill -TERM $pid
@@ -143,7 +167,8 @@ TXT
 }
 
 full_disk() {
-    ok 'no room for the clip' bash -c "ulimit -f 8; '$motus' compare in.y4m -o report --qp 30 2>err; [ \$? = 1 ]"
+    ok 'no room for the clip' bash -c \
+        "ulimit -f 8; '$motus' compare in.y4m -o report --qp 30 2>err; [ \$? = 1 ]"
     ok 'is said in one line' [ "$(wc -l <err)" = 1 ]
     ok 'no folder' [ ! -e report ]
     ok 'nothing left' clean
@@ -154,5 +179,9 @@ full_disk() {
 }
 
 programs
-if command -v x264 >/dev/null; then with_x264; else echo "SKIP   x264 is not installed: bad input only"; fi
+if command -v x264 >/dev/null; then
+    with_x264
+else
+    echo "SKIP   x264 is not installed: bad input only"
+fi
 checks_done

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Motion fields from outside: what --field writes gives the same stream through --mvs-in, any other field a stream, a wrong one a line; and what motus search
-# exports.
+# Tests motion fields from outside: a field that --field wrote gives the same stream through
+# --mvs-in, any other field a stream, a wrong one a line; and the exports of motus search.
 #   fields_cli_test.sh MOTUS
 # SPDX-License-Identifier: BSD-2-Clause
 set -u
@@ -32,8 +32,9 @@ refused() {
 # Each option's stream, its field as a table of either kind, and the stream that this gives.
 feed_back() {
     local options
-    for options in '--preset slow --qp 30' '--preset medium --crf 28' '--preset fast --bitrate 60' '--preset faster --qp 24' \
-        '--subpel full --qp 28' '--partitions 16x16,8x8 --keyint 4 --gop-coders 2 --qp 28'; do
+    for options in '--preset slow --qp 30' '--preset medium --crf 28' '--preset fast --bitrate 60' \
+        '--preset faster --qp 24' '--subpel full --qp 28' \
+        '--partitions 16x16,8x8 --keyint 4 --gop-coders 2 --qp 28'; do
         # shellcheck disable=SC2086
         runs encode in.y4m -o a.264 $options --field a.npy --stats - >/dev/null
         # shellcheck disable=SC2086
@@ -57,7 +58,9 @@ others() {
     ok 'the true vectors are coded' [ -s true.264 ]
     runs search in.y4m -o random.csv --frames 12
     # shellcheck disable=SC2016
-    awk -F, -v OFS=, 'BEGIN {srand(1)} NR > 1 {$8 = int(200 * rand()) - 100; $9 = int(200 * rand()) - 100} 1' random.csv >r.csv
+    awk -F, -v OFS=, \
+        'BEGIN {srand(1)} NR > 1 {$8 = int(200 * rand()) - 100; $9 = int(200 * rand()) - 100} 1' \
+        random.csv >r.csv
     runs encode in.y4m -o random.264 --qp 28 --mvs-in r.csv --recon r.y4m
     ok 'a random field costs bits' [ "$(stat -c %s random.264)" -gt "$(stat -c %s own.264)" ]
     if command -v ffmpeg >/dev/null; then
@@ -80,18 +83,21 @@ wrong_fields() {
     runs search in.y4m -o field.csv --modes 16x16,8x8
     runs search in.y4m -o field.npy
     wrong 'row 8: a block at 64, 0, outside a picture of 64x48' 'NR == 9 {$6 = 64} 1'
-    wrong 'picture 1 has no vector of the 16x16 block at 48, 32' '!($1 == 1 && $6 >= 48 && $7 >= 32)'
+    wrong 'picture 1 has no vector of the 16x16 block at 48, 32' \
+        '!($1 == 1 && $6 >= 48 && $7 >= 32)'
     wrong 'picture 2 has no vector of the 16x16 block at 0, 0' '!($1 == 2 && $4 == 16)'
     wrong 'row 5: 8x16 at 8, 8 is no block of a macroblock' 'NR == 6 {$5 = 16} 1'
     wrong 'row 4: picture 1 has this block already' 'NR == 5 {$7 = 0} 1'
     wrong 'row 2: vector \(40000, 1\) is out of range' 'NR == 3 {$8 = 40000; $9 = 1} 1'
-    wrong 'picture 3: vector \(0, 2000\) of macroblock 0, block 0, is outside' '$1 == 3 && $3 == 0 && $2 == 0 {$8 = 0; $9 = 2000} 1'
+    wrong 'picture 3: vector \(0, 2000\) of macroblock 0, block 0, is outside' \
+        '$1 == 3 && $3 == 0 && $2 == 0 {$8 = 0; $9 = 2000} 1'
     wrong 'has no vectors of picture 7, which is a P picture' '$1 != 7'
     wrong 'row 3: picture 0 is out of order' 'NR == 4 {$1 = 0} 1'
     wrong 'row 10 is no row of numbers' 'NR == 11 {$0 = "x"} 1'
     wrong 'is no table of vectors: has no column mv_x' 'NR == 1 {$8 = "dx"} 1'
     "$motus" search small.y4m -o small.npy --quiet
-    refused 'small.npy: picture 1 has no vector of the 16x16 block at 32, 0: a field of 64x48' encode in.y4m -o out.264 --mvs-in small.npy
+    refused 'small.npy: picture 1 has no vector of the 16x16 block at 32, 0: a field of 64x48' \
+        encode in.y4m -o out.264 --mvs-in small.npy
     head -c 20000 field.npy >cut.npy
     refused 'cut.npy: ends in row 785 of 5412' encode in.y4m -o out.264 --mvs-in cut.npy
     refused 'finer than the encoder' encode in.y4m -o out.264 --mvs-in field.npy --subpel full
@@ -100,16 +106,20 @@ wrong_fields() {
     ok 'the field is an input' [ $? = 2 ]
 }
 
-# What motus search writes beside tables. 12 macroblocks, 11 fields.
+# Outputs of motus search beside tables. 12 macroblocks, 11 fields.
 exports() {
     local kind
     runs search in.y4m -o flow-%03d.flo --lambda 1500
-    ok 'a .flo file a picture' [ "$(find . -name 'flow-0*.flo' -size "$((12 + 8 * 64 * 48))c" | wc -l)" = 11 ]
+    ok 'a .flo file a picture' \
+        [ "$(find . -name 'flow-0*.flo' -size "$((12 + 8 * 64 * 48))c" | wc -l)" = 11 ]
     ok 'its magic and size' cmp -s <(head -c 12 flow-011.flo) <(printf 'PIEH\100\0\0\0\060\0\0\0')
     # The background moves by +1.5, -0.25 samples: -1.5, 0.25 from each picture to the one before.
-    ok 'most of it is the pan' [ "$(tail -c +13 flow-005.flo | od -An -v -tf4 -w8 | sort | uniq -c | sort -rn | awk 'NR == 1 {print $2, $3}')" = '-1.5 0.25' ]
+    ok 'most of it is the pan' \
+        [ "$(tail -c +13 flow-005.flo | od -An -v -tf4 -w8 | sort | uniq -c | sort -rn |
+        awk 'NR == 1 {print $2, $3}')" = '-1.5 0.25' ]
     runs search in.y4m -o all.npy --format flow --lambda 1500
-    ok 'the same as an array' cmp -s <(tail -c +129 all.npy) <(for kind in flow-0*.flo; do tail -c +13 "$kind"; done)
+    ok 'the same as an array' cmp -s <(tail -c +129 all.npy) \
+        <(for kind in flow-0*.flo; do tail -c +13 "$kind"; done)
     ok 'of this shape' grep -aq "'shape': (11, 48, 64, 2)" all.npy
     for kind in nvenc:24 nvenc-hints:36 fei:128; do
         runs search in.y4m -o "${kind%:*}.bin" --format "${kind%:*}" --lambda 1500

@@ -12,14 +12,17 @@ work=$(mktemp -d) || exit 2
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 2
 
-refused() { # refused STATUS PATTERN ARGUMENT...: exits so, with one line that fits, and leaves no out.* behind
+# refused STATUS PATTERN ARGUMENT...: motus exits with STATUS, says one line that matches PATTERN,
+# and leaves no out.* behind.
+refused() {
     local status=$1 pattern=$2
     shift 2
     rm -rf out.*
     checks=$((checks + 1))
     "$motus" "$@" >/dev/null 2>err
     local got=$?
-    if [ $got -ne "$status" ] || [ "$(wc -l <err)" -ne 1 ] || ! grep -q -- "$pattern" err || [ -n "$(ls out.* 2>/dev/null)" ]; then
+    if [ $got -ne "$status" ] || [ "$(wc -l <err)" -ne 1 ] || ! grep -q -- "$pattern" err ||
+        [ -n "$(ls out.* 2>/dev/null)" ]; then
         failures=$((failures + 1))
         echo "FAILED: motus $*: status $got, $(cat err)"
     fi
@@ -47,24 +50,33 @@ ok 'equalize rgb, clahe' f fg.y4m -o rgbclahe.y4m --equalize=rgb,clahe,smooth=0
 ok 'equalize rgb: by tiles' differ rgb.y4m rgbclahe.y4m
 ok 'equalize rgb: one thread' f fg.y4m -o rgb1.y4m --equalize=rgb --threads 1
 ok 'equalize rgb: one thread gives the same' same rgb.y4m rgb1.y4m
-ok 'clahe and denoise' f fg.y4m -o chain.y4m --equalize=clahe,clip=3,tiles=4x4,smooth=0 --denoise 5,levels=2
-ok 'other order' f fg.y4m -o other.y4m --denoise 5,levels=2 --equalize=clahe,clip=3,tiles=4x4,smooth=0
+ok 'clahe and denoise' f fg.y4m -o chain.y4m --equalize=clahe,clip=3,tiles=4x4,smooth=0 \
+    --denoise 5,levels=2
+ok 'other order' f fg.y4m -o other.y4m --denoise 5,levels=2 \
+    --equalize=clahe,clip=3,tiles=4x4,smooth=0
 ok 'the order matters' differ chain.y4m other.y4m
-ok 'one thread' f fg.y4m -o chain1.y4m --equalize=clahe,clip=3,tiles=4x4,smooth=0 --denoise 5,levels=2 --threads 1
+ok 'one thread' f fg.y4m -o chain1.y4m --equalize=clahe,clip=3,tiles=4x4,smooth=0 \
+    --denoise 5,levels=2 --threads 1
 ok 'one thread gives the same' same chain.y4m chain1.y4m
-ok 'key, background ends early' f fg.y4m -o hold.y4m --key '#808080,hue=360,sat=2,value=2' --background bg.y4m
+ok 'key, background ends early' f fg.y4m -o hold.y4m --key '#808080,hue=360,sat=2,value=2' \
+    --background bg.y4m
 ok 'key: every frame' as_long hold.y4m fg.y4m
 ok 'key, loop' f fg.y4m -o loop.y4m --key '#808080,hue=360,sat=2,value=2' --background bg.y4m --loop
 ok 'held and looped differ' differ hold.y4m loop.y4m
 cat bg.y4m >twice.y4m
 tail -c +$((1 + $(head -1 bg.y4m | wc -c))) bg.y4m >>twice.y4m
-ok 'a key that takes everything shows the background, looped' bash -c 'cmp <(tail -n +2 loop.y4m) <(tail -n +2 twice.y4m)'
+ok 'a key that takes everything shows the background, looped' bash -c \
+    'cmp <(tail -n +2 loop.y4m) <(tail -n +2 twice.y4m)'
 ok 'scaled background' f fg.y4m -o scaled.y4m --key green --background big.y4m --scale
-ok 'filters before encoding' "$motus" encode fg.y4m -o enc.264 --key green --background big.y4m --scale --denoise 3 --equalize --backend cpu --quiet
-ok 'through pipes' bash -c '"$0" filter - -o - --denoise 4 --quiet --backend cpu <fg.y4m >pipe.y4m' "$motus"
-refused 1 'is 128x96, the foreground 96x80' filter fg.y4m -o out.y4m --key green --background big.y4m --backend cpu
+ok 'filters before encoding' "$motus" encode fg.y4m -o enc.264 --key green --background big.y4m \
+    --scale --denoise 3 --equalize --backend cpu --quiet
+ok 'through pipes' bash -c \
+    '"$0" filter - -o - --denoise 4 --quiet --backend cpu <fg.y4m >pipe.y4m' "$motus"
+refused 1 'is 128x96, the foreground 96x80' filter fg.y4m -o out.y4m --key green \
+    --background big.y4m --backend cpu
 refused 1 '--key needs a --background' filter fg.y4m -o out.y4m --key green --backend cpu
-refused 1 '--background needs a --key' filter fg.y4m -o out.y4m --background bg.y4m --denoise 3 --backend cpu
+refused 1 '--background needs a --key' filter fg.y4m -o out.y4m --background bg.y4m --denoise 3 \
+    --backend cpu
 refused 1 'No such file' filter fg.y4m -o out.y4m --key green --background none.y4m --backend cpu
 refused 1 'No such file' filter none.y4m -o out.y4m --equalize
 refused 1 'levels are too many' filter fg.y4m -o out.y4m --denoise 5,levels=9 --backend cpu
@@ -72,16 +84,18 @@ refused 2 'must be 1..100' dct fg.y4m -o out.d --quality 0
 refused 2 'must be 1..100' dct fg.y4m -o out.d --quality 101
 refused 1 'has no frame 99' dct fg.y4m -o out.d --frame 99
 refused 1 'levels are too many' wavelet fg.y4m -o out.d --levels 9
-for bad in --key=mauve --key=green,hue=0 --key=green,soft=x --equalize=tiles=0x4 --equalize=dark --equalize=rgb=1 --denoise=-1 --denoise=5,levels=0; do
+for bad in --key=mauve --key=green,hue=0 --key=green,soft=x --equalize=tiles=0x4 --equalize=dark \
+    --equalize=rgb=1 --denoise=-1 --denoise=5,levels=0; do
     refused 2 "${bad%%=*}" filter fg.y4m -o out.y4m "$bad" --background bg.y4m
 done
 head -c 9000 fg.y4m >tiny.y4m
 refused 1 'tiny.y4m' filter tiny.y4m -o out.y4m --equalize
-# A signal while the next frame is waited for: what came before is written; without any frame nothing is.
+# A signal while the next frame is awaited: earlier frames are written; without any nothing is.
 mkfifo fifo && head -1 fg.y4m >header
 for frames in fg.y4m header; do
     rm -f out.y4m
-    env --default-signal=INT "$motus" filter - -o out.y4m --equalize --backend cpu --quiet <fifo 2>err &
+    env --default-signal=INT "$motus" filter - -o out.y4m --equalize --backend cpu --quiet <fifo \
+        2>err &
     pid=$!
     exec 3>fifo
     cat $frames >&3
@@ -101,8 +115,11 @@ if [ "$png" = 1 ]; then
     ok 'dct' "$motus" dct fg.y4m -o pictures --quality 30
     ok 'wavelet' "$motus" wavelet fg.y4m -o pictures --levels 2 --symmetric
     ok 'plot' f fg.y4m -o eq.y4m --equalize --plot pictures/plot.png
-    for p in dct wavelet plot; do ok "$p.png is one" bash -c 'head -c 4 "$0" | grep -q PNG' "pictures/$p.png"; done
-    ok 'a still as background' f fg.y4m -o still.y4m --key green --background pictures/dct.png --scale
+    for p in dct wavelet plot; do
+        ok "$p.png is one" bash -c 'head -c 4 "$0" | grep -q PNG' "pictures/$p.png"
+    done
+    ok 'a still as background' f fg.y4m -o still.y4m --key green --background pictures/dct.png \
+        --scale
 else
     refused 1 'no PNG encoder' dct fg.y4m -o out
 fi

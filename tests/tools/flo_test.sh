@@ -5,7 +5,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 set -eu
 motus=$(realpath "$1")
-for tool in pkg-config c++; do command -v $tool >/dev/null || { echo "SKIP: $tool is not installed" && exit 77; }; done
+for tool in pkg-config c++; do
+    command -v $tool >/dev/null || { echo "SKIP: $tool is not installed" && exit 77; }
+done
 pkg-config --exists opencv4 || { echo 'SKIP: OpenCV is not installed' && exit 77; }
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# motus-mpi from outside: for any number of ranks the stream that motus makes; killed and stopped ranks; journals.
+# Tests motus-mpi from outside: any number of ranks gives motus's stream; killed and stopped ranks;
+# journals.
 #   mpi_test.sh MOTUS MOTUS_MPI MPIEXEC JSON_CHECK
 # MOTUS_RANKS: numbers of ranks ("1 3 8"). MOTUS_KILLS=N: jobs that lose a rank at a random time
 # (3). MOTUS_BATCH=N: files of a batch (30). MOTUS_SEED=N.
@@ -20,19 +21,21 @@ options=() named_pipe=1
 if "$launcher" --version 2>&1 | grep -qi 'open mpi\|openrte'; then
     named_pipe=0
     options=(--oversubscribe --allow-run-as-root --bind-to none)
-    export OMPI_MCA_btl_vader_single_copy_mechanism=none # containers forbid it, and every message would say so
+    # Containers forbid it, and every message would say so.
+    export OMPI_MCA_btl_vader_single_copy_mechanism=none
 fi
 work=$(mktemp -d) || exit 2
 cd "$work" || exit 2
 
-# watch: kills an mpiexec whose ranks have all ended for two seconds and leaves the file `hung`. Open
-# MPI 4.1's own waits for a lock of PMIx at times, for good, after a rank was killed.
+# watch: kills an mpiexec whose ranks have all ended for two seconds and leaves the file `hung`.
+# Open MPI 4.1's own waits for a lock of PMIx at times, for good, after a rank was killed.
 watch() {
     local launched suspect=''
     while sleep 2; do
         for launched in $(pgrep mpiexec); do
             [ "/proc/$launched/cwd" -ef "$work" ] || continue
-            if ! ps -o stat= --ppid "$launched" | awk '{ any = 1; living += !/^Z/ } END { exit !any || living }'; then
+            if ! ps -o stat= --ppid "$launched" |
+                awk '{ any = 1; living += !/^Z/ } END { exit !any || living }'; then
                 suspect=''
             elif [ "$suspect" = "$launched" ]; then
                 touch hung && kill -9 "$launched"
@@ -63,8 +66,8 @@ ranks() {
     return $status
 }
 
-# piped N INPUT ARGUMENT...: the same with the input through a pipe. MPICH's launcher gives up where standard input is not read as fast as it comes: there
-# rank 0 opens a named pipe.
+# piped N INPUT ARGUMENT...: the same with the input through a pipe. MPICH's launcher gives up if
+# standard input is not read as fast as it comes; rank 0 then opens a named pipe.
 piped() {
     local n=$1 input=$2 status
     shift 2
@@ -73,7 +76,7 @@ piped() {
             ranks "$n" encode - "$@" <"$input" && return
             status=$?
             grep -q 'mca_iof_hnp' err || return $status
-            echo "mpiexec crashed where it hands standard input on (a fault of Open MPI 4.1's own): once more"
+            echo "mpiexec crashed on standard input (a fault of Open MPI 4.1's own): once more"
             rm -f ./*.motus-*
         done
         return $status
@@ -96,7 +99,10 @@ common=(--backend cpu --preset faster --threads 1)
 "$motus" synth odd.y4m --size 47x35 --frames 23 >/dev/null 2>>err || ok "synth" false
 "$motus" synth one.y4m --size 64x48 --frames 1 >/dev/null 2>>err || ok "synth" false
 # Three scenes of unequal length.
-for i in 1 2 3; do "$motus" synth scene.y4m --size 96x64 --frames $((5 + 9 * i)) --seed $i >/dev/null 2>>err && cat scene.y4m >>scenes.$i; done
+for i in 1 2 3; do
+    "$motus" synth scene.y4m --size 96x64 --frames $((5 + 9 * i)) --seed $i >/dev/null 2>>err &&
+        cat scene.y4m >>scenes.$i
+done
 {
     cat scenes.1
     for i in 2 3; do tail -c +$(($(head -n 1 scenes.$i | wc -c) + 1)) scenes.$i; done
@@ -120,38 +126,47 @@ same() {
 
 same "QP" long.y4m "${MOTUS_RANKS:-1 3 8}" --qp 30 --keyint 7
 same "CRF with cuts" scenes.y4m "1 3" --crf 28 --keyint 12 --min-keyint 2
-ok "there are cuts" [ "$("$motus" encode scenes.y4m -o - "${common[@]}" --crf 28 --quiet | grep -caP '\x00\x00\x00\x01\x67|\x00\x00\x01\x67')" -ge 1 ]
+ok "there are cuts" \
+    [ "$("$motus" encode scenes.y4m -o - "${common[@]}" --crf 28 --quiet |
+    grep -caP '\x00\x00\x00\x01\x67|\x00\x00\x01\x67')" -ge 1 ]
 # Several scanners look for cuts, each in a stretch of the input.
 {
     cat scenes.y4m
     for _ in 1 2 3 4 5 6 7; do tail -c +$(($(head -n 1 scenes.y4m | wc -c) + 1)) scenes.y4m; done
 } >film.y4m
 same "several scanners" film.y4m "1 3" --crf 30 --keyint 50 --threads 12
-ranks 2 encode film.y4m -o out.264 "${common[@]}" --quiet --crf 30 --keyint 50 --threads 12 --times times.csv
+ranks 2 encode film.y4m -o out.264 "${common[@]}" --quiet --crf 30 --keyint 50 --threads 12 \
+    --times times.csv
 ok "three scanners" grep -q ' scanners 3 ' times.csv
-ok "most of the film is scanned once" [ "$(sed -n 's/.* scanned \([0-9]*\) .*/\1/p' times.csv)" -lt 1000 ]
+scanned=$(sed -n 's/.* scanned \([0-9]*\) .*/\1/p' times.csv)
+ok "most of the film is scanned once" [ "$scanned" -lt 1000 ]
 rm -f out.264
 same "fewer GOPs than ranks" odd.y4m "5" --qp 33 --keyint 12
 same "one frame" one.y4m "3" --crf 30
 same "part of the input" long.y4m "3" --qp 33 --keyint 6 --seek 11 --frames 25
-"$motus" encode long.y4m -o ref.264 "${common[@]}" --bitrate 100 --keyint 10 --pass 1 --pass-log log --quiet 2>err
+"$motus" encode long.y4m -o ref.264 "${common[@]}" --bitrate 100 --keyint 10 --pass 1 \
+    --pass-log log --quiet 2>err
 same "second pass" long.y4m "3" --bitrate 100 --keyint 10 --pass 2 --pass-log log
 
 # A bitrate: two passes, the first at CRF 23. Far from that rate it is tried again, nearer.
-"$motus" encode scenes.y4m -o ref.264 "${common[@]}" --crf 23 --keyint 12 --pass 1 --pass-log log --quiet 2>err
+"$motus" encode scenes.y4m -o ref.264 "${common[@]}" --crf 23 --keyint 12 --pass 1 --pass-log log \
+    --quiet 2>err
 rate=$(($(stat -c %s ref.264) * 8 * 25 / 69000))
-"$motus" encode scenes.y4m -o ref.264 "${common[@]}" --bitrate $rate --keyint 12 --pass 2 --pass-log log --quiet 2>>err
+"$motus" encode scenes.y4m -o ref.264 "${common[@]}" --bitrate $rate --keyint 12 --pass 2 \
+    --pass-log log --quiet 2>>err
 for n in ${MOTUS_RANKS:-1 3 8}; do
-    ranks $n encode scenes.y4m -o out.264 "${common[@]}" --bitrate $rate --keyint 12
+    ranks "$n" encode scenes.y4m -o out.264 "${common[@]}" --bitrate $rate --keyint 12
     ok "bitrate: $n ranks" cmp ref.264 out.264
     ok "bitrate: one first pass" [ "$(grep -c 'first pass' err)" = 1 ]
     ok "bitrate: nothing is left" clean
 done
 for n in 1 3; do
-    ranks $n encode scenes.y4m -o far.$n "${common[@]}" --bitrate $((rate * 8)) --keyint 12 --format h264
+    ranks $n encode scenes.y4m -o far.$n "${common[@]}" --bitrate $((rate * 8)) --keyint 12 \
+        --format h264
     ok "a far bitrate: two first passes" [ "$(grep -c 'first pass' err)" = 2 ]
-    ok "a far bitrate: met" [ $(($(stat -c %s far.$n) * 1000 / ($(stat -c %s ref.264) * 8))) -le 1050 ]
-    ok "a far bitrate: met" [ $(($(stat -c %s far.$n) * 1000 / ($(stat -c %s ref.264) * 8))) -ge 950 ]
+    permille=$(($(stat -c %s far.$n) * 1000 / ($(stat -c %s ref.264) * 8)))
+    ok "a far bitrate: met" [ $permille -le 1050 ]
+    ok "a far bitrate: met" [ $permille -ge 950 ]
 done
 ok "a far bitrate: 3 ranks" cmp far.1 far.3
 rm -f out.264
@@ -175,8 +190,10 @@ ok "a first pass is refused" grep -q 'pass 1.*motus encode only' err
 ranks 2 encode long.y4m -o out.264 --no-such-option
 ok "usage" [ "$(grep -c '^motus: ' err)" = 1 ]
 
-# A rank is killed at a random time; the job ends, nothing half-written has the final name, --resume gives the stream.
-slow=(encode "$work/long.y4m" -o "$work/out.264" "${common[@]}" --preset slow --qp 24 --keyint 3 --quiet)
+# A rank is killed at a random time; the job ends, nothing half-written has the final name, --resume
+# gives the stream.
+slow=(encode "$work/long.y4m" -o "$work/out.264" "${common[@]}" --preset slow --qp 24 --keyint 3
+    --quiet)
 "$motus" encode long.y4m -o ref.264 "${common[@]}" --preset slow --qp 24 --keyint 3 --quiet
 ids() { pgrep -f -x "$mpi encode $work/[a-z]*.y4m .*" | sort -n; }
 killed=0 resumed=0 whole=$(($(stat -c %s ref.264) + 60 * 200))
@@ -221,8 +238,8 @@ wait $launched
 ok "a stopped rank: status" [ $? = 0 ]
 ok "a stopped rank: the stream" cmp ref.264 out.264
 
-# The input goes away or changes while the job runs, for all ranks or for one: the job ends and says so, or has what it needs and ends well. Once the input is
-# back, --resume gives the stream.
+# The input goes away or changes while the job runs, for all ranks or for one: the job ends and says
+# so, or has what it needs and ends well. Once the input is back, --resume gives the stream.
 cp -p long.y4m before
 for how in cut emptied removed overwritten 'cut for one rank'; do
     rm -f out.264 ./*.motus-*
@@ -257,7 +274,8 @@ for how in cut emptied removed overwritten 'cut for one rank'; do
     echo "input $how: ended and resumed"
 done
 
-# leave_journal ARGUMENT...: a job that loses a rank once its journal has something. A busy machine may let it end before that: then another one does.
+# leave_journal ARGUMENT...: a job that loses a rank once its journal has something. A busy machine
+# may let it end before that: then another one does.
 leave_journal() {
     for _ in 1 2 3 4 5; do
         rm -f out.264 ./*.motus-*
@@ -325,7 +343,9 @@ fi
 # Many files: what is broken is told, and the rest is done.
 mkdir files copies
 n=${MOTUS_BATCH:-30}
-for i in $(seq 4); do "$motus" synth "files/f$i.y4m" --size 32x32 --frames "$i" >/dev/null 2>err; done
+for i in $(seq 4); do
+    "$motus" synth "files/f$i.y4m" --size 32x32 --frames "$i" >/dev/null 2>err
+done
 for i in $(seq 5 "$n"); do ln files/f$((i % 4 + 1)).y4m files/f"$i".y4m; done
 broken=$((n / 100 + 2))
 for i in $(seq $broken); do head -c 300 files/f1.y4m >files/broken"$i".y4m; done
@@ -342,7 +362,8 @@ ok "batch: status" [ $? = 1 ]
 ok "batch: outputs" [ "$(find coded -mindepth 1 | wc -l)" = "$n" ]
 ok "batch: failures are told" [ "$(grep -c '^motus: ' err)" = $((broken + 3)) ]
 ok "batch: the report" "$json" report.json
-ok "batch: failures in the report" [ "$(grep -c '"state": "failed"' report.json)" = $((broken + 3)) ]
+ok "batch: failures in the report" \
+    [ "$(grep -c '"state": "failed"' report.json)" = $((broken + 3)) ]
 ok "batch: files in the report" [ "$(grep -c '"state": "done"' report.json)" = "$n" ]
 "$motus" encode files/f3.y4m -o ref.264 --qp 30 --backend cpu --quiet
 ok "batch: as motus does it" cmp ref.264 coded/f3.264

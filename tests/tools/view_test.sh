@@ -10,18 +10,21 @@ cd "$dir"
 
 die() { echo "$*" && exit 1; }
 
-# Prints "WIDTHxHEIGHT HUE COUNT SUM": the size, and the most frequent hue, degrees in steps of 6, of what is no grey ("-": none), with its number of
-# pixels, and a checksum of all but the 47 rows of a small caption. Fails where the file is no whole PNG.
+# Prints "WIDTHxHEIGHT HUE COUNT SUM": the size, the most frequent hue of coloured pixels in steps
+# of 6 degrees ("-": none), its number of pixels, and a checksum of all but the 47 rows of a small
+# caption. Fails if the file is no whole PNG.
 colour() {
     "$python" - "$1" <<'PY'
 import collections, colorsys, struct, sys, zlib
 data = open(sys.argv[1], "rb").read()
 width, height = struct.unpack(">II", data[16:24])
-assert data[:8] == b"\x89PNG\r\n\x1a\n" and data[12:16] == b"IHDR" and data[24:29] == bytes([8, 2, 0, 0, 0])
+assert data[:8] == b"\x89PNG\r\n\x1a\n" and data[12:16] == b"IHDR"
+assert data[24:29] == bytes([8, 2, 0, 0, 0])
 at, packed = 8, b""
 while at < len(data):
     size, kind = struct.unpack(">I4s", data[at:at + 8])
-    assert zlib.crc32(data[at + 4:at + 8 + size]) == struct.unpack(">I", data[at + 8 + size:at + 12 + size])[0]
+    end = at + 8 + size
+    assert zlib.crc32(data[at + 4:end]) == struct.unpack(">I", data[end:end + 4])[0]
     packed += data[at + 8:at + 8 + size] if kind == b"IDAT" else b""
     at += 12 + size
 rows = zlib.decompress(packed)
@@ -40,7 +43,8 @@ PY
 
 view() { "$motus" view "$@" -o out.png 2>log || die "motus view $*: $(cat log)"; }
 
-# The movement's colour, over a picture and as flow: right red, down yellow, left cyan, up violet. Pictures of 88x72 samples.
+# The movement's colour, over a picture and as flow: right red, down yellow, left cyan, up violet.
+# Pictures of 88x72 samples.
 for case in 3,0:0 0,3:54 -3,0:192 0,-3:264; do
     pan=${case%:*} hue=${case#*:}
     "$motus" synth in.y4m --size 88x72 --frames 3 --pan "$pan" 2>log
@@ -57,7 +61,9 @@ for case in 3,0:0 0,3:54 -3,0:192 0,-3:264; do
     for source in mvs.npy out.264 in.y4m; do
         view $source --frame 2 --style flow --zoom 1
         read -r size got n _ <<<"$(colour out.png)"
-        if [ "$got" != "$hue" ] || [ "$n" -lt 3000 ]; then die "flow of $source, pan $pan: $size $got $n"; fi
+        if [ "$got" != "$hue" ] || [ "$n" -lt 3000 ]; then
+            die "flow of $source, pan $pan: $size $got $n"
+        fi
     done
 done
 
@@ -67,9 +73,12 @@ done
 view out.264 --both --zoom 1
 [ "$(colour out.png | cut -d ' ' -f 1)" = 184x119 ] || die 'side by side'
 view truth.csv field.npy --zoom 1
-[ "$(colour out.png | cut -d ' ' -f 1)" = 184x127 ] || die 'two tables' # a field reaches to the end of its MBs
+# A field reaches to the end of its MBs.
+[ "$(colour out.png | cut -d ' ' -f 1)" = 184x127 ] || die 'two tables'
 for style in arrows flow partitions cost bits; do
-    for source in out.264 in.y4m field.npy mvs.npy; do view $source --picture in.y4m --style $style --zoom 1; done
+    for source in out.264 in.y4m field.npy mvs.npy; do
+        view $source --picture in.y4m --style $style --zoom 1
+    done
 done
 # All blocks of a Baseline stream are known, from a byte stream and from a container.
 "$motus" synth in3.y4m --size 88x72 --frames 3 --pan 3,1 --objects 6 --noise 4 2>log
@@ -81,7 +90,9 @@ for style in arrows partitions bits; do
         view $source --picture recon3.y4m --frame 2 --zoom 2 --style $style
         sums+=("$(colour out.png | cut -d ' ' -f 4)")
     done
-    if [ "${sums[0]}" != "${sums[1]}" ] || [ "${sums[0]}" != "${sums[2]}" ]; then die "$style: ${sums[*]}"; fi
+    if [ "${sums[0]}" != "${sums[1]}" ] || [ "${sums[0]}" != "${sums[2]}" ]; then
+        die "$style: ${sums[*]}"
+    fi
 done
 # An I picture is intra all over.
 view out.264 --frame 0 --style partitions --zoom 1
@@ -89,7 +100,8 @@ read -r size got n _ <<<"$(colour out.png)"
 [ "$n" -ge 700 ] || die "I picture: $got $n"
 
 # A table's own costs: two macroblocks, dark violet and yellow.
-printf 'frame,x,y,w,h,mv_x,mv_y,cost\n1,0,0,16,16,4,0,0\n1,16,0,16,16,4,0,2560\n1,32,0,16,16,4,0,2560\n' >cost.csv
+printf '%s\n' frame,x,y,w,h,mv_x,mv_y,cost 1,0,0,16,16,4,0,0 1,16,0,16,16,4,0,2560 \
+    1,32,0,16,16,4,0,2560 >cost.csv
 view cost.csv --style cost --zoom 1
 read -r size got n _ <<<"$(colour out.png)"
 [ "$n" -ge 400 ] || die "costs: $got $n"
@@ -99,7 +111,8 @@ refused() { # refused STATUS PATTERN ARGUMENT...
     shift 2
     rm -f out2.png
     "$motus" view "$@" 2>err >log || got=$?
-    if [ $got != "$status" ] || ! grep -qE -- "$pattern" err || [ "$(wc -l <err)" != 1 ] || [ -e out2.png ]; then
+    if [ $got != "$status" ] || ! grep -qE -- "$pattern" err || [ "$(wc -l <err)" != 1 ] ||
+        [ -e out2.png ]; then
         die "view $*: $got: $(cat err)"
     fi
 }
