@@ -147,3 +147,40 @@ def is_array(thing: Any) -> bool:
     protocols = ("__cuda_array_interface__", "__dlpack__", "__array_interface__")
     return (isinstance(thing, (View, np.ndarray)) or _is_torch(thing)
             or any(hasattr(thing, name) for name in protocols))
+
+
+# ---- Arithmetic of the array's own library -------------------------------------------------------
+
+
+def _as_float(array: Any) -> Any:
+    if _is_torch(array):
+        return array.detach().float()
+    return array.astype(np.float32) if hasattr(array, "astype") else np.asarray(array, np.float32)
+
+
+def scale(array: Any, low: float, high: float) -> Any:
+    """Returns floats of low..high as floats of 0..1."""
+    return (_as_float(array) - low) / (high - low)
+
+
+def extremes(array: Any) -> tuple[float, float] | None:
+    """Returns the least and greatest value of a device array; None: its library does not tell."""
+    if not hasattr(array, "min") or not hasattr(array, "max"):
+        return None
+    array = array.detach() if _is_torch(array) else array
+    return float(array.min()), float(array.max())
+
+
+def pad_edge(array: Any, axis: int) -> Any:
+    """Repeats the last row or column."""
+    last = (slice(None),) * axis + (slice(-1, None),)
+    if isinstance(array, np.ndarray):
+        return np.concatenate([array, array[last]], axis)
+    if _is_torch(array):
+        return sys.modules["torch"].cat([array, array[last]], axis)
+    name = type(array).__module__.split(".", maxsplit=1)[0]
+    library = sys.modules.get("cupy" if name == "cupy" else "jax.numpy")
+    if library is None:
+        raise TypeError(f"pad=True for {type(array).__name__} in device memory; crop=True copies "
+                        "nothing")
+    return library.concatenate([array, array[last]], axis)

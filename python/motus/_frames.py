@@ -3,18 +3,94 @@
 from __future__ import annotations
 
 import ctypes
-from dataclasses import dataclass, replace
+import sys
+import warnings
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from . import _lib
-from ._arrays import View, view_of
+from ._arrays import View, extremes, pad_edge, scale, view_of
 from ._errors import ArgumentError
 
 LAYOUTS = ("auto", "HWC", "CHW", "I420", "NV12")
 _YUV420, _RGB, _RGB_FLOAT = 0, 1, 2  # MotusSamples
 _CHANNELS = (1, 3, 4)
+
+
+@dataclass
+class Frames:
+    """How frames become pictures."""
+    layout: str = "auto"
+    value_range: tuple[float, float] = (0.0, 1.0)  # of floats: black and white
+    odd: str | None = None  # "pad", "crop"; None: odd sizes are refused later
+    is_quiet: bool = False  # no warning (or no other)
+    _checked: int = field(default=0, repr=False)  # frames
+
+    def __post_init__(self) -> None:
+        if self.layout not in LAYOUTS:
+            raise ArgumentError(f"layout {self.layout!r} is none of {', '.join(LAYOUTS)}")
+        try:
+            low, high = map(float, self.value_range)
+        except (TypeError, ValueError):
+            raise ArgumentError(f"value_range {self.value_range!r} is not (black, white)") from None
+        if not abs(high - low) > 0 or not np.isfinite([low, high]).all():
+            raise ArgumentError(f"value_range {self.value_range!r} has no width")
+        self.value_range = low, high
+
+    @property
+    def is_plain(self) -> bool:
+        """True if frames are used where they are."""
+        return self.value_range == (0, 1) and self.odd != "pad"
+
+    def even(self, size: int) -> int:
+        """Returns a width or height as encoded."""
+        return size + (size & 1) * {"pad": 1, "crop": -1}.get(self.odd or "", 0)
+
+    def check(self, view: View, channels: int | None, array: Any) -> None:
+        """Warns of floats that are clipped: on the host in every frame, on a device in the
+        first."""
+        self._checked += 1
+        if self.is_quiet or view.dtype != np.float32:
+            return
+        if view.device is None:
+            found = _outside(_as_array(view), channels)
+        else:
+            found = extremes(array) if self._checked == 1 else None
+        if found is None or found[0] >= 0 and found[1] <= 1:  # False for NaN
+            return
+        self.is_quiet = True
+        black, white = self.value_range
+        low, high = (black + end * (white - black) for end in found)
+        what = "NaN" if np.isnan(low + high) else f"floats of {low:.4g} to {high:.4g}"
+        hint = "" if self.value_range != (0, 1) or np.isnan(low + high) else _hint(low, high)
+        warnings.warn(f"{what} in frame {self._checked - 1}: outside {black:g} to {white:g}, they "
+                      f"are clipped, NaN is black{hint}", stacklevel=_callers_level())
+
+
+def _callers_level() -> int:
+    """Returns the stack level, seen from this function's caller, of the code that uses the
+    package."""
+    level, frame = 0, sys._getframe(1)
+    while frame and str(frame.f_globals.get("__name__")).split(".")[0] == "motus":
+        level, frame = level + 1, frame.f_back  # type: ignore[assignment]
+    return level + 1
+
+
+def _hint(low: float, high: float) -> str:
+    likely = next((r for r in ((-1, 1), (0, 255)) if r[0] <= low and high <= r[1]), None)
+    return f"; value_range={likely}?" if likely else ""
+
+
+def _outside(array: np.ndarray[Any, Any], channels: int | None) -> tuple[float, float] | None:
+    """Returns the least and greatest value (NaN: either), or None if all are of 0..1. Bits of such
+    floats are at most those of 1.0."""
+    if array.view(np.uint32).max(initial=0) <= 0x3F800000:
+        return None
+    if channels is not None and array.shape[channels] == 4:  # the fourth is not read
+        array = array.take(range(3), channels)
+    return float(array.min()), float(array.max())
 
 
 @dataclass(frozen=True)
@@ -88,9 +164,26 @@ def _axes(shape: tuple[int, ...], layout: str) -> tuple[int, int, int | None]:
     raise ArgumentError(f"a frame of shape {shape} is not {names} with 1, 3 or 4 channels{grey}")
 
 
-def _rgb(view: View, layout: str) -> Picture:
+def _fit(view: View, array: Any, axes: tuple[int, ...], odd: str | None) -> tuple[View, Any]:
+    """Makes sizes even: repeats the last row and column, or leaves them out."""
+    for axis in axes:
+        if odd is None or not view.shape[axis] & 1:
+            continue
+        if odd == "crop":
+            shape = list(view.shape)
+            shape[axis] -= 1
+            view = replace(view, shape=tuple(shape))
+        else:
+            array = pad_edge(_as_array(view) if view.device is None else array, axis)
+            view = view_of(array)
+    return view, array
+
+
+def _rgb(view: View, array: Any, frames: Frames) -> Picture:
     view = _samples(view)
-    y, x, c = _axes(view.shape, layout)
+    y, x, c = _axes(view.shape, frames.layout)
+    frames.check(view, c, array)
+    view, _ = _fit(view, array, (y, x), frames.odd)
     step = 0 if c is None or view.shape[c] == 1 else view.strides[c]
     components = [(view.address + k * step, view.strides[y], view.strides[x]) for k in range(3)]
     samples = _RGB if view.dtype == np.uint8 else _RGB_FLOAT
@@ -153,14 +246,37 @@ def _packed_420(view: View, layout: str) -> Picture:
     return Picture(_image(width, height, _YUV420, components), (view,))
 
 
-def picture_of(frame: Any, layout: str = "auto") -> Picture:
+def _even_planes(planes: tuple[Any, ...], odd: str | None) -> tuple[View, ...]:
+    """Fits Y, and chroma if that loses a row or column."""
+    views = [view_of(plane) for plane in planes]
+    if odd is None or len(views[0].shape) != 2:
+        return tuple(views)
+    height, width = views[0].shape
+    views[0], _ = _fit(views[0], planes[0], (0, 1), odd)
+    if odd == "crop":
+        for k, view in enumerate(views[1:], 1):
+            rows, columns = (size >> 1 for size in views[0].shape)
+            wide = len(views) == 2 and len(view.shape) == 2  # CbCr as [H/2, W]
+            shape = (min(rows, view.shape[0]), min(columns << wide, view.shape[1]))
+            views[k] = replace(view, shape=shape + view.shape[2:])
+    return tuple(views)
+
+
+def picture_of(frame: Any, frames: Frames | str = "auto") -> Picture:
     """Wraps a frame for the library. TypeError: not uint8 or floats. ArgumentError: its shape does
     not fit the layout."""
-    if layout not in LAYOUTS:
-        raise ArgumentError(f"layout {layout!r} is none of {', '.join(LAYOUTS)}")
+    if isinstance(frames, str):
+        frames = Frames(frames)
     if isinstance(frame, (tuple, list)) and len(frame) in (2, 3):
         views = tuple(map(view_of, frame))
         if all(len(view.shape) > 1 for view in views):
-            return _planar(views, layout)
+            return _planar(_even_planes(tuple(frame), frames.odd), frames.layout)
     view = view_of(frame)
-    return _packed_420(view, layout) if layout in ("I420", "NV12") else _rgb(view, layout)
+    if frames.layout in ("I420", "NV12"):
+        return _packed_420(view, frames.layout)
+    if frames.value_range != (0, 1):
+        if view.dtype.kind != "f":
+            raise ArgumentError(f"value_range is for floats, not for frames of {view.dtype}")
+        frame = scale(frame, *frames.value_range)
+        view = view_of(frame)
+    return _rgb(view, frame, frames)

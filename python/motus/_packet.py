@@ -21,6 +21,10 @@ class Packet:
     ssd: tuple[int, int, int]  # squared differences from the source frame: Y, Cb, Cr
     luma_samples: int
 
+    def __repr__(self) -> str:
+        return (f"<motus.Packet {self.number}: {self.type}{', key' if self.is_key else ''}, "
+                f"{len(self.data)} bytes, QP {self.qp}, pts {self.pts}>")
+
     @property
     def psnr(self) -> float:
         """PSNR of luma in dB, 100 if nothing differs."""

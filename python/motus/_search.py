@@ -15,7 +15,7 @@ from ._arrays import View, view_of
 from ._errors import ArgumentError
 from ._frames import Picture, picture_of
 from ._lib import lib
-from ._settings import number_of
+from ._settings import number_of, whole
 
 
 class Block(NamedTuple):
@@ -170,13 +170,16 @@ def search(cur: Any, ref: Any, range: int = 16, *, subpel: str = "quarter", lamb
         raise ArgumentError("one picture in host memory, the other in device memory")
     me, error = ctypes.c_void_p(), _lib.Error()
     config = lib.motus_me_config_default(width, height).config
-    config.range, config.subpel, config.threads = range, number_of("subpel", subpel), threads
+    config.range, config.threads = whole("range", range), whole("threads", threads)
+    config.subpel = number_of("subpel", subpel)
     config.backend = number_of("backend", "cuda" if on_device and backend == "auto" else backend)
     config.device, config.error = cur_view.device if on_device else -1, ctypes.pointer(error)
     rows, columns = (height + 15) // 16, (width + 15) // 16
     device_out = _device_results(out, rows, columns) if out is not None else None
     arrays = _results(rows, columns) if device_out is None else None
     field = _field(rows, columns, arrays) if arrays else None
+    if not 0 <= whole("lambda_q8", lambda_q8) <= 65535:
+        raise ArgumentError(f"lambda_q8 {lambda_q8} is outside 0..65535")
     hints = _lib.MeHints(lambda_q8=lambda_q8)
     _lib.check(lib.motus_me_open(byref(me), byref(config)), error)
     try:

@@ -8,45 +8,54 @@ from typing import Any, Sequence, TypedDict, Union
 
 from . import _lib
 from ._errors import ArgumentError
+from ._frames import Frames
 
 Rate = Union[int, float, str, Fraction, "tuple[int, int]"]
 
 
 class Settings(TypedDict, total=False):
-    """Settings of motus.encode, motus.stream and motus.Encoder: members of MotusEncoderConfig.
-    motus/encoder.h documents their ranges."""
-    crf: float  # 0..51, lower is better; 23 unless qp or bitrate is set
-    qp: int  # constant QP of P pictures, 0..51
-    bitrate: int  # bits a second
-    vbv_maxrate: int  # bits a second that arrive at the decoder's buffer
-    vbv_bufsize: int  # size of that buffer, bits
-    preset: str  # "slow", "medium", "fast", "faster"
-    keyint: int  # pictures from one key picture to the next; 0: only the first is one
-    lookahead: int  # pictures known in advance; 0: each packet comes before the next frame
-    backend: str  # "auto", "cpu", "cuda"
-    device: int  # CUDA's number; by default the frames' device
-    devices: Union[Sequence[int], str]  # CUDA's numbers, or "all": GOPs are spread over them
-    threads: int  # 0: all
-    gop_coders: int  # GOPs coded in parallel; 0: as memory allows
-    colour: Union[str, None]  # "bt709", "bt601", or None: unknown, and RGB is refused
-    full_range: bool  # samples of 0..255 instead of 16..235
-    slices: int  # slices of a picture, each of whole macroblock rows
-    slice_max_size: int  # largest NAL unit in bytes
-    qp_i_offset: int
-    range: int
-    subpel: str  # "full", "half", "quarter"
-    deblock: bool
-    aud: bool
-    qp_min: int
-    qp_max: int
-    qp_step: int
-    ip_ratio: float
-    hrd: str  # "none", "vbr", "cbr"
-    min_keyint: int
-    scenecut: int
-    aq_mode: str  # "off", "variance", "auto"
-    aq_strength: float
-    mb_tree: bool
+    """Settings of motus.encode, motus.stream and motus.Encoder. The source lists type, range,
+    default and meaning; include/motus/encoder.h has more about MotusEncoderConfig's members."""
+    # Frames
+    layout: str  # "auto", "HWC", "CHW", "I420", "NV12"; default "auto": from the shape
+    value_range: tuple[float, float]  # floats for black and white; default (0, 1)
+    pad: bool  # default False; odd sizes: repeats the last column or row
+    crop: bool  # default False; odd sizes: leaves the last column or row out
+    colour: Union[str, None]  # "bt709", "bt601"; None: not said, no RGB; default: bt709 for RGB
+    full_range: bool  # default False: samples of 16..235; True: 0..255
+    # Rate: one of crf, qp, bitrate
+    crf: float  # 0..51, default 23; lower is better
+    qp: int  # 0..51; constant QP of P pictures
+    bitrate: int  # 1..10**12; bits a second, on average
+    vbv_maxrate: int  # 0..10**12, default 0 (no VBV); bits a second into the decoder's buffer
+    vbv_bufsize: int  # 0..10**12, default 0; bits in that buffer
+    hrd: str  # "none", "vbr", "cbr"; default "none"; buffer parameters in the stream
+    qp_i_offset: int  # -51..51, default -3; added to qp for I pictures
+    qp_min: int  # 0..51, default 0; of macroblocks, with crf and bitrate
+    qp_max: int  # 0..51, default 51
+    qp_step: int  # 1..51, default 4; largest change between P pictures, with bitrate
+    ip_ratio: float  # 0.1..10, default 1.26; quantizer step of P pictures over that of I pictures
+    aq_mode: str  # "off", "variance", "auto"; default "off"; QP by a macroblock's variance
+    aq_strength: float  # 0..4, default 1
+    mb_tree: bool  # default True; lower QP for what later pictures predict from
+    # Pictures
+    preset: str  # "slow", "medium", "fast", "faster"; default "medium"
+    keyint: int  # 0..2**31 - 1, default 250; most pictures of a GOP; 0: one GOP; 2: half are keys
+    min_keyint: int  # 0..keyint, default 0; fewest pictures before a scene cut's key picture
+    scenecut: int  # 0..100, default 40; sensitivity, 0: off
+    lookahead: int  # 0..250, default 40; frames a packet waits for, with crf and bitrate
+    range: int  # 0..128, default 0 (the preset's); of the whole-sample search
+    subpel: str  # "full", "half", "quarter"; default "quarter"
+    deblock: bool  # default True
+    slices: int  # 0..2**31 - 1, default 1; slices of whole macroblock rows a picture
+    slice_max_size: int  # 0 or 128..2**31 - 1, default 0 (no limit); bytes, CPU only
+    aud: bool  # default False; access unit delimiters
+    # Machine
+    backend: str  # "auto", "cpu", "cuda"; default "auto"
+    device: int  # -1..2**31 - 1, default: the frames', or -1: the current one
+    devices: Union[Sequence[int], str]  # CUDA's numbers, or "all"; default: `device` alone
+    threads: int  # 0..2**31 - 1, default 0 (all); of the CPU
+    gop_coders: int  # 0..64, default 0 (by keyint and memory); GOPs coded in parallel
 
 
 _NAMES = {
@@ -60,6 +69,7 @@ _ALL_DEVICES = -1
 _RATE_QP, _RATE_CRF, _RATE_BITRATE = 0, 1, 2
 # primaries, transfer, matrix: H.264 tables E-3 to E-5
 _COLOURS = {"bt709": (1, 1, 1), "bt601": (6, 6, 6)}
+_WIDE = ("bitrate", "vbv_maxrate", "vbv_bufsize")
 _FLOATS = ("crf", "ip_ratio", "aq_strength")
 
 
@@ -91,13 +101,13 @@ def number_of(kind: str, value: Any) -> int:
     raise ArgumentError(f"{kind} {value!r} is none of {', '.join(_NAMES[kind])}")
 
 
-def _whole(name: str, value: Any) -> int:
+def whole(name: str, value: Any, bits: int = 32) -> int:
+    """Returns a whole number that fits a C integer: ctypes would take its lowest bits."""
     try:
         number: int = value.__index__()
     except AttributeError:
         raise TypeError(f"{name} {value!r} is no whole number") from None
-    most = 1 << 63 if name in ("bitrate", "vbv_maxrate", "vbv_bufsize") else 1 << 31
-    if not -most <= number < most:
+    if not -1 << bits - 1 <= number < 1 << bits - 1:
         raise ArgumentError(f"{name} {value!r} is out of range")
     return number
 
@@ -113,9 +123,18 @@ def _set_devices(config: _lib.EncoderConfig, devices: Any) -> None:
     if devices == "all":
         config.n_devices = _ALL_DEVICES
         return
-    numbers = [_whole("devices", device) for device in devices]
+    numbers = [whole("devices", device) for device in devices]
     config.n_devices = len(numbers)
     config.devices = (ctypes.c_int * max(len(numbers), 1))(*numbers)  # ctypes keeps it alive
+
+
+def frames_of(settings: dict[str, Any]) -> Frames:
+    """Takes what describes frames out of the settings."""
+    layout, value_range, pad, crop = (settings.pop(name, default) for name, default in (
+        ("layout", "auto"), ("value_range", (0, 1)), ("pad", False), ("crop", False)))
+    if pad and crop:
+        raise ArgumentError("pad and crop: set only one of them")
+    return Frames(layout, value_range, "pad" if pad else "crop" if crop else None)
 
 
 def config_of(width: int, height: int, fps: Fraction,
@@ -123,7 +142,11 @@ def config_of(width: int, height: int, fps: Fraction,
     """Returns the configuration. Checks names and that numbers fit a C int; the library checks
     ranges."""
     rate = _lib.Rational(fps.numerator, fps.denominator)
-    config: _lib.EncoderConfig = _lib.lib.motus_encoder_config_default(width, height, rate).config
+    config: _lib.EncoderConfig = _lib.lib.motus_encoder_config_default(
+        whole("width", width), whole("height", height), rate).config
+    if (width | height) & 1:
+        raise ArgumentError(f"the size {width}x{height} is odd: pad=True repeats the last column "
+                            "or row, crop=True leaves it out", -1)
     config.size = ctypes.sizeof(_lib.EncoderConfig)
     config.rate = _rate_control(settings)
     config.stream_only = 1
@@ -145,5 +168,6 @@ def config_of(width: int, height: int, fps: Fraction,
         elif name in _NAMES:
             setattr(config, name, number_of(name, value))
         else:
-            setattr(config, name, float(value) if name in _FLOATS else _whole(name, value))
+            bits = 64 if name in _WIDE else 32
+            setattr(config, name, float(value) if name in _FLOATS else whole(name, value, bits))
     return config

@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING, Any, Iterator, Sequence
 import numpy as np
 
 from . import _lib
+from ._audio import audio_of
 from ._errors import ArgumentError, StateError
 from ._frames import picture_of
 from ._lib import lib
+from ._mp4_file import Mp4File
 from ._packet import Packet
-from ._settings import Rate, config_of, name_of, rational
+from ._settings import Rate, config_of, frames_of, name_of, rational, whole
 from .mp4 import Mp4Writer
 
 if TYPE_CHECKING:
@@ -35,10 +37,10 @@ class Encoder:
             for packet in encoder.finish():
                 out.write(packet.data)
 
-    One thread may send while another receives. `settings` are those of Settings; motus/encoder.h
-    documents MotusEncoder."""
+    One thread may send while another receives. `settings` are those of motus.Settings. With pad or
+    crop the size may be odd; the attributes `width` and `height` are those of the stream."""
 
-    def __init__(self, width: int, height: int, fps: Rate = 24, *, layout: str = "auto",
+    def __init__(self, width: int, height: int, fps: Rate = 24, *,
                  time_base: Fraction | None = None, **settings: Unpack[Settings]) -> None:
         self._encoder = ctypes.c_void_p()
         self._sending, self._receiving = threading.RLock(), threading.RLock()
@@ -47,8 +49,11 @@ class Encoder:
         self._sent = 0
         self.fps = rational(fps)
         self.time_base = 1 / self.fps if time_base is None else rational(time_base, "time base")
-        self.layout = layout
-        self._config = config_of(width, height, self.fps, dict(settings))
+        asked = dict(settings)
+        self._frames = frames_of(asked)
+        width = self._frames.even(whole("width", width))
+        height = self._frames.even(whole("height", height))
+        self._config = config_of(width, height, self.fps, asked)
         if time_base is not None:
             unit = self.time_base
             self._config.time_base = _lib.Rational(unit.numerator, unit.denominator)
@@ -86,13 +91,27 @@ class Encoder:
         data = lib.motus_encoder_headers(self._open, byref(size))
         return ctypes.string_at(data, size.value)
 
-    def mp4(self, fragment: float = 1.0) -> Mp4Writer:
-        """Returns a writer of fragmented MP4 for this encoder's packets."""
+    @property
+    def layout(self) -> str:
+        return self._frames.layout
+
+    @property
+    def _track(self) -> tuple[bytes, int, int, Fraction, tuple[int, int, int, bool] | None]:
+        """Arguments of Mp4Writer and Mp4File."""
         c = self._config.colour
         known = (c.primaries, c.transfer, c.matrix) != (2, 2, 2)
         colour = (c.primaries, c.transfer, c.matrix, c.full_range == 1) if known else None
-        return Mp4Writer(self.headers, self.width, self.height, self.time_base, colour=colour,
-                         fragment=fragment)
+        return self.headers, self.width, self.height, self.time_base, colour
+
+    def mp4(self, fragment: float = 1.0, *, audio: Any = None) -> Mp4Writer:
+        """Returns a writer of fragmented MP4 for this encoder's packets. audio: as in
+        motus.encode."""
+        *track, colour = self._track
+        return Mp4Writer(*track, colour=colour, fragment=fragment, audio=audio_of(audio))
+
+    def _mp4_file(self, audio: Any) -> Mp4File:
+        *track, colour = self._track
+        return Mp4File(*track, colour=colour, audio=audio_of(audio))
 
     # ---- Frames in -----------------------------------------------------------------------------
 
@@ -103,8 +122,10 @@ class Encoder:
     def _params(self, pts: int | None, duration: int | None, keyframe: bool,
                 qp_offset: Any) -> tuple[_lib.FrameParams, Any]:
         params = _lib.FrameParams(
-            size=ctypes.sizeof(_lib.FrameParams), pts=self._sent if pts is None else pts,
-            duration=1 if duration is None else duration, force_idr=bool(keyframe))
+            size=ctypes.sizeof(_lib.FrameParams),
+            pts=self._sent if pts is None else whole("pts", pts, 64),
+            duration=1 if duration is None else whole("duration", duration, 64),
+            force_idr=bool(keyframe))
         if qp_offset is None:
             return params, None
         wanted = np.asarray(qp_offset)
@@ -124,7 +145,7 @@ class Encoder:
         keyframe: begins a GOP. qp_offset: added to the QP of each macroblock."""
         with self._sending:
             encoder = self._open
-            picture = picture_of(frame, self.layout)
+            picture = picture_of(frame, self._frames)
             if picture.size != (self.width, self.height):
                 raise ArgumentError(f"a frame of {picture.image.width}x{picture.image.height} for "
                                     f"an encoder of {self.width}x{self.height}", -1)
@@ -149,8 +170,9 @@ class Encoder:
     def reconfigure(self, *, bitrate: int, vbv_maxrate: int = 0, vbv_bufsize: int = 0) -> None:
         """Changes the rate from the next frame on (bits a second; bits). Only with a bitrate."""
         with self._sending:
-            status = lib.motus_encoder_set_rate(self._open, bitrate, vbv_maxrate, vbv_bufsize)
-            self._check(status)
+            rates = (whole("bitrate", bitrate, 64), whole("vbv_maxrate", vbv_maxrate, 64),
+                     whole("vbv_bufsize", vbv_bufsize, 64))
+            self._check(lib.motus_encoder_set_rate(self._open, *rates))
 
     # ---- Packets out ---------------------------------------------------------------------------
 
@@ -160,7 +182,8 @@ class Encoder:
         Returns None if the packet is not ready, needs further frames, or was the last."""
         with self._receiving:
             encoder, packet = self._open, ctypes.POINTER(_lib.Packet)()
-            wait = -1 if timeout is None else min(max(int(timeout * 1000), 0), (1 << 31) - 1)
+            most = (1 << 31) - 1  # milliseconds
+            wait = -1 if timeout is None else int(min(max(timeout * 1000, 0), most))
             status = lib.motus_encoder_receive(encoder, byref(packet), wait)
             if self._check(status) != _lib.OK:
                 return None

@@ -114,11 +114,13 @@ def test_colours(rgb, ffmpeg, tmp_path):
 
 def test_outputs(rgb, tmp_path):
     whole = motus.encode(rgb, qp=28, **CPU)
-    path, file = tmp_path / "a.mp4", io.BytesIO()
+    path, file, again = tmp_path / "a.mp4", io.BytesIO(), tmp_path / "again.m4v"
     for output in (path, file, str(path)):  # the last one replaces the first
         assert motus.encode(rgb, output, qp=28, **CPU) is None
-    assert path.read_bytes() == file.getvalue() == whole
-    assert whole == b"".join(motus.stream(rgb, qp=28, **CPU))
+    motus.encode(rgb, again, qp=28, fragment=1, **CPU)
+    assert path.read_bytes() == whole and again.read_bytes() == file.getvalue() != whole
+    assert file.getvalue() == b"".join(motus.stream(rgb, qp=28, **CPU))
+    assert file.getvalue() == motus.encode(rgb, qp=28, fragment=1.0, **CPU)
     assert whole[4:8] == b"ftyp" and motus.encode(rgb, tmp_path / "b.H264", qp=28, **CPU) is None
     assert (tmp_path / "b.H264").read_bytes() == h264(rgb)
     assert path.stat().st_mode & 0o777 == 0o666 & ~current_umask()

@@ -40,6 +40,12 @@ def test_key_pictures_where_they_are_wanted(rgb):
     assert run([], crf=30) == []
 
 
+def test_gops_of_two(rgb):
+    """As data sets for robots want them: any frame is at most one picture behind a key."""
+    packets = run(rgb, crf=25, keyint=2)
+    assert [p.is_key for p in packets] == [t % 2 == 0 for t in range(T)]
+
+
 def test_another_rate():
     video = clip(120, 96, 128)
 
@@ -69,6 +75,67 @@ def test_times(rgb):
         for frame, pts in zip(rgb, times):
             encoder.send(frame, pts=pts, duration=7)
         assert [(p.pts, p.duration) for p in encoder.finish()] == [(t, 7) for t in times]
+
+
+@pytest.mark.parametrize("call", [
+    lambda: motus.Encoder(2**32 + 64, 48), lambda: motus.Encoder(64, 48 - 2**32),
+    lambda: motus.Encoder(2**32 + 63, 48, pad=True), lambda: motus.Encoder(64, 48, keyint=2**32),
+    lambda: motus.Encoder(64, 48, bitrate=2**64 + 10**6),
+    lambda: motus.Encoder(W, H).send(clip(1)[0], pts=2**70),
+    lambda: motus.Encoder(W, H).send(clip(1)[0], duration=-2**63 - 1),
+    lambda: motus.Encoder(W, H, bitrate=10**5).reconfigure(bitrate=2**64 + 10**5),
+    lambda: motus.Encoder(W, H, bitrate=10**5).reconfigure(bitrate=10**5, vbv_maxrate=2**64,
+                                                           vbv_bufsize=2**64),
+    lambda: motus.search(clip(1)[0], clip(1)[0], range=2**32 + 16),
+    lambda: motus.search(clip(1)[0], clip(1)[0], threads=2**32),
+    lambda: motus.search(clip(1)[0], clip(1)[0], lambda_q8=2**32),
+    lambda: motus.search(clip(1)[0], clip(1)[0], lambda_q8=65536),
+])
+def test_numbers_that_no_c_integer_holds(call):
+    with pytest.raises(motus.ArgumentError, match="is out"):
+        call()
+
+
+@pytest.mark.parametrize("call", [
+    lambda: motus.Encoder(64.0, 48), lambda: motus.Encoder("64", 48),
+    lambda: motus.Encoder(W, H).send(clip(1)[0], pts=0.5),
+    lambda: motus.Encoder(W, H, bitrate=10**5).reconfigure(bitrate=1e5),
+])
+def test_numbers_that_are_not_whole(call):
+    with pytest.raises(TypeError, match="no whole number"):
+        call()
+
+
+def test_the_largest_times(rgb):
+    with motus.Encoder(W, H, 25, qp=28, **CPU) as encoder:
+        encoder.send(rgb[0], pts=2**63 - 1, duration=np.int64(2**62))
+        packet, = encoder.finish()
+    assert (packet.pts, packet.duration) == (2**63 - 1, 2**62)
+
+
+def test_waiting(rgb):
+    with motus.Encoder(W, H, 25, qp=28, **CPU) as encoder:
+        encoder.send(rgb[0])
+        assert encoder.receive(float("inf")).number == 0
+        assert encoder.receive(-1) is None
+        with pytest.raises(ValueError):
+            encoder.receive(float("nan"))
+
+
+def test_a_packet_is_shown_in_one_line(rgb):
+    packet = run(rgb[:1], qp=28)[0]
+    assert repr(packet) == (f"<motus.Packet 0: I, key, {len(packet.data)} bytes, QP 25, pts 0>")
+
+
+def test_no_driver(monkeypatch):
+    from motus import _errors
+    words = "CUDA: CUDA driver version is insufficient for CUDA runtime version"
+    for driver, want in ((False, "no NVIDIA driver is loaded"), (True, "driver is too old")):
+        monkeypatch.setattr(_errors.os.path, "exists", lambda path, there=driver: there)
+        error = _errors.error_of(-8, words)
+        assert isinstance(error, motus.DeviceError) and want in str(error)
+        assert 'backend="cpu" needs none' in str(error) and words in str(error)
+    assert str(_errors.error_of(-8, "no device")) == "no device"
 
 
 def test_qp_offsets(rgb):

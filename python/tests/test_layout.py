@@ -1,6 +1,7 @@
 """Structures as the C compiler lays them out, and the package's version."""
 # SPDX-License-Identifier: BSD-2-Clause
 import ctypes
+import re
 import shutil
 import subprocess
 
@@ -43,6 +44,39 @@ def test_structures(tmp_path):
 def test_versions_are_one():
     assert motus.__version__ == motus.library_version
     assert f'version = "{motus.__version__}"' in (ROOT / "python" / "pyproject.toml").read_text()
+
+
+def documented():
+    """Yields the settings whose ranges motus.Settings documents: name, type, ends, default."""
+    source = (ROOT / "python" / "motus" / "_settings.py").read_text()
+    for line in source[source.index("class Settings("):source.index("_NAMES =")].splitlines():
+        match = re.fullmatch(r" {4}(\w+): (\w+)  # (?:0 or )?([-.\d]+)\.\.([-\w.* ]+?)(?:, default"
+                             r"( [-\d.]+)?.*|;.*)?", line)
+        if match:
+            yield match.groups()
+
+
+def test_documented_ranges():
+    """Their ends are accepted, what is beyond is not, and defaults are the library's."""
+    config = _lib.lib.motus_encoder_config_default(64, 48, _lib.Rational(25, 1)).config
+    tried = set()
+    for name, kind, low, high, default in documented():
+        step = 0.01 if kind == "float" else 1
+        ends = [eval(end, {"keyint": 250}) for end in (low, high)]
+        more = {"bitrate": 10**6} if name == "qp_step" else {}
+        if name.startswith("vbv"):
+            more = {"vbv_maxrate": 10**6, "vbv_bufsize": 10**6}
+        if default:
+            assert getattr(config, name) == pytest.approx(float(default)), name
+        for end, beyond in zip(ends, (ends[0] - step, ends[1] + step)):
+            if end and name not in ("slices", "threads", "device", "keyint"):
+                motus.Encoder(64, 48, backend="cpu", **{**more, name: end}).close()
+            with pytest.raises(motus.Error):
+                motus.Encoder(64, 48, backend="cpu", **{**more, name: beyond})
+        tried.add(name)
+    numbers = {name for name, kind in motus.Settings.__annotations__.items()
+               if kind.__forward_arg__ in ("int", "float")}
+    assert tried == numbers and "crf" in tried
 
 
 def test_no_library(monkeypatch, tmp_path):

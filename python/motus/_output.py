@@ -1,0 +1,123 @@
+"""Output files as `motus encode` writes them: a temporary file beside the final name, which it gets
+once it is complete. Pipes and devices are written directly."""
+# SPDX-License-Identifier: BSD-2-Clause
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+import re
+import secrets
+import stat
+from contextlib import contextmanager, suppress
+from typing import IO, Iterator
+
+_MARK, _ENDING = ".motus-", ".part"
+_PREFIX = 200  # most characters of the output's name: a file name may have 255 bytes
+
+
+def is_direct(path: str) -> bool:
+    """True for a pipe, a device or another thing that no file may replace."""
+    try:
+        status = os.stat(path)
+    except OSError:
+        return False
+    # A file without a name, such as /dev/stdout after its file was deleted, is written directly.
+    real = os.path.realpath(path)
+    return not stat.S_ISREG(status.st_mode) or not os.path.exists(real) or not os.path.samefile(
+        path, real)
+
+
+class _Direct:
+    """A pipe or device. Each piece is written at once."""
+
+    def __init__(self, handle: int) -> None:
+        self._handle = handle
+
+    def write(self, data: bytes) -> int:
+        view = memoryview(data)
+        while view:
+            view = view[os.write(self._handle, view):]
+        return len(data)
+
+
+def _is_locked(path: str) -> bool:
+    """True if another job holds the lock of this file, and so is writing it."""
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError as error:
+        return error.errno == errno.EWOULDBLOCK
+    finally:
+        os.close(handle)
+    return False
+
+
+def _refuse_another_job(target: str) -> None:
+    folder, name = os.path.split(target)
+    part = re.compile(re.escape(name[:_PREFIX] + _MARK) + r"[0-9a-f]{12}" + re.escape(_ENDING))
+    beside = [entry for entry in os.listdir(folder) if part.fullmatch(entry)]
+    if any(_is_locked(path) for path in (target, *(os.path.join(folder, e) for e in beside))):
+        raise BlockingIOError(errno.EBUSY, "another job is writing this file", target)
+
+
+def _create(target: str) -> tuple[str, int]:
+    """Creates the temporary file, with the permissions of the file that it will replace, or a new
+    file's."""
+    folder, name = os.path.split(target)
+    temporary = os.path.join(folder, name[:_PREFIX] + _MARK + secrets.token_hex(6) + _ENDING)
+    handle = os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
+    with suppress(OSError):  # a file system without locks
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    with suppress(FileNotFoundError):
+        old = os.stat(target)
+        with suppress(PermissionError):  # not allowed: it keeps its owner
+            os.fchown(handle, old.st_uid, old.st_gid)
+        with suppress(PermissionError):
+            os.fchmod(handle, old.st_mode & 0o777)
+    return temporary, handle
+
+
+def _rename(file: IO[bytes], temporary: str, target: str) -> None:
+    """Makes the data durable, then the name."""
+    file.flush()
+    os.fsync(file.fileno())
+    os.replace(temporary, target)
+    with suppress(OSError):  # a folder that may not be read, a file system without fsync
+        folder = os.open(os.path.dirname(target), os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+
+
+@contextmanager
+def open_output(path: str) -> Iterator[IO[bytes]]:
+    """Opens a pipe or device, or a temporary file that becomes `path` at the end. Symbolic links
+    are followed, permissions kept. After an exception the temporary file is deleted."""
+    if is_direct(path):
+        handle = os.open(path, os.O_WRONLY | os.O_CLOEXEC)
+        try:
+            yield _Direct(handle)  # type: ignore[misc]
+        finally:
+            os.close(handle)
+        return
+    target = os.path.realpath(path)
+    if os.path.islink(target):
+        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), path)
+    if os.path.exists(target) and not os.access(target, os.W_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path)
+    if os.access(os.path.dirname(target), os.R_OK):
+        _refuse_another_job(target)
+    temporary, handle = _create(target)
+    try:
+        with os.fdopen(handle, "w+b") as file:
+            yield file
+            _rename(file, temporary, target)
+    except BaseException:
+        with suppress(FileNotFoundError):
+            os.unlink(temporary)
+        raise
