@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "motus/encoder.h"
 
+#include <pthread.h>
+#include <stdatomic.h>
 #include <string.h>
 
 #include "common/alloc.h"
@@ -14,6 +16,12 @@
 #include "yuv/image.h"
 #include "yuv/usable.h"
 
+// The thread that last called one side of the encoder.
+typedef struct Caller {
+    pthread_t thread;
+    int64_t call; // number of that call on either side; 0: none
+} Caller;
+
 struct MotusEncoder {
     MotusStream stream;
     MotusBackend backend; // never AUTO
@@ -23,10 +31,18 @@ struct MotusEncoder {
     MotusRateChange change; // for the next picture
     MotusImageIntake image;
     int64_t number; // of the next picture
-    int at_end;
-    MotusError lost;  // why no more pictures can be planned, if a call has reported it
-    MotusError error; // of the last call if it failed; else why AUTO fell back to the CPU
+    atomic_int at_end;
+    MotusError lost;     // why no more pictures can be planned, if a call has reported it
+    MotusError opened;   // why AUTO fell back to the CPU
+    MotusError error;    // of the sender's last call
+    MotusError received; // of the receiver's last failure
+    pthread_mutex_t lock;
+    // Under the lock.
+    Caller sender, receiver;
+    int64_t calls;
 };
+
+// ---- Opening ------------------------------------------------------------------------------------
 
 // Opens the GOP coders, and a lookahead on their first device.
 static MotusStatus open_backend(MotusEncoder *enc, MotusError *error) {
@@ -50,19 +66,19 @@ static MotusStatus open_coders(MotusEncoder *enc, MotusError *error) {
     if (status)
         return status == MOTUS_ERR_ARGUMENT ? motus_fail(error, status, "unknown backend")
                                             : motus_device_check(error);
-    status = open_backend(enc, &enc->error);
+    status = open_backend(enc, &enc->opened);
     if (status && c->backend == MOTUS_BACKEND_AUTO && enc->backend != MOTUS_BACKEND_CPU) {
         enc->backend = MOTUS_BACKEND_CPU;
         MotusError again = {0};
         status = open_backend(enc, &again);
-        if (status) enc->error = again;
+        if (status) enc->opened = again;
     }
-    if (status) return motus_fail(error, status, "%s", enc->error.text);
+    if (status) return motus_fail(error, status, "%s", enc->opened.text);
     if (c->packet_memory == MOTUS_MEMORY_HOST || motus_gop_coders_store_packets(enc->coders))
         return MOTUS_OK;
     return motus_fail(error, MOTUS_ERR_UNSUPPORTED,
                       "packets in device memory need the CUDA backend%s%s",
-                      enc->error.text[0] ? ": " : "", enc->error.text);
+                      enc->opened.text[0] ? ": " : "", enc->opened.text);
 }
 
 MotusStatus motus_encoder_open(MotusEncoder **out, const MotusEncoderConfig *config,
@@ -71,6 +87,7 @@ MotusStatus motus_encoder_open(MotusEncoder **out, const MotusEncoderConfig *con
         return motus_fail(error, MOTUS_ERR_ARGUMENT, "no encoder or no configuration given");
     *out = NULL;
     MotusEncoder *enc = motus_alloc(1, sizeof *enc);
+    if (enc && pthread_mutex_init(&enc->lock, NULL)) motus_free(enc), enc = NULL;
     if (!enc) return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
     MotusStatus status = motus_stream_open(&enc->stream, config, error);
     if (!status) status = open_coders(enc, error);
@@ -81,6 +98,37 @@ MotusStatus motus_encoder_open(MotusEncoder **out, const MotusEncoderConfig *con
         *out = enc;
     return status;
 }
+
+// ---- Calling threads: one may send while another receives ---------------------------------------
+
+// Notes the calling thread, so that motus_encoder_error finds its error.
+static void note_call(MotusEncoder *enc, Caller *caller) {
+    pthread_mutex_lock(&enc->lock);
+    *caller = (Caller){pthread_self(), ++enc->calls};
+    pthread_mutex_unlock(&enc->lock);
+}
+
+static void begin_sending(MotusEncoder *enc) {
+    note_call(enc, &enc->sender);
+    enc->error = enc->lost;
+}
+
+// Returns the number of the calling thread's last call on this side; 0: none.
+static int64_t own_call(const Caller *caller) {
+    return caller->call && pthread_equal(caller->thread, pthread_self()) ? caller->call : 0;
+}
+
+const MotusError *motus_encoder_error(const MotusEncoder *enc) {
+    static const MotusError none = {MOTUS_OK, ""};
+    if (!enc) return &none;
+    pthread_mutex_t *lock = (pthread_mutex_t *)&enc->lock;
+    pthread_mutex_lock(lock);
+    const int64_t sent = own_call(&enc->sender), received = own_call(&enc->receiver);
+    pthread_mutex_unlock(lock);
+    return !sent && !received ? &enc->opened : received > sent ? &enc->received : &enc->error;
+}
+
+// ---- Frames in ----------------------------------------------------------------------------------
 
 // Reads a caller's parameters, which an older header may have made shorter.
 static MotusStatus read_params(MotusEncoder *enc, MotusFrameParams *to,
@@ -104,7 +152,8 @@ static MotusStatus planned(MotusEncoder *enc, MotusStatus status) {
 }
 
 static MotusStatus end(MotusEncoder *enc) {
-    enc->at_end = 1;
+    begin_sending(enc);
+    atomic_store(&enc->at_end, 1);
     return enc->planner ? planned(enc, motus_planner_end(enc->planner, &enc->lost)) : MOTUS_OK;
 }
 
@@ -129,7 +178,7 @@ static MotusStatus send(MotusEncoder *enc, const MotusFrameSource *source,
     if (!motus_frame_usable(source->frame) || source->frame->width != c->width ||
         source->frame->height != c->height)
         return MOTUS_ERR_ARGUMENT;
-    enc->error = enc->lost;
+    begin_sending(enc);
     if (read_params(enc, &params, given)) return MOTUS_ERR_ARGUMENT;
     if (enc->lost.status) return enc->lost.status;
     MotusStatus status = make_picture(enc, &params, &picture);
@@ -150,7 +199,7 @@ MotusStatus motus_encoder_next_segment(MotusEncoder *enc, int64_t first_picture,
     if (!enc || !motus_stream_segment_is_possible(first_picture, first_gop))
         return MOTUS_ERR_ARGUMENT;
     if (!enc->at_end) return MOTUS_ERR_STATE;
-    enc->error = enc->lost;
+    begin_sending(enc);
     if (enc->lost.status) return enc->lost.status;
     if (enc->look && motus_rate_feeds_back(&enc->stream.rate.control))
         return motus_fail(&enc->error, MOTUS_ERR_UNSUPPORTED,
@@ -169,6 +218,7 @@ MotusStatus motus_encoder_set_rate(MotusEncoder *enc, int64_t bitrate, int64_t v
                                    int64_t vbv_bufsize) {
     if (!enc) return MOTUS_ERR_ARGUMENT;
     const MotusRateSettings *r = &enc->stream.rate.control;
+    begin_sending(enc);
     enc->error = (MotusError){0};
     if (enc->stream.config.rate != MOTUS_RATE_BITRATE || r->log || enc->stream.config.hrd)
         return motus_fail(&enc->error, MOTUS_ERR_UNSUPPORTED,
@@ -191,6 +241,7 @@ MotusStatus motus_encoder_send(MotusEncoder *enc, const MotusFrame *frame,
 }
 
 static MotusStatus refuse_device(MotusEncoder *enc) {
+    begin_sending(enc);
     return motus_fail(&enc->error, MOTUS_ERR_UNSUPPORTED,
                       "a frame in device memory, for an encoder on the CPU");
 }
@@ -208,7 +259,7 @@ static MotusStatus check_image(MotusEncoder *enc, const MotusImage *image) {
     const MotusEncoderConfig *c = &enc->stream.config;
     if (!motus_image_usable(image) || image->width != c->width || image->height != c->height)
         return MOTUS_ERR_ARGUMENT;
-    enc->error = enc->lost;
+    begin_sending(enc);
     return enc->lost.status;
 }
 
@@ -238,16 +289,23 @@ MotusStatus motus_encoder_send_image_device(MotusEncoder *enc, const MotusImage 
     return status ? status : noted; // the frame may be under read after a failure, too
 }
 
+// ---- Packets out --------------------------------------------------------------------------------
+
 MotusStatus motus_encoder_receive(MotusEncoder *enc, MotusPacket **packet, int timeout_ms) {
     if (!packet) return MOTUS_ERR_ARGUMENT;
     *packet = NULL;
     if (!enc) return MOTUS_ERR_ARGUMENT;
     MotusError error = {0};
     MotusStatus status = motus_gop_coders_receive(enc->coders, packet, timeout_ms, &error);
-    if (status < 0) enc->error = error;
+    if (status < 0) {
+        enc->received = error;
+        note_call(enc, &enc->receiver);
+    }
     return status == MOTUS_AGAIN && enc->at_end && motus_gop_coders_empty(enc->coders) ? MOTUS_END
                                                                                        : status;
 }
+
+// ---- What is known ------------------------------------------------------------------------------
 
 const uint8_t *motus_encoder_headers(const MotusEncoder *enc, size_t *size) {
     if (size) *size = enc ? enc->stream.headers_size : 0;
@@ -256,11 +314,6 @@ const uint8_t *motus_encoder_headers(const MotusEncoder *enc, size_t *size) {
 
 int motus_encoder_level(const MotusEncoder *enc) {
     return enc ? enc->stream.sequence.level->level_idc : 0;
-}
-
-const MotusError *motus_encoder_error(const MotusEncoder *enc) {
-    static const MotusError none = {MOTUS_OK, ""};
-    return enc ? &enc->error : &none;
 }
 
 MotusBackend motus_encoder_backend(const MotusEncoder *enc) {
@@ -282,6 +335,7 @@ void motus_encoder_close(MotusEncoder **out) {
     motus_gop_coders_close(&(*out)->coders);
     motus_image_intake_close(&(*out)->image);
     motus_stream_close(&(*out)->stream);
+    pthread_mutex_destroy(&(*out)->lock);
     motus_free(*out);
     *out = NULL;
 }

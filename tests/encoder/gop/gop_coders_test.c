@@ -1,10 +1,12 @@
-// Pending pictures: with several GOP coders, without memory, at an early close; stage times.
+// Pending pictures: with several GOP coders, without memory, at an early close, with a thread that
+// sends and one that receives; stage times.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "common/faults.h"
 #include "motus/encoder.h"
 #include "tests/encoder/encoder_case.h"
 #include "tests/support/harness.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -193,5 +195,50 @@ static void stages_are_timed(void) {
     encoder_case_drop(frames);
 }
 
+typedef struct Sender {
+    MotusEncoder *enc;
+    MotusFrame **frames;
+    int refused; // calls that failed, each with its own text
+} Sender;
+
+static void *send_all(void *argument) {
+    Sender *s = argument;
+    for (int i = 0; i < LONG; i++) {
+        s->refused += motus_encoder_set_rate(s->enc, 1000, 0, 0) == MOTUS_ERR_UNSUPPORTED &&
+                      motus_encoder_error(s->enc)->status == MOTUS_ERR_UNSUPPORTED;
+        if (motus_encoder_send(s->enc, s->frames[i % N_FRAMES], NULL)) return NULL;
+    }
+    motus_encoder_send(s->enc, NULL, NULL);
+    s->refused += motus_encoder_set_rate(s->enc, 1000, 0, 0) == MOTUS_ERR_UNSUPPORTED;
+    return NULL;
+}
+
+// One thread sends while another receives: each has its own errors. With the tsan preset this also
+// shows that they share nothing without a lock.
+static void a_sender_and_a_receiver(void) {
+    MotusFrame *frames[N_FRAMES];
+    encoder_case_frames(frames, 48, 48);
+    for (int gop_coders = 1; gop_coders < 4; gop_coders++) {
+        MotusEncoderConfig config = encoder_case_config(48, 48);
+        Sender sender = {.frames = frames};
+        MotusPacket *packet;
+        MotusStatus status;
+        pthread_t thread;
+        int n = 0;
+        config.keyint = 4, config.gop_coders = gop_coders, config.threads = 1;
+        REQUIRE_OK(motus_encoder_open(&sender.enc, &config, NULL));
+        CU_ASSERT_FATAL(!pthread_create(&thread, NULL, send_all, &sender));
+        while ((status = motus_encoder_receive(sender.enc, &packet, 1)) >= 0 && status != MOTUS_END)
+            if (!status) n++, motus_packet_unref(&packet);
+        pthread_join(thread, NULL);
+        CU_ASSERT(status == MOTUS_END && n == LONG && sender.refused == LONG + 1);
+        MOTUS_CHECK(!motus_encoder_error(sender.enc)->status, "the sender's error: %s",
+                    motus_encoder_error(sender.enc)->text);
+        motus_encoder_close(&sender.enc);
+    }
+    encoder_case_drop(frames);
+}
+
 MOTUS_SUITE("gop_coders", TEST(failing_allocations), TEST(failures_keep_what_was_done),
-            TEST(lanes_give_one_stream), TEST(closed_in_the_middle), TEST(stages_are_timed))
+            TEST(lanes_give_one_stream), TEST(closed_in_the_middle), TEST(stages_are_timed),
+            TEST(a_sender_and_a_receiver))
