@@ -228,13 +228,15 @@ MotusPicturePlan *motus_gop_coders_unplanned(MotusGopCoders *coders) {
     return p ? p->plan : NULL;
 }
 
-void motus_gop_coders_planned(MotusGopCoders *coders) {
+void motus_gop_coders_planned(MotusGopCoders *coders, const MotusPicturePlan *plan) {
     pthread_mutex_lock(&coders->lock);
     MotusPendingPicture *p = coders->pending.oldest[MOTUS_PENDING_PLAN];
-    motus_pending_advance(&coders->pending, p, MOTUS_PENDING_READY);
-    for (int k = 0; k < coders->n; k++)
-        if (coders->coder[k].next == p) pthread_cond_signal(&coders->coder[k].wake);
-    work_here(coders);
+    if (p && p->plan == plan) {
+        motus_pending_advance(&coders->pending, p, MOTUS_PENDING_READY);
+        for (int k = 0; k < coders->n; k++)
+            if (coders->coder[k].next == p) pthread_cond_signal(&coders->coder[k].wake);
+        work_here(coders);
+    }
     pthread_mutex_unlock(&coders->lock);
 }
 

@@ -56,8 +56,9 @@ void motus_gop_coders_expect(MotusGopCoders *coders, int more);
 // Returns the plan of the oldest picture without one, to be filled in; NULL: there is none.
 MotusPicturePlan *motus_gop_coders_unplanned(MotusGopCoders *coders);
 
-// Releases that picture for coding; or gives it the error, for good, and none after it a plan.
-void motus_gop_coders_planned(MotusGopCoders *coders);
+// Releases that picture for coding, unless a failure of the stream has dropped it meanwhile; or
+// gives it the error, for good, and none after it a plan.
+void motus_gop_coders_planned(MotusGopCoders *coders, const MotusPicturePlan *plan);
 void motus_gop_coders_lose(MotusGopCoders *coders, const MotusError *error);
 
 #endif

@@ -44,7 +44,7 @@ static MotusStatus hand_out_plans(MotusPlanner *p) {
     while (!status && (plan = motus_gop_coders_unplanned(p->coders))) {
         status = motus_picture_plan_get(plan, p->look, &p->lost);
         if (!status) status = check_log(p, &plan->lookahead, &p->lost);
-        if (!status) motus_gop_coders_planned(p->coders);
+        if (!status) motus_gop_coders_planned(p->coders, plan);
     }
     return status < 0 ? status : MOTUS_OK;
 }
