@@ -174,6 +174,12 @@ usage_errors() {
     refused 2 '--deinterlace maybe: ' encode in.y4m -o out.264 --deinterlace maybe
     refused 2 'named for two outputs' encode in.y4m -o out.264 --recon out.264
     refused 2 'named for two outputs' encode in.y4m -o - --stats -
+    refused 2 '--recon out.mp4: must end in .y4m or .yuv' encode in.y4m -o out.264 --recon out.mp4
+    refused 2 '-o out.mp4: must end in .y4m or .yuv' filter in.y4m -o out.mp4 --equalize
+    refused 2 '--plot out.jpg: must end in .png' filter in.y4m -o out.y4m --equalize --plot out.jpg
+    refused 2 'OUTPUT out: must end in .y4m or .yuv' synth out
+    refused 2 '--vectors out.npy: must end in .csv' synth out.y4m --vectors out.npy
+    refused 2 '--log-level quiet: must be error, warning or info' encode in.y4m -o out.264 --log-level quiet
     refused 2 '--pan 0.1,0: ' synth out.y4m --pan 0.1,0
     refused 2 '--zoom 2: ' synth out.y4m --zoom 2
     refused 2 '--rotate nan: ' synth out.y4m --rotate nan
@@ -359,6 +365,13 @@ odd_sizes() {
     ok 'odd sizes are encoded' [ $? = 0 ]
     ok 'with a note' grep -q '^motus: odd.y4m: note: 35x19 is cropped to 34x18' err
     ok 'cropped' grep -q 'W34 H18' <(head -1 odd_r.y4m)
+    "$motus" encode odd.y4m -o odd.264 --quiet 2>err
+    ok 'told with --quiet, too' grep -qx 'motus: odd.y4m: note: 35x19 is cropped to 34x18.*' err
+    "$motus" encode odd.y4m -o odd.264 --log-level error --strict 2>err
+    ok 'with --strict the lost row and column are a failure' [ $? = 1 ]
+    ok 'of which --log-level error says nothing' [ ! -s err ]
+    "$motus" encode in.y4m -o t.264 --log-level warning --strict 2>err
+    ok '--strict without a loss, --log-level without a summary' [ "$? $(wc -c <err)" = '0 0' ]
     # Messages must not go into a file that got number 2.
     "$motus" encode odd.y4m -o closed.264 0>&- 1>&- 2>&-
     ok 'descriptors 0 to 2 may be closed' cmp -s closed.264 odd.264
@@ -508,6 +521,28 @@ interrupts() {
     ok 'and said so' grep -q '^motus: standard output: Broken pipe' err
 }
 
+# loses PATTERN ARGUMENT...: an encode with --quiet says that something is lost, and fails with --strict alone.
+loses() {
+    local pattern=$1
+    shift
+    "$motus" encode "$@" --quiet 2>err
+    ok "a loss is no failure: $*" [ $? = 0 ]
+    ok "a loss is told: $pattern" grep -q "$pattern" err
+    "$motus" encode "$@" --quiet --strict 2>err
+    ok "a loss with --strict: $*" [ $? = 1 ]
+}
+
+losses() {
+    printf '1\n00:00:00,100 --> 00:00:00,200\nHello\n' >subs.srt
+    ffmpeg -v error -i in.y4m -i subs.srt -map 0 -map 1 -c:v mpeg4 -c:s copy subs.mkv
+    loses 'note: left out, a byte stream holds .*: subtitle subrip' subs.mkv -o t.264
+    "$motus" filter subs.mkv -o t.y4m --equalize --quiet 2>err
+    ok 'filter tells what it leaves out' grep -q 't.y4m: note: left out, .* pictures only: subtitle subrip' err
+    { ffmpeg -v error -y -display_rotation 90 -i t.mp4 -c copy turned.mp4 || ffmpeg -v error -y -i t.mp4 -c copy -metadata:s:v:0 rotate=90 turned.mp4; } 2>err
+    loses 'note: left out, a byte stream holds .*: rotation by' turned.mp4 -o t.264
+    encode turned.mp4 -o t2.mp4 --strict
+}
+
 containers() {
     local ending line sum whole
     local usual='h264 64x48 25/1 packets=12 key=3 first=0.0000 end=0.4800 avcc=1'
@@ -563,9 +598,12 @@ containers() {
         fail 'fragments into a pipe are not told'
     encode t.mkv -o again.264 --frames 3
     { echo FRAME && head -c 8192 /dev/zero; } | y4m 'W64 H64 F25:1 C422'
-    encode bad.y4m -o conv.264
+    loses '^motus: bad.y4m: note: its pictures .yuv422p. are converted to 8-bit' bad.y4m -o conv.264
     { echo FRAME && head -c 12288 /dev/zero; } | y4m 'W64 H64 F25:1 C420p10'
-    encode bad.y4m -o conv.264
+    loses '^motus: bad.y4m: note: its pictures .yuv420p10le. are converted to 8-bit' bad.y4m -o conv.264
+    { echo FRAME && head -c 4096 /dev/zero; } | y4m 'W64 H64 F25:1 Cmono'
+    encode bad.y4m -o conv.264 --strict
+    ! command -v ffmpeg >/dev/null || losses
 }
 
 other_commands() {

@@ -53,6 +53,7 @@ static void devices(void) {
     motus_devices_hide();
     CU_ASSERT_EQUAL(parse("--devices", "all", &list), -1);
     CU_ASSERT(sees("3,4"));
+    line[0] = 0;
     CU_ASSERT_EQUAL(parse("--devices", "1,1", &list), MOTUS_EXIT_USAGE);
     CU_ASSERT_STRING_EQUAL(line, "--devices 1,1: has device 1 twice (see motus test --help)");
     motus_warn_into(NULL, 0);

@@ -13,6 +13,7 @@ static _Thread_local char *lines_to; // NULL: stderr
 static _Thread_local size_t lines_size;
 
 void motus_warn_into(char *text, size_t size) {
+    if (text) text[0] = 0;
     lines_to = text;
     lines_size = size;
 }
@@ -22,8 +23,9 @@ static void print_line(const char *format, va_list args) {
     vsnprintf(text, sizeof text, format, args);
     for (char *c = text; *c; c++)
         if ((unsigned char)*c < 32) *c = '?'; // a name with a newline must not make two lines
+    const size_t used = lines_to ? strlen(lines_to) : 0;
     if (lines_to)
-        snprintf(lines_to, lines_size, "%s", text);
+        snprintf(lines_to + used, lines_size - used, "%s%s", used ? "; " : "", text);
     else
         fprintf(stderr, "motus: %s\n", text);
 }

@@ -42,7 +42,7 @@ int motus_usage_error(const char *command, const char *format, ...)
 // (0: none) ended.
 int motus_exit_status(MotusStatus status, const MotusError *error, int signal);
 
-// Redirects this thread's lines into `text`, which keeps the last one. NULL: back to stderr.
+// Redirects this thread's lines into `text`, with "; " between them. NULL: back to stderr.
 void motus_warn_into(char *text, size_t size);
 
 // Flushes stdout. Returns the exit status: a failure is printed.

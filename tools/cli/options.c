@@ -90,7 +90,7 @@ int motus_options_parse(const MotusCommand *command, int argc, char **argv) {
 
 void motus_print_log(void *opaque, MotusLogLevel level, const char *line) {
     const int *quiet = opaque;
-    if (level == MOTUS_LOG_WARNING || !quiet || !*quiet) motus_warn("%s", line);
+    if (level != MOTUS_LOG_NOTE || !quiet || !*quiet) motus_warn("%s", line);
 }
 
 int motus_has_ending(const char *path, const char *endings) {

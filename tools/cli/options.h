@@ -100,8 +100,8 @@ int motus_check_names(const char *command, const MotusInputName *inputs, int n_i
 // True if `path` ends in one of the endings, ignoring case: ".a\0.b\0", closed by an empty one.
 int motus_has_ending(const char *path, const char *endings);
 
-// A MotusLogCallback that prints every line, or with *(const int *)opaque (quiet) only warnings;
-// opaque may be NULL.
+// A MotusLogCallback that prints every line, or with *(const int *)opaque (quiet) no notes; opaque
+// may be NULL.
 void motus_print_log(void *opaque, MotusLogLevel level, const char *line);
 
 #endif

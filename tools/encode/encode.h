@@ -14,12 +14,13 @@ typedef struct MotusEncodeOptions {
     int format; // MotusFormat; -1: by the output's name
     int fragment, no_audio;
     MotusDeinterlace deinterlace;
-    int size[2];        // of headerless input, 0: not given
-    MotusRational fps;  // num 0: not given
-    int frames, seek;   // frames 0: all
-    const char *mvs_in; // table of external MVs; NULL: search
-    int mvs_final;      // 1: external MVs are not refined
-    int strict, quiet;
+    int size[2];               // of headerless input, 0: not given
+    MotusRational fps;         // num 0: not given
+    int frames, seek;          // frames 0: all
+    const char *mvs_in;        // table of external MVs; NULL: search
+    int mvs_final;             // 1: external MVs are not refined
+    int strict, quiet;         // quiet: as log_level says
+    int log_level;             // lines on stderr, MOTUS_SAY_*
     MotusFilterList filters;   // applied to each frame before it is encoded
     MotusDeviceList devices;   // config.devices points into it
     MotusRateOptions rate;     // applied to config
@@ -32,13 +33,20 @@ MotusEncodeOptions motus_encode_options_default(void);
 // status after a line or the help. The caller frees rate.log_text.
 int motus_encode_options_read(MotusEncodeOptions *options, int argc, char **argv);
 
+// Levels of --log-level; each includes those before.
+enum { MOTUS_SAY_ERRORS, MOTUS_SAY_WARNINGS, MOTUS_SAY_INFO };
+
+// True if lines of this level are wanted.
+int motus_encode_says(const MotusEncodeOptions *options, MotusLogLevel level);
+
 // MOTUS_OK if the backend asked for is there; else *error names the option.
 MotusStatus motus_encode_check_backend(const MotusEncodeOptions *options, MotusError *error);
 
-// Makes the configuration for an input and prints a note if its size is cropped to even numbers.
+// Makes the configuration for an input and logs a loss if its size is cropped to even numbers.
 // MOTUS_ERR_UNSUPPORTED: it is too small.
 MotusStatus motus_encode_config(const MotusEncodeOptions *options, const MotusSequenceInfo *info,
-                                MotusEncoderConfig *config, MotusError *error);
+                                MotusEncoderConfig *config, MotusLogCallback *log, void *opaque,
+                                MotusError *error);
 
 // Encodes one input into finished files. Prints errors, warnings, the live line and the summary on
 // stderr. Returns the exit status.

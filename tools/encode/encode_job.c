@@ -29,6 +29,7 @@ typedef struct EncodeSession {
     MotusProgress progress;
     int64_t sent;
     MotusError idle_error; // of packets received while the input was silent
+    int lost;              // something of the input was lost
     int interrupted;       // signal that came before the input's end; 0: none
 } EncodeSession;
 
@@ -99,10 +100,11 @@ static MotusStatus receive(EncodeSession *s, int first_timeout, int timeout, Mot
 
 // ---- Input --------------------------------------------------------------------------------------
 
-// Prints a note or warning of the reader or the mux.
+// Prints a line of the reader or the mux.
 static void print_log(void *opaque, MotusLogLevel level, const char *line) {
     EncodeSession *s = opaque;
-    if (level == MOTUS_LOG_NOTE && s->options->quiet) return;
+    s->lost |= level != MOTUS_LOG_NOTE;
+    if (!motus_encode_says(s->options, level)) return;
     motus_progress_wipe(&s->progress);
     motus_warn("%s", line);
 }
@@ -135,7 +137,8 @@ static MotusStatus open_input(EncodeSession *s, MotusError *error) {
                                        .opaque = s};
     MotusStatus status = motus_reader_open(&s->input.reader, o->input, &wanted, error);
     if (status) return status;
-    status = motus_encode_config(o, motus_reader_info(s->input.reader), &s->job.config, error);
+    status = motus_encode_config(o, motus_reader_info(s->input.reader), &s->job.config, print_log,
+                                 s, error);
     if (status) return status;
     s->job.time_base = motus_reader_info(s->input.reader)->time_base;
     const int device = first_device(&s->job.config);
@@ -249,7 +252,7 @@ static MotusStatus encode_all(EncodeSession *s, MotusError *error) {
 static void note_backend(EncodeSession *s) {
     s->job.backend = motus_encoder_backend(s->encoder);
     const MotusError *cause = motus_encoder_error(s->encoder);
-    if (cause->status)
+    if (cause->status && motus_encode_says(s->options, MOTUS_LOG_WARNING))
         motus_warn("the CUDA device cannot be used (%s); encoding on the CPU", cause->text);
 }
 
@@ -315,10 +318,12 @@ static void note_input(EncodeSession *s) {
     s->job.damage = motus_reader_damage(s->input.reader);
     s->job.variable = info->variable;
     s->job.complete = !s->input.cut && !s->job.damage.cut && !motus_signal_caught();
-    if (info->variable && !s->job.known_variable && s->options->format == MOTUS_FORMAT_H264 &&
-        !s->options->quiet)
-        motus_warn("%s: note: left out, a byte stream holds pictures only: the pictures' own times",
-                   motus_shown(s->options->outputs.stream));
+    if (!info->variable || s->job.known_variable || s->options->format != MOTUS_FORMAT_H264) return;
+    char line[300];
+    snprintf(line, sizeof line,
+             "%s: note: left out, a byte stream holds pictures only: the pictures' own times",
+             motus_shown(s->options->outputs.stream));
+    print_log(s, MOTUS_LOG_LOSS, line);
 }
 
 static MotusStatus run(EncodeSession *s, MotusError *error) {
@@ -345,6 +350,7 @@ static MotusStatus run(EncodeSession *s, MotusError *error) {
 static int warn_of_damage(const EncodeSession *s) {
     char text[160];
     motus_damage_text(&s->job.damage, text);
+    if (!motus_encode_says(s->options, MOTUS_LOG_WARNING)) return s->input.cut || text[0];
     if (s->input.cut)
         motus_warn("%s; whole frames encoded: %lld", s->input.warning.text,
                    (long long)s->totals.frames);
@@ -363,7 +369,7 @@ int motus_encode_job(const MotusEncodeOptions *options) {
         result = motus_exit_status(status, &error, status ? motus_signal_caught() : s.interrupted);
     if (!status && !options->quiet) motus_report_print(stderr, &s.totals, &s.job);
     close_session(&s);
-    const int failed = s.outputs.lost || (options->strict && damaged);
+    const int failed = s.outputs.lost || (options->strict && (damaged || s.lost));
     return result ? result : failed ? MOTUS_EXIT_FAILURE : MOTUS_EXIT_OK;
 }
 

@@ -2,11 +2,13 @@
 #include "tools/encode/encode.h"
 
 #include <limits.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "common/error.h"
 #include "tools/cli/cmd.h"
+#include "tools/cli/outputs.h"
 #include "tools/search/vector_table.h"
 
 static const char about[] =
@@ -61,6 +63,11 @@ static const char about[] =
 static int parse_format(const MotusOption *option, const char *text, char *cause, size_t size) {
     static const char *const names[MOTUS_FORMATS] = {"h264", "mp4", "mov", "mkv", "ts"};
     return motus_option_name(option, text, names, MOTUS_FORMATS, cause, size);
+}
+
+static int parse_log_level(const MotusOption *option, const char *text, char *cause, size_t size) {
+    static const char *const names[] = {"error", "warning", "info"}; // by MOTUS_SAY_*
+    return motus_option_name(option, text, names, 3, cause, size);
 }
 
 static int parse(MotusEncodeOptions *o, int argc, char **argv) {
@@ -149,8 +156,11 @@ static int parse(MotusEncodeOptions *o, int argc, char **argv) {
         MOTUS_FLAG("no-audio", &o->no_audio, "leave out the input's audio"),
         {"deinterlace", 0, &o->deinterlace, motus_option_deinterlace, 0, 0, "WHEN",
          "auto, off or on (auto: pictures marked as interlaced)"},
-        MOTUS_FLAG("strict", &o->strict, "exit with 1 if the input is cut or damaged"),
-        MOTUS_FLAG("quiet", &o->quiet, "no live line and no summary"),
+        MOTUS_FLAG("strict", &o->strict,
+                   "exit with 1 if the input is cut or damaged, or anything of it is lost"),
+        MOTUS_FLAG("quiet", &o->quiet, "no live line, no notes and no summary; losses are told"),
+        {"log-level", 0, &o->log_level, parse_log_level, 0, 0, "NAME",
+         "error, warning (as --quiet) or info (info)"},
         {0},
     };
     const MotusCommand command = {"encode", "INPUT -o OUTPUT [options]", about, options, &o->input,
@@ -214,6 +224,7 @@ static int check(MotusEncodeOptions *o) {
     const char *outputs[] = {names->stream, names->recon,    names->stats,
                              names->mvs,    names->pass_log, names->field};
     status = motus_check_names("encode", inputs, 4, outputs, 6);
+    if (status < 0) status = motus_check_sequence_name("encode", "--recon", names->recon);
     if (status < 0) status = motus_rate_options_apply(&o->rate, &o->config);
     if (status < 0) status = check_devices(o);
     return status < 0 ? choose_format(o) : status;
@@ -221,6 +232,7 @@ static int check(MotusEncodeOptions *o) {
 
 MotusEncodeOptions motus_encode_options_default(void) {
     return (MotusEncodeOptions){.format = -1,
+                                .log_level = MOTUS_SAY_INFO,
                                 .rate = motus_rate_options_default(),
                                 .config =
                                     motus_encoder_config_default(2, 2, (MotusRational){25, 1})};
@@ -228,7 +240,13 @@ MotusEncodeOptions motus_encode_options_default(void) {
 
 int motus_encode_options_read(MotusEncodeOptions *o, int argc, char **argv) {
     const int status = parse(o, argc, argv);
+    if (o->quiet && o->log_level == MOTUS_SAY_INFO) o->log_level = MOTUS_SAY_WARNINGS;
+    o->quiet = o->log_level < MOTUS_SAY_INFO;
     return status < 0 ? check(o) : status;
+}
+
+int motus_encode_says(const MotusEncodeOptions *o, MotusLogLevel level) {
+    return o->log_level >= (level == MOTUS_LOG_NOTE ? MOTUS_SAY_INFO : MOTUS_SAY_WARNINGS);
 }
 
 MotusStatus motus_encode_check_backend(const MotusEncodeOptions *o, MotusError *error) {
@@ -239,7 +257,8 @@ MotusStatus motus_encode_check_backend(const MotusEncodeOptions *o, MotusError *
 }
 
 MotusStatus motus_encode_config(const MotusEncodeOptions *o, const MotusSequenceInfo *info,
-                                MotusEncoderConfig *c, MotusError *error) {
+                                MotusEncoderConfig *c, MotusLogCallback *log, void *opaque,
+                                MotusError *error) {
     *c = o->config;
     c->width = info->width & ~1;
     c->height = info->height & ~1;
@@ -250,8 +269,11 @@ MotusStatus motus_encode_config(const MotusEncodeOptions *o, const MotusSequence
         return motus_fail(error, MOTUS_ERR_UNSUPPORTED,
                           "%s: %dx%d is too small: H.264 4:2:0 begins at 2x2",
                           motus_shown(o->input), info->width, info->height);
-    if ((c->width != info->width || c->height != info->height) && !o->quiet)
-        motus_warn("%s: note: %dx%d is cropped to %dx%d, H.264 4:2:0 has even sizes only",
-                   motus_shown(o->input), info->width, info->height, c->width, c->height);
+    if (c->width == info->width && c->height == info->height) return MOTUS_OK;
+    char line[300];
+    snprintf(line, sizeof line,
+             "%s: note: %dx%d is cropped to %dx%d, H.264 4:2:0 has even sizes only",
+             motus_shown(o->input), info->width, info->height, c->width, c->height);
+    log(opaque, MOTUS_LOG_LOSS, line);
     return MOTUS_OK;
 }

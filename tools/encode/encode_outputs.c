@@ -111,7 +111,8 @@ MotusStatus motus_encode_outputs_open(MotusEncodeOutputs *o, const MotusEncodeNa
         settings->format == MOTUS_FORMAT_H264
             ? motus_output_open(&o->stream, names->stream, error)
             : motus_mux_open(&o->mux, names->stream, settings, c, headers, size, error);
-    if (!status && o->stream) motus_mux_note_left_out(settings, names->stream);
+    if (!status && o->stream)
+        motus_mux_note_left_out(settings, names->stream, "a byte stream holds pictures only");
     if (!status && names->recon) status = motus_writer_open(&o->recon, names->recon, &recon, error);
     if (!status && names->stats) status = motus_stats_open(&o->stats, names->stats, job, error);
     if (!status && names->pass_log)

@@ -7,8 +7,10 @@
 #include "common/error.h"
 #include "tools/cli/cmd.h"
 #include "tools/cli/input.h"
+#include "tools/cli/outputs.h"
 #include "tools/cli/signals.h"
 #include "tools/filter/filters.h"
+#include "tools/media/mux.h"
 #include "tools/media/png.h"
 #include "yuv/io/writer.h"
 
@@ -51,7 +53,7 @@ static int parse(FilterOptions *o, int argc, char **argv) {
          "auto, off or on (auto)"},
         MOTUS_OPTION_THREADS(&o->threads, "threads, 0 = all cores (0)"),
         MOTUS_OPTION_BACKEND(&o->backend),
-        MOTUS_FLAG("quiet", &o->quiet, "no live line"),
+        MOTUS_FLAG("quiet", &o->quiet, "no live line and no notes; losses are told"),
         {0},
     };
     char text[4096];
@@ -62,13 +64,16 @@ static int parse(FilterOptions *o, int argc, char **argv) {
     if (status >= 0) return status;
     if (!o->input) return motus_usage_error("filter", "the input is missing");
     if (!o->output) return motus_usage_error("filter", "the output is missing: -o FILE");
+    if (o->plot && !motus_has_ending(o->plot, ".png\0"))
+        return motus_usage_error("filter", "--plot %s: must end in .png", o->plot);
     o->reader.width = o->size[0], o->reader.height = o->size[1], o->reader.threads = o->threads;
     o->reader.log = motus_print_log, o->reader.opaque = &o->quiet,
     o->reader.interrupted = motus_signal_caught;
     const MotusInputName inputs[] = {{o->input, "the input"},
                                      {list->background, "the background, an input"}};
     const char *outputs[] = {o->output, o->plot};
-    return motus_check_names("filter", inputs, 2, outputs, 2);
+    status = motus_check_names("filter", inputs, 2, outputs, 2);
+    return status < 0 ? motus_check_sequence_name("filter", "-o", o->output) : status;
 }
 
 // ---- The plot -----------------------------------------------------------------------------------
@@ -112,6 +117,7 @@ typedef struct FilterRun {
     MotusWriter *writer;
     int64_t written;      // frames
     uint32_t before[256]; // histogram of the first frame
+    int known_variable;   // the line on what is left out says it
     int interrupted;      // signal that came before the input's end, 0: none
 } FilterRun;
 
@@ -121,7 +127,13 @@ static MotusStatus open_job(FilterRun *j, MotusError *error) {
     if (status) return status;
     const MotusSequenceInfo *info = motus_reader_info(j->input.reader);
     status = motus_filters_open(&j->filters, &o->list, info, o->threads, o->backend, 0, error);
-    return status ? status : motus_writer_open(&j->writer, o->output, info, error);
+    if (!status) status = motus_writer_open(&j->writer, o->output, info, error);
+    if (status) return status;
+    const MotusMuxSettings settings = {
+        .reader = j->input.reader, .log = motus_print_log, .opaque = (void *)&o->quiet};
+    j->known_variable = info->variable;
+    motus_mux_note_left_out(&settings, o->output, ".y4m and .yuv hold pictures only");
+    return MOTUS_OK;
 }
 
 static MotusStatus read_frame(void *opaque, MotusFrame **frame, MotusError *error) {
@@ -159,7 +171,7 @@ static MotusStatus run(FilterRun *j, MotusError *error) {
         return motus_fail(error, MOTUS_END, "interrupted before the first picture");
     if (!j->written)
         return motus_fail(error, MOTUS_ERR_TRUNCATED, "%s: no frame", motus_shown(j->o->input));
-    if (motus_reader_info(j->input.reader)->variable && !j->o->quiet)
+    if (motus_reader_info(j->input.reader)->variable && !j->known_variable)
         motus_warn("%s: note: pictures have no constant rate; the output gives them the average",
                    motus_shown(j->o->input));
     j->interrupted = motus_signal_caught();

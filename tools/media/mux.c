@@ -186,8 +186,8 @@ static const char *shown(const MotusMux *mux) {
 
 static void log_line(const MotusMux *mux, MotusLogLevel level, const char *text) {
     char line[300];
-    snprintf(line, sizeof line, "%s: %s%s", shown(mux), level == MOTUS_LOG_NOTE ? "note: " : "",
-             text);
+    snprintf(line, sizeof line, "%s: %s%s", shown(mux),
+             level == MOTUS_LOG_WARNING ? "" : "note: ", text);
     if (mux->settings.log) mux->settings.log(mux->settings.opaque, level, line);
 }
 
@@ -313,14 +313,18 @@ MotusStatus motus_mux_picture(MotusMux *mux, const MotusPacket *picture, MotusTi
     return code < 0 ? failed(mux, code, error) : MOTUS_OK;
 }
 
-int motus_mux_has_streams(const MotusReader *reader) {
+int motus_mux_has_streams(const MotusReader *reader, int no_audio) {
     int video;
     const AVFormatContext *container = motus_media_container(reader, &video);
-    return container && container->nb_streams > 1;
+    for (int i = 0; container && i < (int)container->nb_streams; i++) {
+        const int audio = container->streams[i]->codecpar->codec_type == AVMEDIA_TYPE_AUDIO;
+        if (i != video && !(audio && no_audio)) return 1;
+    }
+    return 0;
 }
 
-void motus_mux_note_left_out(const MotusMuxSettings *settings, const char *path) {
-    motus_mux_streams_note_left_out(settings, path);
+void motus_mux_note_left_out(const MotusMuxSettings *settings, const char *path, const char *why) {
+    motus_mux_streams_note_left_out(settings, path, why);
 }
 
 // ---- The end ------------------------------------------------------------------------------------

@@ -24,10 +24,11 @@ MotusStatus motus_mux_picture(MotusMux *mux, const MotusPacket *picture, MotusTi
 MotusStatus motus_mux_commit(MotusMux **mux, int partly, MotusError *error);
 void motus_mux_abandon(MotusMux **mux); // accepts NULL and *mux == NULL
 
-// True if the reader's input has other streams.
-int motus_mux_has_streams(const MotusReader *reader);
+// True if the reader's input has streams beside its pictures and, with no_audio, beside its audio.
+int motus_mux_has_streams(const MotusReader *reader, int no_audio);
 
-// Logs in one note what a byte stream leaves out of the reader's input.
-void motus_mux_note_left_out(const MotusMuxSettings *settings, const char *path);
+// Logs as one loss what an output that holds pictures only leaves out of the reader's input. `why`:
+// "a byte stream holds pictures only" or alike.
+void motus_mux_note_left_out(const MotusMuxSettings *settings, const char *path, const char *why);
 
 #endif

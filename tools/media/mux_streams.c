@@ -30,12 +30,12 @@ static void leave_out(LeftOut *left, const char *format, ...) {
                                    left->used ? ", " : "", item);
 }
 
-static void log_note(const LeftOut *left, const MotusMuxSettings *settings, const char *path,
+static void log_loss(const LeftOut *left, const MotusMuxSettings *settings, const char *path,
                      const char *why) {
     char line[400];
     if (!left->used || !settings->log) return;
     snprintf(line, sizeof line, "%s: note: left out, %s: %s", motus_shown(path), why, left->text);
-    settings->log(settings->opaque, MOTUS_LOG_NOTE, line);
+    settings->log(settings->opaque, MOTUS_LOG_LOSS, line);
 }
 
 // True for QuickTime's timecode, which libavformat remakes from a tag of the video stream.
@@ -57,6 +57,10 @@ static void leave_out_stream(LeftOut *left, const AVStream *stream) {
         leave_out(left, "%s %s", kind ? kind : "data", name);
 }
 
+static int is_unwanted(const MotusMuxSettings *settings, const AVStream *stream) {
+    return settings->no_audio && stream->codecpar->codec_type == AVMEDIA_TYPE_AUDIO;
+}
+
 static void leave_out_rotation(LeftOut *left, const MotusReader *reader) {
     int rotation = motus_reader_info(reader)->rotation;
     if (rotation)
@@ -65,17 +69,19 @@ static void leave_out_rotation(LeftOut *left, const MotusReader *reader) {
         leave_out(left, "mirroring or rotation (.mp4 and .mov hold it)");
 }
 
-void motus_mux_streams_note_left_out(const MotusMuxSettings *settings, const char *path) {
+void motus_mux_streams_note_left_out(const MotusMuxSettings *settings, const char *path,
+                                     const char *why) {
     LeftOut left = {0};
     int video;
     const AVFormatContext *input = motus_media_container(settings->reader, &video);
     if (!input) return;
     for (int i = 0; i < (int)input->nb_streams; i++)
-        if (i != video) leave_out_stream(&left, input->streams[i]);
+        if (i != video && !is_unwanted(settings, input->streams[i]))
+            leave_out_stream(&left, input->streams[i]);
     leave_out_rotation(&left, settings->reader);
     if (motus_reader_info(settings->reader)->variable)
         leave_out(&left, "the pictures' own times (its rate is their average)");
-    log_note(&left, settings, path, "a byte stream holds pictures only");
+    log_loss(&left, settings, path, why);
 }
 
 // ---- Streams ------------------------------------------------------------------------------------
@@ -243,10 +249,9 @@ int motus_mux_streams_add(MotusMuxStreams *s, AVFormatContext *output,
     code = copy_picture_data(output->streams[0], input->streams[video], held ? matrix : NULL);
     for (int i = 0; i < (int)input->nb_streams && code >= 0; i++) {
         const AVStream *stream = input->streams[i];
-        int unwanted = settings->no_audio && stream->codecpar->codec_type == AVMEDIA_TYPE_AUDIO;
         int remade = is_timecode(stream) && settings->format != MOTUS_FORMAT_TS &&
                      av_dict_get(input->streams[video]->metadata, "timecode", NULL, 0);
-        if (i == video || unwanted || remade) continue;
+        if (i == video || is_unwanted(settings, stream) || remade) continue;
         if (i < MOTUS_MUX_STREAMS && holds(output, stream, settings->format))
             code = copy_stream(s, i, stream);
         else
@@ -257,7 +262,7 @@ int motus_mux_streams_add(MotusMuxStreams *s, AVFormatContext *output,
     if (!held) leave_out_rotation(&left, s->reader);
     char why[64];
     snprintf(why, sizeof why, "%s as written here cannot hold it", names[settings->format]);
-    if (code >= 0) log_note(&left, settings, path, why);
+    if (code >= 0) log_loss(&left, settings, path, why);
     return code;
 }
 

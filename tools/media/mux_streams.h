@@ -24,7 +24,7 @@ typedef struct MotusMuxStreams {
     int64_t lost; // packets that the container refused
 } MotusMuxStreams;
 
-// Adds streams to `output`, which has its video stream, and logs in one note what is left out.
+// Adds streams to `output`, which has its video stream, and logs as one loss what is left out.
 // Returns 0 or AVERROR.
 int motus_mux_streams_add(MotusMuxStreams *streams, AVFormatContext *output,
                           const MotusMuxSettings *settings, const char *path);
@@ -38,7 +38,8 @@ void motus_mux_streams_read_on(MotusMuxStreams *streams, int64_t until);
 
 void motus_mux_streams_free(MotusMuxStreams *streams);
 
-// Logs what a byte stream leaves out (motus_mux_note_left_out).
-void motus_mux_streams_note_left_out(const MotusMuxSettings *settings, const char *path);
+// Does what motus_mux_note_left_out says.
+void motus_mux_streams_note_left_out(const MotusMuxSettings *settings, const char *path,
+                                     const char *why);
 
 #endif

@@ -27,11 +27,11 @@ MotusStatus motus_mux_commit(MotusMux **mux, int partly, MotusError *error) {
 void motus_mux_abandon(MotusMux **mux) { (void)mux; }
 
 // Inputs have pictures only.
-int motus_mux_has_streams(const MotusReader *reader) {
-    (void)reader;
+int motus_mux_has_streams(const MotusReader *reader, int no_audio) {
+    (void)reader, (void)no_audio;
     return 0;
 }
 
-void motus_mux_note_left_out(const MotusMuxSettings *settings, const char *path) {
-    (void)settings, (void)path;
+void motus_mux_note_left_out(const MotusMuxSettings *settings, const char *path, const char *why) {
+    (void)settings, (void)path, (void)why;
 }

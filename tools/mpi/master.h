@@ -64,6 +64,7 @@ typedef struct MotusMaster {
     FILE *times;                // NULL: not wanted
     MotusMessageStats stats[2]; // of messages without pictures, with pictures
     int damaged;                // a warning about the input was printed
+    int lost;                   // something of the input is not in the output
     MotusError truncated;       // status != MOTUS_OK: the input ended inside a frame
     char warned[512];           // the last warning
 } MotusMaster;

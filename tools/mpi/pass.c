@@ -28,9 +28,10 @@
 static int is_file(const char *path) { return motus_input_stamp(path).size >= 0; }
 
 static void tell(void *opaque, MotusLogLevel kind, const char *line) {
-    const MotusMaster *m = opaque;
+    MotusMaster *m = opaque;
     if (m->pass->first) return; // the last pass reports it
-    if (kind == MOTUS_LOG_NOTE && m->options->quiet) return;
+    m->lost |= kind != MOTUS_LOG_NOTE;
+    if (!motus_encode_says(m->options, kind)) return;
     motus_progress_wipe(&m->progress);
     motus_warn("%s", line);
 }
@@ -96,12 +97,13 @@ static MotusStatus find_start(MotusMaster *m, MotusError *error) {
 
 static MotusStatus open_input(MotusMaster *m, MotusError *error) {
     const MotusEncodeOptions *o = m->options;
-    const int streams = o->format != MOTUS_FORMAT_H264 && !o->no_audio && !m->pass->first;
+    const int streams = o->format != MOTUS_FORMAT_H264 && !m->pass->first;
     m->setup.input = motus_input_stamp(o->input);
     MotusStatus status = open_reader(m, streams, error);
     if (status) return status;
-    m->setup.rank0_reads = !is_file(o->input) || (streams && motus_mux_has_streams(m->reader));
-    status = motus_encode_config(o, motus_reader_info(m->reader), &m->setup.config, error);
+    m->setup.rank0_reads =
+        !is_file(o->input) || (streams && motus_mux_has_streams(m->reader, o->no_audio));
+    status = motus_encode_config(o, motus_reader_info(m->reader), &m->setup.config, tell, m, error);
     if (!status) status = find_start(m, error);
     m->pass->config = m->setup.config;
     if (!status) status = motus_gops_open(&m->gops, &m->setup.config, error);
@@ -146,7 +148,7 @@ static MotusStatus open_outputs(MotusMaster *m, MotusError *error) {
     motus_backend_choose(m->setup.config.backend, &m->report.backend);
     const MotusMuxSettings settings = {.format = (MotusFormat)o->format,
                                        .fragment = o->fragment,
-                                       .no_audio = o->no_audio || !m->setup.rank0_reads,
+                                       .no_audio = o->no_audio,
                                        .forced_rate = o->fps.num != 0,
                                        .reader = m->reader,
                                        .log = tell,
@@ -266,7 +268,7 @@ static MotusStatus run(MotusMaster *m, MotusError *error) {
     if (!m->totals.frames)
         return motus_fail(error, MOTUS_ERR_TRUNCATED, "%s: no frame to encode",
                           motus_shown(o->input));
-    if (m->truncated.status && !m->pass->first)
+    if (m->truncated.status && !m->pass->first && motus_encode_says(o, MOTUS_LOG_WARNING))
         motus_warn("%s; whole frames encoded: %lld", m->truncated.text,
                    (long long)m->totals.frames);
     m->damaged |= m->truncated.status != MOTUS_OK;
@@ -367,5 +369,6 @@ int motus_mpi_run_pass(MotusLink *link, const MotusEncodeOptions *options,
     if (works) pthread_join(thread, NULL);
     if (!options->quiet && !pass->first) motus_report_print(stderr, &m.totals, &m.report);
     close_all(&m, !pass->first);
-    return options->strict && m.damaged && !pass->first ? MOTUS_EXIT_FAILURE : MOTUS_EXIT_OK;
+    return options->strict && (m.damaged || m.lost) && !pass->first ? MOTUS_EXIT_FAILURE
+                                                                    : MOTUS_EXIT_OK;
 }

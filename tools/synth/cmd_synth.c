@@ -8,6 +8,7 @@
 
 #include "tools/cli/cmd.h"
 #include "tools/cli/options.h"
+#include "tools/cli/outputs.h"
 #include "tools/cli/signals.h"
 #include "tools/synth/synth.h"
 #include "yuv/io/writer.h"
@@ -116,7 +117,11 @@ static int parse(SynthOptions *o, int argc, char **argv) {
     if (status >= 0) return status;
     if (!o->output) return motus_usage_error("synth", "the output is missing");
     const char *outputs[] = {o->output, o->vectors};
-    if ((status = motus_check_names("synth", NULL, 0, outputs, 2)) >= 0) return status;
+    if (o->vectors && !motus_has_ending(o->vectors, ".csv\0"))
+        return motus_usage_error("synth", "--vectors %s: must end in .csv", o->vectors);
+    status = motus_check_names("synth", NULL, 0, outputs, 2);
+    if (status < 0) status = motus_check_sequence_name("synth", "OUTPUT", o->output);
+    if (status >= 0) return status;
     int plain = pan[0] == INT_MAX && c->zoom_q16 == 65536 && !c->rotate_mdeg && !c->objects &&
                 !c->noise && !c->cut_every && !c->flat;
     if (plain) { // something to look at

@@ -221,13 +221,13 @@ static void note_conversion(MotusReader *reader, int done) {
     double at = motus_media_seconds(m, m->last.at);
     if (done & MOTUS_CONVERTED_SIZE && !(m->told & MOTUS_ONCE_SIZE)) {
         m->told |= MOTUS_ONCE_SIZE;
-        motus_reader_note(
+        motus_reader_loss(
             reader, "at %.3f s the size changes to %dx%d; pictures are scaled to %dx%d", at,
             m->frame->width, m->frame->height, reader->info.width, reader->info.height);
     }
     if (done & MOTUS_CONVERTED_ALPHA && !(m->told & MOTUS_ONCE_ALPHA)) {
         m->told |= MOTUS_ONCE_ALPHA;
-        motus_reader_note(
+        motus_reader_loss(
             reader, "transparent pictures are shown over black, H.264 here has no transparency");
     }
 }

@@ -161,9 +161,11 @@ static MotusStatus begin_deinterlacing(MotusReader *reader, MotusError *error) {
                           "--deinterlace off encodes it as it is",
                           reader->name);
     if (code < 0) return motus_media_fail(reader, error, code, "cannot be deinterlaced");
+    const int asked = reader->options.deinterlace == MOTUS_DEINTERLACE_ON;
     if (!(m->told & MOTUS_ONCE_INTERLACED))
-        motus_reader_note(reader, "interlaced pictures are deinterlaced (bwdif); --deinterlace off "
-                                  "keeps their fields");
+        (asked ? motus_reader_note : motus_reader_loss)(
+            reader, "interlaced pictures are deinterlaced (bwdif); --deinterlace off "
+                    "keeps their fields");
     m->told |= MOTUS_ONCE_INTERLACED;
     return MOTUS_OK;
 }

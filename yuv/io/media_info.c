@@ -66,7 +66,13 @@ static void describe_rotation(MotusReader *reader) {
         reader->info.rotation = ((int)lround(-degrees / 90) * 90 % 360 + 360) % 360;
 }
 
-// Notes a pixel format that is converted.
+// True if 8-bit 4:2:0 holds less than the format: deeper samples, more chroma, RGB.
+static int holds_more(const AVPixFmtDescriptor *d, enum AVPixelFormat format) {
+    const int chroma = d->nb_components >= 3 && (!d->log2_chroma_w || !d->log2_chroma_h);
+    return d->comp[0].depth > 8 || chroma || motus_is_rgb(format);
+}
+
+// Tells that a pixel format is converted.
 static void note_format(const MotusReader *reader) {
     const MotusMedia *m = reader->state;
     enum AVPixelFormat format = m->frame->format;
@@ -78,7 +84,8 @@ static void note_format(const MotusReader *reader) {
                          : motus_rgb_matrix(m->frame) == AVCOL_SPC_BT709
                              ? ", BT.709, limited range"
                              : ", BT.601, limited range";
-    motus_reader_note(reader, "its pictures (%s) are converted to 8-bit 4:2:0%s", d->name, matrix);
+    (holds_more(d, format) ? motus_reader_loss : motus_reader_note)(
+        reader, "its pictures (%s) are converted to 8-bit 4:2:0%s", d->name, matrix);
 }
 
 void motus_media_describe(MotusReader *reader) {
@@ -96,7 +103,7 @@ void motus_media_describe(MotusReader *reader) {
     const AVDictionaryEntry *alpha = av_dict_get(stream->metadata, "alpha_mode", NULL, 0);
     if (alpha && !strcmp(alpha->value, "1") &&
         !(av_pix_fmt_desc_get(m->frame->format)->flags & AV_PIX_FMT_FLAG_ALPHA))
-        motus_reader_note(reader,
+        motus_reader_loss(reader,
                           "its transparency is left out, libavcodec does not decode it here");
     if (stream->disposition & AV_DISPOSITION_ATTACHED_PIC)
         motus_reader_note(reader, "its only video is a cover picture");

@@ -308,7 +308,7 @@ static void log_line(const MotusReader *reader, MotusLogLevel level, const char 
                      va_list args) {
     char text[300];
     int used = snprintf(text, sizeof text, "%s: %s", reader->name,
-                        level == MOTUS_LOG_NOTE ? "note: " : "");
+                        level == MOTUS_LOG_WARNING ? "" : "note: ");
     vsnprintf(text + used, sizeof text - (size_t)used, format, args);
     if (reader->options.log) reader->options.log(reader->options.opaque, level, text);
 }
@@ -317,6 +317,13 @@ void motus_reader_note(const MotusReader *reader, const char *format, ...) {
     va_list args;
     va_start(args, format);
     log_line(reader, MOTUS_LOG_NOTE, format, args);
+    va_end(args);
+}
+
+void motus_reader_loss(const MotusReader *reader, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    log_line(reader, MOTUS_LOG_LOSS, format, args);
     va_end(args);
 }
 

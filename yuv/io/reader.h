@@ -15,9 +15,9 @@ typedef enum MotusDeinterlace {
     MOTUS_DEINTERLACE_ON
 } MotusDeinterlace;
 
-// A line about the input, which begins with its name. Note: the pictures were changed. Warning:
-// something is lost.
-typedef enum MotusLogLevel { MOTUS_LOG_NOTE, MOTUS_LOG_WARNING } MotusLogLevel;
+// A line about the input, which begins with its name. Note: for information. Loss: the output lacks
+// something that the input has. Warning: the input is damaged, or an output.
+typedef enum MotusLogLevel { MOTUS_LOG_NOTE, MOTUS_LOG_LOSS, MOTUS_LOG_WARNING } MotusLogLevel;
 typedef void MotusLogCallback(void *opaque, MotusLogLevel level, const char *line);
 
 typedef struct MotusReaderOptions {

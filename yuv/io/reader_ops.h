@@ -33,7 +33,9 @@ struct MotusReader {
 // Sets the time of the next frame, reader->number. Readers of constant rate count frames instead.
 void motus_reader_set_time(MotusReader *reader, MotusTime time);
 
-// Pass "NAME: note: TEXT" or "NAME: TEXT" to options.log.
+// Pass "NAME: note: TEXT" (note, loss) or "NAME: TEXT" to options.log.
+void motus_reader_loss(const MotusReader *reader, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 void motus_reader_note(const MotusReader *reader, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void motus_reader_warn(const MotusReader *reader, const char *format, ...)
