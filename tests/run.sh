@@ -103,7 +103,7 @@ suites() {
 
 # format_check: no line has more than 100 columns, and clang-format changes nothing.
 format_check() {
-    ! git grep -nIE '.{101}' -- ':!*.md' ':!*.txt' ':!*.json' ':!*.svg' ':!tools/report/uplot' &&
+    ! git grep -nIE '.{101}' -- ':!*.md' ':!*.svg' ':!*/values.txt' ':!tools/report/uplot' &&
         git ls-files -z '*.c' '*.h' '*.cu' '*.cuh' | xargs -0 -r "$clang_format" --dry-run -Werror
 }
 

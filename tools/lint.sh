@@ -66,7 +66,7 @@ for suppressed in missingIncludeSystem shiftTooManyBitsSigned \
 done
 
 short_lines() {
-    ! git grep -nIE '.{101}' -- ':!*.md' ':!*.txt' ':!*.json' ':!*.svg' ':!tools/report/uplot'
+    ! git grep -nIE '.{101}' -- ':!*.md' ':!*.svg' ':!*/values.txt' ':!tools/report/uplot'
 }
 
 check "100 columns" short_lines
