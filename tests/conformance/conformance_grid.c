@@ -186,7 +186,8 @@ static void run_row(const Sequence *sequence, const int *row, long budget, Total
     n = n > sequence->n ? sequence->n : n;
     const MotusEncoderConfig config = configure(frames[0], row);
     MotusCoded coded;
-    motus_conform_encode(&coded, &config, frames, (int)n, axes[MAPS].value[row[MAPS]].number);
+    motus_conform_encode(&coded, &config, frames, (int)n,
+                         (MotusConformMaps)axes[MAPS].value[row[MAPS]].number);
     motus_conform_judge(&coded, &total->coverage);
     if (total->folder && coded.pictures)
         keep(&coded, total->folder, sequence->name, total->streams);

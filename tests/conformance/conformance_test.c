@@ -2,73 +2,22 @@
 // reduced grid to exactly the reconstruction, without a complaint. All streams together contain
 // every kind of macroblock, mode and code word.
 // SPDX-License-Identifier: BSD-2-Clause
-#include "tests/conformance/decoders/conform.h"
+#include "tests/conformance/decoders/conform_case.h"
 #include "tests/conformance/decoders/decoders.h"
-#include "tests/conformance/decoders/material.h"
 #include "tests/conformance/decoders/pairwise.h"
 #include "tests/support/harness.h"
 
 #include <stdio.h>
 #include <string.h>
 
-enum { MOST_FRAMES = 12, MOST_ROWS = 200 };
+enum { MOST_ROWS = 200 };
 
 static MotusCoverage coverage; // of all streams of this program
 
-typedef struct Case {
-    MotusMaterial material;
-    int frames, grey, maps; // grey: flat chroma; maps: QP offsets per MB
-    MotusEncoderConfig config;
-} Case;
-
-static Case make_case(MotusMaterial material, int width, int height, int frames, int qp) {
-    Case c = {material, frames, 0, 0,
-              motus_encoder_config_default(width, height, (MotusRational){25, 1})};
-    c.config.scenecut = 0; // IDR pictures by keyint only
-    c.config.qp = qp;
-    c.config.backend = MOTUS_BACKEND_CPU;
-    c.config.threads = 1;
-    return c;
-}
-
-static void describe(char text[240], const Case *c) {
-    const MotusEncoderConfig *e = &c->config;
-    snprintf(text, 240,
-             "%s%s %dx%d frames=%d qp=%d%+d keyint=%d range=%d subpel=%d partitions=%02x "
-             "deblock=%d aud=%d preset=%d threads=%d "
-             "rate=%d maps=%d",
-             motus_material_name(c->material), c->grey ? "-grey" : "", e->width, e->height,
-             c->frames, e->qp, e->qp_i_offset, e->keyint, e->range, (int)e->subpel, e->partitions,
-             e->deblock, e->aud, (int)e->preset, e->threads, (int)e->rate, c->maps);
-}
-
-static MotusFrame *make_frame(const Case *c, int number) {
-    MotusFrame *frame =
-        motus_material_frame(c->material, c->config.width, c->config.height, number);
-    for (int i = 1; i < 3 && c->grey; i++)
-        for (int y = 0; y < frame->plane[i].height; y++)
-            memset(frame->plane[i].data + y * frame->plane[i].stride, 128,
-                   (size_t)frame->plane[i].width);
-    return frame;
-}
-
-static void encode(MotusCoded *coded, const Case *c) {
-    MotusFrame *frames[MOST_FRAMES];
-    for (int i = 0; i < c->frames; i++) frames[i] = make_frame(c, i);
-    motus_conform_encode(coded, &c->config, frames, c->frames, c->maps);
-    for (int i = 0; i < c->frames; i++) motus_frame_unref(&frames[i]);
-}
-
-// Encodes, judges and frees the stream; returns its statistics.
-static MotusPictureStats run_case(const Case *c) {
-    MotusCoded coded;
-    char text[240];
-    describe(text, c);
-    encode(&coded, c);
-    motus_conform_judge(&coded, &coverage);
-    MOTUS_CHECK(!coded.failure[0], "%s: %s", text, coded.failure);
-    const MotusPictureStats stats = coded.stats;
-    motus_coded_free(&coded);
+// Encodes and judges the case; returns its statistics.
+static MotusPictureStats run_case(const ConformCase *c) {
+    MotusPictureStats stats;
+    conform_case_run(c, &coverage, &stats);
     return stats;
 }
 
@@ -102,8 +51,8 @@ static void grid(void) {
     CU_ASSERT_FATAL(n <= MOST_ROWS);
     for (int i = 0; i < n; i++) {
         const int *row = rows[i];
-        Case c = make_case((MotusMaterial)row[MATERIAL], size[row[SIZE]][0], size[row[SIZE]][1], 5,
-                           qp[row[QP]]);
+        ConformCase c = conform_case((MotusMaterial)row[MATERIAL], size[row[SIZE]][0],
+                                     size[row[SIZE]][1], 5, qp[row[QP]]);
         c.config.keyint = keyint[row[KEYINT]];
         c.config.range = range[row[RANGE]];
         c.config.qp_i_offset = offset[row[OFFSET]];
@@ -113,7 +62,7 @@ static void grid(void) {
         c.config.aud = row[AUD];
         c.config.preset = (MotusPreset)row[PRESET];
         c.config.threads = 1 + 2 * row[THREADS];
-        c.maps = row[MAPS];
+        c.maps = (MotusConformMaps)row[MAPS];
         motus_conform_rate(&c.config, row[RATE]);
         run_case(&c);
     }
@@ -123,14 +72,14 @@ static void grid(void) {
 // Every QP, and every size of the last MB column and row.
 static void every_qp(void) {
     for (int qp = 0; qp <= 51; qp++) {
-        Case c = make_case(MOTUS_MATERIAL_SCENE, 48 + qp % 8 * 2, 46 - qp % 8 * 2, 4, qp);
+        ConformCase c = conform_case(MOTUS_MATERIAL_SCENE, 48 + qp % 8 * 2, 46 - qp % 8 * 2, 4, qp);
         c.config.qp_i_offset = 0;
         run_case(&c);
     }
 }
 
 static void keyint_10(void) {
-    Case c = make_case(MOTUS_MATERIAL_SCENE, 64, 48, 12, 30);
+    ConformCase c = conform_case(MOTUS_MATERIAL_SCENE, 64, 48, 12, 30);
     c.config.keyint = 10;
     run_case(&c);
 }
@@ -139,7 +88,7 @@ static void keyint_10(void) {
 static void rich_material(void) {
     for (int qp = 2; qp < 48; qp += 3) {
         for (int material = 0; material < MOTUS_MATERIALS; material++) {
-            Case c = make_case((MotusMaterial)material, 112, 96, 4, qp);
+            ConformCase c = conform_case((MotusMaterial)material, 112, 96, 4, qp);
             c.config.keyint = material % 2 + 2;
             c.grey = qp % 2;
             run_case(&c);
@@ -149,14 +98,14 @@ static void rich_material(void) {
 
 // MBs that need more than 3200 bits any other way become I_PCM.
 static void noise_at_qp_0(void) {
-    Case c = make_case(MOTUS_MATERIAL_NOISE, 64, 48, 4, 0);
+    ConformCase c = conform_case(MOTUS_MATERIAL_NOISE, 64, 48, 4, 0);
     MOTUS_CHECK(run_case(&c).mb[MOTUS_MB_I_PCM] > 0, "noise");
     c.material = MOTUS_MATERIAL_HARD;
     run_case(&c);
 }
 
 static void still_pictures_are_skipped(void) {
-    Case c = make_case(MOTUS_MATERIAL_STILL, 96, 64, 5, 34);
+    ConformCase c = conform_case(MOTUS_MATERIAL_STILL, 96, 64, 5, 34);
     MOTUS_CHECK(run_case(&c).mb[MOTUS_MB_P_SKIP] >= 4 * 24 / 2, "still");
 }
 
@@ -164,7 +113,7 @@ static void still_pictures_are_skipped(void) {
 static void long_vectors(void) {
     static const int sizes[][2] = {{32, 256}, {176, 144}, {352, 64}};
     for (int i = 0; i < 3; i++) {
-        Case c = make_case(MOTUS_MATERIAL_FAST, sizes[i][0], sizes[i][1], 4, 24 + i);
+        ConformCase c = conform_case(MOTUS_MATERIAL_FAST, sizes[i][0], sizes[i][1], 4, 24 + i);
         c.config.range = 128;
         c.config.fps = (MotusRational){i == 0 ? 5 : 15, 1};
         run_case(&c);
@@ -175,7 +124,7 @@ static void long_vectors(void) {
 static void levels(void) {
     static const int fps[] = {1, 10, 60, 300, 3000};
     for (int i = 0; i < 5; i++) {
-        Case c = make_case(MOTUS_MATERIAL_HARD, 96, 96, 3, 18);
+        ConformCase c = conform_case(MOTUS_MATERIAL_HARD, 96, 96, 3, 18);
         c.config.fps = (MotusRational){fps[i], 1};
         run_case(&c);
         c.config.width = 400;
@@ -186,7 +135,7 @@ static void levels(void) {
 static void long_and_thin(void) {
     static const int sizes[][2] = {{1040, 16}, {16, 1040}, {2, 130}, {130, 2}};
     for (int i = 0; i < 4; i++) {
-        Case c = make_case(MOTUS_MATERIAL_SCENE, sizes[i][0], sizes[i][1], 3, 24);
+        ConformCase c = conform_case(MOTUS_MATERIAL_SCENE, sizes[i][0], sizes[i][1], 3, 24);
         run_case(&c);
     }
 }
@@ -194,7 +143,7 @@ static void long_and_thin(void) {
 // Fields of the VUI do not change pictures.
 static void colours_and_rates(void) {
     for (int i = 0; i < 6; i++) {
-        Case c = make_case(MOTUS_MATERIAL_STILL, 48, 32, 3, 28);
+        ConformCase c = conform_case(MOTUS_MATERIAL_STILL, 48, 32, 3, 28);
         c.config.colour = (MotusColour){{i * 4, 3 + i},  i % 3 - 1,       1 + 4 * (i % 2),
                                         1 + 5 * (i % 2), 1 + 4 * (i % 2), i - 1};
         c.config.fps = (MotusRational){i % 2 ? 30000 : 24 + i, i % 2 ? 1001 : 1};
@@ -203,32 +152,20 @@ static void colours_and_rates(void) {
 }
 
 static void threads_do_not_matter(void) {
-    Case c = make_case(MOTUS_MATERIAL_SCENE, 112, 80, 6, 26);
-    MotusCoded first, again;
-    encode(&first, &c);
-    for (int threads = 1; threads <= 7; threads += 2) {
-        char what[32];
-        snprintf(what, sizeof what, "threads=%d", threads);
-        c.config.threads = threads;
-        encode(&again, &c);
-        motus_conform_same(&first, &again, what);
-        motus_coded_free(&again);
+    const ConformCase one = conform_case(MOTUS_MATERIAL_SCENE, 112, 80, 6, 26);
+    for (int threads = 3; threads <= 7; threads += 2) {
+        ConformCase many = one;
+        many.config.threads = threads;
+        conform_case_same(&one, &many, NULL, "threads");
     }
-    motus_coded_free(&first);
 }
 
 // Plain C and all versions for this CPU.
 static void executors_agree(void) {
     for (int material = 0; material < MOTUS_MATERIALS; material++) {
-        Case c = make_case((MotusMaterial)material, 112, 80, 4, 12 + 7 * material % 30);
-        MotusCoded fast, plain;
-        encode(&fast, &c);
-        motus_test_cpu("c");
-        encode(&plain, &c);
-        motus_test_cpu(NULL);
-        motus_conform_same(&fast, &plain, motus_material_name(c.material));
-        motus_coded_free(&fast);
-        motus_coded_free(&plain);
+        const ConformCase c =
+            conform_case((MotusMaterial)material, 112, 80, 4, 12 + 7 * material % 30);
+        conform_case_same(&c, &c, "c", "plain C");
     }
 }
 
@@ -238,9 +175,9 @@ static void ignore(void *context, int number, const MotusPlane plane[3]) {
 
 // The judges must notice damage.
 static void damage_is_found(void) {
-    Case c = make_case(MOTUS_MATERIAL_SCENE, 112, 80, 4, 24);
+    ConformCase c = conform_case(MOTUS_MATERIAL_SCENE, 112, 80, 4, 24);
     MotusCoded coded;
-    encode(&coded, &c);
+    conform_case_encode(&coded, &c);
     coded.recon[2]->plane[1].data[5 * coded.recon[2]->plane[1].stride + 7] ^= 1;
     motus_conform_judge(&coded, &coverage);
     MOTUS_CHECK(strstr(coded.failure, "picture 2 plane 1 differs first at 7,5"), "%s",

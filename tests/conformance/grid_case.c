@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "motus/upload.h"
+#include "tests/conformance/decoders/conform.h"
 #include "tests/conformance/decoders/material.h"
 #include "tests/conformance/decoders/pairwise.h"
 
@@ -177,13 +178,7 @@ static void append(GridCoded *coded, const MotusPacket *packet) {
 static MotusStatus send(MotusEncoder *encoder, const GridCase *c, int i, int device) {
     const size_t n_mb =
         (size_t)((c->frame[0]->width + 15) / 16 * ((c->frame[0]->height + 15) / 16));
-    int8_t *map = value(c->row, MAPS) ? must(malloc(n_mb)) : NULL;
-    uint32_t chance = (uint32_t)i * 2654435761u + 12345;
-    for (size_t k = 0; map && k < n_mb; k++) { // mostly small offsets, some that reach any QP
-        chance = chance * 1664525 + 1013904223;
-        map[k] =
-            (int8_t)(chance >> 28 ? (int)(chance >> 16 & 15) - 8 : (int)(chance >> 16 & 255) - 128);
-    }
+    int8_t *map = motus_conform_map((MotusConformMaps)value(c->row, MAPS), i, n_mb);
     MotusFrameParams params = {
         .size = sizeof params, .pts = i, .duration = 1, .qp_offset = map, .n_qp_offset = n_mb};
     if (c->field[i])

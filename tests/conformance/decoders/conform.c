@@ -139,17 +139,27 @@ static MotusStatus receive(MotusCoded *coded, MotusEncoder *encoder,
     return status;
 }
 
-// Sends a frame with a QP map of mostly small offsets, some of which reach any QP; the same map for
-// the same number.
-static MotusStatus send(MotusEncoder *encoder, const MotusFrame *frame, int number, int maps) {
-    const size_t n = (size_t)((frame->width + 15) / 16 * ((frame->height + 15) / 16));
-    int8_t *map = maps ? malloc(n) : NULL;
+static int offset_of(MotusConformMaps maps, uint32_t chance) {
+    if (maps == MOTUS_MAPS_ZERO) return 0;
+    if (maps == MOTUS_MAPS_WILD) return (int)(chance >> 16) % 103 - 51;
+    if (maps == MOTUS_MAPS_EXTREME) return chance >> 31 ? 127 : -128;
+    return chance >> 28 ? (int)(chance >> 16 & 15) - 8 : (int)(chance >> 16 & 255) - 128;
+}
+
+int8_t *motus_conform_map(MotusConformMaps maps, int number, size_t n) {
+    int8_t *map = maps ? must(malloc(n)) : NULL;
     uint32_t chance = (uint32_t)number * 2654435761u + 12345;
     for (size_t i = 0; map && i < n; i++) {
         chance = chance * 1664525 + 1013904223;
-        map[i] =
-            (int8_t)(chance >> 28 ? (int)(chance >> 16 & 15) - 8 : (int)(chance >> 16 & 255) - 128);
+        map[i] = (int8_t)offset_of(maps, chance);
     }
+    return map;
+}
+
+static MotusStatus send(MotusEncoder *encoder, const MotusFrame *frame, int number,
+                        MotusConformMaps maps) {
+    const size_t n = (size_t)((frame->width + 15) / 16 * ((frame->height + 15) / 16));
+    int8_t *map = motus_conform_map(maps, number, n);
     const MotusFrameParams params = {
         .size = sizeof params, .pts = number, .duration = 1, .qp_offset = map, .n_qp_offset = n};
     const MotusStatus status = motus_encoder_send(encoder, frame, &params);
@@ -158,7 +168,7 @@ static MotusStatus send(MotusEncoder *encoder, const MotusFrame *frame, int numb
 }
 
 void motus_conform_encode(MotusCoded *coded, const MotusEncoderConfig *config,
-                          MotusFrame *const *frames, int n, int maps) {
+                          MotusFrame *const *frames, int n, MotusConformMaps maps) {
     memset(coded, 0, sizeof *coded);
     MotusEncoder *encoder;
     MotusError error = {0};

@@ -19,10 +19,22 @@ typedef struct MotusCoded {
     char failure[320];       // the first fault; empty if there is none
 } MotusCoded;
 
-// Encodes frames[0..n-1] and checks what the encoder reports; with `maps` also QP offsets per MB.
-// Free with motus_coded_free in every case.
+typedef enum MotusConformMaps {
+    MOTUS_MAPS_NONE,
+    MOTUS_MAPS_MIXED,   // mostly small offsets, some that reach any QP
+    MOTUS_MAPS_WILD,    // -51..51
+    MOTUS_MAPS_EXTREME, // QP 0 beside 51: mb_qp_delta wraps around
+    MOTUS_MAPS_ZERO,
+} MotusConformMaps;
+
+// Returns QP offsets for n MBs, the same for the same arguments, or NULL for none. Free with
+// free().
+int8_t *motus_conform_map(MotusConformMaps maps, int number, size_t n);
+
+// Encodes frames[0..n-1] with QP offsets and checks the encoder's reports. Free with
+// motus_coded_free in every case.
 void motus_conform_encode(MotusCoded *coded, const MotusEncoderConfig *config,
-                          MotusFrame *const *frames, int n, int maps);
+                          MotusFrame *const *frames, int n, MotusConformMaps maps);
 
 // Parses the stream, counting into *coverage, and decodes it with every decoder.
 void motus_conform_judge(MotusCoded *coded, MotusCoverage *coverage);
