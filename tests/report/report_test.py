@@ -241,6 +241,107 @@ def fits(browser, url, dark, shots):
             browser.screenshot(os.path.join(shots, name))
 
 
+WORST_MB = """(() => {
+  const side = (x, y, j) => ({ mv: [x, y], sad: 1, satd: 1, bits: 60, j });
+  const block = (x, y) =>
+    ({ x, y, w: 4, h: 4, x264: side(-2047, -1023, 12345), ours: side(-1999, 1023, 1) });
+  const blocks = [block(12, 12), block(8, 12)];
+  const bits = { mode: 12345, mv: 12345, residual: 12345 };
+  fill(byId('mb-panel'), describeMb({ x264Type: 4, x264Sub: 0xE4, ownType: 4, ownSub: 0x1B,
+    motusType: 4, motusSub: 0xE4, x264Bits: bits, motusBits: bits, predictor: [-2047, -1023],
+    blocks, own: blocks, criterion: 'satd' }));
+  byId('mb-panel').hidden = false;
+})()"""
+CUT = """[...document.querySelectorAll('#mb-panel .scroll')]
+  .filter((s) => s.scrollWidth > s.clientWidth).length"""
+DESKTOP, PHONE, NARROW = (1280, 900, False), (390, 844, True), (320, 700, True)
+
+
+def panel_is_whole(browser, url):
+    """No column of an MB's tables is cut off, neither in the data nor with long numbers."""
+    for width, height, phone in (DESKTOP, (960, 700, False), PHONE, NARROW):
+        browser.size(width, height, phone)
+        browser.open(url + "#frame=2&mb=0")
+        wait_frame(browser, 2)
+        for n in range(12):
+            browser.run(f"location.hash = '#frame=2&mb={n}'")
+            browser.wait_for("document.getElementById('mb-title').textContent"
+                             f".startsWith('Macroblock {n} ')")
+            same(browser.run(CUT), 0, f"{width} px, macroblock {n}: tables that are cut off")
+        browser.run(WORST_MB)
+        same(browser.run(CUT), 0, f"{width} px, longest numbers: tables that are cut off")
+        same(browser.run("document.querySelectorAll('#mb-panel .scroll').length"), 5, "tables")
+
+
+def bar_hides_nothing(browser, folder, template, data):
+    """A heading that is scrolled to stands below the bar, with a long name of the sequence, too."""
+    long, name = json.loads(json.dumps(data)), "a_sequence_with_a_long_name_of_a_camera_20261123"
+    long["sequences"][0]["name"] = name
+    url = "file://" + write_page(folder, template, long, "long.html")
+    places = """(() => { const box = (id) => document.getElementById(id).getBoundingClientRect();
+      return [box('%s').top, box('choice').bottom]; })()"""
+    for width, height, phone in (DESKTOP, PHONE, NARROW):
+        browser.size(width, height, phone)
+        browser.open(f"{url}#sequence={name}&frame=1")
+        wait_frame(browser, 1)
+        for heading in ("viewer", "viewer-title", "vectors-title", "how-title", "mb-title"):
+            if heading != "viewer": # the address has scrolled to it
+                browser.run(f"document.getElementById('{heading}')"
+                            ".scrollIntoView({ behavior: 'instant' })")
+            top, bar = browser.run(places % heading)
+            check(top >= bar, f"{width} px: {heading} begins at {top}, the bar ends at {bar}")
+        wide = browser.run("document.documentElement.scrollWidth")
+        check(wide <= width, f"{width} px: the page with a long name is {wide} wide")
+        check(bar <= 70, f"{width} px: the bar has one line, it ends at {bar}")
+
+
+def gaps_are_named(browser, folder, template, data):
+    """The page tells gaps where they are, with the option that fills them, and nowhere else."""
+    some = json.loads(json.dumps(data))
+    sequence = some["sequences"][1]
+    for n in (3, 4):
+        sequence["runs"][1]["frames"][n]["mbs"] = None
+    some["viewer"] = {"left_out": 2, "gaps": [
+        {"sequence": 1, "qp": 37, "first": 3, "last": 4, "frames": 2}]}
+    url = "file://" + write_page(folder, template, some, "gaps.html")
+    words = "the vectors at QP 37 of frames 3 to 4"
+    for i, qp in ((0, 27), (0, 37), (1, 27), (1, 37)):
+        browser.open(f"{url}#sequence={some['sequences'][i]['name']}&qp={qp}&frame=3")
+        wait_frame(browser, 3)
+        note = browser.run("document.getElementById('viewer-note').textContent")
+        here = (i, qp) == (1, 37)
+        check(("lacks" in note) == here and
+              note.endswith(f"{words}; motus compare --page-mb 0 keeps them.") == here, note)
+        over = browser.run("document.getElementById('viewer-empty').textContent")
+        same("--page-mb 0" in over, here, "words over the picture")
+    how = browser.run("document.getElementById('how').textContent")
+    check(f"{sequence['name']}: {words}." in how, "the list of all gaps")
+
+
+PLAIN_THOUSANDS = """[...document.querySelectorAll('main *')]
+  .filter((e) => !e.closest('code, #settings, #mb-title, script, option, .u-legend'))
+  .flatMap((e) => [...e.childNodes])
+  .filter((n) => n.nodeType === 3 && /(^|[^\\d.,])\\d{4}/.test(n.data)).map((n) => n.data.trim())"""
+KBPS = """[...document.querySelectorAll('#rd-table td')]
+  .some((c) => /^\\d+,\\d{3}\\.\\d$/.test(c.textContent))"""
+
+
+def thousands_agree(browser, folder, template, data):
+    """All numbers have the same separators; those of the verdict come with theirs."""
+    large = json.loads(json.dumps(data))
+    for sequence in large["sequences"]:
+        for point in sequence["rd"]:
+            for key in ("kbps", "fps", "seconds", "elapsed"):
+                point[key] *= 1000
+    path = write_page(folder, template, large, "large.html")
+    browser.open(f"file://{path}#frame=2&mb=9&heat=j")
+    wait_frame(browser, 2)
+    browser.run(WORST_MB)
+    browser.run("document.querySelector('details').open = true")
+    same(browser.run(PLAIN_THOUSANDS), [], "numbers without separators")
+    check(browser.run(KBPS), "kb/s with separators")
+
+
 LUMINANCE = """(() => {
   const linear = (x) => x <= 0.03928 ? x / 12.92 : ((x + 0.055) / 1.055) ** 2.4;
   const l = (c) => {
@@ -329,6 +430,10 @@ def test(browser, folder, template, motus, shots):
     for dark in (False, True):
         colours(browser, url, dark)
         fits(browser, url, dark, shots)
+    panel_is_whole(browser, url)
+    bar_hides_nothing(browser, folder, template, data)
+    gaps_are_named(browser, folder, template, data)
+    thousands_agree(browser, folder, template, data)
     missing_parts(browser, folder, template, data)
     real_report(browser, folder, motus)
     same(browser.errors, [], "errors on the console")

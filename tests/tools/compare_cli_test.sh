@@ -80,6 +80,8 @@ with_x264() {
     refused 1 'x264: failed: invalid argument: me = nonsense' in.y4m -o report \
         --x264-args '--me nonsense'
     figures
+    page_size
+    speeds
     many_settings
     folders
     interrupted
@@ -114,6 +116,54 @@ figures() {
     ok 'bits of the stream' [ $bits = $((8 * $(value j.json sequences.0.rd.0.bytes))) ]
     ok 'true vectors' awk -v e="$(value j.json total.epe.ours)" \
         -v n="$(value j.json total.epe.blocks)" 'BEGIN { exit !(n > 100 && e < 0.25) }'
+    rm -r report
+}
+
+# Frames that the page has no room for are named, in its data and on stderr; 0 keeps all.
+page_size() {
+    "$motus" synth big.y4m --size 704x576 --frames 10 --noise 12 --objects 5 --pan 3,1
+    "$motus" compare big.y4m in.y4m -o report --qp 30 --page-mb 1 --json j.json >out 2>err
+    ok 'a small page' [ $? = 0 ]
+    local note='motus: note: the page lacks frames of big pictures, QP 30; --page-mb 0 keeps them'
+    ok 'says which frames it lacks' grep -qx "$note" err
+    ok 'two gaps' [ "$(value j.json viewer.gaps.#)" = 2 ]
+    ok 'of the first sequence' [ "$(value j.json viewer.gaps.1.sequence)" = 0 ]
+    ok 'at its QP' [ "$(value j.json viewer.gaps.1.qp)" = 30 ]
+    ok 'up to its end' [ "$(value j.json viewer.gaps.1.last)" = 9 ]
+    local pictures vectors
+    pictures=$(value j.json viewer.gaps.0.frames) vectors=$(value j.json viewer.gaps.1.frames)
+    ok 'and no others' [ "$(value j.json viewer.left_out)" = $((pictures + vectors)) ]
+    ok 'thousands' grep -qE '^Of [0-9]+,[0-9]{3} blocks' out
+    ok 'are separated everywhere' bash -c "! grep -E '(^|[^0-9.])[0-9]{4}' out"
+    local why='An exhaustive search may cost more after refinement: .* quarter samples by SATD'
+    ok 'why ours may cost more' grep -q "$why" out
+    rm -r report
+    "$motus" compare big.y4m -o report --qp 30 --page-mb 0 --json j.json --quiet 2>err
+    ok 'a page of all' [ $? = 0 ]
+    ok 'says nothing' [ ! -s err ]
+    ok 'lacks none' [ "$(value j.json viewer.left_out)" = 0 ]
+    rm -r report
+    ok 'whole samples' bash -c "'$motus' compare in.y4m -o report --qp 30 --subpel full >out"
+    ok 'are not refined' bash -c "! grep -q 'after refinement' out"
+    rm -r report
+}
+
+# Speeds are by processor time. An x264 that waits has no lower one, but makes the machine busy.
+speeds() {
+    cat >fake/waits <<'TXT'
+#!/bin/sh
+[ "$1" != --version ] || exec x264 --version
+sleep 2
+exec x264 "$@"
+TXT
+    chmod +x fake/waits
+    "$motus" compare in.y4m -o report --qp 30 --x264 "$work/fake/waits" --json j.json >out
+    ok 'a busy machine' [ $? = 0 ]
+    ok 'is noted' grep -q '^The machine was busy with other work: ' out
+    ok 'as data too' [ "$(value j.json machine.busy)" = true ]
+    local point=sequences.0.rd.0
+    ok 'elapsed' awk -v t="$(value j.json $point.elapsed)" 'BEGIN { exit !(t > 2) }'
+    ok 'processor' awk -v t="$(value j.json $point.seconds)" 'BEGIN { exit !(t > 0 && t < 1.5) }'
     rm -r report
 }
 

@@ -60,7 +60,7 @@ int have_x264(void) {
 MotusBytes encode_x264(const Material *m, int qp, const char *const *words) {
     MotusError error = {0};
     MotusBytes bytes = {0};
-    double seconds;
+    MotusX264Times times;
     const MotusX264Job job = {.program = "x264",
                               .words = words,
                               .qp = qp,
@@ -70,7 +70,7 @@ MotusBytes encode_x264(const Material *m, int qp, const char *const *words) {
                               .output = m->folder.stream,
                               .log = m->folder.log,
                               .frames = FRAMES};
-    MOTUS_CHECK(!motus_x264_encode(&job, &seconds, &error), "%s", error.text);
+    MOTUS_CHECK(!motus_x264_encode(&job, &times, &error), "%s", error.text);
     FILE *file = fopen(m->folder.stream, "rb");
     uint8_t part[4096];
     for (size_t n; file && (n = fread(part, 1, sizeof part, file));)

@@ -11,6 +11,16 @@
 #include "tests/support/harness.h"
 #include "tests/tools/compare_material.h"
 
+// ---- Text ---------------------------------------------------------------------------------------
+
+static void digits(void) {
+    CU_ASSERT_STRING_EQUAL(motus_digits(0, 0).text, "0");
+    CU_ASSERT_STRING_EQUAL(motus_digits(999, 0).text, "999");
+    CU_ASSERT_STRING_EQUAL(motus_digits(1000, 0).text, "1,000");
+    CU_ASSERT_STRING_EQUAL(motus_digits(-1234567.25, 2).text, "-1,234,567.25");
+    CU_ASSERT_STRING_EQUAL(motus_digits(100000, 1).text, "100,000.0");
+}
+
 // ---- The judge ----------------------------------------------------------------------------------
 
 static int clamp(int v, int hi) { return v < 0 ? 0 : v > hi ? hi : v; }
@@ -285,5 +295,5 @@ static void sequences(void) {
     closedir(dir);
 }
 
-MOTUS_SUITE("compare", TEST(measures), TEST(the_same_vectors), TEST(whole_samples),
+MOTUS_SUITE("compare", TEST(digits), TEST(measures), TEST(the_same_vectors), TEST(whole_samples),
             TEST(known_motion), TEST(sequences))

@@ -115,7 +115,9 @@ static MotusStatus encode_x264(PresetTable *t, int r, int qp, int measure, Motus
                               .log = t->folder.log,
                               .frames = b->clip->n};
     *run = (MotusEncodeRun){0};
-    MotusStatus status = motus_x264_encode(&job, &run->seconds, error);
+    MotusX264Times times = {0};
+    MotusStatus status = motus_x264_encode(&job, &times, error);
+    run->seconds = times.seconds;
     if (status || !measure) return status;
     MotusQuality quality;
     status = motus_stream_measure(t->folder.stream, b->clip->n, clip_frame, (void *)b->clip,

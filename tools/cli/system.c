@@ -24,6 +24,26 @@ double motus_processor_seconds(void) {
            1e-6 * (double)(use.ru_utime.tv_usec + use.ru_stime.tv_usec);
 }
 
+double motus_thread_seconds(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+int motus_cpu_count(void) {
+    long n = sysconf(_SC_NPROCESSORS_ONLN);
+    return n > 0 ? (int)n : 1;
+}
+
+double motus_cpu_load(void) {
+    double load = -1;
+    FILE *file = fopen("/proc/loadavg", "r");
+    if (!file) return -1;
+    if (fscanf(file, "%lf", &load) != 1) load = -1;
+    fclose(file);
+    return load;
+}
+
 void motus_cpu_name(char *text, size_t size) {
     snprintf(text, size, "unknown CPU");
     FILE *file = fopen("/proc/cpuinfo", "r");

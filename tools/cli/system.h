@@ -11,6 +11,19 @@ double motus_seconds(void);
 // Returns the CPU seconds of this process, all threads together.
 double motus_processor_seconds(void);
 
+// Seconds of an interval: on the clock, and of processor time (all threads together).
+typedef struct MotusTimes {
+    double elapsed, processor;
+} MotusTimes;
+
+// Returns the CPU seconds of this thread.
+double motus_thread_seconds(void);
+
+// Returns the number of CPUs that are online, and the mean number of tasks that wanted one in the
+// last minute (-1: unknown), those of other programs included.
+int motus_cpu_count(void);
+double motus_cpu_load(void);
+
 // Writes the CPU's model name, "unknown CPU" if the system does not tell it.
 void motus_cpu_name(char *text, size_t size);
 

@@ -94,6 +94,8 @@ static int parse(MotusCompareOptions *o, ParsedOptions *parsed, int argc, char *
          "threads of either encoder and of the search (1)"},
         {"truth", 0, &o->truth, motus_option_text, 0, 0, "FILE.csv",
          "true vectors of the input (motus synth --vectors)"},
+        {"page-mb", 0, &o->page_mb, motus_option_int, 0, 4000, "N",
+         "MB of frames in the page, 0 = all frames (24, with three inputs or more 8 each)"},
         {"json", 0, &o->json, motus_option_text, 0, 0, "FILE", "write the report's numbers"},
         {"csv", 0, &o->csv, motus_option_text, 0, 0, "FILE", "write a row for each block"},
         {"quiet", 0, &o->quiet, NULL, 1, 0, NULL, "no live line and no summary"},
@@ -175,7 +177,8 @@ int motus_cmd_compare(int argc, char **argv) {
         motus_warn("out of memory");
         return MOTUS_EXIT_FAILURE;
     }
-    *o = (MotusCompareOptions){.x264 = "x264", .threads = 1, .subpel = -1, .command = command};
+    *o = (MotusCompareOptions){
+        .x264 = "x264", .threads = 1, .subpel = -1, .page_mb = -1, .command = command};
     ParsedOptions parsed = {.qp = -1};
     int status = parse(o, &parsed, argc, argv);
     if (status < 0) status = check(o, &parsed);

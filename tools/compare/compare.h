@@ -3,6 +3,7 @@
 #ifndef TOOLS_COMPARE_COMPARE_H
 #define TOOLS_COMPARE_COMPARE_H
 
+#include "tools/cli/system.h"
 #include "tools/compare/run.h"
 #include "tools/compare/settings.h"
 
@@ -16,6 +17,7 @@ typedef struct MotusCompareOptions {
     int qp[MOTUS_COMPARE_QPS], n_qps;
     int frames, range, threads, subpel; // frames 0: all; range 0: x264's; subpel -1: as x264's
     int force, quiet;
+    int page_mb; // megabytes of frames in the page; 0: all frames; -1: so that it opens quickly
     MotusCompareEncoders encoders;
     const char *command; // for the report
 } MotusCompareOptions;
@@ -29,7 +31,9 @@ int motus_compare_job(const MotusCompareOptions *options);
 typedef struct MotusComparePoint {
     int done;
     uint64_t bytes;
-    double kbps, psnr, ssim, seconds, fps;
+    double kbps, psnr, ssim;
+    // seconds: processor time of all threads, elapsed time of an encode on a GPU; fps: frames by it
+    double seconds, elapsed, fps;
     MotusBitSums bits;
     int has_bits;
 } MotusComparePoint;
@@ -39,6 +43,18 @@ typedef struct MotusCompareSequence {
     MotusComparePoint point[MOTUS_COMPARE_ENCODERS][MOTUS_COMPARE_QPS];
 } MotusCompareSequence;
 
+// The machine's other work.
+typedef struct MotusCompareLoad {
+    double before;    // motus_cpu_load() when the job began
+    MotusTimes times; // sums over all encodes on CPUs
+} MotusCompareLoad;
+
+// True if other programs kept the machine busy: more tasks than `cpus` before the job, or encodes
+// of one thread that took longer than their processor time. Writes one sentence about it, "" if
+// not.
+int motus_compare_busy(const MotusCompareLoad *load, int threads, int cpus, char *text,
+                       size_t size);
+
 // Totals for the verdict.
 typedef struct MotusCompareTotals {
     MotusFigures figures;
@@ -46,12 +62,23 @@ typedef struct MotusCompareTotals {
     int p_frames;
     double bd_rate_sum; // of motus's first setting against x264's, over n_bd_rates sequences
     int n_bd_rates;
-    double seconds[MOTUS_SIDES]; // of the first settings
+    double seconds[MOTUS_SIDES]; // of the first settings' points
     int frames;                  // of `seconds`
-    int range;                   // of the last run
+    MotusCompareLoad load;
+    int range; // of the last run
     MotusSubpel subpel;
     uint32_t modes;
 } MotusCompareTotals;
+
+// Copies the file's name without folder and ending.
+void motus_compare_name(const char *path, char *name, size_t size);
+
+// Returns a sequence's JSON without pictures and figures.
+cJSON *motus_compare_sequence_json(const char *name, const char *input,
+                                   const MotusCompareClip *clip, int has_truth);
+
+// Adds "pictures": as many from the first on as fit into `max_bytes`. Returns their bytes.
+size_t motus_compare_add_pictures(cJSON *sequence, const MotusCompareClip *clip, size_t max_bytes);
 
 // Return "rd" and "bd_rate" of a sequence.
 cJSON *motus_points_json(const MotusCompareOptions *o, const MotusCompareSequence *s);
@@ -62,6 +89,12 @@ cJSON *motus_bd_rates_json(const MotusCompareOptions *o, const MotusCompareSeque
 void motus_compare_describe(cJSON *report, const MotusCompareOptions *o,
                             const MotusCompareTotals *totals, const char *x264_version,
                             int complete);
+
+// Adds "viewer", the frames that the page lacks, from "sequences".
+void motus_compare_describe_gaps(cJSON *report);
+
+// Prints one line about frames that the page lacks, if there are any.
+void motus_compare_warn_gaps(const cJSON *report);
 
 // Write FOLDER/index.html and the JSON file. The latter removes pictures and MB records from the
 // report.

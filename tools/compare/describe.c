@@ -2,12 +2,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "motus/version.h"
+#include "tools/cli/cmd.h"
 #include "tools/cli/options.h"
 #include "tools/cli/system.h"
 #include "tools/compare/compare.h"
-#include "tools/peers/bdrate.h"
 
 static double percent(uint64_t part, uint64_t whole) {
     return whole ? 100 * (double)part / (double)whole : 0;
@@ -21,16 +22,38 @@ static void say_mvs(cJSON *verdict, const MotusFigures *f) {
     char text[256];
     if (f->blocks)
         snprintf(text, sizeof text,
-                 "Of %llu blocks to which x264 gave a motion vector, motus finds the same vector "
+                 "Of %s blocks to which x264 gave a motion vector, motus finds the same vector "
                  "for %.1f %%, and one within half a sample for %.1f %%.",
-                 (unsigned long long)f->blocks, percent(f->within[0], f->blocks),
+                 motus_digits((double)f->blocks, 0).text, percent(f->within[0], f->blocks),
                  percent(f->within[2], f->blocks));
     else
         snprintf(text, sizeof text, "x264's stream has no motion vectors to compare.");
     say(verdict, text);
 }
 
-static void say_costs(cJSON *verdict, const MotusFigures *f) {
+// Explains blocks where motus's MV costs more although its search is exhaustive.
+static void say_why_more(cJSON *verdict, const MotusFigures *f, MotusSubpel subpel) {
+    char text[480], inside[320] = "", outside[128] = "";
+    const uint64_t beyond = f->j.more - f->worse;
+    if (!f->j.more) return;
+    if (f->worse && subpel == MOTUS_SUBPEL_FULL)
+        snprintf(inside, sizeof inside, "x264's vector has fractions of a sample (%s blocks)",
+                 motus_digits((double)f->worse, 0).text);
+    else if (f->worse)
+        snprintf(inside, sizeof inside,
+                 "motus compares all whole samples by SAD, but refines only the best of them to "
+                 "%s samples by SATD, and another one may end lower (%s blocks)",
+                 motus_subpel_name(subpel), motus_digits((double)f->worse, 0).text);
+    if (beyond)
+        snprintf(outside, sizeof outside, "x264's vector lies outside motus's window (%s blocks)",
+                 motus_digits((double)beyond, 0).text);
+    snprintf(text, sizeof text, "An exhaustive search may cost more%s: %s%s%s.",
+             f->worse && subpel != MOTUS_SUBPEL_FULL ? " after refinement" : "", inside,
+             f->worse && beyond ? "; " : "", outside);
+    say(verdict, text);
+}
+
+static void say_costs(cJSON *verdict, const MotusFigures *f, MotusSubpel subpel) {
     char text[320], sum[64] = "the same";
     const double change = f->j.x264 ? 100 * ((double)f->j.ours / (double)f->j.x264 - 1) : 0;
     if (fabs(change) >= 0.005)
@@ -42,18 +65,39 @@ static void say_costs(cJSON *verdict, const MotusFigures *f) {
              percent(f->j.less, f->blocks), percent(f->j.same, f->blocks),
              percent(f->j.more, f->blocks), sum);
     say(verdict, text);
+    say_why_more(verdict, f, subpel);
 }
 
-// Writes "at 0.30 times its speed (7.5 and 24.9 frames/s, 1 thread each)".
+int motus_compare_busy(const MotusCompareLoad *load, int threads, int cpus, char *text,
+                       size_t size) {
+    const MotusTimes *t = &load->times;
+    *text = 0;
+    if (threads == 1 && t->elapsed > 1.25 * t->processor && t->elapsed > t->processor + 0.5)
+        snprintf(text, size,
+                 "The machine was busy with other work: the encodes took %.1f times their "
+                 "processor time.",
+                 t->elapsed / t->processor);
+    else if (load->before + threads > cpus + 0.5)
+        snprintf(text, size,
+                 "The machine was busy with other work: %.1f tasks wanted its %d CPU%s in the "
+                 "minute before.",
+                 load->before, cpus, cpus == 1 ? "" : "s");
+    return *text != 0;
+}
+
+// Writes "at 0.30 times its speed (7.5 and 24.9 frames/s of processor time, 1 thread each)".
 static void speed_text(char *text, size_t size, const MotusCompareTotals *t, int threads) {
     const double ours = t->seconds[MOTUS_OURS], x264 = t->seconds[MOTUS_X264];
-    snprintf(text, size, "at %.2f times its speed (%.1f and %.1f frames/s, %d thread%s each)",
-             ours > 0 ? x264 / ours : 0, ours > 0 ? t->frames / ours : 0,
-             x264 > 0 ? t->frames / x264 : 0, threads, threads == 1 ? "" : "s");
+    snprintf(text, size,
+             "at %.2f times its speed (%s and %s frames/s of processor time, %d "
+             "thread%s each)",
+             ours > 0 ? x264 / ours : 0, motus_digits(ours > 0 ? t->frames / ours : 0, 1).text,
+             motus_digits(x264 > 0 ? t->frames / x264 : 0, 1).text, threads,
+             threads == 1 ? "" : "s");
 }
 
 static void say_rate(cJSON *verdict, const MotusCompareOptions *o, const MotusCompareTotals *t) {
-    char text[384], speed[128];
+    char text[512], speed[256], busy[160];
     const char *x264 = o->encoders.encoder[motus_compare_encoders_first(&o->encoders, 1)].name;
     const char *ours = o->encoders.encoder[motus_compare_encoders_first(&o->encoders, 0)].name;
     const double rate = t->n_bd_rates ? t->bd_rate_sum / t->n_bd_rates : 0;
@@ -69,6 +113,8 @@ static void say_rate(cJSON *verdict, const MotusCompareOptions *o, const MotusCo
                  "Beside %s, %s works %s; a BD-rate needs four QPs whose PSNRs overlap.", x264,
                  ours, speed);
     say(verdict, text);
+    if (motus_compare_busy(&t->load, o->threads, motus_cpu_count(), busy, sizeof busy))
+        say(verdict, busy);
 }
 
 // ---- Explanations -------------------------------------------------------------------------------
@@ -116,10 +162,9 @@ static void explain_mvs(cJSON *how, const MotusCompareTotals *t) {
              "x264 cannot print its vectors. A parser reads them from its stream, down to 4x4. "
              "They are checked against those that libavcodec exports, which have block centres as "
              "positions, no reference index, and only the first vector of a divided 8x8 quarter: "
-             "%llu of %llu blocks of 16x16 to 8x8 agree; %llu smaller ones come from the parser "
-             "only.",
-             (unsigned long long)e->equal, (unsigned long long)e->compared,
-             (unsigned long long)e->only_here);
+             "%s of %s blocks of 16x16 to 8x8 agree; %s smaller ones come from the parser only.",
+             motus_digits((double)e->equal, 0).text, motus_digits((double)e->compared, 0).text,
+             motus_digits((double)e->only_here, 0).text);
     explain(how, "Two ways to read vectors", text);
     explain(how, "Skipped and intra macroblocks",
             "P_Skip has the vector that the standard infers. It counts as a 16x16 block, although "
@@ -139,8 +184,9 @@ static void explain_encoders(cJSON *how, const MotusCompareOptions *o) {
     snprintf(text, sizeof text,
              "Bits, curves and speeds are of whole encoders, each with its own reference pictures, "
              "fixed QP, I pictures 3 QPs lower, %d thread%s each. Bytes are without SEI. Speed is "
-             "the encoder's own time: x264's as it reports it, motus's around the library's "
-             "calls, both with the machine's other load. PSNR is of the mean squared error over "
+             "by processor time of all threads, of the program x264 and of motus's library, which "
+             "other programs change little; on a GPU by elapsed time. PSNR is of the mean squared "
+             "error over "
              "all luma samples, SSIM the mean over pictures of 8x8 windows. BD-rate integrates a "
              "monotone piecewise cubic of log10(rate) over PSNR, or over -10 log10(1 - SSIM).",
              o->threads, o->threads == 1 ? "" : "s");
@@ -151,74 +197,70 @@ static void explain_encoders(cJSON *how, const MotusCompareOptions *o) {
                 "that move as one, were visible before and are not flat.");
 }
 
-// ---- Rate and distortion ------------------------------------------------------------------------
+// ---- Frames that the page lacks -----------------------------------------------------------------
 
-static cJSON *point_json(const MotusComparePoint *p, int encoder, int qp) {
-    cJSON *point = cJSON_CreateObject();
-    cJSON_AddNumberToObject(point, "coder", encoder);
-    cJSON_AddNumberToObject(point, "qp", qp);
-    cJSON_AddNumberToObject(point, "bytes", (double)p->bytes);
-    cJSON_AddNumberToObject(point, "kbps", p->kbps);
-    cJSON_AddNumberToObject(point, "psnr_y", p->psnr);
-    cJSON_AddNumberToObject(point, "ssim_y", p->ssim);
-    cJSON_AddNumberToObject(point, "seconds", p->seconds);
-    cJSON_AddNumberToObject(point, "fps", p->fps);
-    cJSON_AddItemToObject(point, "bits",
-                          p->has_bits ? motus_bits_json(&p->bits) : cJSON_CreateNull());
-    return point;
-}
-
-cJSON *motus_points_json(const MotusCompareOptions *o, const MotusCompareSequence *s) {
-    cJSON *array = cJSON_CreateArray();
-    for (int c = 0; c < o->encoders.n; c++)
-        for (int q = 0; q < o->n_qps; q++)
-            if (s->point[c][q].done)
-                cJSON_AddItemToArray(array, point_json(&s->point[c][q], c, o->qp[q]));
-    return array;
-}
-
-// Returns SSIM in decibels.
-static double ssim_db(double ssim) { return -10 * log10(fmax(1 - ssim, 1e-10)); }
-
-static int curve(const MotusCompareOptions *o, const MotusCompareSequence *s, int encoder,
-                 int with_ssim, MotusRdPoint *points) {
-    int n = 0;
-    for (int q = 0; q < o->n_qps; q++) {
-        const MotusComparePoint *p = &s->point[encoder][q];
-        if (p->done) points[n++] = (MotusRdPoint){p->kbps, with_ssim ? ssim_db(p->ssim) : p->psnr};
+// Appends {"sequence", "qp", "first", "last", "frames"} if frames lack this member. qp < 0: null.
+static int add_gap(cJSON *list, int sequence, int qp, const cJSON *frames, const char *member) {
+    int n = 0, first = -1, last = -1, missing = 0;
+    for (const cJSON *f = frames ? frames->child : NULL; f; f = f->next, n++) {
+        const cJSON *type = cJSON_GetObjectItem(f, "type");
+        if (type && *cJSON_GetStringValue(type) == 'I') continue; // has no MB records anyway
+        if (!cJSON_IsNull(member ? cJSON_GetObjectItem(f, member) : f)) continue;
+        if (!missing++) first = n;
+        last = n;
     }
-    return n;
+    if (!missing) return 0;
+    cJSON *gap = cJSON_CreateObject();
+    cJSON_AddNumberToObject(gap, "sequence", sequence);
+    cJSON_AddItemToObject(gap, "qp", qp < 0 ? cJSON_CreateNull() : cJSON_CreateNumber(qp));
+    cJSON_AddNumberToObject(gap, "first", first);
+    cJSON_AddNumberToObject(gap, "last", last);
+    cJSON_AddNumberToObject(gap, "frames", missing);
+    cJSON_AddItemToArray(list, gap);
+    return missing;
 }
 
-static cJSON *bd_rate(const MotusCompareOptions *o, const MotusCompareSequence *s, int anchor,
-                      int test, int with_ssim, double *percent) {
-    MotusRdPoint a[MOTUS_COMPARE_QPS], b[MOTUS_COMPARE_QPS];
-    const int n_a = curve(o, s, anchor, with_ssim, a), n_b = curve(o, s, test, with_ssim, b);
-    *percent = NAN;
-    return motus_bd_rate(a, n_a, b, n_b, percent) ? cJSON_CreateNull()
-                                                  : cJSON_CreateNumber(*percent);
-}
-
-cJSON *motus_bd_rates_json(const MotusCompareOptions *o, const MotusCompareSequence *s,
-                           MotusCompareTotals *totals) {
-    cJSON *array = cJSON_CreateArray();
-    for (int a = 0; a < o->encoders.n; a++)
-        for (int b = 0; b < o->encoders.n; b++) {
-            if (!o->encoders.encoder[a].is_x264 || o->encoders.encoder[b].is_x264) continue;
-            cJSON *rate = cJSON_CreateObject();
-            double psnr, ssim;
-            cJSON_AddNumberToObject(rate, "anchor", a);
-            cJSON_AddNumberToObject(rate, "test", b);
-            cJSON_AddItemToObject(rate, "psnr", bd_rate(o, s, a, b, 0, &psnr));
-            cJSON_AddItemToObject(rate, "ssim", bd_rate(o, s, a, b, 1, &ssim));
-            cJSON_AddItemToArray(array, rate);
-            if (a != motus_compare_encoders_first(&o->encoders, 1) ||
-                b != motus_compare_encoders_first(&o->encoders, 0) || isnan(psnr))
-                continue;
-            totals->bd_rate_sum += psnr;
-            totals->n_bd_rates++;
+void motus_compare_describe_gaps(cJSON *report) {
+    cJSON *viewer = cJSON_AddObjectToObject(report, "viewer"), *list = cJSON_CreateArray();
+    const cJSON *sequences = cJSON_GetObjectItem(report, "sequences"), *s, *run;
+    int n = 0, missing = 0;
+    cJSON_ArrayForEach(s, sequences) {
+        missing += add_gap(list, n, -1, cJSON_GetObjectItem(s, "pictures"), NULL);
+        cJSON_ArrayForEach(run, cJSON_GetObjectItem(s, "runs")) {
+            const int qp = (int)cJSON_GetNumberValue(cJSON_GetObjectItem(run, "qp"));
+            missing += add_gap(list, n, qp, cJSON_GetObjectItem(run, "frames"), "mbs");
         }
-    return array;
+        n++;
+    }
+    cJSON_AddNumberToObject(viewer, "left_out", missing);
+    cJSON_AddItemToObject(viewer, "gaps", list);
+}
+
+void motus_compare_warn_gaps(const cJSON *report) {
+    char text[1024] = "";
+    size_t n = 0;
+    int of = -1;
+    const cJSON *gap, *sequences = cJSON_GetObjectItem(report, "sequences");
+    cJSON_ArrayForEach(gap, cJSON_GetObjectItem(cJSON_GetObjectItem(report, "viewer"), "gaps")) {
+        const int i = cJSON_GetObjectItem(gap, "sequence")->valueint;
+        const cJSON *qp = cJSON_GetObjectItem(gap, "qp"),
+                    *name = cJSON_GetObjectItem(cJSON_GetArrayItem(sequences, i), "name");
+        if (n >= sizeof text - 200) {
+            n += (size_t)snprintf(text + n, sizeof text - n, " and others");
+            break;
+        }
+        if (i != of)
+            n += (size_t)snprintf(text + n, sizeof text - n, "%s %s", n ? ";" : "",
+                                  cJSON_GetStringValue(name));
+        else
+            n += (size_t)snprintf(text + n, sizeof text - n, ",");
+        if (cJSON_IsNull(qp))
+            n += (size_t)snprintf(text + n, sizeof text - n, " pictures");
+        else
+            n += (size_t)snprintf(text + n, sizeof text - n, " QP %d", qp->valueint);
+        of = i;
+    }
+    if (n) motus_warn("note: the page lacks frames of%s; --page-mb 0 keeps them", text);
 }
 
 // ---- All of it ----------------------------------------------------------------------------------
@@ -232,6 +274,19 @@ static void describe_settings(cJSON *report, const MotusCompareOptions *o,
     cJSON_AddItemToObject(settings, "qps", cJSON_CreateIntArray(o->qp, o->n_qps));
     cJSON_AddNumberToObject(settings, "threads", o->threads);
     cJSON_AddNumberToObject(settings, "frames", o->frames);
+}
+
+static void describe_machine(cJSON *report, const MotusCompareOptions *o,
+                             const MotusCompareTotals *t) {
+    char text[160];
+    const int cpus = motus_cpu_count(),
+              busy = motus_compare_busy(&t->load, o->threads, cpus, text, sizeof text);
+    cJSON *machine = cJSON_AddObjectToObject(report, "machine");
+    cJSON_AddNumberToObject(machine, "cpus", cpus);
+    cJSON_AddNumberToObject(machine, "load", t->load.before);
+    cJSON_AddNumberToObject(machine, "elapsed", t->load.times.elapsed);
+    cJSON_AddNumberToObject(machine, "processor", t->load.times.processor);
+    cJSON_AddBoolToObject(machine, "busy", busy);
 }
 
 static void describe_encoders(cJSON *report, const MotusCompareEncoders *encoders) {
@@ -261,11 +316,12 @@ void motus_compare_describe(cJSON *report, const MotusCompareOptions *o,
     cJSON_AddStringToObject(x264, "path", o->x264);
     cJSON_AddStringToObject(x264, "version", x264_version);
     describe_settings(report, o, t);
+    describe_machine(report, o, t);
     describe_encoders(report, &o->encoders);
     cJSON *verdict = cJSON_AddArrayToObject(report, "verdict"),
           *how = cJSON_AddArrayToObject(report, "how");
     say_mvs(verdict, &t->figures);
-    say_costs(verdict, &t->figures);
+    say_costs(verdict, &t->figures, t->subpel);
     say_rate(verdict, o, t);
     explain_problem(how, t);
     explain_mvs(how, t);

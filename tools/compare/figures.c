@@ -2,7 +2,9 @@
 #include "tools/compare/figures.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "common/int_core.h"
 
@@ -72,6 +74,23 @@ void motus_figures_merge(MotusFigures *f, const MotusFigures *more) {
     f->inside += more->inside, f->worse += more->worse;
     f->true_blocks += more->true_blocks;
     f->error_ours += more->error_ours, f->error_x264 += more->error_x264;
+}
+
+// ---- Text ---------------------------------------------------------------------------------------
+
+MotusDigits motus_digits(double value, int decimals) {
+    char plain[40];
+    MotusDigits digits = {0};
+    char *out = digits.text;
+    snprintf(plain, sizeof plain, "%.*f", decimals, value);
+    const char *in = plain;
+    if (*in == '-') *out++ = *in++;
+    for (size_t left = strspn(in, "0123456789"); left; left--) {
+        *out++ = *in++;
+        if (left > 1 && left % 3 == 1) *out++ = ',';
+    }
+    snprintf(out, sizeof digits.text - (size_t)(out - digits.text), "%s", in);
+    return digits;
 }
 
 // ---- JSON ---------------------------------------------------------------------------------------

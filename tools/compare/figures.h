@@ -31,4 +31,10 @@ void motus_figures_merge(MotusFigures *figures, const MotusFigures *more);
 // Returns a new JSON object, NULL without memory. has_truth 0: "epe" is null.
 cJSON *motus_figures_json(const MotusFigures *figures, int has_truth);
 
+// A number with thousands separators, as the report writes all of them: 1,234,567.8
+typedef struct MotusDigits {
+    char text[48];
+} MotusDigits;
+MotusDigits motus_digits(double value, int decimals);
+
 #endif

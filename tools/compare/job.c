@@ -30,7 +30,6 @@ typedef struct Job {
     int qp;
     cJSON *sequences;
     MotusCompareTotals totals;
-    int left_out;
     int made_folder;
     MotusError *error;
 } Job;
@@ -77,7 +76,7 @@ static double kbps(const MotusCompareClip *clip, uint64_t bytes, int frames) {
 }
 
 static void fill_point(MotusComparePoint *p, const MotusCompareClip *clip, uint64_t bytes,
-                       uint64_t ssd, double ssim, double seconds, const MotusBitSums *bits) {
+                       uint64_t ssd, double ssim, const MotusBitSums *bits) {
     const uint64_t samples =
         (uint64_t)clip->frames * (uint64_t)clip->width * (uint64_t)clip->height;
     p->done = 1;
@@ -85,19 +84,31 @@ static void fill_point(MotusComparePoint *p, const MotusCompareClip *clip, uint6
     p->kbps = kbps(clip, bytes, clip->frames);
     p->psnr = motus_psnr(ssd, samples);
     p->ssim = ssim / clip->frames;
-    p->seconds = seconds;
-    p->fps = seconds > 0 ? clip->frames / seconds : 0;
     p->has_bits = bits != NULL;
     if (bits) p->bits = *bits;
 }
 
+static void fill_times(MotusComparePoint *p, const MotusCompareClip *clip, const MotusTimes *times,
+                       int on_gpu) {
+    p->elapsed = times->elapsed;
+    p->seconds = on_gpu ? times->elapsed : times->processor;
+    p->fps = p->seconds > 0 ? clip->frames / p->seconds : 0;
+}
+
 static void fill_ours(MotusComparePoint *p, const MotusCompareClip *clip,
                       const MotusOurStream *out) {
-    fill_point(p, clip, out->stream.n, out->luma_ssd, out->ssim, out->seconds, &out->bits);
+    fill_point(p, clip, out->stream.n, out->luma_ssd, out->ssim, &out->bits);
+    fill_times(p, clip, &out->times, out->on_gpu);
+}
+
+static void end_encode(Job *j, const MotusTimes *times, const MotusCompareClip *clip) {
+    j->done += clip->frames;
+    j->totals.load.times.elapsed += times->elapsed;
+    j->totals.load.times.processor += times->processor;
 }
 
 static MotusStatus encode_x264(Job *j, const MotusCompareClip *clip, int encoder, int qp,
-                               double *seconds) {
+                               MotusTimes *times) {
     const MotusX264Job job = {.program = j->o->x264,
                               .words = j->o->encoders.encoder[encoder].word,
                               .qp = qp,
@@ -108,8 +119,10 @@ static MotusStatus encode_x264(Job *j, const MotusCompareClip *clip, int encoder
                               .log = j->folder.log,
                               .frames = clip->frames};
     begin(j, j->o->encoders.encoder[encoder].name);
-    MotusStatus status = motus_x264_encode(&job, seconds, j->error);
-    if (!status) j->done += clip->frames;
+    MotusX264Times spent = {0};
+    MotusStatus status = motus_x264_encode(&job, &spent, j->error);
+    *times = spent.program;
+    if (!status) end_encode(j, times, clip);
     return status;
 }
 
@@ -123,7 +136,7 @@ static MotusStatus encode_ours(Job *j, const MotusCompareClip *clip, int encoder
     config.threads = j->o->threads;
     begin(j, j->o->encoders.encoder[encoder].name);
     MotusStatus status = motus_our_encode(&config, clip, show_frames, j, out, j->error);
-    if (!status) j->done += clip->frames;
+    if (!status) end_encode(j, out->on_gpu ? &(MotusTimes){0} : &out->times, clip);
     return status;
 }
 
@@ -132,16 +145,17 @@ static MotusStatus trace_point(Job *j, MotusCompareSequence *s, int encoder, int
     MotusComparePoint *p = &s->point[encoder][q];
     if (j->o->encoders.encoder[encoder].is_x264) {
         MotusQuality quality = {0};
-        double seconds = 0;
+        MotusTimes times = {0};
         MotusClipFrames frames = {0};
-        MotusStatus status = encode_x264(j, &s->clip, encoder, j->o->qp[q], &seconds);
+        MotusStatus status = encode_x264(j, &s->clip, encoder, j->o->qp[q], &times);
         if (!status) status = motus_clip_frames_open(&frames, &s->clip, j->error);
         if (!status)
             status = motus_stream_measure(j->folder.stream, s->clip.frames, motus_clip_frames_next,
                                           &frames, &quality, j->error);
         motus_clip_frames_close(&frames);
-        if (!status)
-            fill_point(p, &s->clip, quality.bytes, quality.luma_ssd, quality.ssim, seconds, NULL);
+        if (status) return status;
+        fill_point(p, &s->clip, quality.bytes, quality.luma_ssd, quality.ssim, NULL);
+        fill_times(p, &s->clip, &times, 0);
         return status;
     }
     MotusOurStream out;
@@ -175,10 +189,9 @@ static void add_to_totals(MotusCompareTotals *t, const MotusRun *run) {
     t->modes = run->modes;
 }
 
-static void add_times(MotusCompareTotals *t, const MotusCompareClip *clip, double x264,
-                      double ours) {
-    t->seconds[MOTUS_X264] += x264;
-    t->seconds[MOTUS_OURS] += ours;
+static void add_speeds(MotusCompareTotals *t, const MotusCompareClip *clip,
+                       MotusComparePoint *const point[MOTUS_SIDES]) {
+    for (int side = 0; side < MOTUS_SIDES; side++) t->seconds[side] += point[side]->seconds;
     t->frames += clip->frames;
 }
 
@@ -191,8 +204,9 @@ static MotusStatus compare_at(Job *j, MotusCompareSequence *s, const char *name,
     MotusBytes stream = {0};
     MotusOurStream out = {0};
     MotusRun run = {0};
-    double seconds = 0;
-    MotusStatus status = encode_x264(j, &s->clip, x264, o->qp[q], &seconds);
+    MotusTimes times = {0};
+    MotusComparePoint *point[MOTUS_SIDES] = {&s->point[x264][q], &s->point[ours][q]};
+    MotusStatus status = encode_x264(j, &s->clip, x264, o->qp[q], &times);
     if (!status) status = read_stream(j->folder.stream, &stream, j->error);
     if (!status) status = encode_ours(j, &s->clip, ours, o->qp[q], &out);
     if (!status) {
@@ -217,15 +231,16 @@ static MotusStatus compare_at(Job *j, MotusCompareSequence *s, const char *name,
                        "stream: please report this",
                        name, o->qp[q]);
         add_to_totals(&j->totals, &run);
-        add_times(&j->totals, &s->clip, seconds, out.seconds);
-        j->left_out += run.left_out;
         j->done += s->clip.frames;
         cJSON_AddItemToArray(runs, motus_run_json(&run, o->qp[q], o->truth != NULL));
-        fill_ours(&s->point[ours][q], &s->clip, &out);
+        fill_ours(point[MOTUS_OURS], &s->clip, &out);
     }
-    if (!status)
-        fill_point(&s->point[x264][q], &s->clip, run.quality.bytes, run.quality.luma_ssd,
-                   run.quality.ssim, seconds, &run.bits[MOTUS_X264]);
+    if (!status) {
+        fill_point(point[MOTUS_X264], &s->clip, run.quality.bytes, run.quality.luma_ssd,
+                   run.quality.ssim, &run.bits[MOTUS_X264]);
+        fill_times(point[MOTUS_X264], &s->clip, &times, 0);
+        add_speeds(&j->totals, &s->clip, point);
+    }
     motus_our_stream_free(&out);
     motus_bytes_free(&stream);
     return status;
@@ -233,51 +248,12 @@ static MotusStatus compare_at(Job *j, MotusCompareSequence *s, const char *name,
 
 // ---- A sequence ---------------------------------------------------------------------------------
 
-static void name_of(const char *path, char *name, size_t size) {
-    const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
-    const char *dot = strrchr(base, '.');
-    snprintf(name, size, "%.*s", (int)(dot && dot > base ? dot - base : (long)strlen(base)), base);
-    for (char *p = name; *p; p++)
-        if (*p == ',' || *p == '"') *p = '_'; // for the CSV
-}
-
-// Adds "pictures": as many from the first on as fit into `max_bytes`. Returns their bytes.
-static size_t add_pictures(Job *j, cJSON *sequence, const MotusCompareClip *clip,
-                           size_t max_bytes) {
-    cJSON *pictures = cJSON_AddArrayToObject(sequence, "pictures");
-    MotusClipFrames frames = {0};
-    size_t used = 0;
-    int full = motus_clip_frames_open(&frames, clip, NULL) != MOTUS_OK;
-    for (int n = 0; n < clip->frames; n++) {
-        const MotusFrame *frame = NULL;
-        char *uri = NULL;
-        full = full || motus_clip_frames_next(&frames, n, &frame, NULL) ||
-               motus_viewer_picture(frame, clip->full_range, &uri, NULL);
-        full = full || used + strlen(uri) > max_bytes;
-        cJSON_AddItemToArray(pictures, full ? cJSON_CreateNull() : cJSON_CreateString(uri));
-        used += full ? 0 : strlen(uri);
-        j->left_out += full;
-        motus_free(uri);
-    }
-    motus_clip_frames_close(&frames);
-    return used;
-}
-
-static cJSON *describe_sequence(const Job *j, const char *name, const char *input,
-                                const MotusCompareClip *clip) {
-    cJSON *s = cJSON_CreateObject(), *fps;
-    cJSON_AddStringToObject(s, "name", name);
-    cJSON_AddStringToObject(s, "file", input);
-    cJSON_AddNumberToObject(s, "width", clip->width);
-    cJSON_AddNumberToObject(s, "height", clip->height);
-    cJSON_AddNumberToObject(s, "mb_width", motus_mbs(clip->width));
-    cJSON_AddNumberToObject(s, "mb_height", motus_mbs(clip->height));
-    fps = cJSON_AddArrayToObject(s, "fps");
-    cJSON_AddItemToArray(fps, cJSON_CreateNumber(clip->fps.num));
-    cJSON_AddItemToArray(fps, cJSON_CreateNumber(clip->fps.den));
-    cJSON_AddNumberToObject(s, "frames", clip->frames);
-    cJSON_AddBoolToObject(s, "has_truth", j->truth != NULL);
-    return s;
+// Returns the bytes of pictures and MB records that the page may have of a sequence.
+static size_t viewer_bytes(const MotusCompareOptions *o) {
+    if (!o->page_mb) return SIZE_MAX / 2;
+    if (o->page_mb > 0) return (size_t)o->page_mb * 1000000 / (size_t)o->n_inputs;
+    return o->n_inputs > 2 ? (size_t)VIEWER_BYTES_OF_MANY
+                           : (size_t)VIEWER_BYTES / (size_t)o->n_inputs;
 }
 
 static MotusStatus compare_sequence(Job *j, const char *input) {
@@ -290,11 +266,11 @@ static MotusStatus compare_sequence(Job *j, const char *input) {
         motus_free(s);
         return status;
     }
-    name_of(input, name, sizeof name);
-    cJSON *sequence = describe_sequence(j, name, input, &s->clip), *runs = cJSON_CreateArray();
-    const size_t all =
-        o->n_inputs > 2 ? (size_t)VIEWER_BYTES_OF_MANY : (size_t)VIEWER_BYTES / (size_t)o->n_inputs;
-    const size_t left = all - add_pictures(j, sequence, &s->clip, all * 6 / 10);
+    motus_compare_name(input, name, sizeof name);
+    cJSON *sequence = motus_compare_sequence_json(name, input, &s->clip, j->truth != NULL),
+          *runs = cJSON_CreateArray();
+    const size_t all = viewer_bytes(o),
+                 left = all - motus_compare_add_pictures(sequence, &s->clip, all / 10 * 6);
     const int first[2] = {motus_compare_encoders_first(&o->encoders, 0),
                           motus_compare_encoders_first(&o->encoders, 1)};
     for (int q = 0; q < o->n_qps && !status; q++) {
@@ -350,12 +326,12 @@ static MotusStatus open_all(Job *j) {
 }
 
 static MotusStatus write_all(Job *j, int complete) {
-    cJSON *report = cJSON_CreateObject(), *viewer;
+    cJSON *report = cJSON_CreateObject();
     motus_compare_describe(report, j->o, &j->totals, j->x264_version, complete);
-    viewer = cJSON_AddObjectToObject(report, "viewer");
-    cJSON_AddNumberToObject(viewer, "left_out", j->left_out);
     cJSON_AddItemToObject(report, "sequences", j->sequences);
     j->sequences = NULL;
+    motus_compare_describe_gaps(report);
+    motus_compare_warn_gaps(report);
     MotusStatus status = motus_compare_write_page(j->o->folder, report, j->error);
     if (!status && j->csv) status = motus_output_commit(&j->csv, j->error);
     if (!status && j->o->json) status = motus_compare_write_json(j->o->json, report, j->error);
@@ -384,6 +360,7 @@ static MotusStatus run(Job *j) {
 int motus_compare_job(const MotusCompareOptions *options) {
     MotusError error = {0};
     Job j = {.o = options, .error = &error};
+    j.totals.load.before = motus_cpu_load();
     const MotusStatus status = run(&j);
     const int interrupted = motus_signal_caught();
     motus_output_abandon(&j.csv);

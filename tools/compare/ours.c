@@ -4,7 +4,6 @@
 #include "common/alloc.h"
 #include "common/error.h"
 #include "tools/cli/signals.h"
-#include "tools/cli/system.h"
 
 static void add_picture(MotusOurStream *out, const MotusPacket *p, const MotusCompareClip *clip) {
     const MotusPictureStats *s = &p->stats;
@@ -20,32 +19,46 @@ static void add_picture(MotusOurStream *out, const MotusPacket *p, const MotusCo
     out->frames++;
 }
 
-// Sends a frame (NULL: the end) and takes all packets. Only the encoder's own time counts.
+// Seconds on the clock and of this thread.
+typedef struct Clock {
+    double elapsed, thread;
+} Clock;
+
+static Clock now(void) { return (Clock){motus_seconds(), motus_thread_seconds()}; }
+
+// Adds the time since `start`.
+static void add_since(Clock *sum, Clock start) {
+    const Clock end = now();
+    sum->elapsed += end.elapsed - start.elapsed;
+    sum->thread += end.thread - start.thread;
+}
+
+// Sends a frame (NULL: the end) and takes all packets. Adds the time in the encoder to *inside.
 static MotusStatus code(MotusEncoder *encoder, const MotusFrame *frame,
-                        const MotusCompareClip *clip, MotusOurStream *out) {
-    double start = motus_seconds();
+                        const MotusCompareClip *clip, MotusOurStream *out, Clock *inside) {
+    Clock start = now();
     MotusStatus status = motus_encoder_send(encoder, frame, NULL);
     while (!status) {
         MotusPacket *packet = NULL;
         status = motus_encoder_receive(encoder, &packet, -1);
-        out->seconds += motus_seconds() - start;
+        add_since(inside, start);
         if (!status) add_picture(out, packet, clip);
         motus_packet_unref(&packet);
-        start = motus_seconds();
+        start = now();
     }
     return status > 0 ? MOTUS_OK : status;
 }
 
 static MotusStatus code_all(MotusEncoder *encoder, const MotusCompareClip *clip,
                             MotusClipFrames *frames, MotusOurProgress *progress, void *opaque,
-                            MotusOurStream *out, MotusError *error) {
+                            MotusOurStream *out, Clock *inside, MotusError *error) {
     MotusStatus status = MOTUS_OK;
     for (int n = 0; !status && n <= clip->frames; n++) {
         const MotusFrame *frame = NULL;
         if (motus_signal_caught()) return motus_fail(error, MOTUS_END, "interrupted");
         if (n < clip->frames && (status = motus_clip_frames_next(frames, n, &frame, error)))
             return status;
-        if ((status = code(encoder, frame, clip, out)))
+        if ((status = code(encoder, frame, clip, out, inside)))
             motus_fail(error, status, "encoder: %s", motus_status_text(status));
         if (progress) progress(opaque, out->frames);
     }
@@ -63,10 +76,17 @@ MotusStatus motus_our_encode(const MotusEncoderConfig *config, const MotusCompar
     MotusStatus status = motus_clip_frames_open(&frames, clip, error);
     out->frame_ssd = motus_alloc((size_t)clip->frames, sizeof *out->frame_ssd);
     if (!status && !out->frame_ssd) status = motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
-    const double start = motus_seconds();
+    const Clock start = now();
+    const double processor = motus_processor_seconds();
+    Clock inside = {0};
     if (!status) status = motus_encoder_open(&encoder, config, error);
-    out->seconds = motus_seconds() - start;
-    if (!status) status = code_all(encoder, clip, &frames, progress, opaque, out, error);
+    add_since(&inside, start);
+    out->on_gpu = !status && motus_encoder_backend(encoder) == MOTUS_BACKEND_CUDA;
+    if (!status) status = code_all(encoder, clip, &frames, progress, opaque, out, &inside, error);
+    // All threads of the encoder count, but not what this thread does between calls.
+    out->times =
+        (MotusTimes){inside.elapsed, motus_processor_seconds() - processor -
+                                         (motus_thread_seconds() - start.thread) + inside.thread};
     motus_encoder_close(&encoder);
     motus_clip_frames_close(&frames);
     return status;

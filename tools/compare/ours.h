@@ -4,6 +4,7 @@
 #define TOOLS_COMPARE_OURS_H
 
 #include "motus/encoder.h"
+#include "tools/cli/system.h"
 #include "tools/compare/clip.h"
 #include "tools/compare/viewer.h"
 
@@ -18,7 +19,8 @@ typedef struct MotusOurStream {
     uint64_t luma_ssd;
     uint64_t *frame_ssd; // per frame
     double ssim;         // sum over the frames
-    double seconds;      // of the encoder only, without reading and measuring
+    MotusTimes times;    // of the encoder only, without reading and measuring
+    int on_gpu;          // the encoder ran on one
     MotusBitSums bits;
 } MotusOurStream;
 

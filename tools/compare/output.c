@@ -95,14 +95,15 @@ static const char *encoder_name(const cJSON *report, const cJSON *item, const ch
 
 static void print_points(const cJSON *report) {
     const cJSON *sequence, *point;
-    printf("\n%-24s %-20s %3s %10s %10s %9s %9s %9s\n", "sequence", "setting", "QP", "bytes",
+    printf("\n%-24s %-20s %3s %11s %10s %9s %9s %9s\n", "sequence", "setting", "QP", "bytes",
            "kb/s", "PSNR-Y", "SSIM-Y", "frames/s");
     for (sequence = first_of(report, "sequences"); sequence; sequence = sequence->next)
         for (point = first_of(sequence, "rd"); point; point = point->next)
-            printf("%-24s %-20s %3.0f %10.0f %10.2f %9.3f %9.5f %9.1f\n", text(sequence, "name"),
+            printf("%-24s %-20s %3.0f %11s %10s %9.3f %9.5f %9s\n", text(sequence, "name"),
                    encoder_name(report, point, "coder"), number(point, "qp"),
-                   number(point, "bytes"), number(point, "kbps"), number(point, "psnr_y"),
-                   number(point, "ssim_y"), number(point, "fps"));
+                   motus_digits(number(point, "bytes"), 0).text,
+                   motus_digits(number(point, "kbps"), 2).text, number(point, "psnr_y"),
+                   number(point, "ssim_y"), motus_digits(number(point, "fps"), 1).text);
 }
 
 // Prints the BD-rates of one pair of settings over all sequences, their mean and the worst. pair:

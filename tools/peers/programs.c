@@ -8,12 +8,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "common/error.h"
 #include "tools/cli/signals.h"
-#include "tools/cli/system.h"
 #include "yuv/io/writer.h"
 
 // ---- Running ------------------------------------------------------------------------------------
@@ -33,15 +33,27 @@ static int start(pid_t *child, char *const argv[], const char *log) {
     return failed ? 127 : 0;
 }
 
-int motus_spawn(char *const argv[], const char *log) {
+// Returns the processor seconds of all programs that have been waited for.
+static double children_seconds(void) {
+    struct rusage use;
+    getrusage(RUSAGE_CHILDREN, &use);
+    return (double)(use.ru_utime.tv_sec + use.ru_stime.tv_sec) +
+           1e-6 * (double)(use.ru_utime.tv_usec + use.ru_stime.tv_usec);
+}
+
+int motus_spawn(char *const argv[], const char *log, MotusTimes *times) {
     pid_t child;
     int status = 0, passed_on = 0;
+    const MotusTimes before = {motus_seconds(), children_seconds()};
     if (start(&child, argv, log)) return 127;
     while (waitpid(child, &status, 0) < 0) {
         if (errno != EINTR) return 127;
         // A terminal's Ctrl-C has reached the child already, another program's kill has not.
         if (motus_signal_caught() && !passed_on++) kill(child, SIGTERM);
     }
+    if (times)
+        *times =
+            (MotusTimes){motus_seconds() - before.elapsed, children_seconds() - before.processor};
     return WIFEXITED(status) ? WEXITSTATUS(status) : 126;
 }
 
@@ -96,7 +108,7 @@ static MotusStatus time_filter(const char *path, const char *filter, double *sec
                           "-filter_threads", "1",  "-i",    (char *)path, "-vf",
                           (char *)filter,    "-f", "null",  "-",          NULL};
     double start_time = motus_seconds();
-    int status = motus_spawn(argv, NULL);
+    int status = motus_spawn(argv, NULL, NULL);
     *seconds = motus_seconds() - start_time;
     if (!status) return MOTUS_OK;
     return motus_fail(error, MOTUS_ERR_UNSUPPORTED,

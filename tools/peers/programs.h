@@ -4,11 +4,13 @@
 #define TOOLS_PEERS_PROGRAMS_H
 
 #include "motus/frame.h"
+#include "tools/cli/system.h"
 
 // Runs a program (a path, or a name on the PATH) and waits for it. Its stdout and stderr go to the
 // file `log` (NULL: nowhere). A signal that this program has caught is passed on to it. Returns its
-// exit status: 127 if it could not be started, 126 if a signal ended it.
-int motus_spawn(char *const argv[], const char *log);
+// exit status: 127 if it could not be started, 126 if a signal ended it. *times (may be NULL): its
+// own, with its start.
+int motus_spawn(char *const argv[], const char *log, MotusTimes *times);
 
 // A folder in $TMPDIR, else /tmp.
 typedef struct MotusWorkFolder {

@@ -34,7 +34,7 @@ MotusStatus motus_x264_version(const char *program, const char *log, char *text,
                                MotusError *error) {
     char *const argv[] = {(char *)program, "--version", NULL};
     char said[LOG_BYTES];
-    int status = motus_spawn(argv, log);
+    int status = motus_spawn(argv, log, NULL);
     if (status == 127) return not_found(program, error);
     read_log(log, said);
     if (status || strncmp(said, "x264 ", 5))
@@ -108,16 +108,16 @@ static int make_words(const MotusX264Job *job, char *argv[MOTUS_X264_WORDS], cha
     return 1;
 }
 
-MotusStatus motus_x264_encode(const MotusX264Job *job, double *seconds, MotusError *error) {
+MotusStatus motus_x264_encode(const MotusX264Job *job, MotusX264Times *times, MotusError *error) {
     char *argv[MOTUS_X264_WORDS], text[3][16], log[LOG_BYTES];
     if (!make_words(job, argv, text))
         return motus_fail(error, MOTUS_ERR_ARGUMENT, "x264: too many options");
-    const int status = motus_spawn(argv, job->log);
+    const int status = motus_spawn(argv, job->log, &times->program);
     if (motus_signal_caught()) return motus_fail(error, MOTUS_END, "interrupted");
     if (status == 127) return not_found(job->program, error);
     read_log(job->log, log);
     return status ? encode_failure(log, status, error)
-                  : read_seconds(log, job->frames, seconds, error);
+                  : read_seconds(log, job->frames, &times->seconds, error);
 }
 
 // Counts the bytes of an Annex B stream without SEI units (nal_unit_type 6). A unit begins with its

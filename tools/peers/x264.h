@@ -4,6 +4,7 @@
 #define TOOLS_PEERS_X264_H
 
 #include "motus/frame.h"
+#include "tools/cli/system.h"
 
 enum { MOTUS_X264_WORDS = 96 }; // most words of a command line
 
@@ -24,9 +25,14 @@ typedef struct MotusX264Job {
 MotusStatus motus_x264_version(const char *program, const char *log, char *text, size_t size,
                                MotusError *error);
 
-// Encodes. *seconds: the time that x264 reports, from the first frame read to the last bits
-// written. On failure *error has its message.
-MotusStatus motus_x264_encode(const MotusX264Job *job, double *seconds, MotusError *error);
+// Times of an encode.
+typedef struct MotusX264Times {
+    double seconds;     // as x264 reports them, from the first frame read to the last bits written
+    MotusTimes program; // of the whole program
+} MotusX264Times;
+
+// Encodes. On failure *error has x264's message.
+MotusStatus motus_x264_encode(const MotusX264Job *job, MotusX264Times *times, MotusError *error);
 
 typedef struct MotusQuality {
     uint64_t bytes;    // without SEI (x264 writes its settings into one)

@@ -92,6 +92,20 @@ function chosenRuns(report, choice) {
   return runs;
 }
 
+// ---- Frames that the page lacks -----------------------------------------------------------------
+
+const KEEP_ALL = 'motus compare --page-mb 0 keeps them.';
+
+// Describes a gap: "vectors at QP 27 of frames 83 to 299".
+function gapWords(gap) {
+  const frames = gap.frames === 1 ? `frame ${gap.first}` : `frames ${gap.first} to ${gap.last}`;
+  return gap.qp === null ? `the pictures of ${frames}` : `the vectors at QP ${gap.qp} of ${frames}`;
+}
+
+// Returns the gaps of a sequence, and of one run if it is given.
+const gapsOf = (report, sequence, run) => ((report.viewer || {}).gaps || []).filter((gap) =>
+  report.sequences[gap.sequence] === sequence && (!run || gap.qp === null || gap.qp === run.qp));
+
 // ---- Macroblocks of a frame ---------------------------------------------------------------------
 
 async function inflate(text) {

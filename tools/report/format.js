@@ -1,16 +1,16 @@
 // Formatting of numbers, and HTML elements.
 const MINUS = '\u2212', THIN = '\u00a0';
-const whole = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 });
 
+// Numbers of the page have thousands separators; numbers of frames and macroblocks are names.
 function fixed(value, digits) {
   if (value === null || value === undefined || !Number.isFinite(value)) return '–';
-  const text = Math.abs(value).toFixed(digits);
-  return (value < 0 && Number(text) !== 0 ? MINUS : '') + text;
+  const [integer, rest] = Math.abs(value).toFixed(digits).split('.');
+  const text = integer.replace(/\B(?=(\d{3})+$)/g, ',') + (rest ? `.${rest}` : '');
+  return (value < 0 && /[1-9]/.test(text) ? MINUS : '') + text;
 }
 const signed = (value, digits) =>
   (Number(Number(value).toFixed(digits)) > 0 ? '+' : '') + fixed(value, digits);
-const count = (value) =>
-  (value === null || value === undefined ? '–' : whole.format(value).replace('-', MINUS));
+const count = (value) => fixed(value, 0);
 const percent = (part, all, digits = 1) =>
   (all ? fixed(100 * part / all, digits) + THIN + '%' : '–');
 const signedPercent = (value, digits = 2) =>

@@ -26,12 +26,17 @@ function vectorOver(mb, b) {
   return over ? over.x264.mv : null;
 }
 
+// A text that is not divided at the end of a line.
+const together = (text) => element('span', { class: 'together' }, text);
+const vectorCell = (mv) => [together(`${samples(mv[0])},`), ' ', together(samples(mv[1]))];
+
+// Lists blocks with both vectors; Δ is ours minus x264's. Cells are divided where they must.
 function blockTable(blocks, key, criterion) {
   const lines = blocks.map((b, i) => row([
-    rowHead(`${b.w}×${b.h} at ${b.x}, ${b.y}`),
-    td(b.x264 && b.x264.mv ? vector(b.x264.mv) : '–',
+    rowHead([`${b.w}×${b.h} `, together(`at ${b.x}, ${b.y}`)]),
+    td(b.x264 && b.x264.mv ? vectorCell(b.x264.mv) : '–',
       { class: 'x264', 'data-key': `${key}-${i}-mv-x264` }),
-    td(vector(b.ours.mv), { class: 'ours', 'data-key': `${key}-${i}-mv-ours` }),
+    td(vectorCell(b.ours.mv), { class: 'ours', 'data-key': `${key}-${i}-mv-ours` }),
     td(b.x264
          ? signed(key === 'block' ? b.ours.j - b.x264.j : b.ours[criterion] - b.x264[criterion], 0)
          : '–',
@@ -40,7 +45,7 @@ function blockTable(blocks, key, criterion) {
   return element('div', { class: 'scroll' },
     element('table', null, element('thead', null, row([
       th('Block'), th('x264', { class: 'x264' }), th('ours', { class: 'ours' }),
-      th(key === 'block' ? 'J' : criterion.toUpperCase())
+      th(key === 'block' ? together('Δ J') : ['Δ', element('br'), criterion.toUpperCase()])
     ])),
       element('tbody', null, lines)));
 }

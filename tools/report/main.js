@@ -92,10 +92,8 @@ function motusReport() {
   function openViewer(frame, mb) {
     const sequence = sequenceNow(),
           run = sequence ? sequence.runs.find((r) => r.qp === choice.qp) || sequence.runs[0] : null;
-    const left =
-      report.viewer && report.viewer.left_out
-        ? ` ${count(report.viewer.left_out)} frames were left out to keep this page small.`
-        : '';
+    const gaps = run ? gapsOf(report, sequence, run).map(gapWords).join(' and ') : '';
+    const left = gaps ? ` To keep this page small, it lacks ${gaps}; ${KEEP_ALL}` : '';
     byId('viewer-note').textContent = run ? `${sequence.name} at QP ${run.qp}.${left}` : '';
     return viewer.open(sequence, run || null, frame, mb);
   }
@@ -148,6 +146,11 @@ function motusReport() {
 
   function start() {
     viewer = new Viewer(report, writeAddress);
+    const bar = byId('choice');
+    const measure = () =>
+      document.documentElement.style.setProperty('--bar', `${bar.offsetHeight}px`);
+    new ResizeObserver(measure).observe(bar);
+    measure();
     fillChoice();
     if (follow()) {
       byId('viewer').scrollIntoView();

@@ -10,7 +10,7 @@ function bdRate(sequences, anchor, test) {
   return { psnr: mean(known('psnr')), ssim: mean(known('ssim')), n: known('psnr').length };
 }
 
-// Returns frames a second over all points of an encoder.
+// Returns frames a second of processor time over all points of an encoder.
 function speed(report, coder) {
   let frames = 0, seconds = 0;
   for (const sequence of report.sequences)
@@ -58,7 +58,8 @@ function drawTiles(report) {
     const threads = (report.settings || {}).threads || 'all';
     if (ours && theirs)
       tiles.push(tile('Encoding', [fixed(ours, 1), element('span', { class: 'unit' }, ' frames/s')],
-        `${report.coders[x264].name}: ${fixed(theirs, 1)}; threads: ${threads}`));
+        `of processor time; ${report.coders[x264].name}: ${fixed(theirs, 1)}; `
+          + `threads: ${threads}${(report.machine || {}).busy ? '; the machine was busy' : ''}`));
   }
   if (total && total.epe)
     tiles.push(tile('From the true vector', `${fixed(total.epe.ours, 3)}`,
@@ -146,14 +147,15 @@ function drawBdTable(report, sequences) {
 }
 
 function drawRdTable(report, sequence) {
-  const heads = ['QP', 'Bytes', 'kb/s', 'PSNR, dB', 'SSIM', 'Seconds', 'Frames/s'];
+  const heads =
+    ['QP', 'Bytes', 'kb/s', 'PSNR, dB', 'SSIM', 'Processor s', 'Elapsed s', 'Frames/s'];
   const points = sequence ? [...sequence.rd].sort((a, b) => a.coder - b.coder || a.qp - b.qp) : [];
   const lines = points.map((p) => {
     const coder = report.coders[p.coder] || { name: '?' };
     return row([
       rowHead(coder.name, { class: coder.coder === 'motus' ? 'ours' : 'x264' }), td(p.qp),
       td(count(p.bytes)), td(fixed(p.kbps, 1)), td(fixed(p.psnr_y, 2)), td(fixed(p.ssim_y, 4)),
-      td(fixed(p.seconds, 2)), td(fixed(p.fps, 1))
+      td(fixed(p.seconds, 2)), td(fixed(p.elapsed, 2)), td(fixed(p.fps, 1))
     ]);
   });
   fill(byId('rd-table'), element('thead', null, row([th('Setting'), heads.map((h) => th(h))])),
@@ -257,6 +259,11 @@ function drawHow(report) {
     numbers.push(`x264’s vector is inside our window in ${count(inside.inside)} of `
       + `${count(report.total.blocks)} blocks; in ${count(inside.worse)} ours costs more.`);
   if (numbers.length) entries.push(['In numbers', numbers]);
+  const lacking = report.sequences.filter((s) => gapsOf(report, s).length);
+  if (lacking.length)
+    entries.push(['Left out of this page', [
+      lacking.map((s) => `${s.name}: ${gapsOf(report, s).map(gapWords).join(', ')}. `), KEEP_ALL
+    ]]);
   fill(byId('how'),
     entries.map(([topic, text]) => [element('dt', null, topic), element('dd', null, text)]));
   const settings = [['Command', element('code', null, report.command || '–')]];

@@ -123,6 +123,7 @@ class Viewer {
     if (!this.mbs)
       words.push(info.type === 'I' ? 'An I picture has no vectors.'
                                    : 'Its macroblocks were left out to keep this page small.');
+    if (!this.image || (!this.mbs && info.type !== 'I')) words.push(KEEP_ALL);
     this.canvas.hidden = false;
     byId('viewer-empty').hidden = !words.length;
     byId('viewer-empty').textContent = words.join(' ');
@@ -179,8 +180,8 @@ class Viewer {
         style: `background: linear-gradient(90deg, ${OVER.ours}, transparent 50%, ${OVER.x264})`
       });
       const units = { j: 'J', own: criterionOf(this.report).toUpperCase(), bits: 'bits' };
-      words.push('Heat map: ours less ', `${MINUS}${heat} `, ramp,
-        ` +${heat} ours more, a macroblock (${units[view.heat]}).`);
+      words.push('Heat map: ours less ', `${fixed(-heat, 0)} `, ramp,
+        ` ${signed(heat, 0)} ours more, a macroblock (${units[view.heat]}).`);
     }
     fill(byId('viewer-legend'), words);
   }
