@@ -1,5 +1,99 @@
-# The CUDA language and its flags. MOTUS_HAVE_CUDA says whether the backend is built.
+# The CUDA language, its flags and the GPUs that it compiles for. MOTUS_HAVE_CUDA says whether the
+# backend is built.
 set(MOTUS_HAVE_CUDA OFF)
+
+# Sets `out` to the list of compute capabilities that nvcc has of those that motus promises, with
+# PTX of the newest, from which drivers make code for later GPUs.
+function(motus_all_gpus out)
+  execute_process(COMMAND ${CMAKE_CUDA_COMPILER} --list-gpu-code OUTPUT_VARIABLE known
+                  ERROR_QUIET)
+  set(list "")
+  foreach(gpu 75 80 86 89 90 100 120)
+    if(known MATCHES "sm_${gpu}[^0-9a-z]")
+      list(APPEND list ${gpu}-real)
+      set(newest ${gpu})
+    endif()
+  endforeach()
+  if(NOT list)
+    message(FATAL_ERROR "${CMAKE_CUDA_COMPILER} --list-gpu-code names no GPU that motus runs on")
+  endif()
+  set(${out} ${list} ${newest}-virtual PARENT_SCOPE)
+endfunction()
+
+# Sets `out` to the list of compute capabilities of this machine's GPUs. It is empty where there is
+# none, and where nvcc does not know one of them.
+function(motus_gpus_here out)
+  set(${out} "" PARENT_SCOPE)
+  find_program(MOTUS_NVIDIA_SMI nvidia-smi)
+  mark_as_advanced(MOTUS_NVIDIA_SMI)
+  if(NOT MOTUS_NVIDIA_SMI OR CMAKE_CROSSCOMPILING)
+    return()
+  endif()
+  execute_process(COMMAND ${MOTUS_NVIDIA_SMI} --query-gpu=compute_cap --format=csv,noheader
+                  OUTPUT_VARIABLE capabilities RESULT_VARIABLE failed ERROR_QUIET)
+  execute_process(COMMAND ${CMAKE_CUDA_COMPILER} --list-gpu-code OUTPUT_VARIABLE known
+                  ERROR_QUIET)
+  string(REGEX MATCHALL "[0-9]+\\.[0-9]" capabilities "${capabilities}")
+  list(REMOVE_DUPLICATES capabilities)
+  set(list "")
+  foreach(capability IN LISTS capabilities)
+    string(REPLACE "." "" gpu ${capability})
+    if(failed OR NOT known MATCHES "sm_${gpu}[^0-9a-z]")
+      return()
+    endif()
+    list(APPEND list ${gpu}-real)
+  endforeach()
+  set(${out} ${list} PARENT_SCOPE)
+endfunction()
+
+# Writes a list as CMAKE_CUDA_ARCHITECTURES has it in nvcc's words: sm_90 is code for compute
+# capability 9.0, compute_90 is PTX.
+function(motus_gpu_names out list)
+  set(code "")
+  set(ptx "")
+  foreach(entry IN LISTS list)
+    if(entry MATCHES "^([0-9]+[af]?)(-real|-virtual)?$")
+      if(NOT CMAKE_MATCH_2 STREQUAL "-virtual")
+        list(APPEND code sm_${CMAKE_MATCH_1})
+      endif()
+      if(NOT CMAKE_MATCH_2 STREQUAL "-real")
+        list(APPEND ptx compute_${CMAKE_MATCH_1})
+      endif()
+    endif()
+  endforeach()
+  list(JOIN code " " code)
+  list(JOIN ptx " " ptx)
+  string(STRIP "${code} ${ptx}" names)
+  set(${out} "${names}" PARENT_SCOPE)
+endfunction()
+
+# Sets CMAKE_CUDA_ARCHITECTURES unless it is given. The choice is kept with the build tree, which
+# may be taken to another machine. "all" is all that motus promises.
+macro(motus_choose_gpus)
+  if(DEFINED CMAKE_CUDA_ARCHITECTURES)
+    set(MOTUS_GPUS_WHY "CMAKE_CUDA_ARCHITECTURES")
+  else()
+    if(NOT MOTUS_GPUS)
+      set(why "CUDAARCHS")
+      set(gpus "$ENV{CUDAARCHS}")
+      if(NOT gpus)
+        set(why "the GPU of this machine; others: -DCMAKE_CUDA_ARCHITECTURES=all")
+        motus_gpus_here(gpus)
+      endif()
+      if(NOT gpus)
+        set(why "no GPU found here; one alone: -DCMAKE_CUDA_ARCHITECTURES=90-real")
+        set(gpus all)
+      endif()
+      set(MOTUS_GPUS "${gpus}" CACHE INTERNAL "")
+      set(MOTUS_GPUS_WHY "${why}" CACHE INTERNAL "")
+    endif()
+    set(CMAKE_CUDA_ARCHITECTURES ${MOTUS_GPUS})
+  endif()
+  if("${CMAKE_CUDA_ARCHITECTURES}" STREQUAL "all")
+    motus_all_gpus(CMAKE_CUDA_ARCHITECTURES)
+  endif()
+endmacro()
+
 if(NOT MOTUS_CUDA STREQUAL "OFF")
   include(CheckLanguage)
   if(NOT CMAKE_CUDA_COMPILER AND EXISTS /usr/local/cuda/bin/nvcc)
@@ -7,15 +101,23 @@ if(NOT MOTUS_CUDA STREQUAL "OFF")
   endif()
   check_language(CUDA)
   if(CMAKE_CUDA_COMPILER)
-    if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
-      set(CMAKE_CUDA_ARCHITECTURES 90-real)
-    endif()
-    enable_language(CUDA)
-    set(CMAKE_CUDA_STANDARD 17)
-    set(CMAKE_CUDA_STANDARD_REQUIRED ON)
-    set(CMAKE_CUDA_VISIBILITY_PRESET hidden)
+    motus_choose_gpus()
+    enable_language(CUDA CXX)
+    foreach(language CUDA CXX)
+      set(CMAKE_${language}_STANDARD 17)
+      set(CMAKE_${language}_STANDARD_REQUIRED ON)
+      set(CMAKE_${language}_VISIBILITY_PRESET hidden)
+    endforeach()
     find_package(CUDAToolkit REQUIRED)
     set(MOTUS_HAVE_CUDA ON)
+    set(gpus "${CMAKE_CUDA_ARCHITECTURES}")
+    if(gpus STREQUAL "native")
+      set(gpus "${CMAKE_CUDA_ARCHITECTURES_NATIVE}")
+    elseif(gpus STREQUAL "all-major")
+      set(gpus "${CMAKE_CUDA_ARCHITECTURES_ALL_MAJOR}")
+    endif()
+    motus_gpu_names(MOTUS_GPU_NAMES "${gpus}")
+    message(STATUS "motus: compiles for ${MOTUS_GPU_NAMES} (${MOTUS_GPUS_WHY})")
     # One rule for both halves of a .cu: nvcc's front end and ptxas, and the host compiler.
     add_compile_options($<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra>)
     if(MOTUS_WERROR)
@@ -28,9 +130,9 @@ if(NOT MOTUS_CUDA STREQUAL "OFF")
 endif()
 message(STATUS "motus: CUDA backend ${MOTUS_HAVE_CUDA}")
 
-# motus_cuda_sources(FILE.cu...): adds kernels to the library if the backend is built; C code asks
+# motus_cuda_sources(FILE.cu...): adds files to the library where the backend is built; C code asks
 # with #ifdef MOTUS_HAVE_CUDA. The runtime is linked statically and kept private: a library with the
-# CUDA backend loads without a driver and runs on the CPU.
+# CUDA backend still loads, and runs on the CPU, where there is no driver.
 function(motus_cuda_sources)
   if(NOT MOTUS_HAVE_CUDA)
     return()
@@ -40,8 +142,18 @@ function(motus_cuda_sources)
   target_link_libraries(motus_objects PUBLIC CUDA::cudart_static)
 endfunction()
 
-# motus_no_cuda_source(FILE.c): replaces a folder's .cu files in a build without the backend; its
-# functions ignore their parameters.
+# motus_cuda_host_sources(FILE.cu...): the same for files without kernels. The C++ compiler takes
+# them, in a tenth of a second; nvcc needs two and a half for seven architectures.
+function(motus_cuda_host_sources)
+  if(NOT MOTUS_HAVE_CUDA)
+    return()
+  endif()
+  motus_cuda_sources(${ARGN})
+  set_source_files_properties(${ARGN} TARGET_DIRECTORY motus_objects PROPERTIES LANGUAGE CXX)
+endfunction()
+
+# motus_no_cuda_source(FILE.c): stands in for a folder's .cu files in a build without the backend;
+# its functions ignore their parameters.
 function(motus_no_cuda_source file)
   if(MOTUS_HAVE_CUDA)
     return()

@@ -25,9 +25,12 @@ void motus_free(void *p) { free(p); }
 
 #ifdef MOTUS_FAULTS
 static atomic_long allocations_left = -1, calls_left = -1; // < 0: no failure is planned
+static atomic_int pretended;
 
 void motus_alloc_fail_after(long n) { atomic_store(&allocations_left, n); }
 void motus_device_fail_after(long n) { atomic_store(&calls_left, n); }
+void motus_device_pretend(int capability) { atomic_store(&pretended, capability); }
+int motus_device_pretended(void) { return atomic_load(&pretended); }
 
 // Counts down; returns 0 while n > 0 was left.
 static int count_down(atomic_long *n, long least) {

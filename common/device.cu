@@ -5,46 +5,74 @@
 
 #include "common/cuda_call.cuh"
 
-// True if the kernels run on the device: compute capability 7.5 or newer.
-static int usable(int device) {
+static cudaError_t count_devices(int *count) {
+    if (!motus_device_pretended()) return cudaGetDeviceCount(count);
+    *count = 1;
+    return cudaSuccess;
+}
+
+static cudaError_t current_device(int *device) {
+    if (!motus_device_pretended()) return cudaGetDevice(device);
+    *device = 0;
+    return cudaSuccess;
+}
+
+// Gets a device's compute capability: 90 is 9.0. Attributes can be read without opening the device,
+// which is slow.
+static cudaError_t get_capability(int device, int *capability) {
     int major = 0, minor = 0;
-    return cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device) ==
-               cudaSuccess &&
-           cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device) ==
-               cudaSuccess &&
-           10 * major + minor >= 75;
+    *capability = motus_device_pretended();
+    if (*capability) return cudaSuccess;
+    cudaError_t status = cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);
+    if (status == cudaSuccess)
+        status = cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device);
+    *capability = 10 * major + minor;
+    return status;
+}
+
+// Gets the current device and the number of devices. MOTUS_ERR_NO_DEVICE: there is none.
+static MotusStatus find_device(int *device, int *count, MotusError *error) {
+    cudaError_t status = count_devices(count);
+    if (status == cudaSuccess && *count > 0) status = current_device(device);
+    if (status == cudaSuccess && *count > 0) return MOTUS_OK;
+    cudaGetLastError(); // a missing device must not become an error of later calls
+    return motus_fail(error, MOTUS_ERR_NO_DEVICE, "CUDA: %s",
+                      status == cudaSuccess ? "no device" : cudaGetErrorString(status));
+}
+
+// Returns MOTUS_OK if the device runs code of this build.
+static MotusStatus check_code(int device, MotusError *error) {
+    int capability;
+    cudaError_t status = get_capability(device, &capability);
+    if (status != cudaSuccess) return motus_cuda_check(status, "device", error);
+    if (motus_device_code_runs(motus_device_code(), capability)) return MOTUS_OK;
+    cudaDeviceProp p = {};
+    if (cudaGetDeviceProperties(&p, device) != cudaSuccess) cudaGetLastError();
+    return motus_fail(error, MOTUS_ERR_NO_DEVICE,
+                      "CUDA: this build has no code for device %d, %s (sm_%d), only %s", device,
+                      *p.name ? p.name : "no name", capability, motus_device_code());
 }
 
 MotusStatus motus_device_check(MotusError *error) {
-    int count = 0, device = 0;
-    cudaError_t status = cudaGetDeviceCount(&count);
-    if (status == cudaSuccess && count > 0) status = cudaGetDevice(&device);
-    if (status != cudaSuccess || count < 1) {
-        cudaGetLastError(); // a missing device must not become an error of later calls
-        return motus_fail(error, MOTUS_ERR_NO_DEVICE, "CUDA: %s",
-                          count < 1 && status == cudaSuccess ? "no device"
-                                                             : cudaGetErrorString(status));
-    }
-    if (!usable(device))
-        return motus_fail(error, MOTUS_ERR_NO_DEVICE,
-                          "CUDA: device %d is older than compute capability 7.5", device);
-    return MOTUS_OK;
+    int device, count;
+    MotusStatus status = find_device(&device, &count, error);
+    return status ? status : check_code(device, error);
+}
+
+int motus_device_lacks_code(MotusError *error) {
+    int device, count;
+    return !find_device(&device, &count, NULL) && check_code(device, error);
 }
 
 MotusStatus motus_device_choose(int wanted, int *device, MotusError *error) {
-    MotusStatus status = motus_device_check(error);
+    int count;
+    MotusStatus status = find_device(device, &count, error);
     if (status) return status;
-    int n = motus_device_count();
-    if (wanted >= n)
+    if (wanted >= count)
         return motus_fail(error, MOTUS_ERR_NO_DEVICE, "there is no CUDA device %d, only %d", wanted,
-                          n);
-    *device = wanted;
-    if (wanted < 0) return motus_cuda_check(cudaGetDevice(device), "device", error);
-    // Attributes can be read without opening the device, which is slow.
-    return usable(wanted)
-               ? MOTUS_OK
-               : motus_fail(error, MOTUS_ERR_NO_DEVICE,
-                            "CUDA: device %d is older than compute capability 7.5", wanted);
+                          count);
+    if (wanted >= 0) *device = wanted;
+    return check_code(*device, error);
 }
 
 void motus_device_use(int device) {
@@ -53,7 +81,7 @@ void motus_device_use(int device) {
 
 int motus_device_count(void) {
     int count = 0;
-    if (cudaGetDeviceCount(&count) == cudaSuccess) return count;
+    if (count_devices(&count) == cudaSuccess) return count;
     cudaGetLastError();
     return 0;
 }

@@ -11,9 +11,20 @@
 extern "C" {
 #endif
 
-// Returns MOTUS_OK if the current device can run the backend. MOTUS_ERR_NO_DEVICE;
-// MOTUS_ERR_UNSUPPORTED: no CUDA in this build. error (may be NULL) gets CUDA's own text.
+// Returns the architectures that the build has code for, in nvcc's words: "sm_80 sm_90 compute_90".
+// Empty: unknown, or no CUDA in this build.
+const char *motus_device_code(void);
+
+// True if a device of this compute capability (90 is 9.0) runs one of these architectures.
+int motus_device_code_runs(const char *code, int capability);
+
+// Returns MOTUS_OK if the current device can run the backend. MOTUS_ERR_NO_DEVICE: none, or the
+// build has no code for it; MOTUS_ERR_UNSUPPORTED: no CUDA in this build. error (may be NULL) gets
+// CUDA's own text.
 MotusStatus motus_device_check(MotusError *error);
+
+// True if there is a current device, but it cannot run the backend. *error (may be NULL) tells why.
+int motus_device_lacks_code(MotusError *error);
 
 // Gets the number of a device that can run the backend: `wanted`, or the current one if that is
 // negative. Errors: as motus_device_check.

@@ -15,6 +15,13 @@ void motus_alloc_fail_after(long n);
 // Makes all CUDA calls that motus_cuda_check sees after the next n fail. n < 0: none.
 void motus_device_fail_after(long n);
 
+// Makes the process see one CUDA device, of this compute capability (86 is 8.6), which cannot be
+// opened. 0: what is there.
+void motus_device_pretend(int capability);
+
+// Returns what motus_device_pretend was given.
+int motus_device_pretended(void);
+
 // Count an allocation or a call. True if it must fail.
 int motus_alloc_fault(void);
 int motus_device_fault(void);
@@ -25,6 +32,7 @@ int motus_device_fault(void);
 #else
 static inline int motus_alloc_fault(void) { return 0; }
 static inline int motus_device_fault(void) { return 0; }
+static inline int motus_device_pretended(void) { return 0; }
 #endif
 
 #endif

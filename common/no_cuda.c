@@ -5,6 +5,7 @@
 MotusStatus motus_device_check(MotusError *error) {
     return motus_fail(error, MOTUS_ERR_UNSUPPORTED, "this build has no CUDA backend");
 }
+int motus_device_lacks_code(MotusError *error) { return 0; }
 MotusStatus motus_device_choose(int wanted, int *device, MotusError *error) {
     return motus_device_check(error);
 }

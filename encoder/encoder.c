@@ -66,6 +66,8 @@ static MotusStatus open_coders(MotusEncoder *enc, MotusError *error) {
     if (status)
         return status == MOTUS_ERR_ARGUMENT ? motus_fail(error, status, "unknown backend")
                                             : motus_device_check(error);
+    if (c->backend == MOTUS_BACKEND_AUTO && enc->backend == MOTUS_BACKEND_CPU)
+        motus_device_lacks_code(&enc->opened);
     status = open_backend(enc, &enc->opened);
     if (status && c->backend == MOTUS_BACKEND_AUTO && enc->backend != MOTUS_BACKEND_CPU) {
         enc->backend = MOTUS_BACKEND_CPU;

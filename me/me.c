@@ -50,11 +50,13 @@ MotusStatus motus_me_open(MotusMe **out, const MotusMeConfig *config) {
     if (!me) return MOTUS_ERR_MEMORY;
     me->config = *config;
     me->config.error = NULL; // the caller's, valid for this call alone
+    const int fell_back = config->backend == MOTUS_BACKEND_AUTO && backend == MOTUS_BACKEND_CPU &&
+                          motus_device_lacks_code(&me->error);
     status = open_backend(me, backend);
-    if (status && backend == MOTUS_BACKEND_CUDA) {
-        if (config->error) *config->error = me->error;
-        if (config->backend == MOTUS_BACKEND_AUTO) status = open_backend(me, MOTUS_BACKEND_CPU);
-    }
+    if (config->error && (fell_back || (status && backend == MOTUS_BACKEND_CUDA)))
+        *config->error = me->error;
+    if (status && backend == MOTUS_BACKEND_CUDA && config->backend == MOTUS_BACKEND_AUTO)
+        status = open_backend(me, MOTUS_BACKEND_CPU);
     if (status) motus_me_close(&me);
     *out = me;
     return status;

@@ -6,11 +6,9 @@
 
 #include "encoder/settings/stream.h"
 #include "me/pixel/ref_luma.h"
-#ifdef __CUDACC__
+#ifdef __cplusplus // CUDA code
 #include <cuda_runtime_api.h>
-#endif
 
-#ifdef __cplusplus
 extern "C" {
 #endif
 
@@ -33,15 +31,12 @@ void motus_external_mvs_measure(const MotusExternalMvs *external, uint32_t modes
                                 const MotusMv *predictor, uint32_t lambda_q8, int threads,
                                 MotusField *field);
 
-#ifdef __CUDACC__
+#ifdef __cplusplus
 // The same on a device: mv, sad and cost are [MOTUS_BLOCKS][n_mb] of device memory.
 cudaError_t motus_external_mvs_measure_cuda(const MotusMv *mv, uint32_t modes,
                                             const MotusPlane *src, const MotusRefLuma *ref,
                                             const MotusMv *predictor, uint32_t lambda_q8,
                                             uint16_t *sad, uint32_t *cost, cudaStream_t stream);
-#endif
-
-#ifdef __cplusplus
 }
 #endif
 #endif

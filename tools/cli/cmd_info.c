@@ -38,9 +38,12 @@ static void print_libraries(void) {
 
 static void print_backend(MotusBackend backend) {
     MotusBackend chosen;
+    MotusError error;
     MotusStatus status = motus_backend_choose(backend, &chosen);
+    const int lacks_code = status && motus_device_lacks_code(&error);
     printf("backend %-5s %s\n", motus_backend_name(backend),
-           status                          ? motus_status_text(status)
+           lacks_code                      ? error.text
+           : status                        ? motus_status_text(status)
            : backend == MOTUS_BACKEND_AUTO ? motus_backend_name(chosen)
                                            : "usable");
 }
@@ -72,6 +75,7 @@ int motus_cmd_info(int argc, char **argv) {
     printf("threads       1 (no OpenMP in this build)\n");
 #endif
     print_libraries();
+    if (*motus_device_code()) printf("CUDA code     %s\n", motus_device_code());
     print_backend(MOTUS_BACKEND_CPU);
     print_backend(MOTUS_BACKEND_CUDA);
     print_backend(MOTUS_BACKEND_AUTO);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/device.h"
 #include "common/error.h"
 #include "tools/cli/options.h"
 #include "tools/cli/system.h"
@@ -154,8 +155,10 @@ MotusStatus motus_backend_check(MotusBackend backend, MotusError *error) {
     MotusBackend chosen;
     MotusStatus status = motus_backend_choose(backend, &chosen);
     if (!status) return MOTUS_OK;
-    const char *cause =
-        status == MOTUS_ERR_UNSUPPORTED ? "this build does not have it" : motus_status_text(status);
+    MotusError device;
+    const char *cause = motus_device_lacks_code(&device)  ? device.text
+                        : status == MOTUS_ERR_UNSUPPORTED ? "this build does not have it"
+                                                          : motus_status_text(status);
     return motus_fail(error, status, "--backend %s: %s", motus_backend_name(backend), cause);
 }
 
