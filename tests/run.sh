@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Installs what is missing, builds, and runs every test: release, sanitizers, a build without CUDA
-# and without FFmpeg's libraries, the format check. The last line is the summary.
+# and without FFmpeg's libraries, the format check. CUDA is compiled for this machine's GPU, or for
+# sm_90. The last line is the summary.
 # SPDX-License-Identifier: BSD-2-Clause
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
@@ -9,7 +10,8 @@ usage() {
     cat <<TXT
 usage: tests/run.sh [--quick | --long] [--jobs N]
   --quick   the release build and its tests only
-  --long    more rounds of the random tests, and every program and test of each build
+  --long    more rounds of the random tests, every program and test of each build, and a build for
+            all GPUs
   --jobs N  compilers and tests at a time (default: one per processor)
 Environment:
   MOTUS_NO_INSTALL=1     install nothing
@@ -36,6 +38,7 @@ if [ "$mode" = long ]; then
         MOTUS_RANKS='1 2 3 5 8' MOTUS_BATCH=10000 MOTUS_FUZZ_CASES=5000 MOTUS_PIP_BUILD=1
 fi
 export OMP_WAIT_POLICY=${OMP_WAIT_POLICY:-passive} # several tests run at a time
+command -v nvidia-smi >/dev/null || export CUDAARCHS=${CUDAARCHS:-90-real}
 
 passed=0 failed=0 skipped=0 failures=()
 logs=build/logs
@@ -101,6 +104,13 @@ suites() {
     [ $bad = 0 ] || failures+=("tests: $name")
 }
 
+# True if the program was compiled for more than one GPU and says so, or without CUDA.
+has_all_gpus() {
+    local code
+    code=$(build/dist/tools/motus info | grep '^CUDA code') || return 0
+    [[ $code == *" sm_80 "*" sm_90 "*" compute_"* ]]
+}
+
 # format_check: no line has more than 100 columns, and clang-format changes nothing.
 format_check() {
     ! git grep -nIE '.{101}' -- ':!*.md' ':!*.svg' ':!*/values.txt' ':!tools/report/uplot' &&
@@ -124,6 +134,7 @@ if [ "$mode" != quick ]; then
         renice -n 19 "$BASHPID" >/dev/null
         build_later asan $asan_target
         build_later plain $plain_target
+        [ "$mode" != long ] || build_later dist motus
     ) &
 fi
 [ $release != 0 ] || suites release
@@ -131,6 +142,7 @@ if [ "$mode" != quick ]; then
     wait
     built asan && suites asan -L unit
     built plain && suites plain -L "$plain_label"
+    if [ "$mode" = long ]; then built dist && step "code for all GPUs" has_all_gpus; fi
 fi
 
 clang_format=$(command -v clang-format-14 || command -v clang-format || true)

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Makes a playable file from a fresh clone: installs what is missing, builds, makes a sequence with
-# known motion, encodes it.
+# Makes a playable file from a fresh clone: installs what is missing, builds the program into
+# build/demo (with CUDA for this machine's GPU, if it has one), makes a sequence with known motion,
+# encodes it.
 # SPDX-License-Identifier: BSD-2-Clause
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -18,11 +19,13 @@ run() {
 
 echo "1. install what the build needs"
 tools/deps.sh --build
-echo "2. build (release)"
-release=(-DCMAKE_BUILD_TYPE=Release -DMOTUS_TESTS=OFF -DMOTUS_WERROR=OFF)
-[ -f build/release/CMakeCache.txt ] || run cmake -G Ninja -S . -B build/release "${release[@]}"
-run cmake --build build/release --target motus
-motus=build/release/tools/motus
+cuda=OFF
+if command -v nvidia-smi >/dev/null && nvidia-smi >/dev/null 2>&1; then cuda=AUTO; fi
+echo "2. build (release, CUDA $cuda)"
+run cmake -G Ninja -S . -B build/demo -DCMAKE_BUILD_TYPE=Release -DMOTUS_CUDA=$cuda \
+    -DMOTUS_TESTS=OFF -DMOTUS_MPI=OFF -DMOTUS_GSTREAMER=OFF -DMOTUS_X265=OFF
+run cmake --build build/demo
+motus=build/demo/tools/motus
 echo "3. make a sequence of 640x360, 120 pictures"
 "$motus" synth build/demo.y4m --size 640x360 --frames 120
 echo "4. encode it"
@@ -32,4 +35,5 @@ cat <<TXT
 The stream is   $PWD/build/demo.264
 Play it with    ffplay build/demo.264    (or mpv, vlc)
 Its source is   build/demo.y4m
+The program is  $motus    (cmake --install build/demo installs it and the library)
 TXT

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Builds motus as a part of another project: it brings its library only (no program, tests or files
-# to install), and its flags stay its own.
+# Builds motus as a part of another project, and alone: it brings its library only (no program,
+# plug-in or tests; no files to install in another project), and its flags stay its own.
 #   subproject.sh CC
 # SPDX-License-Identifier: BSD-2-Clause
 set -euo pipefail
@@ -42,3 +42,7 @@ done
 ctest --test-dir build -N | grep -q 'Total Tests: 0' || die "motus brings tests"
 quietly cmake --install build --prefix prefix
 [ "$(find prefix -type f)" = prefix/bin/with_static ] || die "installed: $(find prefix -type f)"
+
+quietly cmake -G Ninja -S "$root" -B alone -DMOTUS_TOOLS=OFF -DMOTUS_TESTS=OFF -DMOTUS_CUDA=OFF -DCMAKE_C_COMPILER="$cc"
+linked=$(sed -n 's/^build .*_LINKER__\([a-z0-9_]*\)_Release .*/\1/p' alone/build.ninja | sort | paste -sd ' ')
+[ "$linked" = "motus_shared motus_static" ] || die "the library alone builds $linked"
