@@ -43,6 +43,8 @@ ctest --test-dir build -N | grep -q 'Total Tests: 0' || die "motus brings tests"
 quietly cmake --install build --prefix prefix
 [ "$(find prefix -type f)" = prefix/bin/with_static ] || die "installed: $(find prefix -type f)"
 
-quietly cmake -G Ninja -S "$root" -B alone -DMOTUS_TOOLS=OFF -DMOTUS_TESTS=OFF -DMOTUS_CUDA=OFF -DCMAKE_C_COMPILER="$cc"
-linked=$(sed -n 's/^build .*_LINKER__\([a-z0-9_]*\)_Release .*/\1/p' alone/build.ninja | sort | paste -sd ' ')
+quietly cmake -G Ninja -S "$root" -B alone -DMOTUS_TOOLS=OFF -DMOTUS_TESTS=OFF \
+    -DMOTUS_CUDA=OFF -DCMAKE_C_COMPILER="$cc"
+linked=$(sed -n 's/^build .*_LINKER__\([a-z0-9_]*\)_Release .*/\1/p' alone/build.ninja | sort)
+linked=${linked//$'\n'/ }
 [ "$linked" = "motus_shared motus_static" ] || die "the library alone builds $linked"
