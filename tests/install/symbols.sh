@@ -21,7 +21,7 @@ foreign=$(grep -vE '^(motus_|__|DW\.ref\.__|_Z.*(motus|_GLOBAL__N_))' <<<"$symbo
 objects=$(objdump -t "$1" 2>/dev/null |
     awk -F'\t' 'NF == 2 { n = split($1, a, " "); m = split($2, b, " "); print a[n], b[m] }')
 variables=$(awk '$1 ~ /^(\.t?(data|bss)|\*COM\*)$/ && $2 !~ /^[_.]/ { print $2 }' <<<"$objects" |
-    grep -vxE 'allocations_left|calls_left|team' | sort -u || true)
+    grep -vxE 'allocations_left|calls_left|pretended|team' | sort -u || true)
 [ -z "$variables" ] || { echo "variables outside contexts: $variables" && exit 1; }
 
 # A new function extends the list. One that goes or changes breaks programs linked before: that
