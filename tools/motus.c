@@ -7,6 +7,7 @@
 
 #include "motus/version.h"
 #include "tools/cli/cmd.h"
+#include "tools/cli/suggest.h"
 #include "tools/cli/system.h"
 
 #ifdef MOTUS_HAVE_MEDIA
@@ -41,7 +42,8 @@ static int help(void) {
            "  motus synth test.y4m               make a sequence to try things on\n"
            "  motus encode test.y4m -o test.264  encode it; any player opens the result\n"
            "  motus encode film.mp4 -o film.264  other files, in a build with libavformat\n"
-           "  motus COMMAND --help               options and examples of each command\n");
+           "  motus COMMAND --help               options and examples of each command\n"
+           "  motus --version                    the version (motus info: CPU, GPUs, libraries)\n");
     return motus_flush_stdout();
 }
 
@@ -52,6 +54,15 @@ static void sleep_when_idle(char **argv) {
     if (getenv("OMP_WAIT_POLICY") || getenv("GOMP_SPINCOUNT")) return;
     if (!setenv("OMP_WAIT_POLICY", "passive", 1))
         execv("/proc/self/exe", argv); // if that fails, goes on as it is
+}
+
+static int no_command(const char *given) {
+    const char *names[N_COMMANDS];
+    for (unsigned i = 0; i < N_COMMANDS; i++) names[i] = commands[i].name;
+    const char *nearest = motus_nearest_word(given, names, N_COMMANDS);
+    motus_warn("%s: no such command%s%s%s (see motus --help)", given,
+               nearest ? "; did you mean " : "", nearest ? nearest : "", nearest ? "?" : "");
+    return MOTUS_EXIT_USAGE;
 }
 
 int main(int argc, char **argv) {
@@ -80,6 +91,5 @@ int main(int argc, char **argv) {
         setenv("CUDA_DEVICE_MAX_CONNECTIONS", "16", 0);
         return commands[i].run(argc - 1, argv + 1);
     }
-    motus_warn("%s: no such command (see motus --help)", argv[1]);
-    return MOTUS_EXIT_USAGE;
+    return no_command(argv[1]);
 }

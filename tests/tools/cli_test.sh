@@ -116,12 +116,23 @@ y4m() { { printf 'YUV4MPEG2 %s\n' "$1" && cat; } >bad.y4m; }
 usage_errors() {
     refused 2 'command is missing'
     refused 2 'frobnicate: no such command' frobnicate
+    refused 2 'encod: no such command; did you mean encode\?' encod
     refused 2 'input is missing' encode
     refused 2 'output is missing' encode in.y4m
-    refused 2 'one argument too many' encode in.y4m other.y4m -o out.264
-    refused 2 '--zap: no such option' encode in.y4m -o out.264 --zap
-    refused 2 '-z: no such option' encode in.y4m -o out.264 -z
+    refused 2 'one argument too many; the output is -o FILE' encode in.y4m other.y4m -o out.264
+    refused 2 'one argument too many' encode -i in.y4m -o out.264 other.264
+    refused 2 '--zap: no such option .see' encode in.y4m -o out.264 --zap
+    refused 2 '-z: no such option .see' encode in.y4m -o out.264 -z
     refused 2 '--qp: needs a value' encode in.y4m -o out.264 --qp
+    refused 2 '--kyeint=3: no such option; did you mean --keyint\?' encode in.y4m -o out.264 --kyeint=3
+    refused 2 '-crf: no such option; did you mean --crf\?' encode in.y4m -o out.264 -crf 23
+    refused 2 '-b:v: no such option; did you mean --bitrate\?' encode in.y4m -o out.264 -b:v 800k
+    refused 2 '-threads: no such option; did you mean --threads\?' encode in.y4m -o out.264 -threads 4
+    refused 2 '--maxrate: no such option; did you mean --vbv-maxrate\?' encode in.y4m -o out.264 --maxrate 800k
+    refused 2 '--preset medum: must be slow, medium, fast or faster; did you mean medium\?' encode in.y4m -o out.264 --preset medum
+    refused 2 '--profile high: is not written yet; motus writes baseline' encode in.y4m -o out.264 --profile high
+    refused 2 '--bframes 3: must be 0: motus codes .* no B pictures' encode in.y4m -o out.264 --bframes 3
+    refused 2 '--bitrate 800m: is not a number of kilobits, like 800, 800k or 2M' encode in.y4m -o out.264 --bitrate 800m
     local bad
     for bad in 'qp 99' 'qp -1' 'qp 3x' 'keyint -1' 'range 0' 'range 129' 'threads -1' \
         'threads 257' 'gop-coders 65' 'device x' 'devices 0,0' 'devices 1,' 'devices one' \
@@ -294,6 +305,27 @@ output_names() {
         ok 'the stream is whole' cmp -s t.264 ref.264
         ok 'the other files too' cmp -s t.csv ref.csv
     }
+}
+
+# Words of x264 and ffmpeg.
+foreign_words() {
+    encode -i in.y4m -o t.264
+    ok '-i names the input' cmp -s t.264 ref.264
+    encode -i in.y4m t2.264 --profile baseline --bframes 0
+    ok 'and the operand behind it the output' cmp -s t2.264 ref.264
+    local theirs ours
+    for theirs in ultrafast=faster veryfast=faster veryslow=slow placebo=slow; do
+        ours=${theirs#*=} theirs=${theirs%=*}
+        "$motus" encode in.y4m -o t.264 --preset $theirs 2>err
+        ok "$theirs: in one line" [ "$(grep '^motus: ' err | cut -d, -f1)" = "motus: note: --preset $theirs: taken as $ours" ]
+        encode in.y4m -o t.264 --preset $theirs
+        encode in.y4m -o t2.264 --preset $ours
+        ok "$theirs is $ours" cmp -s t.264 t2.264
+    done
+    encode in.y4m -o t.264 --bitrate 120 --vbv-maxrate 150 --vbv-bufsize 1500
+    encode in.y4m -o t2.264 --bitrate 120k --vbv-maxrate 0.15M --vbv-bufsize 1500K
+    ok 'k and M' cmp -s t.264 t2.264
+    ok '--version is in the help' grep -q -- '--version' <("$motus" --help)
 }
 
 # A file that stood under the name stays as it is when the encode fails.
@@ -655,6 +687,7 @@ bad_inputs
 bad_outputs
 old_output_survives
 output_names
+foreign_words
 cut_input
 main_paths
 odd_sizes

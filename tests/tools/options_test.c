@@ -7,6 +7,7 @@
 #include "tests/support/harness.h"
 #include "tools/cli/cmd.h"
 #include "tools/cli/options.h"
+#include "tools/cli/suggest.h"
 #include "tools/cli/system.h"
 
 // Parses the arguments of a command with such options. Returns the exit status, -1: good.
@@ -59,7 +60,32 @@ static void devices(void) {
     motus_warn_into(NULL, 0);
 }
 
+// The word that was meant, and none for a word that is far from all.
+static void suggestions(void) {
+    static const char *const names[] = {"bitrate", "crf", "preset", "profile", "qp"};
+    static const struct {
+        const char *word, *nearest;
+    } cases[] = {{"bitrte", "bitrate"},
+                 {"bit-rate", "bitrate"},
+                 {"rcf", "crf"},
+                 {"crff", "crf"},
+                 {"prest", "preset"},
+                 {"proflie", "profile"},
+                 {"zap", NULL},
+                 {"q", "qp"},
+                 {"", NULL},
+                 {"frobnicate", NULL}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const char *found = motus_nearest_word(cases[i].word, names, 5);
+        MOTUS_CHECK(found == cases[i].nearest ||
+                        (found && cases[i].nearest && !strcmp(found, cases[i].nearest)),
+                    "%s: %s", cases[i].word, found ? found : "none");
+    }
+    CU_ASSERT_EQUAL(motus_word_distance("abcd", "acbd"), 1); // a swap
+    CU_ASSERT_EQUAL(motus_word_distance("", "abc"), 3);
+}
+
 int main(int argc, char **argv) {
-    static const MotusTest tests[] = {{"devices", devices}, {0}};
+    static const MotusTest tests[] = {{"devices", devices}, {"suggestions", suggestions}, {0}};
     return motus_test_main("options", tests, argc, argv);
 }

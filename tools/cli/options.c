@@ -7,6 +7,7 @@
 #include <strings.h>
 
 #include "tools/cli/cmd.h"
+#include "tools/cli/suggest.h"
 
 enum {
     MAX_OPTIONS = 80,
@@ -25,27 +26,69 @@ static void print_help(const MotusCommand *command) {
     printf("  %-30s %s\n", "-h, --help", "this text");
 }
 
-// Prints what getopt_long refused. Returns the exit status.
-static int bad_option(const MotusCommand *command, char **argv) {
-    const char *given = argv[optind - 1];
-    if (optopt >= FIRST_CODE) return motus_usage_error(command->name, "%s: needs a value", given);
-    if (optopt && optopt < FIRST_CODE) {
-        for (const MotusOption *o = command->options; o->name; o++)
-            if (o->letter == optopt)
-                return motus_usage_error(command->name, "-%c: needs a value", optopt);
-        return motus_usage_error(command->name, "-%c: no such option", optopt);
-    }
-    return motus_usage_error(command->name, "%s: no such option", given);
+// True for "-word", which getopt takes for a row of letters.
+static int is_single_dashed(const char *word) {
+    return word[0] == '-' && word[1] && word[1] != '-' && word[2];
 }
 
-// Parses the option's value. Returns -1, or the exit status after one line.
-static int apply(const MotusCommand *command, const MotusOption *o, const char *text) {
-    char cause[160] = "";
+static const MotusOption *find_option(const MotusCommand *command, const char *name) {
+    for (const MotusOption *o = command->options; name && o->name; o++)
+        if (!strcmp(o->name, name)) return o;
+    return NULL;
+}
+
+// Writes "; did you mean --NAME?" for a word without its dashes, or "". With `exact` the word must
+// be an option's name, ours or another program's.
+static void suggest(const MotusCommand *command, const char *word, int exact, char text[64]) {
+    const char *names[MAX_OPTIONS + 1], *nearest = NULL;
+    char name[40];
+    int n = 0;
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(word, "="), word);
+    for (; n < MAX_OPTIONS && command->options[n].name; n++) names[n] = command->options[n].name;
+    const MotusOption *o = find_option(command, motus_foreign_option(name));
+    if (!o) o = find_option(command, name);
+    names[n++] = "help";
+    if (!o && !exact) nearest = motus_nearest_word(name, names, n);
+    if (o) nearest = o->name;
+    text[0] = 0;
+    if (nearest) snprintf(text, 64, "; did you mean --%s?", nearest);
+}
+
+// Returns the word of the option that getopt_long returned or refused.
+static const char *given_word(int argc, char **argv, int letter) {
+    if (optarg && optarg == argv[optind - 1]) return argv[optind - 2];
+    const char *next = letter && letter < FIRST_CODE && optind < argc ? argv[optind] : "";
+    return is_single_dashed(next) && strchr(next, letter) ? next : argv[optind - 1];
+}
+
+// Prints what getopt_long refused. Returns the exit status.
+static int bad_option(const MotusCommand *command, const char *given) {
+    char hint[64];
+    if (optopt >= FIRST_CODE) return motus_usage_error(command->name, "%s: needs a value", given);
+    for (const MotusOption *o = command->options; o->name; o++)
+        if (optopt && o->letter == optopt)
+            return motus_usage_error(command->name, "-%c: needs a value", optopt);
+    suggest(command, given + strspn(given, "-"), 0, hint);
+    if (optopt && !is_single_dashed(given) && given[1] != '-')
+        return motus_usage_error(command->name, "-%c: no such option%s", optopt, hint);
+    return motus_usage_error(command->name, "%s: no such option%s", given, hint);
+}
+
+// Parses the option's value; `given` is its word. Returns -1, or the exit status after one line.
+static int apply(const MotusCommand *command, const MotusOption *o, const char *given,
+                 const char *text, char note[MOTUS_NOTE_SIZE]) {
+    char cause[200] = "", hint[64] = "";
     if (!o->parse) {
         *(int *)o->value = o->lo;
         return -1;
     }
-    if (o->parse(o, text, cause, sizeof cause)) return -1;
+    const int good = o->parse(o, text, cause, sizeof cause);
+    if (good == MOTUS_OPTION_NOTED)
+        snprintf(note, MOTUS_NOTE_SIZE, "note: --%s %s", o->name, cause);
+    if (good) return -1;
+    // ffmpeg's "-threads 4" reads as "-t hreads".
+    if (is_single_dashed(given)) suggest(command, given + 1, 1, hint);
+    if (hint[0]) return motus_usage_error(command->name, "%s: no such option%s", given, hint);
     return motus_usage_error(command->name, "--%s %s: %s", o->name, text, cause);
 }
 
@@ -58,6 +101,15 @@ static int take_operands(const MotusCommand *command, int argc, char **argv) {
 }
 
 int motus_options_parse(const MotusCommand *command, int argc, char **argv) {
+    char note[MOTUS_NOTE_SIZE];
+    const int status = motus_options_parse_quietly(command, argc, argv, note);
+    if (status < 0 && note[0]) motus_warn("%s", note);
+    return status;
+}
+
+int motus_options_parse_quietly(const MotusCommand *command, int argc, char **argv,
+                                char note[MOTUS_NOTE_SIZE]) {
+    note[0] = 0;
     struct option known[MAX_OPTIONS + 2] = {{"help", no_argument, NULL, 'h'}};
     char letters[2 * MAX_OPTIONS + 4] = ":h", *end = letters + 2;
     for (int i = 0; i < MAX_OPTIONS && command->options[i].name; i++) {
@@ -72,7 +124,8 @@ int motus_options_parse(const MotusCommand *command, int argc, char **argv) {
     opterr = 0;
     optind = 1;
     for (int code; (code = getopt_long(argc, argv, letters, known, NULL)) != -1;) {
-        if (code == '?' || code == ':') return bad_option(command, argv);
+        const char *given = given_word(argc, argv, code == '?' ? optopt : code);
+        if (code == '?' || code == ':') return bad_option(command, given);
         if (code == 'h') {
             print_help(command);
             return motus_flush_stdout();
@@ -82,10 +135,22 @@ int motus_options_parse(const MotusCommand *command, int argc, char **argv) {
             o += code - FIRST_CODE;
         else
             while (o->letter != code) o++;
-        int status = apply(command, o, optarg ? optarg : "");
+        int status = apply(command, o, given, optarg ? optarg : "", note);
         if (status >= 0) return status;
     }
     return take_operands(command, argc, argv);
+}
+
+int motus_options_input(const char *command, const char *option, const char *const operands[2],
+                        const char **input, const char **output) {
+    *input = option ? option : operands[0];
+    const char *more = option ? operands[0] : operands[1];
+    if (option && !*output) {
+        *output = operands[0];
+        more = operands[1];
+    }
+    if (!more) return -1;
+    return motus_usage_error(command, "%s: one argument too many; the output is -o FILE", more);
 }
 
 void motus_print_log(void *opaque, MotusLogLevel level, const char *line) {

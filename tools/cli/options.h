@@ -10,8 +10,11 @@
 
 typedef struct MotusOption MotusOption;
 
-// Parses `text` into *option->value. Returns 0 on failure, with "must be ..." in `cause`.
+// Parses `text` into *option->value. Returns 0 on failure, with "must be ..." in `cause`, 1, or
+// MOTUS_OPTION_NOTED with a note in `cause`.
 typedef int MotusOptionParse(const MotusOption *option, const char *text, char *cause, size_t size);
+
+enum { MOTUS_OPTION_NOTED = 2 };
 
 struct MotusOption {
     const char *name; // without dashes
@@ -37,6 +40,17 @@ typedef struct MotusCommand {
 // error.
 int motus_options_parse(const MotusCommand *command, int argc, char **argv);
 
+// Does the same and hands out the last note on a value, or "", instead of printing it.
+#define MOTUS_NOTE_SIZE 240
+int motus_options_parse_quietly(const MotusCommand *command, int argc, char **argv,
+                                char note[MOTUS_NOTE_SIZE]);
+
+// Finds the input, which -i FILE (`option`) or the first of two operands names. The next operand
+// after -i is the output if -o has not named one. Returns -1, else the exit status.
+int motus_options_input(const char *command, const char *option, const char *const operands[2],
+                        const char **input, const char **output);
+#define MOTUS_OPTION_INPUT(value) MOTUS_TEXT("input", 'i', value, "FILE", "input, as without -i")
+
 // CUDA devices as --devices lists them.
 typedef struct MotusDeviceList {
     int n; // 0: not given; or MOTUS_ALL_DEVICES
@@ -46,13 +60,14 @@ typedef struct MotusDeviceList {
 // Parsers, and the types that *value has.
 MotusOptionParse motus_option_int;         // int in lo..hi
 MotusOptionParse motus_option_number;      // double in lo..hi
+MotusOptionParse motus_option_kilobits;    // double in lo..hi, k: 800, 800k, 0.8M
 MotusOptionParse motus_option_text;        // const char *, not empty
 MotusOptionParse motus_option_size;        // int[2]: width, height
 MotusOptionParse motus_option_rate;        // MotusRational
 MotusOptionParse motus_option_subpel;      // MotusSubpel
 MotusOptionParse motus_option_backend;     // MotusBackend
 MotusOptionParse motus_option_deinterlace; // MotusDeinterlace
-MotusOptionParse motus_option_preset;      // MotusPreset
+MotusOptionParse motus_option_preset;      // MotusPreset; x264's names are taken with a note
 MotusOptionParse motus_option_presets;     // int: a mask of 1 << MotusPreset
 MotusOptionParse motus_option_device;      // int; shows the CUDA devices (motus_devices_show)
 MotusOptionParse motus_option_devices;     // MotusDeviceList; shows them, too

@@ -10,6 +10,7 @@
 #include "common/device.h"
 #include "common/error.h"
 #include "tools/cli/options.h"
+#include "tools/cli/suggest.h"
 #include "tools/cli/system.h"
 #ifdef MOTUS_HAVE_MEDIA
 #include <libavutil/parseutils.h>
@@ -41,6 +42,19 @@ int motus_option_number(const MotusOption *option, const char *text, char *cause
     const double value = strtod(text, &end);
     if (end == text || *end || errno || !isfinite(value))
         return refuse(cause, size, "is not a number");
+    if (value < option->lo || value > option->hi) return refuse_range(option, cause, size);
+    *(double *)option->value = value;
+    return 1;
+}
+
+int motus_option_kilobits(const MotusOption *option, const char *text, char *cause, size_t size) {
+    char *end;
+    errno = 0;
+    double value = strtod(text, &end);
+    if (end != text && *end == 'M') value *= 1000;
+    end += end != text && *end && strchr("kKM", *end);
+    if (end == text || *end || errno || !isfinite(value))
+        return refuse(cause, size, "is not a number of kilobits, like 800, 800k or 2M");
     if (value < option->lo || value > option->hi) return refuse_range(option, cause, size);
     *(double *)option->value = value;
     return 1;
@@ -122,12 +136,15 @@ int motus_option_name(const MotusOption *option, const char *text, const char *c
     for (int i = 0; i < n; i++) {
         if (!strcmp(text, names[i])) {
             *(int *)option->value = i;
+            cause[0] = 0;
             return 1;
         }
         const char *before = !i ? "" : i + 1 < n ? ", " : " or ";
         if (used < size)
             used += (size_t)snprintf(cause + used, size - used, "%s%s", before, names[i]);
     }
+    const char *nearest = motus_nearest_word(text, names, n);
+    if (nearest && used < size) snprintf(cause + used, size - used, "; did you mean %s?", nearest);
     return 0;
 }
 
@@ -139,10 +156,30 @@ int motus_option_subpel(const MotusOption *option, const char *text, char *cause
     return motus_option_name(option, text, subpel_names, 3, cause, size);
 }
 
+// Takes the names of x264's presets that motus has no row of its own for. Returns 0 for others.
+static int take_x264_preset(const MotusOption *option, const char *text, char *cause, size_t size) {
+    static const char *const quicker[] = {"ultrafast", "superfast", "veryfast"}, *const slower[] = {
+                                                                                     "slower",
+                                                                                     "veryslow",
+                                                                                     "placebo"};
+    for (int i = 0; i < 3; i++) {
+        const int fast = !strcmp(text, quicker[i]);
+        if (!fast && strcmp(text, slower[i])) continue;
+        const MotusPreset preset = fast ? MOTUS_PRESET_FASTER : MOTUS_PRESET_SLOW;
+        *(MotusPreset *)option->value = preset;
+        snprintf(cause, size, "%s: taken as %s, the %s preset here", text,
+                 motus_preset_name(preset), fast ? "fastest" : "slowest");
+        return 1;
+    }
+    return 0;
+}
+
 int motus_option_preset(const MotusOption *option, const char *text, char *cause, size_t size) {
     const char *names[MOTUS_PRESETS];
     for (int i = 0; i < MOTUS_PRESETS; i++) names[i] = motus_preset_name((MotusPreset)i);
-    return motus_option_name(option, text, names, MOTUS_PRESETS, cause, size);
+    if (!take_x264_preset(option, text, cause, size))
+        return motus_option_name(option, text, names, MOTUS_PRESETS, cause, size);
+    return MOTUS_OPTION_NOTED;
 }
 
 int motus_option_backend(const MotusOption *option, const char *text, char *cause, size_t size) {

@@ -10,6 +10,8 @@
 
 typedef struct MotusEncodeOptions {
     const char *input;
+    int bframes;
+    char note[MOTUS_NOTE_SIZE]; // on a value that was taken as another; "": none
     MotusEncodeNames outputs;
     int format; // MotusFormat; -1: by the output's name
     int fragment, no_audio;

@@ -65,6 +65,31 @@ static int parse_format(const MotusOption *option, const char *text, char *cause
     return motus_option_name(option, text, names, MOTUS_FORMATS, cause, size);
 }
 
+// Profiles by x264's names. Those that motus does not write are refused by name.
+static int parse_profile(const MotusOption *option, const char *text, char *cause, size_t size) {
+    static const struct {
+        const char *name;
+        int written;
+    } profiles[] = {{"baseline", 1}, {"main", 0},    {"high", 0},
+                    {"high10", 0},   {"high422", 0}, {"high444", 0}};
+    (void)option;
+    for (size_t i = 0; i < sizeof profiles / sizeof *profiles; i++) {
+        if (strcmp(text, profiles[i].name)) continue;
+        if (profiles[i].written) return 1;
+        snprintf(cause, size, "is not written yet; motus writes baseline (Constrained Baseline)");
+        return 0;
+    }
+    snprintf(cause, size, "must be baseline");
+    return 0;
+}
+
+static int parse_bframes(const MotusOption *option, const char *text, char *cause, size_t size) {
+    if (!motus_option_int(option, text, cause, size) && strcmp(cause, "must be 0..0")) return 0;
+    if (!*cause) return 1;
+    snprintf(cause, size, "must be 0: motus codes I and P pictures, no B pictures");
+    return 0;
+}
+
 static int parse_log_level(const MotusOption *option, const char *text, char *cause, size_t size) {
     static const char *const names[] = {"error", "warning", "info"}; // by MOTUS_SAY_*
     return motus_option_name(option, text, names, 3, cause, size);
@@ -74,15 +99,17 @@ static int parse(MotusEncodeOptions *o, int argc, char **argv) {
     MotusEncoderConfig *c = &o->config;
     MotusFilterList *filters = &o->filters;
     MotusRateOptions *r = &o->rate;
+    const char *input = NULL;
     const MotusOption options[] = {
         MOTUS_TEXT("output", 'o', &o->outputs.stream, "FILE", "output file"),
+        MOTUS_OPTION_INPUT(&input),
         {"crf", 0, &r->crf, motus_option_number, 0, 51, "N", "constant quality, as a QP (23)"},
         MOTUS_INT("qp", 'q', &r->qp, 0, 51, "constant QP of P pictures, 0..51"),
-        {"bitrate", 'b', &r->bitrate, motus_option_number, 0, 1000000000, "KBPS",
-         "average bit rate"},
-        {"vbv-maxrate", 0, &r->vbv_maxrate, motus_option_number, 0, 1000000000, "KBPS",
+        {"bitrate", 'b', &r->bitrate, motus_option_kilobits, 0, 1000000000, "KBPS",
+         "average bit rate; also as 800k or 2M"},
+        {"vbv-maxrate", 0, &r->vbv_maxrate, motus_option_kilobits, 0, 1000000000, "KBPS",
          "rate into the decoder's buffer"},
-        {"vbv-bufsize", 0, &r->vbv_bufsize, motus_option_number, 0, 1000000000, "KBIT",
+        {"vbv-bufsize", 0, &r->vbv_bufsize, motus_option_kilobits, 0, 1000000000, "KBIT",
          "size of that buffer"},
         {"nal-hrd", 0, &r->hrd, motus_option_hrd, 0, 0, "NAME",
          "none, vbr or cbr: buffer parameters in the stream; cbr adds filler data (none)"},
@@ -118,7 +145,9 @@ static int parse(MotusEncodeOptions *o, int argc, char **argv) {
         {"slice-max-size", 0, &c->slice_max_size, motus_option_int, MOTUS_MIN_SLICE_SIZE, INT_MAX,
          "BYTES", "largest NAL unit (no limit); on the CPU"},
         {"preset", 0, &c->preset, motus_option_preset, 0, 0, "NAME",
-         "slow, medium, fast or faster (medium)"},
+         "slow, medium, fast or faster (medium); x264's other names mean the nearest"},
+        {"profile", 0, NULL, parse_profile, 0, 0, "NAME", "baseline: what motus writes"},
+        {"bframes", 0, &o->bframes, parse_bframes, 0, 0, "N", "0: motus codes no B pictures"},
         MOTUS_FLAG("aud", &c->aud, "begin each picture with an access unit delimiter"),
         MOTUS_INT("frames", 'n', &o->frames, 1, INT_MAX, "encode at most N frames"),
         MOTUS_INT("seek", 0, &o->seek, 0, INT_MAX, "skip the first N frames"),
@@ -163,9 +192,13 @@ static int parse(MotusEncodeOptions *o, int argc, char **argv) {
          "error, warning (as --quiet) or info (info)"},
         {0},
     };
-    const MotusCommand command = {"encode", "INPUT -o OUTPUT [options]", about, options, &o->input,
-                                  1};
-    return motus_options_parse(&command, argc, argv);
+    const char *operands[2];
+    const MotusCommand command = {"encode", "INPUT -o OUTPUT [options]", about, options, operands,
+                                  2};
+    const int status = motus_options_parse_quietly(&command, argc, argv, o->note);
+    return status < 0
+               ? motus_options_input("encode", input, operands, &o->input, &o->outputs.stream)
+               : status;
 }
 
 // Chooses the format: --format, else the output's ending, else a byte stream for standard output, a
@@ -242,6 +275,7 @@ int motus_encode_options_read(MotusEncodeOptions *o, int argc, char **argv) {
     const int status = parse(o, argc, argv);
     if (o->quiet && o->log_level == MOTUS_SAY_INFO) o->log_level = MOTUS_SAY_WARNINGS;
     o->quiet = o->log_level < MOTUS_SAY_INFO;
+    if (status < 0 && o->note[0] && motus_encode_says(o, MOTUS_LOG_NOTE)) motus_warn("%s", o->note);
     return status < 0 ? check(o) : status;
 }
 

@@ -33,8 +33,10 @@ typedef struct FilterOptions {
 
 static int parse(FilterOptions *o, int argc, char **argv) {
     MotusFilterList *list = &o->list;
+    const char *input = NULL, *operands[2];
     const MotusOption options[] = {
         MOTUS_TEXT("output", 'o', &o->output, "FILE", "output file"),
+        MOTUS_OPTION_INPUT(&input),
         {"equalize", 0, list, motus_option_equalize, 0, 0, "[=SETTINGS]", "spread the histogram"},
         {"denoise", 0, list, motus_option_denoise, 0, 0, "STRENGTH",
          "remove noise by wavelet thresholds"},
@@ -59,8 +61,9 @@ static int parse(FilterOptions *o, int argc, char **argv) {
     char text[4096];
     snprintf(text, sizeof text, "%s%s", about, motus_filters_help);
     const MotusCommand command = {
-        "filter", "INPUT -o OUT [filters] [options]", text, options, &o->input, 1};
+        "filter", "INPUT -o OUT [filters] [options]", text, options, operands, 2};
     int status = motus_options_parse(&command, argc, argv);
+    if (status < 0) status = motus_options_input("filter", input, operands, &o->input, &o->output);
     if (status >= 0) return status;
     if (!o->input) return motus_usage_error("filter", "the input is missing");
     if (!o->output) return motus_usage_error("filter", "the output is missing: -o FILE");

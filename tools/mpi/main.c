@@ -181,7 +181,12 @@ static int encode(int rank, int argc, char **argv) {
     MotusMpiSetup setup = {.status = -1};
     int status = rank ? -1 : motus_encode_options_read(&o, argc, argv);
     MPI_Bcast(&status, 1, MPI_INT, 0, MPI_COMM_WORLD);
-    if (status < 0 && rank) status = motus_encode_options_read(&o, argc, argv);
+    if (status < 0 && rank) { // silently: rank 0 has told
+        char told[MOTUS_NOTE_SIZE];
+        motus_warn_into(told, sizeof told);
+        status = motus_encode_options_read(&o, argc, argv);
+        motus_warn_into(NULL, 0);
+    }
     MotusLink *link = status < 0 ? motus_link_open() : NULL;
     if (status < 0) motus_signals_catch();
     if (status < 0 && !link) MPI_Abort(MPI_COMM_WORLD, MOTUS_EXIT_FAILURE);

@@ -57,8 +57,10 @@ static int parse_format(const MotusOption *option, const char *text, char *cause
 
 static int parse(SearchOptions *o, int argc, char **argv) {
     MotusMeConfig *me = &o->me;
+    const char *input = NULL, *operands[2];
     const MotusOption options[] = {
         MOTUS_TEXT("output", 'o', &o->output, "FIELD", "output file, .csv, .npy or .flo"),
+        MOTUS_OPTION_INPUT(&input),
         MOTUS_INT("range", 0, &me->range, 1, MOTUS_MAX_RANGE, "search +-N samples (16)"),
         {"subpel", 0, &me->subpel, motus_option_subpel, 0, 0, "LEVEL",
          "full, half or quarter sample vectors (quarter)"},
@@ -77,9 +79,10 @@ static int parse(SearchOptions *o, int argc, char **argv) {
         MOTUS_FLAG("quiet", &o->quiet, "no live line"),
         {0},
     };
-    const MotusCommand command = {"search", "INPUT -o FIELD [options]", about, options, &o->input,
-                                  1};
+    const MotusCommand command = {"search", "INPUT -o FIELD [options]", about, options, operands,
+                                  2};
     int status = motus_options_parse(&command, argc, argv);
+    if (status < 0) status = motus_options_input("search", input, operands, &o->input, &o->output);
     if (status >= 0) return status;
     if (!o->input) return motus_usage_error("search", "the input is missing");
     if (!o->output) return motus_usage_error("search", "the output is missing: -o FILE");
@@ -94,8 +97,8 @@ static int parse(SearchOptions *o, int argc, char **argv) {
     o->reader.width = o->size[0], o->reader.height = o->size[1], o->reader.threads = me->threads;
     o->reader.log = motus_print_log, o->reader.opaque = &o->quiet,
     o->reader.interrupted = motus_signal_caught;
-    const MotusInputName input = {o->input, "the input"};
-    return motus_check_names("search", &input, 1, &o->output, 1);
+    const MotusInputName name = {o->input, "the input"};
+    return motus_check_names("search", &name, 1, &o->output, 1);
 }
 
 static MotusStatus open_all(SearchJob *s) {
