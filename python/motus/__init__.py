@@ -14,10 +14,11 @@ from ._search import BLOCKS, SearchResult, search
 from ._settings import Settings
 from .encoder import Encoder
 from .mp4 import Mp4Writer
+from .video_encoder import VideoEncoder
 
 __version__ = "0.1.0"
 library_version: str = _library.motus_version().decode()
 
 __all__ = ["BLOCKS", "ArgumentError", "DeviceError", "Encoder", "Error", "Mp4Writer",
            "OutOfMemoryError", "Packet", "SearchResult", "Settings", "StateError",
-           "UnsupportedError", "encode", "library_version", "search", "stream"]
+           "UnsupportedError", "VideoEncoder", "encode", "library_version", "search", "stream"]

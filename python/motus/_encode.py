@@ -9,11 +9,9 @@ import numpy as np
 
 from ._arrays import View, is_array, view_of
 from ._errors import ArgumentError
-from ._frames import Frames, picture_of
-from ._mp4_file import put_in_front
-from ._output import is_direct, open_output
-from ._settings import Rate, frames_of
-from .encoder import Encoder
+from ._frames import Frames
+from ._settings import Rate
+from ._video import FRAGMENT, Output, Video, VideoFile, container_of
 from .mp4 import check_fragment
 
 if TYPE_CHECKING:
@@ -21,12 +19,8 @@ if TYPE_CHECKING:
 
     from ._settings import Settings
 
-CONTAINERS = ("mp4", "h264")
-_ENDINGS = {".mp4": "mp4", ".m4v": "mp4", ".264": "h264", ".h264": "h264", ".avc": "h264"}
-_FRAGMENT = 1.0  # seconds, where an ordinary file is not possible
 
-
-def _each(frames: Any, form: Frames) -> Iterator[Any]:
+def each_frame(frames: Any, form: Frames) -> Iterator[Any]:
     """Yields the frames of an array (along its first axis) or of an iterable."""
     if not is_array(frames):
         yield from frames
@@ -46,51 +40,7 @@ def _each(frames: Any, form: Frames) -> Iterator[Any]:
         yield frames[i] if looks and i == 0 else video[i]
 
 
-def _container(path: str | None, container: str | None) -> str:
-    """Returns the container that was asked for, or that of the path's ending."""
-    ending = os.path.splitext(path)[1].lower() if path is not None else ""
-    by_ending = _ENDINGS.get(ending)
-    if container is not None and container not in CONTAINERS:
-        raise ArgumentError(f"container {container!r} is none of {', '.join(CONTAINERS)}")
-    if path is None or is_direct(path):
-        return container or by_ending or "mp4"
-    if container and by_ending not in (None, container):
-        raise ArgumentError(f"{path} has the ending of another container than {container!r}")
-    if not container and not by_ending:
-        raise ArgumentError(f"{path}: the ending is none of {', '.join(_ENDINGS)}; these are all "
-                            "that is written (container= allows any name)")
-    return container or by_ending or "mp4"
-
-
-def _open(frame: Any, fps: Rate, settings: dict[str, Any]) -> Encoder:
-    form = frames_of(dict(settings))
-    form.is_quiet = True  # the encoder looks at this frame again
-    picture = picture_of(frame, form)
-    settings.setdefault("colour", "bt709" if picture.is_rgb else None)
-    if picture.device is not None and picture.device >= 0 and not settings.get("devices"):
-        settings.setdefault("device", picture.device)
-    return Encoder(*picture.size, fps, **settings)
-
-
-def _coded(frames: Any, fps: Rate, wait: float | None, settings: dict[str, Any]) -> Iterator[Any]:
-    """Yields the encoder, then its packets."""
-    encoder = None
-    try:
-        for frame in _each(frames, frames_of(dict(settings))):
-            if encoder is None:
-                encoder = _open(frame, fps, settings)
-                yield encoder
-            encoder.send(frame)
-            yield from encoder.packets(wait)
-        if encoder is None:
-            raise ArgumentError("there are no frames")
-        yield from encoder.finish()
-    finally:
-        if encoder is not None:
-            encoder.close()
-
-
-def stream(frames: Any, fps: Rate = 24, *, container: str = "mp4", fragment: float = _FRAGMENT,
+def stream(frames: Any, fps: Rate = 24, *, container: str = "mp4", fragment: float = FRAGMENT,
            audio: Any = None, **settings: Unpack[Settings]) -> Iterator[bytes]:
     """Encodes frames and yields the video in pieces as it is made: fragmented MP4, or a plain H.264
     stream (container="h264").
@@ -98,53 +48,18 @@ def stream(frames: Any, fps: Rate = 24, *, container: str = "mp4", fragment: flo
     frames, audio: as in motus.encode; the first frame sets the size (and the device). fragment:
     seconds of MP4 in a piece. 0: a piece a picture, yielded before the next frame is read unless
     lookahead needs that frame."""
-    container = _container(None, container)
     check_fragment(fragment)
-    _check_audio(audio, container)
-    return _stream(frames, fps, container, fragment, audio, dict(settings))
+    video = Video(fps, container_of(None, container), fragment, audio, dict(settings))
+    return _stream(frames, video)
 
 
-def _check_audio(audio: Any, container: str) -> None:
-    if audio is not None and container != "mp4":
-        raise ArgumentError("a plain H.264 stream has no audio; container 'mp4' has")
-
-
-def _stream(frames: Any, fps: Rate, container: str, fragment: float, audio: Any,
-            settings: dict[str, Any]) -> Iterator[bytes]:
-    coded = _coded(frames, fps, 0 if fragment else None, settings)
+def _stream(frames: Any, video: Video) -> Iterator[bytes]:
     try:
-        encoder = next(coded)
-        if container == "h264":
-            for packet in coded:
-                yield packet.data
-            return
-        mp4 = encoder.mp4(fragment, audio=audio)
-        yield mp4.header()
-        for packet in coded:
-            if piece := mp4.add(packet):
-                yield piece
-        if piece := mp4.finish():
-            yield piece
+        for frame in each_frame(frames, video.form):
+            yield from video.add(frame)
+        yield from video.finish()
     finally:
-        coded.close()  # type: ignore[attr-defined]
-
-
-class _Ordinary:
-    """An ordinary MP4: pieces to append, then its head."""
-
-    def __init__(self, frames: Any, fps: Rate, audio: Any, settings: dict[str, Any]) -> None:
-        self._coded, self._audio = _coded(frames, fps, 0, settings), audio
-        self.head = b""
-
-    def pieces(self) -> Iterator[bytes]:
-        try:
-            mp4 = next(self._coded)._mp4_file(self._audio)
-            for packet in self._coded:
-                yield mp4.add(packet)
-            yield mp4.finish()
-            self.head = mp4.head()
-        finally:
-            self._coded.close()  # type: ignore[attr-defined]
+        video.close()
 
 
 def encode(frames: Iterable[Any], output: str | os.PathLike[str] | IO[bytes] | None = None,
@@ -173,32 +88,8 @@ def encode(frames: Iterable[Any], output: str | os.PathLike[str] | IO[bytes] | N
 
     Raises ArgumentError (a ValueError), TypeError, other motus.Error, and the exceptions of the
     iterable and the file."""
-    path = os.fspath(output) if isinstance(output, (str, os.PathLike)) else None
-    container = _container(path, container)
-    _check_audio(audio, container)
-    grows = output is not None and (path is None or is_direct(path))
-    if container == "mp4" and fragment is None and not grows:
-        return _encode_ordinary(path, _Ordinary(frames, fps, audio, dict(settings)))
-    pieces = stream(frames, fps, container=container, audio=audio,
-                    fragment=_FRAGMENT if fragment is None else fragment, **settings)
-    if output is None:
-        return b"".join(pieces)
-    if path is not None:
-        with open_output(path) as file:
-            for piece in pieces:
-                file.write(piece)
-    else:
-        for piece in pieces:
-            output.write(piece)  # type: ignore[union-attr]
-    return None
-
-
-def _encode_ordinary(path: str | None, video: _Ordinary) -> bytes | None:
-    if path is None:
-        pieces = list(video.pieces())
-        return b"".join([video.head, *pieces])
-    with open_output(path) as file:
-        for piece in video.pieces():
-            file.write(piece)
-        put_in_front(file, video.head)
-    return None
+    to = Output(output, container)
+    with VideoFile(to, fps, fragment, audio, dict(settings)) as video:
+        for frame in each_frame(frames, video.form):
+            video.add(frame)
+    return video.file.getvalue() if output is None else None  # type: ignore[union-attr]

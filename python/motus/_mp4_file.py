@@ -83,6 +83,10 @@ class Mp4File:
         self._size, self._next = 0, _INTERLEAVE
         self._joins = False
 
+    def header(self) -> bytes:
+        """Returns b"": nothing is known before the end."""
+        return b""
+
     def _sound_until(self, time: Fraction) -> bytes:
         if not self._audio or not self._sound:
             return b""

@@ -109,7 +109,8 @@ class Encoder:
         *track, colour = self._track
         return Mp4Writer(*track, colour=colour, fragment=fragment, audio=audio_of(audio))
 
-    def _mp4_file(self, audio: Any) -> Mp4File:
+    def mp4_file(self, audio: Any) -> Mp4File:
+        """Returns a writer of ordinary MP4."""
         *track, colour = self._track
         return Mp4File(*track, colour=colour, audio=audio_of(audio))
 

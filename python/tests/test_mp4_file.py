@@ -61,7 +61,7 @@ def test_the_head_is_put_in_front(tmp_path, monkeypatch):
 
 def writer(fps=30):
     with motus.Encoder(W, H, fps, qp=30, **CPU) as encoder:
-        return encoder._mp4_file(None)
+        return encoder.mp4_file(None)
 
 
 def test_places_of_64_bits():

@@ -1,0 +1,144 @@
+"""examples/python/webrtc.py in a session of aiortc with a headless Chromium on this machine: the
+browser counts pictures, key pictures and bytes."""
+# SPDX-License-Identifier: BSD-2-Clause
+import asyncio
+import json
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+from conftest import ROOT
+
+sys.path.insert(0, str(ROOT / "tests" / "report"))
+from browser import Browser, find_chromium  # noqa: E402
+
+PICTURES = 100
+W, H = 320, 240
+PAGE = """data:text/html,<html data-ready=yes><video id=video autoplay playsinline muted>"""
+JOIN = """(async () => {
+    globalThis.peer = new RTCPeerConnection();
+    peer.ontrack = event => { video.srcObject = new MediaStream([event.track]); };
+    await peer.setRemoteDescription(%s);
+    await peer.setLocalDescription(await peer.createAnswer());
+    while (peer.iceGatheringState != "complete") await new Promise(done => setTimeout(done, 20));
+    return { type: peer.localDescription.type, sdp: peer.localDescription.sdp };
+})()"""
+REPORT = """peer.getStats().then(stats => {
+    const out = { decoded: 0 };
+    stats.forEach(s => { if (s.type == "inbound-rtp") Object.assign(out, s); });
+    out.mime = (stats.get(out.codecId) || {}).mimeType;
+    out.decoded = out.framesDecoded || 0;
+    return out;
+})"""
+ASK = """new Promise((done, failed) => {
+    const text = `onrtctransform = async event => {
+        const t = event.transformer;
+        t.readable.pipeTo(t.writable);
+        postMessage(await t.sendKeyFrameRequest().then(() => "", String));
+    }`;
+    const worker = new Worker(URL.createObjectURL(new Blob([text])));
+    worker.onmessage = event => event.data ? failed(event.data) : done();
+    peer.getReceivers()[0].transform = new RTCRtpScriptTransform(worker);
+})"""
+
+
+@pytest.fixture
+def loop():
+    """An event loop in another thread: the browser is spoken to from this one."""
+    made = asyncio.new_event_loop()
+    thread = threading.Thread(target=made.run_forever)
+    thread.start()
+    yield lambda coroutine: asyncio.run_coroutine_threadsafe(coroutine, made).result(60)
+    made.call_soon_threadsafe(made.stop)
+    thread.join()
+    made.close()
+
+
+@pytest.fixture
+def browser():
+    program = find_chromium()
+    if not program:
+        pytest.skip("Chromium was not found")
+    made = Browser(program, "--allow-loopback-in-peer-connection",
+                   "--disable-features=WebRtcHideLocalIpsWithMdns")
+    yield made
+    made.close()
+
+
+def scene(t):
+    """Noise that moves, so that each picture costs bits; a red field in the middle."""
+    rng = np.random.default_rng(t % 20)
+    frame = rng.integers(60, 190, (H // 8, W // 8, 3), np.uint8).repeat(8, 0).repeat(8, 1)
+    frame[80:160, 120:200] = (230, 20, 30)
+    return frame
+
+
+def bits_a_second(browser, seconds):
+    first, begin = browser.run(REPORT)["bytesReceived"], time.monotonic()
+    time.sleep(seconds)
+    return 8 * (browser.run(REPORT)["bytesReceived"] - first) / (time.monotonic() - begin)
+
+
+def test_packets_to_chromium(monkeypatch, loop, browser):
+    aiortc = pytest.importorskip("aiortc")
+    import aioice.ice
+    from av import VideoFrame
+    monkeypatch.setattr(aioice.ice, "get_host_addresses", lambda use_ipv4, use_ipv6: ["127.0.0.1"])
+    monkeypatch.syspath_prepend(str(ROOT / "examples" / "python"))
+    sys.modules.pop("webrtc", None)
+    import webrtc
+    pictures = [scene(t) for t in range(20)]
+
+    class Camera(aiortc.VideoStreamTrack):
+
+        async def recv(self):
+            pts, time_base = await self.next_timestamp()
+            frame = VideoFrame.from_ndarray(pictures[pts // 3000 % 20], format="rgb24")
+            frame.pts, frame.time_base = pts, time_base
+            return frame
+
+    async def offer():
+        peer = aiortc.RTCPeerConnection(aiortc.RTCConfiguration(iceServers=[]))
+        track = webrtc.PacketTrack(Camera(), bitrate=1_000_000, keyint=0, backend="cpu")
+        transceiver = peer.addTransceiver(track, direction="sendonly")
+        codecs = aiortc.RTCRtpSender.getCapabilities("video").codecs
+        transceiver.setCodecPreferences([c for c in codecs if c.mimeType == "video/H264"])
+        await peer.setLocalDescription(await peer.createOffer())
+        return peer, track, transceiver.sender
+
+    peer, track, sender = loop(offer())
+    local = {"type": peer.localDescription.type, "sdp": peer.localDescription.sdp}
+    try:
+        browser.open(PAGE)
+        answer = browser.run(JOIN % json.dumps(local))
+        loop(peer.setRemoteDescription(aiortc.RTCSessionDescription(**answer)))
+        browser.wait_for(f"{REPORT}.then(r => r.decoded >= {PICTURES})", 60)
+        seen = browser.run(REPORT)
+        assert seen["mime"] == "video/H264" and (seen["frameWidth"], seen["frameHeight"]) == (W, H)
+        colour = browser.run("""(() => {
+            const c = document.createElement("canvas").getContext("2d");
+            c.drawImage(video, 0, 0);
+            return [...c.getImageData(160, 120, 1, 1).data].slice(0, 3);
+        })()""")
+        assert max(abs(a - b) for a, b in zip(colour, (230, 20, 30))) < 24
+        # The program's own rate.
+        before = bits_a_second(browser, 2)
+        track.bitrate = 200_000
+        time.sleep(0.5)
+        after = bits_a_second(browser, 2)
+        print(f"decoded {seen['decoded']}, {before:.0f} bit/s, then {after:.0f} bit/s")
+        assert 600_000 < before < 1_300_000 and 120_000 < after < 300_000
+        # A key picture that the browser asks for.
+        track.follow(sender)
+        keys = browser.run(REPORT)["keyFramesDecoded"]
+        browser.run(ASK)
+        browser.wait_for(f"{REPORT}.then(r => r.pliCount > 0 && r.keyFramesDecoded > {keys})", 30)
+        # The rate that it estimates.
+        until = time.monotonic() + 30
+        while track.bitrate == 200_000 and time.monotonic() < until:
+            time.sleep(0.1)
+        assert track.bitrate != 200_000 and not browser.errors, browser.errors
+    finally:
+        loop(peer.close())
