@@ -17,48 +17,6 @@ enum { FIRST_COMPLEXITY_I = 4, FIRST_COMPLEXITY_P = 8 };
 
 typedef __int128 Wide; // products of bits, rates and times; factors may be near 2^62
 
-// ---- VBV ----------------------------------------------------------------------------------------
-
-void motus_vbv_open(MotusVbv *v, int64_t rate, int64_t size, MotusRational fps) {
-    *v = (MotusVbv){.unit = rate ? fps.num : 0,
-                    .size = size * fps.num,
-                    .arriving = rate * fps.den,
-                    .rate = rate};
-    v->fullness = v->size / 10 * 9;
-}
-
-void motus_vbv_change(MotusVbv *v, int64_t rate, int64_t size, MotusRational fps) {
-    const int64_t held = motus_vbv_limit(v);
-    const int was = v->unit != 0;
-    motus_vbv_open(v, rate, size, fps);
-    if (was) v->fullness = held < size ? held * v->unit : v->size;
-}
-
-int64_t motus_vbv_limit(const MotusVbv *v) { return v->unit ? v->fullness / v->unit : INT64_MAX; }
-
-int64_t motus_vbv_remove(MotusVbv *v, int64_t bits, int64_t duration) {
-    if (!v->unit) return INT64_MAX;
-    const int64_t held = v->fullness / v->unit - bits;
-    v->fullness = held < 0 ? 0 : v->fullness - bits * v->unit;
-    const Wide then = v->fullness + (Wide)v->arriving * duration;
-    v->fullness = then > v->size ? v->size : (int64_t)then;
-    return held;
-}
-
-int64_t motus_vbv_overflow(const MotusVbv *v, int64_t bits, int64_t duration) {
-    if (!v->unit) return 0;
-    const Wide over = v->fullness - (Wide)bits * v->unit + (Wide)v->arriving * duration - v->size;
-    return over > 0 ? (int64_t)((over + v->unit - 1) / v->unit) : 0;
-}
-
-static uint32_t arrival_time(const MotusVbv *v, int64_t units) {
-    return v->unit ? (uint32_t)((Wide)units * 90000 / ((Wide)v->rate * v->unit)) : 0;
-}
-
-uint32_t motus_vbv_removal_delay(const MotusVbv *v) { return arrival_time(v, v->fullness); }
-
-uint32_t motus_vbv_size_delay(const MotusVbv *v) { return arrival_time(v, v->size); }
-
 // ---- Complexity: bits at QP 0 -------------------------------------------------------------------
 
 static int octaves(int qp_q8, int halves) {
@@ -295,6 +253,7 @@ void motus_rate_open(MotusRate *r, const MotusRateSettings *settings) {
                      .cost = {1, 1},
                      .last_qp_q8 = -1};
     motus_vbv_open(&r->vbv, settings->vbv_rate, settings->vbv_size, settings->fps);
+    if (settings->hrd) motus_vbv_round(&r->vbv);
     if (settings->log) r->log_qp_q8 = qp_of_log(r);
 }
 
@@ -313,6 +272,7 @@ int motus_rate_qp(MotusRate *r, const MotusLookaheadPlan *plan, const MotusFutur
     r->plan = *plan;
     r->duration = duration;
     r->tries = 0;
+    if (plan->idr && s->hrd == MOTUS_HRD_VBR) motus_vbv_round(&r->vbv);
     const MotusComplexity cur = predict(r, plan->idr, plan->weighted);
     int qp = s->kind == MOTUS_RATE_CRF ? s->crf_q8
              : s->log                  ? qp_for_second_pass(r)
@@ -356,8 +316,9 @@ int motus_rate_coded(MotusRate *r, int64_t bits, int *qp_q8, int64_t *filler_byt
     }
     learn(r, c);
     add(&r->past, c);
-    *filler_bytes =
-        r->settings.filler ? filler_for(motus_vbv_overflow(&r->vbv, bits, r->duration)) : 0;
+    *filler_bytes = r->settings.hrd == MOTUS_HRD_CBR
+                        ? filler_for(motus_vbv_overflow(&r->vbv, bits, r->duration))
+                        : 0;
     bits += 8 * *filler_bytes;
     r->held = motus_vbv_remove(&r->vbv, bits, r->duration);
     r->spent += bits;

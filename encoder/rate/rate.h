@@ -10,39 +10,7 @@
 
 #include "encoder/rate/lookahead.h"
 #include "encoder/rate/pass_log.h"
-
-// ---- VBV: the decoder's buffer (HRD, Annex C) ---------------------------------------------------
-
-// Bits arrive at a rate; a picture's bits leave at once when it is decoded (removal); while the
-// buffer is full a VBR channel pauses. Counted in 1 / fps.num bits, so that nothing is rounded.
-typedef struct MotusVbv {
-    int64_t unit;     // units per bit; 0: no VBV
-    int64_t size;     // units
-    int64_t fullness; // units, before the next removal
-    int64_t arriving; // units per 1 / fps
-    int64_t rate;     // bits per second
-} MotusVbv;
-
-// Opens a buffer of `size` bits, nine tenths full. rate 0: no VBV.
-void motus_vbv_open(MotusVbv *vbv, int64_t rate, int64_t size, MotusRational fps);
-
-// Changes rate and size; the buffer keeps what it holds, up to its new size.
-void motus_vbv_change(MotusVbv *vbv, int64_t rate, int64_t size, MotusRational fps);
-
-// Returns the largest number of bits that the next picture may have.
-int64_t motus_vbv_limit(const MotusVbv *vbv);
-
-// Removes a picture, then lets `duration` / fps pass. Returns the bits left by the removal; below 0
-// the buffer underflowed.
-int64_t motus_vbv_remove(MotusVbv *vbv, int64_t bits, int64_t duration);
-
-// Returns the bits that would overflow the buffer after such a removal on a CBR channel.
-int64_t motus_vbv_overflow(const MotusVbv *vbv, int64_t bits, int64_t duration);
-
-// Return the time in 1 / 90000 s in which the fullness (initial_cpb_removal_delay, D.2.2), or the
-// whole size, arrives.
-uint32_t motus_vbv_removal_delay(const MotusVbv *vbv);
-uint32_t motus_vbv_size_delay(const MotusVbv *vbv);
+#include "encoder/rate/vbv.h"
 
 // ---- Rate control -------------------------------------------------------------------------------
 
@@ -59,7 +27,7 @@ typedef struct MotusRateSettings {
     int qp_min, qp_max;      // bounds of MB QPs
     int qp_step;             // largest QP change from one P picture to the next
     int ip_q8;               // QP of P pictures minus that of I pictures, 1/256
-    int filler;              // CBR channel: filler data make up for missing bits
+    MotusHrd hrd;            // CBR: filler data make up for missing bits
     int keyint;              // longest GOP in pictures; 0: no limit
     const MotusPassLog *log; // second pass of BITRATE; NULL: none. Not owned
 } MotusRateSettings;
@@ -92,7 +60,7 @@ typedef struct MotusRate {
     // Statistics.
     int64_t idr_at;      // time of the last IDR picture
     int64_t since_idr;   // from the IDR picture before the current picture to it
-    int64_t held;        // bits in the VBV after the last picture's removal; below 0: underflow
+    int64_t held;        // bits in the VBV after the last picture's removal; below 0: it came late
     int64_t coded_again; // codings that were thrown away because of the VBV
 } MotusRate;
 

@@ -135,7 +135,7 @@ static MotusRateSettings control_of(const MotusEncoderConfig *c, int has_mb_tree
         .qp_max = c->qp_max,
         .qp_step = c->qp_step,
         .ip_q8 = ip_q8(c->ip_ratio),
-        .filler = c->hrd == MOTUS_HRD_CBR,
+        .hrd = c->hrd,
         .keyint = c->keyint};
 }
 

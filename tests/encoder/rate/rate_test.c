@@ -97,7 +97,6 @@ static void run(const Clip *c, const MotusRateSettings *s, int apart, MotusPassL
         bucket -= (double)bits;
         o->late += s->vbv_rate && bucket < -1;
         late += rate.held < 0;
-        if (bucket < 0) bucket = 0;
         bucket = fmin(bucket + (double)s->vbv_rate * second, (double)s->vbv_size);
         const MotusPassPicture p = {plan.idr, qp, bits, 1, plan.cost, plan.weighted};
         if (log) REQUIRE_OK(motus_pass_log_add(log, &p));
@@ -200,7 +199,7 @@ static void filler_fills(void) {
     MotusRate rate;
     MotusRateSettings s = settings_of(400000);
     fix_fps(&s);
-    s.vbv_rate = s.bitrate, s.vbv_size = s.bitrate / 2, s.qp_min = 30, s.filler = 1;
+    s.vbv_rate = s.bitrate, s.vbv_size = s.bitrate / 2, s.qp_min = 30, s.hrd = MOTUS_HRD_CBR;
     make_clip(&clip, 200, 101376, 40);
     motus_rate_open(&rate, &s);
     double bucket = (double)s.vbv_size * 0.9;

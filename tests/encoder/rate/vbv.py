@@ -134,22 +134,24 @@ def access_units(data):
 
 
 def check_hrd(sps, units, complain):
+    """Returns the pictures that arrive too late, each with how much."""
+    late = {}
     h, tick = sps['hrd'], sps['tick']
     final, period, removed = Fraction(0), None, Fraction(0)
     for n, unit in enumerate(units):
         if unit['removal'] is None:
             complain(n, 'no picture timing')
-            return
+            return late
         if n == 0 or unit['buffering']:
             if not unit['buffering']:
                 complain(n, 'no buffering period')
-                return
+                return late
             delay, offset = unit['buffering']
         removal = Fraction(delay, 90000) if n == 0 else period + tick * unit['removal']  # C.1.2
         if unit['buffering']:
             if delay < 1 or (delay + offset) * h['rate'] > 90000 * h['size'] + h['rate']:
                 complain(n, f'initial delay {delay} + {offset} is more than the buffer')
-            if n and delay > (removal - final) * 90000 + 1:
+            if n and delay > max(1, (removal - final) * 90000 + 1):  # 0 is forbidden, even if late
                 complain(n, f'initial delay {delay} is longer than '
                          f'{float((removal - final) * 90000):.1f}')
         earliest = removal - Fraction(delay + (0 if unit['buffering'] else offset), 90000)
@@ -158,7 +160,7 @@ def check_hrd(sps, units, complain):
             begins = Fraction(0)
         final = begins + Fraction(unit['bits'], h['rate'])
         if final > removal:
-            complain(n, f'arrives {float(final - removal):.6f} s too late')
+            late[n] = f'arrives {float(final - removal):.6f} s too late'
         if unit['buffering']:
             period = removal
         if removed > removal:
@@ -166,6 +168,7 @@ def check_hrd(sps, units, complain):
         removed = removal
         unit['begins'], unit['final'], unit['removed'] = begins, final, removal
     occupancy(h, units, complain)
+    return late
 
 
 def occupancy(h, units, complain):
@@ -180,16 +183,15 @@ def occupancy(h, units, complain):
             complain(n, f'{float(total):.0f} bits in a buffer of {h["size"]}')
 
 
-def check_bucket(units, rate, size, fps, complain):
-    held, least = Fraction(size) * 9 / 10, Fraction(size)
+def check_bucket(units, rate, size, fps):
+    """Returns the pictures that arrive too late; those behind them wait for them."""
+    held, late = Fraction(size) * 9 / 10, {}
     for n, unit in enumerate(units):
         held -= unit['bits']
-        least = min(least, held)
         if held < 0:
-            complain(n, f'{float(-held):.0f} bits are missing')
-            held = Fraction(0)
+            late[n] = f'{float(-held):.0f} bits are missing'
         held = min(held + Fraction(rate) / fps, Fraction(size))
-    return least
+    return late
 
 
 def check_file(path, args):
@@ -197,12 +199,15 @@ def check_file(path, args):
     sps, units = access_units(data)
     wrong = []
     complain = lambda n, text: wrong.append(f'{path}: picture {n}: {text}')
+    late = {}
     if args.rate:
-        check_bucket(units, args.rate, args.size, Fraction(args.fps), complain)
+        late = check_bucket(units, args.rate, args.size, Fraction(args.fps))
     elif not sps or not sps['hrd']:
         wrong.append(f'{path}: no HRD parameters, and no --rate')
     if sps and sps['hrd']:
-        check_hrd(sps, units, complain)
+        late.update(check_hrd(sps, units, complain))
+    for n, text in late.items():
+        complain(n, text)
     for line in wrong[:5]:
         print(line)
     return not wrong, len(units)
