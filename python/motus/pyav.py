@@ -68,7 +68,8 @@ class PacketEncoder:
 
     @staticmethod
     def _rate(bitrate: int) -> dict[str, int]:
-        return {"bitrate": bitrate, "vbv_maxrate": bitrate, "vbv_bufsize": max(bitrate // _BUFFER, 1)}
+        size = max(bitrate // _BUFFER, 1)
+        return {"bitrate": bitrate, "vbv_maxrate": bitrate, "vbv_bufsize": size}
 
     def _open(self, frame: Any, settings: dict[str, Any]) -> Encoder:
         form = frames_of(dict(settings))
