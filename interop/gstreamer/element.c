@@ -5,28 +5,10 @@
 #include <gst/video/gstvideoencoder.h>
 
 #include "interop/gstreamer/convert.h"
-#include "interop/gstreamer/settings.h"
-#include "motus/version.h"
+#include "interop/gstreamer/opening.h"
 
 GST_DEBUG_CATEGORY_STATIC(motus_debug);
 #define GST_CAT_DEFAULT motus_debug
-
-// Frames beyond the lookahead that may be pending with one GOP coder, unless tuned for latency.
-enum { MAX_PENDING = 2 };
-
-typedef struct MotusH264Enc {
-    GstVideoEncoder parent;
-    MotusGstSettings settings; // guarded by the object's lock, as rate_changed
-    gboolean rate_changed;
-
-    GstVideoCodecState *input;
-    MotusEncoder *encoder; // NULL between a drain or flush and the next frame
-    gboolean avc;
-    GString *log;           // log of a first pass
-    int64_t pictures, gops; // pushed since the element was started
-    int pending, most_pending;
-    GstClockTime last_pts; // of the last frame sent; GST_CLOCK_TIME_NONE: none
-} MotusH264Enc;
 
 typedef struct MotusH264EncClass {
     GstVideoEncoderClass parent;
@@ -42,10 +24,8 @@ static MotusH264Enc *of_base(GstVideoEncoder *base) { return (MotusH264Enc *)bas
 
 static GstFlowReturn fail(MotusH264Enc *self, MotusStatus status) {
     const MotusError *error = motus_encoder_error(self->encoder);
-    GST_ELEMENT_ERROR(self, STREAM, ENCODE,
-                      ("The picture could not be coded: %s",
-                       *error->text ? error->text : motus_status_text(status)),
-                      ("%s", motus_status_name(status)));
+    MOTUS_GST_FAIL(self, STREAM, ENCODE, "The picture could not be coded: %s",
+                   *error->text ? error->text : motus_status_text(status));
     return GST_FLOW_ERROR;
 }
 
@@ -80,173 +60,47 @@ static GstFlowReturn push_coded(MotusH264Enc *self, int most) {
     return flow;
 }
 
-// ---- Opening and closing ------------------------------------------------------------------------
-
-static void close_encoder(MotusH264Enc *self) {
-    motus_encoder_close(&self->encoder);
-    self->pending = 0;
-    self->last_pts = GST_CLOCK_TIME_NONE;
-}
-
-// Reads the log of the first pass.
-static gboolean read_log(MotusH264Enc *self, const char *path, gchar **text) {
-    GError *error = NULL;
-    if (g_file_get_contents(path ? path : "", text, NULL, &error)) return TRUE;
-    GST_ELEMENT_ERROR(self, RESOURCE, OPEN_READ, ("multipass-cache-file: %s", error->message),
-                      (NULL));
-    g_error_free(error);
-    return FALSE;
-}
-
-static gboolean write_log(MotusH264Enc *self) {
-    GError *error = NULL;
-    GST_OBJECT_LOCK(self);
-    gchar *path = g_strdup(self->settings.cache_file ? self->settings.cache_file : "");
-    GST_OBJECT_UNLOCK(self);
-    g_string_append_printf(self->log, "end %" G_GINT64_FORMAT "\n", (gint64)self->pictures);
-    const gboolean good = g_file_set_contents(path, self->log->str, (gssize)self->log->len, &error);
-    if (!good) {
-        GST_ELEMENT_ERROR(self, RESOURCE, OPEN_WRITE, ("multipass-cache-file: %s", error->message),
-                          (NULL));
-        g_error_free(error);
-    }
-    g_string_free(self->log, TRUE);
-    self->log = NULL;
-    g_free(path);
-    return good;
-}
-
-// Sets caps, tags and latency of an open encoder.
-static gboolean announce(MotusH264Enc *self, const MotusEncoderConfig *config) {
-    GstVideoEncoder *base = GST_VIDEO_ENCODER(self);
-    GstCaps *allowed = gst_pad_get_allowed_caps(GST_VIDEO_ENCODER_SRC_PAD(base));
-    GstCaps *caps = motus_gst_src_caps(self->encoder, allowed, &self->avc);
-    if (allowed) gst_caps_unref(allowed);
-    if (!caps) return FALSE;
-    gst_video_codec_state_unref(gst_video_encoder_set_output_state(base, caps, self->input));
-
-    GstTagList *tags = gst_tag_list_new(
-        GST_TAG_ENCODER, "motus", GST_TAG_ENCODER_VERSION,
-        (guint)(MOTUS_VERSION_MAJOR * 10000 + MOTUS_VERSION_MINOR * 100 + MOTUS_VERSION_PATCH),
-        NULL);
-    if (config->bitrate)
-        gst_tag_list_add(tags, GST_TAG_MERGE_REPLACE, GST_TAG_NOMINAL_BITRATE,
-                         (guint)config->bitrate, NULL);
-    if (config->vbv_maxrate)
-        gst_tag_list_add(tags, GST_TAG_MERGE_REPLACE, GST_TAG_MAXIMUM_BITRATE,
-                         (guint)config->vbv_maxrate, NULL);
-    gst_video_encoder_merge_tags(base, tags, GST_TAG_MERGE_REPLACE);
-    gst_tag_list_unref(tags);
-
-    const GstClockTime latency =
-        gst_util_uint64_scale((guint64)self->most_pending * GST_SECOND, (guint64)config->fps.den,
-                              (guint64)config->fps.num);
-    gst_video_encoder_set_latency(base, latency, latency);
-    return gst_video_encoder_negotiate(base);
-}
-
-// Returns the pending frames that push_coded allows: lookahead and parallel coding.
-static int most_pending(MotusH264Enc *self, const MotusEncoderConfig *c) {
-    GST_OBJECT_LOCK(self);
-    const gboolean zerolatency = (self->settings.tune & MOTUS_GST_ZEROLATENCY) != 0;
-    GST_OBJECT_UNLOCK(self);
-    const int lookahead = c->rate == MOTUS_RATE_QP ? 0 : c->lookahead,
-              gop_coders = motus_encoder_gop_coders(self->encoder);
-    return lookahead + (zerolatency ? 0 : gop_coders == 1 ? MAX_PENDING : gop_coders * c->keyint);
-}
-
-// Fills the configuration from the properties and reads the log that a second pass needs. The
-// caller frees *log.
-static gboolean apply_settings(MotusH264Enc *self, MotusEncoderConfig *config, gchar **log) {
-    GST_OBJECT_LOCK(self);
-    motus_gst_settings_apply(&self->settings, config);
-    gchar *path = g_strdup(self->settings.cache_file);
-    self->rate_changed = FALSE;
-    GST_OBJECT_UNLOCK(self);
-    *log = NULL;
-    const gboolean good = config->pass != 2 || read_log(self, path, log);
-    g_free(path);
-    return good;
-}
-
-static gboolean open_with(MotusH264Enc *self, MotusEncoder **enc, const MotusEncoderConfig *c) {
-    MotusError error = {0};
-    if (motus_encoder_open(enc, c, &error) == MOTUS_OK) return TRUE;
-    GST_ELEMENT_ERROR(self, LIBRARY, SETTINGS, ("%s", error.text),
-                      ("%s", motus_status_name(error.status)));
-    return FALSE;
-}
-
-// Opens and closes an encoder of one macroblock, so that bad settings fail the state change. An
-// error in the streaming thread would be later, and gst-launch-1.0 may hang on it.
-static gboolean check_settings(MotusH264Enc *self) {
-    MotusEncoderConfig config = motus_encoder_config_default(16, 16, (MotusRational){25, 1});
-    MotusEncoder *enc = NULL;
-    gchar *log;
-    if (!apply_settings(self, &config, &log)) return FALSE;
-    g_free(log);
-    if (config.pass == 2) config.pass = 1; // a log fits one picture size only
-    if (config.backend == MOTUS_BACKEND_AUTO) config.backend = MOTUS_BACKEND_CPU;
-    const gboolean good = open_with(self, &enc, &config);
-    motus_encoder_close(&enc);
-    return good;
-}
-
-static gboolean open_encoder(MotusH264Enc *self) {
-    MotusEncoderConfig config = motus_gst_config(&self->input->info);
-    gchar *log;
-    if (!apply_settings(self, &config, &log)) return FALSE;
-    // The stream continues after a flush: successive IDR pictures need different idr_pic_ids
-    // (7.4.3).
-    config.first_picture = self->pictures;
-    config.first_gop = self->gops;
-    config.pass_log = log;
-    const gboolean good = open_with(self, &self->encoder, &config);
-    g_free(log);
-    if (!good) return FALSE;
-    if (config.pass == 1 && !self->log) self->log = g_string_new(NULL);
-    self->most_pending = most_pending(self, &config);
-    GST_INFO_OBJECT(self, "%s, %d GOP coders, at most %d pending frames",
-                    motus_backend_name(motus_encoder_backend(self->encoder)),
-                    motus_encoder_gop_coders(self->encoder), self->most_pending);
-    if (announce(self, &config)) return TRUE;
-    close_encoder(self);
-    return FALSE;
-}
+// ---- Virtual functions of GstVideoEncoder -------------------------------------------------------
 
 // Pushes all pending frames and closes the encoder.
 static GstFlowReturn drain(MotusH264Enc *self) {
     if (!self->encoder) return GST_FLOW_OK;
     const MotusStatus status = motus_encoder_send(self->encoder, NULL, NULL);
     const GstFlowReturn flow = status ? fail(self, status) : push_coded(self, -1);
-    close_encoder(self);
+    motus_gst_close_encoder(self);
     return flow;
 }
 
-// ---- Virtual functions of GstVideoEncoder -------------------------------------------------------
-
 static gboolean set_format(GstVideoEncoder *base, GstVideoCodecState *state) {
     MotusH264Enc *self = of_base(base);
+    // GStreamer sends caps that were refused again before each buffer.
+    if (self->failed && self->input && gst_caps_is_equal(self->input->caps, state->caps))
+        return FALSE;
     if (drain(self) != GST_FLOW_OK)
         GST_DEBUG_OBJECT(self, "pictures before the change were dropped");
     if (self->input) gst_video_codec_state_unref(self->input);
     self->input = gst_video_codec_state_ref(state);
-    return open_encoder(self);
+    self->failed = FALSE;
+    return motus_gst_open_encoder(self);
 }
 
 static void apply_rate(MotusH264Enc *self) {
     MotusEncoderConfig config = {0};
+    MotusGstSettings newest = self->active;
     GST_OBJECT_LOCK(self);
     const gboolean changed = self->rate_changed;
     self->rate_changed = FALSE;
-    motus_gst_settings_apply(&self->settings, &config);
+    motus_gst_settings_copy_rates(&newest, &self->settings);
     GST_OBJECT_UNLOCK(self);
     if (!changed) return;
+    motus_gst_settings_apply(&newest, &config);
     if (motus_encoder_set_rate(self->encoder, config.bitrate, config.vbv_maxrate,
                                config.vbv_bufsize))
         GST_ELEMENT_WARNING(
             self, LIBRARY, SETTINGS,
             ("The rate stays as it is: %s", motus_encoder_error(self->encoder)->text), (NULL));
+    else
+        motus_gst_settings_copy_rates(&self->active, &newest);
 }
 
 // Returns how long a frame is shown, in MOTUS_GST_TIME_UNIT: its duration, or else that of the
@@ -272,7 +126,7 @@ static GstFlowReturn send(MotusH264Enc *self, GstVideoCodecFrame *frame) {
                                .opaque = GUINT_TO_POINTER(frame->system_frame_number),
                                .force_idr = GST_VIDEO_CODEC_FRAME_IS_FORCE_KEYFRAME(frame)};
     if (!gst_video_frame_map(&mapped, &self->input->info, frame->input_buffer, GST_MAP_READ)) {
-        GST_ELEMENT_ERROR(self, STREAM, FORMAT, ("A frame cannot be read."), (NULL));
+        MOTUS_GST_FAIL(self, STREAM, FORMAT, "A frame cannot be read.");
         return GST_FLOW_ERROR;
     }
     MotusStatus status = motus_gst_frame(&picture, &mapped);
@@ -299,8 +153,12 @@ static GstFlowReturn handle_frame(GstVideoEncoder *base, GstVideoCodecFrame *fra
     if (!GST_VIDEO_CODEC_FRAME_IS_FORCE_KEYFRAME(frame) &&
         gst_video_encoder_get_max_encode_time(base, frame) < 0)
         return gst_video_encoder_finish_frame(base, frame);
+    if (self->failed) {
+        gst_video_encoder_finish_frame(base, frame); // without output: dropped
+        return GST_FLOW_ERROR;
+    }
     GstFlowReturn flow =
-        self->encoder || open_encoder(self) ? GST_FLOW_OK : GST_FLOW_NOT_NEGOTIATED;
+        self->encoder || motus_gst_open_encoder(self) ? GST_FLOW_OK : GST_FLOW_NOT_NEGOTIATED;
     if (flow == GST_FLOW_OK) {
         apply_rate(self);
         flow = send(self, frame);
@@ -314,12 +172,13 @@ static GstFlowReturn handle_frame(GstVideoEncoder *base, GstVideoCodecFrame *fra
 static GstFlowReturn finish(GstVideoEncoder *base) {
     MotusH264Enc *self = of_base(base);
     GstFlowReturn flow = drain(self);
-    if (self->log && !write_log(self) && flow == GST_FLOW_OK) flow = GST_FLOW_ERROR;
+    if (self->log && !motus_gst_write_log(self) && flow == GST_FLOW_OK) flow = GST_FLOW_ERROR;
     return flow;
 }
 
 static gboolean flush(GstVideoEncoder *base) {
-    close_encoder(of_base(base));
+    motus_gst_close_encoder(of_base(base));
+    of_base(base)->failed = FALSE;
     return TRUE;
 }
 
@@ -327,12 +186,12 @@ static gboolean start(GstVideoEncoder *base) {
     MotusH264Enc *self = of_base(base);
     self->pictures = self->gops = 0;
     self->last_pts = GST_CLOCK_TIME_NONE;
-    return check_settings(self);
+    return TRUE;
 }
 
 static gboolean stop(GstVideoEncoder *base) {
     MotusH264Enc *self = of_base(base);
-    close_encoder(self);
+    motus_gst_close_encoder(self);
     g_clear_pointer(&self->input, gst_video_codec_state_unref);
     if (self->log) g_string_free(self->log, TRUE);
     self->log = NULL;
@@ -345,6 +204,14 @@ static gboolean propose_allocation(GstVideoEncoder *base, GstQuery *query) {
 }
 
 // ---- The object ---------------------------------------------------------------------------------
+
+// A start() that fails would get a second error from the base class.
+static GstStateChangeReturn change_state(GstElement *element, GstStateChange change) {
+    if (change == GST_STATE_CHANGE_READY_TO_PAUSED &&
+        !motus_gst_check_settings((MotusH264Enc *)element))
+        return GST_STATE_CHANGE_FAILURE;
+    return GST_ELEMENT_CLASS(motus_h264_enc_parent_class)->change_state(element, change);
+}
 
 static void set_property(GObject *object, guint id, const GValue *value, GParamSpec *spec) {
     MotusH264Enc *self = (MotusH264Enc *)object;
@@ -366,6 +233,7 @@ static void get_property(GObject *object, guint id, GValue *value, GParamSpec *s
 
 static void finalize(GObject *object) {
     motus_gst_settings_clear(&((MotusH264Enc *)object)->settings);
+    motus_gst_settings_clear(&((MotusH264Enc *)object)->active);
     G_OBJECT_CLASS(motus_h264_enc_parent_class)->finalize(object);
 }
 
@@ -384,6 +252,7 @@ static void motus_h264_enc_class_init(MotusH264EncClass *class) {
     object->set_property = set_property;
     object->get_property = get_property;
     object->finalize = finalize;
+    element->change_state = change_state;
     motus_gst_settings_install(object);
     gst_element_class_set_static_metadata(
         element, "motus H.264 encoder", "Codec/Encoder/Video",

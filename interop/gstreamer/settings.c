@@ -168,6 +168,17 @@ void motus_gst_settings_init(MotusGstSettings *s) {
 
 void motus_gst_settings_clear(MotusGstSettings *s) { g_clear_pointer(&s->cache_file, g_free); }
 
+void motus_gst_settings_copy(MotusGstSettings *to, const MotusGstSettings *from) {
+    motus_gst_settings_clear(to);
+    *to = *from;
+    to->cache_file = g_strdup(from->cache_file ? from->cache_file : "");
+}
+
+void motus_gst_settings_copy_rates(MotusGstSettings *to, const MotusGstSettings *from) {
+    for (guint i = 0; i < G_N_ELEMENTS(properties); i++)
+        if (properties[i].rate) *number(to, i + 1) = *number(from, i + 1);
+}
+
 gboolean motus_gst_settings_set(MotusGstSettings *s, guint id, const GValue *value,
                                 gboolean *rate) {
     *rate = FALSE;

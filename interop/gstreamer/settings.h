@@ -43,6 +43,12 @@ gboolean motus_gst_settings_set(MotusGstSettings *settings, guint id, const GVal
                                 gboolean *rate);
 gboolean motus_gst_settings_get(const MotusGstSettings *settings, guint id, GValue *value);
 
+// Copies all settings; `to` is zeroed or holds earlier ones. cache_file is never NULL then.
+void motus_gst_settings_copy(MotusGstSettings *to, const MotusGstSettings *from);
+
+// Copies the properties that may change while playing.
+void motus_gst_settings_copy_rates(MotusGstSettings *to, const MotusGstSettings *from);
+
 // Sets everything but size, frame rate and colour in the configuration; leaves pass_log alone.
 void motus_gst_settings_apply(const MotusGstSettings *settings, MotusEncoderConfig *config);
 

@@ -43,7 +43,7 @@ GstHarness *motus_gst_open(const char *text, const char *caps) {
     gchar *line = g_strdup_printf("motush264enc backend=cpu %s", text);
     GstHarness *h = gst_harness_new_parse(line);
     g_free(line);
-    gst_harness_set_src_caps_str(h, caps);
+    if (caps) gst_harness_set_src_caps_str(h, caps);
     return h;
 }
 

@@ -15,7 +15,7 @@
 int motus_gst_main(const char *suite, const MotusTest *tests, int argc, char **argv);
 
 // Opens the element on the CPU with the properties `text` ("pass=quant quantizer=30"), and a source
-// that has sent `caps`.
+// that has sent `caps` if they are not NULL.
 GstHarness *motus_gst_open(const char *text, const char *caps);
 
 // Draws picture t of a moving texture; the buffer's time is 40 ms a picture, its rows have
