@@ -118,7 +118,8 @@ usage_errors() {
     refused 2 'frobnicate: no such command' frobnicate
     refused 2 'encod: no such command; did you mean encode\?' encod
     refused 2 'input is missing' encode
-    refused 2 'output is missing' encode in.y4m
+    refused 2 'output is missing' encode -
+    refused 2 'output is missing' encode /dev/null
     refused 2 'one argument too many; the output is -o FILE' encode in.y4m other.y4m -o out.264
     refused 2 'one argument too many' encode -i in.y4m -o out.264 other.264
     refused 2 '--zap: no such option .see' encode in.y4m -o out.264 --zap
@@ -326,6 +327,68 @@ foreign_words() {
     encode in.y4m -o t2.264 --bitrate 120k --vbv-maxrate 0.15M --vbv-bufsize 1500K
     ok 'k and M' cmp -s t.264 t2.264
     ok '--version is in the help' grep -q -- '--version' <("$motus" --help)
+}
+
+# The output that is not named, and files that are there already.
+old_outputs() {
+    local ending=${probe:+mp4} said
+    mkdir beside && cp in.y4m beside/film.y4m
+    encode beside/film.y4m
+    ok 'an output beside the input' [ "$(ls beside)" = "$(printf 'film.%s\n' "${ending:-264}" y4m | sort)" ]
+    "$motus" encode beside/film.y4m --quiet 2>err
+    ok 'is not replaced unasked' [ "$? $(grep -c 'exists already; -o names another output, -y replaces it' err)" = '2 1' ]
+    encode beside/film.y4m -y
+    encode beside/film.y4m --format h264 -y
+    ok 'and has the ending of its format' cmp -s beside/film.264 ref.264
+    [ -z "$probe" ] || {
+        encode beside/film.mp4
+        ok 'and never the name of the input' grep -q '^h264' <("$probe" beside/film.h264.mp4 2>err)
+    }
+    echo old >keep.264
+    refused 1 'keep.264: exists already; nothing was done' encode in.y4m -o keep.264 --no-overwrite
+    refused 1 'keep.264, ref.y4m: exist already; nothing was done' encode in.y4m -o keep.264 --recon ref.y4m --no-overwrite
+    refused 1 'in.csv: exists already' search ref.y4m -o in.csv --no-overwrite
+    refused 1 'ref.y4m: exists already' filter in.y4m -o ref.y4m --equalize --no-overwrite
+    encode in.y4m -o new.264 --no-overwrite
+    command -v python3 >/dev/null || return 0
+    # asked ANSWER ARGUMENT...: the exit status of an encode on a terminal, and what it says there.
+    asked() {
+        python3 -c '
+import os, pty, sys
+pid, terminal = pty.fork()
+if not pid: os.execv(sys.argv[2], sys.argv[2:])
+said = b""
+try:
+    while piece := os.read(terminal, 4096):
+        if b"[y/N]" in piece: os.write(terminal, sys.argv[1].encode() + b"\n")
+        said += piece
+except OSError: pass
+print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), said.decode())' "$1" "$motus" encode in.y4m -o keep.264 "${@:2}"
+    }
+    said=$(asked n)
+    ok 'a terminal is asked' grep -q 'motus: keep.264: exists already. Replace it? .y/N.' <<<"$said"
+    ok 'n keeps the file' [ "${said%% *} $(cat keep.264)" = '1 old' ]
+    said=$(asked '' --mvs ref.csv)
+    ok 'no answer, too' [ "${said%% *} $(cat keep.264)" = '1 old' ]
+    ok 'one question for all' grep -q 'keep.264, ref.csv: exist already. Replace them?' <<<"$said"
+    asked y >said
+    ok 'y replaces it' cmp -s keep.264 ref.264
+    echo old >keep.264
+    ok '-y asks nothing' grep -qv 'y/N' <(asked n -y)
+    ok 'and replaces' cmp -s keep.264 ref.264
+}
+
+# One object a line, which ends with all frames.
+progress_objects() {
+    "$motus" encode in.y4m -o t.264 --progress json --quiet 2>objects
+    ok 'objects alone' [ "$(grep -cv '^{"frame": .*}$' objects)" = 0 ]
+    tail -n 1 objects >last.json
+    ok 'the last one' [ "$("$json" last.json frame frames end | paste -sd ' ')" = '12 12 true' ]
+    ok 'its figures' "$json" last.json seconds fps kbps bytes
+    head -c 99999999 in.y4m | "$motus" encode - -o t.264 --progress json 2>&1 | grep -q '^{"frame": 12, "frames": null, ' || fail 'frames of a pipe'
+    "$motus" encode in.y4m -o t.264 --progress none 2>err
+    ok 'none' [ "$(grep -c '^{' err)" = 0 ]
+    refused 2 '--progress xml: must be auto, json or none' encode in.y4m -o out.264 --progress xml
 }
 
 # A file that stood under the name stays as it is when the encode fails.
@@ -688,6 +751,8 @@ bad_outputs
 old_output_survives
 output_names
 foreign_words
+old_outputs
+progress_objects
 cut_input
 main_paths
 odd_sizes

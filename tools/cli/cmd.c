@@ -63,36 +63,68 @@ int motus_flush_stdout(void) {
     return MOTUS_EXIT_FAILURE;
 }
 
-// ---- The live line ------------------------------------------------------------------------------
+// ---- Progress -----------------------------------------------------------------------------------
 
-#define INTERVAL 0.1 // seconds
+// Seconds between two states.
+#define LINE_INTERVAL 0.1
+#define JSON_INTERVAL 0.5
 
-MotusProgress motus_progress_begin(int64_t total, int quiet) {
-    return (MotusProgress){
-        .on = !quiet && isatty(STDERR_FILENO), .total = total, .start = motus_seconds()};
+MotusProgress motus_progress_begin_as(MotusProgressStyle style, int64_t total, int quiet) {
+    if (style == MOTUS_PROGRESS_AUTO && (quiet || !isatty(STDERR_FILENO)))
+        style = MOTUS_PROGRESS_NONE;
+    return (MotusProgress){.style = style, .total = total, .start = motus_seconds()};
 }
 
-void motus_progress_show(MotusProgress *p, int64_t done, const char *more) {
-    double now = motus_seconds(), spent = now - p->start;
-    if (!p->on || now - p->shown < INTERVAL || spent <= 0) return;
-    p->shown = now;
-    double fps = (double)done / spent;
-    fprintf(stderr, "\r%lld", (long long)done);
+MotusProgress motus_progress_begin(int64_t total, int quiet) {
+    return motus_progress_begin_as(MOTUS_PROGRESS_AUTO, total, quiet);
+}
+
+static void print_progress(const MotusProgress *p, double spent, const char *more) {
+    double fps = (double)p->done / spent;
+    fprintf(stderr, "\r%lld", (long long)p->done);
     if (p->total > 0) fprintf(stderr, "/%lld", (long long)p->total);
     fprintf(stderr, " frames  %.1f fps%s", fps, more);
-    if (p->total > done && done > 0) {
-        int left = (int)((double)(p->total - done) / fps + 0.5);
+    if (p->total > p->done && p->done > 0) {
+        int left = (int)((double)(p->total - p->done) / fps + 0.5);
         fprintf(stderr, "  %d:%02d left", left / 60, left % 60);
     }
     fprintf(stderr, "\033[K");
     fflush(stderr);
 }
 
+static void print_object(const MotusProgress *p, double spent, int end) {
+    char total[24] = "null";
+    if (p->total >= 0) snprintf(total, sizeof total, "%lld", (long long)p->total);
+    fprintf(stderr, "{\"frame\": %lld, \"frames\": %s, \"seconds\": %.3f, \"fps\": %.2f%s%s}\n",
+            (long long)p->done, total, spent, spent > 0 ? (double)p->done / spent : 0, p->fields,
+            end ? ", \"end\": true" : "");
+    fflush(stderr);
+}
+
+void motus_progress_show_as(MotusProgress *p, int64_t done, const char *more, const char *fields) {
+    const int json = p->style == MOTUS_PROGRESS_JSON;
+    if (p->style == MOTUS_PROGRESS_NONE) return;
+    const double now = motus_seconds(), spent = now - p->start;
+    p->done = done;
+    if (json) snprintf(p->fields, sizeof p->fields, "%s", fields);
+    if (now - p->shown < (json ? JSON_INTERVAL : LINE_INTERVAL) || spent <= 0) return;
+    p->shown = now;
+    if (json)
+        print_object(p, spent, 0);
+    else
+        print_progress(p, spent, more);
+}
+
+void motus_progress_show(MotusProgress *p, int64_t done, const char *more) {
+    motus_progress_show_as(p, done, more, "");
+}
+
 void motus_progress_wipe(const MotusProgress *p) {
-    if (p->on && p->shown > 0) fprintf(stderr, "\r\033[K");
+    if (p->style == MOTUS_PROGRESS_AUTO && p->shown > 0) fprintf(stderr, "\r\033[K");
 }
 
 void motus_progress_end(MotusProgress *p) {
     motus_progress_wipe(p);
-    p->on = 0;
+    if (p->style == MOTUS_PROGRESS_JSON) print_object(p, motus_seconds() - p->start, 1);
+    p->style = MOTUS_PROGRESS_NONE;
 }

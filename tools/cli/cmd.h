@@ -1,4 +1,4 @@
-// Shared by all subcommands: exit statuses, messages and the live line on stderr.
+// Shared by all subcommands: exit statuses, messages and progress on stderr.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef TOOLS_CLI_CMD_H
 #define TOOLS_CLI_CMD_H
@@ -48,24 +48,39 @@ void motus_warn_into(char *text, size_t size);
 // Flushes stdout. Returns the exit status: a failure is printed.
 int motus_flush_stdout(void);
 
-// ---- The live line ------------------------------------------------------------------------------
+// ---- Progress -----------------------------------------------------------------------------------
+
+// AUTO: a live line if stderr is a terminal. JSON: an object a line, for programs.
+typedef enum MotusProgressStyle {
+    MOTUS_PROGRESS_AUTO,
+    MOTUS_PROGRESS_JSON,
+    MOTUS_PROGRESS_NONE
+} MotusProgressStyle;
 
 typedef struct MotusProgress {
-    int on;              // stderr is a terminal
-    int64_t total;       // frames expected, -1 = unknown
-    double start, shown; // motus_seconds()
+    MotusProgressStyle style; // AUTO: the line is shown
+    int64_t total;            // frames expected, -1 = unknown
+    double start, shown;      // motus_seconds()
+    int64_t done;
+    char fields[64]; // the last ones
 } MotusProgress;
 
 // Starts the clock. The line stays off if `quiet` or if stderr is no terminal.
 MotusProgress motus_progress_begin(int64_t total, int quiet);
+MotusProgress motus_progress_begin_as(MotusProgressStyle style, int64_t total, int quiet);
 
 // Shows the frames done and `more` (kb/s, PSNR ...), at most ten times a second.
 void motus_progress_show(MotusProgress *progress, int64_t done, const char *more);
 
+// Does the same, or writes an object at most twice a second. `fields` are further members of it,
+// each with a comma before it.
+void motus_progress_show_as(MotusProgress *progress, int64_t done, const char *more,
+                            const char *fields);
+
 // Wipes the line ahead of a message; the next motus_progress_show draws it again.
 void motus_progress_wipe(const MotusProgress *progress);
 
-// Wipes the line for good.
+// Wipes the line for good, or writes a last object with "end": true.
 void motus_progress_end(MotusProgress *progress);
 
 #endif

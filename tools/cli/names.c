@@ -173,7 +173,7 @@ static int input_names(const char *path, const struct stat *file) {
 
 // ---- Outputs ------------------------------------------------------------------------------------
 
-static int is_input(const char *input, const char *output) {
+int motus_is_input(const char *input, const char *output) {
     struct stat in, out;
     if (!strcmp(output, "-")) return 0;
     if (stat(output, &out)) return !strcmp(input, output);
@@ -195,7 +195,7 @@ int motus_check_names(const char *command, const MotusInputName *inputs, int n_i
     for (int i = 0; i < n_outputs; i++) {
         if (!outputs[i]) continue;
         for (int j = 0; j < n_inputs; j++)
-            if (inputs[j].path && is_input(inputs[j].path, outputs[i]))
+            if (inputs[j].path && motus_is_input(inputs[j].path, outputs[i]))
                 return motus_usage_error(command, "%s: is %s as well; nothing was done", outputs[i],
                                          inputs[j].what);
         for (int j = 0; j < i; j++)

@@ -106,6 +106,9 @@ typedef struct MotusInputName {
     const char *path, *what;
 } MotusInputName;
 
+// True if `output` is the input, or one of the files that the input stands for.
+int motus_is_input(const char *input, const char *output);
+
 // Returns -1 if no output is an input, too, or named twice; else the exit status after one line.
 // Inputs include the files of a numbered series and of playlists. Files are compared by device and
 // inode; devices and pipes may be named twice. NULL names are skipped.

@@ -3,15 +3,22 @@
 #ifndef TOOLS_ENCODE_ENCODE_H
 #define TOOLS_ENCODE_ENCODE_H
 
+#include <limits.h>
+
 #include "motus/encoder.h"
+#include "tools/cli/cmd.h"
+#include "tools/cli/outputs.h"
 #include "tools/encode/encode_outputs.h"
 #include "tools/encode/rate_options.h"
 #include "tools/filter/filters.h"
 
 typedef struct MotusEncodeOptions {
     const char *input;
-    int bframes;
-    char note[MOTUS_NOTE_SIZE]; // on a value that was taken as another; "": none
+    int bframes; // 0
+    MotusProgressStyle progress;
+    MotusOverwrite overwrite;
+    char default_output[PATH_MAX]; // outputs.stream points to it if none was given
+    char note[MOTUS_NOTE_SIZE];    // on a value that was taken as another; "": none
     MotusEncodeNames outputs;
     int format; // MotusFormat; -1: by the output's name
     int fragment, no_audio;

@@ -44,10 +44,11 @@ static MotusStatus finish_picture(EncodeSession *s, const MotusPacket *picture, 
                           "%s: has no vectors of picture %lld, which is a P picture",
                           motus_shown(s->options->mvs_in), (long long)picture->number);
     motus_totals_add(&s->totals, picture, ssim);
-    char more[64];
+    char more[64], fields[64];
+    motus_progress_fields(&s->totals, &s->job, fields);
     snprintf(more, sizeof more, "  %.1f kb/s  PSNR-Y %.2f dB",
              motus_totals_kbps(&s->totals, &s->job), motus_totals_psnr(&s->totals, &s->job, 0));
-    motus_progress_show(&s->progress, s->totals.frames, more);
+    motus_progress_show_as(&s->progress, s->totals.frames, more, fields);
     const MotusTime time = {picture->pts, picture->duration};
     return motus_encode_outputs_picture(&s->outputs, &s->job, picture, time, ssim, error);
 }
@@ -334,7 +335,7 @@ static MotusStatus run(EncodeSession *s, MotusError *error) {
     if (total >= 0) total -= o->seek;
     if (o->frames && (total < 0 || total > o->frames)) total = o->frames;
     s->job.known_variable = motus_reader_info(s->input.reader)->variable;
-    s->progress = motus_progress_begin(total, o->quiet);
+    s->progress = motus_progress_begin_as(o->progress, total, o->quiet);
     double start = motus_seconds();
     status = encode_all(s, error);
     s->job.seconds = motus_seconds() - start;

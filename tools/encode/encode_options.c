@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "common/error.h"
 #include "tools/cli/cmd.h"
@@ -95,14 +96,20 @@ static int parse_log_level(const MotusOption *option, const char *text, char *ca
     return motus_option_name(option, text, names, 3, cause, size);
 }
 
+static int parse_progress(const MotusOption *option, const char *text, char *cause, size_t size) {
+    static const char *const names[] = {"auto", "json", "none"}; // by MotusProgressStyle
+    return motus_option_name(option, text, names, 3, cause, size);
+}
+
 static int parse(MotusEncodeOptions *o, int argc, char **argv) {
     MotusEncoderConfig *c = &o->config;
     MotusFilterList *filters = &o->filters;
     MotusRateOptions *r = &o->rate;
     const char *input = NULL;
     const MotusOption options[] = {
-        MOTUS_TEXT("output", 'o', &o->outputs.stream, "FILE", "output file"),
+        MOTUS_TEXT("output", 'o', &o->outputs.stream, "FILE", "output file (beside the input)"),
         MOTUS_OPTION_INPUT(&input),
+        MOTUS_OPTIONS_OVERWRITE(&o->overwrite),
         {"crf", 0, &r->crf, motus_option_number, 0, 51, "N", "constant quality, as a QP (23)"},
         MOTUS_INT("qp", 'q', &r->qp, 0, 51, "constant QP of P pictures, 0..51"),
         {"bitrate", 'b', &r->bitrate, motus_option_kilobits, 0, 1000000000, "KBPS",
@@ -190,10 +197,12 @@ static int parse(MotusEncodeOptions *o, int argc, char **argv) {
         MOTUS_FLAG("quiet", &o->quiet, "no live line, no notes and no summary; losses are told"),
         {"log-level", 0, &o->log_level, parse_log_level, 0, 0, "NAME",
          "error, warning (as --quiet) or info (info)"},
+        {"progress", 0, &o->progress, parse_progress, 0, 0, "NAME",
+         "auto, json or none (auto: a live line on a terminal)"},
         {0},
     };
     const char *operands[2];
-    const MotusCommand command = {"encode", "INPUT -o OUTPUT [options]", about, options, operands,
+    const MotusCommand command = {"encode", "INPUT [-o OUTPUT] [options]", about, options, operands,
                                   2};
     const int status = motus_options_parse_quietly(&command, argc, argv, o->note);
     return status < 0
@@ -237,11 +246,32 @@ static int check_table(const char *option, const char *path) {
     return motus_usage_error("encode", "%s %s: must end in .csv or .npy", option, path);
 }
 
+// Names the output after the input. A name that the user did not choose replaces no file unasked.
+static int name_output(MotusEncodeOptions *o) {
+    static const char *const endings[MOTUS_FORMATS] = {".264", ".mp4", ".mov", ".mkv", ".ts"};
+#ifdef MOTUS_HAVE_MEDIA
+    const MotusFormat usual = MOTUS_FORMAT_MP4;
+#else
+    const MotusFormat usual = MOTUS_FORMAT_H264;
+#endif
+    struct stat st;
+    if (!motus_output_beside(o->input, endings[o->format < 0 ? usual : (MotusFormat)o->format],
+                             o->default_output, sizeof o->default_output))
+        return motus_usage_error("encode", "the output is missing: -o FILE");
+    o->outputs.stream = o->default_output;
+    if (o->overwrite != MOTUS_OVERWRITE_ASK || stat(o->default_output, &st) ||
+        (isatty(STDIN_FILENO) && isatty(STDERR_FILENO)))
+        return -1;
+    return motus_usage_error("encode",
+                             "%s: exists already; -o names another output, -y replaces it",
+                             motus_shown(o->default_output));
+}
+
 static int check(MotusEncodeOptions *o) {
     MotusEncodeNames *names = &o->outputs;
     if (!o->input || !*o->input) return motus_usage_error("encode", "the input is missing");
-    if (!names->stream) return motus_usage_error("encode", "the output is missing: -o FILE");
-    int status = check_table("--mvs", names->mvs);
+    int status = names->stream ? -1 : name_output(o);
+    if (status < 0) status = check_table("--mvs", names->mvs);
     if (status < 0) status = check_table("--field", names->field);
     if (status < 0) status = check_table("--mvs-in", o->mvs_in);
     if (status >= 0) return status;
@@ -260,7 +290,8 @@ static int check(MotusEncodeOptions *o) {
     if (status < 0) status = motus_check_sequence_name("encode", "--recon", names->recon);
     if (status < 0) status = motus_rate_options_apply(&o->rate, &o->config);
     if (status < 0) status = check_devices(o);
-    return status < 0 ? choose_format(o) : status;
+    if (status < 0) status = choose_format(o);
+    return status < 0 ? motus_may_overwrite(o->overwrite, outputs, 6) : status;
 }
 
 MotusEncodeOptions motus_encode_options_default(void) {

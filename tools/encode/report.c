@@ -43,6 +43,11 @@ double motus_totals_kbps(const MotusTotals *t, const MotusEncodeReport *job) {
     return 8e-3 * (double)t->bytes / (double)t->frames * job->config.fps.num / job->config.fps.den;
 }
 
+void motus_progress_fields(const MotusTotals *t, const MotusEncodeReport *job, char text[64]) {
+    snprintf(text, 64, ", \"kbps\": %.1f, \"bytes\": %llu", motus_totals_kbps(t, job),
+             (unsigned long long)t->bytes);
+}
+
 // Returns per cent.
 static double share(uint64_t part, uint64_t whole) {
     return whole ? 100.0 * (double)part / (double)whole : 0;

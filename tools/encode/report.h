@@ -43,6 +43,9 @@ double motus_totals_psnr(const MotusTotals *totals, const MotusEncodeReport *job
 // Returns kb/s at the sequence's frame rate; 0 without frames.
 double motus_totals_kbps(const MotusTotals *totals, const MotusEncodeReport *job);
 
+// Writes the members that --progress json has beside the frames: ", \"kbps\": ...".
+void motus_progress_fields(const MotusTotals *totals, const MotusEncodeReport *job, char text[64]);
+
 // Writes "2 pictures lost, 1 picture repaired, ...", or "" without damage.
 void motus_damage_text(const MotusDamage *damage, char text[160]);
 

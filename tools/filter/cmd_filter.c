@@ -29,6 +29,7 @@ typedef struct FilterOptions {
     MotusReaderOptions reader;
     int size[2], frames, threads, quiet;
     MotusBackend backend;
+    MotusOverwrite overwrite;
 } FilterOptions;
 
 static int parse(FilterOptions *o, int argc, char **argv) {
@@ -37,6 +38,7 @@ static int parse(FilterOptions *o, int argc, char **argv) {
     const MotusOption options[] = {
         MOTUS_TEXT("output", 'o', &o->output, "FILE", "output file"),
         MOTUS_OPTION_INPUT(&input),
+        MOTUS_OPTIONS_OVERWRITE(&o->overwrite),
         {"equalize", 0, list, motus_option_equalize, 0, 0, "[=SETTINGS]", "spread the histogram"},
         {"denoise", 0, list, motus_option_denoise, 0, 0, "STRENGTH",
          "remove noise by wavelet thresholds"},
@@ -76,7 +78,8 @@ static int parse(FilterOptions *o, int argc, char **argv) {
                                      {list->background, "the background, an input"}};
     const char *outputs[] = {o->output, o->plot};
     status = motus_check_names("filter", inputs, 2, outputs, 2);
-    return status < 0 ? motus_check_sequence_name("filter", "-o", o->output) : status;
+    if (status < 0) status = motus_check_sequence_name("filter", "-o", o->output);
+    return status < 0 ? motus_may_overwrite(o->overwrite, outputs, 2) : status;
 }
 
 // ---- The plot -----------------------------------------------------------------------------------

@@ -230,12 +230,12 @@ static MotusStatus write_report(const Run *r, MotusError *error) {
 
 // Encodes a file; returns the exit status. `line` receives the last line it printed.
 static int encode(const MotusBatch *b, char *input, char *output, char *line, size_t size) {
-    static char name[] = "encode", to[] = "-o", end[] = "--", quiet[] = "--quiet";
+    static char name[] = "encode", to[] = "-o", end[] = "--", quiet[] = "--quiet", yes[] = "-y";
     MotusEncodeOptions o = motus_encode_options_default();
-    char **argv = malloc(((size_t)b->argc + 8) * sizeof *argv);
+    char **argv = malloc(((size_t)b->argc + 9) * sizeof *argv);
     int argc = 0;
     if (!argv) return MOTUS_EXIT_FAILURE;
-    argv[argc++] = name;
+    argv[argc++] = name, argv[argc++] = yes; // a file's question would hold up its rank
     for (int i = 0; i < b->argc; i++) argv[argc++] = b->argv[i];
     argv[argc++] = quiet, argv[argc++] = to, argv[argc++] = output, argv[argc++] = end,
     argv[argc++] = input;

@@ -33,7 +33,7 @@ static MotusStatus write_picture(MotusMaster *m, const uint8_t *data, int64_t si
                           m->totals.frames);
     const MotusPacket packet = motus_picture_packet(&header, data + sizeof header);
     const MotusTime time = {packet.pts, packet.duration};
-    char more[80];
+    char more[80], fields[64];
     motus_totals_add(&m->totals, &packet, header.ssim);
     const int used =
         snprintf(more, sizeof more, "  %d rank%s  ", m->ranks, m->ranks > 1 ? "s" : "");
@@ -42,7 +42,8 @@ static MotusStatus write_picture(MotusMaster *m, const uint8_t *data, int64_t si
     else
         snprintf(more + used, sizeof more - (size_t)used, "%.1f kb/s",
                  motus_totals_kbps(&m->totals, &m->report));
-    motus_progress_show(&m->progress, m->totals.frames, more);
+    motus_progress_fields(&m->totals, &m->report, fields);
+    motus_progress_show_as(&m->progress, m->totals.frames, more, m->pass->first ? "" : fields);
     if (m->pass->first)
         return motus_mpi_log_add(m->pass, (const char *)packet.data, packet.size, error);
     return motus_encode_outputs_picture(&m->outputs, &m->report, &packet, time, header.ssim, error);

@@ -259,7 +259,7 @@ static MotusStatus run(MotusMaster *m, MotusError *error) {
     if (total >= 0) total -= o->seek;
     if (o->frames && (total < 0 || total > o->frames)) total = o->frames;
     m->report.known_variable = m->report.variable = motus_reader_info(m->reader)->variable;
-    m->progress = motus_progress_begin(total, o->quiet);
+    m->progress = motus_progress_begin_as(o->progress, total, o->quiet);
     m->began = m->first_request = motus_seconds();
     MotusStatus status = serve(m, error);
     m->report.seconds = motus_seconds() - m->began;

@@ -8,6 +8,7 @@
 #include "motus/me.h"
 #include "tools/cli/cmd.h"
 #include "tools/cli/options.h"
+#include "tools/cli/outputs.h"
 #include "tools/cli/signals.h"
 #include "tools/search/field_file.h"
 
@@ -38,6 +39,7 @@ typedef struct SearchOptions {
     MotusReaderOptions reader;
     int size[2], format; // MotusFieldFormat; -1: by the output's name
     MotusMeConfig me;    // without size, which the input gives
+    MotusOverwrite overwrite;
 } SearchOptions;
 
 typedef struct SearchJob {
@@ -61,6 +63,7 @@ static int parse(SearchOptions *o, int argc, char **argv) {
     const MotusOption options[] = {
         MOTUS_TEXT("output", 'o', &o->output, "FIELD", "output file, .csv, .npy or .flo"),
         MOTUS_OPTION_INPUT(&input),
+        MOTUS_OPTIONS_OVERWRITE(&o->overwrite),
         MOTUS_INT("range", 0, &me->range, 1, MOTUS_MAX_RANGE, "search +-N samples (16)"),
         {"subpel", 0, &me->subpel, motus_option_subpel, 0, 0, "LEVEL",
          "full, half or quarter sample vectors (quarter)"},
@@ -98,7 +101,8 @@ static int parse(SearchOptions *o, int argc, char **argv) {
     o->reader.log = motus_print_log, o->reader.opaque = &o->quiet,
     o->reader.interrupted = motus_signal_caught;
     const MotusInputName name = {o->input, "the input"};
-    return motus_check_names("search", &name, 1, &o->output, 1);
+    status = motus_check_names("search", &name, 1, &o->output, 1);
+    return status < 0 ? motus_may_overwrite(o->overwrite, &o->output, 1) : status;
 }
 
 static MotusStatus open_all(SearchJob *s) {
