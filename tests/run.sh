@@ -122,6 +122,7 @@ if ! tools/deps.sh --test; then
     exit 1
 fi
 tools/deps.sh --browser || echo "SKIP  no Chromium: the test of reports will be skipped"
+tools/deps.sh --python || echo "SKIP  no PyAV or aiortc: their tests in Python will be skipped"
 tools/deps.sh --gstreamer || echo "SKIP  no GStreamer: its plug-in is neither built nor tested"
 tools/deps.sh --ffmpeg-source ||
     echo "SKIP  no source package of FFmpeg: nothing tests the encoder libmotus"

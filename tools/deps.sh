@@ -10,6 +10,7 @@ tests=(libavfilter-dev libcunit1-dev libopenh264-dev ffmpeg python3 python3-nump
     python3-setuptools python3-pip x264 libopenmpi-dev openmpi-bin libx265-dev valgrind
     libffmpeg-nvenc-dev libmfx-dev)
 browser=(chromium)
+python=(python3-av python3-aiortc)
 gstreamer=(libgstreamer1.0-dev libgstreamer-plugins-base1.0-dev gstreamer1.0-tools
     gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-plugins-bad gstreamer1.0-nice
     python3-gi gir1.2-gst-plugins-base-1.0 gir1.2-gst-plugins-bad-1.0)
@@ -18,12 +19,13 @@ lint=(clang-format-14 clang-tidy cppcheck shellcheck)
 
 usage() {
     cat <<TXT
-usage: tools/deps.sh [--build] [--test] [--browser] [--gstreamer] [--bench] [--lint] [--list]
+usage: tools/deps.sh [--build] [--test] [--browser] [--python] [--gstreamer] [--bench] [--lint] [--list]
        tools/deps.sh --ffmpeg-source
   --build      compiler, CMake, Ninja, FFmpeg's libraries, cJSON (always included)
   --test       also for the tests (default): CUnit, ffmpeg, x264, Open MPI, libx265, Python with
                NumPy and pytest; and libavfilter, which deinterlaces
   --browser    also Chromium, in which the tests open reports (440 MB on the disk)
+  --python     also PyAV and aiortc, for sound and WebRTC in Python's tests
   --gstreamer  also GStreamer, for the plug-in and its tests
   --bench      also for comparisons: x264, ffmpeg, time, OpenCV
   --lint       also the tools of tools/lint.sh
@@ -72,6 +74,7 @@ for option in "$@"; do
     --test) wanted+=("${tests[@]}") ;;
     --browser) wanted+=("${browser[@]}") ;;
     --gstreamer) wanted+=("${gstreamer[@]}") ;;
+    --python) wanted+=("${python[@]}") ;;
     --bench) wanted+=("${bench[@]}") ;;
     --lint) wanted+=("${lint[@]}") ;;
     --list) list=1 ;;

@@ -29,10 +29,9 @@ class Audio:
 
     def __init__(self, rate: int, channels: int, config: bytes, packets: Iterator[Any]) -> None:
         self.rate, self.channels, self.config = rate, channels, config
-        self._packets = self._numbered(packets)
-        self._next: Sample | None = None
+        self._packets: Iterator[Sample] = self._numbered(packets)
         self.delay = 0
-        self._next = next(self._packets, None)
+        self._next: Sample | None = next(self._packets, None)
 
     def _numbered(self, packets: Iterator[Any]) -> Iterator[Sample]:
         """Yields packets without gaps from time 0 on; the delay is what lay before 0."""
@@ -45,6 +44,10 @@ class Audio:
                 self.delay = max(-start, 0)
             yield bytes(packet), time, _BLOCK
             time += _BLOCK
+
+    def close(self) -> None:
+        """Closes the file and the encoder."""
+        self._packets, self._next = iter(()), None
 
     def until(self, time: Fraction) -> list[Sample]:
         """Returns the next samples, those that begin before `time` (seconds)."""
@@ -64,11 +67,15 @@ def _encoded(av: Any, rate: int, layout: str, frames: Iterator[Any]) -> Audio:
     resampler = av.AudioResampler("fltp", layout, rate, _BLOCK)
 
     def packets() -> Iterator[Any]:
-        for frame in frames:
-            for part in resampler.resample(frame):
+        try:
+            for frame in frames:
+                for part in resampler.resample(frame):
+                    yield from codec.encode(part)
+            for part in resampler.resample(None):
                 yield from codec.encode(part)
-        for part in resampler.resample(None):
-            yield from codec.encode(part)
+        except GeneratorExit:
+            codec.encode(None)  # it complains of frames that are left
+            raise
         yield from codec.encode(None)
 
     return Audio(rate, len(codec.layout.channels), bytes(codec.extradata), packets())
@@ -82,9 +89,9 @@ def _of_file(path: str) -> Audio:
     stream = container.streams.audio[0]
     codec = stream.codec_context
     if codec.name == "aac" and codec.extradata:
-        return Audio(codec.sample_rate, codec.channels, bytes(codec.extradata),
+        return Audio(codec.sample_rate, len(codec.layout.channels), bytes(codec.extradata),
                      container.demux(stream))
-    layout = _LAYOUTS.get(codec.channels, "stereo")
+    layout = _LAYOUTS.get(len(codec.layout.channels), "stereo")
     return _encoded(av, codec.sample_rate, layout, container.decode(stream))
 
 

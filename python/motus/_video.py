@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from io import BytesIO
 from typing import IO, Any, Iterable, Iterator, Protocol
 
+from ._audio import Audio, audio_of
 from ._errors import ArgumentError
 from ._frames import picture_of
 from ._mp4_file import Mp4File, put_in_front
@@ -69,6 +70,7 @@ class Video:
             settings.setdefault("device", picture.device)
         self._encoder = encoder = Encoder(*picture.size, self._fps, **settings)
         if self._container == "mp4":
+            self._audio = audio_of(self._audio)
             self._muxer = (encoder.mp4_file(self._audio) if self._fragment is None
                            else encoder.mp4(self._fragment, audio=self._audio))
         return encoder
@@ -97,6 +99,8 @@ class Video:
     def close(self) -> None:
         if self._encoder is not None:
             self._encoder.close()
+        if isinstance(self._audio, Audio):
+            self._audio.close()
 
 
 # ---- Where it goes -------------------------------------------------------------------------------

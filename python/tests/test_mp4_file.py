@@ -1,7 +1,10 @@
 """Ordinary MP4: index in front, exact times, sound; judged by ffprobe and ffmpeg."""
 # SPDX-License-Identifier: BSD-2-Clause
 import io
+import os
 import struct
+import subprocess
+import sys
 from fractions import Fraction
 
 import numpy as np
@@ -163,6 +166,19 @@ def test_samples(ffmpeg, tmp_path, fragment, channels, dtype, form):
     assert ("moof" in [name for name, _ in boxes(data)]) == (fragment is not None)
 
 
+def test_nothing_is_printed(tmp_path):
+    """Also if the sound is longer than the pictures: the encoder of AAC has frames left then."""
+    pytest.importorskip("av")
+    code = ("import sys, numpy, motus; sound = (numpy.zeros(480000, 'f4'), 48000)\n"
+            "video = numpy.zeros((30, 64, 64, 3), 'u1')\n"
+            "motus.encode(video, sys.argv[1], backend='cpu', audio=sound)\n"
+            "pieces = motus.stream(video, backend='cpu', audio=sound); next(pieces), next(pieces)")
+    environment = {**os.environ, "PYTHONPATH": os.path.dirname(os.path.dirname(motus.__file__))}
+    run = subprocess.run([sys.executable, "-c", code, str(tmp_path / "x.mp4")], text=True,
+                         env=environment, check=True, capture_output=True)
+    assert (run.stdout, run.stderr) == ("", "")
+
+
 def test_the_sound_is_where_its_pictures_are(tmp_path):
     """A beep at one second."""
     pytest.importorskip("av")
@@ -179,7 +195,6 @@ def test_the_sound_is_where_its_pictures_are(tmp_path):
                                            ("flac", "flac"), ("aac", "mkv")])
 def test_a_file(ffmpeg, tmp_path, codec, ending):
     """AAC with its configuration is copied, everything else becomes AAC."""
-    import subprocess
     pytest.importorskip("av")
     source, path = tmp_path / f"in.{ending}", tmp_path / "x.mp4"
     subprocess.run(["ffmpeg", "-v", "error", "-f", "lavfi", "-i", "sine=440:duration=1:sample_rate="
@@ -218,7 +233,6 @@ def test_pictures_are_no_sound(rgb, tmp_path):
 
 
 def test_without_pyav(rgb, monkeypatch):
-    import sys
     monkeypatch.setitem(sys.modules, "av", None)
     with pytest.raises(motus.UnsupportedError, match="needs PyAV"):
         motus.encode(rgb, audio="x.wav", **CPU)
