@@ -77,46 +77,6 @@ typedef struct MotusMbSyntax {
     int qp_delta;      // mb_qp_delta, if it has one
 } MotusMbSyntax;
 
-// Units in the order of the syntax. Luma and chroma: a block each, in coding order; I_PCM: 16
-// samples each.
-enum {
-    MOTUS_UNIT_RUN, // mb_skip_run
-    MOTUS_UNIT_MODE,
-    MOTUS_UNIT_MV,
-    MOTUS_UNIT_CBP, // coded_block_pattern and mb_qp_delta
-    MOTUS_UNIT_LUMA_DC,
-    MOTUS_UNIT_LUMA,
-    MOTUS_UNIT_CHROMA_DC = MOTUS_UNIT_LUMA + 16,
-    MOTUS_UNIT_CHROMA = MOTUS_UNIT_CHROMA_DC + 2,
-    MOTUS_UNITS = MOTUS_UNIT_CHROMA + 8,
-};
-
-// Kinds of bits in statistics; mb_skip_run and alignment count as mode.
-enum { MOTUS_BITS_MODE, MOTUS_BITS_MV, MOTUS_BITS_LUMA, MOTUS_BITS_CHROMA, MOTUS_BIT_KINDS };
-
-MOTUS_HD int motus_unit_kind(int unit) {
-    if (unit >= MOTUS_UNIT_CHROMA_DC) return MOTUS_BITS_CHROMA;
-    return unit >= MOTUS_UNIT_LUMA_DC ? MOTUS_BITS_LUMA
-           : unit == MOTUS_UNIT_MV    ? MOTUS_BITS_MV
-                                      : MOTUS_BITS_MODE;
-}
-
-// Returns the mask of an MB's units, bit i standing for unit i; 0 for P_Skip.
-MOTUS_HD uint32_t motus_mb_units(const MotusMb *mb, int p_slice) {
-    const uint32_t luma = 0xFFFFu << MOTUS_UNIT_LUMA, chroma = 0xFFu << MOTUS_UNIT_CHROMA;
-    uint32_t units = 1u << MOTUS_UNIT_MODE | (p_slice ? 1u << MOTUS_UNIT_RUN : 0);
-    if (mb->type == MOTUS_MB_P_SKIP) return 0;
-    if (mb->type == MOTUS_MB_I_PCM) return units | luma | chroma;
-    units |= 1u << MOTUS_UNIT_CBP;
-    if (!motus_mb_is_intra(mb)) units |= 1u << MOTUS_UNIT_MV;
-    if (mb->type == MOTUS_MB_I_16x16) units |= 1u << MOTUS_UNIT_LUMA_DC;
-    for (int q = 0; q < 4; q++)
-        if (mb->cbp >> q & 1) units |= 15u << (MOTUS_UNIT_LUMA + 4 * q);
-    if (mb->cbp >> 4) units |= 3u << MOTUS_UNIT_CHROMA_DC;
-    if (mb->cbp >> 4 == 2) units |= chroma;
-    return units;
-}
-
 // Writes mb_type, and the intra modes or sub_mb_type.
 MOTUS_HD void motus_put_mode(MotusBits *bits, const MotusMbSyntax *s) {
     const MotusMb *mb = s->mb;
@@ -153,25 +113,13 @@ MOTUS_HD void motus_put_cbp(MotusBits *bits, const MotusMbSyntax *s) {
 // Writes the levels of a block. All kinds of blocks share one path, so that the lanes of a warp do
 // not diverge.
 MOTUS_HD void motus_put_block(MotusBits *bits, const MotusMbSyntax *s, int unit) {
-    const MotusMbCoef *coef = s->coef;
-    const int ac = s->mb->type == MOTUS_MB_I_16x16; // luma blocks carry AC only
-    int blk = 0, n = 15;
-    const int16_t *level;
-    if (unit >= MOTUS_UNIT_CHROMA) {
-        blk = 16 + unit - MOTUS_UNIT_CHROMA;
-        level = coef->chroma_ac[0][0] + 16 * (blk - 16) + 1;
-    } else if (unit >= MOTUS_UNIT_CHROMA_DC) {
-        level = coef->chroma_dc[unit - MOTUS_UNIT_CHROMA_DC], n = 4;
-    } else if (unit >= MOTUS_UNIT_LUMA) {
-        blk = motus_blk_at(unit - MOTUS_UNIT_LUMA);
-        level = coef->luma[blk] + ac, n = 16 - ac;
-    } else {
-        level = coef->luma_dc, n = 16;
-    }
-    const int dc = n == 4 || unit == MOTUS_UNIT_LUMA_DC;
-    const int nc = n == 4 ? -1 : motus_cavlc_nc_at(s->mb->total_coeff, &s->neighbours, blk);
-    if (dc || s->mb->total_coeff[blk])
-        motus_cavlc_residual(bits, level, n, nc);
+    const MotusCodedBlock block = motus_unit_block(s->mb, s->coef, unit);
+    const int dc = block.blk < 0;
+    const int nc = block.n == 4
+                       ? -1
+                       : motus_cavlc_nc_at(s->mb->total_coeff, &s->neighbours, dc ? 0 : block.blk);
+    if (dc || s->mb->total_coeff[block.blk])
+        motus_cavlc_residual(bits, block.level, block.n, nc);
     else // its levels are undefined
         motus_put_vlc(bits, motus_cavlc_token(motus_cavlc_token_class(nc), 0, 0));
 }

@@ -189,11 +189,33 @@ static void write_cropping(MotusBits *bits, const MotusSequenceSettings *setting
     motus_bits_ue(bits, (uint32_t)bottom);
 }
 
+// Constraint flags, in their byte of the SPS.
+enum {
+    OBEYS_BASELINE = 0x80, // constraint_set0_flag
+    OBEYS_MAIN = 0x40,     // constraint_set1_flag
+    ONLY_FRAMES = 0x08,    // constraint_set4_flag, from Main on
+    NO_B_PICTURES = 0x04,  // constraint_set5_flag, from Main on
+};
+
+// profile_idc and constraint flags by profile.
+static const uint8_t profiles[MOTUS_PROFILES][2] = {
+    [MOTUS_PROFILE_BASELINE] = {66, OBEYS_BASELINE | OBEYS_MAIN},
+    [MOTUS_PROFILE_MAIN] = {77, OBEYS_MAIN | ONLY_FRAMES | NO_B_PICTURES},
+    [MOTUS_PROFILE_HIGH] = {100, ONLY_FRAMES | NO_B_PICTURES},
+};
+
 void motus_write_sps(MotusBits *bits, const MotusSequenceSettings *settings) {
-    motus_bits_put(bits, 8, 66);   // profile_idc
-    motus_bits_put(bits, 8, 0xC0); // constraint_set0_flag and constraint_set1_flag
+    motus_bits_put(bits, 8, profiles[settings->profile][0]);
+    motus_bits_put(bits, 8, profiles[settings->profile][1]);
     motus_bits_put(bits, 8, (uint32_t)settings->level->level_idc);
     motus_bits_ue(bits, 0); // seq_parameter_set_id
+    if (settings->profile == MOTUS_PROFILE_HIGH) {
+        motus_bits_ue(bits, 1); // chroma_format_idc: 4:2:0
+        motus_bits_ue(bits, 0); // bit_depth_luma_minus8
+        motus_bits_ue(bits, 0); // bit_depth_chroma_minus8
+        put_flag(bits, 0);      // qpprime_y_zero_transform_bypass_flag
+        put_flag(bits, 0);      // seq_scaling_matrix_present_flag
+    }
     motus_bits_ue(bits, (uint32_t)settings->log2_max_frame_num - 4);
     motus_bits_ue(bits, 2); // pic_order_cnt_type: output order is coding order
     motus_bits_ue(bits, 1); // max_num_ref_frames
@@ -209,15 +231,15 @@ void motus_write_sps(MotusBits *bits, const MotusSequenceSettings *settings) {
 }
 
 void motus_write_pps(MotusBits *bits, const MotusSequenceSettings *settings) {
-    motus_bits_ue(bits, 0);     // pic_parameter_set_id
-    motus_bits_ue(bits, 0);     // seq_parameter_set_id
-    put_flag(bits, 0);          // entropy_coding_mode_flag: CAVLC
-    put_flag(bits, 0);          // bottom_field_pic_order_in_frame_present_flag
-    motus_bits_ue(bits, 0);     // num_slice_groups_minus1
-    motus_bits_ue(bits, 0);     // num_ref_idx_l0_default_active_minus1
-    motus_bits_ue(bits, 0);     // num_ref_idx_l1_default_active_minus1
-    put_flag(bits, 0);          // weighted_pred_flag
-    motus_bits_put(bits, 2, 0); // weighted_bipred_idc
+    motus_bits_ue(bits, 0);          // pic_parameter_set_id
+    motus_bits_ue(bits, 0);          // seq_parameter_set_id
+    put_flag(bits, settings->cabac); // entropy_coding_mode_flag
+    put_flag(bits, 0);               // bottom_field_pic_order_in_frame_present_flag
+    motus_bits_ue(bits, 0);          // num_slice_groups_minus1
+    motus_bits_ue(bits, 0);          // num_ref_idx_l0_default_active_minus1
+    motus_bits_ue(bits, 0);          // num_ref_idx_l1_default_active_minus1
+    put_flag(bits, 0);               // weighted_pred_flag
+    motus_bits_put(bits, 2, 0);      // weighted_bipred_idc
     motus_bits_se(bits, settings->pic_init_qp - 26);
     motus_bits_se(bits, 0); // pic_init_qs_minus26
     motus_bits_se(bits, 0); // chroma_qp_index_offset
@@ -300,6 +322,7 @@ void motus_write_slice_header(MotusBits *bits, const MotusSequenceSettings *sett
     }
     put_flag(bits, 0); // IDR: no_output_of_prior_pics_flag; else adaptive_ref_pic_marking_mode_flag
     if (slice->idr) put_flag(bits, 0); // long_term_reference_flag
+    if (slice->cabac && slice->p_slice) motus_bits_ue(bits, (uint32_t)slice->cabac_init_idc);
     motus_bits_se(bits, slice->qp - settings->pic_init_qp);
     motus_bits_ue(bits, slice->deblock ? 0 : 1); // disable_deblocking_filter_idc
     if (slice->deblock) {

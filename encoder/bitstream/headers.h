@@ -42,6 +42,8 @@ const MotusLevel *motus_level_for_rate(const MotusLevel *level, int64_t rate, in
 
 // Contents of the parameter sets.
 typedef struct MotusSequenceSettings {
+    MotusProfile profile;
+    int cabac;         // else CAVLC
     int width, height; // visible luma samples, even
     MotusRational fps;
     MotusColour colour;
@@ -68,9 +70,10 @@ typedef struct MotusSliceSettings {
     uint32_t frame_num;
     int qp;
     int deblock;
+    int cabac, cabac_init_idc; // else CAVLC; 0..2, of P slices
 } MotusSliceSettings;
 
-// Write RBSPs. SPS: Constrained Baseline (profile_idc 66 with constraint_set0 and 1),
+// Write RBSPs. SPS: profile_idc 66, 77 or 100 with the constraint flags that hold (A.2),
 // pic_order_cnt_type 2.
 void motus_write_sps(MotusBits *bits, const MotusSequenceSettings *settings);
 void motus_write_pps(MotusBits *bits, const MotusSequenceSettings *settings);

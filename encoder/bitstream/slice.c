@@ -11,7 +11,7 @@
 // Returns the state after row y alone; qp -1: the row has no mb_qp_delta.
 static MotusSliceState find_end(const MotusCodedMbs *mbs, int y) {
     const MotusMb *row = mbs->mb + (ptrdiff_t)y * mbs->mb_width;
-    MotusSliceState end = {0, -1};
+    MotusSliceState end = {.qp = -1};
     int x = mbs->mb_width;
     while (x > 0 && row[x - 1].type == MOTUS_MB_P_SKIP) x--;
     end.skip_run = (uint32_t)(mbs->mb_width - x);
@@ -29,10 +29,10 @@ static int begins_slice(const MotusCodedMbs *mbs, int y) {
 // last row.
 static MotusSliceState propagate(MotusSliceState *rows, const MotusCodedMbs *mbs, int from, int to,
                                  int slice_qp) {
-    MotusSliceState now = {0, slice_qp};
+    MotusSliceState now = {.qp = slice_qp};
     for (int y = from; y < to; y++) {
         const MotusSliceState end = rows[y];
-        if (begins_slice(mbs, y)) now = (MotusSliceState){0, slice_qp};
+        if (begins_slice(mbs, y)) now = (MotusSliceState){.qp = slice_qp};
         rows[y] = now;
         now.skip_run =
             end.skip_run == (uint32_t)mbs->mb_width ? now.skip_run + end.skip_run : end.skip_run;
@@ -52,12 +52,20 @@ static void finalize_skips(MotusCodedMbs *mbs, int y) {
     for (int i = y * mbs->mb_width; i < (y + 1) * mbs->mb_width; i++) finalize_skip(mbs, i);
 }
 
-static void finalize_qps(MotusCodedMbs *mbs, int y, int qp) {
-    MotusMb *row = mbs->mb + (ptrdiff_t)y * mbs->mb_width;
-    for (int x = 0; x < mbs->mb_width; x++) {
-        motus_mb_finalize_qp(&row[x], qp);
-        if (motus_mb_has_qp_delta(&row[x])) qp = row[x].qp;
+// Finalizes the QP of MB i, and its contexts. Returns the QP that mb_qp_delta behind it refers to.
+static int finalize_qp(MotusCodedMbs *mbs, int i, int qp_before) {
+    MotusMb *mb = &mbs->mb[i];
+    motus_mb_finalize_qp(mb, qp_before);
+    if (mbs->context) {
+        const MotusNeighbours neighbours = motus_neighbours_at(mbs, i);
+        motus_mb_context_set(&mbs->context[i], mb, &mbs->coef[i], &neighbours,
+                             motus_qp_delta(mb->qp, qp_before));
     }
+    return motus_mb_has_qp_delta(mb) ? mb->qp : qp_before;
+}
+
+static void finalize_qps(MotusCodedMbs *mbs, int y, int qp) {
+    for (int i = y * mbs->mb_width; i < (y + 1) * mbs->mb_width; i++) qp = finalize_qp(mbs, i, qp);
 }
 
 void motus_finalize_mbs(MotusCodedMbs *mbs, int slice_qp) {
@@ -140,13 +148,12 @@ static void put_mb(MotusMbWriter *writer, const MotusMbSyntax *s) {
 
 void motus_finalize_mb(MotusCodedMbs *mbs, int i, const MotusSliceState *state) {
     finalize_skip(mbs, i);
-    motus_mb_finalize_qp(&mbs->mb[i], state->qp);
+    finalize_qp(mbs, i, state->qp);
 }
 
-void motus_write_mb(MotusMbWriter *writer, const MotusCodedMbs *mbs, int p_slice, int i,
-                    MotusSliceState *state) {
+static void write_cavlc_mb(MotusMbWriter *writer, const MotusCodedMbs *mbs, int i,
+                           MotusSliceState *state) {
     const MotusMb *mb = &mbs->mb[i];
-    count_kind(mb, &writer->stats);
     if (mb->type == MOTUS_MB_P_SKIP) {
         state->skip_run++;
         return;
@@ -156,7 +163,7 @@ void motus_write_mb(MotusMbWriter *writer, const MotusCodedMbs *mbs, int p_slice
         .coef = &mbs->coef[i],
         .neighbours = motus_neighbours_at(mbs, i),
         .src = motus_mb_source(mbs->src, i % mbs->mb_width, i / mbs->mb_width),
-        .p_slice = p_slice,
+        .p_slice = writer->slice->p_slice,
         .skip_run = state->skip_run,
         .qp_delta = motus_qp_delta(mb->qp, state->qp)};
     put_mb(writer, &syntax);
@@ -164,10 +171,112 @@ void motus_write_mb(MotusMbWriter *writer, const MotusCodedMbs *mbs, int p_slice
     state->skip_run = 0;
 }
 
-static void put_row(MotusMbWriter *writer, const MotusCodedMbs *mbs, int p_slice, int y,
+// ---- CABAC --------------------------------------------------------------------------------------
+
+static void code(MotusMbWriter *writer, const MotusSymbols *symbols, int kind) {
+    const size_t before = motus_cabac_bits(&writer->cabac);
+    motus_cabac_code(&writer->cabac, symbols);
+    writer->count[kind] += motus_cabac_bits(&writer->cabac) - before;
+}
+
+// Codes end_of_slice_flag.
+static void code_end(MotusMbWriter *writer, int is_end) {
+    uint16_t symbol[1];
+    MotusSymbols symbols = {symbol, 0};
+    motus_put_bin(&symbols, MOTUS_CTX_TERMINATE, is_end);
+    code(writer, &symbols, MOTUS_BITS_MODE);
+}
+
+static void code_samples(MotusMbWriter *writer, const MotusMbSource *src) {
+    MotusCabac *cabac = &writer->cabac;
+    const size_t before = motus_cabac_bits(cabac);
+    motus_cabac_finish(cabac);
+    writer->count[MOTUS_BITS_MODE] += motus_cabac_bits(cabac) - before;
+    for (int p = 0; p < 3; p++) {
+        const int size = p ? 8 : 16;
+        for (int row = 0; row < size; row++)
+            motus_cabac_bytes(cabac, src->plane[p] + row * src->stride[p], (size_t)size);
+        writer->count[p ? MOTUS_BITS_CHROMA : MOTUS_BITS_LUMA] += (uint64_t)(8 * size * size);
+    }
+    motus_cabac_restart(cabac);
+}
+
+static void write_cabac_mb(MotusMbWriter *writer, const MotusCodedMbs *mbs, int i,
+                           MotusSliceState *state) {
+    const MotusMb *mb = &mbs->mb[i];
+    const MotusCabacMb syntax = {.mb = mb,
+                                 .coef = &mbs->coef[i],
+                                 .own = &mbs->context[i],
+                                 .neighbours = motus_neighbours_at(mbs, i),
+                                 .a = &mbs->context[i] - 1,
+                                 .b = &mbs->context[i] - mbs->mb_width,
+                                 .qp_delta_before = state->qp_delta,
+                                 .p_slice = writer->slice->p_slice};
+    uint16_t symbol[MOTUS_MB_SYMBOLS];
+    if (state->has_mb) code_end(writer, 0);
+    for (uint32_t units = motus_mb_symbol_units(mb, syntax.p_slice); units; units &= units - 1) {
+        const int unit = motus_bit_length(units & (0u - units)) - 1;
+        MotusSymbols symbols = {symbol, 0};
+        motus_put_unit_symbols(&symbols, &syntax, unit);
+        code(writer, &symbols, motus_unit_kind(unit));
+    }
+    if (mb->type == MOTUS_MB_I_PCM) {
+        const MotusMbSource src = motus_mb_source(mbs->src, i % mbs->mb_width, i / mbs->mb_width);
+        code_samples(writer, &src);
+    }
+    if (motus_mb_has_qp_delta(mb)) state->qp = mb->qp;
+    state->qp_delta = mbs->context[i].qp_delta;
+}
+
+// ---- Both ---------------------------------------------------------------------------------------
+
+void motus_begin_slice_data(MotusMbWriter *writer, const MotusSliceSettings *slice) {
+    MotusBits *bits = &writer->bits;
+    writer->slice = slice;
+    if (!slice->cabac) return;
+    while (motus_bits_count(bits) % 8) motus_bits_put(bits, 1, 1); // cabac_alignment_one_bit
+    motus_bits_align_zero(bits);
+    motus_cabac_begin(&writer->cabac, slice->p_slice ? 1 + slice->cabac_init_idc : 0, slice->qp,
+                      bits->data + bits->size, bits->capacity - bits->size);
+}
+
+void motus_write_mb(MotusMbWriter *writer, const MotusCodedMbs *mbs, int i,
+                    MotusSliceState *state) {
+    count_kind(&mbs->mb[i], &writer->stats);
+    (writer->slice->cabac ? write_cabac_mb : write_cavlc_mb)(writer, mbs, i, state);
+    state->has_mb = 1;
+}
+
+size_t motus_written_bits(const MotusMbWriter *writer) {
+    return motus_bits_count(&writer->bits) +
+           (writer->slice->cabac ? motus_cabac_bits(&writer->cabac) : 0);
+}
+
+size_t motus_written_bytes(const MotusMbWriter *writer) {
+    return writer->bits.size + (writer->slice->cabac ? writer->cabac.size : 0);
+}
+
+void motus_end_slice(MotusMbWriter *writer, const MotusSliceState *state) {
+    MotusBits *bits = &writer->bits;
+    if (writer->slice->cabac) {
+        code_end(writer, 1);
+        motus_cabac_finish(&writer->cabac);
+        bits->size += writer->cabac.size;
+        bits->overflow |= writer->cabac.overflow;
+        return;
+    }
+    if (state->skip_run) {
+        const size_t before = motus_bits_count(bits);
+        motus_bits_ue(bits, state->skip_run);
+        writer->count[MOTUS_BITS_MODE] += motus_bits_count(bits) - before;
+    }
+    motus_bits_trailing(bits);
+}
+
+static void put_row(MotusMbWriter *writer, const MotusCodedMbs *mbs, int y,
                     MotusSliceState *state) {
     for (int i = y * mbs->mb_width; i < (y + 1) * mbs->mb_width; i++)
-        motus_write_mb(writer, mbs, p_slice, i, state);
+        motus_write_mb(writer, mbs, i, state);
 }
 
 void motus_add_written(const MotusMbWriter *writer, MotusPictureStats *stats) {
@@ -190,10 +299,11 @@ static void join(MotusBits *bits, MotusMbWriter *row) {
 }
 
 static void put_floating_row(MotusMbWriter *row, uint8_t *data, size_t capacity,
-                             const MotusCodedMbs *mbs, int p_slice, int y, MotusSliceState start) {
-    *row = (MotusMbWriter){.floating = 1};
+                             const MotusSliceSettings *slice, const MotusCodedMbs *mbs, int y,
+                             MotusSliceState start) {
+    *row = (MotusMbWriter){.slice = slice, .floating = 1};
     motus_bits_init(&row->bits, data, capacity);
-    put_row(row, mbs, p_slice, y, &start);
+    put_row(row, mbs, y, &start);
     if (row->in_tail)
         row->n_tail = pad(&row->tail);
     else
@@ -202,12 +312,14 @@ static void put_floating_row(MotusMbWriter *row, uint8_t *data, size_t capacity,
 
 // Writes rows [from, to) in parallel, each into its own part of the buffer, and joins them in
 // place: as every row fits its part, bits only move towards the front. Returns 0 if a row does not
-// fit or memory is missing; *bits, *state and *stats are then unchanged.
-static int put_rows_parallel(MotusBits *bits, const MotusCodedMbs *mbs, int from, int to,
-                             int p_slice, MotusSliceState *state, MotusPictureStats *stats) {
+// fit or memory is missing; *writer, *state and *stats are then unchanged.
+static int put_rows_parallel(MotusMbWriter *writer, const MotusCodedMbs *mbs, int from, int to,
+                             MotusSliceState *state, MotusPictureStats *stats) {
     const int height = to - from;
+    MotusBits *bits = &writer->bits;
     const size_t first = bits->size + 4; // after what is still in the cache
-    if (mbs->threads == 1 || height > MAX_ROWS || first > bits->capacity) return 0;
+    if (writer->slice->cabac || mbs->threads == 1 || height > MAX_ROWS || first > bits->capacity)
+        return 0;
     const size_t part = (bits->capacity - first) / (size_t)height;
     MotusMbWriter *rows = motus_alloc((size_t)height, sizeof *rows);
     if (!rows) return 0;
@@ -221,8 +333,8 @@ static int put_rows_parallel(MotusBits *bits, const MotusCodedMbs *mbs, int from
         end = propagate(starts, mbs, from, to, state->qp);
 #pragma omp for schedule(dynamic, 1)
         for (int k = 0; k < height; k++)
-            put_floating_row(&rows[k], bits->data + first + (size_t)k * part, part, mbs, p_slice,
-                             from + k, starts[from + k]);
+            put_floating_row(&rows[k], bits->data + first + (size_t)k * part, part, writer->slice,
+                             mbs, from + k, starts[from + k]);
     }
     for (int y = 0; y < height; y++) overflow |= rows[y].bits.overflow | rows[y].tail.overflow;
     for (int y = 0; y < height && !overflow; y++) {
@@ -234,25 +346,16 @@ static int put_rows_parallel(MotusBits *bits, const MotusCodedMbs *mbs, int from
     return !overflow;
 }
 
-void motus_end_slice(MotusBits *bits, const MotusSliceState *state, MotusPictureStats *stats) {
-    if (state->skip_run) {
-        size_t before = motus_bits_count(bits);
-        motus_bits_ue(bits, state->skip_run);
-        stats->bits_mode += motus_bits_count(bits) - before;
-    }
-    motus_bits_trailing(bits);
-}
-
 void motus_write_slice_data(MotusBits *bits, const MotusCodedMbs *mbs, int from, int to,
-                            int p_slice, int slice_qp, MotusPictureStats *stats) {
-    MotusSliceState state = {0, slice_qp};
-    if (!put_rows_parallel(bits, mbs, from, to, p_slice, &state, stats)) {
-        MotusMbWriter writer = {.bits = *bits};
-        for (int y = from; y < to; y++) put_row(&writer, mbs, p_slice, y, &state);
-        motus_add_written(&writer, stats);
-        *bits = writer.bits;
-    }
-    motus_end_slice(bits, &state, stats);
+                            const MotusSliceSettings *slice, MotusPictureStats *stats) {
+    MotusSliceState state = {.qp = slice->qp};
+    MotusMbWriter writer = {.bits = *bits};
+    motus_begin_slice_data(&writer, slice);
+    if (!put_rows_parallel(&writer, mbs, from, to, &state, stats))
+        for (int y = from; y < to; y++) put_row(&writer, mbs, y, &state);
+    motus_end_slice(&writer, &state);
+    motus_add_written(&writer, stats);
+    *bits = writer.bits;
 }
 
 // ---- Motion vectors -----------------------------------------------------------------------------

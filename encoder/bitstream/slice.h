@@ -3,21 +3,22 @@
 #ifndef ENCODER_BITSTREAM_SLICE_H
 #define ENCODER_BITSTREAM_SLICE_H
 
-#include "encoder/bitstream/bits_core.h"
+#include "encoder/bitstream/cabac.h"
+#include "encoder/bitstream/cabac_mb_core.h"
 #include "encoder/bitstream/cavlc_mb_core.h"
 #include "encoder/bitstream/headers.h"
 #include "encoder/mb/coded_mbs.h"
 
 // ---- Whole rows ---------------------------------------------------------------------------------
 
-// Finalizes the MBs of a decided picture: P_Skip, and the QP of MBs without mb_qp_delta. slice_qp:
-// QP of every slice.
+// Finalizes the MBs of a decided picture: P_Skip, the QP of MBs without mb_qp_delta, and
+// mbs->context. slice_qp: QP of every slice.
 void motus_finalize_mbs(MotusCodedMbs *mbs, int slice_qp);
 
 // Writes slice_data() of MB rows [from, to), which are finalized, and its trailing bits, after a
-// slice header. Adds kinds and bits to *stats.
+// slice header. Adds kinds and bits to *stats. CABAC needs mbs->context.
 void motus_write_slice_data(MotusBits *bits, const MotusCodedMbs *mbs, int from, int to,
-                            int p_slice, int slice_qp, MotusPictureStats *stats);
+                            const MotusSliceSettings *slice, MotusPictureStats *stats);
 
 // ---- MB by MB, for slices that begin anywhere ---------------------------------------------------
 
@@ -25,13 +26,21 @@ void motus_write_slice_data(MotusBits *bits, const MotusCodedMbs *mbs, int from,
 typedef struct MotusSliceState {
     uint32_t skip_run; // P_Skip MBs since the last coded one
     int qp;            // of the last MB with mb_qp_delta, else the slice's
+    int qp_delta;      // mb_qp_delta of the last MB; 0 without it
+    int has_mb;        // an MB has been written
 } MotusSliceState;
 
-// Writer of MBs, with counts. I_PCM samples are byte-aligned in the slice. While the bit position
-// of the first MB is unknown (`floating`), everything after the mb_type of the first I_PCM goes to
-// `tail`, which joining aligns.
+// Writer of MBs, with counts. A copy takes back what was written since, because bytes once written
+// never change.
+//
+// With CABAC the coder's bytes follow those of `bits`. In CAVLC I_PCM samples are byte-aligned in
+// the slice: while the bit position of the first MB is unknown (`floating`), everything after the
+// mb_type of the first I_PCM goes to `tail`, which joining aligns.
 typedef struct MotusMbWriter {
-    MotusBits bits, tail;
+    MotusBits bits;
+    MotusCabac cabac; // with slice->cabac
+    const MotusSliceSettings *slice;
+    MotusBits tail;
     int floating;
     int in_tail;      // `tail` is being written
     size_t n, n_tail; // bits of both
@@ -39,15 +48,21 @@ typedef struct MotusMbWriter {
     MotusPictureStats stats; // kinds of MBs
 } MotusMbWriter;
 
+// Begins slice data behind the slice header in writer->bits. *slice must outlive the writer.
+void motus_begin_slice_data(MotusMbWriter *writer, const MotusSliceSettings *slice);
+
 // Finalizes MB i; *state: that of its slice.
 void motus_finalize_mb(MotusCodedMbs *mbs, int i, const MotusSliceState *state);
 
 // Writes MB i, which is finalized, and advances *state.
-void motus_write_mb(MotusMbWriter *writer, const MotusCodedMbs *mbs, int p_slice, int i,
-                    MotusSliceState *state);
+void motus_write_mb(MotusMbWriter *writer, const MotusCodedMbs *mbs, int i, MotusSliceState *state);
 
-// Writes the end of a slice with its trailing bits.
-void motus_end_slice(MotusBits *bits, const MotusSliceState *state, MotusPictureStats *stats);
+// Returns the bits written so far, and the whole bytes of them that will not change.
+size_t motus_written_bits(const MotusMbWriter *writer);
+size_t motus_written_bytes(const MotusMbWriter *writer);
+
+// Writes the end of a slice with its trailing bits; all is in writer->bits then.
+void motus_end_slice(MotusMbWriter *writer, const MotusSliceState *state);
 
 // Adds the writer's counts to *stats.
 void motus_add_written(const MotusMbWriter *writer, MotusPictureStats *stats);

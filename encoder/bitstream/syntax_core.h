@@ -64,47 +64,98 @@ MOTUS_HD void motus_mb_finalize_qp(MotusMb *mb, int qp_before) {
     if (!motus_mb_has_qp_delta(mb)) mb->qp = (uint8_t)(mb->type == MOTUS_MB_I_PCM ? 0 : qp_before);
 }
 
-// ---- Bits in CAVLC ------------------------------------------------------------------------------
-
-// An MB's share of mb_skip_run: a skipped MB lengthens a run, a coded one ends it.
-#define MOTUS_SKIP_RUN_BITS 1
-
-// Returns the bits of coded_block_pattern, and of mb_qp_delta (counted as 1) if there is a
-// residual. The codes of table 9-4 have 2n + 1 bits. A word per chroma pattern holds n for each
-// luma pattern, because a look-up in memory would delay the decision. The suite cavlc derives the
-// words from motus_cavlc_cbp_code.
-MOTUS_HD uint32_t motus_cbp_bits(int cbp, int intra4x4) {
-    // clang-format off
-    const uint64_t
-        none = intra4x4 ? MOTUS_PACK16(3, 2, 4, 4, 4, 5, 4, 5, 3, 5, 5, 4, 3, 4, 3, 3, 1)
-                        : MOTUS_PACK16(3, 0, 1, 2, 3, 2, 3, 4, 3, 2, 4, 3, 3, 3, 4, 4, 3),
-        dc   = intra4x4 ? MOTUS_PACK16(3, 4, 5, 5, 4, 5, 4, 5, 2, 5, 5, 4, 2, 4, 2, 3, 1)
-                        : MOTUS_PACK16(3, 1, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 4),
-        ac   = intra4x4 ? MOTUS_PACK16(3, 5, 5, 5, 4, 5, 4, 5, 3, 5, 5, 4, 3, 4, 3, 4, 0)
-                        : MOTUS_PACK16(3, 2, 4, 4, 4, 4, 4, 5, 4, 4, 5, 4, 4, 4, 4, 5, 3);
-    // clang-format on
-    const uint64_t lengths = cbp < 16 ? none : cbp < 32 ? dc : ac;
-    return 2 * ((uint32_t)(lengths >> (3 * (cbp & 15))) & 7) + 1 + (cbp != 0);
+// Sets what CABAC needs of a finalized MB. qp_delta: mb_qp_delta if it has one.
+MOTUS_HD void motus_mb_context_set(MotusMbContext *context, const MotusMb *mb,
+                                   const MotusMbCoef *coef, const MotusNeighbours *neighbours,
+                                   int qp_delta) {
+    const MotusMv none = {0, 0};
+    MotusPartition parts[16];
+    MotusMv mvd[16];
+    for (int blk = 0; blk < 16; blk++) context->mvd[blk] = none;
+    const int n = mb->type == MOTUS_MB_P_SKIP ? 0 : motus_mb_partitions(mb, parts);
+    if (n) motus_mb_mvd(mb, neighbours, mvd);
+    for (int i = 0; i < n; i++)
+        for (int y = parts[i].y; y < parts[i].y + parts[i].height; y++)
+            for (int x = parts[i].x; x < parts[i].x + parts[i].width; x++)
+                context->mvd[4 * y + x] = mvd[i];
+    context->qp_delta = (int8_t)(motus_mb_has_qp_delta(mb) ? qp_delta : 0);
+    int luma = 0, cb = 0, cr = 0;
+    for (int i = 0; i < 16 && mb->type == MOTUS_MB_I_16x16; i++) luma |= coef->luma_dc[i];
+    for (int i = 0; i < 4 && mb->cbp >> 4; i++)
+        cb |= coef->chroma_dc[0][i], cr |= coef->chroma_dc[1][i];
+    context->dc =
+        (uint8_t)(mb->type == MOTUS_MB_I_PCM ? 7 : (luma != 0) | (cb != 0) << 1 | (cr != 0) << 2);
 }
 
-// Returns the bits of an intra MB besides the residual. i4_mode_bits: of the modes of Intra4x4, 1
-// for a predicted mode, 4 for another.
-MOTUS_HD uint32_t motus_intra_bits(const MotusMb *mb, uint32_t i4_mode_bits, int p_slice) {
-    uint32_t bits = (uint32_t)motus_ue_bits(mb->intra_chroma_pred_mode) +
-                    (uint32_t)motus_ue_bits(motus_mb_type_code(mb, p_slice));
-    if (p_slice) bits += MOTUS_SKIP_RUN_BITS;
-    return mb->type == MOTUS_MB_I_4x4 ? bits + i4_mode_bits + motus_cbp_bits(mb->cbp, 1)
-                                      : bits + 1; // mb_qp_delta
+// ---- Units --------------------------------------------------------------------------------------
+
+// Units in the order of the syntax. Luma and chroma: a block each, in coding order; I_PCM: 16
+// samples each.
+enum {
+    MOTUS_UNIT_RUN, // mb_skip_run; in CABAC mb_skip_flag
+    MOTUS_UNIT_MODE,
+    MOTUS_UNIT_MV,
+    MOTUS_UNIT_CBP, // coded_block_pattern and mb_qp_delta
+    MOTUS_UNIT_LUMA_DC,
+    MOTUS_UNIT_LUMA,
+    MOTUS_UNIT_CHROMA_DC = MOTUS_UNIT_LUMA + 16,
+    MOTUS_UNIT_CHROMA = MOTUS_UNIT_CHROMA_DC + 2,
+    MOTUS_UNITS = MOTUS_UNIT_CHROMA + 8,
+};
+
+// Kinds of bits in statistics; mb_skip_run and alignment count as mode.
+enum { MOTUS_BITS_MODE, MOTUS_BITS_MV, MOTUS_BITS_LUMA, MOTUS_BITS_CHROMA, MOTUS_BIT_KINDS };
+
+MOTUS_HD int motus_unit_kind(int unit) {
+    if (unit >= MOTUS_UNIT_CHROMA_DC) return MOTUS_BITS_CHROMA;
+    return unit >= MOTUS_UNIT_LUMA_DC ? MOTUS_BITS_LUMA
+           : unit == MOTUS_UNIT_MV    ? MOTUS_BITS_MV
+                                      : MOTUS_BITS_MODE;
 }
 
-// Returns the bits of an inter MB besides the residual. mv_bits: of its mvd_l0.
-MOTUS_HD uint32_t motus_inter_bits(const MotusMb *mb, uint32_t mv_bits) {
-    if (mb->type == MOTUS_MB_P_SKIP) return MOTUS_SKIP_RUN_BITS;
-    uint32_t bits = MOTUS_SKIP_RUN_BITS +
-                    (uint32_t)motus_ue_bits((uint32_t)(mb->type - MOTUS_MB_P_16x16)) + mv_bits;
-    if (mb->type == MOTUS_MB_P_8x8)
-        for (int q = 0; q < 4; q++) bits += (uint32_t)motus_ue_bits(mb->sub_type[q]);
-    return bits + motus_cbp_bits(mb->cbp, 0);
+// Returns the mask of an MB's units, bit i standing for unit i; 0 for P_Skip.
+MOTUS_HD uint32_t motus_mb_units(const MotusMb *mb, int p_slice) {
+    const uint32_t luma = 0xFFFFu << MOTUS_UNIT_LUMA, chroma = 0xFFu << MOTUS_UNIT_CHROMA;
+    uint32_t units = 1u << MOTUS_UNIT_MODE | (p_slice ? 1u << MOTUS_UNIT_RUN : 0);
+    if (mb->type == MOTUS_MB_P_SKIP) return 0;
+    if (mb->type == MOTUS_MB_I_PCM) return units | luma | chroma;
+    units |= 1u << MOTUS_UNIT_CBP;
+    if (!motus_mb_is_intra(mb)) units |= 1u << MOTUS_UNIT_MV;
+    if (mb->type == MOTUS_MB_I_16x16) units |= 1u << MOTUS_UNIT_LUMA_DC;
+    for (int q = 0; q < 4; q++)
+        if (mb->cbp >> q & 1) units |= 15u << (MOTUS_UNIT_LUMA + 4 * q);
+    if (mb->cbp >> 4) units |= 3u << MOTUS_UNIT_CHROMA_DC;
+    if (mb->cbp >> 4 == 2) units |= chroma;
+    return units;
+}
+
+// Levels of a unit from MOTUS_UNIT_LUMA_DC on. category: ctxBlockCat (table 9-42).
+typedef struct MotusCodedBlock {
+    const int16_t *level;
+    int n;   // 4, 15 or 16
+    int blk; // of total_coeff; -1: DC
+    int category;
+} MotusCodedBlock;
+
+MOTUS_HD MotusCodedBlock motus_unit_block(const MotusMb *mb, const MotusMbCoef *coef, int unit) {
+    const int ac = mb->type == MOTUS_MB_I_16x16; // luma blocks carry AC only
+    MotusCodedBlock block;
+    if (unit >= MOTUS_UNIT_CHROMA) {
+        block.blk = 16 + unit - MOTUS_UNIT_CHROMA;
+        block.level = coef->chroma_ac[0][0] + 16 * (block.blk - 16) + 1;
+        block.n = 15, block.category = 4;
+    } else if (unit >= MOTUS_UNIT_CHROMA_DC) {
+        block.level = coef->chroma_dc[unit - MOTUS_UNIT_CHROMA_DC];
+        block.n = 4, block.blk = -1, block.category = 3;
+    } else if (unit >= MOTUS_UNIT_LUMA) {
+        block.blk = motus_blk_at(unit - MOTUS_UNIT_LUMA);
+        block.level = coef->luma[block.blk] + ac;
+        block.n = 16 - ac, block.category = ac ? 1 : 2;
+    } else {
+        block.level = coef->luma_dc;
+        block.n = 16, block.blk = -1, block.category = 0;
+    }
+    return block;
 }
 
 #endif

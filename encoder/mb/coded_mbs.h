@@ -14,6 +14,7 @@ typedef struct MotusCodedMbs {
     const MotusFrame *src;  // whole MBs; I_PCM samples. Not owned
     MotusMb *mb;
     MotusMbCoef *coef;
+    MotusMbContext *context; // with CABAC, else NULL
 } MotusCodedMbs;
 
 static inline MotusNeighbours motus_neighbours_at(const MotusCodedMbs *mbs, int i) {

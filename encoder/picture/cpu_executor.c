@@ -31,7 +31,8 @@ typedef struct Coder {
     MotusFramePool pool;
     MotusFrame *rec, *ref; // whole MBs
     uint8_t *rbsp, *nal;
-    int *cut_first; // n_mb, with config.slice_max_size (MotusSliceCut)
+    int *cut_first;          // n_mb, with config.slice_max_size (MotusSliceCut)
+    MotusMbContext *context; // n_mb, with CABAC
     MotusCodedMv *mvs;
     // The picture between begin() and finish().
     MotusPictureInput input;
@@ -66,6 +67,9 @@ static MotusStatus alloc_buffers(Coder *c) {
     if (s->config.slice_max_size && !(c->cut_first = motus_alloc(n, sizeof *c->cut_first)))
         return MOTUS_ERR_MEMORY;
     MotusStatus status = motus_picture_state_alloc(&c->pic, s->mb_width, s->mb_height, 1);
+    if (!status && s->sequence.cabac && !(c->context = motus_alloc(n, sizeof *c->context)))
+        status = MOTUS_ERR_MEMORY;
+    c->pic.mbs.context = c->context;
     c->pic.mbs.slice_first = s->slices.first;
     c->pic.row_order = s->slices.row_order;
     if (!status) status = motus_ref_luma_alloc(&c->ref_luma, 16 * s->mb_width, 16 * s->mb_height);
@@ -79,7 +83,7 @@ static size_t coder_bytes(const MotusStream *s, int slots) {
     size_t per_mb = 16 * sizeof(MotusCodedMv) + 2 * sizeof(MotusMv) + 3 * sizeof(MotusMb) +
                     sizeof(MotusMbCoef) + sizeof(MotusCandidates) + 3 * sizeof(uint32_t) +
                     2 * sizeof(uint16_t) + 1 + MOTUS_BLOCKS * (sizeof(MotusMv) + 2 + 4) +
-                    sizeof(int);
+                    sizeof(int) + (s->sequence.cabac ? sizeof(MotusMbContext) : 0);
     return n * per_mb + s->rbsp_capacity + motus_nal_bound(s->rbsp_capacity) + 7 * samples;
 }
 
@@ -96,6 +100,7 @@ static void close_coder(void **coder) {
     motus_free(c->rbsp);
     motus_free(c->nal);
     motus_free(c->cut_first);
+    motus_free(c->context);
     motus_free(c->mvs);
     motus_free(c->centre);
     motus_free(c->last_mv);
@@ -186,7 +191,7 @@ static MotusStatus write_slice(Coder *c, int from, int to) {
     MotusBits bits;
     motus_bits_init(&bits, c->rbsp, c->stream->rbsp_capacity);
     motus_write_slice_header(&bits, &c->stream->sequence, &slice);
-    motus_write_slice_data(&bits, &c->pic.mbs, from, to, slice.p_slice, params->qp, &c->stats);
+    motus_write_slice_data(&bits, &c->pic.mbs, from, to, &slice, &c->stats);
     if (bits.overflow) return MOTUS_ERR_INTERNAL;
     c->size += motus_nal_write(c->nal + c->size, 2, params->idr ? MOTUS_NAL_IDR : MOTUS_NAL_SLICE,
                                c->rbsp, bits.size);

@@ -20,8 +20,8 @@ typedef struct Slice {
 typedef struct Walk {
     const MotusSliceCut *cut;
     MotusPictureState *pic;
-    int p_slice;
-    size_t size; // bytes in cut->nal
+    MotusSliceSettings slice; // but for first_mb
+    size_t size;              // bytes in cut->nal
     int n_slices;
     MotusPictureStats *stats;
 } Walk;
@@ -43,16 +43,17 @@ static size_t count_escapes(const uint8_t *rbsp, size_t from, size_t to, int *ze
 static Slice begin_slice(const Walk *walk, int i) {
     const MotusSliceCut *cut = walk->cut;
     const MotusSliceSettings settings = motus_slice_settings(cut->stream, cut->params, i);
-    Slice s = {.begin = i, .state = {0, cut->params->qp}};
+    Slice s = {.begin = i, .state = {.qp = cut->params->qp}};
     motus_bits_init(&s.writer.bits, cut->rbsp, cut->stream->rbsp_capacity);
     motus_write_slice_header(&s.writer.bits, &cut->stream->sequence, &settings);
+    motus_begin_slice_data(&s.writer, &walk->slice);
     return s;
 }
 
 static MotusStatus end_slice(Walk *walk, Slice *s) {
     const MotusSliceCut *cut = walk->cut;
-    MotusBits *bits = &s->writer.bits;
-    motus_end_slice(bits, &s->state, walk->stats);
+    const MotusBits *bits = &s->writer.bits;
+    motus_end_slice(&s->writer, &s->state);
     motus_add_written(&s->writer, walk->stats);
     if (bits->overflow) return MOTUS_ERR_INTERNAL;
     walk->size +=
@@ -64,23 +65,24 @@ static MotusStatus end_slice(Walk *walk, Slice *s) {
 
 // Returns the bytes of the NAL unit, start code excluded, if the slice ended here.
 static size_t nal_bytes(Slice *s) {
-    MotusBits *bits = &s->writer.bits, end = *bits;
-    MotusPictureStats unused = {0};
-    s->escapes += count_escapes(bits->data, s->scanned, bits->size, &s->zeros);
-    s->scanned = bits->size;
-    motus_end_slice(&end, &s->state, &unused); // writes behind bits->size only
+    MotusMbWriter end = s->writer;
+    const uint8_t *data = end.bits.data;
+    const size_t written = motus_written_bytes(&end);
+    s->escapes += count_escapes(data, s->scanned, written, &s->zeros);
+    s->scanned = written;
+    motus_end_slice(&end, &s->state); // writes behind these bytes only
     int zeros = s->zeros;
-    return 1 + end.size + s->escapes + count_escapes(end.data, bits->size, end.size, &zeros);
+    return 1 + end.bits.size + s->escapes + count_escapes(data, written, end.bits.size, &zeros);
 }
 
 // Finalizes and writes MB i. Returns 1 if the MB and its slice stay within their limits.
 static int put(const Walk *walk, Slice *s, int i) {
     const uint32_t run = s->state.skip_run;
-    const size_t before = motus_bits_count(&s->writer.bits);
+    const size_t before = motus_written_bits(&s->writer);
     motus_finalize_mb(&walk->pic->mbs, i, &s->state);
-    motus_write_mb(&s->writer, &walk->pic->mbs, walk->p_slice, i, &s->state);
-    const size_t bits = motus_bits_count(&s->writer.bits) - before,
-                 of_run = walk->p_slice ? (size_t)motus_ue_bits(run) : 0;
+    motus_write_mb(&s->writer, &walk->pic->mbs, i, &s->state);
+    const size_t bits = motus_written_bits(&s->writer) - before,
+                 of_run = walk->slice.p_slice ? (size_t)motus_ue_bits(run) : 0;
     return bits <= MAX_MB_BITS + of_run &&
            nal_bytes(s) <= (size_t)walk->cut->stream->config.slice_max_size;
 }
@@ -109,7 +111,7 @@ static void put_coarser(const Walk *walk, Slice *s, int i) {
     for (int qp = motus_mb_qp(cut->coding->qp, walk->pic->qp_offset, i); qp < 51;) {
         qp = motus_min(qp + QP_STEP, 51);
         *s = empty;
-        cut->passes->code_mb(walk->pic, cut->coding, walk->p_slice, i, qp);
+        cut->passes->code_mb(walk->pic, cut->coding, walk->slice.p_slice, i, qp);
         if (put(walk, s, i)) return;
     }
     *s = empty;
@@ -125,7 +127,7 @@ static int try_mb(const Walk *walk, Slice *s, int i) {
     const MotusSliceCut *cut = walk->cut;
     const Slice before = *s;
     cut->first[i] = s->begin;
-    cut->passes->code_mb(walk->pic, cut->coding, walk->p_slice, i, -1);
+    cut->passes->code_mb(walk->pic, cut->coding, walk->slice.p_slice, i, -1);
     if (put(walk, s, i)) return 1;
     *s = before;
     return 0;
@@ -149,7 +151,10 @@ static MotusStatus walk_all(Walk *walk) {
 
 MotusStatus motus_slice_cut_picture(const MotusSliceCut *cut, MotusPictureState *pic, size_t *size,
                                     int *n_slices, MotusPictureStats *stats) {
-    Walk walk = {.cut = cut, .pic = pic, .p_slice = !cut->params->idr, .stats = stats};
+    Walk walk = {.cut = cut,
+                 .pic = pic,
+                 .slice = motus_slice_settings(cut->stream, cut->params, 0),
+                 .stats = stats};
     const int *whole_rows = pic->mbs.slice_first;
     pic->mbs.slice_first = cut->first;
     const MotusStatus status = walk_all(&walk);

@@ -84,6 +84,11 @@ const char *motus_preset_name(MotusPreset preset) {
     return (unsigned)preset < MOTUS_PRESETS ? names[preset] : "unknown";
 }
 
+const char *motus_profile_name(MotusProfile profile) {
+    static const char *const names[MOTUS_PROFILES] = {"baseline", "main", "high"};
+    return (unsigned)profile < MOTUS_PROFILES ? names[profile] : "unknown";
+}
+
 MotusEffort motus_effort_of(const MotusEncoderConfig *config) {
     MotusEffort effort = presets[config->preset];
     if (config->range) effort.range = config->range;

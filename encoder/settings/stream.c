@@ -75,7 +75,8 @@ MotusEncoderConfig motus_encoder_config_default(int width, int height, MotusRati
                                 .scenecut = 40,
                                 .aq_strength = 1,
                                 .mb_tree = 1,
-                                .slices = 1};
+                                .slices = 1,
+                                .cabac = 1};
 }
 
 #define REFUSE(...) return motus_fail(error, MOTUS_ERR_ARGUMENT, __VA_ARGS__)
@@ -121,6 +122,7 @@ static MotusStatus check_picture(const MotusEncoderConfig *c, MotusError *error)
     if (c->partitions & ~MOTUS_MODES_ALL)
         REFUSE("unknown partition modes in mask 0x%x", (unsigned)c->partitions);
     if ((unsigned)c->preset >= MOTUS_PRESETS) REFUSE("unknown preset %d", (int)c->preset);
+    if ((unsigned)c->profile >= MOTUS_PROFILES) REFUSE("unknown profile %d", (int)c->profile);
     if (c->slices < 0) REFUSE("%d slices", c->slices);
     if (c->slice_max_size && c->slice_max_size < MOTUS_MIN_SLICE_SIZE)
         REFUSE("slices of at most %d bytes: the least is %d", c->slice_max_size,
@@ -198,7 +200,9 @@ static MotusStatus read_config(MotusEncoderConfig *to, const MotusEncoderConfig 
 
 static MotusSequenceSettings sequence_of(const MotusStream *s) {
     const MotusEncoderConfig *c = &s->config;
-    return (MotusSequenceSettings){.width = c->width,
+    return (MotusSequenceSettings){.profile = c->profile,
+                                   .cabac = c->cabac && c->profile != MOTUS_PROFILE_BASELINE,
+                                   .width = c->width,
                                    .height = c->height,
                                    .fps = c->fps,
                                    .colour = c->colour,
@@ -213,7 +217,9 @@ static MotusSequenceSettings sequence_of(const MotusStream *s) {
 static size_t rbsp_capacity(const MotusStream *s) {
     const size_t n_mb = (size_t)s->mb_width * (size_t)s->mb_height,
                  slices = s->config.slice_max_size ? n_mb : (size_t)s->slices.n;
-    return n_mb * MAX_MB_BYTES + slices * MAX_SLICE_BYTES + MOTUS_HEADER_BYTES;
+    // Decisions bound the bits that an MB takes in CAVLC.
+    return n_mb * MAX_MB_BYTES * (s->config.profile == MOTUS_PROFILE_BASELINE ? 1 : 2) +
+           slices * MAX_SLICE_BYTES + MOTUS_HEADER_BYTES;
 }
 
 MotusStatus motus_stream_open(MotusStream *s, const MotusEncoderConfig *config, MotusError *error) {
@@ -251,7 +257,8 @@ MotusSliceSettings motus_slice_settings(const MotusStream *s, const MotusPicture
         .p_slice = !params->idr,
         .frame_num = params->idr ? 0 : params->since_idr & ((1u << LOG2_MAX_FRAME_NUM) - 1),
         .qp = params->qp,
-        .deblock = s->config.deblock};
+        .deblock = s->config.deblock,
+        .cabac = s->sequence.cabac};
 }
 
 size_t motus_access_unit_begin(const MotusStream *s, const MotusPictureParams *params,

@@ -44,6 +44,18 @@ typedef enum MotusPreset {
     MOTUS_PRESETS,
 } MotusPreset;
 
+// Profiles (A.2), from the tools that every decoder has to those that take the fewest bits. A
+// profile allows tools: CABAC from Main on.
+typedef enum MotusProfile {
+    MOTUS_PROFILE_BASELINE, // Constrained Baseline
+    MOTUS_PROFILE_MAIN,
+    MOTUS_PROFILE_HIGH,
+    MOTUS_PROFILES,
+} MotusProfile;
+
+// Returns "baseline", "main" or "high"; "unknown" for other values. Static storage.
+MOTUS_API const char *motus_profile_name(MotusProfile profile);
+
 // Returns "slow", "medium", "fast" or "faster"; "unknown" for other values. Static storage.
 MOTUS_API const char *motus_preset_name(MotusPreset preset);
 
@@ -169,13 +181,16 @@ typedef struct MotusEncoderConfig {
     // Memory of packet data. MOTUS_MEMORY_DEVICE (CUDA only): the device that coded the picture
     // (MotusPacket.device_data); with stream_only just sizes and statistics come to the host.
     MotusMemory packet_memory;
+
+    MotusProfile profile; // above BASELINE: CPU only
+    int cabac;            // 0 = CAVLC also in profiles that allow CABAC
 } MotusEncoderConfig;
 
 // Returns the defaults: QP 26, I offset -3, keyint 250, preset medium with its range, quarter
 // samples, all partitions, deblocking, no delimiters, backend AUTO, the current device, GOP coders
-// from keyint and memory, one slice, packets in host memory, rate control QP.
-// For CRF and BITRATE: crf 23, QPs 0..51 in steps of 4, ip_ratio 1.26, lookahead 40, min_keyint 0,
-// scenecut 40, AQ off (strength 1), mb-tree on.
+// from keyint and memory, one slice, packets in host memory, profile BASELINE (CABAC above it),
+// rate control QP. For CRF and BITRATE: crf 23, QPs 0..51 in steps of 4, ip_ratio 1.26, lookahead
+// 40, min_keyint 0, scenecut 40, AQ off (strength 1), mb-tree on.
 MOTUS_API MotusEncoderConfig motus_encoder_config_default(int width, int height, MotusRational fps);
 
 // ---- Packets ------------------------------------------------------------------------------------

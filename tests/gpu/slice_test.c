@@ -119,7 +119,8 @@ static size_t write_slice(const Slice *s, const MotusCodedMbs *pic, int k, uint8
     motus_bits_init(&bits, rbsp, capacity);
     for (uint32_t i = 0; i < s->head.header_bits; i++)
         motus_bits_put(&bits, 1, s->head.header[i / 8] >> (7 - i % 8) & 1u);
-    motus_write_slice_data(&bits, pic, from, to, s->head.p_slice, s->head.qp, stats);
+    const MotusSliceSettings slice = {.p_slice = s->head.p_slice, .qp = s->head.qp};
+    motus_write_slice_data(&bits, pic, from, to, &slice, stats);
     CU_ASSERT_FATAL(!bits.overflow);
     return motus_nal_write(nal, s->head.nal_header >> 5, s->head.nal_header & 31, rbsp, bits.size);
 }

@@ -131,7 +131,7 @@ usage_errors() {
     refused 2 '-threads: no such option; did you mean --threads\?' encode in.y4m -o out.264 -threads 4
     refused 2 '--maxrate: no such option; did you mean --vbv-maxrate\?' encode in.y4m -o out.264 --maxrate 800k
     refused 2 '--preset medum: must be slow, medium, fast or faster; did you mean medium\?' encode in.y4m -o out.264 --preset medum
-    refused 2 '--profile high: is not written yet; motus writes baseline' encode in.y4m -o out.264 --profile high
+    refused 2 '--profile high10: must be baseline, main or high' encode in.y4m -o out.264 --profile high10
     refused 2 '--bframes 3: must be 0: motus codes .* no B pictures' encode in.y4m -o out.264 --bframes 3
     refused 2 '--bitrate 800m: is not a number of kilobits, like 800, 800k or 2M' encode in.y4m -o out.264 --bitrate 800m
     local bad

@@ -182,6 +182,12 @@ int motus_option_preset(const MotusOption *option, const char *text, char *cause
     return MOTUS_OPTION_NOTED;
 }
 
+int motus_option_profile(const MotusOption *option, const char *text, char *cause, size_t size) {
+    const char *names[MOTUS_PROFILES];
+    for (int i = 0; i < MOTUS_PROFILES; i++) names[i] = motus_profile_name((MotusProfile)i);
+    return motus_option_name(option, text, names, MOTUS_PROFILES, cause, size);
+}
+
 int motus_option_backend(const MotusOption *option, const char *text, char *cause, size_t size) {
     const char *names[MOTUS_BACKEND_CUDA + 1];
     for (int i = 0; i <= MOTUS_BACKEND_CUDA; i++) names[i] = motus_backend_name((MotusBackend)i);

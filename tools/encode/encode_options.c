@@ -66,24 +66,6 @@ static int parse_format(const MotusOption *option, const char *text, char *cause
     return motus_option_name(option, text, names, MOTUS_FORMATS, cause, size);
 }
 
-// Profiles by x264's names. Those that motus does not write are refused by name.
-static int parse_profile(const MotusOption *option, const char *text, char *cause, size_t size) {
-    static const struct {
-        const char *name;
-        int written;
-    } profiles[] = {{"baseline", 1}, {"main", 0},    {"high", 0},
-                    {"high10", 0},   {"high422", 0}, {"high444", 0}};
-    (void)option;
-    for (size_t i = 0; i < sizeof profiles / sizeof *profiles; i++) {
-        if (strcmp(text, profiles[i].name)) continue;
-        if (profiles[i].written) return 1;
-        snprintf(cause, size, "is not written yet; motus writes baseline (Constrained Baseline)");
-        return 0;
-    }
-    snprintf(cause, size, "must be baseline");
-    return 0;
-}
-
 static int parse_bframes(const MotusOption *option, const char *text, char *cause, size_t size) {
     if (!motus_option_int(option, text, cause, size) && strcmp(cause, "must be 0..0")) return 0;
     if (!*cause) return 1;
@@ -153,7 +135,9 @@ static int parse(MotusEncodeOptions *o, int argc, char **argv) {
          "BYTES", "largest NAL unit (no limit); on the CPU"},
         {"preset", 0, &c->preset, motus_option_preset, 0, 0, "NAME",
          "slow, medium, fast or faster (medium); x264's other names mean the nearest"},
-        {"profile", 0, NULL, parse_profile, 0, 0, "NAME", "baseline: what motus writes"},
+        {"profile", 0, &c->profile, motus_option_profile, 0, 0, "NAME",
+         "baseline, main or high (baseline); above baseline on the CPU"},
+        {"no-cabac", 0, &c->cabac, NULL, 0, 0, NULL, "CAVLC also above the Baseline profile"},
         {"bframes", 0, &o->bframes, parse_bframes, 0, 0, "N", "0: motus codes no B pictures"},
         MOTUS_FLAG("aud", &c->aud, "begin each picture with an access unit delimiter"),
         MOTUS_INT("frames", 'n', &o->frames, 1, INT_MAX, "encode at most N frames"),

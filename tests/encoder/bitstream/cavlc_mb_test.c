@@ -53,7 +53,8 @@ static int same_when_poisoned(MotusCodedMbs *pic, int p_slice, int qp, const uin
     MotusBits bits;
     random_mbs_poison(pic);
     motus_bits_init(&bits, again, sizeof again);
-    motus_write_slice_data(&bits, pic, 0, pic->mb_height, p_slice, qp, &stats);
+    const MotusSliceSettings slice = {.p_slice = p_slice, .qp = qp};
+    motus_write_slice_data(&bits, pic, 0, pic->mb_height, &slice, &stats);
     return bits.size == size && !memcmp(again, data, size);
 }
 
@@ -73,7 +74,8 @@ static void slices_read_back(void) {
                         round % 8 < 5 ? MBS_MIXED : (MbContent)(round / 8 % MBS_CONTENTS));
         motus_finalize_mbs(&pic, qp);
         motus_bits_init(&bits, data, sizeof data);
-        motus_write_slice_data(&bits, &pic, 0, H, p.p_slice, qp, &stats);
+        const MotusSliceSettings slice = {.p_slice = p.p_slice, .qp = qp};
+        motus_write_slice_data(&bits, &pic, 0, H, &slice, &stats);
         p.reader = (Reader){data, bits.size, 0, 0};
         read_slice(&p, parsed);
         MOTUS_CHECK(!p.reader.error && !bits.overflow && read_bits(&p.reader, 1) == 1 &&
@@ -138,7 +140,8 @@ static Written write_rows(const MotusCodedMbs *pic, int from, int to, int thread
     with.threads = threads;
     motus_bits_init(&bits, w.data, capacity);
     for (int i = 0; i < header; i++) motus_bits_put(&bits, 1, i % 3 == 0);
-    motus_write_slice_data(&bits, &with, from, to, p_slice, qp, &w.stats);
+    const MotusSliceSettings slice = {.p_slice = p_slice, .qp = qp};
+    motus_write_slice_data(&bits, &with, from, to, &slice, &w.stats);
     w.size = bits.size;
     w.overflow = bits.overflow;
     return w;

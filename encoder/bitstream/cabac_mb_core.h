@@ -1,0 +1,279 @@
+// Binarization of macroblocks (7.3.4, 7.3.5, 9.3.2, 9.3.3.1): an MB's units become symbols. No
+// unit depends on another one's symbols: a CPU makes them in order, a warp one per lane.
+// SPDX-License-Identifier: BSD-2-Clause
+#ifndef ENCODER_BITSTREAM_CABAC_MB_CORE_H
+#define ENCODER_BITSTREAM_CABAC_MB_CORE_H
+
+#include "encoder/bitstream/cabac_core.h"
+#include "encoder/bitstream/syntax_core.h"
+
+// Coded MB with the values that its syntax and its contexts depend on.
+typedef struct MotusCabacMb {
+    const MotusMb *mb;
+    const MotusMbCoef *coef;
+    const MotusMbContext *own;
+    MotusNeighbours neighbours;
+    const MotusMbContext *a, *b; // of the neighbours; undefined where there is none
+    int qp_delta_before;         // mb_qp_delta of the MB before it in the slice, else 0
+    int p_slice;
+} MotusCabacMb;
+
+// ---- mb_skip_flag, mb_type, sub_mb_type ---------------------------------------------------------
+
+MOTUS_HD void motus_put_skip_flag(MotusSymbols *s, const MotusCabacMb *m) {
+    const MotusMb *a = m->neighbours.a, *b = m->neighbours.b;
+    const int coded = (a && a->type != MOTUS_MB_P_SKIP) + (b && b->type != MOTUS_MB_P_SKIP);
+    motus_put_bin(s, MOTUS_CTX_SKIP + coded, m->mb->type == MOTUS_MB_P_SKIP);
+}
+
+// Puts an intra mb_type behind its first bin. context: of cbp's luma bin; spread: 1 in I slices,
+// where the bins behind it have contexts of their own.
+MOTUS_HD void motus_put_intra_type(MotusSymbols *s, const MotusMb *mb, int context, int spread) {
+    const int mode = mb->intra16x16_pred_mode, chroma = mb->cbp >> 4;
+    motus_put_bin(s, MOTUS_CTX_TERMINATE, mb->type == MOTUS_MB_I_PCM);
+    if (mb->type == MOTUS_MB_I_PCM) return;
+    motus_put_bin(s, context, mb->cbp & 15);
+    motus_put_bin(s, context + 1, chroma);
+    if (chroma) motus_put_bin(s, context + 1 + spread, chroma == 2);
+    motus_put_bin(s, context + 2 + spread, mode >> 1);
+    motus_put_bin(s, context + 2 + 2 * spread, mode & 1);
+}
+
+MOTUS_HD void motus_put_mb_type(MotusSymbols *s, const MotusCabacMb *m) {
+    const MotusMb *mb = m->mb, *a = m->neighbours.a, *b = m->neighbours.b;
+    if (!m->p_slice) {
+        const int larger = (a && a->type != MOTUS_MB_I_4x4) + (b && b->type != MOTUS_MB_I_4x4);
+        motus_put_bin(s, MOTUS_CTX_I_TYPE + larger, mb->type != MOTUS_MB_I_4x4);
+        if (mb->type != MOTUS_MB_I_4x4) motus_put_intra_type(s, mb, MOTUS_CTX_I_TYPE + 3, 1);
+        return;
+    }
+    motus_put_bin(s, MOTUS_CTX_P_TYPE, motus_mb_is_intra(mb));
+    if (motus_mb_is_intra(mb)) {
+        motus_put_bin(s, MOTUS_CTX_I_TYPE_IN_P, mb->type != MOTUS_MB_I_4x4);
+        if (mb->type != MOTUS_MB_I_4x4) motus_put_intra_type(s, mb, MOTUS_CTX_I_TYPE_IN_P + 1, 0);
+        return;
+    }
+    const int divided = mb->type == MOTUS_MB_P_16x8 || mb->type == MOTUS_MB_P_8x16;
+    motus_put_bin(s, MOTUS_CTX_P_TYPE + 1, divided);
+    motus_put_bin(s, MOTUS_CTX_P_TYPE + 2 + divided,
+                  mb->type == MOTUS_MB_P_8x8 || mb->type == MOTUS_MB_P_16x8);
+}
+
+MOTUS_HD void motus_put_sub_type(MotusSymbols *s, int sub_type) {
+    motus_put_bin(s, MOTUS_CTX_SUB_TYPE, sub_type == MOTUS_SUB_8x8);
+    if (sub_type == MOTUS_SUB_8x8) return;
+    motus_put_bin(s, MOTUS_CTX_SUB_TYPE + 1, sub_type != MOTUS_SUB_8x4);
+    if (sub_type != MOTUS_SUB_8x4)
+        motus_put_bin(s, MOTUS_CTX_SUB_TYPE + 2, sub_type == MOTUS_SUB_4x8);
+}
+
+// ---- Intra modes --------------------------------------------------------------------------------
+
+MOTUS_HD void motus_put_intra4x4_mode(MotusSymbols *s, const MotusCabacMb *m, int blk) {
+    const int mode = m->mb->intra4x4_pred_mode[blk],
+              predicted = motus_intra4x4_predicted_mode(m->mb, &m->neighbours, blk),
+              rest = mode - (mode > predicted);
+    motus_put_bin(s, MOTUS_CTX_INTRA4x4_PREDICTED, mode == predicted);
+    for (int i = 0; i < 3 && mode != predicted; i++)
+        motus_put_bin(s, MOTUS_CTX_INTRA4x4_MODE, rest >> i & 1);
+}
+
+MOTUS_HD int motus_has_chroma_mode(const MotusMb *mb) {
+    return mb && (mb->type == MOTUS_MB_I_4x4 || mb->type == MOTUS_MB_I_16x16) &&
+           mb->intra_chroma_pred_mode;
+}
+
+MOTUS_HD void motus_put_chroma_mode(MotusSymbols *s, const MotusCabacMb *m) {
+    const int mode = m->mb->intra_chroma_pred_mode;
+    const int context = MOTUS_CTX_CHROMA_MODE + motus_has_chroma_mode(m->neighbours.a) +
+                        motus_has_chroma_mode(m->neighbours.b);
+    motus_put_bin(s, context, mode);
+    for (int i = 1; i < 3 && i <= mode; i++) motus_put_bin(s, MOTUS_CTX_CHROMA_MODE + 3, mode > i);
+}
+
+// Puts mb_type, and the intra modes or sub_mb_type.
+MOTUS_HD void motus_put_mode_symbols(MotusSymbols *s, const MotusCabacMb *m) {
+    const MotusMb *mb = m->mb;
+    motus_put_mb_type(s, m);
+    if (mb->type == MOTUS_MB_P_8x8)
+        for (int i = 0; i < 4; i++) motus_put_sub_type(s, mb->sub_type[i]);
+    if (mb->type == MOTUS_MB_I_4x4)
+        for (int i = 0; i < 16; i++) motus_put_intra4x4_mode(s, m, motus_blk_at(i));
+    if (mb->type == MOTUS_MB_I_4x4 || mb->type == MOTUS_MB_I_16x16) motus_put_chroma_mode(s, m);
+}
+
+// ---- mvd_l0 -------------------------------------------------------------------------------------
+
+// Puts a component. around: sum of the magnitudes in the blocks to the left and above.
+MOTUS_HD void motus_put_mvd_component(MotusSymbols *s, int context, int value, int around) {
+    const int magnitude = motus_abs(value);
+    motus_put_bin(s, context + (around > 2) + (around > 32), magnitude);
+    for (int i = 1; i < 9 && i <= magnitude; i++)
+        motus_put_bin(s, context + 2 + motus_min(i, 4), magnitude > i);
+    if (magnitude > 8) motus_put_exp_golomb(s, (uint32_t)magnitude - 9, 3);
+    if (magnitude) motus_put_bypass(s, 1, value < 0);
+}
+
+MOTUS_HD void motus_put_mvd_symbols(MotusSymbols *s, const MotusCabacMb *m) {
+    const MotusMv none = {0, 0};
+    MotusPartition parts[16];
+    const int n = motus_mb_partitions(m->mb, parts);
+    for (int i = 0; i < n; i++) {
+        const int x = parts[i].x, y = parts[i].y;
+        const MotusMv mvd = m->own->mvd[4 * y + x];
+        const MotusMv a = x                 ? m->own->mvd[4 * y + x - 1]
+                          : m->neighbours.a ? m->a->mvd[4 * y + 3]
+                                            : none;
+        const MotusMv b = y                 ? m->own->mvd[4 * (y - 1) + x]
+                          : m->neighbours.b ? m->b->mvd[12 + x]
+                                            : none;
+        motus_put_mvd_component(s, MOTUS_CTX_MVD, mvd.x, motus_abs(a.x) + motus_abs(b.x));
+        motus_put_mvd_component(s, MOTUS_CTX_MVD + 7, mvd.y, motus_abs(a.y) + motus_abs(b.y));
+    }
+}
+
+// ---- coded_block_pattern, mb_qp_delta -----------------------------------------------------------
+
+// True if the luma 8x8 block q of an MB counts as coded: it is, or the MB is I_PCM or missing.
+MOTUS_HD int motus_counts_as_coded(const MotusMb *mb, int q) {
+    return !mb || mb->type == MOTUS_MB_I_PCM || mb->cbp >> q & 1;
+}
+
+// Returns the chroma part of coded_block_pattern, 2 for I_PCM, 0 for a missing MB.
+MOTUS_HD int motus_cbp_chroma_of(const MotusMb *mb) {
+    return !mb ? 0 : mb->type == MOTUS_MB_I_PCM ? 2 : mb->cbp >> 4;
+}
+
+MOTUS_HD void motus_put_cbp_symbols(MotusSymbols *s, const MotusCabacMb *m) {
+    const MotusMb *mb = m->mb, *a = m->neighbours.a, *b = m->neighbours.b;
+    for (int q = 0; q < 4; q++) {
+        const int left = motus_counts_as_coded(q & 1 ? mb : a, q ^ 1),
+                  above = motus_counts_as_coded(q & 2 ? mb : b, q ^ 2);
+        motus_put_bin(s, MOTUS_CTX_CBP_LUMA + !left + 2 * !above, mb->cbp >> q & 1);
+    }
+    const int chroma = mb->cbp >> 4, left = motus_cbp_chroma_of(a), above = motus_cbp_chroma_of(b);
+    motus_put_bin(s, MOTUS_CTX_CBP_CHROMA + (left > 0) + 2 * (above > 0), chroma);
+    if (chroma)
+        motus_put_bin(s, MOTUS_CTX_CBP_CHROMA + 4 + (left == 2) + 2 * (above == 2), chroma == 2);
+}
+
+MOTUS_HD void motus_put_qp_delta(MotusSymbols *s, const MotusCabacMb *m) {
+    const int delta = m->own->qp_delta, value = delta > 0 ? 2 * delta - 1 : -2 * delta;
+    motus_put_bin(s, MOTUS_CTX_QP_DELTA + (m->qp_delta_before != 0), value);
+    for (int i = 1; i <= value; i++)
+        motus_put_bin(s, MOTUS_CTX_QP_DELTA + motus_min(1 + i, 3), value > i);
+}
+
+// ---- Residual blocks (7.3.5.3.3) ----------------------------------------------------------------
+
+// Contexts of a block category (ctxBlockCat, table 9-40) behind the first ones of its elements.
+typedef struct MotusBlockContexts {
+    int coded, map, level; // coded_block_flag; both significance flags; coeff_abs_level_minus1
+    int most_larger;       // contexts of levels above 1
+} MotusBlockContexts;
+
+MOTUS_HD MotusBlockContexts motus_block_contexts(int category) {
+    // By category: Intra16x16 DC, Intra16x16 AC, 4x4, chroma DC, chroma AC.
+    MotusBlockContexts c;
+    c.coded = 4 * category;
+    c.map = (int)(MOTUS_PACK8(8, 0, 15, 29, 44, 47, 0, 0, 0) >> (8 * category) & 255);
+    c.level = (int)(MOTUS_PACK8(8, 0, 10, 20, 30, 39, 0, 0, 0) >> (8 * category) & 255);
+    c.most_larger = category == 3 ? 3 : 4;
+    return c;
+}
+
+// Puts the map of the nonzero levels. Chroma DC has its own contexts for positions 0, 1 and 2.
+MOTUS_HD void motus_put_map_symbols(MotusSymbols *s, int context, uint32_t nonzero, int n) {
+    const int last = motus_bit_length(nonzero) - 1;
+    for (int i = 0; i <= last && i < n - 1; i++) {
+        motus_put_bin(s, MOTUS_CTX_SIGNIFICANT + context + i, nonzero >> i & 1);
+        if (nonzero >> i & 1) motus_put_bin(s, MOTUS_CTX_LAST + context + i, i == last);
+    }
+}
+
+MOTUS_HD void motus_put_level_symbols(MotusSymbols *s, const int16_t *level, uint32_t nonzero,
+                                      MotusBlockContexts contexts) {
+    int ones = 0, larger = 0;
+    for (; nonzero; nonzero ^= 1u << (motus_bit_length(nonzero) - 1)) {
+        const int value = level[motus_bit_length(nonzero) - 1], rest = motus_abs(value) - 1;
+        const int base = MOTUS_CTX_LEVEL + contexts.level,
+                  more = base + 5 + motus_min(larger, contexts.most_larger);
+        motus_put_bin(s, base + (larger ? 0 : motus_min(4, 1 + ones)), rest);
+        for (int i = 1; i < 14 && i <= rest; i++) motus_put_bin(s, more, rest > i);
+        if (rest > 13) motus_put_exp_golomb(s, (uint32_t)rest - 14, 0);
+        motus_put_bypass(s, 1, value < 0);
+        if (rest)
+            larger++;
+        else
+            ones++;
+    }
+}
+
+// Returns coded_block_flag of a neighbouring block as contexts count it. coded: its own flag.
+MOTUS_HD int motus_block_flag(const MotusCabacMb *m, const MotusMb *neighbour, int coded) {
+    return neighbour ? coded : motus_mb_is_intra(m->mb);
+}
+
+// Returns the context of coded_block_flag of a DC block (0 luma, 1 Cb, 2 Cr), in its category.
+MOTUS_HD int motus_dc_flag_context(const MotusCabacMb *m, int component) {
+    const MotusMb *a = m->neighbours.a, *b = m->neighbours.b;
+    return motus_block_flag(m, a, a && m->a->dc >> component & 1) +
+           2 * motus_block_flag(m, b, b && m->b->dc >> component & 1);
+}
+
+// Returns it for block blk of total_coeff.
+MOTUS_HD int motus_ac_flag_context(const MotusCabacMb *m, int blk) {
+    const MotusMb *a = m->neighbours.a, *b = m->neighbours.b;
+    const uint8_t *own = m->mb->total_coeff;
+    const int side = blk < 16 ? 4 : 2, x = blk & (side - 1), y = (blk & (side * side - 1)) / side;
+    const int left =
+        x ? own[blk - 1] != 0 : motus_block_flag(m, a, a && a->total_coeff[blk + side - 1] != 0);
+    const int above = y ? own[blk - side] != 0
+                        : motus_block_flag(m, b, b && b->total_coeff[blk + side * (side - 1)] != 0);
+    return left + 2 * above;
+}
+
+MOTUS_HD void motus_put_block_symbols(MotusSymbols *s, const MotusCabacMb *m, int unit) {
+    const MotusCodedBlock block = motus_unit_block(m->mb, m->coef, unit);
+    const int is_dc = block.blk < 0;
+    const MotusBlockContexts contexts = motus_block_contexts(block.category);
+    const int flag_context = is_dc ? motus_dc_flag_context(m, unit == MOTUS_UNIT_LUMA_DC
+                                                                  ? 0
+                                                                  : 1 + unit - MOTUS_UNIT_CHROMA_DC)
+                                   : motus_ac_flag_context(m, block.blk);
+    uint32_t nonzero = 0;
+    if (is_dc || m->mb->total_coeff[block.blk]) // else its levels are undefined
+        for (int i = 0; i < block.n; i++)
+            if (block.level[i]) nonzero |= 1u << i;
+    motus_put_bin(s, MOTUS_CTX_CODED_BLOCK + contexts.coded + flag_context, nonzero != 0);
+    if (!nonzero) return;
+    motus_put_map_symbols(s, contexts.map, nonzero, block.n);
+    motus_put_level_symbols(s, block.level, nonzero, contexts);
+}
+
+// ---- An MB --------------------------------------------------------------------------------------
+
+// Returns the mask of an MB's units, bit i standing for unit i.
+MOTUS_HD uint32_t motus_mb_symbol_units(const MotusMb *mb, int p_slice) {
+    const uint32_t first = p_slice ? 1u << MOTUS_UNIT_RUN : 0;
+    if (mb->type == MOTUS_MB_I_PCM) return first | 1u << MOTUS_UNIT_MODE;
+    return first | motus_mb_units(mb, p_slice);
+}
+
+// Puts a unit of the MB. I_PCM: the caller writes the samples behind MOTUS_UNIT_MODE.
+MOTUS_HD void motus_put_unit_symbols(MotusSymbols *s, const MotusCabacMb *m, int unit) {
+    if (unit >= MOTUS_UNIT_LUMA_DC) {
+        motus_put_block_symbols(s, m, unit);
+    } else if (unit == MOTUS_UNIT_CBP) {
+        if (m->mb->type != MOTUS_MB_I_16x16) motus_put_cbp_symbols(s, m);
+        if (motus_mb_has_qp_delta(m->mb)) motus_put_qp_delta(s, m);
+    } else if (unit == MOTUS_UNIT_MV) {
+        motus_put_mvd_symbols(s, m);
+    } else if (unit == MOTUS_UNIT_MODE) {
+        motus_put_mode_symbols(s, m);
+    } else {
+        motus_put_skip_flag(s, m);
+    }
+}
+
+#endif
