@@ -39,6 +39,8 @@ class Settings(TypedDict, total=False):
     aq_strength: float  # 0..4, default 1
     mb_tree: bool  # default True; lower QP for what later pictures predict from
     # Pictures
+    profile: str  # "baseline", "main", "high"; default "baseline"; above it on the CPU only
+    cabac: bool  # default True; False: CAVLC also above baseline
     preset: str  # "slow", "medium", "fast", "faster"; default "medium"
     keyint: int  # 0..2**31 - 1, default 250; most pictures of a GOP; 0: one GOP; 2: half are keys
     min_keyint: int  # 0..keyint, default 0; fewest pictures before a scene cut's key picture
@@ -60,6 +62,7 @@ class Settings(TypedDict, total=False):
 
 _NAMES = {
     "preset": ("slow", "medium", "fast", "faster"),
+    "profile": ("baseline", "main", "high"),
     "backend": ("auto", "cpu", "cuda"),
     "subpel": ("full", "half", "quarter"),
     "hrd": ("none", "vbr", "cbr"),

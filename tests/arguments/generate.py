@@ -27,6 +27,7 @@ SCALARS = {  # type: good value, bad values
     "MotusDct8Kind": ("MOTUS_DCT8_INTEGER", ""),
     "MotusWaveletEdge": ("MOTUS_WAVELET_SYMMETRIC", ""),
     "MotusPreset": ("MOTUS_PRESET_MEDIUM", ""),
+    "MotusProfile": ("MOTUS_PROFILE_HIGH", ""),
     "MotusStage": ("MOTUS_STAGE_SEARCH", ""),
     "MotusMemory": ("MOTUS_MEMORY_HOST", ""),
     "MotusImageFormat": ("MOTUS_IMAGE_RGB24", ""),

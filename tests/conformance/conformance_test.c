@@ -21,6 +21,14 @@ static MotusPictureStats run_case(const ConformCase *c) {
     return stats;
 }
 
+// Runs the case in Baseline and in High profile; returns the latter's statistics.
+static MotusPictureStats run_profiles(const ConformCase *c) {
+    ConformCase high = *c;
+    high.config.profile = MOTUS_PROFILE_HIGH;
+    run_case(c);
+    return run_case(&high);
+}
+
 static void grid(void) {
     static const int qp[] = {0, 10, 22, 27, 32, 37, 45, 51}, keyint[] = {1, 3, 0},
                      range[] = {8, 16, 32, 64}, offset[] = {-3, 0, 6};
@@ -42,10 +50,26 @@ static void grid(void) {
         THREADS,
         RATE,
         MAPS,
+        PROFILE,
+        CAVLC,
         AXES
     };
-    static const int sizes[AXES] = {
-        8, 3, 4, 3, 5, 5, 3, 2, MOTUS_MATERIALS, 2, MOTUS_PRESETS, 2, MOTUS_CONFORM_RATES, 2};
+    static const int sizes[AXES] = {8,
+                                    3,
+                                    4,
+                                    3,
+                                    5,
+                                    5,
+                                    3,
+                                    2,
+                                    MOTUS_MATERIALS,
+                                    2,
+                                    MOTUS_PRESETS,
+                                    2,
+                                    MOTUS_CONFORM_RATES,
+                                    2,
+                                    MOTUS_PROFILES,
+                                    2};
     static int rows[MOST_ROWS][MOTUS_MAX_AXES];
     const int n = motus_pairwise(AXES, sizes, rows, MOST_ROWS);
     CU_ASSERT_FATAL(n <= MOST_ROWS);
@@ -63,6 +87,8 @@ static void grid(void) {
         c.config.preset = (MotusPreset)row[PRESET];
         c.config.threads = 1 + 2 * row[THREADS];
         c.maps = (MotusConformMaps)row[MAPS];
+        c.config.profile = (MotusProfile)row[PROFILE];
+        c.config.cabac = !row[CAVLC];
         motus_conform_rate(&c.config, row[RATE]);
         run_case(&c);
     }
@@ -74,7 +100,7 @@ static void every_qp(void) {
     for (int qp = 0; qp <= 51; qp++) {
         ConformCase c = conform_case(MOTUS_MATERIAL_SCENE, 48 + qp % 8 * 2, 46 - qp % 8 * 2, 4, qp);
         c.config.qp_i_offset = 0;
-        run_case(&c);
+        run_profiles(&c);
     }
 }
 
@@ -91,7 +117,7 @@ static void rich_material(void) {
             ConformCase c = conform_case((MotusMaterial)material, 112, 96, 4, qp);
             c.config.keyint = material % 2 + 2;
             c.grey = qp % 2;
-            run_case(&c);
+            run_profiles(&c);
         }
     }
 }
@@ -99,9 +125,9 @@ static void rich_material(void) {
 // MBs that need more than 3200 bits any other way become I_PCM.
 static void noise_at_qp_0(void) {
     ConformCase c = conform_case(MOTUS_MATERIAL_NOISE, 64, 48, 4, 0);
-    MOTUS_CHECK(run_case(&c).mb[MOTUS_MB_I_PCM] > 0, "noise");
+    MOTUS_CHECK(run_profiles(&c).mb[MOTUS_MB_I_PCM] > 0, "noise");
     c.material = MOTUS_MATERIAL_HARD;
-    run_case(&c);
+    run_profiles(&c);
 }
 
 static void still_pictures_are_skipped(void) {

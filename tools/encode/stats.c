@@ -91,6 +91,9 @@ static void add_settings(cJSON *head, const MotusEncoderConfig *c) {
     cJSON_AddBoolToObject(s, "aud", c->aud);
     cJSON_AddNumberToObject(s, "slices", c->slices);
     if (c->slice_max_size) cJSON_AddNumberToObject(s, "slice_max_size", c->slice_max_size);
+    cJSON_AddStringToObject(s, "profile", motus_profile_name(c->profile));
+    if (c->profile != MOTUS_PROFILE_BASELINE)
+        cJSON_AddStringToObject(s, "entropy_coding", c->cabac ? "cabac" : "cavlc");
     cJSON_AddStringToObject(s, "preset", motus_preset_name(c->preset));
     cJSON_AddNumberToObject(s, "threads", c->threads);
 }

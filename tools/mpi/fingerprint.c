@@ -22,16 +22,18 @@ void motus_settings_text(const MotusEncodeOptions *o, const MotusEncoderConfig *
              " qps %d %d %d ip %.9g time %d/%d lookahead %d "
              "keyint %d %d scenecut %d aq %d %.9g propagation %d pass %d %016" PRIx64
              " preset %d range %d subpel %d partitions %x "
-             "deblock %d aud %d slices %d %d colour %d/%d %d %d %d %d %d frames %d seek %d fps "
+             "profile %d cabac %d deblock %d aud %d slices %d %d colour %d/%d %d %d %d %d %d "
+             "frames %d seek %d fps "
              "%d/%d deinterlace %d ssim %d",
              motus_version(), c->width, c->height, c->fps.num, c->fps.den, (int)c->rate, c->qp,
              c->qp_i_offset, c->crf, c->bitrate, c->qp_min, c->qp_max, c->qp_step, c->ip_ratio,
              c->time_base.num, c->time_base.den, c->lookahead, c->keyint, c->min_keyint,
              c->scenecut, (int)c->aq_mode, c->aq_strength, c->mb_tree, c->pass, log, (int)c->preset,
-             c->range, (int)c->subpel, c->partitions, c->deblock, c->aud, c->slices,
-             c->slice_max_size, c->colour.sar.num, c->colour.sar.den, c->colour.full_range,
-             c->colour.primaries, c->colour.transfer, c->colour.matrix, c->colour.chroma_location,
-             o->frames, o->seek, o->fps.num, o->fps.den, (int)o->deinterlace, !o->quiet);
+             c->range, (int)c->subpel, c->partitions, (int)c->profile, c->cabac, c->deblock, c->aud,
+             c->slices, c->slice_max_size, c->colour.sar.num, c->colour.sar.den,
+             c->colour.full_range, c->colour.primaries, c->colour.transfer, c->colour.matrix,
+             c->colour.chroma_location, o->frames, o->seek, o->fps.num, o->fps.den,
+             (int)o->deinterlace, !o->quiet);
 }
 
 MotusStatus motus_input_text(const char *path, char *text, size_t size, MotusError *error) {

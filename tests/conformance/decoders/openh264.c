@@ -46,6 +46,18 @@ static void hand_out(const SBufferInfo *info, unsigned char *const samples[3],
     picture(context, report->pictures++, plane);
 }
 
+// Takes the pictures that the decoder keeps: above Baseline it waits for B pictures.
+static void flush(ISVCDecoder *decoder, MotusDecodedPicture picture, void *context,
+                  MotusDecodeReport *report) {
+    SBufferInfo info;
+    do {
+        unsigned char *samples[3] = {NULL};
+        memset(&info, 0, sizeof info);
+        (*decoder)->FlushFrame(decoder, samples, &info);
+        if (info.iBufferStatus == 1) hand_out(&info, samples, picture, context, report);
+    } while (info.iBufferStatus == 1);
+}
+
 void motus_decode_openh264(const uint8_t *data, size_t size, MotusDecodedPicture picture,
                            void *context, MotusDecodeReport *report) {
     memset(report, 0, sizeof *report);
@@ -60,15 +72,12 @@ void motus_decode_openh264(const uint8_t *data, size_t size, MotusDecodedPicture
         if (state != dsErrorFree)
             motus_decode_complain(report, "picture %d: state 0x%x", report->pictures,
                                   (unsigned)state);
-        if (info.iBufferStatus == 1)
-            hand_out(&info, samples, picture, context, report);
-        else
-            motus_decode_complain(report, "an access unit gave no picture after %d",
-                                  report->pictures);
+        if (info.iBufferStatus == 1) hand_out(&info, samples, picture, context, report);
         data += unit;
         size -= unit;
     }
     if (decoder) {
+        flush(decoder, picture, context, report);
         (*decoder)->Uninitialize(decoder);
         WelsDestroyDecoder(decoder);
     }

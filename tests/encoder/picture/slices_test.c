@@ -11,6 +11,7 @@
 static ConformCase make_case(MotusMaterial material, int width, int height, int frames, int qp) {
     ConformCase c = conform_case(material, width, height, frames, qp);
     c.config.keyint = 3;
+    c.config.profile = qp % 2 ? MOTUS_PROFILE_HIGH : MOTUS_PROFILE_BASELINE;
     return c;
 }
 

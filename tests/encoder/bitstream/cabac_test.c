@@ -1,0 +1,326 @@
+// The arithmetic coder against a decoder written from 9.3.1.2 and 9.3.3.2, on random symbols and on
+// those that are hardest for it.
+// SPDX-License-Identifier: BSD-2-Clause
+#include "encoder/bitstream/cabac.h"
+#include "tests/support/harness.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// ---- A decoder ----------------------------------------------------------------------------------
+
+typedef struct Decoder {
+    const uint8_t *data;
+    size_t at, n; // bits
+    unsigned range, offset;
+    uint8_t state[MOTUS_CONTEXTS], mps[MOTUS_CONTEXTS];
+} Decoder;
+
+static unsigned read_bit(Decoder *d) {
+    const size_t at = d->at++;
+    return at < d->n ? d->data[at / 8] >> (7 - at % 8) & 1u : 0;
+}
+
+// 9.3.1.2.
+static void begin_range(Decoder *d) {
+    d->range = 510;
+    d->offset = 0;
+    for (int i = 0; i < 9; i++) d->offset = d->offset << 1 | read_bit(d);
+}
+
+// 9.3.1.1.
+static void begin(Decoder *d, int table, int qp, const uint8_t *data, size_t size) {
+    *d = (Decoder){.data = data, .n = 8 * size};
+    for (int i = 0; i < MOTUS_CONTEXTS; i++) {
+        if (i >= MOTUS_CTX_TERMINATE && i < MOTUS_CTX_TRANSFORM_8x8) continue;
+        const MotusCabacInit init = motus_cabac_init(table, i);
+        int before = ((init.m * qp) >> 4) + init.n;
+        before = before < 1 ? 1 : before > 126 ? 126 : before;
+        d->mps[i] = before > 63;
+        d->state[i] = (uint8_t)(before > 63 ? before - 64 : 63 - before);
+    }
+    begin_range(d);
+}
+
+static void renormalize(Decoder *d) {
+    while (d->range < 256) {
+        d->range <<= 1;
+        d->offset = d->offset << 1 | read_bit(d);
+    }
+}
+
+// 9.3.3.2.1.
+static unsigned decode_bin(Decoder *d, int context) {
+    const unsigned lps = motus_cabac_lps_range(d->state[context], (int)(d->range >> 6 & 3));
+    unsigned bin = d->mps[context];
+    d->range -= lps;
+    if (d->offset >= d->range) {
+        bin = !bin;
+        d->offset -= d->range;
+        d->range = lps;
+        if (d->state[context] == 0) d->mps[context] = !d->mps[context];
+        d->state[context] = (uint8_t)motus_cabac_next_lps(d->state[context]);
+    } else if (d->state[context] < 62) {
+        d->state[context]++;
+    }
+    renormalize(d);
+    return bin;
+}
+
+// 9.3.3.2.3.
+static unsigned decode_bypass(Decoder *d) {
+    d->offset = d->offset << 1 | read_bit(d);
+    if (d->offset < d->range) return 0;
+    d->offset -= d->range;
+    return 1;
+}
+
+// 9.3.3.2.4.
+static unsigned decode_terminate(Decoder *d) {
+    d->range -= 2;
+    if (d->offset >= d->range) return 1;
+    renormalize(d);
+    return 0;
+}
+
+// Returns the symbol that the decoder finds where the coder was given `symbol`.
+static unsigned decode(Decoder *d, unsigned symbol) {
+    const int context = (int)(symbol & MOTUS_SYMBOL_CONTEXT);
+    if (symbol & MOTUS_SYMBOL_BYPASS) {
+        unsigned bins = 0;
+        for (unsigned i = 0; i <= (symbol >> 8 & 7); i++) bins = bins << 1 | decode_bypass(d);
+        return (symbol & 0xFF00) | bins;
+    }
+    const unsigned bin =
+        context == MOTUS_CTX_TERMINATE ? decode_terminate(d) : decode_bin(d, context);
+    return (unsigned)context | bin << 9;
+}
+
+// ---- Round trips --------------------------------------------------------------------------------
+
+enum { MOST = 400000, CAPACITY = 1 << 20 };
+
+typedef struct Bins {
+    uint16_t symbol[MOST];
+    int n, table, qp;
+    size_t size;
+    uint8_t data[CAPACITY];
+} Bins;
+
+static Bins *bins; // too large for the stack
+
+static int any_context(void) {
+    const int i = motus_test_range(0, 275 + MOTUS_CONTEXTS - MOTUS_CTX_TRANSFORM_8x8);
+    return i < MOTUS_CTX_TERMINATE ? i : i - MOTUS_CTX_TERMINATE + MOTUS_CTX_TRANSFORM_8x8;
+}
+
+static void start(int table, int qp) { bins->n = 0, bins->table = table, bins->qp = qp; }
+static void put(unsigned symbol) { bins->symbol[bins->n++] = (uint16_t)symbol; }
+static unsigned context_bin(int context, int bin) {
+    return (unsigned)context | (bin ? MOTUS_SYMBOL_BIN : 0);
+}
+static void put_terminate(int bin) { put(context_bin(MOTUS_CTX_TERMINATE, bin)); }
+
+// Codes the symbols in runs of up to `run`, and ends the slice.
+static void code(int run) {
+    MotusCabac cabac;
+    put_terminate(1);
+    motus_cabac_begin(&cabac, bins->table, bins->qp, bins->data, CAPACITY);
+    for (int i = 0; i < bins->n; i += run) {
+        const int left = bins->n - i;
+        const MotusSymbols symbols = {bins->symbol + i, (uint32_t)(left < run ? left : run)};
+        const size_t before = motus_cabac_bits(&cabac);
+        motus_cabac_code(&cabac, &symbols);
+        MOTUS_CHECK(motus_cabac_bits(&cabac) >= before, "bits at symbol %d", i);
+    }
+    motus_cabac_finish(&cabac);
+    CU_ASSERT_FALSE(cabac.overflow);
+    bins->size = cabac.size;
+}
+
+static void read_back(const char *what) {
+    Decoder d;
+    int wrong = 0;
+    begin(&d, bins->table, bins->qp, bins->data, bins->size);
+    for (int i = 0; i < bins->n && !wrong; i++)
+        if (decode(&d, bins->symbol[i]) != bins->symbol[i]) wrong = i + 1;
+    MOTUS_CHECK(!wrong, "%s: symbol %d of %d, table %d, QP %d", what, wrong - 1, bins->n,
+                bins->table, bins->qp);
+    // The last bit that has been read is rbsp_stop_one_bit (9.3.1.2).
+    const size_t last = d.at - 1;
+    MOTUS_CHECK(last / 8 + 1 == bins->size && bins->data[last / 8] >> (7 - last % 8) & 1,
+                "%s: ends at bit %zu of %zu bytes", what, last, bins->size);
+}
+
+static void random_symbols(void) {
+    for (int round = 0; round < motus_test_cases(300); round++) {
+        const int bypass = motus_test_range(0, 9), skew = motus_test_range(0, 20);
+        start(round % 4, motus_test_range(0, 51));
+        for (int n = motus_test_range(0, 3000); n > 0; n--) {
+            if (motus_test_range(0, 9) < bypass) {
+                const int count = motus_test_range(1, 8);
+                put(MOTUS_SYMBOL_BYPASS | (unsigned)(count - 1) << 8 |
+                    (unsigned)motus_test_range(0, (1 << count) - 1));
+            } else if (motus_test_range(0, 50) == 0) {
+                put_terminate(0);
+            } else {
+                put(context_bin(any_context(), motus_test_range(0, 20) < skew));
+            }
+        }
+        code(motus_test_range(1, 200));
+        read_back("random");
+    }
+}
+
+// Puts a bin that is, or is not, the more probable one, by a coder's states of its own.
+static void put_by_probability(uint8_t *state, int context, int probable) {
+    const int bin = (state[context] & 1) == probable;
+    put(context_bin(context, bin));
+    if (probable)
+        state[context] = (uint8_t)(state[context] < 124 ? state[context] + 2 : state[context]);
+    else
+        state[context] = (uint8_t)(motus_cabac_next_lps(state[context] >> 1) << 1 |
+                                   ((state[context] & 1) ^ (state[context] < 2)));
+}
+
+static void worst_symbols(void) {
+    uint8_t state[MOTUS_CONTEXTS];
+    start(1, 30);
+    for (int i = 0; i < 100000; i++)
+        put(MOTUS_SYMBOL_BYPASS | 7 << 8 | (unsigned)(i % 3 ? 255 : 0));
+    code(MOST);
+    read_back("only bypass bins");
+    for (int probable = 0; probable < 2; probable++) {
+        start(1, 30);
+        for (int i = 0; i < MOTUS_CONTEXTS; i++)
+            if (i < MOTUS_CTX_TERMINATE || i >= MOTUS_CTX_TRANSFORM_8x8)
+                state[i] = motus_cabac_first_state(1, i, 30);
+        for (int i = 0; i < 100000; i++) put_by_probability(state, 40 + i % 7, probable);
+        code(1000);
+        read_back(probable ? "only probable bins" : "only improbable bins");
+    }
+    start(0, 51);
+    for (int i = 0; i < 50000; i++) put_terminate(0);
+    code(1);
+    read_back("only terminating bins");
+    start(2, 0);
+    for (int i = 0; i < 100000; i++)
+        put(context_bin(MOTUS_CTX_SKIP, (int)(motus_test_random() & 1)));
+    code(4096);
+    read_back("one context");
+}
+
+// Symbols found by decoding a string of ones keep the coder's low just below a carry.
+static void ones_then_carry(void) {
+    for (int carry = 0; carry < 2; carry++) {
+        static uint8_t ones[8192];
+        Decoder d;
+        memset(ones, 0xFF, sizeof ones);
+        ones[0] = 0x7F, ones[sizeof ones - 1] = carry ? 0xFF : 0;
+        start(1, 26);
+        begin(&d, 1, 26, ones, sizeof ones);
+        while (d.at < 8 * sizeof ones - 64) {
+            const int context = d.at % 3 ? MOTUS_CTX_SKIP : MOTUS_CTX_MVD;
+            if (d.at % 2)
+                put(MOTUS_SYMBOL_BYPASS | decode_bypass(&d));
+            else
+                put(context_bin(context, (int)decode_bin(&d, context)));
+        }
+        for (int i = 0; i < 100; i++) put(MOTUS_SYMBOL_BYPASS | 7 << 8 | (carry ? 255u : 0));
+        code(17);
+        read_back("long run of ones");
+        CU_ASSERT(!memcmp(bins->data, ones, sizeof ones - 64) ||
+                  bins->data[0] == 0x80); // the carry went through all of them
+    }
+}
+
+// A copy of the coder takes back what was coded since, and bytes before it do not change.
+static void copies_take_back(void) {
+    for (int round = 0; round < 200; round++) {
+        start(1, motus_test_range(0, 51));
+        MotusCabac cabac, before;
+        uint16_t symbol[64];
+        motus_cabac_begin(&cabac, 1, bins->qp, bins->data, CAPACITY);
+        for (int i = 0; i < 200; i++) {
+            const int undo = motus_test_range(0, 1);
+            uint8_t written[CAPACITY / 64];
+            before = cabac;
+            memcpy(written, bins->data, before.size);
+            MotusSymbols symbols = {symbol, 0};
+            for (int k = 0; k < 64; k++)
+                motus_put_bin(&symbols, any_context(), motus_test_range(0, 3) == 0);
+            motus_cabac_code(&cabac, &symbols);
+            CU_ASSERT(!memcmp(written, bins->data, before.size));
+            if (undo)
+                cabac = before;
+            else
+                for (int k = 0; k < 64; k++) put(symbol[k]);
+        }
+        put_terminate(1);
+        const MotusSymbols end = {bins->symbol + bins->n - 1, 1};
+        motus_cabac_code(&cabac, &end);
+        motus_cabac_finish(&cabac);
+        bins->size = cabac.size;
+        read_back("taken back");
+    }
+}
+
+// Samples between two parts, as I_PCM has them; contexts go on.
+static void samples_between(void) {
+    Decoder d;
+    MotusCabac cabac;
+    uint8_t samples[384];
+    uint16_t symbol[500];
+    for (int round = 0; round < 100; round++) {
+        MotusSymbols symbols = {symbol, 0};
+        for (int i = motus_test_range(0, 400); i > 0; i--)
+            motus_put_bin(&symbols, any_context(), motus_test_range(0, 5) == 0);
+        motus_put_bin(&symbols, MOTUS_CTX_TERMINATE, 1);
+        motus_test_fill(samples, sizeof samples);
+        motus_cabac_begin(&cabac, 2, 33, bins->data, CAPACITY);
+        motus_cabac_code(&cabac, &symbols);
+        motus_cabac_finish(&cabac);
+        const size_t first = cabac.size;
+        motus_cabac_bytes(&cabac, samples, sizeof samples);
+        motus_cabac_restart(&cabac);
+        motus_cabac_code(&cabac, &symbols);
+        motus_cabac_finish(&cabac);
+        begin(&d, 2, 33, bins->data, cabac.size);
+        int wrong = 0;
+        for (uint32_t i = 0; i < symbols.n; i++) wrong += decode(&d, symbol[i]) != symbol[i];
+        CU_ASSERT(!memcmp(bins->data + first, samples, sizeof samples));
+        d.at = 8 * (first + sizeof samples);
+        begin_range(&d);
+        for (uint32_t i = 0; i < symbols.n; i++) wrong += decode(&d, symbol[i]) != symbol[i];
+        MOTUS_CHECK(!wrong, "round %d: %d symbols", round, wrong);
+    }
+}
+
+static void full_buffers_are_told(void) {
+    start(0, 26);
+    for (int i = 0; i < 1000; i++) put(MOTUS_SYMBOL_BYPASS | 7 << 8 | (unsigned)(i & 255));
+    for (size_t capacity = 0; capacity < 1003; capacity++) {
+        MotusCabac cabac;
+        uint8_t *data = motus_test_guarded(capacity);
+        const MotusSymbols symbols = {bins->symbol, (uint32_t)bins->n};
+        motus_cabac_begin(&cabac, 0, 26, data, capacity);
+        motus_cabac_code(&cabac, &symbols);
+        const uint16_t last = MOTUS_CTX_TERMINATE | MOTUS_SYMBOL_BIN;
+        motus_cabac_code(&cabac, &(MotusSymbols){(uint16_t *)&last, 1});
+        motus_cabac_finish(&cabac);
+        MOTUS_CHECK(cabac.overflow == (capacity < 1002), "%zu bytes", capacity);
+        CU_ASSERT(motus_test_guard_ok(data));
+        motus_test_guard_free(data);
+    }
+}
+
+static int run(const char *suite, const MotusTest *tests, int argc, char **argv) {
+    bins = malloc(sizeof *bins);
+    const int status = bins ? motus_test_main(suite, tests, argc, argv) : 1;
+    free(bins);
+    return status;
+}
+
+MOTUS_SUITE_BY(run, "cabac", TEST(random_symbols), TEST(worst_symbols), TEST(ones_then_carry),
+               TEST(copies_take_back), TEST(samples_between), TEST(full_buffers_are_told))
