@@ -235,7 +235,7 @@ MOTUS_HD int motus_ac_flag_context(const MotusCabacMb *m, int blk) {
 
 MOTUS_HD void motus_put_block_symbols(MotusSymbols *s, const MotusCabacMb *m, int unit) {
     const MotusCodedBlock block = motus_unit_block(m->mb, m->coef, unit);
-    const int is_dc = block.blk < 0;
+    const int is_dc = block.category == 0 || block.category == 3;
     const MotusBlockContexts contexts = motus_block_contexts(block.category);
     const int flag_context = is_dc ? motus_dc_flag_context(m, unit == MOTUS_UNIT_LUMA_DC
                                                                   ? 0

@@ -114,10 +114,9 @@ MOTUS_HD void motus_put_cbp(MotusBits *bits, const MotusMbSyntax *s) {
 // not diverge.
 MOTUS_HD void motus_put_block(MotusBits *bits, const MotusMbSyntax *s, int unit) {
     const MotusCodedBlock block = motus_unit_block(s->mb, s->coef, unit);
-    const int dc = block.blk < 0;
-    const int nc = block.n == 4
-                       ? -1
-                       : motus_cavlc_nc_at(s->mb->total_coeff, &s->neighbours, dc ? 0 : block.blk);
+    const int dc = block.n == 4 || unit == MOTUS_UNIT_LUMA_DC;
+    const int nc =
+        block.n == 4 ? -1 : motus_cavlc_nc_at(s->mb->total_coeff, &s->neighbours, block.blk);
     if (dc || s->mb->total_coeff[block.blk])
         motus_cavlc_residual(bits, block.level, block.n, nc);
     else // its levels are undefined

@@ -133,7 +133,7 @@ MOTUS_HD uint32_t motus_mb_units(const MotusMb *mb, int p_slice) {
 typedef struct MotusCodedBlock {
     const int16_t *level;
     int n;   // 4, 15 or 16
-    int blk; // of total_coeff; -1: DC
+    int blk; // of total_coeff; 0 for DC
     int category;
 } MotusCodedBlock;
 
@@ -146,14 +146,14 @@ MOTUS_HD MotusCodedBlock motus_unit_block(const MotusMb *mb, const MotusMbCoef *
         block.n = 15, block.category = 4;
     } else if (unit >= MOTUS_UNIT_CHROMA_DC) {
         block.level = coef->chroma_dc[unit - MOTUS_UNIT_CHROMA_DC];
-        block.n = 4, block.blk = -1, block.category = 3;
+        block.n = 4, block.blk = 0, block.category = 3;
     } else if (unit >= MOTUS_UNIT_LUMA) {
         block.blk = motus_blk_at(unit - MOTUS_UNIT_LUMA);
         block.level = coef->luma[block.blk] + ac;
         block.n = 16 - ac, block.category = ac ? 1 : 2;
     } else {
         block.level = coef->luma_dc;
-        block.n = 16, block.blk = -1, block.category = 0;
+        block.n = 16, block.blk = 0, block.category = 0;
     }
     return block;
 }
