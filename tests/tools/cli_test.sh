@@ -114,6 +114,7 @@ encode() { runs encode "$@" --quiet; }
 y4m() { { printf 'YUV4MPEG2 %s\n' "$1" && cat; } >bad.y4m; }
 
 usage_errors() {
+    local bad
     refused 2 'command is missing'
     refused 2 'frobnicate: no such command' frobnicate
     refused 2 'encod: no such command; did you mean encode\?' encod
@@ -133,8 +134,11 @@ usage_errors() {
     refused 2 '--preset medum: must be slow, medium, fast or faster; did you mean medium\?' encode in.y4m -o out.264 --preset medum
     refused 2 '--profile high10: must be baseline, main or high' encode in.y4m -o out.264 --profile high10
     refused 2 '--bframes 3: must be 0: motus codes .* no B pictures' encode in.y4m -o out.264 --bframes 3
+    for bad in 1.5 90m 1:60 1:2:3:4 1e3s 0x1s s :; do
+        refused 2 "--seek $bad: must be a number of frames, or a time like" encode in.y4m -o out.264 --seek $bad
+    done
+    refused 2 '--duration 0: must be a time like' encode in.y4m -o out.264 --duration 0
     refused 2 '--bitrate 800m: is not a number of kilobits, like 800, 800k or 2M' encode in.y4m -o out.264 --bitrate 800m
-    local bad
     for bad in 'qp 99' 'qp -1' 'qp 3x' 'keyint -1' 'range 0' 'range 129' 'threads -1' \
         'threads 257' 'gop-coders 65' 'device x' 'devices 0,0' 'devices 1,' 'devices one' \
         'devices 0,256' 'preset slowest' 'frames 0' 'seek -1' 'qp 99999999999999999999' 'slices 0' \
@@ -437,6 +441,10 @@ main_paths() {
     encode part.yuv -o t3.264 --size 64x48 --fps 25
     ok '--seek and --frames' cmp -s t2.264 t3.264
     encode in.y4m -o t4.264 --seek 3 --frames 4
+    encode in.y4m -o t5.264 --seek 00:00:00.12 --duration 160ms
+    ok 'by times' cmp -s t4.264 t5.264
+    encode in.y4m -o t5.264 --seek 0.1s --duration 0.15 # between two frames
+    ok 'by times between frames' cmp -s t4.264 t5.264
     encode in.y4m -o t5.264 --seek 4 --frames 3
     ok '--seek in y4m' [ "$(cmp t4.264 t5.264 2>&1 | wc -l)" = 1 ]
     encode in.y4m -o /dev/null --recon /dev/null
@@ -692,6 +700,14 @@ containers() {
         grep -q 'note: is no file, so MP4 is written in fragments' ||
         fail 'fragments into a pipe are not told'
     encode t.mkv -o again.264 --frames 3
+    for ending in mp4 mkv ts; do
+        encode t3.$ending -o t2.264 --seek 3 --frames 4
+        encode t3.$ending -o t4.264 --seek 120ms --duration 00:00:00.16
+        ok "--seek and --duration by times in $ending" cmp -s t2.264 t4.264
+    done
+    encode t3.mp4 -o t4.mp4 --seek 0.12s --duration 0.16
+    ok 'into a container' grep -q ' packets=4 .* first=0.0000 end=0.1600 ' <("$probe" t4.mp4)
+    refused 1 't3.mp4: ends before 00:01:30 .--seek.' encode t3.mp4 -o out.264 --seek 00:01:30
     { echo FRAME && head -c 8192 /dev/zero; } | y4m 'W64 H64 F25:1 C422'
     loses '^motus: bad.y4m: note: its pictures .yuv422p. are converted to 8-bit' bad.y4m -o conv.264
     { echo FRAME && head -c 12288 /dev/zero; } | y4m 'W64 H64 F25:1 C420p10'

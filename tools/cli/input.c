@@ -13,10 +13,24 @@ static int is_interrupted(const MotusInput *in) {
     return !in->ignores_signals && motus_signal_caught();
 }
 
+// True if the frame is shown after the duration.
+static int is_late(MotusInput *in, const MotusFrame *frame) {
+    const int64_t at = motus_reader_time(in->reader, frame->number).at;
+    if (!in->begun) in->first = at;
+    return in->duration && at - in->first >= motus_reader_ticks(in->reader, in->duration);
+}
+
 // Begins the next frame as motus_reader_begin does.
 static MotusStatus begin(MotusInput *in, MotusFrame **frame, int64_t *at, MotusError *cause) {
-    if (is_interrupted(in) || (in->limit && in->begun >= in->limit)) return MOTUS_END;
-    MotusStatus status = motus_reader_begin(in->reader, frame, at, cause);
+    if (is_interrupted(in)) return MOTUS_END;
+    in->shortened |= in->limit && in->begun >= in->limit;
+    MotusStatus status =
+        in->shortened ? MOTUS_END : motus_reader_begin(in->reader, frame, at, cause);
+    if (!status && is_late(in, *frame)) {
+        in->shortened = 1;
+        motus_frame_unref(frame);
+        return MOTUS_END;
+    }
     in->begun += !status;
     return status;
 }

@@ -8,7 +8,10 @@
 typedef struct MotusInput {
     MotusReader *reader;
     int64_t limit;       // most frames, 0: all
+    int64_t duration;    // microseconds from the first frame on, 0: all
     int ignores_signals; // 1: signals do not end it
+    int64_t first;       // time of the first frame
+    int shortened;       // the limit or the duration ended it
     int64_t begun, read; // frames whose reading has begun; frames handed out
     int cut;             // the input ended inside a frame, after whole ones: see `warning`
     MotusError warning;

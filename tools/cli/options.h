@@ -51,6 +51,13 @@ int motus_options_input(const char *command, const char *option, const char *con
                         const char **input, const char **output);
 #define MOTUS_OPTION_INPUT(value) MOTUS_TEXT("input", 'i', value, "FILE", "input, as without -i")
 
+// A place in a sequence: a number of frames, or a time.
+typedef struct MotusPosition {
+    int frames;
+    int64_t us;       // microseconds; 0: not by time
+    const char *text; // as it was given; NULL: not at all
+} MotusPosition;
+
 // CUDA devices as --devices lists them.
 typedef struct MotusDeviceList {
     int n; // 0: not given; or MOTUS_ALL_DEVICES
@@ -61,6 +68,8 @@ typedef struct MotusDeviceList {
 MotusOptionParse motus_option_int;         // int in lo..hi
 MotusOptionParse motus_option_number;      // double in lo..hi
 MotusOptionParse motus_option_kilobits;    // double in lo..hi, k: 800, 800k, 0.8M
+MotusOptionParse motus_option_position;    // MotusPosition: 100 (frames), 00:01:30, 90s, 500ms
+MotusOptionParse motus_option_duration;    // MotusPosition by time: 00:01:30, 90, 90s, 500ms
 MotusOptionParse motus_option_text;        // const char *, not empty
 MotusOptionParse motus_option_size;        // int[2]: width, height
 MotusOptionParse motus_option_rate;        // MotusRational

@@ -60,6 +60,47 @@ int motus_option_kilobits(const MotusOption *option, const char *text, char *cau
     return 1;
 }
 
+// ---- Places in a sequence -----------------------------------------------------------------------
+
+// Reads [HH:]MM:SS[.M], or a number of seconds with s, ms or no unit behind it, as FFmpeg does.
+// Returns microseconds, -1: it is none.
+static int64_t read_time(const char *text) {
+    double part = 0, seconds = 0;
+    int colons = 0;
+    for (const char *at = text;; at++, colons++) {
+        char *end;
+        if (*at < '0' || *at > '9' || strspn(at, "0123456789.") != strcspn(at, ":ms")) return -1;
+        part = strtod(at, &end);
+        if (end == at || (colons && part >= 60)) return -1;
+        seconds = seconds * 60 + part;
+        at = end;
+        if (*at == ':' && colons < 2 && part == floor(part)) continue;
+        const int ms = !colons && !strcmp(at, "ms");
+        if (*at && !ms && (colons || strcmp(at, "s"))) return -1;
+        seconds *= ms ? 1e-3 : 1;
+        return seconds < 1e9 ? llround(seconds * 1e6) : -1;
+    }
+}
+
+int motus_option_position(const MotusOption *option, const char *text, char *cause, size_t size) {
+    MotusPosition *position = option->value;
+    const MotusOption frames = {.value = &position->frames, .hi = INT_MAX};
+    position->text = text;
+    position->us = 0;
+    if (motus_option_int(&frames, text, cause, size)) return 1;
+    position->frames = 0;
+    position->us = strpbrk(text, ":s") ? read_time(text) : -1;
+    if (position->us >= 0) return 1;
+    return refuse(cause, size, "must be a number of frames, or a time like 00:01:30, 90s or 500ms");
+}
+
+int motus_option_duration(const MotusOption *option, const char *text, char *cause, size_t size) {
+    MotusPosition *position = option->value;
+    *position = (MotusPosition){.text = text, .us = read_time(text)};
+    if (position->us > 0) return 1;
+    return refuse(cause, size, "must be a time like 00:01:30, 90 (seconds) or 500ms");
+}
+
 int motus_option_text(const MotusOption *option, const char *text, char *cause, size_t size) {
     if (!*text) return refuse(cause, size, "must not be empty");
     *(const char **)option->value = text;

@@ -23,9 +23,10 @@ typedef struct MotusEncodeOptions {
     int format; // MotusFormat; -1: by the output's name
     int fragment, no_audio;
     MotusDeinterlace deinterlace;
-    int size[2];               // of headerless input, 0: not given
-    MotusRational fps;         // num 0: not given
-    int frames, seek;          // frames 0: all
+    int size[2];       // of headerless input, 0: not given
+    MotusRational fps; // num 0: not given
+    int frames, seek;  // frames 0: all; seek: those of `from`
+    MotusPosition from, duration;
     const char *mvs_in;        // table of external MVs; NULL: search
     int mvs_final;             // 1: external MVs are not refined
     int strict, quiet;         // quiet: as log_level says

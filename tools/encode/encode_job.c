@@ -144,10 +144,12 @@ static MotusStatus open_input(EncodeSession *s, MotusError *error) {
     s->job.time_base = motus_reader_info(s->input.reader)->time_base;
     const int device = first_device(&s->job.config);
     if (device >= 0) motus_device_use(device); // this thread's pinned memory is for it
-    status = o->seek ? motus_reader_skip(s->input.reader, o->seek, error) : MOTUS_OK;
+    status = o->from.us ? motus_reader_skip_until(s->input.reader, o->from.us, error)
+             : o->seek  ? motus_reader_skip(s->input.reader, o->seek, error)
+                        : MOTUS_OK;
     if (status == MOTUS_END || status == MOTUS_ERR_TRUNCATED)
-        return motus_fail(error, MOTUS_ERR_TRUNCATED, "%s: ends before frame %d (--seek)",
-                          motus_shown(o->input), o->seek);
+        return motus_fail(error, MOTUS_ERR_TRUNCATED, "%s: ends before %s%s (--seek)",
+                          motus_shown(o->input), o->from.us ? "" : "frame ", o->from.text);
     return status;
 }
 
@@ -170,10 +172,10 @@ static MotusStatus next_frame(EncodeSession *s, MotusFrame **frame, MotusError *
 }
 
 static MotusStatus no_frame(const MotusEncodeOptions *o, MotusError *error) {
-    return o->seek ? motus_fail(error, MOTUS_ERR_TRUNCATED, "%s: has no frame %d (--seek)",
-                                motus_shown(o->input), o->seek)
-                   : motus_fail(error, MOTUS_ERR_TRUNCATED, "%s: no frame to encode",
-                                motus_shown(o->input));
+    return o->from.text ? motus_fail(error, MOTUS_ERR_TRUNCATED, "%s: has no frame %s%s (--seek)",
+                                     motus_shown(o->input), o->from.us ? "at " : "", o->from.text)
+                        : motus_fail(error, MOTUS_ERR_TRUNCATED, "%s: no frame to encode",
+                                     motus_shown(o->input));
 }
 
 // ---- The loop -----------------------------------------------------------------------------------
@@ -311,7 +313,8 @@ static void close_session(EncodeSession *s) {
 
 // True if the encode stopped before the input's end.
 static int is_part(const EncodeSession *s) {
-    return motus_signal_caught() || (s->input.limit && s->input.read >= s->input.limit);
+    return motus_signal_caught() || s->input.shortened ||
+           (s->input.limit && s->input.read >= s->input.limit);
 }
 
 static void note_input(EncodeSession *s) {
@@ -327,13 +330,21 @@ static void note_input(EncodeSession *s) {
     print_log(s, MOTUS_LOG_LOSS, line);
 }
 
+// Returns -1 if the number is unknown.
+static int64_t expected_frames(const MotusEncodeOptions *o, const MotusSequenceInfo *info) {
+    const double fps = (double)info->fps.num / info->fps.den;
+    const int64_t skipped = o->from.us ? (int64_t)(1e-6 * (double)o->from.us * fps) : o->seek,
+                  most = o->duration.us ? (int64_t)(1e-6 * (double)o->duration.us * fps + 1) : 0;
+    int64_t total = info->frames > skipped ? info->frames - skipped : info->frames < 0 ? -1 : 0;
+    if (o->frames && (total < 0 || total > o->frames)) total = o->frames;
+    return most && (total < 0 || total > most) ? most : total;
+}
+
 static MotusStatus run(EncodeSession *s, MotusError *error) {
     const MotusEncodeOptions *o = s->options;
     MotusStatus status = open_all(s, error);
     if (status) return status;
-    int64_t total = motus_reader_info(s->input.reader)->frames;
-    if (total >= 0) total -= o->seek;
-    if (o->frames && (total < 0 || total > o->frames)) total = o->frames;
+    const int64_t total = expected_frames(o, motus_reader_info(s->input.reader));
     s->job.known_variable = motus_reader_info(s->input.reader)->variable;
     s->progress = motus_progress_begin_as(o->progress, total, o->quiet);
     double start = motus_seconds();
@@ -362,7 +373,7 @@ static int warn_of_damage(const EncodeSession *s) {
 
 int motus_encode_job(const MotusEncodeOptions *options) {
     EncodeSession s = {.options = options,
-                       .input = {.limit = options->frames},
+                       .input = {.limit = options->frames, .duration = options->duration.us},
                        .job = {.input = options->input, .output = options->outputs.stream}};
     MotusError error = {0};
     MotusStatus status = run(&s, &error);

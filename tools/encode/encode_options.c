@@ -35,6 +35,8 @@ static const char about[] =
     "                                                 headerless input\n"
     "  motus encode film.mkv -o part.264 --seek 100 --frames 50\n"
     "                                                 only frames 100 to 149\n"
+    "  motus encode film.mkv -o part.mp4 --seek 00:01:30 --duration 20\n"
+    "                                                 20 s from 1:30 on\n"
     "  motus encode film.y4m -o film.264 --recon out.y4m --stats out.json\n"
     "                                                 what decoders will show, figures per frame\n"
     "  motus encode film.y4m -o film.264 --mvs mvs.npy\n"
@@ -141,7 +143,10 @@ static int parse(MotusEncodeOptions *o, int argc, char **argv) {
         {"bframes", 0, &o->bframes, parse_bframes, 0, 0, "N", "0: motus codes no B pictures"},
         MOTUS_FLAG("aud", &c->aud, "begin each picture with an access unit delimiter"),
         MOTUS_INT("frames", 'n', &o->frames, 1, INT_MAX, "encode at most N frames"),
-        MOTUS_INT("seek", 0, &o->seek, 0, INT_MAX, "skip the first N frames"),
+        {"seek", 0, &o->from, motus_option_position, 0, 0, "N|TIME",
+         "skip the first N frames, or those before a time: 00:01:30, 90s"},
+        {"duration", 0, &o->duration, motus_option_duration, 0, 0, "TIME",
+         "encode so much: 00:00:20, 20 (seconds), 500ms"},
         MOTUS_TEXT("recon", 0, &o->outputs.recon, "FILE.y4m", "write the reconstruction"),
         MOTUS_TEXT("stats", 0, &o->outputs.stats, "FILE.json",
                    "write figures, in all and per frame"),
@@ -290,6 +295,7 @@ int motus_encode_options_read(MotusEncodeOptions *o, int argc, char **argv) {
     const int status = parse(o, argc, argv);
     if (o->quiet && o->log_level == MOTUS_SAY_INFO) o->log_level = MOTUS_SAY_WARNINGS;
     o->quiet = o->log_level < MOTUS_SAY_INFO;
+    o->seek = o->from.frames;
     if (status < 0 && o->note[0] && motus_encode_says(o, MOTUS_LOG_NOTE)) motus_warn("%s", o->note);
     return status < 0 ? check(o) : status;
 }

@@ -48,6 +48,8 @@ static MotusStatus check(const MotusMaster *m, const MotusMpiOptions *own, Motus
                          : o->outputs.field                ? "--field"
                          : o->mvs_in                       ? "--mvs-in"
                          : o->filters.n                    ? "a filter"
+                         : o->from.us                      ? "--seek by a time"
+                         : o->duration.us                  ? "--duration"
                          : c->pass == 1 && !m->pass->first ? "--pass 1"
                          : c->vbv_maxrate                  ? "--vbv-maxrate"
                                                            : NULL;

@@ -210,6 +210,10 @@ static void take_time(MotusReader *reader) {
 // Decodes the next picture into m->frame and sets its time.
 static MotusStatus next_timed(MotusReader *reader, MotusError *error) {
     MotusMedia *m = reader->state;
+    if (m->timed_waits) {
+        m->timed_waits = 0;
+        return MOTUS_OK;
+    }
     MotusStatus status = m->first_waits ? MOTUS_OK : motus_media_next_picture(reader, error);
     m->first_waits = 0;
     if (!status) take_time(reader);
@@ -275,6 +279,19 @@ static MotusStatus media_skip(MotusReader *reader, int64_t n, MotusError *error)
     return status;
 }
 
+static MotusStatus media_skip_until(MotusReader *reader, int64_t ticks, MotusError *error) {
+    MotusMedia *m = reader->state;
+    for (;;) {
+        MotusStatus status = next_timed(reader, error);
+        if (status) return status;
+        if (m->last.at - reader->start >= ticks) break;
+        reader->number++;
+        drop_side_packets(m);
+    }
+    m->timed_waits = 1;
+    return MOTUS_OK;
+}
+
 // Decodes the first picture, whose size and colours are more reliable than any header.
 static MotusStatus prime(MotusReader *reader, MotusError *error) {
     MotusMedia *m = reader->state;
@@ -294,8 +311,11 @@ static MotusStatus prime(MotusReader *reader, MotusError *error) {
     return MOTUS_OK;
 }
 
-static const MotusReaderOps ops = {
-    .next = media_next, .skip = media_skip, .close = media_close, .has_times = 1};
+static const MotusReaderOps ops = {.next = media_next,
+                                   .skip = media_skip,
+                                   .skip_until = media_skip_until,
+                                   .close = media_close,
+                                   .has_times = 1};
 
 MotusStatus motus_media_open(MotusReader *reader, const char *path, MotusError *error) {
     MotusMedia *m = motus_alloc(1, sizeof *m);

@@ -67,6 +67,7 @@ typedef struct MotusMedia {
     MotusPackets side;  // of the other streams
     int stream;         // index of the video stream
     int first_waits;    // `frame` is the first picture, decoded by open and not handed out yet
+    int timed_waits;    // `frame` has its time and was not handed out yet
     int last_error;     // of the decoder
     int errors_in_row;  // of the decoder, without a picture between them
     int ended;

@@ -14,7 +14,10 @@
 #include "common/error.h"
 #include "yuv/io/reader_ops.h"
 
-enum { PIECES = 512 }; // of a frame, read by one call
+enum {
+    PIECES = 512,  // of a frame, read by one call
+    ROUNDING = 500 // microseconds
+};
 
 // ---- Pictures stored as three planes without gaps -----------------------------------------------
 
@@ -356,6 +359,20 @@ MotusStatus motus_reader_skip(MotusReader *reader, int64_t n, MotusError *error)
     if (!reader || n < 0)
         return motus_fail(error, MOTUS_ERR_ARGUMENT, "cannot skip %lld frames", (long long)n);
     return reader->ops->skip(reader, n, error);
+}
+
+int64_t motus_reader_ticks(const MotusReader *reader, int64_t us) {
+    const MotusRational unit = reader->info.time_base;
+    const long double ticks = (long double)(us - ROUNDING) * unit.den / (1e6L * unit.num);
+    const int64_t whole = (int64_t)ticks;
+    return ticks > 0 ? whole + ((long double)whole < ticks) : 0;
+}
+
+MotusStatus motus_reader_skip_until(MotusReader *reader, int64_t us, MotusError *error) {
+    const int64_t ticks = motus_reader_ticks(reader, us);
+    return has_times(reader) && reader->ops->skip_until
+               ? reader->ops->skip_until(reader, ticks, error)
+               : motus_reader_skip(reader, ticks, error); // a frame a tick
 }
 
 void motus_reader_close(MotusReader **reader) {

@@ -92,6 +92,13 @@ MotusStatus motus_reader_begin(MotusReader *reader, MotusFrame **frame, int64_t 
 MotusStatus motus_reader_fill(const MotusReader *reader, MotusFrame *frame, int64_t at,
                               MotusError *error);
 
+// Returns the ticks of info.time_base from the first frame to the first one at `us` microseconds or
+// later. Half a millisecond is allowed for containers that round their times.
+int64_t motus_reader_ticks(const MotusReader *reader, int64_t us);
+
+// Skips the frames before that time, counted from the first frame. MOTUS_END: there are no others.
+MotusStatus motus_reader_skip_until(MotusReader *reader, int64_t us, MotusError *error);
+
 // Skips n frames, by seeking if the file allows. MOTUS_END: there are fewer.
 MotusStatus motus_reader_skip(MotusReader *reader, int64_t n, MotusError *error);
 

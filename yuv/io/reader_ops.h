@@ -11,6 +11,8 @@
 typedef struct MotusReaderOps {
     MotusStatus (*next)(MotusReader *reader, MotusFrame **frame, MotusError *error);
     MotusStatus (*skip)(MotusReader *reader, int64_t n, MotusError *error);
+    // Skips the frames that come less than `ticks` after the first one; NULL: counted pictures.
+    MotusStatus (*skip_until)(MotusReader *reader, int64_t ticks, MotusError *error);
     void (*close)(MotusReader *reader); // frees `state`; NULL: nothing to free
     int has_times;                      // next and skip call motus_reader_set_time
 } MotusReaderOps;
