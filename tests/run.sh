@@ -143,7 +143,11 @@ if [ "$mode" != quick ]; then
     wait
     built asan && suites asan -L unit
     built plain && suites plain -L "$plain_label"
-    if [ "$mode" = long ]; then built dist && step "code for all GPUs" has_all_gpus; fi
+    if [ "$mode" = long ]; then
+        built dist && step "code for all GPUs" has_all_gpus
+        rm -rf build/release-test
+        MOTUS_CMAKE_ARGS=-DMOTUS_CUDA=OFF step release tools/release.sh --out build/release-test
+    fi
 fi
 
 clang_format=$(command -v clang-format-14 || command -v clang-format || true)

@@ -7,8 +7,8 @@ set -euo pipefail
 build=(build-essential cmake ninja-build pkgconf libavformat-dev libavcodec-dev libavutil-dev
     libswscale-dev libcjson-dev zlib1g-dev)
 tests=(libavfilter-dev libcunit1-dev libopenh264-dev ffmpeg python3 python3-numpy python3-pytest
-    python3-setuptools python3-pip x264 libopenmpi-dev openmpi-bin libx265-dev valgrind
-    libffmpeg-nvenc-dev libmfx-dev)
+    python3-setuptools python3-wheel python3-pip x264 libopenmpi-dev openmpi-bin libx265-dev
+    valgrind libffmpeg-nvenc-dev libmfx-dev)
 browser=(chromium)
 python=(python3-av python3-aiortc)
 gstreamer=(libgstreamer1.0-dev libgstreamer-plugins-base1.0-dev gstreamer1.0-tools
