@@ -145,8 +145,13 @@ if [ "$mode" != quick ]; then
     built plain && suites plain -L "$plain_label"
     if [ "$mode" = long ]; then
         built dist && step "code for all GPUs" has_all_gpus
-        rm -rf build/release-test
-        MOTUS_CMAKE_ARGS=-DMOTUS_CUDA=OFF step release tools/release.sh --out build/release-test
+        if git diff --quiet HEAD 2>/dev/null; then
+            rm -rf build/release-test
+            MOTUS_CMAKE_ARGS=-DMOTUS_CUDA=OFF step release tools/release.sh --out build/release-test
+        else
+            echo "SKIP  release (changes that are in no commit)"
+            note 0 0 1
+        fi
     fi
 fi
 
