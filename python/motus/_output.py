@@ -13,19 +13,31 @@ from contextlib import contextmanager, suppress
 from typing import IO, Iterator
 
 _MARK, _ENDING = ".motus-", ".part"
+_LINKS = 40  # to follow, as the kernel does
 _PREFIX = 200  # most characters of the output's name: a file name may have 255 bytes
 
 
+def _own_descriptor(path: str) -> int | None:
+    """Returns the number of the descriptor that a name such as /dev/stdout or /dev/fd/5 stands
+    for."""
+    own = re.compile(rf"/proc/{os.getpid()}(?:/task/\d+)?/fd/(\d+)")
+    for _ in range(_LINKS):
+        folder, name = os.path.split(path)
+        path = os.path.join(os.path.realpath(folder), name)
+        if match := own.fullmatch(path):
+            return int(match[1])
+        if not os.path.islink(path):
+            break
+        path = os.path.join(os.path.dirname(path), os.readlink(path))
+    return None
+
+
 def is_direct(path: str) -> bool:
-    """True for a pipe, a device or another thing that no file may replace."""
+    """True for a pipe, a device, an open descriptor, or another thing that no file may replace."""
     try:
-        status = os.stat(path)
+        return not stat.S_ISREG(os.stat(path).st_mode) or _own_descriptor(path) is not None
     except OSError:
         return False
-    # A file without a name, such as /dev/stdout after its file was deleted, is written directly.
-    real = os.path.realpath(path)
-    return not stat.S_ISREG(status.st_mode) or not os.path.exists(real) or not os.path.samefile(
-        path, real)
 
 
 class _Direct:
@@ -99,7 +111,8 @@ def open_output(path: str) -> Iterator[IO[bytes]]:
     """Opens a pipe or device, or a temporary file that becomes `path` at the end. Symbolic links
     are followed, permissions kept. After an exception the temporary file is deleted."""
     if is_direct(path):
-        handle = os.open(path, os.O_WRONLY | os.O_CLOEXEC)
+        number = _own_descriptor(path)
+        handle = os.open(path, os.O_WRONLY | os.O_CLOEXEC) if number is None else os.dup(number)
         try:
             yield _Direct(handle)  # type: ignore[misc]
         finally:

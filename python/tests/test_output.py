@@ -85,19 +85,27 @@ def test_devices_are_written_directly(rgb):
         (s.st_mode, s.st_ino, s.st_rdev) for s in after]
 
 
-def test_standard_output(rgb, tmp_path):
-    """A link to a pipe; and to a file that has no name any more."""
+@pytest.mark.parametrize("name", ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1", "out.mp4"])
+def test_standard_output(tmp_path, name):
+    """A pipe, a file that is appended to, and one that has no name any more."""
     code = ("import numpy, motus; motus.encode(numpy.zeros((3, 32, 48, 3), numpy.uint8), "
-            "'/dev/stdout', backend='cpu')")
+            f"{name!r}, backend='cpu')")
     environment = {**os.environ, "PYTHONPATH": os.path.dirname(os.path.dirname(motus.__file__))}
-    run = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True,
-                         check=True)
-    assert run.stdout[4:8] == b"ftyp"
+    command = {"args": [sys.executable, "-c", code], "env": environment, "cwd": tmp_path,
+               "check": True}
+    (tmp_path / "out.mp4").symlink_to("/dev/stdout")
+    want = subprocess.run(**command, stdout=subprocess.PIPE).stdout
+    assert want[4:8] == b"ftyp"
+    (tmp_path / "log").write_bytes(b"before")
+    with open(tmp_path / "log", "ab") as file:
+        subprocess.run(**command, stdout=file)
+    assert (tmp_path / "log").read_bytes() == b"before" + want
     with open(tmp_path / "gone", "w+b") as file:
         os.unlink(tmp_path / "gone")
-        subprocess.run([sys.executable, "-c", code], env=environment, stdout=file, check=True)
+        subprocess.run(**command, stdout=file)
         file.seek(0)
-        assert file.read() == run.stdout and os.listdir(tmp_path) == []
+        assert file.read() == want
+    assert sorted(os.listdir(tmp_path)) == ["log", "out.mp4"]
 
 
 def test_a_folder(rgb, tmp_path):
