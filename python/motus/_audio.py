@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import os
+import warnings
 from fractions import Fraction
 from typing import Any, Iterator
 
 import numpy as np
 
-from ._errors import ArgumentError, UnsupportedError
+from ._errors import ArgumentError, UnsupportedError, callers_level
+from ._settings import whole
 
 Sample = tuple[bytes, int, int]  # data, time and duration in samples of sound
 _MOST_CHANNELS = 8
 _LAYOUTS = {1: "mono", 2: "stereo", 3: "2.1", 4: "4.0", 5: "5.0", 6: "5.1", 8: "7.1"}
 _BLOCK = 1024  # samples of an AAC frame
+_RATES = (96000, 88200, 64000, 48000, 44100, 32000, 24000, 22050, 16000, 12000, 11025, 8000, 7350)
 
 
 def _av() -> Any:
@@ -60,6 +63,7 @@ class Audio:
 
 def _encoded(av: Any, rate: int, layout: str, frames: Iterator[Any]) -> Audio:
     """Encodes frames of sound as AAC."""
+    rate = min(_RATES, key=lambda known: abs(known - rate))  # of a file; samples have one of them
     codec = av.CodecContext.create("aac", "w")
     codec.sample_rate, codec.layout, codec.format = rate, layout, "fltp"
     codec.time_base = Fraction(1, rate)
@@ -108,6 +112,16 @@ def _of_samples(samples: Any, rate: int) -> Audio:
         array = array / np.float32(32768)
     elif array.dtype.kind != "f":
         raise TypeError(f"audio of {array.dtype}; int16 or floats of -1..1 are needed")
+    if rate not in _RATES:
+        known = ", ".join(map(str, _RATES))
+        raise ArgumentError(f"audio of {rate} samples a second; AAC has {known}")
+    peak = np.abs(array).max()
+    if not np.isfinite(peak):
+        raise ArgumentError("audio holds NaN or infinity")
+    if peak > 1:
+        warnings.warn(f"audio of up to {peak:.4g}: outside -1 to 1 it is clipped",
+                      stacklevel=callers_level())
+        array = array.clip(-1, 1)
     layout = _LAYOUTS[array.shape[0]]
 
     def frames() -> Iterator[Any]:
@@ -127,5 +141,5 @@ def audio_of(audio: Any) -> Audio | None:
     if isinstance(audio, (str, os.PathLike)):
         return _of_file(os.fspath(audio))
     if isinstance(audio, (tuple, list)) and len(audio) == 2 and np.ndim(audio[1]) == 0:
-        return _of_samples(audio[0], int(audio[1]))
+        return _of_samples(audio[0], whole("audio's rate", audio[1]))
     raise ArgumentError("audio is a path or (samples, rate)")

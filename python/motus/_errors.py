@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 
 
 class Error(RuntimeError):
@@ -50,3 +51,12 @@ def error_of(status: int, text: str) -> Error:
     if status == _NO_DEVICE and _OLD_DRIVER in text:
         text = f'{_about_driver()}; backend="cpu" needs none ({text})'
     return _BY_STATUS.get(status, Error)(text, status)
+
+
+def callers_level() -> int:
+    """Returns the stack level, seen from this function's caller, of the code that uses the
+    package."""
+    level, frame = 0, sys._getframe(1)
+    while frame and str(frame.f_globals.get("__name__")).split(".")[0] == "motus":
+        level, frame = level + 1, frame.f_back  # type: ignore[assignment]
+    return level + 1

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import sys
 import warnings
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -12,7 +11,7 @@ import numpy as np
 
 from . import _lib
 from ._arrays import View, extremes, pad_edge, scale, view_of
-from ._errors import ArgumentError
+from ._errors import ArgumentError, callers_level
 
 LAYOUTS = ("auto", "HWC", "CHW", "I420", "NV12")
 _YUV420, _RGB, _RGB_FLOAT = 0, 1, 2  # MotusSamples
@@ -66,16 +65,7 @@ class Frames:
         what = "NaN" if np.isnan(low + high) else f"floats of {low:.4g} to {high:.4g}"
         hint = "" if self.value_range != (0, 1) or np.isnan(low + high) else _hint(low, high)
         warnings.warn(f"{what} in frame {self._checked - 1}: outside {black:g} to {white:g}, they "
-                      f"are clipped, NaN is black{hint}", stacklevel=_callers_level())
-
-
-def _callers_level() -> int:
-    """Returns the stack level, seen from this function's caller, of the code that uses the
-    package."""
-    level, frame = 0, sys._getframe(1)
-    while frame and str(frame.f_globals.get("__name__")).split(".")[0] == "motus":
-        level, frame = level + 1, frame.f_back  # type: ignore[assignment]
-    return level + 1
+                      f"are clipped, NaN is black{hint}", stacklevel=callers_level())
 
 
 def _hint(low: float, high: float) -> str:
@@ -127,6 +117,9 @@ def _image(width: int, height: int, samples: int,
 
 def _samples(view: View) -> View:
     """Returns bytes or single precision; converts other floats in host memory."""
+    if view.dtype == np.float32 and view.device is None and any(
+            place % 4 for place in (view.address, *view.strides)):
+        return view_of(np.array(_as_array(view)))  # the library reads whole floats
     if view.dtype in (np.uint8, np.float32):
         return view
     if view.dtype.kind == "f" and view.device is None:

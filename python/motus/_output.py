@@ -14,7 +14,7 @@ from typing import IO, Iterator
 
 _MARK, _ENDING = ".motus-", ".part"
 _LINKS = 40  # to follow, as the kernel does
-_PREFIX = 200  # most characters of the output's name: a file name may have 255 bytes
+_PREFIX = 200  # most bytes of the output's name: a file name may have 255
 
 
 def _own_descriptor(path: str) -> int | None:
@@ -68,9 +68,14 @@ def _is_locked(path: str) -> bool:
     return False
 
 
+def _prefix(name: str) -> str:
+    """Returns the beginning of the temporary files for a name."""
+    return os.fsdecode(os.fsencode(name)[:_PREFIX]) + _MARK
+
+
 def _refuse_another_job(target: str) -> None:
     folder, name = os.path.split(target)
-    part = re.compile(re.escape(name[:_PREFIX] + _MARK) + r"[0-9a-f]{12}" + re.escape(_ENDING))
+    part = re.compile(re.escape(_prefix(name)) + r"[0-9a-f]{12}" + re.escape(_ENDING))
     beside = [entry for entry in os.listdir(folder) if part.fullmatch(entry)]
     if any(_is_locked(path) for path in (target, *(os.path.join(folder, e) for e in beside))):
         raise BlockingIOError(errno.EBUSY, "another job is writing this file", target)
@@ -80,8 +85,11 @@ def _create(target: str) -> tuple[str, int]:
     """Creates the temporary file, with the permissions of the file that it will replace, or a new
     file's."""
     folder, name = os.path.split(target)
-    temporary = os.path.join(folder, name[:_PREFIX] + _MARK + secrets.token_hex(6) + _ENDING)
-    handle = os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
+    temporary = os.path.join(folder, _prefix(name) + secrets.token_hex(6) + _ENDING)
+    try:
+        handle = os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
+    except OSError as error:
+        raise OSError(error.errno, os.strerror(error.errno or 0), target) from None
     with suppress(OSError):  # a file system without locks
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     with suppress(FileNotFoundError):

@@ -128,6 +128,8 @@ class Output:
     def __init__(self, output: str | os.PathLike[str] | IO[bytes] | None,
                  container: str | None) -> None:
         is_path = isinstance(output, (str, os.PathLike))
+        if not is_path and output is not None and not hasattr(output, "write"):
+            raise TypeError(f"output {output!r} is no path, no file object and not None")
         self._path = os.fspath(output) if is_path else None  # type: ignore[arg-type]
         self._file = None if is_path else output
         self.container = container_of(self._path, container)

@@ -58,6 +58,11 @@ def test_floats_inside(units):
             encoder.send(units[0] + 1)
 
 
+def test_floats_at_any_address(units):
+    data = np.frombuffer(b"\0" + units.tobytes(), np.uint8)[1:]
+    assert h264(data.view(np.float32).reshape(units.shape)) == h264(units)
+
+
 def test_on_a_device_the_first_frame_is_looked_at(units):
     """Of arrays whose library computes; here one that claims to be on a device."""
     from motus._frames import Frames, picture_of

@@ -214,13 +214,21 @@ def test_a_file(ffmpeg, tmp_path, codec, ending):
 @pytest.mark.parametrize("audio, error", [
     ("no-such-file.wav", FileNotFoundError), (__file__, Exception), (3, motus.ArgumentError),
     ((np.zeros((9, 9, 9)), 48000), motus.ArgumentError), ((np.zeros(99, int), 48000), TypeError),
-    ((np.zeros(99), -1), Exception),
+    ((np.zeros(99), -1), motus.ArgumentError), ((np.zeros(99), 12345), motus.ArgumentError),
+    ((np.zeros(99), 44100.5), TypeError), ((np.full(99, np.nan), 48000), motus.ArgumentError),
 ])
 def test_no_sound(rgb, tmp_path, audio, error):
     pytest.importorskip("av")
     with pytest.raises(error):
         motus.encode(rgb, tmp_path / "x.mp4", audio=audio, **CPU)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_sound_that_is_clipped(rgb):
+    pytest.importorskip("av")
+    with pytest.warns(UserWarning, match="audio of up to 1.638e\\+04: outside -1 to 1") as caught:
+        motus.encode(rgb, audio=(tone(0.3)[:, 0] * 32767, RATE), **CPU)
+    assert caught[0].filename == __file__
 
 
 def test_pictures_are_no_sound(rgb, tmp_path):

@@ -108,6 +108,20 @@ def test_standard_output(tmp_path, name):
     assert sorted(os.listdir(tmp_path)) == ["log", "out.mp4"]
 
 
+@pytest.mark.parametrize("name", ["a" * 251, "\u00e4" * 125, "a" + "\u00e4" * 125])
+def test_the_longest_names(rgb, tmp_path, name):
+    motus.encode(rgb, tmp_path / f"{name}.mp4", **SETTINGS)
+    assert os.listdir(tmp_path) == [f"{name}.mp4"]
+
+
+def test_errors_name_the_output(rgb, tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"nowhere/x\.mp4'$"):
+        motus.encode(rgb, tmp_path / "nowhere" / "x.mp4", **SETTINGS)
+    for output in (3, object(), b"x.mp4"):
+        with pytest.raises(TypeError, match="is no path, no file object"):
+            motus.encode(rgb, output, **SETTINGS)
+
+
 def test_a_folder(rgb, tmp_path):
     (tmp_path / "x.mp4").mkdir()
     with pytest.raises(IsADirectoryError):

@@ -1,7 +1,8 @@
-"""examples/python/webrtc.py in a session of aiortc with a headless Chromium on this machine: the
-browser counts pictures, key pictures and bytes."""
+"""A headless Chromium counts: the pictures of files, and of examples/python/webrtc.py in a session
+with aiortc on this machine."""
 # SPDX-License-Identifier: BSD-2-Clause
 import asyncio
+import base64
 import json
 import sys
 import threading
@@ -9,7 +10,9 @@ import time
 
 import numpy as np
 import pytest
-from conftest import ROOT
+from conftest import ROOT, clip
+
+import motus
 
 sys.path.insert(0, str(ROOT / "tests" / "report"))
 from browser import Browser, find_chromium  # noqa: E402
@@ -62,9 +65,30 @@ def browser():
     if not program:
         pytest.skip("Chromium was not found")
     made = Browser(program, "--allow-loopback-in-peer-connection",
-                   "--disable-features=WebRtcHideLocalIpsWithMdns")
+                   "--disable-features=WebRtcHideLocalIpsWithMdns",
+                   "--autoplay-policy=no-user-gesture-required")
     yield made
     made.close()
+
+
+@pytest.mark.parametrize("sound", [False, True])
+def test_files_are_played(browser, tmp_path, sound):
+    if sound:
+        pytest.importorskip("av")
+    for fragment in (None, 0.2, 0):
+        audio = (np.sin(np.arange(24000) / 9).astype(np.float32), 48000) if sound else None
+        video = motus.encode(clip(15), fps=30, fragment=fragment, audio=audio, backend="cpu")
+        data = base64.b64encode(video).decode()
+        (tmp_path / "x.html").write_text(
+            "<html data-ready=yes><video id=video autoplay muted "
+            f"src='data:video/mp4;base64,{data}'></video>")
+        browser.open(f"file://{tmp_path}/x.html")
+        browser.wait_for("video.ended || video.error", 20)
+        seen = browser.run("""({ error: video.error, duration: video.duration,
+            frames: video.getVideoPlaybackQuality().totalVideoFrames,
+            sound: video.webkitAudioDecodedByteCount })""")
+        assert seen["error"] is None and seen["frames"] == 15
+        assert abs(seen["duration"] - 0.5) < 0.04 and (seen["sound"] > 0) == sound
 
 
 def scene(t):
