@@ -29,19 +29,32 @@ struct MotusMe {
     MotusMeConfig config;
     MotusBackend backend; // never AUTO
     const MotusMeOps *ops;
-    void *state;      // of the backend
-    int device;       // CUDA's number; -1 with the CPU backend
-    MotusError error; // of CUDA
+    void *state;        // of the backend
+    int device;         // CUDA's number; -1 with the CPU backend
+    MotusError error;   // of CUDA
+    MotusError refused; // of the last call's arguments; MOTUS_OK if they were good
     MotusMePending
         pending[MOTUS_ME_IN_FLIGHT]; // number i of those submitted: i % MOTUS_ME_IN_FLIGHT
     uint64_t submitted, received;    // jobs and requests
     int has_job;                     // a job has been submitted, and may be a reference
 };
 
-// Checks of public arguments: a plane of the configured size, hints in host memory, an enumerator.
-int motus_me_valid_plane(const MotusMe *me, const MotusPlane *plane);
-int motus_me_valid_hints(const MotusMe *me, const MotusMeHints *hints);
-int motus_me_valid_memory(MotusMemory memory);
+enum { MOTUS_ME_MAX_MV = 8191 }; // largest |component| of predictors and skip MVs
+
+// Checks of public arguments: MOTUS_ERR_ARGUMENT, and *error names the member and its range.
+// Planes have the configured size. whole: MVs of whole samples. Of hints in device memory only
+// lambda_q8 is checked.
+MotusStatus motus_me_check_plane(const MotusMe *me, const MotusPlane *plane, const char *name,
+                                 MotusError *error);
+MotusStatus motus_me_check_memory(MotusMemory memory, const char *name, MotusError *error);
+// MOTUS_ERR_UNSUPPORTED if the CPU backend gets device memory.
+MotusStatus motus_me_check_host(const MotusMe *me, MotusMemory memory, const char *name,
+                                MotusError *error);
+MotusStatus motus_me_check_lambda(uint32_t lambda_q8, const char *name, MotusError *error);
+MotusStatus motus_me_check_mvs(const MotusMv *mv, int n, int most, int whole, const char *name,
+                               MotusError *error);
+MotusStatus motus_me_check_hints(const MotusMe *me, const MotusMeHints *hints, MotusMemory memory,
+                                 MotusError *error);
 
 // MBs of a picture.
 int motus_me_n_mb(const MotusMe *me);
@@ -53,11 +66,13 @@ MotusStatus motus_me_failed(const MotusMe *me);
 // fewer than MOTUS_ME_IN_FLIGHT are pending (else MOTUS_AGAIN).
 MotusStatus motus_me_ready(const MotusMe *me);
 
-// True if `me` can search the reference.
-int motus_reference_fits(const MotusMeReference *reference, const MotusMe *me);
+// Checks that `me` can search the reference.
+MotusStatus motus_reference_check(const MotusMeReference *reference, const MotusMe *me,
+                                  const char *name, MotusError *error);
 
-// True if all that can be checked of a request is in its range.
-int motus_request_valid(const MotusMe *me, const MotusMeRequest *request);
+// Checks what can be checked of a request.
+MotusStatus motus_request_check(const MotusMe *me, const MotusMeRequest *request,
+                                MotusError *error);
 
 // Adds the pending request as an owner of the reference, which cannot be filled until it lets go.
 void motus_reference_hold(const MotusMeReference *reference);

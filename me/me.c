@@ -2,8 +2,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "motus/me.h"
 
+#include <inttypes.h>
+
 #include "common/alloc.h"
 #include "common/device.h"
+#include "common/error.h"
 #include "common/int_core.h"
 #include "me/estimator.h"
 
@@ -18,11 +21,23 @@ MotusMeConfig motus_me_config_default(int width, int height) {
                            .device = -1};
 }
 
-static int valid(const MotusMeConfig *c) {
-    return c->width >= 1 && c->height >= 1 && c->width <= MOTUS_MAX_SIZE &&
-           c->height <= MOTUS_MAX_SIZE && c->range >= 1 && c->range <= MOTUS_MAX_RANGE &&
-           (unsigned)c->subpel <= MOTUS_SUBPEL_QUARTER && c->modes &&
-           !(c->modes & ~MOTUS_MODES_ALL) && c->threads >= 0 && c->device >= -1;
+#define REFUSE(...) return motus_fail(error, MOTUS_ERR_ARGUMENT, __VA_ARGS__)
+
+static MotusStatus check_config(const MotusMeConfig *c, MotusError *error) {
+    if (c->width < 1 || c->height < 1 || c->width > MOTUS_MAX_SIZE || c->height > MOTUS_MAX_SIZE)
+        REFUSE("width and height are %d and %d, must be 1..%d", c->width, c->height,
+               MOTUS_MAX_SIZE);
+    if (c->range < 1 || c->range > MOTUS_MAX_RANGE)
+        REFUSE("range is %d, must be 1..%d", c->range, MOTUS_MAX_RANGE);
+    if ((unsigned)c->subpel > MOTUS_SUBPEL_QUARTER)
+        REFUSE("subpel is %d, must be 0..%d", (int)c->subpel, (int)MOTUS_SUBPEL_QUARTER);
+    if (!c->modes || c->modes & ~MOTUS_MODES_ALL)
+        REFUSE("modes is %#" PRIx32 ", must be 1..%#x", c->modes, (unsigned)MOTUS_MODES_ALL);
+    if (c->threads < 0) REFUSE("threads is %d, must not be negative", c->threads);
+    if (c->device < -1) REFUSE("device is %d, must be at least -1", c->device);
+    if ((unsigned)c->backend > MOTUS_BACKEND_CUDA)
+        REFUSE("backend is %d, must be 0..%d", (int)c->backend, (int)MOTUS_BACKEND_CUDA);
+    return MOTUS_OK;
 }
 
 static MotusStatus open_backend(MotusMe *me, MotusBackend backend) {
@@ -42,9 +57,11 @@ static MotusStatus open_backend(MotusMe *me, MotusBackend backend) {
 MotusStatus motus_me_open(MotusMe **out, const MotusMeConfig *config) {
     if (!out) return MOTUS_ERR_ARGUMENT;
     *out = NULL;
-    if (!config || !valid(config)) return MOTUS_ERR_ARGUMENT;
+    if (!config) return MOTUS_ERR_ARGUMENT;
+    MotusStatus status = check_config(config, config->error);
+    if (status) return status;
     MotusBackend backend = config->backend;
-    MotusStatus status = motus_backend_choose(config->backend, &backend);
+    status = motus_backend_choose(config->backend, &backend);
     if (status) return status == MOTUS_ERR_ARGUMENT ? status : motus_device_check(config->error);
     MotusMe *me = motus_alloc(1, sizeof *me);
     if (!me) return MOTUS_ERR_MEMORY;
@@ -84,52 +101,69 @@ MotusBackend motus_me_backend(const MotusMe *me) { return me ? me->backend : MOT
 
 const MotusError *motus_me_error(const MotusMe *me) {
     static const MotusError none = {MOTUS_OK, ""};
-    return me ? &me->error : &none;
+    if (!me) return &none;
+    return me->refused.status ? &me->refused : &me->error;
 }
 
 // ---- One picture --------------------------------------------------------------------------------
 
-// True if the field has the size of the estimator's pictures, and arrays for its modes.
-static int valid_field(const MotusMe *me, const MotusField *field) {
-    if (!field || field->mb_width != motus_mbs(me->config.width) ||
-        field->mb_height != motus_mbs(me->config.height) || field->n_mb != motus_me_n_mb(me))
-        return 0;
+// Checks that the field has the size of the estimator's pictures, and arrays for its modes.
+static MotusStatus check_field(const MotusMe *me, const MotusField *field, MotusError *error) {
+    const int mb_width = motus_mbs(me->config.width), mb_height = motus_mbs(me->config.height);
+    if (!field) REFUSE("field is NULL");
+    if (field->mb_width != mb_width || field->mb_height != mb_height ||
+        field->n_mb != motus_me_n_mb(me))
+        REFUSE("field has %dx%d MBs (n_mb %d), must have %dx%d", field->mb_width, field->mb_height,
+               field->n_mb, mb_width, mb_height);
     for (int b = 0; b < MOTUS_BLOCKS; b++)
         if (me->config.modes >> motus_blocks[b].mode & 1 &&
             (!field->mv[b] || !field->sad[b] || !field->cost[b]))
-            return 0;
-    return 1;
+            REFUSE("field lacks mv, sad or cost of block %d", b);
+    return MOTUS_OK;
 }
 
 MotusStatus motus_me_search(MotusMe *me, const MotusPlane *cur, const MotusPlane *ref,
                             const MotusMeHints *hints, MotusField *field) {
-    if (!me || !motus_me_valid_plane(me, cur) || !motus_me_valid_plane(me, ref) ||
-        !valid_field(me, field) || !motus_me_valid_hints(me, hints))
-        return MOTUS_ERR_ARGUMENT;
-    MotusStatus status = motus_me_failed(me);
+    if (!me) return MOTUS_ERR_ARGUMENT;
+    me->refused.status = MOTUS_OK;
+    MotusStatus status = motus_me_check_plane(me, cur, "cur", &me->refused);
+    if (!status) status = motus_me_check_plane(me, ref, "ref", &me->refused);
+    if (!status) status = check_field(me, field, &me->refused);
+    if (!status) status = motus_me_check_hints(me, hints, MOTUS_MEMORY_HOST, &me->refused);
+    if (!status) status = motus_me_failed(me);
     if (status) return status;
-    if (me->submitted != me->received) return MOTUS_ERR_STATE;
+    if (me->submitted != me->received)
+        return motus_fail(&me->refused, MOTUS_ERR_STATE, "jobs or requests are pending");
     return me->ops->search(me->state, cur, ref, hints, field, &me->error);
 }
 
 // ---- Several pictures in flight -----------------------------------------------------------------
 
-static int valid_job(const MotusMe *me, const MotusMeJob *job) {
-    if (!job || !motus_me_valid_plane(me, job->cur) ||
-        (job->ref && !motus_me_valid_plane(me, job->ref)) || !motus_me_valid_memory(job->memory))
-        return 0;
+static MotusStatus check_job(const MotusMe *me, const MotusMeJob *job, MotusError *error) {
+    if (!job) REFUSE("job is NULL");
+    MotusStatus status = motus_me_check_plane(me, job->cur, "cur", error);
+    if (!status && job->ref) status = motus_me_check_plane(me, job->ref, "ref", error);
+    if (!status) status = motus_me_check_memory(job->memory, "memory", error);
+    if (status) return status;
     const int on_device = job->device_mv != NULL; // the results
-    if (on_device != (job->device_sad != NULL) || on_device != (job->device_cost != NULL) ||
-        (!on_device && !job->field))
-        return 0;
-    return (!job->field || valid_field(me, job->field)) && motus_me_valid_hints(me, job->hints);
+    if (on_device != (job->device_sad != NULL) || on_device != (job->device_cost != NULL))
+        REFUSE("device_mv, device_sad and device_cost must all be NULL, or none");
+    if (!on_device || job->field) status = check_field(me, job->field, error);
+    if (!status) status = motus_me_check_hints(me, job->hints, MOTUS_MEMORY_HOST, error);
+    if (!status && !job->ref && !me->has_job)
+        status = motus_fail(error, MOTUS_ERR_STATE, "ref is NULL, and no job was before");
+    if (!status) status = motus_me_check_host(me, job->memory, "memory", error);
+    if (!status && on_device)
+        status = motus_me_check_host(me, MOTUS_MEMORY_DEVICE, "device_mv", error);
+    return status;
 }
 
 MotusStatus motus_me_submit(MotusMe *me, const MotusMeJob *job) {
-    if (!me || !valid_job(me, job)) return MOTUS_ERR_ARGUMENT;
-    MotusStatus status = motus_me_ready(me);
+    if (!me) return MOTUS_ERR_ARGUMENT;
+    me->refused.status = MOTUS_OK;
+    MotusStatus status = check_job(me, job, &me->refused);
+    if (!status) status = motus_me_ready(me);
     if (status) return status;
-    if (!job->ref && !me->has_job) return MOTUS_ERR_STATE;
     status = me->ops->submit(me->state, job, &me->error);
     if (status) return status;
     MotusMePending *p = pending_at(me, me->submitted++);
@@ -140,13 +174,13 @@ MotusStatus motus_me_submit(MotusMe *me, const MotusMeJob *job) {
 }
 
 MotusStatus motus_me_request(MotusMe *me, const MotusMeRequest *request) {
-    if (!me || !motus_request_valid(me, request)) return MOTUS_ERR_ARGUMENT;
-    MotusStatus status = motus_me_ready(me);
+    if (!me) return MOTUS_ERR_ARGUMENT;
+    me->refused.status = MOTUS_OK;
+    MotusStatus status = motus_request_check(me, request, &me->refused);
+    if (status) return status;
+    status = motus_me_ready(me);
     void *planes[MOTUS_ME_MAX_TARGETS];
-    for (int i = 0; i < request->n_targets && !status; i++) {
-        planes[i] = request->target[i].reference->planes;
-        if (!request->target[i].reference->filled) status = MOTUS_ERR_STATE;
-    }
+    for (int i = 0; i < request->n_targets; i++) planes[i] = request->target[i].reference->planes;
     if (!status) status = me->ops->request(me->state, request, planes, &me->error);
     if (status) return status;
     MotusMePending *p = pending_at(me, me->submitted++);
@@ -163,6 +197,7 @@ MotusStatus motus_me_request(MotusMe *me, const MotusMeRequest *request) {
 // Takes the oldest job or request, which stays pending if the device failed or it is not ready.
 static MotusStatus take(MotusMe *me, MotusField **field, void **opaque, int timeout_ms) {
     if (!me) return MOTUS_ERR_ARGUMENT;
+    me->refused.status = MOTUS_OK;
     if (me->submitted == me->received) return MOTUS_END;
     const MotusMePending *p = pending_at(me, me->received);
     MotusStatus status = motus_me_failed(me);

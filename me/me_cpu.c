@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "me/me_cpu.h"
 
+#include <assert.h>
+
 #ifdef _OPENMP
 #include <omp.h>
 #endif
@@ -207,7 +209,7 @@ static MotusStatus search(void *state, const MotusPlane *cur, const MotusPlane *
 static MotusStatus submit(void *state, const MotusMeJob *job, MotusError *error) {
     MotusMeCpu *cpu = state;
     const MotusPlane *cur = job->cur;
-    if (job->memory != MOTUS_MEMORY_HOST || job->device_mv) return MOTUS_ERR_UNSUPPORTED;
+    assert(job->memory == MOTUS_MEMORY_HOST && !job->device_mv);
     search(cpu, cur, job->ref ? job->ref : &cpu->last, job->hints, job->field, error);
     if (!cpu->last.data) {
         uint8_t *data = motus_alloc((size_t)cur->width, (size_t)cur->height);
@@ -222,9 +224,8 @@ static MotusStatus request(void *state, const MotusMeRequest *r, void *const pla
                            MotusError *error) {
     (void)error;
     const MotusMeCpu *cpu = state;
-    if (r->memory != MOTUS_MEMORY_HOST || r->hints_memory != MOTUS_MEMORY_HOST ||
-        r->results_memory != MOTUS_MEMORY_HOST || r->event)
-        return MOTUS_ERR_UNSUPPORTED;
+    assert(r->memory == MOTUS_MEMORY_HOST && r->hints_memory == MOTUS_MEMORY_HOST &&
+           r->results_memory == MOTUS_MEMORY_HOST && !r->event);
     const MotusPlane *cur = whole_mbs(cpu, r->cur);
     const MotusMeRegion whole = {0, 0, cur->width / 16, cur->height / 16},
                         in = r->region.width ? r->region : whole;
@@ -244,8 +245,7 @@ static MotusStatus finish(void *state, const MotusMeRequest *r, int timeout_ms, 
 static MotusStatus predict(void *state, const MotusMeCentres *p, const void *planes,
                            MotusError *error) {
     (void)error;
-    if (p->memory != MOTUS_MEMORY_HOST || p->mvs_memory != MOTUS_MEMORY_HOST)
-        return MOTUS_ERR_UNSUPPORTED;
+    assert(p->memory == MOTUS_MEMORY_HOST && p->mvs_memory == MOTUS_MEMORY_HOST);
     const MotusPlane *cur = whole_mbs(state, p->cur);
     const MotusCentresPicture picture = {.cur = cur->data,
                                          .cur_stride = cur->stride,
@@ -276,7 +276,7 @@ static MotusStatus planes_fill(void *planes, void *state, const MotusPlane *luma
                                MotusMemory memory, int with_half, void *stream, MotusError *error) {
     (void)stream, (void)error;
     const MotusMeCpu *cpu = state;
-    if (memory != MOTUS_MEMORY_HOST) return MOTUS_ERR_UNSUPPORTED;
+    (void)memory; // the host's
     motus_ref_luma_build(planes, luma, with_half, motus_threads_ready(cpu->threads));
     return MOTUS_OK;
 }

@@ -3,12 +3,16 @@
 #include <string.h>
 
 #include "common/alloc.h"
+#include "common/error.h"
 #include "me/estimator.h"
+
+#define REFUSE(...) return motus_fail(error, MOTUS_ERR_ARGUMENT, __VA_ARGS__)
 
 MotusStatus motus_me_reference_alloc(MotusMeReference **reference, MotusMe *me) {
     if (!reference) return MOTUS_ERR_ARGUMENT;
     *reference = NULL;
     if (!me) return MOTUS_ERR_ARGUMENT;
+    me->refused.status = MOTUS_OK;
     MotusStatus status = motus_me_failed(me);
     if (status) return status;
     MotusMeReference *r = motus_alloc(1, sizeof *r);
@@ -49,24 +53,39 @@ void motus_reference_release(const MotusMeReference *reference) {
     motus_me_reference_unref(&r);
 }
 
-// True if the reference has the size, backend and device of `me`.
-static int matches(const MotusMeReference *r, const MotusMe *me) {
-    return r->width == me->config.width && r->height == me->config.height && r->ops == me->ops &&
-           r->device == me->device;
+// Checks that the reference has the size, backend and device of `me`.
+static MotusStatus check(const MotusMeReference *r, const MotusMe *me, const char *name,
+                         MotusError *error) {
+    if (!r) REFUSE("%s is NULL", name);
+    if (r->width != me->config.width || r->height != me->config.height)
+        REFUSE("%s is %dx%d, must be %dx%d", name, r->width, r->height, me->config.width,
+               me->config.height);
+    if (r->ops != me->ops || r->device != me->device)
+        REFUSE("%s is on another backend or device than the estimator", name);
+    return MOTUS_OK;
 }
 
-int motus_reference_fits(const MotusMeReference *r, const MotusMe *me) {
-    return matches(r, me) && (r->has_half || me->config.subpel == MOTUS_SUBPEL_FULL);
+MotusStatus motus_reference_check(const MotusMeReference *r, const MotusMe *me, const char *name,
+                                  MotusError *error) {
+    MotusStatus status = check(r, me, name, error);
+    if (!status && !r->has_half && me->config.subpel != MOTUS_SUBPEL_FULL)
+        REFUSE("%s has no half-sample planes, which the estimator's subpel needs", name);
+    return status;
 }
 
 MotusStatus motus_me_reference_fill(MotusMeReference *r, MotusMe *me, const MotusPlane *luma,
                                     MotusMemory memory, void *stream) {
-    if (!r || !me || !motus_me_valid_plane(me, luma) || !motus_me_valid_memory(memory) ||
-        !matches(r, me))
-        return MOTUS_ERR_ARGUMENT;
-    MotusStatus status = motus_me_failed(me);
+    if (!me) return MOTUS_ERR_ARGUMENT;
+    me->refused.status = MOTUS_OK;
+    MotusStatus status = check(r, me, "reference", &me->refused);
+    if (!status) status = motus_me_check_plane(me, luma, "luma", &me->refused);
+    if (!status) status = motus_me_check_memory(memory, "memory", &me->refused);
+    if (!status) status = motus_me_check_host(me, memory, "memory", &me->refused);
+    if (!status) status = motus_me_failed(me);
     if (status) return status;
-    if (atomic_load(&r->readers)) return MOTUS_ERR_STATE;
+    if (atomic_load(&r->readers))
+        return motus_fail(&me->refused, MOTUS_ERR_STATE,
+                          "a pending request searches the reference");
     status =
         r->ops->planes_fill(r->planes, me->state, luma, memory, r->has_half, stream, &me->error);
     if (!status) r->filled = 1;

@@ -90,7 +90,7 @@ typedef struct MotusMeConfig {
     uint32_t modes; // mask of 1 << MotusMode; field entries of other modes are not written
     int threads;    // 0 = as many as OpenMP offers; results do not depend on it
     MotusBackend backend;
-    MotusError *error; // gets the text of a CUDA error of motus_me_open; or NULL
+    MotusError *error; // gets the text of an error of motus_me_open; or NULL
     int device;        // CUDA device number; -1 = the current one
 } MotusMeConfig;
 
@@ -177,7 +177,8 @@ MOTUS_API MotusStatus motus_me_submit(MotusMe *me, const MotusMeJob *job);
 // motus/me_request.h takes a timeout.
 MOTUS_API MotusStatus motus_me_receive(MotusMe *me, MotusField **field);
 
-// Returns the device error that makes every call fail, or the one for which AUTO chose the CPU,
+// Returns the last call's error if its arguments were refused: its text names the member and its
+// range. Else the device error that makes every call fail, or the one for which AUTO chose the CPU,
 // with CUDA's text; else MOTUS_OK and no text.
 MOTUS_API const MotusError *motus_me_error(const MotusMe *me);
 

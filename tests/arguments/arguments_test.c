@@ -49,11 +49,12 @@ static int make_call(int n, Call *call, int list) {
     if (call->late) prepare_late();
     int status = run(n, 0, call);
     int wanted = call->want == ANY || (call->want == REFUSED ? status < 0 : status == call->want);
-    int told = !call->text || strstr(any_error.text, call->text);
-    int one_line = !strchr(any_error.text, '\n');
+    const char *text = any_error.text[0] ? any_error.text : motus_me_error(good_me)->text;
+    int told = !call->text || strstr(text, call->text);
+    int one_line = !strchr(text, '\n');
     if (list || !wanted || !told || !one_line)
         printf("call %d, %s, %s: %s \"%s\"\n", n, call->function, call->what,
-               motus_status_name((MotusStatus)status), any_error.text);
+               motus_status_name((MotusStatus)status), text);
     fflush(stdout);
     return wanted && told && one_line ? FINE : EXIT_FAILURE;
 }
