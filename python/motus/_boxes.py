@@ -11,6 +11,7 @@ from ._errors import ArgumentError
 from ._packet import nal_units
 
 _SPS, _PPS = 7, 8
+_HIGH = (100, 110, 122, 144)  # profile_idc whose avcC has more fields
 _MATRIX = pack(">9I", 0x10000, 0, 0, 0, 0x10000, 0, 0, 0, 0x40000000)
 _LEAST_TIMESCALE = 10000  # players round times to it
 
@@ -64,7 +65,9 @@ def video_entry(headers: bytes, width: int, height: int,
         raise ArgumentError("these headers hold no SPS and PPS")
     sps, pps = ([pack(">H", len(u)) + u for u in sets] for sets in (all_sps, all_pps))
     head = pack(">B3sBB", 1, all_sps[0][1:4], 0xFF, 0xE0 | len(sps))
-    avcc = box(b"avcC", head, *sps, pack(">B", len(pps)), *pps)
+    # From High on: 4:2:0, 8 bits of luma and chroma, no extensions of the SPS.
+    more = b"\xfd\xf8\xf8\0" if all_sps[0][1] in _HIGH else b""
+    avcc = box(b"avcC", head, *sps, pack(">B", len(pps)), *pps, more)
     colr = b""
     if colour:
         *numbers, full_range = colour

@@ -25,7 +25,7 @@ _PRESETS = {"ultrafast": "faster", "superfast": "faster", "veryfast": "faster", 
 # FFmpeg's options: the setting, and what makes its value.
 _OPTIONS = {"g": "keyint", "keyint_min": "min_keyint", "b": "bitrate", "maxrate": "vbv_maxrate",
             "bufsize": "vbv_bufsize", "qp": "qp", "sc_threshold": "scenecut",
-            "rc-lookahead": "lookahead", "threads": "threads"}
+            "rc-lookahead": "lookahead", "threads": "threads", "profile": "profile"}
 
 
 def _settings(codec: str | None, pixel_format: str | None, extra_options: dict[str, Any] | None,
@@ -43,7 +43,7 @@ def _settings(codec: str | None, pixel_format: str | None, extra_options: dict[s
             continue
         if name not in _OPTIONS:
             raise ArgumentError(f"extra option {name!r} is none of {', '.join(_OPTIONS)}, bf=0")
-        made[_OPTIONS[name]] = int(value)
+        made[_OPTIONS[name]] = value if name == "profile" else int(value)
     return made
 
 

@@ -50,6 +50,25 @@ def test_times_and_pictures(ffmpeg, rgb, tmp_path, fps, keyint):
     assert ffmpeg.decode(path) == ffmpeg.decode(tmp_path / "x.264")
 
 
+@pytest.mark.parametrize("profile, name, more", [
+    ("baseline", "Constrained Baseline", b""), ("main", "Main", b""),
+    ("high", "High", b"\xfd\xf8\xf8\0"),
+])
+@pytest.mark.parametrize("fragment", [None, 1])
+def test_profiles(ffmpeg, rgb, tmp_path, profile, name, more, fragment):
+    settings = {"profile": profile, "qp": 30, **CPU}
+    motus.encode(rgb, tmp_path / "x.mp4", fragment=fragment, **settings)
+    motus.encode(rgb, tmp_path / "x.264", **settings)
+    assert ffmpeg.probe(tmp_path / "x.mp4", "-show_streams")["streams"][0]["profile"] == name
+    assert ffmpeg.decode(tmp_path / "x.mp4") == ffmpeg.decode(tmp_path / "x.264")
+    data = (tmp_path / "x.mp4").read_bytes()
+    at = data.index(b"avcC")
+    size, = struct.unpack_from(">I", data, at - 4)
+    _, pps = motus.mp4.nal_units(motus.Encoder(
+        W, H, 24, colour="bt709", **settings).headers)
+    assert data[at - 4:at - 4 + size].endswith(pps + more)
+
+
 def test_the_head_is_put_in_front(tmp_path, monkeypatch):
     """Also if the file is longer than a block, and the head longer or shorter than one."""
     monkeypatch.setattr(_mp4_file, "_BLOCK", 1000)

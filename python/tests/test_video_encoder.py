@@ -52,6 +52,7 @@ def test_a_tensor_of_pytorch(video):
 @pytest.mark.parametrize("options, settings", [
     ({"preset": "ultrafast"}, {"preset": "faster"}), ({"preset": "veryslow"}, {"preset": "slow"}),
     ({"extra_options": {"g": "2", "bf": 0}}, {"keyint": 2}),
+    ({"extra_options": {"profile": "high"}}, {"profile": "high"}),
     ({"extra_options": {"qp": 30, "rc-lookahead": 0}}, {"qp": 30, "lookahead": 0}),
     ({"extra_options": {"b": 300_000, "maxrate": 300_000, "bufsize": "300000"}},
      {"bitrate": 300_000, "vbv_maxrate": 300_000, "vbv_bufsize": 300_000}),
