@@ -1,5 +1,5 @@
 // motus view's block values: bits against the encoder's own count, costs of known motion, the
-// corners of the colour wheel.
+// corners of the colour wheel; its letters, arrows and legends.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "tools/view/view.h"
 
@@ -9,6 +9,7 @@
 #include "tests/support/harness.h"
 #include "tools/synth/synth.h"
 #include "tools/view/canvas.h"
+#include "tools/view/view_draw.h"
 
 enum { MAX_BLOCKS = 4096 };
 
@@ -145,5 +146,97 @@ static void colors(void) {
     CU_ASSERT(is(motus_heat_color(7), 253, 231, 37) && is(motus_heat_color(-1), 68, 1, 84));
 }
 
-MOTUS_SUITE("view", TEST(bits_are_the_encoders), TEST(blocks_out_of_order_are_refused),
+// ---- Drawing ------------------------------------------------------------------------------------
+
+// Draws one letter on a canvas of its size.
+static MotusCanvas letter(const char *text) {
+    MotusCanvas c;
+    CU_ASSERT_FATAL(
+        !motus_canvas_alloc(&c, MOTUS_GLYPH_WIDTH, MOTUS_GLYPH_HEIGHT, (MotusColor){0, 0, 0}));
+    motus_canvas_text(&c, 0, 0, 1, text, (MotusColor){255, 255, 255});
+    return c;
+}
+
+// All printable characters look different from each other; one box stands for each other character.
+static void letters(void) {
+    enum { FIRST = ' ', LAST = '~', BYTES = 3 * MOTUS_GLYPH_WIDTH * MOTUS_GLYPH_HEIGHT };
+    static uint8_t drawn[LAST + 2][BYTES];
+    for (int ch = FIRST; ch <= LAST + 1; ch++) {
+        const char text[2] = {(char)ch, 0};
+        MotusCanvas c = letter(ch > LAST ? "\xc3\xa9" : text);
+        memcpy(drawn[ch], c.rgb.data, BYTES);
+        motus_canvas_free(&c);
+        for (int other = FIRST; other < ch; other++)
+            MOTUS_CHECK(memcmp(drawn[ch], drawn[other], BYTES), "%d looks like %d", ch, other);
+    }
+    CU_ASSERT_EQUAL(motus_canvas_letters("a\xc3\xa9z.mp4"), 7);
+}
+
+// Returns the painted pixels of column x.
+static int column(const MotusCanvas *c, int x) {
+    int n = 0;
+    for (int y = 0; y < c->height; y++) n += c->rgb.data[y * c->rgb.stride + 3 * x] > 0;
+    return n;
+}
+
+static void arrows_have_heads(void) {
+    for (int zoom = 1; zoom <= 4; zoom++)
+        for (int back = 0; back < 2; back++) {
+            MotusCanvas c;
+            const int from = back ? 55 : 8, to = 63 - from, step = back ? -1 : 1;
+            CU_ASSERT_FATAL(!motus_canvas_alloc(&c, 64, 41, (MotusColor){0, 0, 0}));
+            motus_view_arrow(&c, from, 20, to, 20, zoom, 0, (MotusColor){255, 255, 255});
+            CU_ASSERT(column(&c, from) > 0 && column(&c, to) > 0);
+            CU_ASSERT(column(&c, from - 3 * step) == 0 && column(&c, to + 3 * step) == 0);
+            CU_ASSERT(column(&c, to - (zoom > 1 ? 6 : 4) * step) > column(&c, from + 9 * step));
+            CU_ASSERT_EQUAL(column(&c, from + 9 * step), column(&c, from + 15 * step));
+            motus_canvas_free(&c);
+        }
+}
+
+static int stretch_of(MotusViewBlock *blocks, size_t n, int asked) {
+    const MotusView view = {.name = "test", .width = 352, .height = 288, .blocks = blocks, .n = n};
+    MotusViewLayout layout = {0};
+    EXPECT_OK(motus_view_layout(&layout, &view, 1, 1, MOTUS_VIEW_ARROWS, 1, asked, NULL));
+    return layout.stretch;
+}
+
+// Arrows are drawn so long that nine of ten end before the next block's.
+static void lengths_leave_gaps(void) {
+    static const struct {
+        int size, x, y, stretch;
+    } cases[] = {{16, -1, 0, 800}, {16, -32, 0, 150}, {16, 0, 64, 75}, {16, 64, 64, 75},
+                 {8, 64, 0, 35},   {4, 400, 0, 25},   {16, 0, 0, 800}};
+    MotusViewBlock blocks[20];
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        for (int k = 0; k < 20; k++)
+            blocks[k] = (MotusViewBlock){
+                .width = (uint8_t)cases[i].size,
+                .height = (uint8_t)cases[i].size,
+                .mv = {(int16_t)(k ? cases[i].x : 999), (int16_t)(k ? cases[i].y : 999)}};
+        if (!cases[i].x && !cases[i].y) blocks[0].mv = (MotusMv){0, 0};
+        MOTUS_CHECK(stretch_of(blocks, 20, 0) == cases[i].stretch, "case %zu: %d", i,
+                    stretch_of(blocks, 20, 0));
+        CU_ASSERT_EQUAL(stretch_of(blocks, 20, 300), 300);
+    }
+}
+
+// The legend is measured as it is drawn; what does not fit into a line goes on below.
+static void legends_wrap(void) {
+    const MotusView view = {.name = "test", .width = 176, .height = 144, .coded = 1};
+    for (int style = 0; style < MOTUS_VIEW_STYLES; style++) {
+        const MotusViewLayout layout = {
+            .style = (MotusViewStyle)style, .zoom = 1, .text_scale = 1, .most = 4};
+        int last = 0;
+        for (int width = 1200; width >= 100; width -= 100) {
+            const int height = motus_view_legend(NULL, &layout, &view, 0, 0, width);
+            CU_ASSERT(height >= last && height > 40);
+            last = height;
+        }
+        CU_ASSERT(last > motus_view_legend(NULL, &layout, &view, 0, 0, 1200) + 20);
+    }
+}
+
+MOTUS_SUITE("view", TEST(letters), TEST(arrows_have_heads), TEST(lengths_leave_gaps),
+            TEST(legends_wrap), TEST(bits_are_the_encoders), TEST(blocks_out_of_order_are_refused),
             TEST(costs_of_known_motion), TEST(colors))

@@ -30,9 +30,6 @@ typedef struct MotusEncodeOutputs {
     int lost;              // files beside the stream that were given up
 } MotusEncodeOutputs;
 
-// Returns the MotusFormat that a name's ending asks for, -1: none.
-int motus_format_of(const char *path);
-
 // Opens all files. `settings` are the mux's, with the stream's format.
 MotusStatus motus_encode_outputs_open(MotusEncodeOutputs *outputs, const MotusEncodeNames *names,
                                       const MotusMuxSettings *settings,

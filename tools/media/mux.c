@@ -174,7 +174,7 @@ static int begin_file(MotusMux *mux, const MotusEncoderConfig *config, const uin
     mux->context->strict_std_compliance = FF_COMPLIANCE_EXPERIMENTAL; // FLAC in MP4
     mux->context->flags |= AVFMT_FLAG_BITEXACT;                       // no random identifiers
     if ((code = add_pictures(mux, config, headers, size)) < 0) return code;
-    if (with_streams)
+    if (with_streams && mux->settings.reader)
         code = motus_mux_streams_add(&mux->streams, mux->context, &mux->settings, mux->path);
     if (code < 0 || (code = attach_file(mux)) < 0) return code;
     return write_header(mux);
@@ -201,7 +201,7 @@ static void note_clock(const MotusMux *mux) {
 // Makes the input's clock start at 0: a player would wait for a broadcast's clock. MPEG-TS keeps
 // it.
 static void set_clock(MotusMux *mux) {
-    int64_t start = motus_media_clock_start(mux->settings.reader);
+    int64_t start = mux->settings.reader ? motus_media_clock_start(mux->settings.reader) : 0;
     if (mux->settings.format == MOTUS_FORMAT_TS || !start) return;
     mux->clock = av_rescale_q(start, AV_TIME_BASE_Q, mux->unit);
     if (mux->clock > MAX_CLOCK || mux->clock < -MAX_CLOCK) mux->clock = 0;
@@ -229,7 +229,8 @@ MotusStatus motus_mux_open(MotusMux **out, const char *path, const MotusMuxSetti
     MotusMux *mux = *out = motus_alloc(1, sizeof *mux);
     if (!mux) return motus_fail(error, MOTUS_ERR_MEMORY, "%s: out of memory", motus_shown(path));
     av_log_set_level(AV_LOG_QUIET); // errors come back as a status
-    MotusRational unit = motus_reader_info(settings->reader)->time_base;
+    const MotusRational unit = settings->reader ? motus_reader_info(settings->reader)->time_base
+                                                : (MotusRational){config->fps.den, config->fps.num};
     mux->path = path;
     mux->settings = *settings;
     mux->unit = (AVRational){unit.num, unit.den};
@@ -279,6 +280,7 @@ static int64_t stream_time(const MotusMux *mux, int64_t time) {
 }
 
 static int write_streams(MotusMux *mux, int64_t until) {
+    if (!mux->settings.reader) return 0;
     return motus_mux_streams_write(
         &mux->streams, mux->skipped ? stream_time(mux, mux->first) : INT64_MIN,
         until == INT64_MAX ? until : stream_time(mux, until), mux->skipped + mux->clock);
@@ -286,7 +288,7 @@ static int write_streams(MotusMux *mux, int64_t until) {
 
 // Notes the first picture's time. Players hide pictures before zero: the clock moves.
 static void begin_times(MotusMux *mux, MotusTime time) {
-    int64_t start = motus_reader_start(mux->settings.reader);
+    int64_t start = mux->settings.reader ? motus_reader_start(mux->settings.reader) : time.at;
     mux->first = time.at;
     mux->skipped = time.at - start;
     if (mux->settings.forced_rate || start >= mux->clock) return;

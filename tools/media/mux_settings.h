@@ -16,12 +16,15 @@ typedef enum MotusFormat {
 } MotusFormat;
 #define MOTUS_FORMAT_ENDINGS ".264, .h264, .avc, .mp4, .m4v, .mov, .mkv, .ts"
 
+// Returns the MotusFormat that a name's ending asks for, -1: none.
+int motus_format_of(const char *path);
+
 typedef struct MotusMuxSettings {
     MotusFormat format;
     int fragment;          // .mp4 and .mov in fragments of a second, playable as far as written
     int no_audio;          // leave audio out
     int forced_rate;       // the pictures' times are not the input's
-    MotusReader *reader;   // input of the pictures
+    MotusReader *reader;   // input of the pictures; NULL: they are numbered by the frame rate
     MotusLogCallback *log; // gets notes on what is left out; may be NULL
     void *opaque;          // for log
 } MotusMuxSettings;

@@ -1,4 +1,4 @@
-// An RGB picture to draw on: rectangles, smooth lines and discs, text in capitals; and colours for
+// An RGB picture to draw on: rectangles, smooth lines, discs and triangles, text; and colours for
 // vectors and values.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef TOOLS_VIEW_CANVAS_H
@@ -31,12 +31,19 @@ void motus_canvas_line(const MotusCanvas *canvas, double x0, double y0, double x
 void motus_canvas_disc(const MotusCanvas *canvas, double x, double y, double radius,
                        MotusColor color);
 
-// Pixels at scale 1, the gap to the next glyph included.
-enum { MOTUS_GLYPH_WIDTH = 6, MOTUS_GLYPH_HEIGHT = 7 };
+// Fills a triangle of three points (x, y) with smooth edges, larger by `grow` pixels all around.
+void motus_canvas_triangle(const MotusCanvas *canvas, const double points[3][2], double grow,
+                           MotusColor color);
 
-// Writes at most `limit` characters of `text`, in capitals, with the top left corner at (x, y).
+// Pixels at scale 1: the gap to the next glyph included; two rows below the line included.
+enum { MOTUS_GLYPH_WIDTH = 6, MOTUS_GLYPH_HEIGHT = 9 };
+
+// Writes UTF-8 with the top left corner at (x, y); a box stands for each character beyond ASCII.
 void motus_canvas_text(const MotusCanvas *canvas, int x, int y, int scale, const char *text,
-                       int limit, MotusColor color);
+                       MotusColor color);
+
+// Returns the number of glyphs of a text.
+int motus_canvas_letters(const char *text);
 
 // Returns the colour of a movement (dx right, dy down) on the usual wheel of optical flow (Baker et
 // al., "A Database and Evaluation Methodology for Optical Flow"). The hue is the direction: right

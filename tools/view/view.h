@@ -5,6 +5,7 @@
 #define TOOLS_VIEW_VIEW_H
 
 #include "motus/me.h"
+#include "tools/view/canvas.h"
 #include "yuv/io/reader.h"
 
 typedef struct MotusViewBlock {
@@ -29,14 +30,15 @@ typedef struct MotusView {
     MotusViewBlock *blocks; // in the order of the source
     size_t n, capacity;
     int has_cost;  // `value` is the source's own cost
-    int is_stream; // MBs without a vector are intra
+    int coded;     // blocks as a stream has them: MBs without a vector are intra, or unknown
+    int is_stream; // they are intra
     int damaged;   // libavcodec decoded the picture with errors
     int left_out;  // vectors of the source into later pictures, which are not among the blocks
 } MotusView;
 
 typedef struct MotusViewSource {
     const char *path;
-    int frame;
+    int all;    // 1: pictures are read one after another, and may have no vectors
     int search; // 1: search the pictures even if the file has vectors
     int mode;   // blocks of a field of all sizes: MotusMode, MOTUS_VIEW_LEAST, -1: the largest
     const char *picture; // a file whose frame is drawn under a table's vectors; NULL: none
@@ -45,10 +47,22 @@ typedef struct MotusViewSource {
     uint32_t lambda_q8;
 } MotusViewSource;
 
-MotusStatus motus_view_open(MotusView *view, const MotusViewSource *source, MotusError *error);
-void motus_view_close(MotusView *view); // accepts a zeroed one
+typedef struct MotusViewInput MotusViewInput;
 
-// ---- Parts of motus_view_open -------------------------------------------------------------------
+MotusStatus motus_view_open(MotusViewInput **input, const MotusViewSource *source,
+                            MotusError *error);
+
+// Reads picture n, which is later than the last one read, into *view; free it in every case.
+// MOTUS_END: there is none, as *error says.
+MotusStatus motus_view_read(MotusViewInput *input, int n, MotusView *view, MotusError *error);
+
+// Returns the pictures per second, 25 if they are unknown.
+MotusRational motus_view_rate(const MotusViewInput *input);
+void motus_view_close(MotusViewInput **input); // accepts *input == NULL
+
+void motus_view_free(MotusView *view); // accepts a zeroed one
+
+// ---- Parts of motus_view_read -------------------------------------------------------------------
 
 MotusStatus motus_view_add(MotusView *view, const MotusViewBlock *block, MotusError *error);
 
@@ -56,10 +70,19 @@ MotusStatus motus_view_add(MotusView *view, const MotusViewBlock *block, MotusEr
 MotusStatus motus_view_pictures(MotusView *view, const MotusPlane *picture,
                                 const MotusPlane *before, MotusError *error);
 
-// Decodes an H.264 file up to the picture. The blocks are those of a Baseline stream down to 4x4,
-// else those that libavcodec exports, down to 8x8. MOTUS_END: no H.264 file. Only in builds with
-// libavcodec.
-MotusStatus motus_view_stream(MotusView *view, const char *path, MotusError *error);
+// Keeps the blocks to draw of a field of all sizes, drops the others. mode as in MotusViewSource.
+MotusStatus motus_view_keep(MotusView *view, int mode, const char *path, MotusError *error);
+
+// An H.264 file, in builds with libavcodec. Its blocks are those of a Baseline stream down to 4x4,
+// else those that libavcodec exports, down to 8x8. open: `all` as in
+// MotusViewSource; MOTUS_END: no H.264 file. The others are as motus_view_read, _rate and _close.
+typedef struct MotusViewStream MotusViewStream;
+MotusStatus motus_view_stream_open(MotusViewStream **stream, const char *path, int all,
+                                   MotusError *error);
+MotusStatus motus_view_stream_read(MotusViewStream *stream, int n, MotusView *view,
+                                   MotusError *error);
+MotusRational motus_view_stream_rate(const MotusViewStream *stream);
+void motus_view_stream_close(MotusViewStream **stream);
 
 // ---- Values of blocks ---------------------------------------------------------------------------
 
@@ -82,9 +105,28 @@ typedef enum MotusViewStyle {
     MOTUS_VIEW_STYLES,
 } MotusViewStyle;
 
-// Writes the views side by side as a PNG: `zoom` pixels per sample each way, arrows `stretch`
-// percent of their vectors.
-MotusStatus motus_view_draw(const char *path, const MotusView *views, int n, MotusViewStyle style,
-                            int zoom, int stretch, MotusError *error);
+enum { MOTUS_VIEW_PANES = 2 };
+
+// What all pictures of a drawing have in common: sizes in pixels and scales.
+typedef struct MotusViewLayout {
+    MotusViewStyle style;
+    int n;       // views side by side
+    int zoom;    // pixels per sample
+    int stretch; // length of arrows in percent
+    double most; // samples (flow) or value (cost, bits) of the last colour
+    int left[MOTUS_VIEW_PANES], pane_width[MOTUS_VIEW_PANES]; // samples * zoom
+    int sample_height[MOTUS_VIEW_PANES];
+    int pane_height, text_scale, width, height; // height: with the legends
+} MotusViewLayout;
+
+// Chooses what is 0 of `zoom` (for a width of about 1100) and `stretch` (so that arrows of
+// neighbouring blocks do not touch) and the scale, from the views of one picture or of several, one
+// after another, n each.
+MotusStatus motus_view_layout(MotusViewLayout *layout, const MotusView *views, int n, int pictures,
+                              MotusViewStyle style, int zoom, int stretch, MotusError *error);
+
+// Draws n views of a picture on a new canvas (motus_canvas_free).
+MotusStatus motus_view_draw(MotusCanvas *canvas, const MotusViewLayout *layout,
+                            const MotusView *views, MotusError *error);
 
 #endif

@@ -14,7 +14,7 @@
 #include "tools/cli/signals.h"
 #include "tools/view/view.h"
 
-typedef struct ViewStream {
+struct MotusViewStream {
     const char *path;
     AVFormatContext *format;
     AVCodecContext *decoder;
@@ -22,38 +22,38 @@ typedef struct ViewStream {
     AVPacket *packet;
     AVFrame *frame, *before; // the last picture, and the one shown before it
     int index;               // of the video stream
-    uint8_t *bytes;          // the byte stream so far; NULL: given up
+    int decoded;             // pictures
+    uint8_t *bytes;          // the byte stream so far, or all of it; NULL: given up
     size_t n_bytes, capacity;
-} ViewStream;
+    int all;                 // all pictures will be read
+    MotusBaseline *baseline; // reader of all bytes, NULL if they are no Baseline stream
+    int parsed;              // pictures
+};
 
 #define MAX_BYTES ((size_t)256 << 20) // of a byte stream that is kept for the Baseline reader
 
-static MotusStatus av_failure(const ViewStream *s, int code, MotusError *error) {
+static MotusStatus av_failure(const MotusViewStream *s, int code, MotusError *error) {
     char text[AV_ERROR_MAX_STRING_SIZE] = "";
     av_strerror(code, text, sizeof text);
     return motus_fail(error, MOTUS_ERR_FORMAT, "%s: libavcodec: %s", motus_shown(s->path), text);
 }
 
-// Opens the file. MOTUS_END: there is no H.264 in it.
-static MotusStatus open_stream(ViewStream *s, MotusError *error) {
-    int opened = avformat_open_input(&s->format, s->path, NULL, NULL);
-    if (opened >= 0) opened = avformat_find_stream_info(s->format, NULL);
-    if (opened >= 0)
-        opened = s->index = av_find_best_stream(s->format, AVMEDIA_TYPE_VIDEO, -1, -1, NULL, 0);
-    if (opened < 0) return MOTUS_END;
-    const AVCodecParameters *parameters = s->format->streams[s->index]->codecpar;
+static void close_file(MotusViewStream *s) {
+    av_bsf_free(&s->filter);
+    avcodec_free_context(&s->decoder);
+    avformat_close_input(&s->format);
+}
+
+static MotusStatus open_decoder(MotusViewStream *s, const AVCodecParameters *parameters,
+                                MotusError *error) {
     const AVCodec *codec = avcodec_find_decoder(AV_CODEC_ID_H264);
-    if (parameters->codec_id != AV_CODEC_ID_H264) return MOTUS_END;
+    const AVBitStreamFilter *kind = av_bsf_get_by_name("h264_mp4toannexb");
     if (!codec)
         return motus_fail(error, MOTUS_ERR_UNSUPPORTED, "%s: libavcodec has no H.264 decoder here",
                           motus_shown(s->path));
     s->decoder = avcodec_alloc_context3(codec);
-    s->packet = av_packet_alloc();
-    s->frame = av_frame_alloc();
-    s->before = av_frame_alloc();
-    if (!s->decoder || !s->packet || !s->frame || !s->before)
+    if (!s->decoder)
         return motus_fail(error, MOTUS_ERR_MEMORY, "%s: out of memory", motus_shown(s->path));
-    const AVBitStreamFilter *kind = av_bsf_get_by_name("h264_mp4toannexb");
     int code = kind ? av_bsf_alloc(kind, &s->filter) : AVERROR_BSF_NOT_FOUND;
     if (code >= 0) code = avcodec_parameters_copy(s->filter->par_in, parameters);
     if (code >= 0) code = av_bsf_init(s->filter);
@@ -64,17 +64,20 @@ static MotusStatus open_stream(ViewStream *s, MotusError *error) {
     return code < 0 ? av_failure(s, code, error) : MOTUS_OK;
 }
 
-static void close_stream(ViewStream *s) {
-    av_frame_free(&s->frame);
-    av_frame_free(&s->before);
-    av_packet_free(&s->packet);
-    av_bsf_free(&s->filter);
-    motus_free(s->bytes);
-    avcodec_free_context(&s->decoder);
-    avformat_close_input(&s->format);
+// Opens the file from its beginning. MOTUS_END: there is no H.264 in it.
+static MotusStatus open_file(MotusViewStream *s, MotusError *error) {
+    close_file(s);
+    int opened = avformat_open_input(&s->format, s->path, NULL, NULL);
+    if (opened >= 0) opened = avformat_find_stream_info(s->format, NULL);
+    if (opened >= 0)
+        opened = s->index = av_find_best_stream(s->format, AVMEDIA_TYPE_VIDEO, -1, -1, NULL, 0);
+    if (opened < 0) return MOTUS_END;
+    const AVCodecParameters *parameters = s->format->streams[s->index]->codecpar;
+    if (parameters->codec_id != AV_CODEC_ID_H264) return MOTUS_END;
+    return open_decoder(s, parameters, error);
 }
 
-static void keep_bytes(ViewStream *s, const AVPacket *packet) {
+static void keep_bytes(MotusViewStream *s, const AVPacket *packet) {
     size_t size = (size_t)packet->size, wanted = s->n_bytes + size;
     if (wanted > s->capacity && (s->bytes || !s->capacity)) {
         uint8_t *more = wanted <= MAX_BYTES ? motus_alloc(2 * wanted, 1) : NULL;
@@ -89,7 +92,7 @@ static void keep_bytes(ViewStream *s, const AVPacket *packet) {
 }
 
 // Sends the decoder its next packet, or the end. Returns 0 or AVERROR.
-static int feed(ViewStream *s) {
+static int feed(MotusViewStream *s) {
     for (;;) {
         int code = av_read_frame(s->format, s->packet);
         if (code < 0) return avcodec_send_packet(s->decoder, NULL);
@@ -97,7 +100,7 @@ static int feed(ViewStream *s) {
         if (ours) code = av_bsf_send_packet(s->filter, s->packet);
         if (ours && code >= 0) code = av_bsf_receive_packet(s->filter, s->packet);
         if (ours && code >= 0) {
-            keep_bytes(s, s->packet);
+            if (!s->all) keep_bytes(s, s->packet);
             code = avcodec_send_packet(s->decoder, s->packet);
         }
         av_packet_unref(s->packet);
@@ -106,7 +109,7 @@ static int feed(ViewStream *s) {
     }
 }
 
-static MotusStatus next_picture(ViewStream *s, MotusError *error) {
+static MotusStatus next_picture(MotusViewStream *s, MotusError *error) {
     for (;;) {
         int code = avcodec_receive_frame(s->decoder, s->frame);
         if (code >= 0) return MOTUS_OK;
@@ -116,23 +119,25 @@ static MotusStatus next_picture(ViewStream *s, MotusError *error) {
     }
 }
 
-static MotusStatus decode_up_to(ViewStream *s, int number, MotusError *error) {
-    for (int n = 0;; n++) {
-        MotusStatus status = next_picture(s, error);
-        if (status == MOTUS_END)
-            return motus_fail(error, MOTUS_ERR_TRUNCATED, "%s: has no picture %d: it has %d",
-                              motus_shown(s->path), number, n);
-        if (status || n == number) return status;
+static MotusStatus decode_up_to(MotusViewStream *s, int number, MotusError *error) {
+    while (s->decoded <= number) {
         av_frame_unref(s->before);
         av_frame_move_ref(s->before, s->frame);
+        MotusStatus status = next_picture(s, error);
+        if (status == MOTUS_END)
+            return motus_fail(error, MOTUS_END, "%s: has no picture %d: it has %d",
+                              motus_shown(s->path), number, s->decoded);
+        if (status) return status;
+        s->decoded++;
     }
+    return MOTUS_OK;
 }
 
 static MotusPlane luma_of(const AVFrame *frame) {
     return (MotusPlane){frame->data[0], frame->linesize[0], frame->width, frame->height};
 }
 
-static MotusStatus take_pictures(MotusView *view, const ViewStream *s, MotusError *error) {
+static MotusStatus take_pictures(MotusView *view, const MotusViewStream *s, MotusError *error) {
     const AVPixFmtDescriptor *kind = av_pix_fmt_desc_get((enum AVPixelFormat)s->frame->format);
     if (!kind || kind->comp[0].depth != 8 || kind->comp[0].step != 1 ||
         (kind->flags & AV_PIX_FMT_FLAG_RGB))
@@ -175,38 +180,78 @@ static MotusStatus add_mb(MotusView *view, const MotusParsedMb *mb, int left, in
     return status;
 }
 
-// Replaces the blocks by those of picture number view->frame of a byte stream, down to 4x4; leaves
-// them if it is no Baseline stream.
-static MotusStatus read_baseline(MotusView *view, const uint8_t *data, size_t size,
-                                 MotusError *error) {
-    MotusBaseline *stream = NULL;
+// Reads all packets of the file, and opens a Baseline reader of them.
+static void open_baseline(MotusViewStream *s) {
+    int code = 0;
+    while (code >= 0 && av_read_frame(s->format, s->packet) >= 0) {
+        if (s->packet->stream_index == s->index) {
+            code = av_bsf_send_packet(s->filter, s->packet);
+            while (code >= 0 && av_bsf_receive_packet(s->filter, s->packet) >= 0) {
+                keep_bytes(s, s->packet);
+                av_packet_unref(s->packet);
+            }
+        }
+        av_packet_unref(s->packet);
+    }
+    if (s->bytes) motus_baseline_open(&s->baseline, s->bytes, s->n_bytes, NULL);
+}
+
+// Parses up to picture `number`; 0: that failed.
+static int parse_up_to(MotusViewStream *s, int number, MotusParsedPicture *picture) {
+    MotusStatus status = s->baseline ? MOTUS_OK : MOTUS_END;
+    for (; s->parsed <= number && !status; s->parsed++)
+        status = motus_baseline_next(s->baseline, picture);
+    return !status;
+}
+
+// Replaces the blocks by those of a Baseline stream, down to 4x4; leaves them if it is none.
+static MotusStatus read_baseline(MotusViewStream *s, MotusView *view, MotusError *error) {
     MotusParsedPicture picture = {0};
-    MotusStatus status = motus_baseline_open(&stream, data, size, NULL);
-    for (int n = 0; n <= view->frame && !status; n++)
-        status = motus_baseline_next(stream, &picture);
-    int fits =
-        !status && view->width <= 16 * picture.mb_width && view->height <= 16 * picture.mb_height;
-    status = MOTUS_OK;
-    if (fits) view->n = 0, view->left_out = 0;
-    for (int i = 0; fits && i < picture.mb_width * picture.mb_height && !status; i++)
+    MotusStatus status = MOTUS_OK;
+    if (!s->baseline && !s->all && s->bytes)
+        motus_baseline_open(&s->baseline, s->bytes, s->n_bytes, NULL);
+    if (!parse_up_to(s, view->frame, &picture)) {
+        motus_baseline_close(&s->baseline);
+        return MOTUS_OK;
+    }
+    if (view->width > 16 * picture.mb_width || view->height > 16 * picture.mb_height)
+        return MOTUS_OK;
+    view->n = 0, view->left_out = 0;
+    for (int i = 0; i < picture.mb_width * picture.mb_height && !status; i++)
         status = add_mb(view, &picture.mb[i], 16 * (i % picture.mb_width),
                         16 * (i / picture.mb_width), error);
-    motus_baseline_close(&stream);
     return status;
 }
 
 // ---- All streams --------------------------------------------------------------------------------
 
-MotusStatus motus_view_stream(MotusView *view, const char *path, MotusError *error) {
-    ViewStream s = {.path = path};
-    int level = av_log_get_level();
+MotusStatus motus_view_stream_open(MotusViewStream **stream, const char *path, int all,
+                                   MotusError *error) {
+    MotusViewStream *s = *stream = motus_alloc(1, sizeof *s);
+    if (!s) return motus_fail(error, MOTUS_ERR_MEMORY, "%s: out of memory", motus_shown(path));
+    s->path = path;
+    s->all = all;
     av_log_set_level(AV_LOG_QUIET);
-    MotusStatus status = open_stream(&s, error);
-    if (!status) status = decode_up_to(&s, view->frame, error);
-    if (!status) status = take_pictures(view, &s, error);
-    const AVFrameSideData *side =
-        status ? NULL : av_frame_get_side_data(s.frame, AV_FRAME_DATA_MOTION_VECTORS);
+    s->packet = av_packet_alloc();
+    s->frame = av_frame_alloc();
+    s->before = av_frame_alloc();
+    MotusStatus status =
+        s->packet && s->frame && s->before
+            ? open_file(s, error)
+            : motus_fail(error, MOTUS_ERR_MEMORY, "%s: out of memory", motus_shown(path));
+    if (!status && all) {
+        open_baseline(s);
+        status = open_file(s, error);
+    }
+    if (status) motus_view_stream_close(stream);
+    return status;
+}
+
+// Adds the vectors that libavcodec exports.
+static MotusStatus add_exported(MotusViewStream *s, MotusView *view, MotusError *error) {
+    const AVFrameSideData *side = av_frame_get_side_data(s->frame, AV_FRAME_DATA_MOTION_VECTORS);
     const AVMotionVector *v = side ? (const AVMotionVector *)side->data : NULL;
+    MotusStatus status = MOTUS_OK;
     for (size_t i = 0; side && !status && i < side->size / sizeof *v; i++) {
         if (v[i].source >= 0 || !v[i].motion_scale) {
             view->left_out++;
@@ -221,11 +266,34 @@ MotusStatus motus_view_stream(MotusView *view, const char *path, MotusError *err
                                              (int16_t)(v[i].motion_y * 4 / v[i].motion_scale)}};
         if (block.x >= 0 && block.y >= 0) status = motus_view_add(view, &block, error);
     }
-    if (!status && s.bytes && !s.frame->decode_error_flags)
-        status = read_baseline(view, s.bytes, s.n_bytes, error);
-    view->is_stream = status == MOTUS_OK;
-    view->damaged = status == MOTUS_OK && s.frame->decode_error_flags;
-    close_stream(&s);
-    av_log_set_level(level);
     return status;
+}
+
+MotusStatus motus_view_stream_read(MotusViewStream *s, int n, MotusView *view, MotusError *error) {
+    MotusStatus status = decode_up_to(s, n, error);
+    if (!status) status = take_pictures(view, s, error);
+    if (!status) status = add_exported(s, view, error);
+    if (!status && !s->frame->decode_error_flags) status = read_baseline(s, view, error);
+    view->is_stream = view->coded = status == MOTUS_OK;
+    view->damaged = status == MOTUS_OK && s->frame->decode_error_flags;
+    return status;
+}
+
+MotusRational motus_view_stream_rate(const MotusViewStream *s) {
+    AVRational rate = av_guess_frame_rate(s->format, s->format->streams[s->index], NULL);
+    return rate.num > 0 && rate.den > 0 ? (MotusRational){rate.num, rate.den}
+                                        : (MotusRational){25, 1};
+}
+
+void motus_view_stream_close(MotusViewStream **stream) {
+    if (!*stream) return;
+    MotusViewStream *s = *stream;
+    motus_baseline_close(&s->baseline);
+    close_file(s);
+    av_frame_free(&s->frame);
+    av_frame_free(&s->before);
+    av_packet_free(&s->packet);
+    motus_free(s->bytes);
+    motus_free(s);
+    *stream = NULL;
 }
