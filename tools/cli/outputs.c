@@ -10,11 +10,12 @@
 #include "common/error.h"
 #include "tools/cli/cmd.h"
 #include "tools/cli/options.h"
+#include "yuv/io/writer.h"
 
 int motus_check_sequence_name(const char *command, const char *option, const char *path) {
     struct stat st;
-    if (!path || !strcmp(path, "-") || motus_has_ending(path, ".y4m\0.yuv\0") ||
-        (!stat(path, &st) && !S_ISREG(st.st_mode)))
+    if (!path || !strcmp(path, "-") || motus_output_descriptor(path) >= 0 ||
+        motus_has_ending(path, ".y4m\0.yuv\0") || (!stat(path, &st) && !S_ISREG(st.st_mode)))
         return -1;
     return motus_usage_error(command, "%s %s: must end in .y4m or .yuv", option, path);
 }
@@ -33,8 +34,8 @@ int motus_may_overwrite(MotusOverwrite overwrite, const char *const *outputs, in
     size_t used = 0;
     int found = 0;
     for (int i = 0; i < n; i++) {
-        if (!outputs[i] || !strcmp(outputs[i], "-") || stat(outputs[i], &st) ||
-            !S_ISREG(st.st_mode))
+        if (!outputs[i] || !strcmp(outputs[i], "-") || motus_output_descriptor(outputs[i]) >= 0 ||
+            stat(outputs[i], &st) || !S_ISREG(st.st_mode))
             continue;
         if (used < sizeof names)
             used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", found ? ", " : "",

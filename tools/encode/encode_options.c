@@ -11,6 +11,7 @@
 #include "tools/cli/cmd.h"
 #include "tools/cli/outputs.h"
 #include "tools/search/vector_table.h"
+#include "yuv/io/writer.h"
 
 static const char about[] =
     "Encodes INPUT (.y4m, headerless .yuv with --size, or any video file that libavformat reads;\n"
@@ -204,7 +205,8 @@ static int parse(MotusEncodeOptions *o, int argc, char **argv) {
 static int choose_format(MotusEncodeOptions *o) {
     struct stat st;
     const char *path = o->outputs.stream;
-    int no_file = !strcmp(path, "-") || (!stat(path, &st) && !S_ISREG(st.st_mode));
+    int no_file = !strcmp(path, "-") || motus_output_descriptor(path) >= 0 ||
+                  (!stat(path, &st) && !S_ISREG(st.st_mode));
     if (o->format < 0) o->format = motus_format_of(path);
     if (o->format < 0 && no_file) o->format = MOTUS_FORMAT_H264;
     if (o->format < 0)

@@ -7,6 +7,7 @@
 #include <limits.h>
 #include <poll.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
@@ -52,9 +53,29 @@ static void discard(MotusOutput **out) {
     *out = NULL;
 }
 
-// Opens a temporary file; devices and pipes directly.
+int motus_output_descriptor(const char *path) {
+    static const char *const folders[] = {"/dev/fd/", "/proc/self/fd/"};
+    if (!strcmp(path, "/dev/stdout")) return STDOUT_FILENO;
+    if (!strcmp(path, "/dev/stderr")) return STDERR_FILENO;
+    for (int i = 0; i < 2; i++) {
+        const char *number = path + strlen(folders[i]);
+        if (strncmp(path, folders[i], strlen(folders[i])) || *number < '0' || *number > '9')
+            continue;
+        char *end;
+        long fd = strtol(number, &end, 10);
+        if (!*end && fd <= INT_MAX) return (int)fd;
+    }
+    return -1;
+}
+
+// Opens a temporary file; devices, pipes and descriptors directly.
 static MotusStatus open_file(MotusOutput *out, int live, MotusError *error) {
     struct stat st;
+    const int own = motus_output_descriptor(out->path);
+    if (own >= 0) {
+        out->fd = dup(own);
+        return out->fd < 0 ? io_error(out, errno, error) : MOTUS_OK;
+    }
     int exists = !stat(out->path, &st);
     if (exists && S_ISDIR(st.st_mode)) return io_error(out, EISDIR, error);
     if (exists && !S_ISREG(st.st_mode)) {

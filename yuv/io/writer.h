@@ -17,6 +17,10 @@ MotusStatus motus_output_open_live(MotusOutput **out, const char *path, MotusErr
 // True if motus_output_abandon leaves such a file, not empty.
 int motus_output_stays(const MotusOutput *out);
 
+// Returns the number of the open descriptor that a path such as /dev/stdout or /dev/fd/5 names, -1
+// for other paths. It is written directly, also if it is a regular file.
+int motus_output_descriptor(const char *path);
+
 MotusStatus motus_output_write(MotusOutput *out, const void *data, size_t size, MotusError *error);
 
 // Overwrites the first `size` bytes, for headers that count what follows; not for pipes.

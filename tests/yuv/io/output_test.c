@@ -200,6 +200,28 @@ static MotusStatus write_much(const char *path, MotusError *error) {
     return status;
 }
 
+// A descriptor's file is appended to where it stands, and not replaced.
+static void descriptors(void) {
+    const char *path = in_folder("log");
+    char back[64], name[64];
+    for (int i = 0; i < 2; i++) {
+        put_file(path, "before", 6);
+        int fd = open(path, O_WRONLY | O_APPEND);
+        snprintf(name, sizeof name, "%s/fd/%d", i ? "/proc/self" : "/dev", fd);
+        CU_ASSERT_EQUAL(motus_output_descriptor(name), fd);
+        put_output(name, " and after");
+        close(fd);
+        CU_ASSERT(get_file(path, back, sizeof back) == 16 && !memcmp(back, "before and after", 16));
+        check_no_output(name, MOTUS_ERR_IO, "Bad file descriptor");
+    }
+    unlink(path);
+    CU_ASSERT_EQUAL(motus_output_descriptor("/dev/stdout"), 1);
+    CU_ASSERT_EQUAL(motus_output_descriptor("/dev/stderr"), 2);
+    static const char *const others[] = {"-",         "/dev/null",  "/dev/fd/",
+                                         "/dev/fd/x", "/dev/fd/1x", "/dev/fd/99999999999"};
+    for (int i = 0; i < 6; i++) CU_ASSERT_EQUAL(motus_output_descriptor(others[i]), -1);
+}
+
 static void bad_outputs(void) {
     MotusError error = {MOTUS_OK, ""};
     check_no_output(in_folder("none/out.bin"), MOTUS_ERR_IO, "No such file");
@@ -237,4 +259,4 @@ static void bad_outputs(void) {
 }
 
 MOTUS_SUITE_BY(motus_test_main_in_folder, "output", TEST(outputs), TEST(output_parts),
-               TEST(live_outputs), TEST(bad_outputs))
+               TEST(live_outputs), TEST(descriptors), TEST(bad_outputs))
