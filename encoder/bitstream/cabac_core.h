@@ -28,6 +28,9 @@ enum {
     MOTUS_CTX_LEVEL = 227,
     MOTUS_CTX_TERMINATE = 276, // end_of_slice_flag, I_PCM
     MOTUS_CTX_TRANSFORM_8x8 = 399,
+    MOTUS_CTX_SIGNIFICANT_8x8 = 402,
+    MOTUS_CTX_LAST_8x8 = 417,
+    MOTUS_CTX_LEVEL_8x8 = 426,
     MOTUS_CONTEXTS = 436,
 };
 
@@ -35,10 +38,12 @@ enum {
 // minus 1 in bits 8..10, their values below, first bin highest.
 enum { MOTUS_SYMBOL_BIN = 1 << 9, MOTUS_SYMBOL_CONTEXT = 511, MOTUS_SYMBOL_BYPASS = 1 << 15 };
 
-// Symbols of an MB. NULL: they are counted, not kept.
+// Symbols of an MB, or their cost.
 typedef struct MotusSymbols {
-    uint16_t *symbol;
+    uint16_t *symbol; // NULL: they are counted, not kept
     uint32_t n;
+    const uint16_t (*cost)[2]; // of bins by context, in 1/256 bit; NULL: symbols are put
+    uint32_t bits;             // with `cost`: sum, in 1/256 bit; nothing is put then
 } MotusSymbols;
 
 // Bound of an MB's symbols. A level has 14 bins in contexts, at most 4 symbols of bypass bins, a
@@ -51,11 +56,19 @@ MOTUS_HD void motus_put_symbol(MotusSymbols *s, uint32_t symbol) {
 }
 
 MOTUS_HD void motus_put_bin(MotusSymbols *s, int context, int bin) {
+    if (s->cost) {
+        s->bits += s->cost[context][bin != 0];
+        return;
+    }
     motus_put_symbol(s, (uint32_t)context | (bin ? MOTUS_SYMBOL_BIN : 0));
 }
 
 // Puts the low n bits of `bins`, n 0..32.
 MOTUS_HD void motus_put_bypass(MotusSymbols *s, int n, uint32_t bins) {
+    if (s->cost) {
+        s->bits += 256 * (uint32_t)n;
+        return;
+    }
     while (n > 0) {
         const int now = motus_min(n, 8);
         n -= now;

@@ -16,6 +16,7 @@ typedef struct MotusCabacMb {
     const MotusMbContext *a, *b; // of the neighbours; undefined where there is none
     int qp_delta_before;         // mb_qp_delta of the MB before it in the slice, else 0
     int p_slice;
+    int transform_8x8; // transform_8x8_mode_flag
 } MotusCabacMb;
 
 // ---- mb_skip_flag, mb_type, sub_mb_type ---------------------------------------------------------
@@ -67,6 +68,30 @@ MOTUS_HD void motus_put_sub_type(MotusSymbols *s, int sub_type) {
         motus_put_bin(s, MOTUS_CTX_SUB_TYPE + 2, sub_type == MOTUS_SUB_4x8);
 }
 
+// ---- transform_size_8x8_flag --------------------------------------------------------------------
+
+// True if an inter MB has a partition below 8x8.
+MOTUS_HD int motus_has_small_partition(const MotusMb *mb) {
+    int small = 0;
+    for (int q = 0; q < 4 && mb->type == MOTUS_MB_P_8x8; q++) small |= mb->sub_type[q];
+    return small;
+}
+
+// True if an MB has the flag (7.3.5): Intra4x4, and inter MBs with luma levels
+// and no partition below 8x8.
+MOTUS_HD int motus_has_transform_size(const MotusMb *mb) {
+    return mb->type == MOTUS_MB_I_4x4 ||
+           (!motus_mb_is_intra(mb) && mb->cbp & 15 && !motus_has_small_partition(mb));
+}
+
+MOTUS_HD void motus_put_transform_size(MotusSymbols *s, const MotusCabacMb *m) {
+    const MotusMb *a = m->neighbours.a, *b = m->neighbours.b;
+    if (m->transform_8x8 && motus_has_transform_size(m->mb))
+        motus_put_bin(s,
+                      MOTUS_CTX_TRANSFORM_8x8 + (a && a->transform_8x8) + (b && b->transform_8x8),
+                      m->mb->transform_8x8);
+}
+
 // ---- Intra modes --------------------------------------------------------------------------------
 
 MOTUS_HD void motus_put_intra4x4_mode(MotusSymbols *s, const MotusCabacMb *m, int blk) {
@@ -97,6 +122,7 @@ MOTUS_HD void motus_put_mode_symbols(MotusSymbols *s, const MotusCabacMb *m) {
     motus_put_mb_type(s, m);
     if (mb->type == MOTUS_MB_P_8x8)
         for (int i = 0; i < 4; i++) motus_put_sub_type(s, mb->sub_type[i]);
+    if (mb->type == MOTUS_MB_I_4x4) motus_put_transform_size(s, m);
     if (mb->type == MOTUS_MB_I_4x4)
         for (int i = 0; i < 16; i++) motus_put_intra4x4_mode(s, m, motus_blk_at(i));
     if (mb->type == MOTUS_MB_I_4x4 || mb->type == MOTUS_MB_I_16x16) motus_put_chroma_mode(s, m);
@@ -191,23 +217,75 @@ MOTUS_HD void motus_put_map_symbols(MotusSymbols *s, int context, uint32_t nonze
     }
 }
 
+// Levels coded so far in a block, which choose the contexts of the next one.
+typedef struct MotusLevelCounts {
+    int ones, larger;
+} MotusLevelCounts;
+
+// Puts a level other than 0 and counts it. base: first context; most_larger: MotusBlockContexts.
+MOTUS_HD void motus_put_level_symbol(MotusSymbols *s, int value, int base, int most_larger,
+                                     MotusLevelCounts *counts) {
+    const int rest = motus_abs(value) - 1;
+    const int first = base + (counts->larger ? 0 : motus_min(4, 1 + counts->ones)),
+              more = base + 5 + motus_min(counts->larger, most_larger);
+    motus_put_bin(s, first, rest);
+    for (int i = 1; i < 14 && i <= rest; i++) motus_put_bin(s, more, rest > i);
+    if (rest > 13) motus_put_exp_golomb(s, (uint32_t)rest - 14, 0);
+    motus_put_bypass(s, 1, value < 0);
+    if (rest)
+        counts->larger++;
+    else
+        counts->ones++;
+}
+
 MOTUS_HD void motus_put_level_symbols(MotusSymbols *s, const int16_t *level, uint32_t nonzero,
                                       MotusBlockContexts contexts) {
-    int ones = 0, larger = 0;
-    for (; nonzero; nonzero ^= 1u << (motus_bit_length(nonzero) - 1)) {
-        const int value = level[motus_bit_length(nonzero) - 1], rest = motus_abs(value) - 1;
-        const int base = MOTUS_CTX_LEVEL + contexts.level,
-                  more = base + 5 + motus_min(larger, contexts.most_larger);
-        motus_put_bin(s, base + (larger ? 0 : motus_min(4, 1 + ones)), rest);
-        for (int i = 1; i < 14 && i <= rest; i++) motus_put_bin(s, more, rest > i);
-        if (rest > 13) motus_put_exp_golomb(s, (uint32_t)rest - 14, 0);
-        motus_put_bypass(s, 1, value < 0);
-        if (rest)
-            larger++;
-        else
-            ones++;
+    MotusLevelCounts counts = {0, 0};
+    for (; nonzero; nonzero ^= 1u << (motus_bit_length(nonzero) - 1))
+        motus_put_level_symbol(s, level[motus_bit_length(nonzero) - 1],
+                               MOTUS_CTX_LEVEL + contexts.level, contexts.most_larger, &counts);
+}
+
+// ---- 8x8 blocks ---------------------------------------------------------------------------------
+
+// Returns the contexts of significant_coeff_flag and last_significant_coeff_flag at position i of
+// an 8x8 block of a frame (table 9-43).
+MOTUS_HD int motus_map8_significant(int i) {
+    static const uint8_t context[63] = {
+        0,  1,  2, 3, 4, 5,  5,  4,  4,  3, 3, 4,  4,  4,  5,  5,  4,  4,  4,  4,  3,
+        3,  6,  7, 7, 7, 8,  9,  10, 9,  8, 7, 7,  6,  11, 12, 13, 11, 6,  7,  8,  9,
+        14, 10, 9, 8, 6, 11, 12, 13, 11, 6, 9, 14, 10, 9,  11, 12, 13, 11, 14, 10, 12};
+    return MOTUS_CTX_SIGNIFICANT_8x8 + context[i];
+}
+MOTUS_HD int motus_map8_last(int i) {
+    return MOTUS_CTX_LAST_8x8 + (i == 0   ? 0
+                                 : i < 32 ? 1 + i / 16
+                                 : i < 48 ? 3 + (i - 32) / 8
+                                          : 5 + (i - 48) / 4);
+}
+
+// Returns level i (zigzag order) of luma 8x8 block q.
+MOTUS_HD int motus_level8_at(const MotusMbCoef *coef, int q, int i) {
+    return coef->luma[motus_blk_at(4 * q + (i & 3))][i >> 2];
+}
+
+// Puts luma 8x8 block q, which has levels.
+MOTUS_HD void motus_put_block8_symbols(MotusSymbols *s, const MotusMbCoef *coef, int q) {
+    MotusLevelCounts counts = {0, 0};
+    int last = 63;
+    while (!motus_level8_at(coef, q, last)) last--;
+    for (int i = 0; i <= last && i < 63; i++) {
+        const int level = motus_level8_at(coef, q, i);
+        motus_put_bin(s, motus_map8_significant(i), level);
+        if (level) motus_put_bin(s, motus_map8_last(i), i == last);
+    }
+    for (int i = last; i >= 0; i--) {
+        const int level = motus_level8_at(coef, q, i);
+        if (level) motus_put_level_symbol(s, level, MOTUS_CTX_LEVEL_8x8, 4, &counts);
     }
 }
+
+// ---- Flags of blocks ----------------------------------------------------------------------------
 
 // Returns coded_block_flag of a neighbouring block as contexts count it. coded: its own flag.
 MOTUS_HD int motus_block_flag(const MotusCabacMb *m, const MotusMb *neighbour, int coded) {
@@ -257,15 +335,20 @@ MOTUS_HD void motus_put_block_symbols(MotusSymbols *s, const MotusCabacMb *m, in
 MOTUS_HD uint32_t motus_mb_symbol_units(const MotusMb *mb, int p_slice) {
     const uint32_t first = p_slice ? 1u << MOTUS_UNIT_RUN : 0;
     if (mb->type == MOTUS_MB_I_PCM) return first | 1u << MOTUS_UNIT_MODE;
-    return first | motus_mb_units(mb, p_slice);
+    const uint32_t units = first | motus_mb_units(mb, p_slice);
+    const uint32_t not_first = 0xEEEEu << MOTUS_UNIT_LUMA; // of the four blocks of an 8x8 block
+    return mb->transform_8x8 ? units & ~not_first : units;
 }
 
 // Puts a unit of the MB. I_PCM: the caller writes the samples behind MOTUS_UNIT_MODE.
 MOTUS_HD void motus_put_unit_symbols(MotusSymbols *s, const MotusCabacMb *m, int unit) {
-    if (unit >= MOTUS_UNIT_LUMA_DC) {
+    if (unit >= MOTUS_UNIT_LUMA && unit < MOTUS_UNIT_CHROMA_DC && m->mb->transform_8x8) {
+        motus_put_block8_symbols(s, m->coef, (unit - MOTUS_UNIT_LUMA) / 4);
+    } else if (unit >= MOTUS_UNIT_LUMA_DC) {
         motus_put_block_symbols(s, m, unit);
     } else if (unit == MOTUS_UNIT_CBP) {
         if (m->mb->type != MOTUS_MB_I_16x16) motus_put_cbp_symbols(s, m);
+        if (!motus_mb_is_intra(m->mb)) motus_put_transform_size(s, m);
         if (motus_mb_has_qp_delta(m->mb)) motus_put_qp_delta(s, m);
     } else if (unit == MOTUS_UNIT_MV) {
         motus_put_mvd_symbols(s, m);

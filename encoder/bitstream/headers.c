@@ -246,6 +246,11 @@ void motus_write_pps(MotusBits *bits, const MotusSequenceSettings *settings) {
     put_flag(bits, 1);      // deblocking_filter_control_present_flag
     put_flag(bits, 0);      // constrained_intra_pred_flag
     put_flag(bits, 0);      // redundant_pic_cnt_present_flag
+    if (settings->transform_8x8) {
+        put_flag(bits, 1);      // transform_8x8_mode_flag
+        put_flag(bits, 0);      // pic_scaling_matrix_present_flag
+        motus_bits_se(bits, 0); // second_chroma_qp_index_offset
+    }
     motus_bits_trailing(bits);
 }
 

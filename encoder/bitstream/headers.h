@@ -44,6 +44,7 @@ const MotusLevel *motus_level_for_rate(const MotusLevel *level, int64_t rate, in
 typedef struct MotusSequenceSettings {
     MotusProfile profile;
     int cabac;         // else CAVLC
+    int transform_8x8; // transform_8x8_mode_flag
     int width, height; // visible luma samples, even
     MotusRational fps;
     MotusColour colour;
@@ -71,6 +72,7 @@ typedef struct MotusSliceSettings {
     int qp;
     int deblock;
     int cabac, cabac_init_idc; // else CAVLC; 0..2, of P slices
+    int transform_8x8;         // transform_8x8_mode_flag
 } MotusSliceSettings;
 
 // Write RBSPs. SPS: profile_idc 66, 77 or 100 with the constraint flags that hold (A.2),

@@ -182,7 +182,7 @@ static void code(MotusMbWriter *writer, const MotusSymbols *symbols, int kind) {
 // Codes end_of_slice_flag.
 static void code_end(MotusMbWriter *writer, int is_end) {
     uint16_t symbol[1];
-    MotusSymbols symbols = {symbol, 0};
+    MotusSymbols symbols = {.symbol = symbol};
     motus_put_bin(&symbols, MOTUS_CTX_TERMINATE, is_end);
     code(writer, &symbols, MOTUS_BITS_MODE);
 }
@@ -211,12 +211,13 @@ static void write_cabac_mb(MotusMbWriter *writer, const MotusCodedMbs *mbs, int 
                                  .a = &mbs->context[i] - 1,
                                  .b = &mbs->context[i] - mbs->mb_width,
                                  .qp_delta_before = state->qp_delta,
-                                 .p_slice = writer->slice->p_slice};
+                                 .p_slice = writer->slice->p_slice,
+                                 .transform_8x8 = writer->slice->transform_8x8};
     uint16_t symbol[MOTUS_MB_SYMBOLS];
     if (state->has_mb) code_end(writer, 0);
     for (uint32_t units = motus_mb_symbol_units(mb, syntax.p_slice); units; units &= units - 1) {
         const int unit = motus_bit_length(units & (0u - units)) - 1;
-        MotusSymbols symbols = {symbol, 0};
+        MotusSymbols symbols = {.symbol = symbol};
         motus_put_unit_symbols(&symbols, &syntax, unit);
         code(writer, &symbols, motus_unit_kind(unit));
     }

@@ -225,8 +225,10 @@ static void visit_p(const InterPass *pass, int x, int y, int now) {
                        .x = x,
                        .y = y};
     MotusDecideScratch scratch;
-    const MotusTrial *best = motus_decide_inter(&in, &pic->candidates[i], &pass->coding->effort,
-                                                &pass->levels, &scratch, &pic->satd[i]);
+    const MotusTransformChoice transform = {pass->coding->quant8, pass->coding->costs};
+    const MotusTrial *best =
+        motus_decide_inter(&in, &pic->candidates[i], &pass->coding->effort, &pass->levels,
+                           transform.quant8 ? &transform : NULL, &scratch, &pic->satd[i]);
     pic->inter_cost[i] = best->cost;
     pic->mbs.coef[i] = best->coef;
     store_samples(best, pic->rec, x, y);

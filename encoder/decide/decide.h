@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "encoder/analyse/inter_core.h"
+#include "encoder/bitstream/cabac_costs.h"
 #include "encoder/mb/coded_mbs.h"
 #include "motus/frame.h"
 
@@ -47,6 +48,8 @@ typedef struct MotusCoding {
     const MotusQp *qp_table; // all 52
     int qp;                  // of the slice, and of every MB without an offset
     MotusEffort effort;
+    const MotusQuant8 *quant8;    // all 52; NULL: no 8x8 transform
+    const MotusCabacCosts *costs; // NULL: CAVLC
 } MotusCoding;
 
 // Further parameters of P pictures.

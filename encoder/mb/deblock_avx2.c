@@ -59,6 +59,7 @@ static int find_strengths(Strengths strengths, const MotusMb *mb, const MotusMb 
         if (direction == MOTUS_VERTICAL) all = _mm_shuffle_epi8(all, by_column);
     }
     const int first = motus_deblock_strength_edge(mb, outside, 0); // -1: keep
+    if (mb->transform_8x8) all = _mm_and_si128(all, _mm_setr_epi32(-1, 0, -1, 0));
     if (first >= 0) all = _mm_blendv_epi8(all, _mm_set1_epi8((char)first), edge0);
     _mm_storeu_si128((__m128i *)strengths, all);
     return !_mm_testz_si128(all, all);

@@ -55,6 +55,7 @@ MOTUS_HD int motus_deblock_strength_edge(const MotusMb *mb, const MotusMb *outsi
         if (!outside) return 0;
         return motus_mb_is_intra(mb) || motus_mb_is_intra(outside) ? 4 : -1;
     }
+    if (edge & mb->transform_8x8) return 0; // inside a block
     if (motus_mb_is_intra(mb)) return 3;
     const int one_mv = mb->type == MOTUS_MB_P_SKIP || mb->type == MOTUS_MB_P_16x16;
     return one_mv && !(mb->cbp & 15) ? 0 : -1;

@@ -15,7 +15,7 @@ enum { MOTUS_SUB_8x8, MOTUS_SUB_8x4, MOTUS_SUB_4x8, MOTUS_SUB_4x4 };
 
 // Macroblock. Its 4x4 blocks are numbered in raster order (row * 4 + column); motus_blk_at()
 // converts from the order of 6.4.3. 128 bytes in vectors of 16, so that a warp moves one with a
-// single access per lane. `reserved` has room for transform size, reference indices and list 1.
+// single access per lane. `reserved` has room for reference indices and list 1.
 typedef struct __attribute__((aligned(16))) MotusMb {
     MotusMv mv[16];                 // one per 4x4 block; zero for intra
     uint8_t total_coeff[24];        // luma 0..15, Cb 16..19, Cr 20..23 (9.2.1), without the levels
@@ -27,11 +27,14 @@ typedef struct __attribute__((aligned(16))) MotusMb {
     uint8_t sub_type[4];            // P_8x8
     uint8_t intra16x16_pred_mode;
     uint8_t intra_chroma_pred_mode;
-    uint8_t reserved[15];
+    uint8_t transform_8x8; // transform_size_8x8_flag
+    uint8_t reserved[14];
 } MotusMb;
 
 // Levels of a macroblock, each block in zigzag order. A block without levels (total_coeff 0; DC:
 // not covered by cbp) is undefined and never read.
+// With the 8x8 transform level 4i + k of a luma 8x8 block is level i of its 4x4 block k
+// (7.3.5.3.2); all four are defined if cbp has the block, and total_coeff is the same for all four.
 typedef struct __attribute__((aligned(16))) MotusMbCoef {
     int16_t luma[16][16];        // blocks in raster order; Intra16x16: [0] is zero
     int16_t chroma_ac[2][4][16]; // [0] is zero

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "encoder/mb/qp_core.h"
 
-#include "dct/dct_core.h"
+#include "dct/transform8_core.h"
 
 uint32_t motus_lambda_q8(int qp) {
     const uint32_t sixths[6] = {65536, 73562, 82570, 92682, 104032, 116772}; // 2^(k/6) * 65536
@@ -16,10 +16,6 @@ static uint32_t lambda_ssd_q8(int qp) {
     const uint64_t power = (uint64_t)thirds[qp % 3] << (qp / 3); // 2^(qp / 3) * 65536
     return (uint32_t)((power * 175 + (1u << 19)) >> 20);         // * 2^-4 * 0.68 * 256
 }
-
-// Least t / 256 that may get a level: below 0.625 steps a level's bits always cost more than its
-// error.
-#define LEVEL_FROM 160
 
 // Returns the squared step in 1/256 of a squared sample difference: 0.625^2 to 1.125^2 times
 // 4^(qp / 6).
@@ -36,7 +32,7 @@ static MotusQuant quant_at(int qp, uint32_t lambda) {
         int scale = motus_quant_scale(qp % 6, c);
         q.scale[c] = (uint16_t)scale;
         q.threshold[c] =
-            (int16_t)motus_min(((LEVEL_FROM << q.shift) + scale - 1) / scale, INT16_MAX);
+            (int16_t)motus_min(((MOTUS_LEVEL_FROM << q.shift) + scale - 1) / scale, INT16_MAX);
     }
     q.rate = (uint32_t)(((uint64_t)lambda << 16) / step_squared(qp));
     return q;
@@ -48,5 +44,13 @@ MotusQp motus_qp_at(int qp) {
     q.lambda_ssd_q8 = lambda_ssd_q8(qp);
     q.luma = quant_at(qp, q.lambda_ssd_q8);
     q.chroma = quant_at(motus_chroma_qp_of(qp), q.lambda_ssd_q8);
+    return q;
+}
+
+MotusQuant8 motus_quant8_at(int qp) {
+    MotusQuant8 q = {.qp = (uint8_t)qp, .shift = (uint8_t)(8 + qp / 6)};
+    for (int c = 0; c < MOTUS_COEF8_CLASSES; c++)
+        q.scale[c] = (uint16_t)motus_quant8_scale(qp % 6, c);
+    q.rate = (uint32_t)(((uint64_t)lambda_ssd_q8(qp) << 16) / step_squared(qp));
     return q;
 }

@@ -19,6 +19,16 @@ typedef struct MotusQuant {
     uint32_t rate; // cost of a bit in 1/65536 of a squared step
 } MotusQuant;
 
+// The same for 8x8 blocks, by class of motus_coef8_class.
+typedef struct MotusQuant8 {
+    uint16_t scale[6];
+    uint8_t shift, qp;
+    uint32_t rate;
+} MotusQuant8;
+
+// Least t that may get a level: below 0.625 steps a level's bits always cost more than its error.
+#define MOTUS_LEVEL_FROM 160
+
 // A QP_Y with its multipliers and quantizers.
 typedef struct MotusQp {
     uint32_t lambda_q8;      // per bit of a SAD or SATD cost, 1/256
@@ -34,6 +44,7 @@ extern "C" {
 uint32_t motus_lambda_q8(int qp);
 
 MotusQp motus_qp_at(int qp);
+MotusQuant8 motus_quant8_at(int qp);
 
 #ifdef __cplusplus
 }

@@ -34,6 +34,7 @@ typedef struct Coder {
     int *cut_first;          // n_mb, with config.slice_max_size (MotusSliceCut)
     MotusMbContext *context; // n_mb, with CABAC
     MotusCodedMv *mvs;
+    MotusCabacCosts costs;
     // The picture between begin() and finish().
     MotusPictureInput input;
     MotusStageClock clock;
@@ -209,8 +210,13 @@ static MotusStatus write_slices(Coder *c) {
 // Decides the picture and writes its slices: all that depends on QP.
 static MotusStatus code(Coder *c) {
     const MotusPictureParams *params = c->input.params;
-    const MotusCoding coding = {c->stream->qp_table, params->qp,
-                                motus_external_mvs_effort(c->stream, &params->external)};
+    const MotusSequenceSettings *sequence = &c->stream->sequence;
+    const MotusCoding coding = {.qp_table = c->stream->qp_table,
+                                .qp = params->qp,
+                                .effort = motus_external_mvs_effort(c->stream, &params->external),
+                                .quant8 = sequence->transform_8x8 ? c->stream->quant8_table : NULL,
+                                .costs = sequence->cabac ? &c->costs : NULL};
+    if (sequence->cabac) motus_cabac_costs_set(&c->costs, !params->idr, params->qp);
     MotusStatus status = MOTUS_OK;
     c->pic.qp_offset = params->qp_offset;
     c->n_slices = c->stream->slices.n;

@@ -76,7 +76,8 @@ MotusEncoderConfig motus_encoder_config_default(int width, int height, MotusRati
                                 .aq_strength = 1,
                                 .mb_tree = 1,
                                 .slices = 1,
-                                .cabac = 1};
+                                .cabac = 1,
+                                .transform_8x8 = 1};
 }
 
 #define REFUSE(...) return motus_fail(error, MOTUS_ERR_ARGUMENT, __VA_ARGS__)
@@ -202,6 +203,8 @@ static MotusSequenceSettings sequence_of(const MotusStream *s) {
     const MotusEncoderConfig *c = &s->config;
     return (MotusSequenceSettings){.profile = c->profile,
                                    .cabac = c->cabac && c->profile != MOTUS_PROFILE_BASELINE,
+                                   .transform_8x8 = c->transform_8x8 && c->cabac &&
+                                                    c->profile == MOTUS_PROFILE_HIGH,
                                    .width = c->width,
                                    .height = c->height,
                                    .fps = c->fps,
@@ -227,7 +230,10 @@ MotusStatus motus_stream_open(MotusStream *s, const MotusEncoderConfig *config, 
     MotusStatus status = read_config(c, config, error);
     if (status) return status;
     s->effort = motus_effort_of(c);
-    for (int qp = 0; qp < 52; qp++) s->qp_table[qp] = motus_qp_at(qp);
+    for (int qp = 0; qp < 52; qp++) {
+        s->qp_table[qp] = motus_qp_at(qp);
+        s->quant8_table[qp] = motus_quant8_at(qp);
+    }
     s->mb_width = motus_mbs(c->width);
     s->mb_height = motus_mbs(c->height);
     if (motus_slices_alloc(&s->slices, c->slices, s->mb_width, s->mb_height))
@@ -258,7 +264,8 @@ MotusSliceSettings motus_slice_settings(const MotusStream *s, const MotusPicture
         .frame_num = params->idr ? 0 : params->since_idr & ((1u << LOG2_MAX_FRAME_NUM) - 1),
         .qp = params->qp,
         .deblock = s->config.deblock,
-        .cabac = s->sequence.cabac};
+        .cabac = s->sequence.cabac,
+        .transform_8x8 = s->sequence.transform_8x8};
 }
 
 size_t motus_access_unit_begin(const MotusStream *s, const MotusPictureParams *params,

@@ -43,6 +43,7 @@ typedef struct MotusStream {
     MotusSlices slices;
     size_t rbsp_capacity; // bound of the bytes of a picture's slices
     MotusQp qp_table[52];
+    MotusQuant8 quant8_table[52];
     uint8_t headers[MOTUS_HEADER_BYTES]; // SPS and PPS, Annex B
     size_t headers_size;
     MotusRateConfig rate; // unused with rate control QP

@@ -86,7 +86,8 @@ class EncoderConfig(Structure):
         int hrd; Rational time_base; int lookahead, min_keyint, scenecut, aq_mode;
         double aq_strength; int mb_tree, pass_; char *pass_log; int64_t first_picture, first_gop;
         int time_stages, export_field, n_devices; int *devices;
-        int slices, slice_max_size, packet_memory, profile, cabac;""")
+        int slices, slice_max_size, packet_memory, profile, cabac,
+        transform_8x8;""")
 
 
 class FrameParams(Structure):

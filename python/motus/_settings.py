@@ -41,6 +41,7 @@ class Settings(TypedDict, total=False):
     # Pictures
     profile: str  # "baseline", "main", "high"; default "baseline"; above it on the CPU only
     cabac: bool  # default True; False: CAVLC also above baseline
+    transform_8x8: bool  # default True; False: only 4x4 transforms in profile high, too
     preset: str  # "slow", "medium", "fast", "faster"; default "medium"
     keyint: int  # 0..2**31 - 1, default 250; most pictures of a GOP; 0: one GOP; 2: half are keys
     min_keyint: int  # 0..keyint, default 0; fewest pictures before a scene cut's key picture

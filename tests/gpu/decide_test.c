@@ -238,7 +238,7 @@ static MotusReference reference_on(const Decide *d, int on) {
 }
 
 static void decide_on_cpu(Decide *d, MotusInterLimits limits) {
-    const MotusCoding coding = {d->qp_table, d->settings.qp, d->effort};
+    const MotusCoding coding = {.qp_table = d->qp_table, .qp = d->settings.qp, .effort = d->effort};
     const MotusPCoding p = {.ref = reference_on(d, ON_CPU),
                             .ref_luma = &d->ref_luma,
                             .field = d->field,
@@ -300,7 +300,9 @@ static void fill_bench(GpuCase *c) {
     begin_sequence(c, &medium, MOTUS_MATERIAL_SCENE);
     fill_picture(c, 0);
     if (!c->row->variant) return;
-    motus_passes()->code_i(&d->pic, &(MotusCoding){d->qp_table, d->settings.qp, d->effort});
+    motus_passes()->code_i(
+        &d->pic,
+        &(MotusCoding){.qp_table = d->qp_table, .qp = d->settings.qp, .effort = d->effort});
     fill_picture(c, 1);
 }
 

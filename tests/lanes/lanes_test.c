@@ -228,7 +228,7 @@ static void code_inter(Picture *p, int x, int y) {
     uint32_t satd;
     motus_test_fill(&memory, sizeof memory);
     const MotusTrial *best =
-        motus_decide_inter(&in, &found, &p->effort, &levels, &memory.decide, &satd);
+        motus_decide_inter(&in, &found, &p->effort, &levels, NULL, &memory.decide, &satd);
     lanes_decide_inter(&in, &found, &p->effort, &levels, warps, shares, &lanes);
     if (best->mb.type == MOTUS_MB_P_SKIP && motus_skip_is_enough(best, &p->qp, &p->effort))
         p->at_once++; // there are no choices

@@ -141,6 +141,8 @@ static int parse(MotusEncodeOptions *o, int argc, char **argv) {
         {"profile", 0, &c->profile, motus_option_profile, 0, 0, "NAME",
          "baseline, main or high (baseline); above baseline on the CPU"},
         {"no-cabac", 0, &c->cabac, NULL, 0, 0, NULL, "CAVLC also above the Baseline profile"},
+        {"no-8x8dct", 0, &c->transform_8x8, NULL, 0, 0, NULL,
+         "only 4x4 transforms in the High profile, too"},
         {"bframes", 0, &o->bframes, parse_bframes, 0, 0, "N", "0: motus codes no B pictures"},
         MOTUS_FLAG("aud", &c->aud, "begin each picture with an access unit delimiter"),
         MOTUS_INT("frames", 'n', &o->frames, 1, INT_MAX, "encode at most N frames"),

@@ -17,23 +17,24 @@ void motus_settings_text(const MotusEncodeOptions *o, const MotusEncoderConfig *
                          size_t size) {
     const uint64_t log =
         c->pass_log ? motus_checksum(MOTUS_CHECKSUM_START, c->pass_log, strlen(c->pass_log)) : 0;
-    snprintf(text, size,
-             "motus %s %dx%d %d/%d rate %d qp %d %d crf %.9g bitrate %" PRId64
-             " qps %d %d %d ip %.9g time %d/%d lookahead %d "
-             "keyint %d %d scenecut %d aq %d %.9g propagation %d pass %d %016" PRIx64
-             " preset %d range %d subpel %d partitions %x "
-             "profile %d cabac %d deblock %d aud %d slices %d %d colour %d/%d %d %d %d %d %d "
-             "frames %d seek %d fps "
-             "%d/%d deinterlace %d ssim %d",
-             motus_version(), c->width, c->height, c->fps.num, c->fps.den, (int)c->rate, c->qp,
-             c->qp_i_offset, c->crf, c->bitrate, c->qp_min, c->qp_max, c->qp_step, c->ip_ratio,
-             c->time_base.num, c->time_base.den, c->lookahead, c->keyint, c->min_keyint,
-             c->scenecut, (int)c->aq_mode, c->aq_strength, c->mb_tree, c->pass, log, (int)c->preset,
-             c->range, (int)c->subpel, c->partitions, (int)c->profile, c->cabac, c->deblock, c->aud,
-             c->slices, c->slice_max_size, c->colour.sar.num, c->colour.sar.den,
-             c->colour.full_range, c->colour.primaries, c->colour.transfer, c->colour.matrix,
-             c->colour.chroma_location, o->frames, o->seek, o->fps.num, o->fps.den,
-             (int)o->deinterlace, !o->quiet);
+    snprintf(
+        text, size,
+        "motus %s %dx%d %d/%d rate %d qp %d %d crf %.9g bitrate %" PRId64
+        " qps %d %d %d ip %.9g time %d/%d lookahead %d "
+        "keyint %d %d scenecut %d aq %d %.9g propagation %d pass %d %016" PRIx64
+        " preset %d range %d subpel %d partitions %x "
+        "profile %d cabac %d 8x8 %d deblock %d aud %d slices %d %d colour %d/%d %d %d %d %d %d "
+        "frames %d seek %d fps "
+        "%d/%d deinterlace %d ssim %d",
+        motus_version(), c->width, c->height, c->fps.num, c->fps.den, (int)c->rate, c->qp,
+        c->qp_i_offset, c->crf, c->bitrate, c->qp_min, c->qp_max, c->qp_step, c->ip_ratio,
+        c->time_base.num, c->time_base.den, c->lookahead, c->keyint, c->min_keyint, c->scenecut,
+        (int)c->aq_mode, c->aq_strength, c->mb_tree, c->pass, log, (int)c->preset, c->range,
+        (int)c->subpel, c->partitions, (int)c->profile, c->cabac, c->transform_8x8, c->deblock,
+        c->aud, c->slices, c->slice_max_size, c->colour.sar.num, c->colour.sar.den,
+        c->colour.full_range, c->colour.primaries, c->colour.transfer, c->colour.matrix,
+        c->colour.chroma_location, o->frames, o->seek, o->fps.num, o->fps.den, (int)o->deinterlace,
+        !o->quiet);
 }
 
 MotusStatus motus_input_text(const char *path, char *text, size_t size, MotusError *error) {

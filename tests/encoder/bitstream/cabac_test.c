@@ -129,7 +129,8 @@ static void code(int run) {
     motus_cabac_begin(&cabac, bins->table, bins->qp, bins->data, CAPACITY);
     for (int i = 0; i < bins->n; i += run) {
         const int left = bins->n - i;
-        const MotusSymbols symbols = {bins->symbol + i, (uint32_t)(left < run ? left : run)};
+        const MotusSymbols symbols = {.symbol = bins->symbol + i,
+                                      .n = (uint32_t)(left < run ? left : run)};
         const size_t before = motus_cabac_bits(&cabac);
         motus_cabac_code(&cabac, &symbols);
         MOTUS_CHECK(motus_cabac_bits(&cabac) >= before, "bits at symbol %d", i);
@@ -247,7 +248,7 @@ static void copies_take_back(void) {
             uint8_t written[CAPACITY / 64];
             before = cabac;
             memcpy(written, bins->data, before.size);
-            MotusSymbols symbols = {symbol, 0};
+            MotusSymbols symbols = {.symbol = symbol};
             for (int k = 0; k < 64; k++)
                 motus_put_bin(&symbols, any_context(), motus_test_range(0, 3) == 0);
             motus_cabac_code(&cabac, &symbols);
@@ -258,7 +259,7 @@ static void copies_take_back(void) {
                 for (int k = 0; k < 64; k++) put(symbol[k]);
         }
         put_terminate(1);
-        const MotusSymbols end = {bins->symbol + bins->n - 1, 1};
+        const MotusSymbols end = {.symbol = bins->symbol + bins->n - 1, .n = 1};
         motus_cabac_code(&cabac, &end);
         motus_cabac_finish(&cabac);
         bins->size = cabac.size;
@@ -273,7 +274,7 @@ static void samples_between(void) {
     uint8_t samples[384];
     uint16_t symbol[500];
     for (int round = 0; round < 100; round++) {
-        MotusSymbols symbols = {symbol, 0};
+        MotusSymbols symbols = {.symbol = symbol};
         for (int i = motus_test_range(0, 400); i > 0; i--)
             motus_put_bin(&symbols, any_context(), motus_test_range(0, 5) == 0);
         motus_put_bin(&symbols, MOTUS_CTX_TERMINATE, 1);
@@ -303,11 +304,11 @@ static void full_buffers_are_told(void) {
     for (size_t capacity = 0; capacity < 1003; capacity++) {
         MotusCabac cabac;
         uint8_t *data = motus_test_guarded(capacity);
-        const MotusSymbols symbols = {bins->symbol, (uint32_t)bins->n};
+        const MotusSymbols symbols = {.symbol = bins->symbol, .n = (uint32_t)bins->n};
         motus_cabac_begin(&cabac, 0, 26, data, capacity);
         motus_cabac_code(&cabac, &symbols);
         const uint16_t last = MOTUS_CTX_TERMINATE | MOTUS_SYMBOL_BIN;
-        motus_cabac_code(&cabac, &(MotusSymbols){(uint16_t *)&last, 1});
+        motus_cabac_code(&cabac, &(MotusSymbols){.symbol = (uint16_t *)&last, .n = 1});
         motus_cabac_finish(&cabac);
         MOTUS_CHECK(cabac.overflow == (capacity < 1002), "%zu bytes", capacity);
         CU_ASSERT(motus_test_guard_ok(data));

@@ -41,4 +41,8 @@ void deblock_case_mb(MotusMb *mb, DeblockKind kind, int qp) {
         if (mb->cbp >> (i / 8 * 2 + i / 2 % 2) & 1)
             mb->total_coeff[i] = (uint8_t)(motus_test_range(0, 2) == 0);
     if (mb->type == MOTUS_MB_I_PCM) memset(mb->total_coeff, 16, sizeof mb->total_coeff);
+    mb->transform_8x8 = (mb->type < MOTUS_MB_I_4x4 ? mb->cbp != 0 : mb->type == MOTUS_MB_I_4x4) &&
+                        motus_test_range(0, 1);
+    for (int i = 0; i < 16 && mb->transform_8x8; i++) // one count for each 8x8 block
+        mb->total_coeff[i] = mb->total_coeff[(i & 8) | (i & 2)];
 }

@@ -114,9 +114,10 @@ static void naive_picture(Scene *s) {
     for (int n = 0; n < s->mb_width * s->mb_height; n++) {
         for (int c = 0; c < 3; c++) {
             const int size = c ? 8 : 16, x0 = n % s->mb_width * size, y0 = n / s->mb_width * size;
-            for (int e = x0 ? 0 : 4; e < size; e += 4)
+            const int step = c == 0 && s->mb[n].transform_8x8 ? 8 : 4;
+            for (int e = x0 ? 0 : step; e < size; e += step)
                 for (int k = 0; k < size; k++) naive_position(s, c, x0 + e, y0 + k, 1, 0);
-            for (int e = y0 ? 0 : 4; e < size; e += 4)
+            for (int e = y0 ? 0 : step; e < size; e += step)
                 for (int k = 0; k < size; k++) naive_position(s, c, x0 + k, y0 + e, 0, 1);
         }
     }
