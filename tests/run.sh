@@ -111,6 +111,12 @@ has_all_gpus() {
     [[ $code == *" sm_80 "*" sm_90 "*" compute_"* ]]
 }
 
+# What the demo builds can be installed, and runs.
+demo() {
+    tools/demo.sh && cmake --install build/demo --prefix "$PWD/build/demo/prefix" &&
+        build/demo/prefix/bin/motus info
+}
+
 # format_check: no line has more than 100 columns, and clang-format changes nothing.
 format_check() {
     ! git grep -nIE '.{101}' -- ':!*.md' ':!*.svg' ':!*/values.txt' ':!tools/report/uplot' &&
@@ -145,6 +151,7 @@ if [ "$mode" != quick ]; then
     built plain && suites plain -L "$plain_label"
     if [ "$mode" = long ]; then
         built dist && step "code for all GPUs" has_all_gpus
+        step demo demo
         if git diff --quiet HEAD 2>/dev/null; then
             rm -rf build/release-test
             MOTUS_CMAKE_ARGS=-DMOTUS_CUDA=OFF step release tools/release.sh --out build/release-test

@@ -1,0 +1,58 @@
+# Tests cmake/gpus.cmake with a pretended nvcc and nvidia-smi: cmake -DWORK=DIR -P gpus_test.cmake
+# SPDX-License-Identifier: BSD-2-Clause
+cmake_minimum_required(VERSION 3.25)
+include(${CMAKE_CURRENT_LIST_DIR}/../../cmake/gpus.cmake)
+set(CMAKE_CUDA_COMPILER ${WORK}/nvcc)
+set(MOTUS_NVIDIA_SMI ${WORK}/nvidia-smi)
+file(MAKE_DIRECTORY ${WORK})
+
+function(program name output status)
+  file(WRITE ${WORK}/${name} "#!/bin/sh\nprintf '${output}'\nexit ${status}\n")
+  file(CHMOD ${WORK}/${name} PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE)
+endfunction()
+
+# chosen NAMES: what a new build tree compiles for.
+function(chosen names)
+  unset(MOTUS_GPUS CACHE)
+  motus_choose_gpus()
+  motus_gpu_names(got "${CMAKE_CUDA_ARCHITECTURES}")
+  if(NOT got STREQUAL names)
+    message(SEND_ERROR "compiles for ${got} instead of ${names}")
+  endif()
+endfunction()
+
+set(ENV{CUDAARCHS})
+program(nvcc "sm_75\\nsm_80\\nsm_86\\nsm_87\\nsm_89\\nsm_90\\nsm_100\\nsm_110\\nsm_120\\n" 0)
+set(all "sm_75 sm_80 sm_86 sm_89 sm_90 sm_100 sm_120 compute_120")
+program(nvidia-smi "9.0\\n" 0)
+chosen("sm_90")
+program(nvidia-smi "8.9\\n8.9\\n12.0\\n" 0)
+chosen("sm_89 sm_120")
+program(nvidia-smi "13.0\\n" 0) # nvcc does not know it: PTX will do
+chosen("${all}")
+program(nvidia-smi "NVIDIA-SMI 5.0 has failed\\n" 9)
+chosen("${all}")
+program(nvidia-smi "No devices were found\\n" 0)
+chosen("${all}")
+set(MOTUS_NVIDIA_SMI MOTUS_NVIDIA_SMI-NOTFOUND)
+chosen("${all}")
+set(CMAKE_CUDA_ARCHITECTURES all)
+chosen("${all}")
+set(CMAKE_CUDA_ARCHITECTURES 80-real 90a 90-virtual)
+chosen("sm_80 sm_90a compute_90a compute_90")
+unset(CMAKE_CUDA_ARCHITECTURES)
+set(ENV{CUDAARCHS} 86-real)
+chosen("sm_86")
+set(ENV{CUDAARCHS})
+program(nvcc "sm_52\\nsm_75\\nsm_80\\nsm_86\\nsm_87\\nsm_89\\nsm_90\\nsm_90a\\n" 0) # CUDA 12.0
+chosen("sm_75 sm_80 sm_86 sm_89 sm_90 compute_90")
+
+# A tree that was configured on another machine keeps its choice.
+set(MOTUS_NVIDIA_SMI ${WORK}/nvidia-smi)
+program(nvidia-smi "8.0\\n" 0)
+chosen("sm_80")
+program(nvidia-smi "9.0\\n" 0)
+motus_choose_gpus()
+if(NOT CMAKE_CUDA_ARCHITECTURES STREQUAL "80-real")
+  message(SEND_ERROR "the choice changed to ${CMAKE_CUDA_ARCHITECTURES}")
+endif()
