@@ -213,6 +213,12 @@ usage_errors() {
 
 bad_inputs() {
     refused 1 'missing.y4m: No such file' encode missing.y4m -o out.264
+    refused 1 'http://nowhere.invalid/in.mp4: is a URL, and motus opens files' encode http://nowhere.invalid/in.mp4 -o out.264
+    refused 1 'rtsp://nowhere.invalid/in: is a URL, and motus opens files' search rtsp://nowhere.invalid/in -o out.csv
+    refused 2 'rtmp://nowhere.invalid/out: is a URL; motus writes files and pipes' encode in.y4m -o rtmp://nowhere.invalid/out
+    refused 2 'in.y4m: is the input as well' encode file:in.y4m -o in.y4m
+    encode "file://$PWD/in.y4m" -o t.264
+    ok 'a file by a URL' cmp -s t.264 ref.264
     mkdir -p folder
     refused 1 'folder: is a directory' encode folder -o out.264
     : >empty.y4m
@@ -644,6 +650,13 @@ losses() {
     { ffmpeg -v error -y -display_rotation 90 -i t.mp4 -c copy turned.mp4 || ffmpeg -v error -y -i t.mp4 -c copy -metadata:s:v:0 rotate=90 turned.mp4; } 2>err
     loses 'note: left out, a byte stream holds .*: rotation by' turned.mp4 -o t.264
     encode turned.mp4 -o t2.mp4 --strict
+    ffmpeg -v error -i t3.mp4 -i subs.srt -map 0 -map 1 -c copy -c:s mov_text -metadata title=Name -metadata com.maker=me -movflags use_metadata_tags kept.mp4
+    encode kept.mp4 -o t2.mp4 --strict
+    # tags_of FILE: its codecs and tags, sorted.
+    tags_of() { ffprobe -v error -show_entries stream=codec_name:format_tags=title,com.maker -of default=nw=1 "$1" | sort; }
+    ok 'subtitles and tags are kept in MP4' cmp <(tags_of kept.mp4) <(tags_of t2.mp4)
+    ok 'there are some' [ "$(tags_of t2.mp4 | grep -cE '=(mov_text|Name|me)$')" = 3 ]
+    loses 'left out, MPEG-TS .*: subtitle mov_text, tags title, com.maker$' kept.mp4 -o t2.ts
 }
 
 containers() {
@@ -699,6 +712,8 @@ containers() {
     "$motus" encode in.y4m -o - --format mp4 2>&1 >/dev/null |
         grep -q 'note: is no file, so MP4 is written in fragments' ||
         fail 'fragments into a pipe are not told'
+    { printf '\0\0\0\024ftypqt  \0\0\0\0qt  \0\0\020\0mdat' && head -c 2000 /dev/zero; } >bad.mov
+    refused 1 'bad.mov: libavformat cannot open it: .* .moov atom not found.' encode bad.mov -o out.264
     encode t.mkv -o again.264 --frames 3
     for ending in mp4 mkv ts; do
         encode t3.$ending -o t2.264 --seek 3 --frames 4

@@ -13,6 +13,7 @@
 #include "common/alloc.h"
 #include "tools/cli/cmd.h"
 #include "tools/cli/options.h"
+#include "yuv/io/source.h"
 
 enum {
     FIRST_NUMBERS = 5,   // a numbered series begins with 0 to 4, as in libavformat
@@ -176,6 +177,7 @@ static int input_names(const char *path, const struct stat *file) {
 int motus_is_input(const char *input, const char *output) {
     struct stat in, out;
     if (!strcmp(output, "-")) return 0;
+    input = motus_plain_path(input);
     if (stat(output, &out)) return !strcmp(input, output);
     if (strcmp(input, "-")) return input_names(input, &out);
     return !fstat(0, &in) && S_ISREG(in.st_mode) && same_file(&in, &out);
@@ -194,6 +196,9 @@ int motus_check_names(const char *command, const MotusInputName *inputs, int n_i
                       const char *const *outputs, int n_outputs) {
     for (int i = 0; i < n_outputs; i++) {
         if (!outputs[i]) continue;
+        if (motus_is_url(outputs[i]))
+            return motus_usage_error(command, "%s: is a URL; motus writes files and pipes",
+                                     outputs[i]);
         for (int j = 0; j < n_inputs; j++)
             if (inputs[j].path && motus_is_input(inputs[j].path, outputs[i]))
                 return motus_usage_error(command, "%s: is %s as well; nothing was done", outputs[i],

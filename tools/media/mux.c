@@ -149,13 +149,16 @@ static int write_header(MotusMux *mux) {
     if (mux->unit.den > 0)
         av_dict_set_int(&options, "movie_timescale",
                         (int64_t)mux->unit.den * ((999 + mux->unit.den) / mux->unit.den), 0);
+    if (is_mp4(mux) && mux->streams.names_tags)
+        av_dict_set(&options, "movflags", "use_metadata_tags", 0);
     if (is_mp4(mux) && mux->settings.fragment) {
         // The index waits for the first fragment, whose start time it holds.
-        av_dict_set(&options, "movflags", "frag_keyframe+delay_moov+default_base_moof", 0);
+        av_dict_set(&options, "movflags", "+frag_keyframe+delay_moov+default_base_moof",
+                    AV_DICT_APPEND);
         av_dict_set_int(&options, "frag_duration", FRAGMENT, 0);
         mux->context->flush_packets = 1;
     } else if (is_mp4(mux)) {
-        av_dict_set(&options, "movflags", "faststart", 0);
+        av_dict_set(&options, "movflags", "+faststart", AV_DICT_APPEND);
     }
     int code = avformat_write_header(mux->context, &options);
     av_dict_free(&options);

@@ -7,6 +7,7 @@
 #include <strings.h>
 
 #include "common/error.h"
+#include "tools/media/mux_tags.h"
 
 #define READ_ON 5 // seconds to read beyond the last picture for its audio
 
@@ -69,21 +70,6 @@ static void leave_out_rotation(LeftOut *left, const MotusReader *reader) {
         leave_out(left, "mirroring or rotation (.mp4 and .mov hold it)");
 }
 
-void motus_mux_streams_note_left_out(const MotusMuxSettings *settings, const char *path,
-                                     const char *why) {
-    LeftOut left = {0};
-    int video;
-    const AVFormatContext *input = motus_media_container(settings->reader, &video);
-    if (!input) return;
-    for (int i = 0; i < (int)input->nb_streams; i++)
-        if (i != video && !is_unwanted(settings, input->streams[i]))
-            leave_out_stream(&left, input->streams[i]);
-    leave_out_rotation(&left, settings->reader);
-    if (motus_reader_info(settings->reader)->variable)
-        leave_out(&left, "the pictures' own times (its rate is their average)");
-    log_loss(&left, settings, path, why);
-}
-
 // ---- Streams ------------------------------------------------------------------------------------
 
 // True for the codecs that libavformat writes into MPEG-TS: it does not list them.
@@ -109,19 +95,27 @@ static int holds(const AVFormatContext *output, const AVStream *stream, MotusFor
     return avformat_query_codec(output->oformat, p->codec_id, FF_COMPLIANCE_EXPERIMENTAL) == 1;
 }
 
-// Copies titles and languages, not the tags of the input's muxer.
-static void copy_tags(AVDictionary **to, const AVDictionary *from) {
-    static const char *const own[] = {
-        "encoder",          "major_brand", "minor_version",    "compatible_brands", "vendor_id",
-        "DURATION",         "BPS",         "NUMBER_OF_FRAMES", "NUMBER_OF_BYTES",   "rotate",
-        "_STATISTICS_TAGS", "alpha_mode",  "variant_bitrate"};
-    for (const AVDictionaryEntry *e = NULL;
-         (e = av_dict_get(from, "", e, AV_DICT_IGNORE_SUFFIX));) {
-        int skip = !strncmp(e->key, "_STATISTICS", 11);
-        for (size_t i = 0; i < sizeof own / sizeof *own; i++)
-            skip |= !strncasecmp(e->key, own[i], strlen(own[i]));
-        if (!skip) av_dict_set(to, e->key, e->value, 0);
-    }
+static void leave_out_tags(LeftOut *left, MotusFormat format, const AVFormatContext *input) {
+    char tags[64];
+    if (motus_tags_left_out(format, input, tags, sizeof tags)) leave_out(left, "%s", tags);
+    if (input->nb_chapters && (format == MOTUS_FORMAT_H264 || format == MOTUS_FORMAT_TS))
+        leave_out(left, "chapters");
+}
+
+void motus_mux_streams_note_left_out(const MotusMuxSettings *settings, const char *path,
+                                     const char *why) {
+    LeftOut left = {0};
+    int video;
+    const AVFormatContext *input = motus_media_container(settings->reader, &video);
+    if (!input) return;
+    for (int i = 0; i < (int)input->nb_streams; i++)
+        if (i != video && !is_unwanted(settings, input->streams[i]))
+            leave_out_stream(&left, input->streams[i]);
+    leave_out_tags(&left, MOTUS_FORMAT_H264, input);
+    leave_out_rotation(&left, settings->reader);
+    if (motus_reader_info(settings->reader)->variable)
+        leave_out(&left, "the pictures' own times (its rate is their average)");
+    log_loss(&left, settings, path, why);
 }
 
 static int copy_stream(MotusMuxStreams *s, int i, const AVStream *from) {
@@ -132,7 +126,7 @@ static int copy_stream(MotusMuxStreams *s, int i, const AVStream *from) {
     to->codecpar->codec_tag = 0; // belongs to the input's container
     to->time_base = from->time_base;
     to->disposition = from->disposition;
-    copy_tags(&to->metadata, from->metadata);
+    motus_tags_copy(&to->metadata, from->metadata);
     s->to[i] = to->index;
     s->copied++;
     return 0;
@@ -195,7 +189,7 @@ static int copy_picture_data(AVStream *to, const AVStream *from, const int32_t *
         const uint8_t *data = side_data(from, kept[i], &size);
         if (data) code = set_side_data(to, kept[i], data, size);
     }
-    copy_tags(&to->metadata, from->metadata);
+    motus_tags_copy(&to->metadata, from->metadata);
     return code;
 }
 
@@ -257,7 +251,9 @@ int motus_mux_streams_add(MotusMuxStreams *s, AVFormatContext *output,
         else
             leave_out_stream(&left, stream);
     }
-    copy_tags(&output->metadata, input->metadata);
+    motus_tags_copy(&output->metadata, input->metadata);
+    s->names_tags = motus_tags_need_names(s->format, input);
+    if (!s->names_tags) leave_out_tags(&left, s->format, input);
     if (code >= 0) code = copy_chapters(output, input);
     if (!held) leave_out_rotation(&left, s->reader);
     char why[64];

@@ -20,6 +20,7 @@ typedef struct MotusMuxStreams {
     MotusPackets waiting;                // until the pictures reach them
     int64_t waiting_from;                // smallest time among them, reader's time base
     int copied;                          // streams
+    int names_tags;                      // MP4 has to hold tags that iTunes does not know
     MotusFormat format;
     int64_t lost; // packets that the container refused
 } MotusMuxStreams;

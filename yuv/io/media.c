@@ -62,14 +62,15 @@ MotusStatus motus_media_fail(const MotusReader *reader, MotusError *error, int c
     if (reader->source && reader->source->error)
         return motus_fail(error, MOTUS_ERR_IO, "%s: %s", reader->name,
                           strerror(reader->source->error));
-    char text[AV_ERROR_MAX_STRING_SIZE];
+    char text[AV_ERROR_MAX_STRING_SIZE], logged[120];
     av_strerror(code, text, sizeof text);
+    motus_media_log_take(&((MotusMedia *)reader->state)->log, logged);
     MotusStatus status = code == AVERROR(ENOMEM)                              ? MOTUS_ERR_MEMORY
                          : code == AVERROR_EOF                                ? MOTUS_ERR_TRUNCATED
                          : code == AVERROR(ENOENT) || code == AVERROR(EACCES) ? MOTUS_ERR_IO
                          : code == AVERROR_DECODER_NOT_FOUND ? MOTUS_ERR_UNSUPPORTED
                                                              : MOTUS_ERR_FORMAT;
-    return motus_fail(error, status, "%s: %s: %s", reader->name, what, text);
+    return motus_fail(error, status, "%s: %s: %s%s", reader->name, what, text, logged);
 }
 
 static int source_read(void *opaque, uint8_t *data, int size) {
@@ -331,7 +332,7 @@ MotusStatus motus_media_open(MotusReader *reader, const char *path, MotusError *
     if (code == AVERROR_STREAM_NOT_FOUND)
         return motus_fail(error, MOTUS_ERR_FORMAT, "%s: has no video", reader->name);
     if (code < 0) return motus_media_fail(reader, error, code, "libavcodec cannot decode it");
-    m->log.opening = 0;
+    motus_media_log_opened(&m->log, motus_media_is_playlist(m->format));
     code = motus_media_measure(reader);
     if (code < 0) return motus_media_fail(reader, error, code, "cannot be read");
     return prime(reader, error);

@@ -43,6 +43,7 @@ static void note_error(void *context, int level, const char *format, va_list arg
                          : container ? ((AVFormatContext *)context)->opaque
                                      : NULL;
     if (!log || log->magic != LOG_MAGIC) return;
+    if (log->opening && level <= AV_LOG_ERROR) keep_text(log, format, args);
     // Readers of playlists only warn of a missing segment. A flagged packet counts with its
     // picture.
     int playlist =
@@ -57,8 +58,12 @@ void motus_media_log_begin(MotusMediaLog *log) {
     av_log_set_callback(note_error);
 }
 
-// Writes the last text as " (TEXT)", or "".
-static void take_text(MotusMediaLog *log, char text[120]) {
+void motus_media_log_opened(MotusMediaLog *log, int keep) {
+    log->opening = 0;
+    if (!keep) atomic_store(&log->text_state, TEXT_FREE);
+}
+
+void motus_media_log_take(MotusMediaLog *log, char text[120]) {
     text[0] = 0;
     if (atomic_load(&log->text_state) != TEXT_READY) return;
     snprintf(text, 120, " (%s)", log->text);
@@ -78,7 +83,7 @@ void motus_media_packet_lost(MotusReader *reader, int code) {
     MotusMedia *m = reader->state;
     char words[AV_ERROR_MAX_STRING_SIZE], text[120];
     av_strerror(code, words, sizeof words);
-    take_text(&m->log, text);
+    motus_media_log_take(&m->log, text);
     m->seen_decoder = atomic_load(&m->log.decoder); // the same fault
     reader->damage.lost++;
     if (may_warn(m))
@@ -93,7 +98,7 @@ void motus_media_picture_came(MotusReader *reader) {
         !m->transient)
         return;
     char text[120];
-    take_text(&m->log, text);
+    motus_media_log_take(&m->log, text);
     m->seen_decoder = atomic_load(&m->log.decoder);
     m->transient = 0;
     reader->damage.repaired++;
@@ -107,7 +112,7 @@ void motus_media_container_error(MotusReader *reader, int code) {
     MotusMedia *m = reader->state;
     char words[AV_ERROR_MAX_STRING_SIZE] = "", text[120];
     if (code) av_strerror(code, words, sizeof words);
-    take_text(&m->log, text);
+    motus_media_log_take(&m->log, text);
     m->seen_container = atomic_load(&m->log.container);
     reader->damage.container_errors++;
     if (may_warn(m))

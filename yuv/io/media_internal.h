@@ -37,7 +37,7 @@ void motus_converter_free(MotusConverter *converter);
 // The errors that libav* logs about a decoder or container, from any thread.
 typedef struct MotusMediaLog {
     uint32_t magic;
-    int opening;                   // 1: only errors of playlists count
+    int opening;                   // 1: errors are kept for the message, those of playlists count
     atomic_int decoder, container; // errors so far
     atomic_int text_state;         // TEXT_* in media_damage.c
     char text[100];                // of one of the errors
@@ -45,6 +45,12 @@ typedef struct MotusMediaLog {
 
 // Starts logging. From now on the `opaque` of codec and format contexts may point to `log`.
 void motus_media_log_begin(MotusMediaLog *log);
+
+// Ends the opening. Unless `keep`, what was logged since is of no interest.
+void motus_media_log_opened(MotusMediaLog *log, int keep);
+
+// Writes the logged text as " (TEXT)", or "", and takes it out.
+void motus_media_log_take(MotusMediaLog *log, char text[120]);
 
 // True if the container is a list of files, which libavformat opens itself.
 int motus_media_is_playlist(const AVFormatContext *format);

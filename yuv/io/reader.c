@@ -278,6 +278,12 @@ static int is_pattern(const char *path) {
 MotusStatus motus_reader_open(MotusReader **reader, const char *path,
                               const MotusReaderOptions *options, MotusError *error) {
     if (!reader || !path) return motus_fail(error, MOTUS_ERR_ARGUMENT, "no input is named");
+    path = motus_plain_path(path);
+    if (motus_is_url(path))
+        return motus_fail(error, MOTUS_ERR_UNSUPPORTED,
+                          "%s: is a URL, and motus opens files; ffmpeg -i URL -f yuv4mpegpipe - "
+                          "writes its pictures into a pipe",
+                          motus_shown(path));
     MotusSource *source = NULL;
     MotusStatus status = is_pattern(path) ? MOTUS_OK : motus_source_open(&source, path, error);
     return status ? status : motus_reader_open_source(reader, source, path, options, error);

@@ -13,6 +13,17 @@
 
 #define CAPACITY 65536 // bytes of the buffer; longer reads bypass it
 
+int motus_is_url(const char *path) {
+    const size_t scheme =
+        strspn(path, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+-.");
+    return scheme > 1 && !strncmp(path + scheme, "://", 3) && access(path, F_OK);
+}
+
+const char *motus_plain_path(const char *path) {
+    if (strncmp(path, "file:", 5) || !access(path, F_OK)) return path;
+    return path + (strncmp(path + 5, "//", 2) ? 5 : 7);
+}
+
 static MotusStatus look_at_file(MotusSource *source, const char *name, MotusError *error) {
     struct stat st;
     if (fstat(source->fd, &st))

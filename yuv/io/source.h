@@ -23,6 +23,12 @@ typedef struct MotusSource {
     void *opaque;
 } MotusSource;
 
+// True for scheme://..., unless a file has that name.
+int motus_is_url(const char *path);
+
+// Returns the path behind file: or file://, unless a file has the whole name.
+const char *motus_plain_path(const char *path);
+
 // Opens `path`, "-" for standard input. MOTUS_ERR_IO: missing, no permission, a directory.
 // MOTUS_ERR_FORMAT: an empty regular file.
 MotusStatus motus_source_open(MotusSource **source, const char *path, MotusError *error);
