@@ -342,6 +342,25 @@ def thousands_agree(browser, folder, template, data):
     check(browser.run(KBPS), "kb/s with separators")
 
 
+HEADS = """(() => {
+  const columns = (x, mv) => {
+    const canvas = element('canvas', { width: 64, height: 40 }), ctx = canvas.getContext('2d');
+    drawVector(ctx, { x, y: 20, mv }, 1, 2, '#fff', 0);
+    const painted = (at) => ctx.getImageData(at, 0, 1, 40).data.filter((v, i) => i % 4 === 3 && v);
+    return [12, 20, 50].map((at) => painted(at).length);
+  };
+  return [columns(56, [-192, 0]), columns(8, [192, 0]), columns(20, [0, 0])];
+})()"""
+
+
+def arrows_have_heads(browser):
+    """A vector's arrow points to its block, and a vector at rest is a dot."""
+    right, left, rest = browser.run(HEADS)
+    check(0 < right[0] <= right[1] < right[2], f"to the right: {right}")
+    check(left[0] > left[1] >= left[2] > 0, f"to the left: {left}")
+    check(rest[0] == rest[2] == 0 < rest[1], f"at rest: {rest}")
+
+
 LUMINANCE = """(() => {
   const linear = (x) => x <= 0.03928 ? x / 12.92 : ((x + 0.055) / 1.055) ** 2.4;
   const l = (c) => {
@@ -431,6 +450,7 @@ def test(browser, folder, template, motus, shots):
         colours(browser, url, dark)
         fits(browser, url, dark, shots)
     panel_is_whole(browser, url)
+    arrows_have_heads(browser)
     bar_hides_nothing(browser, folder, template, data)
     gaps_are_named(browser, folder, template, data)
     thousands_agree(browser, folder, template, data)

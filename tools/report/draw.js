@@ -7,17 +7,33 @@ function eachMb(sequence, mbs, draw) {
     (mb, i) => draw(mb, 16 * (i % sequence.mb_width), 16 * Math.floor(i / sequence.mb_width)));
 }
 
-// Draws a line from the reference position to a dot at the block's centre.
-function drawVector(ctx, x, y, mv, stretch, width, color) {
+// Draws an arrow from where the block was to its centre, wider by `halo` all around; a dot at rest.
+// A head takes at most half of the arrow; a shorter arrow is a head alone.
+function drawVector(ctx, { x, y, mv }, stretch, width, color, halo) {
+  const dx = mv[0] / 4 * stretch, dy = mv[1] / 4 * stretch, length = Math.hypot(dx, dy);
   ctx.strokeStyle = ctx.fillStyle = color;
-  ctx.lineWidth = width;
   ctx.beginPath();
-  ctx.moveTo(x + mv[0] / 4 * stretch, y + mv[1] / 4 * stretch);
-  ctx.lineTo(x, y);
-  ctx.stroke();
-  ctx.beginPath();
-  ctx.arc(x, y, width * 0.72, 0, 2 * Math.PI);
+  if (!length) {
+    ctx.arc(x, y, width * 0.72 + halo, 0, 2 * Math.PI);
+    ctx.fill();
+    return;
+  }
+  const head = Math.min(Math.max(length / 2, 2 * width), 5 * width), half = head / 2.2;
+  const [ux, uy] = [dx / length, dy / length], [hx, hy] = [x + head * ux, y + head * uy];
+  if (length > head) {
+    ctx.lineWidth = width + 2 * halo;
+    ctx.moveTo(x + dx, y + dy);
+    ctx.lineTo(hx, hy);
+    ctx.stroke();
+    ctx.beginPath();
+  }
+  ctx.moveTo(x, y);
+  ctx.lineTo(hx - half * uy, hy + half * ux);
+  ctx.lineTo(hx + half * uy, hy - half * ux);
+  ctx.closePath();
   ctx.fill();
+  ctx.lineWidth = 2 * halo;
+  if (halo) ctx.stroke();
 }
 
 // Returns the vectors to draw: { x, y, mv, kind }; kind is "same" if both sides have the same one.
@@ -42,13 +58,12 @@ function drawVectors(ctx, sequence, mbs, view, unit) {
   const line = unit * Math.max(0.5, Math.min(1.25, 0.65 / unit)),
         list = vectorsOf(sequence, mbs, view);
   const widths = { same: 1.3, x264: 2, ours: 2 };
-  ctx.lineCap = 'round';
+  ctx.lineCap = ctx.lineJoin = 'round';
   for (const v of list)
-    drawVector(ctx, v.x, v.y, v.mv, view.stretch, (widths[v.kind] + 1.3) * line, OVER.halo);
+    drawVector(ctx, v, view.stretch, widths[v.kind] * line, OVER.halo, 0.65 * line);
   for (const kind of ['same', 'x264', 'ours'])
     for (const v of list)
-      if (v.kind === kind)
-        drawVector(ctx, v.x, v.y, v.mv, view.stretch, widths[kind] * line, OVER[kind]);
+      if (v.kind === kind) drawVector(ctx, v, view.stretch, widths[kind] * line, OVER[kind], 0);
 }
 
 const ownBlocks = (view) => view.outlines === 'own' || view.heat === 'own';
