@@ -6,7 +6,9 @@ A path ends like a source or has a top folder in front. It may leave out folders
 # SPDX-License-Identifier: BSD-2-Clause
 import fnmatch
 import os
+import pathlib
 import re
+import signal
 import subprocess
 import sys
 
@@ -37,18 +39,17 @@ def faults(page, pages, paths):
 
 
 def main():
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # `| head` ends it without a word
     os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
     listed = subprocess.run(["git", "ls-files"], capture_output=True, text=True, check=False)
     if listed.returncode != 0:
         print("skipped: this is no checkout of git")
         sys.exit(77)
     paths, pages = set(listed.stdout.split()), {}
-    for path in sorted(paths):
-        if path.endswith(".md"):
-            with open(path, encoding="utf-8") as text:
-                pages[path] = re.sub(r"^```.*?^```", "", text.read(), flags=re.M | re.S)
-        while path := os.path.dirname(path):
-            paths.add(path)
+    for path in sorted(path for path in paths if path.endswith(".md")):
+        text = pathlib.Path(path).read_text(encoding="utf-8")
+        pages[path] = re.sub(r"^```.*?^```", "", text, flags=re.M | re.S)
+    paths.update(*(map(str, pathlib.Path(path).parents) for path in list(paths)))
     wrong = [fault for page in pages for fault in faults(page, pages, paths)]
     print("\n".join(wrong + [f"{len(pages)} pages: {len(wrong)} faults"]))
     sys.exit(1 if wrong else 0)

@@ -13,6 +13,7 @@ import concurrent.futures
 import graphlib
 import os
 import re
+import signal
 import subprocess
 import sys
 
@@ -152,6 +153,7 @@ def alone(header, build, cc, nvcc):
 
 
 def main():
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # `| head` ends it without a word
     build, compilers = os.path.realpath(sys.argv[1]), (sys.argv[2:] + [""])[:2]
     os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
     tracked = subprocess.run(["git", "ls-files"], capture_output=True, text=True, check=False)

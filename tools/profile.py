@@ -12,6 +12,7 @@ issued all the time. The sum of "full" bounds several GOP coders together, the s
 of one. Clocks are left as they are."""
 import collections
 import csv
+import signal
 import subprocess
 import sys
 
@@ -44,6 +45,7 @@ def launches(text):
 
 
 def main():
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # `| head` ends it without a word
     if len(sys.argv) < 3 or sys.argv[1] in ("-h", "--help"):
         print(__doc__)
         return 0 if len(sys.argv) > 1 and sys.argv[1] in ("-h", "--help") else 2

@@ -18,6 +18,7 @@ segment is handed out once its end has been scanned (tools/mpi/scene_scan.h).
 import argparse
 import csv
 import heapq
+import signal
 import sys
 
 
@@ -244,6 +245,7 @@ def check_formulas():
 
 
 def main():
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # `| head` ends it without a word
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     add = parser.add_argument

@@ -159,6 +159,10 @@ class Server(http.server.ThreadingHTTPServer):
         super().__init__((options.host, options.port), Handler)
         self.options, self.viewers, self.count, self.lock = options, {}, 0, threading.Lock()
 
+    def handle_error(self, *request):
+        if not isinstance(sys.exc_info()[1], ConnectionError):  # the browser has left
+            super().handle_error(*request)
+
     def number(self):
         with self.lock:
             self.count += 1

@@ -15,6 +15,7 @@ import os
 import random
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -313,6 +314,7 @@ def print_table(results, args):
 
 
 def main():
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # `| head` ends it without a word
     parser = argparse.ArgumentParser()
     parser.add_argument("motus")
     parser.add_argument("--only", default="")

@@ -9,6 +9,7 @@ SPDX-License-Identifier: BSD-2-Clause
 """
 import ctypes as C
 import importlib
+import signal
 import sys
 import time
 
@@ -18,6 +19,7 @@ except ImportError:
     print("SKIP   numpy is not installed")
     sys.exit(77)
 
+signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # `| head` ends it without a word
 lib = C.CDLL(sys.argv[1])
 rng = np.random.default_rng(20)
 

@@ -8,10 +8,12 @@ flickers by up to PERCENT (0).
 SPDX-License-Identifier: BSD-2-Clause
 """
 import ctypes as C
+import signal
 import sys
 
 import numpy as np
 
+signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # `| head` ends it without a word
 lib = C.CDLL(sys.argv[1])
 lib.motus_equalizer_curves.restype = C.c_void_p
 rng = np.random.default_rng(4)

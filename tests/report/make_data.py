@@ -11,6 +11,7 @@ import argparse
 import base64
 import json
 import random
+import signal
 import struct
 import subprocess
 import sys
@@ -231,6 +232,7 @@ def read_pictures(path, frames):
 
 
 def main():
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # `| head` ends it without a word
     parser = argparse.ArgumentParser()
     parser.add_argument("--size", default="96x64")
     parser.add_argument("--frames", type=int, default=5)

@@ -37,7 +37,15 @@ void motus_warn(const char *format, ...) {
     va_end(args);
 }
 
+// The words of errno are the end of an error's text, in yuv/io and in libavformat.
+int motus_is_broken_pipe(const MotusError *error) {
+    const char *words = strerror(EPIPE);
+    const size_t size = strlen(error->text), end = strlen(words);
+    return error->status == MOTUS_ERR_IO && size >= end && !strcmp(error->text + size - end, words);
+}
+
 int motus_failure(const MotusError *error) {
+    if (motus_is_broken_pipe(error)) return MOTUS_EXIT_PIPE;
     motus_warn("%s", error->text);
     return MOTUS_EXIT_FAILURE;
 }
@@ -53,12 +61,13 @@ int motus_usage_error(const char *command, const char *format, ...) {
 }
 
 int motus_exit_status(MotusStatus status, const MotusError *error, int signal) {
-    if (status) motus_failure(error);
-    return signal ? MOTUS_EXIT_SIGNAL + signal : status ? MOTUS_EXIT_FAILURE : MOTUS_EXIT_OK;
+    const int failure = status ? motus_failure(error) : MOTUS_EXIT_OK;
+    return signal ? MOTUS_EXIT_SIGNAL + signal : failure;
 }
 
 int motus_flush_stdout(void) {
     if (!fflush(stdout) && !ferror(stdout)) return MOTUS_EXIT_OK;
+    if (errno == EPIPE) return MOTUS_EXIT_PIPE;
     motus_warn("standard output: %s", strerror(errno));
     return MOTUS_EXIT_FAILURE;
 }

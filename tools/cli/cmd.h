@@ -13,6 +13,7 @@ enum {
     MOTUS_EXIT_FAILURE = 1,
     MOTUS_EXIT_USAGE = 2,
     MOTUS_EXIT_SIGNAL = 128, // + number of the signal: 130 for Ctrl-C
+    MOTUS_EXIT_PIPE = 141,   // as if SIGPIPE had killed the program
 };
 
 // The subcommands return the exit status. argv[0] is the subcommand's name.
@@ -33,7 +34,11 @@ int motus_cmd_wavelet(int argc, char **argv);
 // Prints one line, "motus: ...", on stderr.
 void motus_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-// Print such a line and return the exit status that belongs to it.
+// True if the reader of an output pipe has gone: programs end then without a word, with the status
+// MOTUS_EXIT_PIPE.
+int motus_is_broken_pipe(const MotusError *error);
+
+// Print such a line, but none for a broken pipe, and return the exit status that belongs to it.
 int motus_failure(const MotusError *error);
 int motus_usage_error(const char *command, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
@@ -45,7 +50,7 @@ int motus_exit_status(MotusStatus status, const MotusError *error, int signal);
 // Redirects this thread's lines into `text`, with "; " between them. NULL: back to stderr.
 void motus_warn_into(char *text, size_t size);
 
-// Flushes stdout. Returns the exit status: a failure is printed.
+// Flushes stdout. Returns the exit status; prints a failure other than a broken pipe.
 int motus_flush_stdout(void);
 
 // ---- Progress -----------------------------------------------------------------------------------

@@ -382,7 +382,8 @@ int motus_encode_job(const MotusEncodeOptions *options) {
     if (!status && !options->quiet) motus_report_print(stderr, &s.totals, &s.job);
     close_session(&s);
     const int failed = s.outputs.lost || (options->strict && (damaged || s.lost));
-    return result ? result : failed ? MOTUS_EXIT_FAILURE : MOTUS_EXIT_OK;
+    if (result || failed) return result ? result : MOTUS_EXIT_FAILURE;
+    return s.outputs.unread ? MOTUS_EXIT_PIPE : MOTUS_EXIT_OK;
 }
 
 int motus_cmd_encode(int argc, char **argv) {

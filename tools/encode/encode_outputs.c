@@ -117,11 +117,14 @@ MotusStatus motus_encode_outputs_open(MotusEncodeOutputs *o, const MotusEncodeNa
     return status;
 }
 
-// Warns of a file beside the stream that failed. Returns 1 if it has to be closed.
+// Warns of a file beside the stream that failed, but not of a broken pipe. Returns 1 if it has to
+// be closed.
 static int is_lost(MotusEncodeOutputs *o, MotusStatus status, const MotusError *cause) {
     if (!status) return 0;
-    o->lost++;
-    motus_warn("%s; this file is given up, the stream is not", cause->text);
+    const int unread = motus_is_broken_pipe(cause);
+    if (!unread) motus_warn("%s; this file is given up, the stream is not", cause->text);
+    o->unread += unread;
+    o->lost += !unread;
     return 1;
 }
 

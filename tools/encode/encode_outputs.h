@@ -28,6 +28,7 @@ typedef struct MotusEncodeOutputs {
     MotusOutput *pass_log; // of the first pass
     int64_t logged;        // pictures in it
     int lost;              // files beside the stream that were given up
+    int unread;            // those whose reader has gone
 } MotusEncodeOutputs;
 
 // Opens all files. `settings` are the mux's, with the stream's format.

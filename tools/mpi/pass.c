@@ -330,20 +330,22 @@ static void close_all(MotusMaster *m, int done) {
     motus_free(m->credit);
 }
 
-// Prints why the job ends and how to resume it, and aborts all ranks.
+// Prints why the job ends and how to resume it, nothing for a broken pipe, and aborts all ranks.
 static void abort_job(MotusMaster *m, const MotusError *error) {
     const long long kept = (long long)motus_journal_pictures(m->journal);
     motus_progress_end(&m->progress);
-    if (kept)
+    const int unread = motus_is_broken_pipe(error), signal = motus_signal_caught();
+    if (!unread && kept)
         motus_warn("%s; %lld pictures are kept: the same command with --resume goes on",
                    error->text, kept);
-    else
+    else if (!unread)
         motus_warn("%s", error->text);
-    const int signal = motus_signal_caught();
     motus_encode_outputs_abandon(&m->outputs);
     motus_journal_close(&m->journal, 0);
     fflush(stderr);
-    MPI_Abort(MPI_COMM_WORLD, signal ? MOTUS_EXIT_SIGNAL + signal : MOTUS_EXIT_FAILURE);
+    MPI_Abort(MPI_COMM_WORLD, signal   ? MOTUS_EXIT_SIGNAL + signal
+                              : unread ? MOTUS_EXIT_PIPE
+                                       : MOTUS_EXIT_FAILURE);
 }
 
 int motus_mpi_run_pass(MotusLink *link, const MotusEncodeOptions *options,

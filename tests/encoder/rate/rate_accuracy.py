@@ -11,6 +11,7 @@ docs/rate-control.md has its figures.
 import argparse
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -89,6 +90,7 @@ def qualities(options, path, more):
 
 
 def main():
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # `| head` ends it without a word
     numbers = lambda text: [float(v) if '.' in v else int(v) for v in text.split(',')]
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)

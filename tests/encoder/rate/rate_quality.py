@@ -13,6 +13,7 @@ import argparse
 import math
 import os
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -100,6 +101,7 @@ def bd_rate(anchor, test):
 
 
 def main():
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # `| head` ends it without a word
     arguments, more = sys.argv[1:], []
     if '--' in arguments:
         arguments, more = arguments[:arguments.index('--')], arguments[arguments.index('--') + 1:]

@@ -9,6 +9,7 @@ before the last bit; delays fit the buffer. A stream without HRD is checked agai
 and size, as a leaky bucket that begins nine tenths full. Exit status 1 if anything is wrong.
 """
 import argparse
+import signal
 import sys
 from fractions import Fraction
 
@@ -214,6 +215,7 @@ def check_file(path, args):
 
 
 def main():
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # `| head` ends it without a word
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument('--rate', type=int)

@@ -8,6 +8,7 @@ be met, and sizes must be those of the summary. MOTUS_VBV=N makes N streams (16)
 import json
 import os
 import random
+import signal
 import subprocess
 import sys
 import tempfile
@@ -111,6 +112,7 @@ def check(motus, source, folder, rng, hopeless):
 
 
 def main():
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # `| head` ends it without a word
     seed = int(os.environ.get('MOTUS_SEED', '1'))
     count = int(os.environ.get('MOTUS_VBV', 16))
     rng = random.Random(seed)
