@@ -16,7 +16,7 @@ void motus_alloc_fail_after(long n);
 void motus_device_fail_after(long n);
 
 // Makes the process see one CUDA device, of this compute capability (86 is 8.6), which cannot be
-// opened. 0: what is there.
+// opened. 0: what MOTUS_PRETEND_DEVICE in the environment names, else what is there.
 void motus_device_pretend(int capability);
 
 // Returns what motus_device_pretend was given.

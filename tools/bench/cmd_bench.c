@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "common/cpu.h"
+#include "common/device.h"
 #include "common/error.h"
 #include "motus/me_request.h"
 #include "motus/version.h"
@@ -235,6 +236,8 @@ int motus_cmd_bench(int argc, char **argv) {
     if (motus_backend_check(o.backend, &error) ||
         motus_clip_load(&clip, o.input, o.size, o.frames, &error))
         return motus_failure(&error);
+    if (o.backend == MOTUS_BACKEND_AUTO && motus_device_lacks_code(&error))
+        motus_warn("the CUDA device cannot be used (%s); timing the CPU", error.text);
     motus_backend_choose(o.backend, &o.backend); // no longer AUTO
     MotusStatus status = run(&o, &clip, &error);
     motus_clip_free(&clip);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/device.h"
 #include "common/error.h"
 #include "tools/cli/cmd.h"
 #include "tools/cli/input.h"
@@ -132,6 +133,9 @@ static MotusStatus open_job(FilterRun *j, MotusError *error) {
     MotusStatus status = motus_reader_open(&j->input.reader, o->input, &o->reader, error);
     if (status) return status;
     const MotusSequenceInfo *info = motus_reader_info(j->input.reader);
+    MotusError device;
+    if (o->backend == MOTUS_BACKEND_AUTO && motus_device_lacks_code(&device))
+        motus_warn("the CUDA device cannot be used (%s); filtering on the CPU", device.text);
     status = motus_filters_open(&j->filters, &o->list, info, o->threads, o->backend, 0, error);
     if (!status) status = motus_writer_open(&j->writer, o->output, info, error);
     if (status) return status;
