@@ -14,51 +14,94 @@ Rate = Union[int, float, str, Fraction, "tuple[int, int]"]
 
 
 class Settings(TypedDict, total=False):
-    """Settings of motus.encode, motus.stream and motus.Encoder. The source lists type, range,
-    default and meaning; include/motus/encoder.h has more about MotusEncoderConfig's members."""
-    # Frames
-    layout: str  # "auto", "HWC", "CHW", "I420", "NV12"; default "auto": from the shape
-    value_range: tuple[float, float]  # floats for black and white; default (0, 1)
-    pad: bool  # default False; odd sizes: repeats the last column or row
-    crop: bool  # default False; odd sizes: leaves the last column or row out
-    colour: Union[str, None]  # "bt709", "bt601"; None: not said, no RGB; default: bt709 for RGB
-    full_range: bool  # default False: samples of 16..235; True: 0..255
-    # Rate: one of crf, qp, bitrate
-    crf: float  # 0..51, default 23; lower is better
-    qp: int  # 0..51; constant QP of P pictures
-    bitrate: int  # 1..10**12; bits a second, on average
-    vbv_maxrate: int  # 0..10**12, default 0 (no VBV); bits a second into the decoder's buffer
-    vbv_bufsize: int  # 0..10**12, default 0; bits in that buffer
-    hrd: str  # "none", "vbr", "cbr"; default "none"; buffer parameters in the stream
-    qp_i_offset: int  # -51..51, default -3; added to qp for I pictures
-    qp_min: int  # 0..51, default 0; of macroblocks, with crf and bitrate
-    qp_max: int  # 0..51, default 51
-    qp_step: int  # 1..51, default 4; largest change between P pictures, with bitrate
-    ip_ratio: float  # 0.1..10, default 1.26; quantizer step of P pictures over that of I pictures
-    aq_mode: str  # "off", "variance", "auto"; default "off"; QP by a macroblock's variance
-    aq_strength: float  # 0..4, default 1
-    mb_tree: bool  # default True; lower QP for what later pictures predict from
-    # Pictures
-    profile: str  # "baseline", "main", "high"; default "baseline"; above it on the CPU only
-    cabac: bool  # default True; False: CAVLC also above baseline
-    transform_8x8: bool  # default True; False: only 4x4 transforms in profile high, too
-    preset: str  # "slow", "medium", "fast", "faster"; default "medium"
-    keyint: int  # 0..2**31 - 1, default 250; most pictures of a GOP; 0: one GOP; 2: half are keys
-    min_keyint: int  # 0..keyint, default 0; fewest pictures before a scene cut's key picture
-    scenecut: int  # 0..100, default 40; sensitivity, 0: off
-    lookahead: int  # 0..250, default 40; frames a packet waits for, with crf and bitrate
-    range: int  # 0..128, default 0 (the preset's); of the whole-sample search
-    subpel: str  # "full", "half", "quarter"; default "quarter"
-    deblock: bool  # default True
-    slices: int  # 0..2**31 - 1, default 1; slices of whole macroblock rows a picture
-    slice_max_size: int  # 0 or 128..2**31 - 1, default 0 (no limit); bytes, CPU only
-    aud: bool  # default False; access unit delimiters
-    # Machine
-    backend: str  # "auto", "cpu", "cuda"; default "auto"
-    device: int  # -1..2**31 - 1, default: the frames', or -1: the current one
-    devices: Union[Sequence[int], str]  # CUDA's numbers, or "all"; default: `device` alone
-    threads: int  # 0..2**31 - 1, default 0 (all); of the CPU
-    gop_coders: int  # 0..64, default 0 (by keyint and memory); GOPs coded in parallel
+    """Settings of motus.encode, motus.stream and motus.Encoder: range, default, meaning.
+    include/motus/encoder.h has more about MotusEncoderConfig's members.
+
+    Frames
+    layout: "auto", "HWC", "CHW", "I420", "NV12"; default "auto": from the shape
+    value_range: floats for black and white; default (0, 1)
+    pad: default False; odd sizes: repeats the last column or row
+    crop: default False; odd sizes: leaves the last column or row out
+    colour: "bt709", "bt601"; None: not said, no RGB; default: bt709 for RGB
+    full_range: default False: samples of 16..235; True: 0..255
+
+    Rate: one of crf, qp, bitrate
+    crf: 0..51, default 23; lower is better
+    qp: 0..51; constant QP of P pictures
+    bitrate: 1..10**12; bits a second, on average
+    vbv_maxrate: 0..10**12, default 0 (no VBV); bits a second into the decoder's buffer
+    vbv_bufsize: 0..10**12, default 0; bits in that buffer
+    hrd: "none", "vbr", "cbr"; default "none"; buffer parameters in the stream
+    qp_i_offset: -51..51, default -3; added to qp for I pictures
+    qp_min: 0..51, default 0; of macroblocks, with crf and bitrate
+    qp_max: 0..51, default 51
+    qp_step: 1..51, default 4; largest change between P pictures, with bitrate
+    ip_ratio: 0.1..10, default 1.26; quantizer step of P pictures over that of I pictures
+    aq_mode: "off", "variance", "auto"; default "off"; QP by a macroblock's variance
+    aq_strength: 0..4, default 1
+    mb_tree: default True; lower QP for what later pictures predict from
+
+    Pictures
+    profile: "baseline", "main", "high"; default "baseline"; above it on the CPU only
+    cabac: default True; False: CAVLC also above baseline
+    transform_8x8: default True; False: only 4x4 transforms in profile high, too
+    preset: "slow", "medium", "fast", "faster"; default "medium"
+    keyint: 0..2**31 - 1, default 250; most pictures of a GOP; 0: one GOP; 2: half are keys
+    min_keyint: 0..keyint, default 0; fewest pictures before a scene cut's key picture
+    scenecut: 0..100, default 40; sensitivity, 0: off
+    lookahead: 0..250, default 40; frames a packet waits for, with crf and bitrate
+    range: 0..128, default 0 (the preset's); of the whole-sample search
+    subpel: "full", "half", "quarter"; default "quarter"
+    deblock: default True
+    slices: 0..2**31 - 1, default 1; slices of whole macroblock rows a picture
+    slice_max_size: 0 or 128..2**31 - 1, default 0 (no limit); bytes, CPU only
+    aud: default False; access unit delimiters
+
+    Machine
+    backend: "auto", "cpu", "cuda"; default "auto"
+    device: -1..2**31 - 1, default: the frames', or -1: the current one
+    devices: CUDA's numbers, or "all"; default: `device` alone
+    threads: 0..2**31 - 1, default 0 (all); of the CPU
+    gop_coders: 0..64, default 0 (by keyint and memory); GOPs coded in parallel"""
+    layout: str
+    value_range: tuple[float, float]
+    pad: bool
+    crop: bool
+    colour: Union[str, None]
+    full_range: bool
+    crf: float
+    qp: int
+    bitrate: int
+    vbv_maxrate: int
+    vbv_bufsize: int
+    hrd: str
+    qp_i_offset: int
+    qp_min: int
+    qp_max: int
+    qp_step: int
+    ip_ratio: float
+    aq_mode: str
+    aq_strength: float
+    mb_tree: bool
+    profile: str
+    cabac: bool
+    transform_8x8: bool
+    preset: str
+    keyint: int
+    min_keyint: int
+    scenecut: int
+    lookahead: int
+    range: int
+    subpel: str
+    deblock: bool
+    slices: int
+    slice_max_size: int
+    aud: bool
+    backend: str
+    device: int
+    devices: Union[Sequence[int], str]
+    threads: int
+    gop_coders: int
 
 
 _NAMES = {

@@ -9,7 +9,7 @@ import pytest
 from conftest import ROOT
 
 import motus
-from motus import _lib
+from motus import _lib, _settings
 
 STRUCTURES = {f"Motus{name}": getattr(_lib, name) for name in (
     "Rational Colour Error Plane Frame Image EncoderConfig FrameParams PictureStats Packet "
@@ -48,12 +48,18 @@ def test_versions_are_one():
 
 def documented():
     """Yields the settings whose ranges motus.Settings documents: name, type, ends, default."""
-    source = (ROOT / "python" / "motus" / "_settings.py").read_text()
-    for line in source[source.index("class Settings("):source.index("_NAMES =")].splitlines():
-        match = re.fullmatch(r" {4}(\w+): (\w+)  # (?:0 or )?([-.\d]+)\.\.([-\w.* ]+?)(?:, default"
-                             r"( [-\d.]+)?.*|;.*)?", line)
+    for name, kind in motus.Settings.__annotations__.items():
+        line, = re.findall(rf"^ {{4}}{name}: (.*)$", motus.Settings.__doc__, re.MULTILINE)
+        match = re.fullmatch(r"(?:0 or )?([-.\d]+)\.\.([-\w.* ]+?)(?:, default( [-\d.]+)?.*|;.*)?",
+                             line)
         if match:
-            yield match.groups()
+            yield name, kind.__forward_arg__, *match.groups()
+
+
+def test_documented_names():
+    for name, known in _settings._NAMES.items():
+        line, = re.findall(rf"^ {{4}}{name}: (.*)$", motus.Settings.__doc__, re.MULTILINE)
+        assert line.startswith(", ".join(f'"{value}"' for value in known))
 
 
 def test_documented_ranges():
