@@ -653,6 +653,13 @@ losses() {
     tags_of() { ffprobe -v error -show_entries stream=codec_name:format_tags=title,com.maker -of default=nw=1 "$1" | sort; }
     ok 'subtitles and tags are kept in MP4' cmp <(tags_of kept.mp4) <(tags_of t2.mp4)
     ok 'there are some' [ "$(tags_of t2.mp4 | grep -cE '=(mov_text|Name|me)$')" = 3 ]
+    encode subs.mkv -o t2.mp4 --strict
+    encode kept.mp4 -o t2.mkv
+    for name in subs.mkv t2.mp4 t2.mkv; do
+        ffmpeg -v error -i $name -map 0:s -f srt - >said.srt
+        ok "subtitles in $name" cmp said.srt <(ffmpeg -v error -i subs.srt -f srt -)
+    done
+    ok 'in the form of the container' [ "$(tags_of t2.mp4 | grep -c mov_text) $(tags_of t2.mkv | grep -c subrip)" = '1 1' ]
     loses 'left out, MPEG-TS .*: subtitle mov_text, tags title, com.maker$' kept.mp4 -o t2.ts
 }
 

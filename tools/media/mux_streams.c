@@ -118,10 +118,26 @@ void motus_mux_streams_note_left_out(const MotusMuxSettings *settings, const cha
     log_loss(&left, settings, path, why);
 }
 
+// Opens a converter for subtitles that the format holds in another form.
+static int converts(MotusMuxStreams *s, int i, const AVStream *stream,
+                    const MotusMuxSettings *settings, const char *path) {
+    char line[300];
+    if (!(s->subtitles[i] = motus_subtitles_open(stream, settings->format))) return 0;
+    const int loses = motus_subtitles_lose_styles(s->subtitles[i]);
+    snprintf(line, sizeof line, "%s: note: subtitles (%s) are written as %s%s", motus_shown(path),
+             avcodec_get_name(stream->codecpar->codec_id),
+             settings->format == MOTUS_FORMAT_MKV ? "SubRip" : "mov_text",
+             loses ? ", without most of their styles" : "");
+    if (settings->log)
+        settings->log(settings->opaque, loses ? MOTUS_LOG_LOSS : MOTUS_LOG_NOTE, line);
+    return 1;
+}
+
 static int copy_stream(MotusMuxStreams *s, int i, const AVStream *from) {
     AVStream *to = avformat_new_stream(s->output, NULL);
     if (!to) return AVERROR(ENOMEM);
-    int code = avcodec_parameters_copy(to->codecpar, from->codecpar);
+    int code = s->subtitles[i] ? motus_subtitles_describe(s->subtitles[i], to->codecpar)
+                               : avcodec_parameters_copy(to->codecpar, from->codecpar);
     if (code < 0) return code;
     to->codecpar->codec_tag = 0; // belongs to the input's container
     to->time_base = from->time_base;
@@ -246,7 +262,8 @@ int motus_mux_streams_add(MotusMuxStreams *s, AVFormatContext *output,
         int remade = is_timecode(stream) && settings->format != MOTUS_FORMAT_TS &&
                      av_dict_get(input->streams[video]->metadata, "timecode", NULL, 0);
         if (i == video || is_unwanted(settings, stream) || remade) continue;
-        if (i < MOTUS_MUX_STREAMS && holds(output, stream, settings->format))
+        if (i < MOTUS_MUX_STREAMS &&
+            (holds(output, stream, settings->format) || converts(s, i, stream, settings, path)))
             code = copy_stream(s, i, stream);
         else
             leave_out_stream(&left, stream);
@@ -295,6 +312,9 @@ static int64_t codec_delay(const MotusMuxStreams *s, const AVStream *to) {
 
 static int write_one(MotusMuxStreams *s, AVPacket *p, int64_t shift) {
     int i = p->stream_index;
+    const int made = s->subtitles[i] ? motus_subtitles_convert(s->subtitles[i], p) : 1;
+    if (made < 0 && made != AVERROR(ENOMEM)) s->lost++;
+    if (made <= 0) return made == AVERROR(ENOMEM) ? made : 0;
     AVRational unit = unit_of(s, p);
     const AVStream *to = s->output->streams[s->to[i]];
     int64_t back = av_rescale_q(shift, unit_of_pictures(s), unit), delay = codec_delay(s, to);
@@ -364,4 +384,7 @@ void motus_mux_streams_read_on(MotusMuxStreams *s, int64_t until) {
         if (at == AV_NOPTS_VALUE || at > far) break;
 }
 
-void motus_mux_streams_free(MotusMuxStreams *s) { motus_packets_free(&s->waiting); }
+void motus_mux_streams_free(MotusMuxStreams *s) {
+    for (int i = 0; i < MOTUS_MUX_STREAMS; i++) motus_subtitles_close(&s->subtitles[i]);
+    motus_packets_free(&s->waiting);
+}

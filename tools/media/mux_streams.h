@@ -8,6 +8,7 @@
 #include <libavformat/avformat.h>
 
 #include "tools/media/mux_settings.h"
+#include "tools/media/mux_subtitles.h"
 #include "yuv/io/media.h"
 
 #define MOTUS_MUX_STREAMS 64 // most streams of the input
@@ -15,12 +16,13 @@
 typedef struct MotusMuxStreams {
     MotusReader *reader;
     AVFormatContext *output;
-    int to[MOTUS_MUX_STREAMS];           // output stream of an input stream, -1: left out
-    int64_t last_dts[MOTUS_MUX_STREAMS]; // of the input's streams, in the output's unit
-    MotusPackets waiting;                // until the pictures reach them
-    int64_t waiting_from;                // smallest time among them, reader's time base
-    int copied;                          // streams
-    int names_tags;                      // MP4 has to hold tags that iTunes does not know
+    MotusSubtitles *subtitles[MOTUS_MUX_STREAMS]; // converters; NULL: copied as it is
+    int to[MOTUS_MUX_STREAMS];                    // output stream of an input stream, -1: left out
+    int64_t last_dts[MOTUS_MUX_STREAMS];          // of the input's streams, in the output's unit
+    MotusPackets waiting;                         // until the pictures reach them
+    int64_t waiting_from;                         // smallest time among them, reader's time base
+    int copied;                                   // streams
+    int names_tags;                               // MP4 has to hold tags that iTunes does not know
     MotusFormat format;
     int64_t lost; // packets that the container refused
 } MotusMuxStreams;
