@@ -28,7 +28,7 @@ except ImportError:  # before setuptools 70.1
 HERE = os.path.dirname(os.path.abspath(__file__))
 BUNDLED = os.path.join(HERE, "library")  # in a source distribution
 ROOT = BUNDLED if os.path.isdir(BUNDLED) else os.path.dirname(HERE)
-# What the library is made of.
+# Sources of the library.
 PARTS = ("CMakeLists.txt", "LICENSE", "cmake", "common", "dct", "encoder", "filter", "include",
          "me", "yuv")
 # Libraries of every system that manylinux allows, libgcc_s among them.

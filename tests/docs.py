@@ -2,7 +2,7 @@
 """Checks the pages: every path in backticks and every relative link, with its #anchor, exists.
 
 A path ends like a source or has a top folder in front. It may leave out folders in front of it:
-`deblock.c`, `mb/deblock.c`. `x.c`, `x_core.h`, `program.c` and paths with NAME stand for any file."""
+`deblock.c`, `mb/deblock.c`. Any file: `x.c`, `x_core.h`, `program.c` and paths with NAME."""
 # SPDX-License-Identifier: BSD-2-Clause
 import fnmatch
 import os

@@ -111,7 +111,7 @@ has_all_gpus() {
     [[ $code == *" sm_80 "*" sm_90 "*" compute_"* ]]
 }
 
-# What the demo builds can be installed, and runs.
+# Installs the demo's build and runs it.
 demo() {
     tools/demo.sh && cmake --install build/demo --prefix "$PWD/build/demo/prefix" &&
         build/demo/prefix/bin/motus info

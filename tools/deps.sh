@@ -19,7 +19,8 @@ lint=(clang-format-14 clang-tidy cppcheck shellcheck)
 
 usage() {
     cat <<TXT
-usage: tools/deps.sh [--build] [--test] [--browser] [--python] [--gstreamer] [--bench] [--lint] [--list]
+usage: tools/deps.sh [--build] [--test] [--browser] [--python] [--gstreamer] [--bench] [--lint]
+                     [--list]
        tools/deps.sh --ffmpeg-source
   --build      compiler, CMake, Ninja, FFmpeg's libraries, cJSON (always included)
   --test       also for the tests (default): CUnit, ffmpeg, x264, Open MPI, libx265, Python with

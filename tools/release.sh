@@ -33,8 +33,10 @@ while [ $# -gt 0 ]; do
     esac
 done
 [ ! -e "$out" ] || die "$out exists"
-[ -z "$(git status --porcelain --untracked-files=no)" ] || die "there are changes that are in no commit"
-grep -q "^version = \"$version\"\$" python/pyproject.toml || die "python/pyproject.toml is not $version"
+[ -z "$(git status --porcelain --untracked-files=no)" ] ||
+    die "there are changes that are in no commit"
+grep -q "^version = \"$version\"\$" python/pyproject.toml ||
+    die "python/pyproject.toml is not $version"
 "$python" -c 'import setuptools, wheel' || die "$python has no setuptools or no wheel"
 mkdir -p "$out"
 out=$(realpath "$out")
@@ -72,7 +74,8 @@ echo "4. Python: source distribution and wheel"
 run setuptools build_sdist
 MOTUS_LIBRARY=$PWD/build/deb/wheel/libmotus.so run setuptools build_wheel
 wheels=("$out"/*-py3-none-manylinux_2_*.whl)
-[ -e "${wheels[0]}" ] || die "the wheel needs libraries that it does not contain: $(ls "$out"/*.whl)"
+[ -e "${wheels[0]}" ] ||
+    die "the wheel needs libraries that it does not contain: $(ls "$out"/*.whl)"
 
 echo "5. a try"
 build/deb/tools/motus synth "$work/in.y4m" --size 64x48 --frames 3

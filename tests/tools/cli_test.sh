@@ -126,19 +126,27 @@ usage_errors() {
     refused 2 '--zap: no such option .see' encode in.y4m -o out.264 --zap
     refused 2 '-z: no such option .see' encode in.y4m -o out.264 -z
     refused 2 '--qp: needs a value' encode in.y4m -o out.264 --qp
-    refused 2 '--kyeint=3: no such option; did you mean --keyint\?' encode in.y4m -o out.264 --kyeint=3
+    refused 2 '--kyeint=3: no such option; did you mean --keyint\?' encode in.y4m -o out.264 \
+        --kyeint=3
     refused 2 '-crf: no such option; did you mean --crf\?' encode in.y4m -o out.264 -crf 23
     refused 2 '-b:v: no such option; did you mean --bitrate\?' encode in.y4m -o out.264 -b:v 800k
-    refused 2 '-threads: no such option; did you mean --threads\?' encode in.y4m -o out.264 -threads 4
-    refused 2 '--maxrate: no such option; did you mean --vbv-maxrate\?' encode in.y4m -o out.264 --maxrate 800k
-    refused 2 '--preset medum: must be slow, medium, fast or faster; did you mean medium\?' encode in.y4m -o out.264 --preset medum
-    refused 2 '--profile high10: must be baseline, main or high' encode in.y4m -o out.264 --profile high10
-    refused 2 '--bframes 3: must be 0: motus codes .* no B pictures' encode in.y4m -o out.264 --bframes 3
+    refused 2 '-threads: no such option; did you mean --threads\?' encode in.y4m -o out.264 \
+        -threads 4
+    refused 2 '--maxrate: no such option; did you mean --vbv-maxrate\?' encode in.y4m -o out.264 \
+        --maxrate 800k
+    refused 2 '--preset medum: must be slow, medium, fast or faster; did you mean medium\?' \
+        encode in.y4m -o out.264 --preset medum
+    refused 2 '--profile high10: must be baseline, main or high' encode in.y4m -o out.264 \
+        --profile high10
+    refused 2 '--bframes 3: must be 0: motus codes .* no B pictures' encode in.y4m -o out.264 \
+        --bframes 3
     for bad in 1.5 90m 1:60 1:2:3:4 1e3s 0x1s s :; do
-        refused 2 "--seek $bad: must be a number of frames, or a time like" encode in.y4m -o out.264 --seek $bad
+        refused 2 "--seek $bad: must be a number of frames, or a time like" encode in.y4m \
+            -o out.264 --seek $bad
     done
     refused 2 '--duration 0: must be a time like' encode in.y4m -o out.264 --duration 0
-    refused 2 '--bitrate 800m: is not a number of kilobits, like 800, 800k or 2M' encode in.y4m -o out.264 --bitrate 800m
+    refused 2 '--bitrate 800m: is not a number of kilobits, like 800, 800k or 2M' encode in.y4m \
+        -o out.264 --bitrate 800m
     for bad in 'qp 99' 'qp -1' 'qp 3x' 'keyint -1' 'range 0' 'range 129' 'threads -1' \
         'threads 257' 'gop-coders 65' 'device x' 'devices 0,0' 'devices 1,' 'devices one' \
         'devices 0,256' 'preset slowest' 'frames 0' 'seek -1' 'qp 99999999999999999999' 'slices 0' \
@@ -195,7 +203,8 @@ usage_errors() {
     refused 2 '--plot out.jpg: must end in .png' filter in.y4m -o out.y4m --equalize --plot out.jpg
     refused 2 'OUTPUT out: must end in .y4m or .yuv' synth out
     refused 2 '--vectors out.npy: must end in .csv' synth out.y4m --vectors out.npy
-    refused 2 '--log-level quiet: must be error, warning or info' encode in.y4m -o out.264 --log-level quiet
+    refused 2 '--log-level quiet: must be error, warning or info' encode in.y4m -o out.264 \
+        --log-level quiet
     refused 2 '--pan 0.1,0: ' synth out.y4m --pan 0.1,0
     refused 2 '--zoom 2: ' synth out.y4m --zoom 2
     refused 2 '--rotate nan: ' synth out.y4m --rotate nan
@@ -213,9 +222,12 @@ usage_errors() {
 
 bad_inputs() {
     refused 1 'missing.y4m: No such file' encode missing.y4m -o out.264
-    refused 1 'http://nowhere.invalid/in.mp4: is a URL, and motus opens files' encode http://nowhere.invalid/in.mp4 -o out.264
-    refused 1 'rtsp://nowhere.invalid/in: is a URL, and motus opens files' search rtsp://nowhere.invalid/in -o out.csv
-    refused 2 'rtmp://nowhere.invalid/out: is a URL; motus writes files and pipes' encode in.y4m -o rtmp://nowhere.invalid/out
+    refused 1 'http://nowhere.invalid/in.mp4: is a URL, and motus opens files' encode \
+        http://nowhere.invalid/in.mp4 -o out.264
+    refused 1 'rtsp://nowhere.invalid/in: is a URL, and motus opens files' search \
+        rtsp://nowhere.invalid/in -o out.csv
+    refused 2 'rtmp://nowhere.invalid/out: is a URL; motus writes files and pipes' encode in.y4m \
+        -o rtmp://nowhere.invalid/out
     refused 2 'in.y4m: is the input as well' encode file:in.y4m -o in.y4m
     encode "file://$PWD/in.y4m" -o t.264
     ok 'a file by a URL' cmp -s t.264 ref.264
@@ -327,10 +339,12 @@ foreign_words() {
     local theirs ours
     for theirs in ultrafast=faster veryfast=faster veryslow=slow placebo=slow; do
         ours=${theirs#*=} theirs=${theirs%=*}
-        "$motus" encode in.y4m -o t.264 --preset $theirs 2>err
-        ok "$theirs: in one line" [ "$(grep '^motus: ' err | cut -d, -f1)" = "motus: note: --preset $theirs: taken as $ours" ]
-        encode in.y4m -o t.264 --preset $theirs
-        encode in.y4m -o t2.264 --preset $ours
+        "$motus" encode in.y4m -o t.264 --preset "$theirs" 2>err
+        ok "$theirs: in one line" \
+            [ "$(grep '^motus: ' err | cut -d, -f1)" \
+            = "motus: note: --preset "$theirs": taken as $ours" ]
+        encode in.y4m -o t.264 --preset "$theirs"
+        encode in.y4m -o t2.264 --preset "$ours"
         ok "$theirs is $ours" cmp -s t.264 t2.264
     done
     encode in.y4m -o t.264 --bitrate 120 --vbv-maxrate 150 --vbv-bufsize 1500
@@ -344,9 +358,11 @@ old_outputs() {
     local ending=${probe:+mp4} said
     mkdir beside && cp in.y4m beside/film.y4m
     encode beside/film.y4m
-    ok 'an output beside the input' [ "$(ls beside)" = "$(printf 'film.%s\n' "${ending:-264}" y4m | sort)" ]
+    ok 'an output beside the input' \
+        [ "$(ls beside)" = "$(printf 'film.%s\n' "${ending:-264}" y4m | sort)" ]
     "$motus" encode beside/film.y4m --quiet 2>err
-    ok 'is not replaced unasked' [ "$? $(grep -c 'exists already; -o names another output, -y replaces it' err)" = '2 1' ]
+    ok 'is not replaced unasked' \
+        [ "$? $(grep -c 'exists already; -o names another output, -y replaces it' err)" = '2 1' ]
     encode beside/film.y4m -y
     encode beside/film.y4m --format h264 -y
     ok 'and has the ending of its format' cmp -s beside/film.264 ref.264
@@ -356,7 +372,8 @@ old_outputs() {
     }
     echo old >keep.264
     refused 1 'keep.264: exists already; nothing was done' encode in.y4m -o keep.264 --no-overwrite
-    refused 1 'keep.264, ref.y4m: exist already; nothing was done' encode in.y4m -o keep.264 --recon ref.y4m --no-overwrite
+    refused 1 'keep.264, ref.y4m: exist already; nothing was done' encode in.y4m -o keep.264 \
+        --recon ref.y4m --no-overwrite
     refused 1 'in.csv: exists already' search ref.y4m -o in.csv --no-overwrite
     refused 1 'ref.y4m: exists already' filter in.y4m -o ref.y4m --equalize --no-overwrite
     encode in.y4m -o new.264 --no-overwrite
@@ -373,7 +390,8 @@ try:
         if b"[y/N]" in piece: os.write(terminal, sys.argv[1].encode() + b"\n")
         said += piece
 except OSError: pass
-print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), said.decode())' "$1" "$motus" encode in.y4m -o keep.264 "${@:2}"
+status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+print(status, said.decode())' "$1" "$motus" encode in.y4m -o keep.264 "${@:2}"
     }
     said=$(asked n)
     ok 'a terminal is asked' grep -q 'motus: keep.264: exists already. Replace it? .y/N.' <<<"$said"
@@ -395,7 +413,8 @@ progress_objects() {
     tail -n 1 objects >last.json
     ok 'the last one' [ "$("$json" last.json frame frames end | paste -sd ' ')" = '12 12 true' ]
     ok 'its figures' "$json" last.json seconds fps kbps bytes
-    head -c 99999999 in.y4m | "$motus" encode - -o t.264 --progress json 2>&1 | grep -q '^{"frame": 12, "frames": null, ' || fail 'frames of a pipe'
+    head -c 99999999 in.y4m | "$motus" encode - -o t.264 --progress json 2>&1 |
+        grep -q '^{"frame": 12, "frames": null, ' || fail 'frames of a pipe'
     "$motus" encode in.y4m -o t.264 --progress none 2>err
     ok 'none' [ "$(grep -c '^{' err)" = 0 ]
     refused 2 '--progress xml: must be auto, json or none' encode in.y4m -o out.264 --progress xml
@@ -627,7 +646,8 @@ interrupts() {
     exec 4<&-
 }
 
-# loses PATTERN ARGUMENT...: an encode with --quiet says that something is lost, and fails with --strict alone.
+# loses PATTERN ARGUMENT...: an encode with --quiet says that something is lost, and fails with
+# --strict alone.
 loses() {
     local pattern=$1
     shift
@@ -643,14 +663,22 @@ losses() {
     ffmpeg -v error -i in.y4m -i subs.srt -map 0 -map 1 -c:v mpeg4 -c:s copy subs.mkv
     loses 'note: left out, a byte stream holds .*: subtitle subrip' subs.mkv -o t.264
     "$motus" filter subs.mkv -o t.y4m --equalize --quiet 2>err
-    ok 'filter tells what it leaves out' grep -q 't.y4m: note: left out, .* pictures only: subtitle subrip' err
-    { ffmpeg -v error -y -display_rotation 90 -i t.mp4 -c copy turned.mp4 || ffmpeg -v error -y -i t.mp4 -c copy -metadata:s:v:0 rotate=90 turned.mp4; } 2>err
+    ok 'filter tells what it leaves out' grep -q \
+        't.y4m: note: left out, .* pictures only: subtitle subrip' err
+    {
+        ffmpeg -v error -y -display_rotation 90 -i t.mp4 -c copy turned.mp4 ||
+            ffmpeg -v error -y -i t.mp4 -c copy -metadata:s:v:0 rotate=90 turned.mp4
+    } 2>err
     loses 'note: left out, a byte stream holds .*: rotation by' turned.mp4 -o t.264
     encode turned.mp4 -o t2.mp4 --strict
-    ffmpeg -v error -i t3.mp4 -i subs.srt -map 0 -map 1 -c copy -c:s mov_text -metadata title=Name -metadata com.maker=me -movflags use_metadata_tags kept.mp4
+    ffmpeg -v error -i t3.mp4 -i subs.srt -map 0 -map 1 -c copy -c:s mov_text -metadata title=Name \
+        -metadata com.maker=me -movflags use_metadata_tags kept.mp4
     encode kept.mp4 -o t2.mp4 --strict
     # tags_of FILE: its codecs and tags, sorted.
-    tags_of() { ffprobe -v error -show_entries stream=codec_name:format_tags=title,com.maker -of default=nw=1 "$1" | sort; }
+    tags_of() {
+        ffprobe -v error -show_entries stream=codec_name:format_tags=title,com.maker \
+            -of default=nw=1 "$1" | sort
+    }
     ok 'subtitles and tags are kept in MP4' cmp <(tags_of kept.mp4) <(tags_of t2.mp4)
     ok 'there are some' [ "$(tags_of t2.mp4 | grep -cE '=(mov_text|Name|me)$')" = 3 ]
     encode subs.mkv -o t2.mp4 --strict
@@ -717,7 +745,8 @@ containers() {
         grep -q 'note: is no file, so MP4 is written in fragments' ||
         fail 'fragments into a pipe are not told'
     { printf '\0\0\0\024ftypqt  \0\0\0\0qt  \0\0\020\0mdat' && head -c 2000 /dev/zero; } >bad.mov
-    refused 1 'bad.mov: libavformat cannot open it: .* .moov atom not found.' encode bad.mov -o out.264
+    refused 1 'bad.mov: libavformat cannot open it: .* .moov atom not found.' encode bad.mov \
+        -o out.264
     encode t.mkv -o again.264 --frames 3
     for ending in mp4 mkv ts; do
         encode t3.$ending -o t2.264 --seek 3 --frames 4
@@ -730,7 +759,8 @@ containers() {
     { echo FRAME && head -c 8192 /dev/zero; } | y4m 'W64 H64 F25:1 C422'
     loses '^motus: bad.y4m: note: its pictures .yuv422p. are converted to 8-bit' bad.y4m -o conv.264
     { echo FRAME && head -c 12288 /dev/zero; } | y4m 'W64 H64 F25:1 C420p10'
-    loses '^motus: bad.y4m: note: its pictures .yuv420p10le. are converted to 8-bit' bad.y4m -o conv.264
+    loses '^motus: bad.y4m: note: its pictures .yuv420p10le. are converted to 8-bit' bad.y4m \
+        -o conv.264
     { echo FRAME && head -c 4096 /dev/zero; } | y4m 'W64 H64 F25:1 Cmono'
     encode bad.y4m -o conv.264 --strict
     ! command -v ffmpeg >/dev/null || losses

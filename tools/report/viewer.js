@@ -170,8 +170,8 @@ class Viewer {
           ownBlocks(view) ? '' : ', grey where they are the same'
         ]
       }[view.vectors];
-      words.push('Vectors: ', ...whose, '; an arrow points from where the block was in the picture ',
-        'before', view.stretch > 1 ? ` (${view.stretch} times as far)` : '',
+      words.push('Vectors: ', ...whose, '; an arrow points from where the block was in the picture',
+        ' before', view.stretch > 1 ? ` (${view.stretch} times as far)` : '',
         ' to its centre, a dot is at rest. ');
     }
     if (view.outlines !== 'none') words.push('Outlines: faint P_Skip, filled intra. ');
