@@ -36,12 +36,12 @@ int motus_cpu_count(void) {
 }
 
 double motus_cpu_load(void) {
-    double load = -1;
+    char line[64], *end = line;
     FILE *file = fopen("/proc/loadavg", "r");
     if (!file) return -1;
-    if (fscanf(file, "%lf", &load) != 1) load = -1;
+    const double load = fgets(line, sizeof line, file) ? strtod(line, &end) : -1;
     fclose(file);
-    return load;
+    return end > line ? load : -1;
 }
 
 void motus_cpu_name(char *text, size_t size) {

@@ -136,7 +136,8 @@ static MotusStatus encode_ours(Job *j, const MotusCompareClip *clip, int encoder
     config.threads = j->o->threads;
     begin(j, j->o->encoders.encoder[encoder].name);
     MotusStatus status = motus_our_encode(&config, clip, show_frames, j, out, j->error);
-    if (!status) end_encode(j, out->on_gpu ? &(MotusTimes){0} : &out->times, clip);
+    const MotusTimes none = {0};
+    if (!status) end_encode(j, out->on_gpu ? &none : &out->times, clip);
     return status;
 }
 
@@ -156,7 +157,7 @@ static MotusStatus trace_point(Job *j, MotusCompareSequence *s, int encoder, int
         if (status) return status;
         fill_point(p, &s->clip, quality.bytes, quality.luma_ssd, quality.ssim, NULL);
         fill_times(p, &s->clip, &times, 0);
-        return status;
+        return MOTUS_OK;
     }
     MotusOurStream out;
     MotusStatus status = encode_ours(j, &s->clip, encoder, j->o->qp[q], &out);

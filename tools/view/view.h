@@ -25,11 +25,11 @@ typedef struct MotusView {
     const char *name;       // of the source, for the caption; not owned
     int frame;              // number of the picture, from 0
     int width, height;      // samples
+    int has_cost;           // `value` is the source's own cost
     MotusPlane picture;     // luma, owned; data NULL: unknown
     MotusPlane before;      // luma of the picture before, likewise
     MotusViewBlock *blocks; // in the order of the source
     size_t n, capacity;
-    int has_cost;  // `value` is the source's own cost
     int coded;     // blocks as a stream has them: MBs without a vector are intra, or unknown
     int is_stream; // they are intra
     int damaged;   // libavcodec decoded the picture with errors

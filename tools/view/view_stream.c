@@ -235,10 +235,11 @@ MotusStatus motus_view_stream_open(MotusViewStream **stream, const char *path, i
     s->packet = av_packet_alloc();
     s->frame = av_frame_alloc();
     s->before = av_frame_alloc();
-    MotusStatus status =
-        s->packet && s->frame && s->before
-            ? open_file(s, error)
-            : motus_fail(error, MOTUS_ERR_MEMORY, "%s: out of memory", motus_shown(path));
+    if (!s->packet || !s->frame || !s->before) {
+        motus_view_stream_close(stream);
+        return motus_fail(error, MOTUS_ERR_MEMORY, "%s: out of memory", motus_shown(path));
+    }
+    MotusStatus status = open_file(s, error);
     if (!status && all) {
         open_baseline(s);
         status = open_file(s, error);
