@@ -29,21 +29,23 @@ static uint64_t shifted(uint64_t bits, int octaves) {
     return motus_exp2_q16(motus_min(motus_log2_q12(bits) + octaves, 46 * MOTUS_OCTAVE)) >> 16;
 }
 
-static MotusComplexity of_type(int idr, uint64_t complexity) {
-    return (MotusComplexity){idr ? complexity : 0, idr ? 0 : complexity};
+static MotusComplexity of_type(int idr, uint64_t complexity, int64_t fixed) {
+    return (MotusComplexity){idr ? complexity : 0, idr ? 0 : complexity, (uint64_t)fixed};
 }
 
 static void add(MotusComplexity *c, MotusComplexity more) {
     c->i += more.i;
     c->p += more.p;
+    c->fixed += more.fixed;
 }
 
 static MotusComplexity scale(MotusComplexity c, int64_t n, int64_t of) {
-    return (MotusComplexity){(uint64_t)((Wide)c.i * n / of), (uint64_t)((Wide)c.p * n / of)};
+    return (MotusComplexity){(uint64_t)((Wide)c.i * n / of), (uint64_t)((Wide)c.p * n / of),
+                             (uint64_t)((Wide)c.fixed * n / of)};
 }
 
 static int64_t bits_at(MotusComplexity c, int qp_q8) {
-    return (int64_t)(shifted(c.i, -octaves(qp_q8, HALVES_I)) +
+    return (int64_t)(c.fixed + shifted(c.i, -octaves(qp_q8, HALVES_I)) +
                      shifted(c.p, -octaves(qp_q8, HALVES_P)));
 }
 
@@ -63,13 +65,15 @@ static int qp_for(MotusComplexity c, int64_t bits) {
 // Returns the complexity of a picture that took `bits` at a QP. An I picture counts at the QP that
 // a P picture would have.
 static MotusComplexity measured(const MotusRate *r, int idr, int64_t bits, int qp_q8) {
-    return of_type(idr, shifted((uint64_t)bits, idr ? octaves(qp_q8 + r->settings.ip_q8, HALVES_I)
-                                                    : octaves(qp_q8, HALVES_P)));
+    const int64_t empty = r->settings.empty_bits[1], fixed = idr ? 0 : bits < empty ? bits : empty;
+    const int by = idr ? octaves(qp_q8 + r->settings.ip_q8, HALVES_I) : octaves(qp_q8, HALVES_P);
+    return of_type(idr, shifted((uint64_t)(bits - fixed), by), fixed);
 }
 
 // Predicts the complexity of a picture from its weighted cost.
 static MotusComplexity predict(const MotusRate *r, int idr, uint64_t weighted) {
-    return of_type(idr, (uint64_t)((Wide)weighted * r->complexity[!idr] / r->cost[!idr]));
+    return of_type(idr, (uint64_t)((Wide)weighted * r->complexity[!idr] / r->cost[!idr]),
+                   idr ? 0 : r->settings.empty_bits[1]);
 }
 
 // Returns weighted cost / cost in 1/256, 1..256: the effect of the QP offsets on the picture's
@@ -87,9 +91,10 @@ static MotusComplexity predict_future(const MotusRate *r, const MotusFutureCosts
 }
 
 // Updates the predictions by the complexity of the coded picture. The sums decay over about two I
-// pictures and eight P pictures.
-static void learn(MotusRate *r, MotusComplexity c) {
+// pictures and eight P pictures. A picture without a residual tells nothing.
+static void learn(MotusRate *r, MotusComplexity c, int64_t bits) {
     const int t = !r->plan.idr;
+    if (bits <= r->settings.empty_bits[t]) return;
     const uint64_t weighted = r->plan.weighted ? r->plan.weighted : 1;
     r->complexity[t] += c.i + c.p - r->complexity[t] / (t ? 8 : 2);
     r->cost[t] += weighted - r->cost[t] / (t ? 8 : 2);
@@ -208,7 +213,7 @@ static MotusComplexity log_complexity(const MotusRate *r, int64_t number) {
 // Returns the QP at which the whole log fits the rate.
 static int qp_of_log(const MotusRate *r) {
     const MotusPassLog *log = r->settings.log;
-    MotusComplexity all = {0, 0};
+    MotusComplexity all = {0};
     int64_t durations = 0;
     for (int64_t i = 0; i < log->n; i++) {
         add(&all, log_complexity(r, i));
@@ -221,8 +226,9 @@ static int qp_of_log(const MotusRate *r) {
 static void begin_gop_of_log(MotusRate *r) {
     const MotusPassLog *log = r->settings.log;
     r->planned = r->expected = r->taken = 0;
-    if (!motus_rate_feeds_back(&r->settings)) r->last_qp_q8 = -1; // GOPs do not depend on others
-    r->rest = (MotusComplexity){0, 0};
+    if (!motus_rate_feeds_back(&r->settings))
+        r->last_qp_q8 = -1, r->in_gop = -1; // GOPs do not depend on others
+    r->rest = (MotusComplexity){0};
     for (int64_t i = r->plan.number; i < log->n && (i == r->plan.number || !log->picture[i].idr);
          i++)
         add(&r->rest, log_complexity(r, i));
@@ -242,7 +248,13 @@ static int qp_for_second_pass(MotusRate *r) {
     r->planned += bits_at(r->now, r->log_qp_q8);
     r->rest.i -= r->now.i;
     r->rest.p -= r->now.p;
+    r->rest.fixed -= r->now.fixed;
     return qp;
+}
+
+// True if a scene begins with the current picture, whose QP then need not be near the last one.
+static int is_cut(const MotusRate *r) {
+    return r->plan.idr && !r->plan.forced && r->in_gop != r->settings.keyint;
 }
 
 // ---- A picture ----------------------------------------------------------------------------------
@@ -271,6 +283,7 @@ int motus_rate_qp(MotusRate *r, const MotusLookaheadPlan *plan, const MotusFutur
     const int step = s->qp_step * MOTUS_QP_UNIT;
     r->plan = *plan;
     r->duration = duration;
+    r->in_gop++;
     r->tries = 0;
     if (plan->idr && s->hrd == MOTUS_HRD_VBR) motus_vbv_round(&r->vbv);
     const MotusComplexity cur = predict(r, plan->idr, plan->weighted);
@@ -278,7 +291,7 @@ int motus_rate_qp(MotusRate *r, const MotusLookaheadPlan *plan, const MotusFutur
              : s->log                  ? qp_for_second_pass(r)
                                        : qp_for_bitrate(r, cur, future);
     if (r->last_qp_q8 >= 0 && s->kind == MOTUS_RATE_BITRATE)
-        qp = motus_clip(r->last_qp_q8 - step, r->last_qp_q8 + step, qp);
+        qp = motus_clip(r->last_qp_q8 - step, is_cut(r) ? MAX_QP : r->last_qp_q8 + step, qp);
     if (s->vbv_rate) qp = qp_for_vbv(r, cur, future, qp);
     if (plan->idr) qp -= s->ip_q8;
     r->since_idr = r->elapsed - r->idr_at;
@@ -314,7 +327,7 @@ int motus_rate_coded(MotusRate *r, int64_t bits, int *qp_q8, int64_t *filler_byt
         *qp_q8 = r->qp_q8 = qp_again(r, bits, limit);
         return 1;
     }
-    learn(r, c);
+    learn(r, c, bits);
     add(&r->past, c);
     *filler_bytes = r->settings.hrd == MOTUS_HRD_CBR
                         ? filler_for(motus_vbv_overflow(&r->vbv, bits, r->duration))
@@ -325,7 +338,9 @@ int motus_rate_coded(MotusRate *r, int64_t bits, int *qp_q8, int64_t *filler_byt
     r->taken += bits;
     r->expected += bits_at(r->now, r->qp_q8 + (r->plan.idr ? r->settings.ip_q8 : 0));
     r->elapsed += r->duration;
-    if (!r->plan.idr && !r->tries) r->last_qp_q8 = r->qp_q8;
+    if (is_cut(r)) r->last_qp_q8 = r->qp_q8 + r->settings.ip_q8;
+    if (c.p && !r->tries) r->last_qp_q8 = r->qp_q8;
+    if (r->plan.idr) r->in_gop = 0;
     return 0;
 }
 

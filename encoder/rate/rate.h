@@ -29,12 +29,14 @@ typedef struct MotusRateSettings {
     int ip_q8;               // QP of P pictures minus that of I pictures, 1/256
     MotusHrd hrd;            // CBR: filler data make up for missing bits
     int keyint;              // longest GOP in pictures; 0: no limit
+    int empty_bits[2];       // largest I and P pictures without a residual, about
     const MotusPassLog *log; // second pass of BITRATE; NULL: none. Not owned
 } MotusRateSettings;
 
-// Complexity of I and P pictures: the bits that they would take at QP 0.
+// Complexity of I and P pictures: the bits that they would take at QP 0, and the bits that they
+// take at every QP.
 typedef struct MotusComplexity {
-    uint64_t i, p;
+    uint64_t i, p, fixed;
 } MotusComplexity;
 
 typedef struct MotusRate {
@@ -43,10 +45,11 @@ typedef struct MotusRate {
     // Pictures coded so far.
     MotusComplexity past;
     int64_t spent, elapsed; // bits; durations
-    // Decaying sums of complexity and of the weighted costs it came from: [0] I, [1] P.
+    // Decaying sums of complexity and of the weighted costs it came from: [0] I, [1] P. Without
+    // pictures that are empty.
     uint64_t complexity[2], cost[2];
     uint32_t ratio_q8[2]; // weighted cost / cost of the last I and the last P picture; 0: none yet
-    int last_qp_q8;       // of the last P picture; below 0: none
+    int last_qp_q8;       // of the last P picture with a residual, or cut; below 0: none
     // Second pass.
     int log_qp_q8;           // QP at which the whole log fits the rate
     MotusComplexity rest;    // of the GOP's pictures that are left
@@ -57,6 +60,7 @@ typedef struct MotusRate {
     MotusLookaheadPlan plan;
     int qp_q8, tries;
     int64_t duration;
+    int64_t in_gop; // pictures from the last IDR picture to it
     // Statistics.
     int64_t idr_at;      // time of the last IDR picture
     int64_t since_idr;   // from the IDR picture before the current picture to it

@@ -123,7 +123,8 @@ static int64_t vbv_value(const MotusEncoderConfig *c, int64_t value, int unit) {
     return c->hrd ? motus_hrd_value(value, unit, &scale) : value;
 }
 
-static MotusRateSettings control_of(const MotusEncoderConfig *c, int has_mb_tree) {
+static MotusRateSettings control_of(const MotusEncoderConfig *c, int has_mb_tree, int n_mb) {
+    const int slices = motus_max(1, c->slices), messages = (c->hrd ? 160 : 0) + (c->aud ? 48 : 0);
     return (MotusRateSettings){
         .kind = c->rate,
         .fps = c->time_base.num ? (MotusRational){c->time_base.den, c->time_base.num} : c->fps,
@@ -136,7 +137,8 @@ static MotusRateSettings control_of(const MotusEncoderConfig *c, int has_mb_tree
         .qp_step = c->qp_step,
         .ip_q8 = ip_q8(c->ip_ratio),
         .hrd = c->hrd,
-        .keyint = c->keyint};
+        .keyint = c->keyint,
+        .empty_bits = {messages + 400 + 8 * n_mb, messages + 104 * slices}};
 }
 
 static void write_fingerprint(MotusRateConfig *rate, const MotusEncoderConfig *c) {
@@ -163,7 +165,7 @@ static MotusStatus read_log(MotusRateConfig *rate, const char *text, MotusError 
 MotusStatus motus_rate_config_open(MotusRateConfig *rate, const MotusEncoderConfig *c, int mb_width,
                                    int mb_height, MotusError *error) {
     rate->lookahead = lookahead_of(c, mb_width, mb_height);
-    rate->control = control_of(c, rate->lookahead.mb_tree_q8 != 0);
+    rate->control = control_of(c, rate->lookahead.mb_tree_q8 != 0, mb_width * mb_height);
     write_fingerprint(rate, c);
     return c->pass == 2 ? read_log(rate, c->pass_log, error) : MOTUS_OK;
 }

@@ -160,6 +160,29 @@ static void bitrate_is_met(void) {
     MOTUS_CHECK(missed <= 2, "%d of 60 rates are missed", missed);
 }
 
+// Makes the first n pictures black: their size is that of their headers, at every QP.
+static void begin_quietly(Clip *c, int n, MotusRateSettings *s) {
+    for (int i = 0; i < n; i++) c->cost[i] = 2000, c->factor[i] = 0, c->idr[i] = i == 0;
+    c->idr[n] = 1;
+    s->empty_bits[0] = s->empty_bits[1] = 400;
+}
+
+// 120 black pictures, then 60 or 180 others, which alone could have nearly all the bits.
+static void quiet_starts(void) {
+    for (int k = 0; k < 40; k++) {
+        const int n = k % 2 ? 180 : 300;
+        MotusRateSettings s = settings_of(0);
+        fix_fps(&s);
+        make_clip(&clip, n, 101376, 80);
+        begin_quietly(&clip, 120, &s);
+        s.bitrate = rate_at(&clip, &s, motus_test_range(20, 40));
+        run(&clip, &s, 0, NULL, &out);
+        const double miss = out.kbps * 1000 / (double)s.bitrate - 1;
+        MOTUS_CHECK(fabs(miss) < 0.06, "case %d: %d pictures at %lld bit/s: %+.2f %%", k, n,
+                    (long long)s.bitrate, miss * 100);
+    }
+}
+
 static void no_picture_is_late(void) {
     for (int k = 0; k < 300; k++) {
         MotusRateSettings s = settings_of(0);
@@ -368,6 +391,6 @@ static void changes(void) {
                 worst[1]);
 }
 
-MOTUS_SUITE("rate", TEST(bitrate_is_met), TEST(no_picture_is_late), TEST(hopeless_buffers),
-            TEST(filler_fills), TEST(crf_needs_no_feedback), TEST(second_pass), TEST(logs),
-            TEST(maps), TEST(changes))
+MOTUS_SUITE("rate", TEST(bitrate_is_met), TEST(quiet_starts), TEST(no_picture_is_late),
+            TEST(hopeless_buffers), TEST(filler_fills), TEST(crf_needs_no_feedback),
+            TEST(second_pass), TEST(logs), TEST(maps), TEST(changes))
