@@ -51,7 +51,7 @@ int have_x264(void) {
     char text[128];
     MotusWorkFolder folder = {0};
     const int have = !motus_work_folder_make(&folder, NULL) &&
-                     !motus_x264_version("x264", folder.log, text, sizeof text, NULL);
+                     !motus_x264_version("x264", folder.log, text, sizeof text, NULL, NULL);
     motus_work_folder_remove(&folder);
     if (!have) motus_test_skip("x264 is not installed");
     return have;

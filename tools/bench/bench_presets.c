@@ -195,7 +195,7 @@ static MotusStatus find_x264(PresetTable *t, MotusError *error) {
     MotusStatus status =
         motus_work_folder_make_clip(&t->folder, clip->frame, clip->n, clip->fps, error);
     if (status) return status;
-    if (motus_x264_version("x264", t->folder.log, t->x264, sizeof t->x264, &none)) {
+    if (motus_x264_version("x264", t->folder.log, t->x264, sizeof t->x264, NULL, &none)) {
         motus_warn("note: %s; only motus's rows, without BD-rate", none.text);
         return MOTUS_OK;
     }

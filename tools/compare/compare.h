@@ -47,6 +47,7 @@ typedef struct MotusCompareSequence {
 typedef struct MotusCompareLoad {
     double before;    // motus_cpu_load() when the job began
     MotusTimes times; // sums over all encodes on CPUs
+    int gpu;          // motus's encoder ran on one
 } MotusCompareLoad;
 
 // True if other programs kept the machine busy: more tasks than `cpus` before the job, or encodes

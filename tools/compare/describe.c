@@ -88,12 +88,17 @@ int motus_compare_busy(const MotusCompareLoad *load, int threads, int cpus, char
 // Writes "at 0.30 times its speed (7.5 and 24.9 frames/s of processor time, 1 thread each)".
 static void speed_text(char *text, size_t size, const MotusCompareTotals *t, int threads) {
     const double ours = t->seconds[MOTUS_OURS], x264 = t->seconds[MOTUS_X264];
-    snprintf(text, size,
-             "at %.2f times its speed (%s and %s frames/s of processor time, %d "
-             "thread%s each)",
-             ours > 0 ? x264 / ours : 0, motus_digits(ours > 0 ? t->frames / ours : 0, 1).text,
-             motus_digits(x264 > 0 ? t->frames / x264 : 0, 1).text, threads,
-             threads == 1 ? "" : "s");
+    const MotusDigits our_fps = motus_digits(ours > 0 ? t->frames / ours : 0, 1),
+                      x264_fps = motus_digits(x264 > 0 ? t->frames / x264 : 0, 1);
+    const int n = snprintf(text, size, "at %.2f times its speed (", ours > 0 ? x264 / ours : 0);
+    if (n < 0 || (size_t)n >= size) return;
+    if (t->load.gpu)
+        snprintf(text + n, size - (size_t)n, "%s frames/s on a GPU and %s of processor time)",
+                 our_fps.text, x264_fps.text);
+    else
+        snprintf(text + n, size - (size_t)n,
+                 "%s and %s frames/s of processor time, %d thread%s each)", our_fps.text,
+                 x264_fps.text, threads, threads == 1 ? "" : "s");
 }
 
 static void say_rate(cJSON *verdict, const MotusCompareOptions *o, const MotusCompareTotals *t) {
@@ -181,15 +186,16 @@ static void explain_mvs(cJSON *how, const MotusCompareTotals *t) {
 
 static void explain_encoders(cJSON *how, const MotusCompareOptions *o) {
     char text[700];
-    snprintf(text, sizeof text,
-             "Bits, curves and speeds are of whole encoders, each with its own reference pictures, "
-             "fixed QP, I pictures 3 QPs lower, %d thread%s each. Bytes are without SEI. Speed is "
-             "by processor time of all threads, of the program x264 and of motus's library, which "
-             "other programs change little; on a GPU by elapsed time. PSNR is of the mean squared "
-             "error over "
-             "all luma samples, SSIM the mean over pictures of 8x8 windows. BD-rate integrates a "
-             "monotone piecewise cubic of log10(rate) over PSNR, or over -10 log10(1 - SSIM).",
-             o->threads, o->threads == 1 ? "" : "s");
+    snprintf(
+        text, sizeof text,
+        "Bits, curves and speeds are of whole encoders, each with its own reference pictures, "
+        "fixed QP, I pictures 3 QPs lower, %d thread%s each. Bytes are without SEI. Speed is "
+        "by processor time of all threads, of the program x264 without its start and of motus's "
+        "library, which other programs change little; on a GPU by elapsed time. PSNR is of the "
+        "mean squared error over all luma samples, SSIM the mean over pictures of 8x8 windows. "
+        "BD-rate integrates a monotone piecewise cubic of log10(rate) over PSNR, or over -10 "
+        "log10(1 - SSIM).",
+        o->threads, o->threads == 1 ? "" : "s");
     explain(how, "Bits, rate and speed", text);
     if (o->truth)
         explain(how, "Ground truth",
@@ -287,6 +293,7 @@ static void describe_machine(cJSON *report, const MotusCompareOptions *o,
     cJSON_AddNumberToObject(machine, "elapsed", t->load.times.elapsed);
     cJSON_AddNumberToObject(machine, "processor", t->load.times.processor);
     cJSON_AddBoolToObject(machine, "busy", busy);
+    cJSON_AddBoolToObject(machine, "gpu", t->load.gpu);
 }
 
 static void describe_encoders(cJSON *report, const MotusCompareEncoders *encoders) {

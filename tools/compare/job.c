@@ -2,6 +2,7 @@
 // what is done.
 // SPDX-License-Identifier: BSD-2-Clause
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -22,6 +23,7 @@ typedef struct Job {
     const MotusCompareOptions *o;
     MotusWorkFolder folder;
     char x264_version[128];
+    MotusTimes x264_start; // times of its start, which do not count
     MotusOutput *csv;
     MotusTruth *truth;
     MotusProgress progress;
@@ -122,7 +124,8 @@ static MotusStatus encode_x264(Job *j, const MotusCompareClip *clip, int encoder
     MotusX264Times spent = {0};
     MotusStatus status = motus_x264_encode(&job, &spent, j->error);
     *times = spent.program;
-    if (!status) end_encode(j, times, clip);
+    times->processor = fmax(times->processor - j->x264_start.processor, times->processor / 10);
+    if (!status) end_encode(j, &spent.program, clip);
     return status;
 }
 
@@ -138,6 +141,7 @@ static MotusStatus encode_ours(Job *j, const MotusCompareClip *clip, int encoder
     MotusStatus status = motus_our_encode(&config, clip, show_frames, j, out, j->error);
     const MotusTimes none = {0};
     if (!status) end_encode(j, out->on_gpu ? &none : &out->times, clip);
+    j->totals.load.gpu |= out->on_gpu;
     return status;
 }
 
@@ -314,7 +318,7 @@ static MotusStatus open_all(Job *j) {
     MotusStatus status = motus_work_folder_make(&j->folder, j->error);
     if (!status)
         status = motus_x264_version(o->x264, j->folder.log, j->x264_version, sizeof j->x264_version,
-                                    j->error);
+                                    &j->x264_start, j->error);
     if (!status) status = count_work(j, &total);
     if (!status && o->truth) status = motus_truth_load(&j->truth, o->truth, j->error);
     if (!status) status = make_folder(j);

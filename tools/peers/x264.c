@@ -31,10 +31,10 @@ static MotusStatus not_found(const char *program, MotusError *error) {
 }
 
 MotusStatus motus_x264_version(const char *program, const char *log, char *text, size_t size,
-                               MotusError *error) {
+                               MotusTimes *start, MotusError *error) {
     char *const argv[] = {(char *)program, "--version", NULL};
     char said[LOG_BYTES];
-    int status = motus_spawn(argv, log, NULL);
+    int status = motus_spawn(argv, log, start);
     if (status == 127) return not_found(program, error);
     read_log(log, said);
     if (status || strncmp(said, "x264 ", 5))

@@ -20,15 +20,16 @@ typedef struct MotusX264Job {
     int frames;      // it has to encode
 } MotusX264Job;
 
-// Gets its version, "0.164.3095 baee400". `log`: a file to write to. MOTUS_ERR_UNSUPPORTED: there
-// is no such program.
+// Gets its version, "0.164.3095 baee400". `log`: a file to write to. *start (may be NULL): times of
+// the program's start and end, which an encode has too. MOTUS_ERR_UNSUPPORTED: there is no such
+// program.
 MotusStatus motus_x264_version(const char *program, const char *log, char *text, size_t size,
-                               MotusError *error);
+                               MotusTimes *start, MotusError *error);
 
 // Times of an encode.
 typedef struct MotusX264Times {
     double seconds;     // as x264 reports them, from the first frame read to the last bits written
-    MotusTimes program; // of the whole program
+    MotusTimes program; // of the whole program, its start included
 } MotusX264Times;
 
 // Encodes. On failure *error has x264's message.

@@ -55,11 +55,12 @@ function drawTiles(report) {
       tiles.push(tile('BD-rate, PSNR', signedPercent(rate.psnr),
         `${report.coders[motus].name} against ${report.coders[x264].name}`));
     const ours = speed(report, motus), theirs = speed(report, x264);
-    const threads = (report.settings || {}).threads || 'all';
+    const threads = (report.settings || {}).threads || 'all', machine = report.machine || {};
     if (ours && theirs)
       tiles.push(tile('Encoding', [fixed(ours, 1), element('span', { class: 'unit' }, ' frames/s')],
-        `of processor time; ${report.coders[x264].name}: ${fixed(theirs, 1)}; `
-          + `threads: ${threads}${(report.machine || {}).busy ? '; the machine was busy' : ''}`));
+        `${machine.gpu ? 'on a GPU' : 'of processor time'}; ${report.coders[x264].name}: `
+          + `${fixed(theirs, 1)}; threads: ${threads}`
+          + (machine.busy ? '; the machine was busy' : '')));
   }
   if (total && total.epe)
     tiles.push(tile('From the true vector', `${fixed(total.epe.ours, 3)}`,
