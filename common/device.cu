@@ -30,12 +30,24 @@ static cudaError_t get_capability(int device, int *capability) {
     return status;
 }
 
+// Sets the error for a driver that is missing, which CUDA calls too old, or too old.
+static MotusStatus fail_for_driver(MotusError *error) {
+    int driver = 0; // 12040 is CUDA 12.4; 0: there is none
+    if (cudaDriverGetVersion(&driver) != cudaSuccess) cudaGetLastError();
+    if (!driver) return motus_fail(error, MOTUS_ERR_NO_DEVICE, "CUDA: there is no NVIDIA driver");
+    return motus_fail(error, MOTUS_ERR_NO_DEVICE,
+                      "CUDA: the NVIDIA driver is for CUDA %d.%d, this build for %d.%d",
+                      driver / 1000, driver % 1000 / 10, CUDART_VERSION / 1000,
+                      CUDART_VERSION % 1000 / 10);
+}
+
 // Gets the current device and the number of devices. MOTUS_ERR_NO_DEVICE: there is none.
 static MotusStatus find_device(int *device, int *count, MotusError *error) {
     cudaError_t status = count_devices(count);
     if (status == cudaSuccess && *count > 0) status = current_device(device);
     if (status == cudaSuccess && *count > 0) return MOTUS_OK;
     cudaGetLastError(); // a missing device must not become an error of later calls
+    if (status == cudaErrorInsufficientDriver) return fail_for_driver(error);
     return motus_fail(error, MOTUS_ERR_NO_DEVICE, "CUDA: %s",
                       status == cudaSuccess ? "no device" : cudaGetErrorString(status));
 }

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 from __future__ import annotations
 
-import os
 import sys
 
 
@@ -38,18 +37,7 @@ _BY_STATUS = {-1: ArgumentError, -2: OutOfMemoryError, -3: UnsupportedError, -7:
               -8: DeviceError, -9: DeviceError}
 
 
-_NO_DEVICE, _OLD_DRIVER = -8, "driver version is insufficient"  # CUDA's words, also for no driver
-
-
-def _about_driver() -> str:
-    if os.path.exists("/proc/driver/nvidia/version"):
-        return "the NVIDIA driver is too old for this build's CUDA"
-    return "no NVIDIA driver is loaded on this machine"
-
-
 def error_of(status: int, text: str) -> Error:
-    if status == _NO_DEVICE and _OLD_DRIVER in text:
-        text = f'{_about_driver()}; backend="cpu" needs none ({text})'
     return _BY_STATUS.get(status, Error)(text, status)
 
 

@@ -40,9 +40,9 @@ static void print_backend(MotusBackend backend) {
     MotusBackend chosen;
     MotusError error;
     MotusStatus status = motus_backend_choose(backend, &chosen);
-    const int lacks_code = status && motus_device_lacks_code(&error);
+    const int unusable = status == MOTUS_ERR_NO_DEVICE && motus_device_check(&error);
     printf("backend %-5s %s\n", motus_backend_name(backend),
-           lacks_code                      ? error.text
+           unusable                        ? error.text
            : status                        ? motus_status_text(status)
            : backend == MOTUS_BACKEND_AUTO ? motus_backend_name(chosen)
                                            : "usable");

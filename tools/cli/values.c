@@ -240,9 +240,9 @@ MotusStatus motus_backend_check(MotusBackend backend, MotusError *error) {
     MotusStatus status = motus_backend_choose(backend, &chosen);
     if (!status) return MOTUS_OK;
     MotusError device;
-    const char *cause = motus_device_lacks_code(&device)  ? device.text
-                        : status == MOTUS_ERR_UNSUPPORTED ? "this build does not have it"
-                                                          : motus_status_text(status);
+    const char *cause = status == MOTUS_ERR_UNSUPPORTED ? "this build does not have it"
+                        : motus_device_check(&device)   ? device.text
+                                                        : motus_status_text(status);
     return motus_fail(error, status, "--backend %s: %s", motus_backend_name(backend), cause);
 }
 
