@@ -29,7 +29,7 @@ motus=build/demo/tools/motus
 echo "3. make a sequence of 640x360, 120 pictures"
 "$motus" synth build/demo.y4m --size 640x360 --frames 120
 echo "4. encode it"
-"$motus" encode build/demo.y4m -o build/demo.264 --qp 28
+"$motus" encode build/demo.y4m -o build/demo.264 --qp 28 -y
 cat <<TXT
 
 The stream is   $PWD/build/demo.264

@@ -3,6 +3,7 @@
 # benchmarks. Only the programs are needed; they may have been built elsewhere.
 # SPDX-License-Identifier: BSD-2-Clause
 set -uo pipefail
+[ ! -t 0 ] || exec </dev/null # on a terminal motus asks before it replaces a file
 usage() {
     cat <<TXT
 usage: tests/gpu/gpu.sh PROGRAMS SEQUENCES [PART...]

@@ -4,6 +4,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck shell=bash
 failures=0 checks=0
+[ ! -t 0 ] || exec </dev/null # on a terminal motus asks before it replaces a file
 
 fail() { # fail WHAT...
     failures=$((failures + 1))

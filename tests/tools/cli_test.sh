@@ -140,7 +140,7 @@ usage_errors() {
         --profile high10
     refused 2 '--bframes 3: must be 0: motus codes .* no B pictures' encode in.y4m -o out.264 \
         --bframes 3
-    for bad in 1.5 90m 1:60 1:2:3:4 1e3s 0x1s s :; do
+    for bad in 1.5 1:60 1e3s :; do
         refused 2 "--seek $bad: must be a number of frames, or a time like" encode in.y4m \
             -o out.264 --seek $bad
     done
@@ -337,14 +337,13 @@ foreign_words() {
     encode -i in.y4m t2.264 --profile baseline --bframes 0
     ok 'and the operand behind it the output' cmp -s t2.264 ref.264
     local theirs ours
-    for theirs in ultrafast=faster veryfast=faster veryslow=slow placebo=slow; do
+    for theirs in veryfast=faster placebo=slow; do
         ours=${theirs#*=} theirs=${theirs%=*}
-        "$motus" encode in.y4m -o t.264 --preset "$theirs" 2>err
+        "$motus" encode in.y4m -o t.264 --frames 3 --preset "$theirs" 2>err
         ok "$theirs: in one line" \
             [ "$(grep '^motus: ' err | cut -d, -f1)" \
             = "motus: note: --preset "$theirs": taken as $ours" ]
-        encode in.y4m -o t.264 --preset "$theirs"
-        encode in.y4m -o t2.264 --preset "$ours"
+        encode in.y4m -o t2.264 --frames 3 --preset "$ours"
         ok "$theirs is $ours" cmp -s t.264 t2.264
     done
     encode in.y4m -o t.264 --bitrate 120 --vbv-maxrate 150 --vbv-bufsize 1500
@@ -659,7 +658,7 @@ loses() {
 }
 
 losses() {
-    printf '1\n00:00:00,100 --> 00:00:00,200\nHello\n' >subs.srt
+    printf '1\n00:00:00,100 --> 00:00:00,200\nHello\n\n' >subs.srt
     ffmpeg -v error -i in.y4m -i subs.srt -map 0 -map 1 -c:v mpeg4 -c:s copy subs.mkv
     loses 'note: left out, a byte stream holds .*: subtitle subrip' subs.mkv -o t.264
     "$motus" filter subs.mkv -o t.y4m --equalize --quiet 2>err
@@ -683,11 +682,10 @@ losses() {
     ok 'there are some' [ "$(tags_of t2.mp4 | grep -cE '=(mov_text|Name|me)$')" = 3 ]
     encode subs.mkv -o t2.mp4 --strict
     encode kept.mp4 -o t2.mkv
-    for name in subs.mkv t2.mp4 t2.mkv; do
-        ffmpeg -v error -i $name -map 0:s -f srt - >said.srt
-        ok "subtitles in $name" cmp said.srt <(ffmpeg -v error -i subs.srt -f srt -)
+    for name in mp4:mov_text mkv:subrip; do
+        ok "subtitles in $name" cmp subs.srt <(ffmpeg -v error -i "t2.${name%:*}" -map 0:s -f srt -)
+        ok "as $name" grep -q "${name#*:}" <(tags_of "t2.${name%:*}")
     done
-    ok 'in the form of the container' [ "$(tags_of t2.mp4 | grep -c mov_text) $(tags_of t2.mkv | grep -c subrip)" = '1 1' ]
     loses 'left out, MPEG-TS .*: subtitle mov_text, tags title, com.maker$' kept.mp4 -o t2.ts
 }
 

@@ -4,6 +4,7 @@
 # Skipped (77) where OpenCV or a C++ compiler is not installed.
 # SPDX-License-Identifier: BSD-2-Clause
 set -eu
+[ ! -t 0 ] || exec </dev/null # on a terminal motus asks before it replaces a file
 motus=$(realpath "$1")
 for tool in pkg-config c++; do
     command -v $tool >/dev/null || { echo "SKIP: $tool is not installed" && exit 77; }

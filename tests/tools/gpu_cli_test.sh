@@ -3,6 +3,7 @@
 # and auto. Without a GPU the test is skipped (77), or fails under MOTUS_REQUIRE_GPU=1.
 # SPDX-License-Identifier: BSD-2-Clause
 set -u
+[ ! -t 0 ] || exec </dev/null # on a terminal motus asks before it replaces a file
 export LC_ALL=C
 motus=$(realpath "$1")
 if ! "$motus" info | grep -q '^backend cuda *usable'; then

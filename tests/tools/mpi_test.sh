@@ -321,7 +321,7 @@ if [ -e out.264.motus-journal ]; then
         ok "a damaged journal" cmp ref.264 out.264
         rm -f out.264
     done
-    for torn in 0 5 30; do # a crash before the header was written out
+    for torn in 0 30; do # a crash before the header was written out
         head -c $torn kept >small.264.motus-journal
         ranks 2 encode one.y4m -o small.264 "${common[@]}" --quiet --resume
         ok "a journal of $torn bytes" [ -s small.264 ]

@@ -3,6 +3,7 @@
 #   view_test.sh MOTUS PYTHON
 # SPDX-License-Identifier: BSD-2-Clause
 set -euo pipefail
+[ ! -t 0 ] || exec </dev/null # on a terminal motus asks before it replaces a file
 motus=$(realpath "$1") python=$2
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
