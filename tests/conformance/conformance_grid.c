@@ -10,138 +10,67 @@
 #include <time.h>
 
 #include "tests/conformance/decoders/conform.h"
-#include "tests/conformance/decoders/material.h"
-#include "tests/conformance/decoders/pairwise.h"
-#include "yuv/io/reader.h"
+#include "tests/conformance/grid.h"
 
-enum { MOST_ROWS = 200, MOST_FRAMES = 12, LEAST_FRAMES = 3 };
+// clang-format off
 enum {
-    QP,
-    PARTITIONS,
-    CROP,
-    RANGE,
-    KEYINT,
-    SUBPEL,
-    DEBLOCK,
-    AUD,
-    PRESET,
-    THREADS,
-    RATE,
-    MAPS,
-    SLICES,
-    SIZE,
-    SCENECUT,
-    AXES
+    QP, PARTITIONS, CROP, RANGE, KEYINT, SUBPEL, DEBLOCK, AUD, PRESET, THREADS, RATE, MAPS, SLICES,
+    SIZE, SCENECUT, AXES
 };
+// clang-format on
 
 _Static_assert(AXES <= (int)MOTUS_MAX_AXES, "see tests/conformance/decoders/pairwise.h");
-
-typedef struct Value {
-    const char *name;
-    int number;
-} Value;
-
-typedef struct Axis {
-    const char *name;
-    int n;
-    Value value[MOTUS_MAX_VALUES];
-} Axis;
 
 // Crops, as the visible size in the picture's middle; 0 = all, negative = less than all.
 static const int crop_size[6][2] = {{0, 0}, {16, 16}, {-2, -6}, {50, 34}, {176, 80}, {2, 2}};
 
-static const Axis axes[AXES] = {
-    {"qp",
-     8,
-     {{"0", 0},
-      {"10", 10},
-      {"22", 22},
-      {"27", 27},
-      {"32", 32},
-      {"37", 37},
-      {"45", 45},
-      {"51", 51}}},
-    {"partitions",
-     8,
-     {{"16x16", 0x01},
-      {"+16x8,8x16", 0x07},
-      {"+8x8", 0x0F},
-      {"+8x4", 0x1F},
-      {"all", 0x7F},
-      {"8x4", 0x10},
-      {"4x8", 0x20},
-      {"4x4", 0x40}}},
-    {"size",
-     6,
-     {{"whole", 0}, {"16x16", 1}, {"-2x-6", 2}, {"50x34", 3}, {"176x80", 4}, {"2x2", 5}}},
-    {"range", 4, {{"8", 8}, {"16", 16}, {"32", 32}, {"64", 64}}},
-    {"keyint", 3, {{"1", 1}, {"10", 10}, {"none", 0}}},
-    {"subpel",
-     3,
-     {{"full", MOTUS_SUBPEL_FULL}, {"half", MOTUS_SUBPEL_HALF}, {"quarter", MOTUS_SUBPEL_QUARTER}}},
-    {"deblock", 2, {{"off", 0}, {"on", 1}}},
-    {"aud", 2, {{"off", 0}, {"on", 1}}},
-    {"preset",
-     MOTUS_PRESETS,
-     {{"slow", MOTUS_PRESET_SLOW},
-      {"medium", MOTUS_PRESET_MEDIUM},
-      {"fast", MOTUS_PRESET_FAST},
-      {"faster", MOTUS_PRESET_FASTER}}},
-    {"threads", 2, {{"1", 1}, {"2", 2}}},
-    {"rate", 5, {{"qp", 0}, {"crf", 1}, {"crf+aq", 2}, {"bitrate", 3}, {"cbr", 4}}},
-    {"maps", 2, {{"none", 0}, {"wild", 1}}},
-    {"slices", 5, {{"1", 1}, {"2", 2}, {"3", 3}, {"17", 17}, {"999", 999}}},
-    {"slice size", 5, {{"any", 0}, {"128", 128}, {"300", 300}, {"1200", 1200}, {"5000", 5000}}},
-    {"scenecut", 2, {{"off", 0}, {"on", 60}}},
+static const GridAxis axes[AXES] = {
+    [QP] = {"qp", "0 10 22 27 32 37 45 51"},
+    [PARTITIONS] = {"partitions", "16x16=0x01 +16x8,8x16=0x07 +8x8=0x0F +8x4=0x1F all=0x7F "
+                                  "8x4=0x10 4x8=0x20 4x4=0x40"},
+    [CROP] = {"size", "whole=0 16x16=1 -2x-6=2 50x34=3 176x80=4 2x2=5"},
+    [RANGE] = {"range", "8 16 32 64"},
+    [KEYINT] = {"keyint", "1 10 none=0"},
+    [SUBPEL] = {"subpel", "full=0 half=1 quarter=2"},
+    [DEBLOCK] = {"deblock", "off=0 on=1"},
+    [AUD] = {"aud", "off=0 on=1"},
+    [PRESET] = {"preset", "slow=0 medium=1 fast=2 faster=3"},
+    [THREADS] = {"threads", "1 2"},
+    [RATE] = {"rate", "qp=0 crf=1 crf+aq=2 bitrate=3 cbr=4"},
+    [MAPS] = {"maps", "none=0 mixed=1"},
+    [SLICES] = {"slices", "1 2 3 17 999"},
+    [SIZE] = {"slice size", "any=0 128 300 1200 5000"},
+    [SCENECUT] = {"scenecut", "off=0 on=60"},
 };
 
-typedef struct Sequence {
-    const char *name;
-    MotusFrame *frame[MOST_FRAMES];
-    int n;
-} Sequence;
+_Static_assert(MOTUS_SUBPEL_QUARTER == 2 && MOTUS_PRESET_FASTER == 3 && MOTUS_MAPS_MIXED == 1,
+               "values of the axes");
 
-static int load(Sequence *sequence, const char *path) {
-    const MotusReaderOptions options = {0};
-    MotusReader *reader;
-    MotusError error;
-    const char *slash = strrchr(path, '/');
-    sequence->name = slash ? slash + 1 : path;
-    sequence->n = 0;
-    if (motus_reader_open(&reader, path, &options, &error)) {
-        fprintf(stderr, "%s: %s\n", path, error.text);
-        return 0;
-    }
-    while (sequence->n < MOST_FRAMES &&
-           motus_reader_next(reader, &sequence->frame[sequence->n], &error) == MOTUS_OK)
-        sequence->n++;
-    motus_reader_close(&reader);
-    return sequence->n > 0;
-}
+static int value(const int *row, int axis) { return grid_value(&axes[axis], row[axis], NULL); }
 
 static MotusEncoderConfig configure(const MotusFrame *frame, const int *row) {
     MotusEncoderConfig config =
         motus_encoder_config_default(frame->width, frame->height, (MotusRational){30, 1});
-    config.qp = axes[QP].value[row[QP]].number;
-    config.partitions = (uint32_t)axes[PARTITIONS].value[row[PARTITIONS]].number;
-    config.range = axes[RANGE].value[row[RANGE]].number;
-    config.keyint = axes[KEYINT].value[row[KEYINT]].number;
-    config.subpel = (MotusSubpel)axes[SUBPEL].value[row[SUBPEL]].number;
-    config.deblock = axes[DEBLOCK].value[row[DEBLOCK]].number;
-    config.aud = axes[AUD].value[row[AUD]].number;
-    config.preset = (MotusPreset)axes[PRESET].value[row[PRESET]].number;
-    config.threads = axes[THREADS].value[row[THREADS]].number;
+    config.qp = value(row, QP);
+    config.partitions = (uint32_t)value(row, PARTITIONS);
+    config.range = value(row, RANGE);
+    config.keyint = value(row, KEYINT);
+    config.subpel = (MotusSubpel)value(row, SUBPEL);
+    config.deblock = value(row, DEBLOCK);
+    config.aud = value(row, AUD);
+    config.preset = (MotusPreset)value(row, PRESET);
+    config.threads = value(row, THREADS);
     config.backend = MOTUS_BACKEND_CPU;
-    config.slices = axes[SLICES].value[row[SLICES]].number;
-    config.slice_max_size = axes[SIZE].value[row[SIZE]].number;
-    motus_conform_rate(&config, axes[RATE].value[row[RATE]].number);
-    config.scenecut = axes[SCENECUT].value[row[SCENECUT]].number;
+    config.slices = value(row, SLICES);
+    config.slice_max_size = value(row, SIZE);
+    motus_conform_rate(&config, value(row, RATE));
+    config.scenecut = value(row, SCENECUT);
     return config;
 }
 
-static void print_failure(const Sequence *sequence, const int *row, const char *failure) {
+static void print_failure(const GridSequence *sequence, const int *row, const char *failure) {
     printf("FAILURE %s", sequence->name);
-    for (int a = 0; a < AXES; a++) printf(" %s=%s", axes[a].name, axes[a].value[row[a]].name);
+    grid_print_row(axes, AXES, row);
     printf(": %s\n", failure);
 }
 
@@ -177,17 +106,12 @@ typedef struct Total {
     MotusCoverage coverage;
 } Total;
 
-static void run_row(const Sequence *sequence, const int *row, long budget, Total *total) {
-    MotusFrame *frames[MOST_FRAMES];
-    const int *size = crop_size[axes[CROP].value[row[CROP]].number];
-    for (int i = 0; i < sequence->n; i++) frames[i] = motus_middle_of(sequence->frame[i], size);
-    long n = budget / ((long)frames[0]->width * frames[0]->height);
-    n = n < LEAST_FRAMES ? LEAST_FRAMES : n;
-    n = n > sequence->n ? sequence->n : n;
+static void run_row(const GridSequence *sequence, const int *row, long budget, Total *total) {
+    MotusFrame *frames[GRID_FRAMES];
+    const int n = grid_sequence_crop(frames, sequence, crop_size[value(row, CROP)], budget);
     const MotusEncoderConfig config = configure(frames[0], row);
     MotusCoded coded;
-    motus_conform_encode(&coded, &config, frames, (int)n,
-                         (MotusConformMaps)axes[MAPS].value[row[MAPS]].number);
+    motus_conform_encode(&coded, &config, frames, n, (MotusConformMaps)value(row, MAPS));
     motus_conform_judge(&coded, &total->coverage);
     if (total->folder && coded.pictures)
         keep(&coded, total->folder, sequence->name, total->streams);
@@ -202,8 +126,8 @@ static void run_row(const Sequence *sequence, const int *row, long budget, Total
     for (int i = 0; i < sequence->n; i++) motus_frame_unref(&frames[i]);
 }
 
-static void run_sequence(Sequence *sequence, int (*rows)[MOTUS_MAX_AXES], int n_rows, long budget,
-                         Total *total) {
+static void run_sequence(GridSequence *sequence, int (*rows)[MOTUS_MAX_AXES], int n_rows,
+                         long budget, Total *total) {
     const Total before = *total;
     const time_t start = time(NULL);
     for (int i = 0; i < n_rows; i++) run_row(sequence, rows[i], budget, total);
@@ -212,14 +136,16 @@ static void run_sequence(Sequence *sequence, int (*rows)[MOTUS_MAX_AXES], int n_
            total->pictures - before.pictures, (double)(total->bytes - before.bytes) / 1e6,
            total->failures - before.failures, (long)(time(NULL) - start));
     fflush(stdout);
-    for (int i = 0; i < sequence->n; i++) motus_frame_unref(&sequence->frame[i]);
+    grid_sequence_free(sequence);
 }
 
-static void print_axes(const Total *total) {
+static void print_axes(const Total *total, const int *values) {
     for (int a = 0; a < AXES; a++) {
         printf("%-11s", axes[a].name);
-        for (int i = 0; i < axes[a].n; i++) {
-            printf(" %s: %u", axes[a].value[i].name, total->good[a][i]);
+        for (int i = 0; i < values[a]; i++) {
+            char name[24];
+            grid_value(&axes[a], i, name);
+            printf(" %s: %u", name, total->good[a][i]);
             if (total->bad[a][i]) printf(" (%u FAILED)", total->bad[a][i]);
         }
         printf("\n");
@@ -247,10 +173,10 @@ static void print_coverage(const MotusCoverage *c) {
 }
 
 int main(int argc, char **argv) {
-    static int rows[MOST_ROWS][MOTUS_MAX_AXES];
+    static int rows[GRID_ROWS][MOTUS_MAX_AXES];
     static Total total;
     long budget = 12L * 352 * 288; // luma samples per stream
-    int sizes[AXES], first = 1;
+    int values[AXES], first = 1;
     for (; first + 1 < argc && !strncmp(argv[first], "--", 2); first += 2) {
         if (!strcmp(argv[first], "--budget")) budget = atol(argv[first + 1]);
         if (!strcmp(argv[first], "--keep")) total.folder = argv[first + 1];
@@ -259,16 +185,16 @@ int main(int argc, char **argv) {
         fprintf(stderr, "usage: conformance_grid [--budget SAMPLES] [--keep FOLDER] FILE...\n");
         return 2;
     }
-    for (int a = 0; a < AXES; a++) sizes[a] = axes[a].n;
-    const int n_rows = motus_pairwise(AXES, sizes, rows, MOST_ROWS);
+    grid_counts(axes, AXES, values);
+    const int n_rows = motus_pairwise(AXES, values, rows, GRID_ROWS);
     for (int i = first; i < argc; i++) {
-        Sequence sequence;
-        if (load(&sequence, argv[i]))
+        GridSequence sequence;
+        if (grid_sequence_load(&sequence, argv[i]))
             run_sequence(&sequence, rows, n_rows, budget, &total);
         else
             total.failures++;
     }
-    print_axes(&total);
+    print_axes(&total, values);
     print_coverage(&total.coverage);
     printf("total: %u streams, %u pictures, %.1f MB, %u failures\n", total.streams, total.pictures,
            (double)total.bytes / 1e6, total.failures);

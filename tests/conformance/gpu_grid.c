@@ -10,11 +10,7 @@
 #include <time.h>
 
 #include "common/cpu.h"
-#include "tests/conformance/decoders/pairwise.h"
 #include "tests/conformance/grid_case.h"
-#include "yuv/io/reader.h"
-
-enum { MOST_ROWS = 200 };
 
 typedef struct Options {
     const char *folder; // NULL: streams are not kept
@@ -22,22 +18,6 @@ typedef struct Options {
     int rows, cpu;      // most rows, spread over all; the CPU alone
     int whole;          // no crops
 } Options;
-
-static int load(GridSequence *sequence, const char *path) {
-    MotusReader *reader;
-    MotusError error;
-    const char *slash = strrchr(path, '/');
-    *sequence = (GridSequence){.name = slash ? slash + 1 : path};
-    if (motus_reader_open(&reader, path, &(MotusReaderOptions){0}, &error)) {
-        fprintf(stderr, "%s\n", error.text);
-        return 0;
-    }
-    while (sequence->n < GRID_FRAMES &&
-           !motus_reader_next(reader, &sequence->frame[sequence->n], &error))
-        sequence->n++;
-    motus_reader_close(&reader);
-    return sequence->n > 0;
-}
 
 // Writes FILE-NUMBER.264, and FILE-NUMBER.sums with a line per picture.
 static void keep(const GridCoded *coded, const char *folder, const char *name, int number) {
@@ -59,7 +39,7 @@ static uint64_t fnv(uint64_t hash, const void *data, size_t size) {
 
 static unsigned run_sequence(GridSequence *sequence, int (*rows)[MOTUS_MAX_AXES], int n_rows,
                              const Options *o) {
-    static GridCase cases[MOST_ROWS];
+    static GridCase cases[GRID_ROWS];
     const int n = o->rows && o->rows < n_rows ? o->rows : n_rows;
     const int threads = motus_cpu_threads(0) / n;
     const time_t began = time(NULL);
@@ -90,7 +70,7 @@ static unsigned run_sequence(GridSequence *sequence, int (*rows)[MOTUS_MAX_AXES]
         o->cpu ? "" : " x 4 numbers of GOP coders", (unsigned long long)hash, failures,
         (long)(coded - began), (long)(time(NULL) - began));
     fflush(stdout);
-    for (int i = 0; i < sequence->n; i++) motus_frame_unref(&sequence->frame[i]);
+    grid_sequence_free(sequence);
     return failures;
 }
 
@@ -101,7 +81,7 @@ static int usage(void) {
 }
 
 int main(int argc, char **argv) {
-    static int rows[MOST_ROWS][MOTUS_MAX_AXES];
+    static int rows[GRID_ROWS][MOTUS_MAX_AXES];
     Options o = {.budget = 12L * 352 * 288};
     int values[MOTUS_MAX_AXES], i = 1;
     unsigned failures = 0;
@@ -122,10 +102,10 @@ int main(int argc, char **argv) {
             return usage();
     }
     if (i == argc) return usage();
-    const int n_rows = motus_pairwise(grid_settings(values), values, rows, MOST_ROWS);
+    const int n_rows = motus_pairwise(grid_settings(values), values, rows, GRID_ROWS);
     for (; i < argc; i++) {
         GridSequence sequence;
-        if (load(&sequence, argv[i]))
+        if (grid_sequence_load(&sequence, argv[i]))
             failures += run_sequence(&sequence, rows, n_rows, &o);
         else
             failures++;

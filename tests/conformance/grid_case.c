@@ -7,79 +7,48 @@
 
 #include "motus/upload.h"
 #include "tests/conformance/decoders/conform.h"
-#include "tests/conformance/decoders/material.h"
-#include "tests/conformance/decoders/pairwise.h"
 
-enum { LEAST_FRAMES = 3, COUNTS = 4 };
+enum { COUNTS = 4 };
 static const int gop_coder_counts[COUNTS] = {1, 2, 7, 16};
 
+// clang-format off
 enum {
-    QP,
-    PRESET,
-    RATE,
-    AHEAD,
-    KEYINT,
-    DEBLOCK,
-    SUBPEL,
-    RANGE,
-    PARTS,
-    SLICES,
-    CROP,
-    MAPS,
-    VECTORS,
-    FRAMES,
-    OUTPUT,
-    AUD,
-    AXES
+    QP, PRESET, RATE, AHEAD, KEYINT, DEBLOCK, SUBPEL, RANGE, PARTS, SLICES, CROP, MAPS, VECTORS,
+    FRAMES, OUTPUT, AUD, AXES
 };
+// clang-format on
 enum { RATE_QP, RATE_CRF, RATE_AQ1, RATE_AQ2, RATE_BITRATE, RATE_VBV, RATE_CBR, RATE_TWO_PASSES };
 enum { SEARCHED, GIVEN, FINAL };
 
 _Static_assert(AXES <= (int)MOTUS_MAX_AXES, "see tests/conformance/decoders/pairwise.h");
 
-typedef struct Axis {
-    const char *name;
-    int n;
-    struct {
-        const char *name;
-        int number;
-    } value[MOTUS_MAX_VALUES];
-} Axis;
-
 // Visible sizes, from the picture's middle. 0: all of it; negative: so much less.
 static const int crop_size[4][2] = {{0, 0}, {16, 16}, {-2, -6}, {50, 34}};
 
-static const Axis axes[AXES] = {
-    {"qp", 5, {{"0", 0}, {"12", 12}, {"28", 28}, {"40", 40}, {"51", 51}}},
-    {"preset", 4, {{"slow", 0}, {"medium", 1}, {"fast", 2}, {"faster", 3}}},
-    {"rate",
-     8,
-     {{"qp", RATE_QP},
-      {"crf", RATE_CRF},
-      {"crf+aq1", RATE_AQ1},
-      {"crf+aq2", RATE_AQ2},
-      {"bitrate", RATE_BITRATE},
-      {"vbv", RATE_VBV},
-      {"cbr", RATE_CBR},
-      {"two-passes", RATE_TWO_PASSES}}},
-    {"lookahead", 3, {{"40", 40}, {"3", 3}, {"0", 0}}},
-    {"keyint", 3, {{"1", 1}, {"3", 3}, {"250", 250}}},
-    {"deblock", 2, {{"on", 1}, {"off", 0}}},
-    {"subpel",
-     3,
-     {{"quarter", MOTUS_SUBPEL_QUARTER}, {"half", MOTUS_SUBPEL_HALF}, {"full", MOTUS_SUBPEL_FULL}}},
-    {"range", 4, {{"preset's", 0}, {"8", 8}, {"16", 16}, {"32", 32}}},
-    {"partitions", 3, {{"all", 0x7F}, {"16x16", 0x01}, {"+8x8", 0x0F}}},
-    {"slices", 3, {{"1", 1}, {"3", 3}, {"999", 999}}},
-    {"crop", 4, {{"whole", 0}, {"16x16", 1}, {"-2x-6", 2}, {"50x34", 3}}},
-    {"maps", 2, {{"none", 0}, {"wild", 1}}},
-    {"vectors", 3, {{"searched", SEARCHED}, {"given", GIVEN}, {"final", FINAL}}},
-    {"frames", 2, {{"host", 0}, {"device", 1}}},
-    {"output", 2, {{"all", 0}, {"stream", 1}}},
-    {"aud", 2, {{"off", 0}, {"on", 1}}},
+static const GridAxis axes[AXES] = {
+    [QP] = {"qp", "0 12 28 40 51"},
+    [PRESET] = {"preset", "slow=0 medium=1 fast=2 faster=3"},
+    [RATE] = {"rate", "qp=0 crf=1 crf+aq1=2 crf+aq2=3 bitrate=4 vbv=5 cbr=6 two-passes=7"},
+    [AHEAD] = {"lookahead", "40 3 0"},
+    [KEYINT] = {"keyint", "1 3 250"},
+    [DEBLOCK] = {"deblock", "on=1 off=0"},
+    [SUBPEL] = {"subpel", "quarter=2 half=1 full=0"},
+    [RANGE] = {"range", "preset's=0 8 16 32"},
+    [PARTS] = {"partitions", "all=0x7F 16x16=0x01 +8x8=0x0F"},
+    [SLICES] = {"slices", "1 3 999"},
+    [CROP] = {"crop", "whole=0 16x16=1 -2x-6=2 50x34=3"},
+    [MAPS] = {"maps", "none=0 mixed=1"},
+    [VECTORS] = {"vectors", "searched=0 given=1 final=2"},
+    [FRAMES] = {"frames", "host=0 device=1"},
+    [OUTPUT] = {"output", "all=0 stream=1"},
+    [AUD] = {"aud", "off=0 on=1"},
 };
 
-static int value(const int *row, int axis) { return axes[axis].value[row[axis]].number; }
+_Static_assert(RATE_TWO_PASSES == 7 && FINAL == 2 && MOTUS_SUBPEL_QUARTER == 2 &&
+                   MOTUS_PRESET_FASTER == 3 && MOTUS_MAPS_MIXED == 1,
+               "values of the axes");
+
+static int value(const int *row, int axis) { return grid_value(&axes[axis], row[axis], NULL); }
 
 static void *must(void *p) {
     if (!p) abort();
@@ -276,7 +245,7 @@ static int differ(const GridCoded *want, const GridCoded *got, char *failure, si
 
 void grid_print_failure(const GridCase *c, int gop_coders, const char *failure) {
     printf("FAILURE %s", c->sequence->name);
-    for (int a = 0; a < AXES; a++) printf(" %s=%s", axes[a].name, axes[a].value[c->row[a]].name);
+    grid_print_row(axes, AXES, c->row);
     printf(" gop-coders=%d: %s\n", gop_coders, failure);
     fflush(stdout);
 }
@@ -314,18 +283,14 @@ unsigned grid_case_on_the_device(GridCase *c) {
 }
 
 int grid_settings(int *values) {
-    for (int a = 0; a < AXES; a++) values[a] = axes[a].n;
+    grid_counts(axes, AXES, values);
     return AXES;
 }
 
 void grid_case_open(GridCase *c, const GridSequence *sequence, const int *row, long budget,
                     int whole) {
-    const int *size = crop_size[whole ? 0 : value(row, CROP)];
     *c = (GridCase){.sequence = sequence, .row = row};
-    for (int i = 0; i < sequence->n; i++) c->frame[i] = motus_middle_of(sequence->frame[i], size);
-    const long n = budget / ((long)c->frame[0]->width * c->frame[0]->height);
-    c->n = n < LEAST_FRAMES ? LEAST_FRAMES : n < GRID_FRAMES ? (int)n : GRID_FRAMES;
-    if (c->n > sequence->n) c->n = sequence->n;
+    c->n = grid_sequence_crop(c->frame, sequence, crop_size[whole ? 0 : value(row, CROP)], budget);
 }
 
 void grid_case_close(GridCase *c) {

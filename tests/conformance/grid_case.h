@@ -5,14 +5,7 @@
 #define TESTS_GRID_CASE_H
 
 #include "motus/encoder.h"
-
-enum { GRID_FRAMES = 12 }; // of a sequence at most
-
-typedef struct GridSequence {
-    const char *name;
-    MotusFrame *frame[GRID_FRAMES];
-    int n;
-} GridSequence;
+#include "tests/conformance/grid.h"
 
 // Results of an encode. sum: Adler-32 of each reconstruction; 0: there was none.
 typedef struct GridCoded {
