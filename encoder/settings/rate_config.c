@@ -124,7 +124,8 @@ static int64_t vbv_value(const MotusEncoderConfig *c, int64_t value, int unit) {
 }
 
 static MotusRateSettings control_of(const MotusEncoderConfig *c, int has_mb_tree, int n_mb) {
-    const int slices = motus_max(1, c->slices), messages = (c->hrd ? 160 : 0) + (c->aud ? 48 : 0);
+    const int slices = motus_clip(1, motus_mbs(c->height), c->slices),
+              messages = (c->hrd ? 160 : 0) + (c->aud ? 48 : 0);
     return (MotusRateSettings){
         .kind = c->rate,
         .fps = c->time_base.num ? (MotusRational){c->time_base.den, c->time_base.num} : c->fps,
