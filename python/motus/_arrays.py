@@ -171,6 +171,9 @@ def extremes(array: Any) -> tuple[float, float] | None:
     return float(array.min()), float(array.max())
 
 
+_LIBRARIES = {"cupy": "cupy", "jax": "jax.numpy", "jaxlib": "jax.numpy"}
+
+
 def pad_edge(array: Any, axis: int) -> Any:
     """Repeats the last row or column."""
     last = (slice(None),) * axis + (slice(-1, None),)
@@ -179,7 +182,7 @@ def pad_edge(array: Any, axis: int) -> Any:
     if _is_torch(array):
         return sys.modules["torch"].cat([array, array[last]], axis)
     name = type(array).__module__.split(".", maxsplit=1)[0]
-    library = sys.modules.get("cupy" if name == "cupy" else "jax.numpy")
+    library = sys.modules.get(_LIBRARIES.get(name, ""))
     if library is None:
         raise TypeError(f"pad=True for {type(array).__name__} in device memory; crop=True copies "
                         "nothing")

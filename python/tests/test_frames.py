@@ -7,6 +7,8 @@ import pytest
 from conftest import H, T, W, clip
 
 import motus
+from motus._encode import each_frame
+from motus._frames import Frames, picture_of
 
 
 def h264(frames, **settings):
@@ -63,29 +65,66 @@ def test_floats_at_any_address(units):
     assert h264(data.view(np.float32).reshape(units.shape)) == h264(units)
 
 
+class There:
+    """An array that claims to be on a device, and computes as CuPy's do."""
+
+    def __init__(self, array):
+        self.array, self.shape, self.dtype = array, array.shape, array.dtype
+        self.asked = 0
+        self.__cuda_array_interface__ = {
+            "version": 3, "shape": array.shape, "typestr": array.dtype.str,
+            "strides": array.strides, "data": (array.ctypes.data, False)}
+
+    def __getitem__(self, i):
+        return There(self.array[i])
+
+    def min(self):
+        self.asked += 1
+        return self.array.min()
+
+    def max(self):
+        return self.array.max()
+
+    def astype(self, dtype):
+        return There(self.array.astype(dtype))
+
+    def __sub__(self, low):
+        return There(self.array - np.float32(low))
+
+    def __truediv__(self, width):
+        return There(self.array / np.float32(width))
+
+
 def test_on_a_device_the_first_frame_is_looked_at(units):
-    """Of arrays whose library computes; here one that claims to be on a device."""
-    from motus._frames import Frames, picture_of
-
-    class There(np.ndarray):
-        __dlpack_device__ = None
-
-        @property
-        def __cuda_array_interface__(self):
-            return {"version": 3, "shape": self.shape, "typestr": self.dtype.str,
-                    "strides": self.strides, "data": (self.ctypes.data, False)}
-
-    from motus import _arrays
-    there = (units * 2 - 1).view(There)
-    view = _arrays._cuda_array(there)
-    assert view.device == -1
     frames = Frames()
-    with pytest.warns(UserWarning, match="value_range"):
-        frames.check(view, 2, there)
-    assert picture_of(units[0], frames).is_rgb
+    each = list(each_frame(There(units * 2 - 1), frames))
+    assert len(each) == T and isinstance(each[0], There)
+    with pytest.warns(UserWarning, match=r"of -1 to 1 in frame 0.*value_range=\(-1, 1\)"):
+        for t, frame in enumerate(each):
+            picture = picture_of(frame, frames)
+            assert (picture.device, picture.size) == (-1, (W, H))
+            assert picture.views[0].address == each[1].address + (t - 1) * units[0].nbytes
+    assert each[0].asked == 1
     later = Frames()
-    later.check(_arrays._cuda_array(units.view(There)), 2, units)
-    later.check(view, 2, there)  # the second frame: no warning
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for frame in (units, units * 2 - 1):  # not looked at again
+            picture_of(There(frame[0]), later)
+
+
+def test_a_range_on_a_device(units):
+    frames = Frames(value_range=(-1, 1))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        pictures = [picture_of(frame, frames) for frame in
+                    each_frame(There(units * 2 - 1), frames)]
+    for t, picture in enumerate(pictures):
+        array = picture.views[0].owner.array
+        assert picture.device == -1 and np.allclose(array, units[t], atol=1e-6)
+    with pytest.raises(TypeError, match="crop=True copies nothing"):
+        picture_of(There(units[0, :33]), Frames(odd="pad"))
+    cropped = picture_of(There(units[0, :33]), Frames(odd="crop"))
+    assert cropped.size == (W, 32)
 
 
 @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
