@@ -20,7 +20,7 @@ _CHANNELS = (1, 3, 4)
 
 @dataclass
 class Frames:
-    """How frames become pictures."""
+    """Rules for making pictures of frames."""
     layout: str = "auto"
     value_range: tuple[float, float] = (0.0, 1.0)  # of floats: black and white
     odd: str | None = None  # "pad", "crop"; None: odd sizes are refused later

@@ -342,7 +342,7 @@ foreign_words() {
         "$motus" encode in.y4m -o t.264 --frames 3 --preset "$theirs" 2>err
         ok "$theirs: in one line" \
             [ "$(grep '^motus: ' err | cut -d, -f1)" \
-            = "motus: note: --preset "$theirs": taken as $ours" ]
+            = "motus: note: --preset $theirs: taken as $ours" ]
         encode in.y4m -o t2.264 --frames 3 --preset "$ours"
         ok "$theirs is $ours" cmp -s t.264 t2.264
     done
