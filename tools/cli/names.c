@@ -72,6 +72,7 @@ static int any_of(const char *pattern, const FileSearch *search) {
 static int names(const char *list, const char *name, size_t length, const FileSearch *search) {
     char path[PATH_MAX];
     const char *slash = strrchr(list, '/');
+    if (!length) return 0;
     if (length > 5 && !strncmp(name, "file:", 5)) name += 5, length -= 5;
     int folder = slash && *name != '/' ? (int)(slash + 1 - list) : 0;
     int size = snprintf(path, sizeof path, "%.*s%.*s", folder, list, (int)length, name);

@@ -86,12 +86,69 @@ static int parse_progress(const MotusOption *option, const char *text, char *cau
     return motus_option_name(option, text, names, 3, cause, size);
 }
 
-static int parse(MotusEncodeOptions *o, int argc, char **argv) {
+enum { FILE_ROWS = 40 }; // most of them
+
+// Writes the rows about files, filters and the machine; zeros follow them.
+static void add_file_rows(MotusEncodeOptions *o, MotusOption *to) {
     MotusEncoderConfig *c = &o->config;
     MotusFilterList *filters = &o->filters;
+    const MotusOption rows[] = {
+        MOTUS_INT("frames", 'n', &o->frames, 1, INT_MAX, "encode at most N frames"),
+        {"seek", 0, &o->from, motus_option_position, 0, 0, "N|TIME",
+         "skip the first N frames, or those before a time: 00:01:30, 90s"},
+        {"duration", 0, &o->duration, motus_option_duration, 0, 0, "TIME",
+         "encode so much: 00:00:20, 20 (seconds), 500ms"},
+        MOTUS_TEXT("recon", 0, &o->outputs.recon, "FILE.y4m", "write the reconstruction"),
+        MOTUS_TEXT("stats", 0, &o->outputs.stats, "FILE.json",
+                   "write figures, in all and per frame"),
+        MOTUS_TEXT("mvs", 0, &o->outputs.mvs, "FILE", "write the coded vectors, .csv or .npy"),
+        MOTUS_TEXT("mvs-in", 0, &o->mvs_in, "FIELD",
+                   "external vectors instead of a search, .csv or .npy (see above)"),
+        MOTUS_FLAG("mvs-final", &o->mvs_final, "do not refine these vectors"),
+        MOTUS_TEXT("field", 0, &o->outputs.field, "FILE", "write the searched field, for --mvs-in"),
+        {"equalize", 0, filters, motus_option_equalize, 0, 0, "[=SETTINGS]",
+         "first spread the histogram (see motus filter --help)"},
+        {"denoise", 0, filters, motus_option_denoise, 0, 0, "STRENGTH",
+         "first remove noise by wavelet thresholds"},
+        {"key", 0, filters, motus_option_key, 0, 0, "COLOUR",
+         "first replace this colour by the background"},
+        MOTUS_TEXT("background", 0, &filters->background, "FILE", "background for --key"),
+        MOTUS_FLAG("loop", &filters->loop, "restart the background when it ends"),
+        MOTUS_FLAG("scale", &filters->scale, "scale the background to the input's size"),
+        MOTUS_OPTION_SIZE(o->size),
+        {"fps", 'r', &o->fps, motus_option_rate, 0, 0, "N[/D]",
+         "rate of headerless input, or a constant one instead of the input's times"},
+        MOTUS_OPTION_THREADS(&c->threads, "threads, 0 = all cores (0); same stream for any number"),
+        MOTUS_OPTION_BACKEND(&c->backend),
+        MOTUS_INT("gop-coders", 0, &c->gop_coders, 0, MOTUS_MAX_GOP_CODERS,
+                  "GOPs coded in parallel; 0 = as memory allows (0); same stream"),
+        {"device", 0, &c->device, motus_option_device, 0, 255, "N", "CUDA device (the first)"},
+        {"devices", 0, &o->devices, motus_option_devices, 0, 0, "LIST",
+         "CUDA devices that share the GOPs: all, or as in 0,2,3; same stream"},
+        {"format", 0, &o->format, parse_format, 0, 0, "NAME",
+         "h264, mp4, mov, mkv or ts (by the output's name)"},
+        MOTUS_FLAG("fragment", &o->fragment,
+                   ".mp4 and .mov in fragments, which play up to the last second at any time"),
+        MOTUS_FLAG("no-audio", &o->no_audio, "leave out the input's audio"),
+        {"deinterlace", 0, &o->deinterlace, motus_option_deinterlace, 0, 0, "WHEN",
+         "auto, off or on (auto: pictures marked as interlaced)"},
+        MOTUS_FLAG("strict", &o->strict,
+                   "exit with 1 if the input is cut or damaged, or anything of it is lost"),
+        MOTUS_FLAG("quiet", &o->quiet, "no live line, no notes and no summary; losses are told"),
+        {"log-level", 0, &o->log_level, parse_log_level, 0, 0, "NAME",
+         "error, warning (as --quiet) or info (info)"},
+        {"progress", 0, &o->progress, parse_progress, 0, 0, "NAME",
+         "auto, json or none (auto: a live line on a terminal)"},
+    };
+    _Static_assert(sizeof rows / sizeof *rows <= FILE_ROWS, "rows");
+    memcpy(to, rows, sizeof rows);
+}
+
+static int parse(MotusEncodeOptions *o, int argc, char **argv) {
+    MotusEncoderConfig *c = &o->config;
     MotusRateOptions *r = &o->rate;
-    const char *input = NULL;
-    const MotusOption options[] = {
+    const char *input = NULL, *operands[2];
+    const MotusOption coding[] = {
         MOTUS_TEXT("output", 'o', &o->outputs.stream, "FILE", "output file (beside the input)"),
         MOTUS_OPTION_INPUT(&input),
         MOTUS_OPTIONS_OVERWRITE(&o->overwrite),
@@ -145,55 +202,11 @@ static int parse(MotusEncodeOptions *o, int argc, char **argv) {
          "only 4x4 transforms in the High profile, too"},
         {"bframes", 0, &o->bframes, parse_bframes, 0, 0, "N", "0: motus codes no B pictures"},
         MOTUS_FLAG("aud", &c->aud, "begin each picture with an access unit delimiter"),
-        MOTUS_INT("frames", 'n', &o->frames, 1, INT_MAX, "encode at most N frames"),
-        {"seek", 0, &o->from, motus_option_position, 0, 0, "N|TIME",
-         "skip the first N frames, or those before a time: 00:01:30, 90s"},
-        {"duration", 0, &o->duration, motus_option_duration, 0, 0, "TIME",
-         "encode so much: 00:00:20, 20 (seconds), 500ms"},
-        MOTUS_TEXT("recon", 0, &o->outputs.recon, "FILE.y4m", "write the reconstruction"),
-        MOTUS_TEXT("stats", 0, &o->outputs.stats, "FILE.json",
-                   "write figures, in all and per frame"),
-        MOTUS_TEXT("mvs", 0, &o->outputs.mvs, "FILE", "write the coded vectors, .csv or .npy"),
-        MOTUS_TEXT("mvs-in", 0, &o->mvs_in, "FIELD",
-                   "external vectors instead of a search, .csv or .npy (see above)"),
-        MOTUS_FLAG("mvs-final", &o->mvs_final, "do not refine these vectors"),
-        MOTUS_TEXT("field", 0, &o->outputs.field, "FILE", "write the searched field, for --mvs-in"),
-        {"equalize", 0, filters, motus_option_equalize, 0, 0, "[=SETTINGS]",
-         "first spread the histogram (see motus filter --help)"},
-        {"denoise", 0, filters, motus_option_denoise, 0, 0, "STRENGTH",
-         "first remove noise by wavelet thresholds"},
-        {"key", 0, filters, motus_option_key, 0, 0, "COLOUR",
-         "first replace this colour by the background"},
-        MOTUS_TEXT("background", 0, &filters->background, "FILE", "background for --key"),
-        MOTUS_FLAG("loop", &filters->loop, "restart the background when it ends"),
-        MOTUS_FLAG("scale", &filters->scale, "scale the background to the input's size"),
-        MOTUS_OPTION_SIZE(o->size),
-        {"fps", 'r', &o->fps, motus_option_rate, 0, 0, "N[/D]",
-         "rate of headerless input, or a constant one instead of the input's times"},
-        MOTUS_OPTION_THREADS(&c->threads, "threads, 0 = all cores (0); same stream for any number"),
-        MOTUS_OPTION_BACKEND(&c->backend),
-        MOTUS_INT("gop-coders", 0, &c->gop_coders, 0, MOTUS_MAX_GOP_CODERS,
-                  "GOPs coded in parallel; 0 = as memory allows (0); same stream"),
-        {"device", 0, &c->device, motus_option_device, 0, 255, "N", "CUDA device (the first)"},
-        {"devices", 0, &o->devices, motus_option_devices, 0, 0, "LIST",
-         "CUDA devices that share the GOPs: all, or as in 0,2,3; same stream"},
-        {"format", 0, &o->format, parse_format, 0, 0, "NAME",
-         "h264, mp4, mov, mkv or ts (by the output's name)"},
-        MOTUS_FLAG("fragment", &o->fragment,
-                   ".mp4 and .mov in fragments, which play up to the last second at any time"),
-        MOTUS_FLAG("no-audio", &o->no_audio, "leave out the input's audio"),
-        {"deinterlace", 0, &o->deinterlace, motus_option_deinterlace, 0, 0, "WHEN",
-         "auto, off or on (auto: pictures marked as interlaced)"},
-        MOTUS_FLAG("strict", &o->strict,
-                   "exit with 1 if the input is cut or damaged, or anything of it is lost"),
-        MOTUS_FLAG("quiet", &o->quiet, "no live line, no notes and no summary; losses are told"),
-        {"log-level", 0, &o->log_level, parse_log_level, 0, 0, "NAME",
-         "error, warning (as --quiet) or info (info)"},
-        {"progress", 0, &o->progress, parse_progress, 0, 0, "NAME",
-         "auto, json or none (auto: a live line on a terminal)"},
-        {0},
     };
-    const char *operands[2];
+    const size_t n = sizeof coding / sizeof *coding;
+    MotusOption options[sizeof coding / sizeof *coding + FILE_ROWS + 1] = {{0}};
+    memcpy(options, coding, sizeof coding);
+    add_file_rows(o, options + n);
     const MotusCommand command = {"encode", "INPUT [-o OUTPUT] [options]", about, options, operands,
                                   2};
     const int status = motus_options_parse_quietly(&command, argc, argv, o->note);
