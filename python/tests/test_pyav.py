@@ -70,6 +70,23 @@ def test_another_size(rgb):
     assert [(f.width, f.height) for f in pictures(packets)] == [(W, H)] * 3 + [(48, 32)] * 3
 
 
+@pytest.mark.parametrize("fragment", [None, 0.1])
+def test_any_frame_of_gops_of_two(rgb, tmp_path, fragment):
+    """As loaders of robots' data sets seek: one or two packets give the frame."""
+    path = tmp_path / "x.mp4"
+    motus.encode(rgb, path, fps=25, keyint=2, crf=20, fragment=fragment, backend="cpu")
+    with av.open(str(path)) as container:
+        stream = container.streams.video[0]
+        want = [frame.to_ndarray(format="rgb24") for frame in container.decode(stream)]
+        for t in reversed(range(T)):
+            container.seek(round(Fraction(t, 25) / stream.time_base), stream=stream)
+            frame = next(f for f in container.decode(stream) if f.time > (t - 0.5) / 25)
+            assert np.array_equal(frame.to_ndarray(format="rgb24"), want[t])
+            container.seek(round(Fraction(t, 25) / stream.time_base), stream=stream)
+            first = next(container.demux(stream))
+            assert round(first.pts * stream.time_base * 25) == t // 2 * 2
+
+
 @pytest.mark.parametrize("ending", ["mp4", "mkv", "ts"])
 def test_a_container(ffmpeg, tmp_path, rgb, ending):
     path = tmp_path / f"x.{ending}"
