@@ -99,7 +99,7 @@ static inline MotusIntraPart motus_code_intra_chroma(const MotusIntraMb *in, Mot
     MotusIntraPart part = {0, 0, 0, 0, 0};
     motus_intra_chroma_mode(in, s, trial);
     part.bits = motus_code_chroma(&s->residual, trial, &in->src, &in->neighbours, &in->qp->chroma,
-                                  in->levels, MOTUS_DEADZONE_INTRA);
+                                  in->levels, NULL, MOTUS_DEADZONE_INTRA);
     part.ssd = motus_ssd_chroma(&in->src, trial->chroma);
     part.cbp = trial->mb.cbp & 0x30;
     return part;
@@ -113,7 +113,7 @@ static inline MotusIntraPart motus_code_intra16x16(const MotusIntraMb *in, Motus
     memcpy(trial->luma, s->pred[mode], sizeof trial->luma);
     trial->mb.intra16x16_pred_mode = (uint8_t)mode;
     part.bits = motus_code_intra16x16_luma(&s->residual, trial, &in->src, &in->neighbours,
-                                           &in->qp->luma, in->levels);
+                                           &in->qp->luma, in->levels, NULL);
     part.ssd = motus_ssd_luma(&in->src, trial->luma);
     part.cbp = trial->mb.cbp & 0xF;
     return part;

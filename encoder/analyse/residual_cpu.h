@@ -4,31 +4,59 @@
 #define ENCODER_ANALYSE_RESIDUAL_CPU_H
 
 #include "dct/dct_cpu.h"
+#include "encoder/analyse/levels_cabac_cpu.h"
 #include "encoder/analyse/levels_cpu.h"
 #include "encoder/analyse/trial_core.h"
 
-// Chooses the levels of blocks [from, to) of one component.
+// Returns the context of coded_block_flag of block blk, in its category, as far as it is known from
+// counts of live coefficients.
+static inline int motus_flag_context_at(const MotusResidual *r, const MotusTrial *trial,
+                                        const MotusNeighbours *neighbours, int blk) {
+    const MotusMb *a = neighbours->a, *b = neighbours->b;
+    const int missing = motus_mb_is_intra(&trial->mb);
+    const int side = blk < 16 ? 4 : 2, x = blk & (side - 1), y = (blk & (side * side - 1)) / side;
+    const int left = x   ? r->count[blk - 1] != 0
+                     : a ? a->total_coeff[blk + side - 1] != 0
+                         : missing,
+              above = y   ? r->count[blk - side] != 0
+                      : b ? b->total_coeff[blk + side * (side - 1)] != 0
+                          : missing;
+    return left + 2 * above;
+}
+
+// Chooses the levels of blocks [from, to) of one component. costs: of CABAC, and bits are 1/256
+// ones then; NULL: CAVLC.
 static inline void motus_residual_levels(MotusResidual *r, MotusTrial *trial, int from, int to,
                                          int first, const MotusNeighbours *neighbours,
-                                         const MotusQuant *q, const MotusLevelChoice *choice) {
+                                         const MotusQuant *q, const MotusLevelChoice *choice,
+                                         const MotusCabacCosts *costs) {
     for (int blk = from; blk < to; blk++) {
-        const int nc = motus_cavlc_nc_at(r->count, neighbours, blk);
-        r->levels[blk] = motus_choose_levels(motus_coef_block(&trial->coef, blk), r->coef[blk],
-                                             r->live[blk], first, nc, q, choice);
+        int16_t *level = motus_coef_block(&trial->coef, blk);
+        if (costs)
+            r->levels[blk] = motus_choose_levels_cabac(
+                level, r->coef[blk], r->live[blk],
+                blk >= 16 ? 4
+                : first   ? 1
+                          : 2,
+                motus_flag_context_at(r, trial, neighbours, blk), q, costs, choice->method);
+        else
+            r->levels[blk] =
+                motus_choose_levels(level, r->coef[blk], r->live[blk], first,
+                                    motus_cavlc_nc_at(r->count, neighbours, blk), q, choice);
         trial->mb.total_coeff[blk] = (uint8_t)r->levels[blk].n;
     }
 }
 
-// True if the levels of n <= 16 blocks together are worth their bits.
+// True if the levels of n <= 16 blocks together are worth their bits, each 1 / unit.
 static inline int motus_levels_pay(const MotusLevels *levels, int n, const MotusQuant *q,
-                                   uint32_t *bits) {
+                                   uint32_t unit, uint32_t *bits) {
     int32_t gain = 0;
     *bits = 0;
     for (int i = 0; i < n; i++) {
         gain += levels[i].gain;
         *bits += levels[i].bits;
     }
-    return gain > (int32_t)(*bits * q->rate);
+    return gain > (int64_t)((uint64_t)*bits * q->rate / unit);
 }
 
 // Codes luma of an inter MB. Drops each 8x8 block whose levels are not worth their bits. Returns
@@ -36,16 +64,18 @@ static inline int motus_levels_pay(const MotusLevels *levels, int n, const Motus
 static inline uint32_t motus_code_inter_luma(MotusResidual *r, MotusTrial *trial,
                                              const MotusMbSource *src,
                                              const MotusNeighbours *neighbours, const MotusQuant *q,
-                                             const MotusLevelChoice *choice) {
+                                             const MotusLevelChoice *choice,
+                                             const MotusCabacCosts *costs) {
+    const uint32_t unit = costs ? MOTUS_BIT : 1;
     uint32_t bits = 0;
     motus_residual_luma_forward(r, src, trial, q);
-    motus_residual_levels(r, trial, 0, 16, 0, neighbours, q, choice);
+    motus_residual_levels(r, trial, 0, 16, 0, neighbours, q, choice, costs);
     for (int q8 = 0; q8 < 4; q8++) {
         MotusLevels four[4];
         uint32_t sum;
         const int at = q8 / 2 * 8 + q8 % 2 * 2;
         for (int i = 0; i < 4; i++) four[i] = r->levels[at + i / 2 * 4 + i % 2];
-        if (motus_levels_pay(four, 4, q, &sum)) {
+        if (motus_levels_pay(four, 4, q, unit, &sum)) {
             trial->mb.cbp |= (uint8_t)(1u << q8);
             bits += sum;
         } else {
@@ -53,19 +83,21 @@ static inline uint32_t motus_code_inter_luma(MotusResidual *r, MotusTrial *trial
         }
     }
     if (bits) motus_residual_add(r, trial, 0, 16, 0, q->qp);
-    return bits;
+    return (bits + unit / 2) / unit;
 }
 
 // Codes both chroma planes and sets chroma's bits of cbp. Returns the bits.
 static inline uint32_t motus_code_chroma(MotusResidual *r, MotusTrial *trial,
                                          const MotusMbSource *src,
                                          const MotusNeighbours *neighbours, const MotusQuant *q,
-                                         const MotusLevelChoice *choice, int deadzone) {
+                                         const MotusLevelChoice *choice,
+                                         const MotusCabacCosts *costs, int deadzone) {
+    const uint32_t unit = costs ? MOTUS_BIT : 1;
     uint32_t bits, dc_found = 0;
     motus_residual_chroma_forward(r, src, trial, q);
     for (int c = 0; c < 2; c++) motus_code_chroma_dc(r, trial, c, deadzone, q->qp);
-    motus_residual_levels(r, trial, 16, 24, 1, neighbours, q, choice);
-    const int ac = motus_levels_pay(r->levels + 16, 8, q, &bits);
+    motus_residual_levels(r, trial, 16, 24, 1, neighbours, q, choice, costs);
+    const int ac = motus_levels_pay(r->levels + 16, 8, q, unit, &bits);
     for (int i = 0; i < 8; i++) dc_found |= (uint16_t)trial->coef.chroma_dc[i / 4][i % 4];
     if (!ac) {
         bits = 0;
@@ -73,6 +105,7 @@ static inline uint32_t motus_code_chroma(MotusResidual *r, MotusTrial *trial,
     }
     trial->mb.cbp |= (uint8_t)(ac ? 32 : dc_found ? 16 : 0);
     if (!ac && !dc_found) return 0;
+    bits = (bits + unit / 2) / unit;
     for (int c = 0; c < 2; c++)
         bits += (uint32_t)motus_cavlc_chroma_dc_bits(trial->coef.chroma_dc[c]);
     motus_residual_add(r, trial, 16, 24, 1, q->qp);
@@ -81,16 +114,16 @@ static inline uint32_t motus_code_chroma(MotusResidual *r, MotusTrial *trial,
 
 // Codes luma of an Intra16x16 MB, the AC of all blocks or of none, and sets luma's bits of cbp.
 // Returns the bits.
-static inline uint32_t motus_code_intra16x16_luma(MotusResidual *r, MotusTrial *trial,
-                                                  const MotusMbSource *src,
-                                                  const MotusNeighbours *neighbours,
-                                                  const MotusQuant *q,
-                                                  const MotusLevelChoice *choice) {
+static inline uint32_t
+motus_code_intra16x16_luma(MotusResidual *r, MotusTrial *trial, const MotusMbSource *src,
+                           const MotusNeighbours *neighbours, const MotusQuant *q,
+                           const MotusLevelChoice *choice, const MotusCabacCosts *costs) {
+    const uint32_t unit = costs ? MOTUS_BIT : 1;
     uint32_t ac_bits;
     int16_t level[16];
     motus_residual_luma_forward(r, src, trial, q);
-    motus_residual_levels(r, trial, 0, 16, 1, neighbours, q, choice);
-    const int ac = motus_levels_pay(r->levels, 16, q, &ac_bits);
+    motus_residual_levels(r, trial, 0, 16, 1, neighbours, q, choice, costs);
+    const int ac = motus_levels_pay(r->levels, 16, q, unit, &ac_bits);
     for (int blk = 0; blk < 16; blk++) r->dc[blk] = r->coef[blk][0];
     motus_luma_dc_code(level, r->dc, q->qp, MOTUS_DEADZONE_INTRA);
     for (int i = 0; i < 16; i++) {
@@ -105,7 +138,7 @@ static inline uint32_t motus_code_intra16x16_luma(MotusResidual *r, MotusTrial *
         motus_cavlc_shape(trial->coef.luma_dc, 16), trial->coef.luma_dc, -1, 0, 16,
         motus_cavlc_token_class(motus_cavlc_nc(left, above)), choice->zero_runs);
     motus_residual_add(r, trial, 0, 16, 1, q->qp);
-    return dc_bits + (ac ? ac_bits : 0);
+    return dc_bits + (ac ? (ac_bits + unit / 2) / unit : 0);
 }
 
 #endif

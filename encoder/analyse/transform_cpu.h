@@ -5,7 +5,7 @@
 #define ENCODER_ANALYSE_TRANSFORM_CPU_H
 
 #include "encoder/analyse/inter_core.h"
-#include "encoder/analyse/levels8_cpu.h"
+#include "encoder/analyse/levels_cabac_cpu.h"
 #include "encoder/analyse/residual_cpu.h"
 
 // What the choice goes by.
@@ -17,19 +17,8 @@ typedef struct MotusTransformChoice {
 typedef struct MotusTransformScratch {
     uint8_t pred[256];
     uint8_t rec[256]; // of the 8x8 transform
-    MotusLevels8 levels[4];
+    MotusBlockLevels levels[4];
 } MotusTransformScratch;
-
-// Returns the bits of an MB's luma levels.
-static inline uint32_t motus_luma_symbol_bits(const MotusInterMb *in, const MotusTrial *trial,
-                                              const MotusCabacCosts *costs) {
-    const MotusCabacMb m = {
-        .mb = &trial->mb, .coef = &trial->coef, .neighbours = in->neighbours, .p_slice = 1};
-    MotusSymbols s = {.cost = costs->bin};
-    for (int blk = 0; blk < 16; blk++)
-        if (trial->mb.cbp >> (blk / 4) & 1) motus_put_block_symbols(&s, &m, MOTUS_UNIT_LUMA + blk);
-    return (s.bits + MOTUS_BIT / 2) / MOTUS_BIT;
-}
 
 static inline void motus_store_levels8(MotusMbCoef *coef, int q, const int16_t level[64]) {
     for (int k = 0; k < 4; k++)
@@ -43,11 +32,11 @@ static inline int motus_code_block8(const MotusInterMb *in, const MotusLevelChoi
     const MotusQuant8 *quant = &transform->quant8[in->qp->luma.qp];
     const int x = 8 * (q & 1), y = 8 * (q >> 1);
     const uint8_t *src = in->src.plane[0] + y * in->src.stride[0] + x;
-    MotusLevels8 *b = &s->levels[q];
+    MotusBlockLevels *b = &s->levels[q];
     int coef[64];
     motus_forward8x8(coef, src, in->src.stride[0], s->pred + 16 * y + x, 16);
     motus_choose_levels8(b, coef, quant, transform->costs, choice->method);
-    if (b->gain <= (int64_t)((uint64_t)b->bits * quant->rate / MOTUS_BIT)) return 0;
+    if (!motus_block_pays(b, 0)) return 0;
     for (int i = 0; i < 64; i++) {
         const int at = motus_zigzag8_at(i);
         coef[at] = motus_dequant8(
@@ -62,13 +51,13 @@ static inline int motus_code_block8(const MotusInterMb *in, const MotusLevelChoi
 static inline uint32_t motus_choose_transform(const MotusInterMb *in,
                                               const MotusLevelChoice *choice,
                                               const MotusTransformChoice *transform,
-                                              MotusTransformScratch *s, MotusTrial *trial) {
+                                              MotusTransformScratch *s, MotusTrial *trial,
+                                              uint32_t bits4) {
     MotusMb *mb = &trial->mb;
-    const uint32_t lambda = in->qp->lambda_ssd_q8,
-                   bits4 = motus_luma_symbol_bits(in, trial, transform->costs);
+    const uint32_t lambda = in->qp->lambda_ssd_q8;
     uint32_t bits = 0;
     int cbp = 0;
-    if (motus_has_small_partition(mb)) return bits4;
+    if (!transform->quant8 || motus_has_small_partition(mb)) return bits4;
     memcpy(s->rec, s->pred, sizeof s->rec);
     for (int q = 0; q < 4; q++)
         if (motus_code_block8(in, choice, transform, s, q)) {

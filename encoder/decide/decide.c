@@ -228,7 +228,7 @@ static void visit_p(const InterPass *pass, int x, int y, int now) {
     const MotusTransformChoice transform = {pass->coding->quant8, pass->coding->costs};
     const MotusTrial *best =
         motus_decide_inter(&in, &pic->candidates[i], &pass->coding->effort, &pass->levels,
-                           transform.quant8 ? &transform : NULL, &scratch, &pic->satd[i]);
+                           transform.costs ? &transform : NULL, &scratch, &pic->satd[i]);
     pic->inter_cost[i] = best->cost;
     pic->mbs.coef[i] = best->coef;
     store_samples(best, pic->rec, x, y);
