@@ -94,26 +94,28 @@ static inline uint32_t motus_intra16x16_estimate(const MotusIntraMb *in, MotusIn
     return s->cost[*mode];
 }
 
-static inline MotusIntraPart motus_code_intra_chroma(const MotusIntraMb *in, MotusIntraScratch *s,
-                                                     MotusTrial *trial) {
+static inline MotusIntraPart motus_code_intra_chroma(const MotusIntraMb *in,
+                                                     const MotusCabacCosts *costs,
+                                                     MotusIntraScratch *s, MotusTrial *trial) {
     MotusIntraPart part = {0, 0, 0, 0, 0};
     motus_intra_chroma_mode(in, s, trial);
     part.bits = motus_code_chroma(&s->residual, trial, &in->src, &in->neighbours, &in->qp->chroma,
-                                  in->levels, NULL, MOTUS_DEADZONE_INTRA);
+                                  in->levels, costs, MOTUS_DEADZONE_INTRA);
     part.ssd = motus_ssd_chroma(&in->src, trial->chroma);
     part.cbp = trial->mb.cbp & 0x30;
     return part;
 }
 
-static inline MotusIntraPart motus_code_intra16x16(const MotusIntraMb *in, MotusIntraScratch *s,
-                                                   MotusTrial *trial) {
+static inline MotusIntraPart motus_code_intra16x16(const MotusIntraMb *in,
+                                                   const MotusCabacCosts *costs,
+                                                   MotusIntraScratch *s, MotusTrial *trial) {
     MotusIntraPart part = {0, 0, 0, 0, 0};
     int mode;
     motus_intra16x16_estimate(in, s, &mode);
     memcpy(trial->luma, s->pred[mode], sizeof trial->luma);
     trial->mb.intra16x16_pred_mode = (uint8_t)mode;
     part.bits = motus_code_intra16x16_luma(&s->residual, trial, &in->src, &in->neighbours,
-                                           &in->qp->luma, in->levels, NULL);
+                                           &in->qp->luma, in->levels, costs);
     part.ssd = motus_ssd_luma(&in->src, trial->luma);
     part.cbp = trial->mb.cbp & 0xF;
     return part;
@@ -136,16 +138,22 @@ static inline void motus_canvas_load(const MotusIntraMb *in, uint8_t *canvas) {
             canvas[MOTUS_CANVAS_ORIGIN + y * MOTUS_CANVAS_STRIDE - 1] = at[y * stride - 1];
 }
 
-// Bits of prev_intra4x4_pred_mode_flag and rem_intra4x4_pred_mode.
-static inline uint32_t motus_i4_mode_bits(int mode, int predicted) {
-    return mode == predicted ? 1 : 4;
+// Bits of prev_intra4x4_pred_mode_flag and rem_intra4x4_pred_mode, in the unit of the costs.
+static inline uint32_t motus_i4_mode_bits(int mode, int predicted, const MotusCabacCosts *costs) {
+    if (!costs) return mode == predicted ? 1 : 4;
+    const uint16_t *flag = costs->bin[MOTUS_CTX_INTRA4x4_PREDICTED],
+                   *bin = costs->bin[MOTUS_CTX_INTRA4x4_MODE];
+    const int rest = mode - (mode > predicted);
+    return mode == predicted
+               ? flag[1]
+               : (uint32_t)flag[0] + bin[rest & 1] + bin[rest >> 1 & 1] + bin[rest >> 2];
 }
 
 // Predicts the block at `at` on the canvas by every allowed mode, into s->pred[0] + 16 * mode, and
 // lists the best ones by SATD + lambda * bits, at most i4_trials. Returns their number.
 static inline int motus_i4_list_modes(const MotusIntraMb *in, MotusIntraScratch *s, int blk,
                                       const uint8_t *src, const uint8_t *at, int predicted,
-                                      int list[MOTUS_I4_TRIALS]) {
+                                      const MotusCabacCosts *costs, int list[MOTUS_I4_TRIALS]) {
     int n = 0;
     MotusIntraEdge edge;
     MotusIntraLine line;
@@ -157,7 +165,8 @@ static inline int motus_i4_list_modes(const MotusIntraMb *in, MotusIntraScratch 
         if (!motus_intra4x4_allowed(mode, edge.has)) continue;
         motus_intra4x4(pred, 4, &edge, &line, mode);
         s->cost[mode] = motus_satd4x4(src, in->src.stride[0], pred, 4) +
-                        motus_mode_cost(in->qp, motus_i4_mode_bits(mode, predicted));
+                        motus_mode_cost(in->qp, motus_i4_mode_bits(mode, predicted, costs)) /
+                            motus_unit_of(costs);
     }
     for (; n < in->i4_trials; n++) {
         const int best = motus_least(s->cost, MOTUS_I4_MODES);
@@ -171,10 +180,12 @@ static inline int motus_i4_list_modes(const MotusIntraMb *in, MotusIntraScratch 
 // Codes luma block blk and adds to the part's cost, SSD and mode bits. Sets the block's mode,
 // levels and count, and its samples on the canvas and in trial->luma. Returns the bits of its
 // levels.
-static inline uint32_t motus_code_i4_block(const MotusIntraMb *in, MotusIntraScratch *s,
-                                           MotusTrial *trial, int blk, MotusIntraPart *part) {
+static inline uint32_t motus_code_i4_block(const MotusIntraMb *in, const MotusCabacCosts *costs,
+                                           MotusIntraScratch *s, MotusTrial *trial, int blk,
+                                           MotusIntraPart *part) {
     const int x = blk % 4 * 4, y = blk / 4 * 4,
               nc = motus_cavlc_nc_at(trial->mb.total_coeff, &in->neighbours, blk),
+              flag_context = motus_flag_context_at(trial->mb.total_coeff, &in->neighbours, 1, blk),
               predicted = motus_intra4x4_predicted_mode(&trial->mb, &in->neighbours, blk);
     const uint8_t *src = in->src.plane[0] + y * in->src.stride[0] + x;
     const MotusQuant *q = &in->qp->luma;
@@ -182,24 +193,27 @@ static inline uint32_t motus_code_i4_block(const MotusIntraMb *in, MotusIntraScr
     int list[MOTUS_I4_TRIALS];
     uint32_t ssd[MOTUS_I4_TRIALS];
     MotusLevels levels[MOTUS_I4_TRIALS];
-    const int n = motus_i4_list_modes(in, s, blk, src, at, predicted, list);
+    const int n = motus_i4_list_modes(in, s, blk, src, at, predicted, costs, list);
     for (int i = 0; i < n; i++) {
         int16_t coef[16];
         const uint8_t *pred = s->pred[0] + 16 * list[i];
         memcpy(s->block[i], pred, 16);
         motus_forward_block(coef, src, in->src.stride[0], pred, 4);
-        levels[i] =
-            motus_choose_levels(s->level[i], coef, motus_live_coefs(coef, q), 0, nc, q, in->levels);
+        const uint32_t live = motus_live_coefs(coef, q);
+        levels[i] = costs ? motus_choose_levels_cabac(s->level[i], coef, live, 2, flag_context, q,
+                                                      costs, in->levels->method)
+                          : motus_choose_levels(s->level[i], coef, live, 0, nc, q, in->levels);
         if (levels[i].n)
             motus_reconstruct_block(s->block[i], 4, s->level[i], levels[i].n, 0, 0, q->qp);
         ssd[i] = motus_ssd_block(src, in->src.stride[0], s->block[i], 4, 4, 4);
-        s->cost[i] = motus_rd_cost(ssd[i], levels[i].bits + motus_i4_mode_bits(list[i], predicted),
-                                   in->qp->lambda_ssd_q8);
+        s->cost[i] = motus_rd_cost_in(
+            motus_unit_of(costs), ssd[i],
+            levels[i].bits + motus_i4_mode_bits(list[i], predicted, costs), in->qp->lambda_ssd_q8);
     }
     const int best = motus_least(s->cost, n);
     part->cost += s->cost[best];
     part->ssd += ssd[best];
-    part->mode_bits += motus_i4_mode_bits(list[best], predicted);
+    part->mode_bits += motus_i4_mode_bits(list[best], predicted, costs);
     for (int i = 0; i < 4; i++) {
         memcpy(at + i * MOTUS_CANVAS_STRIDE, s->block[best] + 4 * i, 4);
         memcpy(trial->luma + (y + i) * MOTUS_LUMA_STRIDE + x, s->block[best] + 4 * i, 4);
@@ -211,34 +225,39 @@ static inline uint32_t motus_code_i4_block(const MotusIntraMb *in, MotusIntraScr
 }
 
 // Codes luma as Intra4x4. Stops as soon as the cost exceeds `limit`.
-static inline MotusIntraPart motus_code_intra4x4(const MotusIntraMb *in, MotusIntraScratch *s,
+static inline MotusIntraPart motus_code_intra4x4(const MotusIntraMb *in,
+                                                 const MotusCabacCosts *costs, MotusIntraScratch *s,
                                                  MotusTrial *trial, uint32_t limit) {
+    const uint32_t unit = motus_unit_of(costs);
     MotusIntraPart part = {0, 0, 0, 0, 0};
     motus_canvas_load(in, s->canvas);
     for (int q = 0; q < 4; q++) {
         uint32_t q_bits = 0, found = 0;
         for (int i = 4 * q; i < 4 * q + 4; i++) {
-            q_bits += motus_code_i4_block(in, s, trial, motus_blk_at(i), &part);
+            q_bits += motus_code_i4_block(in, costs, s, trial, motus_blk_at(i), &part);
             found |= trial->mb.total_coeff[motus_blk_at(i)];
         }
         if (found) part.cbp |= 1 << q, part.bits += q_bits;
         if (part.cost > limit) return part;
     }
+    part.bits = (part.bits + unit / 2) / unit;
+    part.mode_bits = (part.mode_bits + unit / 2) / unit;
     return part;
 }
 
 // ---- The MB -------------------------------------------------------------------------------------
 
-// Returns the cheapest intra coding of the MB, one of the two trials.
-static inline MotusTrial *motus_intra_search(const MotusIntraMb *in, MotusIntraScratch *s,
-                                             MotusTrial *first, MotusTrial *second) {
+// Returns the cheapest intra coding of the MB, one of the two trials. costs: NULL = CAVLC.
+static inline MotusTrial *motus_intra_search(const MotusIntraMb *in, const MotusCabacCosts *costs,
+                                             MotusIntraScratch *s, MotusTrial *first,
+                                             MotusTrial *second) {
     motus_intra_begin(in, first, second);
-    const MotusIntraPart chroma = motus_code_intra_chroma(in, s, first),
-                         i16 = motus_code_intra16x16(in, s, first);
+    const MotusIntraPart chroma = motus_code_intra_chroma(in, costs, s, first),
+                         i16 = motus_code_intra16x16(in, costs, s, first);
     motus_intra_add_up(in, first, &i16, &chroma);
     int i4 = 0;
     if (in->i4_trials) {
-        const MotusIntraPart luma = motus_code_intra4x4(in, s, second, first->cost);
+        const MotusIntraPart luma = motus_code_intra4x4(in, costs, s, second, first->cost);
         if ((i4 = luma.cost <= first->cost)) {
             motus_intra_copy_chroma(second, first);
             motus_intra_add_up(in, second, &luma, &chroma);

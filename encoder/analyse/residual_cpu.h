@@ -8,19 +8,26 @@
 #include "encoder/analyse/levels_cpu.h"
 #include "encoder/analyse/trial_core.h"
 
-// Returns the context of coded_block_flag of block blk, in its category, as far as it is known from
-// counts of live coefficients.
-static inline int motus_flag_context_at(const MotusResidual *r, const MotusTrial *trial,
-                                        const MotusNeighbours *neighbours, int blk) {
+// Returns the parts of a bit that bits of decisions are counted in.
+static inline uint32_t motus_unit_of(const MotusCabacCosts *costs) { return costs ? MOTUS_BIT : 1; }
+
+// Returns motus_rd_cost of bits in that unit.
+static inline uint32_t motus_rd_cost_in(uint32_t unit, uint32_t ssd, uint32_t bits,
+                                        uint32_t lambda_ssd_q8) {
+    return (ssd << 4) + (uint32_t)((uint64_t)bits * lambda_ssd_q8 / (16 * unit));
+}
+
+// Returns the context of coded_block_flag of block blk, in its category, from the counts of its MB.
+static inline int motus_flag_context_at(const uint8_t count[24], const MotusNeighbours *neighbours,
+                                        int intra, int blk) {
     const MotusMb *a = neighbours->a, *b = neighbours->b;
-    const int missing = motus_mb_is_intra(&trial->mb);
     const int side = blk < 16 ? 4 : 2, x = blk & (side - 1), y = (blk & (side * side - 1)) / side;
-    const int left = x   ? r->count[blk - 1] != 0
+    const int left = x   ? count[blk - 1] != 0
                      : a ? a->total_coeff[blk + side - 1] != 0
-                         : missing,
-              above = y   ? r->count[blk - side] != 0
+                         : intra,
+              above = y   ? count[blk - side] != 0
                       : b ? b->total_coeff[blk + side * (side - 1)] != 0
-                          : missing;
+                          : intra;
     return left + 2 * above;
 }
 
@@ -38,7 +45,8 @@ static inline void motus_residual_levels(MotusResidual *r, MotusTrial *trial, in
                 blk >= 16 ? 4
                 : first   ? 1
                           : 2,
-                motus_flag_context_at(r, trial, neighbours, blk), q, costs, choice->method);
+                motus_flag_context_at(r->count, neighbours, motus_mb_is_intra(&trial->mb), blk), q,
+                costs, choice->method);
         else
             r->levels[blk] =
                 motus_choose_levels(level, r->coef[blk], r->live[blk], first,
@@ -66,7 +74,7 @@ static inline uint32_t motus_code_inter_luma(MotusResidual *r, MotusTrial *trial
                                              const MotusNeighbours *neighbours, const MotusQuant *q,
                                              const MotusLevelChoice *choice,
                                              const MotusCabacCosts *costs) {
-    const uint32_t unit = costs ? MOTUS_BIT : 1;
+    const uint32_t unit = motus_unit_of(costs);
     uint32_t bits = 0;
     motus_residual_luma_forward(r, src, trial, q);
     motus_residual_levels(r, trial, 0, 16, 0, neighbours, q, choice, costs);
@@ -92,7 +100,7 @@ static inline uint32_t motus_code_chroma(MotusResidual *r, MotusTrial *trial,
                                          const MotusNeighbours *neighbours, const MotusQuant *q,
                                          const MotusLevelChoice *choice,
                                          const MotusCabacCosts *costs, int deadzone) {
-    const uint32_t unit = costs ? MOTUS_BIT : 1;
+    const uint32_t unit = motus_unit_of(costs);
     uint32_t bits, dc_found = 0;
     motus_residual_chroma_forward(r, src, trial, q);
     for (int c = 0; c < 2; c++) motus_code_chroma_dc(r, trial, c, deadzone, q->qp);
@@ -118,7 +126,7 @@ static inline uint32_t
 motus_code_intra16x16_luma(MotusResidual *r, MotusTrial *trial, const MotusMbSource *src,
                            const MotusNeighbours *neighbours, const MotusQuant *q,
                            const MotusLevelChoice *choice, const MotusCabacCosts *costs) {
-    const uint32_t unit = costs ? MOTUS_BIT : 1;
+    const uint32_t unit = motus_unit_of(costs);
     uint32_t ac_bits;
     int16_t level[16];
     motus_residual_luma_forward(r, src, trial, q);

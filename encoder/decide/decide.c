@@ -72,7 +72,8 @@ static void code_intra(const IntraPass *pass, int x, int y, int qp) {
     if (qp >= 0) in.qp = &pass->coding->qp_table[qp];
     MotusTrial trials[2];
     MotusIntraScratch scratch;
-    const MotusTrial *best = motus_intra_search(&in, &scratch, &trials[0], &trials[1]);
+    const MotusTrial *best =
+        motus_intra_search(&in, pass->coding->costs, &scratch, &trials[0], &trials[1]);
     pic->mbs.mb[i] = best->mb;
     pic->mbs.coef[i] = best->coef;
     store_samples(best, pic->rec, x, y);
@@ -146,7 +147,8 @@ static void estimate_intra(const IntraPass *pass) {
         uint32_t satd = motus_intra16x16_estimate(&in, &scratch, &mode);
         if (!motus_intra_is_close(satd, pic->satd[i], pic->inter_cost[i], in.qp, effort)) continue;
         MotusTrial trials[2];
-        const MotusTrial *best = motus_intra_search(&in, &scratch, &trials[0], &trials[1]);
+        const MotusTrial *best =
+            motus_intra_search(&in, pass->coding->costs, &scratch, &trials[0], &trials[1]);
         pic->intra_cost[i] = best->cost;
         pic->mb_intra[i] = best->mb;
     }

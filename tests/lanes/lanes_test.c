@@ -129,7 +129,7 @@ static void code_intra(Picture *p, int x, int y, int p_slice) {
                 x, y, lanes.satd, lanes.mode, satd, mode);
     motus_test_fill(&memory, sizeof memory);
     const MotusTrial *best =
-        motus_intra_search(&in, &memory.intra, &memory.trial[0], &memory.trial[1]);
+        motus_intra_search(&in, NULL, &memory.intra, &memory.trial[0], &memory.trial[1]);
     const int team = (x ^ y) & 1;
     if (team)
         lanes_intra_team(&in, &lanes);
