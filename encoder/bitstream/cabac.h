@@ -7,6 +7,11 @@
 
 #include "encoder/bitstream/cabac_core.h"
 
+// Bins in contexts: [c] zeros of context c, [c + MOTUS_SYMBOL_BIN] ones.
+typedef struct MotusBinCounts {
+    uint32_t bin[2 * MOTUS_SYMBOL_BIN];
+} MotusBinCounts;
+
 // A coder between two symbols. It may be copied, to take back what was coded since.
 typedef struct MotusCabac {
     uint64_t low; // codILow with the bits that are not in `data` yet above its ten
@@ -19,6 +24,7 @@ typedef struct MotusCabac {
     size_t size, capacity; // bytes, which never change; overflow: capacity did not suffice
     int overflow;
     uint8_t state[MOTUS_CONTEXTS]; // pStateIdx * 2 + valMPS
+    MotusBinCounts *counts;        // gets the bins in contexts; NULL: they are not counted
 } MotusCabac;
 
 // Begins slice data at a whole byte. table: 0 for I slices, else 1 + cabac_init_idc.

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "encoder/bitstream/cabac_costs.h"
 
+#include "common/log2_core.h"
+
+#define PRIOR_BINS 16 // what the costs before weigh
+
 // Returns the bits of the less and of the more probable symbol in a state pStateIdx, whose
 // probability of the former is 0.5 * (0.01875 / 0.5)^(pStateIdx / 63).
 static uint16_t bits_of(int state, int is_lps) {
@@ -29,4 +33,21 @@ void motus_cabac_costs_set(MotusCabacCosts *costs, int table, int slice_qp) {
     }
     for (int i = MOTUS_CTX_TERMINATE; i < MOTUS_CTX_TRANSFORM_8x8; i++)
         costs->bin[i][0] = 0, costs->bin[i][1] = 8 * MOTUS_BIT;
+}
+
+// Returns the bits of a bin that occurs n times of `all`.
+static uint32_t bits_of_share(uint32_t n, uint32_t all) {
+    const int octaves = motus_log2_q12(2 * (uint64_t)all + 2) - motus_log2_q12(2 * (uint64_t)n + 1);
+    return (uint32_t)(octaves * MOTUS_BIT / MOTUS_OCTAVE);
+}
+
+void motus_cabac_costs_learn(MotusCabacCosts *costs, const MotusBinCounts *counts) {
+    for (int i = 0; i < MOTUS_CONTEXTS; i++) {
+        const uint32_t n[2] = {counts->bin[i], counts->bin[i + MOTUS_SYMBOL_BIN]},
+                       all = n[0] + n[1];
+        for (int bin = 0; bin < 2; bin++)
+            costs->bin[i][bin] = (uint16_t)(((uint64_t)bits_of_share(n[bin], all) * all +
+                                             (uint64_t)costs->bin[i][bin] * PRIOR_BINS) /
+                                            (all + PRIOR_BINS));
+    }
 }

@@ -3,7 +3,7 @@
 #ifndef ENCODER_BITSTREAM_CABAC_COSTS_H
 #define ENCODER_BITSTREAM_CABAC_COSTS_H
 
-#include "encoder/bitstream/cabac_core.h"
+#include "encoder/bitstream/cabac.h"
 
 #define MOTUS_BIT 256 // unit of costs
 
@@ -14,5 +14,9 @@ typedef struct MotusCabacCosts {
 
 // Sets the costs in the initial states of a slice. table: 0 for I slices, else 1 + cabac_init_idc.
 void motus_cabac_costs_set(MotusCabacCosts *costs, int table, int slice_qp);
+
+// Moves the costs to those of the bins that a picture had. Costs of contexts with few bins hardly
+// change.
+void motus_cabac_costs_learn(MotusCabacCosts *costs, const MotusBinCounts *counts);
 
 #endif

@@ -352,6 +352,7 @@ void motus_write_slice_data(MotusBits *bits, const MotusCodedMbs *mbs, int from,
     MotusSliceState state = {.qp = slice->qp};
     MotusMbWriter writer = {.bits = *bits};
     motus_begin_slice_data(&writer, slice);
+    writer.cabac.counts = mbs->bins;
     if (!put_rows_parallel(&writer, mbs, from, to, &state, stats))
         for (int y = from; y < to; y++) put_row(&writer, mbs, y, &state);
     motus_end_slice(&writer, &state);

@@ -48,7 +48,8 @@ typedef struct MotusMbWriter {
     MotusPictureStats stats; // kinds of MBs
 } MotusMbWriter;
 
-// Begins slice data behind the slice header in writer->bits. *slice must outlive the writer.
+// Begins slice data behind the slice header in writer->bits. *slice must outlive the writer. With
+// CABAC, bins are counted in writer->cabac.counts if it is set afterwards.
 void motus_begin_slice_data(MotusMbWriter *writer, const MotusSliceSettings *slice);
 
 // Finalizes MB i; *state: that of its slice.

@@ -5,8 +5,8 @@
 
 #include "common/alloc.h"
 #include "common/int_core.h"
+#include "common/log2_core.h"
 #include "encoder/picture/external_mvs.h"
-#include "encoder/rate/log2_core.h"
 
 static size_t aligned(size_t bytes) { return (bytes + 15) & ~(size_t)15; }
 

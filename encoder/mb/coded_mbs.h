@@ -14,7 +14,8 @@ typedef struct MotusCodedMbs {
     const MotusFrame *src;  // whole MBs; I_PCM samples. Not owned
     MotusMb *mb;
     MotusMbCoef *coef;
-    MotusMbContext *context; // with CABAC, else NULL
+    MotusMbContext *context;     // with CABAC, else NULL
+    struct MotusBinCounts *bins; // gets the bins of slices that are written; NULL: not counted
 } MotusCodedMbs;
 
 static inline MotusNeighbours motus_neighbours_at(const MotusCodedMbs *mbs, int i) {

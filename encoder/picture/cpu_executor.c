@@ -34,7 +34,10 @@ typedef struct Coder {
     int *cut_first;          // n_mb, with config.slice_max_size (MotusSliceCut)
     MotusMbContext *context; // n_mb, with CABAC
     MotusCodedMv *mvs;
-    MotusCabacCosts costs;
+    // Costs of CABAC's bins for decisions, and for the next P picture. An I picture decides by
+    // bits of CAVLC: what its bins cost is not known before it.
+    MotusCabacCosts costs, next_costs;
+    MotusBinCounts bins;
     // The picture between begin() and finish().
     MotusPictureInput input;
     MotusStageClock clock;
@@ -71,6 +74,7 @@ static MotusStatus alloc_buffers(Coder *c) {
     if (!status && s->sequence.cabac && !(c->context = motus_alloc(n, sizeof *c->context)))
         status = MOTUS_ERR_MEMORY;
     c->pic.mbs.context = c->context;
+    c->pic.mbs.bins = c->context ? &c->bins : NULL;
     c->pic.mbs.slice_first = s->slices.first;
     c->pic.row_order = s->slices.row_order;
     if (!status) status = motus_ref_luma_alloc(&c->ref_luma, 16 * s->mb_width, 16 * s->mb_height);
@@ -215,8 +219,12 @@ static MotusStatus code(Coder *c) {
                                 .qp = params->qp,
                                 .effort = motus_external_mvs_effort(c->stream, &params->external),
                                 .quant8 = sequence->transform_8x8 ? c->stream->quant8_table : NULL,
-                                .costs = sequence->cabac ? &c->costs : NULL};
-    if (sequence->cabac) motus_cabac_costs_set(&c->costs, !params->idr, params->qp);
+                                .costs = sequence->cabac && !params->idr ? &c->costs : NULL};
+    if (params->since_idr == 1)
+        motus_cabac_costs_set(&c->costs, 1, params->qp);
+    else
+        c->costs = c->next_costs;
+    c->bins = (MotusBinCounts){{0}};
     MotusStatus status = MOTUS_OK;
     c->pic.qp_offset = params->qp_offset;
     c->n_slices = c->stream->slices.n;
@@ -312,6 +320,8 @@ static MotusStatus finish(void *coder, MotusCodedPicture *out, MotusError *error
         out->n_mvs = motus_list_mvs(&c->pic.mbs, c->mvs);
     }
     if (s->config.export_field && !params->idr) out->field = c->field;
+    c->next_costs = c->costs;
+    if (s->sequence.cabac && !params->idr) motus_cabac_costs_learn(&c->next_costs, &c->bins);
     c->has_last_mv = !params->idr;
     if (!params->idr) keep_mvs(c);
     motus_frame_unref(&c->ref); // the reconstruction becomes the next picture's reference

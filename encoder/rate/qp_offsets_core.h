@@ -4,7 +4,7 @@
 #ifndef ENCODER_RATE_QP_OFFSETS_CORE_H
 #define ENCODER_RATE_QP_OFFSETS_CORE_H
 
-#include "encoder/rate/log2_core.h"
+#include "common/log2_core.h"
 
 #define MOTUS_AQ_MAX_OFFSET (20 * MOTUS_QP_UNIT)
 

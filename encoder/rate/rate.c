@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "encoder/rate/rate.h"
 
-#include "encoder/rate/log2_core.h"
+#include "common/log2_core.h"
 
 // QPs that halve a picture's bits, measured from QP 16 to 40 on real sequences. Bits of I pictures
 // follow the quantizer step; those of P pictures fall faster, as more MBs are skipped.

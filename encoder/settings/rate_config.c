@@ -7,8 +7,8 @@
 
 #include "common/error.h"
 #include "common/int_core.h"
+#include "common/log2_core.h"
 #include "encoder/bitstream/headers.h"
-#include "encoder/rate/log2_core.h"
 
 // mb-tree strength with the lowest BD-rates on real sequences: QPs per octave, 1/256.
 #define MB_TREE_STRENGTH 256

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "common/int_core.h"
-#include "encoder/rate/log2_core.h"
+#include "common/log2_core.h"
 #include "tools/cli/cmd.h"
 #include "tools/mpi/master.h"
 

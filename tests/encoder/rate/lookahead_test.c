@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "encoder/rate/log2_core.h"
+#include "common/log2_core.h"
 #include "encoder/rate/lookahead_passes.h"
 #include "tests/support/harness.h"
 

@@ -1,8 +1,8 @@
-// Fixed-point log2, exp2 and QP arithmetic of rate control, AQ and mb-tree. No floating point:
+// Fixed-point log2, exp2 and QP arithmetic of rate control and bit costs. No floating point:
 // every machine gets the same QPs.
 // SPDX-License-Identifier: BSD-2-Clause
-#ifndef ENCODER_RATE_LOG2_CORE_H
-#define ENCODER_RATE_LOG2_CORE_H
+#ifndef COMMON_LOG2_CORE_H
+#define COMMON_LOG2_CORE_H
 
 #include <stdint.h>
 
