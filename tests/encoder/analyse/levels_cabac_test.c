@@ -1,0 +1,114 @@
+// Costs of CABAC's bins, and levels that are chosen by them: against the symbols of the same blocks
+// and against what the coder writes.
+// SPDX-License-Identifier: BSD-2-Clause
+#include "encoder/analyse/levels_cabac_cpu.h"
+#include "tests/support/harness.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static MotusCabacCosts random_costs(void) {
+    MotusCabacCosts costs;
+    motus_cabac_costs_set(&costs, motus_test_range(0, 3), motus_test_range(0, 51));
+    return costs;
+}
+
+static int random_coef(int spread) {
+    return motus_test_range(0, 3) ? motus_test_range(-spread / 16, spread / 16)
+                                  : motus_test_range(-spread, spread);
+}
+
+// Checks each level against its coefficient: the nearest one, one less where it may be lowered.
+static void check_levels(const MotusBlockLevels *b, int lowered) {
+    for (int i = 0; i < b->size; i++) {
+        const int magnitude = abs(b->level[i]), nearest = (b->t[i] + 128) >> 8;
+        if (!magnitude) continue;
+        MOTUS_CHECK(b->t[i] >= MOTUS_LEVEL_FROM &&
+                        (magnitude == motus_clip(1, MOTUS_MAX_LEVEL, nearest) ||
+                         (lowered && magnitude == motus_min(nearest, MOTUS_MAX_LEVEL) - 1)),
+                    "position %d: %d for %d / 256", i, magnitude, b->t[i]);
+    }
+}
+
+static void costs_are_those_of_symbols(void) {
+    for (int round = 0; round < 2000; round++) {
+        const MotusCabacCosts costs = random_costs();
+        const int qp = motus_test_range(0, 51), lowered = round & 1;
+        const MotusQuant8 q = motus_quant8_at(qp);
+        const int method = lowered ? MOTUS_LEVELS_LOWERED : MOTUS_LEVELS_NEAREST;
+        int coef[64];
+        MotusBlockLevels b;
+        MotusMbCoef mb;
+        for (int i = 0; i < 64; i++) coef[i] = random_coef(20 << (qp / 6));
+        motus_choose_levels8(&b, coef, &q, &costs, method);
+        check_levels(&b, lowered);
+        if (!b.n) continue;
+        for (int i = 0; i < 64; i++) mb.luma[motus_blk_at(8 + (i & 3))][i >> 2] = b.level[i];
+        MotusSymbols s = {.cost = costs.bin};
+        motus_put_block8_symbols(&s, &mb, 2);
+        MOTUS_CHECK(s.bits == b.bits, "8x8 block: %u, symbols %u", b.bits, s.bits);
+    }
+}
+
+static void blocks_of_4x4(void) {
+    static const int categories[3] = {1, 2, 4};
+    for (int round = 0; round < 5000; round++) {
+        const MotusCabacCosts costs = random_costs();
+        const int qp = motus_test_range(0, 51), category = categories[round % 3],
+                  first = category != 2, context = motus_test_range(0, 3);
+        const MotusQp q = motus_qp_at(qp);
+        int16_t coef[16], level[16];
+        for (int i = 0; i < 16; i++) coef[i] = (int16_t)random_coef(40 << (qp / 6));
+        const uint32_t live = motus_live_coefs(coef, &q.luma);
+        const MotusLevels levels = motus_choose_levels_cabac(level, coef, live, category, context,
+                                                             &q.luma, &costs, round & 1);
+        const MotusBlockContexts contexts = motus_block_contexts(category);
+        MotusSymbols s = {.cost = costs.bin};
+        motus_put_bin(&s, MOTUS_CTX_CODED_BLOCK + contexts.coded + context, levels.n);
+        uint32_t nonzero = 0;
+        for (int i = first; i < 16 && levels.n; i++) nonzero |= (level[i] != 0) << (i - first);
+        if (levels.n) {
+            motus_put_map_symbols(&s, contexts.map, nonzero, 16 - first);
+            motus_put_level_symbols(&s, level + first, nonzero, contexts);
+        }
+        MOTUS_CHECK(s.bits == levels.bits && __builtin_popcount(nonzero) == levels.n,
+                    "category %d: %d levels, %u bits, symbols %u", category, levels.n, levels.bits,
+                    s.bits);
+        MOTUS_CHECK(!first || !levels.n || !level[0], "a DC in category %d", category);
+    }
+}
+
+// Costs learnt from a string of bins add up to what the coder needs for another one like it.
+static void learnt_costs_are_true(void) {
+    static uint16_t symbol[60000];
+    static uint8_t data[sizeof symbol];
+    for (int round = 0; round < 20; round++) {
+        MotusBinCounts counts = {{0}};
+        MotusCabac cabac;
+        MotusCabacCosts costs;
+        int share[20];
+        motus_cabac_costs_set(&costs, 1, 30);
+        for (int i = 0; i < 20; i++) share[i] = motus_test_range(3, 97); // per cent of ones
+        uint64_t expected = 0;
+        for (int part = 0; part < 2; part++) {
+            MotusSymbols symbols = {.symbol = symbol}, cost = {.cost = costs.bin};
+            for (int i = 0; i < 50000; i++) {
+                const int k = motus_test_range(0, 19), bin = motus_test_range(0, 99) < share[k];
+                motus_put_bin(&symbols, MOTUS_CTX_SIGNIFICANT + k, bin);
+                motus_put_bin(&cost, MOTUS_CTX_SIGNIFICANT + k, bin);
+            }
+            motus_cabac_begin(&cabac, 1, 30, data, sizeof data);
+            cabac.counts = part ? NULL : &counts;
+            motus_cabac_code(&cabac, &symbols);
+            if (!part) motus_cabac_costs_learn(&costs, &counts);
+            expected = cost.bits / MOTUS_BIT;
+        }
+        const size_t bits = motus_cabac_bits(&cabac);
+        // The coder's states follow the last bins, which costs some per cent with steady shares.
+        MOTUS_CHECK(bits > expected * 98 / 100 && bits < expected * 108 / 100,
+                    "%zu bits, expected %llu", bits, (unsigned long long)expected);
+    }
+}
+
+MOTUS_SUITE("levels_cabac", TEST(costs_are_those_of_symbols), TEST(blocks_of_4x4),
+            TEST(learnt_costs_are_true))
