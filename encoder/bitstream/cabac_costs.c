@@ -4,6 +4,8 @@
 #include "common/log2_core.h"
 
 #define PRIOR_BINS 16 // what the costs before weigh
+#define ADAPTED                                                                                    \
+    90 // per cent of a bin's cost in a slice's first states that it takes, as they adapt
 
 // Returns the bits of the less and of the more probable symbol in a state pStateIdx, whose
 // probability of the former is 0.5 * (0.01875 / 0.5)^(pStateIdx / 63).
@@ -28,8 +30,9 @@ void motus_cabac_costs_set(MotusCabacCosts *costs, int table, int slice_qp) {
     for (int i = 0; i < MOTUS_CONTEXTS; i++) {
         if (i >= MOTUS_CTX_TERMINATE && i < MOTUS_CTX_TRANSFORM_8x8) continue;
         const int state = motus_cabac_first_state(table, i, slice_qp);
-        costs->bin[i][state & 1] = bits_of(state >> 1, 0);
-        costs->bin[i][!(state & 1)] = bits_of(state >> 1, 1);
+        for (int bin = 0; bin < 2; bin++)
+            costs->bin[i][bin] =
+                (uint16_t)(bits_of(state >> 1, bin != (state & 1)) * ADAPTED / 100);
     }
     for (int i = MOTUS_CTX_TERMINATE; i < MOTUS_CTX_TRANSFORM_8x8; i++)
         costs->bin[i][0] = 0, costs->bin[i][1] = 8 * MOTUS_BIT;

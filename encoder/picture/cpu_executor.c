@@ -34,8 +34,7 @@ typedef struct Coder {
     int *cut_first;          // n_mb, with config.slice_max_size (MotusSliceCut)
     MotusMbContext *context; // n_mb, with CABAC
     MotusCodedMv *mvs;
-    // Costs of CABAC's bins for decisions, and for the next P picture. An I picture decides by
-    // bits of CAVLC: what its bins cost is not known before it.
+    // Costs of CABAC's bins for decisions, and for the next P picture.
     MotusCabacCosts costs, next_costs;
     MotusBinCounts bins;
     // The picture between begin() and finish().
@@ -219,9 +218,9 @@ static MotusStatus code(Coder *c) {
                                 .qp = params->qp,
                                 .effort = motus_external_mvs_effort(c->stream, &params->external),
                                 .quant8 = sequence->transform_8x8 ? c->stream->quant8_table : NULL,
-                                .costs = sequence->cabac && !params->idr ? &c->costs : NULL};
-    if (params->since_idr == 1)
-        motus_cabac_costs_set(&c->costs, 1, params->qp);
+                                .costs = sequence->cabac ? &c->costs : NULL};
+    if (params->since_idr <= 1)
+        motus_cabac_costs_set(&c->costs, !params->idr, params->qp);
     else
         c->costs = c->next_costs;
     c->bins = (MotusBinCounts){{0}};
