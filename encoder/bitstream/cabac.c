@@ -84,7 +84,7 @@ void motus_cabac_code(MotusCabac *cabac, const MotusSymbols *symbols) {
             low += is_lps ? range : 0;
             range = is_lps ? lps : range;
             cabac->state[context] = next_state(state, is_lps);
-            if (cabac->counts) cabac->counts->bin[symbol]++;
+            cabac->counts.bin[symbol]++;
             shift = 9 - motus_bit_length(range);
             low <<= shift;
             range <<= shift;

@@ -24,7 +24,7 @@ typedef struct MotusCabac {
     size_t size, capacity; // bytes, which never change; overflow: capacity did not suffice
     int overflow;
     uint8_t state[MOTUS_CONTEXTS]; // pStateIdx * 2 + valMPS
-    MotusBinCounts *counts;        // gets the bins in contexts; NULL: they are not counted
+    MotusBinCounts counts;         // of the slice so far
 } MotusCabac;
 
 // Begins slice data at a whole byte. table: 0 for I slices, else 1 + cabac_init_idc.

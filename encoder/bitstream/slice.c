@@ -280,7 +280,10 @@ static void put_row(MotusMbWriter *writer, const MotusCodedMbs *mbs, int y,
         motus_write_mb(writer, mbs, i, state);
 }
 
-void motus_add_written(const MotusMbWriter *writer, MotusPictureStats *stats) {
+void motus_add_written(const MotusMbWriter *writer, const MotusCodedMbs *mbs,
+                       MotusPictureStats *stats) {
+    for (int i = 0; i < 2 * MOTUS_SYMBOL_BIN && mbs->bins && writer->slice->cabac; i++)
+        mbs->bins->bin[i] += writer->cabac.counts.bin[i];
     for (int i = 0; i < MOTUS_MB_KINDS; i++) stats->mb[i] += writer->stats.mb[i];
     for (int i = 0; i < 4; i++) stats->sub[i] += writer->stats.sub[i];
     stats->bits_mode += writer->count[MOTUS_BITS_MODE];
@@ -340,7 +343,7 @@ static int put_rows_parallel(MotusMbWriter *writer, const MotusCodedMbs *mbs, in
     for (int y = 0; y < height; y++) overflow |= rows[y].bits.overflow | rows[y].tail.overflow;
     for (int y = 0; y < height && !overflow; y++) {
         join(bits, &rows[y]);
-        motus_add_written(&rows[y], stats);
+        motus_add_written(&rows[y], mbs, stats);
     }
     if (!overflow) *state = end;
     motus_free(rows);
@@ -352,11 +355,10 @@ void motus_write_slice_data(MotusBits *bits, const MotusCodedMbs *mbs, int from,
     MotusSliceState state = {.qp = slice->qp};
     MotusMbWriter writer = {.bits = *bits};
     motus_begin_slice_data(&writer, slice);
-    writer.cabac.counts = mbs->bins;
     if (!put_rows_parallel(&writer, mbs, from, to, &state, stats))
         for (int y = from; y < to; y++) put_row(&writer, mbs, y, &state);
     motus_end_slice(&writer, &state);
-    motus_add_written(&writer, stats);
+    motus_add_written(&writer, mbs, stats);
     *bits = writer.bits;
 }
 

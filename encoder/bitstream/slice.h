@@ -48,8 +48,7 @@ typedef struct MotusMbWriter {
     MotusPictureStats stats; // kinds of MBs
 } MotusMbWriter;
 
-// Begins slice data behind the slice header in writer->bits. *slice must outlive the writer. With
-// CABAC, bins are counted in writer->cabac.counts if it is set afterwards.
+// Begins slice data behind the slice header in writer->bits. *slice must outlive the writer.
 void motus_begin_slice_data(MotusMbWriter *writer, const MotusSliceSettings *slice);
 
 // Finalizes MB i; *state: that of its slice.
@@ -65,8 +64,9 @@ size_t motus_written_bytes(const MotusMbWriter *writer);
 // Writes the end of a slice with its trailing bits; all is in writer->bits then.
 void motus_end_slice(MotusMbWriter *writer, const MotusSliceState *state);
 
-// Adds the writer's counts to *stats.
-void motus_add_written(const MotusMbWriter *writer, MotusPictureStats *stats);
+// Adds the writer's counts to *stats, and its bins to mbs->bins.
+void motus_add_written(const MotusMbWriter *writer, const MotusCodedMbs *mbs,
+                       MotusPictureStats *stats);
 
 // ---- Motion vectors -----------------------------------------------------------------------------
 

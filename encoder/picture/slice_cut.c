@@ -54,7 +54,7 @@ static MotusStatus end_slice(Walk *walk, Slice *s) {
     const MotusSliceCut *cut = walk->cut;
     const MotusBits *bits = &s->writer.bits;
     motus_end_slice(&s->writer, &s->state);
-    motus_add_written(&s->writer, walk->stats);
+    motus_add_written(&s->writer, &walk->pic->mbs, walk->stats);
     if (bits->overflow) return MOTUS_ERR_INTERNAL;
     walk->size +=
         motus_nal_write(cut->nal + walk->size, 2,
