@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "encoder/rate/rate.h"
 
-#include "common/log2_core.h"
+#include <stdlib.h>
 
-// QPs that halve a picture's bits, measured from QP 16 to 40 on real sequences. Bits of I pictures
-// follow the quantizer step; those of P pictures fall faster, as more MBs are skipped.
-enum { HALVES_I = 6, HALVES_P = 5 };
+#include "common/log2_core.h"
 
 // Bits at QP 0 per unit of weighted cost, until sizes are known.
 enum { FIRST_COMPLEXITY_I = 4, FIRST_COMPLEXITY_P = 8 };
 
-#define MAX_QP (81 * MOTUS_QP_UNIT)  // every MB has QP 51, whatever the offsets
 #define END_STEP (6 * MOTUS_QP_UNIT) // largest QP change to meet the rate at the end
 #define LONGEST_GOP 250              // assumed if keyint sets no limit
 #define RESERVE 10                   // predictions leave 1 / RESERVE of the VBV unused
@@ -19,61 +16,18 @@ typedef __int128 Wide; // products of bits, rates and times; factors may be near
 
 // ---- Complexity: bits at QP 0 -------------------------------------------------------------------
 
-static int octaves(int qp_q8, int halves) {
-    return qp_q8 * (MOTUS_OCTAVE / MOTUS_QP_UNIT) / halves;
-}
-
-// Returns bits * 2^(octaves / MOTUS_OCTAVE), below 2^46.
-static uint64_t shifted(uint64_t bits, int octaves) {
-    if (!bits) return 0;
-    return motus_exp2_q16(motus_min(motus_log2_q12(bits) + octaves, 46 * MOTUS_OCTAVE)) >> 16;
-}
-
-static MotusComplexity of_type(int idr, uint64_t complexity, int64_t fixed) {
-    return (MotusComplexity){idr ? complexity : 0, idr ? 0 : complexity, (uint64_t)fixed};
-}
-
-static void add(MotusComplexity *c, MotusComplexity more) {
-    c->i += more.i;
-    c->p += more.p;
-    c->fixed += more.fixed;
-}
-
-static MotusComplexity scale(MotusComplexity c, int64_t n, int64_t of) {
-    return (MotusComplexity){(uint64_t)((Wide)c.i * n / of), (uint64_t)((Wide)c.p * n / of),
-                             (uint64_t)((Wide)c.fixed * n / of)};
-}
-
-static int64_t bits_at(MotusComplexity c, int qp_q8) {
-    return (int64_t)(c.fixed + shifted(c.i, -octaves(qp_q8, HALVES_I)) +
-                     shifted(c.p, -octaves(qp_q8, HALVES_P)));
-}
-
-// Returns the lowest QP at which the complexity takes at most `bits`.
-static int qp_for(MotusComplexity c, int64_t bits) {
-    int low = -20 * MOTUS_QP_UNIT, high = MAX_QP;
-    while (low < high) {
-        const int middle = low + (high - low) / 2;
-        if (bits_at(c, middle) <= bits)
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    return low;
-}
-
 // Returns the complexity of a picture that took `bits` at a QP. An I picture counts at the QP that
 // a P picture would have.
 static MotusComplexity measured(const MotusRate *r, int idr, int64_t bits, int qp_q8) {
     const int64_t empty = r->settings.empty_bits[1], fixed = idr ? 0 : bits < empty ? bits : empty;
-    const int by = idr ? octaves(qp_q8 + r->settings.ip_q8, HALVES_I) : octaves(qp_q8, HALVES_P);
-    return of_type(idr, shifted((uint64_t)(bits - fixed), by), fixed);
+    return motus_complexity_of(idr, bits, fixed, idr ? qp_q8 + r->settings.ip_q8 : qp_q8);
 }
 
 // Predicts the complexity of a picture from its weighted cost.
 static MotusComplexity predict(const MotusRate *r, int idr, uint64_t weighted) {
-    return of_type(idr, (uint64_t)((Wide)weighted * r->complexity[!idr] / r->cost[!idr]),
-                   idr ? 0 : r->settings.empty_bits[1]);
+    const uint64_t at_0 = (uint64_t)((Wide)weighted * r->complexity[!idr] / r->cost[!idr]);
+    return idr ? (MotusComplexity){.i = at_0}
+               : (MotusComplexity){.p = at_0, .fixed = (uint64_t)r->settings.empty_bits[1]};
 }
 
 // Returns weighted cost / cost in 1/256, 1..256: the effect of the QP offsets on the picture's
@@ -116,7 +70,7 @@ static Outlook simulate(const MotusRate *r, MotusComplexity cur, const MotusFutu
     Outlook o = {INT64_MAX, 0};
     for (int i = -1; i < future->n && o.least >= 0; i++) {
         const MotusComplexity c = i < 0 ? cur : predict_future(r, future, i);
-        const int64_t held = motus_vbv_remove(&v, bits_at(c, qp_q8), r->duration);
+        const int64_t held = motus_vbv_remove(&v, motus_complexity_bits(c, qp_q8), r->duration);
         if (held < o.least) o.least = held;
         o.full += v.fullness == v.size;
     }
@@ -138,7 +92,8 @@ static int qp_for_vbv(const MotusRate *r, MotusComplexity cur, const MotusFuture
         if (2 * o.full <= future->n + 1 || o.least < size / 2) break;
         qp_q8 -= step;
     }
-    while (qp_q8 < MAX_QP && simulate(r, cur, future, qp_q8).least < size / RESERVE) qp_q8 += step;
+    while (qp_q8 < MOTUS_RATE_MAX_QP && simulate(r, cur, future, qp_q8).least < size / RESERVE)
+        qp_q8 += step;
     return qp_q8;
 }
 
@@ -171,19 +126,19 @@ static int qp_for_average(const MotusRate *r, MotusComplexity window, int64_t kn
     const int64_t gop =
         (s->keyint && s->keyint < LONGEST_GOP ? s->keyint : LONGEST_GOP) * r->duration;
     MotusComplexity sum = window;
-    add(&sum, r->past);
-    sum = scale(sum, stretch, known);
+    motus_complexity_add(&sum, r->past);
+    sum = motus_complexity_scale(sum, stretch, known);
     // Until half a GOP is known, its one I picture counts as one per half GOP.
     if (known < gop / 2) sum.i = sum.i * (uint64_t)known / (uint64_t)(gop / 2);
-    add(&sum, window);
+    motus_complexity_add(&sum, window);
     const int64_t left = bits_in(s, known + stretch) - r->spent;
-    return qp_for(sum, left > 1 ? left : 1);
+    return motus_complexity_qp(sum, left > 1 ? left : 1);
 }
 
 // Returns the QP at which the window ends with the bits of `durations`.
 static int qp_within(const MotusRate *r, MotusComplexity window, int64_t durations) {
     const int64_t bits = bits_in(&r->settings, durations) - r->spent;
-    return qp_for(window, bits > 1 ? bits : 1);
+    return motus_complexity_qp(window, bits > 1 ? bits : 1);
 }
 
 // Keeps the rate within 0.5 % and a quarter of a second, wherever the stream ends. Once its end is
@@ -191,7 +146,7 @@ static int qp_within(const MotusRate *r, MotusComplexity window, int64_t duratio
 static int qp_for_bitrate(const MotusRate *r, MotusComplexity window,
                           const MotusFutureCosts *future) {
     const MotusRateSettings *s = &r->settings;
-    for (int i = 0; i < future->n; i++) add(&window, predict_future(r, future, i));
+    for (int i = 0; i < future->n; i++) motus_complexity_add(&window, predict_future(r, future, i));
     const int64_t known = r->elapsed + (1 + future->n) * r->duration;
     const int64_t most = known / 200 + motus_max(1, s->fps.num / s->fps.den / 4);
     const int qp = motus_clip(qp_within(r, window, known + most),
@@ -216,11 +171,11 @@ static int qp_of_log(const MotusRate *r) {
     MotusComplexity all = {0};
     int64_t durations = 0;
     for (int64_t i = 0; i < log->n; i++) {
-        add(&all, log_complexity(r, i));
+        motus_complexity_add(&all, log_complexity(r, i));
         durations += log->picture[i].duration;
     }
     const int64_t bits = bits_in(&r->settings, durations);
-    return qp_for(all, bits > 1 ? bits : 1);
+    return motus_complexity_qp(all, bits > 1 ? bits : 1);
 }
 
 static void begin_gop_of_log(MotusRate *r) {
@@ -231,7 +186,7 @@ static void begin_gop_of_log(MotusRate *r) {
     r->rest = (MotusComplexity){0};
     for (int64_t i = r->plan.number; i < log->n && (i == r->plan.number || !log->picture[i].idr);
          i++)
-        add(&r->rest, log_complexity(r, i));
+        motus_complexity_add(&r->rest, log_complexity(r, i));
 }
 
 // Gives a GOP the bits that it takes at log_qp_q8. Deviations of its pictures are made up for
@@ -239,17 +194,58 @@ static void begin_gop_of_log(MotusRate *r) {
 static int qp_for_second_pass(MotusRate *r) {
     if (r->plan.idr) begin_gop_of_log(r);
     MotusComplexity rest = r->rest;
-    const int64_t left = bits_at(rest, r->log_qp_q8) + r->planned - r->taken;
+    const int64_t left = motus_complexity_bits(rest, r->log_qp_q8) + r->planned - r->taken;
     if (r->taken > r->expected / 2 && r->taken / 2 < r->expected)
-        rest = scale(rest, r->taken, r->expected);
+        rest = motus_complexity_scale(rest, r->taken, r->expected);
     const int qp = motus_clip(r->log_qp_q8 - END_STEP, r->log_qp_q8 + END_STEP,
-                              qp_for(rest, left > 1 ? left : 1));
+                              motus_complexity_qp(rest, left > 1 ? left : 1));
     r->now = log_complexity(r, r->plan.number);
-    r->planned += bits_at(r->now, r->log_qp_q8);
-    r->rest.i -= r->now.i;
-    r->rest.p -= r->now.p;
-    r->rest.fixed -= r->now.fixed;
+    r->planned += motus_complexity_bits(r->now, r->log_qp_q8);
+    motus_complexity_subtract(&r->rest, r->now);
     return qp;
+}
+
+static int log2_ratio(int64_t a, int64_t b) {
+    return (a > 1 ? motus_log2_q12((uint64_t)a) : 0) - (b > 1 ? motus_log2_q12((uint64_t)b) : 0);
+}
+
+// True if the rest of the GOP, at QPs of up to END_STEP from log_qp_q8, cannot make up for the
+// current picture's size. An eighth of the GOP's bits does not matter.
+static int misses_log(const MotusRate *r, int64_t bits) {
+    const int64_t rest = motus_complexity_bits(r->rest, r->log_qp_q8),
+                  over = r->taken + bits - r->planned, slack = r->planned / 8;
+    return over > rest / 2 + slack || -over > rest + slack;
+}
+
+// Returns the QP at which the current picture should bring the GOP back to the log's plan: by the
+// model, or between a coding with too many bits and one with too few.
+static int qp_for_log_again(MotusRate *r, int64_t bits) {
+    const MotusRateSettings *s = &r->settings;
+    const int64_t left = r->planned - r->taken, least = motus_complexity_bits(r->now, r->log_qp_q8);
+    const int64_t wanted = left > least / 4 ? left : least / 4;
+    const int halves = r->plan.idr ? MOTUS_HALVES_I : MOTUS_HALVES_P;
+    MotusRateSample *over = &r->over, *under = &r->under;
+    *(bits > wanted ? over : under) = (MotusRateSample){r->qp_q8, bits};
+    int qp = r->qp_q8 + log2_ratio(bits, wanted) * halves / (MOTUS_OCTAVE / MOTUS_QP_UNIT);
+    if (over->bits && under->bits) {
+        const int span = under->qp_q8 - over->qp_q8, fell = log2_ratio(over->bits, under->bits);
+        if (span < MOTUS_QP_UNIT / 2 || fell <= 0) return r->qp_q8;
+        const int64_t part = (int64_t)span * log2_ratio(over->bits, wanted) / fell;
+        qp = over->qp_q8 + motus_clip(span / 8, span - span / 8, (int)part);
+    }
+    return motus_clip(s->qp_min * MOTUS_QP_UNIT - r->plan.mean,
+                      s->qp_max * MOTUS_QP_UNIT - r->plan.mean, qp);
+}
+
+// True if the current picture must be coded again for the second pass's sake, at *qp_q8.
+static int again_for_log(MotusRate *r, int64_t bits, int *qp_q8) {
+    if (!r->settings.log || r->tries == MOTUS_RATE_LOG_TRIES || !misses_log(r, bits)) return 0;
+    const int qp = qp_for_log_again(r, bits);
+    if (abs(qp - r->qp_q8) < MOTUS_QP_UNIT / 4) return 0;
+    r->tries++;
+    r->coded_again++;
+    *qp_q8 = r->qp_q8 = qp;
+    return 1;
 }
 
 // True if a scene begins with the current picture, whose QP then need not be near the last one.
@@ -285,13 +281,15 @@ int motus_rate_qp(MotusRate *r, const MotusLookaheadPlan *plan, const MotusFutur
     r->duration = duration;
     r->in_gop++;
     r->tries = 0;
+    r->over = r->under = (MotusRateSample){0};
     if (plan->idr && s->hrd == MOTUS_HRD_VBR) motus_vbv_round(&r->vbv);
     const MotusComplexity cur = predict(r, plan->idr, plan->weighted);
     int qp = s->kind == MOTUS_RATE_CRF ? s->crf_q8
              : s->log                  ? qp_for_second_pass(r)
                                        : qp_for_bitrate(r, cur, future);
     if (r->last_qp_q8 >= 0 && s->kind == MOTUS_RATE_BITRATE)
-        qp = motus_clip(r->last_qp_q8 - step, is_cut(r) ? MAX_QP : r->last_qp_q8 + step, qp);
+        qp = motus_clip(r->last_qp_q8 - step, is_cut(r) ? MOTUS_RATE_MAX_QP : r->last_qp_q8 + step,
+                        qp);
     if (s->vbv_rate) qp = qp_for_vbv(r, cur, future, qp);
     if (plan->idr) qp -= s->ip_q8;
     r->since_idr = r->elapsed - r->idr_at;
@@ -301,15 +299,16 @@ int motus_rate_qp(MotusRate *r, const MotusLookaheadPlan *plan, const MotusFutur
     return r->qp_q8;
 }
 
-// Returns the QP at which a picture that took `bits` should fit into `limit` bits; MAX_QP for the
-// last try.
+// Returns the QP at which a picture that took `bits` should fit into `limit` bits;
+// MOTUS_RATE_MAX_QP for the last try.
 static int qp_again(const MotusRate *r, int64_t bits, int64_t limit) {
-    const int halves = r->plan.idr ? HALVES_I : HALVES_P;
+    const int halves = r->plan.idr ? MOTUS_HALVES_I : MOTUS_HALVES_P;
     const int over =
         motus_log2_q12((uint64_t)bits) - (limit > 1 ? motus_log2_q12((uint64_t)limit) : 0);
     const int more = motus_max(MOTUS_QP_UNIT,
                                over * halves / (MOTUS_OCTAVE / MOTUS_QP_UNIT) + MOTUS_QP_UNIT / 2);
-    return r->tries == MOTUS_RATE_TRIES ? MAX_QP : motus_min(r->qp_q8 + more, MAX_QP);
+    return r->tries == MOTUS_RATE_TRIES ? MOTUS_RATE_MAX_QP
+                                        : motus_min(r->qp_q8 + more, MOTUS_RATE_MAX_QP);
 }
 
 // Returns the bytes of a filler data NAL unit (7.3.2.7) of at least `bits` bits. Start code, header
@@ -321,14 +320,15 @@ static int64_t filler_for(int64_t bits) {
 int motus_rate_coded(MotusRate *r, int64_t bits, int *qp_q8, int64_t *filler_bytes) {
     const int64_t limit = motus_vbv_limit(&r->vbv);
     const MotusComplexity c = measured(r, r->plan.idr, bits, r->qp_q8);
-    if (bits > limit && r->tries < MOTUS_RATE_TRIES && r->qp_q8 < MAX_QP) {
+    if (bits > limit && r->tries < MOTUS_RATE_TRIES && r->qp_q8 < MOTUS_RATE_MAX_QP) {
         r->tries++;
         r->coded_again++;
         *qp_q8 = r->qp_q8 = qp_again(r, bits, limit);
         return 1;
     }
+    if (!r->settings.vbv_rate && again_for_log(r, bits, qp_q8)) return 1;
     learn(r, c, bits);
-    add(&r->past, c);
+    motus_complexity_add(&r->past, c);
     *filler_bytes = r->settings.hrd == MOTUS_HRD_CBR
                         ? filler_for(motus_vbv_overflow(&r->vbv, bits, r->duration))
                         : 0;
@@ -336,7 +336,7 @@ int motus_rate_coded(MotusRate *r, int64_t bits, int *qp_q8, int64_t *filler_byt
     r->held = motus_vbv_remove(&r->vbv, bits, r->duration);
     r->spent += bits;
     r->taken += bits;
-    r->expected += bits_at(r->now, r->qp_q8 + (r->plan.idr ? r->settings.ip_q8 : 0));
+    r->expected += motus_complexity_bits(r->now, r->qp_q8 + (r->plan.idr ? r->settings.ip_q8 : 0));
     r->elapsed += r->duration;
     if (is_cut(r)) r->last_qp_q8 = r->qp_q8 + r->settings.ip_q8;
     if (c.p && !r->tries) r->last_qp_q8 = r->qp_q8;

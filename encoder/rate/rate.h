@@ -8,14 +8,17 @@
 #ifndef ENCODER_RATE_RATE_H
 #define ENCODER_RATE_RATE_H
 
+#include "encoder/rate/complexity.h"
 #include "encoder/rate/lookahead.h"
 #include "encoder/rate/pass_log.h"
 #include "encoder/rate/vbv.h"
 
 // ---- Rate control -------------------------------------------------------------------------------
 
-// Times that a picture is coded again if it would underflow the VBV; the last time at QP 51.
+// Times that a picture is coded again if it would underflow the VBV, the last time at QP 51; and in
+// a second pass if the rest of its GOP cannot make up for its size.
 #define MOTUS_RATE_TRIES 3
+#define MOTUS_RATE_LOG_TRIES 5
 
 typedef struct MotusRateSettings {
     MotusRateControl kind;   // not MOTUS_RATE_QP
@@ -33,11 +36,11 @@ typedef struct MotusRateSettings {
     const MotusPassLog *log; // second pass of BITRATE; NULL: none. Not owned
 } MotusRateSettings;
 
-// Complexity of I and P pictures: the bits that they would take at QP 0, and the bits that they
-// take at every QP.
-typedef struct MotusComplexity {
-    uint64_t i, p, fixed;
-} MotusComplexity;
+// Bits that the current picture took at a QP.
+typedef struct MotusRateSample {
+    int qp_q8;
+    int64_t bits;
+} MotusRateSample;
 
 typedef struct MotusRate {
     MotusRateSettings settings;
@@ -56,6 +59,8 @@ typedef struct MotusRate {
     MotusComplexity now;     // of the current picture
     int64_t planned;         // bits of the GOP's coded pictures at log_qp_q8
     int64_t expected, taken; // bits of them at their own QPs: by the log, and really
+    MotusRateSample over,
+        under; // of the current picture, nearest to the bits wanted; no bits: none
     // The current picture.
     MotusLookaheadPlan plan;
     int qp_q8, tries;
@@ -65,7 +70,7 @@ typedef struct MotusRate {
     int64_t idr_at;      // time of the last IDR picture
     int64_t since_idr;   // from the IDR picture before the current picture to it
     int64_t held;        // bits in the VBV after the last picture's removal; below 0: it came late
-    int64_t coded_again; // codings that were thrown away because of the VBV
+    int64_t coded_again; // codings that were thrown away
 } MotusRate;
 
 // Costs of the pictures that follow the current one (motus_lookahead_costs).

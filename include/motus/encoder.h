@@ -270,8 +270,10 @@ typedef struct MotusPacket {
     const MotusCodedMv *mvs;
     size_t n_mvs;
     MotusPictureStats stats;
-    double mean_qp;  // of all MBs
-    int coded_again; // times that the picture was coded again, at a higher QP, because of the VBV
+    double mean_qp; // of all MBs
+    // Times that the picture was coded again: at a higher QP because of the VBV, or in a second
+    // pass because its GOP could not make up for its size.
+    int coded_again;
     // Bits in the VBV after the picture's removal; below 0 it underflowed. INT64_MAX without a VBV.
     int64_t vbv_fullness;
     // First pass: lines of the log with their ends. The lines of all packets in order and a last
