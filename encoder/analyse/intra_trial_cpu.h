@@ -1,5 +1,5 @@
-// Intra search on the CPU: the best coding of an MB as Intra16x16 or Intra4x4, each mode chosen by
-// SATD, modes of 4x4 blocks then by RD cost. intra_trial_warp.cuh has the same for warps.
+// Trials of an intra MB on the CPU, as Intra16x16 and as Intra4x4: each mode is chosen by SATD,
+// modes of 4x4 blocks then by RD cost. intra_trial_warp.cuh has the same for warps.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef ENCODER_ANALYSE_INTRA_TRIAL_CPU_H
 #define ENCODER_ANALYSE_INTRA_TRIAL_CPU_H
@@ -243,27 +243,6 @@ static inline MotusIntraPart motus_code_intra4x4(const MotusIntraMb *in,
     part.bits = (part.bits + unit / 2) / unit;
     part.mode_bits = (part.mode_bits + unit / 2) / unit;
     return part;
-}
-
-// ---- The MB -------------------------------------------------------------------------------------
-
-// Returns the cheapest intra coding of the MB, one of the two trials. costs: NULL = CAVLC.
-static inline MotusTrial *motus_intra_search(const MotusIntraMb *in, const MotusCabacCosts *costs,
-                                             MotusIntraScratch *s, MotusTrial *first,
-                                             MotusTrial *second) {
-    motus_intra_begin(in, first, second);
-    const MotusIntraPart chroma = motus_code_intra_chroma(in, costs, s, first),
-                         i16 = motus_code_intra16x16(in, costs, s, first);
-    motus_intra_add_up(in, first, &i16, &chroma);
-    int i4 = 0;
-    if (in->i4_trials) {
-        const MotusIntraPart luma = motus_code_intra4x4(in, costs, s, second, first->cost);
-        if ((i4 = luma.cost <= first->cost)) {
-            motus_intra_copy_chroma(second, first);
-            motus_intra_add_up(in, second, &luma, &chroma);
-        }
-    }
-    return motus_intra_cheaper(in, first, second, i4);
 }
 
 #endif

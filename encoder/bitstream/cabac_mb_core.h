@@ -94,6 +94,7 @@ MOTUS_HD void motus_put_transform_size(MotusSymbols *s, const MotusCabacMb *m) {
 
 // ---- Intra modes --------------------------------------------------------------------------------
 
+// Puts the mode of the 4x4 block blk, or of the 8x8 block that begins with it.
 MOTUS_HD void motus_put_intra4x4_mode(MotusSymbols *s, const MotusCabacMb *m, int blk) {
     const int mode = m->mb->intra4x4_pred_mode[blk],
               predicted = motus_intra4x4_predicted_mode(m->mb, &m->neighbours, blk),
@@ -124,7 +125,8 @@ MOTUS_HD void motus_put_mode_symbols(MotusSymbols *s, const MotusCabacMb *m) {
         for (int i = 0; i < 4; i++) motus_put_sub_type(s, mb->sub_type[i]);
     if (mb->type == MOTUS_MB_I_4x4) motus_put_transform_size(s, m);
     if (mb->type == MOTUS_MB_I_4x4)
-        for (int i = 0; i < 16; i++) motus_put_intra4x4_mode(s, m, motus_blk_at(i));
+        for (int i = 0; i < 16; i += mb->transform_8x8 ? 4 : 1)
+            motus_put_intra4x4_mode(s, m, motus_blk_at(i));
     if (mb->type == MOTUS_MB_I_4x4 || mb->type == MOTUS_MB_I_16x16) motus_put_chroma_mode(s, m);
 }
 

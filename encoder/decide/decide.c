@@ -4,7 +4,7 @@
 
 #include "common/wavefront.h"
 #include "encoder/analyse/inter_trial_cpu.h"
-#include "encoder/analyse/intra_trial_cpu.h"
+#include "encoder/analyse/intra_search_cpu.h"
 #include "encoder/decide/decide_core.h"
 #include "me/search/refine.h"
 
@@ -70,10 +70,11 @@ static void code_intra(const IntraPass *pass, int x, int y, int qp) {
     int i = y * pic->mbs.mb_width + x;
     MotusIntraMb in = intra_mb(pass, x, y);
     if (qp >= 0) in.qp = &pass->coding->qp_table[qp];
-    MotusTrial trials[2];
+    const MotusTransformChoice transform = {pass->coding->quant8, pass->coding->costs};
+    MotusTrial trials[3];
     MotusIntraScratch scratch;
     const MotusTrial *best =
-        motus_intra_search(&in, pass->coding->costs, &scratch, &trials[0], &trials[1]);
+        motus_intra_search(&in, transform.costs ? &transform : NULL, &scratch, trials);
     pic->mbs.mb[i] = best->mb;
     pic->mbs.coef[i] = best->coef;
     store_samples(best, pic->rec, x, y);
@@ -146,9 +147,10 @@ static void estimate_intra(const IntraPass *pass) {
         int mode;
         uint32_t satd = motus_intra16x16_estimate(&in, &scratch, &mode);
         if (!motus_intra_is_close(satd, pic->satd[i], pic->inter_cost[i], in.qp, effort)) continue;
-        MotusTrial trials[2];
+        const MotusTransformChoice transform = {pass->coding->quant8, pass->coding->costs};
+        MotusTrial trials[3];
         const MotusTrial *best =
-            motus_intra_search(&in, pass->coding->costs, &scratch, &trials[0], &trials[1]);
+            motus_intra_search(&in, transform.costs ? &transform : NULL, &scratch, trials);
         pic->intra_cost[i] = best->cost;
         pic->mb_intra[i] = best->mb;
     }

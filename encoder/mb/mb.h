@@ -20,7 +20,7 @@ typedef struct __attribute__((aligned(16))) MotusMb {
     MotusMv mv[16];                 // one per 4x4 block; zero for intra
     uint8_t total_coeff[24];        // luma 0..15, Cb 16..19, Cr 20..23 (9.2.1), without the levels
                                     // of DC blocks; all 16 for I_PCM
-    uint8_t intra4x4_pred_mode[16]; // one per 4x4 block
+    uint8_t intra4x4_pred_mode[16]; // one per 4x4 block; Intra8x8: its 8x8 block's in all four
     uint8_t type;                   // MotusMbKind
     uint8_t cbp;                    // bits 0..3: luma 8x8 blocks; 4..5: chroma 0 none, 1 DC, 2 + AC
     uint8_t qp;                     // QP_Y; 0 for I_PCM once finalized (8.7.2.2)

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "encoder/analyse/inter_trial_cpu.h"
-#include "encoder/analyse/intra_trial_cpu.h"
+#include "encoder/analyse/intra_search_cpu.h"
 #include "encoder/decide/decide.h"
 #include "encoder/decide/decide_core.h"
 #include "encoder/settings/preset.h"
@@ -37,7 +37,7 @@ enum { MOVES = 4 }; // MVs that an MB's blocks move by
 
 // The CPU's working memory, random before each call.
 static struct Memory {
-    MotusTrial trial[2];
+    MotusTrial trial[3];
     MotusIntraScratch intra;
     MotusDecideScratch decide;
 } memory;
@@ -128,8 +128,7 @@ static void code_intra(Picture *p, int x, int y, int p_slice) {
                 "%s, case %d, MB %d,%d: estimate %u of mode %d, not %u of %d", p->name, p->number,
                 x, y, lanes.satd, lanes.mode, satd, mode);
     motus_test_fill(&memory, sizeof memory);
-    const MotusTrial *best =
-        motus_intra_search(&in, NULL, &memory.intra, &memory.trial[0], &memory.trial[1]);
+    const MotusTrial *best = motus_intra_search(&in, NULL, &memory.intra, memory.trial);
     const int team = (x ^ y) & 1;
     if (team)
         lanes_intra_team(&in, &lanes);

@@ -1,0 +1,108 @@
+// Intra8x8 on the CPU: luma of an MB in four 8x8 blocks, each mode chosen by SATD, then by RD cost.
+// SPDX-License-Identifier: BSD-2-Clause
+#ifndef ENCODER_ANALYSE_INTRA8_TRIAL_CPU_H
+#define ENCODER_ANALYSE_INTRA8_TRIAL_CPU_H
+
+#include "encoder/analyse/block8_cpu.h"
+#include "encoder/analyse/intra_trial_cpu.h"
+#include "encoder/mb/intra8x8_cpu.h"
+
+#define MOTUS_I8_TRIALS 2 // modes per block that get a trial
+
+typedef struct MotusIntra8Scratch {
+    uint8_t pred[MOTUS_I4_MODES][64];
+    uint32_t cost[MOTUS_I4_MODES];
+    uint8_t rec[MOTUS_I8_TRIALS][64];
+    MotusBlockLevels levels[MOTUS_I8_TRIALS];
+} MotusIntra8Scratch;
+
+// Completes the canvas of Intra4x4 with the samples that 8x8 blocks need further to the right.
+static inline void motus_canvas_load8(const MotusIntraMb *in, uint8_t *canvas) {
+    const uint8_t *above = in->rec.plane[0] - in->rec.stride[0];
+    if (in->has & MOTUS_HAS_TOP_RIGHT)
+        memcpy(canvas + MOTUS_CANVAS_ORIGIN - MOTUS_CANVAS_STRIDE + 16, above + 16, 8);
+}
+
+// Predicts a block by every allowed mode and lists the best ones by SATD + lambda * bits. Returns
+// their number.
+static inline int motus_i8_list_modes(const MotusIntraMb *in, MotusIntra8Scratch *s,
+                                      const uint8_t *src, const MotusIntraLine8 *line,
+                                      int predicted, const MotusCabacCosts *costs,
+                                      int list[MOTUS_I8_TRIALS]) {
+    int n = 0;
+    for (int mode = 0; mode < MOTUS_I4_MODES; mode++) {
+        s->cost[mode] = UINT32_MAX;
+        if (!motus_intra4x4_allowed(mode, line->has)) continue;
+        motus_intra8x8(s->pred[mode], 8, line, mode);
+        s->cost[mode] =
+            motus_satd_block(src, in->src.stride[0], s->pred[mode], 8, 8, 8) +
+            motus_mode_cost(in->qp, motus_i4_mode_bits(mode, predicted, costs)) / MOTUS_BIT;
+    }
+    for (; n < MOTUS_I8_TRIALS; n++) {
+        const int best = motus_least(s->cost, MOTUS_I4_MODES);
+        if (s->cost[best] == UINT32_MAX) break;
+        s->cost[best] = UINT32_MAX;
+        list[n] = best;
+    }
+    return n;
+}
+
+// Codes luma block q and adds to the part's cost, SSD and bits. Sets the block's mode and levels,
+// and its samples on the canvas and in trial->luma.
+static inline void motus_code_i8_block(const MotusIntraMb *in,
+                                       const MotusTransformChoice *transform, uint8_t *canvas,
+                                       MotusIntra8Scratch *s, MotusTrial *trial, int q,
+                                       MotusIntraPart *part) {
+    const int x = 8 * (q & 1), y = 8 * (q >> 1), first = motus_blk_at(4 * q);
+    const int predicted = motus_intra4x4_predicted_mode(&trial->mb, &in->neighbours, first);
+    const uint8_t *src = in->src.plane[0] + y * in->src.stride[0] + x;
+    const MotusQuant8 *quant = &transform->quant8[in->qp->luma.qp];
+    const MotusCabacCosts *costs = transform->costs;
+    uint8_t *at = canvas + MOTUS_CANVAS_ORIGIN + y * MOTUS_CANVAS_STRIDE + x;
+    MotusIntraLine8 line;
+    int list[MOTUS_I8_TRIALS], coded[MOTUS_I8_TRIALS], best = 0;
+    uint32_t ssd[MOTUS_I8_TRIALS], mode_bits[MOTUS_I8_TRIALS];
+    motus_intra_line8(&line, at, MOTUS_CANVAS_STRIDE, motus_intra8x8_has(q, in->has));
+    const int n = motus_i8_list_modes(in, s, src, &line, predicted, costs, list);
+    for (int i = 0; i < n; i++) {
+        memcpy(s->rec[i], s->pred[list[i]], 64);
+        coded[i] = motus_code_block8(&s->levels[i], src, in->src.stride[0], s->rec[i], 8, quant,
+                                     costs, in->levels->method);
+        ssd[i] = motus_ssd_block(src, in->src.stride[0], s->rec[i], 8, 8, 8);
+        mode_bits[i] = motus_i4_mode_bits(list[i], predicted, costs);
+        s->cost[i] =
+            motus_rd_cost_in(MOTUS_BIT, ssd[i], (coded[i] ? s->levels[i].bits : 0) + mode_bits[i],
+                             in->qp->lambda_ssd_q8);
+        if (s->cost[i] < s->cost[best]) best = i;
+    }
+    part->cost += s->cost[best];
+    part->ssd += ssd[best];
+    part->mode_bits += mode_bits[best];
+    part->cbp |= coded[best] << q;
+    part->bits += coded[best] ? s->levels[best].bits : 0;
+    for (int i = 0; i < 8; i++) {
+        memcpy(at + i * MOTUS_CANVAS_STRIDE, s->rec[best] + 8 * i, 8);
+        memcpy(trial->luma + (y + i) * MOTUS_LUMA_STRIDE + x, s->rec[best] + 8 * i, 8);
+    }
+    for (int k = 0; k < 4; k++)
+        trial->mb.intra4x4_pred_mode[motus_blk_at(4 * q + k)] = (uint8_t)list[best];
+    motus_store_block8(trial, q, coded[best] ? &s->levels[best] : NULL);
+}
+
+// Codes luma as Intra8x8. Stops as soon as the cost exceeds `limit`.
+static inline MotusIntraPart motus_code_intra8x8(const MotusIntraMb *in,
+                                                 const MotusTransformChoice *transform,
+                                                 uint8_t *canvas, MotusTrial *trial,
+                                                 uint32_t limit) {
+    MotusIntraPart part = {0, 0, 0, 0, 0};
+    MotusIntra8Scratch s;
+    trial->mb.transform_8x8 = 1;
+    motus_canvas_load8(in, canvas);
+    for (int q = 0; q < 4 && part.cost <= limit; q++)
+        motus_code_i8_block(in, transform, canvas, &s, trial, q, &part);
+    part.bits = (part.bits + MOTUS_BIT / 2) / MOTUS_BIT;
+    part.mode_bits = (part.mode_bits + MOTUS_BIT / 2) / MOTUS_BIT;
+    return part;
+}
+
+#endif
