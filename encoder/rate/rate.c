@@ -180,7 +180,7 @@ static int qp_of_log(const MotusRate *r) {
 
 static void begin_gop_of_log(MotusRate *r) {
     const MotusPassLog *log = r->settings.log;
-    r->planned = r->expected = r->taken = 0;
+    r->planned = r->taken = r->expected = r->recent = 0;
     if (!motus_rate_feeds_back(&r->settings))
         r->last_qp_q8 = -1, r->in_gop = -1; // GOPs do not depend on others
     r->rest = (MotusComplexity){0};
@@ -195,9 +195,9 @@ static int qp_for_second_pass(MotusRate *r) {
     if (r->plan.idr) begin_gop_of_log(r);
     MotusComplexity rest = r->rest;
     const int64_t left = motus_complexity_bits(rest, r->log_qp_q8) + r->planned - r->taken;
-    if (r->taken > r->expected / 2 && r->taken / 2 < r->expected)
-        rest = motus_complexity_scale(rest, r->taken, r->expected);
-    const int qp = motus_clip(r->log_qp_q8 - END_STEP, r->log_qp_q8 + END_STEP,
+    if (r->recent > r->expected / 2 && r->recent / 2 < r->expected)
+        rest = motus_complexity_scale(rest, r->recent, r->expected);
+    const int qp = motus_clip(r->log_qp_q8 - 2 * END_STEP, r->log_qp_q8 + 2 * END_STEP,
                               motus_complexity_qp(rest, left > 1 ? left : 1));
     r->now = log_complexity(r, r->plan.number);
     r->planned += motus_complexity_bits(r->now, r->log_qp_q8);
@@ -336,7 +336,9 @@ int motus_rate_coded(MotusRate *r, int64_t bits, int *qp_q8, int64_t *filler_byt
     r->held = motus_vbv_remove(&r->vbv, bits, r->duration);
     r->spent += bits;
     r->taken += bits;
-    r->expected += motus_complexity_bits(r->now, r->qp_q8 + (r->plan.idr ? r->settings.ip_q8 : 0));
+    const int qp = r->qp_q8 + (r->plan.idr ? r->settings.ip_q8 : 0);
+    r->expected += motus_complexity_bits(r->now, qp) - r->expected / 16;
+    r->recent += bits - r->recent / 16;
     r->elapsed += r->duration;
     if (is_cut(r)) r->last_qp_q8 = r->qp_q8 + r->settings.ip_q8;
     if (c.p && !r->tries) r->last_qp_q8 = r->qp_q8;

@@ -54,11 +54,13 @@ typedef struct MotusRate {
     uint32_t ratio_q8[2]; // weighted cost / cost of the last I and the last P picture; 0: none yet
     int last_qp_q8;       // of the last P picture with a residual, or cut; below 0: none
     // Second pass.
-    int log_qp_q8;           // QP at which the whole log fits the rate
-    MotusComplexity rest;    // of the GOP's pictures that are left
-    MotusComplexity now;     // of the current picture
-    int64_t planned;         // bits of the GOP's coded pictures at log_qp_q8
-    int64_t expected, taken; // bits of them at their own QPs: by the log, and really
+    int log_qp_q8;        // QP at which the whole log fits the rate
+    MotusComplexity rest; // of the GOP's pictures that are left
+    MotusComplexity now;  // of the current picture
+    int64_t planned;      // bits of the GOP's coded pictures at log_qp_q8
+    int64_t taken;        // bits of them at their own QPs
+    // Decaying sums over about 16 pictures of the GOP at their own QPs: bits by the log, really.
+    int64_t expected, recent;
     MotusRateSample over,
         under; // of the current picture, nearest to the bits wanted; no bits: none
     // The current picture.
