@@ -176,10 +176,13 @@ static inline void motus_choose_levels8(MotusBlockLevels *b, const int coef[64],
                                         const MotusQuant8 *q, const MotusCabacCosts *costs,
                                         int method) {
     b->category = MOTUS_CATEGORY_8x8, b->size = 64, b->rate = q->rate;
+    uint32_t live = 0;
+    b->n = 0, b->bits = 0, b->gain = 0;
     for (int i = 0; i < 64; i++) {
-        const int at = motus_zigzag8_at(i);
-        motus_nearest_level(b, i, coef[at], q->scale[motus_coef8_class(at)], q->shift);
+        motus_nearest_level(b, i, coef[motus_zigzag8_at(i)], q->scale[i], q->shift);
+        live |= (uint32_t)(uint16_t)b->level[i];
     }
+    if (!live) return;
     if (method == MOTUS_LEVELS_LOWERED) motus_lower_block(b, costs);
     motus_measure_block(b, costs);
 }

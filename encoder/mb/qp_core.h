@@ -19,9 +19,9 @@ typedef struct MotusQuant {
     uint32_t rate; // cost of a bit in 1/65536 of a squared step
 } MotusQuant;
 
-// The same for 8x8 blocks, by class of motus_coef8_class.
+// The same for 8x8 blocks.
 typedef struct MotusQuant8 {
-    uint16_t scale[6];
+    uint16_t scale[64]; // in zigzag order
     uint8_t shift, qp;
     uint32_t rate;
 } MotusQuant8;
