@@ -33,7 +33,7 @@ void motus_device_pretend(int capability) { atomic_store(&pretended, capability)
 int motus_device_pretended(void) {
     const char *text = getenv("MOTUS_PRETEND_DEVICE");
     const int capability = atomic_load(&pretended);
-    return !capability && text ? atoi(text) : capability;
+    return !capability && text ? (int)strtol(text, NULL, 10) : capability;
 }
 
 // Counts down; returns 0 while n > 0 was left.

@@ -22,10 +22,12 @@ static int runs(const char *word, int capability) {
 }
 
 int motus_device_code_runs(const char *code, int capability) {
-    for (const char *word = code; word; word = strchr(word, ' ')) {
+    const char *word = code;
+    do {
         word += *word == ' ';
         if (!strchr(word, '_')) break;
         if (runs(word, capability)) return 1;
-    }
+        word = strchr(word, ' ');
+    } while (word);
     return !*code; // unknown: CUDA will tell
 }

@@ -43,7 +43,7 @@ int motus_emulated_lane(void);
 void motus_emulated_sync(void);
 void motus_emulated_team_sync(void);
 // Returns the 32 lanes' values; `kind` must be the same for all.
-const uint32_t *motus_emulated_gather(uint32_t v, int kind);
+const uint32_t *motus_emulated_gather(uint32_t v, int what);
 
 static inline int motus_lane(void) { return motus_emulated_lane(); }
 static inline void motus_lanes_sync(void) { motus_emulated_sync(); }

@@ -21,8 +21,8 @@ typedef struct MotusMeCpu {
 } MotusMeCpu;
 
 // Opens it for a valid configuration. MOTUS_ERR_MEMORY.
-MotusStatus motus_me_cpu_open(MotusMeCpu **cpu, const MotusMeConfig *config);
-void motus_me_cpu_close(MotusMeCpu **cpu); // accepts NULL inside
+MotusStatus motus_me_cpu_open(MotusMeCpu **out, const MotusMeConfig *config);
+void motus_me_cpu_close(MotusMeCpu **out); // accepts NULL inside
 
 // Searches `cur` in a prepared reference (with half planes if the configuration refines) and fills
 // the field. cur and ref: whole MBs.

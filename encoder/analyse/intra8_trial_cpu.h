@@ -60,8 +60,8 @@ static inline void motus_code_i8_block(const MotusIntraMb *in,
     const MotusCabacCosts *costs = transform->costs;
     uint8_t *at = canvas + MOTUS_CANVAS_ORIGIN + y * MOTUS_CANVAS_STRIDE + x;
     MotusIntraLine8 line;
-    int list[MOTUS_I8_TRIALS], coded[MOTUS_I8_TRIALS], best = 0;
-    uint32_t ssd[MOTUS_I8_TRIALS], mode_bits[MOTUS_I8_TRIALS];
+    int list[MOTUS_I8_TRIALS], coded[MOTUS_I8_TRIALS] = {0}, best = 0;
+    uint32_t ssd[MOTUS_I8_TRIALS] = {0}, mode_bits[MOTUS_I8_TRIALS] = {0};
     motus_intra_line8(&line, at, MOTUS_CANVAS_STRIDE, motus_intra8x8_has(q, in->has));
     const int n = motus_i8_list_modes(in, s, src, &line, predicted, costs, list);
     for (int i = 0; i < n; i++) {

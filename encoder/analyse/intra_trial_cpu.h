@@ -191,8 +191,8 @@ static inline uint32_t motus_code_i4_block(const MotusIntraMb *in, const MotusCa
     const MotusQuant *q = &in->qp->luma;
     uint8_t *at = s->canvas + MOTUS_CANVAS_ORIGIN + y * MOTUS_CANVAS_STRIDE + x;
     int list[MOTUS_I4_TRIALS];
-    uint32_t ssd[MOTUS_I4_TRIALS];
-    MotusLevels levels[MOTUS_I4_TRIALS];
+    uint32_t ssd[MOTUS_I4_TRIALS] = {0};
+    MotusLevels levels[MOTUS_I4_TRIALS] = {{0, 0, 0}};
     const int n = motus_i4_list_modes(in, s, blk, src, at, predicted, costs, list);
     for (int i = 0; i < n; i++) {
         int16_t coef[16];

@@ -69,8 +69,10 @@ void motus_cabac_code(MotusCabac *cabac, const MotusSymbols *symbols) {
         int shift;
         if (symbol & MOTUS_SYMBOL_BYPASS) {
             shift = (int)(symbol >> 8 & 7) + 1;
+            cabac->counts.others += (uint32_t)shift;
             low = (low << shift) + range * (symbol & 255);
         } else if (context == MOTUS_CTX_TERMINATE) {
+            cabac->counts.others++;
             range -= 2;
             low += bin ? range : 0;
             range = bin ? 2 : range;

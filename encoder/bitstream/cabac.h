@@ -7,9 +7,10 @@
 
 #include "encoder/bitstream/cabac_core.h"
 
-// Bins in contexts: [c] zeros of context c, [c + MOTUS_SYMBOL_BIN] ones.
+// Bins in contexts: [c] zeros of context c, [c + MOTUS_SYMBOL_BIN] ones; and those without one.
 typedef struct MotusBinCounts {
     uint32_t bin[2 * MOTUS_SYMBOL_BIN];
+    uint32_t others;
 } MotusBinCounts;
 
 // A coder between two symbols. It may be copied, to take back what was coded since.
@@ -47,6 +48,14 @@ void motus_cabac_restart(MotusCabac *cabac);
 static inline size_t motus_cabac_bits(const MotusCabac *cabac) {
     return (cabac->size + 4 * ((size_t)cabac->has_held + cabac->ones)) * 8 +
            (size_t)(cabac->waiting + 1);
+}
+
+// Returns the number of cabac_zero_words that a picture needs (7.4.2.10): its bins, the bytes of
+// its slices' NAL units, its MBs.
+static inline size_t motus_cabac_zero_words(uint64_t bins, size_t bytes, int n_mb) {
+    const uint64_t raw_mb_bits = 3072, free_bins = raw_mb_bits * (uint64_t)n_mb / 32;
+    const uint64_t needed = bins > free_bins ? ((bins - free_bins) * 3 + 31) / 32 : 0; // bytes
+    return needed > bytes ? (size_t)((needed - bytes + 2) / 3) : 0;
 }
 
 #endif

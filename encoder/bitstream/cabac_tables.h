@@ -48,6 +48,7 @@ typedef struct MotusCabacInit {
 
 // Returns them for contexts of frame pictures, ctxIdx 0..275 and 399..435. table: 0 in I slices,
 // else 1 + cabac_init_idc.
+// NOLINTNEXTLINE(readability-function-size): a table
 MOTUS_HD MotusCabacInit motus_cabac_init(int table, int context) {
     static const MotusCabacInit first[4][276] = {
         { // I slices
@@ -334,7 +335,7 @@ MOTUS_HD MotusCabacInit motus_cabac_init(int table, int context) {
          {-6, 68}, {-10, 79},
         },
     };
-    return context < 276 ? first[table][context] : second[table][context - 399];
+    return context >= 399 ? second[table][context - 399] : first[table][context];
 }
 
 // clang-format on

@@ -284,6 +284,7 @@ void motus_add_written(const MotusMbWriter *writer, const MotusCodedMbs *mbs,
                        MotusPictureStats *stats) {
     for (int i = 0; i < 2 * MOTUS_SYMBOL_BIN && mbs->bins && writer->slice->cabac; i++)
         mbs->bins->bin[i] += writer->cabac.counts.bin[i];
+    if (mbs->bins && writer->slice->cabac) mbs->bins->others += writer->cabac.counts.others;
     for (int i = 0; i < MOTUS_MB_KINDS; i++) stats->mb[i] += writer->stats.mb[i];
     for (int i = 0; i < 4; i++) stats->sub[i] += writer->stats.sub[i];
     stats->bits_mode += writer->count[MOTUS_BITS_MODE];

@@ -78,7 +78,7 @@ MOTUS_HD void motus_mb_context_set(MotusMbContext *context, const MotusMb *mb,
         for (int y = parts[i].y; y < parts[i].y + parts[i].height; y++)
             for (int x = parts[i].x; x < parts[i].x + parts[i].width; x++)
                 context->mvd[4 * y + x] = mvd[i];
-    context->qp_delta = (int8_t)(motus_mb_has_qp_delta(mb) ? qp_delta : 0);
+    context->qp_delta = (int16_t)(motus_mb_has_qp_delta(mb) ? qp_delta : 0);
     int luma = 0, cb = 0, cr = 0;
     for (int i = 0; i < 16 && mb->type == MOTUS_MB_I_16x16; i++) luma |= coef->luma_dc[i];
     for (int i = 0; i < 4 && mb->cbp >> 4; i++)

@@ -10,9 +10,9 @@
 typedef struct MotusGopCoders MotusGopCoders;
 
 // Opens the first coder of each device. MOTUS_ERR_MEMORY, _CUDA, _NO_DEVICE, _UNSUPPORTED.
-MotusStatus motus_gop_coders_open(MotusGopCoders **coders, const MotusStream *stream,
+MotusStatus motus_gop_coders_open(MotusGopCoders **out, const MotusStream *stream,
                                   MotusBackend backend, MotusError *error);
-void motus_gop_coders_close(MotusGopCoders **coders); // drops pending pictures; accepts NULL inside
+void motus_gop_coders_close(MotusGopCoders **out); // drops pending pictures; accepts NULL inside
 
 int motus_gop_coders_count(MotusGopCoders *coders);        // at most; blocks while some are opened
 int motus_gop_coders_device(const MotusGopCoders *coders); // the first one; -1: the CPU

@@ -44,10 +44,10 @@ typedef struct __attribute__((aligned(16))) MotusMbCoef {
 
 // What CABAC's contexts need of an MB besides MotusMb (9.3.3.1), for itself and its neighbours.
 typedef struct __attribute__((aligned(16))) MotusMbContext {
-    MotusMv mvd[16]; // mvd_l0 per 4x4 block; zero for intra and P_Skip
-    int8_t qp_delta; // mb_qp_delta; 0 without it
-    uint8_t dc;      // coded_block_flag of DC blocks: bit 0 luma, 1 Cb, 2 Cr; all for I_PCM
-    uint8_t reserved[14];
+    MotusMv mvd[16];  // mvd_l0 per 4x4 block; zero for intra and P_Skip
+    int16_t qp_delta; // mb_qp_delta; 0 without it
+    uint8_t dc;       // coded_block_flag of DC blocks: bit 0 luma, 1 Cb, 2 Cr; all for I_PCM
+    uint8_t reserved[13];
 } MotusMbContext;
 
 // Samples of an MB: the first one of each plane.

@@ -210,6 +210,18 @@ static MotusStatus write_slices(Coder *c) {
     return status;
 }
 
+// Appends cabac_zero_words, each with its emulation prevention byte, to the last slice.
+static void write_zero_words(Coder *c) {
+    static const uint8_t zero_word[3] = {0, 0, 3};
+    const size_t bytes = c->size - 4 * (size_t)c->n_slices; // without start codes
+    uint64_t bins = c->bins.others;
+    for (int i = 0; i < 2 * MOTUS_SYMBOL_BIN; i++) bins += c->bins.bin[i];
+    for (size_t n = motus_cabac_zero_words(bins, bytes, c->pic.mbs.n_mb); n; n--) {
+        memcpy(c->nal + c->size, zero_word, sizeof zero_word);
+        c->size += sizeof zero_word;
+    }
+}
+
 // Decides the picture and writes its slices: all that depends on QP.
 static MotusStatus code(Coder *c) {
     const MotusPictureParams *params = c->input.params;
@@ -223,7 +235,7 @@ static MotusStatus code(Coder *c) {
         motus_cabac_costs_set(&c->costs, !params->idr, params->qp);
     else
         c->costs = c->next_costs;
-    c->bins = (MotusBinCounts){{0}};
+    c->bins = (MotusBinCounts){.others = 0};
     MotusStatus status = MOTUS_OK;
     c->pic.qp_offset = params->qp_offset;
     c->n_slices = c->stream->slices.n;
@@ -241,6 +253,7 @@ static MotusStatus code(Coder *c) {
     } else {
         motus_finalize_mbs(&c->pic.mbs, params->qp);
         status = write_slices(c);
+        if (!status && sequence->cabac) write_zero_words(c);
     }
     motus_stage_ended(c->pic.clock, MOTUS_STAGE_ENTROPY);
     return status;

@@ -44,9 +44,9 @@ enum {
 
 // Opens a lookahead on a CUDA device, or on the CPU (MOTUS_LOOKAHEAD_HOST). Plans do not depend on
 // the device. MOTUS_ERR_MEMORY, MOTUS_ERR_CUDA with CUDA's text in *error (may be NULL).
-MotusStatus motus_lookahead_open(MotusLookahead **look, const MotusLookaheadSettings *settings,
+MotusStatus motus_lookahead_open(MotusLookahead **out, const MotusLookaheadSettings *settings,
                                  int device, MotusError *error);
-void motus_lookahead_close(MotusLookahead **look); // accepts NULL inside
+void motus_lookahead_close(MotusLookahead **out); // accepts NULL inside
 
 // Returns the device, or MOTUS_LOOKAHEAD_HOST.
 int motus_lookahead_device(const MotusLookahead *look);

@@ -83,6 +83,7 @@ static MotusStatus begin(void *executor, const MotusLookaheadPicture *picture,
     Cpu *c = executor;
     const MotusLookaheadSettings *s = &c->settings;
     const int threads = motus_threads_ready(s->threads); // a team of the calling thread
+    assert(c->slot);
     CpuSlot *cur = &c->slot[picture->number % c->n_slots],
             *before =
                 picture->first_in_segment ? NULL : &c->slot[(picture->number - 1) % c->n_slots];

@@ -26,8 +26,8 @@ static MotusComplexity measured(const MotusRate *r, int idr, int64_t bits, int q
 // Predicts the complexity of a picture from its weighted cost.
 static MotusComplexity predict(const MotusRate *r, int idr, uint64_t weighted) {
     const uint64_t at_0 = (uint64_t)((Wide)weighted * r->complexity[!idr] / r->cost[!idr]);
-    return idr ? (MotusComplexity){.i = at_0}
-               : (MotusComplexity){.p = at_0, .fixed = (uint64_t)r->settings.empty_bits[1]};
+    if (idr) return (MotusComplexity){.i = at_0};
+    return (MotusComplexity){.p = at_0, .fixed = (uint64_t)r->settings.empty_bits[1]};
 }
 
 // Returns weighted cost / cost in 1/256, 1..256: the effect of the QP offsets on the picture's

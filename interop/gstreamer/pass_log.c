@@ -28,6 +28,7 @@ void motus_gst_log_apply(const char *text, MotusEncoderConfig *c) {
     const char *settings = strchr(text, '\n'); // the second line (encoder/settings/rate_config.c)
     int width, height;
     MotusRational fps, time_base;
+    // The library has checked these numbers. NOLINTNEXTLINE(cert-err34-c)
     if (!settings || sscanf(settings + 1, "%dx%d %d/%d time %d/%d", &width, &height, &fps.num,
                             &fps.den, &time_base.num, &time_base.den) != 6)
         return;

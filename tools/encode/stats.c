@@ -20,12 +20,12 @@ struct MotusStatsFile {
     int64_t pictures;
 };
 
-static MotusStatus put(MotusStatsFile *stats, const char *text, MotusError *error) {
-    return motus_output_write(stats->out, text, strlen(text), error);
-}
-
 static MotusStatus no_memory(MotusError *error) {
     return motus_fail(error, MOTUS_ERR_MEMORY, "statistics: out of memory");
+}
+
+static MotusStatus put(MotusStatsFile *stats, const char *text, MotusError *error) {
+    return text ? motus_output_write(stats->out, text, strlen(text), error) : no_memory(error);
 }
 
 // Writes the members of `object` without its braces, one per line, and deletes it (NULL: out of

@@ -28,7 +28,7 @@ typedef struct MotusScannedSegment {
 // a GOP. Segments are asked for in order; scanners stay within a bounded distance of the last one.
 // MOTUS_AGAIN: not known yet (motus_link_wake follows). MOTUS_END: there is no picture `first`.
 // Errors of reading and of the lookahead.
-MotusStatus motus_scene_scan_segment(MotusSceneScan *scan, int64_t first, int64_t gops,
+MotusStatus motus_scene_scan_segment(MotusSceneScan *c, int64_t first, int64_t gops,
                                      MotusScannedSegment *segment, MotusError *error);
 
 typedef struct MotusSceneScanStats {
@@ -38,6 +38,6 @@ typedef struct MotusSceneScanStats {
     double seconds;   // of all threads together
     double began;     // motus_seconds
 } MotusSceneScanStats;
-MotusSceneScanStats motus_scene_scan_stats(MotusSceneScan *scan);
+MotusSceneScanStats motus_scene_scan_stats(MotusSceneScan *c);
 
 #endif

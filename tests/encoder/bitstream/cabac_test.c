@@ -316,6 +316,21 @@ static void full_buffers_are_told(void) {
     }
 }
 
+// Bins beyond 32 / 3 a byte and 96 an MB ask for words of three bytes each.
+static void zero_words(void) {
+    for (int round = 0; round < 2000; round++) {
+        const int n_mb = motus_test_range(1, 9000);
+        const size_t bytes = (size_t)motus_test_range(4, 300000);
+        const uint64_t count = (uint64_t)motus_test_range(0, 5000000);
+        const size_t n = motus_cabac_zero_words(count, bytes, n_mb);
+        const double most = 32.0 / 3 * (double)(bytes + 3 * n) + 96.0 * n_mb,
+                     less = 32.0 / 3 * (double)(bytes + 3 * n - 3) + 96.0 * n_mb;
+        MOTUS_CHECK((double)count <= most && (n == 0 || (double)count > less),
+                    "%llu bins, %zu bytes, %d MBs: %zu words", (unsigned long long)count, bytes,
+                    n_mb, n);
+    }
+}
+
 static int run(const char *suite, const MotusTest *tests, int argc, char **argv) {
     bins = malloc(sizeof *bins);
     const int status = bins ? motus_test_main(suite, tests, argc, argv) : 1;
@@ -324,4 +339,5 @@ static int run(const char *suite, const MotusTest *tests, int argc, char **argv)
 }
 
 MOTUS_SUITE_BY(run, "cabac", TEST(random_symbols), TEST(worst_symbols), TEST(ones_then_carry),
-               TEST(copies_take_back), TEST(samples_between), TEST(full_buffers_are_told))
+               TEST(copies_take_back), TEST(samples_between), TEST(full_buffers_are_told),
+               TEST(zero_words))
