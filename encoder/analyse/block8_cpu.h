@@ -6,7 +6,7 @@
 #include "encoder/analyse/levels_cabac_cpu.h"
 #include "encoder/analyse/trial_core.h"
 
-// What decisions with CABAC go by.
+// Tables that decisions with CABAC read.
 typedef struct MotusTransformChoice {
     const MotusQuant8 *quant8; // by QP; NULL: no 8x8 transform
     const MotusCabacCosts *costs;

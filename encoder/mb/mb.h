@@ -42,7 +42,7 @@ typedef struct __attribute__((aligned(16))) MotusMbCoef {
     int16_t chroma_dc[2][4];     // Cb, Cr; raster order (8.5.11.1)
 } MotusMbCoef;
 
-// What CABAC's contexts need of an MB besides MotusMb (9.3.3.1), for itself and its neighbours.
+// Part of an MB that contexts of CABAC need besides MotusMb (9.3.3.1), its own and its neighbours'.
 typedef struct __attribute__((aligned(16))) MotusMbContext {
     MotusMv mvd[16];  // mvd_l0 per 4x4 block; zero for intra and P_Skip
     int16_t qp_delta; // mb_qp_delta; 0 without it

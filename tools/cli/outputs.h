@@ -11,7 +11,7 @@
 // end in .y4m or .yuv, since players believe the ending. `option` is what named it.
 int motus_check_sequence_name(const char *command, const char *option, const char *path);
 
-// What happens to files that are there already. ASK: a question on a terminal, else they are
+// Treatment of files that are there already. ASK: a question on a terminal, else they are
 // replaced.
 typedef enum MotusOverwrite {
     MOTUS_OVERWRITE_ASK,

@@ -107,7 +107,7 @@ typedef enum MotusViewStyle {
 
 enum { MOTUS_VIEW_PANES = 2 };
 
-// What all pictures of a drawing have in common: sizes in pixels and scales.
+// Shared by all pictures of a drawing: sizes in pixels and scales.
 typedef struct MotusViewLayout {
     MotusViewStyle style;
     int n;       // views side by side
