@@ -22,7 +22,7 @@ typedef struct MotusMeCpu {
 
 // Opens it for a valid configuration. MOTUS_ERR_MEMORY.
 MotusStatus motus_me_cpu_open(MotusMeCpu **out, const MotusMeConfig *config);
-void motus_me_cpu_close(MotusMeCpu **out); // accepts NULL inside
+void motus_me_cpu_close(MotusMeCpu **cpu); // accepts NULL inside
 
 // Searches `cur` in a prepared reference (with half planes if the configuration refines) and fills
 // the field. cur and ref: whole MBs.

@@ -335,6 +335,7 @@ MOTUS_HD MotusCabacInit motus_cabac_init(int table, int context) {
          {-6, 68}, {-10, 79},
         },
     };
+    // cppcheck-suppress arrayIndexOutOfBoundsCond
     return context >= 399 ? second[table][context - 399] : first[table][context];
 }
 
