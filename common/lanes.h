@@ -42,7 +42,7 @@
 int motus_emulated_lane(void);
 void motus_emulated_sync(void);
 void motus_emulated_team_sync(void);
-// Returns the 32 lanes' values; `kind` must be the same for all.
+// Returns the 32 lanes' values; `what` must be the same for all.
 const uint32_t *motus_emulated_gather(uint32_t v, int what);
 
 static inline int motus_lane(void) { return motus_emulated_lane(); }

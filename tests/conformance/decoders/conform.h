@@ -6,6 +6,7 @@
 
 #include "motus/encoder.h"
 #include "tests/conformance/decoders/parse.h"
+#include "tests/conformance/decoders/qp_maps.h"
 
 typedef struct MotusCoded {
     uint8_t *data; // the whole byte stream
@@ -20,24 +21,13 @@ typedef struct MotusCoded {
     char failure[320];       // the first fault; empty if there is none
 } MotusCoded;
 
-typedef enum MotusConformMaps {
-    MOTUS_MAPS_NONE,
-    MOTUS_MAPS_MIXED,   // mostly small offsets, some that reach any QP
-    MOTUS_MAPS_WILD,    // -51..51
-    MOTUS_MAPS_EXTREME, // QP 0 beside 51: mb_qp_delta wraps around
-    MOTUS_MAPS_ZERO,
-} MotusConformMaps;
-
-// Returns QP offsets for n MBs, the same for the same arguments, or NULL for none. Free with
-// free().
-int8_t *motus_conform_map(MotusConformMaps maps, int number, size_t n);
-
 // Encodes frames[0..n-1] with QP offsets and checks the encoder's reports. Free with
 // motus_coded_free in every case.
 void motus_conform_encode(MotusCoded *coded, const MotusEncoderConfig *config,
                           MotusFrame *const *frames, int n, MotusConformMaps maps);
 
-// Parses the stream if it is in CAVLC, counting into *coverage, and decodes it with every decoder.
+// Parses the stream unless coded->is_unread, counting into *coverage, and decodes it with every
+// decoder.
 void motus_conform_judge(MotusCoded *coded, MotusCoverage *coverage);
 
 // Checks that neither has a failure and that their streams are the same.
