@@ -20,7 +20,7 @@ static inline int motus_code_block8(MotusBlockLevels *b, const uint8_t *src, ptr
     int coef[64];
     motus_forward8x8(coef, src, src_stride, rec, rec_stride);
     motus_choose_levels8(b, coef, quant, costs, method);
-    if (!motus_block_pays(b, 0)) return 0;
+    if (!motus_block_pays(b)) return 0;
     for (int i = 0; i < 64; i++) {
         const int at = motus_zigzag8_at(i);
         coef[at] = motus_dequant8(

@@ -38,18 +38,17 @@ static inline void motus_type_trial(const MotusInterMb *in, const MotusLevelChoi
                                     const MotusTransformChoice *transform,
                                     const MotusChoice *choice, int k, MotusDecideScratch *s,
                                     MotusTrial *trial) {
-    const MotusCabacCosts *costs = transform ? transform->costs : NULL;
     MotusResidual *residual = &s->residual;
     MotusMb *mb = &trial->mb;
     *mb = choice->mb[k];
     mb->qp = in->qp->luma.qp;
     motus_predict_inter(trial->luma, trial->chroma, mb, in->ref, in->x, in->y);
     if (transform) memcpy(s->transform.pred, trial->luma, sizeof s->transform.pred);
-    uint32_t bits = motus_code_inter_luma(residual, trial, &in->src, &in->neighbours, &in->qp->luma,
-                                          levels, costs);
+    uint32_t bits =
+        motus_code_inter_luma(residual, trial, &in->src, &in->neighbours, &in->qp->luma, levels);
     if (transform) bits = motus_choose_transform(in, levels, transform, &s->transform, trial, bits);
     bits += motus_code_chroma(residual, trial, &in->src, &in->neighbours, &in->qp->chroma, levels,
-                              costs, MOTUS_DEADZONE_INTER);
+                              MOTUS_DEADZONE_INTER);
     if (mb->type == MOTUS_MB_P_16x16 && !mb->cbp && motus_mv_equal(mb->mv[0], choice->skip))
         mb->type = MOTUS_MB_P_SKIP;
     trial->bits = bits + motus_inter_bits(mb, choice->mv_bits[k]);

@@ -27,8 +27,7 @@ static inline void motus_canvas_load8(const MotusIntraMb *in, uint8_t *canvas) {
 // their number.
 static inline int motus_i8_list_modes(const MotusIntraMb *in, MotusIntra8Scratch *s,
                                       const uint8_t *src, const MotusIntraLine8 *line,
-                                      int predicted, const MotusCabacCosts *costs,
-                                      int list[MOTUS_I8_TRIALS]) {
+                                      int predicted, int list[MOTUS_I8_TRIALS]) {
     int n = 0;
     for (int mode = 0; mode < MOTUS_I4_MODES; mode++) {
         s->cost[mode] = UINT32_MAX;
@@ -36,7 +35,7 @@ static inline int motus_i8_list_modes(const MotusIntraMb *in, MotusIntra8Scratch
         motus_intra8x8(s->pred[mode], 8, line, mode);
         s->cost[mode] =
             motus_satd_block(src, in->src.stride[0], s->pred[mode], 8, 8, 8) +
-            motus_mode_cost(in->qp, motus_i4_mode_bits(mode, predicted, costs)) / MOTUS_BIT;
+            motus_mode_cost(in->qp, motus_i4_mode_bits(mode, predicted, in->levels)) / MOTUS_BIT;
     }
     for (; n < MOTUS_I8_TRIALS; n++) {
         const int best = motus_least(s->cost, MOTUS_I4_MODES);
@@ -63,13 +62,13 @@ static inline void motus_code_i8_block(const MotusIntraMb *in,
     int list[MOTUS_I8_TRIALS], coded[MOTUS_I8_TRIALS] = {0}, best = 0;
     uint32_t ssd[MOTUS_I8_TRIALS] = {0}, mode_bits[MOTUS_I8_TRIALS] = {0};
     motus_intra_line8(&line, at, MOTUS_CANVAS_STRIDE, motus_intra8x8_has(q, in->has));
-    const int n = motus_i8_list_modes(in, s, src, &line, predicted, costs, list);
+    const int n = motus_i8_list_modes(in, s, src, &line, predicted, list);
     for (int i = 0; i < n; i++) {
         memcpy(s->rec[i], s->pred[list[i]], 64);
         coded[i] = motus_code_block8(&s->levels[i], src, in->src.stride[0], s->rec[i], 8, quant,
                                      costs, in->levels->method);
         ssd[i] = motus_ssd_block(src, in->src.stride[0], s->rec[i], 8, 8, 8);
-        mode_bits[i] = motus_i4_mode_bits(list[i], predicted, costs);
+        mode_bits[i] = motus_i4_mode_bits(list[i], predicted, in->levels);
         s->cost[i] =
             motus_rd_cost_in(MOTUS_BIT, ssd[i], (coded[i] ? s->levels[i].bits : 0) + mode_bits[i],
                              in->qp->lambda_ssd_q8);

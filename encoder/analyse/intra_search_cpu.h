@@ -14,19 +14,18 @@ static inline void motus_intra_complete(const MotusIntraMb *in, MotusTrial *tria
     motus_intra_add_up(in, trial, luma, chroma);
 }
 
-// Returns the cheapest intra coding of the MB, one of the three trials. transform: NULL = CAVLC.
+// Returns the cheapest intra coding of the MB, one of the three trials. transform: NULL = 4x4 only.
 static inline MotusTrial *motus_intra_search(const MotusIntraMb *in,
                                              const MotusTransformChoice *transform,
                                              MotusIntraScratch *s, MotusTrial trial[3]) {
-    const MotusCabacCosts *costs = transform ? transform->costs : NULL;
     MotusTrial *first = &trial[0], *second = &trial[1];
     motus_intra_begin(in, first, second);
-    const MotusIntraPart chroma = motus_code_intra_chroma(in, costs, s, first),
-                         i16 = motus_code_intra16x16(in, costs, s, first);
+    const MotusIntraPart chroma = motus_code_intra_chroma(in, s, first),
+                         i16 = motus_code_intra16x16(in, s, first);
     motus_intra_add_up(in, first, &i16, &chroma);
     int small = 0; // 1: `second` is complete
     if (in->i4_trials) {
-        const MotusIntraPart luma = motus_code_intra4x4(in, costs, s, second, first->cost);
+        const MotusIntraPart luma = motus_code_intra4x4(in, s, second, first->cost);
         if ((small = luma.cost <= first->cost))
             motus_intra_complete(in, second, first, &luma, &chroma);
     }

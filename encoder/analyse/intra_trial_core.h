@@ -47,6 +47,18 @@ MOTUS_HD int motus_intra_has(const MotusNeighbours *n) {
            (n->d ? MOTUS_HAS_CORNER : 0) | (n->c ? MOTUS_HAS_TOP_RIGHT : 0);
 }
 
+// Returns the bits of prev_intra4x4_pred_mode_flag and rem_intra4x4_pred_mode, each 1 /
+// motus_unit_of.
+MOTUS_HD uint32_t motus_i4_mode_bits(int mode, int predicted, const MotusLevelChoice *choice) {
+    if (!choice->costs) return mode == predicted ? 1 : 4;
+    const uint16_t *flag = choice->costs->bin[MOTUS_CTX_INTRA4x4_PREDICTED],
+                   *bin = choice->costs->bin[MOTUS_CTX_INTRA4x4_MODE];
+    const int rest = mode - (mode > predicted);
+    return mode == predicted
+               ? flag[1]
+               : (uint32_t)flag[0] + bin[rest & 1] + bin[rest >> 1 & 1] + bin[rest >> 2];
+}
+
 // Begins a trial with an MB of this type and nothing else.
 MOTUS_HD void motus_intra_begin_as(const MotusIntraMb *in, MotusTrial *trial, int type) {
     for (int i = motus_lane(); i < (int)(sizeof trial->mb / 16); i += MOTUS_LANES)

@@ -94,28 +94,26 @@ static inline uint32_t motus_intra16x16_estimate(const MotusIntraMb *in, MotusIn
     return s->cost[*mode];
 }
 
-static inline MotusIntraPart motus_code_intra_chroma(const MotusIntraMb *in,
-                                                     const MotusCabacCosts *costs,
-                                                     MotusIntraScratch *s, MotusTrial *trial) {
+static inline MotusIntraPart motus_code_intra_chroma(const MotusIntraMb *in, MotusIntraScratch *s,
+                                                     MotusTrial *trial) {
     MotusIntraPart part = {0, 0, 0, 0, 0};
     motus_intra_chroma_mode(in, s, trial);
     part.bits = motus_code_chroma(&s->residual, trial, &in->src, &in->neighbours, &in->qp->chroma,
-                                  in->levels, costs, MOTUS_DEADZONE_INTRA);
+                                  in->levels, MOTUS_DEADZONE_INTRA);
     part.ssd = motus_ssd_chroma(&in->src, trial->chroma);
     part.cbp = trial->mb.cbp & 0x30;
     return part;
 }
 
-static inline MotusIntraPart motus_code_intra16x16(const MotusIntraMb *in,
-                                                   const MotusCabacCosts *costs,
-                                                   MotusIntraScratch *s, MotusTrial *trial) {
+static inline MotusIntraPart motus_code_intra16x16(const MotusIntraMb *in, MotusIntraScratch *s,
+                                                   MotusTrial *trial) {
     MotusIntraPart part = {0, 0, 0, 0, 0};
     int mode;
     motus_intra16x16_estimate(in, s, &mode);
     memcpy(trial->luma, s->pred[mode], sizeof trial->luma);
     trial->mb.intra16x16_pred_mode = (uint8_t)mode;
     part.bits = motus_code_intra16x16_luma(&s->residual, trial, &in->src, &in->neighbours,
-                                           &in->qp->luma, in->levels, costs);
+                                           &in->qp->luma, in->levels);
     part.ssd = motus_ssd_luma(&in->src, trial->luma);
     part.cbp = trial->mb.cbp & 0xF;
     return part;
@@ -138,22 +136,11 @@ static inline void motus_canvas_load(const MotusIntraMb *in, uint8_t *canvas) {
             canvas[MOTUS_CANVAS_ORIGIN + y * MOTUS_CANVAS_STRIDE - 1] = at[y * stride - 1];
 }
 
-// Bits of prev_intra4x4_pred_mode_flag and rem_intra4x4_pred_mode, in the unit of the costs.
-static inline uint32_t motus_i4_mode_bits(int mode, int predicted, const MotusCabacCosts *costs) {
-    if (!costs) return mode == predicted ? 1 : 4;
-    const uint16_t *flag = costs->bin[MOTUS_CTX_INTRA4x4_PREDICTED],
-                   *bin = costs->bin[MOTUS_CTX_INTRA4x4_MODE];
-    const int rest = mode - (mode > predicted);
-    return mode == predicted
-               ? flag[1]
-               : (uint32_t)flag[0] + bin[rest & 1] + bin[rest >> 1 & 1] + bin[rest >> 2];
-}
-
 // Predicts the block at `at` on the canvas by every allowed mode, into s->pred[0] + 16 * mode, and
 // lists the best ones by SATD + lambda * bits, at most i4_trials. Returns their number.
 static inline int motus_i4_list_modes(const MotusIntraMb *in, MotusIntraScratch *s, int blk,
                                       const uint8_t *src, const uint8_t *at, int predicted,
-                                      const MotusCabacCosts *costs, int list[MOTUS_I4_TRIALS]) {
+                                      int list[MOTUS_I4_TRIALS]) {
     int n = 0;
     MotusIntraEdge edge;
     MotusIntraLine line;
@@ -165,8 +152,8 @@ static inline int motus_i4_list_modes(const MotusIntraMb *in, MotusIntraScratch 
         if (!motus_intra4x4_allowed(mode, edge.has)) continue;
         motus_intra4x4(pred, 4, &edge, &line, mode);
         s->cost[mode] = motus_satd4x4(src, in->src.stride[0], pred, 4) +
-                        motus_mode_cost(in->qp, motus_i4_mode_bits(mode, predicted, costs)) /
-                            motus_unit_of(costs);
+                        motus_mode_cost(in->qp, motus_i4_mode_bits(mode, predicted, in->levels)) /
+                            motus_unit_of(in->levels);
     }
     for (; n < in->i4_trials; n++) {
         const int best = motus_least(s->cost, MOTUS_I4_MODES);
@@ -180,20 +167,20 @@ static inline int motus_i4_list_modes(const MotusIntraMb *in, MotusIntraScratch 
 // Codes luma block blk and adds to the part's cost, SSD and mode bits. Sets the block's mode,
 // levels and count, and its samples on the canvas and in trial->luma. Returns the bits of its
 // levels.
-static inline uint32_t motus_code_i4_block(const MotusIntraMb *in, const MotusCabacCosts *costs,
-                                           MotusIntraScratch *s, MotusTrial *trial, int blk,
-                                           MotusIntraPart *part) {
+static inline uint32_t motus_code_i4_block(const MotusIntraMb *in, MotusIntraScratch *s,
+                                           MotusTrial *trial, int blk, MotusIntraPart *part) {
     const int x = blk % 4 * 4, y = blk / 4 * 4,
               nc = motus_cavlc_nc_at(trial->mb.total_coeff, &in->neighbours, blk),
               flag_context = motus_flag_context_at(trial->mb.total_coeff, &in->neighbours, 1, blk),
               predicted = motus_intra4x4_predicted_mode(&trial->mb, &in->neighbours, blk);
     const uint8_t *src = in->src.plane[0] + y * in->src.stride[0] + x;
     const MotusQuant *q = &in->qp->luma;
+    const MotusCabacCosts *costs = in->levels->costs;
     uint8_t *at = s->canvas + MOTUS_CANVAS_ORIGIN + y * MOTUS_CANVAS_STRIDE + x;
     int list[MOTUS_I4_TRIALS];
     uint32_t ssd[MOTUS_I4_TRIALS] = {0};
     MotusLevels levels[MOTUS_I4_TRIALS] = {{0, 0, 0}};
-    const int n = motus_i4_list_modes(in, s, blk, src, at, predicted, costs, list);
+    const int n = motus_i4_list_modes(in, s, blk, src, at, predicted, list);
     for (int i = 0; i < n; i++) {
         int16_t coef[16];
         const uint8_t *pred = s->pred[0] + 16 * list[i];
@@ -206,14 +193,15 @@ static inline uint32_t motus_code_i4_block(const MotusIntraMb *in, const MotusCa
         if (levels[i].n)
             motus_reconstruct_block(s->block[i], 4, s->level[i], levels[i].n, 0, 0, q->qp);
         ssd[i] = motus_ssd_block(src, in->src.stride[0], s->block[i], 4, 4, 4);
-        s->cost[i] = motus_rd_cost_in(
-            motus_unit_of(costs), ssd[i],
-            levels[i].bits + motus_i4_mode_bits(list[i], predicted, costs), in->qp->lambda_ssd_q8);
+        s->cost[i] =
+            motus_rd_cost_in(motus_unit_of(in->levels), ssd[i],
+                             levels[i].bits + motus_i4_mode_bits(list[i], predicted, in->levels),
+                             in->qp->lambda_ssd_q8);
     }
     const int best = motus_least(s->cost, n);
     part->cost += s->cost[best];
     part->ssd += ssd[best];
-    part->mode_bits += motus_i4_mode_bits(list[best], predicted, costs);
+    part->mode_bits += motus_i4_mode_bits(list[best], predicted, in->levels);
     for (int i = 0; i < 4; i++) {
         memcpy(at + i * MOTUS_CANVAS_STRIDE, s->block[best] + 4 * i, 4);
         memcpy(trial->luma + (y + i) * MOTUS_LUMA_STRIDE + x, s->block[best] + 4 * i, 4);
@@ -225,16 +213,15 @@ static inline uint32_t motus_code_i4_block(const MotusIntraMb *in, const MotusCa
 }
 
 // Codes luma as Intra4x4. Stops as soon as the cost exceeds `limit`.
-static inline MotusIntraPart motus_code_intra4x4(const MotusIntraMb *in,
-                                                 const MotusCabacCosts *costs, MotusIntraScratch *s,
+static inline MotusIntraPart motus_code_intra4x4(const MotusIntraMb *in, MotusIntraScratch *s,
                                                  MotusTrial *trial, uint32_t limit) {
-    const uint32_t unit = motus_unit_of(costs);
+    const uint32_t unit = motus_unit_of(in->levels);
     MotusIntraPart part = {0, 0, 0, 0, 0};
     motus_canvas_load(in, s->canvas);
     for (int q = 0; q < 4; q++) {
         uint32_t q_bits = 0, found = 0;
         for (int i = 4 * q; i < 4 * q + 4; i++) {
-            q_bits += motus_code_i4_block(in, costs, s, trial, motus_blk_at(i), &part);
+            q_bits += motus_code_i4_block(in, s, trial, motus_blk_at(i), &part);
             found |= trial->mb.total_coeff[motus_blk_at(i)];
         }
         if (found) part.cbp |= 1 << q, part.bits += q_bits;

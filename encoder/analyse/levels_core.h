@@ -1,4 +1,5 @@
-// Levels of a block, chosen by rate and distortion: what levels_cpu.h and levels_warp.cuh share.
+// Levels of a block, chosen by rate and distortion: what levels_cpu.h, levels_cabac_core.h and
+// levels_warp.cuh share.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef ENCODER_ANALYSE_LEVELS_CORE_H
 #define ENCODER_ANALYSE_LEVELS_CORE_H
@@ -6,6 +7,7 @@
 #include "common/lanes.h"
 #include "dct/dct_core.h"
 #include "encoder/analyse/effort.h"
+#include "encoder/bitstream/cabac_costs_core.h"
 #include "encoder/bitstream/cavlc_core.h"
 #include "encoder/mb/qp_core.h"
 #if defined(__AVX2__) && !defined(__CUDACC__)
@@ -14,16 +16,22 @@
 
 // Settings of the choice beside the quantizer.
 typedef struct MotusLevelChoice {
-    const uint8_t *zero_runs; // MOTUS_ZERO_RUNS entries
-    int method;               // MOTUS_LEVELS_*
+    const uint8_t *zero_runs;     // MOTUS_ZERO_RUNS entries
+    int method;                   // MOTUS_LEVELS_*
+    const MotusCabacCosts *costs; // NULL: CAVLC
 } MotusLevelChoice;
+
+// Returns the parts of a bit in which bits of levels and of Intra4x4 modes are counted.
+MOTUS_HD uint32_t motus_unit_of(const MotusLevelChoice *choice) {
+    return choice->costs ? MOTUS_BIT : 1;
+}
 
 // Result for a block. `gain` is the squared error that the levels remove, in 1/65536 of a squared
 // step. It saturates at 2^26 (1,024 squared steps, more than the bits of any MB cost), so that the
 // sum of 24 blocks fits in 32 bits.
 typedef struct MotusLevels {
     int n;         // nonzero levels
-    uint32_t bits; // of residual_block_cavlc
+    uint32_t bits; // of the block, each 1 / motus_unit_of
     int32_t gain;
 } MotusLevels;
 

@@ -8,15 +8,6 @@
 #include "encoder/analyse/levels_cpu.h"
 #include "encoder/analyse/trial_core.h"
 
-// Returns the parts of a bit that bits of decisions are counted in.
-static inline uint32_t motus_unit_of(const MotusCabacCosts *costs) { return costs ? MOTUS_BIT : 1; }
-
-// Returns motus_rd_cost of bits in that unit.
-static inline uint32_t motus_rd_cost_in(uint32_t unit, uint32_t ssd, uint32_t bits,
-                                        uint32_t lambda_ssd_q8) {
-    return (ssd << 4) + (uint32_t)((uint64_t)bits * lambda_ssd_q8 / (16 * unit));
-}
-
 // Returns the context of coded_block_flag of block blk, in its category, from the counts of its MB.
 static inline int motus_flag_context_at(const uint8_t count[24], const MotusNeighbours *neighbours,
                                         int intra, int blk) {
@@ -31,22 +22,20 @@ static inline int motus_flag_context_at(const uint8_t count[24], const MotusNeig
     return left + 2 * above;
 }
 
-// Chooses the levels of blocks [from, to) of one component. costs: of CABAC, and bits are 1/256
-// ones then; NULL: CAVLC.
+// Chooses the levels of blocks [from, to) of one component.
 static inline void motus_residual_levels(MotusResidual *r, MotusTrial *trial, int from, int to,
                                          int first, const MotusNeighbours *neighbours,
-                                         const MotusQuant *q, const MotusLevelChoice *choice,
-                                         const MotusCabacCosts *costs) {
+                                         const MotusQuant *q, const MotusLevelChoice *choice) {
     for (int blk = from; blk < to; blk++) {
         int16_t *level = motus_coef_block(&trial->coef, blk);
-        if (costs)
+        if (choice->costs)
             r->levels[blk] = motus_choose_levels_cabac(
                 level, r->coef[blk], r->live[blk],
                 blk >= 16 ? 4
                 : first   ? 1
                           : 2,
                 motus_flag_context_at(r->count, neighbours, motus_mb_is_intra(&trial->mb), blk), q,
-                costs, choice->method);
+                choice->costs, choice->method);
         else
             r->levels[blk] =
                 motus_choose_levels(level, r->coef[blk], r->live[blk], first,
@@ -72,12 +61,11 @@ static inline int motus_levels_pay(const MotusLevels *levels, int n, const Motus
 static inline uint32_t motus_code_inter_luma(MotusResidual *r, MotusTrial *trial,
                                              const MotusMbSource *src,
                                              const MotusNeighbours *neighbours, const MotusQuant *q,
-                                             const MotusLevelChoice *choice,
-                                             const MotusCabacCosts *costs) {
-    const uint32_t unit = motus_unit_of(costs);
+                                             const MotusLevelChoice *choice) {
+    const uint32_t unit = motus_unit_of(choice);
     uint32_t bits = 0;
     motus_residual_luma_forward(r, src, trial, q);
-    motus_residual_levels(r, trial, 0, 16, 0, neighbours, q, choice, costs);
+    motus_residual_levels(r, trial, 0, 16, 0, neighbours, q, choice);
     for (int q8 = 0; q8 < 4; q8++) {
         MotusLevels four[4];
         uint32_t sum;
@@ -98,13 +86,12 @@ static inline uint32_t motus_code_inter_luma(MotusResidual *r, MotusTrial *trial
 static inline uint32_t motus_code_chroma(MotusResidual *r, MotusTrial *trial,
                                          const MotusMbSource *src,
                                          const MotusNeighbours *neighbours, const MotusQuant *q,
-                                         const MotusLevelChoice *choice,
-                                         const MotusCabacCosts *costs, int deadzone) {
-    const uint32_t unit = motus_unit_of(costs);
+                                         const MotusLevelChoice *choice, int deadzone) {
+    const uint32_t unit = motus_unit_of(choice);
     uint32_t bits, dc_found = 0;
     motus_residual_chroma_forward(r, src, trial, q);
     for (int c = 0; c < 2; c++) motus_code_chroma_dc(r, trial, c, deadzone, q->qp);
-    motus_residual_levels(r, trial, 16, 24, 1, neighbours, q, choice, costs);
+    motus_residual_levels(r, trial, 16, 24, 1, neighbours, q, choice);
     const int ac = motus_levels_pay(r->levels + 16, 8, q, unit, &bits);
     for (int i = 0; i < 8; i++) dc_found |= (uint16_t)trial->coef.chroma_dc[i / 4][i % 4];
     if (!ac) {
@@ -122,15 +109,16 @@ static inline uint32_t motus_code_chroma(MotusResidual *r, MotusTrial *trial,
 
 // Codes luma of an Intra16x16 MB, the AC of all blocks or of none, and sets luma's bits of cbp.
 // Returns the bits.
-static inline uint32_t
-motus_code_intra16x16_luma(MotusResidual *r, MotusTrial *trial, const MotusMbSource *src,
-                           const MotusNeighbours *neighbours, const MotusQuant *q,
-                           const MotusLevelChoice *choice, const MotusCabacCosts *costs) {
-    const uint32_t unit = motus_unit_of(costs);
+static inline uint32_t motus_code_intra16x16_luma(MotusResidual *r, MotusTrial *trial,
+                                                  const MotusMbSource *src,
+                                                  const MotusNeighbours *neighbours,
+                                                  const MotusQuant *q,
+                                                  const MotusLevelChoice *choice) {
+    const uint32_t unit = motus_unit_of(choice);
     uint32_t ac_bits;
     int16_t level[16];
     motus_residual_luma_forward(r, src, trial, q);
-    motus_residual_levels(r, trial, 0, 16, 1, neighbours, q, choice, costs);
+    motus_residual_levels(r, trial, 0, 16, 1, neighbours, q, choice);
     const int ac = motus_levels_pay(r->levels, 16, q, unit, &ac_bits);
     for (int blk = 0; blk < 16; blk++) r->dc[blk] = r->coef[blk][0];
     motus_luma_dc_code(level, r->dc, q->qp, MOTUS_DEADZONE_INTRA);

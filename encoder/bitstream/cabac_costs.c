@@ -36,6 +36,7 @@ void motus_cabac_costs_set(MotusCabacCosts *costs, int table, int slice_qp) {
     }
     for (int i = MOTUS_CTX_TERMINATE; i < MOTUS_CTX_TRANSFORM_8x8; i++)
         costs->bin[i][0] = 0, costs->bin[i][1] = 8 * MOTUS_BIT;
+    motus_cabac_costs_derive(costs);
 }
 
 // Returns the bits of a bin that occurs n times of `all`.
@@ -53,4 +54,5 @@ void motus_cabac_costs_learn(MotusCabacCosts *costs, const MotusBinCounts *count
                                              (uint64_t)costs->bin[i][bin] * PRIOR_BINS) /
                                             (all + PRIOR_BINS));
     }
+    motus_cabac_costs_derive(costs);
 }

@@ -4,13 +4,7 @@
 #define ENCODER_BITSTREAM_CABAC_COSTS_H
 
 #include "encoder/bitstream/cabac.h"
-
-#define MOTUS_BIT 256 // unit of costs
-
-// Costs of a 0 and of a 1 in each context.
-typedef struct MotusCabacCosts {
-    uint16_t bin[MOTUS_CONTEXTS][2];
-} MotusCabacCosts;
+#include "encoder/bitstream/cabac_costs_core.h"
 
 // Sets the costs in the initial states of a slice. table: 0 for I slices, else 1 + cabac_init_idc.
 void motus_cabac_costs_set(MotusCabacCosts *costs, int table, int slice_qp);

@@ -47,7 +47,8 @@ typedef struct IntraPass {
 } IntraPass;
 
 static IntraPass intra_pass(MotusPictureState *pic, const MotusCoding *coding, int p_slice) {
-    return (IntraPass){pic, coding, {pic->zero_runs, coding->effort.intra_levels}, p_slice};
+    return (IntraPass){
+        pic, coding, {pic->zero_runs, coding->effort.intra_levels, coding->costs}, p_slice};
 }
 
 static MotusIntraMb intra_mb(const IntraPass *pass, int x, int y) {
@@ -135,7 +136,7 @@ static void visit_intra_of_p(void *context, int x, int y) {
 static void estimate_intra(const IntraPass *pass) {
     MotusPictureState *pic = pass->pic;
     const MotusEffort *effort = &pass->coding->effort;
-    const MotusLevelChoice levels = {pic->zero_runs, effort->estimate_levels};
+    const MotusLevelChoice levels = {pic->zero_runs, effort->estimate_levels, pass->coding->costs};
 #pragma omp parallel for num_threads(pic->mbs.threads) schedule(dynamic, 16)
     for (int i = 0; i < pic->mbs.n_mb; i++) {
         pic->intra_cost[i] = UINT32_MAX;
@@ -268,7 +269,8 @@ static void run_round(const InterPass *pass, int *now) {
 static void decide_p_picture(MotusPictureState *pic, const MotusCoding *coding,
                              const MotusPCoding *p) {
     const IntraPass intra = intra_pass(pic, coding, 1);
-    InterPass inter = {pic, coding, p, {pic->zero_runs, coding->effort.levels}, motus_refine_ops()};
+    InterPass inter = {
+        pic, coding, p, {pic->zero_runs, coding->effort.levels, coding->costs}, motus_refine_ops()};
     int now = 0;
 #pragma omp parallel for num_threads(pic->mbs.threads) schedule(dynamic, 16)
     for (int i = 0; i < pic->mbs.n_mb; i++) {

@@ -127,7 +127,7 @@ __global__ void __launch_bounds__(32 * TEAM, RESIDENT / TEAM)
     in.src = mb_source(w, x, y);
     in.neighbours = motus_neighbours(w.mb, w.mb_width, x, y, first);
     in.x = x, in.y = y;
-    const MotusLevelChoice levels = {w.zero_runs, pass.effort.levels};
+    const MotusLevelChoice levels = {w.zero_runs, pass.effort.levels, nullptr};
     const MotusCandidates *found = &w.candidates[i];
     MotusTeamLane own;
     uint32_t satd;

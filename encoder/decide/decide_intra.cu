@@ -94,7 +94,7 @@ __global__ void __launch_bounds__(TEAMS *TEAM_THREADS, TEAMS > 1 ? 1 : 4)
         meet(team); // `at` is written; all have read the last MB's shared memory
         if (s->at >= w.flags[1]) return;
         const int i = w.list[s->at];
-        const MotusLevelChoice levels = {w.zero_runs, pass.effort.intra_levels};
+        const MotusLevelChoice levels = {w.zero_runs, pass.effort.intra_levels, nullptr};
         MotusIntraMb in = intra_mb(pass, &levels, i % w.mb_width, i / w.mb_width);
         fetch_source(s, &in, t);
         meet(team); // quantizers are written

@@ -61,4 +61,10 @@ MOTUS_HD uint32_t motus_rd_cost(uint32_t ssd, uint32_t bits, uint32_t lambda_ssd
     return (ssd << 4) + (uint32_t)((uint64_t)bits * lambda_ssd_q8 >> 4);
 }
 
+// Returns motus_rd_cost of bits that are each 1 / unit.
+MOTUS_HD uint32_t motus_rd_cost_in(uint32_t unit, uint32_t ssd, uint32_t bits,
+                                   uint32_t lambda_ssd_q8) {
+    return (ssd << 4) + (uint32_t)((uint64_t)bits * lambda_ssd_q8 / (16 * unit));
+}
+
 #endif

@@ -110,7 +110,7 @@ static MotusMbRecon mb_recon(const Picture *p, int x, int y) {
 }
 
 static void code_intra(Picture *p, int x, int y, int p_slice) {
-    const MotusLevelChoice levels = {p->pic.zero_runs, p->effort.intra_levels};
+    const MotusLevelChoice levels = {p->pic.zero_runs, p->effort.intra_levels, NULL};
     MotusNeighbours neighbours = motus_neighbours(p->pic.mbs.mb, p->mb_width, x, y, 0);
     const MotusIntraMb in = {.qp = &p->qp,
                              .levels = &levels,
@@ -199,7 +199,7 @@ static void compare_choices(const Picture *p, int x, int y, uint32_t satd, const
 }
 
 static void code_inter(Picture *p, int x, int y) {
-    const MotusLevelChoice levels = {p->pic.zero_runs, p->effort.levels};
+    const MotusLevelChoice levels = {p->pic.zero_runs, p->effort.levels, NULL};
     const MotusInterMb in = {.ref = &p->reference,
                              .limits = &p->limits,
                              .qp = &p->qp,

@@ -1,0 +1,100 @@
+// Choice of a block's levels with costs of CABAC: each level is the nearest one or the one below,
+// in the order in which levels are coded, last one first. The CPU and a lane of a warp run it.
+// SPDX-License-Identifier: BSD-2-Clause
+#ifndef ENCODER_ANALYSE_LEVELS_CABAC_CORE_H
+#define ENCODER_ANALYSE_LEVELS_CABAC_CORE_H
+
+#include "encoder/analyse/levels_core.h"
+
+// A block whose levels are being chosen, and the sums of those that have been.
+typedef struct MotusLevelWalk {
+    const MotusMapCosts *map;     // of the block's category
+    const uint16_t (*context)[2]; // motus_level_costs
+    uint32_t rate;                // cost of a bit in 1/65536 of a squared step
+    int lowers;                   // levels may be one below the nearest one
+    int state;                    // motus_level_state_after
+    int n;                        // levels other than 0
+    uint32_t bits;                // of the map and the levels, in 1/256 bit
+    int32_t gain;                 // as in MotusLevels
+} MotusLevelWalk;
+
+MOTUS_HD MotusLevelWalk motus_level_walk(const MotusCabacCosts *costs, int category, uint32_t rate,
+                                         int method) {
+    MotusLevelWalk walk = {motus_map_costs(costs, category),
+                           motus_level_costs(costs, category),
+                           rate,
+                           method == MOTUS_LEVELS_LOWERED,
+                           0,
+                           0,
+                           0,
+                           0};
+    return walk;
+}
+
+// Returns the nearest level to a coefficient of t / 256 levels that is worth one.
+MOTUS_HD int motus_nearest_level(int t) { return motus_clip(1, MOTUS_MAX_LEVEL, (t + 128) >> 8); }
+
+// Returns the RD cost of bits in 1/256 of one, in 1/65536 of a squared step.
+MOTUS_HD uint32_t motus_rate_of(uint32_t bits, uint32_t rate) {
+    return (uint32_t)((uint64_t)bits * rate / MOTUS_BIT);
+}
+
+// True if magnitude - 1 costs less than `magnitude` for a coefficient of t / 256 levels. at: costs
+// of its position; next: of the next position below that may have a level, zeros if there is none.
+// with, less: costs of the two levels themselves.
+MOTUS_HD int motus_level_lowers(const MotusMapCosts *at, const MotusMapCosts *next, int is_last,
+                                int has_next, int t, int magnitude, uint32_t with, uint32_t less,
+                                uint32_t rate) {
+    const int loss = 512 * t - 65536 * (2 * magnitude - 1); // of gain; below 2^30
+    const uint32_t between = at->zeros - next->zeros - (has_next ? next->zero : 0u);
+    const uint32_t flags = between + at->one + at->last[is_last] + (is_last ? next->last[0] : 0u);
+    with += flags;
+    if (magnitude > 1)
+        less += flags;
+    else
+        less = is_last ? next->last[1] : between + at->zero;
+    return (int32_t)(motus_rate_of(with, rate) - motus_rate_of(less, rate)) > loss;
+}
+
+// Chooses the level at position i, which has a coefficient of t / 256 levels, and returns its
+// magnitude. Positions come from the last one on. next: the position after it, or -1.
+MOTUS_HD int motus_walk_level(MotusLevelWalk *walk, int i, int next, int t) {
+    const int magnitude = motus_nearest_level(t), is_last = !walk->state;
+    const uint16_t *first = walk->context[motus_level_first_context(walk->state)],
+                   *more = walk->context[motus_level_more_context(walk->state)];
+    const MotusMapCosts *at = &walk->map[i];
+    uint32_t bits = motus_level_cost(first, more, magnitude);
+    int chosen = magnitude;
+    if (walk->lowers) {
+        const MotusMapCosts none = {0, 0, 0, {0, 0}, 0};
+        const uint32_t less = magnitude > 1 ? motus_level_cost(first, more, magnitude - 1) : 0;
+        if (motus_level_lowers(at, next >= 0 ? &walk->map[next] : &none, is_last, next >= 0, t,
+                               magnitude, bits, less, walk->rate))
+            chosen--, bits = less;
+    }
+    if (!chosen) return 0;
+    walk->n++;
+    walk->bits += bits + at->one + at->last[is_last] + (is_last ? at->zeros : 0u - at->zero);
+    walk->gain = motus_min(walk->gain + motus_level_gain(t, chosen), MOTUS_GAIN_MAX);
+    walk->state = motus_level_state_after(walk->state, chosen);
+    return chosen;
+}
+
+// True if the levels are worth their bits and `more` bits.
+MOTUS_HD int motus_walk_pays(const MotusLevelWalk *walk, uint32_t more) {
+    return walk->n &&
+           walk->gain > (int64_t)((uint64_t)(walk->bits + more) * walk->rate / MOTUS_BIT);
+}
+
+// Returns the result for a 4x4 block with these levels. flag: costs of coded_block_flag.
+MOTUS_HD MotusLevels motus_walked_levels(const MotusLevelWalk *walk, const uint16_t flag[2]) {
+    const MotusLevels levels = {walk->n, flag[1] + walk->bits, walk->gain}, none = {0, flag[0], 0};
+    return motus_walk_pays(walk, (uint32_t)motus_max(0, flag[1] - flag[0])) ? levels : none;
+}
+
+// Returns the costs of coded_block_flag of a 4x4 block. context: in its category.
+MOTUS_HD const uint16_t *motus_flag_costs(const MotusCabacCosts *costs, int category, int context) {
+    return costs->bin[MOTUS_CTX_CODED_BLOCK + motus_block_contexts(category).coded + context];
+}
+
+#endif

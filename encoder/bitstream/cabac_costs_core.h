@@ -1,0 +1,102 @@
+// Bits of CABAC bins, for decisions: a table that is fixed before a picture begins, and the bits of
+// a residual block's map and levels by it.
+// SPDX-License-Identifier: BSD-2-Clause
+#ifndef ENCODER_BITSTREAM_CABAC_COSTS_CORE_H
+#define ENCODER_BITSTREAM_CABAC_COSTS_CORE_H
+
+#include "common/lanes.h"
+#include "encoder/bitstream/cabac_mb_core.h"
+
+#define MOTUS_BIT 256 // unit of costs
+
+enum { MOTUS_CATEGORY_8x8 = 5 }; // ctxBlockCat; 4x4: 1 Intra16x16 AC, 2 luma, 4 chroma AC
+
+// Costs of a map's flags at one position of a block, in coding order. The last position has no
+// flags.
+typedef struct __attribute__((aligned(16))) MotusMapCosts {
+    uint32_t zeros;     // of significant_coeff_flag 0 at every position before
+    uint16_t zero, one; // of significant_coeff_flag
+    uint16_t last[2];   // of last_significant_coeff_flag
+    uint32_t reserved;
+} MotusMapCosts;
+
+// Costs of a 0 and of a 1 in each context, and what is derived from them.
+typedef struct MotusCabacCosts {
+    uint16_t bin[MOTUS_CONTEXTS][2];
+    MotusMapCosts map4[5][16]; // by ctxBlockCat; categories 1, 2 and 4
+    MotusMapCosts map8[64];
+} MotusCabacCosts;
+
+// ---- Maps ---------------------------------------------------------------------------------------
+
+// Returns the costs of a category's map by position.
+MOTUS_HD const MotusMapCosts *motus_map_costs(const MotusCabacCosts *costs, int category) {
+    return category == MOTUS_CATEGORY_8x8 ? costs->map8 : costs->map4[category];
+}
+
+// Returns the context of a flag at position i.
+MOTUS_HD int motus_significant_context(int category, int i) {
+    return category == MOTUS_CATEGORY_8x8
+               ? motus_map8_significant(i)
+               : MOTUS_CTX_SIGNIFICANT + motus_block_contexts(category).map + i;
+}
+MOTUS_HD int motus_last_context(int category, int i) {
+    return category == MOTUS_CATEGORY_8x8 ? motus_map8_last(i)
+                                          : MOTUS_CTX_LAST + motus_block_contexts(category).map + i;
+}
+
+// Returns the costs at position i of a block of `size` positions.
+MOTUS_HD MotusMapCosts motus_map_costs_at(const uint16_t bin[][2], int category, int size, int i) {
+    MotusMapCosts at = {0, 0, 0, {0, 0}, 0};
+    for (int k = 0; k < i && k < size - 1; k++)
+        at.zeros += bin[motus_significant_context(category, k)][0];
+    if (i >= size - 1) return at;
+    const uint16_t *flag = bin[motus_significant_context(category, i)],
+                   *last = bin[motus_last_context(category, i)];
+    at.zero = flag[0], at.one = flag[1];
+    at.last[0] = last[0], at.last[1] = last[1];
+    return at;
+}
+
+// Derives the rest of the table from `bin`. A warp may call it, or one thread of a CPU.
+MOTUS_HD void motus_cabac_costs_derive(MotusCabacCosts *costs) {
+    for (int k = motus_lane(); k < 80; k += MOTUS_LANES) {
+        const int category = k >> 4, size = category % 3 == 0 ? 0 : category == 2 ? 16 : 15;
+        costs->map4[category][k & 15] = motus_map_costs_at(costs->bin, category, size, k & 15);
+    }
+    for (int i = motus_lane(); i < 64; i += MOTUS_LANES)
+        costs->map8[i] = motus_map_costs_at(costs->bin, MOTUS_CATEGORY_8x8, 64, i);
+    motus_lanes_sync();
+}
+
+// ---- Levels -------------------------------------------------------------------------------------
+
+// The levels coded so far in a block choose the contexts of the next one. That makes eight states:
+// 0 none; 1, 2 and 3 so many ones, or more; 4 to 7 one to four levels above 1, or more.
+MOTUS_HD int motus_level_state_after(int state, int magnitude) {
+    if (magnitude == 1) return state < 3 ? state + 1 : state;
+    return state < 4 ? 4 : motus_min(7, state + 1);
+}
+
+// Returns the costs of coeff_abs_level_minus1 of a category, by context.
+MOTUS_HD const uint16_t (*motus_level_costs(const MotusCabacCosts *costs, int category))[2] {
+    return costs->bin + (category == MOTUS_CATEGORY_8x8
+                             ? MOTUS_CTX_LEVEL_8x8
+                             : MOTUS_CTX_LEVEL + motus_block_contexts(category).level);
+}
+
+// Returns the first context of a level in a state, and that of the bins behind its first one.
+MOTUS_HD int motus_level_first_context(int state) { return state < 4 ? state + 1 : 0; }
+MOTUS_HD int motus_level_more_context(int state) { return state < 4 ? 5 : state + 2; }
+
+// Returns the cost of a level with its sign (motus_put_level_symbol). first, more: the costs in its
+// two contexts.
+MOTUS_HD uint32_t motus_level_cost(const uint16_t first[2], const uint16_t more[2], int magnitude) {
+    if (magnitude == 1) return (uint32_t)first[0] + MOTUS_BIT;
+    const uint32_t begun = (uint32_t)first[1] + MOTUS_BIT;
+    if (magnitude < 15) return begun + (uint32_t)(magnitude - 2) * more[1] + more[0];
+    return begun + 13 * (uint32_t)more[1] +
+           MOTUS_BIT * (2 * (uint32_t)motus_bit_length((uint32_t)magnitude - 14) - 1);
+}
+
+#endif
