@@ -65,12 +65,12 @@ MotusStatus motus_me_check_hints(const MotusMe *me, const MotusMeHints *hints, M
     return motus_me_check_mvs(hints->predictor, n, MOTUS_ME_MAX_MV, 0, "hints.predictor", error);
 }
 
-MotusStatus motus_me_failed(const MotusMe *me) {
+MotusStatus motus_me_begin_call(MotusMe *me) {
+    if (!me) return MOTUS_ERR_ARGUMENT;
+    me->refused.status = MOTUS_OK;
     return me->backend == MOTUS_BACKEND_CUDA ? me->error.status : MOTUS_OK;
 }
 
 MotusStatus motus_me_ready(const MotusMe *me) {
-    MotusStatus status = motus_me_failed(me);
-    if (status) return status;
     return me->submitted - me->received < MOTUS_ME_IN_FLIGHT ? MOTUS_OK : MOTUS_AGAIN;
 }

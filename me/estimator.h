@@ -59,11 +59,13 @@ MotusStatus motus_me_check_hints(const MotusMe *me, const MotusMeHints *hints, M
 // MBs of a picture.
 int motus_me_n_mb(const MotusMe *me);
 
-// Returns the error that the device has failed with since; MOTUS_OK with the CPU backend.
-MotusStatus motus_me_failed(const MotusMe *me);
+// Begins a call of the API: forgets the error of the call before. Returns MOTUS_ERR_ARGUMENT if me
+// is NULL, the error of a device that has failed since, else MOTUS_OK. A device's failure comes
+// before refused arguments: what failed may have left them incomplete.
+MotusStatus motus_me_begin_call(MotusMe *me);
 
-// Returns MOTUS_OK if one more job or request may be submitted: the device has not failed, and
-// fewer than MOTUS_ME_IN_FLIGHT are pending (else MOTUS_AGAIN).
+// Returns MOTUS_OK if one more job or request may be submitted: fewer than MOTUS_ME_IN_FLIGHT are
+// pending, else MOTUS_AGAIN.
 MotusStatus motus_me_ready(const MotusMe *me);
 
 // Checks that `me` can search the reference.

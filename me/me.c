@@ -124,13 +124,11 @@ static MotusStatus check_field(const MotusMe *me, const MotusField *field, Motus
 
 MotusStatus motus_me_search(MotusMe *me, const MotusPlane *cur, const MotusPlane *ref,
                             const MotusMeHints *hints, MotusField *field) {
-    if (!me) return MOTUS_ERR_ARGUMENT;
-    me->refused.status = MOTUS_OK;
-    MotusStatus status = motus_me_check_plane(me, cur, "cur", &me->refused);
+    MotusStatus status = motus_me_begin_call(me);
+    if (!status) status = motus_me_check_plane(me, cur, "cur", &me->refused);
     if (!status) status = motus_me_check_plane(me, ref, "ref", &me->refused);
     if (!status) status = check_field(me, field, &me->refused);
     if (!status) status = motus_me_check_hints(me, hints, MOTUS_MEMORY_HOST, &me->refused);
-    if (!status) status = motus_me_failed(me);
     if (status) return status;
     if (me->submitted != me->received)
         return motus_fail(&me->refused, MOTUS_ERR_STATE, "jobs or requests are pending");
@@ -159,9 +157,8 @@ static MotusStatus check_job(const MotusMe *me, const MotusMeJob *job, MotusErro
 }
 
 MotusStatus motus_me_submit(MotusMe *me, const MotusMeJob *job) {
-    if (!me) return MOTUS_ERR_ARGUMENT;
-    me->refused.status = MOTUS_OK;
-    MotusStatus status = check_job(me, job, &me->refused);
+    MotusStatus status = motus_me_begin_call(me);
+    if (!status) status = check_job(me, job, &me->refused);
     if (!status) status = motus_me_ready(me);
     if (status) return status;
     status = me->ops->submit(me->state, job, &me->error);
@@ -174,14 +171,13 @@ MotusStatus motus_me_submit(MotusMe *me, const MotusMeJob *job) {
 }
 
 MotusStatus motus_me_request(MotusMe *me, const MotusMeRequest *request) {
-    if (!me) return MOTUS_ERR_ARGUMENT;
-    me->refused.status = MOTUS_OK;
-    MotusStatus status = motus_request_check(me, request, &me->refused);
+    MotusStatus status = motus_me_begin_call(me);
+    if (!status) status = motus_request_check(me, request, &me->refused);
+    if (!status) status = motus_me_ready(me);
     if (status) return status;
-    status = motus_me_ready(me);
     void *planes[MOTUS_ME_MAX_TARGETS];
     for (int i = 0; i < request->n_targets; i++) planes[i] = request->target[i].reference->planes;
-    if (!status) status = me->ops->request(me->state, request, planes, &me->error);
+    status = me->ops->request(me->state, request, planes, &me->error);
     if (status) return status;
     MotusMePending *p = pending_at(me, me->submitted++);
     p->is_request = 1;
@@ -196,11 +192,10 @@ MotusStatus motus_me_request(MotusMe *me, const MotusMeRequest *request) {
 
 // Takes the oldest job or request, which stays pending if the device failed or it is not ready.
 static MotusStatus take(MotusMe *me, MotusField **field, void **opaque, int timeout_ms) {
-    if (!me) return MOTUS_ERR_ARGUMENT;
-    me->refused.status = MOTUS_OK;
+    MotusStatus status = motus_me_begin_call(me);
+    if (!me) return status;
     if (me->submitted == me->received) return MOTUS_END;
     const MotusMePending *p = pending_at(me, me->received);
-    MotusStatus status = motus_me_failed(me);
     if (!status)
         status =
             me->ops->finish(me->state, p->is_request ? &p->request : NULL, timeout_ms, &me->error);

@@ -11,9 +11,7 @@
 MotusStatus motus_me_reference_alloc(MotusMeReference **reference, MotusMe *me) {
     if (!reference) return MOTUS_ERR_ARGUMENT;
     *reference = NULL;
-    if (!me) return MOTUS_ERR_ARGUMENT;
-    me->refused.status = MOTUS_OK;
-    MotusStatus status = motus_me_failed(me);
+    MotusStatus status = motus_me_begin_call(me);
     if (status) return status;
     MotusMeReference *r = motus_alloc(1, sizeof *r);
     if (!r) return MOTUS_ERR_MEMORY;
@@ -75,13 +73,11 @@ MotusStatus motus_reference_check(const MotusMeReference *r, const MotusMe *me, 
 
 MotusStatus motus_me_reference_fill(MotusMeReference *r, MotusMe *me, const MotusPlane *luma,
                                     MotusMemory memory, void *stream) {
-    if (!me) return MOTUS_ERR_ARGUMENT;
-    me->refused.status = MOTUS_OK;
-    MotusStatus status = check(r, me, "reference", &me->refused);
+    MotusStatus status = motus_me_begin_call(me);
+    if (!status) status = check(r, me, "reference", &me->refused);
     if (!status) status = motus_me_check_plane(me, luma, "luma", &me->refused);
     if (!status) status = motus_me_check_memory(memory, "memory", &me->refused);
     if (!status) status = motus_me_check_host(me, memory, "memory", &me->refused);
-    if (!status) status = motus_me_failed(me);
     if (status) return status;
     if (atomic_load(&r->readers))
         return motus_fail(&me->refused, MOTUS_ERR_STATE,

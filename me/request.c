@@ -95,9 +95,9 @@ static MotusStatus check_centres(const MotusMe *me, const MotusMeCentres *p, Mot
 }
 
 MotusStatus motus_me_centres(MotusMe *me, const MotusMeCentres *predict) {
-    if (!me) return MOTUS_ERR_ARGUMENT;
+    MotusStatus status = motus_me_begin_call(me);
+    if (status) return status;
     MotusError *error = &me->refused;
-    error->status = MOTUS_OK;
     if (!predict) REFUSE("the parameters are NULL");
     if (predict->size != sizeof *predict)
         REFUSE("size is %zu, must be %zu", predict->size, sizeof *predict);
@@ -105,8 +105,7 @@ MotusStatus motus_me_centres(MotusMe *me, const MotusMeCentres *predict) {
     if (!p.reach) p.reach = MOTUS_ME_MAX_REACH;
     if (!p.limit_x) p.limit_x = MOTUS_MAX_CENTRE;
     if (!p.limit_y) p.limit_y = MOTUS_MAX_CENTRE;
-    MotusStatus status = check_centres(me, &p, error);
-    if (!status) status = motus_me_failed(me);
+    status = check_centres(me, &p, error);
     if (status) return status;
     return me->ops->predict(me->state, &p, p.reference->planes, &me->error);
 }
