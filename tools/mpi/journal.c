@@ -75,12 +75,13 @@ static int write_all(int fd, const void *data, size_t size) {
     return 0;
 }
 
-// True if all bytes could be read.
+// Returns 1 if all bytes could be read, 0 if the file ends before, -1 and errno for another
+// failure.
 static int read_at(int fd, int64_t at, void *data, size_t size) {
     for (uint8_t *p = data; size;) {
         const ssize_t n = pread(fd, p, size, at);
         if (n < 0 && errno == EINTR) continue;
-        if (n <= 0) return 0;
+        if (n <= 0) return (int)n;
         p += n, size -= (size_t)n, at += n;
     }
     return 1;
@@ -105,19 +106,21 @@ static uint64_t record_checksum(const MotusRecord *r) {
 // Reads the complete records from j->end on and truncates the file after them.
 static MotusStatus read_records(MotusJournal *j, MotusError *error) {
     const int64_t size = lseek(j->fd, 0, SEEK_END);
-    for (MotusRecord r; read_at(j->fd, j->end, &r, sizeof r);) {
+    int got;
+    for (MotusRecord r; (got = read_at(j->fd, j->end, &r, sizeof r)) > 0;) {
         const int64_t at = j->end + (int64_t)sizeof r;
         if (r.size < 0 || r.size > size - at || r.count < 1 || r.first < 0) break;
         uint8_t *data = motus_alloc(1, (size_t)r.size + 1);
         if (!data) return failed(j, ENOMEM, error);
-        const int good = read_at(j->fd, at, data, (size_t)r.size) &&
-                         motus_checksum(record_checksum(&r), data, (size_t)r.size) == r.checksum;
+        got = read_at(j->fd, at, data, (size_t)r.size);
+        const int good =
+            got > 0 && motus_checksum(record_checksum(&r), data, (size_t)r.size) == r.checksum;
         motus_free(data);
         if (!good) break;
         if (!add_entry(j, &r, at)) return failed(j, ENOMEM, error);
         j->end = at + r.size;
     }
-    return ftruncate(j->fd, j->end) ? failed(j, errno, error) : MOTUS_OK;
+    return got < 0 || ftruncate(j->fd, j->end) ? failed(j, errno, error) : MOTUS_OK;
 }
 
 static MotusStatus write_header(MotusJournal *j, const char *settings, const char *input,
@@ -133,12 +136,11 @@ static MotusStatus write_header(MotusJournal *j, const char *settings, const cha
 
 // True if a crash left these first `n` bytes: a header that ends early, or zeros that were never
 // written over. No record follows either.
-static int is_torn(const char *text, ssize_t n) {
-    const size_t magic = strlen(MAGIC), given = n > 0 ? (size_t)n : 0;
+static int is_torn(const char *text, size_t n) {
+    const size_t magic = strlen(MAGIC);
     size_t lines = 0, zeros = 0;
-    for (size_t i = 0; i < given; i++) lines += text[i] == '\n', zeros += !text[i];
-    return zeros == given ||
-           (lines < 3 && !zeros && !strncmp(text, MAGIC, given < magic ? given : magic));
+    for (size_t i = 0; i < n; i++) lines += text[i] == '\n', zeros += !text[i];
+    return zeros == n || (lines < 3 && !zeros && !strncmp(text, MAGIC, n < magic ? n : magic));
 }
 
 // Compares the header's three lines with those of this job. Begins anew if a crash cut them off.
@@ -147,16 +149,17 @@ static MotusStatus check_header(MotusJournal *j, const char *settings, const cha
     char *text = motus_alloc(1, MAX_HEADER_BYTES);
     if (!text) return failed(j, ENOMEM, error);
     const ssize_t n = pread(j->fd, text, MAX_HEADER_BYTES - 1, 0);
-    if (is_torn(text, n)) {
+    if (n < 0 || is_torn(text, (size_t)n)) {
+        const int cause = n < 0 ? errno : 0;
         motus_free(text);
-        return write_header(j, settings, input, error);
+        return cause ? failed(j, cause, error) : write_header(j, settings, input, error);
     }
     char *line[3] = {text, NULL, NULL}, *end = text;
-    for (int i = 0; i < 3 && end && n > 0; i++) {
+    for (int i = 0; i < 3 && end; i++) {
         line[i] = end;
         if ((end = strchr(end, '\n'))) *end++ = 0;
     }
-    const int whole = n > 0 && end, ours = whole && !strncmp(line[0], MAGIC, strlen(MAGIC) - 1);
+    const int ours = end && !strncmp(line[0], MAGIC, strlen(MAGIC) - 1);
     const char *other = !ours                       ? "is no journal of motus-mpi"
                         : strcmp(line[1], settings) ? "is of a job with other settings"
                         : strcmp(line[2], input) ? "is of another input, or of one that has changed"
@@ -279,7 +282,7 @@ MotusStatus motus_journal_read(MotusJournal *j, const MotusRecord *record, uint8
     for (size_t i = 0; i < j->n; i++) {
         if (j->entry[i].record.first != record->first) continue;
         if (!(*data = motus_alloc(1, (size_t)record->size + 1))) return failed(j, ENOMEM, error);
-        if (read_at(j->fd, j->entry[i].at, *data, (size_t)record->size)) return MOTUS_OK;
+        if (read_at(j->fd, j->entry[i].at, *data, (size_t)record->size) > 0) return MOTUS_OK;
         motus_free(*data);
         *data = NULL;
         return failed(j, EIO, error);

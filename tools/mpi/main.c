@@ -180,6 +180,7 @@ static int encode(int rank, int argc, char **argv) {
                            {0, 0}};
     MotusEncodeOptions o = motus_encode_options_default();
     MotusMpiSetup setup = {.status = -1};
+    if (rank) o.overwrite = MOTUS_OVERWRITE_YES; // rank 0 has asked
     int status = rank ? -1 : motus_encode_options_read(&o, argc, argv);
     MPI_Bcast(&status, 1, MPI_INT, 0, MPI_COMM_WORLD);
     if (status < 0 && rank) { // silently: rank 0 has told
