@@ -27,7 +27,7 @@ run cmake -G Ninja -S . -B build/demo -DCMAKE_BUILD_TYPE=Release -DMOTUS_CUDA=$c
 run cmake --build build/demo
 motus=build/demo/tools/motus
 echo "3. make a sequence of 640x360, 120 pictures"
-"$motus" synth build/demo.y4m --size 640x360 --frames 120
+"$motus" synth build/demo.y4m --size 640x360 --frames 120 -y
 echo "4. encode it"
 "$motus" encode build/demo.y4m -o build/demo.264 --qp 28 -y
 cat <<TXT

@@ -369,12 +369,14 @@ old_outputs() {
         encode beside/film.mp4
         ok 'and never the name of the input' grep -q '^h264' <("$probe" beside/film.h264.mp4 2>err)
     }
-    echo old >keep.264
+    echo old | tee keep.264 >keep.png
     refused 1 'keep.264: exists already; nothing was done' encode in.y4m -o keep.264 --no-overwrite
     refused 1 'keep.264, ref.y4m: exist already; nothing was done' encode in.y4m -o keep.264 \
         --recon ref.y4m --no-overwrite
     refused 1 'in.csv: exists already' search ref.y4m -o in.csv --no-overwrite
     refused 1 'ref.y4m: exists already' filter in.y4m -o ref.y4m --equalize --no-overwrite
+    refused 1 'ref.y4m: exists already' synth ref.y4m --no-overwrite
+    [ -z "$probe" ] || refused 1 'keep.png: exists already' view in.csv -o keep.png --no-overwrite
     encode in.y4m -o new.264 --no-overwrite
     command -v python3 >/dev/null || return 0
     # asked ANSWER ARGUMENT...: the exit status of an encode on a terminal, and what it says there.

@@ -7,6 +7,7 @@
 
 #include "tools/cli/cmd.h"
 #include "tools/cli/options.h"
+#include "tools/cli/outputs.h"
 #include "tools/cli/signals.h"
 #include "tools/compare/compare.h"
 
@@ -128,7 +129,9 @@ static int check(MotusCompareOptions *o, const ParsedOptions *parsed) {
     for (int i = 0; i < o->n_inputs && status < 0; i++)
         status =
             motus_check_names("compare", &(MotusInputName){o->input[i], "an input"}, 1, outputs, 2);
-    return status;
+    return status < 0 ? motus_may_overwrite(o->force ? MOTUS_OVERWRITE_YES : MOTUS_OVERWRITE_ASK,
+                                            outputs, 2)
+                      : status;
 }
 
 static MotusStatus choose_encoders(MotusCompareOptions *o, const ParsedOptions *parsed,

@@ -38,6 +38,7 @@ typedef struct SynthOptions {
     int size[2], frames, grid;
     MotusRational fps;
     MotusSynthConfig scene;
+    MotusOverwrite overwrite;
 } SynthOptions;
 
 // Parses a decimal and multiplies it by `scale`; `end` as in strtod.
@@ -92,6 +93,7 @@ static int parse(SynthOptions *o, int argc, char **argv) {
     int pan[2] = {INT_MAX, 0}, seed = 1;
     MotusSynthConfig *c = &o->scene;
     const MotusOption options[] = {
+        MOTUS_OPTIONS_OVERWRITE(&o->overwrite),
         {"size", 's', o->size, motus_option_size, 0, 0, "WxH", "size of the pictures (352x288)"},
         MOTUS_INT("frames", 'n', &o->frames, 1, INT_MAX, "number of frames (60)"),
         {"fps", 'r', &o->fps, motus_option_rate, 0, 0, "N[/D]", "frames per second (25)"},
@@ -121,6 +123,7 @@ static int parse(SynthOptions *o, int argc, char **argv) {
         return motus_usage_error("synth", "--vectors %s: must end in .csv", o->vectors);
     status = motus_check_names("synth", NULL, 0, outputs, 2);
     if (status < 0) status = motus_check_sequence_name("synth", "OUTPUT", o->output);
+    if (status < 0) status = motus_may_overwrite(o->overwrite, outputs, 2);
     if (status >= 0) return status;
     int plain = pan[0] == INT_MAX && c->zoom_q16 == 65536 && !c->rotate_mdeg && !c->objects &&
                 !c->noise && !c->cut_every && !c->flat;

@@ -6,6 +6,7 @@
 #include "encoder/mb/qp_core.h"
 #include "tools/cli/cmd.h"
 #include "tools/cli/options.h"
+#include "tools/cli/outputs.h"
 #include "tools/cli/signals.h"
 #include "tools/media/mux_settings.h"
 #include "tools/search/vector_table.h"
@@ -39,6 +40,7 @@ typedef struct ViewOptions {
     const char *sources[2];
     MotusViewSource view; // of each source
     MotusViewJob job;
+    MotusOverwrite overwrite;
     int both, frame, lambda, size[2], is_video; // frame: -1 if not given
 } ViewOptions;
 
@@ -61,6 +63,7 @@ static int parse(ViewOptions *o, int argc, char **argv) {
     const MotusOption options[] = {
         MOTUS_TEXT("output", 'o', &j->output, "FILE",
                    "output file, .png, or of a video .mp4, .m4v, .mov, .mkv, .ts"),
+        MOTUS_OPTIONS_OVERWRITE(&o->overwrite),
         MOTUS_INT("frame", 'n', &o->frame, 0, INT_MAX, "picture, from 0 (1; of a video: first, 0)"),
         MOTUS_INT("frames", 0, &j->frames, 1, INT_MAX, "of a video: at most N pictures (all)"),
         {"style", 0, &j->style, parse_style, 0, 0, "NAME",
@@ -109,7 +112,7 @@ static int parse(ViewOptions *o, int argc, char **argv) {
                                      {o->sources[1], "the second input"},
                                      {v->picture, "the picture (--picture)"}};
     status = motus_check_names("view", inputs, 3, &j->output, 1);
-    return status;
+    return status < 0 ? motus_may_overwrite(o->overwrite, &j->output, 1) : status;
 }
 
 // Fills the sources of the job.
