@@ -15,7 +15,7 @@ from conftest import ROOT, clip
 import motus
 
 sys.path.insert(0, str(ROOT / "tests" / "report"))
-from browser import Browser, find_chromium  # noqa: E402
+from browser import ASK_FOR_KEY_PICTURE, Browser, find_chromium  # noqa: E402
 
 PICTURES = 100
 W, H = 320, 240
@@ -34,16 +34,6 @@ REPORT = """peer.getStats().then(stats => {
     out.mime = (stats.get(out.codecId) || {}).mimeType;
     out.decoded = out.framesDecoded || 0;
     return out;
-})"""
-ASK = """new Promise((done, failed) => {
-    const text = `onrtctransform = async event => {
-        const t = event.transformer;
-        t.readable.pipeTo(t.writable);
-        postMessage(await t.sendKeyFrameRequest().then(() => "", String));
-    }`;
-    const worker = new Worker(URL.createObjectURL(new Blob([text])));
-    worker.onmessage = event => event.data ? failed(event.data) : done();
-    peer.getReceivers()[0].transform = new RTCRtpScriptTransform(worker);
 })"""
 
 
@@ -160,7 +150,7 @@ def test_packets_to_chromium(monkeypatch, loop, browser):
         # A key picture that the browser asks for.
         track.follow(sender)
         keys = browser.run(REPORT)["keyFramesDecoded"]
-        browser.run(ASK)
+        browser.run(ASK_FOR_KEY_PICTURE)
         browser.wait_for(f"{REPORT}.then(r => r.pliCount > 0 && r.keyFramesDecoded > {keys})", 30)
         # The rate that it estimates.
         until = time.monotonic() + 30

@@ -15,7 +15,7 @@ import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "report"))
-from browser import Browser, find_chromium  # noqa: E402
+from browser import ASK_FOR_KEY_PICTURE, Browser, find_chromium  # noqa: E402
 
 PICTURES = 100
 # R'G'B' of videotestsrc's bars
@@ -79,21 +79,6 @@ def bars(browser):
     })()""")
 
 
-def ask_for_key_picture(browser):
-    """Asks for a key picture, as a browser that lost too much does (PLI). The worker passes all
-    frames on; only a worker may ask."""
-    browser.run("""new Promise((done, failed) => {
-        const text = `onrtctransform = async event => {
-            const t = event.transformer;
-            t.readable.pipeTo(t.writable);
-            postMessage(await t.sendKeyFrameRequest().then(() => "", String));
-        }`;
-        const worker = new Worker(URL.createObjectURL(new Blob([text])));
-        worker.onmessage = event => event.data ? failed(event.data) : done();
-        peer.getReceivers()[0].transform = new RTCRtpScriptTransform(worker);
-    })""")
-
-
 def judge(browser, width, height):
     shown, stats = browser.run("shown"), browser.run("report()")
     print("shown", shown, "stats", stats)
@@ -140,7 +125,7 @@ def main():
         browser.wait_for(f"report().then(r => r.mime && r.fmtp && r.decoded >= {PICTURES})", 30)
         failed = judge(browser, width, height)
         keys = browser.run("report()")["keys"]
-        ask_for_key_picture(browser)
+        browser.run(ASK_FOR_KEY_PICTURE)
         browser.wait_for(f"report().then(r => r.plis > 0 && r.keys > {keys})", 30)
         first = browser.run("peer.connectionState")
         browser.open(url)  # a second connection: the first one's pipeline goes, another comes

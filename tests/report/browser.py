@@ -11,6 +11,19 @@ import subprocess
 import tempfile
 import time
 
+# Asks for a key picture on the WebRTC connection `peer`, as a browser that lost too much does
+# (PLI). Only a worker may ask; it passes all frames on.
+ASK_FOR_KEY_PICTURE = """new Promise((done, failed) => {
+    const text = `onrtctransform = async event => {
+        const t = event.transformer;
+        t.readable.pipeTo(t.writable);
+        postMessage(await t.sendKeyFrameRequest().then(() => "", String));
+    }`;
+    const worker = new Worker(URL.createObjectURL(new Blob([text])));
+    worker.onmessage = event => event.data ? failed(event.data) : done();
+    peer.getReceivers()[0].transform = new RTCRtpScriptTransform(worker);
+})"""
+
 
 def find_chromium():
     for name in (os.environ.get("MOTUS_CHROMIUM"), "chromium", "chromium-browser", "google-chrome"):
