@@ -27,7 +27,7 @@ MOTUS_HD int motus_log2_q12(uint64_t v) {
     return whole * MOTUS_OCTAVE + bits;
 }
 
-// Returns 2^(x / 4096) * 65536, or 0 if that is below 1; x is below 44 octaves.
+// Returns 2^(x / 4096) * 65536, or 0 if that is below 1; x is below 48 octaves.
 MOTUS_HD uint64_t motus_exp2_q16(int x) {
     // 2^(2^-k) * 2^30, k = 1..12
     static const uint32_t root[12] = {1518500250, 1276901417, 1170923762, 1121280436,

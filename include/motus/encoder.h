@@ -377,8 +377,8 @@ MOTUS_API const uint8_t *motus_encoder_headers(const MotusEncoder *enc, size_t *
 // Returns level_idc (A.3): 10, 11, 12, 13, 20, ... 62; never 9 (level 1b).
 MOTUS_API int motus_encoder_level(const MotusEncoder *enc);
 
-// Returns why the calling thread's last call failed, with CUDA's text; else why AUTO chose the CPU;
-// else MOTUS_OK and no text. Wrong sizes and calls out of order leave no text.
+// Returns why the calling thread's last call failed, with CUDA's text; before it sends a frame, why
+// AUTO chose the CPU; else MOTUS_OK and no text. Wrong sizes and calls out of order leave no text.
 MOTUS_API const MotusError *motus_encoder_error(const MotusEncoder *enc);
 
 // Returns the backend that runs, never AUTO.
