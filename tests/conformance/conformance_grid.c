@@ -15,7 +15,7 @@
 // clang-format off
 enum {
     QP, PARTITIONS, CROP, RANGE, KEYINT, SUBPEL, DEBLOCK, AUD, PRESET, THREADS, RATE, MAPS, SLICES,
-    SIZE, SCENECUT, AXES
+    SIZE, SCENECUT, PROFILE, AXES
 };
 // clang-format on
 
@@ -41,6 +41,8 @@ static const GridAxis axes[AXES] = {
     [SLICES] = {"slices", "1 2 3 17 999"},
     [SIZE] = {"slice size", "any=0 128 300 1200 5000"},
     [SCENECUT] = {"scenecut", "off=0 on=60"},
+    // Without CABAC: + 4; without the 8x8 transform: + 8.
+    [PROFILE] = {"profile", "baseline=0 main=1 main,cavlc=5 high=2 high,cavlc=6 high,4x4=10"},
 };
 
 _Static_assert(MOTUS_SUBPEL_QUARTER == 2 && MOTUS_PRESET_FASTER == 3 && MOTUS_MAPS_MIXED == 1,
@@ -65,6 +67,9 @@ static MotusEncoderConfig configure(const MotusFrame *frame, const int *row) {
     config.slice_max_size = value(row, SIZE);
     motus_conform_rate(&config, value(row, RATE));
     config.scenecut = value(row, SCENECUT);
+    config.profile = (MotusProfile)(value(row, PROFILE) & 3);
+    config.cabac = !(value(row, PROFILE) & 4);
+    config.transform_8x8 = !(value(row, PROFILE) & 8);
     return config;
 }
 
@@ -167,6 +172,8 @@ static void print_coverage(const MotusCoverage *c) {
     print_counts("sub_mb_type", c->sub_mb_type, 4);
     print_counts("intra4x4_pred_mode", c->intra4x4_pred_mode, 9);
     print_counts("intra_chroma_pred_mode", c->intra_chroma, 4);
+    print_counts("intra8x8_pred_mode", c->intra8x8_pred_mode, 9);
+    print_counts("8x8 transform", c->transform_8x8, 2);
     print_counts("mvd codes, by bits", c->mvd_bits + 1, 32);
     for (int i = 0; i < 7; i++) print_counts("level_prefix", c->level_prefix[i], 16);
     print_counts("longest MB in bits", &c->mb_bits, 1);

@@ -274,6 +274,19 @@ static Tally runs_before(void) {
     return tally;
 }
 
+// Counts zeros and ones in the contexts of progressive I and P slices with one reference.
+static Tally bins(void) {
+    Tally tally = {0};
+    for (int i = MOTUS_CTX_I_TYPE; i < MOTUS_CONTEXTS; i++) {
+        const int is_b = i >= 24 && i < MOTUS_CTX_MVD, is_ref = i >= 54 && i < MOTUS_CTX_QP_DELTA,
+                  is_field = i >= 70 && i < MOTUS_CTX_CBP_LUMA;
+        const int is_other = i >= MOTUS_CTX_TERMINATE && i < MOTUS_CTX_TRANSFORM_8x8;
+        for (int bin = 0; bin < 2 && !is_b && !is_ref && !is_field && !is_other; bin++)
+            count(&tally, coverage.bins[i][bin]);
+    }
+    return tally;
+}
+
 // Checks the streams of the tests before. A few code words may be missing, so that other decisions
 // of the encoder do not break the test.
 static void everything_occurs(void) {
@@ -303,6 +316,9 @@ static void everything_occurs(void) {
     expect("total_zeros, chroma DC", total_zeros_dc(), 0);
     expect("run_before", runs_before(), 2);
     for (int i = 0; i < 7; i++) expect("level_prefix", count_all(c->level_prefix[i], 16), 0);
+    expect("intra8x8_pred_mode", count_all(c->intra8x8_pred_mode, 9), 0);
+    expect("transform_size_8x8_flag", count_all(c->transform_8x8, 2), 0);
+    expect("bins in contexts", bins(), 8);
     expect("emulation prevention", count_all(&c->emulation_prevention, 1), 0);
     printf("\n    longest macroblock_layer(): %u bits; %u I and %u P pictures ", c->mb_bits,
            c->pictures[0], c->pictures[1]);

@@ -1,5 +1,5 @@
-// The reader of Baseline streams against the decoder's exported MVs and the encoder's statistics,
-// on damaged streams and on unsupported ones. Streams of x264 need the program.
+// The reader of streams against the decoder's exported MVs and the encoder's statistics, on damaged
+// streams and on unsupported ones. Streams of x264 need the program.
 // SPDX-License-Identifier: BSD-2-Clause
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,15 +9,17 @@
 #include "tests/tools/compare_material.h"
 
 static void our_streams(void) {
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 12; i++) {
+        const int qp = 12 * (i % 4) + 4, profile = i / 4;
         Material m;
         make_material(&m, lively(i % 2 ? 96 : 118, i % 2 ? 80 : 66));
-        MotusOurStream s = encode_ours(&m, 12 * i + 4, (MotusPreset)i);
+        MotusOurStream s = encode_ours(&m, qp, (MotusPreset)(i % 4), (MotusProfile)profile);
         MotusBaseline *stream = NULL;
         MotusParsedPicture p;
         uint64_t bits[3] = {0}, bytes = 0;
-        char what[32];
-        snprintf(what, sizeof what, "ours, QP %d", 12 * i + 4);
+        char what[48];
+        snprintf(what, sizeof what, "ours, %s, QP %d", motus_profile_name((MotusProfile)profile),
+                 qp);
         check_extraction(s.stream.data, s.stream.n, what);
         EXPECT_OK(motus_baseline_open(&stream, s.stream.data, s.stream.n, NULL));
         while (!motus_baseline_next(stream, &p)) {
@@ -49,12 +51,16 @@ static void streams_of_x264(void) {
         {"--deblock", "2:-2", "--constrained-intra", "--keyint", "3", NULL},
         {"--ref", "4", "--partitions", "all", "--b-pyramid", "none", NULL},
         {"--preset", "ultrafast", "--aud", NULL},
-        {"--profile", "main", "--no-cabac", "--no-weightb", "--chroma-qp-offset", "3", NULL}};
+        {"--profile", "main", "--no-cabac", "--no-weightb", "--chroma-qp-offset", "3", NULL},
+        {"--profile", "main", "--weightp", "2", "--ref", "3", "--partitions", "all", NULL},
+        {"--profile", "high", "--ref", "2", "--partitions", "all", "--aq-mode", "1", NULL},
+        {"--profile", "high", "--no-cabac", "--partitions", "all", "--slices", "2", NULL},
+        {"--profile", "high", "--constrained-intra", "--partitions", "i8x8,i4x4,p8x8", NULL}};
     if (!have_x264()) return;
-    for (int i = 0; i < 8; i++) {
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         Material m;
         make_material(&m, lively(112, 96));
-        MotusBytes bytes = encode_x264(&m, 6 * i + 3, words[i]);
+        MotusBytes bytes = encode_x264(&m, 6 * ((int)i % 8) + 3, words[i]);
         MotusExtraction e =
             check_extraction(bytes.data, bytes.n, words[i][0] ? words[i][0] : "medium");
         if (words[i][0] && !strcmp(words[i][0], "--partitions"))
@@ -64,14 +70,13 @@ static void streams_of_x264(void) {
     }
 }
 
-// Streams outside Baseline are refused with a message.
+// Streams that are not read are refused with a message.
 static void refusals(void) {
-    static const char *const words[][6] = {
-        {"--profile", "main", NULL},
-        {"--profile", "high", "--no-cabac", NULL},
-        {"--profile", "main", "--no-cabac", "--bframes", "2", NULL}};
-    static const char *const text[] = {"CABAC is not read",
-                                       "the profile is neither Baseline nor Main",
+    static const char *const words[][6] = {{"--profile", "high", "--cqm", "jvt", NULL},
+                                           {"--profile", "high444", "--qp", "0", NULL},
+                                           {"--profile", "main", "--bframes", "2", NULL}};
+    static const char *const text[] = {"scaling matrices are not read",
+                                       "the profile is none of Baseline, Main and High",
                                        "only I and P slices are read"};
     if (!have_x264()) return;
     Material m;
@@ -97,8 +102,10 @@ static void damaged(void) {
     const int cases = wanted ? atoi(wanted) : 400;
     Material m;
     make_material(&m, lively(64, 48));
-    MotusOurStream s = encode_ours(&m, 24, MOTUS_PRESET_FAST);
+    MotusOurStream streams[2] = {encode_ours(&m, 24, MOTUS_PRESET_FAST, MOTUS_PROFILE_BASELINE),
+                                 encode_ours(&m, 24, MOTUS_PRESET_FAST, MOTUS_PROFILE_HIGH)};
     for (int i = 0; i < cases; i++) {
+        const MotusOurStream s = streams[i & 1];
         MotusBytes copy = {0};
         motus_bytes_add(&copy, s.stream.data,
                         i % 3 ? s.stream.n : (size_t)motus_test_range(1, (int)s.stream.n));
@@ -116,7 +123,7 @@ static void damaged(void) {
         motus_baseline_close(&stream);
         motus_bytes_free(&copy);
     }
-    motus_our_stream_free(&s);
+    for (int i = 0; i < 2; i++) motus_our_stream_free(&streams[i]);
     motus_work_folder_remove(&m.folder);
 }
 
@@ -124,7 +131,7 @@ static void damaged(void) {
 static void disagreement(void) {
     Material m;
     make_material(&m, lively(96, 80));
-    MotusOurStream s = encode_ours(&m, 20, MOTUS_PRESET_MEDIUM);
+    MotusOurStream s = encode_ours(&m, 20, MOTUS_PRESET_MEDIUM, MOTUS_PROFILE_BASELINE);
     MotusBaseline *stream = NULL;
     MotusStreamDecoder *decoder = NULL;
     MotusParsedPicture picture;

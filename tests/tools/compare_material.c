@@ -79,7 +79,7 @@ MotusBytes encode_x264(const Material *m, int qp, const char *const *words) {
     return bytes;
 }
 
-MotusOurStream encode_ours(const Material *m, int qp, MotusPreset preset) {
+MotusOurStream encode_ours(const Material *m, int qp, MotusPreset preset, MotusProfile profile) {
     MotusEncoderConfig config =
         motus_encoder_config_default(m->clip.width, m->clip.height, m->clip.fps);
     MotusOurStream out;
@@ -87,6 +87,7 @@ MotusOurStream encode_ours(const Material *m, int qp, MotusPreset preset) {
     config.qp = qp;
     config.keyint = 0;
     config.preset = preset;
+    config.profile = profile;
     config.backend = MOTUS_BACKEND_CPU;
     config.threads = 1;
     MOTUS_CHECK(!motus_our_encode(&config, &m->clip, NULL, NULL, &out, &error), "%s", error.text);

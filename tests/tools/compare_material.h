@@ -25,7 +25,7 @@ int have_x264(void); // 0: not installed; the running test is marked as skipped
 
 // Encodes the clip with x264 and further options; encodes it with motus.
 MotusBytes encode_x264(const Material *m, int qp, const char *const *words);
-MotusOurStream encode_ours(const Material *m, int qp, MotusPreset preset);
+MotusOurStream encode_ours(const Material *m, int qp, MotusPreset preset, MotusProfile profile);
 
 // Checks for all FRAMES pictures that the decoder's MVs are those that our reader finds.
 MotusExtraction check_extraction(const uint8_t *data, size_t size, const char *what);

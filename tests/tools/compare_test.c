@@ -119,7 +119,7 @@ static void measures(void) {
 }
 
 static MotusRun compare(const Material *m, const MotusBytes *x264, int qp, int feed) {
-    MotusOurStream ours = encode_ours(m, qp, MOTUS_PRESET_FASTER);
+    MotusOurStream ours = encode_ours(m, qp, MOTUS_PRESET_FASTER, MOTUS_PROFILE_BASELINE);
     MotusRun run;
     MotusError error = {0};
     const MotusRunSetup setup = {.clip = &m->clip,
@@ -224,7 +224,7 @@ static void known_motion(void) {
     CU_ASSERT(motus_truth_at(truth, 1, 24, 40, 8, 8, &mv) && mv.x == -5 && mv.y == 3);
     CU_ASSERT(!motus_truth_at(truth, 1, 8, 40, 16, 8, &mv) &&
               !motus_truth_at(truth, 0, 24, 40, 8, 8, &mv));
-    MotusOurStream ours = encode_ours(&m, 14, MOTUS_PRESET_FASTER);
+    MotusOurStream ours = encode_ours(&m, 14, MOTUS_PRESET_FASTER, MOTUS_PROFILE_BASELINE);
     const MotusRunSetup setup = {.clip = &m.clip,
                                  .name = "pan",
                                  .x264 = x264.data,

@@ -17,6 +17,7 @@ struct MotusBaseline {
     MotusCodes *codes;
     MotusCoverage *coverage, not_wanted;
     MotusParsedMb *mb;
+    MotusMbContext *context;
     int n_mb;
     uint32_t slices; // parsed so far
     uint8_t *rbsp;
@@ -47,18 +48,12 @@ void motus_baseline_close(MotusBaseline **stream) {
     motus_free((*stream)->codes);
     motus_free((*stream)->rbsp);
     motus_free((*stream)->mb);
+    motus_free((*stream)->context);
     motus_free(*stream);
     *stream = NULL;
 }
 
 const char *motus_baseline_error(const MotusBaseline *stream) { return stream->error; }
-
-// Returns the position of the rbsp_stop_one_bit.
-static size_t end_of_data(const MotusRbsp *rbsp) {
-    size_t bits = rbsp->bits;
-    while (bits && !(rbsp->data[(bits - 1) / 8] >> (7 - (bits - 1) % 8) & 1)) bits--;
-    return bits ? bits - 1 : 0;
-}
 
 // Parses mb_skip_run and its MBs. The run's bits count for the MB after it, or for the last MB of
 // the slice.
@@ -79,34 +74,97 @@ static void parse_skip_run(MotusMbParser *r, int n_mb, uint32_t slice, size_t en
     if (r->rbsp->at < end && r->n < n_mb) r->mb[r->n].bits_mode = bits;
 }
 
+// Parses macroblock_layer() of the current MB, and goes on to the next.
+static void parse_layer(MotusMbParser *r) {
+    MotusCoverage *coverage = r->coverage;
+    const size_t before = r->rbsp->at;
+    motus_parse_mb(r);
+    const unsigned bits = (unsigned)(r->rbsp->at - before);
+    if (bits > coverage->mb_bits) coverage->mb_bits = bits;
+    motus_rbsp_expect(r->rbsp, bits <= 3200, "macroblock_layer() of more than 3200 bits (A.3.1)");
+}
+
+// True if there is another MB that the picture has.
+static int has_mb(MotusMbParser *r, int n_mb) {
+    motus_rbsp_expect(r->rbsp, r->n < n_mb, "more MBs than the picture has");
+    return !r->rbsp->error;
+}
+
+static void parse_cavlc_data(MotusMbParser *r, int n_mb, uint32_t slice) {
+    const size_t end = motus_rbsp_end(r->rbsp);
+    while (r->rbsp->at < end && !r->rbsp->error) {
+        if (r->n < n_mb) r->mb[r->n].bits_mode = 0;
+        if (r->is_p) parse_skip_run(r, n_mb, slice, end);
+        if (r->rbsp->at >= end || r->rbsp->error || !has_mb(r, n_mb)) break;
+        r->mb[r->n].slice = slice;
+        parse_layer(r);
+        r->n++;
+    }
+}
+
+// Bits of the terminating bin that ends a slice, which renormalization would read (9.3.4.5).
+#define END_BITS 7
+
+// Parses the MBs of a slice with CABAC. The last bit that is read is its rbsp_stop_one_bit.
+static void parse_cabac_data(MotusMbParser *r, int n_mb, uint32_t slice) {
+    int is_end = 0;
+    while (!is_end && has_mb(r, n_mb)) {
+        MotusParsedMb *mb = r->mb + r->n;
+        const size_t from = r->rbsp->at;
+        mb->slice = slice;
+        mb->bits_mode = 0;
+        const int skipped = r->is_p && motus_cabac_skip_flag(r);
+        mb->bits_mode = (uint32_t)(r->rbsp->at - from);
+        if (skipped) {
+            r->coverage->p_skip++;
+            motus_parse_skip_mb(r);
+        } else {
+            parse_layer(r);
+        }
+        const size_t before = r->rbsp->at;
+        is_end = motus_arithmetic_terminate(r);
+        mb->bits_mode += (uint32_t)(r->rbsp->at - before) + (is_end ? END_BITS : 0);
+        r->n++;
+    }
+    if (!r->rbsp->error) r->rbsp->at--;
+}
+
+// Expects rbsp_slice_trailing_bits(). With CABAC cabac_zero_words may follow, and x264 sets the
+// last bit of its alignment in some pictures.
+static void check_end(MotusRbsp *rbsp, int cabac) {
+    const size_t end = motus_rbsp_end(rbsp);
+    const int ok = cabac ? motus_rbsp_peek(rbsp, 1) && end >= rbsp->at && end < rbsp->at + 8
+                         : end == rbsp->at && end + 8 >= rbsp->bits;
+    motus_rbsp_expect(rbsp, ok, "rbsp_slice_trailing_bits");
+}
+
 // Parses slice_data(); returns the number of the MB after the slice.
 static int parse_slice_data(MotusBaseline *s, MotusRbsp *rbsp, const MotusParsedSlice *slice) {
-    const size_t end = end_of_data(rbsp);
-    MotusMbParser r = {rbsp,
-                       s->codes,
-                       s->coverage,
-                       s->mb,
-                       s->sps.mb_width,
-                       slice->first_mb,
-                       slice->num_ref_idx,
-                       slice->is_p,
-                       s->pps.constrained_intra,
-                       slice->qp};
-    while (rbsp->at < end && !rbsp->error) {
-        if (r.n < s->n_mb) s->mb[r.n].bits_mode = 0;
-        if (slice->is_p) parse_skip_run(&r, s->n_mb, slice->number, end);
-        if (rbsp->at >= end || rbsp->error) break;
-        motus_rbsp_expect(rbsp, r.n < s->n_mb, "more MBs than the picture has");
-        if (rbsp->error) break;
-        s->mb[r.n].slice = slice->number;
-        const size_t before = rbsp->at;
-        motus_parse_mb(&r);
-        const unsigned bits = (unsigned)(rbsp->at - before);
-        if (bits > s->coverage->mb_bits) s->coverage->mb_bits = bits;
-        motus_rbsp_expect(rbsp, bits <= 3200, "macroblock_layer() of more than 3200 bits (A.3.1)");
-        r.n++;
+    MotusArithmetic arithmetic;
+    MotusMbParser r = {.rbsp = rbsp,
+                       .codes = s->codes,
+                       .coverage = s->coverage,
+                       .mb = s->mb,
+                       .context = s->context,
+                       .mb_width = s->sps.mb_width,
+                       .n = slice->first_mb,
+                       .num_ref_idx = slice->num_ref_idx,
+                       .is_p = slice->is_p,
+                       .constrained_intra = s->pps.constrained_intra,
+                       .transform_8x8 = s->pps.transform_8x8,
+                       .qp = slice->qp};
+    if (s->pps.cabac) {
+        while (rbsp->at % 8)
+            motus_rbsp_expect(rbsp, motus_rbsp_u(rbsp, 1) == 1, "cabac_alignment_one_bit");
+        motus_arithmetic_begin(&arithmetic, rbsp, slice->is_p ? 1 + slice->cabac_init_idc : 0,
+                               slice->qp);
+        r.arithmetic = &arithmetic;
+        s->coverage->cabac_init_idc[slice->cabac_init_idc] += (unsigned)slice->is_p;
+        parse_cabac_data(&r, s->n_mb, slice->number);
+    } else {
+        parse_cavlc_data(&r, s->n_mb, slice->number);
     }
-    motus_rbsp_expect(rbsp, rbsp->at == end && end + 8 >= rbsp->bits, "rbsp_slice_trailing_bits");
+    check_end(rbsp, s->pps.cabac);
     return r.n;
 }
 
@@ -129,9 +187,11 @@ static MotusStatus new_size(MotusBaseline *s, MotusRbsp *rbsp) {
     const int n_mb = s->sps.mb_width * s->sps.mb_height;
     if (rbsp->error || n_mb == s->n_mb) return MOTUS_OK;
     motus_free(s->mb);
+    motus_free(s->context);
     s->n_mb = 0;
     s->mb = motus_alloc((size_t)n_mb, sizeof *s->mb);
-    if (!s->mb) return MOTUS_ERR_MEMORY;
+    s->context = motus_alloc((size_t)n_mb, sizeof *s->context);
+    if (!s->mb || !s->context) return MOTUS_ERR_MEMORY;
     s->n_mb = n_mb;
     return MOTUS_OK;
 }

@@ -1,7 +1,7 @@
-// Parser for H.264 Baseline streams (CAVLC, frame MBs, I and P slices): every syntax element, but
-// no decoded samples. It parses motus's streams and x264's: several slices and references, I_PCM,
-// any deblocking. It refuses CABAC, B slices, weighted prediction, the 8x8 transform, fields and
-// slice groups.
+// Parser for H.264 streams of frame MBs in I and P slices, Baseline to High (CAVLC, CABAC, the 8x8
+// transform): every syntax element, but no decoded samples. It parses motus's streams and x264's:
+// several slices and references, I_PCM, weighted prediction, any deblocking. It refuses B slices,
+// scaling matrices, fields and slice groups.
 //
 //     motus_baseline_open(&stream, data, size, NULL);
 //     while (!(status = motus_baseline_next(stream, &picture))) ... picture.mb[n] ...
@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "encoder/bitstream/cabac_core.h"
 #include "encoder/mb/mv_core.h"
 #include "motus/encoder.h"
 
@@ -26,8 +27,9 @@ typedef struct MotusParsedMb {
     int8_t ref_idx[4];   // of the quarters; -1: intra
     uint8_t qp, cbp;     // QP_Y, coded_block_pattern
     uint8_t total_coeff[24];
-    uint8_t intra4x4_pred_mode[16]; // 2 (DC) if the MB is not I_NxN
-    uint32_t slice;                 // number in the stream, from 1
+    uint8_t intra4x4_pred_mode[16]; // 2 (DC) if the MB is not I_NxN; Intra8x8: in all four blocks
+    uint8_t intra_chroma_pred_mode, transform_8x8; // transform_size_8x8_flag
+    uint32_t slice;                                // number in the stream, from 1
     // mb_type, the skip run before it (after it at the end of a slice), reference indices, sub
     // types, intra modes, coded_block_pattern, mb_qp_delta, alignment of I_PCM.
     uint32_t bits_mode;
@@ -52,19 +54,23 @@ typedef struct MotusCoverage {
     unsigned p_skip;           // MBs
     unsigned sub_mb_type[4];
     unsigned intra4x4_pred_mode[9];
-    unsigned intra4x4_is_predicted; // prev_intra4x4_pred_mode_flag is 1
-    unsigned intra_chroma[4];       // intra_chroma_pred_mode
-    unsigned cbp[2][48];            // coded_block_pattern of inter and of intra MBs
-    unsigned qp[52];                // QP_Y of coded MBs
-    unsigned mvd_bits[33];          // code lengths of MV differences
-    unsigned token[5][17][4];       // coeff_token: class (nC 0..1, 2..3, 4..7, 8.., -1),
-                                    // total_coeff, trailing ones
-    unsigned total_zeros[16][16];   // by total_coeff (0 unused)
-    unsigned total_zeros_dc[4][4];  // chroma DC
-    unsigned run_before[8][15];     // by min(zeros_left, 7)
-    unsigned level_prefix[7][16];   // by suffixLength
-    unsigned emulation_prevention;  // bytes
-    unsigned mb_bits;               // longest macroblock_layer()
+    unsigned intra8x8_pred_mode[9];
+    unsigned intra4x4_is_predicted;   // prev_intra4x4_pred_mode_flag or its 8x8 twin is 1
+    unsigned intra_chroma[4];         // intra_chroma_pred_mode
+    unsigned cbp[2][48];              // coded_block_pattern of inter and of intra MBs
+    unsigned qp[52];                  // QP_Y of coded MBs
+    unsigned transform_8x8[2];        // transform_size_8x8_flag is 1: in inter and in intra MBs
+    unsigned cabac_init_idc[3];       // P slices with CABAC
+    unsigned bins[MOTUS_CONTEXTS][2]; // by context
+    unsigned mvd_bits[33];            // code lengths of MV differences
+    unsigned token[5][17][4];         // coeff_token: class (nC 0..1, 2..3, 4..7, 8.., -1),
+                                      // total_coeff, trailing ones
+    unsigned total_zeros[16][16];     // by total_coeff (0 unused)
+    unsigned total_zeros_dc[4][4];    // chroma DC
+    unsigned run_before[8][15];       // by min(zeros_left, 7)
+    unsigned level_prefix[7][16];     // by suffixLength
+    unsigned emulation_prevention;    // bytes
+    unsigned mb_bits;                 // longest macroblock_layer()
 } MotusCoverage;
 
 typedef struct MotusBaseline MotusBaseline;

@@ -3,6 +3,7 @@
 #ifndef TOOLS_BASELINE_BASELINE_INTERNAL_H
 #define TOOLS_BASELINE_BASELINE_INTERNAL_H
 
+#include "encoder/bitstream/cabac_mb_core.h"
 #include "tools/baseline/baseline.h"
 
 // An RBSP. Reading past its end returns zeros and sets `error`.
@@ -18,6 +19,8 @@ uint32_t motus_rbsp_ue(MotusRbsp *rbsp);
 // Returns 0, and fails with the text, if ue(v) is above max.
 uint32_t motus_rbsp_ue_max(MotusRbsp *rbsp, uint32_t max, const char *text);
 int32_t motus_rbsp_se(MotusRbsp *rbsp);
+// Returns the position of the rbsp_stop_one_bit.
+size_t motus_rbsp_end(const MotusRbsp *rbsp);
 void motus_rbsp_fail(MotusRbsp *rbsp, const char *text); // keeps the first
 void motus_rbsp_expect(MotusRbsp *rbsp, int ok, const char *text);
 
@@ -42,12 +45,12 @@ typedef struct MotusSps {
 } MotusSps;
 
 typedef struct MotusPps {
-    int is_valid, bottom_field_pic_order, num_ref_idx, pic_init_qp, deblocking_control,
-        constrained_intra;
+    int is_valid, cabac, bottom_field_pic_order, num_ref_idx, weighted_pred, pic_init_qp,
+        deblocking_control, constrained_intra, transform_8x8;
 } MotusPps;
 
 typedef struct MotusParsedSlice {
-    int first_mb, is_p, num_ref_idx, qp;
+    int first_mb, is_p, num_ref_idx, qp, cabac_init_idc;
     uint32_t number;
 } MotusParsedSlice;
 
@@ -56,16 +59,25 @@ void motus_parse_pps(MotusRbsp *rbsp, MotusPps *pps);
 void motus_parse_slice_header(MotusRbsp *rbsp, const MotusSps *sps, const MotusPps *pps,
                               int nal_ref_idc, int idr, MotusParsedSlice *slice);
 
+// Arithmetic decoding engine (9.3.1.2). Its first 9 bits, and each bit of a renormalization, are
+// read from the RBSP.
+typedef struct MotusArithmetic {
+    uint32_t range, offset;
+    uint8_t state[MOTUS_CONTEXTS]; // pStateIdx * 2 + valMPS
+} MotusArithmetic;
+
 // State of slice_data().
 typedef struct MotusMbParser {
     MotusRbsp *rbsp;
     const MotusCodes *codes;
+    MotusArithmetic *arithmetic; // NULL: CAVLC
     MotusCoverage *coverage;
-    MotusParsedMb *mb; // of the whole picture
+    MotusParsedMb *mb;       // of the whole picture
+    MotusMbContext *context; // the same, for CABAC
     int mb_width;
     int n; // current MB
-    int num_ref_idx, is_p, constrained_intra;
-    int qp;
+    int num_ref_idx, is_p, constrained_intra, transform_8x8;
+    int qp, qp_delta; // of the last MB; mb_qp_delta: 0 without it
 } MotusMbParser;
 
 void motus_parse_mb(MotusMbParser *parser);      // macroblock_layer()
@@ -80,6 +92,32 @@ const MotusParsedMb *motus_parsed_neighbour(const MotusMbParser *parser, int dx,
 void motus_parse_mvs(MotusMbParser *parser);
 MotusMv motus_predict_16x16(const MotusMbParser *parser); // refIdx 0
 MotusMv motus_predict_skip(const MotusMbParser *parser);
+
+// Begin a slice at a whole byte (table: 0 for I slices, else 1 + cabac_init_idc); begin anew behind
+// I_PCM samples.
+void motus_arithmetic_begin(MotusArithmetic *a, MotusRbsp *rbsp, int table, int slice_qp);
+void motus_arithmetic_start(MotusArithmetic *a, MotusRbsp *rbsp);
+int motus_arithmetic_bin(MotusMbParser *parser, int context);
+int motus_arithmetic_bypass(MotusMbParser *parser);
+int motus_arithmetic_terminate(MotusMbParser *parser);
+uint32_t motus_arithmetic_exp_golomb(MotusMbParser *parser, int k);
+
+// Parse syntax elements in CABAC. mb_type has the numbers of the tables, as in CAVLC.
+int motus_cabac_skip_flag(MotusMbParser *parser);
+uint32_t motus_cabac_mb_type(MotusMbParser *parser);
+uint32_t motus_cabac_sub_type(MotusMbParser *parser);
+int motus_cabac_transform_size(MotusMbParser *parser);
+uint32_t motus_cabac_chroma_mode(MotusMbParser *parser);
+int motus_cabac_ref_idx(MotusMbParser *parser, int quarter);
+int motus_cabac_mvd(MotusMbParser *parser, const MotusPartition *partition, int vertical);
+int motus_cabac_cbp(MotusMbParser *parser);
+int motus_cabac_qp_delta(MotusMbParser *parser);
+
+// Parses residual_block_cabac() of a ctxBlockCat, 0..5; returns its number of levels. flag_context:
+// of coded_block_flag in its category.
+int motus_cabac_residual(MotusMbParser *parser, int category, int flag_context);
+int motus_cabac_dc_flag(MotusMbParser *parser, int component); // 0 luma, 1 Cb, 2 Cr
+int motus_cabac_ac_flag(MotusMbParser *parser, int left_count, int upper_count); // -1: no block
 
 // residual_block_cavlc() with n coefficients; nc -1 is chroma DC. Returns total_coeff.
 int motus_parse_residual(MotusMbParser *parser, int n, int nc);

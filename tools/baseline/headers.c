@@ -20,10 +20,17 @@ static void parse_poc(MotusRbsp *rbsp, MotusSps *sps) {
 void motus_parse_sps(MotusRbsp *rbsp, MotusSps *sps) {
     *sps = (MotusSps){0};
     const uint32_t profile = motus_rbsp_u(rbsp, 8);
-    motus_rbsp_expect(rbsp, profile == 66 || profile == 77,
-                      "the profile is neither Baseline nor Main");
+    motus_rbsp_expect(rbsp, profile == 66 || profile == 77 || profile == 100,
+                      "the profile is none of Baseline, Main and High");
     motus_rbsp_u(rbsp, 16); // constraint flags, level_idc
     motus_rbsp_ue_max(rbsp, 0, "seq_parameter_set_id");
+    if (profile == 100) {
+        motus_rbsp_expect(rbsp, motus_rbsp_ue(rbsp) == 1, "only 4:2:0 is read");
+        motus_rbsp_ue_max(rbsp, 0, "bit_depth_luma_minus8");
+        motus_rbsp_ue_max(rbsp, 0, "bit_depth_chroma_minus8");
+        motus_rbsp_u(rbsp, 1); // qpprime_y_zero_transform_bypass_flag, of other profiles
+        motus_rbsp_expect(rbsp, motus_rbsp_u(rbsp, 1) == 0, "scaling matrices are not read");
+    }
     sps->log2_max_frame_num = 4 + (int)motus_rbsp_ue_max(rbsp, 12, "log2_max_frame_num_minus4");
     parse_poc(rbsp, sps);
     motus_rbsp_ue_max(rbsp, 16, "max_num_ref_frames");
@@ -41,12 +48,12 @@ void motus_parse_pps(MotusRbsp *rbsp, MotusPps *pps) {
     *pps = (MotusPps){0};
     motus_rbsp_ue_max(rbsp, 0, "pic_parameter_set_id");
     motus_rbsp_ue_max(rbsp, 0, "seq_parameter_set_id");
-    motus_rbsp_expect(rbsp, motus_rbsp_u(rbsp, 1) == 0, "CABAC is not read");
+    pps->cabac = (int)motus_rbsp_u(rbsp, 1);
     pps->bottom_field_pic_order = (int)motus_rbsp_u(rbsp, 1);
     motus_rbsp_ue_max(rbsp, 0, "slice groups are not read");
     pps->num_ref_idx = 1 + (int)motus_rbsp_ue_max(rbsp, 31, "num_ref_idx_l0_default_active_minus1");
     motus_rbsp_ue(rbsp); // num_ref_idx_l1_default_active_minus1
-    motus_rbsp_expect(rbsp, motus_rbsp_u(rbsp, 1) == 0, "weighted prediction is not read");
+    pps->weighted_pred = (int)motus_rbsp_u(rbsp, 1);
     motus_rbsp_u(rbsp, 2); // weighted_bipred_idc
     pps->pic_init_qp = 26 + motus_rbsp_se(rbsp);
     motus_rbsp_se(rbsp); // pic_init_qs_minus26
@@ -54,6 +61,11 @@ void motus_parse_pps(MotusRbsp *rbsp, MotusPps *pps) {
     pps->deblocking_control = (int)motus_rbsp_u(rbsp, 1);
     pps->constrained_intra = (int)motus_rbsp_u(rbsp, 1);
     motus_rbsp_expect(rbsp, motus_rbsp_u(rbsp, 1) == 0, "redundant_pic_cnt_present_flag");
+    if (rbsp->at < motus_rbsp_end(rbsp)) {
+        pps->transform_8x8 = (int)motus_rbsp_u(rbsp, 1);
+        motus_rbsp_expect(rbsp, motus_rbsp_u(rbsp, 1) == 0, "scaling matrices are not read");
+        motus_rbsp_se(rbsp); // second_chroma_qp_index_offset
+    }
     pps->is_valid = !rbsp->error;
 }
 
@@ -65,6 +77,14 @@ static void skip_list_modification(MotusRbsp *rbsp) {
         motus_rbsp_ue(rbsp);
     }
     motus_rbsp_fail(rbsp, "ref_pic_list_modification()");
+}
+
+// Skips pred_weight_table() (7.3.3.2) of a P slice.
+static void skip_weights(MotusRbsp *rbsp, int num_ref_idx) {
+    for (int i = 0; i < 2; i++) motus_rbsp_ue_max(rbsp, 7, "log2_weight_denom");
+    for (int i = 0; i < num_ref_idx; i++)
+        for (int values = 2; values <= 4; values += 2) // luma, chroma
+            for (int k = motus_rbsp_u(rbsp, 1) ? values : 0; k > 0; k--) motus_rbsp_se(rbsp);
 }
 
 // Skips dec_ref_pic_marking() (7.3.3.3).
@@ -119,8 +139,11 @@ void motus_parse_slice_header(MotusRbsp *rbsp, const MotusSps *sps, const MotusP
             slice->num_ref_idx =
                 1 + (int)motus_rbsp_ue_max(rbsp, 31, "num_ref_idx_l0_active_minus1");
         skip_list_modification(rbsp);
+        if (pps->weighted_pred) skip_weights(rbsp, slice->num_ref_idx);
     }
     if (nal_ref_idc) skip_marking(rbsp, idr);
+    if (pps->cabac && slice->is_p)
+        slice->cabac_init_idc = (int)motus_rbsp_ue_max(rbsp, 2, "cabac_init_idc");
     slice->qp = pps->pic_init_qp + motus_rbsp_se(rbsp);
     motus_rbsp_expect(rbsp, slice->qp >= 0 && slice->qp <= 51, "slice_qp_delta");
     if (pps->deblocking_control) skip_deblocking(rbsp);

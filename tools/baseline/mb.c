@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <string.h>
 
+#include "encoder/bitstream/cavlc_core.h"
 #include "tools/baseline/baseline_internal.h"
 
 // coded_block_pattern by codeNum, of intra and of inter MBs (table 9-4).
@@ -27,12 +28,6 @@ static int count_at(const MotusMbParser *r, int first, int side, int x, int y) {
     return mb ? mb->total_coeff[first + (y + side) % side * side + (x + side) % side] : -1;
 }
 
-static int nc_at(const MotusMbParser *r, int first, int side, int x, int y) {
-    const int left = count_at(r, first, side, x - 1, y), above = count_at(r, first, side, x, y - 1);
-    if (left >= 0 && above >= 0) return (left + above + 1) >> 1;
-    return left >= 0 ? left : above >= 0 ? above : 0;
-}
-
 // Returns the prediction mode of block (x, y), or -1 if DC is predicted because of it (8.3.1.1).
 static int mode_at(const MotusMbParser *r, int x, int y) {
     const MotusParsedMb *mb = mb_at(r, x, y);
@@ -40,26 +35,49 @@ static int mode_at(const MotusMbParser *r, int x, int y) {
     return mb->intra4x4_pred_mode[(y & 3) * 4 + (x & 3)];
 }
 
+// Parses rem_intra4x4_pred_mode.
+static int parse_rem_mode(MotusMbParser *r) {
+    int rem = 0;
+    if (!r->arithmetic) return (int)motus_rbsp_u(r->rbsp, 3);
+    for (int i = 0; i < 3; i++) rem |= motus_arithmetic_bin(r, MOTUS_CTX_INTRA4x4_MODE) << i;
+    return rem;
+}
+
+// Parses the modes of 16 4x4 blocks, or of four 8x8 blocks with transform_8x8.
 static void parse_intra4x4_modes(MotusMbParser *r) {
-    for (int i = 0; i < 16; i++) {
-        const int x = (i >> 2 & 1) * 2 + (i & 1), y = (i >> 3) * 2 + (i >> 1 & 1);
+    MotusParsedMb *mb = r->mb + r->n;
+    for (int i = 0; i < 16; i += mb->transform_8x8 ? 4 : 1) {
+        const int blk = motus_blk_at(i), x = blk & 3, y = blk >> 2;
         const int left = mode_at(r, x - 1, y), above = mode_at(r, x, y - 1);
-        int mode = left < 0 || above < 0 ? 2 : left < above ? left : above; // 8.3.1.1
-        const int predicted = (int)motus_rbsp_u(r->rbsp, 1);
+        int mode = left < 0 || above < 0 ? 2 : motus_min(left, above);
+        const int predicted = r->arithmetic ? motus_arithmetic_bin(r, MOTUS_CTX_INTRA4x4_PREDICTED)
+                                            : (int)motus_rbsp_u(r->rbsp, 1);
         if (!predicted) {
-            const int rem = (int)motus_rbsp_u(r->rbsp, 3);
+            const int rem = parse_rem_mode(r);
             mode = rem + (rem >= mode);
         }
-        r->mb[r->n].intra4x4_pred_mode[y * 4 + x] = (uint8_t)mode;
+        for (int k = 0; k < (mb->transform_8x8 ? 4 : 1); k++)
+            mb->intra4x4_pred_mode[motus_blk_at(i + k)] = (uint8_t)mode;
         r->coverage->intra4x4_is_predicted += (unsigned)predicted;
-        r->coverage->intra4x4_pred_mode[mode]++;
+        (mb->transform_8x8 ? r->coverage->intra8x8_pred_mode
+                           : r->coverage->intra4x4_pred_mode)[mode]++;
     }
 }
 
-// Parses te(v) (9.1).
-static int parse_ref_idx(MotusMbParser *r) {
+// Parses transform_size_8x8_flag.
+static void parse_transform_size(MotusMbParser *r) {
+    MotusParsedMb *mb = r->mb + r->n;
+    mb->transform_8x8 =
+        (uint8_t)(r->arithmetic ? motus_cabac_transform_size(r) : (int)motus_rbsp_u(r->rbsp, 1));
+    r->coverage->transform_8x8[mb->type >= MOTUS_MB_I_4x4] += mb->transform_8x8;
+}
+
+// Parses ref_idx_l0 of a quarter, te(v) in CAVLC (9.1).
+static int parse_ref_idx(MotusMbParser *r, int q) {
     if (r->num_ref_idx == 1) return 0;
-    const uint32_t index = r->num_ref_idx == 2 ? !motus_rbsp_u(r->rbsp, 1) : motus_rbsp_ue(r->rbsp);
+    const uint32_t index = r->arithmetic         ? (uint32_t)motus_cabac_ref_idx(r, q)
+                           : r->num_ref_idx == 2 ? !motus_rbsp_u(r->rbsp, 1)
+                                                 : motus_rbsp_ue(r->rbsp);
     motus_rbsp_expect(r->rbsp, index < (uint32_t)r->num_ref_idx, "ref_idx_l0");
     return (int)(index & 31);
 }
@@ -69,7 +87,9 @@ static void parse_inter_prediction(MotusMbParser *r, uint32_t mb_type) {
     MotusParsedMb *mb = r->mb + r->n;
     if (mb->type == MOTUS_MB_P_8x8)
         for (int q = 0; q < 4; q++) {
-            mb->sub_type[q] = (uint8_t)motus_rbsp_ue_max(r->rbsp, 3, "sub_mb_type");
+            mb->sub_type[q] =
+                (uint8_t)(r->arithmetic ? motus_cabac_sub_type(r)
+                                        : motus_rbsp_ue_max(r->rbsp, 3, "sub_mb_type"));
             r->coverage->sub_mb_type[mb->sub_type[q]]++;
         }
     // Quarters of one partition share its reference index.
@@ -80,50 +100,81 @@ static void parse_inter_prediction(MotusMbParser *r, uint32_t mb_type) {
                          : mb->type == MOTUS_MB_P_8x16 ? q & 1
                                                        : 0;
         if (own[q])
-            mb->ref_idx[q] = (int8_t)(mb_type == 4 ? 0 : parse_ref_idx(r));
+            mb->ref_idx[q] = (int8_t)(mb_type == 4 ? 0 : parse_ref_idx(r, q));
         else
             mb->ref_idx[q] = mb->ref_idx[from];
     }
 }
 
-static void parse_luma(MotusMbParser *r, int intra16x16) {
+// Parses a block of a component (first, side: of total_coeff); returns its levels' number.
+static int parse_block(MotusMbParser *r, int n, int category, int first, int side, int x, int y) {
+    const int left = count_at(r, first, side, x - 1, y), above = count_at(r, first, side, x, y - 1);
+    if (r->arithmetic)
+        return motus_cabac_residual(r, category, motus_cabac_ac_flag(r, left, above));
+    return motus_parse_residual(r, n, motus_cavlc_nc(left, above));
+}
+
+// Parses a DC block (component 0 luma, 1 Cb, 2 Cr).
+static void parse_dc(MotusMbParser *r, int component) {
+    const int category = component ? 3 : 0;
+    const int left = count_at(r, 0, 4, -1, 0), above = count_at(r, 0, 4, 0, -1);
+    const int n = r->arithmetic
+                      ? motus_cabac_residual(r, category, motus_cabac_dc_flag(r, component))
+                  : component ? motus_parse_residual(r, 4, -1)
+                              : motus_parse_residual(r, 16, motus_cavlc_nc(left, above));
+    r->context[r->n].dc |= (uint8_t)((n > 0) << component);
+}
+
+// Parses the blocks of luma 8x8 block q.
+static void parse_luma8(MotusMbParser *r, int q, int intra16x16) {
     MotusParsedMb *mb = r->mb + r->n;
-    if (intra16x16) motus_parse_residual(r, 16, nc_at(r, 0, 4, 0, 0));
-    for (int i = 0; i < 16; i++) {
-        const int x = (i >> 2 & 1) * 2 + (i & 1), y = (i >> 3) * 2 + (i >> 1 & 1);
-        if (mb->cbp >> (i >> 2) & 1)
-            mb->total_coeff[y * 4 + x] =
-                (uint8_t)motus_parse_residual(r, intra16x16 ? 15 : 16, nc_at(r, 0, 4, x, y));
+    if (r->arithmetic && mb->transform_8x8) {
+        const int n = motus_cabac_residual(r, 5, 0);
+        for (int k = 0; k < 4; k++)
+            mb->total_coeff[motus_blk_at(4 * q + k)] = (uint8_t)motus_min(16, n);
+        return;
+    }
+    for (int i = 4 * q; i < 4 * q + 4; i++) {
+        const int blk = motus_blk_at(i);
+        mb->total_coeff[blk] = (uint8_t)parse_block(r, intra16x16 ? 15 : 16, intra16x16 ? 1 : 2, 0,
+                                                    4, blk & 3, blk >> 2);
     }
 }
 
-static void parse_chroma(MotusMbParser *r) {
+static void parse_residual(MotusMbParser *r, int intra16x16) {
     MotusParsedMb *mb = r->mb + r->n;
-    for (int c = 0; c < 2 && mb->cbp >> 4; c++) motus_parse_residual(r, 4, -1);
-    for (int i = 0; i < 8 && mb->cbp >> 4 == 2; i++) {
-        const int first = 16 + i / 4 * 4, x = i & 1, y = i >> 1 & 1;
-        mb->total_coeff[16 + i] = (uint8_t)motus_parse_residual(r, 15, nc_at(r, first, 2, x, y));
-    }
+    if (intra16x16) parse_dc(r, 0);
+    for (int q = 0; q < 4; q++)
+        if (mb->cbp >> q & 1) parse_luma8(r, q, intra16x16);
+    for (int c = 1; c <= 2 && mb->cbp >> 4; c++) parse_dc(r, c);
+    for (int i = 0; i < 8 && mb->cbp >> 4 == 2; i++)
+        mb->total_coeff[16 + i] =
+            (uint8_t)parse_block(r, 15, 4, 16 + i / 4 * 4, 2, i & 1, i >> 1 & 1);
 }
 
 static void parse_pcm(MotusMbParser *r) {
     MotusParsedMb *mb = r->mb + r->n;
-    const size_t from = r->rbsp->at;
+    // With CABAC the engine holds its 9 bits here, the last of them a stop bit (9.3.1.2).
+    const size_t from = r->rbsp->at - (r->arithmetic ? 9 : 0);
     while (r->rbsp->at % 8)
         if (motus_rbsp_u(r->rbsp, 1)) motus_rbsp_fail(r->rbsp, "pcm_alignment_zero_bit");
     mb->bits_mode += (uint32_t)(r->rbsp->at - from);
     for (int i = 0; i < 384; i++) motus_rbsp_u(r->rbsp, 8);
+    if (r->arithmetic) motus_arithmetic_start(r->arithmetic, r->rbsp);
+    r->context[r->n].dc = 7;
     mb->bits_residual = 8 * 384;
     mb->cbp = 47;
     memset(mb->total_coeff, 16, sizeof mb->total_coeff);
 }
 
-static void begin_mb(MotusParsedMb *mb) {
+static void begin_mb(MotusMbParser *r) {
+    MotusParsedMb *mb = r->mb + r->n;
     const uint32_t slice = mb->slice, bits_mode = mb->bits_mode;
     memset(mb, 0, sizeof *mb);
     memset(mb->intra4x4_pred_mode, 2, sizeof mb->intra4x4_pred_mode);
     mb->slice = slice;
     mb->bits_mode = bits_mode;
+    r->context[r->n] = (MotusMbContext){.dc = 0};
 }
 
 // Parses the prediction of an intra MB; returns 1 for Intra16x16, whose mb_type implies
@@ -131,16 +182,34 @@ static void begin_mb(MotusParsedMb *mb) {
 static int parse_intra_prediction(MotusMbParser *r, uint32_t type) {
     MotusParsedMb *mb = r->mb + r->n;
     memset(mb->ref_idx, -1, sizeof mb->ref_idx);
+    if (type == 0 && r->transform_8x8) parse_transform_size(r);
     if (type == 0) parse_intra4x4_modes(r);
-    r->coverage->intra_chroma[motus_rbsp_ue_max(r->rbsp, 3, "intra_chroma_pred_mode")]++;
+    mb->intra_chroma_pred_mode =
+        (uint8_t)(r->arithmetic ? motus_cabac_chroma_mode(r)
+                                : motus_rbsp_ue_max(r->rbsp, 3, "intra_chroma_pred_mode"));
+    r->coverage->intra_chroma[mb->intra_chroma_pred_mode]++;
     if (type > 0) mb->cbp = (uint8_t)((type - 1) / 4 % 3 * 16 + (type > 12 ? 15 : 0));
     return type > 0;
 }
 
 static void parse_cbp(MotusMbParser *r, int inter) {
-    const int cbp = cbp_of_code[!inter][motus_rbsp_ue_max(r->rbsp, 47, "coded_block_pattern")];
+    const int cbp =
+        r->arithmetic ? motus_cabac_cbp(r)
+                      : cbp_of_code[!inter][motus_rbsp_ue_max(r->rbsp, 47, "coded_block_pattern")];
     r->mb[r->n].cbp = (uint8_t)cbp;
     r->coverage->cbp[!inter][cbp]++;
+}
+
+// True if an inter MB with luma levels has transform_size_8x8_flag (7.3.5).
+static int has_transform_size(const MotusParsedMb *mb) {
+    int small = 0;
+    for (int q = 0; q < 4; q++) small |= mb->sub_type[q];
+    return mb->cbp & 15 && !small;
+}
+
+static void parse_qp_delta(MotusMbParser *r) {
+    r->qp_delta = r->arithmetic ? motus_cabac_qp_delta(r) : motus_rbsp_se(r->rbsp) % 52;
+    r->qp = (r->qp + r->qp_delta + 52) % 52;
 }
 
 static void parse_coded(MotusMbParser *r, uint32_t type, int inter) {
@@ -156,23 +225,24 @@ static void parse_coded(MotusMbParser *r, uint32_t type, int inter) {
         intra16x16 = parse_intra_prediction(r, type);
     }
     if (!intra16x16) parse_cbp(r, inter);
-    if (mb->cbp || intra16x16) r->qp = (r->qp + motus_rbsp_se(r->rbsp) % 52 + 52) % 52;
+    if (inter && r->transform_8x8 && has_transform_size(mb)) parse_transform_size(r);
+    if (mb->cbp || intra16x16)
+        parse_qp_delta(r);
+    else
+        r->qp_delta = 0;
     mb->qp = (uint8_t)r->qp;
     r->coverage->qp[mb->qp]++;
     mb->bits_mode += (uint32_t)(r->rbsp->at - from) - mb->bits_mv;
     const size_t residual = r->rbsp->at;
-    if (mb->cbp || intra16x16) {
-        parse_luma(r, intra16x16);
-        parse_chroma(r);
-    }
+    if (mb->cbp || intra16x16) parse_residual(r, intra16x16);
     mb->bits_residual = (uint32_t)(r->rbsp->at - residual);
 }
 
 void motus_parse_mb(MotusMbParser *r) {
     MotusParsedMb *mb = r->mb + r->n;
-    begin_mb(mb);
+    begin_mb(r);
     const size_t from = r->rbsp->at;
-    uint32_t type = motus_rbsp_ue(r->rbsp);
+    uint32_t type = r->arithmetic ? motus_cabac_mb_type(r) : motus_rbsp_ue(r->rbsp);
     const int inter = r->is_p && type < 5;
     if (r->is_p && !inter) type -= 5;
     mb->bits_mode += (uint32_t)(r->rbsp->at - from);
@@ -190,6 +260,7 @@ void motus_parse_mb(MotusMbParser *r) {
     mb->predictor = motus_predict_16x16(r);
     if (mb->type == MOTUS_MB_I_PCM) {
         memset(mb->ref_idx, -1, sizeof mb->ref_idx);
+        r->qp_delta = 0;
         parse_pcm(r);
     } else {
         parse_coded(r, type, inter);
@@ -198,9 +269,10 @@ void motus_parse_mb(MotusMbParser *r) {
 
 void motus_parse_skip_mb(MotusMbParser *r) {
     MotusParsedMb *mb = r->mb + r->n;
-    begin_mb(mb);
+    begin_mb(r);
     mb->type = MOTUS_MB_P_SKIP;
     mb->qp = (uint8_t)r->qp;
+    r->qp_delta = 0;
     mb->predictor = motus_predict_16x16(r);
     const MotusMv mv = motus_predict_skip(r);
     for (int i = 0; i < 16; i++) mb->mv[i] = mv;

@@ -69,13 +69,13 @@ MotusMv motus_predict_skip(const MotusMbParser *r) {
 }
 
 // Parses mvd_l0, -8192 to 8191.75 samples (7.4.5.1).
-static int parse_difference(MotusMbParser *r) {
+static int parse_difference(MotusMbParser *r, const MotusPartition *p, int vertical) {
     const size_t from = r->rbsp->at;
-    const int32_t d = motus_rbsp_se(r->rbsp);
+    const int32_t d = r->arithmetic ? motus_cabac_mvd(r, p, vertical) : motus_rbsp_se(r->rbsp);
     const size_t bits = r->rbsp->at - from;
     r->coverage->mvd_bits[bits < 33 ? bits : 32]++;
     motus_rbsp_expect(r->rbsp, d >= -32768 && d <= 32767, "mvd_l0");
-    return d;
+    return (int16_t)d;
 }
 
 int motus_parsed_partitions(const MotusParsedMb *mb, MotusPartition partitions[16]) {
@@ -92,11 +92,15 @@ void motus_parse_mvs(MotusMbParser *r) {
     for (int i = 0; i < n && !r->rbsp->error; i++) {
         const MotusPartition *p = &partitions[i];
         MotusMv mv = predict(r, p, mb->ref_idx[p->y / 2 * 2 + p->x / 2], done);
-        mv.x = (int16_t)(mv.x + parse_difference(r));
-        mv.y = (int16_t)(mv.y + parse_difference(r));
+        MotusMv mvd;
+        mvd.x = (int16_t)parse_difference(r, p, 0);
+        mvd.y = (int16_t)parse_difference(r, p, 1);
+        mv.x = (int16_t)(mv.x + mvd.x);
+        mv.y = (int16_t)(mv.y + mvd.y);
         for (int y = p->y; y < p->y + p->height; y++)
             for (int x = p->x; x < p->x + p->width; x++) {
                 mb->mv[4 * y + x] = mv;
+                r->context[r->n].mvd[4 * y + x] = mvd;
                 done |= 1u << (4 * y + x);
             }
     }

@@ -36,6 +36,12 @@ int32_t motus_rbsp_se(MotusRbsp *rbsp) {
     return code % 2 ? (int32_t)(code / 2 + 1) : -(int32_t)(code / 2);
 }
 
+size_t motus_rbsp_end(const MotusRbsp *rbsp) {
+    size_t bits = rbsp->bits;
+    while (bits && !(rbsp->data[(bits - 1) / 8] >> (7 - (bits - 1) % 8) & 1)) bits--;
+    return bits ? bits - 1 : 0;
+}
+
 void motus_rbsp_fail(MotusRbsp *rbsp, const char *text) {
     if (!rbsp->error) rbsp->error = text;
 }

@@ -39,6 +39,9 @@ static MotusStatus read_ours(MotusCompareEncoder *c, MotusError *error) {
         {"subpel", 0, &e->subpel, motus_option_subpel, 0, 0, "LEVEL", ""},
         {"partitions", 0, &e->partitions, motus_option_partitions, 0, 0, "LIST", ""},
         {"no-deblock", 0, &e->deblock, NULL, 0, 0, NULL, ""},
+        {"profile", 0, &e->profile, motus_option_profile, 0, 0, "NAME", ""},
+        {"no-cabac", 0, &e->cabac, NULL, 0, 0, NULL, ""},
+        {"no-8x8dct", 0, &e->transform_8x8, NULL, 0, 0, NULL, ""},
         {"backend", 0, &e->backend, motus_option_backend, 0, 0, "NAME", ""},
         {0}};
     char *argv[MOTUS_X264_WORDS + 1] = {c->name};
@@ -48,7 +51,7 @@ static MotusStatus read_ours(MotusCompareEncoder *c, MotusError *error) {
     if (motus_options_parse(&command, argc, argv) < 0) return MOTUS_OK;
     return motus_fail(error, MOTUS_ERR_ARGUMENT,
                       "%s: settings of ours are --preset, --range, --subpel, --partitions, "
-                      "--no-deblock, --backend",
+                      "--no-deblock, --profile, --no-cabac, --no-8x8dct, --backend",
                       c->name);
 }
 

@@ -15,7 +15,7 @@
 static const char about[] =
     "Draws the motion vectors of one picture as a PNG, or of all pictures as a video. SOURCE is\n"
     "  a table (.npy, .csv) of motus search, motus encode --mvs or motus synth --vectors;\n"
-    "  a file with H.264, whose own vectors are drawn: all of a Baseline stream (motus's own),\n"
+    "  a file with H.264, whose own vectors are drawn: all of I and P pictures (motus's own),\n"
     "  else those that libavcodec exports: at most one per 8x8 block, none into later pictures;\n"
     "  or another video, whose pictures are searched as motus search does.\n"
     "Two sources are drawn side by side.\n"

@@ -1,4 +1,4 @@
-// Reads the vectors and pictures of an H.264 stream: of Baseline by motus's own reader, else as
+// Reads the vectors and pictures of an H.264 stream: of I and P pictures by our own reader, else as
 // libavcodec exports them.
 // SPDX-License-Identifier: BSD-2-Clause
 #include <libavcodec/avcodec.h>
@@ -26,11 +26,11 @@ struct MotusViewStream {
     uint8_t *bytes;          // the byte stream so far, or all of it; NULL: given up
     size_t n_bytes, capacity;
     int all;                 // all pictures will be read
-    MotusBaseline *baseline; // reader of all bytes, NULL if they are no Baseline stream
+    MotusBaseline *baseline; // reader of all bytes, NULL if it does not read them
     int parsed;              // pictures
 };
 
-#define MAX_BYTES ((size_t)256 << 20) // of a byte stream that is kept for the Baseline reader
+#define MAX_BYTES ((size_t)256 << 20) // of a byte stream that is kept for our own reader
 
 static MotusStatus av_failure(const MotusViewStream *s, int code, MotusError *error) {
     char text[AV_ERROR_MAX_STRING_SIZE] = "";
@@ -149,7 +149,7 @@ static MotusStatus take_pictures(MotusView *view, const MotusViewStream *s, Motu
     return motus_view_pictures(view, &picture, same ? &before : NULL, error);
 }
 
-// ---- Baseline -----------------------------------------------------------------------------------
+// ---- Our own reader -----------------------------------------------------------------------------
 
 static MotusStatus add_mode(MotusView *view, const MotusParsedMb *mb, int mode, int quarter,
                             int left, int top, MotusError *error) {
@@ -180,7 +180,7 @@ static MotusStatus add_mb(MotusView *view, const MotusParsedMb *mb, int left, in
     return status;
 }
 
-// Reads all packets of the file, and opens a Baseline reader of them.
+// Reads all packets of the file, and opens our own reader of them.
 static void open_baseline(MotusViewStream *s) {
     int code = 0;
     while (code >= 0 && av_read_frame(s->format, s->packet) >= 0) {
@@ -204,7 +204,7 @@ static int parse_up_to(MotusViewStream *s, int number, MotusParsedPicture *pictu
     return !status;
 }
 
-// Replaces the blocks by those of a Baseline stream, down to 4x4; leaves them if it is none.
+// Replaces the blocks by those of our own reader, down to 4x4; leaves them if it fails.
 static MotusStatus read_baseline(MotusViewStream *s, MotusView *view, MotusError *error) {
     MotusParsedPicture picture = {0};
     MotusStatus status = MOTUS_OK;

@@ -161,8 +161,6 @@ void motus_conform_encode(MotusCoded *coded, const MotusEncoderConfig *config,
     }
     coded->level = motus_encoder_level(encoder);
     coded->most = (size_t)config->slice_max_size;
-    coded->is_unread = config->profile == MOTUS_PROFILE_HIGH ||
-                       (config->profile == MOTUS_PROFILE_MAIN && config->cabac);
     MotusStatus status = MOTUS_AGAIN;
     for (int i = 0; i < n && status == MOTUS_AGAIN; i++) {
         status = send(encoder, frames[i], i, maps);
@@ -219,9 +217,8 @@ static void check_sizes(MotusCoded *coded) {
 void motus_conform_judge(MotusCoded *coded, MotusCoverage *coverage) {
     if (coded->failure[0]) return;
     check_sizes(coded);
-    const char *wrong = coded->is_unread ? NULL
-                                         : motus_parse(coded->data, coded->size, coded->slices,
-                                                       coded->pictures, coverage);
+    const char *wrong =
+        motus_parse(coded->data, coded->size, coded->slices, coded->pictures, coverage);
     if (wrong) fail(coded, "parse: %s", wrong);
     for (int i = 0; i < MOTUS_DECODERS; i++) {
         Comparison comparison = {coded, motus_decoders[i].name};

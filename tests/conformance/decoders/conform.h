@@ -15,7 +15,6 @@ typedef struct MotusCoded {
     int *slices;        // of each packet; NULL: one
     int pictures;
     int level;
-    int is_unread;           // tools/baseline does not read it: CABAC, High profile
     size_t most;             // limit of a NAL unit without its start code in bytes, 0: none
     MotusPictureStats stats; // sums over the pictures
     char failure[320];       // the first fault; empty if there is none
@@ -26,8 +25,7 @@ typedef struct MotusCoded {
 void motus_conform_encode(MotusCoded *coded, const MotusEncoderConfig *config,
                           MotusFrame *const *frames, int n, MotusConformMaps maps);
 
-// Parses the stream unless coded->is_unread, counting into *coverage, and decodes it with every
-// decoder.
+// Parses the stream, counting into *coverage, and decodes it with every decoder.
 void motus_conform_judge(MotusCoded *coded, MotusCoverage *coverage);
 
 // Checks that neither has a failure and that their streams are the same.
