@@ -31,7 +31,7 @@ typedef struct MotusLaneGrid {
 // Blocks whose levels a team chooses together, and their levels.
 typedef struct MotusTeamLevels {
     int n; // 0: each lane chooses those of its block alone
-    uint8_t block[24], nc[24];
+    uint8_t block[24], context[24];
     MotusLevels of[24];
 } MotusTeamLevels;
 

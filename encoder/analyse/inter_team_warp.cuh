@@ -49,9 +49,9 @@ MOTUS_WARP void motus_team_type(const MotusInterMb *in, const MotusChoice *choic
 // P_Skip's MV and no residual becomes P_Skip.
 MOTUS_WARP uint32_t motus_lane_type_bits(MotusTrial *trial, MotusLaneBlock *b,
                                          const MotusInterMb *in, const MotusLaneResidual *r,
-                                         const MotusLevels *levels, MotusMv skip,
-                                         uint32_t mv_bits) {
-    const uint32_t bits = motus_lane_residual(trial, b, in, r, levels);
+                                         const MotusLevels *levels, const MotusLevelChoice *choice,
+                                         MotusMv skip, uint32_t mv_bits) {
+    const uint32_t bits = motus_lane_residual(trial, b, in, r, levels, choice);
     if (motus_lane()) return bits;
     if (trial->mb.type == MOTUS_MB_P_16x16 && !trial->mb.cbp &&
         motus_mv_equal(trial->mb.mv[0], skip))
@@ -70,13 +70,13 @@ MOTUS_WARP void motus_team_trial(const MotusInterMb *in, uint32_t edge,
         motus_team_type(in, choice, k, trial);
     MotusLaneBlock b = motus_lane_predict(trial, in);
     if (k != MOTUS_TRIAL_SKIP) {
-        const MotusLaneResidual r = motus_lane_transform(trial, &b, coefs, in, edge);
+        const MotusLaneResidual r = motus_lane_transform(trial, &b, coefs, in, edge, levels);
         MotusLevels chosen = {0, 0, 0};
         if (r.any)
-            chosen =
-                motus_lane_levels(motus_coef_block(&trial->coef, b.blk), coefs->coef[b.blk], r.live,
-                                  b.blk >= 16, r.nc, motus_lane_quant(in, b.blk), levels);
-        bits = motus_lane_type_bits(trial, &b, in, &r, &chosen, skip, choice->mv_bits[k]);
+            chosen = motus_lane_levels(motus_coef_block(&trial->coef, b.blk), coefs->coef[b.blk],
+                                       r.live, b.blk >= 16 ? 4 : 2, r.context,
+                                       motus_lane_quant(in, b.blk), levels);
+        bits = motus_lane_type_bits(trial, &b, in, &r, &chosen, levels, skip, choice->mv_bits[k]);
     }
     motus_lane_measure(trial, &b, in->qp, bits);
 }
@@ -96,7 +96,7 @@ MOTUS_WARP void motus_team_list_levels(MotusTeamLevels *shared, const MotusLaneR
     const uint32_t listed = motus_lanes_ballot(r->live != 0);
     if (many && r->live) {
         shared->block[motus_lanes_count(listed & ((1u << lane) - 1))] = (uint8_t)lane;
-        shared->nc[lane] = (uint8_t)r->nc;
+        shared->context[lane] = (uint8_t)r->context;
     }
     if (lane == 0) shared->n = many ? motus_lanes_count(listed) : 0;
 }
@@ -112,13 +112,14 @@ MOTUS_WARP void motus_team_levels(MotusTeamLevels *shared, MotusTrial *trial,
         const int active = first + eight < n, blk = active ? shared->block[first + eight] : 0;
         const MotusQuant q = *motus_lane_quant(in, blk);
         const MotusLevelPair pair = motus_level_pair(&q);
+        const MotusStateCosts level = motus_state_costs(choice->costs, blk >= 16 ? 4 : 2);
         const int16_t *from = coefs->coef[blk];
         const int coef[2] = {from[motus_pairs_of_raster(pair.at[0])],
                              from[motus_pairs_of_raster(pair.at[1])]};
         MotusPairLevels own;
         const MotusLevels levels = motus_eight_levels(
             active ? motus_coef_block(&trial->coef, blk) : spare[eight], coef, &pair, active,
-            blk >= 16, active ? shared->nc[blk] : 0, &q, choice, &own);
+            blk >= 16 ? 4 : 2, active ? shared->context[blk] : 0, &q, choice, &level, &own);
         if (active && !(motus_lane() & 7)) shared->of[blk] = levels;
     }
 }
@@ -135,7 +136,7 @@ MOTUS_WARP void motus_team_shared_trial(const MotusInterMb *in, uint32_t edge,
     if (warp == 0) {
         motus_team_type(in, choice, k, trial);
         b = motus_lane_predict(trial, in);
-        r = motus_lane_transform(trial, &b, &coefs[0], in, edge);
+        r = motus_lane_transform(trial, &b, &coefs[0], in, edge, levels);
         motus_team_list_levels(shared, &r);
     }
     motus_team_sync(); // coefficients and the list are written
@@ -148,14 +149,15 @@ MOTUS_WARP void motus_team_shared_trial(const MotusInterMb *in, uint32_t edge,
     if (warp) return;
     MotusLevels chosen = {0, 0, 0};
     if (together) {
-        chosen.bits = (uint32_t)motus_cavlc_empty_length(motus_cavlc_token_class(r.nc));
+        chosen.bits = motus_no_levels_bits(b.blk >= 16 ? 4 : 2, r.context, levels);
         if (r.live) chosen = shared->of[b.blk];
     } else if (r.any) {
-        chosen = motus_lane_levels(motus_coef_block(&trial->coef, b.blk), coefs[0].coef[b.blk],
-                                   r.live, b.blk >= 16, r.nc, motus_lane_quant(in, b.blk), levels);
+        chosen =
+            motus_lane_levels(motus_coef_block(&trial->coef, b.blk), coefs[0].coef[b.blk], r.live,
+                              b.blk >= 16 ? 4 : 2, r.context, motus_lane_quant(in, b.blk), levels);
     }
     const uint32_t bits =
-        motus_lane_type_bits(trial, &b, in, &r, &chosen, skip, choice->mv_bits[k]);
+        motus_lane_type_bits(trial, &b, in, &r, &chosen, levels, skip, choice->mv_bits[k]);
     motus_lane_measure(trial, &b, in->qp, bits);
 }
 

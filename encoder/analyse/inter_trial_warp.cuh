@@ -8,7 +8,7 @@
 
 #include "dct/dct_warp.cuh"
 #include "encoder/analyse/inter_core.h"
-#include "encoder/analyse/levels_warp.cuh"
+#include "encoder/analyse/levels_cabac_warp.cuh"
 
 // Forward transforms of a trial's blocks with live coefficients; 18 a block, so that lanes with a
 // block each have no bank conflicts.
@@ -129,8 +129,10 @@ MOTUS_WARP uint32_t motus_lane_forward(const MotusLaneBlock *b, const MotusQuant
     return live;
 }
 
-// Returns nC of a lane's block (motus_cavlc_nc_at) from each lane's count and the edge's counts.
-MOTUS_WARP int motus_lane_nc(int blk, int count, uint32_t edge) {
+// Returns the context of a lane's block (motus_count_context) from each lane's count and the edge's
+// counts.
+MOTUS_WARP int motus_lane_context(int blk, int count, uint32_t edge,
+                                  const MotusLevelChoice *choice) {
     const int luma = blk < 16, side = luma ? 4 : 2, x = blk & (side - 1),
               y = blk >> (luma ? 2 : 1) & (side - 1);
     const int row = luma ? y : blk >> 1 & 3,
@@ -141,7 +143,7 @@ MOTUS_WARP int motus_lane_nc(int blk, int count, uint32_t edge) {
     const int of_b = (int8_t)(motus_lanes_shuffle(edge, column + 1) >> (luma ? 0 : 8) & 0xFF);
     if (!x) left = of_a;
     if (!y) above = of_b;
-    return motus_cavlc_nc(left, above);
+    return motus_count_context(left, above, 0, choice);
 }
 
 // Returns motus_hadamard2x2 of the values of each four lanes.
@@ -163,9 +165,9 @@ MOTUS_WARP int motus_lane_chroma_dc(int dc, int qp, int *scaled) {
 }
 
 // Returns the mask of lanes whose group (an 8x8 block of luma, or all of chroma's AC) is worth its
-// bits, and *bits, the sum of those groups.
+// bits, and *bits, the whole bits of those groups.
 MOTUS_WARP uint32_t motus_lane_groups_pay(const MotusLevels *levels, int blk, uint32_t rate,
-                                          uint32_t *bits) {
+                                          const MotusLevelChoice *choice, uint32_t *bits) {
     const int lane = motus_lane(), luma = blk < 16;
     uint32_t sum[2] = {(uint32_t)levels->gain, levels->bits};
     for (int i = 0; i < 2; i++) {
@@ -175,9 +177,13 @@ MOTUS_WARP uint32_t motus_lane_groups_pay(const MotusLevels *levels, int blk, ui
         if (!luma) sum[i] += two;
         sum[i] += motus_lanes_shuffle(sum[i], lane ^ 4);
     }
-    const int pays = (int32_t)sum[0] > (int32_t)(sum[1] * rate),
+    const int pays = motus_gain_pays((int32_t)sum[0], sum[1], rate, choice),
               first = luma ? !(blk & 5) : lane == 16;
-    *bits = motus_lanes_sum(first && pays ? sum[1] : 0);
+    const uint32_t paid = first && pays ? sum[1] : 0;
+    *bits = motus_lanes_sum(choice->costs && !luma ? 0 : paid);
+    if (choice->costs)
+        *bits = motus_whole_bits(*bits, choice) +
+                motus_whole_bits(motus_lanes_shuffle(paid, 16), choice);
     return motus_lanes_ballot(pays);
 }
 
@@ -209,7 +215,7 @@ typedef struct MotusLaneResidual {
     uint32_t any;    // mask of lanes with live coefficients
     uint32_t dc_any; // mask of lanes with a level of chroma's DC
     int scaled;      // chroma's DC, dequantized
-    int nc;          // set if `any`
+    int context;     // motus_count_context; set if `any`
 } MotusLaneResidual;
 
 MOTUS_WARP const MotusQuant *motus_lane_quant(const MotusInterMb *in, int blk) {
@@ -219,7 +225,7 @@ MOTUS_WARP const MotusQuant *motus_lane_quant(const MotusInterMb *in, int blk) {
 // Transforms the predicted MB and codes chroma's DC.
 MOTUS_WARP MotusLaneResidual motus_lane_transform(MotusTrial *trial, const MotusLaneBlock *b,
                                                   MotusTrialCoefs *coefs, const MotusInterMb *in,
-                                                  uint32_t edge) {
+                                                  uint32_t edge, const MotusLevelChoice *choice) {
     const int blk = b->blk, chroma = blk >= 16 && motus_lane() < 24;
     MotusLaneResidual r = {0};
     int dc;
@@ -230,7 +236,7 @@ MOTUS_WARP MotusLaneResidual motus_lane_transform(MotusTrial *trial, const Motus
     if (chroma) trial->coef.chroma_dc[(blk - 16) >> 2][blk & 3] = (int16_t)dc_level;
     r.any = motus_lanes_ballot(r.live != 0);
     if (r.any) // half of all trials have none
-        r.nc = motus_lane_nc(blk, motus_cavlc_total_coeff(r.live), edge);
+        r.context = motus_lane_context(blk, motus_cavlc_total_coeff(r.live), edge, choice);
     if (motus_lane() >= 24) r.live = 0;
     return r;
 }
@@ -238,7 +244,7 @@ MOTUS_WARP MotusLaneResidual motus_lane_transform(MotusTrial *trial, const Motus
 // Completes the residual from the chosen levels: cbp, counts and reconstruction. Returns the bits.
 MOTUS_WARP uint32_t motus_lane_residual(MotusTrial *trial, MotusLaneBlock *b,
                                         const MotusInterMb *in, const MotusLaneResidual *r,
-                                        const MotusLevels *levels) {
+                                        const MotusLevels *levels, const MotusLevelChoice *choice) {
     const int lane = motus_lane(), blk = b->blk, luma = blk < 16, scaled = r->scaled;
     const MotusQuant *q = motus_lane_quant(in, blk);
     const int16_t *level = motus_coef_block(&trial->coef, blk);
@@ -246,7 +252,7 @@ MOTUS_WARP uint32_t motus_lane_residual(MotusTrial *trial, MotusLaneBlock *b,
     uint32_t pays = 0, bits = 0;
     int n = 0;
     if (r->any) {
-        pays = motus_lane_groups_pay(levels, blk, q->rate, &bits);
+        pays = motus_lane_groups_pay(levels, blk, q->rate, choice, &bits);
         if (pays >> lane & 1) n = levels->n;
     }
     const uint32_t ac = pays >> 16 & 1;

@@ -8,7 +8,7 @@
 #define ENCODER_ANALYSE_INTRA4X4_WARP_CUH
 
 #include "encoder/analyse/intra4x4_modes_warp.cuh"
-#include "encoder/analyse/levels_warp.cuh"
+#include "encoder/analyse/levels_cabac_warp.cuh"
 
 // Shared memory of an MB.
 typedef struct MotusI4Lanes {
@@ -132,6 +132,7 @@ typedef struct MotusI4Mb {
     MotusI4Edge edge;
     MotusI4Basis basis;
     MotusLevelPair pair;
+    MotusStateCosts level;
 } MotusI4Mb;
 
 // Shared memory of its blocks.
@@ -194,7 +195,7 @@ MOTUS_WARP MotusI4Block motus_i4_block_of(const MotusI4Mb *mb, const MotusI4Memo
 
 // Stores the trial of the eight lanes whose mode is the best so far.
 MOTUS_WARP void motus_i4_keep(const MotusI4Memory *m, const MotusI4Block *b, int mode,
-                              int mode_bits, const int sample[2], const MotusPairLevels *own,
+                              uint32_t mode_bits, const int sample[2], const MotusPairLevels *own,
                               const MotusLevels *levels, uint32_t error) {
     const int k = motus_lane() & 7, x = b->blk & 3, y = b->blk >> 2, row = k >> 2;
     uint8_t *at = m->canvas + b->at + (k & 3);
@@ -208,7 +209,7 @@ MOTUS_WARP void motus_i4_keep(const MotusI4Memory *m, const MotusI4Block *b, int
     s->mode[y + 1][x + 1] = (int8_t)mode;
     s->count[y + 1][x + 1] = (int8_t)levels->n;
     s->bits[b->blk] = levels->bits;
-    s->mode_bits[b->blk] = (uint32_t)mode_bits;
+    s->mode_bits[b->blk] = mode_bits;
 }
 
 // Codes a block by the best of the `most` modes that are cheapest by SATD, two trials at a time.
@@ -221,11 +222,11 @@ MOTUS_WARP uint32_t motus_i4_block(const MotusI4Mb *mb, const MotusI4Memory *m,
     uint32_t *runs = s->runs[lane >> 4], best = UINT32_MAX, least_key = 0, own_pred[4];
     const int left = s->mode[y + 1][x], above = s->mode[y][x + 1];
     const int predicted = left < 0 || above < 0 ? (int)MOTUS_I4_DC : motus_min(left, above);
-    const int nc = motus_cavlc_nc(s->count[y + 1][x], s->count[y][x + 1]);
+    const int context = motus_count_context(s->count[y + 1][x], s->count[y][x + 1], 1, &mb->levels);
     motus_i4_line(runs, m->canvas, b->from, &mb->edge);
     motus_lanes_sync(); // the line is written
-    uint32_t key =
-        motus_i4_mode(own_pred, runs, m->minus[b->blk], &mb->qp, b->has, predicted, mb->rows);
+    uint32_t key = motus_i4_mode(own_pred, runs, m->minus[b->blk], &mb->qp, &mb->levels, b->has,
+                                 predicted, mb->rows);
     MOTUS_ONE_BODY
     for (int first = 0; first < most; first += 2) {
         uint32_t chosen = motus_least_of_half(key > least_key ? key : UINT32_MAX);
@@ -236,15 +237,16 @@ MOTUS_WARP uint32_t motus_i4_block(const MotusI4Mb *mb, const MotusI4Memory *m,
         }
         const int active = chosen != UINT32_MAX && first + slot < most,
                   mode = active ? (int)(chosen & 15) : (int)MOTUS_I4_DC;
-        const int mode_bits = mode == predicted ? 1 : 4;
+        const uint32_t mode_bits = motus_i4_mode_bits(mode, predicted, &mb->levels);
         uint32_t pred[4];
         int coef[2], sample[2], wins = !slot;
         MotusPairLevels own;
         for (int i = 0; i < 4; i++) pred[i] = motus_lanes_shuffle(own_pred[i], (lane & 16) + mode);
         motus_i4_forward(coef, pred, &mb->basis);
         for (int h = 0; h < 2; h++) coef[h] = b->source[h] - coef[h];
-        const MotusLevels levels = motus_eight_levels(s->level[group], coef, &mb->pair, active, 0,
-                                                      nc, &mb->qp.luma, &mb->levels, &own);
+        const MotusLevels levels =
+            motus_eight_levels(s->level[group], coef, &mb->pair, active, 2, context, &mb->qp.luma,
+                               &mb->levels, &mb->level, &own);
         for (int h = 0; h < 2; h++)
             s->coef[group][mb->pair.at[h]] =
                 levels.n ? motus_dequant(motus_pair_level(&own, h), mb->pair.dequant[h],
@@ -254,10 +256,10 @@ MOTUS_WARP uint32_t motus_i4_block(const MotusI4Mb *mb, const MotusI4Memory *m,
         motus_i4_samples(sample, s->coef[group], pred);
         const uint32_t error = motus_i4_error(sample, b->src);
         if (most > 1 || asked) {
-            const uint32_t ssd = motus_lanes_group_sum(error, 8),
-                           bits = levels.bits + (uint32_t)mode_bits;
-            const uint32_t cost =
-                active ? motus_rd_cost(ssd, bits, mb->qp.lambda_ssd_q8) : UINT32_MAX;
+            const uint32_t ssd = motus_lanes_group_sum(error, 8), bits = levels.bits + mode_bits;
+            const uint32_t cost = active ? motus_rd_cost_in(motus_unit_of(&mb->levels), ssd, bits,
+                                                            mb->qp.lambda_ssd_q8)
+                                         : UINT32_MAX;
             const uint32_t other = motus_lanes_shuffle(cost, lane ^ 8),
                            least = other < cost ? other : cost;
             wins = cost < best && (slot ? cost < other : cost <= other);

@@ -215,7 +215,6 @@ static inline uint32_t motus_code_i4_block(const MotusIntraMb *in, MotusIntraScr
 // Codes luma as Intra4x4. Stops as soon as the cost exceeds `limit`.
 static inline MotusIntraPart motus_code_intra4x4(const MotusIntraMb *in, MotusIntraScratch *s,
                                                  MotusTrial *trial, uint32_t limit) {
-    const uint32_t unit = motus_unit_of(in->levels);
     MotusIntraPart part = {0, 0, 0, 0, 0};
     motus_canvas_load(in, s->canvas);
     for (int q = 0; q < 4; q++) {
@@ -227,8 +226,8 @@ static inline MotusIntraPart motus_code_intra4x4(const MotusIntraMb *in, MotusIn
         if (found) part.cbp |= 1 << q, part.bits += q_bits;
         if (part.cost > limit) return part;
     }
-    part.bits = (part.bits + unit / 2) / unit;
-    part.mode_bits = (part.mode_bits + unit / 2) / unit;
+    part.bits = motus_whole_bits(part.bits, in->levels);
+    part.mode_bits = motus_whole_bits(part.mode_bits, in->levels);
     return part;
 }
 

@@ -27,19 +27,21 @@ typedef struct __attribute__((aligned(16))) MotusIntraShared {
 // Chooses the levels of blocks [from, to) by eight lanes a block, since other MBs wait for this
 // one. to - from is a multiple of 4.
 MOTUS_WARP void motus_residual_levels_warp(MotusResidual *r, MotusTrial *trial, int from, int to,
-                                           int first, const MotusNeighbours *neighbours,
+                                           int category, const MotusNeighbours *neighbours,
                                            const MotusQuant *q, const MotusLevelChoice *choice) {
     const MotusQuant quant = *q; // copies stay in registers: no store can alias them
     const MotusLevelChoice own_choice = *choice;
     const MotusLevelPair pair = motus_level_pair(q);
+    const MotusStateCosts level = motus_state_costs(own_choice.costs, category);
     for (int four = from; four < to; four += 4) {
         const int blk = four + (motus_lane() >> 3),
-                  nc = motus_cavlc_nc_at(r->count, neighbours, blk);
+                  context = choice->costs ? motus_flag_context_at(r->count, neighbours, 1, blk)
+                                          : motus_cavlc_nc_at(r->count, neighbours, blk);
         MotusPairLevels own;
         const int coef[2] = {r->coef[blk][pair.at[0]], r->coef[blk][pair.at[1]]};
         const MotusLevels levels =
             motus_eight_levels(motus_coef_block(&trial->coef, blk), coef, &pair, r->live[blk] != 0,
-                               first, nc, &quant, &own_choice, &own);
+                               category, context, &quant, &own_choice, &level, &own);
         if (motus_lane() & 7) continue;
         r->levels[blk] = levels;
         trial->mb.total_coeff[blk] = (uint8_t)levels.n;
@@ -94,13 +96,13 @@ MOTUS_WARP uint32_t motus_intra16x16_dc_warp(MotusResidual *r, MotusTrial *trial
                                    motus_cavlc_token_class(motus_cavlc_nc(left, above)), zero_runs);
 }
 
-// True if the levels of n <= 32 blocks together are worth their bits (motus_levels_pay).
+// True if the levels of n <= 16 blocks together are worth their bits (motus_levels_pay).
 MOTUS_WARP int motus_levels_pay_warp(const MotusLevels *levels, int n, const MotusQuant *q,
-                                     uint32_t *bits) {
+                                     const MotusLevelChoice *choice, uint32_t *bits) {
     const int there = motus_lane() < n;
     const int32_t gain = (int32_t)motus_lanes_sum(there ? (uint32_t)levels[motus_lane()].gain : 0);
     *bits = motus_lanes_sum(there ? levels[motus_lane()].bits : 0);
-    return gain > (int32_t)(*bits * q->rate);
+    return motus_gain_pays(gain, *bits, q->rate, choice);
 }
 
 // Codes chroma, or luma as Intra16x16. The two share most of their instructions, since the SM's
@@ -126,8 +128,9 @@ MOTUS_WARP MotusIntraPart motus_code_intra_whole(const MotusIntraMb *in, MotusIn
         motus_lanes_sync();
         motus_residual_luma_forward(r, &in->src, trial, q);
     }
-    motus_residual_levels_warp(r, trial, from, from + n, 1, &in->neighbours, q, in->levels);
-    const int ac = motus_levels_pay_warp(r->levels + from, n, q, &ac_bits);
+    motus_residual_levels_warp(r, trial, from, from + n, chroma ? 4 : 1, &in->neighbours, q,
+                               in->levels);
+    const int ac = motus_levels_pay_warp(r->levels + from, n, q, in->levels, &ac_bits);
     if (chroma) {
         found = motus_lanes_ballot(lane < 8 && trial->coef.chroma_dc[lane >> 2 & 1][lane & 3]);
         const uint32_t dc_bits =
@@ -140,7 +143,7 @@ MOTUS_WARP MotusIntraPart motus_code_intra_whole(const MotusIntraMb *in, MotusIn
         part.cbp = ac ? 15 : 0;
     }
     if (ac)
-        part.bits += ac_bits;
+        part.bits += motus_whole_bits(ac_bits, in->levels);
     else if (lane < n)
         trial->mb.total_coeff[from + lane] = 0;
     motus_lanes_sync(); // counts and DCs are written
@@ -162,6 +165,7 @@ MOTUS_WARP MotusI4Mb motus_i4_prepare(const MotusIntraMb *in, MotusIntraShared *
     mb.rows = motus_i4_rows(motus_min(lane & 15, MOTUS_I4_MODES - 1));
     mb.edge = motus_i4_edge();
     mb.pair = motus_level_pair(&in->qp->luma);
+    mb.level = motus_state_costs(in->levels->costs, 2);
     mb.basis = motus_i4_basis(&mb.pair);
     motus_i4_transform_source(s->residual.coef, s->i4.samples, s->i4_minus, in->src.plane[0],
                               in->src.stride[0], &mb.basis);
@@ -207,11 +211,12 @@ MOTUS_WARP MotusIntraPart motus_code_intra4x4_warp(const MotusI4Mb *mb, const Mo
     uint32_t ssd = 0;
     for (int k = 0; k < 4; k++) ssd += s->i4.error[blk_of][(lane >> 4) * 4 + k];
     ssd += motus_lanes_shuffle(ssd, lane ^ 16);
-    part.bits = motus_lanes_sum(counts ? bits : 0);
+    part.bits = motus_whole_bits(motus_lanes_sum(counts ? bits : 0), &mb->levels);
     part.ssd = motus_lanes_sum(lane < 16 ? ssd : 0);
-    part.mode_bits = motus_lanes_sum(lane < 16 ? mode_bits : 0);
-    part.cost =
-        motus_lanes_sum(lane < 16 ? motus_rd_cost(ssd, bits + mode_bits, mb->qp.lambda_ssd_q8) : 0);
+    part.mode_bits = motus_whole_bits(motus_lanes_sum(lane < 16 ? mode_bits : 0), &mb->levels);
+    part.cost = motus_lanes_sum(lane < 16 ? motus_rd_cost_in(motus_unit_of(&mb->levels), ssd,
+                                                             bits + mode_bits, mb->qp.lambda_ssd_q8)
+                                          : 0);
     motus_lanes_sync(); // samples, counts and modes are written
     return part;
 }

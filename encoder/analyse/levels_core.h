@@ -37,6 +37,19 @@ typedef struct MotusLevels {
 
 #define MOTUS_GAIN_MAX (1 << 26)
 
+// True if the gain of up to 16 blocks is worth their bits, each 1 / motus_unit_of.
+MOTUS_HD int motus_gain_pays(int32_t gain, uint32_t bits, uint32_t rate,
+                             const MotusLevelChoice *choice) {
+    if (!choice->costs) return gain > (int32_t)(bits * rate);
+    return gain > (int64_t)((uint64_t)bits * rate / MOTUS_BIT);
+}
+
+// Returns whole bits.
+MOTUS_HD uint32_t motus_whole_bits(uint32_t bits, const MotusLevelChoice *choice) {
+    const uint32_t unit = motus_unit_of(choice);
+    return (bits + unit / 2) / unit;
+}
+
 // Returns the gain of one level, t^2 - (t - 256 * magnitude)^2, for a coefficient of t / 256
 // levels. A level of 32 or more gains at least MOTUS_GAIN_MAX.
 MOTUS_HD int32_t motus_level_gain(int t, int magnitude) {

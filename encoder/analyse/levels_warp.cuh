@@ -1,6 +1,6 @@
 // Choice of a block's levels by warps: by eight lanes of a warp, four blocks side by side, or by
-// one lane a block. The longest chain of dependent steps is what counts here. Equals
-// motus_choose_levels (levels_cpu.h): suite `lanes`, and `gpu_decide` on a device.
+// one lane a block, with bits of CAVLC. The longest chain of dependent steps is what counts here.
+// Equals motus_choose_levels (levels_cpu.h): suite `lanes`, and `gpu_decide` on a device.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef ENCODER_ANALYSE_LEVELS_WARP_CUH
 #define ENCODER_ANALYSE_LEVELS_WARP_CUH
@@ -138,10 +138,11 @@ MOTUS_WARP uint32_t motus_eight_lower(int16_t *level, MotusPairLevels *own, int 
 // Chooses the levels of coefficients coef[h] at this lane's positions. Lanes that are not `active`
 // take part in exchanges only. `level` (zigzag order) belongs to the eight lanes. Its contents and
 // *own are undefined if the result has no levels.
-MOTUS_WARP MotusLevels motus_eight_levels(int16_t *level, const int coef[2],
-                                          const MotusLevelPair *pair, int active, int first, int nc,
-                                          const MotusQuant *q, const MotusLevelChoice *choice,
-                                          MotusPairLevels *own) {
+MOTUS_WARP MotusLevels motus_eight_levels_cavlc(int16_t *level, const int coef[2],
+                                                const MotusLevelPair *pair, int active, int first,
+                                                int nc, const MotusQuant *q,
+                                                const MotusLevelChoice *choice,
+                                                MotusPairLevels *own) {
     const int token_class = motus_cavlc_token_class(nc),
               lowered = choice->method == MOTUS_LEVELS_LOWERED;
     const uint32_t zero_bits = (uint32_t)motus_cavlc_empty_length(token_class);
@@ -276,8 +277,8 @@ MOTUS_WARP uint32_t motus_ones_bits(uint32_t nonzero, uint32_t negative, int fir
     return (uint32_t)bits;
 }
 
-// Completes motus_lane_levels for a block whose levels are all ones. Masks are in coding order;
-// level[] holds the coefficients in 1/256 of a level.
+// Completes motus_lane_levels_cavlc for a block whose levels are all ones. Masks are in coding
+// order; level[] holds the coefficients in 1/256 of a level.
 MOTUS_WARP MotusLevels motus_lane_ones(int16_t *level, uint32_t nonzero, uint32_t negative,
                                        int32_t gain, int first, int token_class,
                                        const MotusQuant *q, const MotusLevelChoice *choice) {
@@ -307,9 +308,10 @@ MOTUS_WARP MotusLevels motus_lane_ones(int16_t *level, uint32_t nonzero, uint32_
 // Chooses the levels of all lanes' blocks. coef and live as above; a block without live
 // coefficients takes part in exchanges only. level, aligned to 4 bytes, is overwritten even if the
 // result has no levels.
-MOTUS_WARP MotusLevels motus_lane_levels(int16_t level[16], const int16_t coef[16], uint32_t live,
-                                         int first, int nc, const MotusQuant *q,
-                                         const MotusLevelChoice *choice) {
+MOTUS_WARP MotusLevels motus_lane_levels_cavlc(int16_t level[16], const int16_t coef[16],
+                                               uint32_t live, int first, int nc,
+                                               const MotusQuant *q,
+                                               const MotusLevelChoice *choice) {
     const int token_class = motus_cavlc_token_class(nc);
     uint32_t nonzero = 0, negative = 0;
     int t16[16], larger = 0;

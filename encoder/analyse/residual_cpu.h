@@ -8,20 +8,6 @@
 #include "encoder/analyse/levels_cpu.h"
 #include "encoder/analyse/trial_core.h"
 
-// Returns the context of coded_block_flag of block blk, in its category, from the counts of its MB.
-static inline int motus_flag_context_at(const uint8_t count[24], const MotusNeighbours *neighbours,
-                                        int intra, int blk) {
-    const MotusMb *a = neighbours->a, *b = neighbours->b;
-    const int side = blk < 16 ? 4 : 2, x = blk & (side - 1), y = (blk & (side * side - 1)) / side;
-    const int left = x   ? count[blk - 1] != 0
-                     : a ? a->total_coeff[blk + side - 1] != 0
-                         : intra,
-              above = y   ? count[blk - side] != 0
-                      : b ? b->total_coeff[blk + side * (side - 1)] != 0
-                          : intra;
-    return left + 2 * above;
-}
-
 // Chooses the levels of blocks [from, to) of one component.
 static inline void motus_residual_levels(MotusResidual *r, MotusTrial *trial, int from, int to,
                                          int first, const MotusNeighbours *neighbours,
@@ -44,16 +30,16 @@ static inline void motus_residual_levels(MotusResidual *r, MotusTrial *trial, in
     }
 }
 
-// True if the levels of n <= 16 blocks together are worth their bits, each 1 / unit.
+// True if the levels of n <= 16 blocks together are worth their bits.
 static inline int motus_levels_pay(const MotusLevels *levels, int n, const MotusQuant *q,
-                                   uint32_t unit, uint32_t *bits) {
+                                   const MotusLevelChoice *choice, uint32_t *bits) {
     int32_t gain = 0;
     *bits = 0;
     for (int i = 0; i < n; i++) {
         gain += levels[i].gain;
         *bits += levels[i].bits;
     }
-    return gain > (int64_t)((uint64_t)*bits * q->rate / unit);
+    return motus_gain_pays(gain, *bits, q->rate, choice);
 }
 
 // Codes luma of an inter MB. Drops each 8x8 block whose levels are not worth their bits. Returns
@@ -62,7 +48,6 @@ static inline uint32_t motus_code_inter_luma(MotusResidual *r, MotusTrial *trial
                                              const MotusMbSource *src,
                                              const MotusNeighbours *neighbours, const MotusQuant *q,
                                              const MotusLevelChoice *choice) {
-    const uint32_t unit = motus_unit_of(choice);
     uint32_t bits = 0;
     motus_residual_luma_forward(r, src, trial, q);
     motus_residual_levels(r, trial, 0, 16, 0, neighbours, q, choice);
@@ -71,7 +56,7 @@ static inline uint32_t motus_code_inter_luma(MotusResidual *r, MotusTrial *trial
         uint32_t sum;
         const int at = q8 / 2 * 8 + q8 % 2 * 2;
         for (int i = 0; i < 4; i++) four[i] = r->levels[at + i / 2 * 4 + i % 2];
-        if (motus_levels_pay(four, 4, q, unit, &sum)) {
+        if (motus_levels_pay(four, 4, q, choice, &sum)) {
             trial->mb.cbp |= (uint8_t)(1u << q8);
             bits += sum;
         } else {
@@ -79,7 +64,7 @@ static inline uint32_t motus_code_inter_luma(MotusResidual *r, MotusTrial *trial
         }
     }
     if (bits) motus_residual_add(r, trial, 0, 16, 0, q->qp);
-    return (bits + unit / 2) / unit;
+    return motus_whole_bits(bits, choice);
 }
 
 // Codes both chroma planes and sets chroma's bits of cbp. Returns the bits.
@@ -87,12 +72,11 @@ static inline uint32_t motus_code_chroma(MotusResidual *r, MotusTrial *trial,
                                          const MotusMbSource *src,
                                          const MotusNeighbours *neighbours, const MotusQuant *q,
                                          const MotusLevelChoice *choice, int deadzone) {
-    const uint32_t unit = motus_unit_of(choice);
     uint32_t bits, dc_found = 0;
     motus_residual_chroma_forward(r, src, trial, q);
     for (int c = 0; c < 2; c++) motus_code_chroma_dc(r, trial, c, deadzone, q->qp);
     motus_residual_levels(r, trial, 16, 24, 1, neighbours, q, choice);
-    const int ac = motus_levels_pay(r->levels + 16, 8, q, unit, &bits);
+    const int ac = motus_levels_pay(r->levels + 16, 8, q, choice, &bits);
     for (int i = 0; i < 8; i++) dc_found |= (uint16_t)trial->coef.chroma_dc[i / 4][i % 4];
     if (!ac) {
         bits = 0;
@@ -100,7 +84,7 @@ static inline uint32_t motus_code_chroma(MotusResidual *r, MotusTrial *trial,
     }
     trial->mb.cbp |= (uint8_t)(ac ? 32 : dc_found ? 16 : 0);
     if (!ac && !dc_found) return 0;
-    bits = (bits + unit / 2) / unit;
+    bits = motus_whole_bits(bits, choice);
     for (int c = 0; c < 2; c++)
         bits += (uint32_t)motus_cavlc_chroma_dc_bits(trial->coef.chroma_dc[c]);
     motus_residual_add(r, trial, 16, 24, 1, q->qp);
@@ -114,12 +98,11 @@ static inline uint32_t motus_code_intra16x16_luma(MotusResidual *r, MotusTrial *
                                                   const MotusNeighbours *neighbours,
                                                   const MotusQuant *q,
                                                   const MotusLevelChoice *choice) {
-    const uint32_t unit = motus_unit_of(choice);
     uint32_t ac_bits;
     int16_t level[16];
     motus_residual_luma_forward(r, src, trial, q);
     motus_residual_levels(r, trial, 0, 16, 1, neighbours, q, choice);
-    const int ac = motus_levels_pay(r->levels, 16, q, unit, &ac_bits);
+    const int ac = motus_levels_pay(r->levels, 16, q, choice, &ac_bits);
     for (int blk = 0; blk < 16; blk++) r->dc[blk] = r->coef[blk][0];
     motus_luma_dc_code(level, r->dc, q->qp, MOTUS_DEADZONE_INTRA);
     for (int i = 0; i < 16; i++) {
@@ -134,7 +117,7 @@ static inline uint32_t motus_code_intra16x16_luma(MotusResidual *r, MotusTrial *
         motus_cavlc_shape(trial->coef.luma_dc, 16), trial->coef.luma_dc, -1, 0, 16,
         motus_cavlc_token_class(motus_cavlc_nc(left, above)), choice->zero_runs);
     motus_residual_add(r, trial, 0, 16, 1, q->qp);
-    return dc_bits + (ac ? (ac_bits + unit / 2) / unit : 0);
+    return dc_bits + (ac ? motus_whole_bits(ac_bits, choice) : 0);
 }
 
 #endif

@@ -56,6 +56,20 @@ MOTUS_HD int16_t *motus_coef_block(MotusMbCoef *coef, int blk) {
     return blk < 16 ? coef->luma[blk] : coef->chroma_ac[(blk - 16) >> 2][blk & 3];
 }
 
+// Returns the context of coded_block_flag of block blk, in its category, from the counts of its MB.
+MOTUS_HD int motus_flag_context_at(const uint8_t count[24], const MotusNeighbours *neighbours,
+                                   int intra, int blk) {
+    const MotusMb *a = neighbours->a, *b = neighbours->b;
+    const int side = blk < 16 ? 4 : 2, x = blk & (side - 1), y = (blk & (side * side - 1)) / side;
+    const int left = x   ? count[blk - 1] != 0
+                     : a ? a->total_coeff[blk + side - 1] != 0
+                         : intra,
+              above = y   ? count[blk - side] != 0
+                      : b ? b->total_coeff[blk + side * (side - 1)] != 0
+                          : intra;
+    return left + 2 * above;
+}
+
 // Adds the residual of n nonzero levels (zigzag order) to a prediction in place. dc replaces the
 // block's own DC if has_dc is set.
 MOTUS_HD void motus_reconstruct_block(uint8_t *at, ptrdiff_t stride, const int16_t zigzag[16],

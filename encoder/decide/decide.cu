@@ -96,8 +96,8 @@ __device__ void note_decision(const Pass &pass, const Turn &turn, const MotusTri
 }
 
 // Decides an MB, the blockIdx.x-th of the phase in row blockIdx.y. TEAM: warps of a block. SHARES:
-// they evaluate a single type together. RESIDENT: warps on an SM at a time.
-template <int TEAM, bool SHARES, int RESIDENT>
+// they evaluate a single type together. RESIDENT: warps on an SM at a time. CABAC: level_choice.
+template <int TEAM, bool SHARES, int RESIDENT, bool CABAC>
 __global__ void __launch_bounds__(32 * TEAM, RESIDENT / TEAM)
     decide_kernel(const __grid_constant__ Pass pass, const __grid_constant__ MotusPCodingCuda p,
                   const Turn turn) {
@@ -127,7 +127,7 @@ __global__ void __launch_bounds__(32 * TEAM, RESIDENT / TEAM)
     in.src = mb_source(w, x, y);
     in.neighbours = motus_neighbours(w.mb, w.mb_width, x, y, first);
     in.x = x, in.y = y;
-    const MotusLevelChoice levels = {w.zero_runs, pass.effort.levels, nullptr};
+    const MotusLevelChoice levels = level_choice<CABAC>(pass, pass.effort.levels);
     const MotusCandidates *found = &w.candidates[i];
     MotusTeamLane own;
     uint32_t satd;
@@ -168,7 +168,9 @@ cudaError_t launch_team(const Pass &pass, const MotusPCodingCuda &p, const Turn 
     const dim3 blocks((unsigned)((pass.pic.mb_width + phases - 1) / phases),
                       (unsigned)pass.pic.mb_height);
     return motus_launch(turn.early, blocks, 32 * TEAM, 0, stream,
-                        decide_kernel<TEAM, SHARES, RESIDENT>, pass, p, turn);
+                        pass.pic.costs ? decide_kernel<TEAM, SHARES, RESIDENT, true>
+                                       : decide_kernel<TEAM, SHARES, RESIDENT, false>,
+                        pass, p, turn);
 }
 
 // Chooses the kernel of a pass. Four warps a team if several types may be evaluated; else two would
@@ -225,8 +227,11 @@ extern "C" cudaError_t motus_code_p_cuda(const MotusPictureStateCuda *pic,
 extern "C" cudaError_t motus_decide_cuda_prepare(int *early) {
     cudaFuncAttributes attributes;
     cudaError_t status = cudaSuccess;
-    for (auto kernel : {decide_kernel<2, false, SM_WARPS>, decide_kernel<4, false, SM_WARPS>,
-                        decide_kernel<4, true, SM_WARPS>, decide_kernel<4, true, SM_WARPS_FEW>})
+    for (auto kernel :
+         {decide_kernel<2, false, SM_WARPS, false>, decide_kernel<2, false, SM_WARPS, true>,
+          decide_kernel<4, false, SM_WARPS, false>, decide_kernel<4, false, SM_WARPS, true>,
+          decide_kernel<4, true, SM_WARPS, false>, decide_kernel<4, true, SM_WARPS, true>,
+          decide_kernel<4, true, SM_WARPS_FEW, false>, decide_kernel<4, true, SM_WARPS_FEW, true>})
         if (status == cudaSuccess) status = cudaFuncGetAttributes(&attributes, kernel);
     *early = status == cudaSuccess && attributes.ptxVersion >= 90;
     return status;

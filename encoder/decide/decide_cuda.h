@@ -35,10 +35,11 @@ typedef struct MotusPictureStateCuda {
     uint16_t *changed_at, *seen_at;
     uint8_t *chain; // of large pictures, while the wavefront is listed
     const uint8_t *zero_runs;
-    const MotusQp *qp_table; // 52
-    const int8_t *qp_offset; // per MB; NULL: none. Not owned
-    const int *slice_first;  // per MB; NULL: one slice. Not owned
-    uint8_t *listed;         // per MB: its state in the intra wavefront
+    const MotusQp *qp_table;      // 52
+    const int8_t *qp_offset;      // per MB; NULL: none. Not owned
+    const int *slice_first;       // per MB; NULL: one slice. Not owned
+    const MotusCabacCosts *costs; // NULL: CAVLC. Not owned
+    uint8_t *listed;              // per MB: its state in the intra wavefront
     MotusIntraEstimate *estimate;
     int *found; // MBs whose Intra4x4 is estimated; then intra MBs, while the wavefront is listed
     int *list;  // MBs of the wavefront in order

@@ -26,6 +26,7 @@ struct Shared4x4 {
 };
 
 // Leaves the MB as Intra16x16 in mb_intra, and its costs for estimate4x4_kernel in `estimate`.
+template <bool CABAC>
 __global__ void __launch_bounds__(32, SM_WARPS) estimate_kernel(const __grid_constant__ Pass pass) {
     __shared__ Shared16x16 s;
     const MotusPictureStateCuda &w = pass.pic;
@@ -33,7 +34,7 @@ __global__ void __launch_bounds__(32, SM_WARPS) estimate_kernel(const __grid_con
     motus_let_successor_start();
     motus_wait_for_predecessor();
     if (w.mb[i].type == MOTUS_MB_P_SKIP) return;
-    const MotusLevelChoice levels = {w.zero_runs, pass.effort.estimate_levels, nullptr};
+    const MotusLevelChoice levels = level_choice<CABAC>(pass, pass.effort.estimate_levels);
     const MotusIntraMb in = intra_mb(pass, &levels, i % w.mb_width, i / w.mb_width);
     int mode;
     const uint32_t satd =
@@ -47,11 +48,12 @@ __global__ void __launch_bounds__(32, SM_WARPS) estimate_kernel(const __grid_con
     w.found[atomicAdd(&w.flags[2], 1)] = i;
 }
 
+template <bool CABAC>
 __global__ void __launch_bounds__(32, SM_WARPS)
     estimate4x4_kernel(const __grid_constant__ Pass pass) {
     __shared__ Shared4x4 s;
     const MotusPictureStateCuda &w = pass.pic;
-    const MotusLevelChoice levels = {w.zero_runs, pass.effort.estimate_levels, nullptr};
+    const MotusLevelChoice levels = level_choice<CABAC>(pass, pass.effort.estimate_levels);
     motus_let_successor_start();
     motus_wait_for_predecessor();
     for (int at = (int)blockIdx.x; at < w.flags[2]; at += BLOCKS) {
@@ -75,9 +77,12 @@ __global__ void __launch_bounds__(32, SM_WARPS)
 
 cudaError_t motus_decide::estimate_intra(const Pass &pass, cudaStream_t stream) {
     const int early = pass.pic.early;
+    const bool cabac = pass.pic.costs != nullptr;
     const cudaError_t status =
-        motus_launch(early, pass.pic.n_mb, 32, 0, stream, estimate_kernel, pass);
-    return status == cudaSuccess ? motus_launch(early, motus_min(pass.pic.n_mb, BLOCKS), 32, 0,
-                                                stream, estimate4x4_kernel, pass)
-                                 : status;
+        motus_launch(early, pass.pic.n_mb, 32, 0, stream,
+                     cabac ? estimate_kernel<true> : estimate_kernel<false>, pass);
+    return status == cudaSuccess
+               ? motus_launch(early, motus_min(pass.pic.n_mb, BLOCKS), 32, 0, stream,
+                              cabac ? estimate4x4_kernel<true> : estimate4x4_kernel<false>, pass)
+               : status;
 }

@@ -78,8 +78,9 @@ __device__ void meet(int team) {
     asm volatile("bar.sync %0, %1;" : : "r"(team + 1), "n"(TEAM_THREADS) : "memory");
 }
 
-// Codes the MBs of the list. TEAMS: most of a block; one alone may have more registers.
-template <int TEAMS>
+// Codes the MBs of the list. TEAMS: most of a block; one alone may have more registers. CABAC:
+// level_choice.
+template <int TEAMS, bool CABAC>
 __global__ void __launch_bounds__(TEAMS *TEAM_THREADS, TEAMS > 1 ? 1 : 4)
     intra_kernel(const __grid_constant__ Pass pass) {
     extern __shared__ uint4 memory[];
@@ -94,7 +95,7 @@ __global__ void __launch_bounds__(TEAMS *TEAM_THREADS, TEAMS > 1 ? 1 : 4)
         meet(team); // `at` is written; all have read the last MB's shared memory
         if (s->at >= w.flags[1]) return;
         const int i = w.list[s->at];
-        const MotusLevelChoice levels = {w.zero_runs, pass.effort.intra_levels, nullptr};
+        const MotusLevelChoice levels = level_choice<CABAC>(pass, pass.effort.intra_levels);
         MotusIntraMb in = intra_mb(pass, &levels, i % w.mb_width, i / w.mb_width);
         fetch_source(s, &in, t);
         meet(team); // quantizers are written
@@ -134,12 +135,14 @@ static int taken_at_once(const Pass &pass) {
 cudaError_t motus_decide::code_intra(const Pass &pass, cudaStream_t stream) {
     const int teams = pass.pic.teams,
               blocks = (motus_min(taken_at_once(pass), pass.pic.n_mb) + teams - 1) / teams;
-    const int early = pass.pic.early;
-    cudaError_t status = list_intra(pass, stream);
-    if (status == cudaSuccess)
-        status = motus_launch(early, blocks, teams * TEAM_THREADS, teams * sizeof(IntraTeam),
-                              stream, teams > 1 ? intra_kernel<MOST_TEAMS> : intra_kernel<1>, pass);
-    return status;
+    const auto kernel = pass.pic.costs
+                            ? teams > 1 ? intra_kernel<MOST_TEAMS, true> : intra_kernel<1, true>
+                        : teams > 1 ? intra_kernel<MOST_TEAMS, false>
+                                    : intra_kernel<1, false>;
+    const cudaError_t status = list_intra(pass, stream);
+    return status == cudaSuccess ? motus_launch(pass.pic.early, blocks, teams * TEAM_THREADS,
+                                                teams * sizeof(IntraTeam), stream, kernel, pass)
+                                 : status;
 }
 
 extern "C" cudaError_t motus_intra_cuda_prepare(int *teams) {
@@ -149,9 +152,11 @@ extern "C" cudaError_t motus_intra_cuda_prepare(int *teams) {
         status = cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
     *teams = motus_clip(1, MOST_TEAMS, bytes / (int)sizeof(IntraTeam));
     cudaFuncAttributes unused;
-    if (status == cudaSuccess) status = cudaFuncGetAttributes(&unused, intra_kernel<1>);
-    if (status != cudaSuccess) return status;
-    return cudaFuncSetAttribute(intra_kernel<MOST_TEAMS>,
-                                cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                *teams * (int)sizeof(IntraTeam));
+    for (auto kernel : {intra_kernel<1, false>, intra_kernel<1, true>})
+        if (status == cudaSuccess) status = cudaFuncGetAttributes(&unused, kernel);
+    for (auto kernel : {intra_kernel<MOST_TEAMS, false>, intra_kernel<MOST_TEAMS, true>})
+        if (status == cudaSuccess)
+            status = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                          *teams * (int)sizeof(IntraTeam));
+    return status;
 }

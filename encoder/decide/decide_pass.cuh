@@ -37,6 +37,14 @@ static __device__ MotusMbRecon mb_recon(const MotusPictureStateCuda &w, int x, i
     return rec;
 }
 
+// Returns the settings of a choice of levels. Kernels are compiled for CAVLC and for CABAC apart.
+template <bool CABAC>
+static __device__ MotusLevelChoice level_choice(const Pass &pass, int method) {
+    const MotusCabacCosts *costs = CABAC ? pass.pic.costs : nullptr;
+    if (CABAC) __builtin_assume(costs != nullptr);
+    return MotusLevelChoice{pass.pic.zero_runs, method, costs};
+}
+
 // Returns the MB to be coded as intra. `levels` must outlive it.
 static __device__ MotusIntraMb intra_mb(const Pass &pass, const MotusLevelChoice *levels, int x,
                                         int y) {

@@ -49,6 +49,7 @@ extern "C" cudaError_t motus_picture_state_cuda_place(MotusPictureStateCuda *w, 
     lay_out(w, (uint8_t *)memory, mb_width, mb_height);
     w->qp_offset = NULL;
     w->slice_first = NULL;
+    w->costs = NULL;
     w->ended = NULL;
     w->mb_width = mb_width, w->mb_height = mb_height, w->n_mb = mb_width * mb_height;
     for (int qp = 0; qp < 52; qp++) qp_table[qp] = motus_qp_at(qp);

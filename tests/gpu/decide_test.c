@@ -7,6 +7,7 @@
 #include "encoder/settings/stream.h"
 #include "me/me_cpu.h"
 #include "me/search/refine.h"
+#include "tests/encoder/analyse/random_costs.h"
 #include "tests/encoder/analyse/same_levels.h"
 #include "tests/gpu/sequence.h"
 #include "yuv/io/reader.h"
@@ -19,6 +20,7 @@ static MotusFrame *real_frame[FRAMES]; // NULL: a generated sequence
 typedef struct Settings {
     MotusPreset preset;
     int qp, maps, slices; // maps: MBs have QP offsets
+    int cabac;            // levels are chosen with costs of CABAC
 } Settings;
 
 typedef struct Decide {
@@ -39,7 +41,7 @@ typedef struct Decide {
     // Device:
     MotusPictureStateCuda gpu;
     GpuPlane src[3], d_rec[3], chroma[3]; // chroma[1], [2]: the reference's
-    GpuBuffer *state, *offset, *slice_first, *planes, *mv, *cost;
+    GpuBuffer *state, *offset, *slice_first, *planes, *mv, *cost, *bins; // bins: of CABAC
 } Decide;
 
 // ---- Memory -------------------------------------------------------------------------------------
@@ -61,6 +63,7 @@ static void open_device(GpuCase *c, Decide *d) {
     }
     d->offset = gpu_buffer(c, "QP offsets", GPU_INPUT, n);
     d->slice_first = gpu_buffer(c, "first MBs", GPU_INPUT, n * sizeof(int));
+    d->bins = gpu_buffer(c, "costs of bins", GPU_INPUT, sizeof(MotusCabacCosts));
     d->planes = gpu_buffer(c, "luma planes", GPU_INPUT,
                            motus_ref_luma_bytes(16 * d->mb_width, 16 * d->mb_height));
     d->mv = gpu_buffer(c, "MVs", GPU_INPUT, n * MOTUS_BLOCKS * sizeof(MotusMv));
@@ -99,21 +102,24 @@ static void close_decide(GpuCase *c) {
 // ---- Content ------------------------------------------------------------------------------------
 
 // Settings of sequence k, for the size of that number: each preset plain, with offsets and in
-// slices; the ends of the QP range; a slice a row.
+// slices; the ends of the QP range; a slice a row. Every other one has costs of CABAC.
 static Settings settings_of(int k, int number) {
     static const int qps[4] = {20, 28, 36, 44};
-    static const Settings ends[3] = {{MOTUS_PRESET_MEDIUM, 0, 0, 1},
-                                     {MOTUS_PRESET_FAST, 51, 0, 1},
-                                     {MOTUS_PRESET_MEDIUM, 8, 0, 99}};
+    static const Settings ends[3] = {{MOTUS_PRESET_MEDIUM, 0, 0, 1, 0},
+                                     {MOTUS_PRESET_FAST, 51, 0, 1, 0},
+                                     {MOTUS_PRESET_MEDIUM, 8, 0, 99, 0}};
     const int preset = k / 3, way = k % 3, qp = qps[(preset + number + way) % 4];
-    if (preset >= MOTUS_PRESETS) return ends[way];
-    return (Settings){(MotusPreset)preset, qp, way == 2 ? preset % 2 : way,
-                      way == 2 ? 2 + 3 * preset : 1};
+    Settings settings = {(MotusPreset)preset, qp, way == 2 ? preset % 2 : way,
+                         way == 2 ? 2 + 3 * preset : 1, 0};
+    if (preset >= MOTUS_PRESETS) settings = ends[way];
+    settings.cabac = (k + number) % 2;
+    return settings;
 }
 
-static Settings real_settings_of(int preset) {
+static Settings real_settings_of(int k) {
+    const int preset = k % MOTUS_PRESETS;
     return (Settings){(MotusPreset)preset, 26 + 3 * preset, preset % 2,
-                      preset == MOTUS_PRESET_FASTER ? 4 : 1};
+                      preset == MOTUS_PRESET_FASTER ? 4 : 1, k / MOTUS_PRESETS};
 }
 
 static void begin_sequence(GpuCase *c, const Settings *settings, int material) {
@@ -205,15 +211,17 @@ static void fill_picture(GpuCase *c, int t) {
     d->gpu.qp_offset = maps ? d->offset->at[ON_CUDA] : NULL;
     d->gpu.slice_first = d->slices.first ? d->slice_first->at[ON_CUDA] : NULL;
     d->gpu.teams = alone ? 1 : d->teams, d->gpu.early = alone ? d->early : 0;
+    motus_random_costs(d->bins->at[ON_CPU], d->settings.qp);
+    d->gpu.costs = d->settings.cabac ? d->bins->at[ON_CUDA] : NULL;
     if (d->slices.first) memcpy(d->slice_first->at[ON_CPU], d->slices.first, d->slice_first->bytes);
     if (d->is_p) search_p(d);
     for (int p = 0; p < 3; p++) {
         gpu_copy_plane(&d->src[p].at[ON_CPU], &d->whole->plane[p]);
         if (p && d->is_p) gpu_copy_plane(&d->chroma[p].at[ON_CPU], &d->ref->plane[p]);
     }
-    snprintf(c->what, sizeof c->what, "%s, QP %d%s, %d slices, picture %d",
+    snprintf(c->what, sizeof c->what, "%s, QP %d%s, %d slices%s, picture %d",
              motus_preset_name(d->settings.preset), d->settings.qp, maps ? " and a map" : "",
-             d->slices.n, t);
+             d->slices.n, d->settings.cabac ? ", CABAC" : "", t);
 }
 
 static void fill_decide(GpuCase *c) {
@@ -237,8 +245,15 @@ static MotusReference reference_on(const Decide *d, int on) {
     return ref;
 }
 
+static MotusCoding coding_of(const Decide *d) {
+    return (MotusCoding){.qp_table = d->qp_table,
+                         .qp = d->settings.qp,
+                         .effort = d->effort,
+                         .costs = d->settings.cabac ? d->bins->at[ON_CPU] : NULL};
+}
+
 static void decide_on_cpu(Decide *d, MotusInterLimits limits) {
-    const MotusCoding coding = {.qp_table = d->qp_table, .qp = d->settings.qp, .effort = d->effort};
+    const MotusCoding coding = coding_of(d);
     const MotusPCoding p = {.ref = reference_on(d, ON_CPU),
                             .ref_luma = &d->ref_luma,
                             .field = d->field,
@@ -293,17 +308,25 @@ static void check_mbs(GpuCase *c) {
 
 // ---- Rows ---------------------------------------------------------------------------------------
 
+// Fills the table of costs as a GOP's first pictures have it.
+static void first_costs(Decide *d) {
+    motus_cabac_costs_set(d->bins->at[ON_CPU], d->is_p, d->settings.qp);
+}
+
+enum { BENCH_P = 1, BENCH_CABAC = 2 }; // variants of the rows that are timed
+
 // One picture again and again: as I, or as P behind one that the CPU codes.
 static void fill_bench(GpuCase *c) {
-    static const Settings medium = {MOTUS_PRESET_MEDIUM, 28, 0, 1};
+    const Settings medium = {MOTUS_PRESET_MEDIUM, 28, 0, 1, c->row->variant / BENCH_CABAC};
     Decide *d = c->state;
     begin_sequence(c, &medium, MOTUS_MATERIAL_SCENE);
     fill_picture(c, 0);
-    if (!c->row->variant) return;
-    motus_passes()->code_i(
-        &d->pic,
-        &(MotusCoding){.qp_table = d->qp_table, .qp = d->settings.qp, .effort = d->effort});
+    if (medium.cabac) first_costs(d);
+    if (!(c->row->variant & BENCH_P)) return;
+    const MotusCoding coding = coding_of(d);
+    motus_passes()->code_i(&d->pic, &coding);
     fill_picture(c, 1);
+    if (medium.cabac) first_costs(d);
 }
 
 static const GpuKernel decide = {sizeof(Decide), open_decide, fill_decide,
@@ -330,7 +353,7 @@ static void real(void) {
         while (n < FRAMES && !motus_reader_next(reader, &real_frame[n], NULL)) n++;
         if (n == FRAMES) {
             const GpuSize size[] = {
-                {real_frame[0]->width, real_frame[0]->height, n * MOTUS_PRESETS}, {0, 0, 0}};
+                {real_frame[0]->width, real_frame[0]->height, 2 * n * MOTUS_PRESETS}, {0, 0, 0}};
             gpu_row_run("decide", &(GpuRow){.name = "real", .kernel = &decide, .sizes = size});
         }
         while (n > 0) motus_frame_unref(&real_frame[--n]);
@@ -341,7 +364,12 @@ static void real(void) {
 static const GpuRow rows[] = {
     {.name = "generated", .kernel = &decide, .sizes = sizes},
     {.name = "code_i", .kernel = &timed, .bench = {1920, 1088, 0}},
-    {.name = "code_p", .kernel = &timed, .variant = 1, .bench = {1920, 1088, 0}},
+    {.name = "code_p", .kernel = &timed, .variant = BENCH_P, .bench = {1920, 1088, 0}},
+    {.name = "code_i_cabac", .kernel = &timed, .variant = BENCH_CABAC, .bench = {1920, 1088, 0}},
+    {.name = "code_p_cabac",
+     .kernel = &timed,
+     .variant = BENCH_CABAC | BENCH_P,
+     .bench = {1920, 1088, 0}},
     GPU_TEST(real),
     {0}};
 

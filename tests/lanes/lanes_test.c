@@ -11,6 +11,7 @@
 #include "encoder/decide/decide.h"
 #include "encoder/decide/decide_core.h"
 #include "encoder/settings/preset.h"
+#include "tests/encoder/analyse/random_costs.h"
 #include "tests/encoder/analyse/same_levels.h"
 #include "tests/lanes/lanes_warp.h"
 #include "tests/support/harness.h"
@@ -28,6 +29,8 @@ typedef struct Picture {
     MotusQp qp;
     MotusEffort effort;
     MotusInterLimits limits;
+    MotusCabacCosts table;
+    const MotusCabacCosts *costs; // NULL: CAVLC
     const char *name;
     int number;  // of the case
     int at_once; // MBs that were taken as P_Skip at once
@@ -68,6 +71,8 @@ static void set_effort(Picture *p, MotusPreset preset, int qp) {
     config.preset = preset;
     p->effort = motus_effort_of(&config);
     p->qp = motus_qp_at(qp);
+    p->costs = motus_test_range(0, 2) ? &p->table : NULL;
+    motus_random_costs(&p->table, qp);
     p->limits = (MotusInterLimits){.max_mvs = motus_test_range(0, 3) ? 16 : 5,
                                    .max_mv_y = 512,
                                    .unit = 1 << motus_test_range(0, 2),
@@ -110,7 +115,7 @@ static MotusMbRecon mb_recon(const Picture *p, int x, int y) {
 }
 
 static void code_intra(Picture *p, int x, int y, int p_slice) {
-    const MotusLevelChoice levels = {p->pic.zero_runs, p->effort.intra_levels, NULL};
+    const MotusLevelChoice levels = {p->pic.zero_runs, p->effort.intra_levels, p->costs};
     MotusNeighbours neighbours = motus_neighbours(p->pic.mbs.mb, p->mb_width, x, y, 0);
     const MotusIntraMb in = {.qp = &p->qp,
                              .levels = &levels,
@@ -199,7 +204,7 @@ static void compare_choices(const Picture *p, int x, int y, uint32_t satd, const
 }
 
 static void code_inter(Picture *p, int x, int y) {
-    const MotusLevelChoice levels = {p->pic.zero_runs, p->effort.levels, NULL};
+    const MotusLevelChoice levels = {p->pic.zero_runs, p->effort.levels, p->costs};
     const MotusInterMb in = {.ref = &p->reference,
                              .limits = &p->limits,
                              .qp = &p->qp,

@@ -2,15 +2,14 @@
 // and against what the coder writes.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "encoder/analyse/levels_cabac_cpu.h"
-#include "encoder/bitstream/cabac_costs.h"
-#include "tests/support/harness.h"
+#include "tests/encoder/analyse/random_costs.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 static MotusCabacCosts random_costs(void) {
     MotusCabacCosts costs;
-    motus_cabac_costs_set(&costs, motus_test_range(0, 3), motus_test_range(0, 51));
+    motus_random_costs(&costs, motus_test_range(0, 51));
     return costs;
 }
 
