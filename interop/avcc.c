@@ -32,6 +32,11 @@ static uint8_t *put_unit(uint8_t *dst, const uint8_t *unit, size_t size, int len
     return dst + size;
 }
 
+// True if the record of this profile_idc ends with chroma format and bit depths.
+static int has_formats(int profile) {
+    return profile == 100 || profile == 110 || profile == 122 || profile == 144;
+}
+
 size_t motus_avcc_record(uint8_t *dst, size_t capacity, const uint8_t *stream, size_t size) {
     const uint8_t *sps = NULL, *pps = NULL, *unit;
     size_t sps_size = 0, pps_size = 0, position = 0, unit_size;
@@ -39,13 +44,18 @@ size_t motus_avcc_record(uint8_t *dst, size_t capacity, const uint8_t *stream, s
         if (unit_size && (unit[0] & 31) == SPS) sps = unit, sps_size = unit_size;
         if (unit_size && (unit[0] & 31) == PPS) pps = unit, pps_size = unit_size;
     }
-    if (!sps || !pps || sps_size < 4 || 11 + sps_size + pps_size > capacity) return 0;
+    if (!sps || !pps || sps_size < 4 || 15 + sps_size + pps_size > capacity) return 0;
     // Version, profile, constraints, level, 4-byte lengths, 1 SPS.
     const uint8_t head[6] = {1, sps[1], sps[2], sps[3], 0xFF, 0xE1};
     memcpy(dst, head, sizeof head);
     uint8_t *end = put_unit(dst + sizeof head, sps, sps_size, 2);
     *end++ = 1; // number of PPS
-    return (size_t)(put_unit(end, pps, pps_size, 2) - dst);
+    end = put_unit(end, pps, pps_size, 2);
+    // 4:2:0, 8 bits of luma and of chroma, no extensions of the SPS.
+    const uint8_t formats[4] = {0xFD, 0xF8, 0xF8, 0};
+    const size_t more = has_formats(sps[1]) ? sizeof formats : 0;
+    memcpy(end, formats, more);
+    return (size_t)(end + more - dst);
 }
 
 size_t motus_avcc_lengths(uint8_t *dst, const uint8_t *stream, size_t size) {

@@ -7,8 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// Writes the AVCDecoderConfigurationRecord of a stream with one SPS and one PPS. Returns its size,
-// 0 if one is missing or `dst` is too small.
+// Writes the AVCDecoderConfigurationRecord (5.3.3.1) of a stream of 8-bit 4:2:0 with one SPS and
+// one PPS. Returns its size, 0 if one is missing or `dst` is too small for both and 15 bytes.
 size_t motus_avcc_record(uint8_t *dst, size_t capacity, const uint8_t *stream, size_t size);
 
 // Writes an access unit as four-byte lengths and NAL units, without parameter sets and delimiters.

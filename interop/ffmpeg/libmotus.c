@@ -21,6 +21,7 @@ typedef struct LibmotusContext {
 
     // Options.
     float crf, aq_strength, scenecut;
+    int profile, coder, transform_8x8;
     int qp, preset, zerolatency, aq_mode, lookahead, mbtree, hrd, aud, deblock, slice_max_size,
         range, gop_coders, backend, device;
 } LibmotusContext;
@@ -102,6 +103,19 @@ static void set_pictures(MotusEncoderConfig *config, const AVCodecContext *avctx
     }
 }
 
+// Sets the profile: of -profile:v, else the context's, else Baseline.
+static void set_profile(MotusEncoderConfig *config, const AVCodecContext *avctx) {
+    const LibmotusContext *x = avctx->priv_data;
+    if (x->profile >= 0)
+        config->profile = (MotusProfile)x->profile;
+    else if (avctx->profile == FF_PROFILE_H264_MAIN)
+        config->profile = MOTUS_PROFILE_MAIN;
+    else if (avctx->profile == FF_PROFILE_H264_HIGH)
+        config->profile = MOTUS_PROFILE_HIGH;
+    config->cabac = x->coder;
+    config->transform_8x8 = x->transform_8x8;
+}
+
 // VUI fields have the same numbers in FFmpeg (Annex E).
 static MotusColour colour_of(const AVCodecContext *avctx) {
     MotusColour colour = MOTUS_COLOUR_UNKNOWN;
@@ -145,6 +159,7 @@ static int libmotus_init(AVCodecContext *avctx) {
     MotusStatus status;
     set_rate(&config, avctx);
     set_pictures(&config, avctx);
+    set_profile(&config, avctx);
     config.colour = colour_of(avctx);
     config.threads = avctx->thread_count;
     config.backend = (MotusBackend)x->backend;
@@ -160,7 +175,9 @@ static int libmotus_init(AVCodecContext *avctx) {
            motus_backend_name(motus_encoder_backend(x->encoder)));
     x->frame = av_frame_alloc();
     if (!x->frame) return AVERROR(ENOMEM);
-    avctx->profile = FF_PROFILE_H264_CONSTRAINED_BASELINE;
+    avctx->profile = config.profile == MOTUS_PROFILE_HIGH   ? FF_PROFILE_H264_HIGH
+                     : config.profile == MOTUS_PROFILE_MAIN ? FF_PROFILE_H264_MAIN
+                                                            : FF_PROFILE_H264_CONSTRAINED_BASELINE;
     avctx->level = motus_encoder_level(x->encoder);
     return avctx->flags & AV_CODEC_FLAG_GLOBAL_HEADER ? set_extradata(avctx) : 0;
 }
@@ -312,6 +329,24 @@ static const AVOption options[] = {
     WORD("preset", "medium", MOTUS_PRESET_MEDIUM),
     WORD("preset", "fast", MOTUS_PRESET_FAST),
     WORD("preset", "faster", MOTUS_PRESET_FASTER),
+    {"profile",
+     "tools that the stream may use (-1: the context's)",
+     OFFSET(profile),
+     AV_OPT_TYPE_INT,
+     {.i64 = -1},
+     -1,
+     MOTUS_PROFILES - 1,
+     VE,
+     "profile"},
+    WORD("profile", "baseline", MOTUS_PROFILE_BASELINE),
+    WORD("profile", "main", MOTUS_PROFILE_MAIN),
+    WORD("profile", "high", MOTUS_PROFILE_HIGH),
+    CHOICE("coder", "entropy coder of the profiles above Baseline", coder, 1, 1),
+    WORD("coder", "cavlc", 0),
+    WORD("coder", "vlc", 0),
+    WORD("coder", "cabac", 1),
+    WORD("coder", "ac", 1),
+    SWITCH("8x8dct", "8x8 transforms in profile high", transform_8x8, 1),
     CHOICE("tune", "zerolatency: a packet comes out before the next frame goes in", zerolatency, 0,
            1),
     WORD("tune", "none", 0),

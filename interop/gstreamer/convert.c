@@ -67,6 +67,26 @@ static gboolean allows(const GstCaps *allowed, const char *field, const char *va
     return allows_it;
 }
 
+// Profiles from the one that is preferred on.
+static const struct {
+    const char *name;
+    MotusProfile profile;
+} profiles[] = {{"constrained-baseline", MOTUS_PROFILE_BASELINE},
+                {"baseline", MOTUS_PROFILE_BASELINE},
+                {"high", MOTUS_PROFILE_HIGH},
+                {"main", MOTUS_PROFILE_MAIN}};
+
+// Returns the first of them that is allowed; if none is, negotiation fails later.
+static guint first_profile(const GstCaps *allowed) {
+    for (guint i = 0; i < G_N_ELEMENTS(profiles); i++)
+        if (allows(allowed, "profile", profiles[i].name)) return i;
+    return 0;
+}
+
+MotusProfile motus_gst_profile(const GstCaps *allowed) {
+    return profiles[first_profile(allowed)].profile;
+}
+
 // Sets level "3.1" for level_idc 31, "4" for 40.
 static void set_level(GstCaps *caps, int level_idc) {
     char text[8];
@@ -91,9 +111,7 @@ GstCaps *motus_gst_src_caps(const MotusEncoder *enc, const GstCaps *allowed, gbo
     *avc = !allows(allowed, "stream-format", "byte-stream");
     GstCaps *caps = gst_caps_new_simple(
         "video/x-h264", "stream-format", G_TYPE_STRING, *avc ? "avc" : "byte-stream", "alignment",
-        G_TYPE_STRING, "au", "profile", G_TYPE_STRING,
-        allows(allowed, "profile", "constrained-baseline") ? "constrained-baseline" : "baseline",
-        NULL);
+        G_TYPE_STRING, "au", "profile", G_TYPE_STRING, profiles[first_profile(allowed)].name, NULL);
     set_level(caps, motus_encoder_level(enc));
     if (*avc && !set_codec_data(caps, enc)) gst_clear_caps(&caps);
     return caps;

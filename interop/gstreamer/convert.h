@@ -10,12 +10,12 @@
 #define MOTUS_GST_SINK_CAPS                                                                        \
     "video/x-raw, format=(string)I420, width=(int)[2, 16384, 2], height=(int)[2, 16384, 2], "      \
     "framerate=(fraction)[0/1, 2147483647/1], interlace-mode=(string)progressive"
-// profile=baseline is granted too: a Constrained Baseline stream is also a Baseline stream (A.2.1).
+// A Constrained Baseline stream is also a Baseline stream (A.2.1).
 #define MOTUS_GST_SRC_CAPS                                                                         \
     "video/x-h264, width=(int)[2, 16384], height=(int)[2, 16384], framerate=(fraction)[0/1, "      \
     "2147483647/1], "                                                                              \
     "stream-format=(string){byte-stream, avc}, alignment=(string)au, "                             \
-    "profile=(string){constrained-baseline, baseline}"
+    "profile=(string){constrained-baseline, baseline, main, high}"
 
 // Units of MotusFrameParams.duration in a second, if the frame rate is variable.
 enum { MOTUS_GST_TIME_UNIT = 90000 };
@@ -24,8 +24,12 @@ enum { MOTUS_GST_TIME_UNIT = 90000 };
 // fps is max-framerate or 25), sample aspect ratio, colour and chroma location.
 MotusEncoderConfig motus_gst_config(const GstVideoInfo *info);
 
-// Returns the caps of the stream of an open encoder, restricted to `allowed` (NULL: any); *avc is
-// their stream format. Returns NULL if none is allowed.
+// Returns the profile that downstream allows: Constrained Baseline if it may be, else High, else
+// Main. allowed NULL: any.
+MotusProfile motus_gst_profile(const GstCaps *allowed);
+
+// Returns the caps of the stream of an open encoder of that profile, restricted to `allowed` (NULL:
+// any); *avc is their stream format. Returns NULL if none is allowed.
 GstCaps *motus_gst_src_caps(const MotusEncoder *enc, const GstCaps *allowed, gboolean *avc);
 
 // Makes a frame that shares the samples of a mapped I420 frame, which stays mapped while the frame

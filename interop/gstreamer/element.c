@@ -256,7 +256,7 @@ static void motus_h264_enc_class_init(MotusH264EncClass *class) {
     motus_gst_settings_install(object);
     gst_element_class_set_static_metadata(
         element, "motus H.264 encoder", "Codec/Encoder/Video",
-        "Encodes H.264 of Constrained Baseline profile on a CPU or on CUDA cores",
+        "Encodes H.264 of Constrained Baseline to High profile on a CPU or on CUDA cores",
         "the motus authors");
     add_template(element, "sink", GST_PAD_SINK, MOTUS_GST_SINK_CAPS);
     add_template(element, "src", GST_PAD_SRC, MOTUS_GST_SRC_CAPS);

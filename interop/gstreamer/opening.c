@@ -124,6 +124,9 @@ gboolean motus_gst_open_encoder(MotusH264Enc *self) {
     MotusEncoderConfig config = motus_gst_config(&self->input->info);
     MotusError error = {0};
     gchar *log;
+    GstCaps *allowed = gst_pad_get_allowed_caps(GST_VIDEO_ENCODER_SRC_PAD(self));
+    config.profile = motus_gst_profile(allowed);
+    if (allowed) gst_caps_unref(allowed);
     if (!apply_settings(self, &self->active, &config, &log)) return FALSE;
     // The stream continues after a flush: successive IDR pictures need different idr_pic_ids
     // (7.4.3).

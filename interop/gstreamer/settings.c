@@ -106,6 +106,10 @@ static const Property properties[] = {
      1, 51, 4, AT(qp_step), FALSE},
     {"aud", "AUD", "Begin each access unit with a delimiter (byte-stream only)", NULL, KIND_BOOLEAN,
      0, 0, TRUE, AT(aud), FALSE},
+    {"cabac", "CABAC", "CABAC in the profiles that have it (Main, High), else CAVLC", NULL,
+     KIND_BOOLEAN, 0, 0, TRUE, AT(cabac), FALSE},
+    {"dct8x8", "8x8 transform", "8x8 transforms in the High profile", NULL, KIND_BOOLEAN, 0, 0,
+     TRUE, AT(dct8x8), FALSE},
     {"slices", "Slices", "Slices of a picture, each of whole macroblock rows", NULL, KIND_UINT, 1,
      1024, 1, AT(slices), FALSE},
     {"slice-max-size", "Slice size",
@@ -264,6 +268,8 @@ void motus_gst_settings_apply(const MotusGstSettings *s, MotusEncoderConfig *c) 
     c->qp_step = (int)s->qp_step;
     c->ip_ratio = s->ip_factor;
     c->aud = s->aud != 0;
+    c->cabac = s->cabac != 0;
+    c->transform_8x8 = s->dct8x8 != 0;
     c->slices = (int)s->slices;
     c->slice_max_size = (int)s->slice_max_size;
     c->threads = (int)s->threads;

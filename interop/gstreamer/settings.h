@@ -27,7 +27,7 @@ typedef struct MotusGstSettings {
     guint quantizer, qp_min, qp_max, qp_step;
     guint preset, tune; // numbered as in x264enc
     guint keyint, lookahead, slices, slice_max_size, threads, gop_coders, backend;
-    gint aud, mbtree;
+    gint aud, mbtree, cabac, dct8x8;
     double ip_factor;
     char *cache_file; // log between two passes
 } MotusGstSettings;
@@ -49,7 +49,8 @@ void motus_gst_settings_copy(MotusGstSettings *to, const MotusGstSettings *from)
 // Copies the properties that may change while playing.
 void motus_gst_settings_copy_rates(MotusGstSettings *to, const MotusGstSettings *from);
 
-// Sets everything but size, frame rate and colour in the configuration; leaves pass_log alone.
+// Sets everything but size, frame rate, colour and profile in the configuration; leaves pass_log
+// alone.
 void motus_gst_settings_apply(const MotusGstSettings *settings, MotusEncoderConfig *config);
 
 #endif

@@ -81,14 +81,16 @@ def test_no_colour_no_box(i420):
     assert b"colr" not in motus.encode(i420, layout="I420", qp=28, **CPU)
 
 
-def test_avcc(rgb):
-    with motus.Encoder(W, H, 25, qp=30, **CPU) as encoder:
+@pytest.mark.parametrize("profile, more", [("baseline", b""), ("high", b"\xfd\xf8\xf8\0")])
+def test_avcc(rgb, profile, more):
+    with motus.Encoder(W, H, 25, qp=30, profile=profile, **CPU) as encoder:
         sps, pps = nal_units(encoder.headers)
         header = encoder.mp4().header()
     at = header.index(b"avcC") + 4
     assert header[at:at + 6] == bytes([1]) + sps[1:4] + b"\xff\xe1"
     sets = struct.pack(">H", len(sps)) + sps + b"\1" + struct.pack(">H", len(pps)) + pps
-    assert header[at + 6:].startswith(sets)
+    assert header[at + 6:].startswith(sets + more)
+    assert struct.unpack_from(">I", header, at - 8)[0] == 8 + 6 + len(sets + more)
 
 
 def test_uneven_times(ffmpeg, rgb, tmp_path):

@@ -75,6 +75,22 @@ static void set_slices(MotusEncoderConfig *c) {
     c->slice_max_size = 300;
 }
 
+static void set_high(MotusEncoderConfig *c) {
+    set_quant(c);
+    c->profile = MOTUS_PROFILE_HIGH;
+}
+
+static void set_high_with_less(MotusEncoderConfig *c) {
+    set_high(c);
+    c->transform_8x8 = 0;
+}
+
+static void set_main_with_cavlc(MotusEncoderConfig *c) {
+    set_quant(c);
+    c->profile = MOTUS_PROFILE_MAIN;
+    c->cabac = 0;
+}
+
 typedef struct Case {
     const char *text;
     void (*set)(MotusEncoderConfig *config);
@@ -96,13 +112,21 @@ static const Case cases[] = {
      "mb-tree=false "
      "key-int-max=2147483647 speed-preset=fast",
      set_bounds},
+    {"pass=quant quantizer=30 key-int-max=7", set_high},
+    {"pass=quant quantizer=30 key-int-max=7 dct8x8=false", set_high_with_less},
+    {"pass=quant quantizer=30 key-int-max=7 cabac=false", set_main_with_cavlc},
 };
 
-// Pushes all pictures and the end, and compares the output with the library's stream.
+// Pushes all pictures and the end, and compares the output with the library's stream. Downstream
+// asks for its profile unless it is Baseline.
 static void check_stream(const char *text, const char *caps, const MotusEncoderConfig *config,
                          int padding, gboolean durations) {
     int n;
-    GstHarness *h = motus_gst_open(text, caps);
+    GstHarness *h = motus_gst_open(text, NULL);
+    char *profile = g_strdup_printf("video/x-h264,profile=%s", motus_profile_name(config->profile));
+    if (config->profile) gst_harness_set_sink_caps_str(h, profile);
+    g_free(profile);
+    gst_harness_set_src_caps_str(h, caps);
     for (int t = 0; t < PICTURES; t++) {
         GstBuffer *buffer = motus_gst_buffer_of(WIDTH, HEIGHT, t, padding);
         if (!durations) GST_BUFFER_DURATION(buffer) = GST_CLOCK_TIME_NONE;
@@ -174,14 +198,17 @@ static GByteArray *lengths(const GByteArray *stream) {
     return out;
 }
 
-static void avc_has_the_same_units(void) {
+static void check_avc(MotusProfile profile) {
+    const int is_high = profile == MOTUS_PROFILE_HIGH;
     int n;
     MotusEncoderConfig config = base_config();
     set_quant(&config);
     config.slices = 2;
+    config.profile = profile;
     GstHarness *h = gst_harness_new_parse(
         "motush264enc backend=cpu pass=quant quantizer=30 key-int-max=7 slices=2");
-    gst_harness_set_sink_caps_str(h, "video/x-h264,stream-format=avc");
+    gst_harness_set_sink_caps_str(h, is_high ? "video/x-h264,stream-format=avc,profile=high"
+                                             : "video/x-h264,stream-format=avc");
     gst_harness_set_src_caps_str(h, CAPS);
     motus_gst_push(h, WIDTH, HEIGHT, 0, PICTURES);
     gst_harness_push_event(h, gst_event_new_eos());
@@ -198,13 +225,14 @@ static void avc_has_the_same_units(void) {
         motus_encoder_headers(enc, &headers_size); // 00 00 00 01, SPS, 00 00 00 01, PPS
     const gsize size = gst_buffer_extract(gst_value_get_buffer(data), 0, record, sizeof record);
     // Version, profile, constraints, level, 4-byte sizes, one SPS, its size, itself, one PPS, its
-    // size, itself (14496-15, 5.3.3.1).
+    // size, itself; in High 4:2:0, both bit depths, no extensions (14496-15, 5.3.3.1).
     const size_t sps = (size_t)record[6] << 8 | record[7], pps = headers_size - 8 - sps;
-    CU_ASSERT(size == 11 + sps + pps && record[0] == 1 && !memcmp(record + 1, headers + 5, 3) &&
-              record[4] == 0xFF && record[5] == 0xE1);
+    CU_ASSERT(size == (is_high ? 15 : 11) + sps + pps && record[0] == 1 &&
+              !memcmp(record + 1, headers + 5, 3) && record[4] == 0xFF && record[5] == 0xE1);
     CU_ASSERT(!memcmp(record + 8, headers + 4, sps) && record[8 + sps] == 1 &&
               record[10 + sps] == pps);
     CU_ASSERT(!memcmp(record + 11 + sps, headers + 8 + sps, pps));
+    CU_ASSERT(!is_high || !memcmp(record + 11 + sps + pps, "\xFD\xF8\xF8", 4));
     motus_encoder_close(&enc);
     gst_caps_unref(caps);
     GByteArray *got = motus_gst_take(h, &n), *stream = motus_gst_expected(&config, PICTURES),
@@ -215,6 +243,11 @@ static void avc_has_the_same_units(void) {
     g_byte_array_unref(stream);
     g_byte_array_unref(want);
     gst_harness_teardown(h);
+}
+
+static void avc_has_the_same_units(void) {
+    check_avc(MOTUS_PROFILE_BASELINE);
+    check_avc(MOTUS_PROFILE_HIGH);
 }
 
 // ---- Caps and times -----------------------------------------------------------------------------
@@ -251,6 +284,10 @@ static void caps_say_what_it_is(void) {
     check_caps(CAPS, NULL, text);
     check_caps(CAPS, "video/x-h264,profile=baseline",
                "video/x-h264,profile=baseline,stream-format=byte-stream");
+    check_caps(CAPS, "video/x-h264,profile={high,main,constrained-baseline}",
+               "video/x-h264,profile=constrained-baseline");
+    check_caps(CAPS, "video/x-h264,profile={main,high}", "video/x-h264,profile=high");
+    check_caps(CAPS, "video/x-h264,profile=main", "video/x-h264,profile=main");
     check_caps(CAPS, "video/x-h264,stream-format={avc,byte-stream}",
                "video/x-h264,stream-format=byte-stream");
     check_caps("video/x-raw,format=I420,width=98,height=80,framerate=0/1,max-framerate=50/1", NULL,

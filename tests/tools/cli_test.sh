@@ -702,6 +702,8 @@ containers() {
         ok "$ending: $line" grep -qx "$usual frames=12 sum=$sum" <<<"$line"
         encode in.y4m -o t2.$ending --keyint 5
         ok "$ending is the same each time" cmp -s t.$ending t2.$ending
+        encode in.y4m -o t2.$ending --keyint 5 --profile high --backend cpu
+        ok "$ending: avcC of High" grep -aqP '\xFD\xF8\xF8\x00' t2.$ending
     done
     encode in.y4m -o ntsc.mp4 --fps 30000/1001
     ok 'the rate reaches the container' grep -q ' 30000/1001 .* end=0.4004 ' <("$probe" ntsc.mp4)
