@@ -183,9 +183,8 @@ extern "C" MotusStatus motus_cuda_coder_open(MotusCudaCoder **out, const MotusSt
                                              MotusError *error) {
     MotusOnDevice on(copies->device);
     *out = NULL;
-    if (stream->config.profile != MOTUS_PROFILE_BASELINE)
-        return motus_fail(error, MOTUS_ERR_UNSUPPORTED,
-                          "profiles above Baseline are coded by the CPU only");
+    if (stream->sequence.cabac)
+        return motus_fail(error, MOTUS_ERR_UNSUPPORTED, "CABAC is coded by the CPU only");
     if (stream->config.slice_max_size)
         return motus_fail(error, MOTUS_ERR_UNSUPPORTED,
                           "slices of a largest size are cut on the CPU only");

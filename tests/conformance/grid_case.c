@@ -14,11 +14,12 @@ static const int gop_coder_counts[COUNTS] = {1, 2, 7, 16};
 // clang-format off
 enum {
     QP, PRESET, RATE, AHEAD, KEYINT, DEBLOCK, SUBPEL, RANGE, PARTS, SLICES, CROP, MAPS, VECTORS,
-    FRAMES, OUTPUT, AUD, AXES
+    FRAMES, OUTPUT, AUD, PROFILE, AXES
 };
 // clang-format on
 enum { RATE_QP, RATE_CRF, RATE_AQ1, RATE_AQ2, RATE_BITRATE, RATE_VBV, RATE_CBR, RATE_TWO_PASSES };
 enum { SEARCHED, GIVEN, FINAL };
+enum { BASELINE, MAIN_CAVLC, MAIN, HIGH_4x4, HIGH };
 
 _Static_assert(AXES <= (int)MOTUS_MAX_AXES, "see tests/conformance/decoders/pairwise.h");
 
@@ -42,9 +43,10 @@ static const GridAxis axes[AXES] = {
     [FRAMES] = {"frames", "host=0 device=1"},
     [OUTPUT] = {"output", "all=0 stream=1"},
     [AUD] = {"aud", "off=0 on=1"},
+    [PROFILE] = {"profile", "baseline=0 main-no-cabac=1 main=2 high-no-8x8=3 high=4"},
 };
 
-_Static_assert(RATE_TWO_PASSES == 7 && FINAL == 2 && MOTUS_SUBPEL_QUARTER == 2 &&
+_Static_assert(RATE_TWO_PASSES == 7 && FINAL == 2 && HIGH == 4 && MOTUS_SUBPEL_QUARTER == 2 &&
                    MOTUS_PRESET_FASTER == 3 && MOTUS_MAPS_MIXED == 1,
                "values of the axes");
 
@@ -93,7 +95,7 @@ static uint32_t adler32(const MotusFrame *frame) {
 // ---- Encodes ------------------------------------------------------------------------------------
 
 static MotusEncoderConfig configure(const GridCase *c) {
-    const int *row = c->row, rate = value(row, RATE);
+    const int *row = c->row, rate = value(row, RATE), profile = value(row, PROFILE);
     MotusEncoderConfig config = motus_encoder_config_default(
         c->frame[0]->width, c->frame[0]->height, (MotusRational){30, 1});
     config.qp = value(row, QP);
@@ -108,6 +110,11 @@ static MotusEncoderConfig configure(const GridCase *c) {
     config.slices = value(row, SLICES);
     config.stream_only = value(row, OUTPUT);
     config.aud = value(row, AUD);
+    config.profile = profile == BASELINE ? MOTUS_PROFILE_BASELINE
+                     : profile <= MAIN   ? MOTUS_PROFILE_MAIN
+                                         : MOTUS_PROFILE_HIGH;
+    config.cabac = profile != MAIN_CAVLC;
+    config.transform_8x8 = profile != HIGH_4x4;
     config.rate = rate == RATE_QP    ? MOTUS_RATE_QP
                   : rate <= RATE_AQ2 ? MOTUS_RATE_CRF
                                      : MOTUS_RATE_BITRATE;
@@ -250,10 +257,21 @@ void grid_print_failure(const GridCase *c, int gop_coders, const char *failure) 
     fflush(stdout);
 }
 
+// True if the device refuses the row's settings.
+static int is_refused(const GridCase *c) {
+    MotusEncoderConfig config = configure(c);
+    MotusEncoder *encoder = NULL;
+    config.backend = MOTUS_BACKEND_CUDA;
+    const MotusStatus status = motus_encoder_open(&encoder, &config, NULL);
+    motus_encoder_close(&encoder);
+    return status == MOTUS_ERR_UNSUPPORTED;
+}
+
 unsigned grid_case_on_the_device(GridCase *c) {
     unsigned failures = 0;
     char failure[320];
     GridCoded got;
+    if ((c->refused = is_refused(c))) return 0;
     if (value(c->row, FRAMES))
         for (int i = 0; i < c->n; i++) c->device[i] = on_device(c->frame[i]);
     for (int k = 0; k < COUNTS; k++) {

@@ -22,6 +22,7 @@ typedef struct GridCase {
     const int *row;
     MotusFrame *frame[GRID_FRAMES], *device[GRID_FRAMES]; // the cropped frames
     int n, threads;                                       // of the CPU's encodes
+    int refused;                                          // the device does not code such rows
     MotusPacket *field[GRID_FRAMES];                      // with external MVs; else NULL
     GridCoded first, want;                                // the CPU's
 } GridCase;
@@ -38,8 +39,8 @@ void grid_case_close(GridCase *c);
 // Fills `first` and `want`, or their `failure`.
 void grid_case_on_the_cpu(GridCase *c);
 
-// Codes with 1, 2, 7 and 16 GOP coders. Prints each stream that differs from the CPU's, and returns
-// their number.
+// Codes with 1, 2, 7 and 16 GOP coders, or sets `refused`. Prints each stream that differs from the
+// CPU's, and returns their number.
 unsigned grid_case_on_the_device(GridCase *c);
 
 // gop_coders 0: on the CPU.

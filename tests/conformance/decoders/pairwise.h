@@ -3,7 +3,7 @@
 #ifndef TESTS_DECODERS_PAIRWISE_H
 #define TESTS_DECODERS_PAIRWISE_H
 
-enum { MOTUS_MAX_AXES = 16, MOTUS_MAX_VALUES = 12 };
+enum { MOTUS_MAX_AXES = 20, MOTUS_MAX_VALUES = 12 };
 
 // Fills at most `most` rows with values 0..sizes[axis]-1, the same for the same sizes; returns the
 // number of rows needed.
