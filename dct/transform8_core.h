@@ -17,6 +17,15 @@ MOTUS_HD int motus_zigzag8_at(int i) {
     return at[i];
 }
 
+// Returns the zigzag position of a raster one.
+MOTUS_HD int motus_zigzag8_of(int raster) {
+    static const uint8_t of[64] = {0,  1,  5,  6,  14, 15, 27, 28, 2,  4,  7,  13, 16, 26, 29, 42,
+                                   3,  8,  12, 17, 25, 30, 41, 43, 9,  11, 18, 24, 31, 40, 44, 53,
+                                   10, 19, 23, 32, 39, 45, 52, 54, 20, 22, 33, 38, 46, 51, 55, 60,
+                                   21, 34, 37, 47, 50, 56, 59, 61, 35, 36, 48, 49, 57, 58, 62, 63};
+    return of[raster];
+}
+
 enum { MOTUS_COEF8_CLASSES = 6 };
 
 // Returns the class of a coefficient by the norm of its basis function, the column of

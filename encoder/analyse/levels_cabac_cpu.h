@@ -11,7 +11,8 @@
 // Levels of an 8x8 block in coding order.
 typedef struct MotusBlockLevels {
     int16_t level[64];
-    int t[64];     // coefficients in 1/256 of a level
+    int t[64];     // coefficients in 1/256 of a level, at the positions of `live`
+    uint64_t live; // positions that may have a level
     int n;         // levels other than 0
     uint32_t bits; // of the map and the levels, in 1/256 bit
     int32_t gain;  // as in MotusLevels
@@ -49,24 +50,49 @@ static inline MotusLevels motus_choose_levels_cabac(int16_t level[16], const int
     return motus_walked_levels(&walk, flag);
 }
 
+// Fills t (raster order) with coefficients in 1/256 of a level. Returns the mask of those that may
+// have a level.
+static inline uint64_t motus_live8(int t[64], const int coef[64], const MotusQuant8 *q) {
+    uint64_t live = 0;
+#ifdef __AVX2__
+    const __m128i shift = _mm_cvtsi32_si128(q->shift);
+    const __m256i below = _mm256_set1_epi32(MOTUS_LEVEL_FROM - 1);
+    for (int i = 0; i < 64; i += 8) {
+        const __m256i size = _mm256_abs_epi32(_mm256_loadu_si256((const __m256i *)(coef + i))),
+                      scale = _mm256_cvtepu16_epi32(
+                          _mm_loadu_si128((const __m128i *)(q->raster_scale + i))),
+                      scaled = _mm256_srl_epi32(_mm256_mullo_epi32(size, scale), shift);
+        _mm256_storeu_si256((__m256i *)(t + i), scaled);
+        live |= (uint64_t)(uint32_t)_mm256_movemask_ps(
+                    _mm256_castsi256_ps(_mm256_cmpgt_epi32(scaled, below)))
+                << i;
+    }
+#else
+    for (int i = 0; i < 64; i++) {
+        t[i] = (int)((uint32_t)motus_abs(coef[i]) * q->raster_scale[i] >> q->shift);
+        live |= (uint64_t)(t[i] >= MOTUS_LEVEL_FROM) << i;
+    }
+#endif
+    return live;
+}
+
 // Chooses the levels of an 8x8 block of forward-transformed coefficients (raster order).
 static inline void motus_choose_levels8(MotusBlockLevels *b, const int coef[64],
                                         const MotusQuant8 *q, const MotusCabacCosts *costs,
                                         int method) {
     MotusLevelWalk walk = motus_level_walk(costs, MOTUS_CATEGORY_8x8, q->rate, method);
-    uint64_t left = 0;
-    for (int i = 0; i < 64; i++) {
-        const uint32_t size = (uint32_t)motus_abs(coef[motus_zigzag8_at(i)]);
-        b->t[i] = (int)((uint64_t)size * q->scale[i] >> q->shift);
-        left |= (uint64_t)(b->t[i] >= MOTUS_LEVEL_FROM) << i;
-    }
-    if (left) memset(b->level, 0, sizeof b->level);
-    while (left) {
-        const int i = 63 - __builtin_clzll(left);
+    int t[64]; // products are below 36,000 * 20,972 < 2^30
+    b->live = 0;
+    for (uint64_t raster = motus_live8(t, coef, q); raster; raster &= raster - 1)
+        b->live |= 1ull << motus_zigzag8_of(__builtin_ctzll(raster));
+    if (b->live) memset(b->level, 0, sizeof b->level);
+    for (uint64_t left = b->live; left;) {
+        const int i = 63 - __builtin_clzll(left), at = motus_zigzag8_at(i);
         left ^= 1ull << i;
+        b->t[i] = t[at];
         const int magnitude =
-            motus_walk_level(&walk, i, left ? 63 - __builtin_clzll(left) : -1, b->t[i]);
-        b->level[i] = (int16_t)(coef[motus_zigzag8_at(i)] < 0 ? -magnitude : magnitude);
+            motus_walk_level(&walk, i, left ? 63 - __builtin_clzll(left) : -1, t[at]);
+        b->level[i] = (int16_t)(coef[at] < 0 ? -magnitude : magnitude);
     }
     b->n = walk.n, b->bits = walk.bits, b->gain = walk.gain, b->rate = q->rate;
 }

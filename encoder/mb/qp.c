@@ -50,7 +50,8 @@ MotusQp motus_qp_at(int qp) {
 MotusQuant8 motus_quant8_at(int qp) {
     MotusQuant8 q = {.qp = (uint8_t)qp, .shift = (uint8_t)(8 + qp / 6)};
     for (int i = 0; i < 64; i++)
-        q.scale[i] = (uint16_t)motus_quant8_scale(qp % 6, motus_coef8_class(motus_zigzag8_at(i)));
+        q.raster_scale[i] = (uint16_t)motus_quant8_scale(qp % 6, motus_coef8_class(i));
+    for (int i = 0; i < 64; i++) q.scale[i] = q.raster_scale[motus_zigzag8_at(i)];
     q.rate = (uint32_t)(((uint64_t)lambda_ssd_q8(qp) << 16) / step_squared(qp));
     return q;
 }

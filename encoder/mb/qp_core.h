@@ -22,6 +22,7 @@ typedef struct MotusQuant {
 // The same for 8x8 blocks.
 typedef struct MotusQuant8 {
     uint16_t scale[64]; // in zigzag order
+    uint16_t raster_scale[64];
     uint8_t shift, qp;
     uint32_t rate;
 } MotusQuant8;

@@ -1,4 +1,4 @@
-// dct/dct_avx2.h for tests/dct/dct_test.c, which itself is compiled for any CPU.
+// dct/dct_avx2.h and transform8_avx2.h for suites that are compiled for any CPU.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef TESTS_DCT_AVX2_H
 #define TESTS_DCT_AVX2_H
@@ -20,6 +20,9 @@ typedef struct DctAvx2 {
                          const uint8_t pred[256]);
     void (*forward_chroma)(int16_t coef[4][16], const uint8_t *src, ptrdiff_t src_stride,
                            const uint8_t pred[64]);
+    void (*forward_block8)(int coef[64], const uint8_t *src, ptrdiff_t src_stride,
+                           const uint8_t *pred, ptrdiff_t pred_stride);
+    void (*add_block8)(uint8_t *at, ptrdiff_t stride, const int coef[64]);
 } DctAvx2;
 
 extern const DctAvx2 dct_avx2; // x86-64 only; needs MOTUS_CPU_AVX2

@@ -1,7 +1,9 @@
 // The 8x8 transform of H.264 against its matrix in double precision, its tables against one
 // another, and round trips at every QP.
 // SPDX-License-Identifier: BSD-2-Clause
+#include "common/cpu.h"
 #include "dct/transform8_core.h"
+#include "tests/dct/dct_avx2.h"
 #include "tests/support/harness.h"
 
 #include <math.h>
@@ -83,6 +85,7 @@ static void tables_agree(void) {
         }
     for (int i = 0; i < 64; i++) seen[motus_zigzag8_at(i)]++;
     for (int i = 0; i < 64; i++) CU_ASSERT_EQUAL(seen[i], 1);
+    for (int i = 0; i < 64; i++) CU_ASSERT_EQUAL(motus_zigzag8_of(motus_zigzag8_at(i)), i);
     for (int i = 1; i < 64; i++) {
         const int a = motus_zigzag8_at(i - 1), b = motus_zigzag8_at(i);
         const int dx = abs(b % 8 - a % 8), dy = abs(b / 8 - a / 8);
@@ -115,5 +118,27 @@ static void round_trips(void) {
         }
 }
 
+static void avx2_agrees(void) {
+#if defined(__x86_64__)
+    if (!(motus_cpu_flags() & MOTUS_CPU_AVX2)) return;
+    for (int round = 0; round < 3000; round++) {
+        uint8_t src[64], pred[64], rec[2][64];
+        int coef[2][64];
+        random_block(src, pred, round);
+        motus_forward8x8(coef[0], src, 8, pred, 8);
+        dct_avx2.forward_block8(coef[1], src, 8, pred, 8);
+        MOTUS_CHECK(!memcmp(coef[0], coef[1], sizeof coef[0]), "forward, round %d", round);
+        for (int i = 0; i < 64; i++)
+            coef[0][i] = coef[1][i] = round % 5 ? coef[0][i] * motus_test_range(0, 3)
+                                                : motus_test_range(-(1 << 20), 1 << 20);
+        memcpy(rec[0], pred, sizeof pred);
+        memcpy(rec[1], pred, sizeof pred);
+        dct_avx2.add_block8(rec[1], 8, coef[1]);
+        motus_inverse8x8_add(rec[0], 8, coef[0]);
+        MOTUS_CHECK(!memcmp(rec[0], rec[1], sizeof rec[0]), "inverse, round %d", round);
+    }
+#endif
+}
+
 MOTUS_SUITE("transform8", TEST(forward_is_the_matrix), TEST(inverse_is_the_matrix),
-            TEST(tables_agree), TEST(round_trips))
+            TEST(tables_agree), TEST(round_trips), TEST(avx2_agrees))
