@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs what motus needs to be built and tested on Debian 12 or Ubuntu 24.04, by apt. Returns at
-# once if nothing is missing.
+# Installs what motus needs to be built and tested on Debian 12, 13 or Ubuntu 24.04, by apt. Returns
+# at once if nothing is missing.
 # SPDX-License-Identifier: BSD-2-Clause
 set -euo pipefail
 

@@ -6,7 +6,7 @@ import ctypes
 from ctypes import byref
 from dataclasses import dataclass
 from math import prod
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -35,7 +35,8 @@ BLOCKS: tuple[Block, ...] = _blocks()
 """The 41 blocks of a macroblock, in the order of a result's first axis: 16x16, 16x8, 8x16, 8x8,
 8x4, 4x8, 4x4, each in raster order."""
 
-Array = np.ndarray[Any, Any]
+if TYPE_CHECKING:  # NumPy 1.21 has no parameters at run time
+    Array = np.ndarray[Any, Any]
 _BT709 = _lib.Colour(_lib.Rational(1, 1), 0, 1, 1, 1, 1)
 
 
