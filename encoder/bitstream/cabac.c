@@ -52,13 +52,6 @@ static inline void take_word(MotusCabac *c, uint64_t *low, int *waiting) {
 
 // ---- Symbols ------------------------------------------------------------------------------------
 
-static uint8_t next_state(uint32_t state, uint32_t is_lps) {
-    const uint32_t mps = state < 124 ? state + 2 : state;
-    const uint32_t lps =
-        (uint32_t)motus_cabac_next_lps((int)(state >> 1)) << 1 | ((state & 1) ^ (state < 2));
-    return (uint8_t)(is_lps ? lps : mps);
-}
-
 void motus_cabac_code(MotusCabac *cabac, const MotusSymbols *symbols) {
     uint64_t low = cabac->low;
     uint32_t range = cabac->range;
@@ -85,7 +78,7 @@ void motus_cabac_code(MotusCabac *cabac, const MotusSymbols *symbols) {
             range -= lps;
             low += is_lps ? range : 0;
             range = is_lps ? lps : range;
-            cabac->state[context] = next_state(state, is_lps);
+            cabac->state[context] = motus_cabac_next_state(state, is_lps);
             cabac->counts.bin[symbol]++;
             shift = 9 - motus_bit_length(range);
             low <<= shift;

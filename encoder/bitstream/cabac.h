@@ -52,7 +52,7 @@ static inline size_t motus_cabac_bits(const MotusCabac *cabac) {
 
 // Returns the number of cabac_zero_words that a picture needs (7.4.2.10): its bins, the bytes of
 // its slices' NAL units, its MBs.
-static inline size_t motus_cabac_zero_words(uint64_t bins, size_t bytes, int n_mb) {
+MOTUS_HD size_t motus_cabac_zero_words(uint64_t bins, size_t bytes, int n_mb) {
     const uint64_t raw_mb_bits = 3072, free_bins = raw_mb_bits * (uint64_t)n_mb / 32;
     const uint64_t needed = bins > free_bins ? ((bins - free_bins) * 3 + 31) / 32 : 0; // bytes
     return needed > bytes ? (size_t)((needed - bytes + 2) / 3) : 0;

@@ -36,13 +36,14 @@ enum {
 };
 
 // A symbol is a context with its bin in bit 9, or (bit 15) up to eight bypass bins: their number
-// minus 1 in bits 8..10, their values below, first bin highest.
+// minus 1 in bits 8..10, their values below, first bin highest. Bits 11 and 12 are free.
 enum { MOTUS_SYMBOL_BIN = 1 << 9, MOTUS_SYMBOL_CONTEXT = 511, MOTUS_SYMBOL_BYPASS = 1 << 15 };
 
 // Symbols of an MB, or their cost.
 typedef struct MotusSymbols {
     uint16_t *symbol; // NULL: they are counted, not kept
     uint32_t n;
+    uint32_t mark;             // or'ed into each
     const uint16_t (*cost)[2]; // of bins by context, in 1/256 bit; NULL: symbols are put
     uint32_t bits;             // with `cost`: sum, in 1/256 bit; nothing is put then
 } MotusSymbols;
@@ -52,7 +53,7 @@ typedef struct MotusSymbols {
 #define MOTUS_MB_SYMBOLS (384 * 22 + 1024)
 
 MOTUS_HD void motus_put_symbol(MotusSymbols *s, uint32_t symbol) {
-    if (s->symbol) s->symbol[s->n] = (uint16_t)symbol;
+    if (s->symbol) s->symbol[s->n] = (uint16_t)(symbol | s->mark);
     s->n++;
 }
 
@@ -91,6 +92,14 @@ MOTUS_HD uint8_t motus_cabac_first_state(int table, int context, int slice_qp) {
     const MotusCabacInit init = motus_cabac_init(table, context);
     const int state = motus_clip(1, 126, (init.m * slice_qp >> 4) + init.n);
     return (uint8_t)(state <= 63 ? (63 - state) << 1 : (state - 64) << 1 | 1);
+}
+
+// Returns the state behind a bin.
+MOTUS_HD uint8_t motus_cabac_next_state(uint32_t state, uint32_t is_lps) {
+    const uint32_t mps = state < 124 ? state + 2 : state;
+    const uint32_t lps =
+        (uint32_t)motus_cabac_next_lps((int)(state >> 1)) << 1 | ((state & 1) ^ (state < 2));
+    return (uint8_t)(is_lps ? lps : mps);
 }
 
 #endif

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "encoder/bitstream/cabac_costs.h"
 
-#include "common/log2_core.h"
-
-#define PRIOR_BINS 16 // what the costs before weigh
 #define ADAPTED                                                                                    \
     90 // per cent of a bin's cost in a slice's first states that it takes, as they adapt
 
@@ -39,20 +36,11 @@ void motus_cabac_costs_set(MotusCabacCosts *costs, int table, int slice_qp) {
     motus_cabac_costs_derive(costs);
 }
 
-// Returns the bits of a bin that occurs n times of `all`.
-static uint32_t bits_of_share(uint32_t n, uint32_t all) {
-    const int octaves = motus_log2_q12(2 * (uint64_t)all + 2) - motus_log2_q12(2 * (uint64_t)n + 1);
-    return (uint32_t)(octaves * MOTUS_BIT / MOTUS_OCTAVE);
-}
-
 void motus_cabac_costs_learn(MotusCabacCosts *costs, const MotusBinCounts *counts) {
     for (int i = 0; i < MOTUS_CONTEXTS; i++) {
-        const uint32_t n[2] = {counts->bin[i], counts->bin[i + MOTUS_SYMBOL_BIN]},
-                       all = n[0] + n[1];
+        const uint32_t n[2] = {counts->bin[i], counts->bin[i + MOTUS_SYMBOL_BIN]};
         for (int bin = 0; bin < 2; bin++)
-            costs->bin[i][bin] = (uint16_t)(((uint64_t)bits_of_share(n[bin], all) * all +
-                                             (uint64_t)costs->bin[i][bin] * PRIOR_BINS) /
-                                            (all + PRIOR_BINS));
+            costs->bin[i][bin] = motus_cabac_cost_learnt(costs->bin[i][bin], n[bin], n[0] + n[1]);
     }
     motus_cabac_costs_derive(costs);
 }

@@ -5,6 +5,7 @@
 #define ENCODER_BITSTREAM_CABAC_COSTS_CORE_H
 
 #include "common/lanes.h"
+#include "common/log2_core.h"
 #include "encoder/bitstream/cabac_mb_core.h"
 
 #define MOTUS_BIT 256 // unit of costs
@@ -26,6 +27,18 @@ typedef struct MotusCabacCosts {
     MotusMapCosts map4[5][16]; // by ctxBlockCat; categories 1, 2 and 4
     MotusMapCosts map8[64];
 } MotusCabacCosts;
+
+// ---- Learning -----------------------------------------------------------------------------------
+
+enum { MOTUS_PRIOR_BINS = 16 }; // what the cost before weighs
+
+// Returns the cost of a bin that was n of the `all` bins of its context. cost: before.
+MOTUS_HD uint16_t motus_cabac_cost_learnt(uint16_t cost, uint32_t n, uint32_t all) {
+    const int octaves = motus_log2_q12(2 * (uint64_t)all + 2) - motus_log2_q12(2 * (uint64_t)n + 1);
+    const uint32_t bits = (uint32_t)(octaves * MOTUS_BIT / MOTUS_OCTAVE);
+    return (uint16_t)(((uint64_t)bits * all + (uint64_t)cost * MOTUS_PRIOR_BINS) /
+                      (all + MOTUS_PRIOR_BINS));
+}
 
 // ---- Maps ---------------------------------------------------------------------------------------
 
@@ -58,14 +71,21 @@ MOTUS_HD MotusMapCosts motus_map_costs_at(const uint16_t bin[][2], int category,
     return at;
 }
 
+enum { MOTUS_DERIVED_COSTS = 80 + 64 };
+
+// Derives entry k of map4 and map8 from `bin`, which may be a copy.
+MOTUS_HD void motus_cabac_cost_derive(MotusCabacCosts *costs, const uint16_t bin[][2], int k) {
+    const int category = k >> 4, size = category % 3 == 0 ? 0 : category == 2 ? 16 : 15;
+    if (k < 80)
+        costs->map4[category][k & 15] = motus_map_costs_at(bin, category, size, k & 15);
+    else
+        costs->map8[k - 80] = motus_map_costs_at(bin, MOTUS_CATEGORY_8x8, 64, k - 80);
+}
+
 // Derives the rest of the table from `bin`. A warp may call it, or one thread of a CPU.
 MOTUS_HD void motus_cabac_costs_derive(MotusCabacCosts *costs) {
-    for (int k = motus_lane(); k < 80; k += MOTUS_LANES) {
-        const int category = k >> 4, size = category % 3 == 0 ? 0 : category == 2 ? 16 : 15;
-        costs->map4[category][k & 15] = motus_map_costs_at(costs->bin, category, size, k & 15);
-    }
-    for (int i = motus_lane(); i < 64; i += MOTUS_LANES)
-        costs->map8[i] = motus_map_costs_at(costs->bin, MOTUS_CATEGORY_8x8, 64, i);
+    for (int k = motus_lane(); k < MOTUS_DERIVED_COSTS; k += MOTUS_LANES)
+        motus_cabac_cost_derive(costs, costs->bin, k);
     motus_lanes_sync();
 }
 

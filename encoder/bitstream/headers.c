@@ -338,7 +338,10 @@ void motus_write_slice_header(MotusBits *bits, const MotusSequenceSettings *sett
 
 MotusSliceHead motus_slice_head(const MotusSequenceSettings *settings,
                                 const MotusSliceSettings *slice, int nal_ref_idc) {
-    MotusSliceHead head = {.p_slice = slice->p_slice != 0, .qp = (uint8_t)slice->qp};
+    MotusSliceHead head = {.p_slice = slice->p_slice != 0,
+                           .qp = (uint8_t)slice->qp,
+                           .cabac_table = (uint8_t)(slice->p_slice ? 1 + slice->cabac_init_idc : 0),
+                           .transform_8x8 = slice->transform_8x8 != 0};
     MotusBits bits;
     motus_bits_init(&bits, head.header, sizeof head.header);
     motus_write_slice_header(&bits, settings, slice);

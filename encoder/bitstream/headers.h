@@ -89,7 +89,9 @@ typedef struct MotusSliceHead {
     uint32_t header_bits;
     uint8_t nal_header; // nal_ref_idc and nal_unit_type
     uint8_t p_slice, qp;
-    uint8_t reserved;
+    uint8_t cabac_table;   // 0 for I slices, else 1 + cabac_init_idc
+    uint8_t transform_8x8; // transform_8x8_mode_flag
+    uint8_t reserved[3];
 } MotusSliceHead;
 
 MotusSliceHead motus_slice_head(const MotusSequenceSettings *settings,

@@ -19,8 +19,8 @@ constexpr int THREADS = 256;          // per block of the kernels for bytes
 constexpr int BYTES = 16;             // per thread
 constexpr int TILE = THREADS * BYTES; // bytes per block
 constexpr int CODE_BITS = 64;         // kept of a unit
-constexpr int START = 5;              // bytes of start code and NAL header
 constexpr int MAX_MBS = 139264;       // MaxFS of level 6.2
+static_assert(TILE == MOTUS_NAL_TILE, "tiles of slice_cuda.h");
 
 struct Job {
     MotusSliceCuda slice;
@@ -30,18 +30,20 @@ struct Job {
     uint64_t (*code)[32];   // [n_mb], coded MBs: the last 64 bits of each unit
     uint8_t *rbsp;          // words
     uint32_t *escapes;      // [n_tiles]
+    uint32_t *bytes;        // of rbsp; 0: the NAL unit exceeds the capacity
 };
 
 // Lays out `work`. Returns its size.
 size_t place(Job *job, uint8_t *work, uint32_t capacity) {
     size_t n = (size_t)job->n_mb, end = 0;
-    job->n_tiles = (int)((capacity + (size_t)TILE - 1) / TILE);
+    job->n_tiles = motus_nal_tiles(capacity);
     job->span = (Span *)(work + motus_slot_reserve(&end, (n + 1) * sizeof *job->span));
     job->length = (uint16_t(*)[32])(work + motus_slot_reserve(&end, n * sizeof *job->length));
     job->code = (uint64_t(*)[32])(work + motus_slot_reserve(&end, n * sizeof *job->code));
     job->rbsp = work + motus_slot_reserve(&end, (size_t)job->n_tiles * TILE);
     job->escapes =
         (uint32_t *)(work + motus_slot_reserve(&end, (size_t)job->n_tiles * sizeof *job->escapes));
+    job->bytes = (uint32_t *)(work + motus_slot_reserve(&end, sizeof *job->bytes));
     return end;
 }
 
@@ -52,15 +54,11 @@ __device__ uint32_t rbsp_bits(const Job &job) {
     return align8(span_end(job.span[job.n_mb], job.slice.head->header_bits));
 }
 
-// Returns the first byte of the NAL unit; the capacity if the previous slice overflowed.
-__device__ uint32_t nal_begin(const MotusSliceCuda &slice) {
-    return !slice.before ? 0 : slice.before->overflow ? slice.capacity : slice.before->size;
-}
-
 // Returns the bytes of the RBSP, 0 if the NAL unit exceeds the capacity.
 __device__ uint32_t rbsp_bytes(const Job &job) {
     uint32_t bytes = rbsp_bits(job) / 8;
-    return nal_begin(job.slice) + bytes + START <= job.slice.capacity ? bytes : 0;
+    const uint32_t begin = nal_begin(job.slice.before, job.slice.capacity);
+    return begin + bytes + MOTUS_NAL_START <= job.slice.capacity ? bytes : 0;
 }
 
 // Returns the first bit of MB i; i = n_mb: of the slice's end.
@@ -254,9 +252,10 @@ __device__ void write_end(const Job &job, uint32_t run) {
 }
 
 __global__ void __launch_bounds__(32 * WARPS) write_kernel(Job job) {
-    const int i = (int)(blockIdx.x * WARPS + threadIdx.x / 32), fits = rbsp_bytes(job) != 0;
-    if (!fits && i == 0 && motus_lane() == 0) *job.slice.result = {0, 1};
-    if (i > job.n_mb || !fits) return;
+    const int i = (int)(blockIdx.x * WARPS + threadIdx.x / 32);
+    const uint32_t bytes = rbsp_bytes(job);
+    if (i == 0 && motus_lane() == 0) *job.bytes = bytes;
+    if (i > job.n_mb || !bytes) return;
     if (i < job.n_mb) {
         write_mb(job, i);
         return;
@@ -290,52 +289,51 @@ __device__ uint32_t escapes_at(const uint8_t *rbsp, uint32_t size, uint32_t at) 
 
 __device__ uint32_t first_byte() { return (blockIdx.x * (uint32_t)THREADS + threadIdx.x) * BYTES; }
 
-__global__ void __launch_bounds__(THREADS) escapes_kernel(Job job) {
+__global__ void __launch_bounds__(THREADS) escapes_kernel(MotusNalCuda nal) {
     __shared__ uint32_t sum;
-    const uint32_t size = rbsp_bytes(job);
+    const uint32_t size = *nal.bytes;
     if (blockIdx.x * (uint32_t)TILE >= size) return;
     if (threadIdx.x == 0) sum = 0;
     __syncthreads(); // cleared before it is added to
-    uint32_t mask = escapes_at(job.rbsp, size, first_byte());
+    uint32_t mask = escapes_at(nal.rbsp, size, first_byte());
     if (mask) atomicAdd(&sum, (uint32_t)__popc(mask));
     __syncthreads(); // complete before it is read
-    if (threadIdx.x == 0) job.escapes[blockIdx.x] = sum;
+    if (threadIdx.x == 0) nal.escapes[blockIdx.x] = sum;
 }
 
 // Returns the bytes inserted in previous tiles, to every thread of the block.
-__device__ uint32_t escapes_before(const Job &job, uint32_t *sum) {
+__device__ uint32_t escapes_before(const MotusNalCuda &nal, uint32_t *sum) {
     uint32_t mine = 0;
     if (threadIdx.x == 0) *sum = 0;
     __syncthreads(); // cleared before it is added to
-    for (uint32_t i = threadIdx.x; i < blockIdx.x; i += THREADS) mine += job.escapes[i];
+    for (uint32_t i = threadIdx.x; i < blockIdx.x; i += THREADS) mine += nal.escapes[i];
     if (mine) atomicAdd(sum, mine);
     __syncthreads(); // complete before it is read
     return *sum;
 }
 
-__device__ void put_byte(const MotusSliceCuda &slice, uint32_t at, uint8_t byte) {
-    if (at < slice.capacity) slice.nal[at] = byte;
+__device__ void put_byte(const MotusNalCuda &nal, uint32_t at, uint8_t byte) {
+    if (at < nal.capacity) nal.nal[at] = byte;
 }
 
-__global__ void __launch_bounds__(THREADS) nal_kernel(Job job) {
+__global__ void __launch_bounds__(THREADS) nal_kernel(MotusNalCuda nal) {
     __shared__ uint32_t room[THREADS / 32], sum;
-    const MotusSliceCuda &slice = job.slice;
-    const uint32_t size = rbsp_bytes(job), at = first_byte();
+    const uint32_t size = *nal.bytes, at = first_byte();
+    if (!size && !at) *nal.result = {0, 1};
     if (blockIdx.x * (uint32_t)TILE >= size) return;
-    const uint32_t mask = escapes_at(job.rbsp, size, at), end = min(at + BYTES, size);
-    const uint32_t begin = nal_begin(slice);
-    uint32_t to = begin + START + at + escapes_before(job, &sum), all;
+    const uint32_t mask = escapes_at(nal.rbsp, size, at), end = min(at + BYTES, size);
+    const uint32_t begin = nal_begin(nal.before, nal.capacity);
+    uint32_t to = begin + MOTUS_NAL_START + at + escapes_before(nal, &sum), all;
     const uint32_t own = (uint32_t)__popc(mask), upto = scan_lanes(own, Sum());
     to += upto - own + scan_warps<THREADS>(from_lane(upto, 31), Sum(), room, &all);
     for (uint32_t i = at; i < end; i++) {
-        if (mask >> (i - at) & 1) put_byte(slice, to++, 3);
-        put_byte(slice, to++, job.rbsp[i]);
+        if (mask >> (i - at) & 1) put_byte(nal, to++, 3);
+        put_byte(nal, to++, nal.rbsp[i]);
     }
-    if (at < size && end == size)
-        *slice.result = {to <= slice.capacity ? to : 0, to > slice.capacity};
+    if (at < size && end == size) *nal.result = {to <= nal.capacity ? to : 0, to > nal.capacity};
     if (at == 0) {
-        const uint8_t start[START] = {0, 0, 0, 1, slice.head->nal_header};
-        for (int i = 0; i < START; i++) slice.nal[begin + i] = start[i];
+        const uint8_t start[MOTUS_NAL_START] = {0, 0, 0, 1, nal.head->nal_header};
+        for (int i = 0; i < MOTUS_NAL_START; i++) nal.nal[begin + i] = start[i];
     }
 }
 
@@ -358,6 +356,13 @@ static cudaError_t job_of(Job *job, const MotusSliceCuda *slice) {
     return cudaSuccess;
 }
 
+cudaError_t motus_nal_cuda_write(const MotusNalCuda *nal, cudaStream_t stream) {
+    const int tiles = motus_nal_tiles(nal->capacity);
+    escapes_kernel<<<tiles, THREADS, 0, stream>>>(*nal);
+    nal_kernel<<<tiles, THREADS, 0, stream>>>(*nal);
+    return cudaGetLastError();
+}
+
 cudaError_t motus_slice_cuda_write(const MotusSliceCuda *slice, cudaStream_t stream) {
     Job job;
     cudaError_t status = job_of(&job, slice);
@@ -366,7 +371,7 @@ cudaError_t motus_slice_cuda_write(const MotusSliceCuda *slice, cudaStream_t str
     count_kernel<<<blocks, 32 * WARPS, 0, stream>>>(job);
     scan_kernel<<<1, SCAN_THREADS, 0, stream>>>(job.span, job.n_mb + 1, Join());
     write_kernel<<<blocks, 32 * WARPS, 0, stream>>>(job);
-    escapes_kernel<<<job.n_tiles, THREADS, 0, stream>>>(job);
-    nal_kernel<<<job.n_tiles, THREADS, 0, stream>>>(job);
-    return cudaGetLastError();
+    const MotusNalCuda nal = {job.rbsp,   job.bytes,       job.escapes,   slice->head,
+                              slice->nal, slice->capacity, slice->before, slice->result};
+    return motus_nal_cuda_write(&nal, stream);
 }

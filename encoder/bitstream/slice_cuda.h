@@ -61,6 +61,27 @@ typedef struct MotusSliceCuda {
     MotusPictureStats *stats; // mb, sub, bits_mode to bits_chroma are added to; 8-byte aligned
 } MotusSliceCuda;
 
+// NAL unit of an RBSP on the device. All pointers are device memory.
+typedef struct MotusNalCuda {
+    const uint8_t *rbsp;   // readable up to a multiple of MOTUS_NAL_TILE behind `capacity`
+    const uint32_t *bytes; // of rbsp; 0: the NAL unit exceeds `capacity`
+    uint32_t *escapes;     // scratch, motus_nal_tiles
+    const MotusSliceHead *head;
+    uint8_t *nal;
+    uint32_t capacity;
+    const MotusSliceResult *before; // as in MotusSliceCuda
+    MotusSliceResult *result;
+} MotusNalCuda;
+
+enum { MOTUS_NAL_TILE = 4096, MOTUS_NAL_START = 5 }; // bytes of a block; of start code and header
+
+static inline int motus_nal_tiles(uint32_t capacity) {
+    return (int)(((size_t)capacity + MOTUS_NAL_TILE - 1) / MOTUS_NAL_TILE);
+}
+
+// Writes `nal` and `result`.
+cudaError_t motus_nal_cuda_write(const MotusNalCuda *nal, cudaStream_t stream);
+
 // Returns the bytes of `work` for pictures of n_mb MBs and NAL units of at most `capacity` bytes.
 size_t motus_slice_cuda_bytes(int n_mb, uint32_t capacity);
 

@@ -5,6 +5,7 @@
 #define ENCODER_BITSTREAM_SLICE_SCAN_CUH
 
 #include "common/lanes.h"
+#include "encoder/bitstream/slice_cuda.h"
 
 namespace {
 
@@ -36,6 +37,11 @@ __device__ Span span_join(Span a, Span b) {
         if (b.after >= 0) both.after = (int32_t)align8((uint32_t)both.after) + b.after;
     }
     return both;
+}
+
+// Returns the first byte of a NAL unit behind another one; the capacity if that one overflowed.
+__device__ uint32_t nal_begin(const MotusSliceResult *before, uint32_t capacity) {
+    return !before ? 0 : before->overflow ? capacity : before->size;
 }
 
 // ---- Scans --------------------------------------------------------------------------------------

@@ -1,7 +1,9 @@
 // Entropy coding: NAL units, statistics and finalized MBs, for every kind of MB, long runs of
-// skipped MBs and of zeros, the longest codes, several slices and buffers too small.
+// skipped MBs and of zeros, the longest codes, several slices and buffers too small. CAVLC, and
+// CABAC with its costs and cabac_zero_words.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "encoder/bitstream/slice_cuda.h"
+#include "encoder/cabac/cabac_cuda.h"
 #include "encoder/settings/stream.h"
 #include "tests/encoder/bitstream/random_mbs.h"
 #include "tests/gpu/gpu_test.h"
@@ -9,18 +11,19 @@
 enum { MOST_SLICES = 18 };
 
 // row->variant: the slices of a picture; which rounds have too little memory for their NAL units.
-enum { SLICES = 31, SHORT_IN_THE_END = 32, ABOUT_ENOUGH = 64 };
+enum { SLICES = 31, SHORT_IN_THE_END = 32, ABOUT_ENOUGH = 64, CABAC = 128, IN_PIECES = 256 };
 
 typedef struct Slice {
     MotusCodedMbs pic; // MBs as they were decided
     MotusSlices slices;
     MotusSliceHead head; // of every slice
-    uint32_t most, capacity;
+    MotusSliceSettings settings;
+    uint32_t most, capacity, piece;
     uint8_t *want; // NAL units
     size_t size;
     MotusPictureStats want_stats;
     GpuBuffer *nal, *result, *earlier, *stats, *d_head, *mb, *coef, *marks, *first, *searched,
-        *kept, *scratch;
+        *kept, *scratch, *context, *bins, *costs, *next;
     GpuPlane src[3];
 } Slice;
 
@@ -50,7 +53,17 @@ static void open_slice(GpuCase *c) {
     s->first = gpu_buffer(c, "first MBs", GPU_INPUT, n * sizeof(int));
     s->searched = gpu_buffer(c, "searched MVs", GPU_INPUT, n * sizeof(MotusMv));
     s->kept = gpu_buffer(c, "kept MVs", GPU_OUTPUT, n * sizeof(MotusMv));
-    s->scratch = gpu_buffer(c, "scratch", GPU_SCRATCH, motus_slice_cuda_bytes((int)n, s->most));
+    s->piece = c->row->variant & IN_PIECES ? (uint32_t)motus_test_range(30, 3000)
+                                           : motus_cabac_cuda_piece((int)n);
+    s->scratch =
+        gpu_buffer(c, "scratch", GPU_SCRATCH,
+                   c->row->variant & CABAC ? motus_cabac_cuda_bytes((int)n, s->most, s->piece)
+                                           : motus_slice_cuda_bytes((int)n, s->most));
+    s->context = gpu_buffer(c, "contexts", GPU_SCRATCH, n * sizeof(MotusMbContext));
+    s->pic.context = c->row->variant & CABAC ? malloc(n * sizeof *s->pic.context) : NULL;
+    s->bins = gpu_buffer(c, "bins", GPU_STATE, sizeof(MotusBinCounts));
+    s->costs = gpu_buffer(c, "costs", GPU_INPUT, sizeof(MotusCabacCosts));
+    s->next = gpu_buffer(c, "next costs", GPU_RESULT, sizeof(MotusCabacCosts));
     for (int p = 0; p < 3; p++) {
         const MotusPlane *plane = &s->pic.src->plane[p];
         s->src[p] =
@@ -62,20 +75,29 @@ static void close_slice(GpuCase *c) {
     Slice *s = c->state;
     random_mbs_close(&s->pic);
     motus_slices_free(&s->slices);
+    free(s->pic.context);
     free(s->want);
 }
 
 // ---- Content ------------------------------------------------------------------------------------
 
-static void make_head(Slice *s, int p_slice, int qp) {
-    MotusSequenceSettings sequence = {.log2_max_frame_num = 16, .pic_init_qp = 26, .deblock = 1};
-    MotusSliceSettings slice = {.idr = !p_slice,
-                                .idr_pic_id = motus_test_range(0, 65535),
-                                .p_slice = p_slice,
-                                .frame_num = motus_test_random() & 0xFFFF,
-                                .qp = qp,
-                                .deblock = motus_test_range(0, 1)};
-    s->head = motus_slice_head(&sequence, &slice, 2);
+static void make_head(Slice *s, int cabac, int p_slice, int qp) {
+    const int transform_8x8 = cabac && motus_test_range(0, 1);
+    const MotusSequenceSettings sequence = {.log2_max_frame_num = 16,
+                                            .pic_init_qp = 26,
+                                            .deblock = 1,
+                                            .cabac = cabac,
+                                            .transform_8x8 = transform_8x8};
+    s->settings = (MotusSliceSettings){.idr = !p_slice,
+                                       .idr_pic_id = motus_test_range(0, 65535),
+                                       .p_slice = p_slice,
+                                       .frame_num = motus_test_random() & 0xFFFF,
+                                       .qp = qp,
+                                       .deblock = motus_test_range(0, 1),
+                                       .cabac = cabac,
+                                       .cabac_init_idc = motus_test_range(0, 2),
+                                       .transform_8x8 = transform_8x8};
+    s->head = motus_slice_head(&sequence, &s->settings, 2);
 }
 
 // Every content as I and as P; large pictures as P only. A captured launch needs pictures of one
@@ -89,13 +111,16 @@ static void fill_slice(GpuCase *c) {
                                                  : (MbContent)(c->round / 2 % MBS_CONTENTS);
     const size_t n = (size_t)s->pic.n_mb;
     MotusMv *searched = s->searched->at[ON_CPU];
-    make_head(s, p_slice, c->row->graph ? 31 : motus_test_range(0, 51));
+    make_head(s, s->pic.context != NULL, p_slice, c->row->graph ? 31 : motus_test_range(0, 51));
     random_mbs_fill(&s->pic, p_slice, s->head.qp, content);
+    if (s->settings.transform_8x8) random_mbs_transform_8x8(&s->pic);
     random_mbs_poison(&s->pic);
     for (size_t i = 0; i < n; i++)
         searched[i] =
             (MotusMv){(int16_t)motus_test_range(-999, 999), (int16_t)motus_test_range(-999, 999)};
     memset(s->stats->at[ON_CPU], 0, sizeof(MotusPictureStats));
+    memset(s->bins->at[ON_CPU], 0, sizeof(MotusBinCounts));
+    motus_cabac_costs_set(s->costs->at[ON_CPU], s->head.cabac_table, s->head.qp);
     memcpy(s->d_head->at[ON_CPU], &s->head, sizeof s->head);
     memcpy(s->mb->at[ON_CPU], s->pic.mb, n * sizeof(MotusMb));
     memcpy(s->coef->at[ON_CPU], s->pic.coef, n * sizeof(MotusMbCoef));
@@ -119,14 +144,24 @@ static size_t write_slice(const Slice *s, const MotusCodedMbs *pic, int k, uint8
     motus_bits_init(&bits, rbsp, capacity);
     for (uint32_t i = 0; i < s->head.header_bits; i++)
         motus_bits_put(&bits, 1, s->head.header[i / 8] >> (7 - i % 8) & 1u);
-    const MotusSliceSettings slice = {.p_slice = s->head.p_slice, .qp = s->head.qp};
-    motus_write_slice_data(&bits, pic, from, to, &slice, stats);
+    motus_write_slice_data(&bits, pic, from, to, &s->settings, stats);
     CU_ASSERT_FATAL(!bits.overflow);
     return motus_nal_write(nal, s->head.nal_header >> 5, s->head.nal_header & 31, rbsp, bits.size);
 }
 
+// Appends cabac_zero_words.
+static void write_zero_words(Slice *s, const MotusBinCounts *counts) {
+    uint64_t bins = counts->others;
+    for (int i = 0; i < 2 * MOTUS_SYMBOL_BIN; i++) bins += counts->bin[i];
+    for (size_t n = motus_cabac_zero_words(bins, s->size - 4 * (size_t)s->slices.n, s->pic.n_mb); n;
+         n--, s->size += 3)
+        memcpy(s->want + s->size, (const uint8_t[]){0, 0, 3}, 3);
+}
+
 static void write_picture(Slice *s) {
+    MotusBinCounts bins = {.others = 0};
     MotusCodedMbs pic = s->pic;
+    if (pic.context) pic.bins = &bins;
     const size_t capacity = (size_t)pic.n_mb * 2048 + 512;
     uint8_t *rbsp = malloc(capacity);
     pic.slice_first = s->slices.first;
@@ -134,10 +169,12 @@ static void write_picture(Slice *s) {
     motus_finalize_mbs(&pic, s->head.qp);
     memset(&s->want_stats, 0, sizeof s->want_stats);
     free(s->want);
-    s->want = malloc((size_t)s->slices.n * 64 + motus_nal_bound(capacity));
+    s->want = malloc((size_t)s->slices.n * 64 + 2 * motus_nal_bound(capacity));
     s->size = 0;
     for (int k = 0; k < s->slices.n; k++)
         s->size += write_slice(s, &pic, k, rbsp, capacity, s->want + s->size, &s->want_stats);
+    if (pic.context) write_zero_words(s, &bins);
+    memcpy(s->bins->at[ON_CPU], &bins, sizeof bins);
     free(rbsp);
 }
 
@@ -207,8 +244,23 @@ static MotusStatus run_on_device(GpuCase *c) {
             slice.src_stride[p] = s->src[p].at[ON_CUDA].stride;
             slice.src[p] = s->src[p].at[ON_CUDA].data + (p ? 8 : 16) * from * slice.src_stride[p];
         }
-        status = motus_slice_cuda_write(&slice, c->stream);
+        const MotusCabacSliceCuda cabac = {.slice = slice,
+                                           .context =
+                                               (MotusMbContext *)s->context->at[ON_CUDA] + first_mb,
+                                           .piece = s->piece,
+                                           .bins = s->bins->at[ON_CUDA]};
+        status = s->settings.cabac ? motus_cabac_slice_cuda_write(&cabac, c->stream)
+                                   : motus_slice_cuda_write(&slice, c->stream);
     }
+    const MotusCabacPictureCuda end = {.bins = s->bins->at[ON_CUDA],
+                                       .n_mb = s->pic.n_mb,
+                                       .n_slices = n,
+                                       .nal = s->nal->at[ON_CUDA],
+                                       .capacity = s->capacity,
+                                       .result = s->result->at[ON_CUDA],
+                                       .costs = s->costs->at[ON_CUDA],
+                                       .next = s->next->at[ON_CUDA]};
+    if (s->settings.cabac && !status) status = motus_cabac_picture_cuda_end(&end, c->stream);
     return gpu_launched(c, status);
 }
 
@@ -226,6 +278,17 @@ static int is_untouched(const GpuBuffer *b, size_t from) {
     return 1;
 }
 
+// Compares bins, and the costs that are learnt from them.
+static void check_bins(GpuCase *c) {
+    const Slice *s = c->state;
+    const MotusBinCounts *bins = s->bins->at[ON_CPU];
+    MotusCabacCosts want;
+    memcpy(&want, s->costs->at[ON_CPU], sizeof want);
+    motus_cabac_costs_learn(&want, bins);
+    gpu_expect(c, !memcmp(s->bins->got, bins, sizeof *bins), "bins differ");
+    gpu_expect(c, !memcmp(s->next->got, &want, sizeof want), "costs differ");
+}
+
 static void check_slice(GpuCase *c) {
     const Slice *s = c->state;
     const uint8_t *nal = s->nal->got;
@@ -235,6 +298,7 @@ static void check_slice(GpuCase *c) {
         gpu_expect(c, is_untouched(s->nal, s->capacity), "written past %u bytes", s->capacity);
         return;
     }
+    if (s->settings.cabac) check_bins(c);
     while (at < s->size && nal[at] == s->want[at]) at++;
     gpu_expect(c, at == s->size, "byte %zu of %zu differs", at, s->size);
     gpu_expect(c, is_untouched(s->nal, s->size), "written behind the end, %zu bytes", s->size);
@@ -275,6 +339,14 @@ static const GpuRow rows[] = {
     {ROW("buffer_too_small", odd, 1 | ABOUT_ENOUGH)},
     {ROW("in_flight", four, 1), .together = 1},
     {ROW("graph", cif, 1), .rounds = 8, .graph = 1},
+    {ROW("cabac", sizes, 1 | CABAC), .bench = {1920, 1088, 0}},
+    {ROW("cabac_in_pieces", block, 1 | CABAC | IN_PIECES), .rounds = 6 * TWICE},
+    {ROW("cabac_slices_5", block, 5 | CABAC | SHORT_IN_THE_END), .rounds = 3 * TWICE},
+    {ROW("cabac_slices_18", cif, MOST_SLICES | CABAC | SHORT_IN_THE_END), .rounds = 3 * TWICE},
+    {ROW("cabac_large", uhd, 1 | CABAC)},
+    {ROW("cabac_too_small", odd, 1 | CABAC | ABOUT_ENOUGH)},
+    {ROW("cabac_in_flight", four, 1 | CABAC), .together = 1},
+    {ROW("cabac_graph", cif, 1 | CABAC), .rounds = 8, .graph = 1},
     {0}};
 
 const GpuSuite gpu_slice = {"slice", rows};

@@ -1,101 +1,12 @@
-// The arithmetic coder against a decoder written from 9.3.1.2 and 9.3.3.2, on random symbols and on
-// those that are hardest for it.
+// The arithmetic coder against a decoder, on random symbols and on those that are hardest for it.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "encoder/bitstream/cabac.h"
+#include "tests/encoder/bitstream/cabac_reader.h"
 #include "tests/support/harness.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-// ---- A decoder ----------------------------------------------------------------------------------
-
-typedef struct Decoder {
-    const uint8_t *data;
-    size_t at, n; // bits
-    unsigned range, offset;
-    uint8_t state[MOTUS_CONTEXTS], mps[MOTUS_CONTEXTS];
-} Decoder;
-
-static unsigned read_bit(Decoder *d) {
-    const size_t at = d->at++;
-    return at < d->n ? d->data[at / 8] >> (7 - at % 8) & 1u : 0;
-}
-
-// 9.3.1.2.
-static void begin_range(Decoder *d) {
-    d->range = 510;
-    d->offset = 0;
-    for (int i = 0; i < 9; i++) d->offset = d->offset << 1 | read_bit(d);
-}
-
-// 9.3.1.1.
-static void begin(Decoder *d, int table, int qp, const uint8_t *data, size_t size) {
-    *d = (Decoder){.data = data, .n = 8 * size};
-    for (int i = 0; i < MOTUS_CONTEXTS; i++) {
-        if (i >= MOTUS_CTX_TERMINATE && i < MOTUS_CTX_TRANSFORM_8x8) continue;
-        const MotusCabacInit init = motus_cabac_init(table, i);
-        int before = ((init.m * qp) >> 4) + init.n;
-        before = before < 1 ? 1 : before > 126 ? 126 : before;
-        d->mps[i] = before > 63;
-        d->state[i] = (uint8_t)(before > 63 ? before - 64 : 63 - before);
-    }
-    begin_range(d);
-}
-
-static void renormalize(Decoder *d) {
-    while (d->range < 256) {
-        d->range <<= 1;
-        d->offset = d->offset << 1 | read_bit(d);
-    }
-}
-
-// 9.3.3.2.1.
-static unsigned decode_bin(Decoder *d, int context) {
-    const unsigned lps = motus_cabac_lps_range(d->state[context], (int)(d->range >> 6 & 3));
-    unsigned bin = d->mps[context];
-    d->range -= lps;
-    if (d->offset >= d->range) {
-        bin = !bin;
-        d->offset -= d->range;
-        d->range = lps;
-        if (d->state[context] == 0) d->mps[context] = !d->mps[context];
-        d->state[context] = (uint8_t)motus_cabac_next_lps(d->state[context]);
-    } else if (d->state[context] < 62) {
-        d->state[context]++;
-    }
-    renormalize(d);
-    return bin;
-}
-
-// 9.3.3.2.3.
-static unsigned decode_bypass(Decoder *d) {
-    d->offset = d->offset << 1 | read_bit(d);
-    if (d->offset < d->range) return 0;
-    d->offset -= d->range;
-    return 1;
-}
-
-// 9.3.3.2.4.
-static unsigned decode_terminate(Decoder *d) {
-    d->range -= 2;
-    if (d->offset >= d->range) return 1;
-    renormalize(d);
-    return 0;
-}
-
-// Returns the symbol that the decoder finds where the coder was given `symbol`.
-static unsigned decode(Decoder *d, unsigned symbol) {
-    const int context = (int)(symbol & MOTUS_SYMBOL_CONTEXT);
-    if (symbol & MOTUS_SYMBOL_BYPASS) {
-        unsigned bins = 0;
-        for (unsigned i = 0; i <= (symbol >> 8 & 7); i++) bins = bins << 1 | decode_bypass(d);
-        return (symbol & 0xFF00) | bins;
-    }
-    const unsigned bin =
-        context == MOTUS_CTX_TERMINATE ? decode_terminate(d) : decode_bin(d, context);
-    return (unsigned)context | bin << 9;
-}
 
 // ---- Round trips --------------------------------------------------------------------------------
 
@@ -141,11 +52,11 @@ static void code(int run) {
 }
 
 static void read_back(const char *what) {
-    Decoder d;
+    CabacReader d;
     int wrong = 0;
-    begin(&d, bins->table, bins->qp, bins->data, bins->size);
+    cabac_reader_begin(&d, bins->table, bins->qp, bins->data, bins->size);
     for (int i = 0; i < bins->n && !wrong; i++)
-        if (decode(&d, bins->symbol[i]) != bins->symbol[i]) wrong = i + 1;
+        if (cabac_reader_symbol(&d, bins->symbol[i]) != bins->symbol[i]) wrong = i + 1;
     MOTUS_CHECK(!wrong, "%s: symbol %d of %d, table %d, QP %d", what, wrong - 1, bins->n,
                 bins->table, bins->qp);
     // The last bit that has been read is rbsp_stop_one_bit (9.3.1.2).
@@ -216,17 +127,17 @@ static void worst_symbols(void) {
 static void ones_then_carry(void) {
     for (int carry = 0; carry < 2; carry++) {
         static uint8_t ones[8192];
-        Decoder d;
+        CabacReader d;
         memset(ones, 0xFF, sizeof ones);
         ones[0] = 0x7F, ones[sizeof ones - 1] = carry ? 0xFF : 0;
         start(1, 26);
-        begin(&d, 1, 26, ones, sizeof ones);
+        cabac_reader_begin(&d, 1, 26, ones, sizeof ones);
         while (d.at < 8 * sizeof ones - 64) {
             const int context = d.at % 3 ? MOTUS_CTX_SKIP : MOTUS_CTX_MVD;
             if (d.at % 2)
-                put(MOTUS_SYMBOL_BYPASS | decode_bypass(&d));
+                put(MOTUS_SYMBOL_BYPASS | cabac_reader_bypass(&d));
             else
-                put(context_bin(context, (int)decode_bin(&d, context)));
+                put(context_bin(context, (int)cabac_reader_bin(&d, context)));
         }
         for (int i = 0; i < 100; i++) put(MOTUS_SYMBOL_BYPASS | 7 << 8 | (carry ? 255u : 0));
         code(17);
@@ -269,7 +180,7 @@ static void copies_take_back(void) {
 
 // Samples between two parts, as I_PCM has them; contexts go on.
 static void samples_between(void) {
-    Decoder d;
+    CabacReader d;
     MotusCabac cabac;
     uint8_t samples[384];
     uint16_t symbol[500];
@@ -287,13 +198,15 @@ static void samples_between(void) {
         motus_cabac_restart(&cabac);
         motus_cabac_code(&cabac, &symbols);
         motus_cabac_finish(&cabac);
-        begin(&d, 2, 33, bins->data, cabac.size);
+        cabac_reader_begin(&d, 2, 33, bins->data, cabac.size);
         int wrong = 0;
-        for (uint32_t i = 0; i < symbols.n; i++) wrong += decode(&d, symbol[i]) != symbol[i];
+        for (uint32_t i = 0; i < symbols.n; i++)
+            wrong += cabac_reader_symbol(&d, symbol[i]) != symbol[i];
         CU_ASSERT(!memcmp(bins->data + first, samples, sizeof samples));
         d.at = 8 * (first + sizeof samples);
-        begin_range(&d);
-        for (uint32_t i = 0; i < symbols.n; i++) wrong += decode(&d, symbol[i]) != symbol[i];
+        cabac_reader_begin_range(&d);
+        for (uint32_t i = 0; i < symbols.n; i++)
+            wrong += cabac_reader_symbol(&d, symbol[i]) != symbol[i];
         MOTUS_CHECK(!wrong, "round %d: %d symbols", round, wrong);
     }
 }

@@ -23,6 +23,9 @@ void random_mbs_close(MotusCodedMbs *pic);
 // zero.
 void random_mbs_fill(MotusCodedMbs *pic, int p_slice, int slice_qp, MbContent content);
 
+// Gives transform_size_8x8_flag to half of the MBs that may have it. Before poisoning.
+void random_mbs_transform_8x8(MotusCodedMbs *pic);
+
 // Overwrites the levels that must not be read; returns the number of such blocks.
 int random_mbs_poison(MotusCodedMbs *pic);
 

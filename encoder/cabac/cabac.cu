@@ -1,0 +1,311 @@
+// CABAC of a slice of finalized MBs on a CUDA device. In the order of the launches: contexts of
+// MBs; counts of symbols, a scan, symbols (symbols.cuh); bins sorted by context, states
+// (states.cuh); ranges, low, carries (ranges.cuh); I_PCM samples; the NAL unit (slice.cu).
+// Grids depend on picture size, piece and capacity only.
+// SPDX-License-Identifier: BSD-2-Clause
+#include "encoder/cabac/cabac_cuda.h"
+
+#include "common/slots.h"
+#include "encoder/bitstream/cabac_costs_core.h"
+#include "encoder/cabac/ranges.cuh"
+#include "encoder/cabac/states.cuh"
+#include "encoder/cabac/symbols.cuh"
+
+namespace {
+
+constexpr int THREADS = 256, MB_THREADS = 64, STATE_THREADS = 64, LOW_THREADS = 128;
+constexpr int WARPS = THREADS / 32;
+constexpr int MOST_BLOCKS = 2048; // of a step that takes any number
+constexpr int DIGITS_BEHIND = 64; // zeros behind the last digit
+static_assert(THREADS * DIGITS * 2 == MOTUS_NAL_TILE, "a tile of digits is one of bytes");
+
+// Lays out `work`. Returns its size.
+size_t place(Job *job, uint8_t *work, uint32_t capacity) {
+    const size_t n = (size_t)job->n_mb, piece = job->in.piece, tiles = piece / TILE + 2,
+                 chunks = (size_t)motus_chunks_of((int)piece);
+    size_t end = 0;
+    job->n_tiles = motus_nal_tiles(capacity);
+    auto reserve = [&](auto **at, size_t count) {
+        *at = (decltype(*at + 0))(work + motus_slot_reserve(&end, count * sizeof **at));
+    };
+    reserve(&job->count, n);
+    reserve(&job->mb_end, n + 1);
+    reserve(&job->restart, n + 1);
+    reserve(&job->symbol, piece + 2 * SLACK);
+    job->symbol += SLACK;
+    reserve(&job->sorted, piece + (size_t)CONTEXTS * MOTUS_SEGMENT);
+    reserve(&job->offset, CONTEXTS * tiles);
+    reserve(&job->total, CONTEXTS);
+    reserve(&job->between, 2);
+    reserve(&job->way, chunks);
+    reserve(&job->tile_way, tiles);
+    reserve(&job->entry, tiles);
+    reserve(&job->record, chunks);
+    reserve(&job->origin, chunks);
+    reserve(&job->end, 5);
+    reserve(&job->digit, (size_t)job->n_tiles * (MOTUS_NAL_TILE / 2) + DIGITS_BEHIND);
+    reserve(&job->rbsp, (size_t)job->n_tiles * MOTUS_NAL_TILE);
+    reserve(&job->escapes, (size_t)job->n_tiles);
+    reserve(&job->bytes, 1);
+    return end;
+}
+
+// ---- Kernels: symbols ---------------------------------------------------------------------------
+
+__global__ void __launch_bounds__(MB_THREADS) context_kernel(Job job) {
+    const int i = (int)(blockIdx.x * MB_THREADS + threadIdx.x);
+    if (i < job.n_mb) set_context(job, i);
+}
+
+__device__ uint32_t header_bytes(const MotusSliceHead *head) { return (head->header_bits + 7) / 8; }
+
+// Sets the coder's state before the first piece, and clears the digits.
+__device__ void begin_slice(const Job &job) {
+    const MotusSliceHead *head = job.in.slice.head;
+    const int t = (int)(blockIdx.x * THREADS + threadIdx.x), step = (int)gridDim.x * THREADS;
+    const size_t n = ((size_t)job.n_tiles * (MOTUS_NAL_TILE / 2) + DIGITS_BEHIND) / 4;
+    for (size_t k = (size_t)t; k < n; k += (size_t)step)
+        ((uint4 *)job.digit)[k] = make_uint4(0, 0, 0, 0);
+    for (int c = t; c < CONTEXTS; c += step)
+        if (c < MOTUS_CTX_TERMINATE || (c >= MOTUS_CTX_TRANSFORM_8x8 && c < MOTUS_CONTEXTS))
+            job.between[0].place[c] =
+                (uint8_t)motus_place_of(motus_cabac_first_state(head->cabac_table, c, head->qp));
+    if (t == 0) {
+        job.between[0].range = MOTUS_FIRST_RANGE, job.between[0].at = 8 * header_bytes(head);
+        job.restart[job.n_mb] = 0;
+    }
+}
+
+__global__ void __launch_bounds__(THREADS) count_kernel(Job job) {
+    __shared__ uint32_t tally[TALLIES];
+    const int i = (int)(blockIdx.x * WARPS + threadIdx.x / 32), t = (int)threadIdx.x;
+    begin_slice(job);
+    if (job.in.string) {
+        for (int k = (int)(blockIdx.x * THREADS) + t; k <= job.n_mb; k += (int)gridDim.x * THREADS)
+            job.mb_end[k] = job.in.string_end[k], job.restart[k] = 0;
+        return;
+    }
+    if (t < TALLIES) tally[t] = 0;
+    __syncthreads(); // cleared before it is added to
+    if (i < job.n_mb)
+        count_mb(job, i, tally);
+    else if (i == job.n_mb && motus_lane() == 0)
+        job.mb_end[i] = 1; // end_of_slice_flag
+    __syncthreads();       // complete before it is read
+    add_tally(job.in.slice.stats, tally);
+}
+
+__global__ void __launch_bounds__(THREADS) put_kernel(Job job) {
+    put_symbols<THREADS>(job, piece_at(job, 0));
+}
+
+// ---- Kernels: the coder -------------------------------------------------------------------------
+
+__global__ void __launch_bounds__(THREADS) tile_kernel(Job job) {
+    count_tiles<THREADS>(job, piece_at(job, 0));
+}
+__global__ void __launch_bounds__(THREADS) offset_kernel(Job job) {
+    sum_tiles<THREADS>(job, piece_at(job, 0));
+}
+__global__ void __launch_bounds__(THREADS) sort_kernel(Job job) {
+    sort_tiles<THREADS>(job, piece_at(job, 0));
+}
+__global__ void __launch_bounds__(STATE_THREADS) state_kernel(Job job) {
+    find_states<STATE_THREADS>(job, piece_at(job, 0));
+}
+__global__ void __launch_bounds__(THREADS) way_kernel(Job job) {
+    find_ways<THREADS>(job, piece_at(job, 0));
+}
+__global__ void __launch_bounds__(THREADS) entry_kernel(Job job) {
+    find_entries<THREADS>(job, piece_at(job, 0));
+}
+__global__ void __launch_bounds__(LOW_THREADS) low_kernel(Job job) {
+    add_low<LOW_THREADS>(job, piece_at(job, 0));
+}
+
+// Codes all pieces but the first, by one block. Barriers let it read what its threads wrote.
+__global__ void __launch_bounds__(THREADS) rest_kernel(Job job) {
+    for (int number = 1, n = pieces_of(job); number < n; number++) {
+        const Piece piece = piece_at(job, number);
+        put_symbols<THREADS>(job, piece);
+        __syncthreads();
+        count_tiles<THREADS>(job, piece);
+        __syncthreads();
+        sum_tiles<THREADS>(job, piece);
+        __syncthreads();
+        sort_tiles<THREADS>(job, piece);
+        __syncthreads();
+        find_states<THREADS>(job, piece);
+        __syncthreads();
+        find_ways<THREADS>(job, piece);
+        __syncthreads();
+        find_entries<THREADS>(job, piece);
+        __syncthreads();
+        add_low<THREADS>(job, piece);
+        __syncthreads();
+    }
+}
+
+// ---- Kernels: the NAL unit ----------------------------------------------------------------------
+
+// Returns the bytes of the RBSP, 0 if the NAL unit exceeds the capacity.
+__device__ uint32_t rbsp_bytes(const Job &job) {
+    const uint32_t bytes = bytes_upto(job, piece_at(job, pieces_of(job) - 1)),
+                   capacity = job.in.slice.capacity;
+    return nal_begin(job.in.slice.before, capacity) + bytes + MOTUS_NAL_START <= capacity ? bytes
+                                                                                          : 0;
+}
+
+// Returns byte i of the slice header, which ends with cabac_alignment_one_bits.
+__device__ uint32_t header_byte(const MotusSliceHead *head, uint32_t i) {
+    const uint32_t bits = head->header_bits, padding = 8 * header_bytes(head) - bits;
+    return head->header[i] | (i == bits / 8 ? (1u << padding) - 1 : 0);
+}
+
+__global__ void __launch_bounds__(THREADS) settle_kernel(Job job) {
+    const uint32_t bytes = rbsp_bytes(job),
+                   first = blockIdx.x * THREADS * DIGITS + (THREADS - 1 - threadIdx.x) * DIGITS;
+    uint16_t settled[DIGITS];
+    if (blockIdx.x == 0 && threadIdx.x == 0) *job.bytes = bytes;
+    if (blockIdx.x * (uint32_t)MOTUS_NAL_TILE >= bytes) return;
+    settle_digits<THREADS>(job.digit, first, settled);
+    const MotusSliceHead *head = job.in.slice.head;
+    const uint32_t header = header_bytes(head);
+    uint32_t word[DIGITS / 2];
+#pragma unroll
+    for (int k = 0; k < DIGITS; k++) {
+        uint32_t pair = __byte_perm(settled[k], 0, 0x4401); // big endian
+        for (uint32_t b = 0; b < 2; b++)
+            if (2 * (first + k) + b < header)
+                pair |= header_byte(head, 2 * (first + k) + b) << 8 * b;
+        word[k / 2] = k % 2 ? word[k / 2] | pair << 16 : pair;
+    }
+    ((uint4 *)job.rbsp)[first / DIGITS] = make_uint4(word[0], word[1], word[2], word[3]);
+}
+
+// Writes the samples of an MB with I_PCM behind the bit `end`, by a warp.
+__device__ void put_samples(const Job &job, int i, uint32_t end) {
+    const MotusSliceCuda &slice = job.in.slice;
+    const int x = i % slice.mb_width, y = i / slice.mb_width;
+    uint8_t *to = job.rbsp + motus_align8(end) / 8;
+    for (int k = motus_lane(); k < 384; k += 32) {
+        const int p = k < 256 ? 0 : k < 320 ? 1 : 2, size = p ? 8 : 16, at = p ? (k - 256) % 64 : k;
+        to[k] = slice.src[p][(y * size + at / size) * slice.src_stride[p] + x * size + at % size];
+    }
+}
+
+// Sets the stop bits, and writes I_PCM samples. A warp per MB, and one for the slice's end.
+__global__ void __launch_bounds__(THREADS) sample_kernel(Job job) {
+    const int i = (int)(blockIdx.x * WARPS + threadIdx.x / 32);
+    if (i > job.n_mb || !*job.bytes) return;
+    const uint32_t end = job.restart[i];
+    if (!end) return;
+    if (motus_lane() == 0) job.rbsp[(end - 1) / 8] |= (uint8_t)(128 >> (end - 1) % 8);
+    if (i < job.n_mb && !job.in.string) put_samples(job, i, end);
+}
+
+// ---- The end of a picture -----------------------------------------------------------------------
+
+constexpr int END_THREADS = 512;
+
+__device__ uint64_t sum_of_bins(const MotusBinCounts *bins, uint32_t *room) {
+    const uint32_t own = motus_lanes_sum(bins->bin[threadIdx.x] + bins->bin[threadIdx.x + 512]);
+    if (motus_lane() == 0) room[threadIdx.x / 32] = own;
+    __syncthreads(); // complete before they are read
+    uint64_t sum = bins->others;
+    for (int w = 0; w < END_THREADS / 32; w++) sum += room[w];
+    return sum;
+}
+
+// Equals motus_cabac_costs_learn.
+__device__ void learn(const MotusCabacPictureCuda &p, uint16_t (*learnt)[2]) {
+    const int t = (int)threadIdx.x;
+    if (t < MOTUS_CONTEXTS) {
+        const uint32_t n[2] = {p.bins->bin[t], p.bins->bin[t + MOTUS_SYMBOL_BIN]};
+        for (int bin = 0; bin < 2; bin++)
+            p.next->bin[t][bin] = learnt[t][bin] =
+                motus_cabac_cost_learnt(p.costs->bin[t][bin], n[bin], n[0] + n[1]);
+    }
+    __syncthreads(); // complete before they are read
+    if (t < MOTUS_DERIVED_COSTS) motus_cabac_cost_derive(p.next, learnt, t);
+}
+
+__global__ void __launch_bounds__(END_THREADS) end_kernel(MotusCabacPictureCuda p) {
+    __shared__ uint32_t room[END_THREADS / 32];
+    __shared__ uint16_t learnt[MOTUS_CONTEXTS][2];
+    const uint32_t t = threadIdx.x, size = p.result->size;
+    const uint64_t bins = sum_of_bins(p.bins, room);
+    if (p.next) learn(p, learnt);
+    if (p.result->overflow) return;
+    const size_t words = motus_cabac_zero_words(bins, size - 4 * (size_t)p.n_slices, p.n_mb);
+    const bool fits = size + 3 * words <= p.capacity;
+    for (size_t k = t; k < 3 * words && fits; k += END_THREADS)
+        p.nal[size + k] = k % 3 == 2 ? 3 : 0;
+    __syncthreads(); // `result` has been read
+    if (t == 0 && words) *p.result = {fits ? size + 3 * (uint32_t)words : 0, !fits};
+}
+
+cudaError_t job_of(Job *job, const MotusCabacSliceCuda *in) {
+    *job = {};
+    job->in = *in;
+    job->n_mb = in->slice.mb_width * in->slice.mb_height;
+    if (job->n_mb <= 0 || !in->slice.capacity || !in->piece || in->piece > MOTUS_MOST_SYMBOLS)
+        return cudaErrorInvalidValue;
+    place(job, (uint8_t *)in->slice.work, in->slice.capacity);
+    return cudaSuccess;
+}
+
+int blocks_for(size_t n, size_t each) {
+    const size_t blocks = (n + each - 1) / each;
+    return (int)(blocks < MOST_BLOCKS ? blocks : MOST_BLOCKS);
+}
+
+} // namespace
+
+// ---- Launchers ----------------------------------------------------------------------------------
+
+uint32_t motus_cabac_cuda_piece(int n_mb) {
+    const size_t least = 65536, usual = (size_t)n_mb * 512, most = MOTUS_MOST_SYMBOLS;
+    return (uint32_t)(usual < least ? least : usual < most ? usual : most);
+}
+
+size_t motus_cabac_cuda_bytes(int n_mb, uint32_t capacity, uint32_t piece) {
+    Job job = {};
+    job.n_mb = n_mb, job.in.piece = piece;
+    return place(&job, nullptr, capacity);
+}
+
+cudaError_t motus_cabac_slice_cuda_write(const MotusCabacSliceCuda *in, cudaStream_t stream) {
+    Job job;
+    const cudaError_t status = job_of(&job, in);
+    if (status != cudaSuccess) return status;
+    const size_t piece = in->piece;
+    const int warps = job.n_mb / WARPS + 1, tiles = blocks_for(piece, TILE), // one warp more
+        chunk_tiles = blocks_for(piece + 2 * MOTUS_CHUNK, TILE);
+    if (!in->string)
+        context_kernel<<<(job.n_mb + MB_THREADS - 1) / MB_THREADS, MB_THREADS, 0, stream>>>(job);
+    count_kernel<<<warps, THREADS, 0, stream>>>(job);
+    if (!in->string) scan_kernel<<<1, SCAN_THREADS, 0, stream>>>(job.mb_end, job.n_mb + 1, Sum());
+    put_kernel<<<in->string ? tiles : warps, THREADS, 0, stream>>>(job);
+    tile_kernel<<<tiles, THREADS, 0, stream>>>(job);
+    offset_kernel<<<CONTEXTS / WARPS, THREADS, 0, stream>>>(job);
+    sort_kernel<<<tiles, THREADS, 0, stream>>>(job);
+    state_kernel<<<blocks_for(piece + CONTEXTS * MOTUS_SEGMENT, STATE_THREADS * MOTUS_SEGMENT),
+                   STATE_THREADS, 0, stream>>>(job);
+    way_kernel<<<chunk_tiles, THREADS, 0, stream>>>(job);
+    entry_kernel<<<1, THREADS, 0, stream>>>(job);
+    low_kernel<<<chunk_tiles, LOW_THREADS, 0, stream>>>(job);
+    rest_kernel<<<1, THREADS, 0, stream>>>(job);
+    settle_kernel<<<job.n_tiles, THREADS, 0, stream>>>(job);
+    sample_kernel<<<warps, THREADS, 0, stream>>>(job);
+    const MotusSliceCuda &slice = in->slice;
+    const MotusNalCuda nal = {job.rbsp,  job.bytes,      job.escapes,  slice.head,
+                              slice.nal, slice.capacity, slice.before, slice.result};
+    return motus_nal_cuda_write(&nal, stream);
+}
+
+cudaError_t motus_cabac_picture_cuda_end(const MotusCabacPictureCuda *picture,
+                                         cudaStream_t stream) {
+    end_kernel<<<1, END_THREADS, 0, stream>>>(*picture);
+    return cudaGetLastError();
+}

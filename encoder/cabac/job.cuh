@@ -1,0 +1,81 @@
+// A slice that cabac.cu codes, its scratch memory and its pieces. A step of the coder is a function
+// of all blocks of a kernel, and of any number of them: cabac.cu launches one kernel each, or runs
+// all steps in one block.
+// SPDX-License-Identifier: BSD-2-Clause
+#ifndef ENCODER_CABAC_JOB_CUH
+#define ENCODER_CABAC_JOB_CUH
+
+#include "encoder/bitstream/slice_scan.cuh"
+#include "encoder/cabac/cabac_cuda.h"
+#include "encoder/cabac/parallel_core.h"
+
+namespace {
+
+constexpr int CONTEXTS = 512;                   // MOTUS_CONTEXTS, to a power of two
+constexpr int TILE = 2048;                      // symbols that a block takes at a time
+constexpr int TILE_CHUNKS = TILE / MOTUS_CHUNK; // likewise
+constexpr int SLACK = 2048;                     // symbols of a unit, at most 1400
+constexpr int DIGITS = 8;                       // that a thread settles
+static_assert(TILE_CHUNKS == 64, "a lane joins two ways");
+static_assert(MOTUS_CONTEXTS <= CONTEXTS, "contexts");
+
+// Coder between two pieces.
+struct Between {
+    uint32_t range, at;      // bit of the RBSP
+    uint8_t place[CONTEXTS]; // of states
+};
+
+struct Job {
+    MotusCabacSliceCuda in;
+    int n_mb, n_tiles;       // of MOTUS_NAL_TILE bytes
+    uint16_t (*count)[32];   // [n_mb] symbols of units
+    uint32_t *mb_end;        // [n_mb + 1] symbols up to and with an MB; the last: of the slice
+    uint32_t *restart;       // [n_mb + 1] MotusDigits; 0: none
+    uint16_t *symbol;        // of the piece; SLACK before and behind
+    uint32_t *sorted;        // by context, each from a whole segment on
+    uint32_t *offset;        // [CONTEXTS][tiles] bins of a tile; then of the tiles before it
+    uint32_t *total;         // [CONTEXTS] bins
+    Between *between;        // [2] before the piece, and behind it, in turn
+    MotusWay (*way)[4];      // of chunks: from the tile's first one up to this one
+    MotusWay (*tile_way)[4]; // of tiles
+    MotusWay *entry;         // [tiles] from the piece's beginning
+    uint64_t (*record)[4];   // MotusChunks
+    uint32_t *origin, *end;
+    uint32_t *digit; // of the RBSP
+    uint8_t *rbsp;
+    uint32_t *escapes, *bytes; // MotusNalCuda
+};
+
+// Symbols [first, first + n) of the slice. number: of the piece.
+struct Piece {
+    int number, n;
+    uint32_t first;
+};
+
+__device__ uint32_t symbols_of(const Job &job) { return job.mb_end[job.n_mb]; }
+__device__ int pieces_of(const Job &job) {
+    return (int)((symbols_of(job) + job.in.piece - 1) / job.in.piece);
+}
+__device__ Piece piece_at(const Job &job, int number) {
+    const uint32_t first = (uint32_t)number * job.in.piece;
+    return {number, (int)min(job.in.piece, symbols_of(job) - first), first};
+}
+__device__ int tiles_of(const Piece &piece) { return (piece.n + TILE - 1) / TILE; }
+__device__ int chunk_tiles_of(const Piece &piece) {
+    return (motus_chunks_of(piece.n) + TILE_CHUNKS - 1) / TILE_CHUNKS;
+}
+__device__ const Between &before_of(const Job &job, const Piece &piece) {
+    return job.between[piece.number & 1];
+}
+__device__ Between &behind_of(const Job &job, const Piece &piece) {
+    return job.between[~piece.number & 1];
+}
+
+__device__ bool is_context(uint32_t symbol) {
+    return !(symbol & MOTUS_SYMBOL_BYPASS) &&
+           (symbol & MOTUS_SYMBOL_CONTEXT) != MOTUS_CTX_TERMINATE;
+}
+
+} // namespace
+
+#endif

@@ -1,0 +1,240 @@
+// Ranges, low and carries of resolved symbols (parallel_core.h), by blocks.
+// SPDX-License-Identifier: BSD-2-Clause
+#ifndef ENCODER_CABAC_RANGES_CUH
+#define ENCODER_CABAC_RANGES_CUH
+
+#include "encoder/cabac/job.cuh"
+
+namespace {
+
+// ---- Range --------------------------------------------------------------------------------------
+
+// Copies symbols from `first` on to shared memory.
+template <int THREADS, int N>
+__device__ MotusResolved stage(const Job &job, const Piece &piece, uint16_t (&near)[N], int first) {
+    const int begin = max(first, 0), end = min(first + N, piece.n); // multiples of 32 but the last
+    for (int k = 2 * (int)threadIdx.x; begin + k < end; k += 2 * THREADS)
+        *(uint32_t *)(near + k) = *(const uint32_t *)(job.symbol + begin + k);
+    return {near, job.symbol, begin, end};
+}
+
+template <int THREADS> __device__ void make_rows(uint32_t (&row)[64]) {
+    for (int k = (int)threadIdx.x; k < 64; k += THREADS) row[k] = motus_lps_row(k);
+}
+
+__device__ MotusWay no_way(int q) { return {0, 0, (uint32_t)q}; }
+
+// Ways by the class at their beginning.
+struct Ways {
+    MotusWay way[4];
+    static __device__ Ways none() { return {{no_way(0), no_way(1), no_way(2), no_way(3)}}; }
+};
+
+__device__ MotusWay pick(const Ways &ways, uint32_t q) {
+    return q & 2 ? (q & 1 ? ways.way[3] : ways.way[2]) : (q & 1 ? ways.way[1] : ways.way[0]);
+}
+__device__ MotusWay then(MotusWay way, const Ways &ways) {
+    return motus_way_join(way, pick(ways, way.range_class));
+}
+
+struct Follow {
+    static __device__ Ways none() { return Ways::none(); }
+    __device__ Ways operator()(Ways a, const Ways &b) const {
+#pragma unroll
+        for (int q = 0; q < 4; q++) a.way[q] = then(a.way[q], b);
+        return a;
+    }
+};
+
+__device__ Ways from_before(const Ways &v, int step) {
+    Ways other;
+#pragma unroll
+    for (int q = 0; q < 4; q++)
+        other.way[q] = {from_before(v.way[q].before, step), from_before(v.way[q].after, step),
+                        from_before(v.way[q].range_class, step)};
+    return other;
+}
+
+__device__ Ways load_ways(const MotusWay (&from)[4]) {
+    return {{from[0], from[1], from[2], from[3]}};
+}
+__device__ void store_ways(MotusWay (&to)[4], const Ways &ways) {
+#pragma unroll
+    for (int q = 0; q < 4; q++) to[q] = ways.way[q];
+}
+
+// Joins a tile's ways by a warp.
+__device__ void join_ways(const Job &job, int tile, int n_chunks, const MotusWay (&way)[64][4]) {
+    const int lane = motus_lane(), t = tile * TILE_CHUNKS + 2 * lane;
+    const Ways first = load_ways(way[2 * lane]), second = load_ways(way[2 * lane + 1]);
+    const Ways upto = scan_lanes(Follow()(first, second), Follow());
+    Ways before = from_before(upto, 1);
+    if (lane == 0) before = Ways::none();
+    if (t < n_chunks) store_ways(job.way[t], before);
+    if (t + 1 < n_chunks) store_ways(job.way[t + 1], Follow()(before, first));
+    if (lane == 31) store_ways(job.tile_way[tile], upto);
+}
+
+// Finds the ways of chunks, a thread per chunk and class, and those of tiles.
+template <int THREADS> __device__ void find_ways(const Job &job, const Piece &piece) {
+    static_assert(THREADS == 4 * TILE_CHUNKS, "a thread per chunk and class");
+    alignas(4) __shared__ uint16_t near[TILE + 4 * MOTUS_CHUNK];
+    __shared__ MotusWay way[TILE_CHUNKS][4];
+    __shared__ uint32_t row[64];
+    const int t = (int)threadIdx.x, n_chunks = motus_chunks_of(piece.n),
+              n_tiles = chunk_tiles_of(piece);
+    const MotusChunks chunks = {row,        piece.n,    before_of(job, piece).range,
+                                job.record, job.origin, job.end};
+    make_rows<THREADS>(row);
+    for (int tile = (int)blockIdx.x; tile < n_tiles; tile += (int)gridDim.x) {
+        const int chunk = tile * TILE_CHUNKS + t / 4;
+        const MotusResolved symbols = stage<THREADS>(job, piece, near, tile * TILE - MOTUS_CHUNK);
+        __syncthreads(); // symbols and rows are there
+        way[t / 4][t % 4] = chunk < n_chunks
+                                ? motus_chunk_way(&chunks, &symbols, chunk, (uint32_t)t % 4)
+                                : no_way(t % 4);
+        __syncthreads(); // complete before they are joined
+        if (t < 32) join_ways(job, tile, n_chunks, way);
+        __syncthreads(); // joined before they are overwritten
+    }
+}
+
+// Finds each tile's entry, and where the piece ends, by one block.
+template <int THREADS> __device__ void find_entries(const Job &job, const Piece &piece) {
+    __shared__ MotusWay warps[THREADS / 32][4];
+    const int t = (int)threadIdx.x, warp = t / 32, n = chunk_tiles_of(piece),
+              each = (n + THREADS - 1) / THREADS, from = min(t * each, n), to = min(from + each, n);
+    Ways own = Ways::none();
+    for (int k = from; k < to; k++) own = Follow()(own, load_ways(job.tile_way[k]));
+    const Ways upto = scan_lanes(own, Follow());
+    if (motus_lane() == 31) store_ways(warps[warp], upto);
+    __syncthreads(); // complete before they are read
+    const Ways before = from_before(upto, 1);
+    MotusWay way = no_way(0); // the first chunk's way is the same for all classes
+    for (int w = 0; w < warp; w++) way = then(way, load_ways(warps[w]));
+    if (motus_lane()) way = then(way, before);
+    for (int k = from; k < to; k++) {
+        job.entry[k] = way;
+        way = then(way, load_ways(job.tile_way[k]));
+    }
+    __syncthreads(); // entries are written
+    if (to != n || from == to) return;
+    const int last = (int)job.end[4];
+    const MotusWay begin = then(job.entry[last / TILE_CHUNKS], load_ways(job.way[last]));
+    Between &behind = behind_of(job, piece);
+    behind.at = motus_way_end(way, before_of(job, piece).at);
+    behind.range = job.end[begin.range_class];
+}
+
+// ---- Low ----------------------------------------------------------------------------------------
+
+// Returns the bytes of the RBSP up to the end of a piece, whole ones behind the last piece.
+__device__ uint32_t bytes_upto(const Job &job, const Piece &piece) {
+    const bool last = piece.first + (uint32_t)piece.n == symbols_of(job);
+    return (behind_of(job, piece).at - (last ? MOTUS_SAMPLE_BITS : 0)) / 8;
+}
+
+__device__ void add_bits(MotusPictureStats *stats, const uint32_t bits[MOTUS_BIT_KINDS]) {
+    uint64_t *const to[] = {&stats->bits_mode, &stats->bits_mv, &stats->bits_luma,
+                            &stats->bits_chroma};
+    for (int i = 0; i < MOTUS_BIT_KINDS; i++)
+        if (bits[i]) atomicAdd((unsigned long long *)to[i], (unsigned long long)bits[i]);
+}
+
+// Adds a chunk's digits, and returns its bits by kind.
+__device__ uint64_t add_chunk(const Job &job, const Piece &piece, const MotusChunks &chunks,
+                              const MotusResolved &symbols, const MotusDigits &digits, int chunk) {
+    MotusWay way = then(job.entry[chunk / TILE_CHUNKS], load_ways(job.way[chunk]));
+    MotusChunkBegin begin = motus_chunk_begin(&chunks, &symbols, chunk, way.range_class);
+    if (begin.empty) {
+        if (chunk * MOTUS_CHUNK >= piece.n) return 0;
+        const int origin = (int)job.origin[chunk];
+        way = then(job.entry[origin / TILE_CHUNKS], load_ways(job.way[origin]));
+        const uint64_t record = job.record[chunk][way.range_class];
+        way = motus_way_join(way, motus_recorded_way(record));
+        begin = {chunk * MOTUS_CHUNK, motus_recorded_range(record), 0};
+    }
+    return motus_chunk_low(&chunks, &symbols, chunk, begin,
+                           motus_way_end(way, before_of(job, piece).at), &digits);
+}
+
+// Adds low's digits, a thread per chunk.
+template <int THREADS> __device__ void add_low(const Job &job, const Piece &piece) {
+    alignas(4) __shared__ uint16_t near[TILE + 2 * MOTUS_CHUNK];
+    __shared__ uint32_t row[64];
+    const int t = (int)threadIdx.x, n_chunks = motus_chunks_of(piece.n),
+              n_tiles = chunk_tiles_of(piece);
+    const MotusChunks chunks = {row, piece.n, before_of(job, piece).range, NULL, NULL, NULL};
+    const MotusDigits digits = {job.digit, job.restart, job.mb_end, job.n_mb, piece.first};
+    if (bytes_upto(job, piece) > job.in.slice.capacity) return;
+    make_rows<THREADS>(row);
+    for (int tile = (int)blockIdx.x; tile < n_tiles; tile += (int)gridDim.x) {
+        const MotusResolved symbols = stage<THREADS>(job, piece, near, tile * TILE - MOTUS_CHUNK);
+        __syncthreads(); // symbols and rows are there
+        if (t < TILE_CHUNKS) {
+            const int chunk = tile * TILE_CHUNKS + t;
+            const uint64_t packed =
+                chunk < n_chunks ? add_chunk(job, piece, chunks, symbols, digits, chunk) : 0;
+            uint32_t bits[MOTUS_BIT_KINDS];
+            for (int i = 0; i < MOTUS_BIT_KINDS; i++)
+                bits[i] = motus_lanes_sum((uint32_t)(packed >> 16 * i) & 0xFFFF);
+            if (motus_lane() == 0) add_bits(job.in.slice.stats, bits);
+        }
+        __syncthreads(); // read before others come
+    }
+}
+
+// ---- Carries ------------------------------------------------------------------------------------
+
+// MotusCarry in two bits: `always`, `passes`.
+struct Carry {
+    static __device__ uint32_t none() { return 2; }
+    // `a` is of the digits behind those of `b`.
+    __device__ uint32_t operator()(uint32_t a, uint32_t b) const {
+        return (b & 1) | (b >> 1 & a & 1) | (a & b & 2);
+    }
+};
+
+// Returns the carry into the tile's last digit, to all lanes of a warp: that of the first digit
+// behind it that passes none.
+__device__ uint32_t carry_into(const uint32_t *digit, uint32_t at) {
+    for (;; at += 32) {
+        const uint32_t own = at + (uint32_t)motus_lane(),
+                       sum = motus_digit_sum(digit[own], digit[own + 1]),
+                       stops = __ballot_sync(MOTUS_ALL_LANES, sum != 0xFFFF);
+        if (stops) return from_lane(sum, __ffs((int)stops) - 1) >> 16;
+    }
+}
+
+// Returns the digits with their carries; d: the thread's own, and the one behind them. Threads
+// count digits from the tile's end.
+template <int THREADS>
+__device__ void settle_digits(const uint32_t *digit, uint32_t first, uint16_t (&settled)[DIGITS]) {
+    __shared__ uint32_t room[THREADS / 32], behind_tile;
+    uint32_t sum[DIGITS], own = Carry::none(), all;
+#pragma unroll
+    for (int k = DIGITS - 1; k >= 0; k--) {
+        sum[k] = motus_digit_sum(digit[first + k], digit[first + k + 1]);
+        own = Carry()(own, sum[k] >> 16 | (sum[k] == 0xFFFF ? 2 : 0));
+    }
+    if (threadIdx.x < 32) {
+        const uint32_t carry = carry_into(digit, from_lane(first, 0) + DIGITS);
+        if (threadIdx.x == 0) behind_tile = carry;
+    }
+    const uint32_t upto = scan_lanes(own, Carry());
+    const uint32_t warps = scan_warps<THREADS>(from_lane(upto, 31), Carry(), room, &all);
+    uint32_t before = from_before(upto, 1);
+    if (motus_lane() == 0) before = Carry::none();
+    before = Carry()(warps, before);
+    uint32_t carry = (before & 1) | (before >> 1 & behind_tile); // scan_warps has barriers
+#pragma unroll
+    for (int k = DIGITS - 1; k >= 0; k--) {
+        const uint32_t value = sum[k] + carry;
+        settled[k] = (uint16_t)value;
+        carry = value >> 16;
+    }
+}
+
+} // namespace
+
+#endif

@@ -1,0 +1,192 @@
+// Bins sorted by context and their states (parallel_core.h), by blocks.
+// SPDX-License-Identifier: BSD-2-Clause
+#ifndef ENCODER_CABAC_STATES_CUH
+#define ENCODER_CABAC_STATES_CUH
+
+#include "encoder/cabac/job.cuh"
+
+namespace {
+
+// ---- Sorting by context, stably -----------------------------------------------------------------
+
+// Counts bins of each context by tiles, and bins without one.
+template <int THREADS> __device__ void count_tiles(const Job &job, const Piece &piece) {
+    __shared__ uint32_t count[CONTEXTS];
+    const int t = (int)threadIdx.x, n_tiles = tiles_of(piece);
+    for (int tile = (int)blockIdx.x; tile < n_tiles; tile += (int)gridDim.x) {
+        for (int c = t; c < CONTEXTS; c += THREADS) count[c] = 0;
+        __syncthreads(); // cleared before it is added to
+        uint32_t others = 0;
+        for (int i = tile * TILE + t; i < min(piece.n, (tile + 1) * TILE); i += THREADS) {
+            const uint32_t symbol = job.symbol[i];
+            if (is_context(symbol))
+                atomicAdd(&count[symbol & MOTUS_SYMBOL_CONTEXT], 1u);
+            else
+                others += symbol & MOTUS_SYMBOL_BYPASS ? (symbol >> 8 & 7) + 1 : 1;
+        }
+        others = motus_lanes_sum(others);
+        if (motus_lane() == 0 && others) atomicAdd(&job.in.bins->others, others);
+        __syncthreads(); // complete before it is read
+        for (int c = t; c < CONTEXTS; c += THREADS)
+            job.offset[(size_t)c * n_tiles + tile] = count[c];
+        __syncthreads(); // read before it is cleared
+    }
+}
+
+// Turns counts into sums over the tiles before. A warp per context.
+template <int THREADS> __device__ void sum_tiles(const Job &job, const Piece &piece) {
+    const int n_tiles = tiles_of(piece), lane = motus_lane();
+    for (int c = (int)(blockIdx.x * THREADS + threadIdx.x) / 32; c < CONTEXTS;
+         c += (int)gridDim.x * THREADS / 32) {
+        uint32_t sum = 0;
+        for (int first = 0; first < n_tiles; first += 32) {
+            uint32_t *at = job.offset + (size_t)c * n_tiles + first + lane;
+            const int there = first + lane < n_tiles;
+            const uint32_t own = there ? *at : 0, upto = scan_lanes(own, Sum());
+            if (there) *at = sum + upto - own;
+            sum += from_lane(upto, 31);
+        }
+        if (lane == 0) job.total[c] = sum;
+    }
+}
+
+// Sets base[c] to the first segment of context c; base[CONTEXTS]: of all. The caller's next barrier
+// completes them.
+template <int THREADS> __device__ void find_bases(const Job &job, uint32_t *base) {
+    constexpr int EACH = CONTEXTS / THREADS;
+    __shared__ uint32_t room[THREADS / 32];
+    uint32_t own[EACH], sum = 0, all;
+    for (int k = 0; k < EACH; k++) {
+        const uint32_t total = job.total[(int)threadIdx.x * EACH + k];
+        own[k] = (total + MOTUS_SEGMENT - 1) / MOTUS_SEGMENT, sum += own[k];
+    }
+    const uint32_t upto = scan_lanes(sum, Sum());
+    uint32_t at = upto - sum + scan_warps<THREADS>(from_lane(upto, 31), Sum(), room, &all);
+    for (int k = 0; k < EACH; k++) {
+        base[(int)threadIdx.x * EACH + k] = at;
+        at += own[k];
+    }
+    if (threadIdx.x == THREADS - 1) base[CONTEXTS] = at;
+}
+
+// Sorts bins, and resolves terminating ones. A warp takes neighbouring symbols of the tile.
+template <int THREADS> __device__ void sort_tiles(const Job &job, const Piece &piece) {
+    constexpr int WARPS = THREADS / 32, ROUNDS = TILE / THREADS;
+    __shared__ uint32_t next[WARPS][CONTEXTS], base[CONTEXTS + 1];
+    const int t = (int)threadIdx.x, lane = motus_lane(), warp = t / 32, n_tiles = tiles_of(piece);
+    find_bases<THREADS>(job, base);
+    for (int tile = (int)blockIdx.x; tile < n_tiles; tile += (int)gridDim.x) {
+        const int first = tile * TILE + warp * 32 * ROUNDS + lane;
+        uint32_t symbol[ROUNDS], rank[ROUNDS];
+        for (int k = t; k < WARPS * CONTEXTS; k += THREADS) next[k / CONTEXTS][k % CONTEXTS] = 0;
+#pragma unroll
+        for (int r = 0; r < ROUNDS; r++) {
+            const int i = first + 32 * r;
+            symbol[r] = i < piece.n ? job.symbol[i] : (uint32_t)MOTUS_SYMBOL_BYPASS;
+            if (!(symbol[r] & MOTUS_SYMBOL_BYPASS) && !is_context(symbol[r]))
+                job.symbol[i] = (uint16_t)motus_resolve_terminating(symbol[r]);
+        }
+        __syncthreads(); // `next` is cleared, `base` complete
+#pragma unroll
+        for (int r = 0; r < ROUNDS; r++) {
+            const uint32_t c = is_context(symbol[r]) ? symbol[r] & MOTUS_SYMBOL_CONTEXT
+                                                     : (uint32_t)MOTUS_CTX_TERMINATE;
+            const uint32_t same = __match_any_sync(MOTUS_ALL_LANES, c),
+                           before = same & ((1u << lane) - 1);
+            rank[r] = next[warp][c] + (uint32_t)__popc(before);
+            __syncwarp(); // read before the first of these lanes moves it on
+            if (!before) next[warp][c] += (uint32_t)__popc(same);
+            __syncwarp(); // and that before the next round
+        }
+        __syncthreads(); // counts of all warps are complete
+        for (int c = t; c < CONTEXTS; c += THREADS) {
+            uint32_t at = base[c] * MOTUS_SEGMENT + job.offset[(size_t)c * n_tiles + tile];
+#pragma unroll
+            for (int w = 0; w < WARPS; w++) {
+                const uint32_t own = next[w][c];
+                next[w][c] = at;
+                at += own;
+            }
+        }
+        __syncthreads(); // they are places now
+#pragma unroll
+        for (int r = 0; r < ROUNDS; r++)
+            if (is_context(symbol[r]))
+                job.sorted[next[warp][symbol[r] & MOTUS_SYMBOL_CONTEXT] + rank[r]] =
+                    motus_sorted_bin(symbol[r], (uint32_t)(first + 32 * r));
+        __syncthreads(); // read before they are cleared
+    }
+}
+
+// ---- States -------------------------------------------------------------------------------------
+
+template <int THREADS> __device__ void make_place_tables(MotusPlaceTables *tables) {
+    for (int k = (int)threadIdx.x; k < 2 * MOTUS_PLACES; k += THREADS)
+        tables->one[k] = (uint8_t)motus_next_place(k / 2, k % 2);
+    __syncthreads(); // complete before it is read
+    for (int k = (int)threadIdx.x; k < 16 * MOTUS_PLACES; k += THREADS)
+        tables->four[k] = motus_place_after_four(tables->one, k / 16, k % 16);
+}
+
+// Returns the context of a segment.
+__device__ int context_of(const uint32_t *base, uint32_t segment) {
+    int low = 0, high = CONTEXTS; // the last one that begins at or before it
+    while (high - low > 1) {
+        const int middle = (low + high) / 2;
+        if (base[middle] <= segment)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+__device__ void count_bins(MotusBinCounts *bins, int context, uint64_t ones, int n) {
+    const uint32_t n_ones = (uint32_t)__popcll(n < 64 ? ones & (((uint64_t)1 << n) - 1) : ones);
+    if (n_ones) atomicAdd(&bins->bin[context + MOTUS_SYMBOL_BIN], n_ones);
+    if (n_ones < (uint32_t)n) atomicAdd(&bins->bin[context], (uint32_t)n - n_ones);
+}
+
+// Resolves a segment per thread. Its bins and those of segments before it are packed in `bits`.
+__device__ void resolve(const Job &job, const Piece &piece, const MotusPlaceTables &tables,
+                        const uint32_t *base, const MotusSegments &segments, uint32_t segment) {
+    const int context = context_of(base, segment);
+    const uint32_t begin = base[context], done = (segment - begin) * MOTUS_SEGMENT,
+                   left = job.total[context] - done;
+    const int n = (int)min(left, (uint32_t)MOTUS_SEGMENT),
+              place = motus_place_before(tables.four, &segments, (int)begin, (int)segment,
+                                         before_of(job, piece).place[context]);
+    const int last = motus_resolve_segment(tables.one, job.sorted + segment * MOTUS_SEGMENT, n,
+                                           place, job.symbol);
+    if (left <= MOTUS_SEGMENT) behind_of(job, piece).place[context] = (uint8_t)last;
+    count_bins(job.in.bins, context, segments.near[(int)segment - segments.first], n);
+}
+
+template <int THREADS> __device__ void find_states(const Job &job, const Piece &piece) {
+    __shared__ MotusPlaceTables tables;
+    __shared__ uint64_t bits[MOTUS_SEGMENTS_BACK + THREADS];
+    __shared__ uint32_t base[CONTEXTS + 1];
+    const int t = (int)threadIdx.x;
+    find_bases<THREADS>(job, base);
+    __syncthreads(); // complete before it is read
+    const int n = (int)base[CONTEXTS];
+    if (blockIdx.x == 0)
+        for (int c = t; c < CONTEXTS; c += THREADS)
+            if (!job.total[c]) behind_of(job, piece).place[c] = before_of(job, piece).place[c];
+    if ((int)blockIdx.x * THREADS >= n) return;
+    make_place_tables<THREADS>(&tables);
+    for (int tile = (int)blockIdx.x * THREADS; tile < n; tile += (int)gridDim.x * THREADS) {
+        const int first = tile - MOTUS_SEGMENTS_BACK;
+        __syncthreads(); // the tables are complete, the last tile's bits read
+        for (int k = t; k < MOTUS_SEGMENTS_BACK + THREADS; k += THREADS)
+            if (first + k >= 0 && first + k < n)
+                bits[k] = motus_pack_segment(job.sorted + (size_t)(first + k) * MOTUS_SEGMENT);
+        __syncthreads(); // complete before they are read
+        const MotusSegments segments = {job.sorted, bits, first};
+        if (tile + t < n) resolve(job, piece, tables, base, segments, (uint32_t)(tile + t));
+    }
+}
+
+} // namespace
+
+#endif
