@@ -249,10 +249,10 @@ MOTUS_WARP uint32_t motus_i4_block(const MotusI4Mb *mb, const MotusI4Memory *m,
                                &mb->levels, &mb->level, &own);
         for (int h = 0; h < 2; h++)
             s->coef[group][mb->pair.at[h]] =
-                levels.n ? motus_dequant(motus_pair_level(&own, h), mb->pair.dequant[h],
-                                         mb->qp.luma.qp / 6)
-                         : (int16_t)0;
-        motus_lanes_sync(); // coefficients are written
+                (int16_t)(motus_dequant(motus_pair_level(&own, h), mb->pair.dequant[h],
+                                        mb->qp.luma.qp / 6) &
+                          -(levels.n != 0)); // no branch
+        motus_lanes_sync();                  // coefficients are written
         motus_i4_samples(sample, s->coef[group], pred);
         const uint32_t error = motus_i4_error(sample, b->src);
         if (most > 1 || asked) {

@@ -13,64 +13,139 @@
 
 // Costs of a level in the state (motus_level_state_after) that has this lane's number of eight.
 typedef struct MotusStateCosts {
-    uint16_t first[2], more[2];
+    uint32_t one, two, step; // of a level of 1, of 2, and what each further unit adds below 15
+    uint32_t end;            // part of `two` that levels from 15 on do not have
 } MotusStateCosts;
 
-// Returns them for a category; costs NULL: anything.
+// Returns them for a category. costs NULL: anything.
 MOTUS_WARP MotusStateCosts motus_state_costs(const MotusCabacCosts *costs, int category) {
-    MotusStateCosts own = {{0, 0}, {0, 0}};
+    MotusStateCosts own = {0, 0, 0, 0};
     if (!costs) return own;
     const int state = motus_lane() & 7;
     const uint16_t(*context)[2] = motus_level_costs(costs, category);
-    for (int bin = 0; bin < 2; bin++) {
-        own.first[bin] = context[motus_level_first_context(state)][bin];
-        own.more[bin] = context[motus_level_more_context(state)][bin];
-    }
+    const uint16_t *first = context[motus_level_first_context(state)],
+                   *more = context[motus_level_more_context(state)];
+    own.one = motus_level_cost(first, more, 1), own.two = motus_level_cost(first, more, 2);
+    own.step = more[1], own.end = more[0];
     return own;
 }
 
+// Returns motus_level_cost. large: some level may be 15 or more.
+MOTUS_WARP uint32_t motus_state_cost(const MotusStateCosts *level, int magnitude, int large) {
+    uint32_t bits = magnitude == 1
+                        ? level->one
+                        : level->two + (uint32_t)(motus_min(magnitude, 15) - 2) * level->step;
+    if (large && magnitude >= 15)
+        bits +=
+            MOTUS_BIT * (2 * (uint32_t)motus_bit_length((uint32_t)magnitude - 14) - 1) - level->end;
+    return bits;
+}
+
+// Chooses between two levels by motus_level_lowers: with and less: their costs.
+MOTUS_WARP int motus_state_lowers(int t, int magnitude, uint32_t with, uint32_t less,
+                                  uint32_t rate) {
+    const int loss = 512 * t - 65536 * (2 * magnitude - 1);
+    return (int32_t)(motus_rate_of(with, rate) - motus_rate_of(less, rate)) > loss;
+}
+
+// Costs of the flags of a lane's two positions: with a level that is not the last one, and without
+// one. Those of the last one follow from the state before any level.
+typedef struct MotusPairFlags {
+    uint32_t with[2], without[2];
+} MotusPairFlags;
+
+// Chooses the block's last level: the first one of `left` that stays while there is none before it.
+// Its lane gets its magnitude. Returns its bits << 3 | the state behind it, or 0. *left: without
+// those that were answered.
+MOTUS_WARP uint32_t motus_eight_last(MotusPairLevels *own, MotusPairFlags *flags, uint32_t *left,
+                                     const MotusStateCosts *level, const MotusMapCosts *map,
+                                     int first, uint32_t rate, int lowers, int large) {
+    const int lane = motus_lane(), group = lane & 24;
+    const MotusStateCosts begin = {
+        motus_lanes_shuffle(level->one, group), motus_lanes_shuffle(level->two, group),
+        motus_lanes_shuffle(level->step, group), motus_lanes_shuffle(level->end, group)};
+    uint32_t bits[2];
+    int magnitude[2];
+    for (int h = 0; h < 2; h++) {
+        const int i = motus_max(0, motus_pair_position(h) - first);
+        const uint32_t own_bit = 1u << (8 * h + (lane & 7)),
+                       behind = *left & ~(own_bit | (own_bit - 1));
+        const int next = behind ? motus_planes_first(behind) - first : 0;
+        const MotusMapCosts at = map[i], below = map[next];
+        const uint32_t between = at.zeros - (behind ? below.zeros + below.zero : 0u),
+                       flag = (uint32_t)at.one + at.last[1],
+                       after = between + flag + (behind ? below.last[0] : 0u);
+        flags->with[h] = between + at.one + at.last[0];
+        flags->without[h] = between + at.zero;
+        const int m = motus_nearest_level(own->t[h]);
+        const uint32_t cost = motus_state_cost(&begin, m, large),
+                       cost_less = motus_state_cost(&begin, m - 1, large);
+        const int lower = lowers && motus_state_lowers(own->t[h], m, cost + after,
+                                                       m > 1    ? cost_less + after
+                                                       : behind ? below.last[1]
+                                                                : 0u,
+                                                       rate);
+        magnitude[h] = m - lower;
+        bits[h] = (lower ? cost_less : cost) + flag + at.zeros;
+    }
+    const uint32_t stay = motus_eight_mask(magnitude[0] > 0, magnitude[1] > 0) & *left,
+                   last = stay & (0u - stay);
+    *left &= ~(last | (last - 1));
+    const int place = last ? motus_bit_length(last) - 1 : 0, from = group + (place & 7);
+    const int m = place & 8 ? magnitude[1] : magnitude[0];
+    const uint32_t answer = motus_lanes_shuffle(
+        (place & 8 ? bits[1] : bits[0]) << 3 | (uint32_t)motus_level_state_after(0, m), from);
+    if (!last) *left = 0;
+    if (last && lane == from) {
+        if (place & 8)
+            own->magnitude[1] = m;
+        else
+            own->magnitude[0] = m;
+    }
+    return last ? answer : 0;
+}
+
 // Chooses the levels of the positions in `left` (motus_eight_mask), and returns their bits. Only
-// the state of a block links one of its levels to the next. So each lane chooses for its own state,
+// the state of a block links a level to those behind it. So each lane chooses for its own state,
 // and the choice in the block's state is taken: one exchange is all that a level waits for.
 MOTUS_WARP uint32_t motus_eight_walk(MotusPairLevels *own, uint32_t left,
                                      const MotusStateCosts *level, const MotusMapCosts *map,
                                      int first, uint32_t rate, int lowers) {
-    const int lane = motus_lane(), is_last = (lane & 7) == 0;
-    const MotusMapCosts none = {0, 0, 0, {0, 0}, 0};
-    uint32_t bits = 0;
-    int state = 0, i = left ? motus_planes_first(left) - first : 0;
-    MotusMapCosts at = map[i];
+    const int lane = motus_lane(), group = lane & 24;
+    const int large = motus_lanes_ballot(own->t[0] >= 256 * 14 || own->t[1] >= 256 * 14) != 0;
+    const int after_one = motus_level_state_after(lane & 7, 1),
+              after_more = motus_level_state_after(lane & 7, 2);
+    MotusPairFlags flags;
+    const uint32_t last =
+        motus_eight_last(own, &flags, &left, level, map, first, rate, lowers, large);
+    uint32_t bits = last >> 3;
+    int state = (int)(last & 7);
     while (motus_lanes_ballot(left != 0)) {
-        const int place = 15 - first - i, from = (lane & 24) + (place & 7), has = left != 0;
+        const int has = left != 0, place = has ? motus_bit_length(left & (0u - left)) - 1 : 0,
+                  h = place >> 3, from = group + (place & 7);
+        const int t = (int)motus_lanes_shuffle((uint32_t)(h ? own->t[1] : own->t[0]), from);
+        const uint32_t with = motus_lanes_shuffle(h ? flags.with[1] : flags.with[0], from),
+                       without = motus_lanes_shuffle(h ? flags.without[1] : flags.without[0], from);
+        const int m = motus_nearest_level(t);
+        const uint32_t cost = motus_state_cost(level, m, large),
+                       cost_less = motus_state_cost(level, m - 1, large);
+        const int lower = lowers && motus_state_lowers(t, m, cost + with,
+                                                       m > 1 ? cost_less + with : without, rate);
+        const int chosen = m - lower, after = chosen > 1 ? after_more
+                                              : chosen   ? after_one
+                                                         : lane & 7;
+        const uint32_t added = chosen ? (lower ? cost_less : cost) + with - without : 0;
+        const uint32_t taken =
+            motus_lanes_shuffle(added << 4 | (uint32_t)lower << 3 | (uint32_t)after, group + state);
         left &= left - 1;
-        const int next = left ? motus_planes_first(left) - first : 0;
-        const MotusMapCosts below = left ? map[next] : none;
-        const int t = (int)motus_lanes_shuffle((uint32_t)(place & 8 ? own->t[1] : own->t[0]), from),
-                  magnitude = motus_nearest_level(t);
-        const uint32_t with = motus_level_cost(level->first, level->more, magnitude),
-                       less = magnitude > 1
-                                  ? motus_level_cost(level->first, level->more, magnitude - 1)
-                                  : 0;
-        const int lower = lowers && motus_level_lowers(&at, &below, is_last, left != 0, t,
-                                                       magnitude, with, less, rate);
-        const int chosen = magnitude - lower;
-        const uint32_t more =
-            (lower ? less : with) + at.one + at.last[is_last] + (is_last ? at.zeros : 0u - at.zero);
-        const int after = chosen ? motus_level_state_after(lane & 7, chosen) : lane & 7;
-        const uint32_t taken = motus_lanes_shuffle(
-            (chosen ? more << 4 : 0) | (uint32_t)lower << 3 | (uint32_t)after, (lane & 24) + state);
-        if (has) {
-            bits += (uint32_t)((int32_t)taken >> 4);
-            state = (int)(taken & 7);
-        }
-        if (has && lane == from) {
-            const int m = magnitude - (int)(taken >> 3 & 1);
-            if (place & 8)
-                own->magnitude[1] = m;
-            else
-                own->magnitude[0] = m;
-        }
-        i = next, at = below;
+        if (!has) continue;
+        bits += (uint32_t)((int32_t)taken >> 4);
+        state = (int)(taken & 7);
+        if (lane != from) continue;
+        if (h)
+            own->magnitude[1] = m - (int)(taken >> 3 & 1);
+        else
+            own->magnitude[0] = m - (int)(taken >> 3 & 1);
     }
     return bits;
 }
