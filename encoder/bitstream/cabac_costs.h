@@ -6,11 +6,19 @@
 #include "encoder/bitstream/cabac.h"
 #include "encoder/bitstream/cabac_costs_core.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 // Sets the costs in the initial states of a slice. table: 0 for I slices, else 1 + cabac_init_idc.
 void motus_cabac_costs_set(MotusCabacCosts *costs, int table, int slice_qp);
 
 // Moves the costs to those of the bins that a picture had. Costs of contexts with few bins hardly
 // change.
 void motus_cabac_costs_learn(MotusCabacCosts *costs, const MotusBinCounts *counts);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

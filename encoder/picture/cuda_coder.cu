@@ -34,6 +34,17 @@ MotusStatus wait_for_finalizing(MotusCudaCoder *c, MotusError *error) {
     return check(c, cudaStreamWaitEvent(c->stream, c->finalized, 0), "wait", error);
 }
 
+// Uploads the costs of CABAC's bins for the first pictures of a GOP. Later ones were learnt.
+MotusStatus set_costs(MotusCudaCoder *c, const Output *out, const MotusPictureParams *params,
+                      MotusError *error) {
+    if (!c->settings->sequence.cabac || params->since_idr > 1) return MOTUS_OK;
+    motus_cabac_costs_set(out->h_costs, !params->idr, params->qp);
+    return check(c,
+                 cudaMemcpyAsync(c->costs[c->current], out->h_costs, sizeof *out->h_costs,
+                                 cudaMemcpyHostToDevice, c->stream),
+                 "costs", error);
+}
+
 MotusReference reference(const MotusCudaCoder *c, const MotusPlane rec[3]) {
     const MotusRefLuma *luma = &c->ref_luma;
     MotusReference ref = {};
@@ -119,9 +130,11 @@ MotusStatus search(MotusCudaCoder *c, const MotusPlane ref[3], uint32_t lambda_q
     return status ? status : stage_ended(c, MOTUS_STAGE_SEARCH, error);
 }
 
-MotusStatus code_p(MotusCudaCoder *c, int qp, const MotusExternalMvs *external, MotusField *field,
-                   MotusError *error) {
+MotusStatus code_p(MotusCudaCoder *c, const Output *out, const MotusPictureParams *params,
+                   MotusField *field, MotusError *error) {
     const MotusStream *s = c->settings;
+    const MotusExternalMvs *external = &params->external;
+    const int qp = params->qp;
     const MotusEffort effort = motus_external_mvs_effort(s, external);
     const MotusPlane *ref = c->rec[!c->current];
     uint32_t lambda_q8 = motus_lambda_q8(qp);
@@ -158,6 +171,7 @@ MotusStatus code_p(MotusCudaCoder *c, int qp, const MotusExternalMvs *external, 
     if (status) return status;
     const MotusPCodingCuda p = {reference(c, ref), c->mv, c->cost, s->limits};
     status = wait_for_writing(c, error);
+    if (!status) status = set_costs(c, out, params, error);
     return status ? status
                   : check(c, motus_code_p_cuda(&c->pic, &p, qp, &effort, c->stream), "decisions",
                           error);
@@ -183,7 +197,30 @@ MotusStatus write_slice(MotusCudaCoder *c, const Output *out, int k, MotusError 
     slice.before = k ? &c->slice_results[k - 1] : NULL;
     slice.result = k + 1 == slices->n ? &out->report->result : &c->slice_results[k],
     slice.stats = &out->report->stats;
-    return check(c, motus_slice_cuda_write(&slice, c->writing), "entropy coding", error);
+    if (!s->sequence.cabac)
+        return check(c, motus_slice_cuda_write(&slice, c->writing), "entropy coding", error);
+    MotusCabacSliceCuda cabac = {};
+    cabac.slice = slice, cabac.context = c->context + slice.first_mb;
+    cabac.piece = motus_cabac_cuda_piece(c->pic.n_mb), cabac.bins = c->bins;
+    return check(c, motus_cabac_slice_cuda_write(&cabac, c->writing), "entropy coding", error);
+}
+
+// Writes all slices. With CABAC the next picture's decisions take costs that are learnt here.
+MotusStatus write_slices(MotusCudaCoder *c, const Output *out, const MotusPictureParams *params,
+                         MotusError *error) {
+    const MotusStream *s = c->settings;
+    MotusStatus status = MOTUS_OK;
+    if (s->sequence.cabac)
+        status = check(c, cudaMemsetAsync(c->bins, 0, sizeof *c->bins, c->writing), "bins", error);
+    for (int k = 0; k < s->slices.n && !status; k++) status = write_slice(c, out, k, error);
+    if (status || !s->sequence.cabac) return status;
+    MotusCabacPictureCuda picture = {};
+    picture.bins = c->bins, picture.n_mb = c->pic.n_mb, picture.n_slices = s->slices.n;
+    picture.nal = out->nal, picture.capacity = (uint32_t)motus_nal_bound(s->rbsp_capacity);
+    picture.result = &out->report->result;
+    picture.costs = c->costs[c->current];
+    picture.next = params->idr ? NULL : c->costs[!c->current];
+    return check(c, motus_cabac_picture_cuda_end(&picture, c->writing), "entropy coding", error);
 }
 
 // Uploads the slice headers and clears the statistics.
@@ -211,8 +248,7 @@ MotusStatus entropy_code(MotusCudaCoder *c, const Output *out, const MotusPictur
     if (!status)
         status = check(c, motus_finalize_cuda(&finalize, c->writing), "entropy coding", error);
     if (!status) status = check(c, cudaEventRecord(c->finalized, c->writing), "record", error);
-    for (int k = 0; k < c->settings->slices.n && !status; k++)
-        status = write_slice(c, out, k, error);
+    if (!status) status = write_slices(c, out, params, error);
     if (!status) status = check(c, cudaEventRecord(c->written, c->writing), "record", error);
     return status || !(params->qp_offset || out->with_mb) ? status : wait_for_finalizing(c, error);
 }
@@ -258,11 +294,12 @@ MotusStatus code(MotusCudaCoder *c, const MotusPictureParams *params, const Outp
                                        cudaMemcpyHostToDevice, c->stream),
                        "QP offsets", error);
     if (!status && params->idr) status = wait_for_writing(c, error);
+    if (!status && params->idr) status = set_costs(c, out, params, error);
     if (!status)
         status = params->idr
                      ? check(c, motus_code_i_cuda(&c->pic, params->qp, &s->effort, c->stream),
                              "intra coding", error)
-                     : code_p(c, params->qp, &params->external, field, error);
+                     : code_p(c, out, params, field, error);
     if (!status) status = stage_ended(c, MOTUS_STAGE_INTRA, error);
     if (!status) status = entropy_code(c, out, params, error);
     if (!status) status = stage_ended(c, MOTUS_STAGE_ENTROPY, error);
@@ -292,6 +329,7 @@ extern "C" MotusStatus motus_cuda_coder_begin(MotusCudaCoder *c, const MotusFram
     out->is_i = params->idr;
     c->pic.ended = out->began ? out->ended : NULL;
     c->current = !c->current;
+    c->pic.costs = c->costs[c->current]; // NULL: CAVLC
     c->src = slot->plane;
     for (int p = 0; p < 3; p++) {
         c->pic.src[p] = c->src[p].data, c->pic.src_stride[p] = c->src[p].stride;

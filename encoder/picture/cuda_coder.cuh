@@ -7,7 +7,7 @@
 #include <time.h>
 
 #include "common/cuda_call.cuh"
-#include "encoder/bitstream/slice_cuda.h"
+#include "encoder/cabac/cabac_cuda.h"
 #include "encoder/decide/decide_cuda.h"
 #include "encoder/picture/cuda_coder.h"
 #include "me/pixel/ref_luma.h"
@@ -26,6 +26,7 @@ typedef struct Report {
 typedef struct Output {
     MotusSliceHead *head, *h_head; // one per slice
     int8_t *qp_offset, *h_qp_offset;
+    MotusCabacCosts *h_costs; // with CABAC
     Report *report, *h_report;
     uint8_t *nal, *h_nal;
     MotusMb *h_mb;     // NULL with stream_only
@@ -64,6 +65,11 @@ struct MotusCudaCoder {
     void *centres_work, *slice_work, *deblock_work; // scratch memory
     MotusSliceResult *slice_results;                // of all slices but the last one
     MotusMarks marks;
+    // With CABAC. costs[current]: of the current picture's decisions; the other ones are learnt
+    // from it. An undone picture finds its own as they were.
+    MotusMbContext *context;
+    MotusBinCounts *bins;
+    MotusCabacCosts *costs[2];
     int *slice_first; // device copy of MotusSlices.first; NULL for one slice
     motus_cuda_coder::Output output[MOTUS_CODER_DEPTH];
     unsigned begun, finished;        // pictures

@@ -20,6 +20,12 @@ namespace {
 constexpr size_t MIN_NAL =
     65536; // first bytes of pinned memory for NAL units, if they can be so large
 
+size_t slice_work_bytes(const MotusStream *s, int n_mb, size_t capacity) {
+    return s->sequence.cabac
+               ? motus_cabac_cuda_bytes(n_mb, (uint32_t)capacity, motus_cabac_cuda_piece(n_mb))
+               : motus_slice_cuda_bytes(n_mb, (uint32_t)capacity);
+}
+
 // Lays the device memory out from `base` on; returns the bytes.
 size_t lay_out(MotusCudaCoder *c, const MotusStream *s, uint8_t *base, void **ref_memory,
                void **work_memory) {
@@ -41,8 +47,13 @@ size_t lay_out(MotusCudaCoder *c, const MotusStream *s, uint8_t *base, void **re
     c->sad = (uint16_t *)(base + motus_slot_reserve(&end, MOTUS_BLOCKS * n * sizeof(uint16_t)));
     c->cost = (uint32_t *)(base + motus_slot_reserve(&end, MOTUS_BLOCKS * n * sizeof(uint32_t)));
     c->centres_work = base + motus_slot_reserve(&end, motus_centres_cuda_bytes(width, height));
-    c->slice_work =
-        base + motus_slot_reserve(&end, motus_slice_cuda_bytes((int)n, (uint32_t)nal_capacity));
+    c->slice_work = base + motus_slot_reserve(&end, slice_work_bytes(s, (int)n, nal_capacity));
+    if (s->sequence.cabac) {
+        c->context = (MotusMbContext *)(base + motus_slot_reserve(&end, n * sizeof *c->context));
+        c->bins = (MotusBinCounts *)(base + motus_slot_reserve(&end, sizeof *c->bins));
+        for (MotusCabacCosts *&costs : c->costs)
+            costs = (MotusCabacCosts *)(base + motus_slot_reserve(&end, sizeof *costs));
+    }
     c->marks.coded =
         (uint32_t *)(base + motus_slot_reserve(&end, motus_mark_words((int)n) * sizeof(uint32_t)));
     c->marks.with_qp =
@@ -74,6 +85,9 @@ size_t lay_out_host(MotusCudaCoder *c, const MotusStream *s, uint8_t *host) {
             (MotusSliceHead *)(host + motus_slot_reserve(&end, (size_t)s->slices.n *
                                                                    sizeof(MotusSliceHead)));
         out->h_qp_offset = (int8_t *)(host + motus_slot_reserve(&end, n));
+        if (s->sequence.cabac)
+            out->h_costs =
+                (MotusCabacCosts *)(host + motus_slot_reserve(&end, sizeof *out->h_costs));
         if (!s->config.stream_only)
             out->h_mb = (MotusMb *)(host + motus_slot_reserve(&end, n * sizeof(MotusMb)));
     }
@@ -183,8 +197,9 @@ extern "C" MotusStatus motus_cuda_coder_open(MotusCudaCoder **out, const MotusSt
                                              MotusError *error) {
     MotusOnDevice on(copies->device);
     *out = NULL;
-    if (stream->sequence.cabac)
-        return motus_fail(error, MOTUS_ERR_UNSUPPORTED, "CABAC is coded by the CPU only");
+    if (stream->sequence.transform_8x8)
+        return motus_fail(error, MOTUS_ERR_UNSUPPORTED,
+                          "the 8x8 transform is coded by the CPU only");
     if (stream->config.slice_max_size)
         return motus_fail(error, MOTUS_ERR_UNSUPPORTED,
                           "slices of a largest size are cut on the CPU only");

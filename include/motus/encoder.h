@@ -182,7 +182,7 @@ typedef struct MotusEncoderConfig {
     // (MotusPacket.device_data); with stream_only just sizes and statistics come to the host.
     MotusMemory packet_memory;
 
-    MotusProfile profile; // above BASELINE: CPU only
+    MotusProfile profile; // HIGH with transform_8x8: CPU only
     int cabac;            // 0 = CAVLC also in profiles that allow CABAC
     int transform_8x8;    // 0 = only 4x4 transforms in profile HIGH, too; the 8x8 needs CABAC
 } MotusEncoderConfig;

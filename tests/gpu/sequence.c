@@ -46,14 +46,15 @@ static void make(Sequence *s) {
     s->config.backend = MOTUS_BACKEND_CUDA;
 }
 
-void make_sliced_sequence(Sequence *s, int width, int height, int slices) {
+void make_sliced_sequence(Sequence *s, int width, int height, int slices, MotusProfile profile) {
     configure(s, width, height);
     s->config.slices = slices;
+    s->config.profile = profile;
     make(s);
 }
 
 void make_sequence(Sequence *s, int width, int height) {
-    make_sliced_sequence(s, width, height, 1);
+    make_sliced_sequence(s, width, height, 1, MOTUS_PROFILE_BASELINE);
 }
 
 void make_rated_sequence(Sequence *s, int width, int height) {

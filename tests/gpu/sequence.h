@@ -25,7 +25,7 @@ typedef struct Sequence {
 } Sequence;
 
 // Makes a GOP of three pictures and one of two. Afterwards the configuration asks for CUDA.
-void make_sliced_sequence(Sequence *s, int width, int height, int slices);
+void make_sliced_sequence(Sequence *s, int width, int height, int slices, MotusProfile profile);
 void make_sequence(Sequence *s, int width, int height);       // one slice per picture
 void make_rated_sequence(Sequence *s, int width, int height); // CRF and AQ without lookahead
 void drop_sequence(Sequence *s);
