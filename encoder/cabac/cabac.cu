@@ -34,6 +34,7 @@ size_t place(Job *job, uint8_t *work, uint32_t capacity) {
     reserve(&job->symbol, piece + 2 * SLACK);
     job->symbol += SLACK;
     reserve(&job->sorted, piece + (size_t)CONTEXTS * MOTUS_SEGMENT);
+    job->run = (uint32_t(*)[MOTUS_RUN])job->sorted;
     reserve(&job->offset, CONTEXTS * tiles);
     reserve(&job->total, CONTEXTS);
     reserve(&job->between, 2);
@@ -113,6 +114,9 @@ __global__ void __launch_bounds__(THREADS) sort_kernel(Job job) {
 __global__ void __launch_bounds__(STATE_THREADS) state_kernel(Job job) {
     find_states<STATE_THREADS>(job, piece_at(job, 0));
 }
+__global__ void __launch_bounds__(THREADS) run_kernel(Job job) {
+    make_runs<THREADS>(job, piece_at(job, 0));
+}
 __global__ void __launch_bounds__(THREADS) way_kernel(Job job) {
     find_ways<THREADS>(job, piece_at(job, 0));
 }
@@ -136,6 +140,8 @@ __global__ void __launch_bounds__(THREADS) rest_kernel(Job job) {
         sort_tiles<THREADS>(job, piece);
         __syncthreads();
         find_states<THREADS>(job, piece);
+        __syncthreads();
+        make_runs<THREADS>(job, piece);
         __syncthreads();
         find_ways<THREADS>(job, piece);
         __syncthreads();
@@ -292,6 +298,7 @@ cudaError_t motus_cabac_slice_cuda_write(const MotusCabacSliceCuda *in, cudaStre
     sort_kernel<<<tiles, THREADS, 0, stream>>>(job);
     state_kernel<<<blocks_for(piece + CONTEXTS * MOTUS_SEGMENT, STATE_THREADS * MOTUS_SEGMENT),
                    STATE_THREADS, 0, stream>>>(job);
+    run_kernel<<<blocks_for(piece, MOTUS_RUN), THREADS, 0, stream>>>(job);
     way_kernel<<<chunk_tiles, THREADS, 0, stream>>>(job);
     entry_kernel<<<1, THREADS, 0, stream>>>(job);
     low_kernel<<<chunk_tiles, LOW_THREADS, 0, stream>>>(job);

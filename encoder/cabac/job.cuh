@@ -27,19 +27,20 @@ struct Between {
 
 struct Job {
     MotusCabacSliceCuda in;
-    int n_mb, n_tiles;       // of MOTUS_NAL_TILE bytes
-    uint16_t (*count)[32];   // [n_mb] symbols of units
-    uint32_t *mb_end;        // [n_mb + 1] symbols up to and with an MB; the last: of the slice
-    uint32_t *restart;       // [n_mb + 1] MotusDigits; 0: none
-    uint16_t *symbol;        // of the piece; SLACK before and behind
-    uint32_t *sorted;        // by context, each from a whole segment on
-    uint32_t *offset;        // [CONTEXTS][tiles] bins of a tile; then of the tiles before it
-    uint32_t *total;         // [CONTEXTS] bins
-    Between *between;        // [2] before the piece, and behind it, in turn
-    MotusWay (*way)[4];      // of chunks: from the tile's first one up to this one
-    MotusWay (*tile_way)[4]; // of tiles
-    MotusWay *entry;         // [tiles] from the piece's beginning
-    uint64_t (*record)[4];   // MotusChunks
+    int n_mb, n_tiles;          // of MOTUS_NAL_TILE bytes
+    uint16_t (*count)[32];      // [n_mb] symbols of units
+    uint32_t *mb_end;           // [n_mb + 1] symbols up to and with an MB; the last: of the slice
+    uint32_t *restart;          // [n_mb + 1] MotusDigits; 0: none
+    uint16_t *symbol;           // of the piece; SLACK before and behind
+    uint32_t *sorted;           // by context, each from a whole segment on; until states are known
+    uint32_t (*run)[MOTUS_RUN]; // MotusChunks; in the memory of `sorted`
+    uint32_t *offset;           // [CONTEXTS][tiles] bins of a tile; then of the tiles before it
+    uint32_t *total;            // [CONTEXTS] bins
+    Between *between;           // [2] before the piece, and behind it, in turn
+    MotusWay (*way)[4];         // of chunks: from the tile's first one up to this one
+    MotusWay (*tile_way)[4];    // of tiles
+    MotusWay *entry;            // [tiles] from the piece's beginning
+    uint64_t (*record)[4];      // MotusChunks
     uint32_t *origin, *end;
     uint32_t *digit; // of the RBSP
     uint8_t *rbsp;

@@ -218,21 +218,47 @@ MOTUS_HD MotusWay motus_recorded_way(uint64_t record) {
     return way;
 }
 
+// A run is RUN symbols from a multiple of RUN on, without a cut, and not the last ones. A table
+// maps all ranges to those behind it, so that walks take one step: range in 9 bits, and bits.
+enum { MOTUS_RUN = 256, MOTUS_RUN_FLAG = 255, MOTUS_RUN_CHUNKS = MOTUS_RUN / MOTUS_CHUNK };
+
 // Symbols of a piece, and what walks over them record.
 typedef struct MotusChunks {
     const uint32_t *row; // [64]
     int n;               // symbols, at least 1
     uint32_t first_range;
-    uint64_t (*record)[4]; // of empty chunks, by the class at their origin
+    // Per RUN symbols: by range - 256, and [MOTUS_RUN_FLAG] 1 if they are a run, else 0
+    const uint32_t (*run)[MOTUS_RUN];
+    uint64_t (*record)[4]; // of empty chunks, by the class at their origin; of runs the first one's
     uint32_t *origin;      // of empty chunks
     uint32_t *end;         // [0..3] last range by the class at its chunk, [4] this chunk
 } MotusChunks;
+
+MOTUS_HD int motus_is_run(const MotusChunks *c, int i) {
+    return i + MOTUS_RUN < c->n && c->run[i / MOTUS_RUN][MOTUS_RUN_FLAG];
+}
 
 typedef struct MotusChunkBegin {
     int i; // first symbol
     uint32_t range;
     int empty;
 } MotusChunkBegin;
+
+// Returns the table's entry of run k for a range.
+MOTUS_HD uint32_t motus_run_entry(const uint32_t *row, const MotusResolved *s, int k,
+                                  uint32_t range) {
+    uint32_t bits = 0;
+    for (int i = MOTUS_RUN * k; i < MOTUS_RUN * (k + 1); i++) {
+        const MotusRangeStep step = motus_range_step(range, motus_resolved_at(s, i), row);
+        range = step.range, bits += (uint32_t)step.shift;
+    }
+    return range | bits << 9;
+}
+
+// Records that chunk t passed a run from symbol i on.
+MOTUS_HD void motus_record_run(const MotusChunks *c, int t, uint32_t q, int i) {
+    for (int k = (int)q; k < MOTUS_RUN_CHUNKS; k += 4) c->origin[i / MOTUS_CHUNK + k] = (uint32_t)t;
+}
 
 // Returns the beginning of chunk t if the cut before it has class q.
 MOTUS_HD MotusChunkBegin motus_chunk_begin(const MotusChunks *c, const MotusResolved *s, int t,
@@ -253,6 +279,25 @@ MOTUS_HD MotusChunkBegin motus_chunk_begin(const MotusChunks *c, const MotusReso
     return begin;
 }
 
+// Returns the beginning of an empty chunk t, whose origin's way and class are known. *way: up to
+// it.
+MOTUS_HD MotusChunkBegin motus_empty_begin(const MotusChunks *c, const MotusResolved *s, int t,
+                                           MotusWay *way) {
+    const int run = t / MOTUS_RUN_CHUNKS * MOTUS_RUN_CHUNKS, first = MOTUS_CHUNK * run,
+              passed = MOTUS_CHUNK * (int)c->origin[t] < first && motus_is_run(c, first);
+    const uint64_t record = c->record[passed ? run : t][way->range_class];
+    MotusChunkBegin begin = {MOTUS_CHUNK * t, motus_recorded_range(record), 0};
+    MotusWay more = motus_recorded_way(record);
+    *way = motus_way_join(*way, more);
+    more.before = more.after = 0;
+    for (int i = passed ? first : begin.i; i < begin.i; i++) {
+        const MotusRangeStep step = motus_range_step(begin.range, motus_resolved_at(s, i), c->row);
+        begin.range = step.range, more.before += (uint32_t)step.shift;
+    }
+    *way = motus_way_join(*way, more);
+    return begin;
+}
+
 // Returns the way through chunk t if the cut before it has class q.
 MOTUS_HD MotusWay motus_chunk_way(const MotusChunks *c, const MotusResolved *s, int t, uint32_t q) {
     const MotusChunkBegin begin = motus_chunk_begin(c, s, t, q);
@@ -267,6 +312,14 @@ MOTUS_HD MotusWay motus_chunk_way(const MotusChunks *c, const MotusResolved *s, 
             const MotusWay more = {bits, 0, 0};
             c->record[i / MOTUS_CHUNK][q] = motus_record(motus_way_join(way, more), range);
             if (q == 0) c->origin[i / MOTUS_CHUNK] = (uint32_t)t;
+            if (i % MOTUS_RUN == 0 && motus_is_run(c, i)) {
+                const uint32_t entry = c->run[i / MOTUS_RUN][range - 256];
+                motus_record_run(c, t, q, i);
+                range = entry & 511, bits += entry >> 9;
+                i += MOTUS_RUN - 1;
+                next = motus_resolved_at(s, i + 1);
+                continue;
+            }
         }
         way.range_class = motus_range_class(range);
         if (motus_is_restart(v)) {

@@ -22,6 +22,10 @@ template <int THREADS> __device__ void make_rows(uint32_t (&row)[64]) {
     for (int k = (int)threadIdx.x; k < 64; k += THREADS) row[k] = motus_lps_row(k);
 }
 
+__device__ MotusChunks chunks_of(const Job &job, const Piece &piece, const uint32_t (&row)[64]) {
+    return {row, piece.n, before_of(job, piece).range, job.run, job.record, job.origin, job.end};
+}
+
 __device__ MotusWay no_way(int q) { return {0, 0, (uint32_t)q}; }
 
 // Ways by the class at their beginning.
@@ -75,6 +79,25 @@ __device__ void join_ways(const Job &job, int tile, int n_chunks, const MotusWay
     if (lane == 31) store_ways(job.tile_way[tile], upto);
 }
 
+// Makes the tables of runs, a thread per range.
+template <int THREADS> __device__ void make_runs(const Job &job, const Piece &piece) {
+    static_assert(THREADS == MOTUS_RUN, "a thread per range, one for the flag");
+    alignas(4) __shared__ uint16_t near[MOTUS_RUN];
+    __shared__ uint32_t row[64];
+    const int t = (int)threadIdx.x, n_runs = (piece.n - 1) / MOTUS_RUN;
+    make_rows<THREADS>(row);
+    for (int run = (int)blockIdx.x; run < n_runs; run += (int)gridDim.x) {
+        const MotusResolved symbols = stage<THREADS>(job, piece, near, run * MOTUS_RUN);
+        const int is_run = !__syncthreads_or(motus_is_cut(job.symbol[run * MOTUS_RUN + t]));
+        // Its barrier: symbols and rows are there.
+        if (t == MOTUS_RUN_FLAG)
+            job.run[run][t] = (uint32_t)is_run;
+        else if (is_run)
+            job.run[run][t] = motus_run_entry(row, &symbols, run, 256 + (uint32_t)t);
+        __syncthreads(); // read before others come
+    }
+}
+
 // Finds the ways of chunks, a thread per chunk and class, and those of tiles.
 template <int THREADS> __device__ void find_ways(const Job &job, const Piece &piece) {
     static_assert(THREADS == 4 * TILE_CHUNKS, "a thread per chunk and class");
@@ -83,8 +106,7 @@ template <int THREADS> __device__ void find_ways(const Job &job, const Piece &pi
     __shared__ uint32_t row[64];
     const int t = (int)threadIdx.x, n_chunks = motus_chunks_of(piece.n),
               n_tiles = chunk_tiles_of(piece);
-    const MotusChunks chunks = {row,        piece.n,    before_of(job, piece).range,
-                                job.record, job.origin, job.end};
+    const MotusChunks chunks = chunks_of(job, piece, row);
     make_rows<THREADS>(row);
     for (int tile = (int)blockIdx.x; tile < n_tiles; tile += (int)gridDim.x) {
         const int chunk = tile * TILE_CHUNKS + t / 4;
@@ -150,9 +172,7 @@ __device__ uint64_t add_chunk(const Job &job, const Piece &piece, const MotusChu
         if (chunk * MOTUS_CHUNK >= piece.n) return 0;
         const int origin = (int)job.origin[chunk];
         way = then(job.entry[origin / TILE_CHUNKS], load_ways(job.way[origin]));
-        const uint64_t record = job.record[chunk][way.range_class];
-        way = motus_way_join(way, motus_recorded_way(record));
-        begin = {chunk * MOTUS_CHUNK, motus_recorded_range(record), 0};
+        begin = motus_empty_begin(&chunks, &symbols, chunk, &way);
     }
     return motus_chunk_low(&chunks, &symbols, chunk, begin,
                            motus_way_end(way, before_of(job, piece).at), &digits);
@@ -164,7 +184,7 @@ template <int THREADS> __device__ void add_low(const Job &job, const Piece &piec
     __shared__ uint32_t row[64];
     const int t = (int)threadIdx.x, n_chunks = motus_chunks_of(piece.n),
               n_tiles = chunk_tiles_of(piece);
-    const MotusChunks chunks = {row, piece.n, before_of(job, piece).range, NULL, NULL, NULL};
+    const MotusChunks chunks = chunks_of(job, piece, row);
     const MotusDigits digits = {job.digit, job.restart, job.mb_end, job.n_mb, piece.first};
     if (bytes_upto(job, piece) > job.in.slice.capacity) return;
     make_rows<THREADS>(row);

@@ -22,6 +22,7 @@ typedef struct Model {
     uint32_t *sorted, *digit, *restart, *origin;
     uint64_t *bins;
     uint64_t (*record)[4];
+    uint32_t (*run)[MOTUS_RUN];
     MotusWay (*way)[4], *begins; // of chunks; up to them from the piece's beginning
     uint64_t bits[4];
 } Model;
@@ -43,6 +44,7 @@ static void open_model(Model *m, uint32_t piece, uint32_t most) {
     m->restart = reserve(most + 1, sizeof *m->restart);
     m->origin = reserve(chunks, sizeof *m->origin);
     m->record = reserve(chunks, sizeof *m->record);
+    m->run = reserve(piece / MOTUS_RUN + 1, sizeof *m->run);
     m->way = reserve(chunks, sizeof *m->way);
     m->begins = reserve(chunks + 1, sizeof *m->begins);
     for (int p = 0; p < MOTUS_PLACES; p++)
@@ -62,6 +64,7 @@ static void close_model(Model *m) {
     free(m->restart);
     free(m->origin);
     free(m->record);
+    free(m->run);
     free(m->way);
     free(m->begins);
 }
@@ -114,15 +117,27 @@ static void resolve(Model *m, const uint16_t *symbol, uint32_t n) {
 
 // ---- Range and low ------------------------------------------------------------------------------
 
+static void make_runs(Model *m, const MotusResolved *view, uint32_t n) {
+    for (int k = 0; k < (int)(n - 1) / MOTUS_RUN; k++) {
+        int cuts = 0;
+        for (int i = 0; i < MOTUS_RUN; i++) cuts += motus_is_cut(m->resolved[MOTUS_RUN * k + i]);
+        for (uint32_t range = 256; range <= MOTUS_FIRST_RANGE && !cuts; range++)
+            m->run[k][range - 256] = motus_run_entry(m->row, view, k, range);
+        m->run[k][MOTUS_RUN_FLAG] = !cuts;
+    }
+}
+
 static void code_piece(Model *m, const BinString *s, uint32_t first) {
     const uint32_t left = s->n - first, n = left < m->piece ? left : m->piece;
     uint32_t end[5];
     resolve(m, s->symbol + first, n);
     const int near = motus_test_range(0, (int)n);
     const MotusResolved view = {m->resolved, m->resolved, 0, near};
-    const MotusChunks chunks = {m->row, (int)n, m->range, m->record, m->origin, end};
+    const MotusChunks chunks = {
+        m->row, (int)n, m->range, (const uint32_t(*)[MOTUS_RUN])m->run, m->record, m->origin, end};
     const MotusDigits digits = {m->digit, m->restart, s->mb_end, s->n_mb, first};
     const int n_chunks = motus_chunks_of((int)n);
+    make_runs(m, &view, n);
     for (int t = 0; t < n_chunks; t++)
         for (uint32_t q = 0; q < 4; q++) m->way[t][q] = motus_chunk_way(&chunks, &view, t, q);
     MotusWay *begins = m->begins;
@@ -134,10 +149,8 @@ static void code_piece(Model *m, const BinString *s, uint32_t first) {
         MotusChunkBegin begin = motus_chunk_begin(&chunks, &view, t, way.range_class);
         if (begin.empty && MOTUS_CHUNK * t >= (int)n) continue;
         if (begin.empty) {
-            const MotusWay origin = begins[m->origin[t]];
-            const uint64_t record = m->record[t][origin.range_class];
-            way = motus_way_join(origin, motus_recorded_way(record));
-            begin = (MotusChunkBegin){MOTUS_CHUNK * t, motus_recorded_range(record), 0};
+            way = begins[m->origin[t]];
+            begin = motus_empty_begin(&chunks, &view, t, &way);
         }
         const uint64_t bits =
             motus_chunk_low(&chunks, &view, t, begin, motus_way_end(way, m->at), &digits);
