@@ -1,5 +1,5 @@
-// An inter MB, its candidate MVs and the choice among them: what inter_choice_cpu.h and
-// inter_choice_warp.cuh share.
+// An inter MB, its candidate MVs, the choice among them and that of its transform: what CPU and
+// warps share.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef ENCODER_ANALYSE_INTER_CORE_H
 #define ENCODER_ANALYSE_INTER_CORE_H
@@ -112,6 +112,46 @@ MOTUS_HD uint64_t motus_candidate_blocks(const uint32_t cost[MOTUS_BLOCKS],
         blocks |= k == 1 ? 3ull << MOTUS_BLOCK_16x8 : k == 2 ? 3ull << MOTUS_BLOCK_8x16 : subs;
     }
     return blocks;
+}
+
+// ---- Transform ----------------------------------------------------------------------------------
+//
+// An MB is decided with the 4x4 transform, and tried with the 8x8 one after the round: once, where
+// every type would have a trial of its own, and without waiting for other MBs.
+
+// In bits: a cost up to which no 8x8 transform is tried; what a P_Skip MB pays for having levels
+// (mb_type, MVD, coded_block_pattern, flags); by how much luma may grow, far less than
+// MOTUS_MB_BITS_LIMIT leaves.
+enum { MOTUS_TRANSFORM_FROM = 16, MOTUS_UNSKIP_BITS = 6, MOTUS_TRANSFORM_MORE = 128 };
+
+// True if the 8x8 transform is tried for an MB with this RD cost. P_Skip becomes 16x16 then, and
+// its MV has to be allowed there.
+MOTUS_HD int motus_transform_is_open(const MotusMb *mb, const MotusInterMb *in, uint32_t cost) {
+    if (motus_mb_is_intra(mb) || motus_has_small_partition(mb) ||
+        (mb->type == MOTUS_MB_P_SKIP && !motus_mv_allowed(in->limits, mb->mv[0])))
+        return 0;
+    return cost > motus_rd_cost(0, MOTUS_TRANSFORM_FROM, in->qp->lambda_ssd_q8);
+}
+
+// True if luma with the 8x8 transform (ssd8; bits8, each 1 / MOTUS_BIT) costs less than without.
+// Updates *cost, the MB's, then.
+MOTUS_HD int motus_transform_pays(const MotusMb *mb, const MotusQp *qp, uint32_t ssd4,
+                                  uint32_t bits4, uint32_t ssd8, uint32_t bits8, uint32_t *cost) {
+    const int is_skip = mb->type == MOTUS_MB_P_SKIP;
+    if (is_skip) bits4 = MOTUS_SKIP_RUN_BITS;
+    bits8 = (bits8 + MOTUS_BIT / 2) / MOTUS_BIT + (is_skip ? (uint32_t)MOTUS_UNSKIP_BITS : 0);
+    const uint32_t without = motus_rd_cost(ssd4, bits4, qp->lambda_ssd_q8),
+                   with = motus_rd_cost(ssd8, bits8, qp->lambda_ssd_q8);
+    if (bits8 > bits4 + MOTUS_TRANSFORM_MORE || with >= without) return 0;
+    *cost -= without - with;
+    return 1;
+}
+
+// Makes the MB one with the 8x8 transform and these bits of cbp.
+MOTUS_HD void motus_set_transform8(MotusMb *mb, int cbp) {
+    if (mb->type == MOTUS_MB_P_SKIP) mb->type = MOTUS_MB_P_16x16;
+    mb->transform_8x8 = 1;
+    mb->cbp = (uint8_t)((mb->cbp & ~15) | cbp);
 }
 
 #endif

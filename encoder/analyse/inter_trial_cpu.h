@@ -5,14 +5,13 @@
 #define ENCODER_ANALYSE_INTER_TRIAL_CPU_H
 
 #include "encoder/analyse/inter_choice_cpu.h"
-#include "encoder/analyse/transform_cpu.h"
+#include "encoder/analyse/residual_cpu.h"
 
 typedef struct MotusDecideScratch {
     MotusTrial trial[2];
     MotusChooseScratch choose;
     MotusChoice choice;
     MotusResidual residual;
-    MotusTransformScratch transform;
 } MotusDecideScratch;
 
 // Sets ssd and cost of a trial from its reconstruction and bits.
@@ -29,13 +28,13 @@ static inline void motus_skip_trial(const MotusInterMb *in, MotusMv skip, MotusT
     trial->mb.qp = in->qp->luma.qp;
     for (int i = 0; i < 16; i++) trial->mb.mv[i] = skip;
     trial->bits = MOTUS_SKIP_RUN_BITS;
+    trial->luma_bits = 0;
     motus_predict_inter(trial->luma, trial->chroma, &trial->mb, in->ref, in->x, in->y);
     motus_trial_measure(trial, &in->src, in->qp);
 }
 
 // Evaluates type k. A 16x16 MB with P_Skip's MV and no residual becomes P_Skip.
 static inline void motus_type_trial(const MotusInterMb *in, const MotusLevelChoice *levels,
-                                    const MotusTransformChoice *transform,
                                     const MotusChoice *choice, int k, MotusDecideScratch *s,
                                     MotusTrial *trial) {
     MotusResidual *residual = &s->residual;
@@ -43,12 +42,11 @@ static inline void motus_type_trial(const MotusInterMb *in, const MotusLevelChoi
     *mb = choice->mb[k];
     mb->qp = in->qp->luma.qp;
     motus_predict_inter(trial->luma, trial->chroma, mb, in->ref, in->x, in->y);
-    if (transform) memcpy(s->transform.pred, trial->luma, sizeof s->transform.pred);
-    uint32_t bits =
+    trial->luma_bits =
         motus_code_inter_luma(residual, trial, &in->src, &in->neighbours, &in->qp->luma, levels);
-    if (transform) bits = motus_choose_transform(in, levels, transform, &s->transform, trial, bits);
-    bits += motus_code_chroma(residual, trial, &in->src, &in->neighbours, &in->qp->chroma, levels,
-                              MOTUS_DEADZONE_INTER);
+    const uint32_t bits =
+        trial->luma_bits + motus_code_chroma(residual, trial, &in->src, &in->neighbours,
+                                             &in->qp->chroma, levels, MOTUS_DEADZONE_INTER);
     if (mb->type == MOTUS_MB_P_16x16 && !mb->cbp && motus_mv_equal(mb->mv[0], choice->skip))
         mb->type = MOTUS_MB_P_SKIP;
     trial->bits = bits + motus_inter_bits(mb, choice->mv_bits[k]);
@@ -64,12 +62,11 @@ static inline int motus_type_is_close(const MotusChoice *choice, int k, int best
 }
 
 // Returns the cheapest inter coding of the MB, one of the scratch's two trials. *satd becomes the
-// cost of the best type by SATD, 0 if P_Skip was taken at once. transform: NULL = 4x4 only.
+// cost of the best type by SATD, 0 if P_Skip was taken at once.
 static inline MotusTrial *motus_decide_inter(const MotusInterMb *in, const MotusCandidates *found,
                                              const MotusEffort *effort,
-                                             const MotusLevelChoice *levels,
-                                             const MotusTransformChoice *transform,
-                                             MotusDecideScratch *s, uint32_t *satd) {
+                                             const MotusLevelChoice *levels, MotusDecideScratch *s,
+                                             uint32_t *satd) {
     MotusTrial *best = &s->trial[0], *other = &s->trial[1];
     MotusChoice *choice = &s->choice;
     motus_grid_load(&s->choose.grid, &in->neighbours);
@@ -83,7 +80,7 @@ static inline MotusTrial *motus_decide_inter(const MotusInterMb *in, const Motus
     for (int i = 0; i < 4; i++) { // the best one by SATD first: it wins ties
         const int k = (first + i) & 3;
         if (!motus_type_is_close(choice, k, first, effort)) continue;
-        motus_type_trial(in, levels, transform, choice, k, s, other);
+        motus_type_trial(in, levels, choice, k, s, other);
         if (other->cost >= best->cost) continue;
         MotusTrial *swap = best;
         best = other;

@@ -165,9 +165,10 @@ MOTUS_WARP int motus_lane_chroma_dc(int dc, int qp, int *scaled) {
 }
 
 // Returns the mask of lanes whose group (an 8x8 block of luma, or all of chroma's AC) is worth its
-// bits, and *bits, the whole bits of those groups.
+// bits, and *bits, the whole bits of those groups; with costs *luma_bits, those of luma's.
 MOTUS_WARP uint32_t motus_lane_groups_pay(const MotusLevels *levels, int blk, uint32_t rate,
-                                          const MotusLevelChoice *choice, uint32_t *bits) {
+                                          const MotusLevelChoice *choice, uint32_t *bits,
+                                          uint32_t *luma_bits) {
     const int lane = motus_lane(), luma = blk < 16;
     uint32_t sum[2] = {(uint32_t)levels->gain, levels->bits};
     for (int i = 0; i < 2; i++) {
@@ -181,9 +182,10 @@ MOTUS_WARP uint32_t motus_lane_groups_pay(const MotusLevels *levels, int blk, ui
               first = luma ? !(blk & 5) : lane == 16;
     const uint32_t paid = first && pays ? sum[1] : 0;
     *bits = motus_lanes_sum(choice->costs && !luma ? 0 : paid);
-    if (choice->costs)
-        *bits = motus_whole_bits(*bits, choice) +
-                motus_whole_bits(motus_lanes_shuffle(paid, 16), choice);
+    if (choice->costs) {
+        *luma_bits = motus_whole_bits(*bits, choice);
+        *bits = *luma_bits + motus_whole_bits(motus_lanes_shuffle(paid, 16), choice);
+    }
     return motus_lanes_ballot(pays);
 }
 
@@ -249,10 +251,10 @@ MOTUS_WARP uint32_t motus_lane_residual(MotusTrial *trial, MotusLaneBlock *b,
     const MotusQuant *q = motus_lane_quant(in, blk);
     const int16_t *level = motus_coef_block(&trial->coef, blk);
     const uint32_t found = r->dc_any;
-    uint32_t pays = 0, bits = 0;
+    uint32_t pays = 0, bits = 0, luma_bits = 0;
     int n = 0;
     if (r->any) {
-        pays = motus_lane_groups_pay(levels, blk, q->rate, choice, &bits);
+        pays = motus_lane_groups_pay(levels, blk, q->rate, choice, &bits, &luma_bits);
         if (pays >> lane & 1) n = levels->n;
     }
     const uint32_t ac = pays >> 16 & 1;
@@ -264,6 +266,7 @@ MOTUS_WARP uint32_t motus_lane_residual(MotusTrial *trial, MotusLaneBlock *b,
         bits += motus_lanes_shuffle(dc_bits, 0) + motus_lanes_shuffle(dc_bits, 1);
     }
     if (lane < 24 && (n || (!luma && scaled))) motus_lane_reconstruct(b, level, n, scaled, q->qp);
+    if (choice->costs && lane == 0) trial->luma_bits = luma_bits;
     if (lane == 0)
         trial->mb.cbp = (uint8_t)((pays & 1) | (pays >> 2 & 1) << 1 | (pays >> 8 & 1) << 2 |
                                   (pays >> 10 & 1) << 3 |

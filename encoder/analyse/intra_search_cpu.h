@@ -1,10 +1,109 @@
-// Intra search on the CPU: the cheapest coding of an MB as Intra16x16, Intra4x4 or Intra8x8.
+// Intra search on the CPU: the cheapest coding of an MB as Intra16x16, Intra4x4 or Intra8x8; and
+// Intra8x8, luma in four 8x8 blocks, each mode chosen by SATD, then by RD cost.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef ENCODER_ANALYSE_INTRA_SEARCH_CPU_H
 #define ENCODER_ANALYSE_INTRA_SEARCH_CPU_H
 
-#include "encoder/analyse/intra8_trial_cpu.h"
 #include "encoder/analyse/intra_trial_cpu.h"
+#include "encoder/analyse/transform8_cpu.h"
+#include "encoder/mb/intra8x8_cpu.h"
+
+// ---- Intra8x8 -----------------------------------------------------------------------------------
+
+#define MOTUS_I8_TRIALS 2 // modes per block that get a trial
+
+typedef struct MotusIntra8Scratch {
+    uint8_t pred[MOTUS_I4_MODES][64];
+    uint32_t cost[MOTUS_I4_MODES];
+    uint8_t rec[MOTUS_I8_TRIALS][64];
+    MotusBlockLevels levels[MOTUS_I8_TRIALS];
+} MotusIntra8Scratch;
+
+// Completes the canvas of Intra4x4 with the samples that 8x8 blocks need further to the right.
+static inline void motus_canvas_load8(const MotusIntraMb *in, uint8_t *canvas) {
+    const uint8_t *above = in->rec.plane[0] - in->rec.stride[0];
+    if (in->has & MOTUS_HAS_TOP_RIGHT)
+        memcpy(canvas + MOTUS_CANVAS_ORIGIN - MOTUS_CANVAS_STRIDE + 16, above + 16, 8);
+}
+
+// Predicts a block by every allowed mode and lists the best ones by SATD + lambda * bits. Returns
+// their number.
+static inline int motus_i8_list_modes(const MotusIntraMb *in, MotusIntra8Scratch *s,
+                                      const uint8_t *src, const MotusIntraLine8 *line,
+                                      int predicted, int list[MOTUS_I8_TRIALS]) {
+    int n = 0;
+    for (int mode = 0; mode < MOTUS_I4_MODES; mode++) {
+        s->cost[mode] = UINT32_MAX;
+        if (!motus_intra4x4_allowed(mode, line->has)) continue;
+        motus_intra8x8(s->pred[mode], 8, line, mode);
+        s->cost[mode] =
+            motus_satd_block(src, in->src.stride[0], s->pred[mode], 8, 8, 8) +
+            motus_mode_cost(in->qp, motus_i4_mode_bits(mode, predicted, in->levels)) / MOTUS_BIT;
+    }
+    for (; n < MOTUS_I8_TRIALS; n++) {
+        const int best = motus_least(s->cost, MOTUS_I4_MODES);
+        if (s->cost[best] == UINT32_MAX) break;
+        s->cost[best] = UINT32_MAX;
+        list[n] = best;
+    }
+    return n;
+}
+
+// Codes luma block q and adds to the part's cost, SSD and bits. Sets the block's mode and levels,
+// and its samples on the canvas and in trial->luma.
+static inline void motus_code_i8_block(const MotusIntraMb *in, const MotusQuant8 *quant,
+                                       uint8_t *canvas, MotusIntra8Scratch *s, MotusTrial *trial,
+                                       int q, MotusIntraPart *part) {
+    const int x = 8 * (q & 1), y = 8 * (q >> 1), first = motus_blk_at(4 * q);
+    const int predicted = motus_intra4x4_predicted_mode(&trial->mb, &in->neighbours, first);
+    const uint8_t *src = in->src.plane[0] + y * in->src.stride[0] + x;
+    uint8_t *at = canvas + MOTUS_CANVAS_ORIGIN + y * MOTUS_CANVAS_STRIDE + x;
+    MotusIntraLine8 line;
+    int list[MOTUS_I8_TRIALS], coded[MOTUS_I8_TRIALS] = {0}, best = 0;
+    uint32_t ssd[MOTUS_I8_TRIALS] = {0}, mode_bits[MOTUS_I8_TRIALS] = {0};
+    motus_intra_line8(&line, at, MOTUS_CANVAS_STRIDE, motus_intra8x8_has(q, in->has));
+    const int n = motus_i8_list_modes(in, s, src, &line, predicted, list);
+    for (int i = 0; i < n; i++) {
+        memcpy(s->rec[i], s->pred[list[i]], 64);
+        coded[i] = motus_code_block8(&s->levels[i], src, in->src.stride[0], s->rec[i], 8, quant,
+                                     in->levels);
+        ssd[i] = motus_ssd_block(src, in->src.stride[0], s->rec[i], 8, 8, 8);
+        mode_bits[i] = motus_i4_mode_bits(list[i], predicted, in->levels);
+        s->cost[i] =
+            motus_rd_cost_in(MOTUS_BIT, ssd[i], (coded[i] ? s->levels[i].bits : 0) + mode_bits[i],
+                             in->qp->lambda_ssd_q8);
+        if (s->cost[i] < s->cost[best]) best = i;
+    }
+    part->cost += s->cost[best];
+    part->ssd += ssd[best];
+    part->mode_bits += mode_bits[best];
+    part->cbp |= coded[best] << q;
+    part->bits += coded[best] ? s->levels[best].bits : 0;
+    for (int i = 0; i < 8; i++) {
+        memcpy(at + i * MOTUS_CANVAS_STRIDE, s->rec[best] + 8 * i, 8);
+        memcpy(trial->luma + (y + i) * MOTUS_LUMA_STRIDE + x, s->rec[best] + 8 * i, 8);
+    }
+    for (int k = 0; k < 4; k++)
+        trial->mb.intra4x4_pred_mode[motus_blk_at(4 * q + k)] = (uint8_t)list[best];
+    motus_store_block8(&trial->mb, &trial->coef, q, coded[best] ? &s->levels[best] : NULL);
+}
+
+// Codes luma as Intra8x8. Stops as soon as the cost exceeds `limit`.
+static inline MotusIntraPart motus_code_intra8x8(const MotusIntraMb *in, const MotusQuant8 *quant,
+                                                 uint8_t *canvas, MotusTrial *trial,
+                                                 uint32_t limit) {
+    MotusIntraPart part = {0, 0, 0, 0, 0};
+    MotusIntra8Scratch s;
+    trial->mb.transform_8x8 = 1;
+    motus_canvas_load8(in, canvas);
+    for (int q = 0; q < 4 && part.cost <= limit; q++)
+        motus_code_i8_block(in, quant, canvas, &s, trial, q, &part);
+    part.bits = (part.bits + MOTUS_BIT / 2) / MOTUS_BIT;
+    part.mode_bits = (part.mode_bits + MOTUS_BIT / 2) / MOTUS_BIT;
+    return part;
+}
+
+// ---- The MB -------------------------------------------------------------------------------------
 
 // Completes a trial of Intra4x4 or Intra8x8 with the chroma that was coded for Intra16x16.
 static inline void motus_intra_complete(const MotusIntraMb *in, MotusTrial *trial,
@@ -14,9 +113,9 @@ static inline void motus_intra_complete(const MotusIntraMb *in, MotusTrial *tria
     motus_intra_add_up(in, trial, luma, chroma);
 }
 
-// Returns the cheapest intra coding of the MB, one of the three trials. transform: NULL = 4x4 only.
-static inline MotusTrial *motus_intra_search(const MotusIntraMb *in,
-                                             const MotusTransformChoice *transform,
+// Returns the cheapest intra coding of the MB, one of the three trials. quant8: at its QP; NULL:
+// without Intra8x8.
+static inline MotusTrial *motus_intra_search(const MotusIntraMb *in, const MotusQuant8 *quant8,
                                              MotusIntraScratch *s, MotusTrial trial[3]) {
     MotusTrial *first = &trial[0], *second = &trial[1];
     motus_intra_begin(in, first, second);
@@ -29,11 +128,11 @@ static inline MotusTrial *motus_intra_search(const MotusIntraMb *in,
         if ((small = luma.cost <= first->cost))
             motus_intra_complete(in, second, first, &luma, &chroma);
     }
-    if (in->i4_trials && transform && transform->quant8) {
+    if (in->i4_trials && quant8) {
         MotusTrial *third = &trial[2];
         const uint32_t limit = small && second->cost < first->cost ? second->cost : first->cost;
         motus_intra_begin_as(in, third, MOTUS_MB_I_4x4);
-        const MotusIntraPart luma = motus_code_intra8x8(in, transform, s->canvas, third, limit);
+        const MotusIntraPart luma = motus_code_intra8x8(in, quant8, s->canvas, third, limit);
         if (luma.cost <= limit) {
             motus_intra_complete(in, third, first, &luma, &chroma);
             if (!small || third->cost < second->cost) second = third;

@@ -25,9 +25,10 @@ typedef struct __attribute__((aligned(64))) MotusTrial {
     uint8_t chroma[2][64];
     MotusMbCoef coef;
     MotusMb mb;
-    uint32_t bits; // of macroblock_layer() and its mb_skip_run
-    uint32_t ssd;  // all three planes
-    uint32_t cost; // motus_rd_cost
+    uint32_t bits;      // of macroblock_layer() and its mb_skip_run
+    uint32_t ssd;       // all three planes
+    uint32_t cost;      // motus_rd_cost
+    uint32_t luma_bits; // of the levels of an inter MB's luma
 } MotusTrial;
 
 // Residual of an MB. Blocks: luma 0..15 in raster order, Cb 16..19, Cr 20..23.

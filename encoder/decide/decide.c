@@ -5,6 +5,7 @@
 #include "common/wavefront.h"
 #include "encoder/analyse/inter_trial_cpu.h"
 #include "encoder/analyse/intra_search_cpu.h"
+#include "encoder/analyse/transform8_cpu.h"
 #include "encoder/decide/decide_core.h"
 #include "me/search/refine.h"
 
@@ -71,11 +72,11 @@ static void code_intra(const IntraPass *pass, int x, int y, int qp) {
     int i = y * pic->mbs.mb_width + x;
     MotusIntraMb in = intra_mb(pass, x, y);
     if (qp >= 0) in.qp = &pass->coding->qp_table[qp];
-    const MotusTransformChoice transform = {pass->coding->quant8, pass->coding->costs};
+    const MotusQuant8 *quant8 = pass->coding->quant8;
     MotusTrial trials[3];
     MotusIntraScratch scratch;
     const MotusTrial *best =
-        motus_intra_search(&in, transform.costs ? &transform : NULL, &scratch, trials);
+        motus_intra_search(&in, quant8 ? &quant8[in.qp->luma.qp] : NULL, &scratch, trials);
     pic->mbs.mb[i] = best->mb;
     pic->mbs.coef[i] = best->coef;
     store_samples(best, pic->rec, x, y);
@@ -132,7 +133,8 @@ static void visit_intra_of_p(void *context, int x, int y) {
     code_intra(pass, x, y, -1);
 }
 
-// Evaluates intra coding where it comes close, from the reconstruction of the last round.
+// Evaluates intra coding where it comes close, from the reconstruction of the last round. Intra8x8
+// is left for the MBs that are coded as intra.
 static void estimate_intra(const IntraPass *pass) {
     MotusPictureState *pic = pass->pic;
     const MotusEffort *effort = &pass->coding->effort;
@@ -148,10 +150,8 @@ static void estimate_intra(const IntraPass *pass) {
         int mode;
         uint32_t satd = motus_intra16x16_estimate(&in, &scratch, &mode);
         if (!motus_intra_is_close(satd, pic->satd[i], pic->inter_cost[i], in.qp, effort)) continue;
-        const MotusTransformChoice transform = {pass->coding->quant8, pass->coding->costs};
         MotusTrial trials[3];
-        const MotusTrial *best =
-            motus_intra_search(&in, transform.costs ? &transform : NULL, &scratch, trials);
+        const MotusTrial *best = motus_intra_search(&in, NULL, &scratch, trials);
         pic->intra_cost[i] = best->cost;
         pic->mb_intra[i] = best->mb;
     }
@@ -230,11 +230,10 @@ static void visit_p(const InterPass *pass, int x, int y, int now) {
                        .x = x,
                        .y = y};
     MotusDecideScratch scratch;
-    const MotusTransformChoice transform = {pass->coding->quant8, pass->coding->costs};
-    const MotusTrial *best =
-        motus_decide_inter(&in, &pic->candidates[i], &pass->coding->effort, &pass->levels,
-                           transform.costs ? &transform : NULL, &scratch, &pic->satd[i]);
+    const MotusTrial *best = motus_decide_inter(&in, &pic->candidates[i], &pass->coding->effort,
+                                                &pass->levels, &scratch, &pic->satd[i]);
     pic->inter_cost[i] = best->cost;
+    pic->luma_bits[i] = best->luma_bits;
     pic->mbs.coef[i] = best->coef;
     store_samples(best, pic->rec, x, y);
     pic->seen_at[i] = (uint16_t)now;
@@ -266,6 +265,27 @@ static void run_round(const InterPass *pass, int *now) {
     }
 }
 
+// Tries the 8x8 transform for the MBs that were decided after pass `since`.
+static void choose_transforms(const InterPass *pass, int since, int now) {
+    MotusPictureState *pic = pass->pic;
+#pragma omp parallel for num_threads(pic->mbs.threads) schedule(dynamic, 16)
+    for (int i = 0; i < pic->mbs.n_mb; i++) {
+        const int x = i % pic->mbs.mb_width, y = i / pic->mbs.mb_width;
+        const MotusInterMb in = {.ref = &pass->p->ref,
+                                 .limits = &pass->p->limits,
+                                 .qp = qp_of(pic, pass->coding, i),
+                                 .src = motus_mb_source(pic->mbs.src, x, y),
+                                 .x = x,
+                                 .y = y};
+        const MotusMbRecon rec = mb_recon(pic->rec, x, y);
+        if (pic->seen_at[i] > since &&
+            motus_choose_transform(&in, &pass->levels, &pass->coding->quant8[in.qp->luma.qp],
+                                   &pic->mb_inter[i], &pic->mbs.coef[i], rec.plane[0],
+                                   rec.stride[0], pic->luma_bits[i], &pic->inter_cost[i]))
+            note_decision(pic, i, now);
+    }
+}
+
 static void decide_p_picture(MotusPictureState *pic, const MotusCoding *coding,
                              const MotusPCoding *p) {
     const IntraPass intra = intra_pass(pic, coding, 1);
@@ -281,7 +301,9 @@ static void decide_p_picture(MotusPictureState *pic, const MotusCoding *coding,
     }
     motus_stage_ended(pic->clock, MOTUS_STAGE_CANDIDATES);
     for (int round = 0; round < coding->effort.rounds; round++) {
+        const int since = now;
         run_round(&inter, &now);
+        if (coding->quant8) choose_transforms(&inter, since, ++now);
         if (round) continue;
         estimate_intra(&intra);
         ++now;

@@ -140,6 +140,7 @@ __global__ void __launch_bounds__(32 * TEAM, RESIDENT / TEAM)
         copy(&w.coef[i], &best->coef);
         if (motus_lane() == 0) {
             w.satd[i] = satd;
+            if (CABAC) w.luma_bits[i] = best->luma_bits;
             w.inter_cost[i] = best->cost;
             w.seen_at[i] = (uint16_t)turn.now;
         }
@@ -211,8 +212,11 @@ extern "C" cudaError_t motus_code_p_cuda(const MotusPictureStateCuda *pic,
     candidates_kernel<<<blocks_for(pic->n_mb), 32 * WARPS, 0, stream>>>(pass, *p);
     cudaError_t status = motus_stage_ended_cuda(pic, MOTUS_STAGE_CANDIDATES, stream);
     for (int round = 0; round < effort->rounds; round++) {
+        const int since = now;
         for (int k = 0; k < effort->phases && status == cudaSuccess; k++)
             status = launch_pass(pass, *p, round, k, ++now, stream);
+        if (pic->transform_8x8 && status == cudaSuccess)
+            status = choose_transforms(pass, *p, since, ++now, stream);
         if (round) continue;
         if (status == cudaSuccess) status = estimate_intra(pass, stream);
         if (status != cudaSuccess) return status;
@@ -233,6 +237,7 @@ extern "C" cudaError_t motus_decide_cuda_prepare(int *early) {
           decide_kernel<4, true, SM_WARPS, false>, decide_kernel<4, true, SM_WARPS, true>,
           decide_kernel<4, true, SM_WARPS_FEW, false>, decide_kernel<4, true, SM_WARPS_FEW, true>})
         if (status == cudaSuccess) status = cudaFuncGetAttributes(&attributes, kernel);
+    if (status == cudaSuccess) status = prepare_transforms();
     *early = status == cudaSuccess && attributes.ptxVersion >= 90;
     return status;
 }

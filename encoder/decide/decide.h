@@ -31,6 +31,7 @@ typedef struct MotusPictureState {
     MotusMb *mb_inter, *mb_intra;      // each MB coded either way
     uint32_t *inter_cost, *intra_cost; // their RD costs; UINT32_MAX: intra was not evaluated
     uint32_t *satd;                    // SATD cost of the best inter type
+    uint32_t *luma_bits;               // of the levels of luma as decided, with the 4x4 transform
     uint16_t *changed_at, *seen_at; // pass of the last change for neighbours; of the last decision
     uint8_t *chain;                 // length of the chain of intra MBs that ends here, 0 for inter
     uint8_t *zero_runs;             // MOTUS_ZERO_RUNS entries

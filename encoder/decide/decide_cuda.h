@@ -31,7 +31,7 @@ typedef struct MotusPictureStateCuda {
     MotusMb *mb, *mb_inter, *mb_intra;
     MotusMbCoef *coef;
     MotusCandidates *candidates;
-    uint32_t *inter_cost, *intra_cost, *satd;
+    uint32_t *inter_cost, *intra_cost, *satd, *luma_bits;
     uint16_t *changed_at, *seen_at;
     uint8_t *chain; // of large pictures, while the wavefront is listed
     const uint8_t *zero_runs;
@@ -39,6 +39,8 @@ typedef struct MotusPictureStateCuda {
     const int8_t *qp_offset;      // per MB; NULL: none. Not owned
     const int *slice_first;       // per MB; NULL: one slice. Not owned
     const MotusCabacCosts *costs; // NULL: CAVLC. Not owned
+    const MotusQuant8 *quant8;    // 52
+    int transform_8x8;            // 1: of use, with costs
     uint8_t *listed;              // per MB: its state in the intra wavefront
     MotusIntraEstimate *estimate;
     int *found; // MBs whose Intra4x4 is estimated; then intra MBs, while the wavefront is listed

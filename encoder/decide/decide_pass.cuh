@@ -100,6 +100,11 @@ static __device__ int this_warp() { return (int)(blockIdx.x * WARPS + threadIdx.
 
 inline int blocks_for(int warps) { return (warps + WARPS - 1) / WARPS; }
 
+// Tries the 8x8 transform for the inter MBs that were decided after pass `since`.
+cudaError_t choose_transforms(const Pass &pass, const MotusPCodingCuda &p, int since, int now,
+                              cudaStream_t stream);
+cudaError_t prepare_transforms(); // loads its kernel
+
 // Evaluates intra coding of a P picture's MBs, from the present reconstruction.
 cudaError_t estimate_intra(const Pass &pass, cudaStream_t stream);
 

@@ -16,13 +16,14 @@ MotusStatus motus_picture_state_alloc(MotusPictureState *pic, int mb_width, int 
     pic->inter_cost = motus_alloc(n, sizeof *pic->inter_cost);
     pic->intra_cost = motus_alloc(n, sizeof *pic->intra_cost);
     pic->satd = motus_alloc(n, sizeof *pic->satd);
+    pic->luma_bits = motus_alloc(n, sizeof *pic->luma_bits);
     pic->changed_at = motus_alloc(n, sizeof *pic->changed_at);
     pic->seen_at = motus_alloc(n, sizeof *pic->seen_at);
     pic->chain = motus_alloc(n, sizeof *pic->chain);
     pic->zero_runs = motus_alloc(MOTUS_ZERO_RUNS, sizeof *pic->zero_runs);
     if (!pic->mbs.mb || !pic->mb_intra || !pic->mb_inter || !pic->mbs.coef || !pic->candidates ||
-        !pic->inter_cost || !pic->intra_cost || !pic->satd || !pic->changed_at || !pic->seen_at ||
-        !pic->chain || !pic->zero_runs) {
+        !pic->inter_cost || !pic->intra_cost || !pic->satd || !pic->luma_bits || !pic->changed_at ||
+        !pic->seen_at || !pic->chain || !pic->zero_runs) {
         motus_picture_state_free(pic);
         return MOTUS_ERR_MEMORY;
     }
@@ -39,6 +40,7 @@ void motus_picture_state_free(MotusPictureState *pic) {
     motus_free(pic->inter_cost);
     motus_free(pic->intra_cost);
     motus_free(pic->satd);
+    motus_free(pic->luma_bits);
     motus_free(pic->changed_at);
     motus_free(pic->seen_at);
     motus_free(pic->chain);

@@ -19,11 +19,13 @@ size_t lay_out(MotusPictureStateCuda *w, uint8_t *base, int mb_width, int mb_hei
     w->inter_cost = (uint32_t *)(base + motus_slot_reserve(&end, 4 * n));
     w->intra_cost = (uint32_t *)(base + motus_slot_reserve(&end, 4 * n));
     w->satd = (uint32_t *)(base + motus_slot_reserve(&end, 4 * n));
+    w->luma_bits = (uint32_t *)(base + motus_slot_reserve(&end, 4 * n));
     w->changed_at = (uint16_t *)(base + motus_slot_reserve(&end, 2 * n));
     w->seen_at = (uint16_t *)(base + motus_slot_reserve(&end, 2 * n));
     w->chain = base + motus_slot_reserve(&end, n);
     w->zero_runs = base + motus_slot_reserve(&end, MOTUS_ZERO_RUNS);
     w->qp_table = (const MotusQp *)(base + motus_slot_reserve(&end, 52 * sizeof(MotusQp)));
+    w->quant8 = (const MotusQuant8 *)(base + motus_slot_reserve(&end, 52 * sizeof(MotusQuant8)));
     w->listed = base + motus_slot_reserve(&end, n);
     w->found = (int *)(base + motus_slot_reserve(&end, 4 * n));
     w->list = (int *)(base + motus_slot_reserve(&end, 4 * n));
@@ -44,20 +46,25 @@ extern "C" cudaError_t motus_picture_state_cuda_place(MotusPictureStateCuda *w, 
                                                       int mb_width, int mb_height) {
     static_assert(sizeof(MotusMb) == 128, "see mb.h");
     MotusQp qp_table[52];
+    MotusQuant8 quant8[52];
     uint8_t *zero_runs = (uint8_t *)malloc(MOTUS_ZERO_RUNS);
     if (!zero_runs) return cudaErrorMemoryAllocation;
     lay_out(w, (uint8_t *)memory, mb_width, mb_height);
     w->qp_offset = NULL;
     w->slice_first = NULL;
     w->costs = NULL;
+    w->transform_8x8 = 0;
     w->ended = NULL;
     w->mb_width = mb_width, w->mb_height = mb_height, w->n_mb = mb_width * mb_height;
-    for (int qp = 0; qp < 52; qp++) qp_table[qp] = motus_qp_at(qp);
+    for (int qp = 0; qp < 52; qp++)
+        qp_table[qp] = motus_qp_at(qp), quant8[qp] = motus_quant8_at(qp);
     motus_cavlc_zero_runs(zero_runs);
     cudaError_t status =
         cudaMemcpy((void *)w->zero_runs, zero_runs, MOTUS_ZERO_RUNS, cudaMemcpyHostToDevice);
     if (status == cudaSuccess)
         status = cudaMemcpy((void *)w->qp_table, qp_table, sizeof qp_table, cudaMemcpyHostToDevice);
+    if (status == cudaSuccess)
+        status = cudaMemcpy((void *)w->quant8, quant8, sizeof quant8, cudaMemcpyHostToDevice);
     free(zero_runs);
     if (status == cudaSuccess) status = motus_decide_cuda_prepare(&w->early);
     return status == cudaSuccess ? motus_intra_cuda_prepare(&w->teams) : status;

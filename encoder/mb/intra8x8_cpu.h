@@ -21,20 +21,6 @@ static inline uint8_t motus_smooth3(int a, int b, int c) {
     return (uint8_t)((a + 2 * b + c + 2) >> 2);
 }
 
-// Returns the neighbours that luma 8x8 block q has for prediction, from those of the MB.
-static inline int motus_intra8x8_has(int q, int mb_has) {
-    const int left = q & 1 || mb_has & MOTUS_HAS_LEFT, top = q & 2 || mb_has & MOTUS_HAS_TOP;
-    const int corner = q == 0   ? mb_has & MOTUS_HAS_CORNER
-                       : q == 1 ? mb_has & MOTUS_HAS_TOP
-                       : q == 2 ? mb_has & MOTUS_HAS_LEFT
-                                : 1;
-    const int right = q == 0   ? mb_has & MOTUS_HAS_TOP
-                      : q == 1 ? mb_has & MOTUS_HAS_TOP_RIGHT
-                               : q == 2;
-    return (left ? MOTUS_HAS_LEFT : 0) | (top ? MOTUS_HAS_TOP : 0) |
-           (corner ? MOTUS_HAS_CORNER : 0) | (right ? MOTUS_HAS_TOP_RIGHT : 0);
-}
-
 // Collects and filters the neighbours in `has` of the block at `at` (8.3.2.2.1). Others are 0.
 static inline void motus_intra_line8(MotusIntraLine8 *line, const uint8_t *at, ptrdiff_t stride,
                                      int has) {

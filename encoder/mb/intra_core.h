@@ -57,6 +57,21 @@ MOTUS_HD int motus_intra4x4_allowed(int mode, int has) {
     const uint64_t needs = MOTUS_PACK16(4, T, L, 0, T, ALL, ALL, ALL, T, L, 0, 0, 0, 0, 0, 0, 0);
     return !((int)(needs >> (4 * mode) & 7) & ~has);
 }
+
+// Returns the neighbours that luma 8x8 block q has for prediction, from those of the MB.
+MOTUS_HD int motus_intra8x8_has(int q, int mb_has) {
+    const int left = q & 1 || mb_has & MOTUS_HAS_LEFT, top = q & 2 || mb_has & MOTUS_HAS_TOP;
+    const int corner = q == 0   ? mb_has & MOTUS_HAS_CORNER
+                       : q == 1 ? mb_has & MOTUS_HAS_TOP
+                       : q == 2 ? mb_has & MOTUS_HAS_LEFT
+                                : 1;
+    const int right = q == 0   ? mb_has & MOTUS_HAS_TOP
+                      : q == 1 ? mb_has & MOTUS_HAS_TOP_RIGHT
+                               : q == 2;
+    return (left ? MOTUS_HAS_LEFT : 0) | (top ? MOTUS_HAS_TOP : 0) |
+           (corner ? MOTUS_HAS_CORNER : 0) | (right ? MOTUS_HAS_TOP_RIGHT : 0);
+}
+
 MOTUS_HD int motus_intra_chroma_allowed(int mode, int has) {
     enum { L = MOTUS_HAS_LEFT, T = MOTUS_HAS_TOP, ALL = L | T | MOTUS_HAS_CORNER };
     const int needs = (int)MOTUS_PACK8(4, 0, L, T, ALL, 0, 0, 0, 0);

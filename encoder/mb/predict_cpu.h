@@ -136,6 +136,18 @@ static inline void motus_predict_chroma_block(uint8_t chroma[64], const MotusRef
 
 // ---- Macroblock ---------------------------------------------------------------------------------
 
+// Predicts an MB's luma with its MVs.
+static inline void motus_predict_inter_luma(uint8_t luma[256], const MotusMb *mb,
+                                            const MotusReference *ref, int mb_x, int mb_y) {
+    MotusPartition parts[16];
+    const int n = motus_mb_partitions(mb, parts);
+    for (int i = 0; i < n; i++) {
+        const MotusPartition *p = &parts[i];
+        motus_predict_luma_block(luma, ref, mb_x, mb_y, 4 * p->x, 4 * p->y, 4 * p->width,
+                                 4 * p->height, mb->mv[4 * p->y + p->x]);
+    }
+}
+
 // Predicts an MB with its MVs.
 static inline void motus_predict_inter(uint8_t luma[256], uint8_t chroma[2][64], const MotusMb *mb,
                                        const MotusReference *ref, int mb_x, int mb_y) {

@@ -8,6 +8,7 @@
 
 #include "encoder/analyse/inter_trial_cpu.h"
 #include "encoder/analyse/intra_search_cpu.h"
+#include "encoder/analyse/transform8_cpu.h"
 #include "encoder/decide/decide.h"
 #include "encoder/decide/decide_core.h"
 #include "encoder/settings/preset.h"
@@ -34,6 +35,8 @@ typedef struct Picture {
     const char *name;
     int number;  // of the case
     int at_once; // MBs that were taken as P_Skip at once
+    int taken8;  // inter MBs that took the 8x8 transform
+    int intra8;  // Intra8x8 MBs
 } Picture;
 
 enum { MOVES = 4 }; // MVs that an MB's blocks move by
@@ -132,14 +135,22 @@ static void code_intra(Picture *p, int x, int y, int p_slice) {
     MOTUS_CHECK(!lanes.failure && lanes.satd == satd && lanes.mode == mode,
                 "%s, case %d, MB %d,%d: estimate %u of mode %d, not %u of %d", p->name, p->number,
                 x, y, lanes.satd, lanes.mode, satd, mode);
+    const MotusQuant8 quant8 = motus_quant8_at(p->qp.luma.qp);
+    const int warps = p->costs && motus_test_range(0, 1) ? 4 : (x ^ y) & 1 ? 3 : 1;
     motus_test_fill(&memory, sizeof memory);
-    const MotusTrial *best = motus_intra_search(&in, NULL, &memory.intra, memory.trial);
-    const int team = (x ^ y) & 1;
-    if (team)
+    const MotusTrial *best =
+        motus_intra_search(&in, warps == 4 ? &quant8 : NULL, &memory.intra, memory.trial);
+    if (warps == 4)
+        lanes_intra8_team(&in, &quant8, &lanes);
+    else if (warps == 3)
         lanes_intra_team(&in, &lanes);
     else
         lanes_intra_search(&in, &lanes);
-    compare(p, x, y, best, team ? "intra by three warps" : "intra");
+    p->intra8 += best->mb.type == MOTUS_MB_I_4x4 && best->mb.transform_8x8;
+    compare(p, x, y, best,
+            warps == 4   ? "intra by four warps"
+            : warps == 3 ? "intra by three warps"
+                         : "intra");
 }
 
 // Draws an MB's MVs: a few that its blocks move by (move_blocks), then others around them.
@@ -203,6 +214,36 @@ static void compare_choices(const Picture *p, int x, int y, uint32_t satd, const
     }
 }
 
+// An inter MB whose transform is chosen.
+typedef struct Transformed {
+    MotusMb mb;
+    MotusMbCoef coef;
+    __attribute__((aligned(16))) uint8_t rec[256];
+    uint32_t cost;
+    int taken;
+} Transformed;
+
+static void compare_transforms(Picture *p, const MotusInterMb *in, const MotusLevelChoice *levels,
+                               const MotusTrial *best) {
+    const MotusQuant8 quant8 = motus_quant8_at(in->qp->luma.qp);
+    Transformed one, many;
+    one = (Transformed){.mb = best->mb, .coef = best->coef, .cost = best->cost};
+    memcpy(one.rec, best->luma, sizeof one.rec);
+    many = one;
+    one.taken = motus_choose_transform(in, levels, &quant8, &one.mb, &one.coef, one.rec, 16,
+                                       best->luma_bits, &one.cost);
+    const char *failure =
+        lanes_choose_transform(in, levels, &quant8, &many.mb, &many.coef, many.rec, best->luma_bits,
+                               &many.cost, &many.taken);
+    MOTUS_CHECK(!failure && one.taken == many.taken && one.cost == many.cost &&
+                    !memcmp(&one.mb, &many.mb, sizeof one.mb) &&
+                    !memcmp(one.rec, many.rec, sizeof one.rec) &&
+                    same_levels(&one.mb, &one.coef, &many.coef),
+                "%s, case %d, MB %d,%d: 8x8 transform %d, not %d, cost %u, not %u", p->name,
+                p->number, in->x, in->y, many.taken, one.taken, many.cost, one.cost);
+    p->taken8 += one.taken;
+}
+
 static void code_inter(Picture *p, int x, int y) {
     const MotusLevelChoice levels = {p->pic.zero_runs, p->effort.levels, p->costs};
     const MotusInterMb in = {.ref = &p->reference,
@@ -232,7 +273,7 @@ static void code_inter(Picture *p, int x, int y) {
     uint32_t satd;
     motus_test_fill(&memory, sizeof memory);
     const MotusTrial *best =
-        motus_decide_inter(&in, &found, &p->effort, &levels, NULL, &memory.decide, &satd);
+        motus_decide_inter(&in, &found, &p->effort, &levels, &memory.decide, &satd);
     lanes_decide_inter(&in, &found, &p->effort, &levels, warps, shares, &lanes);
     if (best->mb.type == MOTUS_MB_P_SKIP && motus_skip_is_enough(best, &p->qp, &p->effort))
         p->at_once++; // there are no choices
@@ -242,6 +283,11 @@ static void code_inter(Picture *p, int x, int y) {
             shares       ? "inter by warps that share a type"
             : warps == 2 ? "inter by two warps"
                          : "inter by more warps");
+    if (!p->costs || motus_mb_is_intra(&best->mb)) return;
+    MOTUS_CHECK(best->mb.type == MOTUS_MB_P_SKIP || best->luma_bits == lanes.trial.luma_bits,
+                "%s, case %d, MB %d,%d: luma has %u bits, not %u", p->name, p->number, x, y,
+                lanes.trial.luma_bits, best->luma_bits);
+    compare_transforms(p, &in, &levels, best);
 }
 
 // Codes the picture as I, or as P with itself as its reference.
@@ -318,7 +364,7 @@ static void generated(void) {
     REQUIRE_OK(motus_synth_open(&synth, &config));
     motus_synth_frame(synth, 0, p.src);
     code_all(&p, 3, 1);
-    CU_ASSERT_TRUE(p.at_once > 0);
+    CU_ASSERT_TRUE(p.at_once > 0 && p.taken8 > 0 && p.intra8 > 0);
     motus_synth_close(&synth);
     picture_close(&p);
 }

@@ -7,7 +7,8 @@
 #include "tests/lanes/lanes_warp.h"
 
 #include "encoder/analyse/inter_team_warp.cuh"
-#include "encoder/analyse/intra_trial_warp.cuh"
+#include "encoder/analyse/intra8x8_warp.cuh"
+#include "encoder/analyse/transform8_warp.cuh"
 #include "encoder/decide/decide_core.h"
 #include "tests/lanes/emulated_lanes.h"
 #include "tests/support/harness.h"
@@ -17,8 +18,10 @@ static struct Shared {
     MotusTrial trial[2];
     MotusIntraShared intra;
     MotusIntraTeam team;
+    MotusIntra8Team team8;
     MotusInterTeam inter;
     MotusTrialCoefs coefs[LANES_INTER_WARPS];
+    MotusTransformShared transform;
 } shared;
 
 typedef struct Arguments {
@@ -29,6 +32,7 @@ typedef struct Arguments {
     const MotusLevelChoice *levels;
     int warps, shares;
     LanesResult *r;
+    const MotusQuant8 *quant8;
 } Arguments;
 
 static void run(int warps, void (*body)(void *), Arguments *a) {
@@ -88,6 +92,30 @@ void lanes_intra_team(const MotusIntraMb *in, LanesResult *r) {
     run(MOTUS_INTRA_ROLES, intra_team_body, &a);
 }
 
+static void intra8_team_body(void *argument) {
+    const Arguments *a = argument;
+    MotusIntra8Team *t = &shared.team8;
+    MotusI4Mb i4;
+    const int warp = emulated_warp();
+    memset(&i4, 0, sizeof i4);
+    if (warp == 0) {
+        motus_intra_begin(a->intra, &t->team.trial[0], &t->team.trial[1]);
+        i4 = motus_i4_prepare(a->intra, &t->team.scratch[0]);
+    }
+    if (warp == MOTUS_ROLE_INTRA8X8) motus_intra8_begin(a->intra, &t->trial);
+    motus_team_sync();
+    motus_intra8_role(a->intra, a->quant8, t, warp, &i4);
+    motus_team_sync();
+    if (warp > 0) return;
+    const MotusTrial *best = motus_intra8_join(a->intra, t);
+    if (motus_lane() == MOTUS_LANES - 1) a->r->trial = *best;
+}
+
+void lanes_intra8_team(const MotusIntraMb *in, const MotusQuant8 *quant8, LanesResult *r) {
+    Arguments a = {.intra = in, .r = r, .quant8 = quant8};
+    run(MOTUS_INTRA8_ROLES, intra8_team_body, &a);
+}
+
 // ---- Inter --------------------------------------------------------------------------------------
 
 static void inter_team_body(void *argument) {
@@ -109,8 +137,38 @@ static void inter_team_body(void *argument) {
 void lanes_decide_inter(const MotusInterMb *in, const MotusCandidates *found,
                         const MotusEffort *effort, const MotusLevelChoice *levels, int warps,
                         int shares, LanesResult *r) {
-    Arguments a = {NULL, in, found, effort, levels, warps, shares, r};
+    Arguments a = {NULL, in, found, effort, levels, warps, shares, r, NULL};
     run(warps, inter_team_body, &a);
+}
+
+typedef struct TransformCall {
+    const MotusInterMb *in;
+    const MotusLevelChoice *levels;
+    const MotusQuant8 *quant8;
+    MotusMbCoef *coef;
+    uint8_t *rec;
+    uint32_t luma_bits, *cost;
+    int *taken;
+} TransformCall;
+
+static void transform_body(void *argument) {
+    const TransformCall *c = argument;
+    uint32_t cost = *c->cost;
+    const int taken = motus_choose_transform_warp(c->in, c->levels, c->quant8, &shared.transform,
+                                                  c->coef, c->rec, 16, c->luma_bits, &cost);
+    motus_lanes_sync();
+    if (motus_lane() == MOTUS_LANES - 1) *c->taken = taken, *c->cost = cost;
+}
+
+const char *lanes_choose_transform(const MotusInterMb *in, const MotusLevelChoice *levels,
+                                   const MotusQuant8 *quant8, MotusMb *mb, MotusMbCoef *coef,
+                                   uint8_t *rec, uint32_t luma_bits, uint32_t *cost, int *taken) {
+    TransformCall c = {in, levels, quant8, coef, rec, luma_bits, cost, taken};
+    motus_test_fill(&shared, sizeof shared);
+    shared.transform.mb = *mb;
+    const char *failure = emulated_lanes_run(1, transform_body, &c);
+    *mb = shared.transform.mb;
+    return failure;
 }
 
 typedef struct Call {

@@ -1,0 +1,97 @@
+// The 8x8 transform on the CPU: coding of luma 8x8 blocks, and the choice of an inter MB's
+// transform by rate and distortion with costs of CABAC.
+// SPDX-License-Identifier: BSD-2-Clause
+#ifndef ENCODER_ANALYSE_TRANSFORM8_CPU_H
+#define ENCODER_ANALYSE_TRANSFORM8_CPU_H
+
+#include "encoder/analyse/inter_core.h"
+#include "encoder/analyse/levels_cabac_cpu.h"
+#include "encoder/mb/predict_cpu.h"
+#ifdef __AVX2__
+#include "dct/transform8_avx2.h"
+#endif
+
+// ---- Blocks -------------------------------------------------------------------------------------
+
+static inline void motus_forward_block8(int coef[64], const uint8_t *src, ptrdiff_t src_stride,
+                                        const uint8_t *pred, ptrdiff_t pred_stride) {
+#ifdef __AVX2__
+    motus_forward_block8_avx2(coef, src, src_stride, pred, pred_stride);
+#else
+    motus_forward8x8(coef, src, src_stride, pred, pred_stride);
+#endif
+}
+
+static inline void motus_add_block8(uint8_t *rec, ptrdiff_t stride, int coef[64]) {
+#ifdef __AVX2__
+    motus_add_block8_avx2(rec, stride, coef);
+#else
+    motus_inverse8x8_add(rec, stride, coef);
+#endif
+}
+
+// Codes an 8x8 block. rec: its prediction, then its reconstruction. Returns 1 if its levels are
+// worth their bits.
+static inline int motus_code_block8(MotusBlockLevels *b, const uint8_t *src, ptrdiff_t src_stride,
+                                    uint8_t *rec, ptrdiff_t rec_stride, const MotusQuant8 *quant,
+                                    const MotusLevelChoice *choice) {
+    int coef[64];
+    motus_forward_block8(coef, src, src_stride, rec, rec_stride);
+    motus_choose_levels8(b, coef, quant, choice->costs, choice->method);
+    if (!motus_block_pays(b)) return 0;
+    memset(coef, 0, sizeof coef);
+    const int rem = quant->qp % 6;
+    for (uint64_t left = b->live; left; left &= left - 1) {
+        const int i = __builtin_ctzll(left), at = motus_zigzag8_at(i);
+        coef[at] = motus_dequant8(b->level[i], motus_dequant8_scale(rem, motus_coef8_class(at)),
+                                  quant->qp);
+    }
+    motus_add_block8(rec, rec_stride, coef);
+    return 1;
+}
+
+// Puts the levels of 8x8 block q into the MB; NULL: it has none.
+static inline void motus_store_block8(MotusMb *mb, MotusMbCoef *coef, int q,
+                                      const MotusBlockLevels *b) {
+    for (int k = 0; k < 4; k++) {
+        const int blk = motus_blk_at(4 * q + k);
+        mb->total_coeff[blk] = (uint8_t)(b ? motus_min(16, b->n) : 0);
+        for (int i = 0; i < 16 && b; i++) coef->luma[blk][i] = b->level[4 * i + k];
+    }
+}
+
+// ---- Inter MBs ----------------------------------------------------------------------------------
+
+// Codes luma of a decided MB with the 8x8 transform, and takes it if it costs less. rec: luma of
+// the MB's reconstruction. Updates mb, coef, rec and *cost and returns 1 if it is taken.
+static inline int motus_choose_transform(const MotusInterMb *in, const MotusLevelChoice *choice,
+                                         const MotusQuant8 *quant, MotusMb *mb, MotusMbCoef *coef,
+                                         uint8_t *rec, ptrdiff_t rec_stride, uint32_t luma_bits,
+                                         uint32_t *cost) {
+    const uint8_t *src = in->src.plane[0];
+    const ptrdiff_t stride = in->src.stride[0];
+    uint8_t luma[256];
+    MotusBlockLevels levels[4];
+    uint32_t bits = 0;
+    int cbp = 0;
+    if (!motus_transform_is_open(mb, in, *cost)) return 0;
+    motus_predict_inter_luma(luma, mb, in->ref, in->x, in->y);
+    for (int q = 0; q < 4; q++) {
+        const int x = 8 * (q & 1), y = 8 * (q >> 1);
+        if (!motus_code_block8(&levels[q], src + y * stride + x, stride, luma + 16 * y + x, 16,
+                               quant, choice))
+            continue;
+        cbp |= 1 << q;
+        bits += levels[q].bits;
+    }
+    if (!cbp ||
+        !motus_transform_pays(mb, in->qp, motus_ssd_block(src, stride, rec, rec_stride, 16, 16),
+                              luma_bits, motus_ssd_luma(&in->src, luma), bits, cost))
+        return 0;
+    motus_set_transform8(mb, cbp);
+    for (int q = 0; q < 4; q++) motus_store_block8(mb, coef, q, cbp >> q & 1 ? &levels[q] : NULL);
+    for (int y = 0; y < 16; y++) memcpy(rec + y * rec_stride, luma + 16 * y, 16);
+    return 1;
+}
+
+#endif

@@ -1,0 +1,202 @@
+// The 8x8 transform by a warp: coding of up to four luma 8x8 blocks, eight lanes each (a lane a
+// row, then a column, then every eighth position in coding order), and the choice of an inter MB's
+// transform.
+// Equals motus_code_block8 and motus_choose_transform (transform8_cpu.h): suite `lanes`, and
+// `gpu_decide` on a device.
+// SPDX-License-Identifier: BSD-2-Clause
+#ifndef ENCODER_ANALYSE_TRANSFORM8_WARP_CUH
+#define ENCODER_ANALYSE_TRANSFORM8_WARP_CUH
+
+#include "dct/transform8_core.h"
+#include "encoder/analyse/inter_trial_warp.cuh"
+#include "encoder/analyse/levels_cabac_core.h"
+
+// ---- Blocks -------------------------------------------------------------------------------------
+
+// Shared memory of four blocks.
+typedef struct __attribute__((aligned(16))) MotusBlocks8 {
+    int16_t level[4][64]; // in coding order
+    int32_t v[4][72];     // rows of nine words: no bank conflicts, by rows or by columns
+} MotusBlocks8;
+
+// Result for the block of eight lanes.
+typedef struct MotusCoded8 {
+    int pays;      // 1: its levels are worth their bits; 0: it has none
+    int n;         // levels other than 0
+    uint32_t bits; // 1/256 ones
+} MotusCoded8;
+
+// Returns the index of a raster position in MotusBlocks8.v.
+MOTUS_WARP int motus_eight_at(int raster) { return raster + (raster >> 3); }
+
+// Returns the highest position in a mask that is not 0.
+MOTUS_WARP int motus_last_position(uint64_t mask) {
+    const uint32_t high = (uint32_t)(mask >> 32);
+    return (high ? 32 + motus_bit_length(high) : motus_bit_length((uint32_t)mask)) - 1;
+}
+
+// Loads eight samples as integers.
+MOTUS_WARP void motus_eight_load(int to[8], const uint8_t *from) {
+    for (int h = 0; h < 2; h++) {
+        const uint32_t word = motus_word_get(from + 4 * h);
+        for (int i = 0; i < 4; i++) to[4 * h + i] = motus_word_sample(word, i);
+    }
+}
+
+// Transforms the residual into v (motus_forward8x8).
+MOTUS_WARP void motus_eight_forward(int32_t v[72], const uint8_t *src, ptrdiff_t src_stride,
+                                    const uint8_t *pred, ptrdiff_t pred_stride) {
+    const int k = motus_lane() & 7;
+    int own[8], other[8];
+    motus_eight_load(own, src + k * src_stride);
+    motus_eight_load(other, pred + k * pred_stride);
+    for (int x = 0; x < 8; x++) own[x] -= other[x];
+    motus_forward8(own, 1);
+    for (int x = 0; x < 8; x++) v[9 * k + x] = own[x];
+    motus_lanes_sync(); // rows are written
+    for (int y = 0; y < 8; y++) own[y] = v[9 * y + k];
+    motus_forward8(own, 1);
+    for (int y = 0; y < 8; y++) v[9 * y + k] = own[y];
+    motus_lanes_sync(); // columns are written
+}
+
+// Chooses levels from the coefficients in v, which it overwrites (motus_choose_levels8). Each lane
+// walks over the block's few coefficients that may have a level, and keeps its own.
+MOTUS_WARP MotusLevelWalk motus_eight_levels8(int16_t level[64], int32_t v[72],
+                                              const MotusQuant8 *q,
+                                              const MotusLevelChoice *choice) {
+    const int k = motus_lane() & 7;
+    MotusLevelWalk walk =
+        motus_level_walk(choice->costs, MOTUS_CATEGORY_8x8, q->rate, choice->method);
+    uint64_t left = 0;
+    int own[8];
+    for (int j = 0; j < 8; j++) own[j] = v[motus_eight_at(motus_zigzag8_at(8 * j + k))];
+    motus_lanes_sync(); // all have read v
+    for (int j = 0; j < 8; j++) {
+        const int t = (int)((uint32_t)motus_abs(own[j]) * q->scale[8 * j + k] >> q->shift);
+        const uint32_t live = motus_lanes_ballot(t >= MOTUS_LEVEL_FROM);
+        left |= (uint64_t)(live >> (motus_lane() & 24) & 255) << 8 * j;
+        v[9 * j + k] = own[j] < 0 ? -t : t;
+        level[8 * j + k] = 0;
+    }
+    motus_lanes_sync(); // v is written
+    while (left) {
+        const int i = motus_last_position(left), t = v[motus_eight_at(i)];
+        left ^= 1ull << i;
+        const int magnitude =
+            motus_walk_level(&walk, i, left ? motus_last_position(left) : -1, motus_abs(t));
+        if ((i & 7) == k) level[i] = (int16_t)(t < 0 ? -magnitude : magnitude);
+    }
+    motus_lanes_sync(); // levels are written, all have read v
+    return walk;
+}
+
+// Adds the levels to the prediction in rec if `pays` is set. Overwrites v.
+MOTUS_WARP void motus_eight_reconstruct(uint8_t *rec, ptrdiff_t stride, const int16_t level[64],
+                                        int32_t v[72], int pays, int qp) {
+    const int k = motus_lane() & 7;
+    int own[8];
+    for (int j = 0; j < 8; j++) {
+        const int at = motus_zigzag8_at(8 * j + k), value = level[8 * j + k];
+        v[motus_eight_at(at)] =
+            value ? motus_dequant8(value, motus_dequant8_scale(qp % 6, motus_coef8_class(at)), qp)
+                  : 0;
+    }
+    motus_lanes_sync(); // coefficients are written
+    for (int x = 0; x < 8; x++) own[x] = v[9 * k + x];
+    motus_inverse8(own, 1);
+    for (int x = 0; x < 8; x++) v[9 * k + x] = own[x];
+    motus_lanes_sync(); // rows are written
+    for (int y = 0; y < 8; y++) own[y] = v[9 * y + k];
+    motus_inverse8(own, 1);
+    for (int y = 0; y < 8 && pays; y++)
+        rec[y * stride + k] = motus_clip_u8(rec[y * stride + k] + ((own[y] + 32) >> 6));
+    motus_lanes_sync(); // samples are written, all have read v
+}
+
+// Codes the blocks of the four times eight lanes. src, rec, pays: of a lane's block; samples begin
+// at multiples of 4. rec: its prediction, then its reconstruction. Leaves the levels in s.
+MOTUS_WARP MotusCoded8 motus_eight_code8(MotusBlocks8 *s, const uint8_t *src, ptrdiff_t src_stride,
+                                         uint8_t *rec, ptrdiff_t rec_stride,
+                                         const MotusQuant8 *quant, const MotusLevelChoice *choice) {
+    const int eight = motus_lane() >> 3;
+    motus_eight_forward(s->v[eight], src, src_stride, rec, rec_stride);
+    const MotusLevelWalk walk = motus_eight_levels8(s->level[eight], s->v[eight], quant, choice);
+    const MotusCoded8 coded = {motus_walk_pays(&walk, 0), walk.n, walk.bits};
+    if (motus_lanes_ballot(coded.pays))
+        motus_eight_reconstruct(rec, rec_stride, s->level[eight], s->v[eight], coded.pays,
+                                quant->qp);
+    return coded;
+}
+
+// Stores the levels of the lane's 8x8 block q, which has some, in its 4x4 blocks
+// (motus_store_block8).
+MOTUS_WARP void motus_eight_store(MotusMbCoef *coef, int q, const int16_t level[64]) {
+    const int k = motus_lane() & 7, half = k & 1;
+    int16_t *to = coef->luma[motus_blk_at(4 * q + (k >> 1))] + 8 * half;
+    for (int i = 0; i < 8; i += 2) {
+        const int from = 4 * (8 * half + i) + (k >> 1);
+        motus_word_put(to + i,
+                       (uint32_t)(uint16_t)level[from] | (uint32_t)(uint16_t)level[from + 4] << 16);
+    }
+}
+
+// ---- Inter MBs ----------------------------------------------------------------------------------
+
+// Shared memory of a warp.
+typedef struct __attribute__((aligned(16))) MotusTransformShared {
+    MotusMb mb;
+    uint8_t luma[256];
+    MotusBlocks8 blocks;
+} MotusTransformShared;
+
+// Returns the squared error of eight samples, a lane's of a luma MB: half a row.
+MOTUS_WARP uint32_t motus_lane_ssd8(const uint8_t *src, ptrdiff_t src_stride, const uint8_t *rec,
+                                    ptrdiff_t rec_stride) {
+    const int y = motus_lane() >> 1, x = 8 * (motus_lane() & 1);
+    uint32_t ssd = 0;
+    for (int i = x; i < x + 8; i += 4)
+        ssd = motus_words_ssd(motus_word_get(src + y * src_stride + i),
+                              motus_word_get(rec + y * rec_stride + i), ssd);
+    return ssd;
+}
+
+// Codes luma of the decided MB s->mb with the 8x8 transform, and takes it if it costs less. rec:
+// luma of the MB's reconstruction. quant8: at the MB's QP. Updates s->mb, coef, rec and *cost and
+// returns 1 if it is taken.
+MOTUS_WARP int motus_choose_transform_warp(const MotusInterMb *in, const MotusLevelChoice *choice,
+                                           const MotusQuant8 *quant8, MotusTransformShared *s,
+                                           MotusMbCoef *coef, uint8_t *rec, ptrdiff_t rec_stride,
+                                           uint32_t luma_bits, uint32_t *cost) {
+    const int lane = motus_lane(), q = lane >> 3, k = lane & 7;
+    const uint8_t *src = in->src.plane[0];
+    const ptrdiff_t stride = in->src.stride[0];
+    if (!motus_transform_is_open(&s->mb, in, *cost)) return 0;
+    motus_lane_predict_luma(s->luma, in, &s->mb);
+    motus_lanes_sync(); // the prediction is written
+    const int x = 8 * (q & 1), y = 8 * (q >> 1);
+    const MotusCoded8 coded = motus_eight_code8(&s->blocks, src + y * stride + x, stride,
+                                                s->luma + 16 * y + x, 16, quant8, choice);
+    const uint32_t pay = motus_lanes_ballot(coded.pays),
+                   bits = motus_lanes_sum(coded.pays && !k ? coded.bits : 0);
+    if (!pay) return 0;
+    const uint32_t ssd4 = motus_lanes_sum(motus_lane_ssd8(src, stride, rec, rec_stride)),
+                   ssd8 = motus_lanes_sum(motus_lane_ssd8(src, stride, s->luma, 16));
+    if (!motus_transform_pays(&s->mb, in->qp, ssd4, luma_bits, ssd8, bits, cost)) return 0;
+    motus_lanes_sync(); // all have read the MB
+    if (k < 4)
+        s->mb.total_coeff[motus_blk_at(4 * q + k)] =
+            (uint8_t)(coded.pays ? motus_min(16, coded.n) : 0);
+    if (lane == 0)
+        motus_set_transform8(&s->mb,
+                             (int)((pay & 1) | (pay >> 7 & 2) | (pay >> 14 & 4) | (pay >> 21 & 8)));
+    if (coded.pays) motus_eight_store(coef, q, s->blocks.level[q]);
+    for (int i = 0; i < 8; i += 4) {
+        const int at = 8 * (lane & 1) + i, row = lane >> 1;
+        motus_word_put(rec + row * rec_stride + at, motus_word_get(s->luma + 16 * row + at));
+    }
+    motus_lanes_sync(); // the MB is complete
+    return 1;
+}
+
+#endif
