@@ -16,9 +16,14 @@
 
 #if defined(__x86_64__)
 // Older compilers' __builtin_cpu_supports doesn't know LZCNT, which older CPUs execute as BSR.
+// Where it does, it saves an instruction that takes microseconds on a virtual machine.
 static int has_lzcnt(void) {
+#if !defined(__clang__) && __GNUC__ >= 11
+    return __builtin_cpu_supports("lzcnt");
+#else
     unsigned a, b, c, d;
     return __get_cpuid(0x80000001, &a, &b, &c, &d) && c & bit_LZCNT;
+#endif
 }
 #endif
 

@@ -47,11 +47,20 @@ static int help(void) {
     return motus_flush_stdout();
 }
 
+// True if the words ask for one thread.
+static int has_one_thread(char **argv) {
+    for (; *argv; argv++)
+        if (!strcmp(*argv, "--threads=1") ||
+            (!strcmp(*argv, "--threads") && argv[1] && !strcmp(argv[1], "1")))
+            return 1;
+    return 0;
+}
+
 // Restarts the program with OMP_WAIT_POLICY=passive: idle threads of GNU OpenMP spin before they
 // sleep, which costs a factor of ten to fifty on a busy machine. The runtime reads its environment
-// before main.
+// before main. One thread is never idle, and a start takes 30 ms with FFmpeg's libraries.
 static void sleep_when_idle(char **argv) {
-    if (getenv("OMP_WAIT_POLICY") || getenv("GOMP_SPINCOUNT")) return;
+    if (getenv("OMP_WAIT_POLICY") || getenv("GOMP_SPINCOUNT") || has_one_thread(argv)) return;
     if (!setenv("OMP_WAIT_POLICY", "passive", 1))
         execv("/proc/self/exe", argv); // if that fails, goes on as it is
 }
