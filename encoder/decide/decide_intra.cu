@@ -3,21 +3,32 @@
 // the next MB of the list (intra_list.cu), waits for its neighbours on the list and codes it. Those
 // were taken earlier by running teams, so the first MB that is not done never waits, and the kernel
 // ends with any number of resident blocks. A picture alone on the device has a team a block. Beside
-// other GOP coders five teams fill an SM: its instruction cache cannot hold two kernels.
+// other GOP coders five teams fill an SM: its instruction cache cannot hold two kernels. With the
+// 8x8 transform a team has a fourth warp, for Intra8x8, and 21 KiB, and an SM four teams.
 // SPDX-License-Identifier: BSD-2-Clause
-#include "encoder/analyse/intra_trial_warp.cuh"
+#include <type_traits>
+
+#include "encoder/analyse/intra8x8_warp.cuh"
 #include "encoder/decide/decide_pass.cuh"
 
 using namespace motus_decide;
 
 namespace {
 
-constexpr int TEAM_THREADS = 32 * MOTUS_INTRA_ROLES;
 constexpr int MOST_TEAMS = 5; // of a block; they take all registers of an SM
 
+// Warps of a team. EIGHT: it evaluates Intra8x8.
+__host__ __device__ constexpr int roles(bool eight) { return MOTUS_INTRA_ROLES + eight; }
+__host__ __device__ constexpr int team_threads(bool eight) { return 32 * roles(eight); }
+
+// Returns how many of these teams take the place of `teams` without Intra8x8.
+__host__ __device__ constexpr int teams_of(int teams, bool eight) {
+    return eight && teams > 1 ? teams * roles(false) / roles(true) + (teams == MOST_TEAMS) : teams;
+}
+
 // Shared memory of a team.
-struct IntraTeam {
-    MotusIntraTeam team;
+template <bool EIGHT> struct IntraTeam {
+    typename std::conditional<EIGHT, MotusIntra8Team, MotusIntraTeam>::type team;
     alignas(16) uint8_t luma[256], chroma[2][64]; // the source
     MotusQp qp;
     int at; // in the list
@@ -25,14 +36,14 @@ struct IntraTeam {
 
 // Copies the MB's source and quantizers to shared memory, before its neighbours are done. t: thread
 // of the team.
-__device__ void fetch_source(IntraTeam *s, MotusIntraMb *in, int t) {
+template <bool EIGHT> __device__ void fetch_source(IntraTeam<EIGHT> *s, MotusIntraMb *in, int t) {
     const MotusMbSource from = in->src;
     const int c = t >> 4 & 1, row = t >> 1 & 7;
     const uint8_t *chroma =
         c ? from.plane[2] + row * from.stride[2] : from.plane[1] + row * from.stride[1];
     if (t < 64)
         copy4(s->luma + 4 * t, from.plane[0] + (t >> 2) * from.stride[0] + 4 * (t & 3));
-    else
+    else if (!EIGHT || t < 96)
         copy4(s->chroma[c] + 8 * row + 4 * (t & 1), chroma + 4 * (t & 1));
     static_assert(sizeof(MotusQp) % 4 == 0, "whole words");
     if (t < (int)(sizeof(MotusQp) / 4))
@@ -74,42 +85,71 @@ __device__ void mark_done(const MotusPictureStateCuda &w, int i) {
 }
 
 // Waits for the team's other warps.
-__device__ void meet(int team) {
-    asm volatile("bar.sync %0, %1;" : : "r"(team + 1), "n"(TEAM_THREADS) : "memory");
+template <bool EIGHT> __device__ void meet(int team) {
+    asm volatile("bar.sync %0, %1;" : : "r"(team + 1), "n"(team_threads(EIGHT)) : "memory");
+}
+
+// Parts of a team, with and without Intra8x8.
+__device__ MotusIntraTeam *base_of(MotusIntraTeam *team) { return team; }
+__device__ MotusIntraTeam *base_of(MotusIntra8Team *team) { return &team->team; }
+
+__device__ void begin8(const MotusIntraMb *, MotusIntraTeam *, int) {}
+__device__ void begin8(const MotusIntraMb *in, MotusIntra8Team *team, int warp) {
+    if (warp == MOTUS_ROLE_INTRA8X8) motus_intra8_begin(in, &team->trial);
+}
+
+__device__ void code_role(const MotusIntraMb *in, const MotusPictureStateCuda &,
+                          MotusIntraTeam *team, int warp, const MotusI4Mb *i4) {
+    motus_intra_role(in, team, warp, i4);
+}
+__device__ void code_role(const MotusIntraMb *in, const MotusPictureStateCuda &w,
+                          MotusIntra8Team *team, int warp, const MotusI4Mb *i4) {
+    motus_intra8_role(in, &w.quant8[in->qp->luma.qp], team, warp, i4);
+}
+
+__device__ const MotusTrial *join(const MotusIntraMb *in, MotusIntraTeam *team) {
+    return motus_intra_join(in, team);
+}
+__device__ const MotusTrial *join(const MotusIntraMb *in, MotusIntra8Team *team) {
+    return motus_intra8_join(in, team);
 }
 
 // Codes the MBs of the list. TEAMS: most of a block; one alone may have more registers. CABAC:
 // level_choice.
-template <int TEAMS, bool CABAC>
-__global__ void __launch_bounds__(TEAMS *TEAM_THREADS, TEAMS > 1 ? 1 : 4)
+template <int TEAMS, bool CABAC, bool EIGHT>
+__global__ void __launch_bounds__(teams_of(TEAMS, EIGHT) * team_threads(EIGHT), TEAMS > 1 ? 1
+                                                                                : EIGHT   ? 3
+                                                                                          : 4)
     intra_kernel(const __grid_constant__ Pass pass) {
     extern __shared__ uint4 memory[];
     const MotusPictureStateCuda &w = pass.pic;
-    const int team = (int)threadIdx.x / TEAM_THREADS, t = (int)threadIdx.x % TEAM_THREADS,
-              warp = t / 32;
-    IntraTeam *s = reinterpret_cast<IntraTeam *>(memory) + team;
+    constexpr int THREADS = team_threads(EIGHT);
+    const int team = (int)threadIdx.x / THREADS, t = (int)threadIdx.x % THREADS, warp = t / 32;
+    IntraTeam<EIGHT> *s = reinterpret_cast<IntraTeam<EIGHT> *>(memory) + team;
+    MotusIntraTeam *base = base_of(&s->team);
     motus_wait_for_predecessor();
     for (;;) {
         MotusI4Mb i4;
         if (t == 0) s->at = atomicAdd(&w.flags[0], 1);
-        meet(team); // `at` is written; all have read the last MB's shared memory
+        meet<EIGHT>(team); // `at` is written; all have read the last MB's shared memory
         if (s->at >= w.flags[1]) return;
         const int i = w.list[s->at];
         const MotusLevelChoice levels = level_choice<CABAC>(pass, pass.effort.intra_levels);
         MotusIntraMb in = intra_mb(pass, &levels, i % w.mb_width, i / w.mb_width);
         fetch_source(s, &in, t);
-        meet(team); // quantizers are written
+        meet<EIGHT>(team); // quantizers are written
         if (warp == 0) {
-            motus_intra_begin(&in, &s->team.trial[0], &s->team.trial[1]);
-            i4 = motus_i4_prepare(&in, &s->team.scratch[0]);
+            motus_intra_begin(&in, &base->trial[0], &base->trial[1]);
+            i4 = motus_i4_prepare(&in, &base->scratch[0]);
             wait_for_neighbours<TEAMS>(w, i);
         }
-        meet(team); // source and trials are written, the neighbours are done
-        motus_intra_role(&in, &s->team, warp, &i4);
-        if (warp == MOTUS_ROLE_CHROMA) store_chroma(&s->team.trial[0], in.rec);
-        meet(team); // all parts are written
+        begin8(&in, &s->team, warp);
+        meet<EIGHT>(team); // source and trials are written, the neighbours are done
+        code_role(&in, w, &s->team, warp, &i4);
+        if (warp == MOTUS_ROLE_CHROMA) store_chroma(&base->trial[0], in.rec);
+        meet<EIGHT>(team); // all parts are written
         if (warp) continue;
-        const MotusTrial *best = motus_intra_join(&in, &s->team);
+        const MotusTrial *best = join(&in, &s->team);
         __syncwarp();
         copy(&w.mb[i], &best->mb);
         store_luma(best, in.rec);
@@ -118,6 +158,13 @@ __global__ void __launch_bounds__(TEAMS *TEAM_THREADS, TEAMS > 1 ? 1 : 4)
         mark_done(w, i);
         copy(&w.coef[i], &best->coef); // no MB of the wavefront reads them
     }
+}
+
+using Kernel = void (*)(Pass);
+
+// Chooses the kernel.
+template <bool CABAC, bool EIGHT> Kernel kernel_of(bool alone) {
+    return alone ? intra_kernel<1, CABAC, EIGHT> : intra_kernel<MOST_TEAMS, CABAC, EIGHT>;
 }
 
 } // namespace
@@ -133,30 +180,34 @@ static int taken_at_once(const Pass &pass) {
 }
 
 cudaError_t motus_decide::code_intra(const Pass &pass, cudaStream_t stream) {
-    const int teams = pass.pic.teams,
+    const bool eight = pass.pic.transform_8x8, alone = pass.pic.teams == 1;
+    const int teams = teams_of(pass.pic.teams, eight),
               blocks = (motus_min(taken_at_once(pass), pass.pic.n_mb) + teams - 1) / teams;
-    const auto kernel = pass.pic.costs
-                            ? teams > 1 ? intra_kernel<MOST_TEAMS, true> : intra_kernel<1, true>
-                        : teams > 1 ? intra_kernel<MOST_TEAMS, false>
-                                    : intra_kernel<1, false>;
+    const size_t bytes = eight ? sizeof(IntraTeam<true>) : sizeof(IntraTeam<false>);
+    const Kernel kernel = eight            ? kernel_of<true, true>(alone)
+                          : pass.pic.costs ? kernel_of<true, false>(alone)
+                                           : kernel_of<false, false>(alone);
     const cudaError_t status = list_intra(pass, stream);
-    return status == cudaSuccess ? motus_launch(pass.pic.early, blocks, teams * TEAM_THREADS,
-                                                teams * sizeof(IntraTeam), stream, kernel, pass)
+    return status == cudaSuccess ? motus_launch(pass.pic.early, blocks, teams * team_threads(eight),
+                                                teams * bytes, stream, kernel, pass)
                                  : status;
 }
 
 extern "C" cudaError_t motus_intra_cuda_prepare(int *teams) {
+    static_assert(4 * sizeof(IntraTeam<true>) <= 5 * sizeof(IntraTeam<false>), "they fit alike");
     int device = 0, bytes = 0;
     cudaError_t status = cudaGetDevice(&device);
     if (status == cudaSuccess)
         status = cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
-    *teams = motus_clip(1, MOST_TEAMS, bytes / (int)sizeof(IntraTeam));
+    *teams = motus_clip(1, MOST_TEAMS, bytes / (int)sizeof(IntraTeam<false>));
     cudaFuncAttributes unused;
-    for (auto kernel : {intra_kernel<1, false>, intra_kernel<1, true>})
+    for (auto kernel :
+         {kernel_of<false, false>(true), kernel_of<true, false>(true), kernel_of<true, true>(true)})
         if (status == cudaSuccess) status = cudaFuncGetAttributes(&unused, kernel);
-    for (auto kernel : {intra_kernel<MOST_TEAMS, false>, intra_kernel<MOST_TEAMS, true>})
+    for (auto kernel : {kernel_of<false, false>(false), kernel_of<true, false>(false),
+                        kernel_of<true, true>(false)})
         if (status == cudaSuccess)
             status = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                          *teams * (int)sizeof(IntraTeam));
+                                          *teams * (int)sizeof(IntraTeam<false>));
     return status;
 }

@@ -20,7 +20,7 @@ static MotusFrame *real_frame[FRAMES]; // NULL: a generated sequence
 typedef struct Settings {
     MotusPreset preset;
     int qp, maps, slices; // maps: MBs have QP offsets
-    int cabac;            // levels are chosen with costs of CABAC
+    int cabac;            // 1: levels are chosen with costs of CABAC; 2: and with the 8x8 transform
 } Settings;
 
 typedef struct Decide {
@@ -37,6 +37,7 @@ typedef struct Decide {
     MotusRefLuma ref_luma;
     MotusMv *centre;
     MotusQp qp_table[52];
+    MotusQuant8 quant8[52];
     MotusFrame *rec, *ref, *whole;
     // Device:
     MotusPictureStateCuda gpu;
@@ -74,7 +75,8 @@ static void open_decide(GpuCase *c) {
     Decide *d = c->state;
     const int w = (c->width + 15) & ~15, h = (c->height + 15) & ~15;
     d->mb_width = w / 16, d->mb_height = h / 16, d->n_mb = d->mb_width * d->mb_height;
-    for (int qp = 0; qp < 52; qp++) d->qp_table[qp] = motus_qp_at(qp);
+    for (int qp = 0; qp < 52; qp++)
+        d->qp_table[qp] = motus_qp_at(qp), d->quant8[qp] = motus_quant8_at(qp);
     CU_ASSERT_FATAL(!motus_picture_state_alloc(&d->pic, d->mb_width, d->mb_height, 4));
     CU_ASSERT_FATAL(!motus_field_alloc(&d->field, w, h));
     CU_ASSERT_FATAL(!motus_ref_luma_alloc(&d->ref_luma, w, h));
@@ -102,7 +104,8 @@ static void close_decide(GpuCase *c) {
 // ---- Content ------------------------------------------------------------------------------------
 
 // Settings of sequence k, for the size of that number: each preset plain, with offsets and in
-// slices; the ends of the QP range; a slice a row. Every other one has costs of CABAC.
+// slices; the ends of the QP range; a slice a row. Two of three have costs of CABAC, one also the
+// 8x8 transform.
 static Settings settings_of(int k, int number) {
     static const int qps[4] = {20, 28, 36, 44};
     static const Settings ends[3] = {{MOTUS_PRESET_MEDIUM, 0, 0, 1, 0},
@@ -112,7 +115,7 @@ static Settings settings_of(int k, int number) {
     Settings settings = {(MotusPreset)preset, qp, way == 2 ? preset % 2 : way,
                          way == 2 ? 2 + 3 * preset : 1, 0};
     if (preset >= MOTUS_PRESETS) settings = ends[way];
-    settings.cabac = (k + number) % 2;
+    settings.cabac = (k + number) % 3;
     return settings;
 }
 
@@ -213,6 +216,7 @@ static void fill_picture(GpuCase *c, int t) {
     d->gpu.teams = alone ? 1 : d->teams, d->gpu.early = alone ? d->early : 0;
     motus_random_costs(d->bins->at[ON_CPU], d->settings.qp);
     d->gpu.costs = d->settings.cabac ? d->bins->at[ON_CUDA] : NULL;
+    d->gpu.transform_8x8 = d->settings.cabac == 2;
     if (d->slices.first) memcpy(d->slice_first->at[ON_CPU], d->slices.first, d->slice_first->bytes);
     if (d->is_p) search_p(d);
     for (int p = 0; p < 3; p++) {
@@ -221,7 +225,11 @@ static void fill_picture(GpuCase *c, int t) {
     }
     snprintf(c->what, sizeof c->what, "%s, QP %d%s, %d slices%s, picture %d",
              motus_preset_name(d->settings.preset), d->settings.qp, maps ? " and a map" : "",
-             d->slices.n, d->settings.cabac ? ", CABAC" : "", t);
+             d->slices.n,
+             d->settings.cabac == 2 ? ", CABAC, 8x8"
+             : d->settings.cabac    ? ", CABAC"
+                                    : "",
+             t);
 }
 
 static void fill_decide(GpuCase *c) {
@@ -249,6 +257,7 @@ static MotusCoding coding_of(const Decide *d) {
     return (MotusCoding){.qp_table = d->qp_table,
                          .qp = d->settings.qp,
                          .effort = d->effort,
+                         .quant8 = d->settings.cabac == 2 ? d->quant8 : NULL,
                          .costs = d->settings.cabac ? d->bins->at[ON_CPU] : NULL};
 }
 
@@ -313,7 +322,7 @@ static void first_costs(Decide *d) {
     motus_cabac_costs_set(d->bins->at[ON_CPU], d->is_p, d->settings.qp);
 }
 
-enum { BENCH_P = 1, BENCH_CABAC = 2 }; // variants of the rows that are timed
+enum { BENCH_P = 1, BENCH_CABAC = 2, BENCH_HIGH = 4 }; // variants of the rows that are timed
 
 // One picture again and again: as I, or as P behind one that the CPU codes.
 static void fill_bench(GpuCase *c) {
@@ -353,7 +362,7 @@ static void real(void) {
         while (n < FRAMES && !motus_reader_next(reader, &real_frame[n], NULL)) n++;
         if (n == FRAMES) {
             const GpuSize size[] = {
-                {real_frame[0]->width, real_frame[0]->height, 2 * n * MOTUS_PRESETS}, {0, 0, 0}};
+                {real_frame[0]->width, real_frame[0]->height, 3 * n * MOTUS_PRESETS}, {0, 0, 0}};
             gpu_row_run("decide", &(GpuRow){.name = "real", .kernel = &decide, .sizes = size});
         }
         while (n > 0) motus_frame_unref(&real_frame[--n]);
@@ -369,6 +378,11 @@ static const GpuRow rows[] = {
     {.name = "code_p_cabac",
      .kernel = &timed,
      .variant = BENCH_CABAC | BENCH_P,
+     .bench = {1920, 1088, 0}},
+    {.name = "code_i_8x8", .kernel = &timed, .variant = BENCH_HIGH, .bench = {1920, 1088, 0}},
+    {.name = "code_p_8x8",
+     .kernel = &timed,
+     .variant = BENCH_HIGH | BENCH_P,
      .bench = {1920, 1088, 0}},
     GPU_TEST(real),
     {0}};
