@@ -330,6 +330,7 @@ extern "C" MotusStatus motus_cuda_coder_begin(MotusCudaCoder *c, const MotusFram
     c->pic.ended = out->began ? out->ended : NULL;
     c->current = !c->current;
     c->pic.costs = c->costs[c->current]; // NULL: CAVLC
+    c->pic.transform_8x8 = c->settings->sequence.transform_8x8;
     c->src = slot->plane;
     for (int p = 0; p < 3; p++) {
         c->pic.src[p] = c->src[p].data, c->pic.src_stride[p] = c->src[p].stride;

@@ -182,9 +182,9 @@ typedef struct MotusEncoderConfig {
     // (MotusPacket.device_data); with stream_only just sizes and statistics come to the host.
     MotusMemory packet_memory;
 
-    MotusProfile profile; // HIGH with transform_8x8: CPU only
-    int cabac;            // 0 = CAVLC also in profiles that allow CABAC
-    int transform_8x8;    // 0 = only 4x4 transforms in profile HIGH, too; the 8x8 needs CABAC
+    MotusProfile profile;
+    int cabac;         // 0 = CAVLC also in profiles that allow CABAC
+    int transform_8x8; // 0 = only 4x4 transforms in profile HIGH, too; the 8x8 needs CABAC
 } MotusEncoderConfig;
 
 // Returns the defaults: QP 26, I offset -3, keyint 250, preset medium with its range, quarter

@@ -42,7 +42,7 @@ class Settings(TypedDict, total=False):
     mb_tree: default True; lower QP for what later pictures predict from
 
     Pictures
-    profile: "baseline", "main", "high"; default "baseline"; "high" on the CPU only
+    profile: "baseline", "main", "high"; default "baseline"
     cabac: default True; False: CAVLC also above baseline
     transform_8x8: default True; False: only 4x4 transforms in profile high, too
     preset: "slow", "medium", "fast", "faster"; default "medium"

@@ -199,7 +199,7 @@ static int parse(MotusEncodeOptions *o, int argc, char **argv) {
         {"preset", 0, &c->preset, motus_option_preset, 0, 0, "NAME",
          "slow, medium, fast or faster (medium); x264's other names mean the nearest"},
         {"profile", 0, &c->profile, motus_option_profile, 0, 0, "NAME",
-         "baseline, main or high (baseline); high on the CPU"},
+         "baseline, main or high (baseline)"},
         {"no-cabac", 0, &c->cabac, NULL, 0, 0, NULL, "CAVLC also above the Baseline profile"},
         {"no-8x8dct", 0, &c->transform_8x8, NULL, 0, 0, NULL,
          "only 4x4 transforms in the High profile, too"},
