@@ -152,6 +152,12 @@ if [ "$mode" != quick ]; then
     if [ "$mode" = long ]; then
         built dist && step "code for all GPUs" has_all_gpus
         step demo demo
+        if command -v clang >/dev/null; then
+            step "fuzz targets" tests/fuzz/run.sh 20
+        else
+            echo "SKIP  fuzz targets (clang is not installed)"
+            note 0 0 1
+        fi
         if git diff --quiet HEAD 2>/dev/null; then
             rm -rf build/release-test
             MOTUS_CMAKE_ARGS=-DMOTUS_CUDA=OFF step release tools/release.sh --out build/release-test
