@@ -26,6 +26,11 @@ static inline void motus_canvas_load8(const MotusIntraMb *in, uint8_t *canvas) {
         memcpy(canvas + MOTUS_CANVAS_ORIGIN - MOTUS_CANVAS_STRIDE + 16, above + 16, 8);
 }
 
+// Returns the bits of an 8x8 block's mode, each 1 / MOTUS_BIT.
+static inline uint32_t motus_i8_mode_bits(int mode, int predicted, const MotusLevelChoice *choice) {
+    return motus_i4_mode_bits(mode, predicted, choice) * (MOTUS_BIT / motus_unit_of(choice));
+}
+
 // Predicts a block by every allowed mode and lists the best ones by SATD + lambda * bits. Returns
 // their number.
 static inline int motus_i8_list_modes(const MotusIntraMb *in, MotusIntra8Scratch *s,
@@ -38,7 +43,7 @@ static inline int motus_i8_list_modes(const MotusIntraMb *in, MotusIntra8Scratch
         motus_intra8x8(s->pred[mode], 8, line, mode);
         s->cost[mode] =
             motus_satd_block(src, in->src.stride[0], s->pred[mode], 8, 8, 8) +
-            motus_mode_cost(in->qp, motus_i4_mode_bits(mode, predicted, in->levels)) / MOTUS_BIT;
+            motus_mode_cost(in->qp, motus_i8_mode_bits(mode, predicted, in->levels)) / MOTUS_BIT;
     }
     for (; n < MOTUS_I8_TRIALS; n++) {
         const int best = motus_least(s->cost, MOTUS_I4_MODES);
@@ -68,7 +73,7 @@ static inline void motus_code_i8_block(const MotusIntraMb *in, const MotusQuant8
         coded[i] = motus_code_block8(&s->levels[i], src, in->src.stride[0], s->rec[i], 8, quant,
                                      in->levels);
         ssd[i] = motus_ssd_block(src, in->src.stride[0], s->rec[i], 8, 8, 8);
-        mode_bits[i] = motus_i4_mode_bits(list[i], predicted, in->levels);
+        mode_bits[i] = motus_i8_mode_bits(list[i], predicted, in->levels);
         s->cost[i] =
             motus_rd_cost_in(MOTUS_BIT, ssd[i], (coded[i] ? s->levels[i].bits : 0) + mode_bits[i],
                              in->qp->lambda_ssd_q8);
@@ -85,7 +90,8 @@ static inline void motus_code_i8_block(const MotusIntraMb *in, const MotusQuant8
     }
     for (int k = 0; k < 4; k++)
         trial->mb.intra4x4_pred_mode[motus_blk_at(4 * q + k)] = (uint8_t)list[best];
-    motus_store_block8(&trial->mb, &trial->coef, q, coded[best] ? &s->levels[best] : NULL);
+    motus_store_block8(&trial->mb, &trial->coef, q, coded[best] ? &s->levels[best] : NULL,
+                       in->levels);
 }
 
 // Codes luma as Intra8x8. Stops as soon as the cost exceeds `limit`.

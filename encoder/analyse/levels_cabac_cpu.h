@@ -76,23 +76,32 @@ static inline uint64_t motus_live8(int t[64], const int coef[64], const MotusQua
     return live;
 }
 
+// Sets live and t of forward-transformed coefficients (raster order), and levels to 0 if any is
+// live. Returns b->live.
+static inline uint64_t motus_find_live8(MotusBlockLevels *b, const int coef[64],
+                                        const MotusQuant8 *q) {
+    int t[64]; // products are below 36,000 * 20,972 < 2^30
+    b->live = 0;
+    for (uint64_t raster = motus_live8(t, coef, q); raster; raster &= raster - 1) {
+        const int at = __builtin_ctzll(raster), i = motus_zigzag8_of(at);
+        b->live |= 1ull << i;
+        b->t[i] = t[at];
+    }
+    if (b->live) memset(b->level, 0, sizeof b->level);
+    return b->live;
+}
+
 // Chooses the levels of an 8x8 block of forward-transformed coefficients (raster order).
 static inline void motus_choose_levels8(MotusBlockLevels *b, const int coef[64],
                                         const MotusQuant8 *q, const MotusCabacCosts *costs,
                                         int method) {
     MotusLevelWalk walk = motus_level_walk(costs, MOTUS_CATEGORY_8x8, q->rate, method);
-    int t[64]; // products are below 36,000 * 20,972 < 2^30
-    b->live = 0;
-    for (uint64_t raster = motus_live8(t, coef, q); raster; raster &= raster - 1)
-        b->live |= 1ull << motus_zigzag8_of(__builtin_ctzll(raster));
-    if (b->live) memset(b->level, 0, sizeof b->level);
-    for (uint64_t left = b->live; left;) {
-        const int i = 63 - __builtin_clzll(left), at = motus_zigzag8_at(i);
+    for (uint64_t left = motus_find_live8(b, coef, q); left;) {
+        const int i = 63 - __builtin_clzll(left);
         left ^= 1ull << i;
-        b->t[i] = t[at];
         const int magnitude =
-            motus_walk_level(&walk, i, left ? 63 - __builtin_clzll(left) : -1, t[at]);
-        b->level[i] = (int16_t)(coef[at] < 0 ? -magnitude : magnitude);
+            motus_walk_level(&walk, i, left ? 63 - __builtin_clzll(left) : -1, b->t[i]);
+        b->level[i] = (int16_t)(coef[motus_zigzag8_at(i)] < 0 ? -magnitude : magnitude);
     }
     b->n = walk.n, b->bits = walk.bits, b->gain = walk.gain, b->rate = q->rate;
 }

@@ -1,11 +1,12 @@
 // The 8x8 transform on the CPU: coding of luma 8x8 blocks, and the choice of an inter MB's
-// transform by rate and distortion with costs of CABAC.
+// transform by rate and distortion.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef ENCODER_ANALYSE_TRANSFORM8_CPU_H
 #define ENCODER_ANALYSE_TRANSFORM8_CPU_H
 
 #include "encoder/analyse/inter_core.h"
 #include "encoder/analyse/levels_cabac_cpu.h"
+#include "encoder/analyse/levels_cpu.h"
 #include "encoder/mb/predict_cpu.h"
 #ifdef __AVX2__
 #include "dct/transform8_avx2.h"
@@ -30,6 +31,40 @@ static inline void motus_add_block8(uint8_t *rec, ptrdiff_t stride, int coef[64]
 #endif
 }
 
+// Chooses levels for CAVLC, which codes every fourth one as a 4x4 block of its own. nC is taken to
+// be the mean count of live coefficients.
+static inline void motus_choose_levels8_cavlc(MotusBlockLevels *b, const int coef[64],
+                                              const MotusQuant8 *q,
+                                              const MotusLevelChoice *choice) {
+    const MotusQuant quant = {.rate = q->rate};
+    int16_t level[4][16] = {{0}};
+    int t[4][16];
+    MotusLevelBlock block[4];
+    b->n = 0, b->bits = 0, b->gain = 0, b->rate = q->rate;
+    if (!motus_find_live8(b, coef, q)) return;
+    const int class = motus_cavlc_token_class((__builtin_popcountll(b->live) + 2) / 4);
+    for (int k = 0; k < 4; k++) block[k] = (MotusLevelBlock){level[k], t[k], {0, 0}, 0};
+    for (uint64_t left = b->live; left; left &= left - 1) {
+        const int i = __builtin_ctzll(left);
+        t[i & 3][i >> 2] = b->t[i];
+        motus_level_set(&block[i & 3], i >> 2, motus_nearest_level(b->t[i]),
+                        coef[motus_zigzag8_at(i)] < 0);
+    }
+    for (int k = 0; k < 4; k++) {
+        MotusLevels levels = {motus_cavlc_total_coeff(block[k].shape.nonzero),
+                              motus_level_block_bits(&block[k], class, choice->zero_runs), 0};
+        if (choice->method == MOTUS_LEVELS_LOWERED)
+            motus_lower_levels(&block[k], &levels, &quant, class, choice->zero_runs);
+        b->n += levels.n;
+        b->bits += levels.bits * MOTUS_BIT;
+    }
+    for (uint64_t left = b->live; left; left &= left - 1) {
+        const int i = __builtin_ctzll(left), magnitude = motus_abs(level[i & 3][i >> 2]);
+        b->level[i] = level[i & 3][i >> 2];
+        b->gain = motus_min(b->gain + motus_level_gain(b->t[i], magnitude), MOTUS_GAIN_MAX);
+    }
+}
+
 // Codes an 8x8 block. rec: its prediction, then its reconstruction. Returns 1 if its levels are
 // worth their bits.
 static inline int motus_code_block8(MotusBlockLevels *b, const uint8_t *src, ptrdiff_t src_stride,
@@ -37,7 +72,10 @@ static inline int motus_code_block8(MotusBlockLevels *b, const uint8_t *src, ptr
                                     const MotusLevelChoice *choice) {
     int coef[64];
     motus_forward_block8(coef, src, src_stride, rec, rec_stride);
-    motus_choose_levels8(b, coef, quant, choice->costs, choice->method);
+    if (choice->costs)
+        motus_choose_levels8(b, coef, quant, choice->costs, choice->method);
+    else
+        motus_choose_levels8_cavlc(b, coef, quant, choice);
     if (!motus_block_pays(b)) return 0;
     memset(coef, 0, sizeof coef);
     const int rem = quant->qp % 6;
@@ -52,11 +90,15 @@ static inline int motus_code_block8(MotusBlockLevels *b, const uint8_t *src, ptr
 
 // Puts the levels of 8x8 block q into the MB; NULL: it has none.
 static inline void motus_store_block8(MotusMb *mb, MotusMbCoef *coef, int q,
-                                      const MotusBlockLevels *b) {
+                                      const MotusBlockLevels *b, const MotusLevelChoice *choice) {
     for (int k = 0; k < 4; k++) {
         const int blk = motus_blk_at(4 * q + k);
-        mb->total_coeff[blk] = (uint8_t)(b ? motus_min(16, b->n) : 0);
-        for (int i = 0; i < 16 && b; i++) coef->luma[blk][i] = b->level[4 * i + k];
+        int n = 0;
+        for (int i = 0; i < 16 && b; i++) {
+            coef->luma[blk][i] = b->level[4 * i + k];
+            n += coef->luma[blk][i] != 0;
+        }
+        mb->total_coeff[blk] = (uint8_t)(b && choice->costs ? motus_min(16, b->n) : n);
     }
 }
 
@@ -89,7 +131,8 @@ static inline int motus_choose_transform(const MotusInterMb *in, const MotusLeve
                               luma_bits, motus_ssd_luma(&in->src, luma), bits, cost))
         return 0;
     motus_set_transform8(mb, cbp);
-    for (int q = 0; q < 4; q++) motus_store_block8(mb, coef, q, cbp >> q & 1 ? &levels[q] : NULL);
+    for (int q = 0; q < 4; q++)
+        motus_store_block8(mb, coef, q, cbp >> q & 1 ? &levels[q] : NULL, choice);
     for (int y = 0; y < 16; y++) memcpy(rec + y * rec_stride, luma + 16 * y, 16);
     return 1;
 }

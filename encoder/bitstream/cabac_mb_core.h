@@ -70,20 +70,6 @@ MOTUS_HD void motus_put_sub_type(MotusSymbols *s, int sub_type) {
 
 // ---- transform_size_8x8_flag --------------------------------------------------------------------
 
-// True if an inter MB has a partition below 8x8.
-MOTUS_HD int motus_has_small_partition(const MotusMb *mb) {
-    int small = 0;
-    for (int q = 0; q < 4 && mb->type == MOTUS_MB_P_8x8; q++) small |= mb->sub_type[q];
-    return small;
-}
-
-// True if an MB has the flag (7.3.5): Intra4x4, and inter MBs with luma levels
-// and no partition below 8x8.
-MOTUS_HD int motus_has_transform_size(const MotusMb *mb) {
-    return mb->type == MOTUS_MB_I_4x4 ||
-           (!motus_mb_is_intra(mb) && mb->cbp & 15 && !motus_has_small_partition(mb));
-}
-
 MOTUS_HD void motus_put_transform_size(MotusSymbols *s, const MotusCabacMb *m) {
     const MotusMb *a = m->neighbours.a, *b = m->neighbours.b;
     if (m->transform_8x8 && motus_has_transform_size(m->mb))

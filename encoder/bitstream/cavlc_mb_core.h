@@ -75,6 +75,7 @@ typedef struct MotusMbSyntax {
     int p_slice;       // mb_type of table 7-13, else of table 7-11
     uint32_t skip_run; // mb_skip_run before it (P slices)
     int qp_delta;      // mb_qp_delta, if it has one
+    int transform_8x8; // transform_8x8_mode_flag
 } MotusMbSyntax;
 
 // Writes mb_type, and the intra modes or sub_mb_type.
@@ -83,8 +84,9 @@ MOTUS_HD void motus_put_mode(MotusBits *bits, const MotusMbSyntax *s) {
     motus_bits_ue(bits, motus_mb_type_code(mb, s->p_slice));
     if (mb->type == MOTUS_MB_P_8x8)
         for (int i = 0; i < 4; i++) motus_bits_ue(bits, mb->sub_type[i]);
+    if (mb->type == MOTUS_MB_I_4x4 && s->transform_8x8) motus_bits_put(bits, 1, mb->transform_8x8);
     if (mb->type == MOTUS_MB_I_4x4)
-        for (int i = 0; i < 16; i++) {
+        for (int i = 0; i < 16; i += mb->transform_8x8 ? 4 : 1) {
             int blk = motus_blk_at(i), mode = mb->intra4x4_pred_mode[blk];
             int predicted = motus_intra4x4_predicted_mode(mb, &s->neighbours, blk);
             motus_bits_put(bits, 1, mode == predicted); // prev_intra4x4_pred_mode_flag
@@ -107,6 +109,8 @@ MOTUS_HD void motus_put_cbp(MotusBits *bits, const MotusMbSyntax *s) {
     const MotusMb *mb = s->mb;
     if (mb->type != MOTUS_MB_I_16x16)
         motus_bits_ue(bits, (uint32_t)motus_cavlc_cbp_code(mb->cbp, motus_mb_is_intra(mb)));
+    if (s->transform_8x8 && !motus_mb_is_intra(mb) && motus_has_transform_size(mb))
+        motus_bits_put(bits, 1, mb->transform_8x8);
     if (motus_mb_has_qp_delta(mb)) motus_bits_se(bits, s->qp_delta);
 }
 

@@ -165,7 +165,8 @@ static void write_cavlc_mb(MotusMbWriter *writer, const MotusCodedMbs *mbs, int 
         .src = motus_mb_source(mbs->src, i % mbs->mb_width, i / mbs->mb_width),
         .p_slice = writer->slice->p_slice,
         .skip_run = state->skip_run,
-        .qp_delta = motus_qp_delta(mb->qp, state->qp)};
+        .qp_delta = motus_qp_delta(mb->qp, state->qp),
+        .transform_8x8 = writer->slice->transform_8x8};
     put_mb(writer, &syntax);
     if (motus_mb_has_qp_delta(mb)) state->qp = mb->qp;
     state->skip_run = 0;

@@ -40,6 +40,20 @@ MOTUS_HD int motus_mb_has_qp_delta(const MotusMb *mb) {
     return mb->type != MOTUS_MB_I_PCM && (mb->cbp || mb->type == MOTUS_MB_I_16x16);
 }
 
+// True if an inter MB has a partition below 8x8.
+MOTUS_HD int motus_has_small_partition(const MotusMb *mb) {
+    int small = 0;
+    for (int q = 0; q < 4 && mb->type == MOTUS_MB_P_8x8; q++) small |= mb->sub_type[q];
+    return small;
+}
+
+// True if an MB has the flag (7.3.5): Intra4x4, and inter MBs with luma levels
+// and no partition below 8x8.
+MOTUS_HD int motus_has_transform_size(const MotusMb *mb) {
+    return mb->type == MOTUS_MB_I_4x4 ||
+           (!motus_mb_is_intra(mb) && mb->cbp & 15 && !motus_has_small_partition(mb));
+}
+
 // Returns mb_qp_delta, -26..25: QPs are modulo 52 (7.4.5).
 MOTUS_HD int motus_qp_delta(int qp, int qp_before) {
     int delta = qp - qp_before;

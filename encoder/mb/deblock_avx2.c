@@ -24,10 +24,17 @@ static __m128i far_apart(__m128i a0, __m128i b0, __m128i a1, __m128i b1) {
     return _mm_packs_epi16(_mm_cmpgt_epi16(d0, three), _mm_cmpgt_epi16(d1, three));
 }
 
+// Returns 16 bytes, not 0 where motus_deblock_has_levels is true.
+static __m128i levels_of(const MotusMb *mb) {
+    const __m128i bits = _mm_setr_epi8(1, 1, 2, 2, 1, 1, 2, 2, 4, 4, 8, 8, 4, 4, 8, 8);
+    return mb->transform_8x8 ? _mm_and_si128(_mm_set1_epi8((char)mb->cbp), bits)
+                             : load(mb->total_coeff);
+}
+
 // Returns bS of the 16 blocks of an inter MB in raster order. outside: an inter MB.
 static __m128i inter_strengths(const MotusMb *mb, const MotusMb *outside, int direction) {
     const __m128i zero = _mm_setzero_si128(), one = _mm_set1_epi8(1), two = _mm_set1_epi8(2);
-    const __m128i count = load(mb->total_coeff), count_outside = load(outside->total_coeff);
+    const __m128i count = levels_of(mb), count_outside = levels_of(outside);
     __m128i row[4], before[4], count_before;
     for (int i = 0; i < 4; i++) row[i] = load(mb->mv + 4 * i);
     if (direction == MOTUS_VERTICAL) {

@@ -38,10 +38,16 @@ MOTUS_HD MotusDeblockLimits motus_deblock_limits(int qp) {
     return limits;
 }
 
+// True if the block has levels, or with the 8x8 transform its 8x8 block.
+MOTUS_HD int motus_deblock_has_levels(const MotusMb *mb, int blk) {
+    return mb->transform_8x8 ? mb->cbp >> ((blk >> 2 & 2) | (blk >> 1 & 1)) & 1
+                             : mb->total_coeff[blk];
+}
+
 // Returns bS between two 4x4 blocks of P MBs with the same reference (8.7.2.1).
 MOTUS_HD int motus_deblock_strength_inter(const MotusMb *p, int p_blk, const MotusMb *q,
                                           int q_blk) {
-    if (p->total_coeff[p_blk] | q->total_coeff[q_blk]) return 2;
+    if (motus_deblock_has_levels(p, p_blk) | motus_deblock_has_levels(q, q_blk)) return 2;
     const MotusMv a = p->mv[p_blk], b = q->mv[q_blk];
     return motus_abs(a.x - b.x) >= 4 || motus_abs(a.y - b.y) >= 4;
 }

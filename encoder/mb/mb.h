@@ -34,7 +34,8 @@ typedef struct __attribute__((aligned(16))) MotusMb {
 // Levels of a macroblock, each block in zigzag order. A block without levels (total_coeff 0; DC:
 // not covered by cbp) is undefined and never read.
 // With the 8x8 transform level 4i + k of a luma 8x8 block is level i of its 4x4 block k
-// (7.3.5.3.2); all four are defined if cbp has the block, and total_coeff is the same for all four.
+// (7.3.5.3.2); all four are defined if cbp has the block. total_coeff: in CAVLC each one's own, in
+// CABAC the same for all four.
 typedef struct __attribute__((aligned(16))) MotusMbCoef {
     int16_t luma[16][16];        // blocks in raster order; Intra16x16: [0] is zero
     int16_t chroma_ac[2][4][16]; // [0] is zero

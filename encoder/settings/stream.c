@@ -203,8 +203,8 @@ static MotusSequenceSettings sequence_of(const MotusStream *s) {
     const MotusEncoderConfig *c = &s->config;
     return (MotusSequenceSettings){.profile = c->profile,
                                    .cabac = c->cabac && c->profile != MOTUS_PROFILE_BASELINE,
-                                   .transform_8x8 = c->transform_8x8 && c->cabac &&
-                                                    c->profile == MOTUS_PROFILE_HIGH,
+                                   .transform_8x8 =
+                                       c->transform_8x8 && c->profile == MOTUS_PROFILE_HIGH,
                                    .width = c->width,
                                    .height = c->height,
                                    .fps = c->fps,

@@ -95,7 +95,7 @@ static void add_settings(cJSON *head, const MotusEncoderConfig *c) {
     if (c->profile != MOTUS_PROFILE_BASELINE)
         cJSON_AddStringToObject(s, "entropy_coding", c->cabac ? "cabac" : "cavlc");
     if (c->profile == MOTUS_PROFILE_HIGH)
-        cJSON_AddBoolToObject(s, "transform_8x8", c->transform_8x8 && c->cabac);
+        cJSON_AddBoolToObject(s, "transform_8x8", c->transform_8x8);
     cJSON_AddStringToObject(s, "preset", motus_preset_name(c->preset));
     cJSON_AddNumberToObject(s, "threads", c->threads);
 }

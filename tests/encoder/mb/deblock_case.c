@@ -24,6 +24,9 @@ static int random_type(DeblockKind kind) {
                  : motus_test_range(MOTUS_MB_P_SKIP, MOTUS_MB_P_8x8);
 }
 
+// Returns the 8x8 block of a 4x4 block.
+static int q8_of(int blk) { return blk / 8 * 2 + blk / 2 % 2; }
+
 void deblock_case_mb(MotusMb *mb, DeblockKind kind, int qp) {
     memset(mb, 0, sizeof *mb);
     mb->type = (uint8_t)random_type(kind);
@@ -38,11 +41,11 @@ void deblock_case_mb(MotusMb *mb, DeblockKind kind, int qp) {
     }
     mb->cbp = mb->type == MOTUS_MB_P_SKIP ? 0 : (uint8_t)motus_test_range(0, 15);
     for (int i = 0; i < 16; i++)
-        if (mb->cbp >> (i / 8 * 2 + i / 2 % 2) & 1)
-            mb->total_coeff[i] = (uint8_t)(motus_test_range(0, 2) == 0);
+        if (mb->cbp >> q8_of(i) & 1) mb->total_coeff[i] = (uint8_t)(motus_test_range(0, 2) == 0);
     if (mb->type == MOTUS_MB_I_PCM) memset(mb->total_coeff, 16, sizeof mb->total_coeff);
     mb->transform_8x8 = (mb->type < MOTUS_MB_I_4x4 ? mb->cbp != 0 : mb->type == MOTUS_MB_I_4x4) &&
                         motus_test_range(0, 1);
-    for (int i = 0; i < 16 && mb->transform_8x8; i++) // one count for each 8x8 block
-        mb->total_coeff[i] = mb->total_coeff[(i & 8) | (i & 2)];
+    if (!mb->transform_8x8) return;
+    mb->cbp = 0; // it has the 8x8 blocks with levels
+    for (int i = 0; i < 16; i++) mb->cbp |= (uint8_t)((mb->total_coeff[i] > 0) << q8_of(i));
 }

@@ -39,12 +39,18 @@ static const MotusMb *mb_at(const Scene *s, int x, int y) {
 }
 static int blk_at(int x, int y) { return ((y & 15) >> 2) * 4 + ((x & 15) >> 2); }
 
+// True if the transform block at a sample has levels.
+static int has_levels(const MotusMb *mb, int x, int y) {
+    const uint8_t *n = mb->total_coeff, *n8 = n + blk_at(x & ~7, y & ~7);
+    return mb->transform_8x8 ? n8[0] || n8[1] || n8[4] || n8[5] : n[blk_at(x, y)];
+}
+
 // Returns bS by 8.7.2.1 for the luma samples p0 at (px, py) and q0 at (qx, qy).
 static int naive_strength(const Scene *s, int px, int py, int qx, int qy) {
     const MotusMb *p = mb_at(s, px, py), *q = mb_at(s, qx, qy);
     const int intra = p->type >= MOTUS_MB_I_4x4 || q->type >= MOTUS_MB_I_4x4;
     if (intra) return p != q ? 4 : 3;
-    if (p->total_coeff[blk_at(px, py)] || q->total_coeff[blk_at(qx, qy)]) return 2;
+    if (has_levels(p, px, py) || has_levels(q, qx, qy)) return 2;
     const MotusMv a = p->mv[blk_at(px, py)], b = q->mv[blk_at(qx, qy)];
     return abs(a.x - b.x) >= 4 || abs(a.y - b.y) >= 4;
 }
