@@ -47,16 +47,21 @@ MOTUS_HD int motus_intra_has(const MotusNeighbours *n) {
            (n->d ? MOTUS_HAS_CORNER : 0) | (n->c ? MOTUS_HAS_TOP_RIGHT : 0);
 }
 
-// Returns the bits of prev_intra4x4_pred_mode_flag and rem_intra4x4_pred_mode, each 1 /
-// motus_unit_of.
-MOTUS_HD uint32_t motus_i4_mode_bits(int mode, int predicted, const MotusLevelChoice *choice) {
-    if (!choice->costs) return mode == predicted ? 1 : 4;
-    const uint16_t *flag = choice->costs->bin[MOTUS_CTX_INTRA4x4_PREDICTED],
-                   *bin = choice->costs->bin[MOTUS_CTX_INTRA4x4_MODE];
+// Returns the bits of prev_intra4x4_pred_mode_flag and rem_intra4x4_pred_mode, each 1 / MOTUS_BIT.
+// flag, bin: the costs of their contexts.
+MOTUS_HD uint32_t motus_i4_mode_cost(int mode, int predicted, const uint16_t flag[2],
+                                     const uint16_t bin[2]) {
     const int rest = mode - (mode > predicted);
     return mode == predicted
                ? flag[1]
                : (uint32_t)flag[0] + bin[rest & 1] + bin[rest >> 1 & 1] + bin[rest >> 2];
+}
+
+// Returns them in parts of a bit of motus_unit_of.
+MOTUS_HD uint32_t motus_i4_mode_bits(int mode, int predicted, const MotusLevelChoice *choice) {
+    if (!choice->costs) return mode == predicted ? 1 : 4;
+    return motus_i4_mode_cost(mode, predicted, choice->costs->bin[MOTUS_CTX_INTRA4x4_PREDICTED],
+                              choice->costs->bin[MOTUS_CTX_INTRA4x4_MODE]);
 }
 
 // Begins a trial with an MB of this type and nothing else.

@@ -9,7 +9,7 @@
 
 #include "dct/transform8_core.h"
 #include "encoder/analyse/inter_trial_warp.cuh"
-#include "encoder/analyse/levels_cabac_core.h"
+#include "encoder/analyse/levels_cabac_warp.cuh"
 
 // ---- Blocks -------------------------------------------------------------------------------------
 
@@ -28,6 +28,32 @@ typedef struct MotusCoded8 {
 
 // Returns the index of a raster position in MotusBlocks8.v.
 MOTUS_WARP int motus_eight_at(int raster) { return raster + (raster >> 3); }
+
+// Tables of a QP and of the picture's costs, of which a lane holds its part.
+typedef struct MotusEightTables {
+    const MotusMapCosts *map; // of 8x8 blocks
+    MotusStateCosts level;
+    uint32_t position[8]; // of positions 8 j + (lane & 7) in coding order: motus_eight_at |
+                          // dequantization << 8 | quantization << 16
+    uint32_t rate;
+    int shift, qp, lowers;
+} MotusEightTables;
+
+MOTUS_WARP MotusEightTables motus_eight_tables(const MotusQuant8 *q, const MotusLevelChoice *choice,
+                                               const MotusMapCosts *map) {
+    MotusEightTables own;
+    own.map = map;
+    own.level = motus_state_costs(choice->costs, MOTUS_CATEGORY_8x8);
+    own.rate = q->rate, own.shift = q->shift, own.qp = q->qp;
+    own.lowers = choice->method == MOTUS_LEVELS_LOWERED;
+    for (int j = 0; j < 8; j++) {
+        const int i = 8 * j + (motus_lane() & 7), at = motus_zigzag8_at(i);
+        own.position[j] = (uint32_t)motus_eight_at(at) |
+                          (uint32_t)motus_dequant8_scale(q->qp % 6, motus_coef8_class(at)) << 8 |
+                          (uint32_t)q->scale[i] << 16;
+    }
+    return own;
+}
 
 // Returns the highest position in a mask that is not 0.
 MOTUS_WARP int motus_last_position(uint64_t mask) {
@@ -60,47 +86,82 @@ MOTUS_WARP void motus_eight_forward(int32_t v[72], const uint8_t *src, ptrdiff_t
     motus_lanes_sync(); // columns are written
 }
 
-// Chooses levels from the coefficients in v, which it overwrites (motus_choose_levels8). Each lane
-// walks over the block's few coefficients that may have a level, and keeps its own.
-MOTUS_WARP MotusLevelWalk motus_eight_levels8(int16_t level[64], int32_t v[72],
-                                              const MotusQuant8 *q,
-                                              const MotusLevelChoice *choice) {
+// Chooses the levels of the positions in `left`, whose coefficients in 1/256 of a level are in v.
+// Only the state of a block links a level to those behind it. So each lane chooses for its own
+// state, and the choice in the block's state is taken: one exchange is all that a level waits for.
+MOTUS_WARP MotusCoded8 motus_eight_walk8(int16_t level[64], const int32_t v[72], uint64_t left,
+                                         const MotusEightTables *tables) {
+    const int lane = motus_lane(), k = lane & 7, group = lane & 24, last = k == 0; // its state
+    const int after_one = motus_level_state_after(k, 1), after_more = motus_level_state_after(k, 2);
+    const MotusMapCosts none = {0, 0, 0, {0, 0}, 0};
+    MotusCoded8 coded = {0, 0, 0};
+    int32_t gain = 0;
+    int state = 0, i = left ? motus_last_position(left) : 0;
+    MotusMapCosts at = tables->map[i];
+    while (motus_lanes_ballot(left != 0)) {
+        const int has = left != 0, value = v[motus_eight_at(i)], t = motus_abs(value);
+        left &= ~(1ull << i);
+        const int next = left ? motus_last_position(left) : 0, m = motus_nearest_level(t);
+        const MotusMapCosts below = left ? tables->map[next] : none;
+        const uint32_t cost = motus_state_cost(&tables->level, m, 1),
+                       cost_less = motus_state_cost(&tables->level, m - 1, 1),
+                       between = at.zeros - below.zeros - below.zero,
+                       flags = (uint32_t)at.one + at.last[last],
+                       with = between + flags + (last ? below.last[0] : 0u),
+                       without = last ? below.last[1] : between + at.zero;
+        const int lower =
+            tables->lowers &&
+            motus_state_lowers(t, m, cost + with, m > 1 ? cost_less + with : without, tables->rate);
+        const int chosen = m - lower, after = chosen > 1 ? after_more : chosen ? after_one : k;
+        const uint32_t added =
+            chosen ? (lower ? cost_less : cost) + flags + (last ? at.zeros : 0u - at.zero) : 0;
+        const uint32_t taken =
+            motus_lanes_shuffle(added << 4 | (uint32_t)lower << 3 | (uint32_t)after, group + state);
+        const int magnitude = m - (int)(taken >> 3 & 1);
+        if (has && magnitude) {
+            coded.n++;
+            coded.bits += (uint32_t)((int32_t)taken >> 4);
+            gain = motus_min(gain + motus_level_gain(t, magnitude), MOTUS_GAIN_MAX);
+            state = (int)(taken & 7);
+            if ((i & 7) == k) level[i] = (int16_t)(value < 0 ? -magnitude : magnitude);
+        }
+        i = next, at = below;
+    }
+    coded.pays = coded.n && gain > (int32_t)motus_rate_of(coded.bits, tables->rate);
+    return coded;
+}
+
+// Chooses levels from the coefficients in v, which it overwrites (motus_choose_levels8).
+MOTUS_WARP MotusCoded8 motus_eight_levels8(int16_t level[64], int32_t v[72],
+                                           const MotusEightTables *tables) {
     const int k = motus_lane() & 7;
-    MotusLevelWalk walk =
-        motus_level_walk(choice->costs, MOTUS_CATEGORY_8x8, q->rate, choice->method);
     uint64_t left = 0;
     int own[8];
-    for (int j = 0; j < 8; j++) own[j] = v[motus_eight_at(motus_zigzag8_at(8 * j + k))];
+    for (int j = 0; j < 8; j++) own[j] = v[tables->position[j] & 255];
     motus_lanes_sync(); // all have read v
     for (int j = 0; j < 8; j++) {
-        const int t = (int)((uint32_t)motus_abs(own[j]) * q->scale[8 * j + k] >> q->shift);
+        const int t =
+            (int)((uint32_t)motus_abs(own[j]) * (tables->position[j] >> 16) >> tables->shift);
         const uint32_t live = motus_lanes_ballot(t >= MOTUS_LEVEL_FROM);
         left |= (uint64_t)(live >> (motus_lane() & 24) & 255) << 8 * j;
         v[9 * j + k] = own[j] < 0 ? -t : t;
         level[8 * j + k] = 0;
     }
     motus_lanes_sync(); // v is written
-    while (left) {
-        const int i = motus_last_position(left), t = v[motus_eight_at(i)];
-        left ^= 1ull << i;
-        const int magnitude =
-            motus_walk_level(&walk, i, left ? motus_last_position(left) : -1, motus_abs(t));
-        if ((i & 7) == k) level[i] = (int16_t)(t < 0 ? -magnitude : magnitude);
-    }
+    const MotusCoded8 coded = motus_eight_walk8(level, v, left, tables);
     motus_lanes_sync(); // levels are written, all have read v
-    return walk;
+    return coded;
 }
 
 // Adds the levels to the prediction in rec if `pays` is set. Overwrites v.
 MOTUS_WARP void motus_eight_reconstruct(uint8_t *rec, ptrdiff_t stride, const int16_t level[64],
-                                        int32_t v[72], int pays, int qp) {
+                                        int32_t v[72], int pays, const MotusEightTables *tables) {
     const int k = motus_lane() & 7;
     int own[8];
     for (int j = 0; j < 8; j++) {
-        const int at = motus_zigzag8_at(8 * j + k), value = level[8 * j + k];
-        v[motus_eight_at(at)] =
-            value ? motus_dequant8(value, motus_dequant8_scale(qp % 6, motus_coef8_class(at)), qp)
-                  : 0;
+        const int value = level[8 * j + k];
+        v[tables->position[j] & 255] =
+            value ? motus_dequant8(value, (int)(tables->position[j] >> 8 & 255), tables->qp) : 0;
     }
     motus_lanes_sync(); // coefficients are written
     for (int x = 0; x < 8; x++) own[x] = v[9 * k + x];
@@ -118,14 +179,12 @@ MOTUS_WARP void motus_eight_reconstruct(uint8_t *rec, ptrdiff_t stride, const in
 // at multiples of 4. rec: its prediction, then its reconstruction. Leaves the levels in s.
 MOTUS_WARP MotusCoded8 motus_eight_code8(MotusBlocks8 *s, const uint8_t *src, ptrdiff_t src_stride,
                                          uint8_t *rec, ptrdiff_t rec_stride,
-                                         const MotusQuant8 *quant, const MotusLevelChoice *choice) {
+                                         const MotusEightTables *tables) {
     const int eight = motus_lane() >> 3;
     motus_eight_forward(s->v[eight], src, src_stride, rec, rec_stride);
-    const MotusLevelWalk walk = motus_eight_levels8(s->level[eight], s->v[eight], quant, choice);
-    const MotusCoded8 coded = {motus_walk_pays(&walk, 0), walk.n, walk.bits};
+    const MotusCoded8 coded = motus_eight_levels8(s->level[eight], s->v[eight], tables);
     if (motus_lanes_ballot(coded.pays))
-        motus_eight_reconstruct(rec, rec_stride, s->level[eight], s->v[eight], coded.pays,
-                                quant->qp);
+        motus_eight_reconstruct(rec, rec_stride, s->level[eight], s->v[eight], coded.pays, tables);
     return coded;
 }
 
@@ -175,8 +234,9 @@ MOTUS_WARP int motus_choose_transform_warp(const MotusInterMb *in, const MotusLe
     motus_lane_predict_luma(s->luma, in, &s->mb);
     motus_lanes_sync(); // the prediction is written
     const int x = 8 * (q & 1), y = 8 * (q >> 1);
+    const MotusEightTables tables = motus_eight_tables(quant8, choice, choice->costs->map8);
     const MotusCoded8 coded = motus_eight_code8(&s->blocks, src + y * stride + x, stride,
-                                                s->luma + 16 * y + x, 16, quant8, choice);
+                                                s->luma + 16 * y + x, 16, &tables);
     const uint32_t pay = motus_lanes_ballot(coded.pays),
                    bits = motus_lanes_sum(coded.pays && !k ? coded.bits : 0);
     if (!pay) return 0;

@@ -4,7 +4,7 @@
 // were taken earlier by running teams, so the first MB that is not done never waits, and the kernel
 // ends with any number of resident blocks. A picture alone on the device has a team a block. Beside
 // other GOP coders five teams fill an SM: its instruction cache cannot hold two kernels. With the
-// 8x8 transform a team has a fourth warp, for Intra8x8, and 21 KiB, and an SM four teams.
+// 8x8 transform a team has a fourth warp, for Intra8x8, and 23 KiB, and an SM four teams.
 // SPDX-License-Identifier: BSD-2-Clause
 #include <type_traits>
 
@@ -93,18 +93,25 @@ template <bool EIGHT> __device__ void meet(int team) {
 __device__ MotusIntraTeam *base_of(MotusIntraTeam *team) { return team; }
 __device__ MotusIntraTeam *base_of(MotusIntra8Team *team) { return &team->team; }
 
-__device__ void begin8(const MotusIntraMb *, MotusIntraTeam *, int) {}
-__device__ void begin8(const MotusIntraMb *in, MotusIntra8Team *team, int warp) {
-    if (warp == MOTUS_ROLE_INTRA8X8) motus_intra8_begin(in, &team->trial);
+struct None {};
+
+__device__ None begin8(const MotusIntraMb *, const MotusPictureStateCuda &, MotusIntraTeam *, int) {
+    return {};
+}
+__device__ MotusI8Mb begin8(const MotusIntraMb *in, const MotusPictureStateCuda &w,
+                            MotusIntra8Team *team, int warp) {
+    MotusI8Mb i8;
+    if (warp == MOTUS_ROLE_INTRA8X8) i8 = motus_intra8_begin(in, &w.quant8[in->qp->luma.qp], team);
+    return i8;
 }
 
-__device__ void code_role(const MotusIntraMb *in, const MotusPictureStateCuda &,
-                          MotusIntraTeam *team, int warp, const MotusI4Mb *i4) {
+__device__ void code_role(const MotusIntraMb *in, MotusIntraTeam *team, int warp,
+                          const MotusI4Mb *i4, const None *) {
     motus_intra_role(in, team, warp, i4);
 }
-__device__ void code_role(const MotusIntraMb *in, const MotusPictureStateCuda &w,
-                          MotusIntra8Team *team, int warp, const MotusI4Mb *i4) {
-    motus_intra8_role(in, &w.quant8[in->qp->luma.qp], team, warp, i4);
+__device__ void code_role(const MotusIntraMb *in, MotusIntra8Team *team, int warp,
+                          const MotusI4Mb *i4, const MotusI8Mb *i8) {
+    motus_intra8_role(in, team, warp, i4, i8);
 }
 
 __device__ const MotusTrial *join(const MotusIntraMb *in, MotusIntraTeam *team) {
@@ -143,9 +150,9 @@ __global__ void __launch_bounds__(teams_of(TEAMS, EIGHT) * team_threads(EIGHT), 
             i4 = motus_i4_prepare(&in, &base->scratch[0]);
             wait_for_neighbours<TEAMS>(w, i);
         }
-        begin8(&in, &s->team, warp);
+        const auto i8 = begin8(&in, w, &s->team, warp);
         meet<EIGHT>(team); // source and trials are written, the neighbours are done
-        code_role(&in, w, &s->team, warp, &i4);
+        code_role(&in, &s->team, warp, &i4, &i8);
         if (warp == MOTUS_ROLE_CHROMA) store_chroma(&base->trial[0], in.rec);
         meet<EIGHT>(team); // all parts are written
         if (warp) continue;
@@ -194,20 +201,23 @@ cudaError_t motus_decide::code_intra(const Pass &pass, cudaStream_t stream) {
 }
 
 extern "C" cudaError_t motus_intra_cuda_prepare(int *teams) {
-    static_assert(4 * sizeof(IntraTeam<true>) <= 5 * sizeof(IntraTeam<false>), "they fit alike");
     int device = 0, bytes = 0;
     cudaError_t status = cudaGetDevice(&device);
     if (status == cudaSuccess)
         status = cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
     *teams = motus_clip(1, MOST_TEAMS, bytes / (int)sizeof(IntraTeam<false>));
+    while (*teams > 1 && teams_of(*teams, true) * (int)sizeof(IntraTeam<true>) > bytes) --*teams;
     cudaFuncAttributes unused;
     for (auto kernel :
          {kernel_of<false, false>(true), kernel_of<true, false>(true), kernel_of<true, true>(true)})
         if (status == cudaSuccess) status = cudaFuncGetAttributes(&unused, kernel);
-    for (auto kernel : {kernel_of<false, false>(false), kernel_of<true, false>(false),
-                        kernel_of<true, true>(false)})
+    const auto allow = [&](Kernel kernel, int most) {
         if (status == cudaSuccess)
-            status = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                          *teams * (int)sizeof(IntraTeam<false>));
+            status =
+                cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, most);
+    };
+    allow(kernel_of<false, false>(false), *teams * (int)sizeof(IntraTeam<false>));
+    allow(kernel_of<true, false>(false), *teams * (int)sizeof(IntraTeam<false>));
+    allow(kernel_of<true, true>(false), teams_of(*teams, true) * (int)sizeof(IntraTeam<true>));
     return status;
 }

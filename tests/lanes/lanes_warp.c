@@ -96,15 +96,17 @@ static void intra8_team_body(void *argument) {
     const Arguments *a = argument;
     MotusIntra8Team *t = &shared.team8;
     MotusI4Mb i4;
+    MotusI8Mb i8;
     const int warp = emulated_warp();
     memset(&i4, 0, sizeof i4);
+    memset(&i8, 0, sizeof i8);
     if (warp == 0) {
         motus_intra_begin(a->intra, &t->team.trial[0], &t->team.trial[1]);
         i4 = motus_i4_prepare(a->intra, &t->team.scratch[0]);
     }
-    if (warp == MOTUS_ROLE_INTRA8X8) motus_intra8_begin(a->intra, &t->trial);
+    if (warp == MOTUS_ROLE_INTRA8X8) i8 = motus_intra8_begin(a->intra, a->quant8, t);
     motus_team_sync();
-    motus_intra8_role(a->intra, a->quant8, t, warp, &i4);
+    motus_intra8_role(a->intra, t, warp, &i4, &i8);
     motus_team_sync();
     if (warp > 0) return;
     const MotusTrial *best = motus_intra8_join(a->intra, t);
