@@ -136,6 +136,43 @@ static inline void motus_canvas_load(const MotusIntraMb *in, uint8_t *canvas) {
             canvas[MOTUS_CANVAS_ORIGIN + y * MOTUS_CANVAS_STRIDE - 1] = at[y * stride - 1];
 }
 
+// Adds the SATDs of predictions pred + 16 * mode, rows of 4, to the costs of allowed modes.
+static inline void motus_i4_add_satds(uint32_t cost[MOTUS_I4_MODES], const uint8_t *src,
+                                      ptrdiff_t stride, const uint8_t *pred) {
+#ifdef MOTUS_USE_AVX2
+    __m256i from[4];
+    for (int y = 0; y < 4; y++) {
+        int row;
+        memcpy(&row, src + y * stride, 4);
+        from[y] = motus_pairs_avx2(_mm_set1_epi32(row));
+    }
+    for (int mode = 0; mode < MOTUS_I4_MODES; mode += 4) {
+        __m128i rows[4], pairs[4]; // four modes side by side
+        __m256i d[4];
+        for (int i = 0; i < 4; i++)
+            rows[i] = _mm_loadu_si128((const __m128i *)(pred + 16 * (mode + i)));
+        for (int i = 0; i < 2; i++) {
+            pairs[2 * i] = _mm_unpacklo_epi32(rows[2 * i], rows[2 * i + 1]);
+            pairs[2 * i + 1] = _mm_unpackhi_epi32(rows[2 * i], rows[2 * i + 1]);
+        }
+        for (int i = 0; i < 2; i++) {
+            d[2 * i] = motus_pairs_avx2(_mm_unpacklo_epi64(pairs[i], pairs[i + 2]));
+            d[2 * i + 1] = motus_pairs_avx2(_mm_unpackhi_epi64(pairs[i], pairs[i + 2]));
+        }
+        for (int y = 0; y < 4; y++) d[y] = _mm256_sub_epi16(from[y], d[y]);
+        const __m256i sums = motus_satd_strip_avx2(d);
+        uint32_t satd[4];
+        _mm_storeu_si128((__m128i *)satd, _mm_add_epi32(_mm256_castsi256_si128(sums),
+                                                        _mm256_extracti128_si256(sums, 1)));
+        for (int i = 0; i < 4 && mode + i < MOTUS_I4_MODES; i++)
+            if (cost[mode + i] != UINT32_MAX) cost[mode + i] += satd[i];
+    }
+#else
+    for (int mode = 0; mode < MOTUS_I4_MODES; mode++)
+        if (cost[mode] != UINT32_MAX) cost[mode] += motus_satd4x4(src, stride, pred + 16 * mode, 4);
+#endif
+}
+
 // Predicts the block at `at` on the canvas by every allowed mode, into s->pred[0] + 16 * mode, and
 // lists the best ones by SATD + lambda * bits, at most i4_trials. Returns their number.
 static inline int motus_i4_list_modes(const MotusIntraMb *in, MotusIntraScratch *s, int blk,
@@ -151,10 +188,10 @@ static inline int motus_i4_list_modes(const MotusIntraMb *in, MotusIntraScratch 
         s->cost[mode] = UINT32_MAX;
         if (!motus_intra4x4_allowed(mode, edge.has)) continue;
         motus_intra4x4(pred, 4, &edge, &line, mode);
-        s->cost[mode] = motus_satd4x4(src, in->src.stride[0], pred, 4) +
-                        motus_mode_cost(in->qp, motus_i4_mode_bits(mode, predicted, in->levels)) /
-                            motus_unit_of(in->levels);
+        s->cost[mode] = motus_mode_cost(in->qp, motus_i4_mode_bits(mode, predicted, in->levels)) /
+                        motus_unit_of(in->levels);
     }
+    motus_i4_add_satds(s->cost, src, in->src.stride[0], s->pred[0]);
     for (; n < in->i4_trials; n++) {
         const int best = motus_least(s->cost, MOTUS_I4_MODES);
         if (s->cost[best] == UINT32_MAX) break;

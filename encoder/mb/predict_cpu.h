@@ -114,7 +114,9 @@ static inline void motus_chroma_block(uint8_t *dst, ptrdiff_t dst_stride, const 
         src = edge;
         stride = 16;
     }
-    if (w == 8)
+    if (weights.a == 64) // whole samples
+        for (int j = 0; j < h; j++) memcpy(dst + j * dst_stride, src + j * stride, (size_t)w);
+    else if (w == 8)
         motus_chroma_interpolate(dst, dst_stride, src, stride, weights, 8, h);
     else if (w == 4)
         motus_chroma_interpolate(dst, dst_stride, src, stride, weights, 4, h);
