@@ -35,6 +35,7 @@ PIPELINE = """
   ! queue max-size-buffers=1 leaky=downstream
   ! motush264enc name=encoder tune=zerolatency speed-preset=faster bitrate={bitrate}
     vbv-buf-capacity=300 key-int-max=2147483647
+  ! video/x-h264,profile=constrained-baseline
   ! rtph264pay aggregate-mode=zero-latency config-interval=-1 pt=96
   ! application/x-rtp,media=video,encoding-name=H264,payload=96,packetization-mode=(string)1
   ! webrtcbin name=peer bundle-policy=max-bundle
