@@ -25,7 +25,9 @@ _PRESETS = {"ultrafast": "faster", "superfast": "faster", "veryfast": "faster", 
 # FFmpeg's options: the setting, and what makes its value.
 _OPTIONS = {"g": "keyint", "keyint_min": "min_keyint", "b": "bitrate", "maxrate": "vbv_maxrate",
             "bufsize": "vbv_bufsize", "qp": "qp", "sc_threshold": "scenecut",
-            "rc-lookahead": "lookahead", "threads": "threads", "profile": "profile"}
+            "rc-lookahead": "lookahead", "threads": "threads", "profile": "profile",
+            "coder": "cabac", "8x8dct": "transform_8x8"}
+_CODERS = {"cabac": True, "ac": True, "1": True, "cavlc": False, "vlc": False, "0": False}
 
 
 def _settings(codec: str | None, pixel_format: str | None, extra_options: dict[str, Any] | None,
@@ -43,8 +45,19 @@ def _settings(codec: str | None, pixel_format: str | None, extra_options: dict[s
             continue
         if name not in _OPTIONS:
             raise ArgumentError(f"extra option {name!r} is none of {', '.join(_OPTIONS)}, bf=0")
-        made[_OPTIONS[name]] = value if name == "profile" else int(value)
+        made[_OPTIONS[name]] = _value(name, value)
     return made
+
+
+def _value(name: str, value: Any) -> Any:
+    """Returns the setting's value of an FFmpeg option's."""
+    if name == "profile":
+        return value
+    if name == "coder":
+        if str(value) not in _CODERS:
+            raise ArgumentError(f"coder {value!r} is none of {', '.join(_CODERS)}")
+        return _CODERS[str(value)]
+    return bool(int(value)) if name == "8x8dct" else int(value)
 
 
 class VideoEncoder:

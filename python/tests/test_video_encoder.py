@@ -53,6 +53,9 @@ def test_a_tensor_of_pytorch(video):
     ({"preset": "ultrafast"}, {"preset": "faster"}), ({"preset": "veryslow"}, {"preset": "slow"}),
     ({"extra_options": {"g": "2", "bf": 0}}, {"keyint": 2}),
     ({"extra_options": {"profile": "high"}}, {"profile": "high"}),
+    ({"extra_options": {"profile": "main", "coder": "cavlc"}}, {"profile": "main", "cabac": False}),
+    ({"extra_options": {"profile": "high", "8x8dct": 0}},
+     {"profile": "high", "transform_8x8": False}),
     ({"extra_options": {"qp": 30, "rc-lookahead": 0}}, {"qp": 30, "lookahead": 0}),
     ({"extra_options": {"b": 300_000, "maxrate": 300_000, "bufsize": "300000"}},
      {"bitrate": 300_000, "vbv_maxrate": 300_000, "vbv_bufsize": 300_000}),
@@ -64,6 +67,7 @@ def test_options_of_ffmpeg(rgb, video, options, settings):
 
 @pytest.mark.parametrize("options", [
     {"codec": "libx265"}, {"pixel_format": "yuv444p"}, {"extra_options": {"tune": "film"}},
+    {"extra_options": {"coder": "huffman"}},
     {"extra_options": {"bf": 2}}, {"preset": "fastest"}, {"crf": 52},
 ])
 def test_what_is_not_there(video, tmp_path, options):
