@@ -1,7 +1,8 @@
 // Costs of CABAC's bins, and levels that are chosen by them: against the symbols of the same blocks
-// and against what the coder writes.
+// and against what the coder writes. Levels of 8x8 blocks in CAVLC against its writer.
 // SPDX-License-Identifier: BSD-2-Clause
-#include "encoder/analyse/levels_cabac_cpu.h"
+#include "encoder/analyse/transform8_cpu.h"
+#include "encoder/bitstream/cavlc_mb_core.h"
 #include "tests/encoder/analyse/random_costs.h"
 
 #include <stdlib.h>
@@ -47,6 +48,39 @@ static void costs_are_those_of_symbols(void) {
         MotusSymbols s = {.cost = costs.bin};
         motus_put_block8_symbols(&s, &mb, 2);
         MOTUS_CHECK(s.bits == b.bits, "8x8 block: %u, symbols %u", b.bits, s.bits);
+    }
+}
+
+// Bits of the four 4x4 blocks that CAVLC makes of an 8x8 block.
+static void costs_are_those_of_cavlc(void) {
+    static uint8_t zero_runs[MOTUS_ZERO_RUNS];
+    motus_cavlc_zero_runs(zero_runs);
+    for (int round = 0; round < 2000; round++) {
+        const int qp = motus_test_range(0, 51), lowered = round & 1;
+        const MotusQuant8 q = motus_quant8_at(qp);
+        const MotusLevelChoice choice = {
+            zero_runs, lowered ? MOTUS_LEVELS_LOWERED : MOTUS_LEVELS_NEAREST, NULL};
+        int coef[64];
+        MotusBlockLevels b;
+        MotusMb mb = {.type = MOTUS_MB_P_16x16};
+        MotusMbCoef levels;
+        for (int i = 0; i < 64; i++) coef[i] = random_coef((round % 7 ? 20 : 400) << (qp / 6));
+        motus_choose_levels8_cavlc(&b, coef, &q, &choice);
+        check_levels(&b, lowered);
+        if (!b.n) continue;
+        motus_store_block8(&mb, &levels, 1, &b, &choice);
+        MotusBits bits;
+        int n = 0;
+        motus_bits_init(&bits, NULL, 0);
+        for (int k = 0; k < 4; k++) {
+            const int blk = motus_blk_at(4 + k);
+            n += mb.total_coeff[blk];
+            motus_cavlc_residual(&bits, levels.luma[blk], 16,
+                                 (__builtin_popcountll(b.live) + 2) / 4);
+        }
+        MOTUS_CHECK(b.bits == MOTUS_BIT * motus_bits_count(&bits) && n == b.n,
+                    "%d levels of %d, %u bits, written %zu", n, b.n, b.bits / MOTUS_BIT,
+                    motus_bits_count(&bits));
     }
 }
 
@@ -108,5 +142,5 @@ static void learnt_costs_are_true(void) {
     }
 }
 
-MOTUS_SUITE("levels_cabac", TEST(costs_are_those_of_symbols), TEST(blocks_of_4x4),
-            TEST(learnt_costs_are_true))
+MOTUS_SUITE("levels_cabac", TEST(costs_are_those_of_symbols), TEST(costs_are_those_of_cavlc),
+            TEST(blocks_of_4x4), TEST(learnt_costs_are_true))
