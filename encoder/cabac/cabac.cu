@@ -13,7 +13,7 @@
 
 namespace {
 
-constexpr int THREADS = 256, MB_THREADS = 64, STATE_THREADS = 64, LOW_THREADS = 128;
+constexpr int THREADS = 256, MB_THREADS = 128, STATE_THREADS = 64, LOW_THREADS = 128;
 constexpr int WARPS = THREADS / 32;
 constexpr int MOST_BLOCKS = 2048; // of a step that takes any number
 constexpr int DIGITS_BEHIND = 64; // zeros behind the last digit
@@ -37,6 +37,8 @@ size_t place(Job *job, uint8_t *work, uint32_t capacity) {
     job->run = (uint32_t(*)[MOTUS_RUN])job->sorted;
     reserve(&job->offset, CONTEXTS * tiles);
     reserve(&job->total, CONTEXTS);
+    reserve(&job->base, CONTEXTS + 1);
+    reserve(&job->tables, 1);
     reserve(&job->between, 2);
     reserve(&job->way, chunks);
     reserve(&job->tile_way, tiles);
@@ -54,13 +56,13 @@ size_t place(Job *job, uint8_t *work, uint32_t capacity) {
 // ---- Kernels: symbols ---------------------------------------------------------------------------
 
 __global__ void __launch_bounds__(MB_THREADS) context_kernel(Job job) {
-    const int i = (int)(blockIdx.x * MB_THREADS + threadIdx.x);
-    if (i < job.n_mb) set_context(job, i);
+    const int k = (int)(blockIdx.x * MB_THREADS + threadIdx.x);
+    set_context(job, k / 16, k % 16);
 }
 
 __device__ uint32_t header_bytes(const MotusSliceHead *head) { return (head->header_bits + 7) / 8; }
 
-// Sets the coder's state before the first piece, and clears the digits.
+// Sets the coder's state before the first piece and its tables, and clears the digits.
 __device__ void begin_slice(const Job &job) {
     const MotusSliceHead *head = job.in.slice.head;
     const int t = (int)(blockIdx.x * THREADS + threadIdx.x), step = (int)gridDim.x * THREADS;
@@ -71,6 +73,10 @@ __device__ void begin_slice(const Job &job) {
         if (c < MOTUS_CTX_TERMINATE || (c >= MOTUS_CTX_TRANSFORM_8x8 && c < MOTUS_CONTEXTS))
             job.between[0].place[c] =
                 (uint8_t)motus_place_of(motus_cabac_first_state(head->cabac_table, c, head->qp));
+    for (int k = t; k < 16 * MOTUS_PLACES; k += step)
+        job.tables->four[k] = motus_next_of_four(k / 16, k % 16);
+    for (int k = t; k < 2 * MOTUS_PLACES; k += step)
+        job.tables->one[k] = (uint8_t)motus_next_place(k / 2, k % 2);
     if (t == 0) {
         job.between[0].range = MOTUS_FIRST_RANGE, job.between[0].at = 8 * header_bytes(head);
         job.restart[job.n_mb] = 0;
@@ -103,51 +109,67 @@ __global__ void __launch_bounds__(THREADS) put_kernel(Job job) {
 // ---- Kernels: the coder -------------------------------------------------------------------------
 
 __global__ void __launch_bounds__(THREADS) tile_kernel(Job job) {
-    count_tiles<THREADS>(job, piece_at(job, 0));
+    __shared__ CountRoom room;
+    count_tiles<THREADS>(job, piece_at(job, 0), room);
 }
 __global__ void __launch_bounds__(THREADS) offset_kernel(Job job) {
     sum_tiles<THREADS>(job, piece_at(job, 0));
 }
 __global__ void __launch_bounds__(THREADS) sort_kernel(Job job) {
-    sort_tiles<THREADS>(job, piece_at(job, 0));
+    __shared__ SortRoom<THREADS> room;
+    sort_tiles<THREADS>(job, piece_at(job, 0), room);
 }
 __global__ void __launch_bounds__(STATE_THREADS) state_kernel(Job job) {
-    find_states<STATE_THREADS>(job, piece_at(job, 0));
+    __shared__ StateRoom<STATE_THREADS> room;
+    find_states<STATE_THREADS>(job, piece_at(job, 0), room);
 }
 __global__ void __launch_bounds__(THREADS) run_kernel(Job job) {
-    make_runs<THREADS>(job, piece_at(job, 0));
+    __shared__ RunRoom room;
+    make_runs<THREADS>(job, piece_at(job, 0), room);
 }
 __global__ void __launch_bounds__(THREADS) way_kernel(Job job) {
-    find_ways<THREADS>(job, piece_at(job, 0));
+    __shared__ WayRoom room;
+    find_ways<THREADS>(job, piece_at(job, 0), room);
 }
 __global__ void __launch_bounds__(THREADS) entry_kernel(Job job) {
-    find_entries<THREADS>(job, piece_at(job, 0));
+    __shared__ EntryRoom<THREADS> room;
+    find_entries<THREADS>(job, piece_at(job, 0), room);
 }
 __global__ void __launch_bounds__(LOW_THREADS) low_kernel(Job job) {
-    add_low<LOW_THREADS>(job, piece_at(job, 0));
+    __shared__ LowRoom room;
+    add_low<LOW_THREADS>(job, piece_at(job, 0), room);
 }
 
 // Codes all pieces but the first, by one block. Barriers let it read what its threads wrote.
 __global__ void __launch_bounds__(THREADS) rest_kernel(Job job) {
+    __shared__ union {
+        CountRoom count;
+        SortRoom<THREADS> sort;
+        StateRoom<THREADS> state;
+        RunRoom run;
+        WayRoom way;
+        EntryRoom<THREADS> entry;
+        LowRoom low;
+    } room;
     for (int number = 1, n = pieces_of(job); number < n; number++) {
         const Piece piece = piece_at(job, number);
         put_symbols<THREADS>(job, piece);
         __syncthreads();
-        count_tiles<THREADS>(job, piece);
+        count_tiles<THREADS>(job, piece, room.count);
         __syncthreads();
         sum_tiles<THREADS>(job, piece);
         __syncthreads();
-        sort_tiles<THREADS>(job, piece);
+        sort_tiles<THREADS>(job, piece, room.sort);
         __syncthreads();
-        find_states<THREADS>(job, piece);
+        find_states<THREADS>(job, piece, room.state);
         __syncthreads();
-        make_runs<THREADS>(job, piece);
+        make_runs<THREADS>(job, piece, room.run);
         __syncthreads();
-        find_ways<THREADS>(job, piece);
+        find_ways<THREADS>(job, piece, room.way);
         __syncthreads();
-        find_entries<THREADS>(job, piece);
+        find_entries<THREADS>(job, piece, room.entry);
         __syncthreads();
-        add_low<THREADS>(job, piece);
+        add_low<THREADS>(job, piece, room.low);
         __syncthreads();
     }
 }
@@ -289,7 +311,8 @@ cudaError_t motus_cabac_slice_cuda_write(const MotusCabacSliceCuda *in, cudaStre
     const int warps = job.n_mb / WARPS + 1, tiles = blocks_for(piece, TILE), // one warp more
         chunk_tiles = blocks_for(piece + 2 * MOTUS_CHUNK, TILE);
     if (!in->string)
-        context_kernel<<<(job.n_mb + MB_THREADS - 1) / MB_THREADS, MB_THREADS, 0, stream>>>(job);
+        context_kernel<<<(16 * job.n_mb + MB_THREADS - 1) / MB_THREADS, MB_THREADS, 0, stream>>>(
+            job);
     count_kernel<<<warps, THREADS, 0, stream>>>(job);
     if (!in->string) scan_kernel<<<1, SCAN_THREADS, 0, stream>>>(job.mb_end, job.n_mb + 1, Sum());
     put_kernel<<<in->string ? tiles : warps, THREADS, 0, stream>>>(job);

@@ -7,7 +7,7 @@
 
 #include "encoder/bitstream/slice_scan.cuh"
 #include "encoder/cabac/cabac_cuda.h"
-#include "encoder/cabac/parallel_core.h"
+#include "encoder/cabac/ranges_core.h"
 
 namespace {
 
@@ -36,11 +36,13 @@ struct Job {
     uint32_t (*run)[MOTUS_RUN]; // MotusChunks; in the memory of `sorted`
     uint32_t *offset;           // [CONTEXTS][tiles] bins of a tile; then of the tiles before it
     uint32_t *total;            // [CONTEXTS] bins
-    Between *between;           // [2] before the piece, and behind it, in turn
-    MotusWay (*way)[4];         // of chunks: from the tile's first one up to this one
-    MotusWay (*tile_way)[4];    // of tiles
-    MotusWay *entry;            // [tiles] from the piece's beginning
-    uint64_t (*record)[4];      // MotusChunks
+    uint32_t *base;             // [CONTEXTS + 1] first segments; the last: their number
+    MotusPlaceTables *tables;
+    Between *between;        // [2] before the piece, and behind it, in turn
+    MotusWay (*way)[4];      // of chunks: from the tile's first one up to this one
+    MotusWay (*tile_way)[4]; // of tiles
+    MotusWay *entry;         // [tiles] from the piece's beginning
+    uint64_t (*record)[4];   // MotusChunks
     uint32_t *origin, *end;
     uint32_t *digit; // of the RBSP
     uint8_t *rbsp;

@@ -1,4 +1,4 @@
-// Ranges, low and carries of resolved symbols (parallel_core.h), by blocks.
+// Ranges, low and carries of resolved symbols (ranges_core.h), by blocks.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef ENCODER_CABAC_RANGES_CUH
 #define ENCODER_CABAC_RANGES_CUH
@@ -9,21 +9,36 @@ namespace {
 
 // ---- Range --------------------------------------------------------------------------------------
 
-// Copies symbols from `first` on to shared memory.
+// Symbols of a block, N from a chunk's first one on (MotusResolved).
+template <int N> struct Staged {
+    MotusRangeRow context[MOTUS_ROWS], row[N + N / MOTUS_CHUNK];
+    uint16_t near[N + N / MOTUS_CHUNK];
+    uint32_t cuts[N / MOTUS_CHUNK];
+};
+
+template <int THREADS, int N> __device__ void make_rows(Staged<N> *s) {
+    for (int k = (int)threadIdx.x; k < MOTUS_ROWS; k += THREADS)
+        s->context[k] = motus_context_row((uint32_t)k);
+    __syncthreads(); // complete before they are read
+}
+
+// Stages symbols from `first` on. The caller's next barrier completes them.
 template <int THREADS, int N>
-__device__ MotusResolved stage(const Job &job, const Piece &piece, uint16_t (&near)[N], int first) {
-    const int begin = max(first, 0), end = min(first + N, piece.n); // multiples of 32 but the last
-    for (int k = 2 * (int)threadIdx.x; begin + k < end; k += 2 * THREADS)
-        *(uint32_t *)(near + k) = *(const uint32_t *)(job.symbol + begin + k);
-    return {near, job.symbol, begin, end};
+__device__ MotusResolved stage(const Job &job, const Piece &piece, Staged<N> *s, int first) {
+    const int begin = max(first, 0), end = min(first + N, piece.n);
+    const MotusResolved view = {job.symbol, s->context, s->row, s->near, s->cuts, begin, end};
+    for (int i = begin + (int)threadIdx.x; i - motus_lane() < end; i += THREADS) {
+        const uint32_t v = i < end ? job.symbol[i] : (uint32_t)MOTUS_SYMBOL_BYPASS;
+        const int place = motus_resolved_place(&view, i);
+        const uint32_t cuts = __ballot_sync(MOTUS_ALL_LANES, motus_is_cut(v) && i < piece.n - 1);
+        if (i < end) s->near[place] = (uint16_t)v, s->row[place] = motus_row_of(s->context, v);
+        if (motus_lane() == 0) s->cuts[(i - begin) / MOTUS_CHUNK] = cuts;
+    }
+    return view;
 }
 
-template <int THREADS> __device__ void make_rows(uint32_t (&row)[64]) {
-    for (int k = (int)threadIdx.x; k < 64; k += THREADS) row[k] = motus_lps_row(k);
-}
-
-__device__ MotusChunks chunks_of(const Job &job, const Piece &piece, const uint32_t (&row)[64]) {
-    return {row, piece.n, before_of(job, piece).range, job.run, job.record, job.origin, job.end};
+__device__ MotusChunks chunks_of(const Job &job, const Piece &piece) {
+    return {piece.n, before_of(job, piece).range, job.run, job.record, job.origin, job.end};
 }
 
 __device__ MotusWay no_way(int q) { return {0, 0, (uint32_t)q}; }
@@ -80,38 +95,45 @@ __device__ void join_ways(const Job &job, int tile, int n_chunks, const MotusWay
 }
 
 // Makes the tables of runs, a thread per range.
-template <int THREADS> __device__ void make_runs(const Job &job, const Piece &piece) {
+using RunRoom = Staged<MOTUS_RUN>;
+template <int THREADS>
+__device__ void make_runs(const Job &job, const Piece &piece, RunRoom &staged) {
     static_assert(THREADS == MOTUS_RUN, "a thread per range, one for the flag");
-    alignas(4) __shared__ uint16_t near[MOTUS_RUN];
-    __shared__ uint32_t row[64];
     const int t = (int)threadIdx.x, n_runs = (piece.n - 1) / MOTUS_RUN;
-    make_rows<THREADS>(row);
+    bool has_rows = false;
     for (int run = (int)blockIdx.x; run < n_runs; run += (int)gridDim.x) {
-        const MotusResolved symbols = stage<THREADS>(job, piece, near, run * MOTUS_RUN);
         const int is_run = !__syncthreads_or(motus_is_cut(job.symbol[run * MOTUS_RUN + t]));
-        // Its barrier: symbols and rows are there.
-        if (t == MOTUS_RUN_FLAG)
-            job.run[run][t] = (uint32_t)is_run;
-        else if (is_run)
-            job.run[run][t] = motus_run_entry(row, &symbols, run, 256 + (uint32_t)t);
+        if (t == MOTUS_RUN_FLAG) job.run[run][t] = (uint32_t)is_run;
+        if (!is_run) continue;
+        if (!has_rows) make_rows<THREADS>(&staged);
+        has_rows = true;
+        const MotusResolved symbols = stage<THREADS>(job, piece, &staged, run * MOTUS_RUN);
+        __syncthreads(); // symbols are there
+        if (t != MOTUS_RUN_FLAG)
+            job.run[run][t] = motus_run_entry(&symbols, run, 256 + (uint32_t)t);
         __syncthreads(); // read before others come
     }
 }
 
 // Finds the ways of chunks, a thread per chunk and class, and those of tiles.
-template <int THREADS> __device__ void find_ways(const Job &job, const Piece &piece) {
+struct WayRoom {
+    Staged<TILE + 4 * MOTUS_CHUNK> staged;
+    MotusWay way[TILE_CHUNKS][4];
+};
+template <int THREADS>
+__device__ void find_ways(const Job &job, const Piece &piece, WayRoom &room) {
     static_assert(THREADS == 4 * TILE_CHUNKS, "a thread per chunk and class");
-    alignas(4) __shared__ uint16_t near[TILE + 4 * MOTUS_CHUNK];
-    __shared__ MotusWay way[TILE_CHUNKS][4];
-    __shared__ uint32_t row[64];
+    MotusWay(&way)[TILE_CHUNKS][4] = room.way;
     const int t = (int)threadIdx.x, n_chunks = motus_chunks_of(piece.n),
               n_tiles = chunk_tiles_of(piece);
-    const MotusChunks chunks = chunks_of(job, piece, row);
-    make_rows<THREADS>(row);
+    const MotusChunks chunks = chunks_of(job, piece);
+    if ((int)blockIdx.x >= n_tiles) return;
+    make_rows<THREADS>(&room.staged);
     for (int tile = (int)blockIdx.x; tile < n_tiles; tile += (int)gridDim.x) {
         const int chunk = tile * TILE_CHUNKS + t / 4;
-        const MotusResolved symbols = stage<THREADS>(job, piece, near, tile * TILE - MOTUS_CHUNK);
-        __syncthreads(); // symbols and rows are there
+        const MotusResolved symbols =
+            stage<THREADS>(job, piece, &room.staged, tile * TILE - MOTUS_CHUNK);
+        __syncthreads(); // symbols are there
         way[t / 4][t % 4] = chunk < n_chunks
                                 ? motus_chunk_way(&chunks, &symbols, chunk, (uint32_t)t % 4)
                                 : no_way(t % 4);
@@ -122,8 +144,10 @@ template <int THREADS> __device__ void find_ways(const Job &job, const Piece &pi
 }
 
 // Finds each tile's entry, and where the piece ends, by one block.
-template <int THREADS> __device__ void find_entries(const Job &job, const Piece &piece) {
-    __shared__ MotusWay warps[THREADS / 32][4];
+template <int THREADS> struct EntryRoom { MotusWay warps[THREADS / 32][4]; };
+template <int THREADS>
+__device__ void find_entries(const Job &job, const Piece &piece, EntryRoom<THREADS> &room) {
+    MotusWay(&warps)[THREADS / 32][4] = room.warps;
     const int t = (int)threadIdx.x, warp = t / 32, n = chunk_tiles_of(piece),
               each = (n + THREADS - 1) / THREADS, from = min(t * each, n), to = min(from + each, n);
     Ways own = Ways::none();
@@ -179,18 +203,20 @@ __device__ uint64_t add_chunk(const Job &job, const Piece &piece, const MotusChu
 }
 
 // Adds low's digits, a thread per chunk.
-template <int THREADS> __device__ void add_low(const Job &job, const Piece &piece) {
-    alignas(4) __shared__ uint16_t near[TILE + 2 * MOTUS_CHUNK];
-    __shared__ uint32_t row[64];
+using LowRoom = Staged<TILE + 2 * MOTUS_CHUNK>;
+template <int THREADS>
+__device__ void add_low(const Job &job, const Piece &piece, LowRoom &staged) {
     const int t = (int)threadIdx.x, n_chunks = motus_chunks_of(piece.n),
               n_tiles = chunk_tiles_of(piece);
-    const MotusChunks chunks = chunks_of(job, piece, row);
+    const MotusChunks chunks = chunks_of(job, piece);
     const MotusDigits digits = {job.digit, job.restart, job.mb_end, job.n_mb, piece.first};
     if (bytes_upto(job, piece) > job.in.slice.capacity) return;
-    make_rows<THREADS>(row);
+    if ((int)blockIdx.x >= n_tiles) return;
+    make_rows<THREADS>(&staged);
     for (int tile = (int)blockIdx.x; tile < n_tiles; tile += (int)gridDim.x) {
-        const MotusResolved symbols = stage<THREADS>(job, piece, near, tile * TILE - MOTUS_CHUNK);
-        __syncthreads(); // symbols and rows are there
+        const MotusResolved symbols =
+            stage<THREADS>(job, piece, &staged, tile * TILE - MOTUS_CHUNK);
+        __syncthreads(); // symbols are there
         if (t < TILE_CHUNKS) {
             const int chunk = tile * TILE_CHUNKS + t;
             const uint64_t packed =

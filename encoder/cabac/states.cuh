@@ -1,4 +1,4 @@
-// Bins sorted by context and their states (parallel_core.h), by blocks.
+// Bins sorted by context and their states (states_core.h), by blocks.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef ENCODER_CABAC_STATES_CUH
 #define ENCODER_CABAC_STATES_CUH
@@ -10,8 +10,12 @@ namespace {
 // ---- Sorting by context, stably -----------------------------------------------------------------
 
 // Counts bins of each context by tiles, and bins without one.
-template <int THREADS> __device__ void count_tiles(const Job &job, const Piece &piece) {
-    __shared__ uint32_t count[CONTEXTS];
+struct CountRoom {
+    uint32_t count[CONTEXTS];
+};
+template <int THREADS>
+__device__ void count_tiles(const Job &job, const Piece &piece, CountRoom &room) {
+    uint32_t(&count)[CONTEXTS] = room.count;
     const int t = (int)threadIdx.x, n_tiles = tiles_of(piece);
     for (int tile = (int)blockIdx.x; tile < n_tiles; tile += (int)gridDim.x) {
         for (int c = t; c < CONTEXTS; c += THREADS) count[c] = 0;
@@ -50,11 +54,11 @@ template <int THREADS> __device__ void sum_tiles(const Job &job, const Piece &pi
     }
 }
 
-// Sets base[c] to the first segment of context c; base[CONTEXTS]: of all. The caller's next barrier
-// completes them.
-template <int THREADS> __device__ void find_bases(const Job &job, uint32_t *base) {
+// Sets base[c] to the first segment of context c, base[CONTEXTS] to the number of all. The caller's
+// next barrier completes them.
+template <int THREADS>
+__device__ void find_bases(const Job &job, uint32_t *base, uint32_t (&room)[THREADS / 32]) {
     constexpr int EACH = CONTEXTS / THREADS;
-    __shared__ uint32_t room[THREADS / 32];
     uint32_t own[EACH], sum = 0, all;
     for (int k = 0; k < EACH; k++) {
         const uint32_t total = job.total[(int)threadIdx.x * EACH + k];
@@ -70,11 +74,17 @@ template <int THREADS> __device__ void find_bases(const Job &job, uint32_t *base
 }
 
 // Sorts bins, and resolves terminating ones. A warp takes neighbouring symbols of the tile.
-template <int THREADS> __device__ void sort_tiles(const Job &job, const Piece &piece) {
+template <int THREADS> struct SortRoom {
+    uint32_t next[THREADS / 32][CONTEXTS], base[CONTEXTS + 1], warps[THREADS / 32];
+};
+template <int THREADS>
+__device__ void sort_tiles(const Job &job, const Piece &piece, SortRoom<THREADS> &room) {
     constexpr int WARPS = THREADS / 32, ROUNDS = TILE / THREADS;
-    __shared__ uint32_t next[WARPS][CONTEXTS], base[CONTEXTS + 1];
+    uint32_t(&next)[WARPS][CONTEXTS] = room.next, (&base)[CONTEXTS + 1] = room.base;
     const int t = (int)threadIdx.x, lane = motus_lane(), warp = t / 32, n_tiles = tiles_of(piece);
-    find_bases<THREADS>(job, base);
+    find_bases<THREADS>(job, base, room.warps);
+    __syncthreads(); // complete before they are read
+    for (int c = t; c <= CONTEXTS && blockIdx.x == 0; c += THREADS) job.base[c] = base[c];
     for (int tile = (int)blockIdx.x; tile < n_tiles; tile += (int)gridDim.x) {
         const int first = tile * TILE + warp * 32 * ROUNDS + lane;
         uint32_t symbol[ROUNDS], rank[ROUNDS];
@@ -86,7 +96,7 @@ template <int THREADS> __device__ void sort_tiles(const Job &job, const Piece &p
             if (!(symbol[r] & MOTUS_SYMBOL_BYPASS) && !is_context(symbol[r]))
                 job.symbol[i] = (uint16_t)motus_resolve_terminating(symbol[r]);
         }
-        __syncthreads(); // `next` is cleared, `base` complete
+        __syncthreads(); // `next` is cleared
 #pragma unroll
         for (int r = 0; r < ROUNDS; r++) {
             const uint32_t c = is_context(symbol[r]) ? symbol[r] & MOTUS_SYMBOL_CONTEXT
@@ -120,14 +130,6 @@ template <int THREADS> __device__ void sort_tiles(const Job &job, const Piece &p
 
 // ---- States -------------------------------------------------------------------------------------
 
-template <int THREADS> __device__ void make_place_tables(MotusPlaceTables *tables) {
-    for (int k = (int)threadIdx.x; k < 2 * MOTUS_PLACES; k += THREADS)
-        tables->one[k] = (uint8_t)motus_next_place(k / 2, k % 2);
-    __syncthreads(); // complete before it is read
-    for (int k = (int)threadIdx.x; k < 16 * MOTUS_PLACES; k += THREADS)
-        tables->four[k] = motus_place_after_four(tables->one, k / 16, k % 16);
-}
-
 // Returns the context of a segment.
 __device__ int context_of(const uint32_t *base, uint32_t segment) {
     int low = 0, high = CONTEXTS; // the last one that begins at or before it
@@ -147,43 +149,81 @@ __device__ void count_bins(MotusBinCounts *bins, int context, uint64_t ones, int
     if (n_ones < (uint32_t)n) atomicAdd(&bins->bin[context], (uint32_t)n - n_ones);
 }
 
-// Resolves a segment per thread. Its bins and those of segments before it are packed in `bits`.
-__device__ void resolve(const Job &job, const Piece &piece, const MotusPlaceTables &tables,
-                        const uint32_t *base, const MotusSegments &segments, uint32_t segment) {
+// Packs the bins of segments [first, first + 32) by a warp; this lane's are returned.
+__device__ uint64_t pack_segments(const Job &job, int first, int n) {
+    const int lane = motus_lane();
+    uint64_t own = 0;
+#pragma unroll 8
+    for (int k = 0; k < 32; k++) {
+        const uint32_t *sorted = job.sorted + (ptrdiff_t)(first + k) * MOTUS_SEGMENT;
+        const int there = first + k >= 0 && first + k < n;
+        const uint32_t low = __ballot_sync(MOTUS_ALL_LANES, there && sorted[lane] >> 31),
+                       high = __ballot_sync(MOTUS_ALL_LANES, there && sorted[32 + lane] >> 31);
+        if (k == lane) own = low | (uint64_t)high << 32;
+    }
+    return own;
+}
+
+constexpr int STATE_WORDS = MOTUS_SEGMENT / 4 + 1; // of a segment; a gap keeps banks apart
+
+// Finds the states of a segment per thread. Returns its number of bins.
+__device__ int resolve(const Job &job, const Piece &piece, const MotusPlaceTables &tables,
+                       const uint32_t *base, const MotusSegments &segments, uint32_t segment,
+                       uint32_t (&v)[STATE_WORDS]) {
     const int context = context_of(base, segment);
     const uint32_t begin = base[context], done = (segment - begin) * MOTUS_SEGMENT,
                    left = job.total[context] - done;
+    const uint64_t bins = segments.near[(int)segment - segments.first];
     const int n = (int)min(left, (uint32_t)MOTUS_SEGMENT),
               place = motus_place_before(tables.four, &segments, (int)begin, (int)segment,
                                          before_of(job, piece).place[context]);
-    const int last = motus_resolve_segment(tables.one, job.sorted + segment * MOTUS_SEGMENT, n,
-                                           place, job.symbol);
-    if (left <= MOTUS_SEGMENT) behind_of(job, piece).place[context] = (uint8_t)last;
-    count_bins(job.in.bins, context, segments.near[(int)segment - segments.first], n);
+    motus_resolve_segment(&tables, bins, place, v);
+    if (left <= MOTUS_SEGMENT)
+        behind_of(job, piece).place[context] = (uint8_t)motus_place_behind(&tables, bins, n, place);
+    count_bins(job.in.bins, context, bins, n);
+    return n;
 }
 
-template <int THREADS> __device__ void find_states(const Job &job, const Piece &piece) {
-    __shared__ MotusPlaceTables tables;
-    __shared__ uint64_t bits[MOTUS_SEGMENTS_BACK + THREADS];
-    __shared__ uint32_t base[CONTEXTS + 1];
-    const int t = (int)threadIdx.x;
-    find_bases<THREADS>(job, base);
-    __syncthreads(); // complete before it is read
-    const int n = (int)base[CONTEXTS];
+// Writes the resolved symbols of 32 segments by a warp. n: of this lane's segment.
+__device__ void put_resolved(const Job &job, int first, int n, const uint32_t (*v)[STATE_WORDS]) {
+    const int lane = motus_lane();
+#pragma unroll 4
+    for (int k = 0; k < 32; k++) {
+        const int n_there = (int)from_lane((uint32_t)n, k);
+        const uint32_t *sorted = job.sorted + (size_t)(first + k) * MOTUS_SEGMENT;
+        for (int i = lane; i < n_there; i += 32)
+            job.symbol[sorted[i] & MOTUS_SORTED_INDEX] =
+                motus_resolved_bin(sorted[i], v[k][i / 4] >> 8 * (i % 4) & 255);
+    }
+}
+
+template <int THREADS> struct StateRoom {
+    uint64_t bits[32 + THREADS];
+    uint32_t base[CONTEXTS + 1], v[THREADS][STATE_WORDS];
+    alignas(4) MotusPlaceTables tables;
+};
+template <int THREADS>
+__device__ void find_states(const Job &job, const Piece &piece, StateRoom<THREADS> &room) {
+    uint64_t(&bits)[32 + THREADS] = room.bits;
+    const int t = (int)threadIdx.x, warp = t & ~31, n = (int)job.base[CONTEXTS];
     if (blockIdx.x == 0)
         for (int c = t; c < CONTEXTS; c += THREADS)
             if (!job.total[c]) behind_of(job, piece).place[c] = before_of(job, piece).place[c];
     if ((int)blockIdx.x * THREADS >= n) return;
-    make_place_tables<THREADS>(&tables);
+    for (int c = t; c <= CONTEXTS; c += THREADS) room.base[c] = job.base[c];
+    for (int k = t; k < (int)sizeof room.tables / 4; k += THREADS)
+        ((uint32_t *)&room.tables)[k] = ((const uint32_t *)job.tables)[k];
     for (int tile = (int)blockIdx.x * THREADS; tile < n; tile += (int)gridDim.x * THREADS) {
-        const int first = tile - MOTUS_SEGMENTS_BACK;
-        __syncthreads(); // the tables are complete, the last tile's bits read
-        for (int k = t; k < MOTUS_SEGMENTS_BACK + THREADS; k += THREADS)
-            if (first + k >= 0 && first + k < n)
-                bits[k] = motus_pack_segment(job.sorted + (size_t)(first + k) * MOTUS_SEGMENT);
+        bits[32 + t] = pack_segments(job, tile + warp, n);
+        if (warp == 0) bits[t] = pack_segments(job, tile - 32, n);
         __syncthreads(); // complete before they are read
-        const MotusSegments segments = {job.sorted, bits, first};
-        if (tile + t < n) resolve(job, piece, tables, base, segments, (uint32_t)(tile + t));
+        const MotusSegments segments = {job.sorted, bits, tile - 32};
+        const int used = tile + t < n ? resolve(job, piece, room.tables, room.base, segments,
+                                                (uint32_t)(tile + t), room.v[t])
+                                      : 0;
+        __syncwarp(); // the warp's states are there
+        put_resolved(job, tile + warp, used, room.v + warp);
+        __syncthreads(); // read before others come
     }
 }
 

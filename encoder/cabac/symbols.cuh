@@ -19,12 +19,66 @@ __device__ int qp_before(const Job &job, int i) {
     return i ? job.in.slice.mb[i - 1].qp : job.in.slice.head->qp;
 }
 
-__device__ void set_context(const Job &job, int i) {
+// ---- Contexts: a lane per 4x4 block, two MBs a warp ---------------------------------------------
+
+// Returns the partition of an inter MB that has block (x, y).
+__device__ MotusPartition partition_with(const MotusMb *mb, int x, int y) {
+    const int sub = mb->sub_type[y / 2 * 2 + x / 2], type = mb->type;
+    const int mode = type <= MOTUS_MB_P_16x16  ? (int)MOTUS_MODE_16x16
+                     : type == MOTUS_MB_P_16x8 ? (int)MOTUS_MODE_16x8
+                     : type == MOTUS_MB_P_8x16 ? (int)MOTUS_MODE_8x16
+                                               : motus_sub_mode(sub);
+    const MotusPartition any = motus_partition_at(mode, 0, x, y);
+    const int part = type == MOTUS_MB_P_16x8 ? y / 2 : type == MOTUS_MB_P_8x16 ? x / 2 : 0;
+    return motus_partition_at(mode, part, x / any.width * any.width, y / any.height * any.height);
+}
+
+// Returns a number of a partition that grows in coding order.
+__device__ int order_of(const MotusPartition &p) {
+    return p.mode < MOTUS_MODE_8x8 ? p.part : 4 * (p.y / 2 * 2 + p.x / 2) + p.y % 2 * 2 + p.x % 2;
+}
+
+// Returns the mvd of block (x, y) of an inter MB.
+__device__ MotusMv mvd_at(const Job &job, int i, int x, int y) {
     const MotusMb *mb = &job.in.slice.mb[i];
     const MotusNeighbours neighbours = neighbours_of(job, i);
-    const int delta = motus_mb_has_qp_delta(mb) ? motus_qp_delta(mb->qp, qp_before(job, i)) : 0;
-    motus_mb_context_set(&job.in.context[i], mb, &job.in.slice.coef[i], &neighbours, delta);
+    const MotusPartition own = partition_with(mb, x, y);
+    MotusMvGrid grid;
+    motus_grid_load(&grid, &neighbours);
+    for (int cell = 0; cell < 16 && own.mode != MOTUS_MODE_16x16; cell++)
+        if (order_of(partition_with(mb, cell % 4, cell / 4)) < order_of(own))
+            motus_grid_set(&grid, cell % 4, cell / 4, 1, 1, MOTUS_CELL_INTER, mb->mv[cell]);
+    const MotusMv mv = mb->mv[4 * own.y + own.x],
+                  predictor = motus_mvp(&grid, own.mode, own.part, own.x, own.y, own.width);
+    return {(int16_t)(mv.x - predictor.x), (int16_t)(mv.y - predictor.y)};
 }
+
+// Returns the lanes of this lane's MB that have a level.
+__device__ uint32_t lanes_with(int level) {
+    return __ballot_sync(MOTUS_ALL_LANES, level != 0) >> (motus_lane() & 16) & 0xFFFF;
+}
+
+// Equals motus_mb_context_set. blk: of the lane. Lanes without an MB pass n_mb or more.
+__device__ void set_context(const Job &job, int i, int blk) {
+    const bool there = i < job.n_mb;
+    const MotusMb *mb = &job.in.slice.mb[there ? i : 0];
+    const MotusMbCoef *coef = &job.in.slice.coef[there ? i : 0];
+    const uint32_t luma = lanes_with(mb->type == MOTUS_MB_I_16x16 && coef->luma_dc[blk]),
+                   chroma =
+                       lanes_with(mb->cbp >> 4 && blk < 8 && coef->chroma_dc[blk / 4 & 1][blk % 4]);
+    if (!there) return;
+    MotusMbContext *context = &job.in.context[i];
+    const bool coded = !motus_mb_is_intra(mb) && mb->type != MOTUS_MB_P_SKIP;
+    context->mvd[blk] = coded ? mvd_at(job, i, blk % 4, blk / 4) : MotusMv{0, 0};
+    if (blk) return;
+    context->qp_delta =
+        (int16_t)(motus_mb_has_qp_delta(mb) ? motus_qp_delta(mb->qp, qp_before(job, i)) : 0);
+    context->dc = (uint8_t)(mb->type == MOTUS_MB_I_PCM
+                                ? 7
+                                : (luma != 0) | ((chroma & 15) != 0) << 1 | (chroma > 15) << 2);
+}
+
+// ---- Syntax of an MB ----------------------------------------------------------------------------
 
 __device__ MotusCabacMb syntax_of(const Job &job, int i) {
     const MotusSliceCuda &slice = job.in.slice;

@@ -64,6 +64,8 @@ typedef struct BenchOptions {
     MotusBackend backend;
     int json, peers, upload, all_presets, gop_coders, gops, references;
     int presets; // mask of 1 << MotusPreset
+    MotusProfile profile;
+    int cabac, transform_8x8;
     MotusDeviceList devices;
     int pictures;
 } BenchOptions;
@@ -92,6 +94,11 @@ static int parse(BenchOptions *o, int argc, char **argv) {
                   "encode --devices: pictures in a row of the table (4000)"),
         {"preset", 0, &o->presets, motus_option_presets, 0, 0, "LIST",
          "encode --gop-coders, --devices: these presets only"},
+        {"profile", 0, &o->profile, motus_option_profile, 0, 0, "NAME",
+         "encode: baseline, main or high (baseline)"},
+        {"no-cabac", 0, &o->cabac, NULL, 0, 0, NULL, "encode: CAVLC also above Baseline"},
+        {"no-8x8dct", 0, &o->transform_8x8, NULL, 0, 0, NULL,
+         "encode: only 4x4 transforms in High, too"},
         MOTUS_FLAG("presets", &o->all_presets, "encode: a table of all presets"),
         MOTUS_FLAG("peers", &o->peers,
                    "me: also ffmpeg's exhaustive search on one thread; encode --presets, "
@@ -188,6 +195,9 @@ static MotusStatus bench_encode(const BenchOptions *o, MotusBench *b, MotusError
     b->config.range = o->range;
     b->config.threads = o->threads;
     b->config.backend = o->backend;
+    b->config.profile = o->profile;
+    b->config.cabac = o->cabac;
+    b->config.transform_8x8 = o->transform_8x8;
     if (o->devices.n) {
         const MotusBenchDevices devices = {&o->devices, o->gop_coders ? o->gop_coders : 8,
                                            o->pictures};
@@ -226,7 +236,7 @@ static MotusStatus run(const BenchOptions *o, const MotusBenchClip *clip, MotusE
 
 int motus_cmd_bench(int argc, char **argv) {
     if (argc > 1 && !strcmp(argv[1], "filters")) return motus_cmd_bench_filters(argc - 1, argv + 1);
-    BenchOptions o = {.size = {352, 288}, .threads = -1, .qp = -1};
+    BenchOptions o = {.size = {352, 288}, .threads = -1, .qp = -1, .cabac = 1, .transform_8x8 = 1};
     int done = parse(&o, argc, argv);
     if (done >= 0) return done;
     if ((done = check(&o))) return done;

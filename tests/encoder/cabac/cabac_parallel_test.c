@@ -1,7 +1,7 @@
 // The steps of the parallel coder, one after another on a CPU, against cabac.c: bytes, bits by kind
 // and the states in which a piece ends.
 // SPDX-License-Identifier: BSD-2-Clause
-#include "encoder/cabac/parallel_core.h"
+#include "encoder/cabac/ranges_core.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -14,11 +14,12 @@ enum { HEADER = 3 }; // bytes before slice data
 // A coder of strings, in pieces of at most `piece` symbols.
 typedef struct Model {
     MotusPlaceTables tables;
-    uint32_t row[64];
+    MotusRangeRow context[MOTUS_ROWS], *row;
     uint32_t piece;
     uint8_t place[MOTUS_CONTEXTS]; // before the piece
     uint32_t at, range;            // likewise
-    uint16_t *resolved;
+    uint16_t *resolved, *near;
+    uint32_t *cuts;
     uint32_t *sorted, *digit, *restart, *origin;
     uint64_t *bins;
     uint64_t (*record)[4];
@@ -38,6 +39,9 @@ static void open_model(Model *m, uint32_t piece, uint32_t most) {
                  chunks = (size_t)motus_chunks_of((int)piece);
     *m = (Model){.piece = piece};
     m->resolved = reserve(piece, sizeof *m->resolved);
+    m->near = reserve((size_t)motus_resolved_size((int)piece), sizeof *m->near);
+    m->row = reserve((size_t)motus_resolved_size((int)piece), sizeof *m->row);
+    m->cuts = reserve(chunks, sizeof *m->cuts);
     m->sorted = reserve(slots, sizeof *m->sorted);
     m->bins = reserve(slots / MOTUS_SEGMENT + 1, sizeof *m->bins);
     m->digit = reserve(most / 2 + 200 * (most / 2) + 1000, sizeof *m->digit);
@@ -52,12 +56,15 @@ static void open_model(Model *m, uint32_t piece, uint32_t most) {
             m->tables.one[2 * p + bin] = (uint8_t)motus_next_place(p, bin);
     for (int p = 0; p < MOTUS_PLACES; p++)
         for (int bins = 0; bins < 16; bins++)
-            m->tables.four[16 * p + bins] = motus_place_after_four(m->tables.one, p, bins);
-    for (int i = 0; i < 64; i++) m->row[i] = motus_lps_row(i);
+            m->tables.four[16 * p + bins] = motus_next_of_four(p, bins);
+    for (uint32_t i = 0; i < MOTUS_ROWS; i++) m->context[i] = motus_context_row(i);
 }
 
 static void close_model(Model *m) {
     free(m->resolved);
+    free(m->near);
+    free(m->row);
+    free(m->cuts);
     free(m->sorted);
     free(m->bins);
     free(m->digit);
@@ -108,9 +115,14 @@ static void resolve(Model *m, const uint16_t *symbol, uint32_t n) {
             const MotusSegments segments = {m->sorted, near ? m->bins : NULL, near ? 0 : 1 << 30};
             const int place =
                 motus_place_before(m->tables.four, &segments, (int)begin[c], (int)k, first);
-            m->place[c] = (uint8_t)motus_resolve_segment(
-                m->tables.one, m->sorted + MOTUS_SEGMENT * k,
-                (int)(left < MOTUS_SEGMENT ? left : MOTUS_SEGMENT), place, m->resolved);
+            const uint32_t *sorted = m->sorted + MOTUS_SEGMENT * k;
+            const int used = (int)(left < MOTUS_SEGMENT ? left : MOTUS_SEGMENT);
+            uint32_t v[MOTUS_SEGMENT / 4];
+            motus_resolve_segment(&m->tables, m->bins[k], place, v);
+            for (int i = 0; i < used; i++)
+                m->resolved[sorted[i] & MOTUS_SORTED_INDEX] =
+                    motus_resolved_bin(sorted[i], v[i / 4] >> 8 * (i % 4) & 255);
+            m->place[c] = (uint8_t)motus_place_behind(&m->tables, m->bins[k], used, place);
         }
     }
 }
@@ -122,8 +134,20 @@ static void make_runs(Model *m, const MotusResolved *view, uint32_t n) {
         int cuts = 0;
         for (int i = 0; i < MOTUS_RUN; i++) cuts += motus_is_cut(m->resolved[MOTUS_RUN * k + i]);
         for (uint32_t range = 256; range <= MOTUS_FIRST_RANGE && !cuts; range++)
-            m->run[k][range - 256] = motus_run_entry(m->row, view, k, range);
+            m->run[k][range - 256] = motus_run_entry(view, k, range);
         m->run[k][MOTUS_RUN_FLAG] = !cuts;
+    }
+}
+
+// Lays out the symbols as a block has them.
+static void stage(Model *m, const MotusResolved *view, uint32_t n) {
+    memset(m->cuts, 0, (n / MOTUS_CHUNK + 1) * sizeof *m->cuts);
+    for (int i = 0; i < (int)n; i++) {
+        const int place = motus_resolved_place(view, i);
+        m->near[place] = m->resolved[i];
+        m->row[place] = motus_row_of(m->context, m->resolved[i]);
+        if (motus_is_cut(m->resolved[i]) && i + 1 < (int)n)
+            m->cuts[i / MOTUS_CHUNK] |= 1u << i % MOTUS_CHUNK;
     }
 }
 
@@ -131,29 +155,31 @@ static void code_piece(Model *m, const BinString *s, uint32_t first) {
     const uint32_t left = s->n - first, n = left < m->piece ? left : m->piece;
     uint32_t end[5];
     resolve(m, s->symbol + first, n);
-    const int near = motus_test_range(0, (int)n);
-    const MotusResolved view = {m->resolved, m->resolved, 0, near};
-    const MotusChunks chunks = {
-        m->row, (int)n, m->range, (const uint32_t(*)[MOTUS_RUN])m->run, m->record, m->origin, end};
+    const MotusResolved all = {m->resolved, m->context, m->row, m->near, m->cuts, 0, (int)n};
+    MotusResolved some = all; // what is not at hand is found elsewhere
+    some.end = motus_test_range(0, (int)n);
+    stage(m, &all, n);
+    const MotusChunks chunks = {(int)n,    m->range,  (const uint32_t(*)[MOTUS_RUN])m->run,
+                                m->record, m->origin, end};
     const MotusDigits digits = {m->digit, m->restart, s->mb_end, s->n_mb, first};
     const int n_chunks = motus_chunks_of((int)n);
-    make_runs(m, &view, n);
+    make_runs(m, &some, n);
     for (int t = 0; t < n_chunks; t++)
-        for (uint32_t q = 0; q < 4; q++) m->way[t][q] = motus_chunk_way(&chunks, &view, t, q);
+        for (uint32_t q = 0; q < 4; q++) m->way[t][q] = motus_chunk_way(&chunks, &some, t, q);
     MotusWay *begins = m->begins;
     begins[0] = (MotusWay){0, 0, 0};
     for (int t = 0; t < n_chunks; t++)
         begins[t + 1] = motus_way_join(begins[t], m->way[t][begins[t].range_class]);
     for (int t = 0; t < n_chunks; t++) {
         MotusWay way = begins[t];
-        MotusChunkBegin begin = motus_chunk_begin(&chunks, &view, t, way.range_class);
+        MotusChunkBegin begin = motus_chunk_begin(&chunks, &some, t, way.range_class);
         if (begin.empty && MOTUS_CHUNK * t >= (int)n) continue;
         if (begin.empty) {
             way = begins[m->origin[t]];
-            begin = motus_empty_begin(&chunks, &view, t, &way);
+            begin = motus_empty_begin(&chunks, &some, t, &way);
         }
         const uint64_t bits =
-            motus_chunk_low(&chunks, &view, t, begin, motus_way_end(way, m->at), &digits);
+            motus_chunk_low(&chunks, &all, t, begin, motus_way_end(way, m->at), &digits);
         for (int i = 0; i < 4; i++) m->bits[i] += bits >> 16 * i & 0xFFFF;
     }
     m->range = end[begins[end[4]].range_class];
