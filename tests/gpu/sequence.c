@@ -60,6 +60,7 @@ void make_sequence(Sequence *s, int width, int height) {
 void make_rated_sequence(Sequence *s, int width, int height) {
     configure(s, width, height);
     s->config.rate = MOTUS_RATE_CRF;
+    s->config.profile = MOTUS_PROFILE_MAIN;
     s->config.lookahead = 0; // packets come at once
     s->config.aq_mode = MOTUS_AQ_AUTO;
     make(s);
