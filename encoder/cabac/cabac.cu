@@ -102,46 +102,62 @@ __global__ void __launch_bounds__(THREADS) count_kernel(Job job) {
     add_tally(job.in.slice.stats, tally);
 }
 
+// Returns the only piece; n 0: there are several, which long_kernel codes.
+__device__ Piece only_piece(const Job &job) {
+    Piece piece = piece_at(job, 0);
+    if (pieces_of(job) > 1) piece.n = 0;
+    return piece;
+}
+
 __global__ void __launch_bounds__(THREADS) put_kernel(Job job) {
-    put_symbols<THREADS>(job, piece_at(job, 0));
+    const Piece piece = only_piece(job);
+    if (piece.n) put_symbols<THREADS>(job, piece);
 }
 
 // ---- Kernels: the coder -------------------------------------------------------------------------
 
 __global__ void __launch_bounds__(THREADS) tile_kernel(Job job) {
     __shared__ CountRoom room;
-    count_tiles<THREADS>(job, piece_at(job, 0), room);
+    const Piece piece = only_piece(job);
+    if (piece.n) count_tiles<THREADS>(job, piece, room);
 }
 __global__ void __launch_bounds__(THREADS) offset_kernel(Job job) {
-    sum_tiles<THREADS>(job, piece_at(job, 0));
+    const Piece piece = only_piece(job);
+    if (piece.n) sum_tiles<THREADS>(job, piece);
 }
 __global__ void __launch_bounds__(THREADS) sort_kernel(Job job) {
     __shared__ SortRoom<THREADS> room;
-    sort_tiles<THREADS>(job, piece_at(job, 0), room);
+    const Piece piece = only_piece(job);
+    if (piece.n) sort_tiles<THREADS>(job, piece, room);
 }
 __global__ void __launch_bounds__(STATE_THREADS) state_kernel(Job job) {
     __shared__ StateRoom<STATE_THREADS> room;
-    find_states<STATE_THREADS>(job, piece_at(job, 0), room);
+    const Piece piece = only_piece(job);
+    if (piece.n) find_states<STATE_THREADS>(job, piece, room);
 }
 __global__ void __launch_bounds__(THREADS) run_kernel(Job job) {
     __shared__ RunRoom room;
-    make_runs<THREADS>(job, piece_at(job, 0), room);
+    const Piece piece = only_piece(job);
+    if (piece.n) make_runs<THREADS>(job, piece, room);
 }
 __global__ void __launch_bounds__(THREADS) way_kernel(Job job) {
     __shared__ WayRoom room;
-    find_ways<THREADS>(job, piece_at(job, 0), room);
+    const Piece piece = only_piece(job);
+    if (piece.n) find_ways<THREADS>(job, piece, room);
 }
 __global__ void __launch_bounds__(THREADS) entry_kernel(Job job) {
     __shared__ EntryRoom<THREADS> room;
-    find_entries<THREADS>(job, piece_at(job, 0), room);
+    const Piece piece = only_piece(job);
+    if (piece.n) find_entries<THREADS>(job, piece, room);
 }
 __global__ void __launch_bounds__(LOW_THREADS) low_kernel(Job job) {
     __shared__ LowRoom room;
-    add_low<LOW_THREADS>(job, piece_at(job, 0), room);
+    const Piece piece = only_piece(job);
+    if (piece.n) add_low<LOW_THREADS>(job, piece, room);
 }
 
-// Codes all pieces but the first, by one block. Barriers let it read what its threads wrote.
-__global__ void __launch_bounds__(THREADS) rest_kernel(Job job) {
+// Codes a slice of several pieces, by one block. Barriers let it read what its threads wrote.
+__global__ void __launch_bounds__(THREADS) long_kernel(Job job) {
     __shared__ union {
         CountRoom count;
         SortRoom<THREADS> sort;
@@ -151,7 +167,8 @@ __global__ void __launch_bounds__(THREADS) rest_kernel(Job job) {
         EntryRoom<THREADS> entry;
         LowRoom low;
     } room;
-    for (int number = 1, n = pieces_of(job); number < n; number++) {
+    const int n = pieces_of(job);
+    for (int number = 0; number < n && n > 1; number++) {
         const Piece piece = piece_at(job, number);
         put_symbols<THREADS>(job, piece);
         __syncthreads();
@@ -246,24 +263,24 @@ __device__ uint64_t sum_of_bins(const MotusBinCounts *bins, uint32_t *room) {
 }
 
 // Equals motus_cabac_costs_learn.
-__device__ void learn(const MotusCabacPictureCuda &p, uint16_t (*learnt)[2]) {
+__global__ void __launch_bounds__(END_THREADS)
+    learn_kernel(const MotusBinCounts *bins, const MotusCabacCosts *costs, MotusCabacCosts *next) {
+    __shared__ uint16_t learnt[MOTUS_CONTEXTS][2];
     const int t = (int)threadIdx.x;
     if (t < MOTUS_CONTEXTS) {
-        const uint32_t n[2] = {p.bins->bin[t], p.bins->bin[t + MOTUS_SYMBOL_BIN]};
+        const uint32_t n[2] = {bins->bin[t], bins->bin[t + MOTUS_SYMBOL_BIN]};
         for (int bin = 0; bin < 2; bin++)
-            p.next->bin[t][bin] = learnt[t][bin] =
-                motus_cabac_cost_learnt(p.costs->bin[t][bin], n[bin], n[0] + n[1]);
+            next->bin[t][bin] = learnt[t][bin] =
+                motus_cabac_cost_learnt(costs->bin[t][bin], n[bin], n[0] + n[1]);
     }
     __syncthreads(); // complete before they are read
-    if (t < MOTUS_DERIVED_COSTS) motus_cabac_cost_derive(p.next, learnt, t);
+    if (t < MOTUS_DERIVED_COSTS) motus_cabac_cost_derive(next, learnt, t);
 }
 
 __global__ void __launch_bounds__(END_THREADS) end_kernel(MotusCabacPictureCuda p) {
     __shared__ uint32_t room[END_THREADS / 32];
-    __shared__ uint16_t learnt[MOTUS_CONTEXTS][2];
     const uint32_t t = threadIdx.x, size = p.result->size;
     const uint64_t bins = sum_of_bins(p.bins, room);
-    if (p.next) learn(p, learnt);
     if (p.result->overflow) return;
     const size_t words = motus_cabac_zero_words(bins, size - 4 * (size_t)p.n_slices, p.n_mb);
     const bool fits = size + 3 * words <= p.capacity;
@@ -303,20 +320,29 @@ size_t motus_cabac_cuda_bytes(int n_mb, uint32_t capacity, uint32_t piece) {
     return place(&job, nullptr, capacity);
 }
 
-cudaError_t motus_cabac_slice_cuda_write(const MotusCabacSliceCuda *in, cudaStream_t stream) {
+cudaError_t motus_cabac_slice_cuda_begin(const MotusCabacSliceCuda *in, cudaStream_t stream) {
     Job job;
     const cudaError_t status = job_of(&job, in);
     if (status != cudaSuccess) return status;
-    const size_t piece = in->piece;
-    const int warps = job.n_mb / WARPS + 1, tiles = blocks_for(piece, TILE), // one warp more
-        chunk_tiles = blocks_for(piece + 2 * MOTUS_CHUNK, TILE);
+    const int warps = job.n_mb / WARPS + 1, tiles = blocks_for(in->piece, TILE); // one warp more
     if (!in->string)
         context_kernel<<<(16 * job.n_mb + MB_THREADS - 1) / MB_THREADS, MB_THREADS, 0, stream>>>(
             job);
     count_kernel<<<warps, THREADS, 0, stream>>>(job);
     if (!in->string) scan_kernel<<<1, SCAN_THREADS, 0, stream>>>(job.mb_end, job.n_mb + 1, Sum());
+    long_kernel<<<1, THREADS, 0, stream>>>(job);
     put_kernel<<<in->string ? tiles : warps, THREADS, 0, stream>>>(job);
     tile_kernel<<<tiles, THREADS, 0, stream>>>(job);
+    return cudaGetLastError();
+}
+
+cudaError_t motus_cabac_slice_cuda_end(const MotusCabacSliceCuda *in, cudaStream_t stream) {
+    Job job;
+    const cudaError_t status = job_of(&job, in);
+    if (status != cudaSuccess) return status;
+    const size_t piece = in->piece;
+    const int warps = job.n_mb / WARPS + 1, tiles = blocks_for(piece, TILE),
+              chunk_tiles = blocks_for(piece + 2 * MOTUS_CHUNK, TILE);
     offset_kernel<<<CONTEXTS / WARPS, THREADS, 0, stream>>>(job);
     sort_kernel<<<tiles, THREADS, 0, stream>>>(job);
     state_kernel<<<blocks_for(piece + CONTEXTS * MOTUS_SEGMENT, STATE_THREADS * MOTUS_SEGMENT),
@@ -325,13 +351,18 @@ cudaError_t motus_cabac_slice_cuda_write(const MotusCabacSliceCuda *in, cudaStre
     way_kernel<<<chunk_tiles, THREADS, 0, stream>>>(job);
     entry_kernel<<<1, THREADS, 0, stream>>>(job);
     low_kernel<<<chunk_tiles, LOW_THREADS, 0, stream>>>(job);
-    rest_kernel<<<1, THREADS, 0, stream>>>(job);
     settle_kernel<<<job.n_tiles, THREADS, 0, stream>>>(job);
     sample_kernel<<<warps, THREADS, 0, stream>>>(job);
     const MotusSliceCuda &slice = in->slice;
     const MotusNalCuda nal = {job.rbsp,  job.bytes,      job.escapes,  slice.head,
                               slice.nal, slice.capacity, slice.before, slice.result};
     return motus_nal_cuda_write(&nal, stream);
+}
+
+cudaError_t motus_cabac_costs_cuda_learn(const MotusBinCounts *bins, const MotusCabacCosts *costs,
+                                         MotusCabacCosts *next, cudaStream_t stream) {
+    learn_kernel<<<1, END_THREADS, 0, stream>>>(bins, costs, next);
+    return cudaGetLastError();
 }
 
 cudaError_t motus_cabac_picture_cuda_end(const MotusCabacPictureCuda *picture,

@@ -11,8 +11,8 @@
 extern "C" {
 #endif
 
-// Slice; its `work` has motus_cabac_cuda_bytes. Pictures of more than `piece` symbols are coded in
-// pieces, the first one in parallel, the others by one block.
+// Slice; its `work` has motus_cabac_cuda_bytes. A slice of more than `piece` symbols is coded in
+// pieces, by one block.
 typedef struct MotusCabacSliceCuda {
     MotusSliceCuda slice;
     MotusMbContext *context; // scratch, of the slice's MBs
@@ -30,8 +30,15 @@ uint32_t motus_cabac_cuda_piece(int n_mb);
 // Returns the bytes of `work`.
 size_t motus_cabac_cuda_bytes(int n_mb, uint32_t capacity, uint32_t piece);
 
-// Writes `nal` and `result`, and adds to `stats` and `bins`.
-cudaError_t motus_cabac_slice_cuda_write(const MotusCabacSliceCuda *slice, cudaStream_t stream);
+// Begins a slice: adds to `bins`. Its MBs, levels and contexts may change afterwards.
+cudaError_t motus_cabac_slice_cuda_begin(const MotusCabacSliceCuda *slice, cudaStream_t stream);
+
+// Writes `nal` and `result` of the slice that was begun last with this `work`. `stats` is complete.
+cudaError_t motus_cabac_slice_cuda_end(const MotusCabacSliceCuda *slice, cudaStream_t stream);
+
+// Equals motus_cabac_costs_learn: next = costs that are learnt from `bins`, of all slices begun.
+cudaError_t motus_cabac_costs_cuda_learn(const MotusBinCounts *bins, const MotusCabacCosts *costs,
+                                         MotusCabacCosts *next, cudaStream_t stream);
 
 // A picture whose slices are written. All pointers are device memory.
 typedef struct MotusCabacPictureCuda {
@@ -39,12 +46,10 @@ typedef struct MotusCabacPictureCuda {
     int n_mb, n_slices;
     uint8_t *nal;
     uint32_t capacity;
-    MotusSliceResult *result;     // of the last slice
-    const MotusCabacCosts *costs; // that the picture was decided with
-    MotusCabacCosts *next;        // gets motus_cabac_costs_learn of them; NULL: not wanted
+    MotusSliceResult *result; // of the last slice
 } MotusCabacPictureCuda;
 
-// Appends cabac_zero_words, and learns costs for the next picture.
+// Appends cabac_zero_words.
 cudaError_t motus_cabac_picture_cuda_end(const MotusCabacPictureCuda *picture, cudaStream_t stream);
 
 #ifdef __cplusplus

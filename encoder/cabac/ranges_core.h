@@ -221,7 +221,7 @@ MOTUS_HD int motus_pass_boundary(const MotusChunks *c, int t, uint32_t q, int i,
     const MotusWay more = {*bits, 0, 0};
     const int is_run = i % MOTUS_RUN == 0 && motus_is_run(c, i);
     c->record[i / MOTUS_CHUNK][q] = motus_record(motus_way_join(way, more), *range);
-    for (int k = (int)q; k < (is_run ? MOTUS_RUN_CHUNKS : q == 0); k += 4)
+    for (int k = (int)q; k < (is_run ? (int)MOTUS_RUN_CHUNKS : q == 0); k += 4)
         c->origin[i / MOTUS_CHUNK + k] = (uint32_t)t;
     if (!is_run) return 0;
     const uint32_t entry = c->run[i / MOTUS_RUN][*range - 256];

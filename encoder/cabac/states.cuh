@@ -9,22 +9,22 @@ namespace {
 
 // ---- Sorting by context, stably -----------------------------------------------------------------
 
-// Counts bins of each context by tiles, and bins without one.
+// Counts bins of each context by tiles, and all bins.
 struct CountRoom {
-    uint32_t count[CONTEXTS];
+    uint32_t count[2 * CONTEXTS]; // as MotusBinCounts
 };
 template <int THREADS>
 __device__ void count_tiles(const Job &job, const Piece &piece, CountRoom &room) {
-    uint32_t(&count)[CONTEXTS] = room.count;
+    uint32_t(&count)[2 * CONTEXTS] = room.count;
     const int t = (int)threadIdx.x, n_tiles = tiles_of(piece);
     for (int tile = (int)blockIdx.x; tile < n_tiles; tile += (int)gridDim.x) {
-        for (int c = t; c < CONTEXTS; c += THREADS) count[c] = 0;
+        for (int c = t; c < 2 * CONTEXTS; c += THREADS) count[c] = 0;
         __syncthreads(); // cleared before it is added to
         uint32_t others = 0;
         for (int i = tile * TILE + t; i < min(piece.n, (tile + 1) * TILE); i += THREADS) {
             const uint32_t symbol = job.symbol[i];
             if (is_context(symbol))
-                atomicAdd(&count[symbol & MOTUS_SYMBOL_CONTEXT], 1u);
+                atomicAdd(&count[symbol & (2 * CONTEXTS - 1)], 1u);
             else
                 others += symbol & MOTUS_SYMBOL_BYPASS ? (symbol >> 8 & 7) + 1 : 1;
         }
@@ -32,7 +32,9 @@ __device__ void count_tiles(const Job &job, const Piece &piece, CountRoom &room)
         if (motus_lane() == 0 && others) atomicAdd(&job.in.bins->others, others);
         __syncthreads(); // complete before it is read
         for (int c = t; c < CONTEXTS; c += THREADS)
-            job.offset[(size_t)c * n_tiles + tile] = count[c];
+            job.offset[(size_t)c * n_tiles + tile] = count[c] + count[c + CONTEXTS];
+        for (int c = t; c < 2 * CONTEXTS; c += THREADS)
+            if (count[c]) atomicAdd(&job.in.bins->bin[c], count[c]);
         __syncthreads(); // read before it is cleared
     }
 }
@@ -143,12 +145,6 @@ __device__ int context_of(const uint32_t *base, uint32_t segment) {
     return low;
 }
 
-__device__ void count_bins(MotusBinCounts *bins, int context, uint64_t ones, int n) {
-    const uint32_t n_ones = (uint32_t)__popcll(n < 64 ? ones & (((uint64_t)1 << n) - 1) : ones);
-    if (n_ones) atomicAdd(&bins->bin[context + MOTUS_SYMBOL_BIN], n_ones);
-    if (n_ones < (uint32_t)n) atomicAdd(&bins->bin[context], (uint32_t)n - n_ones);
-}
-
 // Packs the bins of segments [first, first + 32) by a warp; this lane's are returned.
 __device__ uint64_t pack_segments(const Job &job, int first, int n) {
     const int lane = motus_lane();
@@ -180,7 +176,6 @@ __device__ int resolve(const Job &job, const Piece &piece, const MotusPlaceTable
     motus_resolve_segment(&tables, bins, place, v);
     if (left <= MOTUS_SEGMENT)
         behind_of(job, piece).place[context] = (uint8_t)motus_place_behind(&tables, bins, n, place);
-    count_bins(job.in.bins, context, bins, n);
     return n;
 }
 

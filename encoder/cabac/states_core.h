@@ -70,10 +70,14 @@ MOTUS_HD uint64_t motus_pack_segment(const uint32_t *sorted) {
     return bins;
 }
 
-MOTUS_HD int motus_place_after(const uint8_t *four, uint64_t bins, int place) {
-    for (int i = 0; i < MOTUS_SEGMENT / 4; i++, bins >>= 4)
-        place = four[16 * place + (int)(bins & 15)];
-    return place;
+// Walks over a segment from two places.
+MOTUS_HD void motus_places_after(const uint8_t *four, uint64_t bins, int *low, int *high) {
+    int a = *low, b = *high;
+    for (int i = 0; i < MOTUS_SEGMENT / 4; i++, bins >>= 4) {
+        const int now = (int)(bins & 15);
+        a = four[16 * a + now], b = four[16 * b + now];
+    }
+    *low = a, *high = b;
 }
 
 // Returns the place before segment `at` of a context that begins in place `first_place` with
@@ -87,9 +91,7 @@ MOTUS_HD int motus_place_before(const uint8_t *four, const MotusSegments *segmen
             const uint64_t bins = k >= segments->first
                                       ? segments->near[k - segments->first]
                                       : motus_pack_segment(segments->sorted + MOTUS_SEGMENT * k);
-            const int met = low == high;
-            low = motus_place_after(four, bins, low);
-            high = met ? low : motus_place_after(four, bins, high);
+            motus_places_after(four, bins, &low, &high);
         }
         if (low == high) return low;
     }

@@ -24,7 +24,7 @@ using namespace motus_cuda_coder;
 
 namespace {
 
-// Keeps MBs and levels until the NAL unit of the previous picture has been written from them.
+// Keeps MBs and levels until the previous picture has been written from them.
 MotusStatus wait_for_writing(MotusCudaCoder *c, MotusError *error) {
     return check(c, cudaStreamWaitEvent(c->stream, c->written, 0), "wait", error);
 }
@@ -177,6 +177,17 @@ MotusStatus code_p(MotusCudaCoder *c, const Output *out, const MotusPictureParam
                           error);
 }
 
+// CABAC: once all MBs are symbols and the next picture's costs are learnt, its decisions may begin.
+MotusStatus release_mbs(MotusCudaCoder *c, const Output *out, MotusError *error) {
+    MotusStatus status =
+        out->is_i ? MOTUS_OK
+                  : check(c,
+                          motus_cabac_costs_cuda_learn(c->bins, c->costs[c->current],
+                                                       c->costs[!c->current], c->writing),
+                          "costs", error);
+    return status ? status : check(c, cudaEventRecord(c->written, c->writing), "record", error);
+}
+
 // Writes slice k, whole MB rows, as if it were a picture of its own.
 MotusStatus write_slice(MotusCudaCoder *c, const Output *out, int k, MotusError *error) {
     const MotusStream *s = c->settings;
@@ -202,24 +213,28 @@ MotusStatus write_slice(MotusCudaCoder *c, const Output *out, int k, MotusError 
     MotusCabacSliceCuda cabac = {};
     cabac.slice = slice, cabac.context = c->context + slice.first_mb;
     cabac.piece = motus_cabac_cuda_piece(c->pic.n_mb), cabac.bins = c->bins;
-    return check(c, motus_cabac_slice_cuda_write(&cabac, c->writing), "entropy coding", error);
+    MotusStatus status =
+        check(c, motus_cabac_slice_cuda_begin(&cabac, c->writing), "entropy coding", error);
+    if (!status && k + 1 == slices->n) status = release_mbs(c, out, error);
+    return status
+               ? status
+               : check(c, motus_cabac_slice_cuda_end(&cabac, c->writing), "entropy coding", error);
 }
 
-// Writes all slices. With CABAC the next picture's decisions take costs that are learnt here.
-MotusStatus write_slices(MotusCudaCoder *c, const Output *out, const MotusPictureParams *params,
-                         MotusError *error) {
+// Writes all slices.
+MotusStatus write_slices(MotusCudaCoder *c, const Output *out, MotusError *error) {
     const MotusStream *s = c->settings;
     MotusStatus status = MOTUS_OK;
     if (s->sequence.cabac)
         status = check(c, cudaMemsetAsync(c->bins, 0, sizeof *c->bins, c->writing), "bins", error);
     for (int k = 0; k < s->slices.n && !status; k++) status = write_slice(c, out, k, error);
-    if (status || !s->sequence.cabac) return status;
+    if (status) return status;
+    if (!s->sequence.cabac)
+        return check(c, cudaEventRecord(c->written, c->writing), "record", error);
     MotusCabacPictureCuda picture = {};
     picture.bins = c->bins, picture.n_mb = c->pic.n_mb, picture.n_slices = s->slices.n;
     picture.nal = out->nal, picture.capacity = (uint32_t)motus_nal_bound(s->rbsp_capacity);
     picture.result = &out->report->result;
-    picture.costs = c->costs[c->current];
-    picture.next = params->idr ? NULL : c->costs[!c->current];
     return check(c, motus_cabac_picture_cuda_end(&picture, c->writing), "entropy coding", error);
 }
 
@@ -244,12 +259,14 @@ MotusStatus entropy_code(MotusCudaCoder *c, const Output *out, const MotusPictur
         w->mb_width, w->n_mb,  w->mb,       w->slice_first,
         params->qp,  c->marks, c->whole_mv, params->idr ? NULL : c->last_mv[c->current]};
     MotusStatus status = begin_writing(c, out, error);
+    // The previous picture may have been written on the other stream.
+    if (!status) status = check(c, cudaStreamWaitEvent(c->writing, c->packed, 0), "wait", error);
     if (!status) status = follow(c, c->writing, c->stream, c->coded, error);
     if (!status)
         status = check(c, motus_finalize_cuda(&finalize, c->writing), "entropy coding", error);
     if (!status) status = check(c, cudaEventRecord(c->finalized, c->writing), "record", error);
-    if (!status) status = write_slices(c, out, params, error);
-    if (!status) status = check(c, cudaEventRecord(c->written, c->writing), "record", error);
+    if (!status) status = write_slices(c, out, error);
+    if (!status) status = check(c, cudaEventRecord(c->packed, c->writing), "record", error);
     return status || !(params->qp_offset || out->with_mb) ? status : wait_for_finalizing(c, error);
 }
 

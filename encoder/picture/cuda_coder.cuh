@@ -47,9 +47,9 @@ struct MotusCudaCoder {
     cudaStream_t own_writing; // of the NAL units; NULL if the coder is not among the first few
     cudaStream_t writing;     // own_writing or stream, as the current picture uses it
     cudaStream_t down;        // of MotusCopyStreams
-    // The current picture's MBs are decided; finalized; its NAL units are written; it is
-    // reconstructed.
-    cudaEvent_t coded, finalized, written, made;
+    // The current picture's MBs are decided; finalized; no longer needed, as they are written; its
+    // NAL units are complete; it is reconstructed.
+    cudaEvent_t coded, finalized, written, packed, made;
     uint8_t *memory, *host; // device memory, pinned memory
     MotusPictureStateCuda pic;
     MotusPlane rec[2][3];     // reconstructions, alternating; [current] is being made

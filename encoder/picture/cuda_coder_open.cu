@@ -143,10 +143,15 @@ void close_timing(Output *out) {
 MotusStatus open_streams(MotusCudaCoder *c, int index, MotusError *error) {
     MotusStatus status =
         check(c, cudaStreamCreateWithFlags(&c->stream, cudaStreamNonBlocking), "stream", error);
+    // CABAC: the next picture's decisions wait for small kernels on this stream.
+    int least = 0, greatest = 0;
+    if (!status && c->settings->sequence.cabac)
+        status = check(c, cudaDeviceGetStreamPriorityRange(&least, &greatest), "stream", error);
     if (!status && index < FEW_CODERS)
-        status = check(c, cudaStreamCreateWithFlags(&c->own_writing, cudaStreamNonBlocking),
-                       "stream", error);
-    for (cudaEvent_t *event : {&c->coded, &c->finalized, &c->written, &c->made})
+        status =
+            check(c, cudaStreamCreateWithPriority(&c->own_writing, cudaStreamNonBlocking, greatest),
+                  "stream", error);
+    for (cudaEvent_t *event : {&c->coded, &c->finalized, &c->written, &c->packed, &c->made})
         if (!status)
             status =
                 check(c, cudaEventCreateWithFlags(event, cudaEventDisableTiming), "event", error);
@@ -228,7 +233,7 @@ extern "C" void motus_cuda_coder_close(MotusCudaCoder **coder) {
         if (stream) cudaStreamSynchronize(stream);
         if (stream) cudaStreamDestroy(stream);
     }
-    for (cudaEvent_t event : {c->coded, c->finalized, c->written, c->made})
+    for (cudaEvent_t event : {c->coded, c->finalized, c->written, c->packed, c->made})
         if (event) cudaEventDestroy(event);
     for (int i = 0; i < MOTUS_CODER_DEPTH; i++) {
         if (c->output[i].done) cudaEventDestroy(c->output[i].done);

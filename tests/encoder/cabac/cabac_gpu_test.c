@@ -101,7 +101,11 @@ static MotusStatus run_strings(GpuCase *c, int on) {
                                        .bins = s->bins->at[ON_CUDA],
                                        .string = s->symbol->at[ON_CUDA],
                                        .string_end = s->mb_end->at[ON_CUDA]};
-    if (on) return gpu_launched(c, motus_cabac_slice_cuda_write(&slice, c->stream));
+    if (on) {
+        cudaError_t status = motus_cabac_slice_cuda_begin(&slice, c->stream);
+        if (!status) status = motus_cabac_slice_cuda_end(&slice, c->stream);
+        return gpu_launched(c, status);
+    }
     code_on_cpu(s);
     return MOTUS_OK;
 }
