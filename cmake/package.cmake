@@ -26,7 +26,7 @@ set(CPACK_DEBIAN_RUNTIME_PACKAGE_SECTION libs)
 set(subject "H.264 motion estimation and encoding")
 string(CONCAT CPACK_COMPONENT_RUNTIME_DESCRIPTION "${subject}, shared library\n"
        "Exhaustive motion estimation with all vectors of a picture, and an H.264 encoder\n"
-       "(Constrained Baseline), on CPUs and CUDA devices.")
+       "(Constrained Baseline to High), on CPUs and CUDA devices.")
 set(CPACK_DEBIAN_DEV_PACKAGE_NAME libmotus-dev)
 set(CPACK_DEBIAN_DEV_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEV_PACKAGE_DEPENDS "libmotus${soversion} (= ${PROJECT_VERSION})")

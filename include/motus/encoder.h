@@ -1,5 +1,5 @@
-// H.264 encoder: frames in, access units out (Annex B byte stream). Constrained Baseline: I and P
-// pictures, CAVLC, one reference picture, closed GOPs.
+// H.264 encoder: frames in, access units out (Annex B byte stream). Constrained Baseline, Main or
+// High: I and P pictures, one reference picture, closed GOPs.
 //
 //     MotusEncoderConfig config = motus_encoder_config_default(352, 288, (MotusRational){25, 1});
 //     MotusEncoder *enc;

@@ -61,7 +61,7 @@ programs() {
     chmod +x fake/*
     usage
     refused 1 'nothing/x264: not found' in.y4m -o report --x264 nothing/x264
-    only=$work/fake refused 1 'x264: not found on the PATH' in.y4m -o report
+    only=$work/fake refused 1 'x264: not found on the PATH (package x264)' in.y4m -o report
     refused 1 "$work/fake/other: is not x264: does not tell its version" in.y4m -o report \
         --x264 "$work/fake/other"
     refused 1 'x264: failed: no such luck' in.y4m -o report --x264 "$work/fake/says"

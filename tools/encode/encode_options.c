@@ -24,7 +24,7 @@ static const char about[] =
     "  motus encode film.y4m -o film.mp4 --crf 18     better and larger; 5 less doubles the bits\n"
     "  motus encode film.y4m -o film.mp4 --profile high\n"
     "                                                 CABAC and 8x8 transforms: about a tenth\n"
-    "                                                 smaller, slower, on the CPU\n"
+    "                                                 smaller, slower\n"
     "  motus encode film.y4m -o film.mp4 --bitrate 800\n"
     "                                                 800 kb/s on average\n"
     "  motus encode film.y4m -o film.mp4 --bitrate 800 --pass 1 --pass-log film.log\n"

@@ -26,8 +26,9 @@ static void read_log(const char *path, char text[LOG_BYTES]) {
 }
 
 static MotusStatus not_found(const char *program, MotusError *error) {
-    return motus_fail(error, MOTUS_ERR_UNSUPPORTED, "%s: not found%s", motus_shown(program),
-                      strchr(program, '/') ? "" : " on the PATH");
+    return motus_fail(error, MOTUS_ERR_UNSUPPORTED, "%s: not found%s%s", motus_shown(program),
+                      strchr(program, '/') ? "" : " on the PATH",
+                      strcmp(program, "x264") ? "" : " (package x264)");
 }
 
 MotusStatus motus_x264_version(const char *program, const char *log, char *text, size_t size,
