@@ -82,6 +82,7 @@ refuse_rates() {
     refused 1 'made with other settings' encode in.y4m -o out.264 --bitrate 500 --pass 2 \
         --pass-log first.log --keyint 7
     encode in.y4m -o second.264 --bitrate 100 --pass 2 --pass-log first.log
+    encode in.y4m -o second.264 --bitrate 100 --pass 2 --pass-log first.log --profile high
     encode in.y4m -o first.264 --crf 30 --pass 1 --pass-log crf.log
     encode in.y4m -o second.264 --bitrate 100 --pass 2 --pass-log crf.log
 }

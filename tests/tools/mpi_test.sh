@@ -307,6 +307,8 @@ if [ -e out.264.motus-journal ]; then
     ok "a journal is not overwritten" grep -q -- '--resume goes on' err
     ranks 2 "${slow[@]}" --qp 25 --resume
     ok "other settings" grep -q 'other settings' err
+    ranks 2 "${slow[@]}" --profile main --resume
+    ok "another profile" grep -q 'other settings' err
     cp -p long.y4m before
     touch long.y4m
     ranks 2 "${slow[@]}" --resume
