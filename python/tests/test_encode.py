@@ -33,7 +33,7 @@ def h264(frames, **settings):
 def test_same_stream_as_the_program(program, i420, tmp_path, settings, options):
     source, out = tmp_path / "in.yuv", tmp_path / "out.264"
     i420.tofile(source)
-    always = f"--size {W}x{H} --fps 24000/1001 --backend cpu --quiet"
+    always = f"--size {W}x{H} --fps 24000/1001 --backend cpu --quiet --profile baseline"
     subprocess.run([program, "encode", str(source), "-o", str(out), *always.split(),
                     *options.split()], check=True)
     ours = motus.encode(i420, fps=23.976, layout="I420", container="h264", **CPU, **settings)

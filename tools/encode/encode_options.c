@@ -15,16 +15,16 @@
 
 static const char about[] =
     "Encodes INPUT (.y4m, headerless .yuv with --size, or any video file that libavformat reads;\n"
-    "- is standard input) into an H.264 stream of Constrained Baseline profile, or --profile.\n"
+    "- is standard input) into an H.264 stream of High profile, or --profile.\n"
     "OUTPUT is a byte stream (.264; - is standard output) or a container (.mp4, .mov, .mkv, .ts),\n"
     "which also gets the input's times, audio, subtitles and rotation.\n"
     "\n"
     "Examples:\n"
     "  motus encode film.y4m -o film.264              good defaults: CRF 23, IDR every 250\n"
     "  motus encode film.y4m -o film.mp4 --crf 18     better and larger; 5 less doubles the bits\n"
-    "  motus encode film.y4m -o film.mp4 --profile high\n"
-    "                                                 CABAC and 8x8 transforms: about a tenth\n"
-    "                                                 smaller, slower\n"
+    "  motus encode film.y4m -o film.mp4 --profile baseline\n"
+    "                                                 for receivers of WebRTC and old devices:\n"
+    "                                                 about a tenth larger\n"
     "  motus encode film.y4m -o film.mp4 --bitrate 800\n"
     "                                                 800 kb/s on average\n"
     "  motus encode film.y4m -o film.mp4 --bitrate 800 --pass 1 --pass-log film.log\n"
@@ -199,7 +199,7 @@ static int parse(MotusEncodeOptions *o, int argc, char **argv) {
         {"preset", 0, &c->preset, motus_option_preset, 0, 0, "NAME",
          "slow, medium, fast or faster (medium); x264's other names mean the nearest"},
         {"profile", 0, &c->profile, motus_option_profile, 0, 0, "NAME",
-         "baseline, main or high (baseline)"},
+         "baseline, main or high (high)"},
         {"no-cabac", 0, &c->cabac, NULL, 0, 0, NULL, "CAVLC also above the Baseline profile"},
         {"no-8x8dct", 0, &c->transform_8x8, NULL, 0, 0, NULL,
          "only 4x4 transforms in the High profile, too"},
@@ -304,11 +304,12 @@ static int check(MotusEncodeOptions *o) {
 }
 
 MotusEncodeOptions motus_encode_options_default(void) {
-    return (MotusEncodeOptions){.format = -1,
-                                .log_level = MOTUS_SAY_INFO,
-                                .rate = motus_rate_options_default(),
-                                .config =
-                                    motus_encoder_config_default(2, 2, (MotusRational){25, 1})};
+    MotusEncodeOptions o = {.format = -1,
+                            .log_level = MOTUS_SAY_INFO,
+                            .rate = motus_rate_options_default(),
+                            .config = motus_encoder_config_default(2, 2, (MotusRational){25, 1})};
+    o.config.profile = MOTUS_PROFILE_HIGH;
+    return o;
 }
 
 int motus_encode_options_read(MotusEncodeOptions *o, int argc, char **argv) {

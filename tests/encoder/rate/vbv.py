@@ -65,7 +65,11 @@ def read_hrd(b):
 
 def read_sps(rbsp):
     b = Bits(rbsp)
-    b.u(24), b.ue(), b.ue()
+    profile = b.u(8)
+    b.u(16), b.ue()
+    if profile == 100:  # chroma format, bit depths, no scaling matrices
+        b.ue(), b.ue(), b.ue(), b.u(2)
+    b.ue()
     if b.ue() == 0:
         b.ue()
     b.ue(), b.u(1), b.ue(), b.ue(), b.u(1), b.u(1)
