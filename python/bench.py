@@ -318,7 +318,8 @@ class Bench:
     def rows_of_preset(self, preset, points):
         """Yields the seconds, settings and stream of each row with a QP."""
         args = self.args
-        base = {"preset": preset, "backend": "cpu" if args.host else "cuda"}
+        base = {"preset": preset, "profile": args.profile,
+                "backend": "cpu" if args.host else "cuda"}
         first = {**base, "gop_coders": args.gop_coders[0], "keyint": args.keyint[0]}
         qp = args.qp
         if qp is None:
@@ -338,7 +339,7 @@ class Bench:
 
                 name = " ".join(f"{k} {v}" for k, v in rate.items())
                 best = self.report(
-                    f"motus {preset}, {name}, keyint {keyint}, gop_coders {gop_coders}",
+                    f"motus {args.profile} {preset}, {name}, keyint {keyint}, gop_coders {gop_coders}",
                     lambda settings=settings: self.encode(self.frames, settings), extra)
                 if "qp" in rate:
                     yield best[0], settings, best[2]
@@ -375,6 +376,7 @@ def main():
     add("--input")
     add("--runs", type=int, default=5)
     add("--presets", default="faster,fast,medium")
+    add("--profile", default="baseline")
     add("--qp", type=int, help="of P pictures; nothing but the stream then leaves the device")
     add("--crf", type=float, help="also with this CRF, with lookahead")
     add("--gop-coders", type=numbers, default=[0], metavar="N,...", help="0: library's choice")
