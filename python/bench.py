@@ -339,7 +339,8 @@ class Bench:
 
                 name = " ".join(f"{k} {v}" for k, v in rate.items())
                 best = self.report(
-                    f"motus {args.profile} {preset}, {name}, keyint {keyint}, gop_coders {gop_coders}",
+                    f"motus {args.profile} {preset}, {name}, keyint {keyint}, "
+                    f"gop_coders {gop_coders}",
                     lambda settings=settings: self.encode(self.frames, settings), extra)
                 if "qp" in rate:
                     yield best[0], settings, best[2]
