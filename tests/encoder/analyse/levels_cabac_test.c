@@ -112,6 +112,40 @@ static void blocks_of_4x4(void) {
     }
 }
 
+// The cost of a level in each state is that of its symbols, and a map's zeros are those of its
+// flags.
+static void closed_forms(void) {
+    static const int categories[4] = {1, 2, 4, MOTUS_CATEGORY_8x8};
+    for (int round = 0; round < 200; round++) {
+        const MotusCabacCosts costs = random_costs();
+        const int category = categories[round % 4],
+                  size = category == 5 ? 64 : 15 + (category == 2);
+        const uint16_t(*level)[2] = motus_level_costs(&costs, category);
+        const MotusMapCosts *map = motus_map_costs(&costs, category);
+        MotusLevelCounts counts = {0, 0};
+        int state = 0;
+        for (int i = 0; i < 12; i++) {
+            const int magnitude = motus_test_range(0, 1)   ? 1
+                                  : motus_test_range(0, 3) ? motus_test_range(2, 20)
+                                                           : motus_test_range(21, MOTUS_MAX_LEVEL);
+            MotusSymbols s = {.cost = costs.bin};
+            motus_put_level_symbol(&s, -magnitude, (int)(level - costs.bin), 4, &counts);
+            const uint32_t bits =
+                motus_level_cost(level[motus_level_first_context(state)],
+                                 level[motus_level_more_context(state)], magnitude);
+            MOTUS_CHECK(s.bits == bits, "category %d, state %d: level %d costs %u, symbols %u",
+                        category, state, magnitude, bits, s.bits);
+            state = motus_level_state_after(state, magnitude);
+        }
+        uint32_t zeros = 0;
+        for (int i = 0; i < size; i++) {
+            MOTUS_CHECK(map[i].zeros == zeros, "category %d, position %d: %u, not %u", category, i,
+                        map[i].zeros, zeros);
+            if (i < size - 1) zeros += costs.bin[motus_significant_context(category, i)][0];
+        }
+    }
+}
+
 // Costs learnt from a string of bins add up to what the coder needs for another one like it.
 static void learnt_costs_are_true(void) {
     static uint16_t symbol[60000];
@@ -143,4 +177,4 @@ static void learnt_costs_are_true(void) {
 }
 
 MOTUS_SUITE("levels_cabac", TEST(costs_are_those_of_symbols), TEST(costs_are_those_of_cavlc),
-            TEST(blocks_of_4x4), TEST(learnt_costs_are_true))
+            TEST(blocks_of_4x4), TEST(closed_forms), TEST(learnt_costs_are_true))
