@@ -38,7 +38,7 @@ static inline void motus_choose_levels8_cavlc(MotusBlockLevels *b, const int coe
                                               const MotusLevelChoice *choice) {
     const MotusQuant quant = {.rate = q->rate};
     int16_t level[4][16] = {{0}};
-    int t[4][16];
+    int t[4][16] = {{0}};
     MotusLevelBlock block[4];
     b->n = 0, b->bits = 0, b->gain = 0, b->rate = q->rate;
     if (!motus_find_live8(b, coef, q)) return;

@@ -4,6 +4,7 @@
 #ifndef ENCODER_MB_PREDICT_CPU_H
 #define ENCODER_MB_PREDICT_CPU_H
 
+#include <assert.h>
 #include <string.h>
 
 #include "encoder/mb/predict_core.h"
@@ -143,6 +144,7 @@ static inline void motus_predict_inter_luma(uint8_t luma[256], const MotusMb *mb
                                             const MotusReference *ref, int mb_x, int mb_y) {
     MotusPartition parts[16];
     const int n = motus_mb_partitions(mb, parts);
+    assert(n > 0);
     for (int i = 0; i < n; i++) {
         const MotusPartition *p = &parts[i];
         motus_predict_luma_block(luma, ref, mb_x, mb_y, 4 * p->x, 4 * p->y, 4 * p->width,
