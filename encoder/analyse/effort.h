@@ -21,7 +21,6 @@ typedef struct MotusEffort {
     int skip_gate;       // P_Skip is taken at once if its RD cost is at most so many bits; 0 never
     int steps;           // refinements around predicted MVs
     int levels;          // MOTUS_LEVELS_* of inter MBs
-    int transforms;      // trials that are tried with the 8x8 transform: 1, or 2 if they cost alike
     int intra_levels;    // MOTUS_LEVELS_* of intra MBs as they are coded
     int intra_gate;      // intra in P pictures: SATD of Intra16x16 against the best inter type
     int intra_slope;     // of that gate: 1/1024 for each bit that the inter cost is worth

@@ -121,23 +121,8 @@ MOTUS_HD uint64_t motus_candidate_blocks(const uint32_t cost[MOTUS_BLOCKS],
 
 // In bits: a cost up to which no 8x8 transform is tried; what a P_Skip MB pays for having levels
 // (mb_type, MVD, coded_block_pattern, flags); by how much luma may grow, far less than
-// MOTUS_MB_BITS_LIMIT leaves. In 1/16: the cost of the second-cheapest trial against the first.
-enum {
-    MOTUS_TRANSFORM_FROM = 16,
-    MOTUS_UNSKIP_BITS = 6,
-    MOTUS_TRANSFORM_MORE = 128,
-    MOTUS_SECOND_GATE = 17
-};
-
-// True if a trial may be kept as the second one: its type allows the 8x8 transform.
-MOTUS_HD int motus_transform_may_be(const MotusTrial *trial) {
-    return trial->bits <= MOTUS_MB_BITS_LIMIT && !motus_has_small_partition(&trial->mb);
-}
-
-// True if the 8x8 transform is tried for the second-cheapest trial, too.
-MOTUS_HD int motus_second_is_close(uint32_t second, uint32_t best) {
-    return second != UINT32_MAX && (uint64_t)second * 16 <= (uint64_t)best * MOTUS_SECOND_GATE;
-}
+// MOTUS_MB_BITS_LIMIT leaves.
+enum { MOTUS_TRANSFORM_FROM = 16, MOTUS_UNSKIP_BITS = 6, MOTUS_TRANSFORM_MORE = 128 };
 
 // True if the 8x8 transform is tried for an MB with this RD cost. P_Skip becomes 16x16 then, and
 // its MV has to be allowed there.

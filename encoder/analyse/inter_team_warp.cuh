@@ -206,30 +206,13 @@ MOTUS_WARP MotusTrial *motus_team_join(int first, uint32_t close, MotusInterTeam
                : &t->skip;
 }
 
-// Returns the cheapest of the other trials that may have the 8x8 transform, or NULL, to all warps.
-// Ties as above.
-MOTUS_WARP MotusTrial *motus_team_second(int first, uint32_t close, const MotusTrial *best,
-                                         MotusInterTeam *t) {
-    const int lane = motus_lane(), k = (first + lane - 1) & 3;
-    const MotusTrial *own = lane ? &t->of.trial[k] : &t->skip;
-    const int counts = lane < 5 && (!lane || close >> k & 1) && own != best;
-    const uint32_t cost = counts && motus_transform_may_be(own) ? own->cost : UINT32_MAX,
-                   least = motus_lanes_min(cost),
-                   which = motus_lanes_ballot(cost == least && least != UINT32_MAX);
-    if (!which) return NULL;
-    const int at = motus_bit_length(which & (0u - which)) - 1;
-    return at ? &t->of.trial[(first + at - 1) & 3] : &t->skip;
-}
-
 // Returns the cheapest inter coding of the MB, after motus_team_begin, which set `own`. coefs: each
-// warp's. shares: all warps evaluate a single type together. *satd, *second: as in
-// motus_decide_inter; second NULL: not wanted.
+// warp's. shares: all warps evaluate a single type together. *satd: as in motus_decide_inter.
 MOTUS_WARP MotusTrial *motus_team_decide(const MotusInterMb *in, MotusTeamLane own,
                                          const MotusTeamEdge *edge, const MotusCandidates *found,
                                          const MotusEffort *effort, const MotusLevelChoice *levels,
                                          MotusInterTeam *t, MotusTrialCoefs *coefs, int warp,
-                                         int warps, int shares, uint32_t *satd,
-                                         MotusTrial **second) {
+                                         int warps, int shares, uint32_t *satd) {
     const int old = own.n;
     int first;
     motus_team_list(&own, edge, in, warp < MOTUS_CHOOSERS ? t->choose.of.grid[warp] : NULL);
@@ -238,7 +221,6 @@ MOTUS_WARP MotusTrial *motus_team_decide(const MotusInterMb *in, MotusTeamLane o
     motus_team_measure(&t->of.sums, in, &own, old, warp, warps);
     motus_team_sync(); // all MVs are measured, P_Skip is evaluated
     *satd = 0;
-    if (second) *second = NULL;
     if (motus_skip_is_enough(&t->skip, in->qp, effort)) return &t->skip;
     motus_team_refine(&own, in, old, &t->of.sums, warp, warps);
     motus_team_choose(&own, in, found->blocks, t, warp);
@@ -249,8 +231,6 @@ MOTUS_WARP MotusTrial *motus_team_decide(const MotusInterMb *in, MotusTeamLane o
     motus_team_sync(); // every type is evaluated
     MotusTrial *best = motus_team_join(first, close, t);
     *satd = t->choose.choice.cost[first];
-    if (second && best->bits <= MOTUS_MB_BITS_LIMIT)
-        *second = motus_team_second(first, close, best, t);
     if (best->bits > MOTUS_MB_BITS_LIMIT) {
         motus_team_sync(); // all warps have compared
         if (warp == 0) motus_trial_pcm(best, &in->src, in->qp);

@@ -8,7 +8,7 @@
 #include "encoder/analyse/residual_cpu.h"
 
 typedef struct MotusDecideScratch {
-    MotusTrial trial[3];
+    MotusTrial trial[2];
     MotusChooseScratch choose;
     MotusChoice choice;
     MotusResidual residual;
@@ -61,19 +61,18 @@ static inline int motus_type_is_close(const MotusChoice *choice, int k, int best
                (uint64_t)choice->cost[best] * (uint32_t)effort->trial_gate;
 }
 
-// Returns the cheapest inter coding of the MB, one of the scratch's trials. *satd becomes the cost
-// of the best type by SATD, 0 if P_Skip was taken at once. *second: the cheapest of the others that
-// may have the 8x8 transform, or NULL.
+// Returns the cheapest inter coding of the MB, one of the scratch's two trials. *satd becomes the
+// cost of the best type by SATD, 0 if P_Skip was taken at once.
 static inline MotusTrial *motus_decide_inter(const MotusInterMb *in, const MotusCandidates *found,
                                              const MotusEffort *effort,
                                              const MotusLevelChoice *levels, MotusDecideScratch *s,
-                                             uint32_t *satd, MotusTrial **second) {
-    MotusTrial *best = &s->trial[0], *other = &s->trial[1], *kept = &s->trial[2];
+                                             uint32_t *satd) {
+    MotusTrial *best = &s->trial[0], *other = &s->trial[1];
     MotusChoice *choice = &s->choice;
     motus_grid_load(&s->choose.grid, &in->neighbours);
     choice->skip = motus_mvp_skip(&s->choose.grid);
     motus_skip_trial(in, choice->skip, best);
-    *satd = 0, *second = NULL;
+    *satd = 0;
     if (motus_skip_is_enough(best, in->qp, effort)) return best;
     motus_choose_types(in, found, &s->choose, choice);
     const int first = motus_choice_best(choice);
@@ -82,21 +81,12 @@ static inline MotusTrial *motus_decide_inter(const MotusInterMb *in, const Motus
         const int k = (first + i) & 3;
         if (!motus_type_is_close(choice, k, first, effort)) continue;
         motus_type_trial(in, levels, choice, k, s, other);
-        if (other->cost < best->cost) {
-            MotusTrial *swap = best;
-            best = other;
-            other = swap;
-        } else if (*second && other->cost >= kept->cost) {
-            continue;
-        }
-        if (!motus_transform_may_be(other)) continue;
-        MotusTrial *swap = kept;
-        *second = kept = other;
+        if (other->cost >= best->cost) continue;
+        MotusTrial *swap = best;
+        best = other;
         other = swap;
     }
-    if (best->bits <= MOTUS_MB_BITS_LIMIT) return best;
-    *second = NULL;
-    motus_trial_pcm(best, &in->src, in->qp);
+    if (best->bits > MOTUS_MB_BITS_LIMIT) motus_trial_pcm(best, &in->src, in->qp);
     return best;
 }
 

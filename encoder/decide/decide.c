@@ -230,15 +230,8 @@ static void visit_p(const InterPass *pass, int x, int y, int now) {
                        .x = x,
                        .y = y};
     MotusDecideScratch scratch;
-    MotusTrial *second;
     const MotusTrial *best = motus_decide_inter(&in, &pic->candidates[i], &pass->coding->effort,
-                                                &pass->levels, &scratch, &pic->satd[i], &second);
-    if (pic->second) {
-        if (second)
-            pic->second[i] = *second;
-        else
-            pic->second[i].cost = UINT32_MAX;
-    }
+                                                &pass->levels, &scratch, &pic->satd[i]);
     pic->inter_cost[i] = best->cost;
     pic->luma_bits[i] = best->luma_bits;
     pic->mbs.coef[i] = best->coef;
@@ -272,42 +265,25 @@ static void run_round(const InterPass *pass, int *now) {
     }
 }
 
-// Tries the 8x8 transform for MB i. Returns 1 if it is taken.
-static int choose_transform(const InterPass *pass, int i) {
-    MotusPictureState *pic = pass->pic;
-    const int x = i % pic->mbs.mb_width, y = i / pic->mbs.mb_width;
-    const MotusInterMb in = {.ref = &pass->p->ref,
-                             .limits = &pass->p->limits,
-                             .qp = qp_of(pic, pass->coding, i),
-                             .src = motus_mb_source(pic->mbs.src, x, y),
-                             .x = x,
-                             .y = y};
-    const MotusQuant8 *quant = &pass->coding->quant8[in.qp->luma.qp];
-    const MotusMbRecon rec = mb_recon(pic->rec, x, y);
-    uint32_t *cost = &pic->inter_cost[i];
-    MotusTrial *second = pic->second ? &pic->second[i] : NULL;
-    if (second && !motus_second_is_close(second->cost, *cost)) second = NULL;
-    const int taken =
-        motus_choose_transform(&in, &pass->levels, quant, &pic->mb_inter[i], &pic->mbs.coef[i],
-                               rec.plane[0], rec.stride[0], pic->luma_bits[i], cost);
-    if (!second ||
-        !motus_choose_transform(&in, &pass->levels, quant, &second->mb, &second->coef, second->luma,
-                                MOTUS_LUMA_STRIDE, second->luma_bits, &second->cost) ||
-        second->cost >= *cost)
-        return taken;
-    *cost = second->cost;
-    pic->mb_inter[i] = second->mb;
-    pic->mbs.coef[i] = second->coef;
-    store_samples(second, pic->rec, x, y);
-    return 1;
-}
-
-// Tries it for the MBs that were decided after pass `since`.
+// Tries the 8x8 transform for the MBs that were decided after pass `since`.
 static void choose_transforms(const InterPass *pass, int since, int now) {
     MotusPictureState *pic = pass->pic;
 #pragma omp parallel for num_threads(pic->mbs.threads) schedule(dynamic, 16)
-    for (int i = 0; i < pic->mbs.n_mb; i++)
-        if (pic->seen_at[i] > since && choose_transform(pass, i)) note_decision(pic, i, now);
+    for (int i = 0; i < pic->mbs.n_mb; i++) {
+        const int x = i % pic->mbs.mb_width, y = i / pic->mbs.mb_width;
+        const MotusInterMb in = {.ref = &pass->p->ref,
+                                 .limits = &pass->p->limits,
+                                 .qp = qp_of(pic, pass->coding, i),
+                                 .src = motus_mb_source(pic->mbs.src, x, y),
+                                 .x = x,
+                                 .y = y};
+        const MotusMbRecon rec = mb_recon(pic->rec, x, y);
+        if (pic->seen_at[i] > since &&
+            motus_choose_transform(&in, &pass->levels, &pass->coding->quant8[in.qp->luma.qp],
+                                   &pic->mb_inter[i], &pic->mbs.coef[i], rec.plane[0],
+                                   rec.stride[0], pic->luma_bits[i], &pic->inter_cost[i]))
+            note_decision(pic, i, now);
+    }
 }
 
 static void decide_p_picture(MotusPictureState *pic, const MotusCoding *coding,

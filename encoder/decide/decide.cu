@@ -131,13 +131,11 @@ __global__ void __launch_bounds__(32 * TEAM, RESIDENT / TEAM)
     const MotusCandidates *found = &w.candidates[i];
     MotusTeamLane own;
     uint32_t satd;
-    MotusTrial *second = nullptr;
     motus_team_begin(&own, found, &team.choose.choice, &team.of.sums, warp, TEAM);
     if (turn.first) motus_wait_for_predecessor(); // the neighbours are decided
     const MotusTeamEdge edge = motus_team_edge(&in.neighbours);
-    const MotusTrial *best =
-        motus_team_decide(&in, own, &edge, found, &pass.effort, &levels, &team, coefs, warp, TEAM,
-                          SHARES, &satd, CABAC && w.second ? &second : nullptr);
+    const MotusTrial *best = motus_team_decide(&in, own, &edge, found, &pass.effort, &levels, &team,
+                                               coefs, warp, TEAM, SHARES, &satd);
     if (warp == 0) {
         copy(&w.coef[i], &best->coef);
         if (motus_lane() == 0) {
@@ -151,11 +149,6 @@ __global__ void __launch_bounds__(32 * TEAM, RESIDENT / TEAM)
         copy(&w.mb_inter[i], &best->mb);
         store_samples(best, w, x, y);
     }
-    if (!CABAC || !w.second || warp != TEAM - 1) return;
-    if (second)
-        copy(&w.second[i], second);
-    else if (motus_lane() == 0)
-        w.second[i].cost = UINT32_MAX;
 }
 
 // Notes intra coding where it is cheaper after the first round; inter is noted already.

@@ -31,7 +31,6 @@ typedef struct MotusPictureState {
     MotusMb *mb_inter, *mb_intra;      // each MB coded either way
     uint32_t *inter_cost, *intra_cost; // their RD costs; UINT32_MAX: intra was not evaluated
     uint32_t *satd;                    // SATD cost of the best inter type
-    MotusTrial *second;                // second-cheapest ones; NULL: not kept
     uint32_t *luma_bits;               // of the levels of luma as decided, with the 4x4 transform
     uint16_t *changed_at, *seen_at; // pass of the last change for neighbours; of the last decision
     uint8_t *chain;                 // length of the chain of intra MBs that ends here, 0 for inter
@@ -42,9 +41,6 @@ typedef struct MotusPictureState {
 // MOTUS_ERR_MEMORY.
 MotusStatus motus_picture_state_alloc(MotusPictureState *pic, int mb_width, int mb_height,
                                       int threads);
-// Makes room for `second`, where the 8x8 transform is tried and effort.transforms is 2.
-// MOTUS_ERR_MEMORY.
-MotusStatus motus_picture_state_keep_second(MotusPictureState *pic);
 void motus_picture_state_free(MotusPictureState *pic); // accepts a zeroed one
 
 // Parameters of a picture. MBs are decided at their own QPs; search and refinement use the

@@ -41,7 +41,6 @@ typedef struct MotusPictureStateCuda {
     const MotusCabacCosts *costs; // NULL: CAVLC. Not owned
     const MotusQuant8 *quant8;    // 52
     int transform_8x8;            // 1: of use, with costs
-    MotusTrial *second;           // second-cheapest ones; NULL: effort.transforms is 1
     uint8_t *listed;              // per MB: its state in the intra wavefront
     MotusIntraEstimate *estimate;
     int *found; // MBs whose Intra4x4 is estimated; then intra MBs, while the wavefront is listed
@@ -50,14 +49,13 @@ typedef struct MotusPictureStateCuda {
     const cudaEvent_t *ended; // [MOTUS_STAGES]; NULL: stages are not timed. Not owned
 } MotusPictureStateCuda;
 
-// Returns the bytes of all arrays except the planes. transforms: MotusEffort's; 1 also if there is
-// no 8x8 transform.
-size_t motus_picture_state_cuda_bytes(int mb_width, int mb_height, int transforms);
+// Returns the bytes of all arrays except the planes.
+size_t motus_picture_state_cuda_bytes(int mb_width, int mb_height);
 
 // Lays out the arrays in `memory`, fills zero_runs and qp_table (blocks until they are copied), and
 // prepares the kernels of the current device.
 cudaError_t motus_picture_state_cuda_place(MotusPictureStateCuda *pic, void *memory, int mb_width,
-                                           int mb_height, int transforms);
+                                           int mb_height);
 
 // Load the kernels of which a picture uses one or another, before the first picture: loading one
 // blocks until the device is idle. *teams: MBs per block that fit in shared memory. *early: 1 if

@@ -11,17 +11,6 @@ namespace {
 
 constexpr int SM_WARPS = 32; // resident on an SM at 64 registers a thread
 
-// Takes the second trial in place of the MB as decided.
-__device__ void take_second(const MotusPictureStateCuda &w, const MotusInterMb &in,
-                            MotusTransformShared *s, int i) {
-    const MotusTrial *second = &w.second[i];
-    __syncwarp(); // it is written, all have read the MB
-    copy(&s->mb, &second->mb);
-    copy(&w.coef[i], &second->coef);
-    store_samples(second, w, in.x, in.y);
-    __syncwarp(); // the MB is written
-}
-
 __global__ void __launch_bounds__(32 * WARPS, SM_WARPS / WARPS)
     transform_kernel(const __grid_constant__ Pass pass, const __grid_constant__ MotusPCodingCuda p,
                      int since, int now) {
@@ -41,29 +30,12 @@ __global__ void __launch_bounds__(32 * WARPS, SM_WARPS / WARPS)
     in.src = mb_source(w, in.x, in.y);
     const MotusMbRecon rec = mb_recon(w, in.x, in.y);
     const MotusLevelChoice levels = level_choice<true>(pass, pass.effort.levels);
-    MotusTrial *second = w.second ? &w.second[i] : nullptr;
-    uint32_t cost = w.inter_cost[i], other = second ? second->cost : UINT32_MAX;
-    int taken = 0;
-    if (!motus_second_is_close(other, cost)) second = nullptr;
-#pragma unroll 1
-    for (int k = second ? 1 : 0; k >= 0; k--) { // the second trial first
-        __syncwarp();                           // all have read the MB
-        copy(&s->mb, k ? &second->mb : &w.mb_inter[i]);
-        __syncwarp(); // the MB is written
-        taken = motus_choose_transform_warp(
-            &in, &levels, &w.quant8[qp], s, k ? &second->coef : &w.coef[i],
-            k ? second->luma : rec.plane[0], k ? MOTUS_LUMA_STRIDE : rec.stride[0],
-            k ? second->luma_bits : w.luma_bits[i], k ? &other : &cost);
-        if (k && taken)
-            copy(&second->mb, &s->mb);
-        else if (k)
-            second = nullptr;
-    }
-    if (second && other < cost) {
-        take_second(w, in, s, i);
-        cost = other, taken = 1;
-    }
-    if (!taken) return;
+    uint32_t cost = w.inter_cost[i];
+    copy(&s->mb, &w.mb_inter[i]);
+    __syncwarp(); // the MB is written
+    if (!motus_choose_transform_warp(&in, &levels, &w.quant8[qp], s, &w.coef[i], rec.plane[0],
+                                     rec.stride[0], w.luma_bits[i], &cost))
+        return;
     copy(&w.mb_inter[i], &s->mb);
     if (motus_lane() == 0) w.inter_cost[i] = cost;
     motus_note_decision(&w.mb[i], w.intra_cost[i] < cost ? &w.mb_intra[i] : &s->mb,

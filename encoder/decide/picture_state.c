@@ -31,11 +31,6 @@ MotusStatus motus_picture_state_alloc(MotusPictureState *pic, int mb_width, int 
     return MOTUS_OK;
 }
 
-MotusStatus motus_picture_state_keep_second(MotusPictureState *pic) {
-    pic->second = motus_alloc((size_t)pic->mbs.n_mb, sizeof *pic->second);
-    return pic->second ? MOTUS_OK : MOTUS_ERR_MEMORY;
-}
-
 void motus_picture_state_free(MotusPictureState *pic) {
     motus_free(pic->mbs.mb);
     motus_free(pic->mb_intra);
@@ -46,7 +41,6 @@ void motus_picture_state_free(MotusPictureState *pic) {
     motus_free(pic->intra_cost);
     motus_free(pic->satd);
     motus_free(pic->luma_bits);
-    motus_free(pic->second);
     motus_free(pic->changed_at);
     motus_free(pic->seen_at);
     motus_free(pic->chain);

@@ -8,8 +8,7 @@
 namespace {
 
 // Lays out the arrays from `base` on. Returns their bytes.
-size_t lay_out(MotusPictureStateCuda *w, uint8_t *base, int mb_width, int mb_height,
-               int transforms) {
+size_t lay_out(MotusPictureStateCuda *w, uint8_t *base, int mb_width, int mb_height) {
     size_t n = (size_t)mb_width * (size_t)mb_height, end = 0;
     w->mb = (MotusMb *)(base + motus_slot_reserve(&end, n * sizeof(MotusMb)));
     w->mb_inter = (MotusMb *)(base + motus_slot_reserve(&end, n * sizeof(MotusMb)));
@@ -33,27 +32,24 @@ size_t lay_out(MotusPictureStateCuda *w, uint8_t *base, int mb_width, int mb_hei
     w->flags = (int *)(base + motus_slot_reserve(&end, 3 * sizeof(int)));
     w->estimate =
         (MotusIntraEstimate *)(base + motus_slot_reserve(&end, n * sizeof(MotusIntraEstimate)));
-    w->second = NULL;
-    if (transforms > 1)
-        w->second = (MotusTrial *)(base + motus_slot_reserve(&end, n * sizeof(MotusTrial)));
     return end;
 }
 
 } // namespace
 
-extern "C" size_t motus_picture_state_cuda_bytes(int mb_width, int mb_height, int transforms) {
+extern "C" size_t motus_picture_state_cuda_bytes(int mb_width, int mb_height) {
     MotusPictureStateCuda unused;
-    return lay_out(&unused, NULL, mb_width, mb_height, transforms);
+    return lay_out(&unused, NULL, mb_width, mb_height);
 }
 
 extern "C" cudaError_t motus_picture_state_cuda_place(MotusPictureStateCuda *w, void *memory,
-                                                      int mb_width, int mb_height, int transforms) {
+                                                      int mb_width, int mb_height) {
     static_assert(sizeof(MotusMb) == 128, "see mb.h");
     MotusQp qp_table[52];
     MotusQuant8 quant8[52];
     uint8_t *zero_runs = (uint8_t *)malloc(MOTUS_ZERO_RUNS);
     if (!zero_runs) return cudaErrorMemoryAllocation;
-    lay_out(w, (uint8_t *)memory, mb_width, mb_height, transforms);
+    lay_out(w, (uint8_t *)memory, mb_width, mb_height);
     w->qp_offset = NULL;
     w->slice_first = NULL;
     w->costs = NULL;

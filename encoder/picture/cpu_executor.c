@@ -70,8 +70,6 @@ static MotusStatus alloc_buffers(Coder *c) {
     if (s->config.slice_max_size && !(c->cut_first = motus_alloc(n, sizeof *c->cut_first)))
         return MOTUS_ERR_MEMORY;
     MotusStatus status = motus_picture_state_alloc(&c->pic, s->mb_width, s->mb_height, 1);
-    if (!status && s->sequence.transform_8x8 && s->effort.transforms > 1)
-        status = motus_picture_state_keep_second(&c->pic);
     if (!status && s->sequence.cabac && !(c->context = motus_alloc(n, sizeof *c->context)))
         status = MOTUS_ERR_MEMORY;
     c->pic.mbs.context = c->context;

@@ -26,11 +26,6 @@ size_t slice_work_bytes(const MotusStream *s, int n_mb, size_t capacity) {
                : motus_slice_cuda_bytes(n_mb, (uint32_t)capacity);
 }
 
-// Returns how many trials of an MB are tried with the 8x8 transform.
-int transforms_of(const MotusStream *s) {
-    return s->sequence.transform_8x8 ? s->effort.transforms : 1;
-}
-
 // Lays the device memory out from `base` on; returns the bytes.
 size_t lay_out(MotusCudaCoder *c, const MotusStream *s, uint8_t *base, void **ref_memory,
                void **work_memory) {
@@ -38,8 +33,7 @@ size_t lay_out(MotusCudaCoder *c, const MotusStream *s, uint8_t *base, void **re
     size_t n = (size_t)s->mb_width * s->mb_height, nal_capacity = motus_nal_bound(s->rbsp_capacity),
            end = 0;
     *work_memory =
-        base + motus_slot_reserve(&end, motus_picture_state_cuda_bytes(s->mb_width, s->mb_height,
-                                                                       transforms_of(s)));
+        base + motus_slot_reserve(&end, motus_picture_state_cuda_bytes(s->mb_width, s->mb_height));
     for (int k = 0; k < 2; k++)
         motus_device_frame_layout(c->rec[k], s->mb_width, s->mb_height, base, &end);
     if (s->config.deblock)
@@ -126,10 +120,9 @@ MotusStatus open_memory(MotusCudaCoder *c, MotusError *error) {
                        "slices", error);
     if (!status) status = check(c, cudaStreamSynchronize(c->stream), "device memory", error);
     if (!status)
-        status = check(c,
-                       motus_picture_state_cuda_place(&c->pic, work_memory, s->mb_width,
-                                                      s->mb_height, transforms_of(s)),
-                       "device memory", error);
+        status = check(
+            c, motus_picture_state_cuda_place(&c->pic, work_memory, s->mb_width, s->mb_height),
+            "device memory", error);
     c->pic.slice_first = s->slices.first ? c->slice_first : NULL;
     return status;
 }

@@ -41,7 +41,6 @@ typedef struct Decide {
     MotusFrame *rec, *ref, *whole;
     // Device:
     MotusPictureStateCuda gpu;
-    MotusTrial *second[2];                // of both, if the settings ask for it
     GpuPlane src[3], d_rec[3], chroma[3]; // chroma[1], [2]: the reference's
     GpuBuffer *state, *offset, *slice_first, *planes, *mv, *cost, *bins; // bins: of CABAC
 } Decide;
@@ -50,11 +49,11 @@ typedef struct Decide {
 
 static void open_device(GpuCase *c, Decide *d) {
     const size_t n = (size_t)d->n_mb;
-    d->state = gpu_buffer(c, "state", GPU_KEPT,
-                          motus_picture_state_cuda_bytes(d->mb_width, d->mb_height, 2));
-    CU_ASSERT_FATAL(!motus_picture_state_cuda_place(&d->gpu, d->state->at[ON_CUDA], d->mb_width,
-                                                    d->mb_height, 2));
-    d->teams = d->gpu.teams, d->early = d->gpu.early, d->second[ON_CUDA] = d->gpu.second;
+    d->state =
+        gpu_buffer(c, "state", GPU_KEPT, motus_picture_state_cuda_bytes(d->mb_width, d->mb_height));
+    CU_ASSERT_FATAL(
+        !motus_picture_state_cuda_place(&d->gpu, d->state->at[ON_CUDA], d->mb_width, d->mb_height));
+    d->teams = d->gpu.teams, d->early = d->gpu.early;
     for (int p = 0; p < 3; p++) {
         const int w = d->whole->plane[p].width, h = d->whole->plane[p].height;
         d->src[p] = gpu_plane(c, "source", GPU_INPUT, w, h, gpu_round16(w), 1);
@@ -79,8 +78,6 @@ static void open_decide(GpuCase *c) {
     for (int qp = 0; qp < 52; qp++)
         d->qp_table[qp] = motus_qp_at(qp), d->quant8[qp] = motus_quant8_at(qp);
     CU_ASSERT_FATAL(!motus_picture_state_alloc(&d->pic, d->mb_width, d->mb_height, 4));
-    CU_ASSERT_FATAL(!motus_picture_state_keep_second(&d->pic));
-    d->second[ON_CPU] = d->pic.second;
     CU_ASSERT_FATAL(!motus_field_alloc(&d->field, w, h));
     CU_ASSERT_FATAL(!motus_ref_luma_alloc(&d->ref_luma, w, h));
     CU_ASSERT_FATAL(!motus_frame_alloc(&d->whole, w, h));
@@ -94,7 +91,6 @@ static void close_decide(GpuCase *c) {
     Decide *d = c->state;
     for (int t = 0; t < FRAMES; t++) motus_frame_unref(&d->frame[t]);
     motus_slices_free(&d->slices);
-    d->pic.second = d->second[ON_CPU];
     motus_picture_state_free(&d->pic);
     motus_me_cpu_close(&d->me);
     motus_field_free(&d->field);
@@ -221,9 +217,6 @@ static void fill_picture(GpuCase *c, int t) {
     motus_random_costs(d->bins->at[ON_CPU], d->settings.qp);
     d->gpu.costs = d->settings.cabac ? d->bins->at[ON_CUDA] : NULL;
     d->gpu.transform_8x8 = d->settings.cabac == 2;
-    const int second = d->effort.transforms > 1 && d->gpu.transform_8x8;
-    d->gpu.second = second ? d->second[ON_CUDA] : NULL;
-    d->pic.second = second ? d->second[ON_CPU] : NULL;
     if (d->slices.first) memcpy(d->slice_first->at[ON_CPU], d->slices.first, d->slice_first->bytes);
     if (d->is_p) search_p(d);
     for (int p = 0; p < 3; p++) {

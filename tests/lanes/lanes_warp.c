@@ -127,18 +127,13 @@ static void inter_team_body(void *argument) {
     const MotusTeamEdge edge = motus_team_edge(&a->inter->neighbours);
     MotusTeamLane own;
     uint32_t satd;
-    MotusTrial *second;
     motus_team_begin(&own, a->found, &team->choose.choice, &team->of.sums, warp, a->warps);
     const MotusTrial *best =
         motus_team_decide(a->inter, own, &edge, a->found, a->effort, a->levels, team, shared.coefs,
-                          warp, a->warps, a->shares, &satd, &second);
+                          warp, a->warps, a->shares, &satd);
     motus_team_sync();
     if (warp == 0 && motus_lane() == MOTUS_LANES - 1)
         a->r->trial = *best, a->r->choice = team->choose.choice, a->r->satd = satd;
-    if (warp == 0 && motus_lane() == MOTUS_LANES - 1) {
-        a->r->has_second = second != NULL;
-        if (second) a->r->second = *second;
-    }
 }
 
 void lanes_decide_inter(const MotusInterMb *in, const MotusCandidates *found,

@@ -10,8 +10,7 @@ enum { LANES_INTER_WARPS = 4 }; // most warps of a team that decides an inter MB
 
 // Results of a call, as far as it has them. `failure` says what the lanes did wrong, or is NULL.
 typedef struct LanesResult {
-    MotusTrial trial, second;
-    int has_second;
+    MotusTrial trial;
     MotusChoice choice;
     uint32_t satd;
     int mode;
