@@ -43,7 +43,7 @@ static unsigned run_sequence(GridSequence *sequence, int (*rows)[MOTUS_MAX_AXES]
     const int n = o->rows && o->rows < n_rows ? o->rows : n_rows;
     const int threads = motus_cpu_threads(0) / n;
     const time_t began = time(NULL);
-    unsigned failures = 0, pictures = 0, refused = 0;
+    unsigned failures = 0, pictures = 0;
     uint64_t hash = 14695981039346656037u;
     for (int i = 0; i < n; i++) {
         grid_case_open(&cases[i], sequence, rows[(long)i * n_rows / n], o->budget, o->whole);
@@ -60,16 +60,15 @@ static unsigned run_sequence(GridSequence *sequence, int (*rows)[MOTUS_MAX_AXES]
         else if (!o->cpu)
             failures += grid_case_on_the_device(c);
         pictures += (unsigned)c->want.pictures;
-        refused += (unsigned)c->refused;
         hash = fnv(fnv(hash, c->want.data, c->want.size), c->want.sum, sizeof c->want.sum);
         if (o->folder) keep(&c->want, o->folder, sequence->name, i);
         grid_case_close(c);
     }
-    printf("%-28s %4dx%-4d %3d settings %5u pictures%s %016llx %3u failures, %u refused, CPU %ld "
-           "s, all %ld s\n",
-           sequence->name, sequence->frame[0]->width, sequence->frame[0]->height, n, pictures,
-           o->cpu ? "" : " x 4 numbers of GOP coders", (unsigned long long)hash, failures, refused,
-           (long)(coded - began), (long)(time(NULL) - began));
+    printf(
+        "%-28s %4dx%-4d %3d settings %5u pictures%s %016llx %3u failures, CPU %ld s, all %ld s\n",
+        sequence->name, sequence->frame[0]->width, sequence->frame[0]->height, n, pictures,
+        o->cpu ? "" : " x 4 numbers of GOP coders", (unsigned long long)hash, failures,
+        (long)(coded - began), (long)(time(NULL) - began));
     fflush(stdout);
     grid_sequence_free(sequence);
     return failures;

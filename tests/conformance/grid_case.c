@@ -257,21 +257,10 @@ void grid_print_failure(const GridCase *c, int gop_coders, const char *failure) 
     fflush(stdout);
 }
 
-// True if the device refuses the row's settings.
-static int is_refused(const GridCase *c) {
-    MotusEncoderConfig config = configure(c);
-    MotusEncoder *encoder = NULL;
-    config.backend = MOTUS_BACKEND_CUDA;
-    const MotusStatus status = motus_encoder_open(&encoder, &config, NULL);
-    motus_encoder_close(&encoder);
-    return status == MOTUS_ERR_UNSUPPORTED;
-}
-
 unsigned grid_case_on_the_device(GridCase *c) {
     unsigned failures = 0;
     char failure[320];
     GridCoded got;
-    if ((c->refused = is_refused(c))) return 0;
     if (value(c->row, FRAMES))
         for (int i = 0; i < c->n; i++) c->device[i] = on_device(c->frame[i]);
     for (int k = 0; k < COUNTS; k++) {

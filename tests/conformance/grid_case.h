@@ -22,7 +22,6 @@ typedef struct GridCase {
     const int *row;
     MotusFrame *frame[GRID_FRAMES], *device[GRID_FRAMES]; // the cropped frames
     int n, threads;                                       // of the CPU's encodes
-    int refused;                                          // the device does not code such rows
     MotusPacket *field[GRID_FRAMES];                      // with external MVs; else NULL
     GridCoded first, want;                                // the CPU's
 } GridCase;
@@ -39,7 +38,7 @@ void grid_case_close(GridCase *c);
 // Fills `first` and `want`, or their `failure`.
 void grid_case_on_the_cpu(GridCase *c);
 
-// Codes with 1, 2, 7 and 16 GOP coders, or sets `refused`. Prints each stream that differs from the
+// Codes with 1, 2, 7 and 16 GOP coders. Prints each failure and each stream that differs from the
 // CPU's, and returns their number.
 unsigned grid_case_on_the_device(GridCase *c);
 
