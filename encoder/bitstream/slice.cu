@@ -109,6 +109,7 @@ __device__ MotusMbSyntax syntax_of(const Job &job, int i) {
         s.src.plane[p] = slice.src[p] + y * size * slice.src_stride[p] + x * size;
     }
     s.p_slice = slice.head->p_slice;
+    s.transform_8x8 = slice.head->transform_8x8;
     s.skip_run = skip_run(job, i);
     s.qp_delta = motus_mb_has_qp_delta(s.mb) ? motus_qp_delta(s.mb->qp, qp_before(job, i)) : 0;
     return s;
