@@ -165,7 +165,7 @@ MOTUS_WARP int motus_lane_chroma_dc(int dc, int qp, int *scaled) {
 }
 
 // Returns the mask of lanes whose group (an 8x8 block of luma, or all of chroma's AC) is worth its
-// bits, and *bits, the whole bits of those groups; with costs *luma_bits, those of luma's.
+// bits, and the whole bits of those groups: *bits, and luma's *luma_bits.
 MOTUS_WARP uint32_t motus_lane_groups_pay(const MotusLevels *levels, int blk, uint32_t rate,
                                           const MotusLevelChoice *choice, uint32_t *bits,
                                           uint32_t *luma_bits) {
@@ -181,11 +181,8 @@ MOTUS_WARP uint32_t motus_lane_groups_pay(const MotusLevels *levels, int blk, ui
     const int pays = motus_gain_pays((int32_t)sum[0], sum[1], rate, choice),
               first = luma ? !(blk & 5) : lane == 16;
     const uint32_t paid = first && pays ? sum[1] : 0;
-    *bits = motus_lanes_sum(choice->costs && !luma ? 0 : paid);
-    if (choice->costs) {
-        *luma_bits = motus_whole_bits(*bits, choice);
-        *bits = *luma_bits + motus_whole_bits(motus_lanes_shuffle(paid, 16), choice);
-    }
+    *luma_bits = motus_whole_bits(motus_lanes_sum(luma ? paid : 0), choice);
+    *bits = *luma_bits + motus_whole_bits(motus_lanes_shuffle(paid, 16), choice);
     return motus_lanes_ballot(pays);
 }
 
@@ -266,7 +263,7 @@ MOTUS_WARP uint32_t motus_lane_residual(MotusTrial *trial, MotusLaneBlock *b,
         bits += motus_lanes_shuffle(dc_bits, 0) + motus_lanes_shuffle(dc_bits, 1);
     }
     if (lane < 24 && (n || (!luma && scaled))) motus_lane_reconstruct(b, level, n, scaled, q->qp);
-    if (choice->costs && lane == 0) trial->luma_bits = luma_bits;
+    if (lane == 0) trial->luma_bits = luma_bits;
     if (lane == 0)
         trial->mb.cbp = (uint8_t)((pays & 1) | (pays >> 2 & 1) << 1 | (pays >> 8 & 1) << 2 |
                                   (pays >> 10 & 1) << 3 |

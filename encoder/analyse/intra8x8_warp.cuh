@@ -202,10 +202,10 @@ MOTUS_WARP MotusI8Mb motus_i8_prepare(const MotusIntraMb *in, const MotusQuant8 
                                       MotusI8Lanes *s) {
     const MotusCabacCosts *costs = in->levels->costs;
     const int lane = motus_lane();
-    for (int i = lane; i < 64; i += MOTUS_LANES) s->map[i] = costs->map8[i];
+    for (int i = lane; costs && i < 64; i += MOTUS_LANES) s->map[i] = costs->map8[i];
     if (lane < 2) {
-        s->flag_cost[lane] = costs->bin[MOTUS_CTX_INTRA4x4_PREDICTED][lane];
-        s->mode_cost[lane] = costs->bin[MOTUS_CTX_INTRA4x4_MODE][lane];
+        s->flag_cost[lane] = costs ? costs->bin[MOTUS_CTX_INTRA4x4_PREDICTED][lane] : MOTUS_BIT;
+        s->mode_cost[lane] = costs ? costs->bin[MOTUS_CTX_INTRA4x4_MODE][lane] : MOTUS_BIT;
     }
     const MotusI8Mb mb = {motus_eight_tables(quant, in->levels, s->map), motus_i8_edge(),
                           motus_i8_mode()};
@@ -275,7 +275,8 @@ MOTUS_WARP void motus_i8_block(const MotusI8Mb *mb, const MotusIntraMb *in,
         motus_word_put(rec + 8 * k + i,
                        mode == MOTUS_I4_DC ? dc * 0x01010101u : motus_i8_row4(s->runs, row + i));
     motus_lanes_sync(); // predictions are written, all have read the modes
-    const MotusCoded8 coded = motus_eight_code8(&s->blocks, src, stride, rec, 8, &mb->tables);
+    const MotusCoded8 coded =
+        motus_eight_code8(&s->blocks, src, stride, rec, 8, &mb->tables, in->levels);
     uint32_t ssd = 0;
     for (int i = 0; i < 8; i += 4)
         ssd = motus_words_ssd(motus_word_get(src + k * stride + i), motus_word_get(rec + 8 * k + i),

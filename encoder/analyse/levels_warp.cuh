@@ -76,7 +76,7 @@ MOTUS_WARP void motus_eight_planes(MotusLevelPlanes *planes, const MotusPairLeve
 // again; the answers before it are final. A lane's second level that was not tried yet blocks those
 // after it. `level` is read, and kept up to date, only if there are large levels.
 MOTUS_WARP uint32_t motus_eight_lower(int16_t *level, MotusPairLevels *own, int left[2],
-                                      MotusLevelPlanes *planes, int first, const MotusQuant *q,
+                                      MotusLevelPlanes *planes, int first, uint32_t rate,
                                       int token_class, const uint8_t *zero_runs) {
     const int lane = motus_lane(), k = lane & 7;
     const uint32_t large = motus_lanes_ballot(planes->large != 0);
@@ -104,7 +104,7 @@ MOTUS_WARP uint32_t motus_eight_lower(int16_t *level, MotusPairLevels *own, int 
                 continue;
             }
         }
-        const int pays = tries && loss + (int32_t)(own_bits * q->rate) < (int32_t)(bits * q->rate);
+        const int pays = tries && loss + (int32_t)(own_bits * rate) < (int32_t)(bits * rate);
         if (!motus_lanes_ballot(pays) && !motus_lanes_ballot(left[0] && left[1]))
             break; // all have been tried, and stay
         const uint32_t unseen = motus_eight_mask(0, left[0] && left[1]),
@@ -135,6 +135,39 @@ MOTUS_WARP uint32_t motus_eight_lower(int16_t *level, MotusPairLevels *own, int 
     return bits;
 }
 
+// Chooses the levels of coefficients own->t and own->negative, 0 where live[h] is not set, and
+// counts their bits. `level` (zigzag order) belongs to the eight lanes.
+MOTUS_WARP MotusLevels motus_eight_choose(int16_t *level, MotusPairLevels *own, const int live[2],
+                                          int first, uint32_t rate, int token_class,
+                                          const MotusLevelChoice *choice) {
+    MotusLevelPlanes planes;
+    MotusLevels levels;
+    int tried[2];
+    int32_t gain = 0;
+    for (int h = 0; h < 2; h++) {
+        own->magnitude[h] = live[h] ? motus_clip(1, MOTUS_MAX_LEVEL, (own->t[h] + 128) >> 8) : 0;
+        const int loss = 512 * own->t[h] - 65536 * (2 * own->magnitude[h] - 1);
+        tried[h] = choice->method == MOTUS_LEVELS_LOWERED && own->magnitude[h] &&
+                   (own->magnitude[h] <= 2 || loss <= 0);
+    }
+    motus_eight_planes(&planes, own);
+    const uint32_t large = motus_lanes_ballot(planes.large != 0);
+    if (large) {
+        for (int h = 0; h < 2; h++) level[motus_pair_position(h)] = motus_pair_level(own, h);
+        motus_lanes_sync(); // all levels are written
+    }
+    levels.bits =
+        motus_eight_lower(level, own, tried, &planes, first, rate, token_class, choice->zero_runs);
+    if (large) motus_lanes_sync(); // all have read the levels
+    for (int h = 0; h < 2; h++) {
+        level[motus_pair_position(h)] = motus_pair_level(own, h);
+        if (own->magnitude[h]) gain += motus_level_gain(own->t[h], own->magnitude[h]);
+    }
+    levels.n = motus_cavlc_total_coeff(planes.nonzero);
+    levels.gain = motus_min((int32_t)motus_lanes_group_sum((uint32_t)gain, 8), MOTUS_GAIN_MAX);
+    return levels;
+}
+
 // Chooses the levels of coefficients coef[h] at this lane's positions. Lanes that are not `active`
 // take part in exchanges only. `level` (zigzag order) belongs to the eight lanes. Its contents and
 // *own are undefined if the result has no levels.
@@ -143,40 +176,18 @@ MOTUS_WARP MotusLevels motus_eight_levels_cavlc(int16_t *level, const int coef[2
                                                 int nc, const MotusQuant *q,
                                                 const MotusLevelChoice *choice,
                                                 MotusPairLevels *own) {
-    const int token_class = motus_cavlc_token_class(nc),
-              lowered = choice->method == MOTUS_LEVELS_LOWERED;
+    const int token_class = motus_cavlc_token_class(nc);
     const uint32_t zero_bits = (uint32_t)motus_cavlc_empty_length(token_class);
-    MotusLevelPlanes planes;
-    MotusLevels levels;
-    int tried[2];
-    int32_t gain = 0;
+    int live[2];
     for (int h = 0; h < 2; h++) {
-        const int size = motus_abs(coef[h]),
-                  live = active && size >= pair->threshold[h] && motus_pair_position(h) >= first;
+        const int size = motus_abs(coef[h]);
+        live[h] = active && size >= pair->threshold[h] && motus_pair_position(h) >= first;
         own->t[h] = (int)((uint32_t)size * pair->scale[h] >> q->shift);
         own->negative[h] = coef[h] < 0;
-        own->magnitude[h] = live ? motus_clip(1, MOTUS_MAX_LEVEL, (own->t[h] + 128) >> 8) : 0;
-        const int loss = 512 * own->t[h] - 65536 * (2 * own->magnitude[h] - 1);
-        tried[h] = lowered && own->magnitude[h] && (own->magnitude[h] <= 2 || loss <= 0);
     }
-    motus_eight_planes(&planes, own);
-    const uint32_t large = motus_lanes_ballot(planes.large != 0);
-    if (large) {
-        for (int h = 0; h < 2; h++) level[motus_pair_position(h)] = motus_pair_level(own, h);
-        motus_lanes_sync(); // all levels are written
-    }
-    const uint32_t bits =
-        motus_eight_lower(level, own, tried, &planes, first, q, token_class, choice->zero_runs);
-    if (large) motus_lanes_sync(); // all have read the levels
-    for (int h = 0; h < 2; h++) {
-        level[motus_pair_position(h)] = motus_pair_level(own, h);
-        if (own->magnitude[h]) gain += motus_level_gain(own->t[h], own->magnitude[h]);
-    }
-    gain = motus_min((int32_t)motus_lanes_group_sum((uint32_t)gain, 8), MOTUS_GAIN_MAX);
-    levels.n = motus_cavlc_total_coeff(planes.nonzero);
-    if (gain <= (int32_t)((bits - zero_bits) * q->rate)) levels.n = 0;
-    levels.bits = levels.n ? bits : zero_bits;
-    levels.gain = levels.n ? gain : 0;
+    MotusLevels levels = motus_eight_choose(level, own, live, first, q->rate, token_class, choice);
+    if (levels.gain <= (int32_t)((levels.bits - zero_bits) * q->rate)) levels.n = 0;
+    if (!levels.n) levels.bits = zero_bits, levels.gain = 0;
     return levels;
 }
 

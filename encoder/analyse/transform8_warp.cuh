@@ -22,7 +22,7 @@ typedef struct __attribute__((aligned(16))) MotusBlocks8 {
 // Result for the block of eight lanes.
 typedef struct MotusCoded8 {
     int pays;      // 1: its levels are worth their bits; 0: it has none
-    int n;         // levels other than 0
+    int n;         // levels other than 0; CAVLC: of the 4x4 block with the lane's number modulo 4
     uint32_t bits; // 1/256 ones
 } MotusCoded8;
 
@@ -31,13 +31,18 @@ MOTUS_WARP int motus_eight_at(int raster) { return raster + (raster >> 3); }
 
 // Tables of a QP and of the picture's costs, of which a lane holds its part.
 typedef struct MotusEightTables {
-    const MotusMapCosts *map; // of 8x8 blocks
+    const MotusMapCosts *map; // of 8x8 blocks; NULL: CAVLC
     MotusStateCosts level;
     uint32_t position[8]; // of positions 8 j + (lane & 7) in coding order: motus_eight_at |
                           // dequantization << 8 | quantization << 16
     uint32_t rate;
     int shift, qp, lowers;
 } MotusEightTables;
+
+// Returns the costs of an 8x8 block's map; NULL for CAVLC.
+MOTUS_WARP const MotusMapCosts *motus_map8_costs(const MotusLevelChoice *choice) {
+    return choice->costs ? choice->costs->map8 : NULL;
+}
 
 MOTUS_WARP MotusEightTables motus_eight_tables(const MotusQuant8 *q, const MotusLevelChoice *choice,
                                                const MotusMapCosts *map) {
@@ -131,9 +136,47 @@ MOTUS_WARP MotusCoded8 motus_eight_walk8(int16_t level[64], const int32_t v[72],
     return coded;
 }
 
+// Chooses them for CAVLC, one 4x4 block after another by all eight lanes
+// (motus_choose_levels8_cavlc). Gains that saturate in another order than there are still above the
+// cost of any block's bits.
+MOTUS_WARP MotusCoded8 motus_eight_blocks8(int16_t level[64], const int32_t v[72], uint64_t left,
+                                           const MotusEightTables *tables,
+                                           const MotusLevelChoice *choice) {
+    const int k = motus_lane() & 7;
+    const int token_class = motus_cavlc_token_class(
+        (motus_lanes_count((uint32_t)left) + motus_lanes_count((uint32_t)(left >> 32)) + 2) / 4);
+    MotusCoded8 coded = {0, 0, 0};
+    int16_t own_level[8];
+    int32_t gain = 0;
+    int n = 0;
+    MOTUS_ONE_BODY
+    for (int b = 0; b < 4; b++) {
+        MotusPairLevels own;
+        int live[2];
+        for (int h = 0; h < 2; h++) {
+            const int i = 4 * motus_pair_position(h) + b, value = v[motus_eight_at(i)];
+            own.t[h] = motus_abs(value), own.negative[h] = value < 0;
+            live[h] = (int)(left >> i & 1);
+        }
+        const MotusLevels levels =
+            motus_eight_choose(level + 16 * b, &own, live, 0, tables->rate, token_class, choice);
+        if (b == (k & 3)) coded.n = levels.n;
+        n += levels.n;
+        coded.bits += levels.bits * MOTUS_BIT;
+        gain += levels.gain;
+    }
+    coded.pays = n && gain > (int32_t)motus_rate_of(coded.bits, tables->rate);
+    motus_lanes_sync(); // levels are written, block by block
+    for (int j = 0; j < 8; j++) own_level[j] = level[16 * (k & 3) + 2 * j + (k >> 2)];
+    motus_lanes_sync(); // all have read them
+    for (int j = 0; j < 8; j++) level[8 * j + k] = own_level[j];
+    return coded;
+}
+
 // Chooses levels from the coefficients in v, which it overwrites (motus_choose_levels8).
 MOTUS_WARP MotusCoded8 motus_eight_levels8(int16_t level[64], int32_t v[72],
-                                           const MotusEightTables *tables) {
+                                           const MotusEightTables *tables,
+                                           const MotusLevelChoice *choice) {
     const int k = motus_lane() & 7;
     uint64_t left = 0;
     int own[8];
@@ -148,7 +191,8 @@ MOTUS_WARP MotusCoded8 motus_eight_levels8(int16_t level[64], int32_t v[72],
         level[8 * j + k] = 0;
     }
     motus_lanes_sync(); // v is written
-    const MotusCoded8 coded = motus_eight_walk8(level, v, left, tables);
+    const MotusCoded8 coded = choice->costs ? motus_eight_walk8(level, v, left, tables)
+                                            : motus_eight_blocks8(level, v, left, tables, choice);
     motus_lanes_sync(); // levels are written, all have read v
     return coded;
 }
@@ -179,10 +223,11 @@ MOTUS_WARP void motus_eight_reconstruct(uint8_t *rec, ptrdiff_t stride, const in
 // at multiples of 4. rec: its prediction, then its reconstruction. Leaves the levels in s.
 MOTUS_WARP MotusCoded8 motus_eight_code8(MotusBlocks8 *s, const uint8_t *src, ptrdiff_t src_stride,
                                          uint8_t *rec, ptrdiff_t rec_stride,
-                                         const MotusEightTables *tables) {
+                                         const MotusEightTables *tables,
+                                         const MotusLevelChoice *choice) {
     const int eight = motus_lane() >> 3;
     motus_eight_forward(s->v[eight], src, src_stride, rec, rec_stride);
-    const MotusCoded8 coded = motus_eight_levels8(s->level[eight], s->v[eight], tables);
+    const MotusCoded8 coded = motus_eight_levels8(s->level[eight], s->v[eight], tables, choice);
     if (motus_lanes_ballot(coded.pays))
         motus_eight_reconstruct(rec, rec_stride, s->level[eight], s->v[eight], coded.pays, tables);
     return coded;
@@ -234,9 +279,9 @@ MOTUS_WARP int motus_choose_transform_warp(const MotusInterMb *in, const MotusLe
     motus_lane_predict_luma(s->luma, in, &s->mb);
     motus_lanes_sync(); // the prediction is written
     const int x = 8 * (q & 1), y = 8 * (q >> 1);
-    const MotusEightTables tables = motus_eight_tables(quant8, choice, choice->costs->map8);
+    const MotusEightTables tables = motus_eight_tables(quant8, choice, motus_map8_costs(choice));
     const MotusCoded8 coded = motus_eight_code8(&s->blocks, src + y * stride + x, stride,
-                                                s->luma + 16 * y + x, 16, &tables);
+                                                s->luma + 16 * y + x, 16, &tables, choice);
     const uint32_t pay = motus_lanes_ballot(coded.pays),
                    bits = motus_lanes_sum(coded.pays && !k ? coded.bits : 0);
     if (!pay) return 0;

@@ -140,7 +140,7 @@ __global__ void __launch_bounds__(32 * TEAM, RESIDENT / TEAM)
         copy(&w.coef[i], &best->coef);
         if (motus_lane() == 0) {
             w.satd[i] = satd;
-            if (CABAC) w.luma_bits[i] = best->luma_bits;
+            w.luma_bits[i] = best->luma_bits;
             w.inter_cost[i] = best->cost;
             w.seen_at[i] = (uint16_t)turn.now;
         }

@@ -40,7 +40,7 @@ typedef struct MotusPictureStateCuda {
     const int *slice_first;       // per MB; NULL: one slice. Not owned
     const MotusCabacCosts *costs; // NULL: CAVLC. Not owned
     const MotusQuant8 *quant8;    // 52
-    int transform_8x8;            // 1: of use, with costs
+    int transform_8x8;            // 1: of use
     uint8_t *listed;              // per MB: its state in the intra wavefront
     MotusIntraEstimate *estimate;
     int *found; // MBs whose Intra4x4 is estimated; then intra MBs, while the wavefront is listed

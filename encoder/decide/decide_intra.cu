@@ -170,8 +170,9 @@ __global__ void __launch_bounds__(teams_of(TEAMS, EIGHT) * team_threads(EIGHT), 
 using Kernel = void (*)(Pass);
 
 // Chooses the kernel.
-template <bool CABAC, bool EIGHT> Kernel kernel_of(bool alone) {
-    return alone ? intra_kernel<1, CABAC, EIGHT> : intra_kernel<MOST_TEAMS, CABAC, EIGHT>;
+template <bool CABAC> Kernel kernel_of(bool eight, bool alone) {
+    if (eight) return alone ? intra_kernel<1, CABAC, true> : intra_kernel<MOST_TEAMS, CABAC, true>;
+    return alone ? intra_kernel<1, CABAC, false> : intra_kernel<MOST_TEAMS, CABAC, false>;
 }
 
 } // namespace
@@ -191,9 +192,8 @@ cudaError_t motus_decide::code_intra(const Pass &pass, cudaStream_t stream) {
     const int teams = teams_of(pass.pic.teams, eight),
               blocks = (motus_min(taken_at_once(pass), pass.pic.n_mb) + teams - 1) / teams;
     const size_t bytes = eight ? sizeof(IntraTeam<true>) : sizeof(IntraTeam<false>);
-    const Kernel kernel = eight            ? kernel_of<true, true>(alone)
-                          : pass.pic.costs ? kernel_of<true, false>(alone)
-                                           : kernel_of<false, false>(alone);
+    const Kernel kernel =
+        pass.pic.costs ? kernel_of<true>(eight, alone) : kernel_of<false>(eight, alone);
     const cudaError_t status = list_intra(pass, stream);
     return status == cudaSuccess ? motus_launch(pass.pic.early, blocks, teams * team_threads(eight),
                                                 teams * bytes, stream, kernel, pass)
@@ -208,16 +208,15 @@ extern "C" cudaError_t motus_intra_cuda_prepare(int *teams) {
     *teams = motus_clip(1, MOST_TEAMS, bytes / (int)sizeof(IntraTeam<false>));
     while (*teams > 1 && teams_of(*teams, true) * (int)sizeof(IntraTeam<true>) > bytes) --*teams;
     cudaFuncAttributes unused;
-    for (auto kernel :
-         {kernel_of<false, false>(true), kernel_of<true, false>(true), kernel_of<true, true>(true)})
-        if (status == cudaSuccess) status = cudaFuncGetAttributes(&unused, kernel);
-    const auto allow = [&](Kernel kernel, int most) {
-        if (status == cudaSuccess)
-            status =
-                cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, most);
-    };
-    allow(kernel_of<false, false>(false), *teams * (int)sizeof(IntraTeam<false>));
-    allow(kernel_of<true, false>(false), *teams * (int)sizeof(IntraTeam<false>));
-    allow(kernel_of<true, true>(false), teams_of(*teams, true) * (int)sizeof(IntraTeam<true>));
+    for (const bool eight : {false, true})
+        for (const auto kernels : {kernel_of<false>, kernel_of<true>}) {
+            const int most = teams_of(*teams, eight) *
+                             (int)(eight ? sizeof(IntraTeam<true>) : sizeof(IntraTeam<false>));
+            if (status == cudaSuccess)
+                status = cudaFuncGetAttributes(&unused, kernels(eight, true));
+            if (status == cudaSuccess)
+                status = cudaFuncSetAttribute(kernels(eight, false),
+                                              cudaFuncAttributeMaxDynamicSharedMemorySize, most);
+        }
     return status;
 }

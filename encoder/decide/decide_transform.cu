@@ -11,6 +11,7 @@ namespace {
 
 constexpr int SM_WARPS = 32; // resident on an SM at 64 registers a thread
 
+template <bool CABAC>
 __global__ void __launch_bounds__(32 * WARPS, SM_WARPS / WARPS)
     transform_kernel(const __grid_constant__ Pass pass, const __grid_constant__ MotusPCodingCuda p,
                      int since, int now) {
@@ -29,7 +30,7 @@ __global__ void __launch_bounds__(32 * WARPS, SM_WARPS / WARPS)
     in.x = i % w.mb_width, in.y = i / w.mb_width;
     in.src = mb_source(w, in.x, in.y);
     const MotusMbRecon rec = mb_recon(w, in.x, in.y);
-    const MotusLevelChoice levels = level_choice<true>(pass, pass.effort.levels);
+    const MotusLevelChoice levels = level_choice<CABAC>(pass, pass.effort.levels);
     uint32_t cost = w.inter_cost[i];
     copy(&s->mb, &w.mb_inter[i]);
     __syncwarp(); // the MB is written
@@ -47,10 +48,12 @@ __global__ void __launch_bounds__(32 * WARPS, SM_WARPS / WARPS)
 cudaError_t motus_decide::choose_transforms(const Pass &pass, const MotusPCodingCuda &p, int since,
                                             int now, cudaStream_t stream) {
     return motus_launch(pass.pic.early, blocks_for(pass.pic.n_mb), 32 * WARPS, 0, stream,
-                        transform_kernel, pass, p, since, now);
+                        pass.pic.costs ? transform_kernel<true> : transform_kernel<false>, pass, p,
+                        since, now);
 }
 
 cudaError_t motus_decide::prepare_transforms() {
     cudaFuncAttributes unused;
-    return cudaFuncGetAttributes(&unused, transform_kernel);
+    const cudaError_t status = cudaFuncGetAttributes(&unused, transform_kernel<true>);
+    return status == cudaSuccess ? cudaFuncGetAttributes(&unused, transform_kernel<false>) : status;
 }

@@ -202,9 +202,6 @@ extern "C" MotusStatus motus_cuda_coder_open(MotusCudaCoder **out, const MotusSt
                                              MotusError *error) {
     MotusOnDevice on(copies->device);
     *out = NULL;
-    if (stream->sequence.transform_8x8 && !stream->sequence.cabac)
-        return motus_fail(error, MOTUS_ERR_UNSUPPORTED,
-                          "8x8 transforms with CAVLC are coded by the CPU only");
     if (stream->config.slice_max_size)
         return motus_fail(error, MOTUS_ERR_UNSUPPORTED,
                           "slices of a largest size are cut on the CPU only");

@@ -184,7 +184,7 @@ typedef struct MotusEncoderConfig {
 
     MotusProfile profile;
     int cabac;         // 0 = CAVLC also in profiles that allow CABAC
-    int transform_8x8; // 0 = only 4x4 transforms in profile HIGH, too; with CAVLC: CPU only
+    int transform_8x8; // 0 = only 4x4 transforms in profile HIGH, too
 } MotusEncoderConfig;
 
 // Returns the defaults: QP 26, I offset -3, keyint 250, preset medium with its range, quarter

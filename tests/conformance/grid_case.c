@@ -19,7 +19,7 @@ enum {
 // clang-format on
 enum { RATE_QP, RATE_CRF, RATE_AQ1, RATE_AQ2, RATE_BITRATE, RATE_VBV, RATE_CBR, RATE_TWO_PASSES };
 enum { SEARCHED, GIVEN, FINAL };
-enum { BASELINE, MAIN_CAVLC, MAIN, HIGH_4x4, HIGH };
+enum { BASELINE, MAIN_CAVLC, MAIN, HIGH_4x4, HIGH, HIGH_CAVLC };
 
 _Static_assert(AXES <= (int)MOTUS_MAX_AXES, "see tests/conformance/decoders/pairwise.h");
 
@@ -43,10 +43,11 @@ static const GridAxis axes[AXES] = {
     [FRAMES] = {"frames", "host=0 device=1"},
     [OUTPUT] = {"output", "all=0 stream=1"},
     [AUD] = {"aud", "off=0 on=1"},
-    [PROFILE] = {"profile", "baseline=0 main-no-cabac=1 main=2 high-no-8x8=3 high=4"},
+    [PROFILE] = {"profile",
+                 "baseline=0 main-no-cabac=1 main=2 high-no-8x8=3 high=4 high-no-cabac=5"},
 };
 
-_Static_assert(RATE_TWO_PASSES == 7 && FINAL == 2 && HIGH == 4 && MOTUS_SUBPEL_QUARTER == 2 &&
+_Static_assert(RATE_TWO_PASSES == 7 && FINAL == 2 && HIGH_CAVLC == 5 && MOTUS_SUBPEL_QUARTER == 2 &&
                    MOTUS_PRESET_FASTER == 3 && MOTUS_MAPS_MIXED == 1,
                "values of the axes");
 
@@ -113,7 +114,7 @@ static MotusEncoderConfig configure(const GridCase *c) {
     config.profile = profile == BASELINE ? MOTUS_PROFILE_BASELINE
                      : profile <= MAIN   ? MOTUS_PROFILE_MAIN
                                          : MOTUS_PROFILE_HIGH;
-    config.cabac = profile != MAIN_CAVLC;
+    config.cabac = profile != MAIN_CAVLC && profile != HIGH_CAVLC;
     config.transform_8x8 = profile != HIGH_4x4;
     config.rate = rate == RATE_QP    ? MOTUS_RATE_QP
                   : rate <= RATE_AQ2 ? MOTUS_RATE_CRF

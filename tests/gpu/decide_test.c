@@ -19,8 +19,8 @@ static MotusFrame *real_frame[FRAMES]; // NULL: a generated sequence
 // Settings of a sequence.
 typedef struct Settings {
     MotusPreset preset;
-    int qp, maps, slices; // maps: MBs have QP offsets
-    int cabac;            // 1: levels are chosen with costs of CABAC; 2: and with the 8x8 transform
+    int qp, maps, slices;     // maps: MBs have QP offsets
+    int cabac, transform_8x8; // levels are chosen with costs of CABAC; the 8x8 transform is tried
 } Settings;
 
 typedef struct Decide {
@@ -104,25 +104,30 @@ static void close_decide(GpuCase *c) {
 // ---- Content ------------------------------------------------------------------------------------
 
 // Settings of sequence k, for the size of that number: each preset plain, with offsets and in
-// slices; the ends of the QP range; a slice a row. Two of three have costs of CABAC, one also the
-// 8x8 transform.
+// slices; the ends of the QP range; a slice a row. Half have costs of CABAC, half the 8x8
+// transform.
 static Settings settings_of(int k, int number) {
     static const int qps[4] = {20, 28, 36, 44};
-    static const Settings ends[3] = {{MOTUS_PRESET_MEDIUM, 0, 0, 1, 0},
-                                     {MOTUS_PRESET_FAST, 51, 0, 1, 0},
-                                     {MOTUS_PRESET_MEDIUM, 8, 0, 99, 0}};
-    const int preset = k / 3, way = k % 3, qp = qps[(preset + number + way) % 4];
-    Settings settings = {(MotusPreset)preset, qp, way == 2 ? preset % 2 : way,
-                         way == 2 ? 2 + 3 * preset : 1, 0};
+    static const Settings ends[3] = {{MOTUS_PRESET_MEDIUM, 0, 0, 1, 0, 0},
+                                     {MOTUS_PRESET_FAST, 51, 0, 1, 0, 0},
+                                     {MOTUS_PRESET_MEDIUM, 8, 0, 99, 0, 0}};
+    const int preset = k / 3, way = k % 3, qp = qps[(preset + number + way) % 4],
+              mix = (k + k / 4 + number) % 4; // all pairs with QPs and ways
+    Settings settings = {(MotusPreset)preset,           qp, way == 2 ? preset % 2 : way,
+                         way == 2 ? 2 + 3 * preset : 1, 0,  0};
     if (preset >= MOTUS_PRESETS) settings = ends[way];
-    settings.cabac = (k + number) % 3;
+    settings.cabac = mix & 1, settings.transform_8x8 = mix >> 1;
     return settings;
 }
 
 static Settings real_settings_of(int k) {
     const int preset = k % MOTUS_PRESETS;
-    return (Settings){(MotusPreset)preset, 26 + 3 * preset, preset % 2,
-                      preset == MOTUS_PRESET_FASTER ? 4 : 1, k / MOTUS_PRESETS};
+    return (Settings){(MotusPreset)preset,
+                      26 + 3 * preset,
+                      preset % 2,
+                      preset == MOTUS_PRESET_FASTER ? 4 : 1,
+                      k / MOTUS_PRESETS & 1,
+                      k / MOTUS_PRESETS >> 1};
 }
 
 static void begin_sequence(GpuCase *c, const Settings *settings, int material) {
@@ -216,20 +221,17 @@ static void fill_picture(GpuCase *c, int t) {
     d->gpu.teams = alone ? 1 : d->teams, d->gpu.early = alone ? d->early : 0;
     motus_random_costs(d->bins->at[ON_CPU], d->settings.qp);
     d->gpu.costs = d->settings.cabac ? d->bins->at[ON_CUDA] : NULL;
-    d->gpu.transform_8x8 = d->settings.cabac == 2;
+    d->gpu.transform_8x8 = d->settings.transform_8x8;
     if (d->slices.first) memcpy(d->slice_first->at[ON_CPU], d->slices.first, d->slice_first->bytes);
     if (d->is_p) search_p(d);
     for (int p = 0; p < 3; p++) {
         gpu_copy_plane(&d->src[p].at[ON_CPU], &d->whole->plane[p]);
         if (p && d->is_p) gpu_copy_plane(&d->chroma[p].at[ON_CPU], &d->ref->plane[p]);
     }
-    snprintf(c->what, sizeof c->what, "%s, QP %d%s, %d slices%s, picture %d",
+    snprintf(c->what, sizeof c->what, "%s, QP %d%s, %d slices%s%s, picture %d",
              motus_preset_name(d->settings.preset), d->settings.qp, maps ? " and a map" : "",
-             d->slices.n,
-             d->settings.cabac == 2 ? ", CABAC, 8x8"
-             : d->settings.cabac    ? ", CABAC"
-                                    : "",
-             t);
+             d->slices.n, d->settings.cabac ? ", CABAC" : "",
+             d->settings.transform_8x8 ? ", 8x8" : "", t);
 }
 
 static void fill_decide(GpuCase *c) {
@@ -257,7 +259,7 @@ static MotusCoding coding_of(const Decide *d) {
     return (MotusCoding){.qp_table = d->qp_table,
                          .qp = d->settings.qp,
                          .effort = d->effort,
-                         .quant8 = d->settings.cabac == 2 ? d->quant8 : NULL,
+                         .quant8 = d->settings.transform_8x8 ? d->quant8 : NULL,
                          .costs = d->settings.cabac ? d->bins->at[ON_CPU] : NULL};
 }
 
@@ -322,16 +324,18 @@ static void first_costs(Decide *d) {
     motus_cabac_costs_set(d->bins->at[ON_CPU], d->is_p, d->settings.qp);
 }
 
-enum { BENCH_P = 1, BENCH_CABAC = 2, BENCH_HIGH = 4 }; // variants of the rows that are timed
+enum { BENCH_P = 1, BENCH_CABAC = 2, BENCH_8x8 = 4 }; // variants of the rows that are timed
 
 // One picture again and again: as I, or as P behind one that the CPU codes.
 static void fill_bench(GpuCase *c) {
-    const Settings medium = {MOTUS_PRESET_MEDIUM, 28, 0, 1, c->row->variant / BENCH_CABAC};
+    const int variant = c->row->variant;
+    const Settings medium = {MOTUS_PRESET_MEDIUM,       28, 0, 1, (variant & BENCH_CABAC) != 0,
+                             (variant & BENCH_8x8) != 0};
     Decide *d = c->state;
     begin_sequence(c, &medium, MOTUS_MATERIAL_SCENE);
     fill_picture(c, 0);
     if (medium.cabac) first_costs(d);
-    if (!(c->row->variant & BENCH_P)) return;
+    if (!(variant & BENCH_P)) return;
     const MotusCoding coding = coding_of(d);
     motus_passes()->code_i(&d->pic, &coding);
     fill_picture(c, 1);
@@ -362,7 +366,7 @@ static void real(void) {
         while (n < FRAMES && !motus_reader_next(reader, &real_frame[n], NULL)) n++;
         if (n == FRAMES) {
             const GpuSize size[] = {
-                {real_frame[0]->width, real_frame[0]->height, 3 * n * MOTUS_PRESETS}, {0, 0, 0}};
+                {real_frame[0]->width, real_frame[0]->height, 4 * n * MOTUS_PRESETS}, {0, 0, 0}};
             gpu_row_run("decide", &(GpuRow){.name = "real", .kernel = &decide, .sizes = size});
         }
         while (n > 0) motus_frame_unref(&real_frame[--n]);
@@ -379,10 +383,18 @@ static const GpuRow rows[] = {
      .kernel = &timed,
      .variant = BENCH_CABAC | BENCH_P,
      .bench = {1920, 1088, 0}},
-    {.name = "code_i_8x8", .kernel = &timed, .variant = BENCH_HIGH, .bench = {1920, 1088, 0}},
+    {.name = "code_i_8x8",
+     .kernel = &timed,
+     .variant = BENCH_8x8 | BENCH_CABAC,
+     .bench = {1920, 1088, 0}},
     {.name = "code_p_8x8",
      .kernel = &timed,
-     .variant = BENCH_HIGH | BENCH_P,
+     .variant = BENCH_8x8 | BENCH_CABAC | BENCH_P,
+     .bench = {1920, 1088, 0}},
+    {.name = "code_i_8x8_cavlc", .kernel = &timed, .variant = BENCH_8x8, .bench = {1920, 1088, 0}},
+    {.name = "code_p_8x8_cavlc",
+     .kernel = &timed,
+     .variant = BENCH_8x8 | BENCH_P,
      .bench = {1920, 1088, 0}},
     GPU_TEST(real),
     {0}};

@@ -82,7 +82,7 @@ static void close_slice(GpuCase *c) {
 // ---- Content ------------------------------------------------------------------------------------
 
 static void make_head(Slice *s, int cabac, int p_slice, int qp) {
-    const int transform_8x8 = cabac && motus_test_range(0, 1);
+    const int transform_8x8 = motus_test_range(0, 1);
     const MotusSequenceSettings sequence = {.log2_max_frame_num = 16,
                                             .pic_init_qp = 26,
                                             .deblock = 1,
@@ -113,7 +113,7 @@ static void fill_slice(GpuCase *c) {
     MotusMv *searched = s->searched->at[ON_CPU];
     make_head(s, s->pic.context != NULL, p_slice, c->row->graph ? 31 : motus_test_range(0, 51));
     random_mbs_fill(&s->pic, p_slice, s->head.qp, content);
-    if (s->settings.transform_8x8) random_mbs_transform_8x8(&s->pic);
+    if (s->settings.transform_8x8) random_mbs_transform_8x8(&s->pic, s->settings.cabac);
     random_mbs_poison(&s->pic);
     for (size_t i = 0; i < n; i++)
         searched[i] =

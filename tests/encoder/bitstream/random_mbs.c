@@ -159,29 +159,31 @@ void random_mbs_fill(MotusCodedMbs *pic, int p_slice, int slice_qp, MbContent co
     }
 }
 
-// Makes luma 8x8 block q of an MB one block, which has a level.
-static void join_block8(MotusMb *mb, MotusMbCoef *coef, int q) {
+// Makes luma 8x8 block q of an MB one block, which has a level. In CABAC its 4x4 blocks share the
+// count.
+static void join_block8(MotusMb *mb, MotusMbCoef *coef, int q, int cabac) {
     int total = 0;
     for (int k = 0; k < 4; k++) total += mb->total_coeff[motus_blk_at(4 * q + k)];
     if (!total) {
-        const int i = motus_test_range(0, 63);
-        coef->luma[motus_blk_at(4 * q + i % 4)][i / 4] = (int16_t)(total = 1);
+        const int i = motus_test_range(0, 63), blk = motus_blk_at(4 * q + i % 4);
+        coef->luma[blk][i / 4] = (int16_t)(total = 1);
+        mb->total_coeff[blk] = 1;
     }
     for (int k = 0; k < 4; k++) {
         const int blk = motus_blk_at(4 * q + k);
-        mb->total_coeff[blk] = (uint8_t)motus_min(total, 16);
+        if (cabac) mb->total_coeff[blk] = (uint8_t)motus_min(total, 16);
         mb->intra4x4_pred_mode[blk] = mb->intra4x4_pred_mode[motus_blk_at(4 * q)];
     }
 }
 
-void random_mbs_transform_8x8(MotusCodedMbs *pic) {
+void random_mbs_transform_8x8(MotusCodedMbs *pic, int cabac) {
     for (int i = 0; i < pic->n_mb; i++) {
         MotusMb *mb = &pic->mb[i];
         if (!motus_has_transform_size(mb) || motus_test_range(0, 1)) continue;
         mb->transform_8x8 = 1;
         for (int q = 0; q < 4; q++)
             if (mb->cbp >> q & 1)
-                join_block8(mb, &pic->coef[i], q);
+                join_block8(mb, &pic->coef[i], q, cabac);
             else
                 for (int k = 1; k < 4 && mb->type == MOTUS_MB_I_4x4; k++)
                     mb->intra4x4_pred_mode[motus_blk_at(4 * q + k)] =

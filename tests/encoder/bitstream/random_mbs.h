@@ -24,7 +24,7 @@ void random_mbs_close(MotusCodedMbs *pic);
 void random_mbs_fill(MotusCodedMbs *pic, int p_slice, int slice_qp, MbContent content);
 
 // Gives transform_size_8x8_flag to half of the MBs that may have it. Before poisoning.
-void random_mbs_transform_8x8(MotusCodedMbs *pic);
+void random_mbs_transform_8x8(MotusCodedMbs *pic, int cabac);
 
 // Overwrites the levels that must not be read; returns the number of such blocks.
 int random_mbs_poison(MotusCodedMbs *pic);
