@@ -29,8 +29,8 @@ static MotusStatus check_config(const MotusMeConfig *c, MotusError *error) {
                MOTUS_MAX_SIZE);
     if (c->range < 1 || c->range > MOTUS_MAX_RANGE)
         REFUSE("range is %d, must be 1..%d", c->range, MOTUS_MAX_RANGE);
-    if ((unsigned)c->subpel > MOTUS_SUBPEL_QUARTER)
-        REFUSE("subpel is %d, must be 0..%d", (int)c->subpel, (int)MOTUS_SUBPEL_QUARTER);
+    if ((unsigned)c->subpel > MOTUS_SUBPEL_BEST)
+        REFUSE("subpel is %d, must be 0..%d", (int)c->subpel, (int)MOTUS_SUBPEL_BEST);
     if (!c->modes || c->modes & ~MOTUS_MODES_ALL)
         REFUSE("modes is %#" PRIx32 ", must be 1..%#x", c->modes, (unsigned)MOTUS_MODES_ALL);
     if (c->threads < 0) REFUSE("threads is %d, must not be negative", c->threads);
@@ -47,6 +47,9 @@ static MotusStatus open_backend(MotusMe *me, MotusBackend backend) {
     MotusStatus status = MOTUS_OK;
 #ifdef MOTUS_HAVE_CUDA
     if (backend == MOTUS_BACKEND_CUDA) {
+        if (me->config.subpel == MOTUS_SUBPEL_BEST)
+            return motus_fail(&me->error, MOTUS_ERR_UNSUPPORTED,
+                              "MOTUS_SUBPEL_BEST needs the CPU backend");
         me->ops = &motus_me_ops_cuda;
         status = motus_device_choose(me->config.device, &me->device, &me->error);
     }

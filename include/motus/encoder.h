@@ -111,7 +111,7 @@ typedef struct MotusEncoderConfig {
     int keyint;        // longest GOP in pictures; 0 = only the first picture is an IDR picture
     MotusPreset preset;
     int range;          // whole-sample search range R, 1..128; 0 = the preset's
-    MotusSubpel subpel; // precision of MVs
+    MotusSubpel subpel; // precision of MVs, at most MOTUS_SUBPEL_QUARTER
     // Partitions that P MBs may use, of those that the preset considers: mask of 1 << MotusMode.
     // 16x16 is always allowed.
     uint32_t partitions;

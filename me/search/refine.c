@@ -50,7 +50,17 @@ static uint64_t same_c(const MotusMv mv[MOTUS_BLOCKS], int first) {
     return mask;
 }
 
-static const MotusRefineOps refine_ops_c = {prepare_c, satd_mb_c, satd_block_c, same_c};
+static void offer_c(MotusRefineBest *best, const uint32_t sum[MOTUS_BLOCKS], uint32_t mv_cost,
+                    uint32_t at) {
+    for (int b = 0; b < MOTUS_BLOCKS; b++) {
+        const uint32_t cost = sum[b] + mv_cost;
+        if (cost > best->cost[b] || (cost == best->cost[b] && at >= best->at[b])) continue;
+        best->cost[b] = cost;
+        best->at[b] = at;
+    }
+}
+
+static const MotusRefineOps refine_ops_c = {prepare_c, satd_mb_c, satd_block_c, same_c, offer_c};
 
 const MotusRefineOps *motus_refine_ops(void) {
 #if defined(__x86_64__)
@@ -173,6 +183,10 @@ void motus_refine_blocks(const MotusMbJob *job, MotusSubpel subpel, const MotusR
                          uint64_t blocks, MotusMbMotion *motion) {
     Refinement r = {.job = job, .ops = ops};
     if (subpel == MOTUS_SUBPEL_FULL) return;
+    if (subpel == MOTUS_SUBPEL_BEST) {
+        motus_refine_best(job, ops, blocks, motion);
+        return;
+    }
     for (uint64_t left = blocks; left; left &= left - 1)
         motion->cost[__builtin_ctzll(left)] = UINT32_MAX; // SAD costs do not count any more
     ops->prepare(&r.cur, job->cur, job->cur_stride);

@@ -20,6 +20,12 @@ typedef struct MotusTaps {
     const uint8_t *tap[2];
 } MotusTaps;
 
+// The cheapest position of each block so far.
+typedef struct MotusRefineBest {
+    uint32_t cost[MOTUS_BLOCKS]; // SATD + MV cost; 0 keeps a block as it is
+    uint32_t at[MOTUS_BLOCKS];   // round and place of the position: of equal costs the least wins
+} MotusRefineBest;
+
 typedef struct MotusRefineOps {
     void (*prepare)(MotusRefineCur *cur, const uint8_t *samples, ptrdiff_t stride);
     // Computes the SATDs of all 41 blocks against one prediction, rows `stride` apart. rows: mask
@@ -31,6 +37,9 @@ typedef struct MotusRefineOps {
                        int n, ptrdiff_t stride, uint32_t sum[MOTUS_REFINE_TRIALS]);
     // Returns the mask of the blocks whose MV is mv[first].
     uint64_t (*same)(const MotusMv mv[MOTUS_BLOCKS], int first);
+    // Offers position `at`, of SATDs `sum` and this MV cost, to all blocks.
+    void (*offer)(MotusRefineBest *best, const uint32_t sum[MOTUS_BLOCKS], uint32_t mv_cost,
+                  uint32_t at);
 } MotusRefineOps;
 
 // Returns the fastest table that this CPU runs.
@@ -39,8 +48,8 @@ extern const MotusRefineOps motus_refine_ops_avx2;
 
 // Refines each block of job->modes by SATD + MV cost: from its integer motion->mv to the best of
 // the eight half-sample neighbours, then (with MOTUS_SUBPEL_QUARTER) of the eight quarter-sample
-// ones. The centre wins ties, then the first in raster order of (dy, dx). Writes mv, cost (over
-// SATD) and sad.
+// ones. The centre wins ties, then the first in raster order of (dy, dx). MOTUS_SUBPEL_BEST:
+// motus_refine_best. Writes mv, cost (over SATD) and sad.
 void motus_refine_mb(const MotusMbJob *job, MotusSubpel subpel, const MotusRefineOps *ops,
                      const MotusPixelOps *pixel, MotusMbMotion *motion);
 
@@ -55,5 +64,13 @@ static inline uint64_t motus_blocks_of(uint32_t modes) {
 // The same for a mask of blocks of any mode, without SADs.
 void motus_refine_blocks(const MotusMbJob *job, MotusSubpel subpel, const MotusRefineOps *ops,
                          uint64_t blocks, MotusMbMotion *motion);
+
+// Refines a mask of blocks together. The blocks' integer MVs, the predictor and zero are measured
+// for all of them, then in each of five rounds the eight positions 2, 1/2, 1/2, 1/4 and 1/4 samples
+// around every block's best. A position counts if it is at most range + 3/4 samples from the
+// centre. The least cost wins; of equal costs the one of the earlier round, then the first in
+// raster order of (y, x). Writes mv and cost.
+void motus_refine_best(const MotusMbJob *job, const MotusRefineOps *ops, uint64_t blocks,
+                       MotusMbMotion *motion);
 
 #endif

@@ -15,7 +15,7 @@ from ._arrays import View, view_of
 from ._errors import ArgumentError
 from ._frames import Picture, picture_of
 from ._lib import lib
-from ._settings import number_of, whole
+from ._settings import number_in, number_of, whole
 
 
 class Block(NamedTuple):
@@ -155,7 +155,7 @@ def search(cur: Any, ref: Any, range: int = 16, *, subpel: str = "quarter", lamb
            out: Any = None) -> SearchResult:
     """Searches each of the 41 blocks of each macroblock of `cur` in `ref`: all displacements of up
     to `range` samples (1..128) each way, then around the best in steps of subpel: "full", "half" or
-    "quarter".
+    "quarter"; "best" refines to quarter samples from several starts, on the CPU only.
 
     cur, ref: luma [H, W] of uint8, or frames as in motus.encode (their luma is searched), of one
     size; both in host memory, or both on one CUDA device, which then searches. lambda_q8: cost of
@@ -172,7 +172,7 @@ def search(cur: Any, ref: Any, range: int = 16, *, subpel: str = "quarter", lamb
     me, error = ctypes.c_void_p(), _lib.Error()
     config = lib.motus_me_config_default(width, height).config
     config.range, config.threads = whole("range", range), whole("threads", threads)
-    config.subpel = number_of("subpel", subpel)
+    config.subpel = number_in("subpel", subpel, ("full", "half", "quarter", "best"))
     config.backend = number_of("backend", "cuda" if on_device and backend == "auto" else backend)
     config.device, config.error = cur_view.device if on_device else -1, ctypes.pointer(error)
     rows, columns = (height + 15) // 16, (width + 15) // 16

@@ -142,10 +142,14 @@ def name_of(kind: str, number: int) -> str:
     return _NAMES[kind][number]
 
 
+def number_in(kind: str, value: Any, names: Sequence[str]) -> int:
+    if value in names:
+        return names.index(value)
+    raise ArgumentError(f"{kind} {value!r} is none of {', '.join(names)}")
+
+
 def number_of(kind: str, value: Any) -> int:
-    if value in _NAMES[kind]:
-        return _NAMES[kind].index(value)
-    raise ArgumentError(f"{kind} {value!r} is none of {', '.join(_NAMES[kind])}")
+    return number_in(kind, value, _NAMES[kind])
 
 
 def whole(name: str, value: Any, bits: int = 32) -> int:

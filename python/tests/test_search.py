@@ -45,7 +45,7 @@ def test_sums_are_those_at_the_vectors():
                 assert found.sad[b, my, mx] == found.cost[b, my, mx] == sad
 
 
-@pytest.mark.parametrize("subpel", ["full", "half", "quarter"])
+@pytest.mark.parametrize("subpel", ["full", "half", "quarter", "best"])
 def test_same_field_as_the_program(program, tmp_path, subpel):
     y = clip(2)[..., 1]
     with open(tmp_path / "in.yuv", "wb") as file:

@@ -162,22 +162,17 @@ static MotusField *run(const MeCase *c, const char *cpu, int threads) {
     return field;
 }
 
-static OracleResult expected(const MeCase *c, int columns, int mb, int b) {
+// Fills what is expected of an MB's blocks; those of other modes stay poisoned.
+static void expect(const MeCase *c, int columns, int mb, OracleResult want[MOTUS_BLOCKS]) {
     static const MotusMv zero = {0, 0};
-    int x, y, w, h;
-    oracle_block(b, &x, &y, &w, &h);
-    if (!(c->config.modes >> motus_blocks[b].mode & 1)) {
-        OracleResult poison;
-        uint16_t sad;
-        memset(&poison, MOTUS_TEST_POISON, sizeof poison);
-        memset(&sad, MOTUS_TEST_POISON, sizeof sad);
-        poison.sad = sad;
-        return poison;
-    }
-    return oracle_search(&c->cur, &c->ref, 16 * (mb % columns) + x, 16 * (mb / columns) + y, w, h,
-                         c->config.range, c->config.subpel, c->hints.centre ? c->centre[mb] : zero,
-                         c->hints.predictor ? c->predictor[mb] : zero,
-                         c->hints.lambda ? c->lambda[mb] : c->hints.lambda_q8);
+    uint16_t sad;
+    memset(want, MOTUS_TEST_POISON, MOTUS_BLOCKS * sizeof *want);
+    memset(&sad, MOTUS_TEST_POISON, sizeof sad);
+    for (int b = 0; b < MOTUS_BLOCKS; b++) want[b].sad = sad;
+    oracle_search_mb(&c->cur, &c->ref, 16 * (mb % columns), 16 * (mb / columns), c->config.range,
+                     c->config.subpel, c->config.modes, c->hints.centre ? c->centre[mb] : zero,
+                     c->hints.predictor ? c->predictor[mb] : zero,
+                     c->hints.lambda ? c->lambda[mb] : c->hints.lambda_q8, want);
 }
 
 void me_case_check(const MeCase *c, int number) {
@@ -188,9 +183,11 @@ void me_case_check(const MeCase *c, int number) {
     } runs[RUNS] = {{"c", 1}, {"c", 3}, {"avx2", 1}, {NULL, 1}, {NULL, 3}};
     MotusField *field[RUNS];
     for (int i = 0; i < RUNS; i++) field[i] = run(c, runs[i].cpu, runs[i].threads);
-    for (int mb = 0; mb < field[0]->n_mb; mb++)
+    for (int mb = 0; mb < field[0]->n_mb; mb++) {
+        OracleResult wanted[MOTUS_BLOCKS];
+        expect(c, field[0]->mb_width, mb, wanted);
         for (int b = 0; b < MOTUS_BLOCKS; b++) {
-            OracleResult want = expected(c, field[0]->mb_width, mb, b);
+            const OracleResult want = wanted[b];
             for (int i = 0; i < RUNS; i++) {
                 MotusMv mv = field[i]->mv[b][mb];
                 uint32_t sad = field[i]->sad[b][mb], cost = field[i]->cost[b][mb];
@@ -205,5 +202,6 @@ void me_case_check(const MeCase *c, int number) {
                             sad, cost, want.mv.x, want.mv.y, want.sad, want.cost);
             }
         }
+    }
     for (int i = 0; i < RUNS; i++) motus_field_free(&field[i]);
 }

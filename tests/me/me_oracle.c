@@ -185,6 +185,104 @@ OracleResult oracle_search(const MotusPlane *cur, const MotusPlane *ref, int x, 
     return best;
 }
 
+// ---- MOTUS_SUBPEL_BEST --------------------------------------------------------------------------
+
+// An MB and the least (cost, round, mv.y, mv.x) of each of its blocks.
+typedef struct BestSearch {
+    const MotusPlane *cur, *ref;
+    int x, y, reach;
+    MotusMv centre, predictor;
+    uint32_t lambda_q8;
+    struct {
+        uint32_t cost;
+        int round;
+        MotusMv mv;
+    } best[MOTUS_BLOCKS];
+} BestSearch;
+
+static int comes_first(const BestSearch *s, int b, uint32_t cost, int round, MotusMv mv) {
+    if (cost != s->best[b].cost) return cost < s->best[b].cost;
+    if (round != s->best[b].round) return round < s->best[b].round;
+    if (mv.y != s->best[b].mv.y) return mv.y < s->best[b].mv.y;
+    return mv.x < s->best[b].mv.x;
+}
+
+// Offers a position to all blocks. Sums the SATDs of the 4x4 blocks inside each.
+static void offer(BestSearch *s, MotusMv mv, int round) {
+    uint32_t cell[4][4];
+    const uint32_t mv_cost = oracle_vector_cost(s->lambda_q8, mv, s->predictor);
+    if (abs(mv.x - s->centre.x) > s->reach || abs(mv.y - s->centre.y) > s->reach) return;
+    for (int i = 0; i < 16; i++)
+        cell[i / 4][i % 4] =
+            oracle_satd(s->cur, s->ref, s->x + i % 4 * 4, s->y + i / 4 * 4, 4, 4, mv);
+    for (int b = 0; b < MOTUS_BLOCKS; b++) {
+        uint32_t cost = mv_cost;
+        int x, y, w, h;
+        oracle_block(b, &x, &y, &w, &h);
+        for (int i = y / 4; i < (y + h) / 4; i++)
+            for (int k = x / 4; k < (x + w) / 4; k++) cost += cell[i][k];
+        if (!comes_first(s, b, cost, round, mv)) continue;
+        s->best[b].cost = cost, s->best[b].round = round, s->best[b].mv = mv;
+    }
+}
+
+// Offers the eight positions around an MV, unless an earlier one of the list is the same.
+static void offer_ring(BestSearch *s, const MotusMv *list, int n, int step, int round) {
+    for (int i = 0; i < n; i++)
+        if (list[i].x == list[n].x && list[i].y == list[n].y) return;
+    for (int dy = -step; dy <= step; dy += step)
+        for (int dx = -step; dx <= step; dx += step)
+            if (dx || dy) offer(s, moved(list[n], dx, dy), round);
+}
+
+static void search_best(BestSearch *s, uint32_t modes, int range, OracleResult *result) {
+    static const int steps[5] = {8, 2, 2, 1, 1};
+    static const MotusMv zero = {0, 0};
+    s->reach = 4 * range + 3;
+    for (int b = 0; b < MOTUS_BLOCKS; b++) s->best[b].cost = UINT32_MAX;
+    for (int b = 0; b < MOTUS_BLOCKS; b++)
+        if (modes >> motus_blocks[b].mode & 1) offer(s, result[b].mv, 0);
+    offer(s, s->predictor, 0);
+    offer(s, zero, 0);
+    for (int round = 1; round <= 5; round++) {
+        MotusMv list[MOTUS_BLOCKS];
+        int n = 0;
+        for (int b = 0; b < MOTUS_BLOCKS; b++)
+            if (modes >> motus_blocks[b].mode & 1) list[n++] = s->best[b].mv;
+        for (int i = 0; i < n; i++) offer_ring(s, list, i, steps[round - 1], round);
+    }
+    for (int b = 0; b < MOTUS_BLOCKS; b++) {
+        int x, y, w, h;
+        if (!(modes >> motus_blocks[b].mode & 1)) continue;
+        oracle_block(b, &x, &y, &w, &h);
+        result[b].mv = s->best[b].mv, result[b].cost = s->best[b].cost;
+        result[b].sad = oracle_sad(s->cur, s->ref, s->x + x, s->y + y, w, h, result[b].mv);
+    }
+}
+
+void oracle_search_mb(const MotusPlane *cur, const MotusPlane *ref, int x, int y, int range,
+                      MotusSubpel subpel, uint32_t modes, MotusMv centre, MotusMv predictor,
+                      uint32_t lambda_q8, OracleResult result[MOTUS_BLOCKS]) {
+    const int best = subpel == MOTUS_SUBPEL_BEST;
+    BestSearch s = {.cur = cur,
+                    .ref = ref,
+                    .x = x,
+                    .y = y,
+                    .centre = centre,
+                    .predictor = predictor,
+                    .lambda_q8 = lambda_q8};
+    for (int b = 0; b < MOTUS_BLOCKS; b++) {
+        int bx, by, w, h;
+        if (!(modes >> motus_blocks[b].mode & 1)) continue;
+        oracle_block(b, &bx, &by, &w, &h);
+        result[b] = oracle_search(cur, ref, x + bx, y + by, w, h, range,
+                                  best ? MOTUS_SUBPEL_FULL : subpel, centre, predictor, lambda_q8);
+    }
+    if (best) search_best(&s, modes, range, result);
+}
+
+// ---- Statistics ---------------------------------------------------------------------------------
+
 // Sum of (sample - mean)^2 in exact fractions, rounded up; and the mean.
 static uint32_t spread(const MotusPlane *cur, int x, int y, int size, uint8_t *mean) {
     int64_t sum = 0, n = (int64_t)size * size, deviations = 0;

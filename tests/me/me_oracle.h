@@ -24,7 +24,12 @@ typedef struct OracleResult {
     uint32_t sad, cost;
 } OracleResult;
 
-// Returns the result for one block at (x, y) of size w x h.
+// Fills the results of the blocks of `modes` of the MB at (x, y).
+void oracle_search_mb(const MotusPlane *cur, const MotusPlane *ref, int x, int y, int range,
+                      MotusSubpel subpel, uint32_t modes, MotusMv centre, MotusMv predictor,
+                      uint32_t lambda_q8, OracleResult result[MOTUS_BLOCKS]);
+
+// Returns the result for one block at (x, y) of size w x h. Not for MOTUS_SUBPEL_BEST.
 OracleResult oracle_search(const MotusPlane *cur, const MotusPlane *ref, int x, int y, int w, int h,
                            int range, MotusSubpel subpel, MotusMv centre, MotusMv predictor,
                            uint32_t lambda_q8);

@@ -11,8 +11,7 @@
 static void random_cases(void) {
     for (int i = 0; i < 300; i++) {
         MeCase c;
-        me_case_random(&c, motus_test_range(1, 8),
-                       i % 3 ? MOTUS_SUBPEL_QUARTER : MOTUS_SUBPEL_HALF);
+        me_case_random(&c, motus_test_range(1, 8), (MotusSubpel)(MOTUS_SUBPEL_HALF + i % 3));
         me_case_check(&c, i);
         me_case_free(&c);
     }
@@ -24,12 +23,45 @@ static void extremes(void) {
                                          ME_EXTREMES};
     for (int i = 0; i < 60; i++) {
         MeCase c;
-        me_case_random(&c, motus_test_range(1, 4),
-                       i % 2 ? MOTUS_SUBPEL_QUARTER : MOTUS_SUBPEL_HALF);
+        me_case_random(&c, motus_test_range(1, 4), (MotusSubpel)(MOTUS_SUBPEL_HALF + i % 3));
         me_case_fill(&c, contents[i % 5]);
         me_case_check(&c, i);
         me_case_free(&c);
     }
+}
+
+// Returns the summed costs of all blocks of a field.
+static uint64_t cost_of(const MeCase *c, MotusSubpel subpel) {
+    MotusMeConfig config = c->config;
+    config.subpel = subpel;
+    MotusMe *me = me_case_open(config, MOTUS_BACKEND_CPU);
+    MotusField *field = me_case_search(me, c);
+    uint64_t sum = 0;
+    for (int i = 0; i < MOTUS_BLOCKS * field->n_mb; i++) sum += field->cost[0][i];
+    motus_field_free(&field);
+    motus_me_close(&me);
+    return sum;
+}
+
+// A higher level costs less in all; single blocks may cost more.
+static void levels(void) {
+    enum { LEVELS = 3 };
+    uint64_t sum[LEVELS] = {0}, moved[LEVELS] = {0};
+    for (int i = 0; i < 4 * ME_CONTENTS; i++) {
+        MeCase c;
+        me_case_moved(&c, 176, 96, 2 + 3 * (i % 4), MOTUS_SUBPEL_BEST);
+        me_case_fill(&c, (MeContent)(i % ME_CONTENTS));
+        c.hints.lambda_q8 = (uint32_t[]){0, 300, 2000}[i % 3];
+        for (int k = 0; k < LEVELS; k++) {
+            const uint64_t cost = cost_of(&c, (MotusSubpel)(MOTUS_SUBPEL_HALF + k));
+            sum[k] += cost;
+            moved[k] += c.content == ME_MOVED ? cost : 0;
+        }
+        me_case_free(&c);
+    }
+    MOTUS_CHECK(sum[2] < sum[1] && sum[1] < sum[0] && moved[2] <= moved[1] && moved[1] <= moved[0],
+                "%llu, %llu, %llu", (unsigned long long)sum[0], (unsigned long long)sum[1],
+                (unsigned long long)sum[2]);
 }
 
 static MotusPlane random_plane(int width, int height) {
@@ -109,5 +141,5 @@ static void reference_arguments(void) {
     motus_ref_luma_free(&ref);
 }
 
-MOTUS_SUITE("me_refine", TEST(random_cases), TEST(extremes), TEST(planes), TEST(blocks),
-            TEST(reference_arguments))
+MOTUS_SUITE("me_refine", TEST(random_cases), TEST(extremes), TEST(levels), TEST(planes),
+            TEST(blocks), TEST(reference_arguments))

@@ -58,9 +58,9 @@ static void random_region(RequestCase *c) {
     c->region.height = motus_test_range(1, mb_height - c->region.y);
 }
 
-void request_case_random(RequestCase *c, int number) {
+void request_case_random(RequestCase *c, int number, MotusSubpel finest) {
     memset(c, 0, sizeof *c);
-    const MotusSubpel subpel = (MotusSubpel)(number % 3);
+    const MotusSubpel subpel = (MotusSubpel)(number % ((int)finest + 1));
     me_case_random(&c->me[0], motus_test_range(1, 5), subpel);
     const MotusMeConfig *config = &c->me[0].config;
     c->mb_width = motus_mbs(config->width);
@@ -169,10 +169,8 @@ typedef struct Where {
     int mb, x, y;
 } Where;
 
-static int block_is_right(const Where *w, int b, uint32_t modes) {
-    static const MotusMv zero = {0, 0};
+static int block_is_right(const Where *w, int b, uint32_t modes, OracleResult want) {
     const MotusMeTarget *t = w->t;
-    const MotusMeHints *hints = &w->me->hints;
     const size_t at = (size_t)b * (size_t)w->c->n_mb + (size_t)w->mb;
     if (!(modes >> motus_blocks[b].mode & 1))
         return (!t->mv || is_poison(&t->mv[at], sizeof *t->mv)) &&
@@ -182,16 +180,23 @@ static int block_is_right(const Where *w, int b, uint32_t modes) {
     int x, y, width, height;
     oracle_block(b, &x, &y, &width, &height);
     const MotusPlane *cur = &w->c->me[0].cur, *ref = &w->me->ref;
-    const OracleResult want =
-        oracle_search(cur, ref, w->x + x, w->y + y, width, height, w->c->me[0].config.range,
-                      w->c->me[0].config.subpel, hints->centre ? hints->centre[w->mb] : zero,
-                      hints->predictor ? hints->predictor[w->mb] : zero,
-                      hints->lambda ? hints->lambda[w->mb] : hints->lambda_q8);
     return (!t->mv || (t->mv[at].x == want.mv.x && t->mv[at].y == want.mv.y)) &&
            (!t->sad || t->sad[at] == want.sad) &&
            (!t->satd ||
             t->satd[at] == oracle_satd(cur, ref, w->x + x, w->y + y, width, height, want.mv)) &&
            (!t->cost || t->cost[at] == want.cost);
+}
+
+// Fills what is expected of the MB's blocks of `modes`.
+static void expect(const Where *w, uint32_t modes, OracleResult want[MOTUS_BLOCKS]) {
+    static const MotusMv zero = {0, 0};
+    const MotusMeHints *hints = &w->me->hints;
+    const MotusMeConfig *config = &w->c->me[0].config;
+    memset(want, 0, MOTUS_BLOCKS * sizeof *want);
+    oracle_search_mb(&w->c->me[0].cur, &w->me->ref, w->x, w->y, config->range, config->subpel,
+                     modes, hints->centre ? hints->centre[w->mb] : zero,
+                     hints->predictor ? hints->predictor[w->mb] : zero,
+                     hints->lambda ? hints->lambda[w->mb] : hints->lambda_q8, want);
 }
 
 static int mb_is_right(const Where *w, uint32_t modes) {
@@ -233,9 +238,11 @@ void request_case_check(const RequestCase *c, const RequestResults *r, const cha
             w.t = &r->target[i], w.me = &c->me[i], w.skip = c->skip[i];
             MOTUS_CHECK(mb_is_right(&w, modes), "case %d %s: %dx%d target %d MB %d: distances",
                         number, who, config->width, config->height, i, mb);
+            OracleResult want[MOTUS_BLOCKS];
+            if (c->wanted[i] & 15) expect(&w, modes, want);
             for (int b = 0; b < blocks && (c->wanted[i] & 15); b++)
                 MOTUS_CHECK(
-                    block_is_right(&w, b, modes),
+                    block_is_right(&w, b, modes, want[b]),
                     "case %d %s: %dx%d R=%d subpel %d target %d MB %d block %d, modes %x of %x",
                     number, who, config->width, config->height, config->range, (int)config->subpel,
                     i, mb, b, modes, config->modes);

@@ -151,7 +151,7 @@ usage_errors() {
     for bad in 'qp 99' 'qp -1' 'qp 3x' 'keyint -1' 'range 0' 'range 129' 'threads -1' \
         'threads 257' 'gop-coders 65' 'device x' 'devices 0,0' 'devices 1,' 'devices one' \
         'devices 0,256' 'preset slowest' 'frames 0' 'seek -1' 'qp 99999999999999999999' 'slices 0' \
-        'slices 1025' 'slice-max-size 127' 'slice-max-size 1k' 'subpel eighth' \
+        'slices 1025' 'slice-max-size 127' 'slice-max-size 1k' 'subpel best' \
         'partitions 16x16,3x3' 'partitions ,' 'backend gpu' 'size 0x0' 'size 16' \
         'size 100000x100000' 'size 16385x16' 'fps 0' 'fps abc' 'fps 1/0' 'mvs out.txt'; do
         # shellcheck disable=SC2086
@@ -579,6 +579,14 @@ search_fields() {
     ok 'whole samples within the range' \
         awk -F, 'NR > 1 && ($8 % 4 || $9 % 4 || $8 > 16 || $8 < -16 || $10 != $11) {exit 1}' \
         full.csv
+    local level
+    for level in half quarter best; do
+        runs search in.y4m -o $level.csv --subpel $level --range 4 --lambda 800
+    done
+    ok 'best costs less than quarter, quarter less than half' \
+        awk -F, 'FNR == 1 {n++} FNR > 1 {j[n] += $11} END {exit !(j[3] < j[2] && j[2] < j[1])}' \
+        half.csv quarter.csv best.csv
+    ok 'and has the same rows' cmp -s <(cut -d, -f-7 quarter.csv) <(cut -d, -f-7 best.csv)
     "$motus" search cut.y4m -o cut.csv 2>err
     ok 'a cut last frame is a warning' [ $? = 0 ]
     ok 'which is said' grep -q '^motus: cut.y4m: ends inside frame 3' err
@@ -785,7 +793,8 @@ other_commands() {
         cmp -s - a.y4m
     ok 'synth to a pipe' [ $? = 0 ]
     "$motus" bench me --size 64x48 --frames 3 --json >b.json 2>err
-    ok 'bench me' "$json" b.json cpu full.fps_median quarter.fps_best full.mb_points_per_second
+    ok 'bench me' "$json" b.json cpu full.fps_median quarter.fps_best best.fps_median \
+        full.mb_points_per_second
     "$motus" bench encode --size 64x48 --frames 3 --runs 2 --json >b.json 2>err
     ok 'bench encode' "$json" b.json encode.fps_median encode.fps_best kbps
     bench_filters

@@ -80,6 +80,7 @@ with_x264() {
     refused 1 'x264: failed: invalid argument: me = nonsense' in.y4m -o report \
         --x264-args '--me nonsense'
     figures
+    bound
     page_size
     speeds
     many_settings
@@ -119,6 +120,26 @@ figures() {
     rm -r report
 }
 
+# With --bound nothing costs less than the bound, and the figures are of as many pictures.
+bound() {
+    "$motus" compare in.y4m -o report --qps 24,30 --bound 3 --json j.json --x264-args \
+        '--partitions all' >out 2>err
+    ok 'bounds' [ $? = 0 ]
+    ok 'of three pictures a run' [ "$(value j.json bound.pictures)" = 6 ]
+    ok 'runs have theirs' [ "$(value j.json sequences.0.runs.1.bound.pictures)" = 3 ]
+    ok 'all blocks' [ "$(value j.json bound.all.6.blocks)" = $((6 * 30 * 16)) ]
+    ok 'ours is no less' [ "$(value j.json bound.all.0.ours.j)" -ge \
+        "$(value j.json bound.all.0.least)" ]
+    ok "nor x264's" [ "$(value j.json bound.x264.0.x264.j)" -ge \
+        "$(value j.json bound.x264.0.least)" ]
+    ok 'the verdict' grep -qE '^Of [0-9,]+ blocks of 6 pictures every quarter-sample vector' out
+    ok 'the table' grep -qE '^in all +[0-9.]+% +[0-9]+ +[0-9.]+% +[0-9.]+%$' out
+    rm -r report
+    "$motus" compare in.y4m -o report --qp 30 --bound 3 --subpel full --json j.json --quiet
+    ok 'none of whole samples' [ "$(value j.json bound)" = null ]
+    rm -r report
+}
+
 # Frames that the page has no room for are named, in its data and on stderr; 0 keeps all.
 page_size() {
     "$motus" synth big.y4m --size 704x576 --frames 10 --noise 12 --objects 5 --pan 3,1
@@ -135,7 +156,7 @@ page_size() {
     ok 'and no others' [ "$(value j.json viewer.left_out)" = $((pictures + vectors)) ]
     ok 'thousands' grep -qE '^Of [0-9]+,[0-9]{3} blocks' out
     ok 'are separated everywhere' bash -c "! grep -E '(^|[^0-9.])[0-9]{4}' out"
-    local why='An exhaustive search may cost more after refinement: .* quarter samples by SATD'
+    local why='An exhaustive search may cost more after refinement: .* by SATD'
     ok 'why ours may cost more' grep -q "$why" out
     rm -r report
     "$motus" compare big.y4m -o report --qp 30 --page-mb 0 --json j.json --quiet 2>err

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/int_core.h"
+#include "tests/me/me_oracle.h"
 #include "tests/support/harness.h"
 #include "tests/tools/compare_material.h"
 
@@ -116,6 +118,81 @@ static void measures(void) {
     }
     CU_ASSERT(several > 20 && alone > 20);
     motus_judge_close(&judge);
+}
+
+// Returns the least J of a block over all quarter-sample MVs of the window.
+static uint32_t oracle_bound(const MotusPlane *cur, const MotusPlane *ref, int n, int b,
+                             MotusMv predictor, uint32_t lambda, int range) {
+    const MotusMv centre = {(int16_t)nearest(predictor.x), (int16_t)nearest(predictor.y)};
+    uint32_t least = UINT32_MAX;
+    int x, y, w, h;
+    oracle_block(b, &x, &y, &w, &h);
+    x += n % 3 * 16, y += n / 3 * 16;
+    for (int dy = -4 * range - 3; dy <= 4 * range + 3; dy++)
+        for (int dx = -4 * range - 3; dx <= 4 * range + 3; dx++) {
+            const MotusMv mv = {(int16_t)(centre.x + dx), (int16_t)(centre.y + dy)};
+            const uint32_t j =
+                oracle_satd(cur, ref, x, y, w, h, mv) + oracle_vector_cost(lambda, mv, predictor);
+            if (j < least) least = j;
+        }
+    return least;
+}
+
+enum { BOUND_W = 48, BOUND_H = 32, BOUND_MBS = 6, BOUND_RANGE = 1, BOUND_LAMBDA = 700 };
+
+static void check_bounds(const MotusJudge *judge, const MotusPlane *cur, const MotusPlane *ref,
+                         const MotusParsedMb *mb) {
+    for (int n = 0; n < BOUND_MBS; n++)
+        for (int b = 0; b < MOTUS_BLOCKS; b++) {
+            const uint32_t want = oracle_bound(cur, ref, n, b, mb[n].predictor, BOUND_LAMBDA,
+                                               BOUND_RANGE),
+                           got = motus_judge_least(judge, n)[b],
+                           found = motus_judge_cost(judge, n, b);
+            MOTUS_CHECK(got == want && found >= got, "MB %d block %d: %u, want %u; search %u", n, b,
+                        got, want, found);
+        }
+}
+
+// The bound by AVX2 and by plain C, against its definition; no search costs less.
+static void bounds(void) {
+    uint8_t cur_data[BOUND_W * BOUND_H], ref_data[BOUND_W * BOUND_H];
+    const MotusPlane cur = {cur_data, BOUND_W, BOUND_W, BOUND_H},
+                     ref = {ref_data, BOUND_W, BOUND_W, BOUND_H};
+    for (int round = 0; round < 4; round++) {
+        MotusParsedMb mb[BOUND_MBS] = {{.type = 0}};
+        MotusJudge *judge = NULL;
+        const MotusJudgeConfig config = {.width = BOUND_W,
+                                         .height = BOUND_H,
+                                         .range = BOUND_RANGE,
+                                         .threads = 1 + round,
+                                         .subpel =
+                                             round & 1 ? MOTUS_SUBPEL_BEST : MOTUS_SUBPEL_QUARTER,
+                                         .modes = MOTUS_MODES_ALL};
+        motus_test_fill(cur_data, sizeof cur_data);
+        motus_test_fill(ref_data, sizeof ref_data);
+        for (int n = 0; n < BOUND_MBS; n++)
+            mb[n].predictor =
+                (MotusMv){(int16_t)motus_test_range(-37, 37), (int16_t)motus_test_range(-37, 37)};
+        REQUIRE_OK(motus_judge_open(&judge, &config));
+        EXPECT_OK(motus_judge_picture(judge, &cur, &ref, mb, BOUND_LAMBDA));
+        EXPECT_OK(motus_judge_search(judge));
+        if (round & 2) motus_test_cpu("c");
+        EXPECT_OK(motus_judge_bound(judge));
+        motus_test_cpu(NULL);
+        check_bounds(judge, &cur, &ref, mb);
+        motus_judge_close(&judge);
+    }
+}
+
+// As many pictures as wanted, and no first one.
+static void bounded_pictures(void) {
+    for (int pictures = 2; pictures < 40; pictures++)
+        for (int wanted = 0; wanted < 50; wanted++) {
+            int n = 0;
+            for (int i = 0; i < pictures; i++) n += motus_bound_picks(i, pictures, wanted);
+            CU_ASSERT_EQUAL(n, motus_min(wanted, pictures - 1));
+            CU_ASSERT(!motus_bound_picks(0, pictures, wanted));
+        }
 }
 
 static MotusRun compare(const Material *m, const MotusBytes *x264, int qp, int feed) {
@@ -295,5 +372,5 @@ static void sequences(void) {
     closedir(dir);
 }
 
-MOTUS_SUITE("compare", TEST(digits), TEST(measures), TEST(the_same_vectors), TEST(whole_samples),
-            TEST(known_motion), TEST(sequences))
+MOTUS_SUITE("compare", TEST(digits), TEST(measures), TEST(bounds), TEST(bounded_pictures),
+            TEST(the_same_vectors), TEST(whole_samples), TEST(known_motion), TEST(sequences))

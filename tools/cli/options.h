@@ -74,6 +74,7 @@ MotusOptionParse motus_option_text;        // const char *, not empty
 MotusOptionParse motus_option_size;        // int[2]: width, height
 MotusOptionParse motus_option_rate;        // MotusRational
 MotusOptionParse motus_option_subpel;      // MotusSubpel
+MotusOptionParse motus_option_precision;   // MotusSubpel that the encoder takes
 MotusOptionParse motus_option_backend;     // MotusBackend
 MotusOptionParse motus_option_deinterlace; // MotusDeinterlace
 MotusOptionParse motus_option_preset;      // MotusPreset; x264's names are taken with a note

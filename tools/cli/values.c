@@ -189,12 +189,16 @@ int motus_option_name(const MotusOption *option, const char *text, const char *c
     return 0;
 }
 
-static const char *const subpel_names[] = {"full", "half", "quarter"};
+static const char *const subpel_names[] = {"full", "half", "quarter", "best"};
 
 const char *motus_subpel_name(MotusSubpel subpel) { return subpel_names[subpel]; }
 
 int motus_option_subpel(const MotusOption *option, const char *text, char *cause, size_t size) {
-    return motus_option_name(option, text, subpel_names, 3, cause, size);
+    return motus_option_name(option, text, subpel_names, MOTUS_SUBPEL_BEST + 1, cause, size);
+}
+
+int motus_option_precision(const MotusOption *option, const char *text, char *cause, size_t size) {
+    return motus_option_name(option, text, subpel_names, MOTUS_SUBPEL_QUARTER + 1, cause, size);
 }
 
 // Takes the names of x264's presets that motus has no row of its own for. Returns 0 for others.

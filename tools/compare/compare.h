@@ -16,6 +16,7 @@ typedef struct MotusCompareOptions {
     const char *x264, *truth;        // truth: ground truth of the only input, or NULL
     int qp[MOTUS_COMPARE_QPS], n_qps;
     int frames, range, threads, subpel; // frames 0: all; range 0: x264's; subpel -1: as x264's
+    int bound;                          // pictures of each run whose bound is found
     int force, quiet;
     int page_mb; // megabytes of frames in the page; 0: all frames; -1: so that it opens quickly
     MotusCompareEncoders encoders;
@@ -59,6 +60,7 @@ int motus_compare_busy(const MotusCompareLoad *load, int threads, int cpus, char
 // Totals for the verdict.
 typedef struct MotusCompareTotals {
     MotusFigures figures;
+    MotusBoundFigures bound;
     MotusExtraction extraction;
     int p_frames;
     double bd_rate_sum; // of motus's first setting against x264's, over n_bd_rates sequences
@@ -103,6 +105,6 @@ MotusStatus motus_compare_write_page(const char *folder, const cJSON *report, Mo
 MotusStatus motus_compare_write_json(const char *path, cJSON *report, MotusError *error);
 
 // Prints the report's summary on standard output.
-void motus_compare_print(const cJSON *report);
+void motus_compare_print(const cJSON *report, const MotusBoundFigures *bound);
 
 #endif

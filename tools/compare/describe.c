@@ -41,9 +41,11 @@ static void say_why_more(cJSON *verdict, const MotusFigures *f, MotusSubpel subp
                  motus_digits((double)f->worse, 0).text);
     else if (f->worse)
         snprintf(inside, sizeof inside,
-                 "motus compares all whole samples by SAD, but refines only the best of them to "
-                 "%s samples by SATD, and another one may end lower (%s blocks)",
-                 motus_subpel_name(subpel), motus_digits((double)f->worse, 0).text);
+                 "motus compares all whole samples by SAD, but refines only %s by SATD, and "
+                 "another one may end lower (%s blocks)",
+                 subpel == MOTUS_SUBPEL_BEST ? "the best of each block of a macroblock"
+                                             : "the best of them",
+                 motus_digits((double)f->worse, 0).text);
     if (beyond)
         snprintf(outside, sizeof outside, "x264's vector lies outside motus's window (%s blocks)",
                  motus_digits((double)beyond, 0).text);
@@ -66,6 +68,21 @@ static void say_costs(cJSON *verdict, const MotusFigures *f, MotusSubpel subpel)
              percent(f->j.more, f->blocks), sum);
     say(verdict, text);
     say_why_more(verdict, f, subpel);
+}
+
+// Compares both sides with the least J that a vector in the window can have.
+static void say_bound(cJSON *verdict, const MotusBoundFigures *f) {
+    const MotusBoundTally sum = motus_bound_sum(f->x264);
+    char text[400];
+    if (!f->pictures || !sum.blocks) return;
+    snprintf(text, sizeof text,
+             "Of %s blocks of %d pictures every quarter-sample vector in the window was tried: "
+             "motus's vectors cost %.2f %% more than the least and reach it in %.1f %% of the "
+             "blocks, x264's %.2f %% and %.1f %%.",
+             motus_digits((double)sum.blocks, 0).text, f->pictures,
+             motus_bound_excess(&sum, MOTUS_OURS), percent(sum.reached[MOTUS_OURS], sum.blocks),
+             motus_bound_excess(&sum, MOTUS_X264), percent(sum.reached[MOTUS_X264], sum.blocks));
+    say(verdict, text);
 }
 
 int motus_compare_busy(const MotusCompareLoad *load, int threads, int cpus, char *text,
@@ -146,7 +163,8 @@ static void explain_problem(cJSON *how, const MotusCompareTotals *t) {
              "both ends. x264 centres its window on the best of several predictors and rounds the "
              "width of an exhaustive window up to a multiple of four, so some of its vectors are "
              "outside motus's: \"window\" counts those inside.",
-             t->range, motus_subpel_name(t->subpel),
+             t->range,
+             motus_subpel_name(t->subpel == MOTUS_SUBPEL_BEST ? MOTUS_SUBPEL_QUARTER : t->subpel),
              t->modes == MOTUS_MODES_ALL ? "down to 4x4"
              : t->modes == 1             ? "16x16 only"
                                          : "down to 8x8");
@@ -329,9 +347,11 @@ void motus_compare_describe(cJSON *report, const MotusCompareOptions *o,
           *how = cJSON_AddArrayToObject(report, "how");
     say_mvs(verdict, &t->figures);
     say_costs(verdict, &t->figures, t->subpel);
+    say_bound(verdict, &t->bound);
     say_rate(verdict, o, t);
     explain_problem(how, t);
     explain_mvs(how, t);
     explain_encoders(how, o);
     cJSON_AddItemToObject(report, "total", motus_figures_json(&t->figures, o->truth != NULL));
+    cJSON_AddItemToObject(report, "bound", motus_bound_json(&t->bound));
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "common/int_core.h"
+#include "tools/cli/options.h"
 
 // Quarter samples, quarter samples, J.
 static const int within_edges[MOTUS_WITHIN] = {0, 1, 2, 4, 8};
@@ -142,5 +143,93 @@ cJSON *motus_figures_json(const MotusFigures *f, int has_truth) {
     add_number(epe, "blocks", f->true_blocks);
     cJSON_AddNumberToObject(epe, "ours", f->error_ours / (double)f->true_blocks);
     cJSON_AddNumberToObject(epe, "x264", f->error_x264 / (double)f->true_blocks);
+    return object;
+}
+
+// ---- Distance to the bound ----------------------------------------------------------------------
+
+int motus_bound_picks(int n, int pictures, int wanted) {
+    const int64_t last = pictures - 1;
+    return n > 0 && n <= last && (n - 1) * (int64_t)wanted / last < n * (int64_t)wanted / last;
+}
+
+static void add_side(MotusBoundTally *t, int side, uint32_t j, uint32_t least) {
+    t->j[side] += j;
+    t->reached[side] += j <= least;
+}
+
+void motus_bound_add(MotusBoundFigures *f, const MotusJudge *judge, int n,
+                     const MotusMbPairs *pairs) {
+    const uint32_t *least = motus_judge_least(judge, n);
+    for (int b = 0; b < MOTUS_BLOCKS; b++) {
+        const uint32_t j = motus_judge_cost(judge, n, b);
+        MotusBoundTally *t = &f->all[motus_blocks[b].mode];
+        if (j == UINT32_MAX) continue;
+        t->blocks++;
+        t->least += least[b];
+        add_side(t, MOTUS_OURS, j, least[b]);
+    }
+    for (int i = 0; i < pairs->n_x264; i++) {
+        const MotusPair *p = &pairs->x264[i];
+        MotusBoundTally *t = &f->x264[p->partition.mode];
+        if (!p->has_both || !p->inside) continue;
+        t->blocks++;
+        t->least += least[p->partition.block];
+        for (int side = 0; side < MOTUS_SIDES; side++)
+            add_side(t, side, p->j[side], least[p->partition.block]);
+    }
+}
+
+static void merge_bound(MotusBoundTally *t, const MotusBoundTally *more) {
+    t->blocks += more->blocks;
+    t->least += more->least;
+    for (int side = 0; side < MOTUS_SIDES; side++) {
+        t->j[side] += more->j[side];
+        t->reached[side] += more->reached[side];
+    }
+}
+
+void motus_bound_merge(MotusBoundFigures *f, const MotusBoundFigures *more) {
+    f->pictures += more->pictures;
+    for (int m = 0; m < MOTUS_MODES; m++) {
+        merge_bound(&f->all[m], &more->all[m]);
+        merge_bound(&f->x264[m], &more->x264[m]);
+    }
+}
+
+MotusBoundTally motus_bound_sum(const MotusBoundTally tally[MOTUS_MODES]) {
+    MotusBoundTally sum = {0};
+    for (int m = 0; m < MOTUS_MODES; m++) merge_bound(&sum, &tally[m]);
+    return sum;
+}
+
+double motus_bound_excess(const MotusBoundTally *t, int side) {
+    return t->least ? 100 * ((double)t->j[side] / (double)t->least - 1) : 0;
+}
+
+static cJSON *tallies_json(const MotusBoundTally tally[MOTUS_MODES], int with_x264) {
+    static const char *const side_name[MOTUS_SIDES] = {"x264", "ours"};
+    cJSON *array = cJSON_CreateArray();
+    for (int m = 0; m < MOTUS_MODES; m++) {
+        cJSON *object = cJSON_CreateObject();
+        cJSON_AddStringToObject(object, "size", motus_mode_name((MotusMode)m));
+        cJSON_AddNumberToObject(object, "blocks", (double)tally[m].blocks);
+        cJSON_AddNumberToObject(object, "least", (double)tally[m].least);
+        for (int side = with_x264 ? 0 : MOTUS_OURS; side < MOTUS_SIDES; side++) {
+            cJSON *figures = cJSON_AddObjectToObject(object, side_name[side]);
+            cJSON_AddNumberToObject(figures, "j", (double)tally[m].j[side]);
+            cJSON_AddNumberToObject(figures, "reached", (double)tally[m].reached[side]);
+        }
+        cJSON_AddItemToArray(array, object);
+    }
+    return array;
+}
+
+cJSON *motus_bound_json(const MotusBoundFigures *f) {
+    if (!f->pictures) return cJSON_CreateNull();
+    cJSON *object = cJSON_CreateObject();
+    cJSON_AddNumberToObject(object, "pictures", f->pictures);
+    cJSON_AddItemToObject(object, "all", tallies_json(f->all, 0));
+    cJSON_AddItemToObject(object, "x264", tallies_json(f->x264, 1));
     return object;
 }

@@ -31,6 +31,38 @@ void motus_figures_merge(MotusFigures *figures, const MotusFigures *more);
 // Returns a new JSON object, NULL without memory. has_truth 0: "epe" is null.
 cJSON *motus_figures_json(const MotusFigures *figures, int has_truth);
 
+// ---- Distance to the bound ----------------------------------------------------------------------
+
+// Blocks of one size, their sums of J, and how many of a side's MVs cost no more than the bound.
+typedef struct MotusBoundTally {
+    uint64_t blocks, least, j[MOTUS_SIDES], reached[MOTUS_SIDES];
+} MotusBoundTally;
+
+typedef struct MotusBoundFigures {
+    int pictures;
+    MotusBoundTally all[MOTUS_MODES];  // all blocks of the searched modes, our MVs
+    MotusBoundTally x264[MOTUS_MODES]; // x264's blocks whose MVs lie in our window, both MVs
+} MotusBoundFigures;
+
+// True for `wanted` of the pictures 1 .. pictures - 1, evenly spread; for all if these are fewer.
+int motus_bound_picks(int n, int pictures, int wanted);
+
+// Adds the blocks of MB n of the judge's picture, after motus_judge_bound.
+void motus_bound_add(MotusBoundFigures *figures, const MotusJudge *judge, int n,
+                     const MotusMbPairs *pairs);
+void motus_bound_merge(MotusBoundFigures *figures, const MotusBoundFigures *more);
+
+// Returns the sum over all sizes.
+MotusBoundTally motus_bound_sum(const MotusBoundTally tally[MOTUS_MODES]);
+
+// Returns how much more than the bound a side costs, in percent; 0 without blocks.
+double motus_bound_excess(const MotusBoundTally *tally, int side);
+
+// Returns a new JSON object, null without pictures.
+cJSON *motus_bound_json(const MotusBoundFigures *figures);
+
+// ---- Text ---------------------------------------------------------------------------------------
+
 // A number with thousands separators, as the report writes all of them: 1,234,567.8
 typedef struct MotusDigits {
     char text[48];

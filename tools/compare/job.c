@@ -185,6 +185,7 @@ static MotusStatus read_stream(const char *path, MotusBytes *bytes, MotusError *
 
 static void add_to_totals(MotusCompareTotals *t, const MotusRun *run) {
     motus_figures_merge(&t->figures, &run->figures);
+    motus_bound_merge(&t->bound, &run->bound);
     t->extraction.compared += run->extraction.compared;
     t->extraction.equal += run->extraction.equal;
     t->extraction.only_here += run->extraction.only_here;
@@ -224,6 +225,7 @@ static MotusStatus compare_at(Job *j, MotusCompareSequence *s, const char *name,
                                      .range = o->range,
                                      .threads = o->threads,
                                      .subpel = o->subpel,
+                                     .bound = o->bound,
                                      .truth = j->truth,
                                      .csv = j->csv,
                                      .viewer_bytes = viewer_bytes,
@@ -340,7 +342,7 @@ static MotusStatus write_all(Job *j, int complete) {
     MotusStatus status = motus_compare_write_page(j->o->folder, report, j->error);
     if (!status && j->csv) status = motus_output_commit(&j->csv, j->error);
     if (!status && j->o->json) status = motus_compare_write_json(j->o->json, report, j->error);
-    if (!status && !j->o->quiet) motus_compare_print(report);
+    if (!status && !j->o->quiet) motus_compare_print(report, &j->totals.bound);
     cJSON_Delete(report);
     return status;
 }

@@ -6,6 +6,7 @@
 #include "common/alloc.h"
 #include "common/threads.h"
 #include "me/me_cpu.h"
+#include "me/pixel/cost_core.h"
 #include "yuv/pad.h"
 
 struct MotusJudge {
@@ -16,7 +17,8 @@ struct MotusJudge {
     MotusPlane cur; // padded to whole MBs
     MotusMv *centre, *predictor;
     const MotusPixelOps *pixel;
-    const MotusParsedMb *mb; // of x264's stream
+    uint32_t (*least)[MOTUS_BLOCKS]; // per MB; allocated when first asked for
+    const MotusParsedMb *mb;         // of x264's stream
     uint32_t lambda_q8;
     int mb_width, n_mb, threads;
 };
@@ -55,6 +57,7 @@ void motus_judge_close(MotusJudge **judge) {
     motus_free(j->cur.data);
     motus_free(j->centre);
     motus_free(j->predictor);
+    motus_free(j->least);
     motus_free(j);
     *judge = NULL;
 }
@@ -86,6 +89,61 @@ MotusStatus motus_judge_search(MotusJudge *j) {
         .centre = j->centre, .predictor = j->predictor, .lambda_q8 = j->lambda_q8};
     motus_me_cpu_search(j->me, &j->cur, &j->ref, &hints, j->field);
     return MOTUS_OK;
+}
+
+// Writes the least SATD + MV cost of each of the 41 blocks over all MVs of the window.
+static void bound_mb(const MotusMbJob *job, const MotusRefineOps *ops,
+                     uint32_t least[MOTUS_BLOCKS]) {
+    const MotusRefLuma *ref = job->ref;
+    const int reach = 4 * job->range + 3;
+    MotusRefineCur cur;
+    MotusRefineBest best = {{0}, {0}};
+    ops->prepare(&cur, job->cur, job->cur_stride);
+    for (int b = 0; b < MOTUS_BLOCKS; b++) best.cost[b] = INT32_MAX;
+    for (int dy = -reach; dy <= reach; dy++)
+        for (int dx = -reach; dx <= reach; dx++) {
+            const MotusMv mv = {(int16_t)(job->centre.x + dx), (int16_t)(job->centre.y + dy)};
+            const uint8_t *full =
+                ref->plane[0] +
+                motus_ref_luma_clip(ref->height, job->y + (mv.y >> 2)) * ref->stride +
+                motus_ref_luma_clip(ref->width, job->x + (mv.x >> 2));
+            const ptrdiff_t *offset = ref->tap[4 * (mv.y & 3) + (mv.x & 3)];
+            const MotusTaps taps = {{full + offset[0], full + offset[1]}};
+            uint32_t satd[MOTUS_BLOCKS];
+            ops->satd_mb(&cur, &taps, ref->stride, 15, satd);
+            ops->offer(&best, satd, motus_mv_cost(job->lambda_q8, mv, job->predictor), 0);
+        }
+    for (int b = 0; b < MOTUS_BLOCKS; b++) least[b] = best.cost[b];
+}
+
+MotusStatus motus_judge_bound(MotusJudge *j) {
+    const MotusRefineOps *ops = motus_refine_ops();
+    if (!j->least) j->least = motus_alloc((size_t)j->n_mb, sizeof *j->least);
+    if (!j->least) return MOTUS_ERR_MEMORY;
+    const int threads = motus_threads_ready(j->threads);
+    (void)threads;
+#pragma omp parallel for num_threads(threads) schedule(dynamic, 4)
+    for (int n = 0; n < j->n_mb; n++) {
+        const int x = n % j->mb_width * 16, y = n / j->mb_width * 16;
+        const MotusMbJob job = {.cur = j->cur.data + y * j->cur.stride + x,
+                                .cur_stride = j->cur.stride,
+                                .ref = &j->ref,
+                                .x = x,
+                                .y = y,
+                                .centre = j->centre[n],
+                                .predictor = j->predictor[n],
+                                .lambda_q8 = j->lambda_q8,
+                                .range = j->config.range};
+        bound_mb(&job, ops, j->least[n]);
+    }
+    return MOTUS_OK;
+}
+
+const uint32_t *motus_judge_least(const MotusJudge *j, int n) { return j->least[n]; }
+
+uint32_t motus_judge_cost(const MotusJudge *j, int n, int block) {
+    const int searched = j->config.modes >> motus_blocks[block].mode & 1;
+    return searched ? j->field->cost[block][n] : UINT32_MAX;
 }
 
 // ---- Measures -----------------------------------------------------------------------------------

@@ -52,6 +52,15 @@ MotusStatus motus_judge_picture(MotusJudge *judge, const MotusPlane *source, con
 MotusStatus motus_judge_search(MotusJudge *judge);
 void motus_judge_copy_x264(MotusJudge *judge);
 
+// Finds the bound of each block: its least SATD + MV cost over all MVs at most range + 3/4 samples
+// from the centre, which is as far as refinement goes. It depends on no search. MOTUS_ERR_MEMORY.
+MotusStatus motus_judge_bound(MotusJudge *judge);
+// Returns the bounds of MB n, [MOTUS_BLOCKS].
+const uint32_t *motus_judge_least(const MotusJudge *judge, int n);
+
+// Returns J of our MV of a block of MB n, UINT32_MAX if its mode is not searched.
+uint32_t motus_judge_cost(const MotusJudge *judge, int n, int block);
+
 // Compares MB n of the picture.
 void motus_judge_mb(const MotusJudge *judge, int n, MotusMbPairs *pairs);
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/error.h"
+#include "tools/cli/options.h"
 #include "tools/compare/compare.h"
 #include "tools/report/report_page.h"
 
@@ -132,10 +133,35 @@ static int print_pair(const cJSON *report, int pair) {
     return n;
 }
 
-void motus_compare_print(const cJSON *report) {
+// Prints how far both sides are from the bound, by block size.
+static void print_row(const char *name, const MotusBoundTally *all, const MotusBoundTally *x264) {
+    printf("%-8s", name);
+    if (all->blocks)
+        printf(" %9.2f%%", motus_bound_excess(all, MOTUS_OURS));
+    else
+        printf(" %10s", "-");
+    if (x264->blocks)
+        printf(" %12llu %9.2f%% %9.2f%%", (unsigned long long)x264->blocks,
+               motus_bound_excess(x264, MOTUS_OURS), motus_bound_excess(x264, MOTUS_X264));
+    printf("\n");
+}
+
+static void print_bound(const MotusBoundFigures *f) {
+    if (!f->pictures) return;
+    const MotusBoundTally all = motus_bound_sum(f->all), x264 = motus_bound_sum(f->x264);
+    printf("\nJ above the least of any quarter-sample vector in the window, %d picture%s\n"
+           "%-8s %10s %12s %10s %10s\n",
+           f->pictures, f->pictures == 1 ? "" : "s", "", "all: ours", "x264's", "ours", "x264");
+    for (int m = 0; m < MOTUS_MODES; m++)
+        print_row(motus_mode_name((MotusMode)m), &f->all[m], &f->x264[m]);
+    print_row("in all", &all, &x264);
+}
+
+void motus_compare_print(const cJSON *report, const MotusBoundFigures *bound) {
     const cJSON *sentence, *first = cJSON_GetArrayItem(cJSON_GetObjectItem(report, "sequences"), 0);
     for (sentence = first_of(report, "verdict"); sentence; sentence = sentence->next)
         printf("%s\n", cJSON_GetStringValue(sentence));
+    print_bound(bound);
     print_points(report);
     for (int pair = 0; pair < cJSON_GetArraySize(cJSON_GetObjectItem(first, "bd_rate")); pair++)
         print_pair(report, pair);

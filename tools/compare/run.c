@@ -35,7 +35,7 @@ static void read_settings(const MotusRunSetup *s, MotusRun *run) {
         motus_baseline_x264_option(s->x264, s->x264_size, "me_range=", text, sizeof text))
         run->range = (int)strtol(text, NULL, 10);
     run->range = motus_clip(1, MOTUS_MAX_RANGE, run->range);
-    run->subpel = s->subpel < 0 ? MOTUS_SUBPEL_QUARTER : (MotusSubpel)s->subpel;
+    run->subpel = s->subpel < 0 ? MOTUS_SUBPEL_BEST : (MotusSubpel)s->subpel;
     if (s->subpel < 0 &&
         motus_baseline_x264_option(s->x264, s->x264_size, "subme=", text, sizeof text) &&
         strtol(text, NULL, 10) == 0)
@@ -114,12 +114,17 @@ static MotusStatus compare_p(Walk *w, int frame, const MotusFrame *source,
         motus_judge_copy_x264(w->judge);
     else if (!status)
         status = motus_judge_search(w->judge);
+    const int bounded = w->run->subpel != MOTUS_SUBPEL_FULL &&
+                        motus_bound_picks(frame, w->setup->clip->frames, w->setup->bound);
+    if (!status && bounded) status = motus_judge_bound(w->judge);
     if (status) return motus_fail(w->error, status, "search: %s", motus_status_text(status));
+    w->run->bound.pictures += bounded;
     w->records.n = 0;
     for (int n = 0; n < x264->mb_width * x264->mb_height && !status; n++) {
         MotusMbPairs pairs;
         motus_judge_mb(w->judge, n, &pairs);
         status = add_mb(w, frame, n, x264->mb_width, x264->mb + n, &pairs, figures);
+        if (bounded) motus_bound_add(&w->run->bound, w->judge, n, &pairs);
         motus_viewer_mb(&w->records, x264->mb + n, ours->mb + n, &pairs);
     }
     w->run->p_frames++;
@@ -357,6 +362,7 @@ cJSON *motus_run_json(const MotusRun *run, int qp, int has_truth) {
     bits = cJSON_AddObjectToObject(object, "bits");
     cJSON_AddItemToObject(bits, "x264", motus_bits_json(&run->bits[MOTUS_X264]));
     cJSON_AddItemToObject(bits, "motus", motus_bits_json(&run->bits[MOTUS_OURS]));
+    cJSON_AddItemToObject(object, "bound", motus_bound_json(&run->bound));
     cJSON_AddItemToObject(object, "extraction", extraction_json(&run->extraction));
     cJSON_AddItemToObject(object, "frames", run->frame_list);
     return object;

@@ -22,6 +22,7 @@ typedef struct MotusRunSetup {
     const MotusOurStream *ours; // motus's stream
     int qp, range, threads;     // range 0: x264's own
     int subpel;                 // MotusSubpel; -1: as x264's --subme
+    int bound;                  // pictures whose bound is found; none of whole samples
     int feed_x264;              // takes x264's MVs for motus's, as a test: all differences are zero
     const MotusTruth *truth;    // NULL: unknown
     MotusOutput *csv;           // NULL: not wanted
@@ -38,6 +39,7 @@ typedef struct MotusRun {
     int frames, p_frames, left_out; // compared, P pictures among them, those without MB records
     MotusFigures figures, by_size[MOTUS_MODES], own, own_by_size[MOTUS_MODES];
     uint64_t confusion[MOTUS_X264_TYPES][MOTUS_OWN_TYPES], sub_confusion[4][4];
+    MotusBoundFigures bound;
     MotusExtraction extraction;
     MotusBitSums bits[MOTUS_SIDES]; // of the pictures compared
     MotusQuality quality;           // of x264's stream

@@ -187,7 +187,7 @@ static int parse(MotusEncodeOptions *o, int argc, char **argv) {
         MOTUS_INT("scenecut", 0, &c->scenecut, 0, 100,
                   "how readily scene cuts begin a GOP; 0 = never (40)"),
         MOTUS_INT("range", 0, &c->range, 1, MOTUS_MAX_RANGE, "search +-N samples (the preset's)"),
-        {"subpel", 0, &c->subpel, motus_option_subpel, 0, 0, "LEVEL",
+        {"subpel", 0, &c->subpel, motus_option_precision, 0, 0, "LEVEL",
          "full, half or quarter sample vectors (quarter)"},
         {"partitions", 0, &c->partitions, motus_option_partitions, 0, 0, "LIST",
          "all, none, or of 16x16,16x8,8x16,8x8,8x4,4x8,4x4 (all)"},

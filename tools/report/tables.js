@@ -26,7 +26,8 @@ function drawHeader(report) {
   if (report.x264) parts.push(`x264 ${report.x264.version}`);
   parts.push(`${report.sequences.length} sequence${report.sequences.length === 1 ? '' : 's'}`);
   if (settings.qps) parts.push(`QP ${settings.qps.join(', ')}`);
-  if (settings.range) parts.push(`range ±${settings.range}, ${settings.subpel} samples`);
+  const precision = settings.subpel === 'best' ? 'quarter' : settings.subpel;
+  if (settings.range) parts.push(`range ±${settings.range}, ${precision} samples`);
   byId('about').textContent = parts.join(' · ');
   byId('incomplete').hidden = report.complete !== false;
   fill(

@@ -66,7 +66,7 @@ static int parse(SearchOptions *o, int argc, char **argv) {
         MOTUS_OPTIONS_OVERWRITE(&o->overwrite),
         MOTUS_INT("range", 0, &me->range, 1, MOTUS_MAX_RANGE, "search +-N samples (16)"),
         {"subpel", 0, &me->subpel, motus_option_subpel, 0, 0, "LEVEL",
-         "full, half or quarter sample vectors (quarter)"},
+         "full, half or quarter samples; best: quarter samples from several starts (quarter)"},
         {"modes", 0, &me->modes, motus_option_modes, 0, 0, "LIST",
          "all, or of 16x16,16x8,8x16,8x8,8x4,4x8,4x4 (all)"},
         MOTUS_INT("lambda", 0, &o->lambda, 0, MOTUS_MAX_LAMBDA_Q8,
