@@ -114,7 +114,7 @@ void motus_me_cpu_search(const MotusMeCpu *cpu, const MotusPlane *cur, const Mot
 }
 
 void motus_me_cpu_predict(MotusMeCpu *cpu, const MotusCentresPicture *picture) {
-    motus_centres(picture, &cpu->coarse, cpu->pixel, motus_threads_ready(cpu->threads));
+    motus_centres(picture, &cpu->coarse, motus_threads_ready(cpu->threads));
 }
 
 // ---- Requests -----------------------------------------------------------------------------------

@@ -30,6 +30,16 @@ static void scale_c(uint8_t *to, const uint8_t *from, ptrdiff_t stride, int widt
     }
 }
 
+static uint32_t sad_c(const uint8_t cur[256], const uint8_t *ref, ptrdiff_t stride,
+                      uint32_t limit) {
+    uint32_t sad = 0;
+    (void)limit;
+    for (int y = 0; y < 16; y++)
+        for (int x = 0; x < 16; x++)
+            sad += (uint32_t)motus_abs(cur[16 * y + x] - ref[y * stride + x]);
+    return sad;
+}
+
 MotusStatus motus_coarse_alloc(MotusCoarse *coarse, int mb_width, int mb_height) {
     int width = 4 * mb_width, height = 4 * mb_height,
         stride = (width + 2 * MOTUS_COARSE_BORDER + 63) / 64 * 64;
@@ -39,10 +49,14 @@ MotusStatus motus_coarse_alloc(MotusCoarse *coarse, int mb_width, int mb_height)
     coarse->mv = motus_alloc(n_mb, sizeof *coarse->mv);
     coarse->search = search_c;
     coarse->scale = scale_c;
+    coarse->sad = sad_c;
 #if defined(__x86_64__)
     unsigned flags = motus_cpu_flags();
-    if (flags & MOTUS_CPU_AVX2)
-        coarse->search = motus_coarse_search_avx2, coarse->scale = motus_coarse_scale_avx2;
+    if (flags & MOTUS_CPU_AVX2) {
+        coarse->search = motus_coarse_search_avx2;
+        coarse->scale = motus_coarse_scale_avx2;
+        coarse->sad = motus_centre_sad_avx2;
+    }
     if (flags & MOTUS_CPU_AVX512) coarse->search = motus_coarse_search_avx512;
 #endif
     if (!coarse->memory || !coarse->mv) return MOTUS_ERR_MEMORY;
@@ -142,38 +156,48 @@ MotusMv motus_mv_median(const MotusMv *mv, int n) {
 // The picture and what its MBs' candidates are made from.
 typedef struct Centres {
     const MotusCentresPicture *picture;
-    const MotusPixelOps *pixel;
+    MotusCentreSad sad;
     MotusCentreSource source;
 } Centres;
+
+static int is_among(const uint32_t *words, int n, uint32_t word) {
+    int found = 0;
+    for (int i = 0; i < n; i++) found |= words[i] == word;
+    return found;
+}
 
 // Finds the first candidate of least cost of MB (mb_x, mb_y).
 static MotusMv centre_of(const Centres *c, int mb_x, int mb_y) {
     const MotusCentresPicture *p = c->picture;
-    const uint8_t *cur = p->cur + 16 * (mb_y * p->cur_stride + mb_x);
+    const MotusRefLuma *ref = p->ref;
+    _Alignas(32) uint8_t cur[256];
+    uint32_t tried[MOTUS_CENTRES], least = UINT32_MAX;
+    int n = 0;
     MotusMv mv, best = {0, 0};
-    uint32_t least = UINT32_MAX;
+    for (int y = 0; y < 16; y++)
+        memcpy(cur + 16 * y, p->cur + (16 * mb_y + y) * p->cur_stride + 16 * mb_x, 16);
     for (int i = 0; i < MOTUS_CENTRES; i++) {
-        if (!motus_centre_candidate(&c->source, mb_x, mb_y, i, &mv)) continue;
+        if (!motus_centre_candidate(&c->source, mb_x, mb_y, i, &mv) ||
+            is_among(tried, n, motus_mv_word(mv)))
+            continue;
+        tried[n++] = motus_mv_word(mv);
         uint32_t cost = motus_mv_cost(p->lambda_q8, mv, c->source.median);
         if (cost >= least) continue;
-        uint8_t unused[1]; // a whole MV needs no interpolation
-        ptrdiff_t stride = 16;
-        const uint8_t *pred =
-            motus_ref_luma_block(p->ref, 16 * mb_x, 16 * mb_y, mv, 16, 16, unused, &stride);
-        cost += c->pixel->sad(cur, p->cur_stride, pred, stride, 16, 16);
+        const int x = motus_ref_luma_clip(ref->width, 16 * mb_x + mv.x / 4),
+                  y = motus_ref_luma_clip(ref->height, 16 * mb_y + mv.y / 4);
+        cost += c->sad(cur, ref->plane[0] + y * ref->stride + x, ref->stride, least - cost);
         if (cost < least) least = cost, best = mv;
     }
     return best;
 }
 
-void motus_centres(const MotusCentresPicture *p, MotusCoarse *coarse, const MotusPixelOps *pixel,
-                   int threads) {
+void motus_centres(const MotusCentresPicture *p, MotusCoarse *coarse, int threads) {
     const MotusRefLuma *ref = p->ref;
     const int mb_width = ref->width / 16, mb_height = ref->height / 16;
     const MotusPlane cur = {(uint8_t *)p->cur, p->cur_stride, ref->width, ref->height},
                      full = {ref->plane[0], ref->stride, ref->width, ref->height};
     const Centres c = {.picture = p,
-                       .pixel = pixel,
+                       .sad = coarse->sad,
                        .source = {.previous = p->previous,
                                   .coarse = coarse->mv,
                                   .median = motus_mv_median(p->previous, mb_width * mb_height),

@@ -5,7 +5,6 @@
 #define ME_CENTRES_CENTRES_H
 
 #include "me/centres/centres_core.h"
-#include "me/pixel/pixel.h"
 
 #define MOTUS_COARSE_POINTS 33  // at most, in a row or column of the window
 #define MOTUS_COARSE_COLUMNS 40 // a row of points, rounded up to a multiple of 8
@@ -27,12 +26,20 @@ int motus_coarse_search_avx512(const uint8_t *cur, const uint8_t *ref, ptrdiff_t
 typedef void (*MotusCoarseScale)(uint8_t *to, const uint8_t *from, ptrdiff_t stride, int width);
 void motus_coarse_scale_avx2(uint8_t *to, const uint8_t *from, ptrdiff_t stride, int width);
 
+// Returns the SAD of 16x16 samples, or anything from `limit` on if the SAD is no less. cur: rows
+// without gaps, aligned to 32 bytes.
+typedef uint32_t (*MotusCentreSad)(const uint8_t cur[256], const uint8_t *ref, ptrdiff_t stride,
+                                   uint32_t limit);
+uint32_t motus_centre_sad_avx2(const uint8_t cur[256], const uint8_t *ref, ptrdiff_t stride,
+                               uint32_t limit);
+
 typedef struct MotusCoarse {
     MotusPlane cur, ref; // downscaled 4:1, with a border of repeated samples; same stride
     MotusMv *mv;         // per MB, quarter samples of the full picture, multiples of 16
     uint8_t *memory;
     MotusCoarseSearch search;
     MotusCoarseScale scale;
+    MotusCentreSad sad;
 } MotusCoarse;
 
 MotusStatus motus_coarse_alloc(MotusCoarse *coarse, int mb_width, int mb_height);
@@ -48,8 +55,7 @@ void motus_coarse_run(MotusCoarse *coarse, const MotusPlane *cur, const MotusPla
 // Predicts a search centre per MB: the candidate (centres_core.h) of least J = 16x16 SAD + MV cost
 // against the median of picture->previous. cur and ref are in whole MBs. No MB depends on another
 // one of the same picture.
-void motus_centres(const MotusCentresPicture *picture, MotusCoarse *coarse,
-                   const MotusPixelOps *pixel, int threads);
+void motus_centres(const MotusCentresPicture *picture, MotusCoarse *coarse, int threads);
 
 // Component-wise median of n MVs (the one with n / 2 others before it), zero if mv is NULL.
 MotusMv motus_mv_median(const MotusMv *mv, int n);

@@ -24,9 +24,38 @@ static void improve(__m256i j, int index, Best best[2]) {
     }
 }
 
+static int sad8x8(const uint8_t *a, const uint8_t *b, ptrdiff_t stride) {
+    __m128i sum = _mm_setzero_si128();
+    for (int y = 0; y < 8; y++)
+        sum = _mm_add_epi32(sum, _mm_sad_epu8(_mm_loadl_epi64((const __m128i *)(a + y * stride)),
+                                              _mm_loadl_epi64((const __m128i *)(b + y * stride))));
+    return _mm_cvtsi128_si32(sum);
+}
+
+// Adds the SADs of four rows. Sums are at most 16,320; saturation keeps the 65,535 of points
+// outside.
+static inline __m256i add_rows(__m256i j, const uint8_t *at, ptrdiff_t stride,
+                               const __m256i block[4]) {
+    for (int y = 0; y < 4; y++) {
+        __m256i samples = _mm256_set_m128i(load16(at + (y + 1) * stride), load16(at + y * stride));
+        __m256i sad = _mm256_add_epi16(_mm256_mpsadbw_epu8(samples, block[y], MOTUS_MPSAD(0, 0)),
+                                       _mm256_mpsadbw_epu8(samples, block[y], MOTUS_MPSAD(1, 1)));
+        j = _mm256_adds_epu16(j, sad);
+    }
+    return j;
+}
+
+static inline int none_below(__m256i j, __m256i bound) {
+    const __m256i below = _mm256_subs_epu16(bound, j);
+    return _mm256_testz_si256(below, below);
+}
+
 int motus_coarse_search_avx2(const uint8_t *cur, const uint8_t *ref, ptrdiff_t stride,
                              const MotusCoarseCosts cost, int points) {
-    __m256i block[8], bound = _mm256_set1_epi16(-1);
+    // Points that cost more than the one in the middle cannot be the best one.
+    const int middle = points / 2,
+              most = cost[middle][middle] + sad8x8(cur, ref + middle * (stride + 1), stride);
+    __m256i block[8], bound = _mm256_set1_epi16((short)(most + 1));
     Best best[2] = {{65535, 0}, {65535, 0}};
     for (int y = 0; y < 8; y++)
         block[y] = _mm256_broadcastq_epi64(_mm_loadl_epi64((const __m128i *)(cur + y * stride)));
@@ -35,20 +64,14 @@ int motus_coarse_search_avx2(const uint8_t *cur, const uint8_t *ref, ptrdiff_t s
             const uint8_t *at = ref + row * stride + column;
             __m256i j =
                 _mm256_set_m128i(load16(&cost[row + 1][column]), load16(&cost[row][column]));
-            // Sums are at most 16,320; saturation keeps the 65,535 of points outside.
-            for (int y = 0; y < 8; y++) {
-                __m256i samples =
-                    _mm256_set_m128i(load16(at + (y + 1) * stride), load16(at + y * stride));
-                __m256i sad =
-                    _mm256_add_epi16(_mm256_mpsadbw_epu8(samples, block[y], MOTUS_MPSAD(0, 0)),
-                                     _mm256_mpsadbw_epu8(samples, block[y], MOTUS_MPSAD(1, 1)));
-                j = _mm256_adds_epu16(j, sad);
-            }
-            __m256i below = _mm256_subs_epu16(bound, j);
-            if (_mm256_testz_si256(below, below)) continue;
+            j = add_rows(j, at, stride, block);
+            if (none_below(j, bound)) continue;
+            j = add_rows(j, at + 4 * stride, stride, block + 4);
+            if (none_below(j, bound)) continue;
             improve(j, row * MOTUS_COARSE_COLUMNS + column, best);
-            bound = _mm256_set_m128i(_mm_set1_epi16((short)best[1].cost),
-                                     _mm_set1_epi16((short)best[0].cost));
+            // Equal costs count: that of the other half may be of a later point.
+            bound = _mm256_set1_epi16(
+                (short)(motus_min(most, motus_min(best[0].cost, best[1].cost)) + 1));
         }
     const Best *first = best[1].cost < best[0].cost ||
                                 (best[1].cost == best[0].cost && best[1].index < best[0].index)
@@ -69,4 +92,20 @@ void motus_coarse_scale_avx2(uint8_t *to, const uint8_t *from, ptrdiff_t stride,
         int four = _mm_cvtsi128_si32(sum);
         memcpy(to + x, &four, 4);
     }
+}
+
+uint32_t motus_centre_sad_avx2(const uint8_t cur[256], const uint8_t *ref, ptrdiff_t stride,
+                               uint32_t limit) {
+    __m256i sum = _mm256_setzero_si256();
+    uint32_t sad = 0;
+    for (int half = 0; half < 2 && sad < limit; half++) {
+        for (int y = 8 * half; y < 8 * half + 8; y += 2) {
+            const uint8_t *row = ref + y * stride;
+            sum = _mm256_add_epi32(
+                sum, _mm256_sad_epu8(_mm256_load_si256((const __m256i *)(cur + 16 * y)),
+                                     _mm256_set_m128i(load16(row + stride), load16(row))));
+        }
+        sad = motus_sum32_avx2(sum);
+    }
+    return sad;
 }

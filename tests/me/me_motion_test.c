@@ -236,5 +236,31 @@ static void coarse_points(void) {
     for (int v = 0; v < VERSIONS; v++) motus_coarse_free(&coarse[v]);
 }
 
+// All versions give the SAD, or no less than the limit where the SAD is no less.
+static void centre_sads(void) {
+    enum { STRIDE = 40 };
+    static _Alignas(32) uint8_t cur[256];
+    static uint8_t ref[16 * STRIDE];
+    MotusCoarse coarse[VERSIONS];
+    open_versions(coarse, 1, 1);
+    for (int i = 0; i < 2000; i++) {
+        uint32_t sad = 0;
+        motus_test_fill(cur, sizeof cur);
+        motus_test_fill(ref, sizeof ref);
+        if (i == 0) memset(cur, 0, sizeof cur), memset(ref, 255, sizeof ref);
+        for (int k = 0; k < 256; k++)
+            sad += (uint32_t)abs(cur[k] - ref[k / 16 * STRIDE + 3 + k % 16]);
+        const uint32_t limit = i % 3 == 0   ? UINT32_MAX
+                               : i % 3 == 1 ? (uint32_t)motus_test_range(1, 30000)
+                                            : sad + (uint32_t)motus_test_range(0, 2) - 1;
+        for (int v = 0; v < VERSIONS; v++) {
+            const uint32_t found = coarse[v].sad(cur, ref + 3, STRIDE, limit);
+            MOTUS_CHECK(sad < limit ? found == sad : found >= limit,
+                        "case %d version %d: %u, SAD %u, limit %u", i, v, found, sad, limit);
+        }
+    }
+    for (int v = 0; v < VERSIONS; v++) motus_coarse_free(&coarse[v]);
+}
+
 MOTUS_SUITE("me_motion", TEST(whole_sample_pans), TEST(quarter_sample_pans), TEST(centres),
-            TEST(coarse_versions), TEST(coarse_points), TEST(medians))
+            TEST(coarse_versions), TEST(coarse_points), TEST(centre_sads), TEST(medians))
