@@ -171,7 +171,7 @@ static MotusMv centre_of(const Centres *c, int mb_x, int mb_y) {
     const MotusCentresPicture *p = c->picture;
     const MotusRefLuma *ref = p->ref;
     _Alignas(32) uint8_t cur[256];
-    uint32_t tried[MOTUS_CENTRES], least = UINT32_MAX;
+    uint32_t tried[MOTUS_CENTRE_FINE], least = UINT32_MAX;
     int n = 0;
     MotusMv mv, best = {0, 0};
     for (int y = 0; y < 16; y++)
@@ -180,7 +180,7 @@ static MotusMv centre_of(const Centres *c, int mb_x, int mb_y) {
         if (!motus_centre_candidate(&c->source, mb_x, mb_y, i, &mv) ||
             is_among(tried, n, motus_mv_word(mv)))
             continue;
-        tried[n++] = motus_mv_word(mv);
+        if (i < MOTUS_CENTRE_FINE) tried[n++] = motus_mv_word(mv); // the others differ
         uint32_t cost = motus_mv_cost(p->lambda_q8, mv, c->source.median);
         if (cost >= least) continue;
         const int x = motus_ref_luma_clip(ref->width, 16 * mb_x + mv.x / 4),

@@ -7,6 +7,7 @@
 #include "me/pixel/satd_avx2.h"
 
 #define PARTS 2
+#define HAS_COLUMNS 1
 #define INLINE static inline __attribute__((always_inline))
 
 typedef __m256i V;
@@ -50,6 +51,57 @@ INLINE void offer(V *least, V *at, V j, V now) {
     V before = *least, after = min_lanes(before, j);
     *least = after;
     *at = _mm256_max_epu16(*at, _mm256_andnot_si256(_mm256_cmpeq_epi16(before, after), now));
+}
+
+INLINE void offer_any(V *least, V *at, V j, V now) {
+    V before = *least, after = min_lanes(before, j), ones = splat(-1);
+    *least = after;
+    *at = min_lanes(_mm256_or_si256(*at, _mm256_xor_si256(_mm256_cmpeq_epi16(before, after), ones)),
+                    _mm256_or_si256(now, _mm256_xor_si256(_mm256_cmpeq_epi16(j, after), ones)));
+}
+
+// Transposes the 8x8 lanes of each half.
+INLINE void transpose(V v[8]) {
+    V a[8], b[8];
+    for (int i = 0; i < 4; i++) {
+        a[2 * i] = _mm256_unpacklo_epi16(v[2 * i], v[2 * i + 1]);
+        a[2 * i + 1] = _mm256_unpackhi_epi16(v[2 * i], v[2 * i + 1]);
+    }
+    for (int i = 0; i < 8; i += 4)
+        for (int k = 0; k < 2; k++) {
+            b[i + 2 * k] = _mm256_unpacklo_epi32(a[i + k], a[i + 2 + k]);
+            b[i + 2 * k + 1] = _mm256_unpackhi_epi32(a[i + k], a[i + 2 + k]);
+        }
+    for (int k = 0; k < 4; k++) {
+        v[2 * k] = _mm256_unpacklo_epi64(b[k], b[4 + k]);
+        v[2 * k + 1] = _mm256_unpackhi_epi64(b[k], b[4 + k]);
+    }
+}
+
+// Sums 4x1 SADs in pairs of samples, at most 4 * 510, then adds the pairs. The low half has the
+// upper eight rows of the MB.
+INLINE void column_sads(V sad[16], const uint8_t *const *row, int x, const uint8_t cur[16][16]) {
+    V half[2][8];
+    for (int i = 0; i < 16; i++) {
+        V sum[2];
+        for (int k = 0; k < 2; k++) {
+            sum[k] = _mm256_setzero_si256();
+            for (int y = 4 * k; y < 4 * k + 4; y++) {
+                V a = _mm256_loadu2_m128i((const __m128i *)(row[i + y + 8] + x),
+                                          (const __m128i *)(row[i + y] + x)),
+                  b = _mm256_loadu2_m128i((const __m128i *)cur[y + 8], (const __m128i *)cur[y]);
+                V difference = _mm256_or_si256(_mm256_subs_epu8(a, b), _mm256_subs_epu8(b, a));
+                sum[k] = add(sum[k], _mm256_maddubs_epi16(difference, _mm256_set1_epi8(1)));
+            }
+        }
+        half[i >> 3][i & 7] = _mm256_hadd_epi16(sum[0], sum[1]);
+    }
+    transpose(half[0]);
+    transpose(half[1]);
+    for (int i = 0; i < 8; i++) {
+        sad[i] = _mm256_permute2x128_si256(half[0][i], half[1][i], 0x20);
+        sad[8 + i] = _mm256_permute2x128_si256(half[0][i], half[1][i], 0x31);
+    }
 }
 
 INLINE uint16_t least_of(V v) {

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #define PARTS 4
+#define HAS_COLUMNS 0
 #define INLINE static inline __attribute__((always_inline))
 
 typedef __m512i V;

@@ -21,9 +21,15 @@
 //                                    odd x: against samples 4 further in ref; x is a constant
 //   mv_cost(table, code)             table[code], codes 0..31
 //   offer(least, at, j, now)         lanes with j < *least: *least = j, *at = now; `now` never
-//   falls least_of(v)                      the least lane indices_of(v, value, at)         `at` in
-//   lanes where v is value, else 65,535 first_lane(v, value, at, index)  the first lane where v is
-//   value and `at` is index
+//                                    falls
+//   least_of(v)                      the least lane
+//   indices_of(v, value, at)         `at` in lanes where v is value, else 65,535
+//   first_lane(v, value, at, index)  the first lane where v is value and `at` is index
+//   HAS_COLUMNS; if it is 1:
+//   offer_any(least, at, j, now)     as offer, but `now` may fall: lanes with j == *least take the
+//                                    lesser of *at and now
+//   column_sads(sad, row, x, cur)    SADs of the 16 4x4 blocks, in raster order; lane i: of the
+//                                    window that begins at row[i] + x
 
 #define LANES (8 * PARTS)
 #define WIDTH ((int)sizeof(V))
@@ -31,8 +37,8 @@
 #define MAX_CODES ((MAX_POINTS + 31) / 32 * 32)
 #define OUTSIDE 31 // code of rows and columns beyond R
 
-// Index of a point: row * 256 + column / 8, rows 0..255. In a last row on its own: LAST_ROW +
-// column / LANES.
+// Index of a point: row * 256 + column / 8, rows 0..255; in raster order. In a last row on its own:
+// LAST_ROW + column / LANES.
 #define LAST_ROW 0xFF80
 
 typedef struct Scan {
@@ -47,12 +53,14 @@ typedef struct Scan {
 // The window's samples, cut into pieces of 16 columns, 8 apart. A part of a vector is eight
 // neighbouring dx of one row of points; the rows of the parts are 1/PARTS of the window apart. A
 // strip holds PARTS pieces side by side for consecutive rows, so a row of a block is one aligned
-// load. If 2R + 1 rows leave one over, that row's columns are spread over the parts.
+// load. If 2R + 1 rows leave one over, that row's columns are spread over the parts; if 2R + 1
+// columns leave one over, LANES rows of that column are taken at a time.
 typedef struct Window {
     int points;      // 2R + 1, rows and columns
     int alone;       // 1: the last row is on its own
+    int column;      // 1: the last column is on its own, but for its last row
     int rows;        // of a part, rounded up
-    int chunks;      // of eight columns, rounded up
+    int chunks;      // of eight columns, rounded up; without a column on its own
     int strip;       // bytes of a strip: rows + 15 vectors
     uint8_t *memory; // chunks + 1 strips; then at these offsets:
     int last;        // the last row: per LANES points 16 vectors, then 16 for samples 8 further
@@ -60,12 +68,15 @@ typedef struct Window {
 } Window;
 
 // Returns the number of samples that are read of a row.
-static int width_of(const Window *w) { return 8 * w->chunks + 16; }
+static int width_of(const Window *w) { return (w->points + 7) / 8 * 8 + 16; }
 
 static Window lay_out(int range, uint8_t *memory) {
-    Window w = {.points = 2 * range + 1, .alone = 2 * range % PARTS == 0, .memory = memory};
+    Window w = {.points = 2 * range + 1,
+                .alone = 2 * range % PARTS == 0,
+                .column = HAS_COLUMNS && 2 * range % 8 == 0,
+                .memory = memory};
     w.rows = (w.points - w.alone + PARTS - 1) / PARTS;
-    w.chunks = (w.points + 7) / 8;
+    w.chunks = (w.points - w.column + 7) / 8;
     w.strip = WIDTH * (w.rows + 15);
     w.last = (w.chunks + 1) * w.strip;
     w.plain = w.last + w.alone * (w.points + LANES - 1) / LANES * 32 * WIDTH;
@@ -86,54 +97,75 @@ INLINE V sad4x4(const Scan *s, const uint8_t *strip, int x, int y) {
     return add(add(sad[0], sad[1]), add(sad[2], sad[3]));
 }
 
+// Points that J is taken of. any: in any order.
+typedef struct Points {
+    V cost, now;
+    int small, any;
+} Points;
+
+INLINE void take(Scan *s, int b, V j, const Points *p) {
+#if HAS_COLUMNS
+    if (p->any) {
+        offer_any(&s->least[b], &s->at[b], j, p->now);
+        return;
+    }
+#endif
+    offer(&s->least[b], &s->at[b], j, p->now);
+}
+
 // Takes the nine blocks of quadrant q of the MB; returns the SAD of the 8x8 block, at most 16,320.
 // J is at most 16,320 + 15,871 = 32,191; of points outside 32,767 to 49,087, so never the least.
-INLINE V quadrant(Scan *s, const uint8_t *strip, int small, int q, V cost, V now) {
+INLINE V take_quadrant(Scan *s, V s0, V s1, V s2, V s3, int q, const Points *p) {
     int x = 2 * (q & 1), y = 8 * (q >> 1);
-    int b88 = MOTUS_BLOCK_8x8 + q, b44 = MOTUS_BLOCK_4x4 + y + x;
-    int b84 = MOTUS_BLOCK_8x4 + y / 2 + x / 2, b48 = MOTUS_BLOCK_4x8 + y / 2 + x;
-    V s0 = sad4x4(s, strip, x, y), s1 = sad4x4(s, strip, x + 1, y);
-    V s2 = sad4x4(s, strip, x, y + 4), s3 = sad4x4(s, strip, x + 1, y + 4);
-    V j0 = add(s0, cost), upper = add(j0, s1), lower = add(s2, s3), j88 = add(upper, lower);
-    offer(&s->least[b88], &s->at[b88], j88, now);
-    if (!small) return sub(j88, cost);
-    V j1 = add(s1, cost);
-    offer(&s->least[b44], &s->at[b44], j0, now);
-    offer(&s->least[b44 + 1], &s->at[b44 + 1], j1, now);
-    offer(&s->least[b44 + 4], &s->at[b44 + 4], add(s2, cost), now);
-    offer(&s->least[b44 + 5], &s->at[b44 + 5], add(s3, cost), now);
-    offer(&s->least[b84], &s->at[b84], upper, now);
-    offer(&s->least[b84 + 2], &s->at[b84 + 2], add(lower, cost), now);
-    offer(&s->least[b48], &s->at[b48], add(j0, s2), now);
-    offer(&s->least[b48 + 1], &s->at[b48 + 1], add(j1, s3), now);
-    return sub(j88, cost);
+    int b44 = MOTUS_BLOCK_4x4 + y + x, b84 = MOTUS_BLOCK_8x4 + y / 2 + x / 2,
+        b48 = MOTUS_BLOCK_4x8 + y / 2 + x;
+    V j0 = add(s0, p->cost), upper = add(j0, s1), lower = add(s2, s3), j88 = add(upper, lower);
+    take(s, MOTUS_BLOCK_8x8 + q, j88, p);
+    if (!p->small) return sub(j88, p->cost);
+    V j1 = add(s1, p->cost);
+    take(s, b44, j0, p);
+    take(s, b44 + 1, j1, p);
+    take(s, b44 + 4, add(s2, p->cost), p);
+    take(s, b44 + 5, add(s3, p->cost), p);
+    take(s, b84, upper, p);
+    take(s, b84 + 2, add(lower, p->cost), p);
+    take(s, b48, add(j0, s2), p);
+    take(s, b48 + 1, add(j1, s3), p);
+    return sub(j88, p->cost);
+}
+
+INLINE V quadrant(Scan *s, const uint8_t *strip, int q, const Points *p) {
+    int x = 2 * (q & 1), y = 8 * (q >> 1);
+    return take_quadrant(s, sad4x4(s, strip, x, y), sad4x4(s, strip, x + 1, y),
+                         sad4x4(s, strip, x, y + 4), sad4x4(s, strip, x + 1, y + 4), q, p);
+}
+
+INLINE void quadrants(Scan *s, const uint8_t *strip, ptrdiff_t next, const Points *p, V s88[4]) {
+    s88[0] = quadrant(s, strip, 0, p);
+    s88[1] = quadrant(s, strip + next, 1, p);
+    s88[2] = quadrant(s, strip, 2, p);
+    s88[3] = quadrant(s, strip + next, 3, p);
 }
 
 // Takes the five largest blocks from the four 8x8. Sums are at most 65,280; J saturates.
-INLINE void large_blocks(Scan *s, const V s88[4], V cost, V now) {
+INLINE void large_blocks(Scan *s, const V s88[4], const Points *p) {
     V upper = add(s88[0], s88[1]), lower = add(s88[2], s88[3]);
     V sum[5] = {add(upper, lower), upper, lower, add(s88[0], s88[2]), add(s88[1], s88[3])};
-    cost = adds(cost, above(cost, 15871)); // points outside: 65,535
-    for (int b = 0; b < 5; b++) offer(&s->least[b], &s->at[b], adds(sum[b], cost), now);
+    V cost = adds(p->cost, above(p->cost, 15871)); // points outside: 65,535
+    for (int b = 0; b < 5; b++) take(s, b, adds(sum[b], cost), p);
 }
 
 // Takes all blocks at LANES points. Samples 8 to the right are `next` bytes further. code: per lane
 // the sum of its row's and column's codes, at most OUTSIDE.
 static __attribute__((noinline)) void scan_points(Scan *s, const uint8_t *strip, ptrdiff_t next,
                                                   int small, V code, V now) {
-    V cost = mv_cost(s->cost_of, code), s88[4];
-    if (small) {
-        s88[0] = quadrant(s, strip, 1, 0, cost, now);
-        s88[1] = quadrant(s, strip + next, 1, 1, cost, now);
-        s88[2] = quadrant(s, strip, 1, 2, cost, now);
-        s88[3] = quadrant(s, strip + next, 1, 3, cost, now);
-    } else {
-        s88[0] = quadrant(s, strip, 0, 0, cost, now);
-        s88[1] = quadrant(s, strip + next, 0, 1, cost, now);
-        s88[2] = quadrant(s, strip, 0, 2, cost, now);
-        s88[3] = quadrant(s, strip + next, 0, 3, cost, now);
-    }
-    large_blocks(s, s88, cost, now);
+    const Points with = {mv_cost(s->cost_of, code), now, 1, 0}, without = {with.cost, now, 0, 0};
+    V s88[4];
+    if (small)
+        quadrants(s, strip, next, &with, s88);
+    else
+        quadrants(s, strip, next, &without, s88);
+    large_blocks(s, s88, &with);
 }
 
 // Loads for each part the eight codes at code[0], code[step], ...
@@ -150,6 +182,31 @@ INLINE V code_of_rows(const uint16_t *code, int step) {
         for (int k = 0; k < 8; k++) eight[i][k] = code[i * step];
     return codes_of(eight[0], 8);
 }
+
+#if HAS_COLUMNS
+// Takes rows [first, first + LANES) of the column on its own, those that are in the window.
+static __attribute__((noinline)) void
+scan_column(Scan *s, const Window *w, const uint8_t *const *rows, int first, int small) {
+    const uint8_t *row[LANES + 15];
+    uint16_t code[LANES], index[LANES];
+    V sad[16], s88[4];
+    for (int i = 0; i < LANES + 15; i++)
+        row[i] = rows[first + i < window_rows(w) ? first + i : window_rows(w) - 1];
+    for (int i = 0; i < LANES; i++) {
+        const int y = first + i, is_inside = y < w->points - w->alone;
+        code[i] = (uint16_t)(is_inside ? s->row_code[y] + s->column_code[w->points - 1] : OUTSIDE);
+        index[i] = (uint16_t)(256 * y + w->chunks);
+    }
+    column_sads(sad, row, 8 * w->chunks, s->cur);
+    const V cost = mv_cost(s->cost_of, min_lanes(codes_of(code, 8), splat(OUTSIDE)));
+    const Points p = {cost, codes_of(index, 8), small, 1};
+    for (int q = 0; q < 4; q++) {
+        const V *at = sad + 8 * (q >> 1) + 2 * (q & 1);
+        s88[q] = take_quadrant(s, at[0], at[1], at[4], at[5], q, &p);
+    }
+    large_blocks(s, s88, &p);
+}
+#endif
 
 static void scan_window(Scan *s, const Window *w, int small) {
     uint16_t first[PARTS];
@@ -228,14 +285,15 @@ static void fill_last_row(const Window *w, const Rows rows) {
     for (int column = 0; column < w->points * w->alone; column += LANES)
         for (int y = 0; y < 16; y++) {
             for (int i = 0; i < PARTS; i++)
-                row[i] = rows[w->points - 1 + y] + motus_min(column + 8 * i, 8 * w->chunks - 8);
+                row[i] = rows[w->points - 1 + y] + motus_min(column + 8 * i, width_of(w) - 24);
             fill_row(w->memory + w->last + (column / LANES * 32 + y) * WIDTH, 16 * WIDTH, row, 2);
         }
 }
 
 // Finds each block's first point of least J: first by index, then by lane. Three loops over all
 // blocks keep the dependency chains short. Returns 0 if all J of a block are 65,535 or more.
-static int finish(const Scan *s, const MotusMbJob *job, int blocks, MotusMbMotion *out) {
+static int finish(const Scan *s, const Window *w, const MotusMbJob *job, int blocks,
+                  MotusMbMotion *out) {
     uint16_t cost[MOTUS_BLOCKS], index[MOTUS_BLOCKS];
     for (int b = 0; b < blocks; b++) cost[b] = least_of(s->least[b]);
     for (int b = 0; b < blocks; b++)
@@ -245,7 +303,8 @@ static int finish(const Scan *s, const MotusMbJob *job, int blocks, MotusMbMotio
         if (cost[b] == 65535) return 0;
         int lane = first_lane(s->least[b], cost[b], s->at[b], index[b]),
             last = index[b] >= LAST_ROW;
-        int x = last ? LANES * (index[b] - LAST_ROW) + lane : 8 * (index[b] & 255) + lane % 8;
+        int chunk = index[b] & 255, x = 8 * chunk + (chunk < w->chunks ? lane % 8 : 0);
+        if (last) x = LANES * (index[b] - LAST_ROW) + lane;
         int y = last ? 2 * job->range : index[b] >> 8;
         out->mv[b].x = (int16_t)(job->centre.x + 4 * (x - job->range));
         out->mv[b].y = (int16_t)(job->centre.y + 4 * (y - job->range));
@@ -266,8 +325,12 @@ static void search_mb(const MotusMbJob *job, MotusMbMotion *out, uint8_t *scratc
     fill_strips(&w, rows);
     fill_last_row(&w, rows);
     scan_window(&s, &w, small);
+#if HAS_COLUMNS
+    for (int y = 0; w.column && y < w.points - w.alone; y += LANES)
+        scan_column(&s, &w, rows, y, small);
+#endif
     // Only plain C counts beyond 65,535.
-    if (!finish(&s, job, blocks, out)) motus_search_ops_c.search(job, out, scratch);
+    if (!finish(&s, &w, job, blocks, out)) motus_search_ops_c.search(job, out, scratch);
 }
 
 #endif
