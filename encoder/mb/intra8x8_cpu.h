@@ -10,15 +10,41 @@
 // Positions in the filtered edge of an 8x8 block as one line: L7 .. L0 corner T0 .. T15.
 enum { MOTUS_LINE8_CORNER = 8, MOTUS_LINE8_TOP = 9, MOTUS_LINE8_SIZE = 25 };
 
+// The filtered edge, and lines made from it: each row of a directional mode is eight samples in
+// succession of one of them.
 typedef struct MotusIntraLine8 {
     uint8_t e[MOTUS_LINE8_SIZE];      // p' of 8.3.2.2.1
     uint8_t half[MOTUS_LINE8_SIZE];   // [0..23]: rounded mean of e[i] and e[i + 1]
-    uint8_t smooth[MOTUS_LINE8_SIZE]; // [1..23]: (e[i - 1] + 2 e[i] + e[i + 1] + 2) / 4
+    uint8_t smooth[MOTUS_LINE8_SIZE]; // (e[i - 1] + 2 e[i] + e[i + 1] + 2) / 4; ends repeat e
+    uint8_t right[2][11];             // vertical right (8.3.2.2.7): even rows, odd rows
+    uint8_t down[22];                 // horizontal down (8.3.2.2.8)
+    uint8_t up[22];                   // horizontal up (8.3.2.2.10)
     int has;
 } MotusIntraLine8;
 
 static inline uint8_t motus_smooth3(int a, int b, int c) {
     return (uint8_t)((a + 2 * b + c + 2) >> 2);
+}
+
+// Fills the lines that are made from e.
+static inline void motus_intra_runs8(MotusIntraLine8 *line) {
+    uint8_t *half = line->half, *smooth = line->smooth;
+    const uint8_t *e = line->e;
+    for (int i = 0; i < 24; i++) half[i] = (uint8_t)((e[i] + e[i + 1] + 1) >> 1);
+    for (int i = 1; i < 24; i++) smooth[i] = motus_smooth3(e[i - 1], e[i], e[i + 1]);
+    half[24] = 0;
+    smooth[0] = motus_smooth3(e[0], e[0], e[1]), smooth[24] = motus_smooth3(e[23], e[24], e[24]);
+    for (int i = 0; i < 3; i++)
+        line->right[0][i] = smooth[2 * i + 3], line->right[1][i] = smooth[2 * i + 2];
+    memcpy(line->right[0] + 3, half + MOTUS_LINE8_CORNER, 8);
+    memcpy(line->right[1] + 3, smooth + MOTUS_LINE8_CORNER, 8);
+    for (int i = 0; i < 7; i++) {
+        line->down[2 * i] = half[i], line->down[2 * i + 1] = smooth[i + 1];
+        line->up[2 * i] = half[6 - i], line->up[2 * i + 1] = smooth[6 - i];
+    }
+    line->down[14] = half[7];
+    memcpy(line->down + 15, smooth + MOTUS_LINE8_CORNER, 7);
+    memset(line->up + 14, e[0], 8);
 }
 
 // Collects and filters the neighbours in `has` of the block at `at` (8.3.2.2.1). Others are 0.
@@ -40,9 +66,7 @@ static inline void motus_intra_line8(MotusIntraLine8 *line, const uint8_t *at, p
     if (!top) e[8] = motus_smooth3(p[7], p[8], p[8]);
     if (!left) e[8] = motus_smooth3(p[8], p[8], p[9]);
     line->has = has;
-    for (int i = 0; i < 24; i++) line->half[i] = (uint8_t)((e[i] + e[i + 1] + 1) >> 1);
-    for (int i = 1; i < 24; i++) line->smooth[i] = motus_smooth3(e[i - 1], e[i], e[i + 1]);
-    line->half[24] = line->smooth[0] = line->smooth[24] = 0;
+    motus_intra_runs8(line);
 }
 
 static inline int motus_intra8x8_dc(const MotusIntraLine8 *line) {
@@ -53,46 +77,38 @@ static inline int motus_intra8x8_dc(const MotusIntraLine8 *line) {
     return line->has & MOTUS_HAS_TOP ? (top + 4) >> 3 : 128;
 }
 
-// Returns sample (x, y) of a directional mode (8.3.2.2.5 to 8.3.2.2.10).
-static inline int motus_intra8x8_sample(const MotusIntraLine8 *line, int mode, int x, int y) {
-    const uint8_t *half = line->half, *smooth = line->smooth, *e = line->e;
+// Returns the first of the eight samples of row y of a mode, neither horizontal nor DC.
+static inline const uint8_t *motus_intra8x8_row(const MotusIntraLine8 *line, int mode, int y) {
     const int corner = MOTUS_LINE8_CORNER, top = MOTUS_LINE8_TOP;
-    int z;
     switch (mode) {
+    case MOTUS_I4_VERTICAL:
+        return line->e + top;
     case MOTUS_I4_DOWN_LEFT:
-        return x + y == 14 ? motus_smooth3(e[23], e[24], e[24]) : smooth[top + x + y + 1];
+        return line->smooth + top + 1 + y;
     case MOTUS_I4_DOWN_RIGHT:
-        return smooth[corner + x - y];
+        return line->smooth + corner - y;
     case MOTUS_I4_VERTICAL_RIGHT:
-        z = 2 * x - y;
-        if (z < 0) return smooth[corner + z + 1];
-        return z & 1 ? smooth[corner + x - (y >> 1)] : half[corner + x - (y >> 1)];
+        return line->right[y & 1] + 3 - (y >> 1);
     case MOTUS_I4_HORIZONTAL_DOWN:
-        z = 2 * y - x;
-        if (z < 0) return smooth[corner - z - 1];
-        return z & 1 ? smooth[corner - y + (x >> 1)] : half[corner - 1 - y + (x >> 1)];
+        return line->down + 14 - 2 * y;
     case MOTUS_I4_VERTICAL_LEFT:
-        return y & 1 ? smooth[top + x + (y >> 1) + 1] : half[top + x + (y >> 1)];
+        return (y & 1 ? line->smooth + 1 : line->half) + top + (y >> 1);
     default: // horizontal up
-        z = x + 2 * y;
-        if (z > 13) return e[0];
-        if (z == 13) return motus_smooth3(e[1], e[0], e[0]);
-        return z & 1 ? smooth[6 - y - (x >> 1)] : half[6 - y - (x >> 1)];
+        return line->up + 2 * y;
     }
 }
 
 // Predicts a block by a MOTUS_I4_* mode that its neighbours allow (motus_intra4x4_allowed).
 static inline void motus_intra8x8(uint8_t *pred, ptrdiff_t stride, const MotusIntraLine8 *line,
                                   int mode) {
+    const int dc = mode == MOTUS_I4_DC ? motus_intra8x8_dc(line) : 0;
     for (int y = 0; y < 8; y++, pred += stride) {
-        if (mode == MOTUS_I4_VERTICAL)
-            memcpy(pred, line->e + MOTUS_LINE8_TOP, 8);
-        else if (mode == MOTUS_I4_HORIZONTAL)
+        if (mode == MOTUS_I4_HORIZONTAL)
             memset(pred, line->e[7 - y], 8);
         else if (mode == MOTUS_I4_DC)
-            memset(pred, motus_intra8x8_dc(line), 8);
+            memset(pred, dc, 8);
         else
-            for (int x = 0; x < 8; x++) pred[x] = (uint8_t)motus_intra8x8_sample(line, mode, x, y);
+            memcpy(pred, motus_intra8x8_row(line, mode, y), 8);
     }
 }
 
