@@ -86,7 +86,8 @@ static void search_mb(const MotusMeCpu *cpu, const MotusMbJob *job, int with_sad
 #ifdef _OPENMP
     thread = (size_t)omp_get_thread_num();
 #endif
-    *motion = (MotusMbMotion){0}; // refinement compares MVs of all blocks
+    if (subpel != MOTUS_SUBPEL_FULL) // refinement compares MVs of all blocks
+        *motion = (MotusMbMotion){0};
     cpu->search->search(job, motion, cpu->scratch + thread * cpu->scratch_size);
     if (subpel != MOTUS_SUBPEL_FULL && with_sad)
         motus_refine_mb(job, subpel, cpu->refine, cpu->pixel, motion);

@@ -234,7 +234,7 @@ static void visit_p(const InterPass *pass, int x, int y, int now) {
                                                 &pass->levels, &scratch, &pic->satd[i]);
     pic->inter_cost[i] = best->cost;
     pic->luma_bits[i] = best->luma_bits;
-    pic->mbs.coef[i] = best->coef;
+    if (best->mb.cbp) pic->mbs.coef[i] = best->coef;
     store_samples(best, pic->rec, x, y);
     pic->seen_at[i] = (uint16_t)now;
     pic->mb_inter[i] = best->mb;

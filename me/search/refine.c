@@ -181,12 +181,13 @@ static void measure_sad(const MotusMbJob *job, const MotusPixelOps *pixel, int b
 
 void motus_refine_blocks(const MotusMbJob *job, MotusSubpel subpel, const MotusRefineOps *ops,
                          uint64_t blocks, MotusMbMotion *motion) {
-    Refinement r = {.job = job, .ops = ops};
+    Refinement r;
     if (subpel == MOTUS_SUBPEL_FULL) return;
     if (subpel == MOTUS_SUBPEL_BEST) {
         motus_refine_best(job, ops, blocks, motion);
         return;
     }
+    r.job = job, r.ops = ops;
     for (uint64_t left = blocks; left; left &= left - 1)
         motion->cost[__builtin_ctzll(left)] = UINT32_MAX; // SAD costs do not count any more
     ops->prepare(&r.cur, job->cur, job->cur_stride);
