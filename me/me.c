@@ -47,9 +47,6 @@ static MotusStatus open_backend(MotusMe *me, MotusBackend backend) {
     MotusStatus status = MOTUS_OK;
 #ifdef MOTUS_HAVE_CUDA
     if (backend == MOTUS_BACKEND_CUDA) {
-        if (me->config.subpel == MOTUS_SUBPEL_BEST)
-            return motus_fail(&me->error, MOTUS_ERR_UNSUPPORTED,
-                              "MOTUS_SUBPEL_BEST needs the CPU backend");
         me->ops = &motus_me_ops_cuda;
         status = motus_device_choose(me->config.device, &me->device, &me->error);
     }

@@ -154,10 +154,13 @@ MotusStatus run(MeCuda *m, Task *t, const MotusSearchPicture *p, MotusError *err
     const MotusPlane luma = {const_cast<uint8_t *>(p->ref), p->ref_stride, c->width, c->height};
     status =
         motus_cuda_check(motus_ref_luma_cuda_build(&ref, &luma, t->stream), "reference", error);
-    return status ? status
-                  : motus_cuda_check(motus_refine_cuda(p, &ref, c->width, c->height, c->subpel,
-                                                       c->modes, {}, t->stream),
-                                     "refinement", error);
+    if (status) return status;
+    const cudaError_t refined =
+        c->subpel == MOTUS_SUBPEL_BEST
+            ? motus_refine_best_cuda(p, &ref, c->width, c->height, c->range, c->modes, {},
+                                     t->stream)
+            : motus_refine_cuda(p, &ref, c->width, c->height, c->subpel, c->modes, {}, t->stream);
+    return motus_cuda_check(refined, "refinement", error);
 }
 
 // Lets the slot's stream wait for the caller's planes, and for the job after the slot's previous

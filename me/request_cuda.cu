@@ -177,7 +177,11 @@ MotusStatus search_target(const Job &j, int i, const MotusReferenceCuda *referen
         status = j.check(motus_search_masked_cuda(&p, j.mask, j.q->width, j.q->height, c->range,
                                                   c->modes, j.stream()),
                          "search");
-    if (!status && refined)
+    if (!status && c->subpel == MOTUS_SUBPEL_BEST)
+        status = j.check(motus_refine_best_cuda(&p, ref, j.q->width, j.q->height, c->range,
+                                                c->modes, j.wanted, j.stream()),
+                         "refinement");
+    else if (!status && refined)
         status = j.check(motus_refine_cuda(&p, ref, j.q->width, j.q->height, c->subpel, c->modes,
                                            j.wanted, j.stream()),
                          "refinement");

@@ -75,7 +75,7 @@ typedef enum MotusSubpel {
     MOTUS_SUBPEL_HALF, // multiples of 2
     MOTUS_SUBPEL_QUARTER,
     // Quarter samples, from several starts, shared by the blocks of an MB: an MV may depend on
-    // which other blocks are searched. Motion estimation on the CPU only, not the encoder.
+    // which other blocks are searched. Not in the encoder.
     MOTUS_SUBPEL_BEST,
 } MotusSubpel;
 
@@ -128,9 +128,9 @@ MOTUS_API void motus_field_free(MotusField **field);
 
 typedef struct MotusMe MotusMe;
 
-// Opens a motion estimator. With AUTO, a device that cannot be opened, or lacks the subpel level,
-// leaves the work to the CPU: motus_me_backend tells, motus_me_error why. The backend never changes
-// later: after a device failure all calls fail.
+// Opens a motion estimator. With AUTO, a device that cannot be opened leaves the work to the CPU:
+// motus_me_backend tells, motus_me_error why. The backend never changes later: after a device
+// failure all calls fail.
 // MOTUS_ERR_ARGUMENT, MOTUS_ERR_MEMORY, MOTUS_ERR_NO_DEVICE, MOTUS_ERR_UNSUPPORTED, MOTUS_ERR_CUDA.
 MOTUS_API MotusStatus motus_me_open(MotusMe **me, const MotusMeConfig *config);
 

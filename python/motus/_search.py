@@ -155,7 +155,7 @@ def search(cur: Any, ref: Any, range: int = 16, *, subpel: str = "quarter", lamb
            out: Any = None) -> SearchResult:
     """Searches each of the 41 blocks of each macroblock of `cur` in `ref`: all displacements of up
     to `range` samples (1..128) each way, then around the best in steps of subpel: "full", "half" or
-    "quarter"; "best" refines to quarter samples from several starts, on the CPU only.
+    "quarter"; "best" refines to quarter samples from several starts.
 
     cur, ref: luma [H, W] of uint8, or frames as in motus.encode (their luma is searched), of one
     size; both in host memory, or both on one CUDA device, which then searches. lambda_q8: cost of

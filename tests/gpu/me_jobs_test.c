@@ -246,21 +246,6 @@ static void constant_memory(void) {
     me_case_free(&c);
 }
 
-// Refuses the level that only the CPU has; AUTO takes the CPU and says why.
-static void cpu_level(void) {
-    MotusError error = {MOTUS_OK, ""};
-    MotusMe *me = NULL;
-    MotusMeConfig config = motus_me_config_default(64, 48);
-    config.subpel = MOTUS_SUBPEL_BEST, config.error = &error, config.backend = MOTUS_BACKEND_CUDA;
-    CU_ASSERT_EQUAL(motus_me_open(&me, &config), MOTUS_ERR_UNSUPPORTED);
-    CU_ASSERT(!me && strstr(error.text, "MOTUS_SUBPEL_BEST needs the CPU") != NULL);
-    config.backend = MOTUS_BACKEND_AUTO;
-    CU_ASSERT_EQUAL(motus_me_open(&me, &config), MOTUS_OK);
-    CU_ASSERT_EQUAL(motus_me_backend(me), MOTUS_BACKEND_CPU);
-    CU_ASSERT(strstr(motus_me_error(me)->text, "MOTUS_SUBPEL_BEST") != NULL);
-    motus_me_close(&me);
-}
-
 // ---- Sequences ----------------------------------------------------------------------------------
 
 // Searches all frames of a sequence, each in the one before.
@@ -307,7 +292,7 @@ static void sequences(void) {
         const char *end = strrchr(entry->d_name, '.');
         if (!end || (strcmp(end, ".y4m") && strcmp(end, ".mkv"))) continue;
         snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
-        for (int s = MOTUS_SUBPEL_FULL; s <= MOTUS_SUBPEL_QUARTER; s++)
+        for (int s = MOTUS_SUBPEL_FULL; s <= MOTUS_SUBPEL_BEST; s++)
             compare_sequence(path, (MotusSubpel)s);
         n++;
     }
@@ -315,8 +300,8 @@ static void sequences(void) {
     MOTUS_CHECK(n > 0, "no sequence in %s", folder);
 }
 
-static const GpuRow rows[] = {
-    GPU_TEST(jobs_in_flight), GPU_TEST(device_memory),     GPU_TEST(two_threads),
-    GPU_TEST(failing_device), GPU_TEST(too_little_memory), GPU_TEST(constant_memory),
-    GPU_TEST(cpu_level),      GPU_TEST(sequences),         {0}};
+static const GpuRow rows[] = {GPU_TEST(jobs_in_flight),    GPU_TEST(device_memory),
+                              GPU_TEST(two_threads),       GPU_TEST(failing_device),
+                              GPU_TEST(too_little_memory), GPU_TEST(constant_memory),
+                              GPU_TEST(sequences),         {0}};
 const GpuSuite gpu_me_jobs = {"me_jobs", rows};

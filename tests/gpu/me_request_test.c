@@ -20,7 +20,7 @@ static MotusMeReference *filled(MotusMe *me, const MotusPlane *plane) {
 static void random_cases(void) {
     for (int i = 0, n = motus_test_cases(60); i < n; i++) {
         RequestCase c;
-        request_case_random(&c, i, MOTUS_SUBPEL_QUARTER);
+        request_case_random(&c, i);
         MotusMe *me = me_case_open(c.me[0].config, MOTUS_BACKEND_CUDA);
         MotusMeReference *reference[REQUEST_TARGETS] = {NULL};
         RequestResults results[2];
@@ -119,7 +119,7 @@ static void device_memory(void) {
         Memory m = open_memory();
         cudaEvent_t event;
         GPU_OK(cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
-        request_case_random(&c, i, MOTUS_SUBPEL_QUARTER);
+        request_case_random(&c, i);
         MotusMe *me = me_case_open(c.me[0].config, MOTUS_BACKEND_CUDA);
         RequestResults results, device;
         MotusMeReference *reference[REQUEST_TARGETS] = {NULL};

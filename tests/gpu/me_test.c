@@ -65,16 +65,17 @@ static void open_random(GpuCase *c) {
                                  31, 32, 33, 48, 64, 90, 91, 127, 128};
     Search *s = c->state;
     const int range = c->number & 1 ? ranges[motus_test_range(0, 18)] : motus_test_range(1, 40);
-    me_case_random(&s->me, range, (MotusSubpel)motus_test_range(0, 2));
+    me_case_random(&s->me, range, (MotusSubpel)motus_test_range(0, 3));
     open_case(c);
 }
 
 static void open_moved(GpuCase *c) {
     static const int ranges[] = {16, 32, 8, 16, 20, 128};
     Search *s = c->state;
-    const int full = c->number % 2 || c->row->variant;
-    me_case_moved(&s->me, c->width, c->height, ranges[c->number],
-                  full ? MOTUS_SUBPEL_FULL : MOTUS_SUBPEL_QUARTER);
+    const MotusSubpel subpel = c->row->variant == 2               ? MOTUS_SUBPEL_BEST
+                               : c->number % 2 || c->row->variant ? MOTUS_SUBPEL_FULL
+                                                                  : MOTUS_SUBPEL_QUARTER;
+    me_case_moved(&s->me, c->width, c->height, ranges[c->number], subpel);
     open_case(c);
 }
 
@@ -110,7 +111,10 @@ static MotusStatus run_search(GpuCase *c, int on) {
     cudaError_t status = motus_search_cuda(&p, 1, w, h, config->range, config->modes, c->stream);
     if (!status && config->subpel != MOTUS_SUBPEL_FULL) {
         status = motus_ref_luma_cuda_build(&s->ref_luma, &luma, c->stream);
-        if (!status)
+        if (!status && config->subpel == MOTUS_SUBPEL_BEST)
+            status = motus_refine_best_cuda(&p, &s->ref_luma, w, h, config->range, config->modes,
+                                            (MotusWantedBlocks){0}, c->stream);
+        else if (!status)
             status = motus_refine_cuda(&p, &s->ref_luma, w, h, config->subpel, config->modes,
                                        (MotusWantedBlocks){0}, c->stream);
     }
@@ -141,10 +145,12 @@ static const GpuKernel random_kernel = KERNEL(open_random), moved = KERNEL(open_
 
 static const GpuSize large[] = {{1920, 1080, 0}, {1281, 719, 0}, {4096, 2304, 0}, {16, 4096, 0},
                                 {4093, 16, 0},   {352, 288, 0},  {0, 0, 0}};
+static const GpuSize best[] = {{1920, 1080, 0}, {1281, 719, 0}, {352, 288, 0}, {0, 0, 0}};
 static const GpuRow rows[] = {
     {.name = "random_cases", .kernel = &random_kernel, .most = {1, 1, 0}, .cases = 100},
     {.name = "large", .kernel = &moved, .sizes = large, .bench = {1920, 1080, 0}},
     {.name = "whole_samples", .kernel = &moved, .variant = 1, .bench = {1920, 1080, 0}},
+    {.name = "best", .kernel = &moved, .variant = 2, .sizes = best, .bench = {1920, 1080, 0}},
     {0}};
 
 const GpuSuite gpu_me = {"me", rows};

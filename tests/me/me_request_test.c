@@ -51,7 +51,7 @@ static void run(const RequestCase *c, const char *cpu, int threads, int number) 
 static void random_cases(void) {
     for (int i = 0; i < 90; i++) {
         RequestCase c;
-        request_case_random(&c, i, MOTUS_SUBPEL_BEST);
+        request_case_random(&c, i);
         run(&c, "c", 1, i);
         run(&c, "avx2", 3, i);
         run(&c, NULL, 1, i);
@@ -65,7 +65,7 @@ static void extremes(void) {
                                          ME_NEARLY_OPPOSITE};
     for (int i = 0; i < 25; i++) {
         RequestCase c;
-        request_case_random(&c, i, MOTUS_SUBPEL_BEST);
+        request_case_random(&c, i);
         me_case_fill(&c.me[0], contents[i % 5]);
         run(&c, "c", 1, i);
         run(&c, NULL, 1, i);

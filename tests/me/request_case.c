@@ -58,9 +58,9 @@ static void random_region(RequestCase *c) {
     c->region.height = motus_test_range(1, mb_height - c->region.y);
 }
 
-void request_case_random(RequestCase *c, int number, MotusSubpel finest) {
+void request_case_random(RequestCase *c, int number) {
     memset(c, 0, sizeof *c);
-    const MotusSubpel subpel = (MotusSubpel)(number % ((int)finest + 1));
+    const MotusSubpel subpel = (MotusSubpel)(number % 4);
     me_case_random(&c->me[0], motus_test_range(1, 5), subpel);
     const MotusMeConfig *config = &c->me[0].config;
     c->mb_width = motus_mbs(config->width);

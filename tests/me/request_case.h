@@ -26,7 +26,7 @@ typedef struct RequestResults {
     MotusMbStats *stats;
 } RequestResults;
 
-void request_case_random(RequestCase *c, int number, MotusSubpel finest);
+void request_case_random(RequestCase *c, int number);
 void request_case_free(RequestCase *c);
 
 // Number of blocks in a result that goes by block: up to the last one of the smallest mode.

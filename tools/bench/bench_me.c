@@ -77,12 +77,11 @@ MotusStatus motus_bench_me(const MotusBench *b, int peers, int upload, MotusErro
     SearchRate full = {0}, quarter = {0}, best = {0};
     MotusStatus status = time_search(b, MOTUS_SUBPEL_FULL, &full, error);
     if (!status) status = time_search(b, MOTUS_SUBPEL_QUARTER, &quarter, error);
-    if (!status && b->backend == MOTUS_BACKEND_CPU)
-        status = time_search(b, MOTUS_SUBPEL_BEST, &best, error);
+    if (!status) status = time_search(b, MOTUS_SUBPEL_BEST, &best, error);
     if (status) return status;
     report_search(b, "full", full);
     report_search(b, "quarter", quarter);
-    if (b->backend == MOTUS_BACKEND_CPU) report_search(b, "best", best);
+    report_search(b, "best", best);
     fflush(stdout);
     if (peers) report_ffmpeg(b, full.median);
 #ifdef MOTUS_HAVE_CUDA

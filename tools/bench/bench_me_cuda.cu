@@ -120,15 +120,23 @@ cudaError_t run_in_flight(MeBench *b, int i, int pictures) {
     return error;
 }
 
-cudaError_t run_refine(MeBench *b, int i, int) {
+// Searches a picture, makes its reference and refines all blocks to a MotusSubpel. Refinement alone
+// cannot be repeated: it begins with whole samples.
+cudaError_t run_level(MeBench *b, int i, int subpel) {
     MotusSearchPicture p = picture(b, i, 0);
     MotusRefLuma ref;
     motus_ref_luma_layout(&ref, b->planes, b->width, b->height);
     const MotusPlane luma = {const_cast<uint8_t *>(p.ref), p.ref_stride, b->width, b->height};
-    cudaError_t error = motus_ref_luma_cuda_build(&ref, &luma, b->stream);
+    const int range = b->b->range;
+    cudaError_t error =
+        motus_search_cuda(&p, 1, b->width, b->height, range, MOTUS_MODES_ALL, b->stream);
+    if (error == cudaSuccess) error = motus_ref_luma_cuda_build(&ref, &luma, b->stream);
     if (error != cudaSuccess) return error;
-    return motus_refine_cuda(&p, &ref, b->width, b->height, MOTUS_SUBPEL_QUARTER, MOTUS_MODES_ALL,
-                             {}, b->stream);
+    return subpel == MOTUS_SUBPEL_BEST
+               ? motus_refine_best_cuda(&p, &ref, b->width, b->height, range, MOTUS_MODES_ALL, {},
+                                        b->stream)
+               : motus_refine_cuda(&p, &ref, b->width, b->height, (MotusSubpel)subpel,
+                                   MOTUS_MODES_ALL, {}, b->stream);
 }
 
 cudaError_t run_device_copy(MeBench *b, int, int) {
@@ -196,9 +204,10 @@ MotusStatus measure_kernels(MeBench *b, double *search) {
         snprintf(name, sizeof name, "search_batch_of_%d_us", batch);
         search_line(b, name, time, batch);
     }
-    if (!status && !(status = time_runs(b, run_refine, 0, &time)))
-        line(b, "refine_us", 1e6 * time.best, "%.1f",
-             " us per picture, all blocks to quarter samples");
+    for (int level = MOTUS_SUBPEL_QUARTER; level <= MOTUS_SUBPEL_BEST && !status; level++)
+        if (!(status = time_runs(b, run_level, level, &time)))
+            line(b, level == MOTUS_SUBPEL_BEST ? "best_us" : "quarter_us", 1e6 * time.best, "%.1f",
+                 " us per picture: search, reference and refinement of all blocks");
     return status;
 }
 
