@@ -66,26 +66,38 @@ static void try_mv(Rings *r, int x, int y) {
     try_at(r, x - r->job->centre.x, y - r->job->centre.y, 0);
 }
 
-static MotusMv mv_of(const Rings *r, int b) {
-    const int mask = (1 << AXIS_BITS) - 1, at = (int)r->best.at[b];
-    return (MotusMv){(int16_t)(r->job->centre.x + (at & mask) - r->reach),
-                     (int16_t)(r->job->centre.y + (at >> AXIS_BITS & mask) - r->reach)};
+// Returns the position of block b, counted from the window's first one.
+static MotusMv place_of(const Rings *r, int b) {
+    const uint32_t mask = (1u << AXIS_BITS) - 1, at = r->best.at[b];
+    return (MotusMv){(int16_t)(at & mask), (int16_t)(at >> AXIS_BITS & mask)};
+}
+
+// Returns the blocks of a mask whose rings are new: positions that were the best ones before the
+// last round, of the same step, have had theirs.
+static uint64_t without_rings(const Rings *r, uint64_t blocks, int round) {
+    if (ring_step[round] != ring_step[round - 1]) return blocks;
+    for (uint64_t left = blocks; left; left &= left - 1) {
+        const int b = __builtin_ctzll(left);
+        if ((int)(r->best.at[b] >> PLACE_BITS) < round - 1) blocks ^= left & (0 - left);
+    }
+    return blocks;
 }
 
 // Tries the ring around the best position of each block before the round.
 static void try_rings(Rings *r, uint64_t blocks, int round) {
     const int step = ring_step[round];
     MotusMv from[MOTUS_BLOCKS] = {{0, 0}};
+    blocks = without_rings(r, blocks, round);
     for (uint64_t left = blocks; left; left &= left - 1) {
         const int b = __builtin_ctzll(left);
-        from[b] = mv_of(r, b);
+        from[b] = place_of(r, b);
     }
     while (blocks) {
-        const int b = __builtin_ctzll(blocks), x = from[b].x - r->job->centre.x,
-                  y = from[b].y - r->job->centre.y;
+        const int b = __builtin_ctzll(blocks), x = from[b].x - r->reach, y = from[b].y - r->reach;
         blocks &= ~r->ops->same(from, b);
-        for (int k = 0; k < 8; k++)
-            try_at(r, x + step * motus_neighbour_dx(k), y + step * motus_neighbour_dy(k), round);
+        for (int dy = -step; dy <= step; dy += step)
+            for (int dx = -step; dx <= step; dx += step)
+                if (dx || dy) try_at(r, x + dx, y + dy, round);
     }
 }
 
@@ -107,7 +119,9 @@ void motus_refine_best(const MotusMbJob *job, const MotusRefineOps *ops, uint64_
     for (int round = 1; round < ROUNDS; round++) try_rings(&r, blocks, round);
     for (uint64_t left = blocks; left; left &= left - 1) {
         const int b = __builtin_ctzll(left);
-        motion->mv[b] = mv_of(&r, b);
+        const MotusMv place = place_of(&r, b);
+        motion->mv[b] = (MotusMv){(int16_t)(job->centre.x + place.x - r.reach),
+                                  (int16_t)(job->centre.y + place.y - r.reach)};
         motion->cost[b] = r.best.cost[b];
     }
 }
