@@ -9,8 +9,9 @@
 #include "yuv/pad.h"
 
 static int search_c(const uint8_t *cur, const uint8_t *ref, ptrdiff_t stride,
-                    const MotusCoarseCosts cost, int points) {
+                    const MotusCoarseCosts cost, int points, int likely) {
     int best = 0, best_cost = 65535;
+    (void)likely;
     for (int i = 0; i < points * points; i++) {
         int row = i / points, column = i % points, j = cost[row][column];
         for (int y = 0; y < MOTUS_COARSE_BLOCK; y++)
@@ -111,6 +112,8 @@ void motus_coarse_run(MotusCoarse *coarse, const MotusPlane *cur, const MotusPla
     fill_costs(cost, lambda_q8, reach);
 #pragma omp parallel num_threads(threads)
     {
+        const int points = motus_coarse_points(reach);
+        int best = points / 2 * (MOTUS_COARSE_COLUMNS + 1); // of this thread's last MB
 #pragma omp for schedule(dynamic, 8)
         for (int y = 0; y < coarse->cur.height; y++) {
             scale_row(coarse, &coarse->cur, cur, y);
@@ -121,8 +124,7 @@ void motus_coarse_run(MotusCoarse *coarse, const MotusPlane *cur, const MotusPla
             ptrdiff_t at = (4 * (mb / mb_width) - MOTUS_COARSE_MARGIN) * stride +
                            4 * (mb % mb_width) - MOTUS_COARSE_MARGIN;
             const uint8_t *window = coarse->ref.data + at - reach / 4 * (stride + 1);
-            int best = coarse->search(coarse->cur.data + at, window, stride, cost,
-                                      motus_coarse_points(reach));
+            best = coarse->search(coarse->cur.data + at, window, stride, cost, points, best);
             coarse->mv[mb] = mv_of(reach, best / MOTUS_COARSE_COLUMNS, best % MOTUS_COARSE_COLUMNS);
         }
     }
@@ -178,7 +180,7 @@ static MotusMv centre_of(const Centres *c, int mb_x, int mb_y) {
         memcpy(cur + 16 * y, p->cur + (16 * mb_y + y) * p->cur_stride + 16 * mb_x, 16);
     for (int i = 0; i < MOTUS_CENTRES; i++) {
         if (!motus_centre_candidate(&c->source, mb_x, mb_y, i, &mv) ||
-            is_among(tried, n, motus_mv_word(mv)))
+            (i < MOTUS_CENTRE_FINE && is_among(tried, n, motus_mv_word(mv))))
             continue;
         if (i < MOTUS_CENTRE_FINE) tried[n++] = motus_mv_word(mv); // the others differ
         uint32_t cost = motus_mv_cost(p->lambda_q8, mv, c->source.median);

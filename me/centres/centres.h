@@ -14,13 +14,14 @@ typedef uint16_t MotusCoarseCosts[MOTUS_COARSE_POINTS + 1][MOTUS_COARSE_COLUMNS]
 
 // Returns row * MOTUS_COARSE_COLUMNS + column of the least SAD + cost, the first in raster order.
 // cur: an 8x8 block; ref: the block at the window's first point, readable for 42 rows of 48
-// samples. The window is points x points, an odd number.
+// samples. The window is points x points, an odd number. likely: any point of it, in the same form;
+// the search is faster if it costs little.
 typedef int (*MotusCoarseSearch)(const uint8_t *cur, const uint8_t *ref, ptrdiff_t stride,
-                                 const MotusCoarseCosts cost, int points);
+                                 const MotusCoarseCosts cost, int points, int likely);
 int motus_coarse_search_avx2(const uint8_t *cur, const uint8_t *ref, ptrdiff_t stride,
-                             const MotusCoarseCosts cost, int points);
+                             const MotusCoarseCosts cost, int points, int likely);
 int motus_coarse_search_avx512(const uint8_t *cur, const uint8_t *ref, ptrdiff_t stride,
-                               const MotusCoarseCosts cost, int points);
+                               const MotusCoarseCosts cost, int points, int likely);
 
 // Writes a row of `width` (a multiple of 4) rounded means of 4x4 samples.
 typedef void (*MotusCoarseScale)(uint8_t *to, const uint8_t *from, ptrdiff_t stride, int width);

@@ -32,6 +32,11 @@ static int sad8x8(const uint8_t *a, const uint8_t *b, ptrdiff_t stride) {
     return _mm_cvtsi128_si32(sum);
 }
 
+static int cost_at(const uint8_t *cur, const uint8_t *ref, ptrdiff_t stride,
+                   const MotusCoarseCosts cost, int row, int column) {
+    return cost[row][column] + sad8x8(cur, ref + row * stride + column, stride);
+}
+
 // Adds the SADs of four rows. Sums are at most 16,320; saturation keeps the 65,535 of points
 // outside.
 static inline __m256i add_rows(__m256i j, const uint8_t *at, ptrdiff_t stride,
@@ -51,10 +56,11 @@ static inline int none_below(__m256i j, __m256i bound) {
 }
 
 int motus_coarse_search_avx2(const uint8_t *cur, const uint8_t *ref, ptrdiff_t stride,
-                             const MotusCoarseCosts cost, int points) {
-    // Points that cost more than the one in the middle cannot be the best one.
-    const int middle = points / 2,
-              most = cost[middle][middle] + sad8x8(cur, ref + middle * (stride + 1), stride);
+                             const MotusCoarseCosts cost, int points, int likely) {
+    // Points that cost more than a known one cannot be the best.
+    const int most = motus_min(cost_at(cur, ref, stride, cost, likely / MOTUS_COARSE_COLUMNS,
+                                       likely % MOTUS_COARSE_COLUMNS),
+                               cost_at(cur, ref, stride, cost, points / 2, points / 2));
     __m256i block[8], bound = _mm256_set1_epi16((short)(most + 1));
     Best best[2] = {{65535, 0}, {65535, 0}};
     for (int y = 0; y < 8; y++)

@@ -58,9 +58,9 @@ static int cost_at(const uint8_t *cur, const uint8_t *ref, ptrdiff_t stride, int
 }
 
 int motus_coarse_search_avx512(const uint8_t *cur, const uint8_t *ref, ptrdiff_t stride,
-                               const MotusCoarseCosts cost, int points) {
+                               const MotusCoarseCosts cost, int points, int likely) {
     if (points != MOTUS_COARSE_POINTS) // quarters fit the largest window only
-        return motus_coarse_search_avx2(cur, ref, stride, cost, points);
+        return motus_coarse_search_avx2(cur, ref, stride, cost, points, likely);
     const ptrdiff_t step = ROWS * stride;
     __m512i block[8][2], rows[CHUNKS][ROWS + 7], last[8];
     Best best = {_mm512_set1_epi16(-1), _mm512_set1_epi16(-1)};

@@ -78,24 +78,24 @@ INLINE void transpose(V v[8]) {
     }
 }
 
-// Sums 4x1 SADs in pairs of samples, at most 4 * 510, then adds the pairs. The low half has the
-// upper eight rows of the MB.
-INLINE void column_sads(V sad[16], const uint8_t *const *row, int x, const uint8_t cur[16][16]) {
-    V half[2][8];
-    for (int i = 0; i < 16; i++) {
-        V sum[2];
-        for (int k = 0; k < 2; k++) {
-            sum[k] = _mm256_setzero_si256();
-            for (int y = 4 * k; y < 4 * k + 4; y++) {
-                V a = _mm256_loadu2_m128i((const __m128i *)(row[i + y + 8] + x),
-                                          (const __m128i *)(row[i + y] + x)),
-                  b = _mm256_loadu2_m128i((const __m128i *)cur[y + 8], (const __m128i *)cur[y]);
-                V difference = _mm256_or_si256(_mm256_subs_epu8(a, b), _mm256_subs_epu8(b, a));
-                sum[k] = add(sum[k], _mm256_maddubs_epi16(difference, _mm256_set1_epi8(1)));
-            }
-        }
-        half[i >> 3][i & 7] = _mm256_hadd_epi16(sum[0], sum[1]);
+// Returns the SADs of pairs of samples of four rows, and of those eight below, at most 4 * 510.
+INLINE V pair_sads(const uint8_t *const *row, int x, const V cur[4]) {
+    V sum = _mm256_setzero_si256();
+    for (int y = 0; y < 4; y++) {
+        V v = _mm256_loadu2_m128i((const __m128i *)(row[y + 8] + x), (const __m128i *)(row[y] + x));
+        V difference = _mm256_or_si256(_mm256_subs_epu8(v, cur[y]), _mm256_subs_epu8(cur[y], v));
+        sum = add(sum, _mm256_maddubs_epi16(difference, _mm256_set1_epi8(1)));
     }
+    return sum;
+}
+
+INLINE void column_sads(V sad[16], const uint8_t *const *row, int x, const uint8_t cur[16][16]) {
+    V half[2][8], rows[8]; // rows: y and y + 8 of the MB
+    for (int y = 0; y < 8; y++)
+        rows[y] = _mm256_loadu2_m128i((const __m128i *)cur[y + 8], (const __m128i *)cur[y]);
+    for (int i = 0; i < 16; i++)
+        half[i >> 3][i & 7] =
+            _mm256_hadd_epi16(pair_sads(row + i, x, rows), pair_sads(row + i + 4, x, rows + 4));
     transpose(half[0]);
     transpose(half[1]);
     for (int i = 0; i < 8; i++) {

@@ -192,13 +192,12 @@ scan_column(Scan *s, const Window *w, const uint8_t *const *rows, int first, int
     V sad[16], s88[4];
     for (int i = 0; i < LANES + 15; i++)
         row[i] = rows[first + i < window_rows(w) ? first + i : window_rows(w) - 1];
-    for (int i = 0; i < LANES; i++) {
-        const int y = first + i, is_inside = y < w->points - w->alone;
-        code[i] = (uint16_t)(is_inside ? s->row_code[y] + s->column_code[w->points - 1] : OUTSIDE);
-        index[i] = (uint16_t)(256 * y + w->chunks);
-    }
+    memcpy(code, s->row_code + first, sizeof code);
+    for (int i = w->points - w->alone - first; i < LANES; i++) code[i] = OUTSIDE;
+    for (int i = 0; i < LANES; i++) index[i] = (uint16_t)(256 * (first + i) + w->chunks);
     column_sads(sad, row, 8 * w->chunks, s->cur);
-    const V cost = mv_cost(s->cost_of, min_lanes(codes_of(code, 8), splat(OUTSIDE)));
+    const V codes = add(codes_of(code, 8), splat(s->column_code[w->points - 1])),
+            cost = mv_cost(s->cost_of, min_lanes(codes, splat(OUTSIDE)));
     const Points p = {cost, codes_of(index, 8), small, 1};
     for (int q = 0; q < 4; q++) {
         const V *at = sad + 8 * (q >> 1) + 2 * (q & 1);

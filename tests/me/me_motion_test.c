@@ -228,7 +228,8 @@ static void coarse_points(void) {
             memcpy(ref + (other_row + y) * STRIDE + other_column, cur + y * STRIDE, 8);
         int want = tie && other < at ? other : at;
         for (int v = 0; v < VERSIONS; v++) {
-            int found = coarse[v].search(cur, ref, STRIDE, cost, MOTUS_COARSE_POINTS);
+            int found =
+                coarse[v].search(cur, ref, STRIDE, cost, MOTUS_COARSE_POINTS, at % 3 ? other : at);
             MOTUS_CHECK(found == want, "version %d: %d, want %d (planted at %d and %d)", v, found,
                         want, at, tie ? other : at);
         }
