@@ -127,6 +127,8 @@ usage_errors() {
     refused 2 '--zap: no such option .see' encode in.y4m -o out.264 --zap
     refused 2 '-z: no such option .see' encode in.y4m -o out.264 -z
     refused 2 '--qp: needs a value' encode in.y4m -o out.264 --qp
+    refused 2 '--yes=3: takes no value' encode in.y4m -o out.264 --yes=3
+    refused 2 '--help=3: takes no value' encode in.y4m -o out.264 --help=3
     refused 2 '--kyeint=3: no such option; did you mean --keyint\?' encode in.y4m -o out.264 \
         --kyeint=3
     refused 2 '-crf: no such option; did you mean --crf\?' encode in.y4m -o out.264 -crf 23
@@ -135,6 +137,15 @@ usage_errors() {
         -threads 4
     refused 2 '--maxrate: no such option; did you mean --vbv-maxrate\?' encode in.y4m -o out.264 \
         --maxrate 800k
+    refused 2 '-c:v: no such option; pictures always become H.264 .see' encode in.y4m -o out.264 \
+        -c:v libx264
+    refused 2 '-bf: no such option; did you mean --bframes\?' encode in.y4m -o out.264 -bf 2
+    refused 2 '-hide_banner: no such option; did you mean --quiet\?' encode in.y4m -o out.264 \
+        -hide_banner
+    refused 2 '-refs: no such option; motus has one reference picture' encode in.y4m -o out.264 \
+        -refs 3
+    refused 2 '--subme: no such option; chosen by --preset' encode in.y4m -o out.264 --subme 7
+    refused 2 '--subme: no such option .see' search in.y4m -o out.csv --subme 7
     refused 2 '--preset medum: must be slow, medium, fast or faster; did you mean medium\?' \
         encode in.y4m -o out.264 --preset medum
     refused 2 '--profile high10: must be baseline, main or high' encode in.y4m -o out.264 \

@@ -11,7 +11,9 @@
 
 enum {
     MAX_OPTIONS = 80,
-    FIRST_CODE = 256, // getopt_long returns FIRST_CODE + i for option i
+    HINT_SIZE = 96,
+    HELP_CODE = 256,  // getopt_long returns this for --help,
+    FIRST_CODE = 257, // and FIRST_CODE + i for option i
 };
 
 static void print_help(const MotusCommand *command) {
@@ -37,34 +39,39 @@ static const MotusOption *find_option(const MotusCommand *command, const char *n
     return NULL;
 }
 
-// Writes "; did you mean --NAME?" for a word without its dashes, or "". With `exact` the word must
-// be an option's name, ours or another program's.
-static void suggest(const MotusCommand *command, const char *word, int exact, char text[64]) {
+// Writes "; did you mean --NAME?" or a remark for a word without its dashes, or "". With `exact`
+// the word must be an option's name, ours or another program's.
+static void suggest(const MotusCommand *command, const char *word, int exact,
+                    char text[HINT_SIZE]) {
     const char *names[MAX_OPTIONS + 1], *nearest = NULL;
     char name[40];
     int n = 0;
     snprintf(name, sizeof name, "%.*s", (int)strcspn(word, "="), word);
     for (; n < MAX_OPTIONS && command->options[n].name; n++) names[n] = command->options[n].name;
     const MotusOption *o = find_option(command, motus_foreign_option(name));
+    const char *remark = find_option(command, "crf") ? motus_foreign_remark(name) : NULL;
     if (!o) o = find_option(command, name);
     names[n++] = "help";
-    if (!o && !exact) nearest = motus_nearest_word(name, names, n);
+    if (!o && !exact && !remark) nearest = motus_nearest_word(name, names, n);
     if (o) nearest = o->name;
     text[0] = 0;
-    if (nearest) snprintf(text, 64, "; did you mean --%s?", nearest);
+    if (remark) snprintf(text, HINT_SIZE, "; %s", remark);
+    if (nearest) snprintf(text, HINT_SIZE, "; did you mean --%s?", nearest);
 }
 
 // Returns the word of the option that getopt_long returned or refused.
 static const char *given_word(int argc, char **argv, int letter) {
     if (optarg && optarg == argv[optind - 1]) return argv[optind - 2];
-    const char *next = letter && letter < FIRST_CODE && optind < argc ? argv[optind] : "";
+    const char *next = letter && letter < HELP_CODE && optind < argc ? argv[optind] : "";
     return is_single_dashed(next) && strchr(next, letter) ? next : argv[optind - 1];
 }
 
-// Prints what getopt_long refused. Returns the exit status.
-static int bad_option(const MotusCommand *command, const char *given) {
-    char hint[64];
-    if (optopt >= FIRST_CODE) return motus_usage_error(command->name, "%s: needs a value", given);
+// Prints what getopt_long refused by `code`, ':' for a missing value. Returns the exit status.
+static int bad_option(const MotusCommand *command, int code, const char *given) {
+    char hint[HINT_SIZE];
+    if (optopt >= HELP_CODE)
+        return motus_usage_error(command->name, "%s: %s value", given,
+                                 code == ':' ? "needs a" : "takes no");
     for (const MotusOption *o = command->options; o->name; o++)
         if (optopt && o->letter == optopt)
             return motus_usage_error(command->name, "-%c: needs a value", optopt);
@@ -77,7 +84,7 @@ static int bad_option(const MotusCommand *command, const char *given) {
 // Parses the option's value; `given` is its word. Returns -1, or the exit status after one line.
 static int apply(const MotusCommand *command, const MotusOption *o, const char *given,
                  const char *text, char note[MOTUS_NOTE_SIZE]) {
-    char cause[200] = "", hint[64] = "";
+    char cause[200] = "", hint[HINT_SIZE] = "";
     if (!o->parse) {
         *(int *)o->value = o->lo;
         return -1;
@@ -110,7 +117,7 @@ int motus_options_parse(const MotusCommand *command, int argc, char **argv) {
 int motus_options_parse_quietly(const MotusCommand *command, int argc, char **argv,
                                 char note[MOTUS_NOTE_SIZE]) {
     note[0] = 0;
-    struct option known[MAX_OPTIONS + 2] = {{"help", no_argument, NULL, 'h'}};
+    struct option known[MAX_OPTIONS + 2] = {{"help", no_argument, NULL, HELP_CODE}};
     char letters[2 * MAX_OPTIONS + 4] = ":h", *end = letters + 2;
     for (int i = 0; i < MAX_OPTIONS && command->options[i].name; i++) {
         const MotusOption *o = &command->options[i];
@@ -125,8 +132,9 @@ int motus_options_parse_quietly(const MotusCommand *command, int argc, char **ar
     optind = 1;
     for (int code; (code = getopt_long(argc, argv, letters, known, NULL)) != -1;) {
         const char *given = given_word(argc, argv, code == '?' ? optopt : code);
-        if (code == '?' || code == ':') return bad_option(command, given);
-        if (code == 'h') {
+        if (code == '?' || code == ':') return bad_option(command, code, given);
+        if (code == 'h' && is_single_dashed(given)) return bad_option(command, '?', given);
+        if (code == 'h' || code == HELP_CODE) {
             print_help(command);
             return motus_flush_stdout();
         }

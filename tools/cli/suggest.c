@@ -36,37 +36,89 @@ const char *motus_nearest_word(const char *word, const char *const *names, int n
     return nearest;
 }
 
+// Words of x264 and ffmpeg, without dashes: the option that is meant, or why there is none.
+static const struct {
+    const char *word, *option, *remark;
+} foreign[] = {
+    {"aq", "aq-mode", NULL},
+    {"an", "no-audio", NULL},
+    {"b:v", "bitrate", NULL},
+    {"bf", "bframes", NULL},
+    {"bufsize", "vbv-bufsize", NULL},
+    {"dump-yuv", "recon", NULL},
+    {"f", "format", NULL},
+    {"framerate", "fps", NULL},
+    {"frames:v", "frames", NULL},
+    {"g", "keyint", NULL},
+    {"hide_banner", "quiet", NULL},
+    {"input-res", "size", NULL},
+    {"keyint_min", "min-keyint", NULL},
+    {"lookahead", "rc-lookahead", NULL},
+    {"loglevel", "log-level", NULL},
+    {"maxrate", "vbv-maxrate", NULL},
+    {"merange", "range", NULL},
+    {"me_range", "range", NULL},
+    {"muxer", "format", NULL},
+    {"no-scenecut", "scenecut", NULL},
+    {"nostats", "progress", NULL},
+    {"output-format", "format", NULL},
+    {"passlogfile", "pass-log", NULL},
+    {"profile:v", "profile", NULL},
+    {"q:v", "qp", NULL},
+    {"qmax", "qpmax", NULL},
+    {"qmin", "qpmin", NULL},
+    {"qscale:v", "qp", NULL},
+    {"sc_threshold", "scenecut", NULL},
+    {"ss", "seek", NULL},
+    {"t", "duration", NULL},
+    {"to", "duration", NULL},
+    {"v", "log-level", NULL},
+    {"verbose", "log-level", NULL},
+    {"vframes", "frames", NULL},
+    {"video_size", "size", NULL},
+    {"8x8dct", NULL, "on unless --no-8x8dct or --profile says otherwise"},
+    {"acodec", NULL, "audio is copied"},
+    {"aspect", NULL, "taken from the input"},
+    {"b:a", NULL, "audio is copied"},
+    {"c", NULL, "pictures become H.264, audio is copied"},
+    {"c:a", NULL, "audio is copied"},
+    {"c:v", NULL, "pictures always become H.264"},
+    {"cabac", NULL, "on unless --no-cabac or --profile says otherwise"},
+    {"codec:a", NULL, "audio is copied"},
+    {"codec:v", NULL, "pictures always become H.264"},
+    {"colormatrix", NULL, "taken from the input"},
+    {"filter:v", NULL, "see --denoise, --equalize and --key, or filter by ffmpeg and a pipe"},
+    {"input-csp", NULL, "all formats become 8-bit 4:2:0"},
+    {"level", NULL, "chosen by size, rate and vectors"},
+    {"me", NULL, "the search is exhaustive, see --range"},
+    {"movflags", NULL, "the index lies in front; see --fragment"},
+    {"output-csp", NULL, "all formats become 8-bit 4:2:0"},
+    {"pix_fmt", NULL, "all formats become 8-bit 4:2:0"},
+    {"psnr", NULL, "the summary and --stats have it"},
+    {"ref", NULL, "motus has one reference picture"},
+    {"refs", NULL, "motus has one reference picture"},
+    {"sar", NULL, "taken from the input"},
+    {"ssim", NULL, "the summary and --stats have it"},
+    {"subme", NULL, "chosen by --preset"},
+    {"trellis", NULL, "chosen by --preset"},
+    {"vcodec", NULL, "pictures always become H.264"},
+    {"vf", NULL, "see --denoise, --equalize and --key, or filter by ffmpeg and a pipe"},
+    {"x264-params", NULL, "its options are ours, as in --keyint 50"},
+    {"x264opts", NULL, "its options are ours, as in --keyint 50"},
+};
+
+static size_t find_foreign(const char *name) {
+    size_t i = 0;
+    while (i < sizeof foreign / sizeof *foreign && strcmp(foreign[i].word, name)) i++;
+    return i;
+}
+
 const char *motus_foreign_option(const char *name) {
-    static const char *const pairs[][2] = {
-        {"aq", "aq-mode"},
-        {"an", "no-audio"},
-        {"b:v", "bitrate"},
-        {"bufsize", "vbv-bufsize"},
-        {"dump-yuv", "recon"},
-        {"f", "format"},
-        {"framerate", "fps"},
-        {"frames:v", "frames"},
-        {"g", "keyint"},
-        {"input-res", "size"},
-        {"keyint_min", "min-keyint"},
-        {"lookahead", "rc-lookahead"},
-        {"loglevel", "log-level"},
-        {"maxrate", "vbv-maxrate"},
-        {"merange", "range"},
-        {"me_range", "range"},
-        {"output-format", "format"},
-        {"passlogfile", "pass-log"},
-        {"profile:v", "profile"},
-        {"qmax", "qpmax"},
-        {"qmin", "qpmin"},
-        {"sc_threshold", "scenecut"},
-        {"ss", "seek"},
-        {"t", "duration"},
-        {"to", "duration"},
-        {"vframes", "frames"},
-        {"video_size", "size"},
-    };
-    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
-        if (!strcmp(pairs[i][0], name)) return pairs[i][1];
-    return NULL;
+    const size_t i = find_foreign(name);
+    return i < sizeof foreign / sizeof *foreign ? foreign[i].option : NULL;
+}
+
+const char *motus_foreign_remark(const char *name) {
+    const size_t i = find_foreign(name);
+    return i < sizeof foreign / sizeof *foreign ? foreign[i].remark : NULL;
 }

@@ -12,4 +12,7 @@ const char *motus_nearest_word(const char *word, const char *const *names, int n
 // Returns our name of an option that x264 or ffmpeg calls otherwise (without dashes), NULL: none.
 const char *motus_foreign_option(const char *name);
 
+// Returns why motus encode has no option like this one of x264 or ffmpeg, NULL: not known.
+const char *motus_foreign_remark(const char *name);
+
 #endif
