@@ -94,6 +94,8 @@ static void count_kind(const MotusMb *mb, MotusPictureStats *stats) {
     stats->mb[mb->type]++;
     if (mb->type == MOTUS_MB_P_8x8)
         for (int q = 0; q < 4; q++) stats->sub[mb->sub_type[q]]++;
+    const int transform = motus_transform_8x8_kind(mb);
+    if (transform >= 0) stats->transform_8x8[transform]++;
 }
 
 static void align(MotusBits *bits, uint64_t count[MOTUS_BIT_KINDS]) {
@@ -288,6 +290,7 @@ void motus_add_written(const MotusMbWriter *writer, const MotusCodedMbs *mbs,
     if (mbs->bins && writer->slice->cabac) mbs->bins->others += writer->cabac.counts.others;
     for (int i = 0; i < MOTUS_MB_KINDS; i++) stats->mb[i] += writer->stats.mb[i];
     for (int i = 0; i < 4; i++) stats->sub[i] += writer->stats.sub[i];
+    for (int i = 0; i < 2; i++) stats->transform_8x8[i] += writer->stats.transform_8x8[i];
     stats->bits_mode += writer->count[MOTUS_BITS_MODE];
     stats->bits_mv += writer->count[MOTUS_BITS_MV];
     stats->bits_luma += writer->count[MOTUS_BITS_LUMA];

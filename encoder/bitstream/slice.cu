@@ -120,7 +120,8 @@ __device__ MotusMbSyntax syntax_of(const Job &job, int i) {
 enum {
     TALLY_KINDS,
     TALLY_SUBS = MOTUS_MB_KINDS,
-    TALLY_BITS = TALLY_SUBS + 4,
+    TALLY_TRANSFORMS = TALLY_SUBS + 4,
+    TALLY_BITS = TALLY_TRANSFORMS + 2,
     TALLIES = TALLY_BITS + MOTUS_BIT_KINDS
 };
 
@@ -148,6 +149,8 @@ __device__ void count_mb(const Job &job, int i, uint32_t *tally) {
     if (unit == 0) {
         job.span[i] = {all - samples, pcm ? (int32_t)samples : -1};
         atomicAdd(&tally[TALLY_KINDS + mb->type], 1u);
+        const int transform = motus_transform_8x8_kind(mb);
+        if (transform >= 0) atomicAdd(&tally[TALLY_TRANSFORMS + transform], 1u);
     }
     if (unit < 4 && mb->type == MOTUS_MB_P_8x8)
         atomicAdd(&tally[TALLY_SUBS + mb->sub_type[unit]], 1u);
@@ -196,8 +199,10 @@ __global__ void __launch_bounds__(32 * WARPS) count_kernel(Job job) {
     MotusPictureStats *stats = job.slice.stats;
     if (t < TALLY_SUBS)
         atomicAdd(&stats->mb[t], tally[t]);
-    else if (t < TALLY_BITS)
+    else if (t < TALLY_TRANSFORMS)
         atomicAdd(&stats->sub[t - TALLY_SUBS], tally[t]);
+    else if (t < TALLY_BITS)
+        atomicAdd(&stats->transform_8x8[t - TALLY_TRANSFORMS], tally[t]);
     else
         add_bits(stats, t - TALLY_BITS, tally[t]);
 }

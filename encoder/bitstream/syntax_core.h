@@ -54,6 +54,11 @@ MOTUS_HD int motus_has_transform_size(const MotusMb *mb) {
            (!motus_mb_is_intra(mb) && mb->cbp & 15 && !motus_has_small_partition(mb));
 }
 
+// Returns the MB's entry of MotusPictureStats.transform_8x8, -1 if it has the 4x4 transform.
+MOTUS_HD int motus_transform_8x8_kind(const MotusMb *mb) {
+    return mb->transform_8x8 && motus_has_transform_size(mb) ? motus_mb_is_intra(mb) : -1;
+}
+
 // Returns mb_qp_delta, -26..25: QPs are modulo 52 (7.4.5).
 MOTUS_HD int motus_qp_delta(int qp, int qp_before) {
     int delta = qp - qp_before;

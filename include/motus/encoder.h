@@ -213,6 +213,8 @@ typedef enum MotusMbKind {
 typedef struct MotusPictureStats {
     uint32_t mb[MOTUS_MB_KINDS];
     uint32_t sub[4]; // sub-macroblocks of P_8x8 MBs: 8x8, 8x4, 4x8, 4x4
+    // MBs of the 8x8 transform: inter MBs with luma levels; Intra8x8, which `mb` counts as I_4x4.
+    uint32_t transform_8x8[2];
     // Bits of parameter sets, slice headers, start codes, emulation prevention and alignment.
     uint64_t bits_header;
     // Bits of mb_type, mb_skip_run, sub_mb_type, intra modes, coded_block_pattern, mb_qp_delta.

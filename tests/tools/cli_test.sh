@@ -145,7 +145,7 @@ usage_errors() {
     refused 2 '-refs: no such option; motus has one reference picture' encode in.y4m -o out.264 \
         -refs 3
     refused 2 '--subme: no such option; chosen by --preset' encode in.y4m -o out.264 --subme 7
-    refused 2 '--subme: no such option .see' search in.y4m -o out.csv --subme 7
+    refused 2 '--subme: no such option; did you mean --subpel' search in.y4m -o out.csv --subme 7
     refused 2 '--preset medum: must be slow, medium, fast or faster; did you mean medium\?' \
         encode in.y4m -o out.264 --preset medum
     refused 2 '--profile high10: must be baseline, main or high' encode in.y4m -o out.264 \
@@ -520,11 +520,18 @@ odd_sizes() {
     ok '2x2' grep -q 'W2 H2' <(head -1 tiny_r.y4m)
 }
 
+# mb_types FILE.json TYPES: the number of MBs of these types.
+mb_types() {
+    local type n=0
+    for type in $2; do n=$((n + $("$json" "$1" "mb_types.$type"))); done
+    echo $n
+}
+
 statistics() {
     local values
     encode in.y4m -o t.264 --stats t.json --qp 30 --keyint 5
     values=$("$json" t.json input size.width size.height frames settings.qp backend seconds fps \
-        bytes kbps psnr_y psnr_u psnr_v ssim mb_types.P_Skip mb_types.I_4x4 partitions.16x16 \
+        bytes kbps psnr_y psnr_u psnr_v ssim mb_types.P_Skip mb_types.I_8x8 partitions.16x16 \
         partitions.4x4 per_frame.# per_frame.0.type per_frame.0.qp per_frame.1.qp \
         per_frame.11.bits per_frame.11.psnr_y complete 2>err) || fail "statistics lack a field"
     # shellcheck disable=SC2086
@@ -537,6 +544,12 @@ statistics() {
     ok 'bytes' [ "$9" = "$(stat -c %s t.264)" ]
     ok 'types and QPs' [ "${20} ${21} ${22}" = 'I 27 30' ]
     ok 'complete' [ "${25}" = true ]
+    ok 'every MB has a type' [ $((12 * 12)) = \
+        "$(mb_types t.json 'P_Skip P_16x16 P_16x8 P_8x16 P_8x8 I_4x4 I_8x8 I_16x16 I_PCM')" ]
+    encode in.y4m -o i.264 --stats i.json --keyint 1 --qp 30
+    ok 'Intra8x8 in High' [ "$(mb_types i.json I_8x8)" -gt 0 ]
+    encode in.y4m -o i.264 --stats i.json --keyint 1 --qp 30 --profile main
+    ok 'not in Main' [ "$(mb_types i.json I_8x8)" = 0 ]
     if command -v ffmpeg >/dev/null && "$json" t.json per_frame.0.recon_md5 >/dev/null 2>&1; then
         ffmpeg -v error -i t.264 -fps_mode passthrough -f framemd5 - | grep -v '^#' |
             awk '{ print $NF }' >their.md5

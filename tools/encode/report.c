@@ -3,8 +3,8 @@
 
 #include "tools/encode/rate_options.h"
 
-const char *const motus_mb_kind_names[MOTUS_MB_KINDS] = {"P_Skip", "P_16x16", "P_16x8",  "P_8x16",
-                                                         "P_8x8",  "I_4x4",   "I_16x16", "I_PCM"};
+const char *const motus_mb_type_names[MOTUS_MB_TYPES] = {
+    "P_Skip", "P_16x16", "P_16x8", "P_8x16", "P_8x8", "I_4x4", "I_8x8", "I_16x16", "I_PCM"};
 
 const char *const motus_sub_names[4] = {"8x8", "8x4", "4x8", "4x4"};
 
@@ -15,6 +15,7 @@ void motus_totals_add(MotusTotals *t, const MotusPacket *picture, double ssim) {
     t->bytes += picture->size;
     for (int k = 0; k < MOTUS_MB_KINDS; k++) t->mb[k] += s->mb[k];
     for (int k = 0; k < 4; k++) t->sub[k] += s->sub[k];
+    t->i_8x8 += s->transform_8x8[1];
     t->bits_header += s->bits_header;
     t->bits_mode += s->bits_mode;
     t->bits_mv += s->bits_mv;
@@ -48,18 +49,26 @@ void motus_progress_fields(const MotusTotals *t, const MotusEncodeReport *job, c
              (unsigned long long)t->bytes);
 }
 
+void motus_totals_mb_types(const MotusTotals *t, uint64_t counts[MOTUS_MB_TYPES]) {
+    enum { I_8x8 = MOTUS_MB_I_4x4 + 1 };
+    for (int k = 0; k < MOTUS_MB_TYPES; k++)
+        counts[k] = k == I_8x8 ? t->i_8x8 : t->mb[k - (k > I_8x8)];
+    counts[MOTUS_MB_I_4x4] -= t->i_8x8;
+}
+
 // Returns per cent.
 static double share(uint64_t part, uint64_t whole) {
     return whole ? 100.0 * (double)part / (double)whole : 0;
 }
 
 static void print_macroblocks(FILE *file, const MotusTotals *t) {
-    uint64_t all = 0, subs = 0;
-    for (int k = 0; k < MOTUS_MB_KINDS; k++) all += t->mb[k];
+    uint64_t all = 0, subs = 0, mbs[MOTUS_MB_TYPES];
+    motus_totals_mb_types(t, mbs);
+    for (int k = 0; k < MOTUS_MB_TYPES; k++) all += mbs[k];
     for (int k = 0; k < 4; k++) subs += t->sub[k];
     fprintf(file, "macroblocks ");
-    for (int k = 0; k < MOTUS_MB_KINDS; k++)
-        fprintf(file, " %s %.1f%%", motus_mb_kind_names[k], share(t->mb[k], all));
+    for (int k = 0; k < MOTUS_MB_TYPES; k++)
+        fprintf(file, " %s %.1f%%", motus_mb_type_names[k], share(mbs[k], all));
     fprintf(file, "\n");
     if (!subs) return;
     fprintf(file, "P_8x8 parts ");

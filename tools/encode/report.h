@@ -11,7 +11,7 @@
 typedef struct MotusTotals {
     int64_t frames, i_frames;
     uint64_t bytes;
-    uint64_t mb[MOTUS_MB_KINDS], sub[4];
+    uint64_t mb[MOTUS_MB_KINDS], sub[4], i_8x8; // i_8x8: of mb[MOTUS_MB_I_4x4]
     uint64_t bits_header, bits_mode, bits_mv, bits_luma, bits_chroma;
     uint64_t ssd[3];
     double ssim;                     // sum over frames, in order
@@ -63,8 +63,12 @@ MotusStatus motus_stats_commit(MotusStatsFile **stats, const MotusTotals *totals
                                const MotusEncodeReport *job, MotusError *error);
 void motus_stats_abandon(MotusStatsFile **stats); // accepts NULL and *stats == NULL
 
-// Names of MB kinds and of the sub-partitions of P_8x8.
-extern const char *const motus_mb_kind_names[MOTUS_MB_KINDS];
+// Names of MB types as reports tell them, and of the sub-partitions of P_8x8.
+enum { MOTUS_MB_TYPES = MOTUS_MB_KINDS + 1 };
+extern const char *const motus_mb_type_names[MOTUS_MB_TYPES];
 extern const char *const motus_sub_names[4];
+
+// Writes the MBs of each type. Intra8x8 is a type of its own here.
+void motus_totals_mb_types(const MotusTotals *totals, uint64_t counts[MOTUS_MB_TYPES]);
 
 #endif

@@ -162,6 +162,12 @@ static void add_psnr(cJSON *object, const MotusTotals *t, const MotusEncodeRepor
     for (int c = 0; c < 3; c++) add_decimal(object, names[c], motus_totals_psnr(t, job, c), 4);
 }
 
+static cJSON *mb_type_counts(const MotusTotals *t) {
+    uint64_t counts[MOTUS_MB_TYPES];
+    motus_totals_mb_types(t, counts);
+    return numbers(motus_mb_type_names, counts, MOTUS_MB_TYPES);
+}
+
 MotusStatus motus_stats_picture(MotusStatsFile *stats, const MotusEncodeReport *job,
                                 const MotusPacket *picture, MotusTime time, double ssim,
                                 MotusError *error) {
@@ -183,7 +189,7 @@ MotusStatus motus_stats_picture(MotusStatsFile *stats, const MotusEncodeReport *
     cJSON_AddNumberToObject(object, "bits", 8.0 * (double)picture->size);
     add_psnr(object, &one, job);
     add_decimal(object, "ssim", ssim, 6);
-    cJSON_AddItemToObject(object, "mb_types", numbers(motus_mb_kind_names, one.mb, MOTUS_MB_KINDS));
+    cJSON_AddItemToObject(object, "mb_types", mb_type_counts(&one));
     if (frame_md5(picture->recon, md5)) cJSON_AddStringToObject(object, "recon_md5", md5);
     char *text = cJSON_PrintUnformatted(object);
     cJSON_Delete(object);
@@ -243,7 +249,7 @@ MotusStatus motus_stats_commit(MotusStatsFile **stats, const MotusTotals *t,
     add_decimal(tail, "kbps", motus_totals_kbps(t, job), 3);
     add_psnr(tail, t, job);
     add_decimal(tail, "ssim", t->frames ? t->ssim / (double)t->frames : 0, 6);
-    cJSON_AddItemToObject(tail, "mb_types", numbers(motus_mb_kind_names, t->mb, MOTUS_MB_KINDS));
+    cJSON_AddItemToObject(tail, "mb_types", mb_type_counts(t));
     cJSON_AddItemToObject(tail, "partitions", partition_counts(t));
     cJSON_AddItemToObject(tail, "bits", bit_counts(t));
     MotusStatus status = put(*stats, "\n],\n", error);

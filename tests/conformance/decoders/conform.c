@@ -39,6 +39,7 @@ static void append(MotusCoded *coded, const MotusPacket *picture) {
     const MotusPictureStats *s = &picture->stats;
     for (int i = 0; i < MOTUS_MB_KINDS; i++) coded->stats.mb[i] += s->mb[i];
     for (int i = 0; i < 4; i++) coded->stats.sub[i] += s->sub[i];
+    for (int i = 0; i < 2; i++) coded->stats.transform_8x8[i] += s->transform_8x8[i];
     coded->stats.bits_header += s->bits_header;
     coded->stats.bits_mode += s->bits_mode;
     coded->stats.bits_mv += s->bits_mv;
@@ -214,12 +215,24 @@ static void check_sizes(MotusCoded *coded) {
     }
 }
 
-void motus_conform_judge(MotusCoded *coded, MotusCoverage *coverage) {
-    if (coded->failure[0]) return;
-    check_sizes(coded);
+// Parses the stream, counting into *coverage, and compares with the statistics.
+static void check_syntax(MotusCoded *coded, MotusCoverage *coverage) {
+    const unsigned before[2] = {coverage->transform_8x8[0], coverage->transform_8x8[1]};
     const char *wrong =
         motus_parse(coded->data, coded->size, coded->slices, coded->pictures, coverage);
     if (wrong) fail(coded, "parse: %s", wrong);
+    for (int intra = 0; intra < 2 && !wrong; intra++) {
+        const unsigned want = coverage->transform_8x8[intra] - before[intra];
+        if (coded->stats.transform_8x8[intra] != want)
+            fail(coded, "%u %s MBs with the 8x8 transform counted of %u",
+                 coded->stats.transform_8x8[intra], intra ? "intra" : "inter", want);
+    }
+}
+
+void motus_conform_judge(MotusCoded *coded, MotusCoverage *coverage) {
+    if (coded->failure[0]) return;
+    check_sizes(coded);
+    check_syntax(coded, coverage);
     for (int i = 0; i < MOTUS_DECODERS; i++) {
         Comparison comparison = {coded, motus_decoders[i].name};
         MotusDecodeReport report;
