@@ -15,7 +15,7 @@
     "video/x-h264, width=(int)[2, 16384], height=(int)[2, 16384], framerate=(fraction)[0/1, "      \
     "2147483647/1], "                                                                              \
     "stream-format=(string){byte-stream, avc}, alignment=(string)au, "                             \
-    "profile=(string){constrained-baseline, baseline, main, high}"
+    "profile=(string){constrained-baseline, baseline, high, main}"
 
 // Units of MotusFrameParams.duration in a second, if the frame rate is variable.
 enum { MOTUS_GST_TIME_UNIT = 90000 };
