@@ -80,6 +80,7 @@ with_x264() {
     refused 1 'x264: failed: invalid argument: me = nonsense' in.y4m -o report \
         --x264-args '--me nonsense'
     figures
+    profiles
     bound
     page_size
     speeds
@@ -118,6 +119,18 @@ figures() {
     ok 'true vectors' awk -v e="$(value j.json total.epe.ours)" \
         -v n="$(value j.json total.epe.blocks)" 'BEGIN { exit !(n > 100 && e < 0.25) }'
     rm -r report
+}
+
+# Streams of different profiles are told, since their bits compare tools, too.
+profiles() {
+    local line="^The profiles differ: x264's stream is High, motus's Baseline"
+    "$motus" compare in.y4m -o report --qp 30 --x264-args '--profile high' >out
+    ok 'profiles that differ are told' grep -q "$line" out
+    rm -r report
+    printf 'x264 a: --profile high\nmotus b: --profile high\n' >both.txt
+    "$motus" compare in.y4m -o report --qp 30 --settings both.txt >out
+    ok 'equal ones are not' [ "$? $(grep -c 'profiles differ' out)" = '0 0' ]
+    rm -r report both.txt
 }
 
 # With --bound nothing costs less than the bound, and the figures are of as many pictures.

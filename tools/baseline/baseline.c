@@ -244,6 +244,7 @@ MotusStatus motus_baseline_next(MotusBaseline *s, MotusParsedPicture *picture) {
         return MOTUS_ERR_FORMAT;
     }
     picture->end = s->start;
+    picture->profile_idc = s->sps.profile_idc;
     picture->mb_width = s->sps.mb_width;
     picture->mb_height = s->sps.mb_height;
     picture->mb = s->mb;

@@ -38,7 +38,7 @@ typedef struct MotusParsedMb {
 } MotusParsedMb;
 
 typedef struct MotusParsedPicture {
-    int mb_width, mb_height, n_slices;
+    int mb_width, mb_height, n_slices, profile_idc;
     char type;               // 'I': I slices only, else 'P'
     size_t begin, end;       // bytes of the stream, parameter sets and SEI before it included
     uint64_t bytes;          // from begin to end without SEI

@@ -41,7 +41,7 @@ void motus_codes_build(MotusCodes *codes);
 // The members of parameter sets that slices need.
 typedef struct MotusSps {
     int log2_max_frame_num, poc_type, log2_max_poc_lsb, delta_pic_order_always_zero;
-    int mb_width, mb_height; // mb_width 0: no SPS yet
+    int profile_idc, mb_width, mb_height; // mb_width 0: no SPS yet
 } MotusSps;
 
 typedef struct MotusPps {

@@ -19,7 +19,7 @@ static void parse_poc(MotusRbsp *rbsp, MotusSps *sps) {
 
 void motus_parse_sps(MotusRbsp *rbsp, MotusSps *sps) {
     *sps = (MotusSps){0};
-    const uint32_t profile = motus_rbsp_u(rbsp, 8);
+    const int profile = sps->profile_idc = (int)motus_rbsp_u(rbsp, 8);
     motus_rbsp_expect(rbsp, profile == 66 || profile == 77 || profile == 100,
                       "the profile is none of Baseline, Main and High");
     motus_rbsp_u(rbsp, 16); // constraint flags, level_idc

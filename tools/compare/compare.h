@@ -68,7 +68,8 @@ typedef struct MotusCompareTotals {
     double seconds[MOTUS_SIDES]; // of the first settings' points
     int frames;                  // of `seconds`
     MotusCompareLoad load;
-    int range; // of the last run
+    int range; // of the last run, as what follows
+    int profile_idc[MOTUS_SIDES];
     MotusSubpel subpel;
     uint32_t modes;
 } MotusCompareTotals;

@@ -118,6 +118,19 @@ static void speed_text(char *text, size_t size, const MotusCompareTotals *t, int
                  x264_fps.text, threads, threads == 1 ? "" : "s");
 }
 
+static const char *profile_text(int profile_idc) {
+    return profile_idc == 100 ? "High" : profile_idc == 77 ? "Main" : "Baseline";
+}
+
+static void say_profiles(cJSON *verdict, const int profile_idc[MOTUS_SIDES]) {
+    char text[200];
+    if (profile_idc[MOTUS_X264] == profile_idc[MOTUS_OURS]) return;
+    snprintf(text, sizeof text,
+             "The profiles differ: x264's stream is %s, motus's %s. --settings has both choose.",
+             profile_text(profile_idc[MOTUS_X264]), profile_text(profile_idc[MOTUS_OURS]));
+    say(verdict, text);
+}
+
 static void say_rate(cJSON *verdict, const MotusCompareOptions *o, const MotusCompareTotals *t) {
     char text[512], speed[256], busy[160];
     const char *x264 = o->encoders.encoder[motus_compare_encoders_first(&o->encoders, 1)].name;
@@ -135,6 +148,7 @@ static void say_rate(cJSON *verdict, const MotusCompareOptions *o, const MotusCo
                  "Beside %s, %s works %s; a BD-rate needs four QPs whose PSNRs overlap.", x264,
                  ours, speed);
     say(verdict, text);
+    say_profiles(verdict, t->profile_idc);
     if (motus_compare_busy(&t->load, o->threads, motus_cpu_count(), busy, sizeof busy))
         say(verdict, busy);
 }

@@ -191,6 +191,7 @@ static void add_to_totals(MotusCompareTotals *t, const MotusRun *run) {
     t->extraction.only_here += run->extraction.only_here;
     t->p_frames += run->p_frames;
     t->range = run->range;
+    memcpy(t->profile_idc, run->profile_idc, sizeof t->profile_idc);
     t->subpel = run->subpel;
     t->modes = run->modes;
 }

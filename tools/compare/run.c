@@ -250,6 +250,7 @@ static MotusStatus walk_frame(Walk *w, int n) {
     if (!status) status = check_sizes(w, picture, &decoded);
     if (!status && !w->judge) status = open_judge(w, x264);
     if (status) return status;
+    for (int s = 0; s < MOTUS_SIDES; s++) w->run->profile_idc[s] = picture[s].profile_idc;
     if (motus_extraction_add(&w->run->extraction, x264, &decoded))
         return motus_fail(w->error, MOTUS_ERR_MEMORY, "out of memory");
     if (x264->type == 'P' && n > 0)

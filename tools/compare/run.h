@@ -36,6 +36,7 @@ typedef struct MotusRun {
     MotusSubpel subpel;
     uint32_t modes; // that x264 could choose from
     uint32_t lambda_q8;
+    int profile_idc[MOTUS_SIDES];
     int frames, p_frames, left_out; // compared, P pictures among them, those without MB records
     MotusFigures figures, by_size[MOTUS_MODES], own, own_by_size[MOTUS_MODES];
     uint64_t confusion[MOTUS_X264_TYPES][MOTUS_OWN_TYPES], sub_confusion[4][4];
