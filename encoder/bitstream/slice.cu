@@ -136,6 +136,8 @@ __device__ void count_mb(const Job &job, int i, uint32_t *tally) {
         if (unit == 0) job.span[i] = {0, -1}, atomicAdd(&tally[TALLY_KINDS + mb->type], 1u);
         return;
     }
+    const int transform = unit ? -1 : motus_transform_8x8_kind(mb);
+    if (transform >= 0) atomicAdd(&tally[TALLY_TRANSFORMS + transform], 1u);
     const MotusMbSyntax s = syntax_of(job, i);
     MotusBits bits;
     motus_bits_init(&bits, NULL, 0);
@@ -149,8 +151,6 @@ __device__ void count_mb(const Job &job, int i, uint32_t *tally) {
     if (unit == 0) {
         job.span[i] = {all - samples, pcm ? (int32_t)samples : -1};
         atomicAdd(&tally[TALLY_KINDS + mb->type], 1u);
-        const int transform = motus_transform_8x8_kind(mb);
-        if (transform >= 0) atomicAdd(&tally[TALLY_TRANSFORMS + transform], 1u);
     }
     if (unit < 4 && mb->type == MOTUS_MB_P_8x8)
         atomicAdd(&tally[TALLY_SUBS + mb->sub_type[unit]], 1u);
