@@ -14,10 +14,10 @@ enum {
     MOTUS_RUN8_SMOOTH = 0,   // 25: smooth, as in MotusIntraLine8, and the samples beyond the ends
     MOTUS_RUN8_HALF = 28,    // 24
     MOTUS_RUN8_LINE = 52,    // 25
-    MOTUS_RUN8_VR_EVEN = 80, // 11: even rows of vertical right (8.3.2.2.6), the last one first
+    MOTUS_RUN8_VR_EVEN = 80, // 11: even rows of vertical right (8.3.2.2.7), the last one first
     MOTUS_RUN8_VR_ODD = 92,  // 11
-    MOTUS_RUN8_HD = 104,     // 22: horizontal down (8.3.2.2.7)
-    MOTUS_RUN8_HU = 128,     // 22: horizontal up (8.3.2.2.9)
+    MOTUS_RUN8_HD = 104,     // 22: horizontal down (8.3.2.2.8)
+    MOTUS_RUN8_HU = 128,     // 22: horizontal up (8.3.2.2.10)
     MOTUS_RUN8_LEFT = 152,   // 64: each sample to the left eight times, top one first
     MOTUS_RUN8_NOWHERE = 216 // a byte for each lane to write what is not needed
 };
