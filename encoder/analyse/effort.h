@@ -6,7 +6,9 @@
 #include <stdint.h>
 
 // Choice of a block's levels: the nearest ones, or those lowered where bits cost more than error.
-enum { MOTUS_LEVELS_NEAREST, MOTUS_LEVELS_LOWERED };
+// APART: each is lowered as if those before it were the nearest ones, so that none waits for
+// another (CABAC only).
+enum { MOTUS_LEVELS_NEAREST, MOTUS_LEVELS_LOWERED, MOTUS_LEVELS_APART };
 
 // Effort of a preset (preset.c has the values). Gates are in 1/16: a candidate is dropped if it
 // costs more than gate / 16 times the best one.
@@ -21,12 +23,12 @@ typedef struct MotusEffort {
     int skip_gate;       // P_Skip is taken at once if its RD cost is at most so many bits; 0 never
     int steps;           // refinements around predicted MVs
     int levels;          // MOTUS_LEVELS_* of inter MBs
-    int intra_levels;    // MOTUS_LEVELS_* of intra MBs as they are coded
+    int intra_levels;    // MOTUS_LEVELS_* of intra MBs as they are coded with CAVLC
     int intra_gate;      // intra in P pictures: SATD of Intra16x16 against the best inter type
     int intra_slope;     // of that gate: 1/1024 for each bit that the inter cost is worth
     int i4_trials;       // Intra4x4 modes with a trial, per block, where the MB is coded
     int estimate_trials; // Intra4x4 modes with a trial where intra in P pictures is estimated
-    int estimate_levels; // MOTUS_LEVELS_* of these estimates
+    int estimate_levels; // MOTUS_LEVELS_* of these estimates with CAVLC
     int intra_chain;     // longest chain of dependent intra MBs in P pictures
 } MotusEffort;
 

@@ -204,8 +204,8 @@ MOTUS_WARP int motus_i4_dc(const uint32_t runs[40], int has) {
 // << 4 | mode, never 0, or UINT32_MAX if the mode is not allowed.
 MOTUS_WARP uint32_t motus_i4_mode(uint32_t pred[4], const uint32_t runs[40],
                                   const int32_t minus[16], const MotusQp *qp,
-                                  const MotusLevelChoice *choice, int has, int predicted,
-                                  uint32_t rows) {
+                                  const MotusModeCosts *costs, uint32_t unit, int has,
+                                  int predicted, uint32_t rows) {
     const int lane = motus_lane(), mode = motus_min(lane & 15, MOTUS_I4_MODES - 1);
     const int allowed = (lane & 15) < MOTUS_I4_MODES && motus_intra4x4_allowed(mode, has);
     const uint32_t dc = (uint32_t)motus_i4_dc(runs, has) * 0x01010101u,
@@ -214,9 +214,9 @@ MOTUS_WARP uint32_t motus_i4_mode(uint32_t pred[4], const uint32_t runs[40],
         const uint32_t row = motus_i4_row(runs, (int)(rows >> (8 * y) & 255));
         pred[y] = row ^ ((row ^ dc) & flat);
     }
-    const uint32_t cost = motus_satd_with(minus, pred) +
-                          motus_mode_cost(qp, motus_i4_mode_bits(mode, predicted, choice)) /
-                              motus_unit_of(choice); // below 2^17
+    const uint32_t cost =
+        motus_satd_with(minus, pred) +
+        motus_mode_cost(qp, motus_i4_mode_bits(mode, predicted, costs)) / unit; // below 2^17
     return allowed ? (cost + 1) << 4 | (uint32_t)mode : UINT32_MAX;
 }
 

@@ -132,7 +132,8 @@ typedef struct MotusI4Mb {
     MotusI4Edge edge;
     MotusI4Basis basis;
     MotusLevelPair pair;
-    MotusStateCosts level;
+    MotusModeCosts modes;
+    const MotusApartCosts *costs; // with CABAC
 } MotusI4Mb;
 
 // Shared memory of its blocks.
@@ -225,8 +226,8 @@ MOTUS_WARP uint32_t motus_i4_block(const MotusI4Mb *mb, const MotusI4Memory *m,
     const int context = motus_count_context(s->count[y + 1][x], s->count[y][x + 1], 1, &mb->levels);
     motus_i4_line(runs, m->canvas, b->from, &mb->edge);
     motus_lanes_sync(); // the line is written
-    uint32_t key = motus_i4_mode(own_pred, runs, m->minus[b->blk], &mb->qp, &mb->levels, b->has,
-                                 predicted, mb->rows);
+    uint32_t key = motus_i4_mode(own_pred, runs, m->minus[b->blk], &mb->qp, &mb->modes,
+                                 motus_unit_of(&mb->levels), b->has, predicted, mb->rows);
     MOTUS_ONE_BODY
     for (int first = 0; first < most; first += 2) {
         uint32_t chosen = motus_least_of_half(key > least_key ? key : UINT32_MAX);
@@ -237,7 +238,7 @@ MOTUS_WARP uint32_t motus_i4_block(const MotusI4Mb *mb, const MotusI4Memory *m,
         }
         const int active = chosen != UINT32_MAX && first + slot < most,
                   mode = active ? (int)(chosen & 15) : (int)MOTUS_I4_DC;
-        const uint32_t mode_bits = motus_i4_mode_bits(mode, predicted, &mb->levels);
+        const uint32_t mode_bits = motus_i4_mode_bits(mode, predicted, &mb->modes);
         uint32_t pred[4];
         int coef[2], sample[2], wins = !slot;
         MotusPairLevels own;
@@ -245,8 +246,8 @@ MOTUS_WARP uint32_t motus_i4_block(const MotusI4Mb *mb, const MotusI4Memory *m,
         motus_i4_forward(coef, pred, &mb->basis);
         for (int h = 0; h < 2; h++) coef[h] = b->source[h] - coef[h];
         const MotusLevels levels =
-            motus_eight_levels(s->level[group], coef, &mb->pair, active, 2, context, &mb->qp.luma,
-                               &mb->levels, &mb->level, &own);
+            motus_eight_levels_intra(s->level[group], coef, &mb->pair, active, 2, context,
+                                     &mb->qp.luma, &mb->levels, mb->costs, &own);
         for (int h = 0; h < 2; h++)
             s->coef[group][mb->pair.at[h]] =
                 (int16_t)(motus_dequant(motus_pair_level(&own, h), mb->pair.dequant[h],

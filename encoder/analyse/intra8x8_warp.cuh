@@ -28,9 +28,9 @@ typedef struct __attribute__((aligned(16))) MotusI8Lanes {
     uint8_t rec[4][64]; // of the four trials of a warp; two are of use
     MotusBlocks8 blocks;
     uint8_t canvas[18 * MOTUS_CANVAS_STRIDE];
-    int8_t mode[3][3];     // of the blocks and those around them, -1 outside the slice
-    MotusMapCosts map[64]; // copies of costs: the SM's L1 cache is emptied again and again
-    uint16_t flag_cost[2], mode_cost[2];
+    int8_t mode[3][3]; // of the blocks and those around them, -1 outside the slice
+    __attribute__((aligned(16))) MotusMapCosts map[65]; // as in MotusApartCosts
+    MotusStateCosts state[8];
 } MotusI8Lanes;
 
 // ---- Prediction ---------------------------------------------------------------------------------
@@ -163,26 +163,35 @@ MOTUS_WARP MotusI8Mode motus_i8_mode(void) {
     return own;
 }
 
-MOTUS_WARP uint32_t motus_i8_key(const MotusIntraMb *in, const MotusI8Lanes *s, uint32_t satd,
+// Parameters of an MB that do not depend on its neighbours.
+typedef struct MotusI8Mb {
+    MotusEightTables tables;
+    MotusI8Edge edge;
+    MotusI8Mode own;
+    MotusModeCosts modes; // 1/256 bits
+} MotusI8Mb;
+
+MOTUS_WARP uint32_t motus_i8_key(const MotusIntraMb *in, const MotusModeCosts *costs, uint32_t satd,
                                  int mode, int predicted) {
-    const uint32_t bits = motus_i4_mode_cost(mode, predicted, s->flag_cost, s->mode_cost);
+    const uint32_t bits = motus_i4_mode_bits(mode, predicted, costs);
     return (satd + motus_mode_cost(in->qp, bits) / MOTUS_BIT) << 4 | (uint32_t)mode;
 }
 
 // Finds the two modes of a block that are cheapest by SATD, as keys (SATD + lambda * bits) << 4 |
 // mode, or UINT32_MAX. minus: of the source's 4x4 blocks (motus_satd_with).
-MOTUS_WARP void motus_i8_best_modes(uint32_t best[2], const MotusIntraMb *in, const MotusI8Lanes *s,
-                                    const int32_t (*minus)[16], int q, int has, int predicted,
-                                    uint32_t dc, const MotusI8Mode *own) {
+MOTUS_WARP void motus_i8_best_modes(uint32_t best[2], const MotusI8Mb *mb, const MotusIntraMb *in,
+                                    const uint32_t runs[64], const int32_t (*minus)[16], int q,
+                                    int has, int predicted, uint32_t dc) {
+    const MotusI8Mode *own = &mb->own;
     const int32_t *of = minus[motus_blk_at(4 * q + (motus_lane() & 3))];
     uint32_t rows[4];
-    for (int i = 0; i < 4; i++) rows[i] = motus_i8_row4(s->runs, (int)(own->rows >> (8 * i) & 255));
+    for (int i = 0; i < 4; i++) rows[i] = motus_i8_row4(runs, (int)(own->rows >> (8 * i) & 255));
     const uint32_t satd = motus_lanes_group_sum(motus_satd_with(of, rows), 4),
                    flat = motus_lanes_group_sum(motus_satd_with_flat(of, dc), 4);
     const uint32_t key = motus_intra4x4_allowed(own->mode, has)
-                             ? motus_i8_key(in, s, satd, own->mode, predicted)
+                             ? motus_i8_key(in, &mb->modes, satd, own->mode, predicted)
                              : UINT32_MAX,
-                   dc_key = motus_i8_key(in, s, flat, MOTUS_I4_DC, predicted);
+                   dc_key = motus_i8_key(in, &mb->modes, flat, MOTUS_I4_DC, predicted);
     best[0] = motus_lanes_min(key < dc_key ? key : dc_key);
     best[1] = motus_lanes_min(key > best[0] ? key : UINT32_MAX);
     if (dc_key > best[0] && dc_key < best[1]) best[1] = dc_key;
@@ -190,25 +199,19 @@ MOTUS_WARP void motus_i8_best_modes(uint32_t best[2], const MotusIntraMb *in, co
 
 // ---- The MB -------------------------------------------------------------------------------------
 
-// Parameters of an MB that do not depend on its neighbours.
-typedef struct MotusI8Mb {
-    MotusEightTables tables;
-    MotusI8Edge edge;
-    MotusI8Mode own;
-} MotusI8Mb;
-
-// Prepares them, and the costs in s. quant: at the MB's QP.
+// Prepares them, and copies costs: the SM's L1 cache is emptied again and again. quant: at the MB's
+// QP.
 MOTUS_WARP MotusI8Mb motus_i8_prepare(const MotusIntraMb *in, const MotusQuant8 *quant,
                                       MotusI8Lanes *s) {
     const MotusCabacCosts *costs = in->levels->costs;
     const int lane = motus_lane();
-    for (int i = lane; costs && i < 64; i += MOTUS_LANES) s->map[i] = costs->map8[i];
-    if (lane < 2) {
-        s->flag_cost[lane] = costs ? costs->bin[MOTUS_CTX_INTRA4x4_PREDICTED][lane] : MOTUS_BIT;
-        s->mode_cost[lane] = costs ? costs->bin[MOTUS_CTX_INTRA4x4_MODE][lane] : MOTUS_BIT;
-    }
-    const MotusI8Mb mb = {motus_eight_tables(quant, in->levels, s->map), motus_i8_edge(),
-                          motus_i8_mode()};
+    const MotusMapCosts none = {0, 0, 0, {0, 0}, 0};
+    for (int i = lane; costs && i < 65; i += MOTUS_LANES)
+        s->map[i] = i < 64 ? costs->map8[i] : none;
+    MotusI8Mb mb = {motus_eight_tables(quant, in->levels, MOTUS_SHARED(&s->map[0])),
+                    motus_i8_edge(), motus_i8_mode(), motus_i8_mode_costs(in->levels)};
+    mb.tables.state = MOTUS_SHARED(&s->state[0]);
+    if (lane < 8) s->state[lane] = mb.tables.level;
     return mb;
 }
 
@@ -267,7 +270,7 @@ MOTUS_WARP void motus_i8_block(const MotusI8Mb *mb, const MotusIntraMb *in,
             *rec = s->rec[eight];
     uint32_t best[2];
     const uint32_t dc = motus_i8_line(s->runs, at, has, &mb->edge);
-    motus_i8_best_modes(best, in, s, minus, q, has, predicted, dc, &mb->own);
+    motus_i8_best_modes(best, mb, in, s->runs, minus, q, has, predicted, dc);
     const uint32_t chosen = best[eight & 1];
     const int active = chosen != UINT32_MAX, mode = active ? (int)(chosen & 15) : (int)MOTUS_I4_DC,
               row = motus_i8_row_at(mode, k);
@@ -276,14 +279,14 @@ MOTUS_WARP void motus_i8_block(const MotusI8Mb *mb, const MotusIntraMb *in,
                        mode == MOTUS_I4_DC ? dc * 0x01010101u : motus_i8_row4(s->runs, row + i));
     motus_lanes_sync(); // predictions are written, all have read the modes
     const MotusCoded8 coded =
-        motus_eight_code8(&s->blocks, src, stride, rec, 8, &mb->tables, in->levels);
+        motus_eight_code8(&s->blocks, src, stride, rec, 8, &mb->tables, in->levels, 1);
     uint32_t ssd = 0;
     for (int i = 0; i < 8; i += 4)
         ssd = motus_words_ssd(motus_word_get(src + k * stride + i), motus_word_get(rec + 8 * k + i),
                               ssd);
     ssd = motus_lanes_group_sum(ssd, 8);
     const uint32_t bits = coded.pays ? coded.bits : 0,
-                   mode_bits = motus_i4_mode_cost(mode, predicted, s->flag_cost, s->mode_cost),
+                   mode_bits = motus_i4_mode_bits(mode, predicted, &mb->modes),
                    cost = active ? motus_rd_cost_in(MOTUS_BIT, ssd, bits + mode_bits,
                                                     in->qp->lambda_ssd_q8)
                                  : UINT32_MAX;
@@ -324,8 +327,8 @@ typedef struct MotusIntra8Team {
     MotusIntraPart part;
 } MotusIntra8Team;
 
-// Begins the trial of the fourth warp, before motus_intra8_role by any warp and before or after the
-// neighbours are done.
+// Begins the trial of the fourth warp, before any warp codes its part and before or after the
+// neighbours are done. Chroma is copied to it by who has coded it.
 MOTUS_WARP MotusI8Mb motus_intra8_begin(const MotusIntraMb *in, const MotusQuant8 *quant,
                                         MotusIntra8Team *t) {
     motus_intra_begin_as(in, &t->trial, MOTUS_MB_I_4x4);
@@ -333,14 +336,9 @@ MOTUS_WARP MotusI8Mb motus_intra8_begin(const MotusIntraMb *in, const MotusQuant
     return motus_i8_prepare(in, quant, &t->lanes);
 }
 
-// Codes one warp's part, as motus_intra_role. i8: as prepared, for MOTUS_ROLE_INTRA8X8.
-MOTUS_WARP void motus_intra8_role(const MotusIntraMb *in, MotusIntra8Team *t, int role,
-                                  const MotusI4Mb *i4, const MotusI8Mb *i8) {
-    if (role != MOTUS_ROLE_INTRA8X8) {
-        motus_intra_role(in, &t->team, role, i4);
-        if (role == MOTUS_ROLE_CHROMA) motus_intra_copy_chroma(&t->trial, &t->team.trial[0]);
-        return;
-    }
+// Codes Intra8x8. i8: as prepared.
+MOTUS_WARP void motus_intra_role8x8(const MotusIntraMb *in, MotusIntra8Team *t,
+                                    const MotusI8Mb *i8) {
     MotusIntraPart part = {0, 0, 0, 0, 0};
     if (in->i4_trials)
         part = motus_code_intra8x8_warp(i8, in, t->team.scratch[MOTUS_ROLE_INTRA4X4].i4_minus,

@@ -26,16 +26,12 @@ static inline void motus_canvas_load8(const MotusIntraMb *in, uint8_t *canvas) {
         memcpy(canvas + MOTUS_CANVAS_ORIGIN - MOTUS_CANVAS_STRIDE + 16, above + 16, 8);
 }
 
-// Returns the bits of an 8x8 block's mode, each 1 / MOTUS_BIT.
-static inline uint32_t motus_i8_mode_bits(int mode, int predicted, const MotusLevelChoice *choice) {
-    return motus_i4_mode_bits(mode, predicted, choice) * (MOTUS_BIT / motus_unit_of(choice));
-}
-
 // Predicts a block by every allowed mode and lists the best ones by SATD + lambda * bits. Returns
 // their number.
 static inline int motus_i8_list_modes(const MotusIntraMb *in, MotusIntra8Scratch *s,
                                       const uint8_t *src, const MotusIntraLine8 *line,
                                       int predicted, int list[MOTUS_I8_TRIALS]) {
+    const MotusModeCosts costs = motus_i8_mode_costs(in->levels);
     int n = 0;
     for (int mode = 0; mode < MOTUS_I4_MODES; mode++) {
         s->cost[mode] = UINT32_MAX;
@@ -43,7 +39,7 @@ static inline int motus_i8_list_modes(const MotusIntraMb *in, MotusIntra8Scratch
         motus_intra8x8(s->pred[mode], 8, line, mode);
         s->cost[mode] =
             motus_satd_block(src, in->src.stride[0], s->pred[mode], 8, 8, 8) +
-            motus_mode_cost(in->qp, motus_i8_mode_bits(mode, predicted, in->levels)) / MOTUS_BIT;
+            motus_mode_cost(in->qp, motus_i4_mode_bits(mode, predicted, &costs)) / MOTUS_BIT;
     }
     for (; n < MOTUS_I8_TRIALS; n++) {
         const int best = motus_least(s->cost, MOTUS_I4_MODES);
@@ -63,6 +59,7 @@ static inline void motus_code_i8_block(const MotusIntraMb *in, const MotusQuant8
     const int predicted = motus_intra4x4_predicted_mode(&trial->mb, &in->neighbours, first);
     const uint8_t *src = in->src.plane[0] + y * in->src.stride[0] + x;
     uint8_t *at = canvas + MOTUS_CANVAS_ORIGIN + y * MOTUS_CANVAS_STRIDE + x;
+    const MotusModeCosts costs = motus_i8_mode_costs(in->levels);
     MotusIntraLine8 line;
     int list[MOTUS_I8_TRIALS], coded[MOTUS_I8_TRIALS] = {0}, best = 0;
     uint32_t ssd[MOTUS_I8_TRIALS] = {0}, mode_bits[MOTUS_I8_TRIALS] = {0};
@@ -73,7 +70,7 @@ static inline void motus_code_i8_block(const MotusIntraMb *in, const MotusQuant8
         coded[i] = motus_code_block8(&s->levels[i], src, in->src.stride[0], s->rec[i], 8, quant,
                                      in->levels);
         ssd[i] = motus_ssd_block(src, in->src.stride[0], s->rec[i], 8, 8, 8);
-        mode_bits[i] = motus_i8_mode_bits(list[i], predicted, in->levels);
+        mode_bits[i] = motus_i4_mode_bits(list[i], predicted, &costs);
         s->cost[i] =
             motus_rd_cost_in(MOTUS_BIT, ssd[i], (coded[i] ? s->levels[i].bits : 0) + mode_bits[i],
                              in->qp->lambda_ssd_q8);

@@ -47,21 +47,36 @@ MOTUS_HD int motus_intra_has(const MotusNeighbours *n) {
            (n->d ? MOTUS_HAS_CORNER : 0) | (n->c ? MOTUS_HAS_TOP_RIGHT : 0);
 }
 
-// Returns the bits of prev_intra4x4_pred_mode_flag and rem_intra4x4_pred_mode, each 1 / MOTUS_BIT.
-// flag, bin: the costs of their contexts.
-MOTUS_HD uint32_t motus_i4_mode_cost(int mode, int predicted, const uint16_t flag[2],
-                                     const uint16_t bin[2]) {
-    const int rest = mode - (mode > predicted);
-    return mode == predicted
-               ? flag[1]
-               : (uint32_t)flag[0] + bin[rest & 1] + bin[rest >> 1 & 1] + bin[rest >> 2];
+// Costs of prev_intra4x4_pred_mode_flag and rem_intra4x4_pred_mode in parts of a bit of
+// motus_unit_of: of the predicted mode, of another one, and what a 1 in the latter adds.
+typedef struct MotusModeCosts {
+    uint32_t same, other;
+    int one;
+} MotusModeCosts;
+
+MOTUS_HD MotusModeCosts motus_mode_costs(const MotusLevelChoice *choice) {
+    MotusModeCosts costs = {1, 4, 0};
+    if (!choice->costs) return costs;
+    const uint16_t *flag = choice->costs->bin[MOTUS_CTX_INTRA4x4_PREDICTED],
+                   *bin = choice->costs->bin[MOTUS_CTX_INTRA4x4_MODE];
+    costs.same = flag[1];
+    costs.other = (uint32_t)flag[0] + 3 * bin[0];
+    costs.one = bin[1] - bin[0];
+    return costs;
 }
 
-// Returns them in parts of a bit of motus_unit_of.
-MOTUS_HD uint32_t motus_i4_mode_bits(int mode, int predicted, const MotusLevelChoice *choice) {
-    if (!choice->costs) return mode == predicted ? 1 : 4;
-    return motus_i4_mode_cost(mode, predicted, choice->costs->bin[MOTUS_CTX_INTRA4x4_PREDICTED],
-                              choice->costs->bin[MOTUS_CTX_INTRA4x4_MODE]);
+// Returns them for 8x8 blocks, each 1 / MOTUS_BIT.
+MOTUS_HD MotusModeCosts motus_i8_mode_costs(const MotusLevelChoice *choice) {
+    const uint32_t scale = MOTUS_BIT / motus_unit_of(choice);
+    MotusModeCosts costs = motus_mode_costs(choice);
+    costs.same *= scale, costs.other *= scale;
+    return costs; // `one` is 0 with another unit
+}
+
+// Returns the cost of a mode.
+MOTUS_HD uint32_t motus_i4_mode_bits(int mode, int predicted, const MotusModeCosts *costs) {
+    const int rest = mode - (mode > predicted), ones = (rest & 1) + (rest >> 1 & 1) + (rest >> 2);
+    return mode == predicted ? costs->same : costs->other + (uint32_t)(ones * costs->one);
 }
 
 // Begins a trial with an MB of this type and nothing else.

@@ -178,6 +178,7 @@ static inline void motus_i4_add_satds(uint32_t cost[MOTUS_I4_MODES], const uint8
 static inline int motus_i4_list_modes(const MotusIntraMb *in, MotusIntraScratch *s, int blk,
                                       const uint8_t *src, const uint8_t *at, int predicted,
                                       int list[MOTUS_I4_TRIALS]) {
+    const MotusModeCosts costs = motus_mode_costs(in->levels);
     int n = 0;
     MotusIntraEdge edge;
     MotusIntraLine line;
@@ -188,7 +189,7 @@ static inline int motus_i4_list_modes(const MotusIntraMb *in, MotusIntraScratch 
         s->cost[mode] = UINT32_MAX;
         if (!motus_intra4x4_allowed(mode, edge.has)) continue;
         motus_intra4x4(pred, 4, &edge, &line, mode);
-        s->cost[mode] = motus_mode_cost(in->qp, motus_i4_mode_bits(mode, predicted, in->levels)) /
+        s->cost[mode] = motus_mode_cost(in->qp, motus_i4_mode_bits(mode, predicted, &costs)) /
                         motus_unit_of(in->levels);
     }
     motus_i4_add_satds(s->cost, src, in->src.stride[0], s->pred[0]);
@@ -213,6 +214,7 @@ static inline uint32_t motus_code_i4_block(const MotusIntraMb *in, MotusIntraScr
     const uint8_t *src = in->src.plane[0] + y * in->src.stride[0] + x;
     const MotusQuant *q = &in->qp->luma;
     const MotusCabacCosts *costs = in->levels->costs;
+    const MotusModeCosts mode_costs = motus_mode_costs(in->levels);
     uint8_t *at = s->canvas + MOTUS_CANVAS_ORIGIN + y * MOTUS_CANVAS_STRIDE + x;
     int list[MOTUS_I4_TRIALS];
     uint32_t ssd[MOTUS_I4_TRIALS] = {0};
@@ -232,13 +234,13 @@ static inline uint32_t motus_code_i4_block(const MotusIntraMb *in, MotusIntraScr
         ssd[i] = motus_ssd_block(src, in->src.stride[0], s->block[i], 4, 4, 4);
         s->cost[i] =
             motus_rd_cost_in(motus_unit_of(in->levels), ssd[i],
-                             levels[i].bits + motus_i4_mode_bits(list[i], predicted, in->levels),
+                             levels[i].bits + motus_i4_mode_bits(list[i], predicted, &mode_costs),
                              in->qp->lambda_ssd_q8);
     }
     const int best = motus_least(s->cost, n);
     part->cost += s->cost[best];
     part->ssd += ssd[best];
-    part->mode_bits += motus_i4_mode_bits(list[best], predicted, in->levels);
+    part->mode_bits += motus_i4_mode_bits(list[best], predicted, &mode_costs);
     for (int i = 0; i < 4; i++) {
         memcpy(at + i * MOTUS_CANVAS_STRIDE, s->block[best] + 4 * i, 4);
         memcpy(trial->luma + (y + i) * MOTUS_LUMA_STRIDE + x, s->block[best] + 4 * i, 4);

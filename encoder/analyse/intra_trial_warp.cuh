@@ -19,7 +19,7 @@ typedef struct __attribute__((aligned(16))) MotusIntraShared {
     MotusI4Lanes i4;
     MotusIntraSides sides;
     MotusResidual residual;
-    uint32_t reserved[79]; // keeps the kernels' shared memory as it was
+    __attribute__((aligned(16))) MotusApartCosts costs;
 } MotusIntraShared;
 
 // ---- Intra16x16 and chroma ----------------------------------------------------------------------
@@ -28,20 +28,20 @@ typedef struct __attribute__((aligned(16))) MotusIntraShared {
 // one. to - from is a multiple of 4.
 MOTUS_WARP void motus_residual_levels_warp(MotusResidual *r, MotusTrial *trial, int from, int to,
                                            int category, const MotusNeighbours *neighbours,
-                                           const MotusQuant *q, const MotusLevelChoice *choice) {
+                                           const MotusQuant *q, const MotusLevelChoice *choice,
+                                           const MotusApartCosts *costs) {
     const MotusQuant quant = *q; // copies stay in registers: no store can alias them
     const MotusLevelChoice own_choice = *choice;
     const MotusLevelPair pair = motus_level_pair(q);
-    const MotusStateCosts level = motus_state_costs(own_choice.costs, category);
     for (int four = from; four < to; four += 4) {
         const int blk = four + (motus_lane() >> 3),
                   context = choice->costs ? motus_flag_context_at(r->count, neighbours, 1, blk)
                                           : motus_cavlc_nc_at(r->count, neighbours, blk);
         MotusPairLevels own;
         const int coef[2] = {r->coef[blk][pair.at[0]], r->coef[blk][pair.at[1]]};
-        const MotusLevels levels =
-            motus_eight_levels(motus_coef_block(&trial->coef, blk), coef, &pair, r->live[blk] != 0,
-                               category, context, &quant, &own_choice, &level, &own);
+        const MotusLevels levels = motus_eight_levels_intra(
+            motus_coef_block(&trial->coef, blk), coef, &pair, r->live[blk] != 0, category, context,
+            &quant, &own_choice, costs, &own);
         if (motus_lane() & 7) continue;
         r->levels[blk] = levels;
         trial->mb.total_coeff[blk] = (uint8_t)levels.n;
@@ -114,6 +114,7 @@ MOTUS_WARP MotusIntraPart motus_code_intra_whole(const MotusIntraMb *in, MotusIn
     const MotusQuant *q = chroma ? &in->qp->chroma : &in->qp->luma;
     const int lane = motus_lane(), from = chroma ? 16 : 0, n = chroma ? 8 : 16;
     uint32_t ac_bits, found = 0;
+    if (in->levels->costs) motus_apart_costs_load(&s->costs, in->levels->costs, chroma ? 4 : 1);
     if (chroma) {
         const int mode = motus_intra_chroma_mode_warp(in, &s->sides, trial->chroma);
         if (lane == 0) trial->mb.intra_chroma_pred_mode = (uint8_t)mode;
@@ -129,7 +130,7 @@ MOTUS_WARP MotusIntraPart motus_code_intra_whole(const MotusIntraMb *in, MotusIn
         motus_residual_luma_forward(r, &in->src, trial, q);
     }
     motus_residual_levels_warp(r, trial, from, from + n, chroma ? 4 : 1, &in->neighbours, q,
-                               in->levels);
+                               in->levels, &s->costs);
     const int ac = motus_levels_pay_warp(r->levels + from, n, q, in->levels, &ac_bits);
     if (chroma) {
         found = motus_lanes_ballot(lane < 8 && trial->coef.chroma_dc[lane >> 2 & 1][lane & 3]);
@@ -165,7 +166,9 @@ MOTUS_WARP MotusI4Mb motus_i4_prepare(const MotusIntraMb *in, MotusIntraShared *
     mb.rows = motus_i4_rows(motus_min(lane & 15, MOTUS_I4_MODES - 1));
     mb.edge = motus_i4_edge();
     mb.pair = motus_level_pair(&in->qp->luma);
-    mb.level = motus_state_costs(in->levels->costs, 2);
+    mb.modes = motus_mode_costs(in->levels);
+    mb.costs = MOTUS_SHARED(&s->costs);
+    if (in->levels->costs) motus_apart_costs_load(&s->costs, in->levels->costs, 2);
     mb.basis = motus_i4_basis(&mb.pair);
     motus_i4_transform_source(s->residual.coef, s->i4.samples, s->i4_minus, in->src.plane[0],
                               in->src.stride[0], &mb.basis);
@@ -265,23 +268,28 @@ MOTUS_WARP MotusTrial *motus_intra_search4x4(const MotusIntraMb *in, MotusIntraS
 enum { MOTUS_ROLE_INTRA4X4, MOTUS_ROLE_INTRA16X16, MOTUS_ROLE_CHROMA, MOTUS_INTRA_ROLES };
 
 // Shared memory of a team. Its warps meet between the calls: motus_intra_begin and motus_i4_prepare
-// (scratch[0]) by the first warp, before or after the neighbours are done; motus_intra_role by
-// each; motus_intra_join by one.
+// (scratch[0]) by the first warp, before or after the neighbours are done; a motus_intra_role_
+// function by each; motus_intra_join by one.
 typedef struct MotusIntraTeam {
     MotusTrial trial[2];
     MotusIntraShared scratch[MOTUS_INTRA_ROLES];
     MotusIntraPart part[MOTUS_INTRA_ROLES];
 } MotusIntraTeam;
 
-// Codes one warp's part. i4: as prepared, for MOTUS_ROLE_INTRA4X4.
-MOTUS_WARP void motus_intra_role(const MotusIntraMb *in, MotusIntraTeam *team, int role,
-                                 const MotusI4Mb *i4) {
-    MotusIntraShared *s = &team->scratch[role];
+// Codes Intra4x4. i4: as prepared.
+MOTUS_WARP void motus_intra_role4x4(const MotusIntraMb *in, MotusIntraTeam *team,
+                                    const MotusI4Mb *i4) {
     MotusIntraPart part = {0, 0, 0, 0, 0};
-    if (role != MOTUS_ROLE_INTRA4X4)
-        part = motus_code_intra_whole(in, s, &team->trial[0], role == MOTUS_ROLE_CHROMA);
-    else if (in->i4_trials) // costs only grow: stopping early or late decides alike
-        part = motus_code_intra4x4_warp(i4, in, s, &team->trial[1], UINT32_MAX);
+    if (in->i4_trials) // costs only grow: stopping early or late decides alike
+        part = motus_code_intra4x4_warp(i4, in, &team->scratch[MOTUS_ROLE_INTRA4X4],
+                                        &team->trial[1], UINT32_MAX);
+    if (motus_lane() == 0) team->part[MOTUS_ROLE_INTRA4X4] = part;
+}
+
+// Codes Intra16x16 or chroma.
+MOTUS_WARP void motus_intra_role_whole(const MotusIntraMb *in, MotusIntraTeam *team, int role) {
+    const MotusIntraPart part = motus_code_intra_whole(in, &team->scratch[role], &team->trial[0],
+                                                       role == MOTUS_ROLE_CHROMA);
     if (role == MOTUS_ROLE_CHROMA) motus_intra_copy_chroma(&team->trial[1], &team->trial[0]);
     if (motus_lane() == 0) team->part[role] = part;
 }

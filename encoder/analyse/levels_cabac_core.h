@@ -11,8 +11,8 @@ typedef struct MotusLevelWalk {
     const MotusMapCosts *map;     // of the block's category
     const uint16_t (*context)[2]; // motus_level_costs
     uint32_t rate;                // cost of a bit in 1/65536 of a squared step
-    int lowers;                   // levels may be one below the nearest one
-    int state;                    // motus_level_state_after
+    int method;                   // MOTUS_LEVELS_*
+    int state;                    // motus_level_state_after; APART: of the nearest levels
     int n;                        // levels other than 0
     uint32_t bits;                // of the map and the levels, in 1/256 bit
     int32_t gain;                 // as in MotusLevels
@@ -23,7 +23,7 @@ MOTUS_HD MotusLevelWalk motus_level_walk(const MotusCabacCosts *costs, int categ
     MotusLevelWalk walk = {motus_map_costs(costs, category),
                            motus_level_costs(costs, category),
                            rate,
-                           method == MOTUS_LEVELS_LOWERED,
+                           method,
                            0,
                            0,
                            0,
@@ -59,24 +59,26 @@ MOTUS_HD int motus_level_lowers(const MotusMapCosts *at, const MotusMapCosts *ne
 // Chooses the level at position i, which has a coefficient of t / 256 levels, and returns its
 // magnitude. Positions come from the last one on. next: the position after it, or -1.
 MOTUS_HD int motus_walk_level(MotusLevelWalk *walk, int i, int next, int t) {
-    const int magnitude = motus_nearest_level(t), is_last = !walk->state;
+    const int magnitude = motus_nearest_level(t);
     const uint16_t *first = walk->context[motus_level_first_context(walk->state)],
                    *more = walk->context[motus_level_more_context(walk->state)];
     const MotusMapCosts *at = &walk->map[i];
     uint32_t bits = motus_level_cost(first, more, magnitude);
     int chosen = magnitude;
-    if (walk->lowers) {
+    if (walk->method != MOTUS_LEVELS_NEAREST) {
         const MotusMapCosts none = {0, 0, 0, {0, 0}, 0};
         const uint32_t less = magnitude > 1 ? motus_level_cost(first, more, magnitude - 1) : 0;
-        if (motus_level_lowers(at, next >= 0 ? &walk->map[next] : &none, is_last, next >= 0, t,
+        if (motus_level_lowers(at, next >= 0 ? &walk->map[next] : &none, !walk->state, next >= 0, t,
                                magnitude, bits, less, walk->rate))
             chosen--, bits = less;
     }
+    if (chosen || walk->method == MOTUS_LEVELS_APART)
+        walk->state = motus_level_state_after(
+            walk->state, walk->method == MOTUS_LEVELS_APART ? magnitude : chosen);
     if (!chosen) return 0;
-    walk->n++;
+    const int is_last = !walk->n++;
     walk->bits += bits + at->one + at->last[is_last] + (is_last ? at->zeros : 0u - at->zero);
     walk->gain = motus_min(walk->gain + motus_level_gain(t, chosen), MOTUS_GAIN_MAX);
-    walk->state = motus_level_state_after(walk->state, chosen);
     return chosen;
 }
 

@@ -1,7 +1,7 @@
-// Choice of a block's levels by warps with costs of CABAC, by eight lanes of a warp or by one lane
-// a block; and the choice between the two entropy coders.
-// Equals motus_choose_levels_cabac (levels_cabac_cpu.h): suite `lanes`, and `gpu_decide` on a
-// device.
+// Choice of a block's levels by warps with costs of CABAC, by eight lanes of a warp (one level
+// after another, or all at once: MOTUS_LEVELS_APART) or by one lane a block; and the choice between
+// the two entropy coders. Equals motus_choose_levels_cabac (levels_cabac_cpu.h): suite `lanes`, and
+// `gpu_decide` on a device.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef ENCODER_ANALYSE_LEVELS_CABAC_WARP_CUH
 #define ENCODER_ANALYSE_LEVELS_CABAC_WARP_CUH
@@ -12,7 +12,7 @@
 // ---- Eight lanes a block ------------------------------------------------------------------------
 
 // Costs of a level in the state (motus_level_state_after) that has this lane's number of eight.
-typedef struct MotusStateCosts {
+typedef struct __attribute__((aligned(16))) MotusStateCosts {
     uint32_t one, two, step; // of a level of 1, of 2, and what each further unit adds below 15
     uint32_t end;            // part of `two` that levels from 15 on do not have
 } MotusStateCosts;
@@ -184,6 +184,114 @@ MOTUS_WARP MotusLevels motus_eight_levels_cabac(int16_t *to, const int coef[2],
     if (levels.n && gain > (int32_t)motus_rate_of(bits + dearer, q->rate)) return levels;
     levels.n = 0, levels.bits = none, levels.gain = 0;
     return levels;
+}
+
+// ---- Eight lanes a block, levels apart ----------------------------------------------------------
+
+// Costs of a category of 4x4 blocks in shared memory: acquiring a neighbour's state empties the L1
+// cache.
+typedef struct MotusApartCosts {
+    MotusMapCosts map[17];    // by position; the last one: zeros, below the lowest level
+    MotusStateCosts state[8]; // by motus_level_state_after
+    uint16_t flag[4][2];      // of coded_block_flag, by context
+} MotusApartCosts;
+
+MOTUS_WARP void motus_apart_costs_load(MotusApartCosts *to, const MotusCabacCosts *costs,
+                                       int category) {
+    const int lane = motus_lane();
+    const MotusMapCosts none = {0, 0, 0, {0, 0}, 0};
+    if (lane < 17) to->map[lane] = lane < 16 ? motus_map_costs(costs, category)[lane] : none;
+    if (lane < 8) to->state[lane] = motus_state_costs(costs, category);
+    if (lane < 8)
+        to->flag[lane >> 1][lane & 1] = motus_flag_costs(costs, category, lane >> 1)[lane & 1];
+    motus_lanes_sync(); // the costs are written
+}
+
+// Chooses the level of a coefficient of t / 256 levels, and returns its bits without those of the
+// map. before, larger: nearest levels coded before it, and those of them above 1. at, below: costs
+// at its position and at the next one below with a level. large: t may be 14 levels or more.
+MOTUS_WARP uint32_t motus_apart_level(int *magnitude, int t, int before, int larger,
+                                      const MotusMapCosts *at, const MotusMapCosts *below,
+                                      const MotusStateCosts *state, uint32_t rate, int large) {
+    const MotusStateCosts level = state[larger ? motus_min(7, 3 + larger) : motus_min(3, before)];
+    const int m = motus_nearest_level(t), is_last = !before;
+    const uint32_t cost = motus_state_cost(&level, m, large),
+                   cost_less = motus_state_cost(&level, m - 1, large),
+                   between = at->zeros - below->zeros - below->zero,
+                   flags =
+                       between + at->one +
+                       (is_last ? (uint32_t)at->last[1] + below->last[0] : (uint32_t)at->last[0]),
+                   without = is_last ? below->last[1] : between + at->zero;
+    const int lower =
+        motus_state_lowers(t, m, cost + flags, m > 1 ? cost_less + flags : without, rate);
+    *magnitude = m - lower;
+    return lower ? cost_less : cost;
+}
+
+// Returns the bits of the map at a level's position.
+MOTUS_WARP uint32_t motus_apart_map_bits(const MotusMapCosts *at, int is_last) {
+    return at->one + (is_last ? at->last[1] + at->zeros : (uint32_t)at->last[0] - at->zero);
+}
+
+// motus_eight_levels_cabac for MOTUS_LEVELS_APART.
+MOTUS_WARP MotusLevels motus_eight_levels_apart(int16_t *to, const int coef[2],
+                                                const MotusLevelPair *pair, int active,
+                                                int category, int context, const MotusQuant *q,
+                                                const MotusApartCosts *costs,
+                                                MotusPairLevels *own) {
+    const int first = category != 2, k = motus_lane() & 7;
+    const uint32_t none = costs->flag[context][0], some = costs->flag[context][1];
+    MotusMapCosts at[2];
+    uint32_t bits[2], sum = 0;
+    int32_t gain = 0;
+    int live[2];
+    for (int h = 0; h < 2; h++) {
+        const int size = motus_abs(coef[h]);
+        live[h] = active && size >= pair->threshold[h] && motus_pair_position(h) >= first;
+        own->t[h] = (int)((uint32_t)size * pair->scale[h] >> q->shift);
+        own->negative[h] = coef[h] < 0;
+        at[h] = costs->map[motus_max(0, motus_pair_position(h) - first)];
+    }
+    const uint32_t near = motus_eight_mask(live[0], live[1]),
+                   larger = motus_eight_mask(live[0] && own->t[0] >= 384, // round to 2
+                                             live[1] && own->t[1] >= 384);
+    const int large = motus_lanes_ballot(own->t[0] >= 256 * 14 || own->t[1] >= 256 * 14) != 0;
+    for (int h = 0; h < 2; h++) {
+        const uint32_t bit = 1u << (8 * h + k), behind = near & ~(bit | (bit - 1));
+        const MotusMapCosts below = costs->map[behind ? motus_planes_first(behind) - first : 16];
+        bits[h] = motus_apart_level(
+            &own->magnitude[h], own->t[h], motus_lanes_count(near & (bit - 1)),
+            motus_lanes_count(larger & (bit - 1)), &at[h], &below, costs->state, q->rate, large);
+        if (!live[h]) own->magnitude[h] = 0;
+    }
+    const uint32_t nonzero = motus_eight_mask(own->magnitude[0] > 0, own->magnitude[1] > 0);
+    for (int h = 0; h < 2; h++) {
+        const int is_last = !(nonzero & ((1u << (8 * h + k)) - 1));
+        to[motus_pair_position(h)] = motus_pair_level(own, h);
+        if (!own->magnitude[h]) continue;
+        sum += bits[h] + motus_apart_map_bits(&at[h], is_last);
+        gain += motus_level_gain(own->t[h], own->magnitude[h]);
+    }
+    sum = motus_lanes_group_sum(sum, 8);
+    gain = motus_min((int32_t)motus_lanes_group_sum((uint32_t)gain, 8), MOTUS_GAIN_MAX);
+    MotusLevels levels = {motus_cavlc_total_coeff(nonzero), some + sum, gain};
+    const uint32_t dearer = some > none ? some - none : 0;
+    if (levels.n && gain > (int32_t)motus_rate_of(sum + dearer, q->rate)) return levels;
+    levels.n = 0, levels.bits = none, levels.gain = 0;
+    return levels;
+}
+
+// Chooses the levels of a block of intra MBs: motus_eight_levels_cavlc, or the above with costs.
+MOTUS_WARP MotusLevels motus_eight_levels_intra(int16_t *to, const int coef[2],
+                                                const MotusLevelPair *pair, int active,
+                                                int category, int context, const MotusQuant *q,
+                                                const MotusLevelChoice *choice,
+                                                const MotusApartCosts *costs,
+                                                MotusPairLevels *own) {
+    return choice->costs
+               ? motus_eight_levels_apart(to, coef, pair, active, category, context, q, costs, own)
+               : motus_eight_levels_cavlc(to, coef, pair, active, category != 2, context, q, choice,
+                                          own);
 }
 
 // ---- A lane a block -----------------------------------------------------------------------------

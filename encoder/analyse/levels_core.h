@@ -21,6 +21,11 @@ typedef struct MotusLevelChoice {
     const MotusCabacCosts *costs; // NULL: CAVLC
 } MotusLevelChoice;
 
+// Returns the method for levels of intra MBs. cavlc: the one with CAVLC.
+MOTUS_HD int motus_intra_levels(int cavlc, const MotusCabacCosts *costs) {
+    return costs ? (int)MOTUS_LEVELS_APART : cavlc;
+}
+
 // Returns the parts of a bit in which bits of levels and of Intra4x4 modes are counted.
 MOTUS_HD uint32_t motus_unit_of(const MotusLevelChoice *choice) {
     return choice->costs ? MOTUS_BIT : 1;

@@ -31,7 +31,8 @@ MOTUS_WARP int motus_eight_at(int raster) { return raster + (raster >> 3); }
 
 // Tables of a QP and of the picture's costs, of which a lane holds its part.
 typedef struct MotusEightTables {
-    const MotusMapCosts *map; // of 8x8 blocks; NULL: CAVLC
+    const MotusMapCosts *map;     // of 8x8 blocks; NULL: CAVLC
+    const MotusStateCosts *state; // of all states; NULL: levels are not chosen apart
     MotusStateCosts level;
     uint32_t position[8]; // of positions 8 j + (lane & 7) in coding order: motus_eight_at |
                           // dequantization << 8 | quantization << 16
@@ -47,7 +48,7 @@ MOTUS_WARP const MotusMapCosts *motus_map8_costs(const MotusLevelChoice *choice)
 MOTUS_WARP MotusEightTables motus_eight_tables(const MotusQuant8 *q, const MotusLevelChoice *choice,
                                                const MotusMapCosts *map) {
     MotusEightTables own;
-    own.map = map;
+    own.map = map, own.state = NULL;
     own.level = motus_state_costs(choice->costs, MOTUS_CATEGORY_8x8);
     own.rate = q->rate, own.shift = q->shift, own.qp = q->qp;
     own.lowers = choice->method == MOTUS_LEVELS_LOWERED;
@@ -136,6 +137,46 @@ MOTUS_WARP MotusCoded8 motus_eight_walk8(int16_t level[64], const int32_t v[72],
     return coded;
 }
 
+// Chooses them by MOTUS_LEVELS_APART, eight positions at a time. map: has an entry of zeros behind
+// the last position.
+MOTUS_WARP MotusCoded8 motus_eight_apart8(int16_t level[64], const int32_t v[72], uint64_t left,
+                                          const MotusEightTables *tables) {
+    const int k = motus_lane() & 7, group = motus_lane() & 24;
+    MotusCoded8 coded = {0, 0, 0};
+    int32_t gain = 0;
+    int before = 0, larger = 0;
+    MOTUS_ONE_BODY
+    for (int j = 7; j >= 0; j--) {
+        const int i = 8 * j + k, live = (int)(left >> i & 1), value = v[9 * j + k],
+                  t = motus_abs(value);
+        const uint32_t all = motus_lanes_ballot(live);
+        if (!all) continue; // of four blocks
+        const uint32_t here = all >> group & 255,
+                       large = motus_lanes_ballot(live && t >= 384) >> group & 255; // round to 2
+        const uint64_t behind = left & ((1ull << i) - 1);
+        const MotusMapCosts at = tables->map[i],
+                            below = tables->map[behind ? motus_last_position(behind) : 64];
+        int magnitude;
+        const uint32_t bits =
+            motus_apart_level(&magnitude, t, before + motus_lanes_count(here >> (k + 1)),
+                              larger + motus_lanes_count(large >> (k + 1)), &at, &below,
+                              tables->state, tables->rate, 1);
+        if (!live) magnitude = 0;
+        const uint32_t nonzero = motus_lanes_ballot(magnitude) >> group & 255;
+        if (magnitude) {
+            coded.bits += bits + motus_apart_map_bits(&at, !coded.n && !(nonzero >> (k + 1)));
+            gain = motus_min(gain + motus_level_gain(t, magnitude), MOTUS_GAIN_MAX);
+            level[i] = (int16_t)(value < 0 ? -magnitude : magnitude);
+        }
+        coded.n += motus_lanes_count(nonzero);
+        before += motus_lanes_count(here), larger += motus_lanes_count(large);
+    }
+    coded.bits = motus_lanes_group_sum(coded.bits, 8);
+    gain = motus_min((int32_t)motus_lanes_group_sum((uint32_t)gain, 8), MOTUS_GAIN_MAX);
+    coded.pays = coded.n && gain > (int32_t)motus_rate_of(coded.bits, tables->rate);
+    return coded;
+}
+
 // Chooses them for CAVLC, one 4x4 block after another by all eight lanes
 // (motus_choose_levels8_cavlc). Gains that saturate in another order than there are still above the
 // cost of any block's bits.
@@ -173,10 +214,11 @@ MOTUS_WARP MotusCoded8 motus_eight_blocks8(int16_t level[64], const int32_t v[72
     return coded;
 }
 
-// Chooses levels from the coefficients in v, which it overwrites (motus_choose_levels8).
+// Chooses levels from the coefficients in v, which it overwrites (motus_choose_levels8). apart:
+// with CABAC by MOTUS_LEVELS_APART; constant, as one kernel needs one way.
 MOTUS_WARP MotusCoded8 motus_eight_levels8(int16_t level[64], int32_t v[72],
                                            const MotusEightTables *tables,
-                                           const MotusLevelChoice *choice) {
+                                           const MotusLevelChoice *choice, int apart) {
     const int k = motus_lane() & 7;
     uint64_t left = 0;
     int own[8];
@@ -191,8 +233,9 @@ MOTUS_WARP MotusCoded8 motus_eight_levels8(int16_t level[64], int32_t v[72],
         level[8 * j + k] = 0;
     }
     motus_lanes_sync(); // v is written
-    const MotusCoded8 coded = choice->costs ? motus_eight_walk8(level, v, left, tables)
-                                            : motus_eight_blocks8(level, v, left, tables, choice);
+    const MotusCoded8 coded = !choice->costs ? motus_eight_blocks8(level, v, left, tables, choice)
+                              : apart        ? motus_eight_apart8(level, v, left, tables)
+                                             : motus_eight_walk8(level, v, left, tables);
     motus_lanes_sync(); // levels are written, all have read v
     return coded;
 }
@@ -224,10 +267,11 @@ MOTUS_WARP void motus_eight_reconstruct(uint8_t *rec, ptrdiff_t stride, const in
 MOTUS_WARP MotusCoded8 motus_eight_code8(MotusBlocks8 *s, const uint8_t *src, ptrdiff_t src_stride,
                                          uint8_t *rec, ptrdiff_t rec_stride,
                                          const MotusEightTables *tables,
-                                         const MotusLevelChoice *choice) {
+                                         const MotusLevelChoice *choice, int apart) {
     const int eight = motus_lane() >> 3;
     motus_eight_forward(s->v[eight], src, src_stride, rec, rec_stride);
-    const MotusCoded8 coded = motus_eight_levels8(s->level[eight], s->v[eight], tables, choice);
+    const MotusCoded8 coded =
+        motus_eight_levels8(s->level[eight], s->v[eight], tables, choice, apart);
     if (motus_lanes_ballot(coded.pays))
         motus_eight_reconstruct(rec, rec_stride, s->level[eight], s->v[eight], coded.pays, tables);
     return coded;
@@ -281,7 +325,7 @@ MOTUS_WARP int motus_choose_transform_warp(const MotusInterMb *in, const MotusLe
     const int x = 8 * (q & 1), y = 8 * (q >> 1);
     const MotusEightTables tables = motus_eight_tables(quant8, choice, motus_map8_costs(choice));
     const MotusCoded8 coded = motus_eight_code8(&s->blocks, src + y * stride + x, stride,
-                                                s->luma + 16 * y + x, 16, &tables, choice);
+                                                s->luma + 16 * y + x, 16, &tables, choice, 0);
     const uint32_t pay = motus_lanes_ballot(coded.pays),
                    bits = motus_lanes_sum(coded.pays && !k ? coded.bits : 0);
     if (!pay) return 0;

@@ -48,8 +48,8 @@ typedef struct IntraPass {
 } IntraPass;
 
 static IntraPass intra_pass(MotusPictureState *pic, const MotusCoding *coding, int p_slice) {
-    return (IntraPass){
-        pic, coding, {pic->zero_runs, coding->effort.intra_levels, coding->costs}, p_slice};
+    const int method = motus_intra_levels(coding->effort.intra_levels, coding->costs);
+    return (IntraPass){pic, coding, {pic->zero_runs, method, coding->costs}, p_slice};
 }
 
 static MotusIntraMb intra_mb(const IntraPass *pass, int x, int y) {
@@ -138,7 +138,9 @@ static void visit_intra_of_p(void *context, int x, int y) {
 static void estimate_intra(const IntraPass *pass) {
     MotusPictureState *pic = pass->pic;
     const MotusEffort *effort = &pass->coding->effort;
-    const MotusLevelChoice levels = {pic->zero_runs, effort->estimate_levels, pass->coding->costs};
+    const MotusCabacCosts *costs = pass->coding->costs;
+    const MotusLevelChoice levels = {pic->zero_runs,
+                                     motus_intra_levels(effort->estimate_levels, costs), costs};
 #pragma omp parallel for num_threads(pic->mbs.threads) schedule(dynamic, 16)
     for (int i = 0; i < pic->mbs.n_mb; i++) {
         pic->intra_cost[i] = UINT32_MAX;

@@ -34,7 +34,7 @@ __global__ void __launch_bounds__(32, SM_WARPS) estimate_kernel(const __grid_con
     motus_let_successor_start();
     motus_wait_for_predecessor();
     if (w.mb[i].type == MOTUS_MB_P_SKIP) return;
-    const MotusLevelChoice levels = level_choice<CABAC>(pass, pass.effort.estimate_levels);
+    const MotusLevelChoice levels = intra_choice<CABAC>(pass, pass.effort.estimate_levels);
     const MotusIntraMb in = intra_mb(pass, &levels, i % w.mb_width, i / w.mb_width);
     int mode;
     const uint32_t satd =
@@ -53,7 +53,7 @@ __global__ void __launch_bounds__(32, SM_WARPS)
     estimate4x4_kernel(const __grid_constant__ Pass pass) {
     __shared__ Shared4x4 s;
     const MotusPictureStateCuda &w = pass.pic;
-    const MotusLevelChoice levels = level_choice<CABAC>(pass, pass.effort.estimate_levels);
+    const MotusLevelChoice levels = intra_choice<CABAC>(pass, pass.effort.estimate_levels);
     motus_let_successor_start();
     motus_wait_for_predecessor();
     for (int at = (int)blockIdx.x; at < w.flags[2]; at += BLOCKS) {

@@ -93,25 +93,33 @@ template <bool EIGHT> __device__ void meet(int team) {
 __device__ MotusIntraTeam *base_of(MotusIntraTeam *team) { return team; }
 __device__ MotusIntraTeam *base_of(MotusIntra8Team *team) { return &team->team; }
 
-struct None {};
-
-__device__ None begin8(const MotusIntraMb *, const MotusPictureStateCuda &, MotusIntraTeam *, int) {
-    return {};
-}
-__device__ MotusI8Mb begin8(const MotusIntraMb *in, const MotusPictureStateCuda &w,
-                            MotusIntra8Team *team, int warp) {
-    MotusI8Mb i8;
-    if (warp == MOTUS_ROLE_INTRA8X8) i8 = motus_intra8_begin(in, &w.quant8[in->qp->luma.qp], team);
-    return i8;
-}
-
-__device__ void code_role(const MotusIntraMb *in, MotusIntraTeam *team, int warp,
-                          const MotusI4Mb *i4, const None *) {
-    motus_intra_role(in, team, warp, i4);
-}
-__device__ void code_role(const MotusIntraMb *in, MotusIntra8Team *team, int warp,
-                          const MotusI4Mb *i4, const MotusI8Mb *i8) {
-    motus_intra8_role(in, team, warp, i4, i8);
+// Codes one warp's part of MB i, after its neighbours are done. Each role has its branch, so that
+// no warp holds what another one has prepared.
+template <int TEAMS, bool EIGHT>
+__device__ void code_role(const MotusIntraMb *in, const MotusPictureStateCuda &w,
+                          decltype(IntraTeam<EIGHT>::team) *s, int i, int team, int warp) {
+    MotusIntraTeam *base = base_of(s);
+    if (warp == MOTUS_ROLE_INTRA4X4) {
+        motus_intra_begin(in, &base->trial[0], &base->trial[1]);
+        const MotusI4Mb i4 = motus_i4_prepare(in, &base->scratch[0]);
+        wait_for_neighbours<TEAMS>(w, i);
+        meet<EIGHT>(team); // source and trials are written, the neighbours are done
+        motus_intra_role4x4(in, base, &i4);
+        return;
+    }
+    if constexpr (EIGHT) {
+        if (warp == MOTUS_ROLE_INTRA8X8) {
+            const MotusI8Mb i8 = motus_intra8_begin(in, &w.quant8[in->qp->luma.qp], s);
+            meet<EIGHT>(team); // as above
+            motus_intra_role8x8(in, s, &i8);
+            return;
+        }
+    }
+    meet<EIGHT>(team); // as above
+    motus_intra_role_whole(in, base, warp);
+    if (warp != MOTUS_ROLE_CHROMA) return;
+    if constexpr (EIGHT) motus_intra_copy_chroma(&s->trial, &base->trial[0]);
+    store_chroma(&base->trial[0], in->rec);
 }
 
 __device__ const MotusTrial *join(const MotusIntraMb *in, MotusIntraTeam *team) {
@@ -136,24 +144,15 @@ __global__ void __launch_bounds__(teams_of(TEAMS, EIGHT) * team_threads(EIGHT), 
     MotusIntraTeam *base = base_of(&s->team);
     motus_wait_for_predecessor();
     for (;;) {
-        MotusI4Mb i4;
         if (t == 0) s->at = atomicAdd(&w.flags[0], 1);
         meet<EIGHT>(team); // `at` is written; all have read the last MB's shared memory
         if (s->at >= w.flags[1]) return;
         const int i = w.list[s->at];
-        const MotusLevelChoice levels = level_choice<CABAC>(pass, pass.effort.intra_levels);
+        const MotusLevelChoice levels = intra_choice<CABAC>(pass, pass.effort.intra_levels);
         MotusIntraMb in = intra_mb(pass, &levels, i % w.mb_width, i / w.mb_width);
         fetch_source(s, &in, t);
         meet<EIGHT>(team); // quantizers are written
-        if (warp == 0) {
-            motus_intra_begin(&in, &base->trial[0], &base->trial[1]);
-            i4 = motus_i4_prepare(&in, &base->scratch[0]);
-            wait_for_neighbours<TEAMS>(w, i);
-        }
-        const auto i8 = begin8(&in, w, &s->team, warp);
-        meet<EIGHT>(team); // source and trials are written, the neighbours are done
-        code_role(&in, &s->team, warp, &i4, &i8);
-        if (warp == MOTUS_ROLE_CHROMA) store_chroma(&base->trial[0], in.rec);
+        code_role<TEAMS, EIGHT>(&in, w, &s->team, i, team, warp);
         meet<EIGHT>(team); // all parts are written
         if (warp) continue;
         const MotusTrial *best = join(&in, &s->team);

@@ -45,6 +45,13 @@ static __device__ MotusLevelChoice level_choice(const Pass &pass, int method) {
     return MotusLevelChoice{pass.pic.zero_runs, method, costs};
 }
 
+// Returns it for intra MBs.
+template <bool CABAC> static __device__ MotusLevelChoice intra_choice(const Pass &pass, int cavlc) {
+    MotusLevelChoice choice = level_choice<CABAC>(pass, cavlc);
+    choice.method = motus_intra_levels(cavlc, choice.costs);
+    return choice;
+}
+
 // Returns the MB to be coded as intra. `levels` must outlive it.
 static __device__ MotusIntraMb intra_mb(const Pass &pass, const MotusLevelChoice *levels, int x,
                                         int y) {

@@ -118,7 +118,8 @@ static MotusMbRecon mb_recon(const Picture *p, int x, int y) {
 }
 
 static void code_intra(Picture *p, int x, int y, int p_slice) {
-    const MotusLevelChoice levels = {p->pic.zero_runs, p->effort.intra_levels, p->costs};
+    const MotusLevelChoice levels = {
+        p->pic.zero_runs, motus_intra_levels(p->effort.intra_levels, p->costs), p->costs};
     MotusNeighbours neighbours = motus_neighbours(p->pic.mbs.mb, p->mb_width, x, y, 0);
     const MotusIntraMb in = {.qp = &p->qp,
                              .levels = &levels,

@@ -69,6 +69,14 @@ void lanes_intra_search(const MotusIntraMb *in, LanesResult *r) {
     run(1, search_body, &a);
 }
 
+static void code_intra_role(const MotusIntraMb *in, MotusIntraTeam *team, int warp,
+                            const MotusI4Mb *i4) {
+    if (warp == MOTUS_ROLE_INTRA4X4)
+        motus_intra_role4x4(in, team, i4);
+    else
+        motus_intra_role_whole(in, team, warp);
+}
+
 static void intra_team_body(void *argument) {
     const Arguments *a = argument;
     MotusIntraTeam *team = &shared.team;
@@ -80,7 +88,7 @@ static void intra_team_body(void *argument) {
         i4 = motus_i4_prepare(a->intra, &team->scratch[0]);
     }
     motus_team_sync();
-    motus_intra_role(a->intra, team, warp, &i4);
+    code_intra_role(a->intra, team, warp, &i4);
     motus_team_sync();
     if (warp > 0) return;
     const MotusTrial *best = motus_intra_join(a->intra, team);
@@ -106,7 +114,11 @@ static void intra8_team_body(void *argument) {
     }
     if (warp == MOTUS_ROLE_INTRA8X8) i8 = motus_intra8_begin(a->intra, a->quant8, t);
     motus_team_sync();
-    motus_intra8_role(a->intra, t, warp, &i4, &i8);
+    if (warp == MOTUS_ROLE_INTRA8X8)
+        motus_intra_role8x8(a->intra, t, &i8);
+    else
+        code_intra_role(a->intra, &t->team, warp, &i4);
+    if (warp == MOTUS_ROLE_CHROMA) motus_intra_copy_chroma(&t->trial, &t->team.trial[0]);
     motus_team_sync();
     if (warp > 0) return;
     const MotusTrial *best = motus_intra8_join(a->intra, t);

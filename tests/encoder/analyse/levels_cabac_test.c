@@ -112,6 +112,58 @@ static void blocks_of_4x4(void) {
     }
 }
 
+// Each level of MOTUS_LEVELS_APART is chosen, and its symbols are counted, as if those before it
+// were the nearest ones.
+static void levels_apart(void) {
+    int lowered = 0, dropped = 0;
+    for (int round = 0; round < 5000; round++) {
+        const MotusCabacCosts costs = random_costs();
+        const int qp = motus_test_range(0, 51), context = motus_test_range(0, 3);
+        const MotusQuant q = motus_qp_at(qp).luma;
+        const MotusMapCosts none = {0, 0, 0, {0, 0}, 0}, *map = motus_map_costs(&costs, 2);
+        const MotusBlockContexts contexts = motus_block_contexts(2);
+        int16_t coef[16], level[16];
+        int t[16], next[16], lowest = -1;
+        for (int i = 0; i < 16; i++) coef[i] = (int16_t)random_coef(40 << (qp / 6));
+        const uint32_t live = motus_live_coefs(coef, &q);
+        const MotusLevels levels = motus_choose_levels_cabac(level, coef, live, 2, context, &q,
+                                                             &costs, MOTUS_LEVELS_APART);
+        for (int i = 0; i < 16; i++) {
+            const int at = motus_zigzag_at(i);
+            t[i] = abs(coef[at]) * q.scale[motus_coef_class(at)] >> q.shift;
+            next[i] = lowest;
+            if (live >> at & 1) lowest = i;
+        }
+        MotusLevelCounts counts = {0, 0};
+        MotusSymbols s = {.cost = costs.bin};
+        uint32_t nonzero = 0;
+        for (int i = 15; i >= 0; i--) {
+            if (!(live >> motus_zigzag_at(i) & 1)) continue;
+            const int nearest = motus_clip(1, MOTUS_MAX_LEVEL, (t[i] + 128) >> 8),
+                      is_last = !counts.ones && !counts.larger;
+            MotusLevelCounts unused = counts;
+            MotusSymbols with = {.cost = costs.bin}, less = with;
+            if (nearest > 1)
+                motus_put_level_symbol(&less, nearest - 1, MOTUS_CTX_LEVEL + contexts.level, 4,
+                                       &unused);
+            motus_put_level_symbol(&with, nearest, MOTUS_CTX_LEVEL + contexts.level, 4, &counts);
+            const int lowers =
+                motus_level_lowers(&map[i], next[i] < 0 ? &none : &map[next[i]], is_last,
+                                   next[i] >= 0, t[i], nearest, with.bits, less.bits, q.rate);
+            lowered += lowers;
+            if (nearest > lowers) s.bits += lowers ? less.bits : with.bits, nonzero |= 1u << i;
+            MOTUS_CHECK(!levels.n || abs(level[i]) == nearest - lowers, "position %d: %d, not %d",
+                        i, level[i], nearest - lowers);
+        }
+        motus_put_bin(&s, MOTUS_CTX_CODED_BLOCK + contexts.coded + context, levels.n != 0);
+        if (nonzero) motus_put_map_symbols(&s, contexts.map, nonzero, 16);
+        MOTUS_CHECK(!levels.n || (levels.bits == s.bits && levels.n == __builtin_popcount(nonzero)),
+                    "%d levels, %u bits, not %u", levels.n, levels.bits, s.bits);
+        dropped += nonzero && !levels.n;
+    }
+    CU_ASSERT_TRUE(lowered > 0 && dropped > 0);
+}
+
 // The cost of a level in each state is that of its symbols, and a map's zeros are those of its
 // flags.
 static void closed_forms(void) {
@@ -177,4 +229,5 @@ static void learnt_costs_are_true(void) {
 }
 
 MOTUS_SUITE("levels_cabac", TEST(costs_are_those_of_symbols), TEST(costs_are_those_of_cavlc),
-            TEST(blocks_of_4x4), TEST(closed_forms), TEST(learnt_costs_are_true))
+            TEST(blocks_of_4x4), TEST(levels_apart), TEST(closed_forms),
+            TEST(learnt_costs_are_true))
