@@ -29,7 +29,7 @@ typedef struct MotusEffort {
     int i4_trials;       // Intra4x4 modes with a trial, per block, where the MB is coded
     int estimate_trials; // Intra4x4 modes with a trial where intra in P pictures is estimated
     int estimate_levels; // MOTUS_LEVELS_* of these estimates with CAVLC
-    int intra_chain;     // longest chain of dependent intra MBs in P pictures
+    int intra_chain;     // motus_longest_chain: of dependent intra MBs in P pictures
 } MotusEffort;
 
 // Limits of the MVs of a picture's inter MBs, and how they are refined.

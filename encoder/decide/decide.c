@@ -125,7 +125,7 @@ static void visit_intra_of_p(void *context, int x, int y) {
     int i = y * pic->mbs.mb_width + x, length;
     pic->chain[i] = 0;
     if (!motus_mb_is_intra(&pic->mbs.mb[i])) return;
-    if ((length = chain_length(pic, i)) > pass->coding->effort.intra_chain) {
+    if ((length = chain_length(pic, i)) > pic->longest_chain) {
         pic->mbs.mb[i] = pic->mb_inter[i];
         return;
     }
@@ -288,6 +288,12 @@ static void choose_transforms(const InterPass *pass, int since, int now) {
     }
 }
 
+static int count_intra(const MotusPictureState *pic) {
+    int n = 0;
+    for (int i = 0; i < pic->mbs.n_mb; i++) n += motus_mb_is_intra(&pic->mbs.mb[i]);
+    return n;
+}
+
 static void decide_p_picture(MotusPictureState *pic, const MotusCoding *coding,
                              const MotusPCoding *p) {
     const IntraPass intra = intra_pass(pic, coding, 1);
@@ -312,6 +318,7 @@ static void decide_p_picture(MotusPictureState *pic, const MotusCoding *coding,
 #pragma omp parallel for num_threads(pic->mbs.threads) schedule(static)
         for (int i = 0; i < pic->mbs.n_mb; i++) note_decision(pic, i, now);
     }
+    pic->longest_chain = motus_longest_chain(count_intra(pic), pic->mbs.n_mb, &coding->effort);
     motus_stage_ended(pic->clock, MOTUS_STAGE_DECIDE);
 }
 

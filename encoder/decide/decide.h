@@ -34,6 +34,7 @@ typedef struct MotusPictureState {
     uint32_t *luma_bits;               // of the levels of luma as decided, with the 4x4 transform
     uint16_t *changed_at, *seen_at; // pass of the last change for neighbours; of the last decision
     uint8_t *chain;                 // length of the chain of intra MBs that ends here, 0 for inter
+    int longest_chain;              // that this P picture may have
     uint8_t *zero_runs;             // MOTUS_ZERO_RUNS entries
     MotusStageClock *clock;         // Not owned
 } MotusPictureState;

@@ -65,4 +65,11 @@ MOTUS_HD int motus_intra_is_close(uint32_t intra, uint32_t inter, uint32_t inter
                                          (uint64_t)inter_cost * 16 * (uint32_t)effort->intra_slope);
 }
 
+// Returns the longest chain of dependent intra MBs in a P picture that has n of them. Behind a cut,
+// where they are a third of all or more, it has no other limit than its type: inter would cost a
+// tenth more bits, in a picture that takes as long as an I picture.
+MOTUS_HD int motus_longest_chain(int n, int n_mb, const MotusEffort *effort) {
+    return n >= (n_mb + 2) / 3 ? UINT8_MAX : effort->intra_chain;
+}
+
 #endif

@@ -3,6 +3,7 @@
 // chains. Chains that are too long are cut: their MBs become inter, as in decide.c's
 // visit_intra_of_p.
 // SPDX-License-Identifier: BSD-2-Clause
+#include "encoder/decide/decide_core.h"
 #include "encoder/decide/decide_pass.cuh"
 
 using namespace motus_decide;
@@ -203,9 +204,10 @@ __device__ int longest_chain(const MotusPictureStateCuda &w, ListShared *s, int 
 // same length. MBs that stand alone, a quarter of all, are spread over the later three quarters,
 // which have fewer and fewer others. MBs whose chain is too long become inter. Returns the list's
 // length.
-__device__ int list_chains(const MotusPictureStateCuda &w, int most, ListShared *s) {
+__device__ int list_chains(const MotusPictureStateCuda &w, const MotusEffort *effort,
+                           ListShared *s) {
     uint8_t *const room = w.n_mb <= NEAR_MBS ? s->chain : w.chain;
-    const int found = find_intra(w, s, room);
+    const int found = find_intra(w, s, room), most = motus_longest_chain(found, w.n_mb, effort);
     const bool few = found <= LIST_THREADS && 2 * w.n_mb <= NEAR_MBS;
     if (!few) chains_by_diagonals(w, s, found, most, room);
     const uint8_t *chain = few ? chains_by_rounds(w, found, most, room) : room;
@@ -233,7 +235,7 @@ __global__ void __launch_bounds__(LIST_THREADS) list_kernel(const __grid_constan
     const MotusPictureStateCuda &w = pass.pic;
     motus_let_successor_start();
     motus_wait_for_predecessor();
-    const int n = pass.p_slice ? list_chains(w, pass.effort.intra_chain, &s) : list_all(w, &s);
+    const int n = pass.p_slice ? list_chains(w, &pass.effort, &s) : list_all(w, &s);
     if (threadIdx.x == 0) w.flags[0] = 0, w.flags[1] = n;
 }
 
