@@ -87,11 +87,15 @@ MOTUS_HD void motus_put_exp_golomb(MotusSymbols *s, uint32_t value, int k) {
     motus_put_bypass(s, extra + k, value);
 }
 
-// Returns the first state of a context, pStateIdx * 2 + valMPS (9.3.1.1).
-MOTUS_HD uint8_t motus_cabac_first_state(int table, int context, int slice_qp) {
-    const MotusCabacInit init = motus_cabac_init(table, context);
+// Returns the state that m and n give, pStateIdx * 2 + valMPS (9.3.1.1).
+MOTUS_HD uint8_t motus_cabac_state_of(MotusCabacInit init, int slice_qp) {
     const int state = motus_clip(1, 126, (init.m * slice_qp >> 4) + init.n);
     return (uint8_t)(state <= 63 ? (63 - state) << 1 : (state - 64) << 1 | 1);
+}
+
+// Returns the first state of a context.
+MOTUS_HD uint8_t motus_cabac_first_state(int table, int context, int slice_qp) {
+    return motus_cabac_state_of(motus_cabac_init(table, context), slice_qp);
 }
 
 // Returns the state behind a bin.

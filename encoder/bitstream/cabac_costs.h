@@ -10,7 +10,8 @@
 extern "C" {
 #endif
 
-// Sets the costs in the initial states of a slice. table: 0 for I slices, else 1 + cabac_init_idc.
+// Sets the costs of a GOP's first pictures: the mean ones of I pictures (table 0), those of the
+// initial states of P slices (1 + cabac_init_idc).
 void motus_cabac_costs_set(MotusCabacCosts *costs, int table, int slice_qp);
 
 // Moves the costs to those of the bins that a picture had. Costs of contexts with few bins hardly

@@ -35,11 +35,11 @@ typedef struct MotusPictureStateCuda {
     uint16_t *changed_at, *seen_at;
     uint8_t *chain; // of large pictures, while the wavefront is listed
     const uint8_t *zero_runs;
-    const MotusQp *qp_table;      // 52
+    const MotusQp *qp_table;      // 52 of P pictures, then 52 of I pictures
     const int8_t *qp_offset;      // per MB; NULL: none. Not owned
     const int *slice_first;       // per MB; NULL: one slice. Not owned
     const MotusCabacCosts *costs; // NULL: CAVLC. Not owned
-    const MotusQuant8 *quant8;    // 52
+    const MotusQuant8 *quant8;    // as qp_table
     int transform_8x8;            // 1: of use
     uint8_t *listed;              // per MB: its state in the intra wavefront
     MotusIntraEstimate *estimate;

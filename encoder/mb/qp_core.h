@@ -44,8 +44,10 @@ extern "C" {
 // Returns lambda_q8 of a QP 0..51: 2^((qp - 12) / 6), from 64 (QP 0) to 23,170 (QP 51).
 uint32_t motus_lambda_q8(int qp);
 
-MotusQp motus_qp_at(int qp);
-MotusQuant8 motus_quant8_at(int qp);
+// Return what follows from a QP. of_i: in I pictures, whose errors later pictures inherit, so that
+// lambda is lower there.
+MotusQp motus_qp_at(int qp, int of_i);
+MotusQuant8 motus_quant8_at(int qp, int of_i);
 
 #ifdef __cplusplus
 }

@@ -226,11 +226,12 @@ static void write_zero_words(Coder *c) {
 static MotusStatus code(Coder *c) {
     const MotusPictureParams *params = c->input.params;
     const MotusSequenceSettings *sequence = &c->stream->sequence;
-    const MotusCoding coding = {.qp_table = c->stream->qp_table,
-                                .qp = params->qp,
-                                .effort = motus_external_mvs_effort(c->stream, &params->external),
-                                .quant8 = sequence->transform_8x8 ? c->stream->quant8_table : NULL,
-                                .costs = sequence->cabac ? &c->costs : NULL};
+    const MotusCoding coding = {
+        .qp_table = c->stream->qp_table[params->idr != 0],
+        .qp = params->qp,
+        .effort = motus_external_mvs_effort(c->stream, &params->external),
+        .quant8 = sequence->transform_8x8 ? c->stream->quant8_table[params->idr != 0] : NULL,
+        .costs = sequence->cabac ? &c->costs : NULL};
     if (params->since_idr <= 1)
         motus_cabac_costs_set(&c->costs, !params->idr, params->qp);
     else

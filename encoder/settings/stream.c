@@ -230,9 +230,9 @@ MotusStatus motus_stream_open(MotusStream *s, const MotusEncoderConfig *config, 
     MotusStatus status = read_config(c, config, error);
     if (status) return status;
     s->effort = motus_effort_of(c);
-    for (int qp = 0; qp < 52; qp++) {
-        s->qp_table[qp] = motus_qp_at(qp);
-        s->quant8_table[qp] = motus_quant8_at(qp);
+    for (int i = 0; i < 2 * 52; i++) {
+        s->qp_table[i / 52][i % 52] = motus_qp_at(i % 52, i / 52);
+        s->quant8_table[i / 52][i % 52] = motus_quant8_at(i % 52, i / 52);
     }
     s->mb_width = motus_mbs(c->width);
     s->mb_height = motus_mbs(c->height);

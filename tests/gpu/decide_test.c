@@ -36,8 +36,8 @@ typedef struct Decide {
     MotusField *field;
     MotusRefLuma ref_luma;
     MotusMv *centre;
-    MotusQp qp_table[52];
-    MotusQuant8 quant8[52];
+    MotusQp qp_table[2][52]; // [1]: of I pictures
+    MotusQuant8 quant8[2][52];
     MotusFrame *rec, *ref, *whole;
     // Device:
     MotusPictureStateCuda gpu;
@@ -75,8 +75,10 @@ static void open_decide(GpuCase *c) {
     Decide *d = c->state;
     const int w = (c->width + 15) & ~15, h = (c->height + 15) & ~15;
     d->mb_width = w / 16, d->mb_height = h / 16, d->n_mb = d->mb_width * d->mb_height;
-    for (int qp = 0; qp < 52; qp++)
-        d->qp_table[qp] = motus_qp_at(qp), d->quant8[qp] = motus_quant8_at(qp);
+    for (int i = 0; i < 2 * 52; i++) {
+        d->qp_table[i / 52][i % 52] = motus_qp_at(i % 52, i / 52);
+        d->quant8[i / 52][i % 52] = motus_quant8_at(i % 52, i / 52);
+    }
     CU_ASSERT_FATAL(!motus_picture_state_alloc(&d->pic, d->mb_width, d->mb_height, 4));
     CU_ASSERT_FATAL(!motus_field_alloc(&d->field, w, h));
     CU_ASSERT_FATAL(!motus_ref_luma_alloc(&d->ref_luma, w, h));
@@ -185,7 +187,7 @@ static void refine_marked(Decide *d, uint32_t lambda_q8) {
 
 static void search_p(Decide *d) {
     const MotusPlane *luma = &d->whole->plane[0];
-    const uint32_t lambda_q8 = d->qp_table[d->settings.qp].lambda_q8;
+    const uint32_t lambda_q8 = d->qp_table[0][d->settings.qp].lambda_q8;
     const MotusMeHints hints = {
         .centre = d->centre, .predictor = d->centre, .lambda_q8 = lambda_q8};
     motus_ref_luma_build(&d->ref_luma, &d->ref->plane[0], 1, 4);
@@ -256,10 +258,10 @@ static MotusReference reference_on(const Decide *d, int on) {
 }
 
 static MotusCoding coding_of(const Decide *d) {
-    return (MotusCoding){.qp_table = d->qp_table,
+    return (MotusCoding){.qp_table = d->qp_table[!d->is_p],
                          .qp = d->settings.qp,
                          .effort = d->effort,
-                         .quant8 = d->settings.transform_8x8 ? d->quant8 : NULL,
+                         .quant8 = d->settings.transform_8x8 ? d->quant8[!d->is_p] : NULL,
                          .costs = d->settings.cabac ? d->bins->at[ON_CPU] : NULL};
 }
 
