@@ -84,9 +84,14 @@ __device__ void mark_done(const MotusPictureStateCuda &w, int i) {
     if (motus_lane() == 0) release(w.listed + i, DONE);
 }
 
-// Waits for the team's other warps.
+// Waits for the team's other warps, at one and the same instruction.
 template <bool EIGHT> __device__ void meet(int team) {
     asm volatile("bar.sync %0, %1;" : : "r"(team + 1), "n"(team_threads(EIGHT)) : "memory");
+}
+
+// Waits for them where each role has its own instruction.
+template <bool EIGHT> __device__ void meet_from_roles(int team) {
+    asm volatile("barrier.sync %0, %1;" : : "r"(team + 1), "n"(team_threads(EIGHT)) : "memory");
 }
 
 // Parts of a team, with and without Intra8x8.
@@ -103,19 +108,19 @@ __device__ void code_role(const MotusIntraMb *in, const MotusPictureStateCuda &w
         motus_intra_begin(in, &base->trial[0], &base->trial[1]);
         const MotusI4Mb i4 = motus_i4_prepare(in, &base->scratch[0]);
         wait_for_neighbours<TEAMS>(w, i);
-        meet<EIGHT>(team); // source and trials are written, the neighbours are done
+        meet_from_roles<EIGHT>(team); // source and trials are written, the neighbours are done
         motus_intra_role4x4(in, base, &i4);
         return;
     }
     if constexpr (EIGHT) {
         if (warp == MOTUS_ROLE_INTRA8X8) {
             const MotusI8Mb i8 = motus_intra8_begin(in, &w.quant8[in->qp->luma.qp], s);
-            meet<EIGHT>(team); // as above
+            meet_from_roles<EIGHT>(team); // as above
             motus_intra_role8x8(in, s, &i8);
             return;
         }
     }
-    meet<EIGHT>(team); // as above
+    meet_from_roles<EIGHT>(team); // as above
     motus_intra_role_whole(in, base, warp);
     if (warp != MOTUS_ROLE_CHROMA) return;
     if constexpr (EIGHT) motus_intra_copy_chroma(&s->trial, &base->trial[0]);
