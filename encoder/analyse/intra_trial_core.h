@@ -24,7 +24,7 @@ typedef struct MotusIntraMb {
     const MotusQp *qp;
     const MotusLevelChoice *levels;
     int i4_trials; // Intra4x4 modes with a trial per block, best SATD first; 0 leaves out Intra4x4
-    int p_slice;
+    int slice_type;
     MotusMbSource src;
     MotusMbRecon rec;
     MotusNeighbours neighbours;
@@ -102,7 +102,7 @@ MOTUS_HD void motus_intra_add_up(const MotusIntraMb *in, MotusTrial *trial,
                                  const MotusIntraPart *luma, const MotusIntraPart *chroma) {
     trial->mb.cbp = (uint8_t)(luma->cbp | chroma->cbp);
     trial->bits =
-        luma->bits + chroma->bits + motus_intra_bits(&trial->mb, luma->mode_bits, in->p_slice);
+        luma->bits + chroma->bits + motus_intra_bits(&trial->mb, luma->mode_bits, in->slice_type);
     trial->ssd = luma->ssd + chroma->ssd;
     trial->cost = motus_rd_cost(trial->ssd, trial->bits, in->qp->lambda_ssd_q8);
 }

@@ -15,7 +15,7 @@ typedef struct MotusCabacMb {
     MotusNeighbours neighbours;
     const MotusMbContext *a, *b; // of the neighbours; undefined where there is none
     int qp_delta_before;         // mb_qp_delta of the MB before it in the slice, else 0
-    int p_slice;
+    int slice_type;
     int transform_8x8; // transform_8x8_mode_flag
 } MotusCabacMb;
 
@@ -42,7 +42,7 @@ MOTUS_HD void motus_put_intra_type(MotusSymbols *s, const MotusMb *mb, int conte
 
 MOTUS_HD void motus_put_mb_type(MotusSymbols *s, const MotusCabacMb *m) {
     const MotusMb *mb = m->mb, *a = m->neighbours.a, *b = m->neighbours.b;
-    if (!m->p_slice) {
+    if (!m->slice_type) {
         const int larger = (a && a->type != MOTUS_MB_I_4x4) + (b && b->type != MOTUS_MB_I_4x4);
         motus_put_bin(s, MOTUS_CTX_I_TYPE + larger, mb->type != MOTUS_MB_I_4x4);
         if (mb->type != MOTUS_MB_I_4x4) motus_put_intra_type(s, mb, MOTUS_CTX_I_TYPE + 3, 1);
@@ -320,10 +320,10 @@ MOTUS_HD void motus_put_block_symbols(MotusSymbols *s, const MotusCabacMb *m, in
 // ---- An MB --------------------------------------------------------------------------------------
 
 // Returns the mask of an MB's units, bit i standing for unit i.
-MOTUS_HD uint32_t motus_mb_symbol_units(const MotusMb *mb, int p_slice) {
-    const uint32_t first = p_slice ? 1u << MOTUS_UNIT_RUN : 0;
+MOTUS_HD uint32_t motus_mb_symbol_units(const MotusMb *mb, int slice_type) {
+    const uint32_t first = slice_type ? 1u << MOTUS_UNIT_RUN : 0;
     if (mb->type == MOTUS_MB_I_PCM) return first | 1u << MOTUS_UNIT_MODE;
-    const uint32_t units = first | motus_mb_units(mb, p_slice);
+    const uint32_t units = first | motus_mb_units(mb, slice_type);
     const uint32_t not_first = 0xEEEEu << MOTUS_UNIT_LUMA; // of the four blocks of an 8x8 block
     return mb->transform_8x8 ? units & ~not_first : units;
 }

@@ -28,10 +28,10 @@ MOTUS_HD uint32_t motus_cbp_bits(int cbp, int intra4x4) {
 
 // Returns the bits of an intra MB besides the residual. i4_mode_bits: of the modes of Intra4x4, 1
 // for a predicted mode, 4 for another.
-MOTUS_HD uint32_t motus_intra_bits(const MotusMb *mb, uint32_t i4_mode_bits, int p_slice) {
+MOTUS_HD uint32_t motus_intra_bits(const MotusMb *mb, uint32_t i4_mode_bits, int slice_type) {
     uint32_t bits = (uint32_t)motus_ue_bits(mb->intra_chroma_pred_mode) +
-                    (uint32_t)motus_ue_bits(motus_mb_type_code(mb, p_slice));
-    if (p_slice) bits += MOTUS_SKIP_RUN_BITS;
+                    (uint32_t)motus_ue_bits(motus_mb_type_code(mb, slice_type));
+    if (slice_type) bits += MOTUS_SKIP_RUN_BITS;
     return mb->type == MOTUS_MB_I_4x4 ? bits + i4_mode_bits + motus_cbp_bits(mb->cbp, 1)
                                       : bits + 1; // mb_qp_delta
 }

@@ -72,7 +72,7 @@ typedef struct MotusMbSyntax {
     const MotusMbCoef *coef;
     MotusNeighbours neighbours;
     MotusMbSource src; // I_PCM
-    int p_slice;       // mb_type of table 7-13, else of table 7-11
+    int slice_type;    // mb_type of table 7-13, else of table 7-11
     uint32_t skip_run; // mb_skip_run before it (P slices)
     int qp_delta;      // mb_qp_delta, if it has one
     int transform_8x8; // transform_8x8_mode_flag
@@ -81,7 +81,7 @@ typedef struct MotusMbSyntax {
 // Writes mb_type, and the intra modes or sub_mb_type.
 MOTUS_HD void motus_put_mode(MotusBits *bits, const MotusMbSyntax *s) {
     const MotusMb *mb = s->mb;
-    motus_bits_ue(bits, motus_mb_type_code(mb, s->p_slice));
+    motus_bits_ue(bits, motus_mb_type_code(mb, s->slice_type));
     if (mb->type == MOTUS_MB_P_8x8)
         for (int i = 0; i < 4; i++) motus_bits_ue(bits, mb->sub_type[i]);
     if (mb->type == MOTUS_MB_I_4x4 && s->transform_8x8) motus_bits_put(bits, 1, mb->transform_8x8);

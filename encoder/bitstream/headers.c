@@ -254,8 +254,8 @@ void motus_write_pps(MotusBits *bits, const MotusSequenceSettings *settings) {
     motus_bits_trailing(bits);
 }
 
-void motus_write_aud(MotusBits *bits, int p_slice) {
-    motus_bits_put(bits, 3, p_slice != 0); // primary_pic_type: 0 = I slices, 1 = I and P slices
+void motus_write_aud(MotusBits *bits, int slice_type) {
+    motus_bits_put(bits, 3, slice_type != 0); // primary_pic_type: 0 = I slices, 1 = I and P slices
     motus_bits_trailing(bits);
 }
 
@@ -316,18 +316,18 @@ void motus_write_sei(MotusBits *bits, const MotusHrdTiming *timing, int idr) {
 void motus_write_slice_header(MotusBits *bits, const MotusSequenceSettings *settings,
                               const MotusSliceSettings *slice) {
     motus_bits_ue(bits, (uint32_t)slice->first_mb);
-    motus_bits_ue(bits, slice->p_slice ? SLICE_P : SLICE_I);
+    motus_bits_ue(bits, slice->slice_type ? SLICE_P : SLICE_I);
     motus_bits_ue(bits, 0); // pic_parameter_set_id
     motus_bits_put(bits, settings->log2_max_frame_num,
                    slice->frame_num & ((1u << settings->log2_max_frame_num) - 1));
     if (slice->idr) motus_bits_ue(bits, (uint32_t)slice->idr_pic_id);
-    if (slice->p_slice) {
+    if (slice->slice_type) {
         put_flag(bits, 0); // num_ref_idx_active_override_flag
         put_flag(bits, 0); // ref_pic_list_modification_flag_l0
     }
     put_flag(bits, 0); // IDR: no_output_of_prior_pics_flag; else adaptive_ref_pic_marking_mode_flag
     if (slice->idr) put_flag(bits, 0); // long_term_reference_flag
-    if (slice->cabac && slice->p_slice) motus_bits_ue(bits, (uint32_t)slice->cabac_init_idc);
+    if (slice->cabac && slice->slice_type) motus_bits_ue(bits, (uint32_t)slice->cabac_init_idc);
     motus_bits_se(bits, slice->qp - settings->pic_init_qp);
     motus_bits_ue(bits, slice->deblock ? 0 : 1); // disable_deblocking_filter_idc
     if (slice->deblock) {
@@ -338,9 +338,10 @@ void motus_write_slice_header(MotusBits *bits, const MotusSequenceSettings *sett
 
 MotusSliceHead motus_slice_head(const MotusSequenceSettings *settings,
                                 const MotusSliceSettings *slice, int nal_ref_idc) {
-    MotusSliceHead head = {.p_slice = slice->p_slice != 0,
+    MotusSliceHead head = {.slice_type = (uint8_t)slice->slice_type,
                            .qp = (uint8_t)slice->qp,
-                           .cabac_table = (uint8_t)(slice->p_slice ? 1 + slice->cabac_init_idc : 0),
+                           .cabac_table =
+                               (uint8_t)(slice->slice_type ? 1 + slice->cabac_init_idc : 0),
                            .transform_8x8 = slice->transform_8x8 != 0};
     MotusBits bits;
     motus_bits_init(&bits, head.header, sizeof head.header);

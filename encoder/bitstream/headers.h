@@ -5,6 +5,7 @@
 #define ENCODER_BITSTREAM_HEADERS_H
 
 #include "encoder/bitstream/bits_core.h"
+#include "encoder/mb/mb.h"
 #include "motus/encoder.h"
 
 #ifdef __cplusplus
@@ -50,6 +51,8 @@ typedef struct MotusSequenceSettings {
     MotusColour colour;
     const MotusLevel *level;
     int log2_max_frame_num; // 4..16
+    int max_refs;           // max_num_ref_frames
+    int reorder;            // max_num_reorder_frames; 0: output order is coding order
     int pic_init_qp;        // PPS
     int deblock;
     MotusHrd hrd;
@@ -67,8 +70,10 @@ typedef struct MotusHrdTiming {
 typedef struct MotusSliceSettings {
     int first_mb;        // raster index
     int idr, idr_pic_id; // idr_pic_id 0..65535
-    int p_slice;         // else I
+    int slice_type;      // MotusSliceType
+    int is_reference;    // else nal_ref_idc is 0
     uint32_t frame_num;
+    int32_t poc; // PicOrderCnt; written if the stream reorders pictures
     int qp;
     int deblock;
     int cabac, cabac_init_idc; // else CAVLC; 0..2, of P slices
@@ -79,7 +84,7 @@ typedef struct MotusSliceSettings {
 // pic_order_cnt_type 2.
 void motus_write_sps(MotusBits *bits, const MotusSequenceSettings *settings);
 void motus_write_pps(MotusBits *bits, const MotusSequenceSettings *settings);
-void motus_write_aud(MotusBits *bits, int p_slice);
+void motus_write_aud(MotusBits *bits, int slice_type);
 void motus_write_slice_header(MotusBits *bits, const MotusSequenceSettings *settings,
                               const MotusSliceSettings *slice);
 
@@ -88,7 +93,8 @@ typedef struct MotusSliceHead {
     uint8_t header[64]; // slice_header(), at most 120 bits, then zeros
     uint32_t header_bits;
     uint8_t nal_header; // nal_ref_idc and nal_unit_type
-    uint8_t p_slice, qp;
+    uint8_t slice_type; // MotusSliceType
+    uint8_t qp;
     uint8_t cabac_table;   // 0 for I slices, else 1 + cabac_init_idc
     uint8_t transform_8x8; // transform_8x8_mode_flag
     uint8_t reserved[3];

@@ -133,7 +133,7 @@ static void put_units(MotusBits *bits, const MotusMbSyntax *s, uint32_t units,
 
 static void put_mb(MotusMbWriter *writer, const MotusMbSyntax *s) {
     MotusBits *bits = writer->in_tail ? &writer->tail : &writer->bits;
-    uint32_t units = motus_mb_units(s->mb, s->p_slice);
+    uint32_t units = motus_mb_units(s->mb, s->slice_type);
     if (s->mb->type == MOTUS_MB_I_PCM) {
         const uint32_t first = units & (1u << MOTUS_UNIT_RUN | 1u << MOTUS_UNIT_MODE);
         put_units(bits, s, first, writer->count);
@@ -165,7 +165,7 @@ static void write_cavlc_mb(MotusMbWriter *writer, const MotusCodedMbs *mbs, int 
         .coef = &mbs->coef[i],
         .neighbours = motus_neighbours_at(mbs, i),
         .src = motus_mb_source(mbs->src, i % mbs->mb_width, i / mbs->mb_width),
-        .p_slice = writer->slice->p_slice,
+        .slice_type = writer->slice->slice_type,
         .skip_run = state->skip_run,
         .qp_delta = motus_qp_delta(mb->qp, state->qp),
         .transform_8x8 = writer->slice->transform_8x8};
@@ -214,11 +214,11 @@ static void write_cabac_mb(MotusMbWriter *writer, const MotusCodedMbs *mbs, int 
                                  .a = &mbs->context[i] - 1,
                                  .b = &mbs->context[i] - mbs->mb_width,
                                  .qp_delta_before = state->qp_delta,
-                                 .p_slice = writer->slice->p_slice,
+                                 .slice_type = writer->slice->slice_type,
                                  .transform_8x8 = writer->slice->transform_8x8};
     uint16_t symbol[MOTUS_MB_SYMBOLS];
     if (state->has_mb) code_end(writer, 0);
-    for (uint32_t units = motus_mb_symbol_units(mb, syntax.p_slice); units; units &= units - 1) {
+    for (uint32_t units = motus_mb_symbol_units(mb, syntax.slice_type); units; units &= units - 1) {
         const int unit = motus_bit_length(units & (0u - units)) - 1;
         MotusSymbols symbols = {.symbol = symbol};
         motus_put_unit_symbols(&symbols, &syntax, unit);
@@ -240,7 +240,7 @@ void motus_begin_slice_data(MotusMbWriter *writer, const MotusSliceSettings *sli
     if (!slice->cabac) return;
     while (motus_bits_count(bits) % 8) motus_bits_put(bits, 1, 1); // cabac_alignment_one_bit
     motus_bits_align_zero(bits);
-    motus_cabac_begin(&writer->cabac, slice->p_slice ? 1 + slice->cabac_init_idc : 0, slice->qp,
+    motus_cabac_begin(&writer->cabac, slice->slice_type ? 1 + slice->cabac_init_idc : 0, slice->qp,
                       bits->data + bits->size, bits->capacity - bits->size);
 }
 

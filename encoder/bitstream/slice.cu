@@ -108,7 +108,7 @@ __device__ MotusMbSyntax syntax_of(const Job &job, int i) {
         s.src.stride[p] = slice.src_stride[p];
         s.src.plane[p] = slice.src[p] + y * size * slice.src_stride[p] + x * size;
     }
-    s.p_slice = slice.head->p_slice;
+    s.slice_type = slice.head->slice_type;
     s.transform_8x8 = slice.head->transform_8x8;
     s.skip_run = skip_run(job, i);
     s.qp_delta = motus_mb_has_qp_delta(s.mb) ? motus_qp_delta(s.mb->qp, qp_before(job, i)) : 0;
@@ -131,7 +131,7 @@ __device__ uint32_t sum_of_lanes_before(uint32_t v) { return scan_lanes(v, Sum()
 __device__ void count_mb(const Job &job, int i, uint32_t *tally) {
     const MotusMb *mb = &job.slice.mb[i];
     const int unit = motus_lane(), pcm = mb->type == MOTUS_MB_I_PCM;
-    const uint32_t units = motus_mb_units(mb, job.slice.head->p_slice);
+    const uint32_t units = motus_mb_units(mb, job.slice.head->slice_type);
     if (!units) {
         if (unit == 0) job.span[i] = {0, -1}, atomicAdd(&tally[TALLY_KINDS + mb->type], 1u);
         return;
@@ -218,7 +218,7 @@ __device__ void put_code(MotusBits *bits, uint64_t code, int length) {
 __device__ void write_mb(const Job &job, int i) {
     const int unit = motus_lane();
     const MotusMb *mb = &job.slice.mb[i];
-    const uint32_t units = motus_mb_units(mb, job.slice.head->p_slice);
+    const uint32_t units = motus_mb_units(mb, job.slice.head->slice_type);
     if (!units) return;
     const int length = job.length[i][unit];
     uint32_t at = first_bit(job, i) + sum_of_lanes_before((uint32_t)length);

@@ -25,8 +25,8 @@ MOTUS_HD int motus_intra4x4_predicted_mode(const MotusMb *mb, const MotusNeighbo
 
 // Returns mb_type of tables 7-11 and 7-13. P_8x8ref0 is not used: with one reference, ref_idx is
 // never written.
-MOTUS_HD uint32_t motus_mb_type_code(const MotusMb *mb, int p_slice) {
-    uint32_t first_intra = p_slice ? 5 : 0;
+MOTUS_HD uint32_t motus_mb_type_code(const MotusMb *mb, int slice_type) {
+    uint32_t first_intra = slice_type ? 5 : 0;
     if (mb->type == MOTUS_MB_I_4x4) return first_intra;
     if (mb->type == MOTUS_MB_I_16x16)
         return first_intra + 1 + mb->intra16x16_pred_mode + 4u * (mb->cbp >> 4) +
@@ -133,9 +133,9 @@ MOTUS_HD int motus_unit_kind(int unit) {
 }
 
 // Returns the mask of an MB's units, bit i standing for unit i; 0 for P_Skip.
-MOTUS_HD uint32_t motus_mb_units(const MotusMb *mb, int p_slice) {
+MOTUS_HD uint32_t motus_mb_units(const MotusMb *mb, int slice_type) {
     const uint32_t luma = 0xFFFFu << MOTUS_UNIT_LUMA, chroma = 0xFFu << MOTUS_UNIT_CHROMA;
-    uint32_t units = 1u << MOTUS_UNIT_MODE | (p_slice ? 1u << MOTUS_UNIT_RUN : 0);
+    uint32_t units = 1u << MOTUS_UNIT_MODE | (slice_type ? 1u << MOTUS_UNIT_RUN : 0);
     if (mb->type == MOTUS_MB_P_SKIP) return 0;
     if (mb->type == MOTUS_MB_I_PCM) return units | luma | chroma;
     units |= 1u << MOTUS_UNIT_CBP;

@@ -90,7 +90,7 @@ __device__ MotusCabacMb syntax_of(const Job &job, int i) {
     m.a = m.own - 1;
     m.b = m.own - slice.mb_width;
     m.qp_delta_before = i ? job.in.context[i - 1].qp_delta : 0;
-    m.p_slice = slice.head->p_slice;
+    m.slice_type = slice.head->slice_type;
     m.transform_8x8 = slice.head->transform_8x8;
     return m;
 }
@@ -109,7 +109,7 @@ enum {
 __device__ void count_mb(const Job &job, int i, uint32_t *tally) {
     const MotusMb *mb = &job.in.slice.mb[i];
     const int unit = motus_lane();
-    const uint32_t units = motus_mb_symbol_units(mb, job.in.slice.head->p_slice);
+    const uint32_t units = motus_mb_symbol_units(mb, job.in.slice.head->slice_type);
     MotusSymbols symbols = {};
     if (units >> unit & 1) {
         const MotusCabacMb m = syntax_of(job, i);

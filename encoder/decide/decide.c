@@ -44,12 +44,12 @@ typedef struct IntraPass {
     MotusPictureState *pic;
     const MotusCoding *coding;
     MotusLevelChoice levels;
-    int p_slice;
+    int slice_type;
 } IntraPass;
 
-static IntraPass intra_pass(MotusPictureState *pic, const MotusCoding *coding, int p_slice) {
+static IntraPass intra_pass(MotusPictureState *pic, const MotusCoding *coding, int slice_type) {
     const int method = motus_intra_levels(coding->effort.intra_levels, coding->costs);
-    return (IntraPass){pic, coding, {pic->zero_runs, method, coding->costs}, p_slice};
+    return (IntraPass){pic, coding, {pic->zero_runs, method, coding->costs}, slice_type};
 }
 
 static MotusIntraMb intra_mb(const IntraPass *pass, int x, int y) {
@@ -59,7 +59,7 @@ static MotusIntraMb intra_mb(const IntraPass *pass, int x, int y) {
     return (MotusIntraMb){.qp = qp_of(pic, pass->coding, i),
                           .levels = &pass->levels,
                           .i4_trials = pass->coding->effort.i4_trials,
-                          .p_slice = pass->p_slice,
+                          .slice_type = pass->slice_type,
                           .src = motus_mb_source(pic->mbs.src, x, y),
                           .rec = mb_recon(pic->rec, x, y),
                           .neighbours = neighbours,
@@ -330,10 +330,11 @@ static void code_p_picture(MotusPictureState *pic, const MotusCoding *coding,
     motus_wavefront(pic->mbs.mb_width, pic->mbs.mb_height, pic->mbs.threads, &wave);
 }
 
-static void code_mb(MotusPictureState *pic, const MotusCoding *coding, int p_slice, int i, int qp) {
-    IntraPass pass = intra_pass(pic, coding, p_slice);
+static void code_mb(MotusPictureState *pic, const MotusCoding *coding, int slice_type, int i,
+                    int qp) {
+    IntraPass pass = intra_pass(pic, coding, slice_type);
     const int x = i % pic->mbs.mb_width, y = i / pic->mbs.mb_width;
-    if (p_slice && qp < 0)
+    if (slice_type && qp < 0)
         visit_intra_of_p(&pass, x, y);
     else
         code_intra(&pass, x, y, qp);

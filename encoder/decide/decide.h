@@ -73,7 +73,8 @@ typedef struct MotusPasses {
     // wavefront of intra MBs. code_mb codes MB i of an I or P picture in that wavefront; it is
     // called in raster order. qp -1: as decided; else the MB becomes intra at that QP.
     void (*decide_p)(MotusPictureState *pic, const MotusCoding *coding, const MotusPCoding *p);
-    void (*code_mb)(MotusPictureState *pic, const MotusCoding *coding, int p_slice, int i, int qp);
+    void (*code_mb)(MotusPictureState *pic, const MotusCoding *coding, int slice_type, int i,
+                    int qp);
 } MotusPasses;
 
 extern const MotusPasses motus_passes_c, motus_passes_avx2;

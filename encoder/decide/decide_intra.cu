@@ -186,7 +186,7 @@ template <bool CABAC> Kernel kernel_of(bool eight, bool alone) {
 // have waves of their own. A P picture has many chains.
 static int taken_at_once(const Pass &pass) {
     const MotusPictureStateCuda &w = pass.pic;
-    if (pass.p_slice) return w.teams == 1 ? 256 : motus_clip(20, 160, w.n_mb / 100);
+    if (pass.slice_type) return w.teams == 1 ? 256 : motus_clip(20, 160, w.n_mb / 100);
     return w.teams == 1 || w.slice_first ? motus_min(w.mb_height, 256)
                                          : motus_min(w.mb_height, (w.mb_width + 1) / 2) + 4;
 }

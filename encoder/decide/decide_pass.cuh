@@ -14,7 +14,7 @@ constexpr int WARPS = 4; // of a block with an MB a warp
 struct Pass {
     MotusPictureStateCuda pic;
     MotusEffort effort;
-    int qp, p_slice;
+    int qp, slice_type;
 };
 
 static __device__ MotusMbSource mb_source(const MotusPictureStateCuda &w, int x, int y) {
@@ -60,7 +60,7 @@ static __device__ MotusIntraMb intra_mb(const Pass &pass, const MotusLevelChoice
     in.qp = &pass.pic.qp_table[motus_mb_qp(pass.qp, pass.pic.qp_offset, i)];
     in.levels = levels;
     in.i4_trials = pass.effort.i4_trials;
-    in.p_slice = pass.p_slice;
+    in.slice_type = pass.slice_type;
     in.src = mb_source(pass.pic, x, y);
     in.rec = mb_recon(pass.pic, x, y);
     in.neighbours = motus_neighbours(pass.pic.mb, pass.pic.mb_width, x, y,

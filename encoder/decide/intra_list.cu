@@ -235,7 +235,7 @@ __global__ void __launch_bounds__(LIST_THREADS) list_kernel(const __grid_constan
     const MotusPictureStateCuda &w = pass.pic;
     motus_let_successor_start();
     motus_wait_for_predecessor();
-    const int n = pass.p_slice ? list_chains(w, &pass.effort, &s) : list_all(w, &s);
+    const int n = pass.slice_type ? list_chains(w, &pass.effort, &s) : list_all(w, &s);
     if (threadIdx.x == 0) w.flags[0] = 0, w.flags[1] = n;
 }
 
@@ -243,6 +243,6 @@ __global__ void __launch_bounds__(LIST_THREADS) list_kernel(const __grid_constan
 
 cudaError_t motus_decide::list_intra(const Pass &pass, cudaStream_t stream) {
     // An I picture's list comes first: before it the stream waits for an event, not for a launch.
-    return motus_launch(pass.pic.early && pass.p_slice, 1, LIST_THREADS, 0, stream, list_kernel,
+    return motus_launch(pass.pic.early && pass.slice_type, 1, LIST_THREADS, 0, stream, list_kernel,
                         pass);
 }

@@ -36,6 +36,11 @@ static void work_here(MotusGopCoders *coders) {
 static void deal(MotusGopCoders *coders, MotusExecutor *e, MotusPendingPicture *p) {
     MotusPictureParams *params = &p->params;
     params->since_idr = params->idr ? 0 : coders->since_idr;
+    params->type = params->idr ? MOTUS_SLICE_I : MOTUS_SLICE_P;
+    params->is_reference = 1;
+    params->frame_num = params->since_idr;
+    params->shown = (int32_t)params->since_idr;
+    params->ref_shown[0] = params->shown - 1;
     params->idr_pic_id = coders->idr_pic_id;
     coders->since_idr = params->since_idr + 1;
     coders->idr_pic_id += (uint32_t)params->idr;

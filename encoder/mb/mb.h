@@ -10,25 +10,43 @@
 #include "common/int_core.h"
 #include "motus/encoder.h"
 
-// sub_mb_type of P MBs, table 7-17.
+// Types of slices, all of a picture's the same.
+typedef enum MotusSliceType { MOTUS_SLICE_I, MOTUS_SLICE_P, MOTUS_SLICE_B } MotusSliceType;
+
+// sub_mb_type of P MBs, table 7-17. 8x8 blocks of B MBs are not divided.
 enum { MOTUS_SUB_8x8, MOTUS_SUB_8x4, MOTUS_SUB_4x8, MOTUS_SUB_4x4 };
 
+// Reference lists that an 8x8 block is predicted from.
+enum { MOTUS_PRED_L0, MOTUS_PRED_L1, MOTUS_PRED_BI };
+enum { MOTUS_ALL_DIRECT = 15 };
+
+MOTUS_HD int motus_pred_uses(int pred, int list) { return pred != 1 - list; }
+
 // Macroblock. Its 4x4 blocks are numbered in raster order (row * 4 + column); motus_blk_at()
-// converts from the order of 6.4.3. 128 bytes in vectors of 16, so that a warp moves one with a
-// single access per lane. `reserved` has room for reference indices and list 1.
+// converts from the order of 6.4.3; its 8x8 blocks are numbered in raster order. 128 bytes in
+// vectors of 16, so that a warp moves one with a single access per lane. A zeroed one is a P MB.
+//
+// B MBs have the types of P MBs: P_SKIP stands for B_Skip, P_16x16 with all blocks direct for
+// B_Direct_16x16, P_8x8 for B_8x8. All 8x8 blocks of a partition have the same pred, ref and MVs.
 typedef struct __attribute__((aligned(16))) MotusMb {
-    MotusMv mv[16];                 // one per 4x4 block; zero for intra
-    uint8_t total_coeff[24];        // luma 0..15, Cb 16..19, Cr 20..23 (9.2.1), without the levels
-                                    // of DC blocks; all 16 for I_PCM
-    uint8_t intra4x4_pred_mode[16]; // one per 4x4 block; Intra8x8: its 8x8 block's in all four
-    uint8_t type;                   // MotusMbKind
-    uint8_t cbp;                    // bits 0..3: luma 8x8 blocks; 4..5: chroma 0 none, 1 DC, 2 + AC
-    uint8_t qp;                     // QP_Y; 0 for I_PCM once finalized (8.7.2.2)
-    uint8_t sub_type[4];            // P_8x8
+    MotusMv mv[16];          // list 0, one per 4x4 block; zero for intra, and where it is not used
+    uint8_t total_coeff[24]; // luma 0..15, Cb 16..19, Cr 20..23 (9.2.1), without the levels of DC
+                             // blocks; all 16 for I_PCM
+    union {
+        uint8_t intra4x4_pred_mode[16]; // one per 4x4 block; Intra8x8: its 8x8 block's in all four
+        MotusMv mv1[4];                 // B: list 1, one per 8x8 block; zero where it is not used
+    };
+    uint8_t type;        // MotusMbKind
+    uint8_t cbp;         // bits 0..3: luma 8x8 blocks; 4..5: chroma 0 none, 1 DC, 2 + AC
+    uint8_t qp;          // QP_Y; 0 for I_PCM once finalized (8.7.2.2)
+    uint8_t sub_type[4]; // P_8x8
     uint8_t intra16x16_pred_mode;
     uint8_t intra_chroma_pred_mode;
     uint8_t transform_8x8; // transform_size_8x8_flag
-    uint8_t reserved[14];
+    uint8_t direct;        // B: mask of the 8x8 blocks with MVs of 8.4.1.2; all for B_Skip
+    uint8_t pred[4];       // B: MOTUS_PRED_* of each 8x8 block, direct ones included
+    uint8_t ref[2][4];     // ref_idx of each list and 8x8 block; 0 where it is not used
+    uint8_t reserved;
 } MotusMb;
 
 // Levels of a macroblock, each block in zigzag order. A block without levels (total_coeff 0; DC:
@@ -45,7 +63,10 @@ typedef struct __attribute__((aligned(16))) MotusMbCoef {
 
 // Part of an MB that contexts of CABAC need besides MotusMb (9.3.3.1), its own and its neighbours'.
 typedef struct __attribute__((aligned(16))) MotusMbContext {
-    MotusMv mvd[16];  // mvd_l0 per 4x4 block; zero for intra and P_Skip
+    union {
+        MotusMv mvd[16];     // P: mvd_l0 per 4x4 block; zero for intra and P_Skip
+        MotusMv mvd_b[2][4]; // B: of each list and 8x8 block; zero if direct or not used
+    };
     int16_t qp_delta; // mb_qp_delta; 0 without it
     uint8_t dc;       // coded_block_flag of DC blocks: bit 0 luma, 1 Cb, 2 Cr; all for I_PCM
     uint8_t reserved[13];

@@ -82,7 +82,7 @@ static int put(const Walk *walk, Slice *s, int i) {
     motus_finalize_mb(&walk->pic->mbs, i, &s->state);
     motus_write_mb(&s->writer, &walk->pic->mbs, i, &s->state);
     const size_t bits = motus_written_bits(&s->writer) - before,
-                 of_run = walk->slice.p_slice ? (size_t)motus_ue_bits(run) : 0;
+                 of_run = walk->slice.slice_type ? (size_t)motus_ue_bits(run) : 0;
     return bits <= MAX_MB_BITS + of_run &&
            nal_bytes(s) <= (size_t)walk->cut->stream->config.slice_max_size;
 }
@@ -111,7 +111,7 @@ static void put_coarser(const Walk *walk, Slice *s, int i) {
     for (int qp = motus_mb_qp(cut->coding->qp, walk->pic->qp_offset, i); qp < 51;) {
         qp = motus_min(qp + QP_STEP, 51);
         *s = empty;
-        cut->passes->code_mb(walk->pic, cut->coding, walk->slice.p_slice, i, qp);
+        cut->passes->code_mb(walk->pic, cut->coding, walk->slice.slice_type, i, qp);
         if (put(walk, s, i)) return;
     }
     *s = empty;
@@ -127,7 +127,7 @@ static int try_mb(const Walk *walk, Slice *s, int i) {
     const MotusSliceCut *cut = walk->cut;
     const Slice before = *s;
     cut->first[i] = s->begin;
-    cut->passes->code_mb(walk->pic, cut->coding, walk->slice.p_slice, i, -1);
+    cut->passes->code_mb(walk->pic, cut->coding, walk->slice.slice_type, i, -1);
     if (put(walk, s, i)) return 1;
     *s = before;
     return 0;

@@ -210,6 +210,7 @@ static MotusSequenceSettings sequence_of(const MotusStream *s) {
                                    .fps = c->fps,
                                    .colour = c->colour,
                                    .log2_max_frame_num = LOG2_MAX_FRAME_NUM,
+                                   .max_refs = 1,
                                    .pic_init_qp = 26,
                                    .deblock = c->deblock,
                                    .hrd = c->hrd,
@@ -256,16 +257,17 @@ void motus_stream_close(MotusStream *s) {
 
 MotusSliceSettings motus_slice_settings(const MotusStream *s, const MotusPictureParams *params,
                                         int first_mb) {
-    return (MotusSliceSettings){
-        .first_mb = first_mb,
-        .idr = params->idr,
-        .idr_pic_id = (int)(params->idr_pic_id & 0xFFFF),
-        .p_slice = !params->idr,
-        .frame_num = params->idr ? 0 : params->since_idr & ((1u << LOG2_MAX_FRAME_NUM) - 1),
-        .qp = params->qp,
-        .deblock = s->config.deblock,
-        .cabac = s->sequence.cabac,
-        .transform_8x8 = s->sequence.transform_8x8};
+    return (MotusSliceSettings){.first_mb = first_mb,
+                                .idr = params->idr,
+                                .idr_pic_id = (int)(params->idr_pic_id & 0xFFFF),
+                                .slice_type = (int)params->type,
+                                .is_reference = params->is_reference,
+                                .frame_num = params->frame_num & ((1u << LOG2_MAX_FRAME_NUM) - 1),
+                                .poc = 2 * params->shown,
+                                .qp = params->qp,
+                                .deblock = s->config.deblock,
+                                .cabac = s->sequence.cabac,
+                                .transform_8x8 = s->sequence.transform_8x8};
 }
 
 size_t motus_access_unit_begin(const MotusStream *s, const MotusPictureParams *params,

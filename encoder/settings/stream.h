@@ -56,14 +56,19 @@ typedef struct MotusExternalMvs {
     int final;         // 1: no MV is refined
 } MotusExternalMvs;
 
-// Parameters of a picture. Together with the frame and the pictures before it in its GOP they
+// Parameters of a picture. Together with the frame and the pictures coded before it in its GOP they
 // determine every bit.
 typedef struct MotusPictureParams {
-    int64_t number; // in the stream, from 0
+    int64_t number; // of the frame in the stream, in display order, from 0
     int idr;
-    int qp;                  // of the slices
+    MotusSliceType type;  // I: an IDR picture
+    int is_reference;     // B pictures are none
+    uint32_t frame_num;   // pictures of reference since the IDR picture, before this one
+    int32_t shown;        // frames since the IDR picture in display order; PicOrderCnt is twice it
+    int32_t ref_shown[2]; // `shown` of the picture that refIdx 0 of each list stands for
+    int qp;               // of the slices
     const int8_t *qp_offset; // per MB, added to qp; NULL: none
-    uint32_t since_idr;      // pictures since the IDR picture; 0 for itself
+    uint32_t since_idr;      // pictures since the IDR picture in coding order; 0 for itself
     uint32_t idr_pic_id;     // number of the GOP
     MotusHrdTiming hrd;
     MotusExternalMvs external;

@@ -81,16 +81,16 @@ static void close_slice(GpuCase *c) {
 
 // ---- Content ------------------------------------------------------------------------------------
 
-static void make_head(Slice *s, int cabac, int p_slice, int qp) {
+static void make_head(Slice *s, int cabac, int slice_type, int qp) {
     const int transform_8x8 = motus_test_range(0, 1);
     const MotusSequenceSettings sequence = {.log2_max_frame_num = 16,
                                             .pic_init_qp = 26,
                                             .deblock = 1,
                                             .cabac = cabac,
                                             .transform_8x8 = transform_8x8};
-    s->settings = (MotusSliceSettings){.idr = !p_slice,
+    s->settings = (MotusSliceSettings){.idr = !slice_type,
                                        .idr_pic_id = motus_test_range(0, 65535),
-                                       .p_slice = p_slice,
+                                       .slice_type = slice_type,
                                        .frame_num = motus_test_random() & 0xFFFF,
                                        .qp = qp,
                                        .deblock = motus_test_range(0, 1),
@@ -105,14 +105,14 @@ static void make_head(Slice *s, int cabac, int p_slice, int qp) {
 static void fill_slice(GpuCase *c) {
     static const MbContent few[] = {MBS_MIXED, MBS_QUIET, MBS_PCM};
     Slice *s = c->state;
-    const int large = c->width > 2000, p_slice = large || c->round & 1;
+    const int large = c->width > 2000, slice_type = large || c->round & 1;
     const MbContent content = large              ? few[c->round % 3]
                               : c->row->together ? few[(c->round + c->number) % 2]
                                                  : (MbContent)(c->round / 2 % MBS_CONTENTS);
     const size_t n = (size_t)s->pic.n_mb;
     MotusMv *searched = s->searched->at[ON_CPU];
-    make_head(s, s->pic.context != NULL, p_slice, c->row->graph ? 31 : motus_test_range(0, 51));
-    random_mbs_fill(&s->pic, p_slice, s->head.qp, content);
+    make_head(s, s->pic.context != NULL, slice_type, c->row->graph ? 31 : motus_test_range(0, 51));
+    random_mbs_fill(&s->pic, slice_type, s->head.qp, content);
     if (s->settings.transform_8x8) random_mbs_transform_8x8(&s->pic, s->settings.cabac);
     random_mbs_poison(&s->pic);
     for (size_t i = 0; i < n; i++)
@@ -130,7 +130,7 @@ static void fill_slice(GpuCase *c) {
         memcpy(s->src[p].at[ON_CPU].data, plane->data, (size_t)(plane->stride * plane->height));
     }
     snprintf(c->what, sizeof c->what, "%s, %s, %d slices", content_names[content],
-             p_slice ? "P" : "I", s->slices.n);
+             slice_type ? "P" : "I", s->slices.n);
 }
 
 // ---- The CPU's NAL units ------------------------------------------------------------------------

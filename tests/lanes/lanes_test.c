@@ -117,14 +117,14 @@ static MotusMbRecon mb_recon(const Picture *p, int x, int y) {
     return rec;
 }
 
-static void code_intra(Picture *p, int x, int y, int p_slice) {
+static void code_intra(Picture *p, int x, int y, int slice_type) {
     const MotusLevelChoice levels = {
         p->pic.zero_runs, motus_intra_levels(p->effort.intra_levels, p->costs), p->costs};
     MotusNeighbours neighbours = motus_neighbours(p->pic.mbs.mb, p->mb_width, x, y, 0);
     const MotusIntraMb in = {.qp = &p->qp,
                              .levels = &levels,
                              .i4_trials = p->effort.i4_trials,
-                             .p_slice = p_slice,
+                             .slice_type = slice_type,
                              .src = motus_mb_source(p->src, x, y),
                              .rec = mb_recon(p, x, y),
                              .neighbours = neighbours,
@@ -292,10 +292,10 @@ static void code_inter(Picture *p, int x, int y) {
 }
 
 // Codes the picture as I, or as P with itself as its reference.
-static void code_picture(Picture *p, int p_slice) {
-    for (int k = 0; p_slice && k < 3; k++)
+static void code_picture(Picture *p, int slice_type) {
+    for (int k = 0; slice_type && k < 3; k++)
         motus_plane_copy_padded(&p->ref->plane[k], &p->src->plane[k]);
-    if (p_slice) {
+    if (slice_type) {
         motus_ref_luma_build(&p->ref_luma, &p->ref->plane[0], 1, 1);
         p->reference = (MotusReference){.width = p->ref_luma.width,
                                         .height = p->ref_luma.height,
@@ -307,10 +307,10 @@ static void code_picture(Picture *p, int p_slice) {
     }
     for (int y = 0; y < p->mb_height; y++)
         for (int x = 0; x < p->mb_width; x++)
-            if (p_slice && motus_test_range(0, 4))
+            if (slice_type && motus_test_range(0, 4))
                 code_inter(p, x, y);
             else
-                code_intra(p, x, y, p_slice);
+                code_intra(p, x, y, slice_type);
     p->number++;
 }
 
@@ -319,9 +319,9 @@ static void code_all(Picture *p, int qps, int p_slices) {
     static const int ends[] = {28, 0, 51, 12, 40};
     for (int preset = 0; preset < MOTUS_PRESETS; preset++)
         for (int k = 0; k < qps; k++)
-            for (int p_slice = 0; p_slice <= p_slices; p_slice++) {
+            for (int slice_type = 0; slice_type <= p_slices; slice_type++) {
                 set_effort(p, (MotusPreset)preset, k < 5 ? ends[k] : motus_test_range(14, 44));
-                code_picture(p, p_slice);
+                code_picture(p, slice_type);
             }
 }
 

@@ -27,7 +27,8 @@ static void compare(const MotusCodedMbs *want, const SliceReader *p, const Motus
         }
         memset(mb.mv, 0, sizeof mb.mv);
         const void *a = &mb, *b = &got[i].mb; // zeroed before they were filled, padding included
-        MOTUS_CHECK(!memcmp(a, b, sizeof mb), "MB %d type %d p_slice %d", i, mb.type, p->p_slice);
+        MOTUS_CHECK(!memcmp(a, b, sizeof mb), "MB %d type %d slice_type %d", i, mb.type,
+                    p->slice_type);
         MOTUS_CHECK(!memcmp(&want->coef[i], &got[i].coef, sizeof got[i].coef),
                     "MB %d type %d coefficients", i, mb.type);
         MOTUS_CHECK(got[i].n_mvd == n && !memcmp(got[i].mvd, mvd, (size_t)n * sizeof *mvd),
@@ -46,14 +47,14 @@ static int unseen(const long *seen, int n) {
 }
 
 // Writes the slice again after overwriting all levels that must not be read.
-static int same_when_poisoned(MotusCodedMbs *pic, int p_slice, int qp, const uint8_t *data,
+static int same_when_poisoned(MotusCodedMbs *pic, int slice_type, int qp, const uint8_t *data,
                               size_t size) {
     static uint8_t again[N * 8192];
     MotusPictureStats stats = {0};
     MotusBits bits;
     random_mbs_poison(pic);
     motus_bits_init(&bits, again, sizeof again);
-    const MotusSliceSettings slice = {.p_slice = p_slice, .qp = qp};
+    const MotusSliceSettings slice = {.slice_type = slice_type, .qp = qp};
     motus_write_slice_data(&bits, pic, 0, pic->mb_height, &slice, &stats);
     return bits.size == size && !memcmp(again, data, size);
 }
@@ -69,12 +70,12 @@ static void slices_read_back(void) {
         MotusPictureStats stats = {0};
         MotusBits bits;
         int qp = p.qp = motus_test_range(0, 51);
-        p.p_slice = round & 1;
-        random_mbs_fill(&pic, p.p_slice, qp,
+        p.slice_type = round & 1;
+        random_mbs_fill(&pic, p.slice_type, qp,
                         round % 8 < 5 ? MBS_MIXED : (MbContent)(round / 8 % MBS_CONTENTS));
         motus_finalize_mbs(&pic, qp);
         motus_bits_init(&bits, data, sizeof data);
-        const MotusSliceSettings slice = {.p_slice = p.p_slice, .qp = qp};
+        const MotusSliceSettings slice = {.slice_type = p.slice_type, .qp = qp};
         motus_write_slice_data(&bits, &pic, 0, H, &slice, &stats);
         p.reader = (Reader){data, bits.size, 0, 0};
         read_slice(&p, parsed);
@@ -82,7 +83,7 @@ static void slices_read_back(void) {
                         p.reader.pos + 7 >= 8 * bits.size,
                     "round %d", round);
         compare(&pic, &p, &stats, parsed);
-        MOTUS_CHECK(same_when_poisoned(&pic, p.p_slice, qp, data, bits.size), "round %d", round);
+        MOTUS_CHECK(same_when_poisoned(&pic, p.slice_type, qp, data, bits.size), "round %d", round);
     }
     random_mbs_close(&pic);
     CU_ASSERT_EQUAL(unseen(p.seen_mb_type[0], 26), 0);
@@ -132,7 +133,7 @@ typedef struct Written {
 } Written;
 
 // Writes a slice behind a header of `header` bits into a buffer of `capacity` bytes.
-static Written write_rows(const MotusCodedMbs *pic, int from, int to, int threads, int p_slice,
+static Written write_rows(const MotusCodedMbs *pic, int from, int to, int threads, int slice_type,
                           int qp, int header, size_t capacity) {
     MotusCodedMbs with = *pic;
     Written w = {.data = motus_test_guarded(capacity)};
@@ -140,26 +141,26 @@ static Written write_rows(const MotusCodedMbs *pic, int from, int to, int thread
     with.threads = threads;
     motus_bits_init(&bits, w.data, capacity);
     for (int i = 0; i < header; i++) motus_bits_put(&bits, 1, i % 3 == 0);
-    const MotusSliceSettings slice = {.p_slice = p_slice, .qp = qp};
+    const MotusSliceSettings slice = {.slice_type = slice_type, .qp = qp};
     motus_write_slice_data(&bits, &with, from, to, &slice, &w.stats);
     w.size = bits.size;
     w.overflow = bits.overflow;
     return w;
 }
 
-static Written write_slice(const MotusCodedMbs *pic, int threads, int p_slice, int qp, int header,
-                           size_t capacity) {
-    return write_rows(pic, 0, pic->mb_height, threads, p_slice, qp, header, capacity);
+static Written write_slice(const MotusCodedMbs *pic, int threads, int slice_type, int qp,
+                           int header, size_t capacity) {
+    return write_rows(pic, 0, pic->mb_height, threads, slice_type, qp, header, capacity);
 }
 
 // Checks that several threads write what one writes: into a large buffer, one without space for
 // each row's share, and one that is too small.
-static void one_and_many(const MotusCodedMbs *pic, int p_slice, int qp, int header) {
-    const Written one = write_slice(pic, 1, p_slice, qp, header, 64 + 8192 * (size_t)pic->n_mb);
+static void one_and_many(const MotusCodedMbs *pic, int slice_type, int qp, int header) {
+    const Written one = write_slice(pic, 1, slice_type, qp, header, 64 + 8192 * (size_t)pic->n_mb);
     const size_t capacity[4] = {64 + 8192 * (size_t)pic->n_mb, 2 * one.size, one.size,
                                 one.size - 1};
     for (int i = 0; i < 4; i++) {
-        const Written many = write_slice(pic, 2 + i, p_slice, qp, header, capacity[i]);
+        const Written many = write_slice(pic, 2 + i, slice_type, qp, header, capacity[i]);
         MOTUS_CHECK(many.overflow == (i == 3), "%dx%d header %d buffer %d", pic->mb_width,
                     pic->mb_height, header, i);
         MOTUS_CHECK(motus_test_guard_ok(many.data), "%dx%d header %d buffer %d", pic->mb_width,
@@ -218,10 +219,10 @@ static void rows_on_threads(void) {
         MotusCodedMbs pic;
         random_mbs_open(&pic, sizes[i][0], sizes[i][1]);
         for (int round = 0; round < 8 * MBS_CONTENTS; round++) {
-            const int qp = motus_test_range(0, 51), p_slice = round & 1;
-            random_mbs_fill(&pic, p_slice, qp, (MbContent)(round / 8));
+            const int qp = motus_test_range(0, 51), slice_type = round & 1;
+            random_mbs_fill(&pic, slice_type, qp, (MbContent)(round / 8));
             finalize_and_list(&pic, qp);
-            one_and_many(&pic, p_slice, qp, motus_test_range(0, 90));
+            one_and_many(&pic, slice_type, qp, motus_test_range(0, 90));
         }
         random_mbs_close(&pic);
     }
@@ -253,9 +254,9 @@ static void rows_of_slices(void) {
         MotusMb *finalized = malloc((size_t)pic.n_mb * sizeof *finalized),
                 *before = malloc((size_t)pic.n_mb * sizeof *before);
         for (int round = 0; round < 2 * MBS_CONTENTS; round++) {
-            const int qp = motus_test_range(0, 51), p_slice = round & 1,
+            const int qp = motus_test_range(0, 51), slice_type = round & 1,
                       header = motus_test_range(0, 90);
-            random_mbs_fill(&pic, p_slice, qp, (MbContent)(round / 2));
+            random_mbs_fill(&pic, slice_type, qp, (MbContent)(round / 2));
             copy_mbs(before, &pic);
             pic.slice_first = slices.first;
             pic.threads = 1 + round % 3;
@@ -268,11 +269,11 @@ static void rows_of_slices(void) {
                 MotusFrame src;
                 memcpy(pic.mb, finalized, (size_t)pic.n_mb * sizeof *finalized);
                 const Written a =
-                    write_rows(&pic, from, to, 1 + round % 4, p_slice, qp, header, capacity);
+                    write_rows(&pic, from, to, 1 + round % 4, slice_type, qp, header, capacity);
                 memcpy(pic.mb, before, (size_t)pic.n_mb * sizeof *before);
                 MotusCodedMbs rows = rows_of(&pic, from, to, &src);
                 motus_finalize_mbs(&rows, qp);
-                const Written b = write_slice(&rows, 1, p_slice, qp, header, capacity);
+                const Written b = write_slice(&rows, 1, slice_type, qp, header, capacity);
                 const void *want = finalized + first, *got = rows.mb;
                 MOTUS_CHECK(!memcmp(got, want, (size_t)rows.n_mb * sizeof *finalized),
                             "%dx%d slice %d", pic.mb_width, pic.mb_height, k);

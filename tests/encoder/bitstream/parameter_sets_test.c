@@ -198,7 +198,7 @@ static void slice_header_reads_back(void) {
         MotusSequenceSettings s = random_settings();
         MotusSliceSettings slice = {.idr = round & 1,
                                     .idr_pic_id = motus_test_range(0, 65535),
-                                    .p_slice = !(round & 1) && round & 2,
+                                    .slice_type = !(round & 1) && round & 2,
                                     .frame_num = motus_test_random() >> 8,
                                     .qp = motus_test_range(0, 51),
                                     .deblock = motus_test_range(0, 1)};
@@ -210,13 +210,13 @@ static void slice_header_reads_back(void) {
         motus_bits_trailing(&bits);
         Reader reader = {data, bits.size, 0, 0};
         expect_ue(&reader, 0, "first_mb_in_slice");
-        expect_ue(&reader, slice.p_slice ? 5 : 7, "slice_type");
+        expect_ue(&reader, slice.slice_type ? 5 : 7, "slice_type");
         expect_ue(&reader, 0, "pic_parameter_set_id");
         expect_u(&reader, s.log2_max_frame_num, slice.frame_num % (1u << s.log2_max_frame_num),
                  "frame_num");
         if (slice.idr) expect_ue(&reader, (uint32_t)slice.idr_pic_id, "idr_pic_id");
-        if (slice.p_slice) expect_u(&reader, 1, 0, "num_ref_idx_active_override_flag");
-        if (slice.p_slice) expect_u(&reader, 1, 0, "ref_pic_list_modification_flag_l0");
+        if (slice.slice_type) expect_u(&reader, 1, 0, "num_ref_idx_active_override_flag");
+        if (slice.slice_type) expect_u(&reader, 1, 0, "ref_pic_list_modification_flag_l0");
         if (slice.idr)
             expect_u(&reader, 2, 0, "no_output_of_prior_pics_flag, long_term_reference_flag");
         if (!slice.idr) expect_u(&reader, 1, 0, "adaptive_ref_pic_marking_mode_flag");

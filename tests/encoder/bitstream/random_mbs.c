@@ -88,9 +88,9 @@ static void random_vectors(MotusMb *mb) {
     }
 }
 
-static MotusMbKind random_type(int p_slice, MbContent content) {
+static MotusMbKind random_type(int slice_type, MbContent content) {
     if (content == MBS_PCM) return MOTUS_MB_I_PCM;
-    if (!p_slice)
+    if (!slice_type)
         return (MotusMbKind)motus_test_range(
             MOTUS_MB_I_4x4, content == MBS_MIXED ? MOTUS_MB_I_PCM : MOTUS_MB_I_16x16);
     if (content == MBS_SKIPPED || (content == MBS_QUIET && motus_test_range(0, 30)))
@@ -100,10 +100,10 @@ static MotusMbKind random_type(int p_slice, MbContent content) {
     return (MotusMbKind)motus_test_range(MOTUS_MB_P_SKIP, MOTUS_MB_I_PCM);
 }
 
-static void random_mb(MotusMb *mb, MotusMbCoef *coef, int p_slice, MbContent content) {
+static void random_mb(MotusMb *mb, MotusMbCoef *coef, int slice_type, MbContent content) {
     memset(mb, 0, sizeof *mb);
     memset(coef, 0, sizeof *coef);
-    mb->type = (uint8_t)random_type(p_slice, content);
+    mb->type = (uint8_t)random_type(slice_type, content);
     if (mb->type == MOTUS_MB_I_PCM) memset(mb->total_coeff, 16, sizeof mb->total_coeff);
     if (mb->type == MOTUS_MB_P_SKIP || mb->type == MOTUS_MB_I_PCM) return;
     if (motus_mb_is_intra(mb)) mb->intra_chroma_pred_mode = (uint8_t)motus_test_range(0, 3);
@@ -134,13 +134,13 @@ static void random_samples(MotusCodedMbs *pic, MbContent content) {
     }
 }
 
-void random_mbs_fill(MotusCodedMbs *pic, int p_slice, int slice_qp, MbContent content) {
+void random_mbs_fill(MotusCodedMbs *pic, int slice_type, int slice_qp, MbContent content) {
     int any_qp = motus_test_range(0, 1);
     random_samples(pic, content);
     for (int i = 0; i < pic->n_mb; i++) {
         MotusMb *mb = &pic->mb[i];
         if (i < DISTINCT) {
-            random_mb(mb, &pic->coef[i], p_slice, content);
+            random_mb(mb, &pic->coef[i], slice_type, content);
         } else {
             int from = motus_test_range(0, DISTINCT - 1);
             *mb = pic->mb[from];

@@ -21,7 +21,7 @@ void random_mbs_close(MotusCodedMbs *pic);
 // Fills the arrays. Each MB has the slice's QP or any other; MBs without mb_qp_delta have one that
 // finalization replaces. Levels without a bit in cbp, and of Intra16x16 blocks without level 0, are
 // zero.
-void random_mbs_fill(MotusCodedMbs *pic, int p_slice, int slice_qp, MbContent content);
+void random_mbs_fill(MotusCodedMbs *pic, int slice_type, int slice_qp, MbContent content);
 
 // Gives transform_size_8x8_flag to half of the MBs that may have it. Before poisoning.
 void random_mbs_transform_8x8(MotusCodedMbs *pic, int cabac);

@@ -108,14 +108,14 @@ static uint32_t parse_vectors(SliceReader *p, ReadMb *c) {
 // Parses mb_type by tables 7-11 and 7-13. Returns true if the MB is intra.
 static int parse_mb_type(SliceReader *p, ReadMb *c) {
     uint32_t mb_type = read_ue(&p->reader);
-    MOTUS_CHECK(mb_type < (p->p_slice ? 31u : 26u) && !(p->p_slice && mb_type == 4), "mb_type %u",
-                mb_type);
-    p->seen_mb_type[p->p_slice][mb_type % 31]++;
-    if (p->p_slice && mb_type < 5) {
+    MOTUS_CHECK(mb_type < (p->slice_type ? 31u : 26u) && !(p->slice_type && mb_type == 4),
+                "mb_type %u", mb_type);
+    p->seen_mb_type[p->slice_type][mb_type % 31]++;
+    if (p->slice_type && mb_type < 5) {
         c->mb.type = (uint8_t)(MOTUS_MB_P_16x16 + mb_type);
         return 0;
     }
-    if (p->p_slice) mb_type -= 5;
+    if (p->slice_type) mb_type -= 5;
     c->mb.type = mb_type == 0 ? MOTUS_MB_I_4x4 : mb_type == 25 ? MOTUS_MB_I_PCM : MOTUS_MB_I_16x16;
     if (c->mb.type == MOTUS_MB_I_16x16) {
         c->mb.intra16x16_pred_mode = (mb_type - 1) % 4;
@@ -172,7 +172,7 @@ void read_slice(SliceReader *p, ReadMb mbs[READ_MBS]) {
     memset(mbs, 0, READ_MBS * sizeof *mbs);
     for (int i = 0; i < READ_MBS && !p->reader.error; i++) {
         size_t start = p->reader.pos;
-        uint32_t run = p->p_slice ? read_ue(&p->reader) : 0;
+        uint32_t run = p->slice_type ? read_ue(&p->reader) : 0;
         p->stats.bits_mode += p->reader.pos - start;
         for (; run && i < READ_MBS; run--, i++) {
             set_modes(p, i % READ_WIDTH, i / READ_WIDTH, 2);

@@ -19,11 +19,11 @@ typedef struct ReadMb {
     uint8_t pcm[384];
 } ReadMb;
 
-// State of the reader. Set reader, p_slice and qp (the slice's) before each slice; the counts add
-// up over slices.
+// State of the reader. Set reader, slice_type and qp (the slice's) before each slice; the counts
+// add up over slices.
 typedef struct SliceReader {
     Reader reader;
-    int p_slice, qp; // QP of the previous MB
+    int slice_type, qp; // QP of the previous MB
     MotusPictureStats stats;
     // By block, -1 before it is decoded: total_coeff, and Intra4x4 modes (2 in other MBs).
     int luma_count[4 * READ_HEIGHT][4 * READ_WIDTH],

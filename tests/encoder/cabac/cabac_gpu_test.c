@@ -59,7 +59,7 @@ static void fill_strings(GpuCase *c) {
     bin_string_fill(string, content, n);
     const MotusSequenceSettings sequence = {
         .log2_max_frame_num = 16, .pic_init_qp = 26, .cabac = 1};
-    const MotusSliceSettings slice = {.p_slice = string->table > 0,
+    const MotusSliceSettings slice = {.slice_type = string->table > 0,
                                       .frame_num = motus_test_random() & 0xFFFF,
                                       .qp = string->qp,
                                       .cabac = 1,
