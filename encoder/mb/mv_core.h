@@ -1,5 +1,5 @@
-// Partitions of an inter MB and the prediction of their MVs (8.4.1.1, 8.4.1.3) for one reference
-// picture, on a grid of the MB's and its neighbours' 4x4 blocks.
+// Partitions of an inter MB and the prediction of their MVs (8.4.1.1, 8.4.1.3) for one list and
+// reference picture, on a grid of the MB's and its neighbours' 4x4 blocks.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef ENCODER_MB_MV_CORE_H
 #define ENCODER_MB_MV_CORE_H
@@ -8,8 +8,9 @@
 #include "me/pixel/cost_core.h"
 
 // State of a grid cell. NONE: not available (outside the slice, or later in decoding order). INTRA:
-// a zero MV with a reference that never matches.
-enum { MOTUS_CELL_NONE, MOTUS_CELL_INTRA, MOTUS_CELL_INTER };
+// intra, or without this list: a zero MV with a reference that never matches. OTHER: an MV into
+// another reference of the list.
+enum { MOTUS_CELL_NONE, MOTUS_CELL_INTRA, MOTUS_CELL_INTER, MOTUS_CELL_OTHER };
 
 // Cells of an MB: rows and columns 1..4 are its own 4x4 blocks, row 0 and column 0 the neighbours',
 // column 5 of row 0 that of the MB above right.

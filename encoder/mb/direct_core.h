@@ -1,0 +1,120 @@
+// MVs of B MBs: those of the neighbours in one list, and spatial direct prediction (8.4.1.2.2) with
+// direct_8x8_inference_flag, whose unit is the 8x8 block.
+// SPDX-License-Identifier: BSD-2-Clause
+#ifndef ENCODER_MB_DIRECT_CORE_H
+#define ENCODER_MB_DIRECT_CORE_H
+
+#include "encoder/mb/mv_core.h"
+
+// Direct prediction of an MB. All its 8x8 blocks have the same lists and references.
+typedef struct MotusDirect {
+    MotusMv mv[2][4]; // by list and 8x8 block; zero where the list is not used
+    uint8_t pred;     // MOTUS_PRED_*
+    uint8_t ref[2];   // ref_idx; 0 where the list is not used
+} MotusDirect;
+
+// Returns the 8x8 block of 4x4 block blk.
+MOTUS_HD int motus_8x8_of(int blk) { return (blk >> 2 & 2) | (blk >> 1 & 1); }
+
+// Returns the ref_idx of 8x8 block q of a B slice's MB in a list; -1: none, intra, or NULL.
+MOTUS_HD int motus_ref_of(const MotusMb *mb, int q, int list) {
+    if (!mb || motus_mb_is_intra(mb) || !motus_pred_uses(mb->pred[q], list)) return -1;
+    return mb->ref[list][q];
+}
+
+// Returns the MV of block blk of an MB in a list, with its state for reference `ref`.
+MOTUS_HD MotusMvCell motus_list_cell(const MotusMb *mb, int blk, int list, int ref) {
+    const int q = motus_8x8_of(blk), its = motus_ref_of(mb, q, list);
+    MotusMvCell cell = {{0, 0}, MOTUS_CELL_NONE};
+    if (!mb) return cell;
+    cell.state = its < 0 ? MOTUS_CELL_INTRA : its == ref ? MOTUS_CELL_INTER : MOTUS_CELL_OTHER;
+    if (its >= 0) cell.mv = list ? mb->mv1[q] : mb->mv[blk];
+    return cell;
+}
+
+MOTUS_HD void motus_grid_put(MotusMvGrid *grid, int row, int column, MotusMvCell cell) {
+    grid->mv[row][column] = cell.mv;
+    grid->state[row][column] = (uint8_t)cell.state;
+}
+
+// Loads the neighbours of a B MB for reference `ref` of a list; the MB's own cells become not
+// available.
+MOTUS_HD void motus_grid_load_list(MotusMvGrid *grid, const MotusNeighbours *neighbours, int list,
+                                   int ref) {
+    motus_grid_put(grid, 0, 0, motus_list_cell(neighbours->d, 15, list, ref));
+    motus_grid_put(grid, 0, 5, motus_list_cell(neighbours->c, 12, list, ref));
+    for (int i = 0; i < 4; i++) {
+        motus_grid_put(grid, 0, i + 1, motus_list_cell(neighbours->b, 12 + i, list, ref));
+        motus_grid_put(grid, i + 1, 0, motus_list_cell(neighbours->a, 4 * i + 3, list, ref));
+        for (int column = 1; column < 6; column++) motus_grid_neighbour(grid, i + 1, column, 0, 0);
+    }
+}
+
+// ---- Direct -------------------------------------------------------------------------------------
+
+// Returns the smaller one of two ref_idx, negative ones not counted (MinPositive, 8.4.1.2.2).
+MOTUS_HD int motus_least_ref(int a, int b) {
+    return (a | b) >= 0 ? motus_min(a, b) : motus_max(a, b);
+}
+
+// Returns the mask of 8x8 blocks of a collocated MB that hardly move (colZeroFlag, 8.4.1.2.2).
+MOTUS_HD int motus_col_zero(const MotusMb *mb) {
+    int mask = 0;
+    for (int q = 0; q < 4 && !motus_mb_is_intra(mb); q++) {
+        const int corner = 3 * (q & 1) + 12 * (q >> 1), list = mb->pred[q] == MOTUS_PRED_L1;
+        const MotusMv mv = list ? mb->mv1[q] : mb->mv[corner];
+        if (!mb->ref[list][q] && motus_abs(mv.x) <= 1 && motus_abs(mv.y) <= 1) mask |= 1 << q;
+    }
+    return mask;
+}
+
+// Returns the direct prediction of an MB. col_zero: motus_col_zero of its collocated MB.
+MOTUS_HD MotusDirect motus_direct_spatial(const MotusNeighbours *neighbours, int col_zero) {
+    const MotusMb *a = neighbours->a, *b = neighbours->b, *c = neighbours->c;
+    const MotusMv zero = {0, 0};
+    const int c_blk = c ? 12 : 15; // C, or D in its place
+    MotusDirect direct;
+    int ref[2];
+    if (!c) c = neighbours->d;
+    for (int list = 0; list < 2; list++)
+        ref[list] = motus_least_ref(
+            motus_ref_of(a, 1, list),
+            motus_least_ref(motus_ref_of(b, 2, list), motus_ref_of(c, motus_8x8_of(c_blk), list)));
+    const int none = ref[0] < 0 && ref[1] < 0;
+    for (int list = 0; list < 2; list++) {
+        MotusMv mv = zero;
+        if (ref[list] >= 0)
+            mv = motus_mvp_of(motus_list_cell(a, 3, list, ref[list]),
+                              motus_list_cell(b, 12, list, ref[list]),
+                              motus_list_cell(c, c_blk, list, ref[list]));
+        for (int q = 0; q < 4; q++)
+            direct.mv[list][q] = !ref[list] && col_zero >> q & 1 ? zero : mv;
+        direct.ref[list] = (uint8_t)motus_max(ref[list], 0);
+    }
+    direct.pred = (uint8_t)(none || (ref[0] >= 0 && ref[1] >= 0) ? MOTUS_PRED_BI
+                            : ref[0] >= 0                        ? MOTUS_PRED_L0
+                                                                 : MOTUS_PRED_L1);
+    return direct;
+}
+
+// Sets lists, references and MVs of 8x8 block q of an MB.
+MOTUS_HD void motus_set_8x8(MotusMb *mb, int q, int pred, const uint8_t ref[2], MotusMv mv0,
+                            MotusMv mv1) {
+    const MotusMv zero = {0, 0};
+    const int at = q / 2 * 8 + q % 2 * 2;
+    if (pred == MOTUS_PRED_L1) mv0 = zero;
+    if (pred == MOTUS_PRED_L0) mv1 = zero;
+    mb->mv[at] = mb->mv[at + 1] = mb->mv[at + 4] = mb->mv[at + 5] = mv0;
+    mb->mv1[q] = mv1;
+    mb->pred[q] = (uint8_t)pred;
+    for (int list = 0; list < 2; list++)
+        mb->ref[list][q] = (uint8_t)(motus_pred_uses(pred, list) ? ref[list] : 0);
+}
+
+// Makes 8x8 block q of an MB direct.
+MOTUS_HD void motus_set_direct(MotusMb *mb, int q, const MotusDirect *direct) {
+    motus_set_8x8(mb, q, direct->pred, direct->ref, direct->mv[0][q], direct->mv[1][q]);
+    mb->direct |= (uint8_t)(1 << q);
+}
+
+#endif
