@@ -11,6 +11,7 @@
 #include "encoder/mb/deblock.h"
 #include "encoder/picture/executor.h"
 #include "encoder/picture/external_mvs.h"
+#include "encoder/picture/references.h"
 #include "encoder/picture/slice_cut.h"
 #include "me/me_cpu.h"
 #include "yuv/frame_pool.h"
@@ -27,9 +28,9 @@ typedef struct Coder {
     int max_threads;
     MotusMv *centre, *last_mv; // per MB: search centres; MVs of the last P picture
     int has_last_mv;
-    MotusRefLuma ref_luma;
+    MotusReferences refs;
     MotusFramePool pool;
-    MotusFrame *rec, *ref; // whole MBs
+    MotusFrame *rec; // whole MBs
     uint8_t *rbsp, *nal;
     int *cut_first;          // n_mb, with config.slice_max_size (MotusSliceCut)
     MotusMbContext *context; // n_mb, with CABAC
@@ -76,11 +77,12 @@ static MotusStatus alloc_buffers(Coder *c) {
     c->pic.mbs.bins = c->context ? &c->bins : NULL;
     c->pic.mbs.slice_first = s->slices.first;
     c->pic.row_order = s->slices.row_order;
-    if (!status) status = motus_ref_luma_alloc(&c->ref_luma, 16 * s->mb_width, 16 * s->mb_height);
+    if (!status)
+        status = motus_references_alloc(&c->refs, s->sequence.max_refs, s->mb_width, s->mb_height);
     return status ? status : open_search(c);
 }
 
-// Counts what alloc_buffers() allocates, and two reconstructions.
+// Counts what alloc_buffers() allocates, and the reconstructions.
 static size_t coder_bytes(const MotusStream *s, int slots) {
     (void)slots;
     size_t n = (size_t)s->mb_width * (size_t)s->mb_height, samples = 256 * n;
@@ -88,7 +90,9 @@ static size_t coder_bytes(const MotusStream *s, int slots) {
                     sizeof(MotusMbCoef) + sizeof(MotusCandidates) + 3 * sizeof(uint32_t) +
                     2 * sizeof(uint16_t) + 1 + MOTUS_BLOCKS * (sizeof(MotusMv) + 2 + 4) +
                     sizeof(int) + (s->sequence.cabac ? sizeof(MotusMbContext) : 0);
-    return n * per_mb + s->rbsp_capacity + motus_nal_bound(s->rbsp_capacity) + 7 * samples;
+    const size_t refs = (size_t)s->sequence.max_refs; // each: a frame and four luma planes
+    return n * per_mb + s->rbsp_capacity + motus_nal_bound(s->rbsp_capacity) +
+           (3 + 11 * refs) * samples / 2 + (refs > 1 ? refs * n : 0);
 }
 
 static void close_coder(void **coder) {
@@ -97,9 +101,8 @@ static void close_coder(void **coder) {
     motus_me_cpu_close(&c->me);
     motus_field_free(&c->field);
     motus_picture_state_free(&c->pic);
-    motus_ref_luma_free(&c->ref_luma);
+    motus_references_free(&c->refs);
     motus_frame_unref(&c->rec);
-    motus_frame_unref(&c->ref);
     motus_frame_pool_close(&c->pool);
     motus_free(c->rbsp);
     motus_free(c->nal);
@@ -133,28 +136,27 @@ static MotusStatus open_coder(void **coder, const MotusStream *stream, void *sha
 
 // ---- A P picture --------------------------------------------------------------------------------
 
-static MotusReference reference(const Coder *c) {
-    const MotusRefLuma *luma = &c->ref_luma;
+static MotusReference reference_of(const MotusReferencePicture *p) {
+    const MotusRefLuma *luma = &p->luma;
     MotusReference ref = {.width = luma->width,
                           .height = luma->height,
                           .luma = luma->plane[0],
-                          .chroma = {c->ref->plane[1].data, c->ref->plane[2].data},
+                          .chroma = {p->frame->plane[1].data, p->frame->plane[2].data},
                           .luma_stride = luma->stride,
-                          .chroma_stride = c->ref->plane[1].stride};
+                          .chroma_stride = p->frame->plane[1].stride};
     memcpy(ref.tap, luma->tap, sizeof ref.tap);
     return ref;
 }
 
-// Fills the motion field. External MVs are only measured.
-static void search(Coder *c, const MotusPlane *luma, uint32_t lambda_q8,
+// Fills the motion field in a reference, which it prepares. External MVs are only measured.
+static void search(Coder *c, MotusReferencePicture *ref, const MotusPlane *luma, uint32_t lambda_q8,
                    const MotusExternalMvs *external, uint32_t modes) {
     const MotusStream *s = c->stream;
-    motus_ref_luma_build(&c->ref_luma, &c->ref->plane[0], s->config.subpel != MOTUS_SUBPEL_FULL,
-                         c->pic.mbs.threads);
+    motus_reference_prepare(ref, s->config.subpel != MOTUS_SUBPEL_FULL, c->pic.mbs.threads);
     motus_me_cpu_predict(c->me,
                          &(MotusCentresPicture){.cur = luma->data,
                                                 .cur_stride = luma->stride,
-                                                .ref = &c->ref_luma,
+                                                .ref = &ref->luma,
                                                 .previous = c->has_last_mv ? c->last_mv : NULL,
                                                 .lambda_q8 = lambda_q8,
                                                 .reach = s->effort.reach,
@@ -163,20 +165,21 @@ static void search(Coder *c, const MotusPlane *luma, uint32_t lambda_q8,
                                                 .centre = c->centre});
     motus_stage_ended(c->pic.clock, MOTUS_STAGE_REFERENCE);
     if (external->mv) {
-        motus_external_mvs_measure(external, modes, luma, &c->ref_luma, c->centre, lambda_q8,
+        motus_external_mvs_measure(external, modes, luma, &ref->luma, c->centre, lambda_q8,
                                    c->pic.mbs.threads, c->field);
         return;
     }
     MotusMeHints hints = {.centre = c->centre, .predictor = c->centre, .lambda_q8 = lambda_q8};
-    motus_me_cpu_search(c->me, luma, &c->ref_luma, &hints, c->field);
+    motus_me_cpu_search(c->me, luma, &ref->luma, &hints, c->field);
 }
 
 static void code_p(Coder *c, const MotusCoding *coding, const MotusExternalMvs *external) {
-    search(c, &c->pic.mbs.src->plane[0], coding->qp_table[coding->qp].lambda_q8, external,
+    MotusReferencePicture *ref = motus_references_find(&c->refs, c->input.params->ref_shown[0]);
+    search(c, ref, &c->pic.mbs.src->plane[0], coding->qp_table[coding->qp].lambda_q8, external,
            coding->effort.partitions);
     motus_stage_ended(c->pic.clock, MOTUS_STAGE_SEARCH);
-    const MotusPCoding p = {.ref = reference(c),
-                            .ref_luma = &c->ref_luma,
+    const MotusPCoding p = {.ref = reference_of(ref),
+                            .ref_luma = &ref->luma,
                             .field = c->field,
                             .centre = c->centre,
                             .subpel =
@@ -197,8 +200,8 @@ static MotusStatus write_slice(Coder *c, int from, int to) {
     motus_write_slice_header(&bits, &c->stream->sequence, &slice);
     motus_write_slice_data(&bits, &c->pic.mbs, from, to, &slice, &c->stats);
     if (bits.overflow) return MOTUS_ERR_INTERNAL;
-    c->size += motus_nal_write(c->nal + c->size, 2, params->idr ? MOTUS_NAL_IDR : MOTUS_NAL_SLICE,
-                               c->rbsp, bits.size);
+    c->size += motus_nal_write(c->nal + c->size, motus_nal_ref_idc(params),
+                               params->idr ? MOTUS_NAL_IDR : MOTUS_NAL_SLICE, c->rbsp, bits.size);
     return MOTUS_OK;
 }
 
@@ -337,8 +340,10 @@ static MotusStatus finish(void *coder, MotusCodedPicture *out, MotusError *error
     if (s->sequence.cabac && !params->idr) motus_cabac_costs_learn(&c->next_costs, &c->bins);
     c->has_last_mv = !params->idr;
     if (!params->idr) keep_mvs(c);
-    motus_frame_unref(&c->ref); // the reconstruction becomes the next picture's reference
-    c->ref = c->rec;
+    if (params->is_reference)
+        motus_references_add(&c->refs, c->rec, params->shown, params->idr, &c->pic.mbs);
+    else
+        motus_frame_unref(&c->rec);
     c->rec = NULL;
     return MOTUS_OK;
 }

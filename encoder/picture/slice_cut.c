@@ -57,7 +57,7 @@ static MotusStatus end_slice(Walk *walk, Slice *s) {
     motus_add_written(&s->writer, &walk->pic->mbs, walk->stats);
     if (bits->overflow) return MOTUS_ERR_INTERNAL;
     walk->size +=
-        motus_nal_write(cut->nal + walk->size, 2,
+        motus_nal_write(cut->nal + walk->size, motus_nal_ref_idc(cut->params),
                         cut->params->idr ? MOTUS_NAL_IDR : MOTUS_NAL_SLICE, cut->rbsp, bits->size);
     walk->n_slices++;
     return MOTUS_OK;

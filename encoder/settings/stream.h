@@ -83,6 +83,11 @@ MotusStatus motus_stream_open(MotusStream *stream, const MotusEncoderConfig *con
                               MotusError *error);
 void motus_stream_close(MotusStream *stream); // accepts a zeroed one
 
+// Returns nal_ref_idc of the picture's slices.
+static inline int motus_nal_ref_idc(const MotusPictureParams *params) {
+    return params->is_reference ? 2 : 0;
+}
+
 // Returns the header settings of the slice that begins with MB first_mb.
 MotusSliceSettings motus_slice_settings(const MotusStream *stream, const MotusPictureParams *params,
                                         int first_mb);

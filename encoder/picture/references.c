@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "encoder/picture/references.h"
+
+#include "common/alloc.h"
+#include "encoder/mb/direct_core.h"
+
+MotusStatus motus_references_alloc(MotusReferences *refs, int n, int mb_width, int mb_height) {
+    *refs = (MotusReferences){.n = n};
+    MotusStatus status = MOTUS_OK;
+    for (int i = 0; i < n && !status; i++) {
+        MotusReferencePicture *p = &refs->picture[i];
+        status = motus_ref_luma_alloc(&p->luma, 16 * mb_width, 16 * mb_height);
+        if (status || n == 1) continue;
+        p->col_zero = motus_alloc((size_t)mb_width * (size_t)mb_height, 1);
+        if (!p->col_zero) status = MOTUS_ERR_MEMORY;
+    }
+    return status;
+}
+
+void motus_references_free(MotusReferences *refs) {
+    for (int i = 0; i < refs->n; i++) {
+        motus_frame_unref(&refs->picture[i].frame);
+        motus_ref_luma_free(&refs->picture[i].luma);
+        motus_free(refs->picture[i].col_zero);
+    }
+    *refs = (MotusReferences){0};
+}
+
+MotusReferencePicture *motus_references_find(MotusReferences *refs, int32_t shown) {
+    for (int i = 0; i < refs->n; i++)
+        if (refs->picture[i].frame && refs->picture[i].shown == shown) return &refs->picture[i];
+    return NULL;
+}
+
+void motus_reference_prepare(MotusReferencePicture *p, int with_half, int threads) {
+    if (p->is_prepared) return;
+    motus_ref_luma_build(&p->luma, &p->frame->plane[0], with_half, threads);
+    p->is_prepared = 1;
+}
+
+void motus_references_add(MotusReferences *refs, MotusFrame *frame, int32_t shown, int is_idr,
+                          const MotusCodedMbs *mbs) {
+    for (int i = 0; i < refs->n && is_idr; i++) motus_frame_unref(&refs->picture[i].frame);
+    MotusReferencePicture *p = &refs->picture[refs->oldest];
+    refs->oldest = (refs->oldest + 1) % refs->n;
+    motus_frame_unref(&p->frame);
+    p->frame = frame;
+    p->shown = shown;
+    p->is_prepared = 0;
+    if (!p->col_zero) return;
+#pragma omp parallel for num_threads(mbs->threads) schedule(static)
+    for (int i = 0; i < mbs->n_mb; i++) p->col_zero[i] = (uint8_t)motus_col_zero(&mbs->mb[i]);
+}

@@ -1,0 +1,40 @@
+// Reference pictures of a GOP coder on the CPU: the last reconstructions that are references.
+// SPDX-License-Identifier: BSD-2-Clause
+#ifndef ENCODER_PICTURE_REFERENCES_H
+#define ENCODER_PICTURE_REFERENCES_H
+
+#include "encoder/mb/coded_mbs.h"
+#include "me/pixel/ref_luma.h"
+
+enum { MOTUS_MAX_REFS = 2 };
+
+typedef struct MotusReferencePicture {
+    MotusFrame *frame; // whole MBs, deblocked; NULL: no picture yet
+    int32_t shown;     // MotusPictureParams.shown
+    MotusRefLuma luma; // of the frame, once motus_reference_prepare was called
+    int is_prepared;
+    uint8_t *col_zero; // per MB (motus_col_zero); NULL if the stream has no B pictures
+} MotusReferencePicture;
+
+typedef struct MotusReferences {
+    MotusReferencePicture picture[MOTUS_MAX_REFS];
+    int n;      // pictures kept: max_num_ref_frames
+    int oldest; // in coding order; the next reference picture replaces it (8.2.5.3)
+} MotusReferences;
+
+// Allocates room for n pictures. MOTUS_ERR_MEMORY.
+MotusStatus motus_references_alloc(MotusReferences *refs, int n, int mb_width, int mb_height);
+void motus_references_free(MotusReferences *refs); // accepts a zeroed one
+
+// Returns the newest picture with this `shown`; NULL: there is none.
+MotusReferencePicture *motus_references_find(MotusReferences *refs, int32_t shown);
+
+// Fills picture->luma unless it is filled. with_half: as motus_ref_luma_build.
+void motus_reference_prepare(MotusReferencePicture *picture, int with_half, int threads);
+
+// Adds a finished reference picture, whose frame it owns from then on. An IDR picture (is_idr)
+// drops all others.
+void motus_references_add(MotusReferences *refs, MotusFrame *frame, int32_t shown, int is_idr,
+                          const MotusCodedMbs *mbs);
+
+#endif
