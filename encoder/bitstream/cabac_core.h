@@ -15,6 +15,10 @@ enum {
     MOTUS_CTX_P_TYPE = 14,
     MOTUS_CTX_I_TYPE_IN_P = 17,
     MOTUS_CTX_SUB_TYPE = 21,
+    MOTUS_CTX_SKIP_IN_B = 24,
+    MOTUS_CTX_B_TYPE = 27,
+    MOTUS_CTX_I_TYPE_IN_B = 32,
+    MOTUS_CTX_B_SUB_TYPE = 36,
     MOTUS_CTX_MVD = 40, // 7 per component
     MOTUS_CTX_REF_IDX = 54,
     MOTUS_CTX_QP_DELTA = 60,

@@ -103,17 +103,23 @@ MOTUS_HD void motus_put_chroma_mode(MotusSymbols *s, const MotusCabacMb *m) {
     for (int i = 1; i < 3 && i <= mode; i++) motus_put_bin(s, MOTUS_CTX_CHROMA_MODE + 3, mode > i);
 }
 
+// Puts the intra modes of an MB, if it has any.
+MOTUS_HD void motus_put_intra_modes(MotusSymbols *s, const MotusCabacMb *m) {
+    const MotusMb *mb = m->mb;
+    if (mb->type == MOTUS_MB_I_4x4) motus_put_transform_size(s, m);
+    if (mb->type == MOTUS_MB_I_4x4)
+        for (int i = 0; i < 16; i += mb->transform_8x8 ? 4 : 1)
+            motus_put_intra4x4_mode(s, m, motus_blk_at(i));
+    if (mb->type == MOTUS_MB_I_4x4 || mb->type == MOTUS_MB_I_16x16) motus_put_chroma_mode(s, m);
+}
+
 // Puts mb_type, and the intra modes or sub_mb_type.
 MOTUS_HD void motus_put_mode_symbols(MotusSymbols *s, const MotusCabacMb *m) {
     const MotusMb *mb = m->mb;
     motus_put_mb_type(s, m);
     if (mb->type == MOTUS_MB_P_8x8)
         for (int i = 0; i < 4; i++) motus_put_sub_type(s, mb->sub_type[i]);
-    if (mb->type == MOTUS_MB_I_4x4) motus_put_transform_size(s, m);
-    if (mb->type == MOTUS_MB_I_4x4)
-        for (int i = 0; i < 16; i += mb->transform_8x8 ? 4 : 1)
-            motus_put_intra4x4_mode(s, m, motus_blk_at(i));
-    if (mb->type == MOTUS_MB_I_4x4 || mb->type == MOTUS_MB_I_16x16) motus_put_chroma_mode(s, m);
+    motus_put_intra_modes(s, m);
 }
 
 // ---- mvd_l0 -------------------------------------------------------------------------------------
@@ -328,7 +334,7 @@ MOTUS_HD uint32_t motus_mb_symbol_units(const MotusMb *mb, int slice_type) {
     return mb->transform_8x8 ? units & ~not_first : units;
 }
 
-// Puts a unit of the MB. I_PCM: the caller writes the samples behind MOTUS_UNIT_MODE.
+// Puts a unit of the MB (B slices: motus_put_b_unit_symbols). I_PCM: the caller writes the samples behind MOTUS_UNIT_MODE.
 MOTUS_HD void motus_put_unit_symbols(MotusSymbols *s, const MotusCabacMb *m, int unit) {
     if (unit >= MOTUS_UNIT_LUMA && unit < MOTUS_UNIT_CHROMA_DC && m->mb->transform_8x8) {
         motus_put_block8_symbols(s, m->coef, (unit - MOTUS_UNIT_LUMA) / 4);

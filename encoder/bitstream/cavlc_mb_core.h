@@ -72,8 +72,8 @@ typedef struct MotusMbSyntax {
     const MotusMbCoef *coef;
     MotusNeighbours neighbours;
     MotusMbSource src; // I_PCM
-    int slice_type;    // mb_type of table 7-13, else of table 7-11
-    uint32_t skip_run; // mb_skip_run before it (P slices)
+    int slice_type;    // MotusSliceType
+    uint32_t skip_run; // mb_skip_run before it (P and B slices)
     int qp_delta;      // mb_qp_delta, if it has one
     int transform_8x8; // transform_8x8_mode_flag
 } MotusMbSyntax;
@@ -141,7 +141,7 @@ MOTUS_HD void motus_put_pcm_chroma(MotusBits *bits, const MotusMbSource *src, in
         motus_put_samples(bits, src->plane[p] + (row + k) * src->stride[p], 8);
 }
 
-// Writes a unit of the MB. The caller writes pcm_alignment_zero_bit.
+// Writes a unit of the MB (B slices: motus_put_b_unit). The caller writes pcm_alignment_zero_bit.
 MOTUS_HD void motus_put_unit(MotusBits *bits, const MotusMbSyntax *s, int unit) {
     if (unit >= MOTUS_UNIT_LUMA_DC && s->mb->type == MOTUS_MB_I_PCM) {
         if (unit >= MOTUS_UNIT_CHROMA)

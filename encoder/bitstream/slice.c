@@ -45,7 +45,10 @@ static MotusSliceState propagate(MotusSliceState *rows, const MotusCodedMbs *mbs
 
 static void finalize_skip(MotusCodedMbs *mbs, int i) {
     const MotusNeighbours neighbours = motus_neighbours_at(mbs, i);
-    motus_mb_finalize_skip(&mbs->mb[i], &neighbours);
+    if (mbs->slice_type == MOTUS_SLICE_B)
+        motus_b_finalize_skip(&mbs->mb[i]);
+    else
+        motus_mb_finalize_skip(&mbs->mb[i], &neighbours);
 }
 
 static void finalize_skips(MotusCodedMbs *mbs, int y) {
@@ -58,8 +61,8 @@ static int finalize_qp(MotusCodedMbs *mbs, int i, int qp_before) {
     motus_mb_finalize_qp(mb, qp_before);
     if (mbs->context) {
         const MotusNeighbours neighbours = motus_neighbours_at(mbs, i);
-        motus_mb_context_set(&mbs->context[i], mb, &mbs->coef[i], &neighbours,
-                             motus_qp_delta(mb->qp, qp_before));
+        (mbs->slice_type == MOTUS_SLICE_B ? motus_b_context_set : motus_mb_context_set)(
+            &mbs->context[i], mb, &mbs->coef[i], &neighbours, motus_qp_delta(mb->qp, qp_before));
     }
     return motus_mb_has_qp_delta(mb) ? mb->qp : qp_before;
 }
@@ -125,7 +128,7 @@ static void put_units(MotusBits *bits, const MotusMbSyntax *s, uint32_t units,
     size_t mark = motus_bits_count(bits), now;
     for (; units; units &= units - 1, mark = now) {
         int unit = motus_bit_length(units & (0u - units)) - 1;
-        motus_put_unit(bits, s, unit);
+        (s->slice_type == MOTUS_SLICE_B ? motus_put_b_unit : motus_put_unit)(bits, s, unit);
         now = motus_bits_count(bits);
         count[motus_unit_kind(unit)] += now - mark;
     }
@@ -221,7 +224,8 @@ static void write_cabac_mb(MotusMbWriter *writer, const MotusCodedMbs *mbs, int 
     for (uint32_t units = motus_mb_symbol_units(mb, syntax.slice_type); units; units &= units - 1) {
         const int unit = motus_bit_length(units & (0u - units)) - 1;
         MotusSymbols symbols = {.symbol = symbol};
-        motus_put_unit_symbols(&symbols, &syntax, unit);
+        (syntax.slice_type == MOTUS_SLICE_B ? motus_put_b_unit_symbols : motus_put_unit_symbols)(
+            &symbols, &syntax, unit);
         code(writer, &symbols, motus_unit_kind(unit));
     }
     if (mb->type == MOTUS_MB_I_PCM) {
@@ -365,51 +369,4 @@ void motus_write_slice_data(MotusBits *bits, const MotusCodedMbs *mbs, int from,
     motus_end_slice(&writer, &state);
     motus_add_written(&writer, mbs, stats);
     *bits = writer.bits;
-}
-
-// ---- Motion vectors -----------------------------------------------------------------------------
-
-static int partition_count(const MotusMb *mb) {
-    MotusPartition parts[16];
-    return motus_mb_partitions(mb, parts);
-}
-
-static void list_row(const MotusCodedMbs *mbs, int y, MotusCodedMv *mvs) {
-    for (int x = 0; x < mbs->mb_width; x++) {
-        const MotusMb *mb = mbs->mb + (ptrdiff_t)y * mbs->mb_width + x;
-        MotusPartition parts[16];
-        int n = motus_mb_partitions(mb, parts);
-        for (int k = 0; k < n; k++) {
-            const MotusPartition *p = &parts[k];
-            *mvs++ = (MotusCodedMv){.x = (uint16_t)(16 * x + 4 * p->x),
-                                    .y = (uint16_t)(16 * y + 4 * p->y),
-                                    .width = (uint8_t)(4 * p->width),
-                                    .height = (uint8_t)(4 * p->height),
-                                    .skip = mb->type == MOTUS_MB_P_SKIP,
-                                    .mv = mb->mv[4 * p->y + p->x]};
-        }
-    }
-}
-
-size_t motus_list_mvs(const MotusCodedMbs *mbs, MotusCodedMv *mvs) {
-    size_t first[MAX_ROWS], total = 0;
-    assert(mbs->mb_height <= MAX_ROWS);
-#pragma omp parallel num_threads(mbs->threads)
-    {
-#pragma omp for schedule(static)
-        for (int y = 0; y < mbs->mb_height; y++) {
-            first[y] = 0;
-            for (int x = 0; x < mbs->mb_width; x++)
-                first[y] += (size_t)partition_count(mbs->mb + (ptrdiff_t)y * mbs->mb_width + x);
-        }
-#pragma omp single
-        for (int y = 0; y < mbs->mb_height; y++) {
-            size_t n = first[y];
-            first[y] = total;
-            total += n;
-        }
-#pragma omp for schedule(static)
-        for (int y = 0; y < mbs->mb_height; y++) list_row(mbs, y, mvs + first[y]);
-    }
-    return total;
 }

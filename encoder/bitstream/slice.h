@@ -3,6 +3,7 @@
 #ifndef ENCODER_BITSTREAM_SLICE_H
 #define ENCODER_BITSTREAM_SLICE_H
 
+#include "encoder/bitstream/b_syntax_core.h"
 #include "encoder/bitstream/cabac.h"
 #include "encoder/bitstream/cabac_mb_core.h"
 #include "encoder/bitstream/cavlc_mb_core.h"
@@ -11,7 +12,7 @@
 
 // ---- Whole rows ---------------------------------------------------------------------------------
 
-// Finalizes the MBs of a decided picture: P_Skip, the QP of MBs without mb_qp_delta, and
+// Finalizes the MBs of a decided picture: P_Skip or B_Skip, the QP of MBs without mb_qp_delta, and
 // mbs->context. slice_qp: QP of every slice.
 void motus_finalize_mbs(MotusCodedMbs *mbs, int slice_qp);
 
@@ -24,7 +25,7 @@ void motus_write_slice_data(MotusBits *bits, const MotusCodedMbs *mbs, int from,
 
 // State of a slice between two MBs.
 typedef struct MotusSliceState {
-    uint32_t skip_run; // P_Skip MBs since the last coded one
+    uint32_t skip_run; // skipped MBs since the last coded one
     int qp;            // of the last MB with mb_qp_delta, else the slice's
     int qp_delta;      // mb_qp_delta of the last MB; 0 without it
     int has_mb;        // an MB has been written
@@ -70,8 +71,8 @@ void motus_add_written(const MotusMbWriter *writer, const MotusCodedMbs *mbs,
 
 // ---- Motion vectors -----------------------------------------------------------------------------
 
-// Lists the MVs of a coded P picture, up to 16 per MB. Blocks are not cropped to the visible size.
-// Returns their number.
+// Lists the MVs of a coded P or B picture, up to 16 per MB. Blocks are not cropped to the visible
+// size. Returns their number.
 size_t motus_list_mvs(const MotusCodedMbs *mbs, MotusCodedMv *mvs);
 
 #endif

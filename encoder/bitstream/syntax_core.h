@@ -23,10 +23,10 @@ MOTUS_HD int motus_intra4x4_predicted_mode(const MotusMb *mb, const MotusNeighbo
                      motus_intra4x4_mode_of(above, (blk - 4) & 15));
 }
 
-// Returns mb_type of tables 7-11 and 7-13. P_8x8ref0 is not used: with one reference, ref_idx is
-// never written.
+// Returns mb_type of tables 7-11 and 7-13; of B slices, of intra MBs only (b_syntax_core.h has the
+// others). P_8x8ref0 is not used: with one reference, ref_idx is never written.
 MOTUS_HD uint32_t motus_mb_type_code(const MotusMb *mb, int slice_type) {
-    uint32_t first_intra = slice_type ? 5 : 0;
+    uint32_t first_intra = slice_type == MOTUS_SLICE_B ? 23 : slice_type ? 5 : 0;
     if (mb->type == MOTUS_MB_I_4x4) return first_intra;
     if (mb->type == MOTUS_MB_I_16x16)
         return first_intra + 1 + mb->intra16x16_pred_mode + 4u * (mb->cbp >> 4) +
@@ -67,7 +67,7 @@ MOTUS_HD int motus_qp_delta(int qp, int qp_before) {
 
 // ---- Finalization -------------------------------------------------------------------------------
 
-// Decides between P_Skip and P_16x16, once all MVs are final: an inter 16x16 MB without residual is
+// Decides between P_Skip and P_16x16 in a P slice, once all MVs are final: an inter 16x16 MB without residual is
 // skipped if it has the skip MV. Neighbours do not depend on the difference, so all MBs of a
 // picture may be finalized at once.
 MOTUS_HD void motus_mb_finalize_skip(MotusMb *mb, const MotusNeighbours *neighbours) {
@@ -83,7 +83,19 @@ MOTUS_HD void motus_mb_finalize_qp(MotusMb *mb, int qp_before) {
     if (!motus_mb_has_qp_delta(mb)) mb->qp = (uint8_t)(mb->type == MOTUS_MB_I_PCM ? 0 : qp_before);
 }
 
-// Sets what CABAC needs of a finalized MB. qp_delta: mb_qp_delta if it has one.
+// Sets what CABAC needs of a finalized MB, besides mvd. qp_delta: mb_qp_delta if it has one.
+MOTUS_HD void motus_mb_context_residual(MotusMbContext *context, const MotusMb *mb,
+                                        const MotusMbCoef *coef, int qp_delta) {
+    context->qp_delta = (int16_t)(motus_mb_has_qp_delta(mb) ? qp_delta : 0);
+    int luma = 0, cb = 0, cr = 0;
+    for (int i = 0; i < 16 && mb->type == MOTUS_MB_I_16x16; i++) luma |= coef->luma_dc[i];
+    for (int i = 0; i < 4 && mb->cbp >> 4; i++)
+        cb |= coef->chroma_dc[0][i], cr |= coef->chroma_dc[1][i];
+    context->dc =
+        (uint8_t)(mb->type == MOTUS_MB_I_PCM ? 7 : (luma != 0) | (cb != 0) << 1 | (cr != 0) << 2);
+}
+
+// Sets what CABAC needs of a finalized MB of an I or P slice.
 MOTUS_HD void motus_mb_context_set(MotusMbContext *context, const MotusMb *mb,
                                    const MotusMbCoef *coef, const MotusNeighbours *neighbours,
                                    int qp_delta) {
@@ -97,13 +109,7 @@ MOTUS_HD void motus_mb_context_set(MotusMbContext *context, const MotusMb *mb,
         for (int y = parts[i].y; y < parts[i].y + parts[i].height; y++)
             for (int x = parts[i].x; x < parts[i].x + parts[i].width; x++)
                 context->mvd[4 * y + x] = mvd[i];
-    context->qp_delta = (int16_t)(motus_mb_has_qp_delta(mb) ? qp_delta : 0);
-    int luma = 0, cb = 0, cr = 0;
-    for (int i = 0; i < 16 && mb->type == MOTUS_MB_I_16x16; i++) luma |= coef->luma_dc[i];
-    for (int i = 0; i < 4 && mb->cbp >> 4; i++)
-        cb |= coef->chroma_dc[0][i], cr |= coef->chroma_dc[1][i];
-    context->dc =
-        (uint8_t)(mb->type == MOTUS_MB_I_PCM ? 7 : (luma != 0) | (cb != 0) << 1 | (cr != 0) << 2);
+    motus_mb_context_residual(context, mb, coef, qp_delta);
 }
 
 // ---- Units --------------------------------------------------------------------------------------

@@ -9,6 +9,7 @@
 // MBs in raster order. Finalizing changes their types and QPs (encoder/bitstream/slice.h).
 typedef struct MotusCodedMbs {
     int mb_width, mb_height, n_mb;
+    int slice_type;         // MotusSliceType; P will do for I
     int threads;            // of loops over MB rows
     const int *slice_first; // per MB (motus_slice_first); NULL: one slice. Not owned
     const MotusFrame *src;  // whole MBs; I_PCM samples. Not owned

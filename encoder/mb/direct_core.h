@@ -50,7 +50,26 @@ MOTUS_HD void motus_grid_load_list(MotusMvGrid *grid, const MotusNeighbours *nei
     }
 }
 
+// Returns the predicted MV of a partition of a B MB (at least 8x8) in a list that it uses. Of the MB
+// itself the 8x8 blocks before the partition must be set, and its reference.
+MOTUS_HD MotusMv motus_b_mvp(const MotusMb *mb, const MotusNeighbours *neighbours,
+                             const MotusPartition *part, int list) {
+    const int own = motus_8x8_of(4 * part->y + part->x), ref = mb->ref[list][own];
+    MotusMvGrid grid;
+    motus_grid_load_list(&grid, neighbours, list, ref);
+    for (int q = 0; q < own; q++) {
+        const MotusMvCell cell = motus_list_cell(mb, q / 2 * 8 + q % 2 * 2, list, ref);
+        motus_grid_set(&grid, q % 2 * 2, q / 2 * 2, 2, 2, cell.state, cell.mv);
+    }
+    return motus_mvp(&grid, part->mode, part->part, part->x, part->y, part->width);
+}
+
 // ---- Direct -------------------------------------------------------------------------------------
+
+// True for B_Skip and B_Direct_16x16.
+MOTUS_HD int motus_is_direct(const MotusMb *mb) {
+    return mb->type <= MOTUS_MB_P_16x16 && mb->direct == MOTUS_ALL_DIRECT;
+}
 
 // Returns the smaller one of two ref_idx, negative ones not counted (MinPositive, 8.4.1.2.2).
 MOTUS_HD int motus_least_ref(int a, int b) {

@@ -196,7 +196,8 @@ MOTUS_API MotusEncoderConfig motus_encoder_config_default(int width, int height,
 
 // ---- Packets ------------------------------------------------------------------------------------
 
-// MB types, as statistics count them.
+// MB types, as statistics count them. B MBs count as the P types of their shape: B_Skip as P_SKIP,
+// B_Direct_16x16 as P_16x16.
 typedef enum MotusMbKind {
     MOTUS_MB_P_SKIP,
     MOTUS_MB_P_16x16,
@@ -212,7 +213,7 @@ typedef enum MotusMbKind {
 // Statistics of a coded picture.
 typedef struct MotusPictureStats {
     uint32_t mb[MOTUS_MB_KINDS];
-    uint32_t sub[4]; // sub-macroblocks of P_8x8 MBs: 8x8, 8x4, 4x8, 4x4
+    uint32_t sub[4]; // sub-macroblocks of P_8x8 MBs: 8x8, 8x4, 4x8, 4x4; all of B_8x8 are 8x8
     // MBs of the 8x8 transform: inter MBs with luma levels; Intra8x8, which `mb` counts as I_4x4.
     uint32_t transform_8x8[2];
     // Bits of parameter sets, slice headers, start codes, emulation prevention and alignment.
@@ -224,11 +225,13 @@ typedef struct MotusPictureStats {
     uint64_t ssd[3];                 // squared errors of Y, Cb, Cr: reconstruction to `source`
 } MotusPictureStats;
 
-// MV of a block as it was coded, P_Skip included. Luma samples of the picture.
+// MV of a block as it was coded, P_Skip and B_Skip included. Luma samples of the picture. Blocks
+// predicted from two references have an entry for each, list 0 first.
 typedef struct MotusCodedMv {
     uint16_t x, y;         // top-left corner
     uint8_t width, height; // 4..16
-    uint8_t skip;          // 1 = the MB is P_Skip
+    uint8_t skip;          // 1 = the MB is P_Skip or B_Skip
+    uint8_t list;          // reference list, 0 or 1; 0 in P pictures
     MotusMv mv;
 } MotusCodedMv;
 
