@@ -16,8 +16,7 @@ enum { MOTUS_B_8x8_CODE = 22, MOTUS_B_INTRA_CODE = 23 }; // of mb_type
 // Returns mb_type of table 7-14 for an inter MB other than B_Skip.
 MOTUS_HD uint32_t motus_b_type_code(const MotusMb *mb) {
     // By 3 * the first partition's MOTUS_PRED_* + the second one's.
-    const uint64_t pairs =
-        MOTUS_PACK8(4, 0, 2, 4, 3, 1, 5, 6, 7) | (uint64_t)8 << 32; // Bi, Bi
+    const uint64_t pairs = MOTUS_PACK8(4, 0, 2, 4, 3, 1, 5, 6, 7) | (uint64_t)8 << 32; // Bi, Bi
     const int pair = 3 * mb->pred[0] + mb->pred[3];
     if (mb->type == MOTUS_MB_P_8x8) return MOTUS_B_8x8_CODE;
     if (mb->type == MOTUS_MB_P_16x16) return mb->direct ? 0 : 1u + mb->pred[0];
@@ -141,8 +140,8 @@ MOTUS_HD void motus_put_b_type(MotusSymbols *s, const MotusCabacMb *m) {
         return;
     }
     // The next four bins; codes 12 to 21 have a fifth one.
-    const uint32_t four = code <= 10                  ? code - 3
-                          : code == 11                ? 14
+    const uint32_t four = code <= 10                   ? code - 3
+                          : code == 11                 ? 14
                           : code == MOTUS_B_8x8_CODE   ? 15
                           : code == MOTUS_B_INTRA_CODE ? 13
                                                        : (code + 4) >> 1;
@@ -176,10 +175,10 @@ MOTUS_HD void motus_put_b_mvd_symbols(MotusSymbols *s, const MotusCabacMb *m) {
         const int list = i >> 2, q = i & 3;
         if (!motus_has_b_mvd(m->mb, q, list)) continue;
         const MotusMv mvd = m->own->mvd_b[list][q];
-        const MotusMv a = q & 1               ? m->own->mvd_b[list][q - 1]
+        const MotusMv a = q & 1             ? m->own->mvd_b[list][q - 1]
                           : m->neighbours.a ? m->a->mvd_b[list][q + 1]
                                             : none;
-        const MotusMv b = q & 2               ? m->own->mvd_b[list][q - 2]
+        const MotusMv b = q & 2             ? m->own->mvd_b[list][q - 2]
                           : m->neighbours.b ? m->b->mvd_b[list][q + 2]
                                             : none;
         motus_put_mvd_component(s, MOTUS_CTX_MVD, mvd.x, motus_abs(a.x) + motus_abs(b.x));

@@ -334,7 +334,8 @@ MOTUS_HD uint32_t motus_mb_symbol_units(const MotusMb *mb, int slice_type) {
     return mb->transform_8x8 ? units & ~not_first : units;
 }
 
-// Puts a unit of the MB (B slices: motus_put_b_unit_symbols). I_PCM: the caller writes the samples behind MOTUS_UNIT_MODE.
+// Puts a unit of the MB (B slices: motus_put_b_unit_symbols). I_PCM: the caller writes the samples
+// behind MOTUS_UNIT_MODE.
 MOTUS_HD void motus_put_unit_symbols(MotusSymbols *s, const MotusCabacMb *m, int unit) {
     if (unit >= MOTUS_UNIT_LUMA && unit < MOTUS_UNIT_CHROMA_DC && m->mb->transform_8x8) {
         motus_put_block8_symbols(s, m->coef, (unit - MOTUS_UNIT_LUMA) / 4);

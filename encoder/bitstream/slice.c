@@ -224,8 +224,8 @@ static void write_cabac_mb(MotusMbWriter *writer, const MotusCodedMbs *mbs, int 
     for (uint32_t units = motus_mb_symbol_units(mb, syntax.slice_type); units; units &= units - 1) {
         const int unit = motus_bit_length(units & (0u - units)) - 1;
         MotusSymbols symbols = {.symbol = symbol};
-        (syntax.slice_type == MOTUS_SLICE_B ? motus_put_b_unit_symbols : motus_put_unit_symbols)(
-            &symbols, &syntax, unit);
+        (syntax.slice_type == MOTUS_SLICE_B ? motus_put_b_unit_symbols
+                                            : motus_put_unit_symbols)(&symbols, &syntax, unit);
         code(writer, &symbols, motus_unit_kind(unit));
     }
     if (mb->type == MOTUS_MB_I_PCM) {

@@ -67,9 +67,9 @@ MOTUS_HD int motus_qp_delta(int qp, int qp_before) {
 
 // ---- Finalization -------------------------------------------------------------------------------
 
-// Decides between P_Skip and P_16x16 in a P slice, once all MVs are final: an inter 16x16 MB without residual is
-// skipped if it has the skip MV. Neighbours do not depend on the difference, so all MBs of a
-// picture may be finalized at once.
+// Decides between P_Skip and P_16x16 in a P slice, once all MVs are final: an inter 16x16 MB
+// without residual is skipped if it has the skip MV. Neighbours do not depend on the difference, so
+// all MBs of a picture may be finalized at once.
 MOTUS_HD void motus_mb_finalize_skip(MotusMb *mb, const MotusNeighbours *neighbours) {
     if (mb->type > MOTUS_MB_P_16x16 || mb->cbp) return;
     mb->type =

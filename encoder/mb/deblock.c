@@ -27,14 +27,16 @@ typedef uint8_t Strengths[4][4];
 // Computes bS of one direction. outside: MB beyond edge 0; NULL: that edge is not filtered. Returns
 // 0 if all are 0.
 static int find_strengths(Strengths strengths, const MotusMb *mb, const MotusMb *outside,
-                          int direction) {
+                          int direction, int is_b) {
     int any = 0;
     for (int edge = 0; edge < 4; edge++) {
-        const int all = motus_deblock_strength_edge(mb, outside, edge);
+        const int all =
+            (is_b ? motus_deblock_b_edge : motus_deblock_strength_edge)(mb, outside, edge);
         for (int k = 0; k < 4; k++) {
             strengths[edge][k] =
                 (uint8_t)(all >= 0 ? all
-                                   : motus_deblock_strength_block(mb, outside, direction, edge, k));
+                                   : (is_b ? motus_deblock_b_block : motus_deblock_strength_block)(
+                                         mb, outside, direction, edge, k));
             any |= strengths[edge][k];
         }
     }
@@ -72,9 +74,9 @@ static int any(const uint8_t edge[4]) { return edge[0] | edge[1] | edge[2] | edg
 
 // Filters the edges of one direction of an MB. at: its first samples; stride: luma, chroma.
 static void filter_direction(uint8_t *const at[3], const ptrdiff_t stride[2], const MotusMb *mb,
-                             const MotusMb *outside, int direction) {
+                             const MotusMb *outside, int direction, int is_b) {
     Strengths strengths;
-    if (!find_strengths(strengths, mb, outside, direction)) return;
+    if (!find_strengths(strengths, mb, outside, direction, is_b)) return;
     // From edge to edge.
     const ptrdiff_t luma_step = 4 * (direction == MOTUS_VERTICAL ? 1 : stride[0]),
                     chroma_step = 2 * (direction == MOTUS_VERTICAL ? 1 : stride[1]);
@@ -102,15 +104,15 @@ typedef struct Picture {
 // order that motus_wavefront keeps.
 static void filter_mb(void *context, int x, int y) {
     const Picture *picture = context;
-    const int mb_width = picture->mbs->mb_width;
+    const int mb_width = picture->mbs->mb_width, is_b = picture->mbs->slice_type == MOTUS_SLICE_B;
     const MotusMb *mb = picture->mbs->mb + y * mb_width + x;
     const MotusPlane *plane = picture->rec->plane;
     const ptrdiff_t stride[2] = {plane[0].stride, plane[1].stride};
     uint8_t *const at[3] = {plane[0].data + 16 * (y * stride[0] + x),
                             plane[1].data + 8 * (y * stride[1] + x),
                             plane[2].data + 8 * (y * stride[1] + x)};
-    filter_direction(at, stride, mb, x > 0 ? mb - 1 : NULL, MOTUS_VERTICAL);
-    filter_direction(at, stride, mb, y > 0 ? mb - mb_width : NULL, MOTUS_HORIZONTAL);
+    filter_direction(at, stride, mb, x > 0 ? mb - 1 : NULL, MOTUS_VERTICAL, is_b);
+    filter_direction(at, stride, mb, y > 0 ? mb - mb_width : NULL, MOTUS_HORIZONTAL, is_b);
 }
 
 void MOTUS_DEBLOCK_PICTURE(MotusFrame *rec, const MotusCodedMbs *mbs) {

@@ -76,6 +76,34 @@ MOTUS_HD int motus_deblock_strength_block(const MotusMb *mb, const MotusMb *outs
     return motus_deblock_strength_inter(mb, blk - across, mb, blk);
 }
 
+// ---- bS in B pictures ---------------------------------------------------------------------------
+
+// Equal motus_deblock_strength_inter, _edge and _block for B MBs. Each list has one reference, and
+// the lists' references differ: blocks with the same lists have the same references (8.7.2.1).
+
+MOTUS_HD int motus_deblock_b_inter(const MotusMb *p, int p_blk, const MotusMb *q, int q_blk) {
+    const int p8 = motus_8x8_of(p_blk), q8 = motus_8x8_of(q_blk);
+    const MotusMv a = p->mv1[p8], b = q->mv1[q8]; // 0 where list 1 is not used
+    const int strength = motus_deblock_strength_inter(p, p_blk, q, q_blk);
+    if (strength) return strength;
+    return p->pred[p8] != q->pred[q8] || motus_abs(a.x - b.x) >= 4 || motus_abs(a.y - b.y) >= 4;
+}
+
+MOTUS_HD int motus_deblock_b_edge(const MotusMb *mb, const MotusMb *outside, int edge) {
+    const int strength = motus_deblock_strength_edge(mb, outside, edge);
+    return edge == 2 && !strength && mb->direct ? -1 : strength; // its 8x8 blocks' MVs may differ
+}
+
+MOTUS_HD int motus_deblock_b_block(const MotusMb *mb, const MotusMb *outside, int direction,
+                                   int edge, int k) {
+    const int across = direction == MOTUS_VERTICAL ? 1 : 4, along = 5 - across;
+    const int blk = k * along + edge * across;
+    if (edge == 0) return motus_deblock_b_inter(outside, blk + 3 * across, mb, blk);
+    return motus_deblock_b_inter(mb, blk - across, mb, blk);
+}
+
+// ---- Thresholds and lines -----------------------------------------------------------------------
+
 // Returns the QP of an edge between p and q, which may be the same MB (8.7.2.2).
 MOTUS_HD int motus_deblock_qp(const MotusMb *p, const MotusMb *q, int chroma) {
     if (chroma) return (motus_chroma_qp_of(p->qp) + motus_chroma_qp_of(q->qp) + 1) >> 1;

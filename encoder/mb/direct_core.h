@@ -13,9 +13,6 @@ typedef struct MotusDirect {
     uint8_t ref[2];   // ref_idx; 0 where the list is not used
 } MotusDirect;
 
-// Returns the 8x8 block of 4x4 block blk.
-MOTUS_HD int motus_8x8_of(int blk) { return (blk >> 2 & 2) | (blk >> 1 & 1); }
-
 // Returns the ref_idx of 8x8 block q of a B slice's MB in a list; -1: none, intra, or NULL.
 MOTUS_HD int motus_ref_of(const MotusMb *mb, int q, int list) {
     if (!mb || motus_mb_is_intra(mb) || !motus_pred_uses(mb->pred[q], list)) return -1;
@@ -50,8 +47,8 @@ MOTUS_HD void motus_grid_load_list(MotusMvGrid *grid, const MotusNeighbours *nei
     }
 }
 
-// Returns the predicted MV of a partition of a B MB (at least 8x8) in a list that it uses. Of the MB
-// itself the 8x8 blocks before the partition must be set, and its reference.
+// Returns the predicted MV of a partition of a B MB (at least 8x8) in a list that it uses. Of the
+// MB itself the 8x8 blocks before the partition must be set, and its reference.
 MOTUS_HD MotusMv motus_b_mvp(const MotusMb *mb, const MotusNeighbours *neighbours,
                              const MotusPartition *part, int list) {
     const int own = motus_8x8_of(4 * part->y + part->x), ref = mb->ref[list][own];

@@ -102,6 +102,9 @@ MOTUS_HD MotusNeighbours motus_neighbours(const MotusMb *mb, int mb_width, int x
 // Returns the raster index of luma4x4BlkIdx i (6.4.3).
 MOTUS_HD int motus_blk_at(int i) { return (i & 8) | (i & 4) >> 1 | (i & 2) << 1 | (i & 1); }
 
+// Returns the 8x8 block of 4x4 block blk.
+MOTUS_HD int motus_8x8_of(int blk) { return (blk >> 2 & 2) | (blk >> 1 & 1); }
+
 MOTUS_HD int motus_mb_is_intra(const MotusMb *mb) { return mb->type >= MOTUS_MB_I_4x4; }
 
 MOTUS_HD int motus_mv_equal(MotusMv a, MotusMv b) { return a.x == b.x && a.y == b.y; }

@@ -268,6 +268,7 @@ static MotusStatus begin(void *coder, const MotusPictureInput *input, MotusError
     MotusStatus status = c->rec ? MOTUS_OK : motus_frame_pool_take(&c->pool, &c->rec);
     c->input = *input;
     c->pic.mbs.src = input->whole;
+    c->pic.mbs.slice_type = (int)input->params->type;
     c->pic.rec = c->rec;
     // OpenMP keeps as many threads as its last region had, and cannot report that one is missing.
     c->pic.mbs.threads = c->me->threads =
