@@ -117,7 +117,7 @@ MOTUS_HD MotusDirect motus_direct_spatial(const MotusNeighbours *neighbours, int
 MOTUS_HD void motus_set_8x8(MotusMb *mb, int q, int pred, const uint8_t ref[2], MotusMv mv0,
                             MotusMv mv1) {
     const MotusMv zero = {0, 0};
-    const int at = q / 2 * 8 + q % 2 * 2;
+    const int at = motus_corner_of(q);
     if (pred == MOTUS_PRED_L1) mv0 = zero;
     if (pred == MOTUS_PRED_L0) mv1 = zero;
     mb->mv[at] = mb->mv[at + 1] = mb->mv[at + 4] = mb->mv[at + 5] = mv0;

@@ -104,6 +104,8 @@ MOTUS_HD int motus_blk_at(int i) { return (i & 8) | (i & 4) >> 1 | (i & 2) << 1 
 
 // Returns the 8x8 block of 4x4 block blk.
 MOTUS_HD int motus_8x8_of(int blk) { return (blk >> 2 & 2) | (blk >> 1 & 1); }
+// Returns the first 4x4 block of 8x8 block q.
+MOTUS_HD int motus_corner_of(int q) { return q / 2 * 8 + q % 2 * 2; }
 
 MOTUS_HD int motus_mb_is_intra(const MotusMb *mb) { return mb->type >= MOTUS_MB_I_4x4; }
 

@@ -168,4 +168,70 @@ static inline void motus_predict_inter(uint8_t luma[256], uint8_t chroma[2][64],
     }
 }
 
+// ---- Macroblock of a B picture ------------------------------------------------------------------
+
+// Replaces w x h samples by their rounded averages with others (8.4.2.3.1).
+static inline void motus_average_block(uint8_t *dst, const uint8_t *other, ptrdiff_t stride, int w,
+                                       int h) {
+    for (int y = 0; y < h; y++, dst += stride, other += stride)
+        for (int x = 0; x < w; x += 4)
+            for (int i = x; i < x + 4; i++) dst[i] = (uint8_t)((dst[i] + other[i] + 1) >> 1);
+}
+
+// Predicts luma of a w x h block at (x, y) of the MB from one list or both. ref: of both lists.
+static inline void motus_predict_luma_lists(uint8_t luma[256], const MotusReference ref[2],
+                                            int mb_x, int mb_y, int x, int y, int w, int h,
+                                            int pred, const MotusMv mv[2]) {
+    uint8_t other[256];
+    const int first = pred == MOTUS_PRED_L1, at = y * MOTUS_LUMA_STRIDE + x;
+    motus_predict_luma_block(luma, &ref[first], mb_x, mb_y, x, y, w, h, mv[first]);
+    if (pred != MOTUS_PRED_BI) return;
+    motus_predict_luma_block(other, &ref[1], mb_x, mb_y, x, y, w, h, mv[1]);
+    motus_average_block(luma + at, other + at, MOTUS_LUMA_STRIDE, w, h);
+}
+
+// The same for both chroma planes; x, y, w and h in luma samples.
+static inline void motus_predict_chroma_lists(uint8_t chroma[2][64], const MotusReference ref[2],
+                                              int mb_x, int mb_y, int x, int y, int w, int h,
+                                              int pred, const MotusMv mv[2]) {
+    uint8_t other[64];
+    const int first = pred == MOTUS_PRED_L1, at = y / 2 * MOTUS_CHROMA_STRIDE + x / 2;
+    for (int c = 0; c < 2; c++) {
+        motus_predict_chroma_block(chroma[c], &ref[first], c, mb_x, mb_y, x / 2, y / 2, w / 2,
+                                   h / 2, mv[first]);
+        if (pred != MOTUS_PRED_BI) continue;
+        motus_predict_chroma_block(other, &ref[1], c, mb_x, mb_y, x / 2, y / 2, w / 2, h / 2,
+                                   mv[1]);
+        motus_average_block(chroma[c] + at, other + at, MOTUS_CHROMA_STRIDE, w / 2, h / 2);
+    }
+}
+
+// True if two 8x8 blocks of an MB are predicted alike.
+static inline int motus_same_motion(const MotusMb *mb, int p, int q) {
+    return mb->pred[p] == mb->pred[q] && motus_mv_equal(mb->mv1[p], mb->mv1[q]) &&
+           motus_mv_equal(mb->mv[motus_corner_of(p)], mb->mv[motus_corner_of(q)]);
+}
+
+// Returns the size of the largest block of 8x8 blocks predicted alike that begins with block 0:
+// width / 8 + height / 8 * 16. All blocks of the MB have that size.
+static inline int motus_motion_size(const MotusMb *mb) {
+    const int across = motus_same_motion(mb, 0, 1) && motus_same_motion(mb, 2, 3),
+              down = motus_same_motion(mb, 0, 2) && motus_same_motion(mb, 1, 3);
+    return (across ? 2 : 1) + (down ? 32 : 16);
+}
+
+// Predicts an MB of a B picture. chroma: NULL: luma alone.
+static inline void motus_predict_b(uint8_t luma[256], uint8_t chroma[2][64], const MotusMb *mb,
+                                   const MotusReference ref[2], int mb_x, int mb_y) {
+    const int size = motus_motion_size(mb), w = 8 * (size & 15), h = 8 * (size >> 4);
+    for (int y = 0; y < 16; y += h)
+        for (int x = 0; x < 16; x += w) {
+            const int q = y / 8 * 2 + x / 8;
+            const MotusMv mv[2] = {mb->mv[motus_corner_of(q)], mb->mv1[q]};
+            motus_predict_luma_lists(luma, ref, mb_x, mb_y, x, y, w, h, mb->pred[q], mv);
+            if (chroma)
+                motus_predict_chroma_lists(chroma, ref, mb_x, mb_y, x, y, w, h, mb->pred[q], mv);
+        }
+}
+
 #endif

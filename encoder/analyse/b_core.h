@@ -1,0 +1,79 @@
+// A B MB: its candidate MVs, the types to choose from and their bits, what CPU and warps share.
+// SPDX-License-Identifier: BSD-2-Clause
+#ifndef ENCODER_ANALYSE_B_CORE_H
+#define ENCODER_ANALYSE_B_CORE_H
+
+#include "encoder/analyse/inter_core.h"
+#include "encoder/mb/direct_core.h"
+
+enum {
+    MOTUS_B_BLOCKS = 9, // 16x16, 16x8, 8x16 and 8x8: the first ones of the 41
+    MOTUS_PREDS = 3,    // MOTUS_PRED_*
+};
+
+// MVs that the search found for an MB, measured. Written once per picture, before the first
+// decision.
+typedef struct MotusBCandidates {
+    MotusMv mv[2][MOTUS_B_BLOCKS];   // of each list alone
+    MotusMv both[2][MOTUS_B_BLOCKS]; // of the two lists together
+    uint32_t satd[MOTUS_PREDS][MOTUS_B_BLOCKS];
+    uint32_t blocks; // mask of those that have candidates
+} MotusBCandidates;
+
+// Types of B MBs. Direct: all 8x8 blocks, with levels; without it is B_Skip.
+enum { MOTUS_B_DIRECT, MOTUS_B_16x16, MOTUS_B_16x8, MOTUS_B_8x16, MOTUS_B_8x8, MOTUS_B_TYPES };
+
+// The MB with the best MVs and lists of each type. cost is UINT32_MAX for types that were not
+// considered.
+typedef struct MotusBChoice {
+    MotusDirect direct;
+    MotusMb mb[MOTUS_B_TYPES];
+    uint32_t cost[MOTUS_B_TYPES];    // SATD + lambda * bits of type and MVs
+    uint32_t mv_bits[MOTUS_B_TYPES]; // of the MVs alone
+} MotusBChoice;
+
+// Returns the MV of a block in a list with these lists.
+MOTUS_HD MotusMv motus_b_mv(const MotusBCandidates *found, int block, int pred, int list) {
+    return pred == MOTUS_PRED_BI ? found->both[list][block] : found->mv[list][block];
+}
+
+// Returns the mask of the blocks that are refined and become candidates: those of each type whose
+// sum of whole-sample costs, by the better list of each block, is within the gate of the best.
+MOTUS_HD uint32_t motus_b_blocks(const uint32_t cost0[], const uint32_t cost1[],
+                                 const MotusEffort *effort) {
+    uint32_t sum[4] = {0, 0, 0, 0}, best, blocks = 1;
+    for (int b = 0; b < MOTUS_B_BLOCKS; b++)
+        sum[(b > 0) + (b > 2) + (b > 4)] += cost0[b] < cost1[b] ? cost0[b] : cost1[b];
+    best = sum[0];
+    for (int k = 1; k < 4; k++)
+        if (effort->partitions >> k & 1 && sum[k] < best) best = sum[k];
+    for (int k = 1; k < 4; k++)
+        if (effort->partitions >> k & 1 &&
+            (uint64_t)sum[k] * 16 <= (uint64_t)best * (uint32_t)effort->type_gate)
+            blocks |= k == 1 ? 6 : k == 2 ? 24 : 480;
+    return blocks;
+}
+
+// ---- Bits ---------------------------------------------------------------------------------------
+
+// Return the bits of mb_type and of a sub_mb_type, as in CAVLC.
+MOTUS_HD uint32_t motus_b_type_bits(const MotusMb *mb) {
+    const int p = mb->pred[0], q = mb->pred[3];
+    if (mb->type == MOTUS_MB_P_8x8) return 9;
+    if (mb->direct == MOTUS_ALL_DIRECT) return 1;
+    if (mb->type == MOTUS_MB_P_16x16) return p == MOTUS_PRED_BI ? 5 : 3;
+    return p == MOTUS_PRED_BI || q == MOTUS_PRED_BI ? 9 : p == q ? 5 : 7;
+}
+MOTUS_HD uint32_t motus_b_sub_bits(const MotusMb *mb, int q) {
+    return mb->direct >> q & 1 ? 1 : mb->pred[q] == MOTUS_PRED_BI ? 5 : 3;
+}
+
+// Returns the bits of a B MB besides the residual. mv_bits: of its MVDs.
+MOTUS_HD uint32_t motus_b_bits(const MotusMb *mb, uint32_t mv_bits) {
+    if (mb->type == MOTUS_MB_P_SKIP) return MOTUS_SKIP_RUN_BITS;
+    uint32_t bits = MOTUS_SKIP_RUN_BITS + motus_b_type_bits(mb) + mv_bits;
+    for (int q = 0; q < 4 && mb->type == MOTUS_MB_P_8x8; q++) bits += motus_b_sub_bits(mb, q);
+    return bits + motus_cbp_bits(mb->cbp, 0);
+}
+
+#endif

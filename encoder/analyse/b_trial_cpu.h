@@ -1,0 +1,87 @@
+// Decision of a B MB on the CPU: B_Skip, then trials of the types that come close to the best one
+// by SATD.
+// SPDX-License-Identifier: BSD-2-Clause
+#ifndef ENCODER_ANALYSE_B_TRIAL_CPU_H
+#define ENCODER_ANALYSE_B_TRIAL_CPU_H
+
+#include "encoder/analyse/b_choice_cpu.h"
+#include "encoder/analyse/inter_trial_cpu.h"
+#include "me/search/refine.h"
+
+typedef struct MotusBDecideScratch {
+    MotusTrial trial[2];
+    MotusBScratch choose;
+    MotusBChoice choice;
+    MotusResidual residual;
+    MotusRefineCur cur;
+} MotusBDecideScratch;
+
+// Evaluates B_Skip, and measures the prediction that it shares with direct blocks.
+static inline void motus_b_skip_trial(const MotusInterMb *in, const MotusRefineOps *ops,
+                                      MotusBDecideScratch *s, MotusTrial *trial) {
+    MotusMb *mb = &trial->mb;
+    uint32_t sum[MOTUS_BLOCKS];
+    memset(mb, 0, sizeof *mb);
+    mb->type = MOTUS_MB_P_SKIP;
+    mb->qp = in->qp->luma.qp;
+    for (int q = 0; q < 4; q++) motus_set_direct(mb, q, &s->choice.direct);
+    trial->bits = MOTUS_SKIP_RUN_BITS;
+    trial->luma_bits = 0;
+    motus_predict_b(trial->luma, trial->chroma, mb, in->ref, in->x, in->y);
+    motus_trial_measure(trial, &in->src, in->qp);
+    const MotusTaps taps = {{trial->luma, trial->luma}};
+    ops->prepare(&s->cur, in->src.plane[0], in->src.stride[0]);
+    ops->satd_mb(&s->cur, &taps, MOTUS_LUMA_STRIDE, 15, sum);
+    memcpy(s->choose.direct_satd, sum + MOTUS_BLOCK_8x8, sizeof s->choose.direct_satd);
+}
+
+// Evaluates type k.
+static inline void motus_b_type_trial(const MotusInterMb *in, const MotusLevelChoice *levels, int k,
+                                      MotusBDecideScratch *s, MotusTrial *trial) {
+    MotusMb *mb = &trial->mb;
+    *mb = s->choice.mb[k];
+    mb->qp = in->qp->luma.qp;
+    motus_predict_b(trial->luma, trial->chroma, mb, in->ref, in->x, in->y);
+    trial->luma_bits = motus_code_inter_luma(&s->residual, trial, &in->src, &in->neighbours,
+                                             &in->qp->luma, levels);
+    const uint32_t bits =
+        trial->luma_bits + motus_code_chroma(&s->residual, trial, &in->src, &in->neighbours,
+                                             &in->qp->chroma, levels, MOTUS_DEADZONE_INTER);
+    if (mb->direct == MOTUS_ALL_DIRECT && !mb->cbp) mb->type = MOTUS_MB_P_SKIP;
+    trial->bits = bits + motus_b_bits(mb, s->choice.mv_bits[k]);
+    motus_trial_measure(trial, &in->src, in->qp);
+}
+
+// Returns the cheapest inter coding of the MB, one of the scratch's two trials. *satd becomes the
+// cost of the best type by SATD, 0 if B_Skip was taken at once.
+static inline MotusTrial *motus_decide_b(const MotusInterMb *in, const MotusBCandidates *found,
+                                         int col_zero, const MotusEffort *effort,
+                                         const MotusLevelChoice *levels, const MotusRefineOps *ops,
+                                         MotusBDecideScratch *s, uint32_t *satd) {
+    MotusTrial *best = &s->trial[0], *other = &s->trial[1];
+    const uint32_t *cost = s->choice.cost;
+    int first = 0;
+    s->choice.direct = motus_direct_spatial(&in->neighbours, col_zero);
+    motus_b_skip_trial(in, ops, s, best);
+    *satd = 0;
+    if (motus_skip_is_enough(best, in->qp, effort)) return best;
+    motus_b_choose_types(in, found, &s->choose, &s->choice);
+    for (int k = 1; k < MOTUS_B_TYPES; k++)
+        if (cost[k] < cost[first]) first = k;
+    *satd = cost[first];
+    for (int i = 0; i < MOTUS_B_TYPES; i++) { // the best one by SATD first: it wins ties
+        const int k = (first + i) % MOTUS_B_TYPES;
+        if (cost[k] == UINT32_MAX ||
+            (uint64_t)cost[k] * 16 > (uint64_t)cost[first] * (uint32_t)effort->trial_gate)
+            continue;
+        motus_b_type_trial(in, levels, k, s, other);
+        if (other->cost >= best->cost) continue;
+        MotusTrial *swap = best;
+        best = other;
+        other = swap;
+    }
+    if (best->bits > MOTUS_MB_BITS_LIMIT) motus_trial_pcm(best, &in->src, in->qp);
+    return best;
+}
+
+#endif
