@@ -22,12 +22,13 @@ typedef struct MotusCandidates {
 
 // An inter MB and its surroundings.
 typedef struct MotusInterMb {
-    const MotusReference *ref;
+    const MotusReference *ref; // of B MBs: of both lists
     const MotusInterLimits *limits;
     const MotusQp *qp;
     MotusMbSource src;
     MotusNeighbours neighbours;
-    int x, y; // MBs
+    int x, y;  // MBs
+    int lists; // 1: a P MB, 2: a B MB
 } MotusInterMb;
 
 // The MB with the best MVs (and sub types) of each of the four types P_16x16, P_16x8, P_8x16 and

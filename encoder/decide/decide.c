@@ -1,13 +1,12 @@
-// Decisions of I and P pictures on the CPU. decide_avx2.c compiles this file a second time.
+// Decisions of pictures on the CPU. decide_avx2.c compiles this file a second time.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "encoder/decide/decide.h"
 
 #include "common/wavefront.h"
-#include "encoder/analyse/inter_trial_cpu.h"
+#include "encoder/analyse/b_trial_cpu.h"
 #include "encoder/analyse/intra_search_cpu.h"
 #include "encoder/analyse/transform8_cpu.h"
-#include "encoder/decide/decide_core.h"
-#include "me/search/refine.h"
+#include "encoder/decide/candidates_cpu.h"
 
 #ifndef MOTUS_PASSES
 #define MOTUS_PASSES motus_passes_c
@@ -111,7 +110,7 @@ static int chain_length(const MotusPictureState *pic, int i) {
     return longest + 1;
 }
 
-static int waits_in_p(void *context, int x, int y) {
+static int waits_for_intra(void *context, int x, int y) {
     const MotusPictureState *pic = ((const IntraPass *)context)->pic;
     return motus_mb_is_intra(&pic->mbs.mb[y * pic->mbs.mb_width + x]) &&
            row_above_is_of_slice(pic, x, y);
@@ -119,7 +118,7 @@ static int waits_in_p(void *context, int x, int y) {
 
 // Codes an MB of a P picture that was decided to be intra. It becomes inter if its chain is too
 // long: waiting for other MBs is what intra coding costs where MBs are coded in parallel.
-static void visit_intra_of_p(void *context, int x, int y) {
+static void visit_decided_intra(void *context, int x, int y) {
     const IntraPass *pass = context;
     MotusPictureState *pic = pass->pic;
     int i = y * pic->mbs.mb_width + x, length;
@@ -161,86 +160,66 @@ static void estimate_intra(const IntraPass *pass) {
 
 // ---- Inter --------------------------------------------------------------------------------------
 
-typedef struct InterPass {
-    MotusPictureState *pic;
-    const MotusCoding *coding;
-    const MotusPCoding *p;
-    MotusLevelChoice levels;
-    const MotusRefineOps *refine;
-} InterPass;
-
-// Returns the mask of blocks whose MVs have no fraction. The search's have none, external MVs may.
-static uint64_t whole_mvs(const MotusMv mv[MOTUS_BLOCKS]) {
-    uint64_t mask = 0;
-    for (int b = 0; b < MOTUS_BLOCKS; b++) mask |= (uint64_t)motus_mv_is_whole(mv[b]) << b;
-    return mask;
-}
-
-// Refines the MB's candidate blocks, and measures their distinct MVs.
-static void find_candidates(const InterPass *pass, int i) {
-    MotusPictureState *pic = pass->pic;
-    const MotusPCoding *p = pass->p;
-    MotusCandidates *found = &pic->candidates[i];
-    int x = i % pic->mbs.mb_width, y = i / pic->mbs.mb_width;
-    MotusMbSource src = motus_mb_source(pic->mbs.src, x, y);
-    uint32_t lambda_q8 = pass->coding->qp_table[pass->coding->qp].lambda_q8;
-    MotusMbJob job = {.cur = src.plane[0],
-                      .cur_stride = src.stride[0],
-                      .ref = p->ref_luma,
-                      .x = 16 * x,
-                      .y = 16 * y,
-                      .predictor = p->centre[i],
-                      .lambda_q8 = lambda_q8};
-    MotusMbMotion motion;
-    for (int b = 0; b < MOTUS_BLOCKS; b++) {
-        motion.mv[b] = p->field->mv[b][i];
-        motion.cost[b] = p->field->cost[b][i];
-    }
-    found->blocks = motus_candidate_blocks(motion.cost, &pass->coding->effort, lambda_q8);
-    motus_refine_blocks(&job, p->subpel, pass->refine, found->blocks & whole_mvs(motion.mv),
-                        &motion);
-    found->n = 0;
-    for (uint64_t left = found->blocks; left && found->n < MOTUS_CANDIDATES; left &= left - 1) {
-        MotusMv mv = motion.mv[__builtin_ctzll(left)];
-        int known = 0;
-        for (int v = 0; v < found->n; v++) known |= motus_mv_equal(found->mv[v], mv);
-        if (known) continue;
-        motus_satd_mb(found->satd[found->n], src.plane[0], src.stride[0], &p->ref, 16 * x, 16 * y,
-                      mv);
-        found->mv[found->n++] = mv;
-    }
-}
-
 // Takes the cheaper coding of MB i, inter or intra.
-static void note_decision(MotusPictureState *pic, int i, int now) {
+static void note_decision(const InterPass *pass, int i, int now) {
+    MotusPictureState *pic = pass->pic;
     const MotusMb *mb =
         pic->intra_cost[i] < pic->inter_cost[i] ? &pic->mb_intra[i] : &pic->mb_inter[i];
-    motus_note_decision(&pic->mbs.mb[i], mb, &pic->changed_at[i], now);
+    motus_note_decision(&pic->mbs.mb[i], mb, &pic->changed_at[i], now, pass->inter->lists);
 }
 
-static void visit_p(const InterPass *pass, int x, int y, int now) {
+static MotusInterMb inter_mb(const InterPass *pass, int i) {
+    const MotusPictureState *pic = pass->pic;
+    const int x = i % pic->mbs.mb_width, y = i / pic->mbs.mb_width;
+    return (MotusInterMb){.ref = pass->inter->ref,
+                          .limits = &pass->inter->limits,
+                          .qp = qp_of(pic, pass->coding, i),
+                          .src = motus_mb_source(pic->mbs.src, x, y),
+                          .x = x,
+                          .y = y,
+                          .lists = pass->inter->lists};
+}
+
+// Takes the best inter coding of MB i.
+static void keep_inter(const InterPass *pass, const MotusTrial *best, int i) {
     MotusPictureState *pic = pass->pic;
-    const MotusPCoding *p = pass->p;
-    const int i = y * pic->mbs.mb_width + x, first = motus_slice_first(pic->mbs.slice_first, i);
-    if (!motus_neighbours_changed(pic->changed_at, pic->seen_at, i, x, pic->mbs.mb_width, first))
-        return;
-    MotusInterMb in = {.ref = &p->ref,
-                       .limits = &p->limits,
-                       .qp = qp_of(pic, pass->coding, i),
-                       .src = motus_mb_source(pic->mbs.src, x, y),
-                       .neighbours = motus_neighbours(pic->mbs.mb, pic->mbs.mb_width, x, y, first),
-                       .x = x,
-                       .y = y};
-    MotusDecideScratch scratch;
-    const MotusTrial *best = motus_decide_inter(&in, &pic->candidates[i], &pass->coding->effort,
-                                                &pass->levels, &scratch, &pic->satd[i]);
     pic->inter_cost[i] = best->cost;
     pic->luma_bits[i] = best->luma_bits;
     if (best->mb.cbp) pic->mbs.coef[i] = best->coef;
-    store_samples(best, pic->rec, x, y);
-    pic->seen_at[i] = (uint16_t)now;
+    store_samples(best, pic->rec, i % pic->mbs.mb_width, i / pic->mbs.mb_width);
     pic->mb_inter[i] = best->mb;
-    note_decision(pic, i, now);
+}
+
+static void decide_p_mb(const InterPass *pass, const MotusInterMb *in, int i) {
+    MotusDecideScratch scratch;
+    keep_inter(pass,
+               motus_decide_inter(in, &pass->pic->candidates[i].p, &pass->coding->effort,
+                                  &pass->levels, &scratch, &pass->pic->satd[i]),
+               i);
+}
+
+static void decide_b_mb(const InterPass *pass, const MotusInterMb *in, int i) {
+    MotusBDecideScratch scratch;
+    keep_inter(pass,
+               motus_decide_b(in, &pass->pic->candidates[i].b, pass->inter->col_zero[i],
+                              &pass->coding->effort, &pass->levels, pass->refine, &scratch,
+                              &pass->pic->satd[i]),
+               i);
+}
+
+static void visit_inter(const InterPass *pass, int x, int y, int now) {
+    MotusPictureState *pic = pass->pic;
+    const int i = y * pic->mbs.mb_width + x, first = motus_slice_first(pic->mbs.slice_first, i);
+    if (!motus_neighbours_changed(pic->changed_at, pic->seen_at, i, x, pic->mbs.mb_width, first))
+        return;
+    MotusInterMb in = inter_mb(pass, i);
+    in.neighbours = motus_neighbours(pic->mbs.mb, pic->mbs.mb_width, x, y, first);
+    if (in.lists == 2)
+        decide_b_mb(pass, &in, i);
+    else
+        decide_p_mb(pass, &in, i);
+    pic->seen_at[i] = (uint16_t)now;
+    note_decision(pass, i, now);
 }
 
 #define PIECES 4 // of a row: the 68 rows of 1080p do not divide evenly among 16 threads
@@ -250,7 +229,7 @@ static void visit_piece(const InterPass *pass, int y, int piece, int phase, int 
     const int first = width * piece / PIECES, end = width * (piece + 1) / PIECES;
     const int skip = (phase - first - 2 * y) % phases; // to the first MB of the phase
     for (int x = first + (skip < 0 ? skip + phases : skip); x < end; x += phases)
-        visit_p(pass, x, y, now);
+        visit_inter(pass, x, y, now);
 }
 
 // Runs a round of decisions: `phases` passes, one after another. Phase k has the MBs with
@@ -273,19 +252,18 @@ static void choose_transforms(const InterPass *pass, int since, int now) {
 #pragma omp parallel for num_threads(pic->mbs.threads) schedule(dynamic, 16)
     for (int i = 0; i < pic->mbs.n_mb; i++) {
         const int x = i % pic->mbs.mb_width, y = i / pic->mbs.mb_width;
-        const MotusInterMb in = {.ref = &pass->p->ref,
-                                 .limits = &pass->p->limits,
-                                 .qp = qp_of(pic, pass->coding, i),
-                                 .src = motus_mb_source(pic->mbs.src, x, y),
-                                 .x = x,
-                                 .y = y};
+        const MotusInterMb in = inter_mb(pass, i);
         const MotusMbRecon rec = mb_recon(pic->rec, x, y);
         if (pic->seen_at[i] > since &&
             motus_choose_transform(&in, &pass->levels, &pass->coding->quant8[in.qp->luma.qp],
                                    &pic->mb_inter[i], &pic->mbs.coef[i], rec.plane[0],
                                    rec.stride[0], pic->luma_bits[i], &pic->inter_cost[i]))
-            note_decision(pic, i, now);
+            note_decision(pass, i, now);
     }
+}
+
+static int slice_type_of(const MotusInterCoding *inter) {
+    return inter->lists == 2 ? MOTUS_SLICE_B : MOTUS_SLICE_P;
 }
 
 static int count_intra(const MotusPictureState *pic) {
@@ -294,39 +272,41 @@ static int count_intra(const MotusPictureState *pic) {
     return n;
 }
 
-static void decide_p_picture(MotusPictureState *pic, const MotusCoding *coding,
-                             const MotusPCoding *p) {
-    const IntraPass intra = intra_pass(pic, coding, 1);
-    InterPass inter = {
-        pic, coding, p, {pic->zero_runs, coding->effort.levels, coding->costs}, motus_refine_ops()};
+static void decide_inter_picture(MotusPictureState *pic, const MotusCoding *coding,
+                                 const MotusInterCoding *inter) {
+    const IntraPass intra = intra_pass(pic, coding, slice_type_of(inter));
+    const InterPass pass = {pic,
+                            coding,
+                            inter,
+                            {pic->zero_runs, coding->effort.levels, coding->costs},
+                            motus_refine_ops()};
     int now = 0;
 #pragma omp parallel for num_threads(pic->mbs.threads) schedule(dynamic, 16)
     for (int i = 0; i < pic->mbs.n_mb; i++) {
-        find_candidates(&inter, i);
-        motus_first_guess(&pic->mbs.mb[i], pic->candidates[i].mv[0]);
+        find_candidates(&pass, i);
         pic->intra_cost[i] = UINT32_MAX;
         pic->changed_at[i] = pic->seen_at[i] = 0;
     }
     motus_stage_ended(pic->clock, MOTUS_STAGE_CANDIDATES);
     for (int round = 0; round < coding->effort.rounds; round++) {
         const int since = now;
-        run_round(&inter, &now);
-        if (coding->quant8) choose_transforms(&inter, since, ++now);
+        run_round(&pass, &now);
+        if (coding->quant8) choose_transforms(&pass, since, ++now);
         if (round) continue;
         estimate_intra(&intra);
         ++now;
 #pragma omp parallel for num_threads(pic->mbs.threads) schedule(static)
-        for (int i = 0; i < pic->mbs.n_mb; i++) note_decision(pic, i, now);
+        for (int i = 0; i < pic->mbs.n_mb; i++) note_decision(&pass, i, now);
     }
     pic->longest_chain = motus_longest_chain(count_intra(pic), pic->mbs.n_mb, &coding->effort);
     motus_stage_ended(pic->clock, MOTUS_STAGE_DECIDE);
 }
 
-static void code_p_picture(MotusPictureState *pic, const MotusCoding *coding,
-                           const MotusPCoding *p) {
-    IntraPass intra = intra_pass(pic, coding, 1);
-    const MotusWave wave = {visit_intra_of_p, waits_in_p, &intra, pic->row_order};
-    decide_p_picture(pic, coding, p);
+static void code_inter_picture(MotusPictureState *pic, const MotusCoding *coding,
+                               const MotusInterCoding *inter) {
+    IntraPass intra = intra_pass(pic, coding, slice_type_of(inter));
+    const MotusWave wave = {visit_decided_intra, waits_for_intra, &intra, pic->row_order};
+    decide_inter_picture(pic, coding, inter);
     motus_wavefront(pic->mbs.mb_width, pic->mbs.mb_height, pic->mbs.threads, &wave);
 }
 
@@ -335,10 +315,10 @@ static void code_mb(MotusPictureState *pic, const MotusCoding *coding, int slice
     IntraPass pass = intra_pass(pic, coding, slice_type);
     const int x = i % pic->mbs.mb_width, y = i / pic->mbs.mb_width;
     if (slice_type && qp < 0)
-        visit_intra_of_p(&pass, x, y);
+        visit_decided_intra(&pass, x, y);
     else
         code_intra(&pass, x, y, qp);
     if (qp >= 0) pic->chain[i] = 1;
 }
 
-const MotusPasses MOTUS_PASSES = {code_i_picture, code_p_picture, decide_p_picture, code_mb};
+const MotusPasses MOTUS_PASSES = {code_i_picture, code_inter_picture, decide_inter_picture, code_mb};

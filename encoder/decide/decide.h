@@ -6,7 +6,7 @@
 
 #include <time.h>
 
-#include "encoder/analyse/inter_core.h"
+#include "encoder/analyse/b_core.h"
 #include "encoder/bitstream/cabac_costs.h"
 #include "encoder/mb/coded_mbs.h"
 #include "motus/frame.h"
@@ -21,13 +21,19 @@ typedef struct MotusStageClock {
 void motus_stages_begin(MotusStageClock *clock);
 void motus_stage_ended(MotusStageClock *clock, MotusStage stage);
 
+// Candidates of an MB of a P or B picture.
+typedef union MotusMbCandidates {
+    MotusCandidates p;
+    MotusBCandidates b;
+} MotusMbCandidates;
+
 // A picture's MBs as decided and coded, and per-MB scratch of its passes, in raster order.
 typedef struct MotusPictureState {
     MotusCodedMbs mbs;
     MotusFrame *rec;                   // reconstruction, whole MBs. Not owned
     const int8_t *qp_offset;           // per MB, added to the picture's QP; NULL: none. Not owned
     const int *row_order;              // of wavefronts (MotusWave); NULL: from the top. Not owned
-    MotusCandidates *candidates;       // of P pictures
+    MotusMbCandidates *candidates;     // of P and B pictures
     MotusMb *mb_inter, *mb_intra;      // each MB coded either way
     uint32_t *inter_cost, *intra_cost; // their RD costs; UINT32_MAX: intra was not evaluated
     uint32_t *satd;                    // SATD cost of the best inter type
@@ -54,25 +60,29 @@ typedef struct MotusCoding {
     const MotusCabacCosts *costs; // NULL: CAVLC
 } MotusCoding;
 
-// Further parameters of P pictures.
-typedef struct MotusPCoding {
-    MotusReference ref;
-    const MotusRefLuma *ref_luma;
-    const MotusField *field; // whole-sample MVs and costs of the search, or external MVs
-    const MotusMv *centre;   // per MB: the predictor of the field's costs
+// Further parameters of P and B pictures, by list. P pictures have list 0 alone.
+typedef struct MotusInterCoding {
+    int lists; // 1: a P picture, 2: a B picture
+    MotusReference ref[2];
+    const MotusRefLuma *ref_luma[2];
+    const MotusField *field[2]; // whole-sample MVs and costs of the search; P: or external MVs
+    const MotusMv *centre[2];   // per MB: the predictor of the field's costs
+    const uint8_t *col_zero;    // B: motus_col_zero of list 1's reference, per MB
     MotusInterLimits limits;
     MotusSubpel subpel; // refinement of whole-sample MVs
-} MotusPCoding;
+} MotusInterCoding;
 
 // The passes, compiled for plain C and for AVX2, with equal results.
 typedef struct MotusPasses {
     void (*code_i)(MotusPictureState *pic, const MotusCoding *coding);
-    void (*code_p)(MotusPictureState *pic, const MotusCoding *coding, const MotusPCoding *p);
+    void (*code_inter)(MotusPictureState *pic, const MotusCoding *coding,
+                       const MotusInterCoding *inter);
 
-    // code_p in two steps, for slices whose ends are not known yet. decide_p leaves out the
-    // wavefront of intra MBs. code_mb codes MB i of an I or P picture in that wavefront; it is
-    // called in raster order. qp -1: as decided; else the MB becomes intra at that QP.
-    void (*decide_p)(MotusPictureState *pic, const MotusCoding *coding, const MotusPCoding *p);
+    // code_inter in two steps, for slices whose ends are not known yet. decide_inter leaves out the
+    // wavefront of intra MBs. code_mb codes MB i of a picture in that wavefront; it is called in
+    // raster order. qp -1: as decided; else the MB becomes intra at that QP.
+    void (*decide_inter)(MotusPictureState *pic, const MotusCoding *coding,
+                         const MotusInterCoding *inter);
     void (*code_mb)(MotusPictureState *pic, const MotusCoding *coding, int slice_type, int i,
                     int qp);
 } MotusPasses;

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "common/lanes.h"
-#include "encoder/analyse/effort.h"
+#include "encoder/analyse/b_core.h"
 #include "encoder/mb/mb.h"
 #include "encoder/mb/qp_core.h"
 
@@ -34,11 +34,23 @@ MOTUS_HD int motus_predicts_differently(const MotusMb *a, const MotusMb *b) {
 #endif
 }
 
+// The same for B MBs.
+MOTUS_HD int motus_b_predicts_differently(const MotusMb *a, const MotusMb *b) {
+    int differ = 0;
+    if (motus_predicts_differently(a, b)) return 1;
+    for (int q = 0; q < 4 && !motus_mb_is_intra(a); q++)
+        differ |= !motus_mv_equal(a->mv1[q], b->mv1[q]) | (a->pred[q] != b->pred[q]) |
+                  (a->ref[0][q] != b->ref[0][q]) | (a->ref[1][q] != b->ref[1][q]);
+    return differ;
+}
+
 // Replaces the MB that neighbours see by the decided one. Sets *changed_at to pass `now` if that
-// changes their prediction.
+// changes their prediction. lists: 2 in B pictures.
 MOTUS_HD void motus_note_decision(MotusMb *to, const MotusMb *decided, uint16_t *changed_at,
-                                  int now) {
-    if (motus_predicts_differently(decided, to) && motus_lane() == 0) *changed_at = (uint16_t)now;
+                                  int now, int lists) {
+    const int differ = lists == 2 ? motus_b_predicts_differently(decided, to)
+                                  : motus_predicts_differently(decided, to);
+    if (differ && motus_lane() == 0) *changed_at = (uint16_t)now;
     motus_lanes_sync(); // compared before it is overwritten
     for (int i = motus_lane(); i < (int)(sizeof *to / 16); i += MOTUS_LANES)
         memcpy(__builtin_assume_aligned((char *)to + 16 * i, 16),
@@ -53,6 +65,19 @@ MOTUS_HD void motus_first_guess(MotusMb *mb, MotusMv mv) {
     }
     motus_lanes_sync();
     if (motus_lane() == 0) mb->type = MOTUS_MB_P_16x16;
+}
+
+// Sets it for a B MB: 16x16 with the lists that cost least.
+MOTUS_HD void motus_b_first_guess(MotusMb *mb, const MotusBCandidates *found) {
+    const uint8_t first_ref[2] = {0, 0};
+    int best = 0;
+    for (int pred = 1; pred < MOTUS_PREDS; pred++)
+        if (found->satd[pred][0] < found->satd[best][0]) best = pred;
+    memset(mb, 0, sizeof *mb);
+    mb->type = MOTUS_MB_P_16x16;
+    for (int q = 0; q < 4; q++)
+        motus_set_8x8(mb, q, best, first_ref, motus_b_mv(found, 0, best, 0),
+                      motus_b_mv(found, 0, best, 1));
 }
 
 // True if intra coding is evaluated: SATD of Intra16x16 against the best inter type. The gate

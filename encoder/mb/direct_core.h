@@ -133,4 +133,45 @@ MOTUS_HD void motus_set_direct(MotusMb *mb, int q, const MotusDirect *direct) {
     mb->direct |= (uint8_t)(1 << q);
 }
 
+// True if 8x8 block q of an inter MB is predicted as direct says.
+MOTUS_HD int motus_is_direct(const MotusMb *mb, int q, const MotusDirect *direct) {
+    return mb->pred[q] == direct->pred && mb->ref[0][q] == direct->ref[0] &&
+           mb->ref[1][q] == direct->ref[1] &&
+           motus_mv_equal(mb->mv[motus_corner_of(q)], direct->mv[0][q]) &&
+           motus_mv_equal(mb->mv1[q], direct->mv[1][q]);
+}
+
+// True if two 8x8 blocks of an MB are predicted alike.
+MOTUS_HD int motus_same_motion(const MotusMb *mb, int p, int q) {
+    return mb->pred[p] == mb->pred[q] && mb->ref[0][p] == mb->ref[0][q] &&
+           mb->ref[1][p] == mb->ref[1][q] && motus_mv_equal(mb->mv1[p], mb->mv1[q]) &&
+           motus_mv_equal(mb->mv[motus_corner_of(p)], mb->mv[motus_corner_of(q)]);
+}
+
+// Returns the mode of the largest partitions that the MB's 8x8 blocks make up: 16x16 to 8x8.
+MOTUS_HD int motus_motion_mode(const MotusMb *mb) {
+    const int across = motus_same_motion(mb, 0, 1) && motus_same_motion(mb, 2, 3),
+              down = motus_same_motion(mb, 0, 2) && motus_same_motion(mb, 1, 3);
+    return across ? (down ? MOTUS_MODE_16x16 : MOTUS_MODE_16x8)
+                  : (down ? MOTUS_MODE_8x16 : MOTUS_MODE_8x8);
+}
+
+// Finds out what is direct once all MVs are final: MVs of neighbours may have changed since the MB
+// was decided. Its MVs stay as they are, so that all MBs of a picture may be finalized at once.
+MOTUS_HD void motus_mb_finalize_b(MotusMb *mb, const MotusNeighbours *neighbours, int col_zero) {
+    if (motus_mb_is_intra(mb)) return;
+    const MotusDirect direct = motus_direct_spatial(neighbours, col_zero);
+    const int was_direct = mb->direct == MOTUS_ALL_DIRECT;
+    int mask = 0;
+    for (int q = 0; q < 4; q++) mask |= motus_is_direct(mb, q, &direct) << q;
+    mb->direct = 0;
+    if (mask == MOTUS_ALL_DIRECT) {
+        mb->direct = MOTUS_ALL_DIRECT;
+        mb->type = (uint8_t)(mb->cbp ? MOTUS_MB_P_16x16 : MOTUS_MB_P_SKIP);
+    } else if (was_direct) {
+        mb->type = (uint8_t)(MOTUS_MB_P_16x16 + motus_motion_mode(mb));
+    }
+    if (mb->type == MOTUS_MB_P_8x8) mb->direct = (uint8_t)mask;
+}
+
 #endif

@@ -7,6 +7,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "encoder/mb/direct_core.h"
 #include "encoder/mb/predict_core.h"
 
 // ---- Luma ---------------------------------------------------------------------------------------
@@ -206,24 +207,12 @@ static inline void motus_predict_chroma_lists(uint8_t chroma[2][64], const Motus
     }
 }
 
-// True if two 8x8 blocks of an MB are predicted alike.
-static inline int motus_same_motion(const MotusMb *mb, int p, int q) {
-    return mb->pred[p] == mb->pred[q] && motus_mv_equal(mb->mv1[p], mb->mv1[q]) &&
-           motus_mv_equal(mb->mv[motus_corner_of(p)], mb->mv[motus_corner_of(q)]);
-}
-
-// Returns the size of the largest block of 8x8 blocks predicted alike that begins with block 0:
-// width / 8 + height / 8 * 16. All blocks of the MB have that size.
-static inline int motus_motion_size(const MotusMb *mb) {
-    const int across = motus_same_motion(mb, 0, 1) && motus_same_motion(mb, 2, 3),
-              down = motus_same_motion(mb, 0, 2) && motus_same_motion(mb, 1, 3);
-    return (across ? 2 : 1) + (down ? 32 : 16);
-}
-
 // Predicts an MB of a B picture. chroma: NULL: luma alone.
 static inline void motus_predict_b(uint8_t luma[256], uint8_t chroma[2][64], const MotusMb *mb,
                                    const MotusReference ref[2], int mb_x, int mb_y) {
-    const int size = motus_motion_size(mb), w = 8 * (size & 15), h = 8 * (size >> 4);
+    const int mode = motus_motion_mode(mb);
+    const int w = mode == MOTUS_MODE_16x16 || mode == MOTUS_MODE_16x8 ? 16 : 8,
+              h = mode == MOTUS_MODE_16x16 || mode == MOTUS_MODE_8x16 ? 16 : 8;
     for (int y = 0; y < 16; y += h)
         for (int x = 0; x < 16; x += w) {
             const int q = y / 8 * 2 + x / 8;

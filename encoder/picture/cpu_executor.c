@@ -23,11 +23,14 @@ typedef struct Coder {
     const MotusStream *stream;
     const MotusPasses *passes;
     MotusMeCpu *me;
-    MotusField *field;
+    MotusField *field[2]; // of each list
     MotusPictureState pic;
     int max_threads;
-    MotusMv *centre, *last_mv; // per MB: search centres; MVs of the last P picture
+    MotusMv *centre[2], *near_mv; // per MB: search centres by list; MVs that they come from
+    MotusMv *last_mv;             // per MB: of the last P picture
     int has_last_mv;
+    int32_t last_span; // of last_mv: pictures from its reference to the P picture
+    int lists; // 2 if the stream has B pictures
     MotusReferences refs;
     MotusFramePool pool;
     MotusFrame *rec; // whole MBs
@@ -35,8 +38,9 @@ typedef struct Coder {
     int *cut_first;          // n_mb, with config.slice_max_size (MotusSliceCut)
     MotusMbContext *context; // n_mb, with CABAC
     MotusCodedMv *mvs;
-    // Costs of CABAC's bins for decisions, and for the next P picture.
-    MotusCabacCosts costs, next_costs;
+    // Costs of CABAC's bins for decisions, and for the next P and B picture of the GOP.
+    MotusCabacCosts costs, next_costs[2];
+    int has_next_costs[2];
     MotusBinCounts bins;
     // The picture between begin() and finish().
     MotusPictureInput input;
@@ -56,7 +60,9 @@ static MotusStatus open_search(Coder *c) {
     me.threads = c->max_threads;
     MotusStatus status = motus_me_cpu_open(&c->me, &me);
     if (!status) c->max_threads = c->me->threads;
-    return status ? status : motus_field_alloc(&c->field, me.width, me.height);
+    for (int list = 0; list < c->lists && !status; list++)
+        status = motus_field_alloc(&c->field[list], me.width, me.height);
+    return status;
 }
 
 static MotusStatus alloc_buffers(Coder *c) {
@@ -65,9 +71,13 @@ static MotusStatus alloc_buffers(Coder *c) {
     c->rbsp = motus_alloc(s->rbsp_capacity, 1);
     c->nal = motus_alloc(motus_nal_bound(s->rbsp_capacity), 1);
     c->mvs = motus_alloc(16 * n, sizeof *c->mvs);
-    c->centre = motus_alloc(n, sizeof *c->centre);
+    c->lists = s->config.bframes ? 2 : 1;
     c->last_mv = motus_alloc(n, sizeof *c->last_mv);
-    if (!c->rbsp || !c->nal || !c->mvs || !c->centre || !c->last_mv) return MOTUS_ERR_MEMORY;
+    if (!c->rbsp || !c->nal || !c->mvs || !c->last_mv) return MOTUS_ERR_MEMORY;
+    for (int list = 0; list < c->lists; list++)
+        if (!(c->centre[list] = motus_alloc(n, sizeof *c->centre[0]))) return MOTUS_ERR_MEMORY;
+    if (c->lists == 2 && !(c->near_mv = motus_alloc(n, sizeof *c->near_mv)))
+        return MOTUS_ERR_MEMORY;
     if (s->config.slice_max_size && !(c->cut_first = motus_alloc(n, sizeof *c->cut_first)))
         return MOTUS_ERR_MEMORY;
     MotusStatus status = motus_picture_state_alloc(&c->pic, s->mb_width, s->mb_height, 1);
@@ -99,7 +109,7 @@ static void close_coder(void **coder) {
     Coder *c = *coder;
     if (!c) return;
     motus_me_cpu_close(&c->me);
-    motus_field_free(&c->field);
+    for (int list = 0; list < 2; list++) motus_field_free(&c->field[list]);
     motus_picture_state_free(&c->pic);
     motus_references_free(&c->refs);
     motus_frame_unref(&c->rec);
@@ -109,7 +119,8 @@ static void close_coder(void **coder) {
     motus_free(c->cut_first);
     motus_free(c->context);
     motus_free(c->mvs);
-    motus_free(c->centre);
+    for (int list = 0; list < 2; list++) motus_free(c->centre[list]);
+    motus_free(c->near_mv);
     motus_free(c->last_mv);
     motus_free(c);
     *coder = NULL;
@@ -148,44 +159,65 @@ static MotusReference reference_of(const MotusReferencePicture *p) {
     return ref;
 }
 
-// Fills the motion field in a reference, which it prepares. External MVs are only measured.
-static void search(Coder *c, MotusReferencePicture *ref, const MotusPlane *luma, uint32_t lambda_q8,
-                   const MotusExternalMvs *external, uint32_t modes) {
-    const MotusStream *s = c->stream;
-    motus_reference_prepare(ref, s->config.subpel != MOTUS_SUBPEL_FULL, c->pic.mbs.threads);
-    motus_me_cpu_predict(c->me,
-                         &(MotusCentresPicture){.cur = luma->data,
-                                                .cur_stride = luma->stride,
-                                                .ref = &ref->luma,
-                                                .previous = c->has_last_mv ? c->last_mv : NULL,
-                                                .lambda_q8 = lambda_q8,
-                                                .reach = s->effort.reach,
-                                                .limit_x = MOTUS_MAX_CENTRE,
-                                                .limit_y = s->centre_limit_y,
-                                                .centre = c->centre});
-    motus_stage_ended(c->pic.clock, MOTUS_STAGE_REFERENCE);
-    if (external->mv) {
-        motus_external_mvs_measure(external, modes, luma, &ref->luma, c->centre, lambda_q8,
-                                   c->pic.mbs.threads, c->field);
-        return;
-    }
-    MotusMeHints hints = {.centre = c->centre, .predictor = c->centre, .lambda_q8 = lambda_q8};
-    motus_me_cpu_search(c->me, luma, &ref->luma, &hints, c->field);
+// Fills in the MVs that the search centres of a list come from: those of the last P picture, over
+// the pictures from here to the list's reference. Returns NULL if there are none.
+static const MotusMv *near_mvs(Coder *c, int list) {
+    const MotusPictureParams *params = c->input.params;
+    const int span = params->shown - params->ref_shown[list];
+    if (!c->has_last_mv || params->type == MOTUS_SLICE_P) return c->has_last_mv ? c->last_mv : NULL;
+#pragma omp parallel for num_threads(c->pic.mbs.threads) schedule(static)
+    for (int i = 0; i < c->pic.mbs.n_mb; i++)
+        c->near_mv[i] = motus_mv_over(c->last_mv[i], span, c->last_span);
+    return c->near_mv;
 }
 
-static void code_p(Coder *c, const MotusCoding *coding, const MotusExternalMvs *external) {
-    MotusReferencePicture *ref = motus_references_find(&c->refs, c->input.params->ref_shown[0]);
-    search(c, ref, &c->pic.mbs.src->plane[0], coding->qp_table[coding->qp].lambda_q8, external,
-           coding->effort.partitions);
+// Fills a list's motion field in its reference, which it prepares. External MVs are only measured.
+static void search(Coder *c, int list, MotusReferencePicture *ref, const MotusCoding *coding,
+                   const MotusExternalMvs *external) {
+    const MotusStream *s = c->stream;
+    const MotusPlane *luma = &c->pic.mbs.src->plane[0];
+    const uint32_t lambda_q8 = coding->qp_table[coding->qp].lambda_q8;
+    MotusMv *centre = c->centre[list];
+    motus_reference_prepare(ref, s->config.subpel != MOTUS_SUBPEL_FULL, c->pic.mbs.threads);
+    motus_me_cpu_predict(c->me, &(MotusCentresPicture){.cur = luma->data,
+                                                       .cur_stride = luma->stride,
+                                                       .ref = &ref->luma,
+                                                       .previous = near_mvs(c, list),
+                                                       .lambda_q8 = lambda_q8,
+                                                       .reach = s->effort.reach,
+                                                       .limit_x = MOTUS_MAX_CENTRE,
+                                                       .limit_y = s->centre_limit_y,
+                                                       .centre = centre});
+    motus_stage_ended(c->pic.clock, MOTUS_STAGE_REFERENCE);
+    if (external->mv) {
+        motus_external_mvs_measure(external, coding->effort.partitions, luma, &ref->luma, centre,
+                                   lambda_q8, c->pic.mbs.threads, c->field[list]);
+        return;
+    }
+    MotusMeHints hints = {.centre = centre, .predictor = centre, .lambda_q8 = lambda_q8};
+    c->me->config.modes = coding->effort.partitions;
+    motus_me_cpu_search(c->me, luma, &ref->luma, &hints, c->field[list]);
     motus_stage_ended(c->pic.clock, MOTUS_STAGE_SEARCH);
-    const MotusPCoding p = {.ref = reference_of(ref),
-                            .ref_luma = &ref->luma,
-                            .field = c->field,
-                            .centre = c->centre,
-                            .subpel =
-                                external->final ? MOTUS_SUBPEL_FULL : c->stream->config.subpel,
-                            .limits = c->stream->limits};
-    (c->cut_first ? c->passes->decide_p : c->passes->code_p)(&c->pic, coding, &p);
+}
+
+static void code_inter(Coder *c, const MotusCoding *coding, const MotusExternalMvs *external) {
+    const MotusPictureParams *params = c->input.params;
+    MotusInterCoding inter = {.lists = params->type == MOTUS_SLICE_B ? 2 : 1,
+                              .subpel =
+                                  external->final ? MOTUS_SUBPEL_FULL : c->stream->config.subpel,
+                              .limits = c->stream->limits};
+    for (int list = 0; list < inter.lists; list++) {
+        MotusReferencePicture *ref = motus_references_find(&c->refs, params->ref_shown[list]);
+        search(c, list, ref, coding, external);
+        inter.ref[list] = reference_of(ref);
+        inter.ref_luma[list] = &ref->luma;
+        inter.field[list] = c->field[list];
+        inter.centre[list] = c->centre[list];
+        inter.col_zero = ref->col_zero;
+    }
+    motus_stage_ended(c->pic.clock, MOTUS_STAGE_SEARCH);
+    c->pic.mbs.col_zero = inter.lists == 2 ? inter.col_zero : NULL;
+    (c->cut_first ? c->passes->decide_inter : c->passes->code_inter)(&c->pic, coding, &inter);
 }
 
 // ---- Slices -------------------------------------------------------------------------------------
@@ -235,10 +267,11 @@ static MotusStatus code(Coder *c) {
         .effort = motus_external_mvs_effort(c->stream, &params->external),
         .quant8 = sequence->transform_8x8 ? c->stream->quant8_table[params->idr != 0] : NULL,
         .costs = sequence->cabac ? &c->costs : NULL};
-    if (params->since_idr <= 1)
-        motus_cabac_costs_set(&c->costs, !params->idr, params->qp);
+    const int b = params->type == MOTUS_SLICE_B;
+    if (!params->idr && c->has_next_costs[b])
+        c->costs = c->next_costs[b];
     else
-        c->costs = c->next_costs;
+        motus_cabac_costs_set(&c->costs, !params->idr, params->qp);
     c->bins = (MotusBinCounts){.others = 0};
     MotusStatus status = MOTUS_OK;
     c->pic.qp_offset = params->qp_offset;
@@ -311,8 +344,26 @@ static void sum_ssd(const MotusFrame *a, const MotusFrame *b, int threads, uint6
 static void keep_mvs(Coder *c) {
 #pragma omp parallel for num_threads(c->pic.mbs.threads) schedule(static)
     for (int i = 0; i < c->pic.mbs.n_mb; i++)
-        c->last_mv[i] = motus_mb_is_intra(&c->pic.mbs.mb[i]) ? c->field->mv[MOTUS_BLOCK_16x16][i]
+        c->last_mv[i] = motus_mb_is_intra(&c->pic.mbs.mb[i])
+                            ? c->field[0]->mv[MOTUS_BLOCK_16x16][i]
                                                              : c->pic.mbs.mb[i].mv[0];
+}
+
+// Keeps what later pictures of the GOP learn from this one.
+static void learn(Coder *c) {
+    const MotusPictureParams *params = c->input.params;
+    const int b = params->type == MOTUS_SLICE_B;
+    if (params->idr) c->has_next_costs[0] = c->has_next_costs[1] = c->has_last_mv = 0;
+    if (params->idr) return;
+    if (c->stream->sequence.cabac) {
+        c->next_costs[b] = c->costs;
+        motus_cabac_costs_learn(&c->next_costs[b], &c->bins);
+        c->has_next_costs[b] = 1;
+    }
+    if (b) return;
+    keep_mvs(c);
+    c->has_last_mv = 1;
+    c->last_span = params->shown - params->ref_shown[0];
 }
 
 static MotusStatus finish(void *coder, MotusCodedPicture *out, MotusError *error) {
@@ -336,11 +387,8 @@ static MotusStatus finish(void *coder, MotusCodedPicture *out, MotusError *error
         out->mvs = c->mvs;
         out->n_mvs = motus_list_mvs(&c->pic.mbs, c->mvs);
     }
-    if (s->config.export_field && !params->idr) out->field = c->field;
-    c->next_costs = c->costs;
-    if (s->sequence.cabac && !params->idr) motus_cabac_costs_learn(&c->next_costs, &c->bins);
-    c->has_last_mv = !params->idr;
-    if (!params->idr) keep_mvs(c);
+    if (s->config.export_field && params->type == MOTUS_SLICE_P) out->field = c->field[0];
+    learn(c);
     if (params->is_reference)
         motus_references_add(&c->refs, c->rec, params->shown, params->idr, &c->pic.mbs);
     else

@@ -41,6 +41,15 @@ MOTUS_HD uint32_t motus_coarse_cost(uint32_t lambda_q8, int bits) {
 // Returns the largest centre component within a limit: full samples, a multiple of 4.
 MOTUS_HD int motus_centre_limit(int limit) { return motus_min(limit, MOTUS_MAX_CENTRE) & ~3; }
 
+// Returns an MV over `to` pictures of a motion that is mv over `from` pictures, from > 0.
+MOTUS_HD MotusMv motus_mv_over(MotusMv mv, int to, int from) {
+    const int x = 2 * mv.x * to, y = 2 * mv.y * to;
+    MotusMv scaled;
+    scaled.x = (int16_t)motus_clip(-32767, 32767, (x + (x < 0 ? -from : from)) / (2 * from));
+    scaled.y = (int16_t)motus_clip(-32767, 32767, (y + (y < 0 ? -from : from)) / (2 * from));
+    return scaled;
+}
+
 // The MVs that candidates are made from.
 typedef struct MotusCentreSource {
     const MotusMv *previous, *coarse; // one per MB; previous may be NULL

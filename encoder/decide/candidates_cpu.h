@@ -1,0 +1,99 @@
+// Candidates of P and B pictures on the CPU.
+// SPDX-License-Identifier: BSD-2-Clause
+#ifndef ENCODER_DECIDE_CANDIDATES_CPU_H
+#define ENCODER_DECIDE_CANDIDATES_CPU_H
+
+#include "encoder/analyse/b_candidates_cpu.h"
+#include "encoder/decide/decide.h"
+#include "encoder/decide/decide_core.h"
+#include "me/search/refine.h"
+
+typedef struct InterPass {
+    MotusPictureState *pic;
+    const MotusCoding *coding;
+    const MotusInterCoding *inter;
+    MotusLevelChoice levels;
+    const MotusRefineOps *refine;
+} InterPass;
+
+// Reads the whole-sample MVs and costs of MB i.
+static inline void read_motion(MotusMbMotion *motion, const MotusField *field, int i) {
+    for (int b = 0; b < MOTUS_BLOCKS; b++) {
+        motion->mv[b] = field->mv[b][i];
+        motion->cost[b] = field->cost[b][i];
+    }
+}
+
+// Returns the mask of blocks whose MVs have no fraction. The search's have none, external MVs may.
+static inline uint64_t whole_mvs(const MotusMv mv[MOTUS_BLOCKS]) {
+    uint64_t mask = 0;
+    for (int b = 0; b < MOTUS_BLOCKS; b++) mask |= (uint64_t)motus_mv_is_whole(mv[b]) << b;
+    return mask;
+}
+
+// Refines a P MB's candidate blocks, and measures their distinct MVs.
+static inline void find_p_candidates(const InterPass *pass, int i, MotusCandidates *found) {
+    const MotusPictureState *pic = pass->pic;
+    const MotusInterCoding *p = pass->inter;
+    const int x = i % pic->mbs.mb_width, y = i / pic->mbs.mb_width;
+    const MotusMbSource src = motus_mb_source(pic->mbs.src, x, y);
+    const uint32_t lambda_q8 = pass->coding->qp_table[pass->coding->qp].lambda_q8;
+    const MotusMbJob job = {.cur = src.plane[0],
+                            .cur_stride = src.stride[0],
+                            .ref = p->ref_luma[0],
+                            .x = 16 * x,
+                            .y = 16 * y,
+                            .predictor = p->centre[0][i],
+                            .lambda_q8 = lambda_q8};
+    MotusMbMotion motion;
+    read_motion(&motion, p->field[0], i);
+    found->blocks = motus_candidate_blocks(motion.cost, &pass->coding->effort, lambda_q8);
+    motus_refine_blocks(&job, p->subpel, pass->refine, found->blocks & whole_mvs(motion.mv),
+                        &motion);
+    found->n = 0;
+    for (uint64_t left = found->blocks; left && found->n < MOTUS_CANDIDATES; left &= left - 1) {
+        MotusMv mv = motion.mv[__builtin_ctzll(left)];
+        int known = 0;
+        for (int v = 0; v < found->n; v++) known |= motus_mv_equal(found->mv[v], mv);
+        if (known) continue;
+        motus_satd_mb(found->satd[found->n], src.plane[0], src.stride[0], p->ref, 16 * x, 16 * y,
+                      mv);
+        found->mv[found->n++] = mv;
+    }
+}
+
+// Finds a B MB's candidates.
+static inline void find_b_candidates(const InterPass *pass, int i, MotusBCandidates *found) {
+    const MotusPictureState *pic = pass->pic;
+    const MotusInterCoding *b = pass->inter;
+    const int x = i % pic->mbs.mb_width, y = i / pic->mbs.mb_width;
+    MotusMbMotion motion[2];
+    const MotusBSearch in = {.ref = b->ref,
+                             .ref_luma = {b->ref_luma[0], b->ref_luma[1]},
+                             .ops = pass->refine,
+                             .subpel = b->subpel,
+                             .effort = &pass->coding->effort,
+                             .limits = &b->limits,
+                             .lambda_q8 = pass->coding->qp_table[pass->coding->qp].lambda_q8,
+                             .src = motus_mb_source(pic->mbs.src, x, y),
+                             .centre = {b->centre[0][i], b->centre[1][i]},
+                             .x = x,
+                             .y = y};
+    for (int list = 0; list < 2; list++) read_motion(&motion[list], b->field[list], i);
+    motus_b_candidates(&in, motion, found);
+}
+
+// Finds the candidates of MB i, and sets what its neighbours see before its first decision.
+static inline void find_candidates(const InterPass *pass, int i) {
+    MotusMbCandidates *found = &pass->pic->candidates[i];
+    MotusMb *mb = &pass->pic->mbs.mb[i];
+    if (pass->inter->lists == 2) {
+        find_b_candidates(pass, i, &found->b);
+        motus_b_first_guess(mb, &found->b);
+    } else {
+        find_p_candidates(pass, i, &found->p);
+        motus_first_guess(mb, found->p.mv[0]);
+    }
+}
+
+#endif
