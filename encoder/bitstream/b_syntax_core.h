@@ -60,11 +60,6 @@ MOTUS_HD MotusMv motus_b_mvd(const MotusMb *mb, const MotusNeighbours *neighbour
 
 // ---- Finalization -------------------------------------------------------------------------------
 
-// Makes B_Direct_16x16 without residual B_Skip.
-MOTUS_HD void motus_b_finalize_skip(MotusMb *mb) {
-    if (motus_is_direct(mb) && !mb->cbp) mb->type = MOTUS_MB_P_SKIP;
-}
-
 // Sets what CABAC needs of a finalized MB of a B slice. qp_delta: mb_qp_delta if it has one.
 MOTUS_HD void motus_b_context_set(MotusMbContext *context, const MotusMb *mb,
                                   const MotusMbCoef *coef, const MotusNeighbours *neighbours,

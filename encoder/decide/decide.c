@@ -321,4 +321,5 @@ static void code_mb(MotusPictureState *pic, const MotusCoding *coding, int slice
     if (qp >= 0) pic->chain[i] = 1;
 }
 
-const MotusPasses MOTUS_PASSES = {code_i_picture, code_inter_picture, decide_inter_picture, code_mb};
+const MotusPasses MOTUS_PASSES = {code_i_picture, code_inter_picture, decide_inter_picture,
+                                  code_mb};

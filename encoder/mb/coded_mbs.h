@@ -16,6 +16,7 @@ typedef struct MotusCodedMbs {
     MotusMb *mb;
     MotusMbCoef *coef;
     MotusMbContext *context;     // with CABAC, else NULL
+    const uint8_t *col_zero;     // B: motus_col_zero of the collocated MBs. Not owned
     struct MotusBinCounts *bins; // gets the bins of slices that are written; NULL: not counted
 } MotusCodedMbs;
 

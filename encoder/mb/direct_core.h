@@ -134,7 +134,7 @@ MOTUS_HD void motus_set_direct(MotusMb *mb, int q, const MotusDirect *direct) {
 }
 
 // True if 8x8 block q of an inter MB is predicted as direct says.
-MOTUS_HD int motus_is_direct(const MotusMb *mb, int q, const MotusDirect *direct) {
+MOTUS_HD int motus_moves_as_direct(const MotusMb *mb, int q, const MotusDirect *direct) {
     return mb->pred[q] == direct->pred && mb->ref[0][q] == direct->ref[0] &&
            mb->ref[1][q] == direct->ref[1] &&
            motus_mv_equal(mb->mv[motus_corner_of(q)], direct->mv[0][q]) &&
@@ -163,7 +163,7 @@ MOTUS_HD void motus_mb_finalize_b(MotusMb *mb, const MotusNeighbours *neighbours
     const MotusDirect direct = motus_direct_spatial(neighbours, col_zero);
     const int was_direct = mb->direct == MOTUS_ALL_DIRECT;
     int mask = 0;
-    for (int q = 0; q < 4; q++) mask |= motus_is_direct(mb, q, &direct) << q;
+    for (int q = 0; q < 4; q++) mask |= motus_moves_as_direct(mb, q, &direct) << q;
     mb->direct = 0;
     if (mask == MOTUS_ALL_DIRECT) {
         mb->direct = MOTUS_ALL_DIRECT;

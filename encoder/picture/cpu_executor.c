@@ -30,7 +30,7 @@ typedef struct Coder {
     MotusMv *last_mv;             // per MB: of the last P picture
     int has_last_mv;
     int32_t last_span; // of last_mv: pictures from its reference to the P picture
-    int lists; // 2 if the stream has B pictures
+    int lists;         // 2 if the stream has B pictures
     MotusReferences refs;
     MotusFramePool pool;
     MotusFrame *rec; // whole MBs
@@ -71,7 +71,7 @@ static MotusStatus alloc_buffers(Coder *c) {
     c->rbsp = motus_alloc(s->rbsp_capacity, 1);
     c->nal = motus_alloc(motus_nal_bound(s->rbsp_capacity), 1);
     c->mvs = motus_alloc(16 * n, sizeof *c->mvs);
-    c->lists = s->config.bframes ? 2 : 1;
+    c->lists = s->sequence.max_refs > 1 ? 2 : 1;
     c->last_mv = motus_alloc(n, sizeof *c->last_mv);
     if (!c->rbsp || !c->nal || !c->mvs || !c->last_mv) return MOTUS_ERR_MEMORY;
     for (int list = 0; list < c->lists; list++)
@@ -216,7 +216,7 @@ static void code_inter(Coder *c, const MotusCoding *coding, const MotusExternalM
         inter.col_zero = ref->col_zero;
     }
     motus_stage_ended(c->pic.clock, MOTUS_STAGE_SEARCH);
-    c->pic.mbs.col_zero = inter.lists == 2 ? inter.col_zero : NULL;
+    c->pic.mbs.col_zero = inter.col_zero;
     (c->cut_first ? c->passes->decide_inter : c->passes->code_inter)(&c->pic, coding, &inter);
 }
 
@@ -279,7 +279,7 @@ static MotusStatus code(Coder *c) {
     c->stats = (MotusPictureStats){0};
     c->size = 0;
     if (!params->idr)
-        code_p(c, &coding, &params->external);
+        code_inter(c, &coding, &params->external);
     else if (!c->cut_first)
         c->passes->code_i(&c->pic, &coding);
     motus_stage_ended(c->pic.clock, MOTUS_STAGE_INTRA);
@@ -344,8 +344,7 @@ static void sum_ssd(const MotusFrame *a, const MotusFrame *b, int threads, uint6
 static void keep_mvs(Coder *c) {
 #pragma omp parallel for num_threads(c->pic.mbs.threads) schedule(static)
     for (int i = 0; i < c->pic.mbs.n_mb; i++)
-        c->last_mv[i] = motus_mb_is_intra(&c->pic.mbs.mb[i])
-                            ? c->field[0]->mv[MOTUS_BLOCK_16x16][i]
+        c->last_mv[i] = motus_mb_is_intra(&c->pic.mbs.mb[i]) ? c->field[0]->mv[MOTUS_BLOCK_16x16][i]
                                                              : c->pic.mbs.mb[i].mv[0];
 }
 

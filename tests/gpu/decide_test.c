@@ -267,14 +267,15 @@ static MotusCoding coding_of(const Decide *d) {
 
 static void decide_on_cpu(Decide *d, MotusInterLimits limits) {
     const MotusCoding coding = coding_of(d);
-    const MotusPCoding p = {.ref = reference_on(d, ON_CPU),
-                            .ref_luma = &d->ref_luma,
-                            .field = d->field,
-                            .centre = d->centre,
-                            .limits = limits,
-                            .subpel = MOTUS_SUBPEL_QUARTER};
+    const MotusInterCoding inter = {.lists = 1,
+                                    .ref = {reference_on(d, ON_CPU)},
+                                    .ref_luma = {&d->ref_luma},
+                                    .field = {d->field},
+                                    .centre = {d->centre},
+                                    .limits = limits,
+                                    .subpel = MOTUS_SUBPEL_QUARTER};
     if (d->is_p)
-        motus_passes()->code_p(&d->pic, &coding, &p);
+        motus_passes()->code_inter(&d->pic, &coding, &inter);
     else
         motus_passes()->code_i(&d->pic, &coding);
     for (int i = 0; i < 3; i++) gpu_copy_plane(&d->d_rec[i].at[ON_CPU], &d->rec->plane[i]);
