@@ -97,8 +97,8 @@ static inline void motus_b_candidates(const MotusBSearch *in, MotusMbMotion moti
         for (int b = 0; b < MOTUS_B_BLOCKS; b++)
             found->mv[list][b] = found->both[list][b] = motion[list].mv[b];
     }
-    for (uint32_t left = found->blocks; left; left &= left - 1) {
-        const int b = __builtin_ctz(left);
+    for (uint64_t left = found->blocks; left; left &= left - 1) {
+        const int b = __builtin_ctzll(left);
         motus_b_measure(in, &p, b, found);
         for (int step = 0, still = 0; step < in->effort->pair_steps && still < 2; step++)
             still = motus_b_refine_list(in, &p, b, ~step & 1, found) ? 0 : still + 1;

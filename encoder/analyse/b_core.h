@@ -17,7 +17,7 @@ typedef struct MotusBCandidates {
     MotusMv mv[2][MOTUS_B_BLOCKS];   // of each list alone
     MotusMv both[2][MOTUS_B_BLOCKS]; // of the two lists together
     uint32_t satd[MOTUS_PREDS][MOTUS_B_BLOCKS];
-    uint32_t blocks; // mask of those that have candidates
+    uint64_t blocks; // motus_b_blocks
 } MotusBCandidates;
 
 // Types of B MBs. Direct: all 8x8 blocks, with levels; without it is B_Skip.
@@ -39,9 +39,10 @@ MOTUS_HD MotusMv motus_b_mv(const MotusBCandidates *found, int block, int pred, 
 
 // Returns the mask of the blocks that are refined and become candidates: those of each type whose
 // sum of whole-sample costs, by the better list of each block, is within the gate of the best.
-MOTUS_HD uint32_t motus_b_blocks(const uint32_t cost0[], const uint32_t cost1[],
+MOTUS_HD uint64_t motus_b_blocks(const uint32_t cost0[], const uint32_t cost1[],
                                  const MotusEffort *effort) {
-    uint32_t sum[4] = {0, 0, 0, 0}, best, blocks = 1;
+    uint32_t sum[4] = {0, 0, 0, 0}, best;
+    uint64_t blocks = 1;
     for (int b = 0; b < MOTUS_B_BLOCKS; b++)
         sum[(b > 0) + (b > 2) + (b > 4)] += cost0[b] < cost1[b] ? cost0[b] : cost1[b];
     best = sum[0];

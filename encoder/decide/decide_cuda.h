@@ -72,6 +72,16 @@ typedef struct MotusPCodingCuda {
     MotusInterLimits limits;
 } MotusPCodingCuda;
 
+// MotusInterCoding of a B picture on the device, by list. mv, cost: the search's, [41][n_mb]. mv is
+// refined in place by the caller between motus_mark_b_blocks_cuda and motus_code_b_cuda.
+typedef struct MotusBCodingCuda {
+    MotusReference ref[2];
+    const MotusMv *mv[2], *centre[2];
+    const uint32_t *cost[2];
+    const uint8_t *col_zero;
+    MotusInterLimits limits;
+} MotusBCodingCuda;
+
 // Records the end of a stage, if stages are timed.
 cudaError_t motus_stage_ended_cuda(const MotusPictureStateCuda *pic, MotusStage stage,
                                    cudaStream_t stream);
@@ -84,6 +94,15 @@ cudaError_t motus_code_i_cuda(const MotusPictureStateCuda *pic, int qp, const Mo
 cudaError_t motus_mark_blocks_cuda(const MotusPictureStateCuda *pic, const uint32_t *cost,
                                    const MotusMv *mv, MotusMv *whole, int qp,
                                    const MotusEffort *effort, cudaStream_t stream);
+
+// Sets MotusBCandidates.blocks, the mask of the blocks to refine in both lists, from whole-sample
+// costs. pic->candidates holds MotusMbCandidates.
+cudaError_t motus_mark_b_blocks_cuda(const MotusPictureStateCuda *pic, const MotusBCodingCuda *b,
+                                     const MotusEffort *effort, cudaStream_t stream);
+
+// Codes a B picture from its refined MVs on: candidates, rounds, intra.
+cudaError_t motus_code_b_cuda(const MotusPictureStateCuda *pic, const MotusBCodingCuda *b, int qp,
+                              const MotusEffort *effort, cudaStream_t stream);
 
 // Codes a P picture from its refined MVs on: candidates, rounds, intra.
 cudaError_t motus_code_p_cuda(const MotusPictureStateCuda *pic, const MotusPCodingCuda *p, int qp,
