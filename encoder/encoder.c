@@ -156,7 +156,9 @@ static MotusStatus planned(MotusEncoder *enc, MotusStatus status) {
 static MotusStatus end(MotusEncoder *enc) {
     begin_sending(enc);
     atomic_store(&enc->at_end, 1);
-    return enc->planner ? planned(enc, motus_planner_end(enc->planner, &enc->lost)) : MOTUS_OK;
+    if (enc->planner) return planned(enc, motus_planner_end(enc->planner, &enc->lost));
+    motus_gop_coders_end(enc->coders);
+    return MOTUS_OK;
 }
 
 static MotusStatus make_picture(MotusEncoder *enc, const MotusFrameParams *params,

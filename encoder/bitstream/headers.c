@@ -8,28 +8,27 @@
 
 // ---- Levels (A.3.1) -----------------------------------------------------------------------------
 
-// Table A-1. Level 1b is left out: it differs from level 1 in bit rates only. MaxDpbMbs is not
-// checked: it is at least MaxFS, which is one reference.
+// Table A-1. Level 1b is left out: it differs from level 1 in bit rates only.
 static const MotusLevel levels[] = {
-    {10, 1485, 99, 64, 0, 64, 175},
-    {11, 3000, 396, 128, 0, 192, 500},
-    {12, 6000, 396, 128, 0, 384, 1000},
-    {13, 11880, 396, 128, 0, 768, 2000},
-    {20, 11880, 396, 128, 0, 2000, 2000},
-    {21, 19800, 792, 256, 0, 4000, 4000},
-    {22, 20250, 1620, 256, 0, 4000, 4000},
-    {30, 40500, 1620, 256, 32, 10000, 10000},
-    {31, 108000, 3600, 512, 16, 14000, 14000},
-    {32, 216000, 5120, 512, 16, 20000, 20000},
-    {40, 245760, 8192, 512, 16, 20000, 25000},
-    {41, 245760, 8192, 512, 16, 50000, 62500},
-    {42, 522240, 8704, 512, 16, 50000, 62500},
-    {50, 589824, 22080, 512, 16, 135000, 135000},
-    {51, 983040, 36864, 512, 16, 240000, 240000},
-    {52, 2073600, 36864, 512, 16, 240000, 240000},
-    {60, 4177920, 139264, 8192, 16, 240000, 240000},
-    {61, 8355840, 139264, 8192, 16, 480000, 480000},
-    {62, 16711680, 139264, 8192, 16, 800000, 800000},
+    {10, 1485, 99, 396, 64, 0, 64, 175},
+    {11, 3000, 396, 900, 128, 0, 192, 500},
+    {12, 6000, 396, 2376, 128, 0, 384, 1000},
+    {13, 11880, 396, 2376, 128, 0, 768, 2000},
+    {20, 11880, 396, 2376, 128, 0, 2000, 2000},
+    {21, 19800, 792, 4752, 256, 0, 4000, 4000},
+    {22, 20250, 1620, 8100, 256, 0, 4000, 4000},
+    {30, 40500, 1620, 8100, 256, 32, 10000, 10000},
+    {31, 108000, 3600, 18000, 512, 16, 14000, 14000},
+    {32, 216000, 5120, 20480, 512, 16, 20000, 20000},
+    {40, 245760, 8192, 32768, 512, 16, 20000, 25000},
+    {41, 245760, 8192, 32768, 512, 16, 50000, 62500},
+    {42, 522240, 8704, 34816, 512, 16, 50000, 62500},
+    {50, 589824, 22080, 110400, 512, 16, 135000, 135000},
+    {51, 983040, 36864, 184320, 512, 16, 240000, 240000},
+    {52, 2073600, 36864, 184320, 512, 16, 240000, 240000},
+    {60, 4177920, 139264, 696320, 8192, 16, 240000, 240000},
+    {61, 8355840, 139264, 696320, 8192, 16, 480000, 480000},
+    {62, 16711680, 139264, 696320, 8192, 16, 800000, 800000},
 };
 enum { LEVELS = sizeof levels / sizeof levels[0] };
 
@@ -38,14 +37,16 @@ static int size_fits(const MotusLevel *level, int mb_width, int mb_height) {
     return w * h <= level->max_fs && side * side <= 8u * (uint64_t)level->max_fs;
 }
 
-const MotusLevel *motus_level_choose(int mb_width, int mb_height, MotusRational fps, int reach_y) {
+const MotusLevel *motus_level_choose(int mb_width, int mb_height, MotusRational fps, int refs,
+                                     int reach_y) {
     const MotusLevel *highest = &levels[LEVELS - 1];
     if (!size_fits(highest, mb_width, mb_height)) return NULL;
     reach_y = motus_min(reach_y, highest->max_mv_y - 1);
-    uint64_t rate = (uint64_t)(mb_width * mb_height) * (uint64_t)fps.num; // MBs per fps.den seconds
+    const uint64_t n_mb = (uint64_t)(mb_width * mb_height),
+                   rate = n_mb * (uint64_t)fps.num; // MBs per fps.den seconds
     for (const MotusLevel *level = levels; level < highest; level++)
         if (size_fits(level, mb_width, mb_height) && rate <= level->max_mbps * (uint64_t)fps.den &&
-            reach_y < level->max_mv_y)
+            (uint64_t)refs * n_mb <= level->max_dpb_mbs && reach_y < level->max_mv_y)
             return level;
     return highest;
 }
@@ -65,8 +66,7 @@ enum {
     EXTENDED_SAR = 255,
     VIDEO_FORMAT_UNSPECIFIED = 5,
     COLOUR_UNSPECIFIED = 2,
-    SLICE_P = 5, // all slices of the picture are of this type
-    SLICE_I = 7,
+    LOG2_MAX_POC_LSB = 8, // PicOrderCnt of reference pictures differs by at most 34 (8.2.1.1)
 };
 
 static void put_flag(MotusBits *bits, int flag) { motus_bits_put(bits, 1, flag != 0); }
@@ -125,16 +125,16 @@ static void write_colour(MotusBits *bits, const MotusColour *colour) {
             motus_bits_ue(bits, (uint32_t)colour->chroma_location);
 }
 
-static void write_bitstream_restriction(MotusBits *bits, const MotusLevel *level) {
+static void write_bitstream_restriction(MotusBits *bits, const MotusSequenceSettings *settings) {
     put_flag(bits, 1);       // bitstream_restriction_flag
     put_flag(bits, 1);       // motion_vectors_over_pic_boundaries_flag
     motus_bits_ue(bits, 0);  // max_bytes_per_pic_denom: no limit
     motus_bits_ue(bits, 0);  // max_bits_per_mb_denom: no limit
     motus_bits_ue(bits, 13); // log2_max_mv_length_horizontal: 2048 luma samples in quarters
     // log2_max_mv_length_vertical
-    motus_bits_ue(bits, (uint32_t)motus_bit_length((uint32_t)level->max_mv_y) + 1);
-    motus_bits_ue(bits, 0); // max_num_reorder_frames
-    motus_bits_ue(bits, 1); // max_dec_frame_buffering
+    motus_bits_ue(bits, (uint32_t)motus_bit_length((uint32_t)settings->level->max_mv_y) + 1);
+    motus_bits_ue(bits, (uint32_t)settings->reorder);  // max_num_reorder_frames
+    motus_bits_ue(bits, (uint32_t)settings->max_refs); // max_dec_frame_buffering
 }
 
 #define DELAY_BITS 24 // of every delay: 186 s in 1/90000 s, 97 hours in ticks of 24 pictures/s
@@ -174,7 +174,7 @@ static void write_vui(MotusBits *bits, const MotusSequenceSettings *settings) {
     put_flag(bits, 0);                    // vcl_hrd_parameters_present_flag
     if (settings->hrd) put_flag(bits, 0); // low_delay_hrd_flag
     put_flag(bits, 0);                    // pic_struct_present_flag
-    write_bitstream_restriction(bits, settings->level);
+    write_bitstream_restriction(bits, settings);
 }
 
 static void write_cropping(MotusBits *bits, const MotusSequenceSettings *settings) {
@@ -206,7 +206,8 @@ static const uint8_t profiles[MOTUS_PROFILES][2] = {
 
 void motus_write_sps(MotusBits *bits, const MotusSequenceSettings *settings) {
     motus_bits_put(bits, 8, profiles[settings->profile][0]);
-    motus_bits_put(bits, 8, profiles[settings->profile][1]);
+    motus_bits_put(bits, 8,
+                   profiles[settings->profile][1] & ~(settings->reorder ? NO_B_PICTURES : 0u));
     motus_bits_put(bits, 8, (uint32_t)settings->level->level_idc);
     motus_bits_ue(bits, 0); // seq_parameter_set_id
     if (settings->profile == MOTUS_PROFILE_HIGH) {
@@ -217,9 +218,10 @@ void motus_write_sps(MotusBits *bits, const MotusSequenceSettings *settings) {
         put_flag(bits, 0);      // seq_scaling_matrix_present_flag
     }
     motus_bits_ue(bits, (uint32_t)settings->log2_max_frame_num - 4);
-    motus_bits_ue(bits, 2); // pic_order_cnt_type: output order is coding order
-    motus_bits_ue(bits, 1); // max_num_ref_frames
-    put_flag(bits, 0);      // gaps_in_frame_num_value_allowed_flag
+    motus_bits_ue(bits, settings->reorder ? 0 : 2); // pic_order_cnt_type; 2: as they are coded
+    if (settings->reorder) motus_bits_ue(bits, LOG2_MAX_POC_LSB - 4);
+    motus_bits_ue(bits, (uint32_t)settings->max_refs); // max_num_ref_frames
+    put_flag(bits, 0);                                 // gaps_in_frame_num_value_allowed_flag
     motus_bits_ue(bits, (uint32_t)motus_mbs(settings->width) - 1);
     motus_bits_ue(bits, (uint32_t)motus_mbs(settings->height) - 1);
     put_flag(bits, 1); // frame_mbs_only_flag
@@ -255,7 +257,7 @@ void motus_write_pps(MotusBits *bits, const MotusSequenceSettings *settings) {
 }
 
 void motus_write_aud(MotusBits *bits, int slice_type) {
-    motus_bits_put(bits, 3, slice_type != 0); // primary_pic_type: 0 = I slices, 1 = I and P slices
+    motus_bits_put(bits, 3, (uint32_t)slice_type); // primary_pic_type: I, also P, also B (7-5)
     motus_bits_trailing(bits);
 }
 
@@ -300,7 +302,7 @@ static void write_pic_timing(MotusBits *bits, const MotusHrdTiming *timing) {
     motus_bits_init(&payload, room, sizeof room);
     motus_bits_put(&payload, DELAY_BITS,
                    timing->since_idr & ((1u << DELAY_BITS) - 1)); // cpb_removal_delay
-    motus_bits_put(&payload, DELAY_BITS, 0); // dpb_output_delay: shown when decoded
+    motus_bits_put(&payload, DELAY_BITS, timing->output_delay);   // dpb_output_delay
     end_payload(&payload);
     write_message(bits, SEI_PIC_TIMING, &payload);
 }
@@ -315,17 +317,25 @@ void motus_write_sei(MotusBits *bits, const MotusHrdTiming *timing, int idr) {
 
 void motus_write_slice_header(MotusBits *bits, const MotusSequenceSettings *settings,
                               const MotusSliceSettings *slice) {
+    static const uint8_t slice_type[] = {7, 5, 6}; // I, P, B: of all slices (table 7-6)
+    const int is_b = slice->slice_type == MOTUS_SLICE_B;
     motus_bits_ue(bits, (uint32_t)slice->first_mb);
-    motus_bits_ue(bits, slice->slice_type ? SLICE_P : SLICE_I);
+    motus_bits_ue(bits, slice_type[slice->slice_type]);
     motus_bits_ue(bits, 0); // pic_parameter_set_id
     motus_bits_put(bits, settings->log2_max_frame_num,
                    slice->frame_num & ((1u << settings->log2_max_frame_num) - 1));
     if (slice->idr) motus_bits_ue(bits, (uint32_t)slice->idr_pic_id);
+    if (settings->reorder) // pic_order_cnt_lsb
+        motus_bits_put(bits, LOG2_MAX_POC_LSB,
+                       (uint32_t)slice->poc & ((1u << LOG2_MAX_POC_LSB) - 1));
+    if (is_b) put_flag(bits, 1); // direct_spatial_mv_pred_flag
     if (slice->slice_type) {
         put_flag(bits, 0); // num_ref_idx_active_override_flag
         put_flag(bits, 0); // ref_pic_list_modification_flag_l0
     }
-    put_flag(bits, 0); // IDR: no_output_of_prior_pics_flag; else adaptive_ref_pic_marking_mode_flag
+    if (is_b) put_flag(bits, 0); // ref_pic_list_modification_flag_l1
+    // IDR: no_output_of_prior_pics_flag; else adaptive_ref_pic_marking_mode_flag
+    if (slice->is_reference) put_flag(bits, 0);
     if (slice->idr) put_flag(bits, 0); // long_term_reference_flag
     if (slice->cabac && slice->slice_type) motus_bits_ue(bits, (uint32_t)slice->cabac_init_idc);
     motus_bits_se(bits, slice->qp - settings->pic_init_qp);

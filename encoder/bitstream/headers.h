@@ -24,18 +24,20 @@ enum {
 
 // Limits of a level (table A-1).
 typedef struct MotusLevel {
-    int level_idc;       // 10, 11, ... 62
-    uint32_t max_mbps;   // MBs per second
-    uint32_t max_fs;     // MBs per picture; no side is above sqrt(8 * max_fs) MBs
-    int max_mv_y;        // vertical MVs are within [-max_mv_y, max_mv_y - 0.25] luma samples
-    int max_mvs_per_2mb; // 0 = no limit
-    int max_br, max_cpb; // NAL HRD: units of 1,200 bits/s and of 1,200 bits
+    int level_idc;        // 10, 11, ... 62
+    uint32_t max_mbps;    // MBs per second
+    uint32_t max_fs;      // MBs per picture; no side is above sqrt(8 * max_fs) MBs
+    uint32_t max_dpb_mbs; // MBs of all frames in the decoded picture buffer
+    int max_mv_y;         // vertical MVs are within [-max_mv_y, max_mv_y - 0.25] luma samples
+    int max_mvs_per_2mb;  // 0 = no limit
+    int max_br, max_cpb;  // NAL HRD: units of 1,200 bits/s and of 1,200 bits
 } MotusLevel;
 
-// Returns the lowest level that allows the size, the rate, one reference and vertical MVs of
-// +-reach_y luma samples (clipped to the highest level's); the highest level if none allows the MB
-// rate. NULL: the picture is too large for every level.
-const MotusLevel *motus_level_choose(int mb_width, int mb_height, MotusRational fps, int reach_y);
+// Returns the lowest level that allows the size, the rate, `refs` frames in the decoded picture
+// buffer and vertical MVs of +-reach_y luma samples (clipped to the highest level's); the highest
+// level if none allows the MB rate. NULL: the picture is too large for every level.
+const MotusLevel *motus_level_choose(int mb_width, int mb_height, MotusRational fps, int refs,
+                                     int reach_y);
 
 // Returns the lowest level from `level` on that allows a bit rate (bits/s) and buffer size (bits);
 // the highest level if none does.
@@ -61,9 +63,10 @@ typedef struct MotusSequenceSettings {
 
 // Removal times of an access unit (Annex C).
 typedef struct MotusHrdTiming {
-    uint32_t initial;   // 1/90000 s from arrival of the first bit to removal, at most
-    uint32_t whole;     // 1/90000 s, the same for a full buffer
-    uint32_t since_idr; // clock ticks (half pictures) since removal of the previous IDR picture
+    uint32_t initial;      // 1/90000 s from arrival of the first bit to removal, at most
+    uint32_t whole;        // 1/90000 s, the same for a full buffer
+    uint32_t since_idr;    // clock ticks (half pictures) since removal of the previous IDR picture
+    uint32_t output_delay; // clock ticks from removal to output
 } MotusHrdTiming;
 
 // Contents of a slice header.
@@ -71,7 +74,7 @@ typedef struct MotusSliceSettings {
     int first_mb;        // raster index
     int idr, idr_pic_id; // idr_pic_id 0..65535
     int slice_type;      // MotusSliceType
-    int is_reference;    // else nal_ref_idc is 0
+    int is_reference;    // else nal_ref_idc is 0; IDR pictures are
     uint32_t frame_num;
     int32_t poc; // PicOrderCnt; written if the stream reorders pictures
     int qp;
@@ -81,7 +84,7 @@ typedef struct MotusSliceSettings {
 } MotusSliceSettings;
 
 // Write RBSPs. SPS: profile_idc 66, 77 or 100 with the constraint flags that hold (A.2),
-// pic_order_cnt_type 2.
+// pic_order_cnt_type 2, or 0 with reordering.
 void motus_write_sps(MotusBits *bits, const MotusSequenceSettings *settings);
 void motus_write_pps(MotusBits *bits, const MotusSequenceSettings *settings);
 void motus_write_aud(MotusBits *bits, int slice_type);
@@ -90,7 +93,7 @@ void motus_write_slice_header(MotusBits *bits, const MotusSequenceSettings *sett
 
 // Slice header for a slice written on a device: made on the host, read by the kernels.
 typedef struct MotusSliceHead {
-    uint8_t header[64]; // slice_header(), at most 120 bits, then zeros
+    uint8_t header[64]; // slice_header(), at most 130 bits, then zeros
     uint32_t header_bits;
     uint8_t nal_header; // nal_ref_idc and nal_unit_type
     uint8_t slice_type; // MotusSliceType

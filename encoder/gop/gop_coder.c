@@ -144,6 +144,7 @@ static MotusStatus describe(const MotusStream *stream, MotusPendingPicture *p) {
     const MotusPicturePlan *plan = p->plan;
     MotusPacket *packet = p->packet;
     packet->pts = p->pts;
+    packet->dts = p->dts;
     packet->duration = p->duration;
     packet->opaque = p->opaque;
     packet->mean_qp = plan->mean_q8 / 256.0;

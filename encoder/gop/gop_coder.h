@@ -8,6 +8,7 @@
 #include <pthread.h>
 
 #include "encoder/gop/intake.h"
+#include "encoder/gop/mini_gop.h"
 #include "encoder/gop/pending.h"
 
 typedef struct MotusGopCoders MotusGopCoders;
@@ -39,7 +40,7 @@ typedef struct MotusExecutor {
     int coders;     // coders whose opening has begun
     int failed;     // 1: a coder could not be opened, so there will be no more
     int n_gops;     // GOPs so far
-    int n_pictures; // queued pictures that are not done
+    int n_pictures; // pictures of the queue that are not done
     MotusFrameSlot *free_slots;
     MotusPendingPicture *untaken; // first picture of the oldest GOP without a coder; NULL: none
     MotusGopCoder *newest;        // has the newest GOP; used if `untaken` is NULL
@@ -55,18 +56,21 @@ struct MotusGopCoders {
     int n_devices;       // listed devices
     int n_executors;     // devices that have coders: coder k belongs to executor k % n_executors
     // The sender's alone.
-    int begins; // the next picture begins the stream, or a segment of it
+    int begins;         // the next frame begins the stream, or a segment of it
+    uint32_t since_idr; // frames since the last IDR picture, with fixed QP
     MotusIntake intake;
     pthread_mutex_t lock;
     pthread_cond_t done; // a picture is done, or a coder is open
     // Under the lock.
     MotusPendingQueue pending;
-    uint32_t since_idr, idr_pic_id; // of the next picture to get a type
-    MotusExecutor *current;         // has the newest GOP
-    int lookahead_jobs;             // pending ones, which may plan the oldest picture
-    int opening;                    // coders that are being opened
-    int active;                     // coders that have pictures
-    int busy_threads;               // CPU threads that code pictures
+    MotusMiniGop mini_gop;                           // frames before the queue
+    MotusPendingPicture *unplanned, *last_unplanned; // without a plan, in display order
+    uint32_t idr_pic_id;                             // of the next picture to be queued
+    MotusExecutor *current;                          // has the newest GOP
+    int lookahead_jobs; // pending ones, which may plan the oldest picture
+    int opening;        // coders that are being opened
+    int active;         // coders that have pictures
+    int busy_threads;   // CPU threads that code pictures
     int closing;
     MotusError lost;    // the lookahead failed: later pictures get no plan
     MotusError failure; // of the first picture that could not be coded

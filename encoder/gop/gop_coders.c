@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "encoder/gop/gop_coders.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <time.h>
 
@@ -32,22 +33,22 @@ static void work_here(MotusGopCoders *coders) {
     while (!coder->has_thread && motus_gop_coder_has_work(coder)) motus_gop_coder_step(coder);
 }
 
-// Numbers a picture whose type is known now, and gives it to the executor.
-static void deal(MotusGopCoders *coders, MotusExecutor *e, MotusPendingPicture *p) {
-    MotusPictureParams *params = &p->params;
-    params->since_idr = params->idr ? 0 : coders->since_idr;
-    params->type = params->idr ? MOTUS_SLICE_I : MOTUS_SLICE_P;
-    params->is_reference = 1;
-    params->frame_num = params->since_idr;
-    params->shown = (int32_t)params->since_idr;
-    params->ref_shown[0] = params->shown - 1;
-    params->idr_pic_id = coders->idr_pic_id;
-    coders->since_idr = params->since_idr + 1;
-    coders->idr_pic_id += (uint32_t)params->idr;
-    coders->current = e;
-    e->n_gops += params->idr;
-    motus_executor_add(coders, e, p);
-    work_here(coders);
+// Chooses the executor of a frame whose type is known now.
+static void assign(MotusGopCoders *coders, MotusExecutor *e, MotusPendingPicture *p) {
+    p->executor = coders->current = e;
+    e->n_gops += p->params.idr;
+}
+
+// Queues the frames whose place is known now, and gives them to their executors.
+static void deal(MotusGopCoders *coders) {
+    MotusPendingPicture *p;
+    while ((p = motus_mini_gop_take(&coders->mini_gop))) {
+        p->params.idr_pic_id = coders->idr_pic_id;
+        coders->idr_pic_id += (uint32_t)p->params.idr;
+        motus_pending_append(&coders->pending, p);
+        motus_executor_add(coders, p->executor, p);
+        work_here(coders);
+    }
 }
 
 // ---- Frames in ----------------------------------------------------------------------------------
@@ -81,6 +82,11 @@ static int is_full(const MotusGopCoders *coders, const MotusExecutor *e) {
            motus_pending_unfinished(&coders->pending) >= 2 * coders->n * coders->slots_per_coder;
 }
 
+// Returns why the stream ends early; status MOTUS_OK: it does not.
+static const MotusError *cause_of_loss(const MotusGopCoders *coders) {
+    return coders->failure.status ? &coders->failure : &coders->lost;
+}
+
 // Chooses the picture's executor, and blocks until it has a slot for the frame.
 static MotusStatus take_slot(MotusGopCoders *coders, MotusPendingPicture *p,
                              MotusExecutor **executor, MotusError *error) {
@@ -90,7 +96,7 @@ static MotusStatus take_slot(MotusGopCoders *coders, MotusPendingPicture *p,
     *executor = e;
     while (!coders->failure.status && !coders->lost.status && is_full(coders, e))
         pthread_cond_wait(&coders->done, &coders->lock);
-    const MotusError *cause = coders->failure.status ? &coders->failure : &coders->lost;
+    const MotusError *cause = cause_of_loss(coders);
     if (cause->status) {
         *error = *cause;
     } else {
@@ -141,16 +147,26 @@ static MotusStatus wait_filled(MotusGopCoders *coders, const MotusExecutor *e,
     return status;
 }
 
-static void queue(MotusGopCoders *coders, MotusExecutor *e, MotusPendingPicture *p) {
+static void add_unplanned(MotusGopCoders *coders, MotusPendingPicture *p) {
+    if (coders->unplanned)
+        coders->last_unplanned->next_plan = p;
+    else
+        coders->unplanned = p;
+    coders->last_unplanned = p;
+}
+
+static void hold(MotusGopCoders *coders, MotusExecutor *e, MotusPendingPicture *p) {
     pthread_mutex_lock(&coders->lock);
-    motus_pending_append(&coders->pending, p);
-    if (p->state != MOTUS_PENDING_TYPE) deal(coders, e, p);
+    if (p->state < MOTUS_PENDING_READY) add_unplanned(coders, p);
+    if (p->state != MOTUS_PENDING_TYPE) assign(coders, e, p);
+    motus_mini_gop_put(&coders->mini_gop, p);
+    deal(coders);
     pthread_mutex_unlock(&coders->lock);
 }
 
-// Brings a picture into the queue. *queued tells whether it got there.
+// Takes a frame in. *held tells whether it was.
 static MotusStatus send(MotusGopCoders *coders, MotusPendingPicture *p, MotusLookahead *look,
-                        const MotusFrameSource *source, int *queued, MotusError *error) {
+                        const MotusFrameSource *source, int *held, MotusError *error) {
     MotusExecutor *e;
     MotusStatus status = take_slot(coders, p, &e, error);
     if (status) return status;
@@ -161,19 +177,21 @@ static MotusStatus send(MotusGopCoders *coders, MotusPendingPicture *p, MotusLoo
         give_slot_back(coders, e, slot);
         return status;
     }
-    // A coder may begin with a picture during its upload. One without a type is queued behind its
+    // A coder may begin with a picture during its upload. One without a type is held after its
     // upload, so that it leaves no trace if that fails.
     if (uploads && !has_type) status = wait_filled(coders, e, slot, error);
     if (status) return status;
-    *queued = 1;
-    queue(coders, e, p);
+    *held = 1;
+    coders->begins = 0;
+    coders->since_idr = p->params.idr ? 1 : coders->since_idr + 1;
+    hold(coders, e, p);
     return uploads && has_type ? wait_filled(coders, e, slot, error) : MOTUS_OK;
 }
 
 MotusStatus motus_gop_coders_send(MotusGopCoders *coders, MotusPendingPicture *p,
                                   MotusLookahead *look, const MotusFrameSource *source,
                                   MotusError *error) {
-    int queued = 0;
+    int held = 0;
     p->state = !look                                       ? MOTUS_PENDING_READY
                : motus_gop_coders_type_later(coders, look) ? MOTUS_PENDING_TYPE
                                                            : MOTUS_PENDING_PLAN;
@@ -182,15 +200,19 @@ MotusStatus motus_gop_coders_send(MotusGopCoders *coders, MotusPendingPicture *p
     if (!status && p->state != MOTUS_PENDING_TYPE)
         status = choose_type(coders, p, look, source, error);
     if (!status) {
-        status = send(coders, p, look, source, &queued, error);
+        status = send(coders, p, look, source, &held, error);
         if (status && typed_by_look) motus_lookahead_undo(look);
     }
-    if (queued)
-        coders->begins = 0;
-    else
-        motus_pending_free(p);
+    if (!held) motus_pending_free(p);
     if (status && !error->status) motus_fail(error, status, "%s", motus_status_text(status));
     return status;
+}
+
+void motus_gop_coders_end(MotusGopCoders *coders) {
+    pthread_mutex_lock(&coders->lock);
+    motus_mini_gop_end(&coders->mini_gop);
+    deal(coders);
+    pthread_mutex_unlock(&coders->lock);
 }
 
 void motus_gop_coders_next_segment(MotusGopCoders *coders, int64_t first_gop) {
@@ -212,10 +234,9 @@ int motus_gop_coders_have_threads(const MotusGopCoders *coders) {
 
 void motus_gop_coders_set_type(MotusGopCoders *coders, int idr) {
     pthread_mutex_lock(&coders->lock);
-    MotusPendingPicture *p = coders->pending.oldest[MOTUS_PENDING_TYPE];
-    p->params.idr = idr;
-    motus_pending_advance(&coders->pending, p, MOTUS_PENDING_PLAN);
-    deal(coders, idr ? find_executor(coders) : coders->current, p);
+    MotusPendingPicture *p = motus_mini_gop_set_type(&coders->mini_gop, idr);
+    assign(coders, idr ? find_executor(coders) : coders->current, p);
+    deal(coders);
     pthread_mutex_unlock(&coders->lock);
 }
 
@@ -228,15 +249,20 @@ void motus_gop_coders_expect(MotusGopCoders *coders, int more) {
 
 MotusPicturePlan *motus_gop_coders_unplanned(MotusGopCoders *coders) {
     pthread_mutex_lock(&coders->lock);
-    MotusPendingPicture *p = coders->pending.oldest[MOTUS_PENDING_PLAN];
+    MotusPendingPicture *p = coders->unplanned;
     pthread_mutex_unlock(&coders->lock);
     return p ? p->plan : NULL;
 }
 
 void motus_gop_coders_planned(MotusGopCoders *coders, const MotusPicturePlan *plan) {
     pthread_mutex_lock(&coders->lock);
-    MotusPendingPicture *p = coders->pending.oldest[MOTUS_PENDING_PLAN];
-    if (p && p->plan == plan) {
+    MotusPendingPicture *p = coders->unplanned;
+    assert(p && p->plan == plan);
+    (void)plan;
+    coders->unplanned = p->next_plan;
+    if (p->held) {
+        p->state = MOTUS_PENDING_READY;
+    } else if (p->state == MOTUS_PENDING_PLAN) {
         motus_pending_advance(&coders->pending, p, MOTUS_PENDING_READY);
         for (int k = 0; k < coders->n; k++)
             if (coders->coder[k].next == p) pthread_cond_signal(&coders->coder[k].wake);
@@ -245,7 +271,8 @@ void motus_gop_coders_planned(MotusGopCoders *coders, const MotusPicturePlan *pl
     pthread_mutex_unlock(&coders->lock);
 }
 
-// No coder comes to this picture, nor to those behind it: none of them has a plan.
+// No coder comes to this picture, nor to those behind it. If there is none in the queue yet,
+// receive() reports the error once the queue is empty.
 void motus_gop_coders_lose(MotusGopCoders *coders, const MotusError *error) {
     pthread_mutex_lock(&coders->lock);
     MotusPendingPicture *p = coders->pending.oldest[MOTUS_PENDING_PLAN];
@@ -273,10 +300,12 @@ static struct timespec later(int milliseconds) {
 // not been sent.
 static void wait_for_first(MotusGopCoders *coders, int timeout_ms) {
     const struct timespec end = later(motus_max(timeout_ms, 0));
-    const MotusPendingPicture *p;
-    while ((p = coders->pending.first) && p->state != MOTUS_PENDING_DONE && timeout_ms) {
-        const int needs_frames =
-            p->state < MOTUS_PENDING_READY && !coders->lookahead_jobs && !coders->failure.status;
+    for (;;) {
+        const MotusPendingPicture *p = coders->pending.first;
+        if (!timeout_ms || (p && p->state == MOTUS_PENDING_DONE)) break;
+        if (!p && (!coders->mini_gop.first || cause_of_loss(coders)->status)) break;
+        const int needs_frames = (!p || p->state < MOTUS_PENDING_READY) &&
+                                 !coders->lookahead_jobs && !coders->failure.status;
         if (timeout_ms < 0 && !needs_frames)
             pthread_cond_wait(&coders->done, &coders->lock);
         else if (timeout_ms < 0 ||
@@ -298,6 +327,9 @@ MotusStatus motus_gop_coders_receive(MotusGopCoders *coders, MotusPacket **packe
             *error = p->error; // the picture stays, and so does its error
         else
             taken = motus_pending_take(&coders->pending);
+    } else if (!p && coders->mini_gop.first && cause_of_loss(coders)->status) {
+        *error = *cause_of_loss(coders);
+        status = error->status;
     }
     pthread_mutex_unlock(&coders->lock);
     if (!taken) return status;
@@ -309,7 +341,7 @@ MotusStatus motus_gop_coders_receive(MotusGopCoders *coders, MotusPacket **packe
 
 int motus_gop_coders_empty(MotusGopCoders *coders) {
     pthread_mutex_lock(&coders->lock);
-    int empty = !coders->pending.first;
+    int empty = !coders->pending.first && !coders->mini_gop.first;
     pthread_mutex_unlock(&coders->lock);
     return empty;
 }

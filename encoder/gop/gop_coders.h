@@ -1,4 +1,4 @@
-// All GOP coders of a stream. Frames go in, in stream order; closed GOPs are dealt to the coders;
+// All GOP coders of a stream. Frames go in, in display order; closed GOPs are dealt to the coders;
 // packets come out in stream order. Coders are opened as GOPs arrive.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef ENCODER_GOP_GOP_CODERS_H
@@ -28,6 +28,9 @@ MotusStatus motus_gop_coders_send(MotusGopCoders *coders, MotusPendingPicture *p
                                   MotusLookahead *look, const MotusFrameSource *source,
                                   MotusError *error);
 
+// Ends the stream, or a segment of it: places the frames that are held.
+void motus_gop_coders_end(MotusGopCoders *coders);
+
 // Begins another segment of the stream after the end of one: the next picture is IDR picture number
 // `first_gop` of the stream.
 void motus_gop_coders_next_segment(MotusGopCoders *coders, int64_t first_gop);
@@ -46,18 +49,19 @@ int motus_gop_coders_type_later(const MotusGopCoders *coders, const MotusLookahe
 // True if coders have threads. Otherwise send() and the functions below code pictures.
 int motus_gop_coders_have_threads(const MotusGopCoders *coders);
 
-// Sets the type of the oldest picture whose type is unknown.
+// Sets the type of the oldest frame whose type is unknown.
 void motus_gop_coders_set_type(MotusGopCoders *coders, int idr);
 
 // Adds `more` (may be negative) to the count of pending lookahead jobs. While it is above 0,
 // receive() blocks instead of returning MOTUS_AGAIN.
 void motus_gop_coders_expect(MotusGopCoders *coders, int more);
 
-// Returns the plan of the oldest picture without one, to be filled in; NULL: there is none.
+// Returns the plan of the oldest frame without one, to be filled in; NULL: there is none. Plans go
+// in display order.
 MotusPicturePlan *motus_gop_coders_unplanned(MotusGopCoders *coders);
 
-// Releases that picture for coding, unless a failure of the stream has dropped it meanwhile; or
-// gives it the error, for good, and none after it a plan.
+// Releases that frame for coding, unless a failure of the stream has dropped it meanwhile. Or ends
+// the stream before the first picture without a plan, which gets the error.
 void motus_gop_coders_planned(MotusGopCoders *coders, const MotusPicturePlan *plan);
 void motus_gop_coders_lose(MotusGopCoders *coders, const MotusError *error);
 

@@ -26,7 +26,7 @@ static int count_coders(const MotusGopCoders *coders, const int *device) {
     if (c->gop_coders) return c->gop_coders;
     const int best =
         coders->ops->best_coders(coders->stream, device, coders->n_devices, coders->threads,
-                                 c->keyint + unplanned_pictures(coders->stream));
+                                 c->keyint + unplanned_pictures(coders->stream) + c->bframes);
     return motus_clip(1, MOTUS_MAX_GOP_CODERS, best);
 }
 
@@ -80,6 +80,7 @@ MotusStatus motus_gop_coders_open(MotusGopCoders **out, const MotusStream *strea
     coders->stream = stream;
     coders->threads = motus_cpu_threads(c->threads);
     coders->begins = 1;
+    coders->mini_gop.bframes = c->bframes;
     coders->idr_pic_id = (uint32_t)c->first_gop;
     coders->ops = find_ops(backend);
     MotusStatus status = coders->ops ? MOTUS_OK : motus_device_check(error);
@@ -92,8 +93,8 @@ MotusStatus motus_gop_coders_open(MotusGopCoders **out, const MotusStream *strea
     }
     const int looks_ahead = c->rate != MOTUS_RATE_QP;
     coders->n = count_coders(coders, device);
-    coders->slots_per_coder =
-        unplanned_pictures(stream) + (coders->n == 1 ? MIN_SLOTS : motus_max(MIN_SLOTS, c->keyint));
+    coders->slots_per_coder = unplanned_pictures(stream) + c->bframes +
+                              (coders->n == 1 ? MIN_SLOTS : motus_max(MIN_SLOTS, c->keyint));
     coders->depth =
         looks_ahead && motus_rate_wants_sizes(&stream->rate.control) ? 1 : coders->ops->depth;
     motus_intake_open(&coders->intake, c->width, c->height, !coders->ops->codes_from_host);
@@ -101,6 +102,14 @@ MotusStatus motus_gop_coders_open(MotusGopCoders **out, const MotusStream *strea
     *out = coders;
     if (status) motus_gop_coders_close(out);
     return status;
+}
+
+static void free_pictures(MotusPendingPicture *p) {
+    while (p) {
+        MotusPendingPicture *next = p->next;
+        motus_pending_free(p);
+        p = next;
+    }
 }
 
 static void end_threads(MotusGopCoders *coders) {
@@ -126,10 +135,8 @@ void motus_gop_coders_close(MotusGopCoders **out) {
     }
     for (int i = 0; i < coders->n_executors; i++)
         coders->ops->close_device(&coders->executor[i].shared);
-    for (MotusPendingPicture *p = coders->pending.first, *next; p; p = next) {
-        next = p->next;
-        motus_pending_free(p);
-    }
+    free_pictures(coders->pending.first);
+    free_pictures(coders->mini_gop.first);
     motus_intake_close(&coders->intake);
     pthread_cond_destroy(&coders->done);
     pthread_mutex_destroy(&coders->lock);

@@ -63,5 +63,5 @@ int64_t motus_pending_unfinished(const MotusPendingQueue *q) {
 
 MotusPendingPicture *motus_pending_follower(const MotusPendingPicture *p) {
     MotusPendingPicture *next = p->next;
-    return next && next->executor && !next->params.idr ? next : NULL;
+    return next && !next->params.idr ? next : NULL;
 }

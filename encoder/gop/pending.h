@@ -1,4 +1,5 @@
-// Pending pictures: those between motus_encoder_send and motus_encoder_receive, in stream order.
+// Pending pictures: those between motus_encoder_send and motus_encoder_receive. The queue has them
+// in stream order; those whose place in it is not known yet are held before it (mini_gop.h).
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef ENCODER_GOP_PENDING_H
 #define ENCODER_GOP_PENDING_H
@@ -8,9 +9,10 @@
 
 // A picture passes the states in this order. It may skip some, and none is entered twice.
 // motus_gop_coders_send chooses the first one; the functions behind the states enter the others.
+// Pictures of the queue have a type and an executor.
 typedef enum MotusPendingState {
     MOTUS_PENDING_TYPE,   // its type is unknown: the lookahead runs on a device
-    MOTUS_PENDING_PLAN,   // dealt to an executor, without a plan: motus_gop_coders_set_type
+    MOTUS_PENDING_PLAN,   // has no plan: motus_gop_coders_set_type
     MOTUS_PENDING_READY,  // may be coded: motus_gop_coders_planned
     MOTUS_PENDING_CODING, // between begin() and finish() of its executor: begin_picture
     MOTUS_PENDING_DONE,   // has its packet, or its error: retire, motus_gop_coders_lose
@@ -18,17 +20,19 @@ typedef enum MotusPendingState {
 } MotusPendingState;
 
 typedef struct MotusPendingPicture {
-    struct MotusPendingPicture *next; // in stream order
+    struct MotusPendingPicture *next;      // in stream order; in display order while it is held
+    struct MotusPendingPicture *next_plan; // in display order, while it has no plan
     MotusPendingState state;
+    int held;      // not in the queue yet
     int64_t index; // counts pictures of the queue, without gaps
     int force_idr; // the caller wants an IDR picture
     MotusPictureParams params;
     MotusPicturePlan *plan;
-    int64_t pts, duration;
+    int64_t pts, dts, duration;
     void *opaque;
     MotusFrame *whole, *visible; // source in host memory: whole MBs, and their visible part; NULL
                                  // if only a device has it
-    struct MotusExecutor *executor; // codes its GOP; NULL until the type is known
+    struct MotusExecutor *executor; // codes its GOP
     MotusFrameSlot *slot;           // of the executor
     int threads;                    // CPU threads it is being coded with
     MotusPacket *packet;
@@ -59,7 +63,7 @@ MotusPendingPicture *motus_pending_take(MotusPendingQueue *queue);
 // Returns how many pictures were queued from the oldest unfinished one on.
 int64_t motus_pending_unfinished(const MotusPendingQueue *queue);
 
-// Returns the next picture of the same GOP; NULL if it is not queued yet, or has no type yet.
+// Returns the next picture of the same GOP; NULL if it is not queued yet.
 MotusPendingPicture *motus_pending_follower(const MotusPendingPicture *picture);
 
 #endif

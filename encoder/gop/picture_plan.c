@@ -57,11 +57,17 @@ static void map_qps(MotusPicturePlan *p, const MotusStream *s, MotusPictureParam
     if (any) params->qp_offset = p->map;
 }
 
+static int fixed_qp(const MotusEncoderConfig *c, const MotusPictureParams *params) {
+    if (params->idr) return motus_clip(0, 51, c->qp + c->qp_i_offset);
+    if (params->is_reference) return c->qp;
+    return motus_clip(0, 51, c->qp + ((motus_ratio_q8(c->pb_ratio) + MOTUS_QP_UNIT / 2) >> 8));
+}
+
 void motus_picture_plan_begin(MotusPicturePlan *p, MotusRate *rate, const MotusStream *s,
                               MotusPictureParams *params) {
     const MotusEncoderConfig *c = &s->config;
     if (c->rate == MOTUS_RATE_QP) {
-        params->qp = params->idr ? motus_clip(0, 51, c->qp + c->qp_i_offset) : c->qp;
+        params->qp = fixed_qp(c, params);
     } else {
         const MotusFutureCosts future = {p->future_cost, p->future_is_idr, p->n_future, p->ended};
         if (p->change.wanted)

@@ -63,6 +63,7 @@ static MotusStatus do_job(MotusPlanner *p, int is_end) {
     if (p->lost.status) return p->lost.status;
     MotusStatus status = p->type_later && !is_end ? set_type(p) : MOTUS_OK;
     if (is_end) motus_lookahead_end(p->look);
+    if (is_end) motus_gop_coders_end(p->coders);
     if (!status) status = hand_out_plans(p);
     if (status) motus_gop_coders_lose(p->coders, &p->lost);
     return status;

@@ -97,8 +97,7 @@ MotusStatus motus_rate_config_check(const MotusEncoderConfig *c, MotusError *err
 
 static int q8(double v) { return (int)(v * 256 + 0.5); }
 
-// Returns 6 log2(ratio) in 1/256 QP: the QP difference of two quantizer steps.
-static int ip_q8(double ratio) {
+int motus_ratio_q8(double ratio) {
     return (motus_log2_q12((uint64_t)(ratio * 65536)) - 16 * MOTUS_OCTAVE) * 3 / 8;
 }
 
@@ -136,7 +135,7 @@ static MotusRateSettings control_of(const MotusEncoderConfig *c, int has_mb_tree
         .qp_min = c->qp_min,
         .qp_max = c->qp_max,
         .qp_step = c->qp_step,
-        .ip_q8 = ip_q8(c->ip_ratio),
+        .ip_q8 = motus_ratio_q8(c->ip_ratio),
         .hrd = c->hrd,
         .keyint = c->keyint,
         .empty_bits = {messages + 400 + 8 * n_mb, messages + 104 * slices}};

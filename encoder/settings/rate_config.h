@@ -13,6 +13,9 @@ typedef struct MotusRateConfig {
     char fingerprint[200]; // of the settings that both passes must share: one line without its end
 } MotusRateConfig;
 
+// Returns 6 log2(ratio) in 1/256 QP: the QP difference of two quantizer steps.
+int motus_ratio_q8(double ratio);
+
 // Checks all members of *config that rate control and lookahead read. MOTUS_ERR_ARGUMENT.
 MotusStatus motus_rate_config_check(const MotusEncoderConfig *config, MotusError *error);
 

@@ -11,7 +11,7 @@
 
 #define LOG2_MAX_FRAME_NUM 16 // 4..16 (7.4.2.1.1)
 #define MAX_MB_BYTES 416      // macroblock_layer(), 3,200 bits (A.3.1), and its mb_skip_run
-#define MAX_SLICE_BYTES 32    // slice header (120 bits), trailing bits, start code
+#define MAX_SLICE_BYTES 32    // slice header (130 bits), trailing bits, start code
 
 // ---- Slices of whole MB rows --------------------------------------------------------------------
 
@@ -77,7 +77,8 @@ MotusEncoderConfig motus_encoder_config_default(int width, int height, MotusRati
                                 .mb_tree = 1,
                                 .slices = 1,
                                 .cabac = 1,
-                                .transform_8x8 = 1};
+                                .transform_8x8 = 1,
+                                .pb_ratio = 1.3};
 }
 
 #define REFUSE(...) return motus_fail(error, MOTUS_ERR_ARGUMENT, __VA_ARGS__)
@@ -124,6 +125,12 @@ static MotusStatus check_picture(const MotusEncoderConfig *c, MotusError *error)
         REFUSE("unknown partition modes in mask 0x%x", (unsigned)c->partitions);
     if ((unsigned)c->preset >= MOTUS_PRESETS) REFUSE("unknown preset %d", (int)c->preset);
     if ((unsigned)c->profile >= MOTUS_PROFILES) REFUSE("unknown profile %d", (int)c->profile);
+    if (c->bframes < 0 || c->bframes > MOTUS_MAX_BFRAMES)
+        REFUSE("%d B pictures between two others are outside 0..%d", c->bframes, MOTUS_MAX_BFRAMES);
+    if (c->bframes && c->profile == MOTUS_PROFILE_BASELINE)
+        REFUSE("B pictures need profile main or high");
+    if (!(c->pb_ratio >= 0.1 && c->pb_ratio <= 10))
+        REFUSE("ratio %g of B and P steps is outside 0.1..10", c->pb_ratio);
     if (c->slices < 0) REFUSE("%d slices", c->slices);
     if (c->slice_max_size && c->slice_max_size < MOTUS_MIN_SLICE_SIZE)
         REFUSE("slices of at most %d bytes: the least is %d", c->slice_max_size,
@@ -168,8 +175,8 @@ static MotusStatus write_headers(MotusStream *s, MotusError *error) {
 // use up the rest of the level's vertical range.
 static MotusStatus choose_level(MotusStream *s, MotusError *error) {
     const MotusEncoderConfig *c = &s->config;
-    const MotusLevel *level =
-        motus_level_choose(s->mb_width, s->mb_height, c->fps, s->effort.range);
+    const MotusLevel *level = motus_level_choose(s->mb_width, s->mb_height, c->fps,
+                                                 s->sequence.max_refs, s->effort.range);
     if (!level)
         return motus_fail(error, MOTUS_ERR_UNSUPPORTED,
                           "size %dx%d is beyond H.264's highest level", c->width, c->height);
@@ -210,7 +217,8 @@ static MotusSequenceSettings sequence_of(const MotusStream *s) {
                                    .fps = c->fps,
                                    .colour = c->colour,
                                    .log2_max_frame_num = LOG2_MAX_FRAME_NUM,
-                                   .max_refs = 1,
+                                   .max_refs = c->bframes ? 2 : 1,
+                                   .reorder = c->bframes > 0,
                                    .pic_init_qp = 26,
                                    .deblock = c->deblock,
                                    .hrd = c->hrd,
@@ -277,7 +285,7 @@ size_t motus_access_unit_begin(const MotusStream *s, const MotusPictureParams *p
         uint8_t rbsp[16];
         MotusBits bits;
         motus_bits_init(&bits, rbsp, sizeof rbsp);
-        motus_write_aud(&bits, !params->idr);
+        motus_write_aud(&bits, (int)params->type);
         size += motus_nal_write(dst, 0, MOTUS_NAL_AUD, rbsp, bits.size);
     }
     if (params->idr) {
@@ -288,7 +296,10 @@ size_t motus_access_unit_begin(const MotusStream *s, const MotusPictureParams *p
         uint8_t rbsp[64];
         MotusBits bits;
         motus_bits_init(&bits, rbsp, sizeof rbsp);
-        motus_write_sei(&bits, &params->hrd, params->idr);
+        MotusHrdTiming timing = params->hrd;
+        if (s->sequence.reorder) // one picture later than in a stream without reordering
+            timing.output_delay = 2 * ((uint32_t)params->shown + 1 - params->since_idr);
+        motus_write_sei(&bits, &timing, params->idr);
         size += motus_nal_write(dst + size, 0, MOTUS_NAL_SEI, rbsp, bits.size);
     }
     return size;

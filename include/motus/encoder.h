@@ -1,5 +1,5 @@
 // H.264 encoder: frames in, access units out (Annex B byte stream). Constrained Baseline, Main or
-// High: I and P pictures, one reference picture, closed GOPs.
+// High: I, P and B pictures, closed GOPs.
 //
 //     MotusEncoderConfig config = motus_encoder_config_default(352, 288, (MotusRational){25, 1});
 //     MotusEncoder *enc;
@@ -63,7 +63,8 @@ enum {
     MOTUS_MAX_GOP_CODERS = 64,
     MOTUS_MAX_LOOKAHEAD = 250,
     MOTUS_ALL_DEVICES = -1,
-    MOTUS_MIN_SLICE_SIZE = 128
+    MOTUS_MIN_SLICE_SIZE = 128,
+    MOTUS_MAX_BFRAMES = 16
 };
 
 // Rate control: what sets a picture's QP.
@@ -185,13 +186,21 @@ typedef struct MotusEncoderConfig {
     MotusProfile profile;
     int cabac;         // 0 = CAVLC also in profiles that allow CABAC
     int transform_8x8; // 0 = only 4x4 transforms in profile HIGH, too
+
+    // Most B pictures between two reference pictures, 0..MOTUS_MAX_BFRAMES. B pictures are coded
+    // after the P picture that follows them, and are no references. Packets then come up to bframes
+    // frames later. Not with profile BASELINE; CPU only.
+    int bframes;
+    // Quantizer step of B pictures over that of P pictures, 0.1..10. Not used with mb_tree, which
+    // lowers the QP of P pictures alone.
+    double pb_ratio;
 } MotusEncoderConfig;
 
 // Returns the defaults: QP 26, I offset -3, keyint 250, preset medium with its range, quarter
 // samples, all partitions, deblocking, no delimiters, backend AUTO, the current device, GOP coders
 // from keyint and memory, one slice, packets in host memory, profile BASELINE (CABAC above it),
 // rate control QP. For CRF and BITRATE: crf 23, QPs 0..51 in steps of 4, ip_ratio 1.26, lookahead
-// 40, min_keyint 0, scenecut 40, AQ off (strength 1), mb-tree on.
+// 40, min_keyint 0, scenecut 40, AQ off (strength 1), mb-tree on. No B pictures, pb_ratio 1.3.
 MOTUS_API MotusEncoderConfig motus_encoder_config_default(int width, int height, MotusRational fps);
 
 // ---- Packets ------------------------------------------------------------------------------------
@@ -261,11 +270,11 @@ typedef struct MotusFrameParams {
 typedef struct MotusPacket {
     const uint8_t *data;   // access unit with start codes; NULL with MOTUS_MEMORY_DEVICE
     size_t size;           // bytes
-    int64_t number;        // of the picture in the stream, from first_picture on
+    int64_t number;        // of the picture in the stream, in display order, from first_picture on
     int64_t pts, duration; // from MotusFrameParams; without them: number and 1
     void *opaque;
     int is_idr;
-    char type;               // 'I' or 'P'
+    char type;               // 'I', 'P' or 'B'
     int qp;                  // of the slices, near the mean
     const MotusFrame *recon; // deblocked, visible size; NULL with stream_only
     // The frame as encoded, visible size, host memory; NULL with stream_only. `number` is that of
@@ -297,6 +306,11 @@ typedef struct MotusPacket {
     // any stream; else NULL.
     const uint8_t *device_data;
     int device;
+    // Decoding time in units of pts, at most pts, ascending if pts are in display order: the pts of
+    // the frame that is shown one picture before the place that this picture has in the stream.
+    // Before the first frame of the stream, or of a segment: its pts - max(duration, 1). Without B
+    // pictures: pts.
+    int64_t dts;
 } MotusPacket;
 
 // Adds a reference and returns the packet; accepts NULL.
@@ -318,8 +332,8 @@ typedef struct MotusEncoder MotusEncoder;
 // Opens an encoder. Close it with motus_encoder_close. With AUTO, a device that cannot be opened
 // leaves the work to the CPU: motus_encoder_backend tells, motus_encoder_error why.
 // MOTUS_ERR_ARGUMENT (error->text names the setting), MOTUS_ERR_UNSUPPORTED (size beyond level 6.2;
-// slice_max_size with CUDA; MOTUS_MEMORY_DEVICE without it), MOTUS_ERR_FORMAT (pass_log),
-// MOTUS_ERR_MEMORY, MOTUS_ERR_NO_DEVICE, MOTUS_ERR_CUDA.
+// slice_max_size or bframes with CUDA; MOTUS_MEMORY_DEVICE without it), MOTUS_ERR_FORMAT
+// (pass_log), MOTUS_ERR_MEMORY, MOTUS_ERR_NO_DEVICE, MOTUS_ERR_CUDA.
 MOTUS_API MotusStatus motus_encoder_open(MotusEncoder **enc, const MotusEncoderConfig *config,
                                          MotusError *error);
 
@@ -356,7 +370,7 @@ MOTUS_API MotusStatus motus_encoder_send_image_device(MotusEncoder *enc, const M
 
 // After the end: continues with the segment that begins at first_picture and first_gop (as in
 // MotusEncoderConfig). GOP coders stay open and may still code the segment before. Segments may
-// come in any order; packets come in the order of the frames.
+// come in any order; packets come segment after segment as they were sent.
 // MOTUS_ERR_ARGUMENT (no such segment), MOTUS_ERR_STATE (the end was not sent),
 // MOTUS_ERR_UNSUPPORTED (coded sizes set QPs), and errors of earlier pictures.
 MOTUS_API MotusStatus motus_encoder_next_segment(MotusEncoder *enc, int64_t first_picture,
@@ -368,7 +382,8 @@ MOTUS_API MotusStatus motus_encoder_next_segment(MotusEncoder *enc, int64_t firs
 MOTUS_API MotusStatus motus_encoder_set_rate(MotusEncoder *enc, int64_t bitrate,
                                              int64_t vbv_maxrate, int64_t vbv_bufsize);
 
-// Receives the next packet, in the order of the frames. Blocks up to timeout_ms milliseconds: 0 not
+// Receives the next packet, in the order of the stream: a B picture after the P picture that is
+// shown behind it. Blocks up to timeout_ms milliseconds: 0 not
 // at all, below 0 without limit. Release it with motus_packet_unref.
 // MOTUS_AGAIN: not yet; with timeout_ms < 0 the encoder needs more frames first. MOTUS_END: all
 // packets were returned. MOTUS_ERR_CUDA, MOTUS_ERR_MEMORY, MOTUS_ERR_INTERNAL, MOTUS_ERR_FORMAT:

@@ -150,8 +150,9 @@ usage_errors() {
         encode in.y4m -o out.264 --preset medum
     refused 2 '--profile high10: must be baseline, main or high' encode in.y4m -o out.264 \
         --profile high10
-    refused 2 '--bframes 3: must be 0: motus codes .* no B pictures' encode in.y4m -o out.264 \
-        --bframes 3
+    refused 2 '--bframes 17: must be 0\.\.16' encode in.y4m -o out.264 --bframes 17
+    refused 1 'B pictures need profile main or high' encode in.y4m -o out.264 --bframes 3 \
+        --profile baseline
     for bad in 1.5 1:60 1e3s :; do
         refused 2 "--seek $bad: must be a number of frames, or a time like" encode in.y4m \
             -o out.264 --seek $bad

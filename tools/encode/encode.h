@@ -14,7 +14,6 @@
 
 typedef struct MotusEncodeOptions {
     const char *input;
-    int bframes; // 0
     MotusProgressStyle progress;
     MotusOverwrite overwrite;
     char default_output[PATH_MAX]; // outputs.stream points to it if none was given

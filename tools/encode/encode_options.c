@@ -72,13 +72,6 @@ static int parse_format(const MotusOption *option, const char *text, char *cause
     return motus_option_name(option, text, names, MOTUS_FORMATS, cause, size);
 }
 
-static int parse_bframes(const MotusOption *option, const char *text, char *cause, size_t size) {
-    if (!motus_option_int(option, text, cause, size) && strcmp(cause, "must be 0..0")) return 0;
-    if (!*cause) return 1;
-    snprintf(cause, size, "must be 0: motus codes I and P pictures, no B pictures");
-    return 0;
-}
-
 static int parse_log_level(const MotusOption *option, const char *text, char *cause, size_t size) {
     static const char *const names[] = {"error", "warning", "info"}; // by MOTUS_SAY_*
     return motus_option_name(option, text, names, 3, cause, size);
@@ -203,7 +196,10 @@ static int parse(MotusEncodeOptions *o, int argc, char **argv) {
         {"no-cabac", 0, &c->cabac, NULL, 0, 0, NULL, "CAVLC also above the Baseline profile"},
         {"no-8x8dct", 0, &c->transform_8x8, NULL, 0, 0, NULL,
          "only 4x4 transforms in the High profile, too"},
-        {"bframes", 0, &o->bframes, parse_bframes, 0, 0, "N", "0: motus codes no B pictures"},
+        MOTUS_INT("bframes", 0, &c->bframes, 0, MOTUS_MAX_BFRAMES,
+                  "most B pictures between two others (0); on the CPU"),
+        {"pbratio", 0, &c->pb_ratio, motus_option_number, 0, 10, "N",
+         "quantizer step of B pictures over that of P pictures, without mbtree (1.3)"},
         MOTUS_FLAG("aud", &c->aud, "begin each picture with an access unit delimiter"),
     };
     const size_t n = sizeof coding / sizeof *coding;

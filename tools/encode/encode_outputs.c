@@ -128,10 +128,36 @@ static int is_lost(MotusEncodeOutputs *o, MotusStatus status, const MotusError *
     return 1;
 }
 
+// Writes the first held picture to the files beside the stream.
+static void show_first(MotusEncodeOutputs *o, const MotusEncodeReport *job) {
+    MotusError cause = {0};
+    const MotusHeldPicture *p = &o->held[0];
+    MotusPacket *picture = p->picture;
+    if (o->recon && is_lost(o, motus_writer_put(o->recon, picture->recon, &cause), &cause))
+        motus_writer_abandon(&o->recon);
+    if (o->stats &&
+        is_lost(o, motus_stats_picture(o->stats, job, picture, p->time, p->ssim, &cause), &cause))
+        motus_stats_abandon(&o->stats);
+    if (o->mvs && is_lost(o, mvs_picture(o->mvs, picture, &cause), &cause)) mvs_abandon(&o->mvs);
+    if (o->field && picture->field) {
+        const MotusStatus status = motus_field_out_picture(
+            o->field, picture->number, picture->field, picture->field_modes, &cause);
+        if (is_lost(o, status, &cause)) motus_field_out_abandon(&o->field);
+    }
+    o->next = picture->number + 1;
+    motus_packet_unref(&picture);
+    memmove(&o->held[0], &o->held[1], (size_t)--o->n_held * sizeof *o->held);
+}
+
+static void hold(MotusEncodeOutputs *o, const MotusPacket *picture, MotusTime time, double ssim) {
+    int i = o->n_held++;
+    for (; i && o->held[i - 1].picture->number > picture->number; i--) o->held[i] = o->held[i - 1];
+    o->held[i] = (MotusHeldPicture){motus_packet_ref((MotusPacket *)picture), time, ssim};
+}
+
 MotusStatus motus_encode_outputs_picture(MotusEncodeOutputs *o, const MotusEncodeReport *job,
                                          const MotusPacket *picture, MotusTime time, double ssim,
                                          MotusError *error) {
-    MotusError cause = {0};
     MotusStatus status = o->mux
                              ? motus_mux_picture(o->mux, picture, time, error)
                              : motus_output_write(o->stream, picture->data, picture->size, error);
@@ -140,17 +166,9 @@ MotusStatus motus_encode_outputs_picture(MotusEncodeOutputs *o, const MotusEncod
             motus_output_write(o->pass_log, picture->pass_log, strlen(picture->pass_log), error);
     if (status) return status;
     o->logged++;
-    if (o->recon && is_lost(o, motus_writer_put(o->recon, picture->recon, &cause), &cause))
-        motus_writer_abandon(&o->recon);
-    if (o->stats &&
-        is_lost(o, motus_stats_picture(o->stats, job, picture, time, ssim, &cause), &cause))
-        motus_stats_abandon(&o->stats);
-    if (o->mvs && is_lost(o, mvs_picture(o->mvs, picture, &cause), &cause)) mvs_abandon(&o->mvs);
-    if (o->field && picture->field) {
-        status = motus_field_out_picture(o->field, picture->number, picture->field,
-                                         picture->field_modes, &cause);
-        if (is_lost(o, status, &cause)) motus_field_out_abandon(&o->field);
-    }
+    hold(o, picture, time, ssim);
+    while (o->n_held && (o->held[0].picture->number == o->next || o->n_held > job->config.bframes))
+        show_first(o, job);
     return MOTUS_OK;
 }
 
@@ -167,6 +185,7 @@ MotusStatus motus_encode_outputs_commit(MotusEncodeOutputs *o, const MotusTotals
                                         const MotusEncodeReport *job, int partly,
                                         MotusError *error) {
     MotusError cause = {0};
+    while (o->n_held) show_first(o, job); // after a signal some may be missing between them
     MotusStatus status =
         o->mux ? motus_mux_commit(&o->mux, partly, error) : motus_output_commit(&o->stream, error);
     if (!status) status = commit_pass_log(o, error);
@@ -179,6 +198,7 @@ MotusStatus motus_encode_outputs_commit(MotusEncodeOutputs *o, const MotusTotals
 }
 
 void motus_encode_outputs_abandon(MotusEncodeOutputs *o) {
+    while (o->n_held) motus_packet_unref(&o->held[--o->n_held].picture);
     motus_field_out_abandon(&o->field);
     mvs_abandon(&o->mvs);
     motus_output_abandon(&o->pass_log);

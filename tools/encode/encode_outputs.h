@@ -18,6 +18,13 @@ typedef struct MotusEncodeNames {
 // per block as it was coded. Columns: frame, x, y, mv_x, mv_y (quarter samples), w, h, skip.
 typedef struct MotusMvsFile MotusMvsFile;
 
+// A picture that waits for one that is shown before it.
+typedef struct MotusHeldPicture {
+    MotusPacket *picture; // a reference
+    MotusTime time;
+    double ssim;
+} MotusHeldPicture;
+
 typedef struct MotusEncodeOutputs {
     MotusOutput *stream; // a byte stream; else mux
     MotusMux *mux;
@@ -27,8 +34,12 @@ typedef struct MotusEncodeOutputs {
     MotusFieldOut *field;
     MotusOutput *pass_log; // of the first pass
     int64_t logged;        // pictures in it
-    int lost;              // files beside the stream that were given up
-    int unread;            // those whose reader has gone
+    // The other files are in display order: pictures held for them, sorted.
+    MotusHeldPicture held[MOTUS_MAX_BFRAMES + 1];
+    int n_held;
+    int64_t next; // number of the picture that is shown next
+    int lost;     // files beside the stream that were given up
+    int unread;   // those whose reader has gone
 } MotusEncodeOutputs;
 
 // Opens all files. `settings` are the mux's, with the stream's format.
@@ -37,8 +48,8 @@ MotusStatus motus_encode_outputs_open(MotusEncodeOutputs *outputs, const MotusEn
                                       const MotusEncodeReport *job, const uint8_t *headers,
                                       size_t size, MotusError *error);
 
-// Adds a picture that is shown at `time`. A file beside the stream that fails is warned about and
-// removed.
+// Adds the next picture of the stream, which is shown at `time`, and keeps a reference to it. A
+// file beside the stream that fails is warned about and removed.
 MotusStatus motus_encode_outputs_picture(MotusEncodeOutputs *outputs, const MotusEncodeReport *job,
                                          const MotusPacket *picture, MotusTime time, double ssim,
                                          MotusError *error);

@@ -13,6 +13,8 @@ void motus_totals_add(MotusTotals *t, const MotusPacket *picture, double ssim) {
     t->frames++;
     t->i_frames += picture->type == 'I';
     t->bytes += picture->size;
+    if (picture->type == 'B') t->b_frames++, t->b_bytes += picture->size;
+    if (picture->type == 'B') t->b_qp += picture->mean_qp;
     for (int k = 0; k < MOTUS_MB_KINDS; k++) t->mb[k] += s->mb[k];
     for (int k = 0; k < 4; k++) t->sub[k] += s->sub[k];
     t->i_8x8 += s->transform_8x8[1];
@@ -105,14 +107,18 @@ void motus_damage_text(const MotusDamage *d, char text[160]) {
 
 void motus_report_print(FILE *file, const MotusTotals *t, const MotusEncodeReport *job) {
     const MotusEncoderConfig *c = &job->config;
-    char rate[96];
+    char rate[96], b[32] = "";
     motus_rate_text(c, rate, sizeof rate);
-    fprintf(file, "%s: %dx%d, %lld frames (%lld I), %s, level %d.%d, backend %s\n", job->output,
-            c->width, c->height, (long long)t->frames, (long long)t->i_frames, rate,
+    if (t->b_frames) snprintf(b, sizeof b, ", %lld B", (long long)t->b_frames);
+    fprintf(file, "%s: %dx%d, %lld frames (%lld I%s), %s, level %d.%d, backend %s\n", job->output,
+            c->width, c->height, (long long)t->frames, (long long)t->i_frames, b, rate,
             job->level / 10, job->level % 10, motus_backend_name(job->backend));
     if (!t->frames) return;
     if (c->rate != MOTUS_RATE_QP)
         fprintf(file, "QP           %.2f on average\n", t->qp / (double)t->frames);
+    if (t->b_frames)
+        fprintf(file, "B pictures   QP %.2f on average, %.1f%% of the bytes\n",
+                t->b_qp / (double)t->b_frames, share(t->b_bytes, t->bytes));
     if (c->vbv_maxrate)
         fprintf(file, "VBV          at least %lld bits left, %lld underflows, %lld coded again\n",
                 (long long)t->least_vbv, (long long)t->underflows, (long long)t->coded_again);

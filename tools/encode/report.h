@@ -9,13 +9,14 @@
 #include "yuv/io/writer.h"
 
 typedef struct MotusTotals {
-    int64_t frames, i_frames;
+    int64_t frames, i_frames, b_frames;
     uint64_t bytes;
     uint64_t mb[MOTUS_MB_KINDS], sub[4], i_8x8; // i_8x8: of mb[MOTUS_MB_I_4x4]
     uint64_t bits_header, bits_mode, bits_mv, bits_luma, bits_chroma;
     uint64_t ssd[3];
-    double ssim;                     // sum over frames, in order
-    double qp;                       // sum of means over frames
+    double ssim;     // sum over frames, in order
+    double qp, b_qp; // sums of means over frames; over B pictures
+    uint64_t b_bytes;
     int64_t coded_again, underflows; // discarded codings; pictures that broke the VBV
     int64_t least_vbv;               // smallest VBV fullness, bits
 } MotusTotals;

@@ -90,6 +90,8 @@ static void add_settings(cJSON *head, const MotusEncoderConfig *c) {
     cJSON_AddBoolToObject(s, "deblock", c->deblock);
     cJSON_AddBoolToObject(s, "aud", c->aud);
     cJSON_AddNumberToObject(s, "slices", c->slices);
+    if (c->bframes) cJSON_AddNumberToObject(s, "bframes", c->bframes);
+    if (c->bframes) cJSON_AddNumberToObject(s, "pb_ratio", c->pb_ratio);
     if (c->slice_max_size) cJSON_AddNumberToObject(s, "slice_max_size", c->slice_max_size);
     cJSON_AddStringToObject(s, "profile", motus_profile_name(c->profile));
     if (c->profile != MOTUS_PROFILE_BASELINE)
@@ -242,6 +244,11 @@ MotusStatus motus_stats_commit(MotusStatsFile **stats, const MotusTotals *t,
         cJSON_AddNumberToObject(tail, "vbv_least_fullness", (double)t->least_vbv);
         cJSON_AddNumberToObject(tail, "vbv_underflows", (double)t->underflows);
         cJSON_AddNumberToObject(tail, "coded_again", (double)t->coded_again);
+    }
+    if (t->b_frames) {
+        cJSON_AddNumberToObject(tail, "b_frames", (double)t->b_frames);
+        cJSON_AddNumberToObject(tail, "b_bytes", (double)t->b_bytes);
+        add_decimal(tail, "b_mean_qp", t->b_qp / (double)t->b_frames, 3);
     }
     add_decimal(tail, "seconds", job->seconds, 3);
     add_decimal(tail, "fps", job->seconds > 0 ? (double)t->frames / job->seconds : 0, 2);

@@ -304,9 +304,10 @@ MotusStatus motus_mux_picture(MotusMux *mux, const MotusPacket *picture, MotusTi
     int code = fill_packet(mux, picture);
     if (code < 0) return failed(mux, code, error);
     if (!mux->n++) begin_times(mux, time);
-    mux->end = time.at + time.duration;
+    if (mux->n == 1 || mux->end < time.at + time.duration) mux->end = time.at + time.duration;
     AVPacket *p = mux->packet;
-    p->pts = p->dts = time.at - mux->skipped - (mux->settings.forced_rate ? 0 : mux->clock);
+    p->pts = time.at - mux->skipped - (mux->settings.forced_rate ? 0 : mux->clock);
+    p->dts = p->pts - (picture->pts - picture->dts);
     p->duration = time.duration;
     av_packet_rescale_ts(p, mux->unit, mux->context->streams[0]->time_base);
     if (mux->streams.copied) { // packets up to the picture come first

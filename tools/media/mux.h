@@ -15,8 +15,9 @@ MotusStatus motus_mux_open(MotusMux **out, const char *path, const MotusMuxSetti
                            const MotusEncoderConfig *config, const uint8_t *headers, size_t size,
                            MotusError *error);
 
-// Writes the next picture, shown at `time` (in the reader's time base), and the packets of other
-// streams up to it. All times are shifted by the first picture's offset from the input's start.
+// Writes the next picture in stream order, shown at `time` (in the reader's time base, as pts and
+// dts of `picture`), and the packets of other streams up to it. All times are shifted by the first
+// picture's offset from the input's start.
 MotusStatus motus_mux_picture(MotusMux *mux, const MotusPacket *picture, MotusTime time,
                               MotusError *error);
 

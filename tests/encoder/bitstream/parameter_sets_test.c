@@ -40,8 +40,10 @@ static MotusSequenceSettings random_settings(void) {
     if (motus_test_range(0, 1)) s.colour.transfer = motus_test_range(0, 18);
     if (motus_test_range(0, 1)) s.colour.matrix = motus_test_range(0, 14);
     if (motus_test_range(0, 1)) s.colour.chroma_location = motus_test_range(0, 5);
-    s.level = motus_level_choose((s.width + 15) / 16, (s.height + 15) / 16, s.fps,
+    s.level = motus_level_choose((s.width + 15) / 16, (s.height + 15) / 16, s.fps, 1,
                                  motus_test_range(0, 600));
+    s.reorder = motus_test_range(0, 1);
+    s.max_refs = 1 + s.reorder;
     s.log2_max_frame_num = motus_test_range(4, 16);
     s.pic_init_qp = motus_test_range(0, 51);
     s.deblock = motus_test_range(0, 1);
@@ -87,8 +89,8 @@ static void expect_rest_of_vui(Reader *reader, const MotusSequenceSettings *s) {
     uint32_t vertical = read_ue(reader);
     MOTUS_CHECK(1 << vertical == 4 * s->level->max_mv_y, "log2_max_mv_length_vertical %u",
                 vertical);
-    expect_ue(reader, 0, "max_num_reorder_frames");
-    expect_ue(reader, 1, "max_dec_frame_buffering");
+    expect_ue(reader, (uint32_t)s->reorder, "max_num_reorder_frames");
+    expect_ue(reader, (uint32_t)s->max_refs, "max_dec_frame_buffering");
     expect_end(reader);
 }
 
@@ -98,8 +100,9 @@ static void expect_sps_up_to_vui(Reader *reader, const MotusSequenceSettings *s)
     expect_u(reader, 8, (uint32_t)s->level->level_idc, "level_idc");
     expect_ue(reader, 0, "seq_parameter_set_id");
     expect_ue(reader, (uint32_t)s->log2_max_frame_num - 4, "log2_max_frame_num_minus4");
-    expect_ue(reader, 2, "pic_order_cnt_type");
-    expect_ue(reader, 1, "max_num_ref_frames");
+    expect_ue(reader, s->reorder ? 0 : 2, "pic_order_cnt_type");
+    if (s->reorder) expect_ue(reader, 4, "log2_max_pic_order_cnt_lsb_minus4");
+    expect_ue(reader, (uint32_t)s->max_refs, "max_num_ref_frames");
     expect_u(reader, 1, 0, "gaps_in_frame_num_value_allowed_flag");
     uint32_t mb_width = read_ue(reader) + 1, mb_height = read_ue(reader) + 1;
     expect_u(reader, 1, 1, "frame_mbs_only_flag");
@@ -196,9 +199,12 @@ static void pps_and_aud_read_back(void) {
 static void slice_header_reads_back(void) {
     for (int round = 0; round < 4000; round++) {
         MotusSequenceSettings s = random_settings();
+        const int type = round & 1 ? 0 : motus_test_range(0, 1 + s.reorder);
         MotusSliceSettings slice = {.idr = round & 1,
                                     .idr_pic_id = motus_test_range(0, 65535),
-                                    .slice_type = !(round & 1) && round & 2,
+                                    .slice_type = type,
+                                    .is_reference = round & 1 || motus_test_range(0, 1),
+                                    .poc = 2 * motus_test_range(0, 1000),
                                     .frame_num = motus_test_random() >> 8,
                                     .qp = motus_test_range(0, 51),
                                     .deblock = motus_test_range(0, 1)};
@@ -210,16 +216,20 @@ static void slice_header_reads_back(void) {
         motus_bits_trailing(&bits);
         Reader reader = {data, bits.size, 0, 0};
         expect_ue(&reader, 0, "first_mb_in_slice");
-        expect_ue(&reader, slice.slice_type ? 5 : 7, "slice_type");
+        expect_ue(&reader, type == 2 ? 6 : type ? 5 : 7, "slice_type");
         expect_ue(&reader, 0, "pic_parameter_set_id");
         expect_u(&reader, s.log2_max_frame_num, slice.frame_num % (1u << s.log2_max_frame_num),
                  "frame_num");
         if (slice.idr) expect_ue(&reader, (uint32_t)slice.idr_pic_id, "idr_pic_id");
-        if (slice.slice_type) expect_u(&reader, 1, 0, "num_ref_idx_active_override_flag");
-        if (slice.slice_type) expect_u(&reader, 1, 0, "ref_pic_list_modification_flag_l0");
+        if (s.reorder) expect_u(&reader, 8, (uint32_t)slice.poc % 256, "pic_order_cnt_lsb");
+        if (type == 2) expect_u(&reader, 1, 1, "direct_spatial_mv_pred_flag");
+        if (type) expect_u(&reader, 1, 0, "num_ref_idx_active_override_flag");
+        if (type) expect_u(&reader, 1, 0, "ref_pic_list_modification_flag_l0");
+        if (type == 2) expect_u(&reader, 1, 0, "ref_pic_list_modification_flag_l1");
         if (slice.idr)
             expect_u(&reader, 2, 0, "no_output_of_prior_pics_flag, long_term_reference_flag");
-        if (!slice.idr) expect_u(&reader, 1, 0, "adaptive_ref_pic_marking_mode_flag");
+        if (!slice.idr && slice.is_reference)
+            expect_u(&reader, 1, 0, "adaptive_ref_pic_marking_mode_flag");
         expect_se(&reader, slice.qp - s.pic_init_qp, "slice_qp_delta");
         expect_ue(&reader, slice.deblock ? 0 : 1, "disable_deblocking_filter_idc");
         if (slice.deblock) expect_se(&reader, 0, "slice_alpha_c0_offset_div2");
@@ -258,7 +268,7 @@ static void levels_of_known_pictures(void) {
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         const MotusLevel *level =
             motus_level_choose((cases[i].width + 15) / 16, (cases[i].height + 15) / 16,
-                               cases[i].fps, cases[i].reach_y);
+                               cases[i].fps, 1, cases[i].reach_y);
         int idc = level ? level->level_idc : 0, mvs = level ? level->max_mvs_per_2mb : 0;
         MOTUS_CHECK(idc == cases[i].level_idc, "%dx%d %d/%d reach %d: %d, not %d", cases[i].width,
                     cases[i].height, cases[i].fps.num, cases[i].fps.den, cases[i].reach_y, idc,
@@ -285,7 +295,7 @@ static void limits_are_exact(void) {
                  {184, 120, 50, 51}, {192, 192, 51, 60}, {544, 256, 60, 0}};
     for (size_t i = 0; i < sizeof rates / sizeof rates[0]; i++)
         for (int more = 0; more < 2; more++) {
-            int idc = motus_level_choose(1, 1, (MotusRational){rates[i].max_mbps + more, 1}, 0)
+            int idc = motus_level_choose(1, 1, (MotusRational){rates[i].max_mbps + more, 1}, 1, 0)
                           ->level_idc;
             MOTUS_CHECK(idc == (more ? rates[i].beyond : rates[i].level_idc), "%d MB/s: %d",
                         rates[i].max_mbps + more, idc);
@@ -293,7 +303,7 @@ static void limits_are_exact(void) {
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
         for (int more = 0; more < 2; more++) {
             const MotusLevel *level = motus_level_choose(
-                sizes[i].mb_width + more, sizes[i].mb_height, (MotusRational){1, 100}, 0);
+                sizes[i].mb_width + more, sizes[i].mb_height, (MotusRational){1, 100}, 1, 0);
             int idc = level ? level->level_idc : 0;
             MOTUS_CHECK(idc == (more ? sizes[i].beyond : sizes[i].level_idc), "%dx%d MBs: %d",
                         sizes[i].mb_width + more, sizes[i].mb_height, idc);
@@ -346,7 +356,7 @@ static void level_of_a_rate(void) {
         {0, 210001, 11},    {2400000, 0, 20},         {2400001, 0, 21},   {24000000, 0, 32},
         {24000001, 0, 41},  {24000000, 30000000, 40}, {300000000, 0, 61}, {0, 75000001, 50},
         {960000000, 0, 62}, {990000000, 0, 62}};
-    const MotusLevel *lowest = motus_level_choose(1, 1, (MotusRational){25, 1}, 0);
+    const MotusLevel *lowest = motus_level_choose(1, 1, (MotusRational){25, 1}, 1, 0);
     for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++) {
         const int idc = motus_level_for_rate(lowest, cases[i].rate, cases[i].size)->level_idc;
         MOTUS_CHECK(idc == cases[i].level, "%lld bit/s, %lld bits: level %d, not %d",

@@ -1,0 +1,37 @@
+// Order of pictures. Frames come in display order; a mini-GOP, up to `bframes` B pictures and the P
+// picture behind them, is coded P picture first. Pictures are held until their mini-GOP is
+// complete: it ends after `bframes` B pictures, before an IDR picture, or with the stream.
+// SPDX-License-Identifier: BSD-2-Clause
+#ifndef ENCODER_GOP_MINI_GOP_H
+#define ENCODER_GOP_MINI_GOP_H
+
+#include "encoder/gop/pending.h"
+
+typedef struct MotusMiniGop {
+    int bframes;
+    MotusPendingPicture *first, *last; // held pictures, in display order
+    MotusPendingPicture *untyped;      // oldest of them without a type
+    int ended;                         // no frames follow
+    // Of the pictures that were taken.
+    int b_left;            // B pictures whose P picture was taken
+    int has_taken;         // 0: the next one begins the stream, or a segment
+    uint32_t since_idr;    // pictures of the GOP so far
+    uint32_t frame_num;    // reference pictures among them
+    int32_t shown[2];      // `shown` of the newest reference picture, and of the one before it
+    int64_t reference_pts; // of the newest reference picture
+} MotusMiniGop;
+
+// Holds the frame that is shown next.
+void motus_mini_gop_put(MotusMiniGop *m, MotusPendingPicture *picture);
+
+// Sets the type of the oldest picture without one, which it returns, in state PLAN now.
+MotusPendingPicture *motus_mini_gop_set_type(MotusMiniGop *m, int idr);
+
+// Removes the picture that is coded next, and completes its parameters and its dts. NULL: its place
+// depends on frames that have not come.
+MotusPendingPicture *motus_mini_gop_take(MotusMiniGop *m);
+
+// Ends the stream, or a segment of it. The next frame put in begins another segment.
+void motus_mini_gop_end(MotusMiniGop *m);
+
+#endif
