@@ -75,12 +75,11 @@ static void number_p(MotusMiniGop *m, MotusPendingPicture *p, int n) {
     p->params.ref_shown[0] = m->shown[1];
 }
 
-// Until executors code B slices these pictures are P slices without nal_ref_idc, predicted from the
-// picture that is shown behind them.
 static void number_b(MotusMiniGop *m, MotusPendingPicture *p) {
-    p->params.type = MOTUS_SLICE_P;
+    p->params.type = MOTUS_SLICE_B;
     p->params.shown = m->shown[0] - m->b_left;
-    p->params.ref_shown[0] = m->shown[0];
+    p->params.ref_shown[0] = m->shown[1];
+    p->params.ref_shown[1] = m->shown[0];
     m->b_left--;
 }
 
