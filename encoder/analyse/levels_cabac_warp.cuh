@@ -162,13 +162,8 @@ MOTUS_WARP MotusLevels motus_eight_levels_cabac(int16_t *to, const int coef[2],
     const uint32_t none = flag[0], some = flag[1];
     int live[2];
     int32_t gain = 0;
-    for (int h = 0; h < 2; h++) {
-        const int size = motus_abs(coef[h]);
-        live[h] = active && size >= pair->threshold[h] && motus_pair_position(h) >= first;
-        own->t[h] = (int)((uint32_t)size * pair->scale[h] >> q->shift);
-        own->negative[h] = coef[h] < 0;
-        own->magnitude[h] = 0;
-    }
+    own->magnitude[0] = own->magnitude[1] = 0;
+    motus_pair_load(own, live, coef, pair, active, first, q);
     const uint32_t bits = motus_eight_walk(own, motus_eight_mask(live[0], live[1]), level,
                                            motus_map_costs(choice->costs, category), first, q->rate,
                                            choice->method == MOTUS_LEVELS_LOWERED);
@@ -245,13 +240,8 @@ MOTUS_WARP MotusLevels motus_eight_levels_apart(int16_t *to, const int coef[2],
     uint32_t bits[2], sum = 0;
     int32_t gain = 0;
     int live[2];
-    for (int h = 0; h < 2; h++) {
-        const int size = motus_abs(coef[h]);
-        live[h] = active && size >= pair->threshold[h] && motus_pair_position(h) >= first;
-        own->t[h] = (int)((uint32_t)size * pair->scale[h] >> q->shift);
-        own->negative[h] = coef[h] < 0;
-        at[h] = costs->map[motus_max(0, motus_pair_position(h) - first)];
-    }
+    motus_pair_load(own, live, coef, pair, active, first, q);
+    for (int h = 0; h < 2; h++) at[h] = costs->map[motus_max(0, motus_pair_position(h) - first)];
     const uint32_t near = motus_eight_mask(live[0], live[1]),
                    larger = motus_eight_mask(live[0] && own->t[0] >= 384, // round to 2
                                              live[1] && own->t[1] >= 384);

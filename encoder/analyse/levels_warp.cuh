@@ -43,6 +43,19 @@ MOTUS_WARP int16_t motus_pair_level(const MotusPairLevels *own, int h) {
     return (int16_t)(own->negative[h] ? -own->magnitude[h] : own->magnitude[h]);
 }
 
+// Sets own->t and own->negative from coefficients coef[h] at this lane's positions, and live[h] to
+// 1 if one may get a level other than 0.
+MOTUS_WARP void motus_pair_load(MotusPairLevels *own, int live[2], const int coef[2],
+                                const MotusLevelPair *pair, int active, int first,
+                                const MotusQuant *q) {
+    for (int h = 0; h < 2; h++) {
+        const int size = motus_abs(coef[h]);
+        live[h] = active && size >= pair->threshold[h] && motus_pair_position(h) >= first;
+        own->t[h] = (int)((uint32_t)size * pair->scale[h] >> q->shift);
+        own->negative[h] = coef[h] < 0;
+    }
+}
+
 // Returns the eight lanes' bits of a ballot.
 MOTUS_WARP uint32_t motus_eight(uint32_t ballot) { return ballot >> (motus_lane() & 24) & 255; }
 
@@ -179,12 +192,7 @@ MOTUS_WARP MotusLevels motus_eight_levels_cavlc(int16_t *level, const int coef[2
     const int token_class = motus_cavlc_token_class(nc);
     const uint32_t zero_bits = (uint32_t)motus_cavlc_empty_length(token_class);
     int live[2];
-    for (int h = 0; h < 2; h++) {
-        const int size = motus_abs(coef[h]);
-        live[h] = active && size >= pair->threshold[h] && motus_pair_position(h) >= first;
-        own->t[h] = (int)((uint32_t)size * pair->scale[h] >> q->shift);
-        own->negative[h] = coef[h] < 0;
-    }
+    motus_pair_load(own, live, coef, pair, active, first, q);
     MotusLevels levels = motus_eight_choose(level, own, live, first, q->rate, token_class, choice);
     if (levels.gain <= (int32_t)((levels.bits - zero_bits) * q->rate)) levels.n = 0;
     if (!levels.n) levels.bits = zero_bits, levels.gain = 0;
