@@ -13,7 +13,7 @@
 
 #define MOTUS_ALL_LANES 0xFFFFFFFFu
 
-// Marks code for warps alone; the suite `lanes` compiles it as C for 32 emulated lanes.
+// Marks code for warps alone; the suites `lanes*` compile it as C for 32 emulated lanes.
 #ifdef __CUDACC__
 #define MOTUS_WARP static inline __device__
 #else

@@ -1,6 +1,6 @@
 // Arithmetic of a warp's lanes on words of four neighbouring samples, the first one lowest. The C
-// versions are for the test suite `lanes`, which compares the decisions made with them with the
-// CPU's (pixel_core.h).
+// versions are for the test suites `lanes` and `lanes_search`, which compare results made with them
+// with the CPU's (pixel_core.h).
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef ME_PIXEL_WORDS_WARP_CUH
 #define ME_PIXEL_WORDS_WARP_CUH

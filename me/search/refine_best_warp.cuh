@@ -1,4 +1,5 @@
-// Refinement of MOTUS_SUBPEL_BEST by the lanes of a warp: equals motus_refine_best (suite `lanes`).
+// Refinement of MOTUS_SUBPEL_BEST by the lanes of a warp; equals motus_refine_best: suite
+// `lanes_search`.
 // Lanes 0..15 and 16..31 have the sixteen 4x4 blocks of the MB; each half of the warp measures
 // other positions. A lane adds up the SATDs of the seven blocks, one of each mode, that contain its
 // 4x4 block by exchanging sums, and keeps their best positions: nothing is in memory.
@@ -12,7 +13,7 @@
 #include "me/pixel/words_warp.cuh"
 
 enum {
-    MOTUS_RINGS = 6,      // rounds; those of round 0 are the starts
+    MOTUS_RINGS = 6,      // rounds; round 0 measures the starts
     MOTUS_PLACE_BITS = 11 // of a component of a place, counted from the least x and y that count
 };
 

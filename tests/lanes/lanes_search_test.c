@@ -16,7 +16,7 @@ typedef struct Refined {
     MotusMbMotion motion;
 } Refined;
 
-// What a thread of rings_kernel does.
+// Refines the blocks as a thread of rings_kernel does (refine_best.cu).
 static void body(void *argument) {
     Refined *r = argument;
     const MotusMbJob *job = r->job;
