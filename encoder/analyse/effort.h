@@ -7,7 +7,7 @@
 
 // Choice of a block's levels: the nearest ones, or those lowered where bits cost more than error.
 // APART: each is lowered as if those before it were the nearest ones, so that none waits for
-// another (CABAC only).
+// another; intra MBs have it in every preset with CABAC, and nothing else has.
 enum { MOTUS_LEVELS_NEAREST, MOTUS_LEVELS_LOWERED, MOTUS_LEVELS_APART };
 
 // Effort of a preset (preset.c has the values). Gates are in 1/16: a candidate is dropped if it
@@ -24,12 +24,12 @@ typedef struct MotusEffort {
     int pair_steps;      // refinements of one MV of a bi-predicted block beside the other one
     int steps;           // refinements around predicted MVs
     int levels;          // MOTUS_LEVELS_* of inter MBs
-    int intra_levels;    // MOTUS_LEVELS_* of intra MBs as they are coded with CAVLC
+    int intra_levels;    // of intra MBs as they are coded, with CAVLC; CABAC: APART
     int intra_gate;      // intra in P pictures: SATD of Intra16x16 against the best inter type
     int intra_slope;     // of that gate: 1/1024 for each bit that the inter cost is worth
     int i4_trials;       // Intra4x4 modes with a trial, per block, where the MB is coded
     int estimate_trials; // Intra4x4 modes with a trial where intra in P pictures is estimated
-    int estimate_levels; // MOTUS_LEVELS_* of these estimates with CAVLC
+    int estimate_levels; // of these estimates, with CAVLC; CABAC: APART
     int intra_chain;     // motus_longest_chain: of dependent intra MBs in P pictures
 } MotusEffort;
 

@@ -21,7 +21,7 @@ typedef struct MotusLevelChoice {
     const MotusCabacCosts *costs; // NULL: CAVLC
 } MotusLevelChoice;
 
-// Returns the method for levels of intra MBs. cavlc: the one with CAVLC.
+// Returns the method for levels of intra MBs and their estimates. cavlc: the preset's, for CAVLC.
 MOTUS_HD int motus_intra_levels(int cavlc, const MotusCabacCosts *costs) {
     return costs ? (int)MOTUS_LEVELS_APART : cavlc;
 }

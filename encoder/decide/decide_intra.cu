@@ -99,7 +99,7 @@ __device__ MotusIntraTeam *base_of(MotusIntraTeam *team) { return team; }
 __device__ MotusIntraTeam *base_of(MotusIntra8Team *team) { return &team->team; }
 
 // Codes one warp's part of MB i, after its neighbours are done. Each role has its branch, so that
-// no warp holds what another one has prepared.
+// no warp holds what another one has prepared. TEAMS, EIGHT: of intra_kernel.
 template <int TEAMS, bool EIGHT>
 __device__ void code_role(const MotusIntraMb *in, const MotusPictureStateCuda &w,
                           decltype(IntraTeam<EIGHT>::team) *s, int i, int team, int warp) {
@@ -134,8 +134,8 @@ __device__ const MotusTrial *join(const MotusIntraMb *in, MotusIntra8Team *team)
     return motus_intra8_join(in, team);
 }
 
-// Codes the MBs of the list. TEAMS: most of a block; one alone may have more registers. CABAC:
-// level_choice.
+// Codes the MBs of the list. TEAMS: of a block, without Intra8x8 (teams_of); one alone may have
+// more registers. CABAC: of level_choice. EIGHT: Intra8x8 is evaluated.
 template <int TEAMS, bool CABAC, bool EIGHT>
 __global__ void __launch_bounds__(teams_of(TEAMS, EIGHT) * team_threads(EIGHT), TEAMS > 1 ? 1
                                                                                 : EIGHT   ? 3

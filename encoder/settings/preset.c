@@ -2,7 +2,8 @@
 #include "encoder/settings/preset.h"
 
 // A GPU's time is set by the passes that depend on one another (rounds * phases) and by the chains
-// of intra MBs in P pictures; a CPU's by the number of trials, which the gates limit.
+// of intra MBs in P pictures; a CPU's by the number of trials, which the gates limit. intra_levels
+// and estimate_levels are for CAVLC (motus_intra_levels).
 static const MotusEffort presets[MOTUS_PRESETS] = {
     [MOTUS_PRESET_SLOW] = {.range = 16,
                            .reach = 64,
