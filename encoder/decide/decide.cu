@@ -192,7 +192,7 @@ cudaError_t launch_pass(const Pass &pass, const MotusPCodingCuda &p, int round, 
 extern "C" cudaError_t motus_code_i_cuda(const MotusPictureStateCuda *pic, int qp,
                                          const MotusEffort *effort, cudaStream_t stream) {
     Pass pass = {*pic, *effort, qp, 0};
-    pass.pic.qp_table += 52, pass.pic.quant8 += 52;
+    pass.pic.qp_table += MOTUS_QPS, pass.pic.quant8 += MOTUS_QPS;
     return code_intra(pass, stream);
 }
 

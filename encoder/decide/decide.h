@@ -53,10 +53,10 @@ void motus_picture_state_free(MotusPictureState *pic); // accepts a zeroed one
 // Parameters of a picture. MBs are decided at their own QPs; search and refinement use the
 // picture's.
 typedef struct MotusCoding {
-    const MotusQp *qp_table; // all 52
+    const MotusQp *qp_table; // [MOTUS_QPS]
     int qp;                  // of the slice, and of every MB without an offset
     MotusEffort effort;
-    const MotusQuant8 *quant8;    // all 52; NULL: no 8x8 transform
+    const MotusQuant8 *quant8;    // [MOTUS_QPS]; NULL: no 8x8 transform
     const MotusCabacCosts *costs; // NULL: CAVLC
 } MotusCoding;
 

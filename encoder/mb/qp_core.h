@@ -8,6 +8,8 @@
 
 #include "common/int_core.h"
 
+enum { MOTUS_QPS = 52 }; // QP_Y is 0..51 with samples of 8 bits
+
 // Quantizer of one component at one QP, by coefficient class (motus_coef_class). Errors are
 // measured in steps, as of an orthonormal transform: a coefficient is t / 256 levels, and level l
 // leaves an error of (t - 256 l)^2 / 65536 squared steps. t = |coef| * scale >> shift; |coef| <=

@@ -239,10 +239,11 @@ MotusStatus motus_stream_open(MotusStream *s, const MotusEncoderConfig *config, 
     MotusStatus status = read_config(c, config, error);
     if (status) return status;
     s->effort = motus_effort_of(c);
-    for (int i = 0; i < 2 * 52; i++) {
-        s->qp_table[i / 52][i % 52] = motus_qp_at(i % 52, i / 52);
-        s->quant8_table[i / 52][i % 52] = motus_quant8_at(i % 52, i / 52);
-    }
+    for (int of_i = 0; of_i < 2; of_i++)
+        for (int qp = 0; qp < MOTUS_QPS; qp++) {
+            s->qp_table[of_i][qp] = motus_qp_at(qp, of_i);
+            s->quant8_table[of_i][qp] = motus_quant8_at(qp, of_i);
+        }
     s->mb_width = motus_mbs(c->width);
     s->mb_height = motus_mbs(c->height);
     if (motus_slices_alloc(&s->slices, c->slices, s->mb_width, s->mb_height))

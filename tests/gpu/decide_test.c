@@ -36,8 +36,8 @@ typedef struct Decide {
     MotusField *field;
     MotusRefLuma ref_luma;
     MotusMv *centre;
-    MotusQp qp_table[2][52]; // [1]: of I pictures
-    MotusQuant8 quant8[2][52];
+    MotusQp qp_table[2][MOTUS_QPS]; // [1]: of I pictures
+    MotusQuant8 quant8[2][MOTUS_QPS];
     MotusFrame *rec, *ref, *whole;
     // Device:
     MotusPictureStateCuda gpu;
@@ -75,10 +75,11 @@ static void open_decide(GpuCase *c) {
     Decide *d = c->state;
     const int w = (c->width + 15) & ~15, h = (c->height + 15) & ~15;
     d->mb_width = w / 16, d->mb_height = h / 16, d->n_mb = d->mb_width * d->mb_height;
-    for (int i = 0; i < 2 * 52; i++) {
-        d->qp_table[i / 52][i % 52] = motus_qp_at(i % 52, i / 52);
-        d->quant8[i / 52][i % 52] = motus_quant8_at(i % 52, i / 52);
-    }
+    for (int of_i = 0; of_i < 2; of_i++)
+        for (int qp = 0; qp < MOTUS_QPS; qp++) {
+            d->qp_table[of_i][qp] = motus_qp_at(qp, of_i);
+            d->quant8[of_i][qp] = motus_quant8_at(qp, of_i);
+        }
     CU_ASSERT_FATAL(!motus_picture_state_alloc(&d->pic, d->mb_width, d->mb_height, 4));
     CU_ASSERT_FATAL(!motus_field_alloc(&d->field, w, h));
     CU_ASSERT_FATAL(!motus_ref_luma_alloc(&d->ref_luma, w, h));
