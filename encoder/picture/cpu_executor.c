@@ -25,10 +25,9 @@ typedef struct Coder {
     MotusMeCpu *me;
     MotusField *field[2]; // of each list
     MotusPictureState pic;
-    int max_threads;
     MotusMv *centre[2], *near_mv; // per MB: search centres by list; MVs that they come from
     MotusMv *last_mv;             // per MB: of the last P picture
-    int has_last_mv;
+    int max_threads, has_last_mv;
     int32_t last_span; // of last_mv: pictures from its reference to the P picture
     int lists;         // 2 if the stream has B pictures
     MotusReferences refs;
