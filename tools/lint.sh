@@ -57,7 +57,7 @@ test_checks+=",-bugprone-suspicious-include,-readability-function-size"
 cppcheck=(cppcheck --quiet --error-exitcode=1 "--enable=warning,portability,performance"
     --inline-suppr --library=gtk --std=c11 -j "$jobs" -I . -I include)
 for suppressed in missingIncludeSystem shiftTooManyBitsSigned \
-    "negativeIndex:me/pixel/ref_luma.c" "negativeIndex:tests/*" \
+    "negativeIndex:me/pixel/ref_luma.c" "negativeIndex:tests/*" "uninitvar:me/centres/centres.c" \
     "uninitvar:yuv/io/media_rate.c" "uninitvar:encoder/analyse/inter_choice_cpu.h" \
     "uninitStructMember:encoder/analyse/inter_choice_cpu.h" \
     "uninitvar:encoder/analyse/intra_modes_warp.cuh" \

@@ -608,6 +608,7 @@ search_fields() {
     for level in half quarter best; do
         runs search in.y4m -o $level.csv --subpel $level --range 4 --lambda 800
     done
+    # shellcheck disable=SC2016
     ok 'best costs less than quarter, quarter less than half' \
         awk -F, 'FNR == 1 {n++} FNR > 1 {j[n] += $11} END {exit !(j[3] < j[2] && j[2] < j[1])}' \
         half.csv quarter.csv best.csv
