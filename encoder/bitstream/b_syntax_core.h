@@ -126,7 +126,8 @@ MOTUS_HD void motus_put_b_type(MotusSymbols *s, const MotusCabacMb *m) {
     const MotusMb *mb = m->mb, *a = m->neighbours.a, *b = m->neighbours.b;
     const int coded = (a && !motus_is_direct(a)) + (b && !motus_is_direct(b)),
               rest = MOTUS_CTX_B_TYPE + 5;
-    const uint32_t code = motus_mb_is_intra(mb) ? MOTUS_B_INTRA_CODE : motus_b_type_code(mb);
+    const uint32_t code =
+        motus_mb_is_intra(mb) ? (uint32_t)MOTUS_B_INTRA_CODE : motus_b_type_code(mb);
     motus_put_bin(s, MOTUS_CTX_B_TYPE + coded, code != 0);
     if (!code) return;
     motus_put_bin(s, MOTUS_CTX_B_TYPE + 3, code > 2);
