@@ -92,7 +92,7 @@ __device__ void note_decision(const Pass &pass, const Turn &turn, const MotusTri
         return;
     }
     const MotusMb *mb = !turn.first && w.intra_cost[i] < best->cost ? &w.mb_intra[i] : &best->mb;
-    motus_note_decision(&w.mb[i], mb, &w.changed_at[i], turn.now, 1, 1);
+    motus_note_decision(&w.mb[i], mb, &w.changed_at[i], turn.now, 1);
 }
 
 // Decides an MB, the blockIdx.x-th of the phase in row blockIdx.y. TEAM: warps of a block. SHARES:
@@ -159,7 +159,7 @@ __global__ void __launch_bounds__(32 * WARPS)
     motus_let_successor_start();
     motus_wait_for_predecessor();
     if (i < w.n_mb && w.intra_cost[i] < w.inter_cost[i])
-        motus_note_decision(&w.mb[i], &w.mb_intra[i], &w.changed_at[i], now, 1, 1);
+        motus_note_decision(&w.mb[i], &w.mb_intra[i], &w.changed_at[i], now, 1);
 }
 
 template <int TEAM, bool SHARES, int RESIDENT = SM_WARPS>

@@ -40,7 +40,7 @@ __global__ void __launch_bounds__(32 * WARPS, SM_WARPS / WARPS)
     copy(&w.mb_inter[i], &s->mb);
     if (motus_lane() == 0) w.inter_cost[i] = cost;
     motus_note_decision(&w.mb[i], w.intra_cost[i] < cost ? &w.mb_intra[i] : &s->mb,
-                        &w.changed_at[i], now, 1, 1);
+                        &w.changed_at[i], now, 1);
 }
 
 } // namespace

@@ -409,7 +409,7 @@ static void noted(void) {
         if (what == 1) mb[2].mv[blk].y ^= 1;
         if (what == 2) mb[2].type = (uint8_t)(motus_test_random() & 7);
         if (what == 3) mb[2].total_coeff[blk] ^= 3;
-        motus_note_decision(&mb[0], &mb[2], &changed[0], 7, 1, 1);
+        motus_note_decision(&mb[0], &mb[2], &changed[0], 7, 1);
         const char *failure = lanes_note_decision(&mb[1], &mb[2], &changed[1], 7);
         MOTUS_CHECK(!failure && changed[0] == changed[1] && !memcmp(&mb[0], &mb[1], sizeof mb[0]) &&
                         !memcmp(&mb[0], &mb[2], sizeof mb[0]) && (what != 1 || changed[0] == 7) &&

@@ -206,7 +206,7 @@ const char *lanes_satd_mb(const MotusInterMb *in, MotusMv mv, uint16_t satd[16])
 
 static void note_body(void *argument) {
     const Call *c = argument;
-    motus_note_decision(c->to, c->decided, c->changed_at, c->now, 1, 1);
+    motus_note_decision(c->to, c->decided, c->changed_at, c->now, 1);
 }
 
 const char *lanes_note_decision(MotusMb *to, const MotusMb *decided, uint16_t *changed_at,
