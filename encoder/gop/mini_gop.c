@@ -115,6 +115,8 @@ MotusPendingPicture *motus_mini_gop_take(MotusMiniGop *m) {
         number_p(m, p, n);
         m->b_left = n - 1;
     }
+    p->plan->b_left = m->b_left;
+    p->plan->next_b = m->b_left ? m->first->plan : NULL;
     complete(m, p, !is_b);
     return p;
 }

@@ -17,15 +17,18 @@ MotusStatus motus_picture_plan_alloc(MotusPicturePlan **plan, const MotusStream 
     const size_t n_mb = (size_t)s->mb_width * (size_t)s->mb_height,
                  depth = (size_t)s->rate.lookahead.depth, head = aligned(sizeof(MotusPicturePlan)),
                  mvs = params->external_mvs ? aligned(motus_external_mvs_bytes(s)) : 0;
-    const int looks = s->config.rate != MOTUS_RATE_QP, maps = looks || extra;
-    uint8_t *at = motus_alloc(1, head + mvs + (looks ? depth * 9 + 2 * n_mb : 0) +
-                                     (maps ? n_mb : 0) + (extra ? n_mb : 0));
+    const int looks = s->config.rate != MOTUS_RATE_QP, maps = looks || extra,
+              keeps_aq = looks && s->rate.lookahead.keep_aq;
+    uint8_t *at =
+        motus_alloc(1, head + mvs + (looks ? depth * 9 + 2 * n_mb : 0) + (keeps_aq ? 2 * n_mb : 0) +
+                           (maps ? n_mb : 0) + (extra ? n_mb : 0));
     MotusPicturePlan *p = *plan = (MotusPicturePlan *)(void *)at;
     if (!p) return MOTUS_ERR_MEMORY;
     at += head;
     if (mvs) *external = motus_external_mvs_copy(s, params, at), at += mvs;
     if (looks) p->future_cost = (uint64_t *)(void *)at, at += 8 * depth;
     if (looks) p->offset = (int16_t *)(void *)at, at += 2 * n_mb;
+    if (keeps_aq) p->b_offset = (int16_t *)(void *)at, at += 2 * n_mb;
     if (looks) p->future_is_idr = at, at += depth;
     if (maps) p->map = (int8_t *)at, at += n_mb;
     if (extra) p->extra = memcpy(at, extra, n_mb);
@@ -36,6 +39,8 @@ MotusStatus motus_picture_plan_alloc(MotusPicturePlan **plan, const MotusStream 
 MotusStatus motus_picture_plan_get(MotusPicturePlan *p, MotusLookahead *look, MotusError *error) {
     const MotusStatus status = motus_lookahead_get(look, &p->lookahead, p->offset, error);
     if (status) return status;
+    p->b_lookahead = p->lookahead;
+    if (p->b_offset) motus_lookahead_aq(look, &p->b_lookahead, p->b_offset);
     p->n_future =
         motus_lookahead_costs(look, p->future_cost, p->future_is_idr, MOTUS_MAX_LOOKAHEAD);
     p->ended = motus_lookahead_ended(look);
@@ -63,13 +68,75 @@ static int fixed_qp(const MotusEncoderConfig *c, const MotusPictureParams *param
     return motus_clip(0, 51, c->qp + ((motus_ratio_q8(c->pb_ratio) + MOTUS_QP_UNIT / 2) >> 8));
 }
 
+// ---- Pictures that are coded next ---------------------------------------------------------------
+
+typedef struct FutureList {
+    uint64_t cost[MOTUS_MAX_LOOKAHEAD + MOTUS_MAX_BFRAMES];
+    uint8_t idr[MOTUS_MAX_LOOKAHEAD + MOTUS_MAX_BFRAMES];
+    uint8_t b[MOTUS_MAX_LOOKAHEAD + MOTUS_MAX_BFRAMES];
+    int n;
+} FutureList;
+
+static void add_future(FutureList *list, uint64_t cost, int idr, int b) {
+    list->cost[list->n] = cost;
+    list->idr[list->n] = (uint8_t)idr;
+    list->b[list->n++] = (uint8_t)b;
+}
+
+// Returns the pictures of the mini-GOP that begins with future picture i. The last one that is
+// known ends it, as if the stream ended there.
+static int mini_gop_at(const MotusPicturePlan *p, int i, int bframes) {
+    int n = 0;
+    while (i + n < p->n_future && n <= bframes && !p->future_is_idr[i + n]) n++;
+    return n;
+}
+
+// Lists the pictures that are coded after this one, in coding order. The lookahead tells those that
+// are shown after it: a B picture leaves out the rest of its mini-GOP there, of which the P picture
+// is coded; the mini-GOP's other B pictures are known by their own plans.
+static MotusFutureCosts list_future(const MotusPicturePlan *p, int bframes, FutureList *list) {
+    if (!bframes)
+        return (MotusFutureCosts){p->future_cost, p->future_is_idr, p->n_future, p->ended, NULL};
+    list->n = 0;
+    for (const MotusPicturePlan *b = p->next_b; b; b = b->next_b)
+        add_future(list, b->lookahead.cost, 0, 1);
+    for (int i = p->lookahead.b ? p->b_left + 1 : 0; i < p->n_future;) {
+        const int n = mini_gop_at(p, i, bframes);
+        if (!n) {
+            add_future(list, p->future_cost[i++], 1, 0);
+            continue;
+        }
+        add_future(list, p->future_cost[i + n - 1], 0, 0);
+        for (int k = 0; k + 1 < n; k++) add_future(list, p->future_cost[i + k], 0, 1);
+        i += n;
+    }
+    return (MotusFutureCosts){list->cost, list->idr, list->n, p->ended, list->b};
+}
+
+// No picture is predicted from a B picture: it has no offsets of mb-tree.
+static void become_b(MotusPicturePlan *p, const MotusLookaheadSettings *s) {
+    if (p->b_offset) {
+        p->lookahead = p->b_lookahead;
+        p->offset = p->b_offset;
+    } else if (s->mb_tree_q8) {
+        p->lookahead.mean = 0;
+        p->lookahead.weighted = p->lookahead.cost;
+        p->offset = NULL;
+    }
+    p->lookahead.b = 1;
+}
+
+// ---- QPs ----------------------------------------------------------------------------------------
+
 void motus_picture_plan_begin(MotusPicturePlan *p, MotusRate *rate, const MotusStream *s,
                               MotusPictureParams *params) {
     const MotusEncoderConfig *c = &s->config;
     if (c->rate == MOTUS_RATE_QP) {
         params->qp = fixed_qp(c, params);
     } else {
-        const MotusFutureCosts future = {p->future_cost, p->future_is_idr, p->n_future, p->ended};
+        FutureList list;
+        if (!params->is_reference) become_b(p, &s->rate.lookahead);
+        const MotusFutureCosts future = list_future(p, c->bframes, &list);
         if (p->change.wanted)
             motus_rate_change(rate, p->change.bitrate, p->change.vbv_rate, p->change.vbv_size,
                               rate->settings.fps);
@@ -101,6 +168,7 @@ char *motus_picture_plan_log(const MotusPicturePlan *p, const MotusStream *s, si
                                 .bits = 8 * (int64_t)bytes,
                                 .duration = p->duration,
                                 .cost = p->lookahead.cost,
-                                .weighted = p->lookahead.weighted};
+                                .weighted = p->lookahead.weighted,
+                                .b = p->lookahead.b};
     return motus_pass_log_text(&picture, p->lookahead.number ? NULL : s->rate.fingerprint);
 }

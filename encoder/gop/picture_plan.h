@@ -19,10 +19,16 @@ typedef struct MotusPicturePlan {
     int8_t *extra; // n_mb, QP offsets of the caller; NULL: none
     // From the lookahead; not used with fixed QP.
     MotusLookaheadPlan lookahead;
-    int16_t *offset;        // n_mb, 1/256 QP
-    uint64_t *future_cost;  // of the n_future pictures that follow, nearest first
+    int16_t *offset; // n_mb, 1/256 QP
+    // For a B picture AQ's alone: b_offset, or `offset` without mb-tree, or none without AQ.
+    int16_t *b_offset;
+    MotusLookaheadPlan b_lookahead;
+    uint64_t *future_cost;  // of the n_future pictures that are shown next, nearest first
     uint8_t *future_is_idr; // their types
     int n_future, ended;    // ended: the stream ends behind them
+    // In its mini-GOP: B picture that is coded next, NULL: none; number of those coded after it.
+    const struct MotusPicturePlan *next_b;
+    int b_left;
     // Results of rate control.
     int8_t *map; // n_mb, becomes params->qp_offset; NULL: every MB has the slice's QP
     int qp_q8, mean_q8, again;

@@ -216,21 +216,34 @@ static MotusStatus plan_window(MotusLookahead *look, MotusError *error) {
     return status;
 }
 
+// Copies offsets and completes a plan with their sums.
+static void copy_offsets(const MotusLookahead *look, const int16_t *from,
+                         const MotusLookaheadSums *sums, MotusLookaheadPlan *plan,
+                         int16_t *offset) {
+    memcpy(offset, from, (size_t)look->n_mb * sizeof *offset);
+    plan->mean = (int)((int64_t)sums->offsets / look->n_mb);
+    plan->weighted = sums->weighted >> 16;
+}
+
 // Copies the next picture's offsets and completes its plan.
 static void finish_plan(const MotusLookahead *look, MotusLookaheadPlan *plan, int16_t *offset) {
-    const size_t bytes = (size_t)look->n_mb * sizeof *offset;
     plan->has_offsets = has_offsets(look);
     if (!plan->has_offsets) {
-        memset(offset, 0, bytes);
+        memset(offset, 0, (size_t)look->n_mb * sizeof *offset);
         plan->mean = 0;
         plan->weighted = plan->cost;
         return;
     }
     MotusLookaheadSums sums;
-    memcpy(offset, look->ops->offsets(look->executor, (int)(look->first % look->n_slots), &sums),
-           bytes);
-    plan->mean = (int)((int64_t)sums.offsets / look->n_mb);
-    plan->weighted = sums.weighted >> 16;
+    const int16_t *from =
+        look->ops->offsets(look->executor, (int)(look->first % look->n_slots), &sums);
+    copy_offsets(look, from, &sums, plan, offset);
+}
+
+void motus_lookahead_aq(const MotusLookahead *look, MotusLookaheadPlan *plan, int16_t *offset) {
+    MotusLookaheadSums sums;
+    const int slot = (int)((look->first - 1) % look->n_slots);
+    copy_offsets(look, look->ops->aq_offsets(look->executor, slot, &sums), &sums, plan, offset);
 }
 
 MotusStatus motus_lookahead_get(MotusLookahead *look, MotusLookaheadPlan *plan, int16_t *offset,

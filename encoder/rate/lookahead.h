@@ -23,6 +23,7 @@ typedef struct MotusLookaheadSettings {
     int aq_strength_q8; // 1/256
     int mb_tree_q8;     // mb-tree strength: QPs per octave, 1/256; 0: off
     int64_t first;      // number of the first picture
+    int keep_aq;        // 1: motus_lookahead_aq is called, with AQ and mb-tree
 } MotusLookaheadSettings;
 
 // Plan of a picture: everything that is known of it before it is coded.
@@ -33,6 +34,7 @@ typedef struct MotusLookaheadPlan {
     uint64_t cost, intra; // sums of MB costs: as the picture's type has it, and all intra
     uint64_t weighted;    // sum of MB costs at each MB's quantizer step: cost * 2^(-offset / 6)
     int mean;             // mean of the offsets, 1/256 QP
+    int b;                // a B picture; the GOP coders' choice
 } MotusLookaheadPlan;
 
 typedef struct MotusLookahead MotusLookahead;
@@ -94,6 +96,10 @@ void motus_lookahead_next_segment(MotusLookahead *look, int64_t first);
 // MOTUS_END: none are left. MOTUS_ERR_CUDA with CUDA's text in *error (may be NULL).
 MotusStatus motus_lookahead_get(MotusLookahead *look, MotusLookaheadPlan *plan, int16_t *offset,
                                 MotusError *error);
+
+// Replaces offset[], mean and weighted of the picture that was planned last by those of AQ alone,
+// as B pictures have them: no picture is predicted from them. Requires keep_aq.
+void motus_lookahead_aq(const MotusLookahead *look, MotusLookaheadPlan *plan, int16_t *offset);
 
 // Copies the costs of up to n pictures that follow the last plan, nearest first, as far as they are
 // known, and returns their number. cost[i] is the intra cost if idr[i] is set.

@@ -15,6 +15,7 @@ typedef struct CpuSlot {
     uint32_t *propagated; // mb-tree; begins the block
     MotusMbCosts costs;
     int16_t *offset; // AQ's; final after `plan`
+    int16_t *aq;     // AQ's, with keep_aq
     MotusLookaheadSums sums;
 } CpuSlot;
 
@@ -27,15 +28,16 @@ typedef struct Cpu {
 
 // ---- Opening ------------------------------------------------------------------------------------
 
-static int alloc_slot(CpuSlot *s, size_t n) {
+static int alloc_slot(CpuSlot *s, size_t n, int keep_aq) {
     const size_t bytes = sizeof *s->propagated + sizeof *s->costs.mv + sizeof *s->costs.intra +
-                         sizeof *s->costs.inter + sizeof *s->offset;
+                         sizeof *s->costs.inter + (keep_aq ? 2 : 1) * sizeof *s->offset;
     s->propagated = motus_alloc(n, bytes);
     if (!s->propagated) return 0;
     s->costs.mv = (MotusMv *)(s->propagated + n);
     s->costs.intra = (uint16_t *)(s->costs.mv + n);
     s->costs.inter = s->costs.intra + n;
     s->offset = (int16_t *)(s->costs.inter + n);
+    s->aq = s->offset + n;
     return 1;
 }
 
@@ -59,7 +61,8 @@ static MotusStatus open_cpu(void **executor, const MotusLookaheadSettings *setti
     c->n_mb = mb_width * mb_height, c->n_slots = n_slots;
     c->slot = motus_alloc((size_t)n_slots, sizeof *c->slot);
     int ok = c->slot != NULL;
-    for (int i = 0; ok && i < n_slots; i++) ok = alloc_slot(&c->slot[i], (size_t)c->n_mb);
+    for (int i = 0; ok && i < n_slots; i++)
+        ok = alloc_slot(&c->slot[i], (size_t)c->n_mb, c->settings.keep_aq);
     for (int i = 0; ok && i < 2; i++) ok = !motus_half_alloc(&c->half[i], mb_width, mb_height);
     if (ok) return MOTUS_OK;
     close_cpu(executor);
@@ -127,15 +130,16 @@ static void propagate(Cpu *c, int first, int n) {
     }
 }
 
-static void sum_offsets(CpuSlot *s, int n_mb, int is_idr) {
+static void sum_offsets(const CpuSlot *s, const int16_t *offset, int n_mb, int is_idr,
+                        MotusLookaheadSums *sums) {
     const uint16_t *cost = is_idr ? s->costs.intra : s->costs.inter;
     int64_t sum = 0;
-    s->sums.weighted = 0;
+    sums->weighted = 0;
     for (int i = 0; i < n_mb; i++) {
-        sum += s->offset[i];
-        s->sums.weighted += motus_weighted_cost(cost[i], s->offset[i]);
+        sum += offset[i];
+        sums->weighted += motus_weighted_cost(cost[i], offset[i]);
     }
-    s->sums.offsets = (uint64_t)sum;
+    sums->offsets = (uint64_t)sum;
 }
 
 static MotusStatus plan(void *executor, int first, int n, int n_final, int first_is_idr,
@@ -146,8 +150,9 @@ static MotusStatus plan(void *executor, int first, int n, int n_final, int first
     if (strength) propagate(c, first, n);
     for (int k = 0; k < n_final; k++) {
         CpuSlot *s = &c->slot[(first + k) % c->n_slots];
+        if (c->settings.keep_aq) memcpy(s->aq, s->offset, (size_t)c->n_mb * sizeof *s->aq);
         if (strength) motus_mb_tree_offsets(s->offset, s->propagated, &s->costs, c->n_mb, strength);
-        sum_offsets(s, c->n_mb, !k && first_is_idr);
+        sum_offsets(s, s->offset, c->n_mb, !k && first_is_idr, &s->sums);
     }
     return MOTUS_OK;
 }
@@ -158,10 +163,18 @@ static const int16_t *offsets(const void *executor, int slot, MotusLookaheadSums
     return c->slot[slot].offset;
 }
 
+static const int16_t *aq_offsets(const void *executor, int slot, MotusLookaheadSums *sums) {
+    const Cpu *c = executor;
+    const CpuSlot *s = &c->slot[slot];
+    sum_offsets(s, s->aq, c->n_mb, 0, sums);
+    return s->aq;
+}
+
 const MotusLookaheadOps motus_lookahead_ops_cpu = {.open = open_cpu,
                                                    .close = close_cpu,
                                                    .take = take,
                                                    .begin = begin,
                                                    .wait = wait_for,
                                                    .plan = plan,
-                                                   .offsets = offsets};
+                                                   .offsets = offsets,
+                                                   .aq_offsets = aq_offsets};

@@ -65,6 +65,9 @@ typedef struct MotusLookaheadOps {
 
     // Returns the offsets that `plan` left in `slot`; fills sums->offsets and weighted.
     const int16_t *(*offsets)(const void *executor, int slot, MotusLookaheadSums *sums);
+
+    // The same with AQ alone, of a P picture. NULL: the executor plans no B pictures.
+    const int16_t *(*aq_offsets)(const void *executor, int slot, MotusLookaheadSums *sums);
 } MotusLookaheadOps;
 
 extern const MotusLookaheadOps motus_lookahead_ops_cpu;

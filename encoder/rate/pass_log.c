@@ -37,7 +37,10 @@ char *motus_pass_log_text(const MotusPassPicture *p, const char *fingerprint) {
     if (!text) return NULL;
     const int head = fingerprint ? snprintf(text, MAX_TEXT, FIRST_LINE "\n%s\n", fingerprint) : 0;
     snprintf(text + head, MAX_TEXT - (size_t)head,
-             "%c %d %" PRId64 " %" PRId64 " %" PRIu64 " %" PRIu64 "\n", p->idr ? 'I' : 'P',
+             "%c %d %" PRId64 " %" PRId64 " %" PRIu64 " %" PRIu64 "\n",
+             p->idr ? 'I'
+             : p->b ? 'B'
+                    : 'P',
              p->qp_q8, p->bits, p->duration, p->cost, p->weighted);
     return text;
 }
@@ -64,12 +67,20 @@ static MotusStatus read_end(const MotusPassLog *log, const char *line, MotusErro
     return MOTUS_OK;
 }
 
+// Puts the last picture, a B picture, before the P picture that the text has before it.
+static void move_b(MotusPassLog *log) {
+    const MotusPassPicture b = log->picture[log->n - 1];
+    log->picture[log->n - 1] = log->picture[log->n - 2];
+    log->picture[log->n - 2] = b;
+}
+
 static MotusStatus read_picture(MotusPassLog *log, const char *line, MotusError *error) {
     enum { QP, BITS, DURATION, COST, WEIGHTED, NUMBERS };
     const int64_t most = (int64_t)1 << 40;
     int64_t number[NUMBERS] = {0};
     const char *at = line + (*line != 0);
-    int good = *line == 'I' || (*line == 'P' && log->n);
+    const int b = *line == 'B' && log->n && !log->picture[log->n - 1].idr;
+    int good = *line == 'I' || (*line == 'P' && log->n) || b;
     for (int i = 0; i < NUMBERS && good; i++) good = read_number(&at, &number[i]);
     good = good && number[QP] > -65536 && number[QP] < 65536 && number[BITS] > 0 &&
            number[BITS] <= most && number[DURATION] > 0 && number[DURATION] <= most &&
@@ -81,8 +92,10 @@ static MotusStatus read_picture(MotusPassLog *log, const char *line, MotusError 
                                 .bits = number[BITS],
                                 .duration = number[DURATION],
                                 .cost = (uint64_t)number[COST],
-                                .weighted = (uint64_t)number[WEIGHTED]};
+                                .weighted = (uint64_t)number[WEIGHTED],
+                                .b = b};
     const MotusStatus status = motus_pass_log_add(log, &p);
+    if (!status && b) move_b(log);
     return status ? motus_fail(error, status, "out of memory") : MOTUS_AGAIN;
 }
 

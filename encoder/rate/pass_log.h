@@ -17,10 +17,11 @@ typedef struct MotusPassPicture {
     int64_t duration;  // in 1 / fps
     uint64_t cost;     // of the plan: shows whether the second pass sees the same picture
     uint64_t weighted; // of the plan
+    int b;             // a B picture
 } MotusPassPicture;
 
 typedef struct MotusPassLog {
-    MotusPassPicture *picture;
+    MotusPassPicture *picture; // in display order; the text has them in stream order
     int64_t n, capacity;
     char fingerprint[200];
 } MotusPassLog;

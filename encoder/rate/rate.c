@@ -6,7 +6,7 @@
 #include "common/log2_core.h"
 
 // Bits at QP 0 per unit of weighted cost, until sizes are known.
-enum { FIRST_COMPLEXITY_I = 4, FIRST_COMPLEXITY_P = 8 };
+enum { FIRST_COMPLEXITY_I = 4, FIRST_COMPLEXITY_P = 8, FIRST_COMPLEXITY_B = 4 };
 
 #define END_STEP (6 * MOTUS_QP_UNIT) // largest QP change to meet the rate at the end
 #define LONGEST_GOP 250              // assumed if keyint sets no limit
@@ -16,18 +16,30 @@ typedef __int128 Wide; // products of bits, rates and times; factors may be near
 
 // ---- Complexity: bits at QP 0 -------------------------------------------------------------------
 
-// Returns the complexity of a picture that took `bits` at a QP. An I picture counts at the QP that
-// a P picture would have.
-static MotusComplexity measured(const MotusRate *r, int idr, int64_t bits, int qp_q8) {
-    const int64_t empty = r->settings.empty_bits[1], fixed = idr ? 0 : bits < empty ? bits : empty;
-    return motus_complexity_of(idr, bits, fixed, idr ? qp_q8 + r->settings.ip_q8 : qp_q8);
+static int type_of(int idr, int b) { return idr ? MOTUS_RATE_I : b ? MOTUS_RATE_B : MOTUS_RATE_P; }
+
+static int current_type(const MotusRate *r) { return type_of(r->plan.idr, r->plan.b); }
+
+// Returns the QP of a type of pictures minus that of P pictures.
+static int above_p(const MotusRateSettings *s, int type) {
+    return type == MOTUS_RATE_I ? -s->ip_q8 : type == MOTUS_RATE_B ? s->pb_q8 : 0;
+}
+
+// Returns the complexity of a picture that took `bits` at a QP. It counts at the QP that a P
+// picture would have; bits of B pictures follow QP as those of P pictures do.
+static MotusComplexity measured(const MotusRate *r, int type, int64_t bits, int qp_q8) {
+    const int idr = type == MOTUS_RATE_I;
+    const int64_t empty = r->settings.empty_bits[type], fixed = idr            ? 0
+                                                                : bits < empty ? bits
+                                                                               : empty;
+    return motus_complexity_of(idr, bits, fixed, qp_q8 - above_p(&r->settings, type));
 }
 
 // Predicts the complexity of a picture from its weighted cost.
-static MotusComplexity predict(const MotusRate *r, int idr, uint64_t weighted) {
-    const uint64_t at_0 = (uint64_t)((Wide)weighted * r->complexity[!idr] / r->cost[!idr]);
-    if (idr) return (MotusComplexity){.i = at_0};
-    return (MotusComplexity){.p = at_0, .fixed = (uint64_t)r->settings.empty_bits[1]};
+static MotusComplexity predict(const MotusRate *r, int type, uint64_t weighted) {
+    const uint64_t at_0 = (uint64_t)((Wide)weighted * r->complexity[type] / r->cost[type]);
+    if (type == MOTUS_RATE_I) return (MotusComplexity){.i = at_0};
+    return (MotusComplexity){.p = at_0, .fixed = (uint64_t)r->settings.empty_bits[type]};
 }
 
 // Returns weighted cost / cost in 1/256, 1..256: the effect of the QP offsets on the picture's
@@ -40,14 +52,15 @@ static uint32_t ratio_of(const MotusLookaheadPlan *plan) {
 // Predicts the complexity of a future picture. Until a picture of its type has been coded, assumes
 // the current picture's QP offsets.
 static MotusComplexity predict_future(const MotusRate *r, const MotusFutureCosts *future, int i) {
-    const uint32_t last = r->ratio_q8[!future->idr[i]];
-    return predict(r, future->idr[i], future->cost[i] * (last ? last : ratio_of(&r->plan)) / 256);
+    const int type = type_of(future->idr[i], future->b && future->b[i]);
+    const uint32_t last = r->ratio_q8[type];
+    return predict(r, type, future->cost[i] * (last ? last : ratio_of(&r->plan)) / 256);
 }
 
 // Updates the predictions by the complexity of the coded picture. The sums decay over about two I
-// pictures and eight P pictures. A picture without a residual tells nothing.
+// pictures and eight P or B pictures. A picture without a residual tells nothing.
 static void learn(MotusRate *r, MotusComplexity c, int64_t bits) {
-    const int t = !r->plan.idr;
+    const int t = current_type(r);
     if (bits <= r->settings.empty_bits[t]) return;
     const uint64_t weighted = r->plan.weighted ? r->plan.weighted : 1;
     r->complexity[t] += c.i + c.p - r->complexity[t] / (t ? 8 : 2);
@@ -162,7 +175,7 @@ static int qp_for_bitrate(const MotusRate *r, MotusComplexity window,
 
 static MotusComplexity log_complexity(const MotusRate *r, int64_t number) {
     const MotusPassPicture *p = &r->settings.log->picture[number];
-    return measured(r, p->idr, p->bits, p->qp_q8);
+    return measured(r, type_of(p->idr, p->b), p->bits, p->qp_q8);
 }
 
 // Returns the QP at which the whole log fits the rate.
@@ -257,8 +270,8 @@ static int is_cut(const MotusRate *r) {
 
 void motus_rate_open(MotusRate *r, const MotusRateSettings *settings) {
     *r = (MotusRate){.settings = *settings,
-                     .complexity = {FIRST_COMPLEXITY_I, FIRST_COMPLEXITY_P},
-                     .cost = {1, 1},
+                     .complexity = {FIRST_COMPLEXITY_I, FIRST_COMPLEXITY_P, FIRST_COMPLEXITY_B},
+                     .cost = {1, 1, 1},
                      .last_qp_q8 = -1};
     motus_vbv_open(&r->vbv, settings->vbv_rate, settings->vbv_size, settings->fps);
     if (settings->hrd) motus_vbv_round(&r->vbv);
@@ -283,7 +296,7 @@ int motus_rate_qp(MotusRate *r, const MotusLookaheadPlan *plan, const MotusFutur
     r->tries = 0;
     r->over = r->under = (MotusRateSample){0};
     if (plan->idr && s->hrd == MOTUS_HRD_VBR) motus_vbv_round(&r->vbv);
-    const MotusComplexity cur = predict(r, plan->idr, plan->weighted);
+    const MotusComplexity cur = predict(r, current_type(r), plan->weighted);
     int qp = s->kind == MOTUS_RATE_CRF ? s->crf_q8
              : s->log                  ? qp_for_second_pass(r)
                                        : qp_for_bitrate(r, cur, future);
@@ -291,7 +304,7 @@ int motus_rate_qp(MotusRate *r, const MotusLookaheadPlan *plan, const MotusFutur
         qp = motus_clip(r->last_qp_q8 - step, is_cut(r) ? MOTUS_RATE_MAX_QP : r->last_qp_q8 + step,
                         qp);
     if (s->vbv_rate) qp = qp_for_vbv(r, cur, future, qp);
-    if (plan->idr) qp -= s->ip_q8;
+    qp += above_p(s, current_type(r));
     r->since_idr = r->elapsed - r->idr_at;
     if (plan->idr) r->idr_at = r->elapsed;
     r->qp_q8 = motus_clip(s->qp_min * MOTUS_QP_UNIT - plan->mean,
@@ -319,7 +332,7 @@ static int64_t filler_for(int64_t bits) {
 
 int motus_rate_coded(MotusRate *r, int64_t bits, int *qp_q8, int64_t *filler_bytes) {
     const int64_t limit = motus_vbv_limit(&r->vbv);
-    const MotusComplexity c = measured(r, r->plan.idr, bits, r->qp_q8);
+    const MotusComplexity c = measured(r, current_type(r), bits, r->qp_q8);
     if (bits > limit && r->tries < MOTUS_RATE_TRIES && r->qp_q8 < MOTUS_RATE_MAX_QP) {
         r->tries++;
         r->coded_again++;
@@ -336,12 +349,12 @@ int motus_rate_coded(MotusRate *r, int64_t bits, int *qp_q8, int64_t *filler_byt
     r->held = motus_vbv_remove(&r->vbv, bits, r->duration);
     r->spent += bits;
     r->taken += bits;
-    const int qp = r->qp_q8 + (r->plan.idr ? r->settings.ip_q8 : 0);
+    const int qp = r->qp_q8 - above_p(&r->settings, current_type(r));
     r->expected += motus_complexity_bits(r->now, qp) - r->expected / 16;
     r->recent += bits - r->recent / 16;
     r->elapsed += r->duration;
     if (is_cut(r)) r->last_qp_q8 = r->qp_q8 + r->settings.ip_q8;
-    if (c.p && !r->tries) r->last_qp_q8 = r->qp_q8;
+    if (c.p && !r->tries && !r->plan.b) r->last_qp_q8 = r->qp_q8;
     if (r->plan.idr) r->in_gop = 0;
     return 0;
 }

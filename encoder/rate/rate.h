@@ -30,11 +30,15 @@ typedef struct MotusRateSettings {
     int qp_min, qp_max;      // bounds of MB QPs
     int qp_step;             // largest QP change from one P picture to the next
     int ip_q8;               // QP of P pictures minus that of I pictures, 1/256
+    int pb_q8;               // QP of B pictures minus that of P pictures, 1/256
     MotusHrd hrd;            // CBR: filler data make up for missing bits
     int keyint;              // longest GOP in pictures; 0: no limit
-    int empty_bits[2];       // largest I and P pictures without a residual, about
+    int empty_bits[3];       // largest I, P and B pictures without a residual, about
     const MotusPassLog *log; // second pass of BITRATE; NULL: none. Not owned
 } MotusRateSettings;
+
+// Types of pictures whose bits are predicted apart.
+enum { MOTUS_RATE_I, MOTUS_RATE_P, MOTUS_RATE_B, MOTUS_RATE_TYPES };
 
 // Bits that the current picture took at a QP.
 typedef struct MotusRateSample {
@@ -48,11 +52,11 @@ typedef struct MotusRate {
     // Pictures coded so far.
     MotusComplexity past;
     int64_t spent, elapsed; // bits; durations
-    // Decaying sums of complexity and of the weighted costs it came from: [0] I, [1] P. Without
-    // pictures that are empty.
-    uint64_t complexity[2], cost[2];
-    uint32_t ratio_q8[2]; // weighted cost / cost of the last I and the last P picture; 0: none yet
-    int last_qp_q8;       // of the last P picture with a residual, or cut; below 0: none
+    // Decaying sums of complexity and of the weighted costs it came from, by type. Without pictures
+    // that are empty.
+    uint64_t complexity[MOTUS_RATE_TYPES], cost[MOTUS_RATE_TYPES];
+    uint32_t ratio_q8[MOTUS_RATE_TYPES]; // weighted cost / cost of the last picture; 0: none yet
+    int last_qp_q8; // of the last P picture with a residual, or cut; below 0: none
     // Second pass.
     int log_qp_q8;        // QP at which the whole log fits the rate
     MotusComplexity rest; // of the GOP's pictures that are left
@@ -75,11 +79,12 @@ typedef struct MotusRate {
     int64_t coded_again; // codings that were thrown away
 } MotusRate;
 
-// Costs of the pictures that follow the current one (motus_lookahead_costs).
+// Costs of the pictures that are coded after the current one, in that order.
 typedef struct MotusFutureCosts {
     const uint64_t *cost;
     const uint8_t *idr;
-    int n, ended; // ended: no more pictures follow these
+    int n, ended;     // ended: no more pictures follow these
+    const uint8_t *b; // true for B pictures; NULL: there are none
 } MotusFutureCosts;
 
 void motus_rate_open(MotusRate *rate, const MotusRateSettings *settings);

@@ -113,7 +113,9 @@ static MotusLookaheadSettings lookahead_of(const MotusEncoderConfig *c, int mb_w
                                     .aq_mode = c->aq_mode,
                                     .aq_strength_q8 = q8(c->aq_strength),
                                     .mb_tree_q8 = c->mb_tree && c->lookahead ? MB_TREE_STRENGTH : 0,
-                                    .first = c->first_picture};
+                                    .first = c->first_picture,
+                                    .keep_aq =
+                                        c->bframes && c->aq_mode && c->mb_tree && c->lookahead};
 }
 
 // The HRD can express a rate or size only approximately (E.2.2): the VBV takes the same value.
@@ -136,18 +138,24 @@ static MotusRateSettings control_of(const MotusEncoderConfig *c, int has_mb_tree
         .qp_max = c->qp_max,
         .qp_step = c->qp_step,
         .ip_q8 = motus_ratio_q8(c->ip_ratio),
+        .pb_q8 = has_mb_tree ? 0 : motus_ratio_q8(c->pb_ratio),
         .hrd = c->hrd,
         .keyint = c->keyint,
-        .empty_bits = {messages + 400 + 8 * n_mb, messages + 104 * slices}};
+        .empty_bits = {messages + 400 + 8 * n_mb, messages + 104 * slices,
+                       messages + 104 * slices}};
 }
 
 static void write_fingerprint(MotusRateConfig *rate, const MotusEncoderConfig *c) {
     const MotusLookaheadSettings *l = &rate->lookahead;
-    snprintf(
+    const int length = snprintf(
         rate->fingerprint, sizeof rate->fingerprint,
         "%dx%d %d/%d time %d/%d lookahead %d keyint %d min %d scenecut %d aq %d %d propagation %d",
         c->width, c->height, c->fps.num, c->fps.den, c->time_base.num, c->time_base.den, l->depth,
         l->keyint, l->min_keyint, l->scenecut, (int)l->aq_mode, l->aq_strength_q8, l->mb_tree_q8);
+    const size_t used = (size_t)motus_min(length, (int)sizeof rate->fingerprint);
+    if (c->bframes)
+        snprintf(rate->fingerprint + used, sizeof rate->fingerprint - used, " bframes %d",
+                 c->bframes);
 }
 
 static MotusStatus read_log(MotusRateConfig *rate, const char *text, MotusError *error) {
