@@ -1,0 +1,330 @@
+// Random B pictures between random P pictures, written with CAVLC and CABAC: libavcodec decodes
+// them to the samples of a plain reconstruction.
+// SPDX-License-Identifier: BSD-2-Clause
+#include <stdlib.h>
+#include <string.h>
+
+#include "encoder/bitstream/slice.h"
+#include "encoder/mb/deblock.h"
+#include "encoder/settings/stream.h"
+#include "tests/conformance/decoders/decoders.h"
+#include "tests/conformance/inter_mbs.h"
+#include "tests/conformance/plain_mb.h"
+#include "tests/support/harness.h"
+
+enum { LOG2_MAX_FRAME_NUM = 4, LOG2_MAX_POC_LSB = 8, SLICE_P = 5, SLICE_B = 6, SLICE_I = 7 };
+
+// Pictures in coding order; ref: pictures shown as numbers of list 0 and list 1.
+typedef struct Coded {
+    MotusSliceType type;
+    int shown, frame_num, ref[2];
+} Coded;
+enum { PICTURES = 8 };
+static const Coded order[PICTURES] = {{MOTUS_SLICE_I, 0, 0, {0, 0}}, {MOTUS_SLICE_P, 3, 1, {0, 0}},
+                                      {MOTUS_SLICE_B, 1, 2, {0, 3}}, {MOTUS_SLICE_B, 2, 2, {0, 3}},
+                                      {MOTUS_SLICE_P, 6, 2, {3, 3}}, {MOTUS_SLICE_B, 4, 3, {3, 6}},
+                                      {MOTUS_SLICE_B, 5, 3, {3, 6}}, {MOTUS_SLICE_P, 7, 3, {6, 6}}};
+
+// A stream that is being written, with its reconstruction.
+typedef struct Clip {
+    int mb_width, mb_height, cabac, transform_8x8, deblock, spread;
+    MotusSlices slices;
+    MotusCodedMbs mbs;
+    uint8_t *col_zero;         // of the reference picture coded last
+    MotusFrame *rec[PICTURES]; // by number shown
+    uint8_t *rbsp, *nal;
+    size_t rbsp_capacity, size;
+    int shown; // pictures decoded
+    int n_differ;
+    const char *what; // failed check
+} Clip;
+
+// ---- Headers ------------------------------------------------------------------------------------
+
+static void put_nal(Clip *c, int nal_ref_idc, int type, const MotusBits *bits) {
+    CU_ASSERT_FATAL(!bits->overflow);
+    c->size += motus_nal_write(c->nal + c->size, nal_ref_idc, type, c->rbsp, bits->size);
+}
+
+static void put_flag(MotusBits *bits, int flag) { motus_bits_put(bits, 1, flag != 0); }
+
+static void write_headers(Clip *c) {
+    const MotusSequenceSettings settings = {
+        .cabac = c->cabac, .transform_8x8 = c->transform_8x8, .pic_init_qp = 26};
+    MotusBits bits;
+    motus_bits_init(&bits, c->rbsp, c->rbsp_capacity);
+    motus_bits_put(&bits, 8, 100); // profile_idc: High
+    motus_bits_put(&bits, 8, 0);
+    motus_bits_put(&bits, 8, 40); // level_idc
+    motus_bits_ue(&bits, 0);      // seq_parameter_set_id
+    motus_bits_ue(&bits, 1);      // chroma_format_idc
+    motus_bits_ue(&bits, 0);      // bit_depth_luma_minus8
+    motus_bits_ue(&bits, 0);      // bit_depth_chroma_minus8
+    motus_bits_put(&bits, 2, 0);  // no bypass, no scaling matrix
+    motus_bits_ue(&bits, LOG2_MAX_FRAME_NUM - 4);
+    motus_bits_ue(&bits, 0); // pic_order_cnt_type
+    motus_bits_ue(&bits, LOG2_MAX_POC_LSB - 4);
+    motus_bits_ue(&bits, 2); // max_num_ref_frames
+    put_flag(&bits, 0);      // gaps_in_frame_num_value_allowed_flag
+    motus_bits_ue(&bits, (uint32_t)c->mb_width - 1);
+    motus_bits_ue(&bits, (uint32_t)c->mb_height - 1);
+    motus_bits_put(&bits, 2, 3); // frame_mbs_only_flag, direct_8x8_inference_flag
+    put_flag(&bits, 0);          // frame_cropping_flag
+    put_flag(&bits, 1);          // vui_parameters_present_flag
+    motus_bits_put(&bits, 8, 0); // nothing up to pic_struct_present_flag
+    motus_bits_put(&bits, 2, 3); // bitstream_restriction_flag, MVs over picture boundaries
+    motus_bits_ue(&bits, 0);     // max_bytes_per_pic_denom
+    motus_bits_ue(&bits, 0);     // max_bits_per_mb_denom
+    motus_bits_ue(&bits, 13);    // log2_max_mv_length_horizontal
+    motus_bits_ue(&bits, 11);    // log2_max_mv_length_vertical
+    motus_bits_ue(&bits, 1);     // max_num_reorder_frames
+    motus_bits_ue(&bits, 2);     // max_dec_frame_buffering
+    motus_bits_trailing(&bits);
+    put_nal(c, 3, MOTUS_NAL_SPS, &bits);
+    motus_bits_init(&bits, c->rbsp, c->rbsp_capacity);
+    motus_write_pps(&bits, &settings);
+    put_nal(c, 3, MOTUS_NAL_PPS, &bits);
+}
+
+static void write_slice_header(MotusBits *bits, const Clip *c, const Coded *p, int first_mb,
+                               const MotusSliceSettings *slice) {
+    static const uint32_t types[] = {SLICE_I, SLICE_P, SLICE_B};
+    motus_bits_ue(bits, (uint32_t)first_mb);
+    motus_bits_ue(bits, types[p->type]);
+    motus_bits_ue(bits, 0); // pic_parameter_set_id
+    motus_bits_put(bits, LOG2_MAX_FRAME_NUM, (uint32_t)p->frame_num);
+    if (p->type == MOTUS_SLICE_I) motus_bits_ue(bits, 0); // idr_pic_id
+    motus_bits_put(bits, LOG2_MAX_POC_LSB, 2 * (uint32_t)p->shown);
+    if (p->type == MOTUS_SLICE_B) put_flag(bits, 1); // direct_spatial_mv_pred_flag
+    if (p->type) put_flag(bits, 0);                  // num_ref_idx_active_override_flag
+    for (int list = 0; list < (int)p->type; list++)
+        put_flag(bits, 0);                                    // ref_pic_list_modification_flag
+    if (p->type == MOTUS_SLICE_I) motus_bits_put(bits, 2, 0); // dec_ref_pic_marking()
+    if (p->type == MOTUS_SLICE_P) put_flag(bits, 0);
+    if (c->cabac && p->type) motus_bits_ue(bits, (uint32_t)slice->cabac_init_idc);
+    motus_bits_se(bits, slice->qp - 26);
+    motus_bits_ue(bits, c->deblock ? 0 : 1);
+    for (int i = 0; i < 2 && c->deblock; i++) motus_bits_se(bits, 0);
+}
+
+// ---- Pictures -----------------------------------------------------------------------------------
+
+// Fills the samples of I_PCM: a slope with noise, flat enough for deblocking if `spread` is low.
+static void fill_source(Clip *c, int number) {
+    for (int k = 0; k < 3; k++) {
+        const MotusPlane *p = &c->mbs.src->plane[k];
+        for (int y = 0; y < p->height; y++)
+            for (int x = 0; x < p->width; x++)
+                p->data[y * p->stride + x] = motus_clip_u8(100 + x / 4 + y / 4 + 4 * number +
+                                                           motus_test_range(-c->spread, c->spread));
+    }
+}
+
+static void make_pcm(Clip *c) {
+    for (int i = 0; i < c->mbs.n_mb; i++) {
+        c->mbs.mb[i] = (MotusMb){.type = MOTUS_MB_I_PCM};
+        memset(c->mbs.mb[i].total_coeff, 16, sizeof c->mbs.mb[i].total_coeff);
+    }
+}
+
+// Writes MBs [begin, end) one by one and compares with slice data that whole rows gave.
+static void check_mb_by_mb(Clip *c, const MotusMb *decided, int begin, int end,
+                           const MotusSliceSettings *slice, const uint8_t *data, size_t size) {
+    MotusSliceState state = {.qp = slice->qp};
+    MotusMbWriter writer = {0};
+    motus_bits_init(&writer.bits, malloc(c->rbsp_capacity), c->rbsp_capacity);
+    uint8_t *own = writer.bits.data;
+    motus_begin_slice_data(&writer, slice);
+    for (int i = begin; i < end; i++) {
+        c->mbs.mb[i] = decided[i];
+        motus_finalize_mb(&c->mbs, i, &state);
+        motus_write_mb(&writer, &c->mbs, i, &state);
+    }
+    motus_end_slice(&writer, &state);
+    MOTUS_CHECK(writer.bits.size == size && !memcmp(own, data, size), "slice at %d", begin);
+    free(own);
+}
+
+// Writes slice data at a whole byte, with several threads and without, and MB by MB.
+static void check_writers(Clip *c, const MotusMb *decided, int from, int to,
+                          const MotusSliceSettings *slice) {
+    MotusPictureStats stats[2];
+    MotusBits bits[2];
+    memset(stats, 0, sizeof stats);
+    for (int i = 0; i < 2; i++) {
+        c->mbs.threads = 1 + 2 * i;
+        motus_bits_init(&bits[i], malloc(c->rbsp_capacity), c->rbsp_capacity);
+        motus_write_slice_data(&bits[i], &c->mbs, from, to, slice, &stats[i]);
+    }
+    MOTUS_CHECK(bits[0].size == bits[1].size && !memcmp(bits[0].data, bits[1].data, bits[0].size) &&
+                    !memcmp(&stats[0], &stats[1], sizeof stats[0]),
+                "rows %d..%d", from, to);
+    const uint64_t counted =
+        stats[0].bits_mode + stats[0].bits_mv + stats[0].bits_luma + stats[0].bits_chroma;
+    MOTUS_CHECK(counted <= 8 * bits[0].size && counted + 16 >= 8 * bits[0].size, "%ju of %zu",
+                (uintmax_t)counted, 8 * bits[0].size);
+    check_mb_by_mb(c, decided, from * c->mb_width, to * c->mb_width, slice, bits[0].data,
+                   bits[0].size);
+    free(bits[0].data);
+    free(bits[1].data);
+}
+
+static void write_slices(Clip *c, const Coded *p, const MotusMb *decided, int qp) {
+    for (int k = 0; k < c->slices.n; k++) {
+        const int from = c->slices.begin ? c->slices.begin[k] : 0,
+                  to = c->slices.begin ? c->slices.begin[k + 1] : c->mb_height;
+        const MotusSliceSettings slice = {.slice_type = (int)p->type,
+                                          .qp = qp,
+                                          .cabac = c->cabac,
+                                          .cabac_init_idc = motus_test_range(0, 2),
+                                          .transform_8x8 = c->transform_8x8};
+        MotusPictureStats stats = {0};
+        MotusBits bits;
+        motus_bits_init(&bits, c->rbsp, c->rbsp_capacity);
+        write_slice_header(&bits, c, p, from * c->mb_width, &slice);
+        motus_write_slice_data(&bits, &c->mbs, from, to, &slice, &stats);
+        put_nal(c, p->type == MOTUS_SLICE_B ? 0 : 2,
+                p->type == MOTUS_SLICE_I ? MOTUS_NAL_IDR : MOTUS_NAL_SLICE, &bits);
+        check_writers(c, decided, from, to, &slice);
+    }
+}
+
+// Checks that the list of MVs has those of every 4x4 block and list, once.
+static void check_list(const Clip *c, const Coded *p) {
+    const size_t n_blk = 16 * (size_t)c->mbs.n_mb;
+    MotusCodedMv *mvs = malloc(n_blk * sizeof *mvs);
+    size_t n = motus_list_mvs(&c->mbs, mvs);
+    long expected = 0, got = 0, wrong = 0;
+    for (size_t i = 0; i < n_blk; i++) {
+        const MotusMb *mb = &c->mbs.mb[i / 16];
+        for (int list = 0; list < 2 && !motus_mb_is_intra(mb); list++)
+            expected += motus_pred_uses(mb->pred[motus_8x8_of((int)i % 16)], list);
+    }
+    for (size_t i = 0; i < n; i++)
+        for (int y = mvs[i].y; y < mvs[i].y + mvs[i].height; y += 4)
+            for (int x = mvs[i].x; x < mvs[i].x + mvs[i].width; x += 4) {
+                const MotusMb *mb = &c->mbs.mb[y / 16 * c->mb_width + x / 16];
+                const int blk = y % 16 / 4 * 4 + x % 16 / 4, q = motus_8x8_of(blk);
+                const MotusMv mv = mvs[i].list ? mb->mv1[q] : mb->mv[blk];
+                got++;
+                wrong += motus_mb_is_intra(mb) || !motus_pred_uses(mb->pred[q], mvs[i].list) ||
+                         !motus_mv_equal(mv, mvs[i].mv) ||
+                         mvs[i].skip != (mb->type == MOTUS_MB_P_SKIP);
+            }
+    MOTUS_CHECK(got == expected && !wrong, "picture %d: %ld of %ld, %ld wrong", p->shown, got,
+                expected, wrong);
+    free(mvs);
+}
+
+static void code_picture(Clip *c, const Coded *p, int qp) {
+    const MotusFrame *const refs[2] = {c->rec[p->ref[0]], c->rec[p->ref[1]]};
+    const InterMbs how = {.qp = qp,
+                          .cabac = c->cabac,
+                          .transform_8x8 = c->transform_8x8,
+                          .reach = 4 * (16 * c->mb_width + 60),
+                          .residual = motus_test_range(0, 80),
+                          .col_zero = c->col_zero};
+    const size_t mb_bytes = (size_t)c->mbs.n_mb * sizeof(MotusMb);
+    MotusMb *decided = aligned_alloc(64, (mb_bytes + 63) & ~(size_t)63);
+    CU_ASSERT_FATAL(decided != NULL);
+    c->mbs.slice_type = (int)p->type;
+    fill_source(c, p->shown);
+    if (p->type)
+        inter_mbs_fill(&c->mbs, &how);
+    else
+        make_pcm(c);
+    memcpy(decided, c->mbs.mb, mb_bytes);
+    motus_finalize_mbs(&c->mbs, qp);
+    REQUIRE_OK(motus_frame_alloc(&c->rec[p->shown], 16 * c->mb_width, 16 * c->mb_height));
+    for (int i = 0; i < c->mbs.n_mb; i++) plain_mb_reconstruct(c->rec[p->shown], &c->mbs, i, refs);
+    if (c->deblock) motus_deblock_picture(c->rec[p->shown], &c->mbs);
+    check_list(c, p);
+    for (int i = 0; i < c->mbs.n_mb && p->type != MOTUS_SLICE_B; i++)
+        c->col_zero[i] = (uint8_t)motus_col_zero(&c->mbs.mb[i]);
+    write_slices(c, p, decided, qp);
+    free(decided);
+}
+
+// ---- Clips --------------------------------------------------------------------------------------
+
+static void take_decoded(void *context, int number, const MotusPlane plane[3]) {
+    Clip *c = context;
+    if (number >= PICTURES) return;
+    for (int k = 0; k < 3; k++) {
+        const MotusPlane *own = &c->rec[number]->plane[k];
+        for (int y = 0; y < own->height && plane[k].height == own->height; y++)
+            for (int x = 0; x < own->width; x++) {
+                if (own->data[y * own->stride + x] == plane[k].data[y * plane[k].stride + x])
+                    continue;
+                if (!c->n_differ++)
+                    MOTUS_CHECK(0, "%s: picture %d plane %d sample %d, %d", c->what, number, k, x,
+                                y);
+            }
+    }
+}
+
+static void open_clip(Clip *c, int mb_width, int mb_height, int slices) {
+    const size_t n = (size_t)mb_width * (size_t)mb_height;
+    MotusFrame *src = NULL;
+    c->mb_width = mb_width, c->mb_height = mb_height;
+    c->rbsp_capacity = 4096 + 8192 * n;
+    c->mbs =
+        (MotusCodedMbs){.mb_width = mb_width, .mb_height = mb_height, .n_mb = (int)n, .threads = 1};
+    c->mbs.mb = aligned_alloc(64, (n * sizeof *c->mbs.mb + 63) & ~(size_t)63);
+    c->mbs.coef = aligned_alloc(64, (n * sizeof *c->mbs.coef + 63) & ~(size_t)63);
+    c->mbs.context = aligned_alloc(64, (n * sizeof *c->mbs.context + 63) & ~(size_t)63);
+    c->col_zero = calloc(n, 1);
+    c->rbsp = malloc(c->rbsp_capacity);
+    c->nal = malloc(PICTURES * 2 * c->rbsp_capacity);
+    CU_ASSERT_FATAL(c->mbs.mb && c->mbs.coef && c->mbs.context && c->col_zero && c->rbsp && c->nal);
+    REQUIRE_OK(motus_frame_alloc(&src, 16 * mb_width, 16 * mb_height));
+    REQUIRE_OK(motus_slices_alloc(&c->slices, slices, mb_width, mb_height));
+    c->mbs.src = src;
+    c->mbs.slice_first = c->slices.first;
+}
+
+static void close_clip(Clip *c) {
+    MotusFrame *src = (MotusFrame *)c->mbs.src;
+    motus_frame_unref(&src);
+    for (int i = 0; i < PICTURES; i++) motus_frame_unref(&c->rec[i]);
+    motus_slices_free(&c->slices);
+    free(c->mbs.mb);
+    free(c->mbs.coef);
+    free(c->mbs.context);
+    free(c->col_zero);
+    free(c->rbsp);
+    free(c->nal);
+}
+
+static void one_clip(int cabac, int mb_width, int mb_height, int slices) {
+    char what[120];
+    MotusDecodeReport report;
+    Clip c = {.cabac = cabac,
+              .transform_8x8 = motus_test_range(0, 1),
+              .deblock = motus_test_range(0, 2) > 0,
+              .spread = 1 << motus_test_range(0, 7)};
+    const int qp = motus_test_range(0, 51);
+    open_clip(&c, mb_width, mb_height, slices);
+    if (!cabac) free(c.mbs.context), c.mbs.context = NULL;
+    snprintf(what, sizeof what, "%s %dx%d slices=%d transform_8x8=%d deblock=%d qp=%d spread=%d",
+             cabac ? "CABAC" : "CAVLC", mb_width, mb_height, c.slices.n, c.transform_8x8, c.deblock,
+             qp, c.spread);
+    c.what = what;
+    write_headers(&c);
+    for (int i = 0; i < PICTURES; i++) code_picture(&c, &order[i], qp);
+    motus_decode_libavcodec(c.nal, c.size, take_decoded, &c, &report);
+    MOTUS_CHECK(report.pictures == PICTURES && !report.complaints, "%s: %d pictures, %s", what,
+                report.pictures, report.first);
+    MOTUS_CHECK(!c.n_differ, "%s: %d samples", what, c.n_differ);
+    close_clip(&c);
+}
+
+static void clips(int cabac) {
+    for (int round = motus_test_cases(30); round > 0; round--)
+        one_clip(cabac, motus_test_range(1, 7), motus_test_range(1, 6), motus_test_range(1, 3));
+}
+
+static void cavlc(void) { clips(0); }
+static void cabac(void) { clips(1); }
+
+MOTUS_SUITE("b_pictures", TEST(cavlc), TEST(cabac))
