@@ -12,8 +12,6 @@
 #include "tests/conformance/plain_mb.h"
 #include "tests/support/harness.h"
 
-enum { LOG2_MAX_FRAME_NUM = 4, LOG2_MAX_POC_LSB = 8, SLICE_P = 5, SLICE_B = 6, SLICE_I = 7 };
-
 // Pictures in coding order; ref: pictures shown as numbers of list 0 and list 1.
 typedef struct Coded {
     MotusSliceType type;
@@ -46,65 +44,32 @@ static void put_nal(Clip *c, int nal_ref_idc, int type, const MotusBits *bits) {
     c->size += motus_nal_write(c->nal + c->size, nal_ref_idc, type, c->rbsp, bits->size);
 }
 
-static void put_flag(MotusBits *bits, int flag) { motus_bits_put(bits, 1, flag != 0); }
+static MotusSequenceSettings sequence_of(const Clip *c) {
+    const MotusSequenceSettings settings = {
+        .profile = MOTUS_PROFILE_HIGH,
+        .cabac = c->cabac,
+        .transform_8x8 = c->transform_8x8,
+        .width = 16 * c->mb_width,
+        .height = 16 * c->mb_height,
+        .fps = {25, 1},
+        .colour = MOTUS_COLOUR_UNKNOWN,
+        .level = motus_level_choose(120, 68, (MotusRational){25, 1}, 2, 0), // MVs up to 512 rows
+        .log2_max_frame_num = 4,
+        .max_refs = 2,
+        .reorder = 1,
+        .pic_init_qp = 26};
+    return settings;
+}
 
 static void write_headers(Clip *c) {
-    const MotusSequenceSettings settings = {
-        .cabac = c->cabac, .transform_8x8 = c->transform_8x8, .pic_init_qp = 26};
+    const MotusSequenceSettings settings = sequence_of(c);
     MotusBits bits;
     motus_bits_init(&bits, c->rbsp, c->rbsp_capacity);
-    motus_bits_put(&bits, 8, 100); // profile_idc: High
-    motus_bits_put(&bits, 8, 0);
-    motus_bits_put(&bits, 8, 40); // level_idc
-    motus_bits_ue(&bits, 0);      // seq_parameter_set_id
-    motus_bits_ue(&bits, 1);      // chroma_format_idc
-    motus_bits_ue(&bits, 0);      // bit_depth_luma_minus8
-    motus_bits_ue(&bits, 0);      // bit_depth_chroma_minus8
-    motus_bits_put(&bits, 2, 0);  // no bypass, no scaling matrix
-    motus_bits_ue(&bits, LOG2_MAX_FRAME_NUM - 4);
-    motus_bits_ue(&bits, 0); // pic_order_cnt_type
-    motus_bits_ue(&bits, LOG2_MAX_POC_LSB - 4);
-    motus_bits_ue(&bits, 2); // max_num_ref_frames
-    put_flag(&bits, 0);      // gaps_in_frame_num_value_allowed_flag
-    motus_bits_ue(&bits, (uint32_t)c->mb_width - 1);
-    motus_bits_ue(&bits, (uint32_t)c->mb_height - 1);
-    motus_bits_put(&bits, 2, 3); // frame_mbs_only_flag, direct_8x8_inference_flag
-    put_flag(&bits, 0);          // frame_cropping_flag
-    put_flag(&bits, 1);          // vui_parameters_present_flag
-    motus_bits_put(&bits, 8, 0); // nothing up to pic_struct_present_flag
-    motus_bits_put(&bits, 2, 3); // bitstream_restriction_flag, MVs over picture boundaries
-    motus_bits_ue(&bits, 0);     // max_bytes_per_pic_denom
-    motus_bits_ue(&bits, 0);     // max_bits_per_mb_denom
-    motus_bits_ue(&bits, 13);    // log2_max_mv_length_horizontal
-    motus_bits_ue(&bits, 11);    // log2_max_mv_length_vertical
-    motus_bits_ue(&bits, 1);     // max_num_reorder_frames
-    motus_bits_ue(&bits, 2);     // max_dec_frame_buffering
-    motus_bits_trailing(&bits);
+    motus_write_sps(&bits, &settings);
     put_nal(c, 3, MOTUS_NAL_SPS, &bits);
     motus_bits_init(&bits, c->rbsp, c->rbsp_capacity);
     motus_write_pps(&bits, &settings);
     put_nal(c, 3, MOTUS_NAL_PPS, &bits);
-}
-
-static void write_slice_header(MotusBits *bits, const Clip *c, const Coded *p, int first_mb,
-                               const MotusSliceSettings *slice) {
-    static const uint32_t types[] = {SLICE_I, SLICE_P, SLICE_B};
-    motus_bits_ue(bits, (uint32_t)first_mb);
-    motus_bits_ue(bits, types[p->type]);
-    motus_bits_ue(bits, 0); // pic_parameter_set_id
-    motus_bits_put(bits, LOG2_MAX_FRAME_NUM, (uint32_t)p->frame_num);
-    if (p->type == MOTUS_SLICE_I) motus_bits_ue(bits, 0); // idr_pic_id
-    motus_bits_put(bits, LOG2_MAX_POC_LSB, 2 * (uint32_t)p->shown);
-    if (p->type == MOTUS_SLICE_B) put_flag(bits, 1); // direct_spatial_mv_pred_flag
-    if (p->type) put_flag(bits, 0);                  // num_ref_idx_active_override_flag
-    for (int list = 0; list < (int)p->type; list++)
-        put_flag(bits, 0);                                    // ref_pic_list_modification_flag
-    if (p->type == MOTUS_SLICE_I) motus_bits_put(bits, 2, 0); // dec_ref_pic_marking()
-    if (p->type == MOTUS_SLICE_P) put_flag(bits, 0);
-    if (c->cabac && p->type) motus_bits_ue(bits, (uint32_t)slice->cabac_init_idc);
-    motus_bits_se(bits, slice->qp - 26);
-    motus_bits_ue(bits, c->deblock ? 0 : 1);
-    for (int i = 0; i < 2 && c->deblock; i++) motus_bits_se(bits, 0);
 }
 
 // ---- Pictures -----------------------------------------------------------------------------------
@@ -170,10 +135,17 @@ static void check_writers(Clip *c, const MotusMb *decided, int from, int to,
 }
 
 static void write_slices(Clip *c, const Coded *p, const MotusMb *decided, int qp) {
+    const MotusSequenceSettings settings = sequence_of(c);
     for (int k = 0; k < c->slices.n; k++) {
         const int from = c->slices.begin ? c->slices.begin[k] : 0,
                   to = c->slices.begin ? c->slices.begin[k + 1] : c->mb_height;
-        const MotusSliceSettings slice = {.slice_type = (int)p->type,
+        const MotusSliceSettings slice = {.first_mb = from * c->mb_width,
+                                          .idr = p->type == MOTUS_SLICE_I,
+                                          .slice_type = (int)p->type,
+                                          .is_reference = p->type != MOTUS_SLICE_B,
+                                          .frame_num = (uint32_t)p->frame_num,
+                                          .poc = 2 * p->shown,
+                                          .deblock = c->deblock,
                                           .qp = qp,
                                           .cabac = c->cabac,
                                           .cabac_init_idc = motus_test_range(0, 2),
@@ -181,7 +153,7 @@ static void write_slices(Clip *c, const Coded *p, const MotusMb *decided, int qp
         MotusPictureStats stats = {0};
         MotusBits bits;
         motus_bits_init(&bits, c->rbsp, c->rbsp_capacity);
-        write_slice_header(&bits, c, p, from * c->mb_width, &slice);
+        motus_write_slice_header(&bits, &settings, &slice);
         motus_write_slice_data(&bits, &c->mbs, from, to, &slice, &stats);
         put_nal(c, p->type == MOTUS_SLICE_B ? 0 : 2,
                 p->type == MOTUS_SLICE_I ? MOTUS_NAL_IDR : MOTUS_NAL_SLICE, &bits);
@@ -280,6 +252,7 @@ static void open_clip(Clip *c, int mb_width, int mb_height, int slices) {
     REQUIRE_OK(motus_frame_alloc(&src, 16 * mb_width, 16 * mb_height));
     REQUIRE_OK(motus_slices_alloc(&c->slices, slices, mb_width, mb_height));
     c->mbs.src = src;
+    c->mbs.col_zero = c->col_zero;
     c->mbs.slice_first = c->slices.first;
 }
 

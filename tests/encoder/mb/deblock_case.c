@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "common/int_core.h"
+#include "encoder/mb/direct_core.h"
 #include "tests/support/harness.h"
 
 void deblock_case_samples(MotusPlane *plane, int spread) {
@@ -24,9 +25,6 @@ static int random_type(DeblockKind kind) {
                  : motus_test_range(MOTUS_MB_P_SKIP, MOTUS_MB_P_8x8);
 }
 
-// Returns the 8x8 block of a 4x4 block.
-static int q8_of(int blk) { return blk / 8 * 2 + blk / 2 % 2; }
-
 void deblock_case_mb(MotusMb *mb, DeblockKind kind, int qp) {
     memset(mb, 0, sizeof *mb);
     mb->type = (uint8_t)random_type(kind);
@@ -41,11 +39,40 @@ void deblock_case_mb(MotusMb *mb, DeblockKind kind, int qp) {
     }
     mb->cbp = mb->type == MOTUS_MB_P_SKIP ? 0 : (uint8_t)motus_test_range(0, 15);
     for (int i = 0; i < 16; i++)
-        if (mb->cbp >> q8_of(i) & 1) mb->total_coeff[i] = (uint8_t)(motus_test_range(0, 2) == 0);
+        if (mb->cbp >> motus_8x8_of(i) & 1)
+            mb->total_coeff[i] = (uint8_t)(motus_test_range(0, 2) == 0);
     if (mb->type == MOTUS_MB_I_PCM) memset(mb->total_coeff, 16, sizeof mb->total_coeff);
     mb->transform_8x8 = (mb->type < MOTUS_MB_I_4x4 ? mb->cbp != 0 : mb->type == MOTUS_MB_I_4x4) &&
                         motus_test_range(0, 1);
     if (!mb->transform_8x8) return;
     mb->cbp = 0; // it has the 8x8 blocks with levels
-    for (int i = 0; i < 16; i++) mb->cbp |= (uint8_t)((mb->total_coeff[i] > 0) << q8_of(i));
+    for (int i = 0; i < 16; i++) mb->cbp |= (uint8_t)((mb->total_coeff[i] > 0) << motus_8x8_of(i));
+}
+
+static MotusMv near_mv(MotusMv mv) {
+    const MotusMv near = {(int16_t)(mv.x + motus_test_range(-3, 3)),
+                          (int16_t)(mv.y + motus_test_range(-3, 3))};
+    return near;
+}
+
+void deblock_case_b(MotusMb *mb) {
+    static const uint8_t ref[2] = {0, 0};
+    // The first 8x8 block of the partition that each belongs to, by type.
+    static const uint8_t firsts[][4] = {
+        {0, 1, 2, 3}, {0, 0, 0, 0}, {0, 0, 2, 2}, {0, 1, 0, 1}, {0, 1, 2, 3}};
+    const MotusMv mv0 = mb->mv[0], mv1 = {(int16_t)motus_test_range(-6, 6), 2};
+    if (motus_mb_is_intra(mb)) return;
+    memset(mb->sub_type, 0, sizeof mb->sub_type);
+    const int direct = mb->type == MOTUS_MB_P_SKIP ||
+                       (mb->type == MOTUS_MB_P_16x16 && motus_test_range(0, 1)),
+              pred = motus_test_range(0, 2);
+    if (direct) mb->direct = MOTUS_ALL_DIRECT; // one list for all, MVs may differ
+    for (int q = 0; q < 4; q++) {
+        const int first = firsts[direct ? 0 : mb->type][q], from = first / 2 * 8 + first % 2 * 2;
+        if (first == q)
+            motus_set_8x8(mb, q, direct || motus_test_range(0, 1) ? pred : motus_test_range(0, 2),
+                          ref, near_mv(mv0), near_mv(mv1));
+        else
+            motus_set_8x8(mb, q, mb->pred[first], ref, mb->mv[from], mb->mv1[first]);
+    }
 }

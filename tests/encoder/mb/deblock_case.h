@@ -22,4 +22,7 @@ typedef enum DeblockKind {
 // qp -1: random.
 void deblock_case_mb(MotusMb *mb, DeblockKind kind, int qp);
 
+// Makes such an MB one of a B picture: its 8x8 blocks get lists, and MVs that are close.
+void deblock_case_b(MotusMb *mb);
+
 #endif

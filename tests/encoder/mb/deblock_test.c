@@ -12,7 +12,7 @@
 typedef struct Scene {
     MotusFrame *frame;
     MotusMb *mb;
-    int mb_width, mb_height;
+    int mb_width, mb_height, slice_type;
 } Scene;
 
 // Tables 8-16 and 8-17 as printed.
@@ -45,14 +45,21 @@ static int has_levels(const MotusMb *mb, int x, int y) {
     return mb->transform_8x8 ? n8[0] || n8[1] || n8[4] || n8[5] : n[blk_at(x, y)];
 }
 
+static int far_apart(MotusMv a, MotusMv b) { return abs(a.x - b.x) >= 4 || abs(a.y - b.y) >= 4; }
+
 // Returns bS by 8.7.2.1 for the luma samples p0 at (px, py) and q0 at (qx, qy).
 static int naive_strength(const Scene *s, int px, int py, int qx, int qy) {
     const MotusMb *p = mb_at(s, px, py), *q = mb_at(s, qx, qy);
     const int intra = p->type >= MOTUS_MB_I_4x4 || q->type >= MOTUS_MB_I_4x4;
     if (intra) return p != q ? 4 : 3;
     if (has_levels(p, px, py) || has_levels(q, qx, qy)) return 2;
-    const MotusMv a = p->mv[blk_at(px, py)], b = q->mv[blk_at(qx, qy)];
-    return abs(a.x - b.x) >= 4 || abs(a.y - b.y) >= 4;
+    const int p_blk = blk_at(px, py), q_blk = blk_at(qx, qy);
+    if (s->slice_type != MOTUS_SLICE_B) return far_apart(p->mv[p_blk], q->mv[q_blk]);
+    const int p8 = p_blk / 8 * 2 + p_blk % 4 / 2, q8 = q_blk / 8 * 2 + q_blk % 4 / 2;
+    const int lists = p->pred[p8];
+    if (lists != q->pred[q8]) return 1; // other references, or another number of MVs
+    return (lists != MOTUS_PRED_L1 && far_apart(p->mv[p_blk], q->mv[q_blk])) ||
+           (lists != MOTUS_PRED_L0 && far_apart(p->mv1[p8], q->mv1[q8]));
 }
 
 // Filters one line by 8.7.2.2 to 8.7.2.4: v[0..3] are p0..p3, v[4..7] are q0..q3.
@@ -130,11 +137,17 @@ static void naive_picture(Scene *s) {
 }
 
 static Scene make_scene(int mb_width, int mb_height, int qp, int spread) {
-    Scene s = {NULL, calloc((size_t)mb_width * (size_t)mb_height, sizeof *s.mb), mb_width,
-               mb_height};
+    const size_t n = (size_t)mb_width * (size_t)mb_height;
+    Scene s = {.mb = aligned_alloc(64, (n * sizeof *s.mb + 63) & ~(size_t)63),
+               .mb_width = mb_width,
+               .mb_height = mb_height,
+               .slice_type = motus_test_range(MOTUS_SLICE_P, MOTUS_SLICE_B)};
     if (!s.mb || motus_frame_alloc(&s.frame, 16 * mb_width, 16 * mb_height)) abort();
     for (int c = 0; c < 3; c++) deblock_case_samples(&s.frame->plane[c], spread);
-    for (int i = 0; i < mb_width * mb_height; i++) deblock_case_mb(s.mb + i, DEBLOCK_MIXED, qp);
+    for (int i = 0; i < mb_width * mb_height; i++) {
+        deblock_case_mb(s.mb + i, DEBLOCK_MIXED, qp);
+        if (s.slice_type == MOTUS_SLICE_B) deblock_case_b(s.mb + i);
+    }
     return s;
 }
 
@@ -159,12 +172,15 @@ typedef void (*Version)(MotusFrame *rec, const MotusCodedMbs *mbs);
 static void one_version(const char *name, Version deblock, const Scene *scene,
                         const Scene *expected, int threads) {
     Scene got = copy_scene(scene);
-    const MotusCodedMbs mbs = {
-        .mb_width = got.mb_width, .mb_height = got.mb_height, .threads = threads, .mb = got.mb};
+    const MotusCodedMbs mbs = {.mb_width = got.mb_width,
+                               .mb_height = got.mb_height,
+                               .slice_type = got.slice_type,
+                               .threads = threads,
+                               .mb = got.mb};
     deblock(got.frame, &mbs);
     const int wrong = differences(got.frame, expected->frame);
-    MOTUS_CHECK(wrong == 0, "%s: %dx%d MBs threads=%d: %d rows", name, got.mb_width, got.mb_height,
-                threads, wrong);
+    MOTUS_CHECK(wrong == 0, "%s: %c %dx%d MBs threads=%d: %d rows", name, "IPB"[got.slice_type],
+                got.mb_width, got.mb_height, threads, wrong);
     motus_frame_unref(&got.frame);
 }
 
