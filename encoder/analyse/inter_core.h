@@ -6,7 +6,7 @@
 
 #include "encoder/analyse/effort.h"
 #include "encoder/analyse/trial_core.h"
-#include "encoder/bitstream/cavlc_cost_core.h"
+#include "encoder/bitstream/syntax_core.h"
 
 #define MOTUS_CANDIDATES 24 // MVs of an MB from the search
 #define MOTUS_CHOICES 32    // with those of its neighbours; one per lane of a warp

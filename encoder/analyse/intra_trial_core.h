@@ -5,7 +5,7 @@
 #define ENCODER_ANALYSE_INTRA_TRIAL_CORE_H
 
 #include "encoder/analyse/trial_core.h"
-#include "encoder/bitstream/cavlc_cost_core.h"
+#include "encoder/bitstream/syntax_core.h"
 
 #define MOTUS_I4_TRIALS 3 // Intra4x4 modes per block that get a trial, at most
 

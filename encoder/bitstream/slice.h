@@ -69,10 +69,4 @@ void motus_end_slice(MotusMbWriter *writer, const MotusSliceState *state);
 void motus_add_written(const MotusMbWriter *writer, const MotusCodedMbs *mbs,
                        MotusPictureStats *stats);
 
-// ---- Motion vectors -----------------------------------------------------------------------------
-
-// Lists the MVs of a coded P or B picture, up to 16 per MB. Blocks are not cropped to the visible
-// size. Returns their number.
-size_t motus_list_mvs(const MotusCodedMbs *mbs, MotusCodedMv *mvs);
-
 #endif

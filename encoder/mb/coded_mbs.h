@@ -37,4 +37,8 @@ static inline MotusMbSource motus_mb_source(const MotusFrame *frame, int mb_x, i
     return src;
 }
 
+// Lists the MVs of a coded P or B picture, up to 16 per MB. Blocks are not cropped to the visible
+// size. Returns their number.
+size_t motus_list_mvs(const MotusCodedMbs *mbs, MotusCodedMv *mvs);
+
 #endif

@@ -2,7 +2,7 @@
 // reads back all that is written; counted bits are written bits.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "dct/dct_core.h"
-#include "encoder/bitstream/cavlc_cost_core.h"
+#include "encoder/bitstream/syntax_core.h"
 #include "encoder/bitstream/cavlc_mb_core.h"
 #include "encoder/bitstream/cavlc_warp.cuh"
 #include "tests/encoder/bitstream/cavlc_reader.h"

@@ -1,6 +1,9 @@
-// The list of a coded picture's MVs (slice.h).
+// The list of a coded picture's MVs.
 // SPDX-License-Identifier: BSD-2-Clause
-#include "encoder/bitstream/slice.h"
+#include <assert.h>
+
+#include "encoder/mb/coded_mbs.h"
+#include "encoder/mb/direct_core.h"
 
 #define MAX_ROWS (MOTUS_MAX_SIZE / 16)
 
