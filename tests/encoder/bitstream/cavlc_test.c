@@ -2,9 +2,9 @@
 // reads back all that is written; counted bits are written bits.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "dct/dct_core.h"
-#include "encoder/bitstream/syntax_core.h"
 #include "encoder/bitstream/cavlc_mb_core.h"
 #include "encoder/bitstream/cavlc_warp.cuh"
+#include "encoder/bitstream/syntax_core.h"
 #include "tests/encoder/bitstream/cavlc_reader.h"
 #include "tests/support/harness.h"
 
