@@ -181,8 +181,8 @@ static void copy_mbs(MotusMb *to, const MotusCodedMbs *from) {
 static int same_vectors(const MotusCodedMv *a, const MotusCodedMv *b, size_t n) {
     size_t i = 0;
     while (i < n && a[i].x == b[i].x && a[i].y == b[i].y && a[i].width == b[i].width &&
-           a[i].height == b[i].height && a[i].skip == b[i].skip && a[i].mv.x == b[i].mv.x &&
-           a[i].mv.y == b[i].mv.y)
+           a[i].height == b[i].height && a[i].skip == b[i].skip && a[i].list == b[i].list &&
+           a[i].mv.x == b[i].mv.x && a[i].mv.y == b[i].mv.y)
         i++;
     return i == n;
 }
@@ -218,9 +218,9 @@ static void rows_on_threads(void) {
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         MotusCodedMbs pic;
         random_mbs_open(&pic, sizes[i][0], sizes[i][1]);
-        for (int round = 0; round < 8 * MBS_CONTENTS; round++) {
-            const int qp = motus_test_range(0, 51), slice_type = round & 1;
-            random_mbs_fill(&pic, slice_type, qp, (MbContent)(round / 8));
+        for (int round = 0; round < 9 * MBS_CONTENTS; round++) {
+            const int qp = motus_test_range(0, 51), slice_type = round % 3;
+            random_mbs_fill(&pic, slice_type, qp, (MbContent)(round / 9));
             finalize_and_list(&pic, qp);
             one_and_many(&pic, slice_type, qp, motus_test_range(0, 90));
         }
@@ -238,6 +238,7 @@ static MotusCodedMbs rows_of(const MotusCodedMbs *pic, int from, int to, MotusFr
     rows.n_mb = rows.mb_width * rows.mb_height;
     rows.mb = pic->mb + from * pic->mb_width;
     rows.coef = pic->coef + from * pic->mb_width;
+    rows.col_zero = pic->col_zero + from * pic->mb_width;
     rows.slice_first = NULL;
     return rows;
 }
@@ -253,10 +254,10 @@ static void rows_of_slices(void) {
         REQUIRE_OK(motus_slices_alloc(&slices, sizes[i][2], pic.mb_width, pic.mb_height));
         MotusMb *finalized = malloc((size_t)pic.n_mb * sizeof *finalized),
                 *before = malloc((size_t)pic.n_mb * sizeof *before);
-        for (int round = 0; round < 2 * MBS_CONTENTS; round++) {
-            const int qp = motus_test_range(0, 51), slice_type = round & 1,
+        for (int round = 0; round < 3 * MBS_CONTENTS; round++) {
+            const int qp = motus_test_range(0, 51), slice_type = round % 3,
                       header = motus_test_range(0, 90);
-            random_mbs_fill(&pic, slice_type, qp, (MbContent)(round / 2));
+            random_mbs_fill(&pic, slice_type, qp, (MbContent)(round / 3));
             copy_mbs(before, &pic);
             pic.slice_first = slices.first;
             pic.threads = 1 + round % 3;

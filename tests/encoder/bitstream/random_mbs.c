@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "encoder/bitstream/cabac_mb_core.h"
+#include "encoder/bitstream/b_syntax_core.h"
 #include "tests/support/harness.h"
 
 #define DISTINCT 2000 // MBs drawn per picture; later ones repeat them except for their MVs
@@ -16,9 +16,12 @@ void random_mbs_open(MotusCodedMbs *pic, int mb_width, int mb_height) {
         (MotusCodedMbs){.mb_width = mb_width, .mb_height = mb_height, .n_mb = (int)n, .threads = 1};
     pic->mb = aligned_alloc(64, (n * sizeof *pic->mb + 63) & ~(size_t)63);
     pic->coef = aligned_alloc(64, (n * sizeof *pic->coef + 63) & ~(size_t)63);
-    CU_ASSERT_FATAL(pic->mb && pic->coef &&
+    uint8_t *col_zero = malloc(n);
+    CU_ASSERT_FATAL(pic->mb && pic->coef && col_zero &&
                     motus_frame_alloc(&src, 16 * mb_width, 16 * mb_height) == MOTUS_OK);
     pic->src = src;
+    for (size_t i = 0; i < n; i++) col_zero[i] = (uint8_t)motus_test_range(0, 15);
+    pic->col_zero = col_zero;
 }
 
 void random_mbs_close(MotusCodedMbs *pic) {
@@ -26,6 +29,7 @@ void random_mbs_close(MotusCodedMbs *pic) {
     motus_frame_unref(&src);
     free(pic->mb);
     free(pic->coef);
+    free((uint8_t *)pic->col_zero);
     *pic = (MotusCodedMbs){0};
 }
 
@@ -78,13 +82,40 @@ static void set_mv(MotusMb *mb, const MotusPartition *part, MotusMv mv) {
         for (int x = part->x; x < part->x + part->width; x++) mb->mv[4 * y + x] = mv;
 }
 
+static MotusMv random_mv(int reach) {
+    const MotusMv mv = {(int16_t)motus_test_range(-reach, reach),
+                        (int16_t)motus_test_range(-reach, reach)};
+    return mv;
+}
+
 static void random_vectors(MotusMb *mb) {
     MotusPartition parts[16];
     int n = motus_mb_partitions(mb, parts), reach = 1 << motus_test_range(0, 13);
-    for (int i = 0; i < n; i++) {
-        MotusMv mv = {(int16_t)motus_test_range(-reach, reach),
-                      (int16_t)motus_test_range(-reach, reach)};
-        set_mv(mb, &parts[i], mv);
+    for (int i = 0; i < n; i++) set_mv(mb, &parts[i], random_mv(reach));
+}
+
+// Gives an inter MB lists and MVs of a B picture.
+static void random_lists(const MotusCodedMbs *pic, int i) {
+    static const uint8_t ref[2] = {0, 0};
+    const MotusNeighbours neighbours =
+        motus_neighbours(pic->mb, pic->mb_width, i % pic->mb_width, i / pic->mb_width, 0);
+    const MotusDirect direct = motus_direct_spatial(&neighbours, pic->col_zero[i]);
+    MotusMb *mb = &pic->mb[i];
+    const int reach = 1 << motus_test_range(0, 13),
+              is_direct = mb->type == MOTUS_MB_P_SKIP ||
+                          (mb->type == MOTUS_MB_P_16x16 && !motus_test_range(0, 2));
+    memset(mb->sub_type, 0, sizeof mb->sub_type);
+    mb->direct = 0;
+    for (int q = 0; q < 4; q++) {
+        const MotusPartition part = motus_b_partition(mb, q);
+        const int first = motus_8x8_of(4 * part.y + part.x);
+        if (is_direct || (mb->type == MOTUS_MB_P_8x8 && !motus_test_range(0, 3)))
+            motus_set_direct(mb, q, &direct);
+        else if (first == q)
+            motus_set_8x8(mb, q, motus_test_range(MOTUS_PRED_L0, MOTUS_PRED_BI), ref,
+                          random_mv(reach), random_mv(reach));
+        else
+            motus_set_8x8(mb, q, mb->pred[first], ref, mb->mv[4 * part.y + part.x], mb->mv1[first]);
     }
 }
 
@@ -137,6 +168,7 @@ static void random_samples(MotusCodedMbs *pic, MbContent content) {
 void random_mbs_fill(MotusCodedMbs *pic, int slice_type, int slice_qp, MbContent content) {
     int any_qp = motus_test_range(0, 1);
     random_samples(pic, content);
+    pic->slice_type = slice_type;
     for (int i = 0; i < pic->n_mb; i++) {
         MotusMb *mb = &pic->mb[i];
         if (i < DISTINCT) {
@@ -146,10 +178,13 @@ void random_mbs_fill(MotusCodedMbs *pic, int slice_type, int slice_qp, MbContent
             *mb = pic->mb[from];
             pic->coef[i] = pic->coef[from];
         }
-        random_vectors(mb);
+        if (slice_type != MOTUS_SLICE_B)
+            random_vectors(mb);
+        else if (!motus_mb_is_intra(mb))
+            random_lists(pic, i);
         mb->qp =
             (uint8_t)(any_qp || !motus_mb_has_qp_delta(mb) ? motus_test_range(0, 51) : slice_qp);
-        if (mb->type > MOTUS_MB_P_16x16 || mb->cbp ||
+        if (slice_type == MOTUS_SLICE_B || mb->type > MOTUS_MB_P_16x16 || mb->cbp ||
             (content != MBS_SKIPPED && !motus_test_range(0, 3)))
             continue;
         MotusNeighbours neighbours =
@@ -172,7 +207,8 @@ static void join_block8(MotusMb *mb, MotusMbCoef *coef, int q, int cabac) {
     for (int k = 0; k < 4; k++) {
         const int blk = motus_blk_at(4 * q + k);
         if (cabac) mb->total_coeff[blk] = (uint8_t)motus_min(total, 16);
-        mb->intra4x4_pred_mode[blk] = mb->intra4x4_pred_mode[motus_blk_at(4 * q)];
+        if (mb->type == MOTUS_MB_I_4x4)
+            mb->intra4x4_pred_mode[blk] = mb->intra4x4_pred_mode[motus_blk_at(4 * q)];
     }
 }
 
