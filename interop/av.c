@@ -76,9 +76,9 @@ static AVMotionVector *attach_mvs(AVFrame *av, size_t n) {
 
 // Converts the MV of a block at (x, y). Like libavcodec it gives block centres and cuts the source
 // to whole samples.
-static AVMotionVector av_mv(int x, int y, int width, int height, MotusMv mv) {
+static AVMotionVector av_mv(int x, int y, int width, int height, int list, MotusMv mv) {
     x += width / 2, y += height / 2;
-    return (AVMotionVector){.source = -1,
+    return (AVMotionVector){.source = list ? 1 : -1,
                             .w = (uint8_t)width,
                             .h = (uint8_t)height,
                             .src_x = (int16_t)(x + mv.x / 4),
@@ -96,7 +96,7 @@ MotusStatus motus_mvs_to_av(AVFrame *av, const MotusCodedMv *mvs, size_t n_mvs) 
     AVMotionVector *list = attach_mvs(av, n_mvs);
     if (!list) return MOTUS_ERR_MEMORY;
     for (size_t i = 0; i < n_mvs; i++)
-        list[i] = av_mv(mvs[i].x, mvs[i].y, mvs[i].width, mvs[i].height, mvs[i].mv);
+        list[i] = av_mv(mvs[i].x, mvs[i].y, mvs[i].width, mvs[i].height, mvs[i].list, mvs[i].mv);
     return MOTUS_OK;
 }
 
@@ -112,7 +112,7 @@ MotusStatus motus_field_to_av(AVFrame *av, const MotusField *field, uint32_t mod
             if (!(modes >> k->mode & 1)) continue;
             const int x = 16 * (mb % field->mb_width) + k->x,
                       y = 16 * (mb / field->mb_width) + k->y;
-            *list++ = av_mv(x, y, k->width, k->height, field->mv[b][mb]);
+            *list++ = av_mv(x, y, k->width, k->height, 0, field->mv[b][mb]);
         }
     return MOTUS_OK;
 }
