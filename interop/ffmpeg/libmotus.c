@@ -76,6 +76,7 @@ static void set_rate(MotusEncoderConfig *config, const AVCodecContext *avctx) {
     if (avctx->qmax >= 0) config->qp_max = avctx->qmax;
     if (avctx->max_qdiff >= 0) config->qp_step = avctx->max_qdiff;
     if (avctx->i_quant_factor > 0) config->ip_ratio = 1 / fabs(avctx->i_quant_factor);
+    if (avctx->b_quant_factor > 0) config->pb_ratio = avctx->b_quant_factor;
     config->pass = avctx->flags & AV_CODEC_FLAG_PASS1   ? 1
                    : avctx->flags & AV_CODEC_FLAG_PASS2 ? 2
                                                         : 0;
@@ -88,6 +89,7 @@ static void set_pictures(MotusEncoderConfig *config, const AVCodecContext *avctx
     if (avctx->keyint_min >= 0) config->min_keyint = avctx->keyint_min;
     if (x->scenecut >= 0) config->scenecut = (int)x->scenecut;
     if (x->lookahead >= 0) config->lookahead = x->lookahead;
+    if (avctx->max_b_frames >= 0) config->bframes = avctx->max_b_frames;
     if (avctx->slices > 0) config->slices = avctx->slices;
     config->slice_max_size = x->slice_max_size;
     config->preset = (MotusPreset)x->preset;
@@ -178,6 +180,7 @@ static int libmotus_init(AVCodecContext *avctx) {
     avctx->profile = config.profile == MOTUS_PROFILE_HIGH   ? FF_PROFILE_H264_HIGH
                      : config.profile == MOTUS_PROFILE_MAIN ? FF_PROFILE_H264_MAIN
                                                             : FF_PROFILE_H264_CONSTRAINED_BASELINE;
+    avctx->has_b_frames = config.bframes > 0;
     avctx->level = motus_encoder_level(x->encoder);
     return avctx->flags & AV_CODEC_FLAG_GLOBAL_HEADER ? set_extradata(avctx) : 0;
 }
@@ -269,12 +272,14 @@ static int fill_packet(AVCodecContext *avctx, AVPacket *pkt, const MotusPacket *
     if (ret < 0) return ret;
     memcpy(pkt->data, packet->data, delimiter);
     memcpy(pkt->data + delimiter, packet->data + delimiter + cut, packet->size - delimiter - cut);
-    pkt->pts = pkt->dts = packet->pts; // there is no picture reordering
+    pkt->pts = packet->pts;
+    pkt->dts = packet->dts;
     pkt->duration = packet->duration;
     if (packet->is_idr) pkt->flags |= AV_PKT_FLAG_KEY;
-    ret =
-        ff_side_data_set_encoder_stats(pkt, packet->qp * FF_QP2LAMBDA, NULL, 0,
-                                       packet->type == 'I' ? AV_PICTURE_TYPE_I : AV_PICTURE_TYPE_P);
+    ret = ff_side_data_set_encoder_stats(pkt, packet->qp * FF_QP2LAMBDA, NULL, 0,
+                                         packet->type == 'I'   ? AV_PICTURE_TYPE_I
+                                         : packet->type == 'B' ? AV_PICTURE_TYPE_B
+                                                               : AV_PICTURE_TYPE_P);
     return ret < 0 ? ret : set_log(avctx, packet->pass_log);
 }
 
@@ -388,8 +393,17 @@ static const AVClass libmotus_class = {
 
 // -1: not set; motus's own default holds.
 static const FFCodecDefault defaults[] = {
-    {"b", "0"},      {"g", "-1"},         {"keyint_min", "-1"}, {"qmin", "-1"},   {"qmax", "-1"},
-    {"qdiff", "-1"}, {"i_qfactor", "-1"}, {"flags", "+loop"},   {"threads", "0"}, {NULL},
+    {"b", "0"},
+    {"g", "-1"},
+    {"keyint_min", "-1"},
+    {"qmin", "-1"},
+    {"qmax", "-1"},
+    {"qdiff", "-1"},
+    {"i_qfactor", "-1"},
+    {"b_qfactor", "-1"},
+    {"flags", "+loop"},
+    {"threads", "0"},
+    {NULL},
 };
 
 const FFCodec ff_libmotus_encoder = {

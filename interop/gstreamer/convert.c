@@ -75,16 +75,17 @@ static const struct {
                 {"baseline", MOTUS_PROFILE_BASELINE},
                 {"high", MOTUS_PROFILE_HIGH},
                 {"main", MOTUS_PROFILE_MAIN}};
+enum { FIRST_WITH_B = 2 };
 
 // Returns the first of them that is allowed; if none is, negotiation fails later.
-static guint first_profile(const GstCaps *allowed) {
-    for (guint i = 0; i < G_N_ELEMENTS(profiles); i++)
+static guint first_profile(const GstCaps *allowed, gboolean with_b) {
+    for (guint i = with_b ? FIRST_WITH_B : 0; i < G_N_ELEMENTS(profiles); i++)
         if (allows(allowed, "profile", profiles[i].name)) return i;
-    return 0;
+    return with_b ? FIRST_WITH_B : 0;
 }
 
-MotusProfile motus_gst_profile(const GstCaps *allowed) {
-    return profiles[first_profile(allowed)].profile;
+MotusProfile motus_gst_profile(const GstCaps *allowed, gboolean with_b) {
+    return profiles[first_profile(allowed, with_b)].profile;
 }
 
 // Sets level "3.1" for level_idc 31, "4" for 40.
@@ -106,12 +107,14 @@ static gboolean set_codec_data(GstCaps *caps, const MotusEncoder *enc) {
     return TRUE;
 }
 
-GstCaps *motus_gst_src_caps(const MotusEncoder *enc, const GstCaps *allowed, gboolean *avc) {
+GstCaps *motus_gst_src_caps(const MotusEncoder *enc, const GstCaps *allowed, gboolean with_b,
+                            gboolean *avc) {
     if (allowed && gst_caps_is_empty(allowed)) return NULL;
     *avc = !allows(allowed, "stream-format", "byte-stream");
-    GstCaps *caps = gst_caps_new_simple(
-        "video/x-h264", "stream-format", G_TYPE_STRING, *avc ? "avc" : "byte-stream", "alignment",
-        G_TYPE_STRING, "au", "profile", G_TYPE_STRING, profiles[first_profile(allowed)].name, NULL);
+    GstCaps *caps = gst_caps_new_simple("video/x-h264", "stream-format", G_TYPE_STRING,
+                                        *avc ? "avc" : "byte-stream", "alignment", G_TYPE_STRING,
+                                        "au", "profile", G_TYPE_STRING,
+                                        profiles[first_profile(allowed, with_b)].name, NULL);
     set_level(caps, motus_encoder_level(enc));
     if (*avc && !set_codec_data(caps, enc)) gst_clear_caps(&caps);
     return caps;

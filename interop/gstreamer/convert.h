@@ -25,12 +25,13 @@ enum { MOTUS_GST_TIME_UNIT = 90000 };
 MotusEncoderConfig motus_gst_config(const GstVideoInfo *info);
 
 // Returns the profile that downstream allows: Constrained Baseline if it may be, else High, else
-// Main. allowed NULL: any.
-MotusProfile motus_gst_profile(const GstCaps *allowed);
+// Main. allowed NULL: any. with_b: a profile that has B pictures.
+MotusProfile motus_gst_profile(const GstCaps *allowed, gboolean with_b);
 
 // Returns the caps of the stream of an open encoder of that profile, restricted to `allowed` (NULL:
 // any); *avc is their stream format. Returns NULL if none is allowed.
-GstCaps *motus_gst_src_caps(const MotusEncoder *enc, const GstCaps *allowed, gboolean *avc);
+GstCaps *motus_gst_src_caps(const MotusEncoder *enc, const GstCaps *allowed, gboolean with_b,
+                            gboolean *avc);
 
 // Makes a frame that shares the samples of a mapped I420 frame, which stays mapped while the frame
 // lives.

@@ -29,6 +29,15 @@ static GstFlowReturn fail(MotusH264Enc *self, MotusStatus status) {
     return GST_FLOW_ERROR;
 }
 
+// Returns the decoding time. Before the first frame it is made from the duration, whose unit is not
+// that of pts here.
+static GstClockTime dts_of(const MotusPacket *packet) {
+    const GstClockTime ns =
+        gst_util_uint64_scale((guint64)packet->duration, GST_SECOND, MOTUS_GST_TIME_UNIT);
+    const gboolean first = packet->is_idr && packet->pts - packet->dts == packet->duration;
+    return (GstClockTime)packet->pts - (first ? ns : (GstClockTime)(packet->pts - packet->dts));
+}
+
 static GstFlowReturn push(MotusH264Enc *self, MotusPacket *packet) {
     GstVideoEncoder *base = GST_VIDEO_ENCODER(self);
     GstVideoCodecFrame *frame =
@@ -42,6 +51,7 @@ static GstFlowReturn push(MotusH264Enc *self, MotusPacket *packet) {
         return GST_FLOW_OK;
     }
     if (packet->is_idr) GST_VIDEO_CODEC_FRAME_SET_SYNC_POINT(frame);
+    if (self->active.bframes) frame->dts = dts_of(packet);
     frame->output_buffer = motus_gst_buffer(packet, self->avc);
     return gst_video_encoder_finish_frame(base, frame);
 }
@@ -186,6 +196,8 @@ static gboolean start(GstVideoEncoder *base) {
     MotusH264Enc *self = of_base(base);
     self->pictures = self->gops = 0;
     self->last_pts = GST_CLOCK_TIME_NONE;
+    // GStreamer has no times below 0: a later start leaves room for the first decoding times.
+    if (self->active.bframes) gst_video_encoder_set_min_pts(base, 3600 * GST_SECOND);
     return TRUE;
 }
 

@@ -34,7 +34,8 @@ gboolean motus_gst_write_log(MotusH264Enc *self) {
 static gboolean announce(MotusH264Enc *self, const MotusEncoderConfig *config) {
     GstVideoEncoder *base = GST_VIDEO_ENCODER(self);
     GstCaps *allowed = gst_pad_get_allowed_caps(GST_VIDEO_ENCODER_SRC_PAD(base));
-    GstCaps *caps = motus_gst_src_caps(self->encoder, allowed, &self->avc);
+    GstCaps *caps =
+        motus_gst_src_caps(self->encoder, allowed, self->active.bframes > 0, &self->avc);
     if (allowed) gst_caps_unref(allowed);
     if (!caps) return FALSE;
     gst_video_codec_state_unref(gst_video_encoder_set_output_state(base, caps, self->input));
@@ -64,7 +65,10 @@ static int most_pending(MotusH264Enc *self, const MotusEncoderConfig *c) {
     const gboolean zerolatency = (self->active.tune & MOTUS_GST_ZEROLATENCY) != 0;
     const int lookahead = c->rate == MOTUS_RATE_QP ? 0 : c->lookahead,
               gop_coders = motus_encoder_gop_coders(self->encoder);
-    return lookahead + (zerolatency ? 0 : gop_coders == 1 ? MAX_PENDING : gop_coders * c->keyint);
+    return lookahead + c->bframes +
+           (zerolatency       ? 0
+            : gop_coders == 1 ? MAX_PENDING
+                              : gop_coders * c->keyint);
 }
 
 // Fills the configuration from `settings`, reads the log that a second pass needs and checks the
@@ -92,6 +96,7 @@ gboolean motus_gst_check_settings(MotusH264Enc *self) {
     GST_OBJECT_UNLOCK(self);
     self->failed = FALSE;
     if (!apply_settings(self, &self->active, &config, &log)) return FALSE;
+    if (config.bframes) config.profile = MOTUS_PROFILE_HIGH;
     if (log) motus_gst_log_apply(log, &config);
     if (config.backend == MOTUS_BACKEND_AUTO) config.backend = MOTUS_BACKEND_CPU;
     const MotusStatus status = motus_encoder_open(&enc, &config, &error);
@@ -125,7 +130,7 @@ gboolean motus_gst_open_encoder(MotusH264Enc *self) {
     MotusError error = {0};
     gchar *log;
     GstCaps *allowed = gst_pad_get_allowed_caps(GST_VIDEO_ENCODER_SRC_PAD(self));
-    config.profile = motus_gst_profile(allowed);
+    config.profile = motus_gst_profile(allowed, self->active.bframes > 0);
     if (allowed) gst_caps_unref(allowed);
     if (!apply_settings(self, &self->active, &config, &log)) return FALSE;
     // The stream continues after a flush: successive IDR pictures need different idr_pic_ids

@@ -104,6 +104,11 @@ static const Property properties[] = {
      AT(qp_max), FALSE},
     {"qp-step", "QP step", "Largest QP change between P pictures with a bitrate", NULL, KIND_UINT,
      1, 51, 4, AT(qp_step), FALSE},
+    {"bframes", "B pictures",
+     "Most B pictures between two others (profiles main and high): each packet comes out up to "
+     "that "
+     "many later. CPU only",
+     NULL, KIND_UINT, 0, MOTUS_MAX_BFRAMES, 0, AT(bframes), FALSE},
     {"aud", "AUD", "Begin each access unit with a delimiter (byte-stream only)", NULL, KIND_BOOLEAN,
      0, 0, TRUE, AT(aud), FALSE},
     {"cabac", "CABAC", "CABAC in the profiles that have it (Main, High), else CAVLC", NULL,
@@ -262,6 +267,7 @@ void motus_gst_settings_apply(const MotusGstSettings *s, MotusEncoderConfig *c) 
     c->keyint = s->keyint == 0 ? 250 : s->keyint == G_MAXINT ? 0 : (int)s->keyint;
     c->lookahead = zerolatency ? 0 : (int)s->lookahead;
     c->gop_coders = zerolatency ? 1 : (int)s->gop_coders;
+    c->bframes = (int)s->bframes;
     c->mb_tree = s->mbtree != 0;
     c->qp_min = (int)s->qp_min;
     c->qp_max = (int)s->qp_max;

@@ -87,7 +87,7 @@ class EncoderConfig(Structure):
         double aq_strength; int mb_tree, pass_; char *pass_log; int64_t first_picture, first_gop;
         int time_stages, export_field, n_devices; int *devices;
         int slices, slice_max_size, packet_memory, profile, cabac,
-        transform_8x8;""")
+        transform_8x8, bframes; double pb_ratio;""")
 
 
 class FrameParams(Structure):
@@ -108,7 +108,7 @@ class Packet(Structure):
         char type; int qp; Frame *recon, *source; void *mvs; size_t n_mvs; PictureStats stats;
         double mean_qp; int coded_again; int64_t vbv_fullness; char *pass_log;
         float stage_us[{STAGES}]; void *field; uint32_t field_modes; int slices;
-        void *device_data; int device;""")
+        void *device_data; int device; int64_t dts;""")
 
 
 class MeConfig(Structure):

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from itertools import groupby
 from struct import pack
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from ._packet import Packet
 
 _INTERLEAVE = Fraction(1, 2)  # seconds of pictures, then their sound
-_INDEX = 32  # most bytes that a sample takes in the index
+_INDEX = 40  # most bytes that a sample takes in the index
 _BLOCK = 1 << 22
 
 
@@ -25,13 +26,17 @@ class _Samples:
     def __init__(self, track: Track) -> None:
         self.track = track
         self.sizes: list[int] = []
-        self.times: list[int] = []
+        self.times: list[int] = []  # of decoding
+        self.offsets: list[int] = []  # from there to the times they are shown at
+        self.delay = 0  # of the first one: 0 without B pictures
         self.end = 0  # of the last sample
         self.keys: list[int] = []  # from 1
         self.chunks: list[list[int]] = []  # place and number of samples
 
-    def add(self, place: int, size: int, time: int, duration: int, key: bool, joins: bool) -> None:
+    def add(self, place: int, size: int, time: int, duration: int, key: bool, joins: bool,
+            offset: int = 0) -> None:
         """joins: the sample belongs to the last chunk."""
+        self.offsets.append(offset)
         self.sizes.append(size)
         self.times.append(time)
         self.end = time + duration
@@ -47,6 +52,10 @@ class _Samples:
         runs = [(len(list(run)), duration) for duration, run in groupby(durations)]
         return full(b"stts", 0, 0, pack(">I", len(runs)), *(pack(">II", *run) for run in runs))
 
+    def _ctts(self) -> bytes:
+        runs = [(len(list(run)), offset) for offset, run in groupby(self.offsets)]
+        return full(b"ctts", 0, 0, pack(">I", len(runs)), *(pack(">II", *run) for run in runs))
+
     def _stsc(self) -> bytes:
         runs, first = [], 1
         for n, run in groupby(chunk[1] for chunk in self.chunks):
@@ -57,6 +66,8 @@ class _Samples:
     def trak(self, timescale: int, start: int, is_large: bool) -> bytes:
         """start: of the first sample's data in the file."""
         n, tables = len(self.sizes), [self._stts(), self._stsc()]
+        if any(self.offsets):
+            tables.append(self._ctts())
         if len(self.keys) < n:
             tables.append(full(b"stss", 0, 0, pack(f">I{len(self.keys)}I", len(self.keys),
                                                    *self.keys)))
@@ -64,7 +75,8 @@ class _Samples:
         places = [start + chunk[0] for chunk in self.chunks]
         name, kind = (b"co64", "Q") if is_large else (b"stco", "I")
         tables.append(full(name, 0, 0, pack(f">I{len(places)}{kind}", len(places), *places)))
-        return trak(self.track, self.duration(timescale), self.end, stbl(self.track, *tables))
+        track = replace(self.track, delay=self.track.delay + self.delay)
+        return trak(track, self.duration(timescale), self.end, stbl(track, *tables))
 
     def duration(self, timescale: int) -> int:
         return (self.end - self.track.delay) * timescale // self.track.timescale
@@ -98,7 +110,9 @@ class Mp4File:
         return b"".join(sample[0] for sample in samples)
 
     def add(self, packet: Packet) -> bytes:
-        time, sound = packet.pts * self._unit, b""
+        if not self._video.sizes:
+            self._video.delay = (packet.pts - packet.dts) * self._unit
+        time, sound = packet.dts * self._unit + self._video.delay, b""
         if time >= self._next * self._timescale:
             begun = Fraction(time, self._timescale) // _INTERLEAVE * _INTERLEAVE
             sound = self._sound_until(begun)
@@ -106,7 +120,7 @@ class Mp4File:
             self._joins = False  # this picture begins a chunk
         data = sample_of(packet.data)
         self._video.add(self._size, len(data), time, packet.duration * self._unit, packet.is_key,
-                        self._joins)
+                        self._joins, (packet.pts - packet.dts) * self._unit)
         self._size, self._joins = self._size + len(data), True
         return sound + data
 

@@ -11,15 +11,16 @@ class Packet:
     """A coded picture: an access unit with start codes (Annex B); a key picture begins with its
     parameter sets."""
     data: bytes
-    number: int  # of the picture, from 0
+    number: int  # of the picture in display order, from 0
     pts: int  # in units of the encoder's time_base, as `duration`
     duration: int
     is_key: bool
-    type: str  # "I" or "P"
+    type: str  # "I", "P" or "B"
     qp: int
     mean_qp: float
     ssd: tuple[int, int, int]  # squared differences from the source frame: Y, Cb, Cr
     luma_samples: int
+    dts: int  # decoding time, as `pts`; rises from packet to packet, at most pts
 
     def __repr__(self) -> str:
         return (f"<motus.Packet {self.number}: {self.type}{', key' if self.is_key else ''}, "

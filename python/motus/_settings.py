@@ -37,6 +37,7 @@ class Settings(TypedDict, total=False):
     qp_max: 0..51, default 51
     qp_step: 1..51, default 4; largest change between P pictures, with bitrate
     ip_ratio: 0.1..10, default 1.26; quantizer step of P pictures over that of I pictures
+    pb_ratio: 0.1..10, default 1.3; of B pictures over that of P pictures, without mb_tree
     aq_mode: "off", "variance", "auto"; default "off"; QP by a macroblock's variance
     aq_strength: 0..4, default 1
     mb_tree: default True; lower QP for what later pictures predict from
@@ -45,6 +46,7 @@ class Settings(TypedDict, total=False):
     profile: "baseline", "main", "high"; default "baseline"
     cabac: default True; False: CAVLC also above baseline
     transform_8x8: default True; False: only 4x4 transforms in profile high, too
+    bframes: 0..16, default 0; most B pictures between two others; not baseline, CPU only
     preset: "slow", "medium", "fast", "faster"; default "medium"
     keyint: 0..2**31 - 1, default 250; most pictures of a GOP; 0: one GOP; 2: half are keys
     min_keyint: 0..keyint, default 0; fewest pictures before a scene cut's key picture
@@ -80,12 +82,14 @@ class Settings(TypedDict, total=False):
     qp_max: int
     qp_step: int
     ip_ratio: float
+    pb_ratio: float
     aq_mode: str
     aq_strength: float
     mb_tree: bool
     profile: str
     cabac: bool
     transform_8x8: bool
+    bframes: int
     preset: str
     keyint: int
     min_keyint: int
@@ -117,7 +121,7 @@ _RATE_QP, _RATE_CRF, _RATE_BITRATE = 0, 1, 2
 # primaries, transfer, matrix: H.264 tables E-3 to E-5
 _COLOURS = {"bt709": (1, 1, 1), "bt601": (6, 6, 6)}
 _WIDE = ("bitrate", "vbv_maxrate", "vbv_bufsize")
-_FLOATS = ("crf", "ip_ratio", "aq_strength")
+_FLOATS = ("crf", "ip_ratio", "pb_ratio", "aq_strength")
 
 
 def rational(value: Rate, what: str = "fps") -> Fraction:

@@ -61,6 +61,7 @@ class Encoder:
         status = lib.motus_encoder_open(byref(self._encoder), byref(self._config), byref(error))
         _lib.check(status, error)
         self.width, self.height = width, height
+        self._bframes = self._config.bframes
 
     # ---- Properties ----------------------------------------------------------------------------
 
@@ -107,7 +108,8 @@ class Encoder:
         """Returns a writer of fragmented MP4 for this encoder's packets. audio: as in
         motus.encode."""
         *track, colour = self._track
-        return Mp4Writer(*track, colour=colour, fragment=fragment, audio=audio_of(audio))
+        return Mp4Writer(*track, colour=colour, fragment=fragment, audio=audio_of(audio),
+                         delay=int(self._bframes > 0))
 
     def mp4_file(self, audio: Any) -> Mp4File:
         """Returns a writer of ordinary MP4."""
@@ -193,10 +195,10 @@ class Encoder:
                 made = Packet(
                     ctypes.string_at(p.data, p.size), p.number, p.pts, p.duration, bool(p.is_idr),
                     p.type.decode(), p.qp, p.mean_qp, (ssd[0], ssd[1], ssd[2]),
-                    self.width * self.height)
+                    self.width * self.height, p.dts)
             finally:
                 lib.motus_packet_unref(byref(packet))
-            while self._held and self._held[0][0] <= made.number:
+            while self._held and self._held[0][0] <= made.number - self._bframes:
                 self._held.popleft()
             return made
 

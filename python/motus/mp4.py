@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from struct import pack
 from typing import TYPE_CHECKING
@@ -39,18 +40,22 @@ class Mp4Writer:
 
     fragment: seconds; each key picture begins a fragment. 0: a fragment a picture, for live
     streams. headers: SPS and PPS with start codes. colour: primaries, transfer, matrix (H.264
-    tables E-3 to E-5) and full range, for a `colr` box."""
+    tables E-3 to E-5) and full range, for a `colr` box. delay: units of time_base by which the first
+    picture is decoded before it is shown; 1 with B pictures."""
 
     def __init__(self, headers: bytes, width: int, height: int, time_base: Fraction, *,
                  colour: tuple[int, int, int, bool] | None = None, fragment: float = 1.0,
-                 audio: Audio | None = None) -> None:
+                 audio: Audio | None = None, delay: int = 0) -> None:
         check_fragment(fragment)
         self.timescale, self._unit = timescale_of(time_base)
+        self._delay = delay * self._unit
         self.width, self.height, self._audio = width, height, audio
         self._tracks = tracks_of(headers, width, height, self.timescale, colour, audio)
+        self._tracks[0] = replace(self._tracks[0], delay=self._delay)
         self._most = fragment * self.timescale
-        # The current fragment's samples: data, pts, duration, is a key picture.
-        self._samples: list[tuple[bytes, int, int, bool]] = []
+        # The current fragment's samples: data, decoding time, duration, is a key picture, offset
+        # to the time it is shown at.
+        self._samples: list[tuple[bytes, int, int, bool, int]] = []
         self._sequence = 0
 
     def header(self) -> bytes:
@@ -73,7 +78,7 @@ class Mp4Writer:
         sound = self._audio.until(Fraction(end, self.timescale)) if self._audio else []
         runs = [(self._tracks[0], self._samples)]
         if sound:
-            runs.append((self._tracks[1], [(data, pts, n, True) for data, pts, n in sound]))
+            runs.append((self._tracks[1], [(data, pts, n, True, 0) for data, pts, n in sound]))
 
         def moof(offset: int) -> bytes:
             trafs = []
@@ -90,19 +95,24 @@ class Mp4Writer:
 
     def add(self, packet: Packet) -> bytes:
         """Adds a packet and returns the fragment that it completes, or b"". Times must rise."""
-        pts, duration = packet.pts * self._unit, packet.duration * self._unit
-        if pts < 0 or self._samples and pts <= self._samples[-1][1]:
+        # The header's edit list takes `delay` off again.
+        time, shown = (packet.dts * self._unit + self._delay, packet.pts * self._unit + self._delay)
+        duration = packet.duration * self._unit
+        if self._delay:
+            time = max(time, 0)
+        if time < 0 or self._samples and time <= self._samples[-1][1]:
             raise ArgumentError(
                 f"packet {packet.number}: time {packet.pts} does not come after the one before")
         done = b""
-        if self._samples and (packet.is_key or pts + duration - self._samples[0][1] > self._most):
-            done = self._fragment(pts)
-        self._samples.append((sample_of(packet.data), pts, duration, packet.is_key))
+        if self._samples and (packet.is_key or time + duration - self._samples[0][1] > self._most):
+            done = self._fragment(time)
+        self._samples.append((sample_of(packet.data), time, duration, packet.is_key,
+                              shown - time))
         return done + (self.finish() if self._most <= 0 else b"")
 
     def finish(self) -> bytes:
         """Returns the last fragment."""
-        last = self._samples[-1] if self._samples else (b"", 0, 0, True)
+        last = self._samples[-1] if self._samples else (b"", 0, 0, True, 0)
         return self._fragment(last[1] + last[2])
 
 
@@ -112,13 +122,16 @@ def check_fragment(fragment: float) -> None:
         raise ArgumentError(f"fragment {fragment!r} is not a number of seconds, 0 or more")
 
 
-def _traf(track: Track, samples: list[tuple[bytes, int, int, bool]], offset: int) -> bytes:
+def _traf(track: Track, samples: list[tuple[bytes, int, int, bool, int]], offset: int) -> bytes:
     entries = []
-    for i, (data, pts, duration, key) in enumerate(samples):
+    has_offsets = any(sample[4] for sample in samples)
+    for i, (data, time, duration, key, shown) in enumerate(samples):
         if i + 1 < len(samples):
-            duration = samples[i + 1][1] - pts
+            duration = samples[i + 1][1] - time
         entries.append(pack(">III", duration, len(data), _KEY if key else _NOT_KEY))
-    # Flags: data offset; each sample's duration, size and flags.
-    trun = full(b"trun", 0, 0x701, pack(">Ii", len(samples), offset), *entries)
+        if has_offsets:
+            entries.append(pack(">I", shown))
+    # Flags: data offset; each sample's duration, size and flags; composition time offset.
+    trun = full(b"trun", 0, 0xF01 if has_offsets else 0x701, pack(">Ii", len(samples), offset), *entries)
     return box(b"traf", full(b"tfhd", 0, 0x20000, pack(">I", track.number)),
                full(b"tfdt", 1, 0, pack(">Q", samples[0][1])), trun)

@@ -115,7 +115,7 @@ class PacketEncoder:
 
     def _packet(self, packet: Packet) -> av.Packet:
         made = av.Packet(packet.data)
-        made.pts = made.dts = packet.pts
+        made.pts, made.dts = packet.pts, packet.dts
         made.time_base = self._time_base
         with suppress(AttributeError):  # older PyAV; containers look into the data
             made.is_keyframe = packet.is_key

@@ -26,7 +26,7 @@ _PRESETS = {"ultrafast": "faster", "superfast": "faster", "veryfast": "faster", 
 _OPTIONS = {"g": "keyint", "keyint_min": "min_keyint", "b": "bitrate", "maxrate": "vbv_maxrate",
             "bufsize": "vbv_bufsize", "qp": "qp", "sc_threshold": "scenecut",
             "rc-lookahead": "lookahead", "threads": "threads", "profile": "profile",
-            "coder": "cabac", "8x8dct": "transform_8x8"}
+            "coder": "cabac", "8x8dct": "transform_8x8", "bf": "bframes"}
 _CODERS = {"cabac": True, "ac": True, "1": True, "cavlc": False, "vlc": False, "0": False}
 
 
@@ -41,10 +41,8 @@ def _settings(codec: str | None, pixel_format: str | None, extra_options: dict[s
     if "preset" in made:
         made["preset"] = _PRESETS.get(made["preset"], made["preset"])
     for name, value in (extra_options or {}).items():
-        if name == "bf" and int(value) == 0:
-            continue
         if name not in _OPTIONS:
-            raise ArgumentError(f"extra option {name!r} is none of {', '.join(_OPTIONS)}, bf=0")
+            raise ArgumentError(f"extra option {name!r} is none of {', '.join(_OPTIONS)}")
         made[_OPTIONS[name]] = _value(name, value)
     return made
 

@@ -94,7 +94,7 @@ def test_places_of_64_bits():
         def __len__(self):
             return 3 << 30
 
-    packet = Packet(b"\0\0\1\x65abc", 0, 0, 1, True, "I", 20, 20.0, (0, 0, 0), 1)
+    packet = Packet(b"\0\0\1\x65abc", 0, 0, 1, True, "I", 20, 20.0, (0, 0, 0), 1, 0)
     for n, name in ((1, b"stco"), (2, b"co64")):
         mp4 = writer()
         for t in range(n):
@@ -111,7 +111,8 @@ def test_long_durations():
     """More than 32 bits of the time scale."""
     mp4, step = writer(30), 1 << 22
     for t in range(5):
-        mp4.add(Packet(b"\0\0\1\x65abc", t, t * step, step, True, "I", 20, 20.0, (0, 0, 0), 1))
+        mp4.add(Packet(b"\0\0\1\x65abc", t, t * step, step, True, "I", 20, 20.0, (0, 0, 0), 1,
+                       t * step))
     mvhd = dict(boxes(dict(boxes(mp4.head() + mp4._size * b"\0"))["moov"]))["mvhd"]
     assert mvhd[0] == 1 and struct.unpack_from(">IQ", mvhd, 20) == (15360, 5 * step * 512)
 

@@ -166,6 +166,7 @@ MotusStatus motus_encode_outputs_picture(MotusEncodeOutputs *o, const MotusEncod
             motus_output_write(o->pass_log, picture->pass_log, strlen(picture->pass_log), error);
     if (status) return status;
     o->logged++;
+    if (!o->recon && !o->stats && !o->mvs && !o->field) return MOTUS_OK;
     hold(o, picture, time, ssim);
     while (o->n_held && (o->held[0].picture->number == o->next || o->n_held > job->config.bframes))
         show_first(o, job);

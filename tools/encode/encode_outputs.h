@@ -48,7 +48,8 @@ MotusStatus motus_encode_outputs_open(MotusEncodeOutputs *outputs, const MotusEn
                                       const MotusEncodeReport *job, const uint8_t *headers,
                                       size_t size, MotusError *error);
 
-// Adds the next picture of the stream, which is shown at `time`, and keeps a reference to it. A
+// Adds the next picture of the stream, which is shown at `time`. Files beside the stream take a
+// reference to it. A
 // file beside the stream that fails is warned about and removed.
 MotusStatus motus_encode_outputs_picture(MotusEncodeOutputs *outputs, const MotusEncodeReport *job,
                                          const MotusPacket *picture, MotusTime time, double ssim,

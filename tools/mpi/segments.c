@@ -10,7 +10,8 @@
 MotusPictureHeader motus_picture_header(const MotusPacket *p, double ssim) {
     MotusPictureHeader header;
     memset(&header, 0, sizeof header); // checksums cover the padding
-    header.number = p->number, header.pts = p->pts, header.duration = p->duration;
+    header.number = p->number, header.duration = p->duration;
+    header.pts = p->pts, header.dts = p->dts;
     header.size = (int64_t)p->size;
     header.is_idr = p->is_idr, header.type = (unsigned char)p->type;
     header.mean_qp = p->mean_qp, header.ssim = ssim, header.stats = p->stats;
@@ -22,6 +23,7 @@ MotusPacket motus_picture_packet(const MotusPictureHeader *header, const uint8_t
                          .size = (size_t)header->size,
                          .number = header->number,
                          .pts = header->pts,
+                         .dts = header->dts,
                          .duration = header->duration,
                          .is_idr = header->is_idr,
                          .type = (char)header->type,

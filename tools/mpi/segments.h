@@ -10,7 +10,7 @@
 // Header of a coded picture in messages and journals; `size` bytes follow: the access unit, or the
 // picture's log lines in a first pass.
 typedef struct MotusPictureHeader {
-    int64_t number, pts, duration, size;
+    int64_t number, pts, dts, duration, size;
     int32_t is_idr, type;
     double mean_qp, ssim;
     MotusPictureStats stats;

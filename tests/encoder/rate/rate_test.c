@@ -99,7 +99,7 @@ static void run(const Clip *c, const MotusRateSettings *s, int apart, MotusPassL
         o->late += s->vbv_rate && bucket < -1;
         late += rate.held < 0;
         bucket = fmin(bucket + (double)s->vbv_rate * second, (double)s->vbv_size);
-        const MotusPassPicture p = {plan.idr, qp, bits, 1, plan.cost, plan.weighted};
+        const MotusPassPicture p = {plan.idr, qp, bits, 1, plan.cost, plan.weighted, 0};
         if (log) REQUIRE_OK(motus_pass_log_add(log, &p));
     }
     o->kbps = total / (c->n * second) / 1000;
@@ -230,7 +230,7 @@ static void filler_fills(void) {
     int64_t filled = 0;
     for (int i = 0; i < clip.n; i++) {
         const MotusFutureCosts ahead = {clip.cost + i + 1, clip.idr + i + 1,
-                                        motus_min(AHEAD, clip.n - i - 1), 0};
+                                        motus_min(AHEAD, clip.n - i - 1), 0, NULL};
         const MotusLookaheadPlan plan = plan_of(&clip, i);
         int qp = motus_rate_qp(&rate, &plan, &ahead, 1);
         int64_t filler, bits;
@@ -313,9 +313,13 @@ static void logs(void) {
     char text[20000] = "";
     size_t size = 0;
     for (int i = 0; i < 300; i++) {
-        const MotusPassPicture p = {
-            i % 50 == 0, motus_test_range(-999, 13056), motus_test_range(1, 1 << 30),
-            1 + i % 3,   motus_test_random(),           motus_test_random()};
+        const MotusPassPicture p = {i % 50 == 0,
+                                    motus_test_range(-999, 13056),
+                                    motus_test_range(1, 1 << 30),
+                                    1 + i % 3,
+                                    motus_test_random(),
+                                    motus_test_random(),
+                                    0};
         REQUIRE_OK(motus_pass_log_add(&log, &p));
     }
     for (int64_t i = 0; i < log.n; i++) {
@@ -389,7 +393,7 @@ static void narrowed(double miss[2]) {
     double sum[2] = {0, 0};
     for (int i = 0; i < clip.n; i++) {
         const MotusFutureCosts ahead = {clip.cost + i + 1, clip.idr + i + 1,
-                                        motus_min(AHEAD, clip.n - i - 1), 0};
+                                        motus_min(AHEAD, clip.n - i - 1), 0, NULL};
         const MotusLookaheadPlan plan = plan_of(&clip, i);
         if (i == 200) motus_rate_change(&rate, 200000, 200000, 100000, s.fps);
         int qp = motus_rate_qp(&rate, &plan, &ahead, 1);
