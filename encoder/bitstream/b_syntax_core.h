@@ -60,18 +60,28 @@ MOTUS_HD MotusMv motus_b_mvd(const MotusMb *mb, const MotusNeighbours *neighbour
 
 // ---- Finalization -------------------------------------------------------------------------------
 
+// Returns the 8x8 block that begins the partition of 8x8 block q.
+MOTUS_HD int motus_b_first(const MotusMb *mb, int q) {
+    const MotusPartition part = motus_b_partition(mb, q);
+    return motus_8x8_of(4 * part.y + part.x);
+}
+
+// Returns mvd_b of 8x8 block q, which begins a partition.
+MOTUS_HD MotusMv motus_b_context_mvd(const MotusMb *mb, const MotusNeighbours *neighbours, int q,
+                                     int list) {
+    const MotusMv none = {0, 0};
+    if (motus_mb_is_intra(mb) || !motus_has_b_mvd(mb, q, list)) return none;
+    return motus_b_mvd(mb, neighbours, q, list);
+}
+
 // Sets what CABAC needs of a finalized MB of a B slice. qp_delta: mb_qp_delta if it has one.
 MOTUS_HD void motus_b_context_set(MotusMbContext *context, const MotusMb *mb,
                                   const MotusMbCoef *coef, const MotusNeighbours *neighbours,
                                   int qp_delta) {
-    const MotusMv none = {0, 0};
     for (int i = 0; i < 8; i++) {
-        const int list = i >> 2, q = i & 3, inter = !motus_mb_is_intra(mb);
-        const MotusPartition part = motus_b_partition(mb, q);
-        const int first = motus_8x8_of(4 * part.y + part.x); // which begins the partition
-        context->mvd_b[list][q] = !inter || !motus_has_b_mvd(mb, first, list) ? none
-                                  : first < q ? context->mvd_b[list][first]
-                                              : motus_b_mvd(mb, neighbours, q, list);
+        const int list = i >> 2, q = i & 3, first = motus_b_first(mb, q);
+        context->mvd_b[list][q] =
+            first < q ? context->mvd_b[list][first] : motus_b_context_mvd(mb, neighbours, q, list);
     }
     motus_mb_context_residual(context, mb, coef, qp_delta);
 }

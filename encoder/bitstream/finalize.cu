@@ -1,10 +1,11 @@
-// Finalization of a decided picture's MBs on a CUDA device. Equals motus_finalize_mbs: P_Skip and
-// QP of all slices in one launch, a thread per MB. The marks let slice.cu find the last MB before
-// another one that is coded or has mb_qp_delta.
+// Finalization of a decided picture's MBs on a CUDA device. Equals motus_finalize_mbs: P_Skip,
+// what is direct, and QP of all slices in one launch, a thread per MB. The marks let slice.cu find
+// the last MB before another one that is coded or has mb_qp_delta.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "common/lanes.h"
 #include "encoder/bitstream/slice_cuda.h"
 #include "encoder/bitstream/syntax_core.h"
+#include "encoder/mb/direct_core.h"
 
 namespace {
 
@@ -24,10 +25,10 @@ __device__ int last_with_qp(const MotusMb *mb, int first, int end, int *room) {
     return *room;
 }
 
-// Finalizes an MB per thread. Threads read the types of MBs that others change: skipped or not,
-// such an MB is inter, has the same MVs and no mb_qp_delta. QPs change of MBs without mb_qp_delta,
-// and are read of the others.
-__global__ void __launch_bounds__(THREADS) finalize_kernel(MotusFinalizeCuda s) {
+// Finalizes an MB per thread. Threads read the types of MBs that others change: skipped, direct or
+// not, such an MB is inter and keeps its MVs and cbp, on which mb_qp_delta depends. QPs change of
+// MBs without mb_qp_delta, and are read of the others.
+template <bool B> __global__ void __launch_bounds__(THREADS) finalize_kernel(MotusFinalizeCuda s) {
     __shared__ uint32_t with_qp[THREADS / 32];
     __shared__ int room;
     const int block = (int)blockIdx.x * THREADS, i = block + (int)threadIdx.x,
@@ -37,7 +38,10 @@ __global__ void __launch_bounds__(THREADS) finalize_kernel(MotusFinalizeCuda s) 
     if (there) {
         MotusNeighbours neighbours =
             motus_neighbours(s.mb, s.mb_width, i % s.mb_width, i / s.mb_width, first);
-        motus_mb_finalize_skip(mb, &neighbours);
+        if (B)
+            motus_mb_finalize_b(mb, &neighbours, s.col_zero[i]);
+        else
+            motus_mb_finalize_skip(mb, &neighbours);
         if (s.kept) s.kept[i] = motus_mb_is_intra(mb) ? s.searched[i] : mb->mv[0];
     }
     const uint32_t coded = __ballot_sync(MOTUS_ALL_LANES, there && mb->type != MOTUS_MB_P_SKIP);
@@ -54,9 +58,24 @@ __global__ void __launch_bounds__(THREADS) finalize_kernel(MotusFinalizeCuda s) 
     motus_mb_finalize_qp(mb, last > first ? s.mb[last - 1].qp : s.qp);
 }
 
+__global__ void __launch_bounds__(THREADS)
+    col_zero_kernel(const MotusMb *mb, int n_mb, uint8_t *col_zero) {
+    const int i = (int)(blockIdx.x * THREADS + threadIdx.x);
+    if (i < n_mb) col_zero[i] = (uint8_t)motus_col_zero(&mb[i]);
+}
+
+int blocks_for(int n_mb) { return (n_mb + THREADS - 1) / THREADS; }
+
 } // namespace
 
 cudaError_t motus_finalize_cuda(const MotusFinalizeCuda *finalize, cudaStream_t stream) {
-    finalize_kernel<<<(finalize->n_mb + THREADS - 1) / THREADS, THREADS, 0, stream>>>(*finalize);
+    const auto kernel = finalize->is_b ? finalize_kernel<true> : finalize_kernel<false>;
+    kernel<<<blocks_for(finalize->n_mb), THREADS, 0, stream>>>(*finalize);
+    return cudaGetLastError();
+}
+
+cudaError_t motus_col_zero_cuda(const MotusMb *mb, int n_mb, uint8_t *col_zero,
+                                cudaStream_t stream) {
+    col_zero_kernel<<<blocks_for(n_mb), THREADS, 0, stream>>>(mb, n_mb, col_zero);
     return cudaGetLastError();
 }

@@ -9,7 +9,7 @@
 
 #include "common/int_core.h"
 #include "common/slots.h"
-#include "encoder/bitstream/cavlc_mb_core.h"
+#include "encoder/bitstream/b_syntax_core.h"
 #include "encoder/bitstream/slice_scan.cuh"
 
 namespace {
@@ -127,8 +127,12 @@ enum {
 
 __device__ uint32_t sum_of_lanes_before(uint32_t v) { return scan_lanes(v, Sum()) - v; }
 
+template <bool B> __device__ void put_unit(MotusBits *bits, const MotusMbSyntax &s, int unit) {
+    B ? motus_put_b_unit(bits, &s, unit) : motus_put_unit(bits, &s, unit);
+}
+
 // Counts an MB by a warp: lengths and bits of its units, its span, its statistics.
-__device__ void count_mb(const Job &job, int i, uint32_t *tally) {
+template <bool B> __device__ void count_mb(const Job &job, int i, uint32_t *tally) {
     const MotusMb *mb = &job.slice.mb[i];
     const int unit = motus_lane(), pcm = mb->type == MOTUS_MB_I_PCM;
     const uint32_t units = motus_mb_units(mb, job.slice.head->slice_type);
@@ -141,7 +145,7 @@ __device__ void count_mb(const Job &job, int i, uint32_t *tally) {
     const MotusMbSyntax s = syntax_of(job, i);
     MotusBits bits;
     motus_bits_init(&bits, NULL, 0);
-    if (units >> unit & 1) motus_put_unit(&bits, &s, unit);
+    if (units >> unit & 1) put_unit<B>(&bits, s, unit);
     const uint32_t length = (uint32_t)motus_bits_count(&bits), at = sum_of_lanes_before(length);
     const uint32_t all = __shfl_sync(MOTUS_ALL_LANES, at + length, 31);
     const uint32_t samples = pcm ? all - __shfl_sync(MOTUS_ALL_LANES, at, MOTUS_UNIT_LUMA) : 0;
@@ -182,7 +186,7 @@ __device__ void add_bits(MotusPictureStats *stats, int kind, uint32_t bits) {
 }
 
 // Counts all MBs. Clears the whole RBSP, whose size is known only after the scan.
-__global__ void __launch_bounds__(32 * WARPS) count_kernel(Job job) {
+template <bool B> __global__ void __launch_bounds__(32 * WARPS) count_kernel(Job job) {
     __shared__ uint32_t tally[TALLIES];
     const int i = (int)(blockIdx.x * WARPS + threadIdx.x / 32), t = (int)threadIdx.x;
     for (uint32_t v = blockIdx.x * 32 * WARPS + t, n = (uint32_t)job.n_tiles * THREADS; v < n;
@@ -191,7 +195,7 @@ __global__ void __launch_bounds__(32 * WARPS) count_kernel(Job job) {
     if (t < TALLIES) tally[t] = 0;
     __syncthreads(); // cleared before it is added to
     if (i < job.n_mb)
-        count_mb(job, i, tally);
+        count_mb<B>(job, i, tally);
     else if (i == job.n_mb)
         count_end(job, tally);
     __syncthreads(); // complete before it is read
@@ -215,7 +219,7 @@ __device__ void put_code(MotusBits *bits, uint64_t code, int length) {
 }
 
 // Writes an MB by a warp. Units of more than CODE_BITS bits are coded again.
-__device__ void write_mb(const Job &job, int i) {
+template <bool B> __device__ void write_mb(const Job &job, int i) {
     const int unit = motus_lane();
     const MotusMb *mb = &job.slice.mb[i];
     const uint32_t units = motus_mb_units(mb, job.slice.head->slice_type);
@@ -233,7 +237,7 @@ __device__ void write_mb(const Job &job, int i) {
     MotusBits bits;
     motus_bits_init_at(&bits, job.rbsp, at);
     if (length > CODE_BITS)
-        motus_put_unit(&bits, &s, unit);
+        put_unit<B>(&bits, s, unit);
     else
         put_code(&bits, job.code[i][unit], length);
     motus_bits_finish(&bits);
@@ -257,13 +261,13 @@ __device__ void write_end(const Job &job, uint32_t run) {
     motus_bits_finish(&bits);
 }
 
-__global__ void __launch_bounds__(32 * WARPS) write_kernel(Job job) {
+template <bool B> __global__ void __launch_bounds__(32 * WARPS) write_kernel(Job job) {
     const int i = (int)(blockIdx.x * WARPS + threadIdx.x / 32);
     const uint32_t bytes = rbsp_bytes(job);
     if (i == 0 && motus_lane() == 0) *job.bytes = bytes;
     if (i > job.n_mb || !bytes) return;
     if (i < job.n_mb) {
-        write_mb(job, i);
+        write_mb<B>(job, i);
         return;
     }
     const uint32_t run = skip_run(job, i);
@@ -374,9 +378,11 @@ cudaError_t motus_slice_cuda_write(const MotusSliceCuda *slice, cudaStream_t str
     cudaError_t status = job_of(&job, slice);
     if (status != cudaSuccess) return status;
     const int blocks = job.n_mb / WARPS + 1; // one warp more than MBs
-    count_kernel<<<blocks, 32 * WARPS, 0, stream>>>(job);
+    const auto count = slice->is_b ? count_kernel<true> : count_kernel<false>,
+               write = slice->is_b ? write_kernel<true> : write_kernel<false>;
+    count<<<blocks, 32 * WARPS, 0, stream>>>(job);
     scan_kernel<<<1, SCAN_THREADS, 0, stream>>>(job.span, job.n_mb + 1, Join());
-    write_kernel<<<blocks, 32 * WARPS, 0, stream>>>(job);
+    write<<<blocks, 32 * WARPS, 0, stream>>>(job);
     const MotusNalCuda nal = {job.rbsp,   job.bytes,       job.escapes,   slice->head,
                               slice->nal, slice->capacity, slice->before, slice->result};
     return motus_nal_cuda_write(&nal, stream);

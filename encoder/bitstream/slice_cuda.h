@@ -33,22 +33,29 @@ typedef struct MotusFinalizeCuda {
     MotusMb *mb;
     const int *slice_first; // per MB (motus_slice_first); NULL: one slice
     int qp;                 // of every slice
+    int is_b;
     MotusMarks marks;
     const MotusMv *searched; // per MB: MV that an intra MB puts in `kept`
     MotusMv *kept; // first MV of each MB, for the next picture's search centres; NULL: not wanted
+    const uint8_t *col_zero; // B: motus_col_zero of the collocated MBs
 } MotusFinalizeCuda;
 
 // Finalizes the MBs in place and sets their marks.
 cudaError_t motus_finalize_cuda(const MotusFinalizeCuda *finalize, cudaStream_t stream);
 
+// Sets col_zero to motus_col_zero of each MB of a picture.
+cudaError_t motus_col_zero_cuda(const MotusMb *mb, int n_mb, uint8_t *col_zero,
+                                cudaStream_t stream);
+
 // Slice of whole MB rows; `mb`, `coef` and `src` begin with its first one. All pointers are device
 // memory, read when the kernels run: a captured launch may be replayed with another head of the
-// same QP.
+// same QP and is_b.
 typedef struct MotusSliceCuda {
     int mb_width, mb_height; // at most 139,264 MBs (level 6.2)
     const MotusMb *mb;       // finalized
     MotusMarks marks;        // of the picture
     int first_mb;            // the slice's first MB in the picture
+    int is_b;                // head->slice_type is MOTUS_SLICE_B
     const MotusMbCoef *coef;
     const uint8_t *src[3]; // source, for I_PCM
     ptrdiff_t src_stride[3];

@@ -55,9 +55,9 @@ size_t place(Job *job, uint8_t *work, uint32_t capacity) {
 
 // ---- Kernels: symbols ---------------------------------------------------------------------------
 
-__global__ void __launch_bounds__(MB_THREADS) context_kernel(Job job) {
+template <bool B> __global__ void __launch_bounds__(MB_THREADS) context_kernel(Job job) {
     const int k = (int)(blockIdx.x * MB_THREADS + threadIdx.x);
-    set_context(job, k / 16, k % 16);
+    set_context<B>(job, k / 16, k % 16);
 }
 
 __device__ uint32_t header_bytes(const MotusSliceHead *head) { return (head->header_bits + 7) / 8; }
@@ -83,7 +83,7 @@ __device__ void begin_slice(const Job &job) {
     }
 }
 
-__global__ void __launch_bounds__(THREADS) count_kernel(Job job) {
+template <bool B> __global__ void __launch_bounds__(THREADS) count_kernel(Job job) {
     __shared__ uint32_t tally[TALLIES];
     const int i = (int)(blockIdx.x * WARPS + threadIdx.x / 32), t = (int)threadIdx.x;
     begin_slice(job);
@@ -95,7 +95,7 @@ __global__ void __launch_bounds__(THREADS) count_kernel(Job job) {
     if (t < TALLIES) tally[t] = 0;
     __syncthreads(); // cleared before it is added to
     if (i < job.n_mb)
-        count_mb(job, i, tally);
+        count_mb<B>(job, i, tally);
     else if (i == job.n_mb && motus_lane() == 0)
         job.mb_end[i] = 1; // end_of_slice_flag
     __syncthreads();       // complete before it is read
@@ -109,9 +109,9 @@ __device__ Piece only_piece(const Job &job) {
     return piece;
 }
 
-__global__ void __launch_bounds__(THREADS) put_kernel(Job job) {
+template <bool B> __global__ void __launch_bounds__(THREADS) put_kernel(Job job) {
     const Piece piece = only_piece(job);
-    if (piece.n) put_symbols<THREADS>(job, piece);
+    if (piece.n) put_symbols<THREADS, B>(job, piece);
 }
 
 // ---- Kernels: the coder -------------------------------------------------------------------------
@@ -157,7 +157,7 @@ __global__ void __launch_bounds__(LOW_THREADS) low_kernel(Job job) {
 }
 
 // Codes a slice of several pieces, by one block. Barriers let it read what its threads wrote.
-__global__ void __launch_bounds__(THREADS) long_kernel(Job job) {
+template <bool B> __global__ void __launch_bounds__(THREADS) long_kernel(Job job) {
     __shared__ union {
         CountRoom count;
         SortRoom<THREADS> sort;
@@ -170,7 +170,7 @@ __global__ void __launch_bounds__(THREADS) long_kernel(Job job) {
     const int n = pieces_of(job);
     for (int number = 0; number < n && n > 1; number++) {
         const Piece piece = piece_at(job, number);
-        put_symbols<THREADS>(job, piece);
+        put_symbols<THREADS, B>(job, piece);
         __syncthreads();
         count_tiles<THREADS>(job, piece, room.count);
         __syncthreads();
@@ -305,6 +305,18 @@ int blocks_for(size_t n, size_t each) {
     return (int)(blocks < MOST_BLOCKS ? blocks : MOST_BLOCKS);
 }
 
+// Launches the kernels that depend on the syntax. tiles: of a piece.
+template <bool B> void put(const Job &job, int tiles, cudaStream_t stream) {
+    const int warps = job.n_mb / WARPS + 1, string = job.in.string != NULL; // one warp more
+    if (!string)
+        context_kernel<B>
+            <<<(16 * job.n_mb + MB_THREADS - 1) / MB_THREADS, MB_THREADS, 0, stream>>>(job);
+    count_kernel<B><<<warps, THREADS, 0, stream>>>(job);
+    if (!string) scan_kernel<<<1, SCAN_THREADS, 0, stream>>>(job.mb_end, job.n_mb + 1, Sum());
+    long_kernel<B><<<1, THREADS, 0, stream>>>(job);
+    put_kernel<B><<<string ? tiles : warps, THREADS, 0, stream>>>(job);
+}
+
 } // namespace
 
 // ---- Launchers ----------------------------------------------------------------------------------
@@ -324,14 +336,8 @@ cudaError_t motus_cabac_slice_cuda_begin(const MotusCabacSliceCuda *in, cudaStre
     Job job;
     const cudaError_t status = job_of(&job, in);
     if (status != cudaSuccess) return status;
-    const int warps = job.n_mb / WARPS + 1, tiles = blocks_for(in->piece, TILE); // one warp more
-    if (!in->string)
-        context_kernel<<<(16 * job.n_mb + MB_THREADS - 1) / MB_THREADS, MB_THREADS, 0, stream>>>(
-            job);
-    count_kernel<<<warps, THREADS, 0, stream>>>(job);
-    if (!in->string) scan_kernel<<<1, SCAN_THREADS, 0, stream>>>(job.mb_end, job.n_mb + 1, Sum());
-    long_kernel<<<1, THREADS, 0, stream>>>(job);
-    put_kernel<<<in->string ? tiles : warps, THREADS, 0, stream>>>(job);
+    const int tiles = blocks_for(in->piece, TILE);
+    in->slice.is_b ? put<true>(job, tiles, stream) : put<false>(job, tiles, stream);
     tile_kernel<<<tiles, THREADS, 0, stream>>>(job);
     return cudaGetLastError();
 }

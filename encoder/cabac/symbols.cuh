@@ -3,7 +3,7 @@
 #ifndef ENCODER_CABAC_SYMBOLS_CUH
 #define ENCODER_CABAC_SYMBOLS_CUH
 
-#include "encoder/bitstream/cabac_mb_core.h"
+#include "encoder/bitstream/b_syntax_core.h"
 #include "encoder/cabac/job.cuh"
 
 namespace {
@@ -58,8 +58,16 @@ __device__ uint32_t lanes_with(int level) {
     return __ballot_sync(MOTUS_ALL_LANES, level != 0) >> (motus_lane() & 16) & 0xFFFF;
 }
 
-// Equals motus_mb_context_set. blk: of the lane. Lanes without an MB pass n_mb or more.
-__device__ void set_context(const Job &job, int i, int blk) {
+// Returns entry `at` of mvd_b of an MB of a B slice.
+__device__ MotusMv b_mvd_at(const Job &job, int i, int at) {
+    const MotusMb *mb = &job.in.slice.mb[i];
+    const MotusNeighbours neighbours = neighbours_of(job, i);
+    return motus_b_context_mvd(mb, &neighbours, motus_b_first(mb, at & 3), at >> 2);
+}
+
+// Equals motus_mb_context_set and motus_b_context_set. blk: of the lane. Lanes without an MB pass
+// n_mb or more.
+template <bool B> __device__ void set_context(const Job &job, int i, int blk) {
     const bool there = i < job.n_mb;
     const MotusMb *mb = &job.in.slice.mb[there ? i : 0];
     const MotusMbCoef *coef = &job.in.slice.coef[there ? i : 0];
@@ -69,7 +77,10 @@ __device__ void set_context(const Job &job, int i, int blk) {
     if (!there) return;
     MotusMbContext *context = &job.in.context[i];
     const bool coded = !motus_mb_is_intra(mb) && mb->type != MOTUS_MB_P_SKIP;
-    context->mvd[blk] = coded ? mvd_at(job, i, blk % 4, blk / 4) : MotusMv{0, 0};
+    if (!B)
+        context->mvd[blk] = coded ? mvd_at(job, i, blk % 4, blk / 4) : MotusMv{0, 0};
+    else if (blk < 8)
+        context->mvd_b[blk >> 2][blk & 3] = b_mvd_at(job, i, blk);
     if (blk) return;
     context->qp_delta =
         (int16_t)(motus_mb_has_qp_delta(mb) ? motus_qp_delta(mb->qp, qp_before(job, i)) : 0);
@@ -95,6 +106,10 @@ __device__ MotusCabacMb syntax_of(const Job &job, int i) {
     return m;
 }
 
+template <bool B> __device__ void put_unit(MotusSymbols *s, const MotusCabacMb &m, int unit) {
+    B ? motus_put_b_unit_symbols(s, &m, unit) : motus_put_unit_symbols(s, &m, unit);
+}
+
 // ---- Counting -----------------------------------------------------------------------------------
 
 enum {
@@ -106,14 +121,14 @@ enum {
 };
 
 // Counts the symbols of an MB's units. end_of_slice_flag of the MB before is its first one.
-__device__ void count_mb(const Job &job, int i, uint32_t *tally) {
+template <bool B> __device__ void count_mb(const Job &job, int i, uint32_t *tally) {
     const MotusMb *mb = &job.in.slice.mb[i];
     const int unit = motus_lane();
     const uint32_t units = motus_mb_symbol_units(mb, job.in.slice.head->slice_type);
     MotusSymbols symbols = {};
     if (units >> unit & 1) {
         const MotusCabacMb m = syntax_of(job, i);
-        motus_put_unit_symbols(&symbols, &m, unit);
+        put_unit<B>(&symbols, m, unit);
     }
     const uint32_t all = motus_lanes_sum(symbols.n);
     job.count[i][unit] = (uint16_t)symbols.n;
@@ -147,7 +162,7 @@ __device__ void add_tally(MotusPictureStats *stats, const uint32_t *tally) {
 // ---- Writing ------------------------------------------------------------------------------------
 
 // Writes the symbols of an MB's units that lie in the piece, as far as SLACK outside of it.
-__device__ void put_mb(const Job &job, const Piece &piece, int i) {
+template <bool B> __device__ void put_mb(const Job &job, const Piece &piece, int i) {
     const int unit = motus_lane();
     const uint32_t begin = i ? job.mb_end[i - 1] : 0, end = job.mb_end[i],
                    piece_end = piece.first + (uint32_t)piece.n;
@@ -161,10 +176,10 @@ __device__ void put_mb(const Job &job, const Piece &piece, int i) {
     symbols.symbol = to + (at - begin);
     symbols.mark = (uint32_t)motus_unit_kind(unit) << MOTUS_KIND_SHIFT;
     const MotusCabacMb m = syntax_of(job, i);
-    motus_put_unit_symbols(&symbols, &m, unit);
+    put_unit<B>(&symbols, m, unit);
 }
 
-template <int THREADS> __device__ void put_symbols(const Job &job, const Piece &piece) {
+template <int THREADS, bool B> __device__ void put_symbols(const Job &job, const Piece &piece) {
     const int t = (int)(blockIdx.x * THREADS + threadIdx.x), step = (int)gridDim.x * THREADS;
     const uint32_t last = symbols_of(job) - 1 - piece.first; // end_of_slice_flag
     if (t == 0 && last < (uint32_t)piece.n)
@@ -172,7 +187,7 @@ template <int THREADS> __device__ void put_symbols(const Job &job, const Piece &
     if (job.in.string)
         for (int i = t; i < piece.n; i += step) job.symbol[i] = job.in.string[piece.first + i];
     else
-        for (int i = t / 32; i < job.n_mb; i += step / 32) put_mb(job, piece, i);
+        for (int i = t / 32; i < job.n_mb; i += step / 32) put_mb<B>(job, piece, i);
 }
 
 } // namespace

@@ -255,9 +255,16 @@ MotusStatus begin_writing(MotusCudaCoder *c, const Output *out, MotusError *erro
 MotusStatus entropy_code(MotusCudaCoder *c, const Output *out, const MotusPictureParams *params,
                          MotusError *error) {
     const MotusPictureStateCuda *w = &c->pic;
-    const MotusFinalizeCuda finalize = {
-        w->mb_width, w->n_mb,  w->mb,       w->slice_first,
-        params->qp,  c->marks, c->whole_mv, params->idr ? NULL : c->last_mv[c->current]};
+    const MotusFinalizeCuda finalize = {w->mb_width,
+                                        w->n_mb,
+                                        w->mb,
+                                        w->slice_first,
+                                        params->qp,
+                                        0,
+                                        c->marks,
+                                        c->whole_mv,
+                                        params->idr ? NULL : c->last_mv[c->current],
+                                        NULL};
     MotusStatus status = begin_writing(c, out, error);
     // The previous picture may have been written on the other stream.
     if (!status) status = check(c, cudaStreamWaitEvent(c->writing, c->packed, 0), "wait", error);
@@ -277,7 +284,7 @@ MotusStatus deblock(MotusCudaCoder *c, MotusError *error) {
     const uint8_t *const from[3] = {w->rec[0], w->rec[1], w->rec[2]};
     const ptrdiff_t stride[3] = {rec[0].stride, rec[1].stride, rec[2].stride};
     return check(c,
-                 motus_deblock_cuda(to, from, stride, w->mb, w->mb_width, w->mb_height,
+                 motus_deblock_cuda(to, from, stride, w->mb, w->mb_width, w->mb_height, 0,
                                     c->deblock_work, c->pic.early, c->stream),
                  "deblocking", error);
 }

@@ -6,6 +6,8 @@
 #include "tests/encoder/mb/deblock_case.h"
 #include "tests/gpu/gpu_test.h"
 
+enum { B_PICTURES = 1 }; // row->variant
+
 typedef struct Deblock {
     int mb_width, mb_height;
     GpuPlane from[3], to[3];
@@ -32,13 +34,17 @@ static void open_deblock(GpuCase *c) {
 static void fill_with(GpuCase *c, DeblockKind kind, int qp, int spread) {
     Deblock *d = c->state;
     for (int p = 0; p < 3; p++) deblock_case_samples(&d->from[p].at[ON_CPU], spread);
-    for (int i = 0; i < d->mb_width * d->mb_height; i++)
-        deblock_case_mb((MotusMb *)d->mb->at[ON_CPU] + i, kind, qp);
+    for (int i = 0; i < d->mb_width * d->mb_height; i++) {
+        MotusMb *mb = (MotusMb *)d->mb->at[ON_CPU] + i;
+        deblock_case_mb(mb, kind, qp);
+        if (c->row->variant == B_PICTURES) deblock_case_b(mb);
+    }
     snprintf(c->what, sizeof c->what, "kind %d, QP %d, spread %d", (int)kind, qp, spread);
 }
 
 static MotusStatus run_deblock(GpuCase *c, int on) {
     const Deblock *d = c->state;
+    const int is_b = c->row->variant == B_PICTURES;
     MotusFrame frame = {.width = c->width, .height = c->height};
     uint8_t *to[3];
     const uint8_t *from[3];
@@ -51,9 +57,12 @@ static MotusStatus run_deblock(GpuCase *c, int on) {
     }
     if (on)
         return gpu_launched(c, motus_deblock_cuda(to, from, stride, d->mb->at[on], d->mb_width,
-                                                  d->mb_height, d->scratch->at[on], 0, c->stream));
-    const MotusCodedMbs mbs = {
-        .mb_width = d->mb_width, .mb_height = d->mb_height, .mb = d->mb->at[on]};
+                                                  d->mb_height, is_b, d->scratch->at[on], 0,
+                                                  c->stream));
+    const MotusCodedMbs mbs = {.mb_width = d->mb_width,
+                               .mb_height = d->mb_height,
+                               .slice_type = is_b ? MOTUS_SLICE_B : MOTUS_SLICE_P,
+                               .mb = d->mb->at[on]};
     motus_deblock_picture(&frame, &mbs);
     return MOTUS_OK;
 }
@@ -101,6 +110,16 @@ static const GpuRow rows[] = {
     {.name = "usual_sizes", .kernel = &each_kind, .sizes = usual, .bench = {1920, 1088, 2}},
     // More row walkers than one stream has; each picture's memory is used again at once.
     {.name = "in_flight", .kernel = &in_flight, .sizes = six, .together = 1, .launches = 3},
+    {.name = "b_any_size",
+     .kernel = &any,
+     .most = {192, 192, 0},
+     .cases = 60,
+     .variant = B_PICTURES},
+    {.name = "b_usual_sizes",
+     .kernel = &each_kind,
+     .sizes = usual,
+     .variant = B_PICTURES,
+     .bench = {1920, 1088, 2}},
     {.name = "graph", .kernel = &in_flight, .sizes = cif, .launches = 2, .graph = 1},
     {0}};
 

@@ -8,7 +8,7 @@
 #include "tests/encoder/bitstream/random_mbs.h"
 #include "tests/gpu/gpu_test.h"
 
-enum { MOST_SLICES = 18 };
+enum { MOST_SLICES = 18, THRICE = 3 * MBS_CONTENTS };
 
 // row->variant: the slices of a picture; which rounds have too little memory for their NAL units.
 enum { SLICES = 31, SHORT_IN_THE_END = 32, ABOUT_ENOUGH = 64, CABAC = 128, IN_PIECES = 256 };
@@ -23,12 +23,13 @@ typedef struct Slice {
     size_t size;
     MotusPictureStats want_stats;
     GpuBuffer *nal, *result, *earlier, *stats, *d_head, *mb, *coef, *marks, *first, *searched,
-        *kept, *scratch, *context, *bins, *costs, *next;
+        *kept, *scratch, *context, *bins, *costs, *next, *col_zero;
     GpuPlane src[3];
 } Slice;
 
 static const char *const content_names[MBS_CONTENTS] = {"mixed", "quiet", "skipped", "I_PCM",
                                                         "largest"};
+static const char type_names[3][2] = {"I", "P", "B"};
 
 // ---- Memory -------------------------------------------------------------------------------------
 
@@ -51,6 +52,7 @@ static void open_slice(GpuCase *c) {
     s->coef = gpu_buffer(c, "levels", GPU_INPUT, n * sizeof(MotusMbCoef));
     s->marks = gpu_buffer(c, "marks", GPU_SCRATCH, words * sizeof(uint32_t));
     s->first = gpu_buffer(c, "first MBs", GPU_INPUT, n * sizeof(int));
+    s->col_zero = gpu_buffer(c, "col_zero", GPU_INPUT, n);
     s->searched = gpu_buffer(c, "searched MVs", GPU_INPUT, n * sizeof(MotusMv));
     s->kept = gpu_buffer(c, "kept MVs", GPU_OUTPUT, n * sizeof(MotusMv));
     s->piece = c->row->variant & IN_PIECES ? (uint32_t)motus_test_range(30, 3000)
@@ -100,15 +102,17 @@ static void make_head(Slice *s, int cabac, int slice_type, int qp) {
     s->head = motus_slice_head(&sequence, &s->settings, 2);
 }
 
-// Every content as I and as P; large pictures as P only. A captured launch needs pictures of one
-// QP.
+// Every content as I, P and B; large pictures as P and B. A captured launch needs pictures of one
+// QP that are all B or none.
 static void fill_slice(GpuCase *c) {
     static const MbContent few[] = {MBS_MIXED, MBS_QUIET, MBS_PCM};
     Slice *s = c->state;
-    const int large = c->width > 2000, slice_type = large || c->round & 1;
+    const int large = c->width > 2000, slice_type = large ? MOTUS_SLICE_P + c->round / 3 % 2
+                                                    : c->row->graph ? c->round % 2
+                                                                    : c->round % 3;
     const MbContent content = large              ? few[c->round % 3]
                               : c->row->together ? few[(c->round + c->number) % 2]
-                                                 : (MbContent)(c->round / 2 % MBS_CONTENTS);
+                                                 : (MbContent)(c->round / 3 % MBS_CONTENTS);
     const size_t n = (size_t)s->pic.n_mb;
     MotusMv *searched = s->searched->at[ON_CPU];
     make_head(s, s->pic.context != NULL, slice_type, c->row->graph ? 31 : motus_test_range(0, 51));
@@ -122,6 +126,7 @@ static void fill_slice(GpuCase *c) {
     memset(s->bins->at[ON_CPU], 0, sizeof(MotusBinCounts));
     motus_cabac_costs_set(s->costs->at[ON_CPU], s->head.cabac_table, s->head.qp);
     memcpy(s->d_head->at[ON_CPU], &s->head, sizeof s->head);
+    memcpy(s->col_zero->at[ON_CPU], s->pic.col_zero, n);
     memcpy(s->mb->at[ON_CPU], s->pic.mb, n * sizeof(MotusMb));
     memcpy(s->coef->at[ON_CPU], s->pic.coef, n * sizeof(MotusMbCoef));
     if (s->slices.first) memcpy(s->first->at[ON_CPU], s->slices.first, n * sizeof(int));
@@ -130,7 +135,7 @@ static void fill_slice(GpuCase *c) {
         memcpy(s->src[p].at[ON_CPU].data, plane->data, (size_t)(plane->stride * plane->height));
     }
     snprintf(c->what, sizeof c->what, "%s, %s, %d slices", content_names[content],
-             slice_type ? "P" : "I", s->slices.n);
+             type_names[slice_type], s->slices.n);
 }
 
 // ---- The CPU's NAL units ------------------------------------------------------------------------
@@ -199,10 +204,11 @@ static void set_capacity(Slice *s, uint32_t capacity) {
 // for one before.
 static uint32_t capacity_of(const GpuCase *c, uint32_t most, uint32_t size) {
     const uint32_t any = (uint32_t)motus_test_range(1, (int)size);
-    if (c->row->variant & SHORT_IN_THE_END) return c->round < 4 * MBS_CONTENTS ? most : any;
+    if (c->row->variant & SHORT_IN_THE_END) return c->round < 2 * THRICE ? most : any;
     if (!(c->row->variant & ABOUT_ENOUGH)) return most;
-    if (c->round % 3 == 2) return any;
-    return c->round % 3 ? (uint32_t)motus_max(1, (int)size - motus_test_range(1, 3)) : size;
+    const int way = c->round / THRICE % 3; // each for all contents
+    if (way == 2) return any;
+    return way ? (uint32_t)motus_max(1, (int)size - motus_test_range(1, 3)) : size;
 }
 
 // ---- The device's -------------------------------------------------------------------------------
@@ -234,7 +240,9 @@ static MotusStatus run_on_device(GpuCase *c) {
                                         .qp = s->head.qp,
                                         .marks = marks,
                                         .searched = s->searched->at[ON_CUDA],
-                                        .kept = s->kept->at[ON_CUDA]};
+                                        .kept = s->kept->at[ON_CUDA],
+                                        .is_b = s->settings.slice_type == MOTUS_SLICE_B,
+                                        .col_zero = s->col_zero->at[ON_CUDA]};
     cudaError_t status = motus_finalize_cuda(&finalize, c->stream);
     for (int k = 0; k < n && !status; k++) {
         const int from = begin ? begin[k] : 0, to = begin ? begin[k + 1] : s->pic.mb_height,
@@ -252,7 +260,8 @@ static MotusStatus run_on_device(GpuCase *c) {
                                 .capacity = s->capacity,
                                 .before = k ? earlier + k - 1 : NULL,
                                 .result = k + 1 < n ? earlier + k : s->result->at[ON_CUDA],
-                                .stats = s->stats->at[ON_CUDA]};
+                                .stats = s->stats->at[ON_CUDA],
+                                .is_b = finalize.is_b};
         for (int p = 0; p < 3; p++) {
             slice.src_stride[p] = s->src[p].at[ON_CUDA].stride;
             slice.src[p] = s->src[p].at[ON_CUDA].data + (p ? 8 : 16) * from * slice.src_stride[p];
@@ -319,40 +328,40 @@ static void check_slice(GpuCase *c) {
 static const GpuKernel slice = {sizeof(Slice), open_slice,  fill_slice,
                                 run_slice,     check_slice, close_slice};
 
-enum { TWICE = 2 * MBS_CONTENTS };
-static const GpuSize sizes[] = {{16, 16, 60 * TWICE},
-                                {16, 64, 30 * TWICE},
-                                {64, 16, 30 * TWICE},
-                                {48, 80, 40 * TWICE},
-                                {352, 288, 8 * TWICE},
-                                {1920, 1088, TWICE},
+static const GpuSize sizes[] = {{16, 16, 60 * THRICE},
+                                {16, 64, 30 * THRICE},
+                                {64, 16, 30 * THRICE},
+                                {48, 80, 40 * THRICE},
+                                {352, 288, 8 * THRICE},
+                                {1920, 1088, THRICE},
                                 {0, 0, 0}};
 static const GpuSize tall[] = {{16, 64, 0}, {0, 0, 0}}, block[] = {{48, 80, 0}, {0, 0, 0}},
                      cif[] = {{352, 288, 0}, {0, 0, 0}}, hd[] = {{1920, 1088, 0}, {0, 0, 0}},
-                     uhd[] = {{4096, 2304, 3}, {0, 0, 0}}, odd[] = {{176, 144, 60}, {0, 0, 0}};
+                     uhd[] = {{4096, 2304, 6}, {0, 0, 0}},
+                     odd[] = {{176, 144, 4 * THRICE}, {0, 0, 0}};
 static const GpuSize four[] = {
     {480, 272, 3}, {496, 320, 0}, {512, 368, 0}, {528, 416, 0}, {0, 0, 0}};
 
 #define ROW(label, list, slices) .name = label, .kernel = &slice, .sizes = list, .variant = slices
 static const GpuRow rows[] = {
     {ROW("contents", sizes, 1), .bench = {1920, 1088, 0}},
-    {ROW("slices_2", tall, 2 | SHORT_IN_THE_END), .rounds = 3 * TWICE},
-    {ROW("slices_5", block, 5 | SHORT_IN_THE_END), .rounds = 3 * TWICE},
-    {ROW("slices_4", cif, 4 | SHORT_IN_THE_END), .rounds = 3 * TWICE},
-    {ROW("slices_18", cif, MOST_SLICES | SHORT_IN_THE_END), .rounds = 3 * TWICE},
-    {ROW("slices_8", hd, 8 | SHORT_IN_THE_END), .rounds = 3 * TWICE},
+    {ROW("slices_2", tall, 2 | SHORT_IN_THE_END), .rounds = 3 * THRICE},
+    {ROW("slices_5", block, 5 | SHORT_IN_THE_END), .rounds = 3 * THRICE},
+    {ROW("slices_4", cif, 4 | SHORT_IN_THE_END), .rounds = 3 * THRICE},
+    {ROW("slices_18", cif, MOST_SLICES | SHORT_IN_THE_END), .rounds = 3 * THRICE},
+    {ROW("slices_8", hd, 8 | SHORT_IN_THE_END), .rounds = 3 * THRICE},
     {ROW("large", uhd, 1)},
     {ROW("buffer_too_small", odd, 1 | ABOUT_ENOUGH)},
     {ROW("in_flight", four, 1), .together = 1},
-    {ROW("graph", cif, 1), .rounds = 8, .graph = 1},
+    {ROW("graph", cif, 1), .rounds = 12, .graph = 1},
     {ROW("cabac", sizes, 1 | CABAC), .bench = {1920, 1088, 0}},
-    {ROW("cabac_in_pieces", block, 1 | CABAC | IN_PIECES), .rounds = 6 * TWICE},
-    {ROW("cabac_slices_5", block, 5 | CABAC | SHORT_IN_THE_END), .rounds = 3 * TWICE},
-    {ROW("cabac_slices_18", cif, MOST_SLICES | CABAC | SHORT_IN_THE_END), .rounds = 3 * TWICE},
+    {ROW("cabac_in_pieces", block, 1 | CABAC | IN_PIECES), .rounds = 6 * THRICE},
+    {ROW("cabac_slices_5", block, 5 | CABAC | SHORT_IN_THE_END), .rounds = 3 * THRICE},
+    {ROW("cabac_slices_18", cif, MOST_SLICES | CABAC | SHORT_IN_THE_END), .rounds = 3 * THRICE},
     {ROW("cabac_large", uhd, 1 | CABAC)},
     {ROW("cabac_too_small", odd, 1 | CABAC | ABOUT_ENOUGH)},
     {ROW("cabac_in_flight", four, 1 | CABAC), .together = 1},
-    {ROW("cabac_graph", cif, 1 | CABAC), .rounds = 8, .graph = 1},
+    {ROW("cabac_graph", cif, 1 | CABAC), .rounds = 12, .graph = 1},
     {0}};
 
 const GpuSuite gpu_slice = {"slice", rows};
