@@ -191,16 +191,14 @@ cudaError_t launch_pass(const Pass &pass, const MotusPCodingCuda &p, int round, 
 
 extern "C" cudaError_t motus_code_i_cuda(const MotusPictureStateCuda *pic, int qp,
                                          const MotusEffort *effort, cudaStream_t stream) {
-    Pass pass = {*pic, *effort, qp, 0};
-    pass.pic.qp_table += MOTUS_QPS, pass.pic.quant8 += MOTUS_QPS;
-    return code_intra(pass, stream);
+    return code_intra(pass_of(pic, effort, qp, MOTUS_SLICE_I), stream);
 }
 
 extern "C" cudaError_t motus_mark_blocks_cuda(const MotusPictureStateCuda *pic,
                                               const uint32_t *cost, const MotusMv *mv,
                                               MotusMv *whole, int qp, const MotusEffort *effort,
                                               cudaStream_t stream) {
-    const Pass pass = {*pic, *effort, qp, 1};
+    const Pass pass = pass_of(pic, effort, qp, MOTUS_SLICE_P);
     return motus_launch(pic->early, (pic->n_mb + 255) / 256, 256, 0, stream, mark_kernel, pass,
                         cost, mv, whole);
 }
@@ -208,7 +206,7 @@ extern "C" cudaError_t motus_mark_blocks_cuda(const MotusPictureStateCuda *pic,
 extern "C" cudaError_t motus_code_p_cuda(const MotusPictureStateCuda *pic,
                                          const MotusPCodingCuda *p, int qp,
                                          const MotusEffort *effort, cudaStream_t stream) {
-    const Pass pass = {*pic, *effort, qp, 1};
+    const Pass pass = pass_of(pic, effort, qp, MOTUS_SLICE_P);
     int now = 0;
     candidates_kernel<<<blocks_for(pic->n_mb), 32 * WARPS, 0, stream>>>(pass, *p);
     cudaError_t status = motus_stage_ended_cuda(pic, MOTUS_STAGE_CANDIDATES, stream);

@@ -35,7 +35,7 @@ typedef struct MotusPictureStateCuda {
     uint16_t *changed_at, *seen_at;
     uint8_t *chain; // of large pictures, while the wavefront is listed
     const uint8_t *zero_runs;
-    const MotusQp *qp_table;      // MOTUS_QPS of P pictures, then those of I pictures
+    const MotusQp *qp_table;      // MOTUS_QPS of each MotusSliceType
     const int8_t *qp_offset;      // per MB; NULL: none. Not owned
     const int *slice_first;       // per MB; NULL: one slice. Not owned
     const MotusCabacCosts *costs; // NULL: CAVLC. Not owned

@@ -17,6 +17,13 @@ struct Pass {
     int qp, slice_type;
 };
 
+inline Pass pass_of(const MotusPictureStateCuda *pic, const MotusEffort *effort, int qp,
+                    MotusSliceType type) {
+    Pass pass = {*pic, *effort, qp, type};
+    pass.pic.qp_table += type * MOTUS_QPS, pass.pic.quant8 += type * MOTUS_QPS;
+    return pass;
+}
+
 static __device__ MotusMbSource mb_source(const MotusPictureStateCuda &w, int x, int y) {
     MotusMbSource src;
     for (int p = 0; p < 3; p++) {

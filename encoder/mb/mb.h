@@ -11,7 +11,12 @@
 #include "motus/encoder.h"
 
 // Types of slices, all of a picture's the same.
-typedef enum MotusSliceType { MOTUS_SLICE_I, MOTUS_SLICE_P, MOTUS_SLICE_B } MotusSliceType;
+typedef enum MotusSliceType {
+    MOTUS_SLICE_I,
+    MOTUS_SLICE_P,
+    MOTUS_SLICE_B,
+    MOTUS_SLICE_TYPES,
+} MotusSliceType;
 
 // sub_mb_type of P MBs, table 7-17. 8x8 blocks of B MBs are not divided.
 enum { MOTUS_SUB_8x8, MOTUS_SUB_8x4, MOTUS_SUB_4x8, MOTUS_SUB_4x4 };

@@ -4,17 +4,19 @@
 
 #include "dct/transform8_core.h"
 
-uint32_t motus_lambda_q8(int qp) {
+uint32_t motus_lambda_q8(int qp, MotusSliceType type) {
     const uint32_t sixths[6] = {65536, 73562, 82570, 92682, 104032, 116772}; // 2^(k/6) * 65536
+    if (type == MOTUS_SLICE_B) qp += 3;
     return ((sixths[qp % 6] << (qp / 6)) + 512) >> 10;
 }
 
-// Returns 0.68 * 2^((qp - 12) / 3), from 11 (QP 0) to 1,433,600 (QP 51); in I pictures half of it.
-// Both factors gave the lowest BD-rates on real sequences.
-static uint32_t lambda_ssd_q8(int qp, int of_i) {
-    const uint32_t thirds[3] = {65536, 82570, 104032};                 // 2^(k/3) * 65536
-    const uint64_t power = (uint64_t)thirds[qp % 3] << (qp / 3);       // 2^(qp / 3) * 65536
-    return (uint32_t)((power * (of_i ? 87 : 175) + (1u << 19)) >> 20); // * 2^-4 * factor * 256
+// Returns 0.68 * 2^((qp - 12) / 3), from 11 (QP 0) to 1,433,600 (QP 51); half of it in I pictures,
+// twice in B pictures. The factors gave the lowest BD-rates on real sequences.
+static uint32_t lambda_ssd_q8(int qp, MotusSliceType type) {
+    const int factor = type == MOTUS_SLICE_I ? 87 : type == MOTUS_SLICE_P ? 175 : 350;
+    const uint32_t thirds[3] = {65536, 82570, 104032};                // 2^(k/3) * 65536
+    const uint64_t power = (uint64_t)thirds[qp % 3] << (qp / 3);      // 2^(qp / 3) * 65536
+    return (uint32_t)((power * (uint32_t)factor + (1u << 19)) >> 20); // * 2^-4 * factor * 256
 }
 
 // Returns the squared step in 1/256 of a squared sample difference: 0.625^2 to 1.125^2 times
@@ -38,20 +40,20 @@ static MotusQuant quant_at(int qp, uint32_t lambda) {
     return q;
 }
 
-MotusQp motus_qp_at(int qp, int of_i) {
+MotusQp motus_qp_at(int qp, MotusSliceType type) {
     MotusQp q;
-    q.lambda_q8 = motus_lambda_q8(qp);
-    q.lambda_ssd_q8 = lambda_ssd_q8(qp, of_i);
+    q.lambda_q8 = motus_lambda_q8(qp, type);
+    q.lambda_ssd_q8 = lambda_ssd_q8(qp, type);
     q.luma = quant_at(qp, q.lambda_ssd_q8);
     q.chroma = quant_at(motus_chroma_qp_of(qp), q.lambda_ssd_q8);
     return q;
 }
 
-MotusQuant8 motus_quant8_at(int qp, int of_i) {
+MotusQuant8 motus_quant8_at(int qp, MotusSliceType type) {
     MotusQuant8 q = {.qp = (uint8_t)qp, .shift = (uint8_t)(8 + qp / 6)};
     for (int i = 0; i < 64; i++)
         q.raster_scale[i] = (uint16_t)motus_quant8_scale(qp % 6, motus_coef8_class(i));
     for (int i = 0; i < 64; i++) q.scale[i] = q.raster_scale[motus_zigzag8_at(i)];
-    q.rate = (uint32_t)(((uint64_t)lambda_ssd_q8(qp, of_i) << 16) / step_squared(qp));
+    q.rate = (uint32_t)(((uint64_t)lambda_ssd_q8(qp, type) << 16) / step_squared(qp));
     return q;
 }

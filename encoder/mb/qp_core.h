@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "common/int_core.h"
+#include "encoder/mb/mb.h"
 
 enum { MOTUS_QPS = 52 }; // QP_Y is 0..51 with samples of 8 bits
 
@@ -43,13 +44,14 @@ typedef struct MotusQp {
 extern "C" {
 #endif
 
-// Returns lambda_q8 of a QP 0..51: 2^((qp - 12) / 6), from 64 (QP 0) to 23,170 (QP 51).
-uint32_t motus_lambda_q8(int qp);
+// Returns lambda_q8 of a QP 0..51: 2^((qp - 12) / 6), from 64 (QP 0) to 23,170 (QP 51); in B
+// pictures sqrt(2) times that.
+uint32_t motus_lambda_q8(int qp, MotusSliceType type);
 
-// Return what follows from a QP. of_i: in I pictures, whose errors later pictures inherit, so that
-// lambda is lower there.
-MotusQp motus_qp_at(int qp, int of_i);
-MotusQuant8 motus_quant8_at(int qp, int of_i);
+// Return what follows from a QP in slices of a type. Later pictures inherit errors of I pictures,
+// so that lambda is lower there, and none of B pictures.
+MotusQp motus_qp_at(int qp, MotusSliceType type);
+MotusQuant8 motus_quant8_at(int qp, MotusSliceType type);
 
 #ifdef __cplusplus
 }

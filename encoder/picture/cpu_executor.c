@@ -261,10 +261,10 @@ static MotusStatus code(Coder *c) {
     const MotusPictureParams *params = c->input.params;
     const MotusSequenceSettings *sequence = &c->stream->sequence;
     const MotusCoding coding = {
-        .qp_table = c->stream->qp_table[params->idr != 0],
+        .qp_table = c->stream->qp_table[params->type],
         .qp = params->qp,
         .effort = motus_external_mvs_effort(c->stream, &params->external),
-        .quant8 = sequence->transform_8x8 ? c->stream->quant8_table[params->idr != 0] : NULL,
+        .quant8 = sequence->transform_8x8 ? c->stream->quant8_table[params->type] : NULL,
         .costs = sequence->cabac ? &c->costs : NULL};
     const int b = params->type == MOTUS_SLICE_B;
     if (!params->idr && c->has_next_costs[b])

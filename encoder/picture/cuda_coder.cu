@@ -137,7 +137,7 @@ MotusStatus code_p(MotusCudaCoder *c, const Output *out, const MotusPictureParam
     const int qp = params->qp;
     const MotusEffort effort = motus_external_mvs_effort(s, external);
     const MotusPlane *ref = c->rec[!c->current];
-    uint32_t lambda_q8 = motus_lambda_q8(qp);
+    uint32_t lambda_q8 = motus_lambda_q8(qp, params->type);
     MotusStatus status = wait_for_finalizing(c, error);
     if (!status) status = search(c, ref, lambda_q8, external, effort.partitions, field, error);
     // Keeps the 16x16 MVs as they are before refinement: the next picture's centres are predicted

@@ -239,10 +239,10 @@ MotusStatus motus_stream_open(MotusStream *s, const MotusEncoderConfig *config, 
     MotusStatus status = read_config(c, config, error);
     if (status) return status;
     s->effort = motus_effort_of(c);
-    for (int of_i = 0; of_i < 2; of_i++)
+    for (int type = 0; type < MOTUS_SLICE_TYPES; type++)
         for (int qp = 0; qp < MOTUS_QPS; qp++) {
-            s->qp_table[of_i][qp] = motus_qp_at(qp, of_i);
-            s->quant8_table[of_i][qp] = motus_quant8_at(qp, of_i);
+            s->qp_table[type][qp] = motus_qp_at(qp, type);
+            s->quant8_table[type][qp] = motus_quant8_at(qp, type);
         }
     s->mb_width = motus_mbs(c->width);
     s->mb_height = motus_mbs(c->height);

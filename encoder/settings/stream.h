@@ -41,9 +41,9 @@ typedef struct MotusStream {
     // Largest |y| of search centres, quarter samples: keeps search windows in the level's range.
     int centre_limit_y;
     MotusSlices slices;
-    size_t rbsp_capacity;           // bound of the bytes of a picture's slices
-    MotusQp qp_table[2][MOTUS_QPS]; // [1]: of I pictures
-    MotusQuant8 quant8_table[2][MOTUS_QPS];
+    size_t rbsp_capacity; // bound of the bytes of a picture's slices
+    MotusQp qp_table[MOTUS_SLICE_TYPES][MOTUS_QPS];
+    MotusQuant8 quant8_table[MOTUS_SLICE_TYPES][MOTUS_QPS];
     uint8_t headers[MOTUS_HEADER_BYTES]; // SPS and PPS, Annex B
     size_t headers_size;
     MotusRateConfig rate; // unused with rate control QP

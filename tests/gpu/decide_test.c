@@ -36,8 +36,8 @@ typedef struct Decide {
     MotusField *field;
     MotusRefLuma ref_luma;
     MotusMv *centre;
-    MotusQp qp_table[2][MOTUS_QPS]; // [1]: of I pictures
-    MotusQuant8 quant8[2][MOTUS_QPS];
+    MotusQp qp_table[MOTUS_SLICE_TYPES][MOTUS_QPS];
+    MotusQuant8 quant8[MOTUS_SLICE_TYPES][MOTUS_QPS];
     MotusFrame *rec, *ref, *whole;
     // Device:
     MotusPictureStateCuda gpu;
@@ -75,10 +75,10 @@ static void open_decide(GpuCase *c) {
     Decide *d = c->state;
     const int w = (c->width + 15) & ~15, h = (c->height + 15) & ~15;
     d->mb_width = w / 16, d->mb_height = h / 16, d->n_mb = d->mb_width * d->mb_height;
-    for (int of_i = 0; of_i < 2; of_i++)
+    for (int type = 0; type < MOTUS_SLICE_TYPES; type++)
         for (int qp = 0; qp < MOTUS_QPS; qp++) {
-            d->qp_table[of_i][qp] = motus_qp_at(qp, of_i);
-            d->quant8[of_i][qp] = motus_quant8_at(qp, of_i);
+            d->qp_table[type][qp] = motus_qp_at(qp, type);
+            d->quant8[type][qp] = motus_quant8_at(qp, type);
         }
     CU_ASSERT_FATAL(!motus_picture_state_alloc(&d->pic, d->mb_width, d->mb_height, 4));
     CU_ASSERT_FATAL(!motus_field_alloc(&d->field, w, h));
@@ -188,7 +188,7 @@ static void refine_marked(Decide *d, uint32_t lambda_q8) {
 
 static void search_p(Decide *d) {
     const MotusPlane *luma = &d->whole->plane[0];
-    const uint32_t lambda_q8 = d->qp_table[0][d->settings.qp].lambda_q8;
+    const uint32_t lambda_q8 = d->qp_table[MOTUS_SLICE_P][d->settings.qp].lambda_q8;
     const MotusMeHints hints = {
         .centre = d->centre, .predictor = d->centre, .lambda_q8 = lambda_q8};
     motus_ref_luma_build(&d->ref_luma, &d->ref->plane[0], 1, 4);
@@ -259,10 +259,10 @@ static MotusReference reference_on(const Decide *d, int on) {
 }
 
 static MotusCoding coding_of(const Decide *d) {
-    return (MotusCoding){.qp_table = d->qp_table[!d->is_p],
+    return (MotusCoding){.qp_table = d->qp_table[d->is_p],
                          .qp = d->settings.qp,
                          .effort = d->effort,
-                         .quant8 = d->settings.transform_8x8 ? d->quant8[!d->is_p] : NULL,
+                         .quant8 = d->settings.transform_8x8 ? d->quant8[d->is_p] : NULL,
                          .costs = d->settings.cabac ? d->bins->at[ON_CPU] : NULL};
 }
 

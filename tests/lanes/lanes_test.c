@@ -73,7 +73,7 @@ static void set_effort(Picture *p, MotusPreset preset, int qp) {
         motus_encoder_config_default(16 * p->mb_width, 16 * p->mb_height, (MotusRational){25, 1});
     config.preset = preset;
     p->effort = motus_effort_of(&config);
-    p->qp = motus_qp_at(qp, motus_test_range(0, 1));
+    p->qp = motus_qp_at(qp, motus_test_range(MOTUS_SLICE_I, MOTUS_SLICE_P));
     p->costs = motus_test_range(0, 2) ? &p->table : NULL;
     motus_random_costs(&p->table, qp);
     p->limits = (MotusInterLimits){.max_mvs = motus_test_range(0, 3) ? 16 : 5,
@@ -136,7 +136,7 @@ static void code_intra(Picture *p, int x, int y, int slice_type) {
     MOTUS_CHECK(!lanes.failure && lanes.satd == satd && lanes.mode == mode,
                 "%s, case %d, MB %d,%d: estimate %u of mode %d, not %u of %d", p->name, p->number,
                 x, y, lanes.satd, lanes.mode, satd, mode);
-    const MotusQuant8 quant8 = motus_quant8_at(p->qp.luma.qp, 0);
+    const MotusQuant8 quant8 = motus_quant8_at(p->qp.luma.qp, MOTUS_SLICE_P);
     const int warps = motus_test_range(0, 1) ? 4 : (x ^ y) & 1 ? 3 : 1;
     motus_test_fill(&memory, sizeof memory);
     const MotusTrial *best =
@@ -226,7 +226,7 @@ typedef struct Transformed {
 
 static void compare_transforms(Picture *p, const MotusInterMb *in, const MotusLevelChoice *levels,
                                const MotusTrial *best) {
-    const MotusQuant8 quant8 = motus_quant8_at(in->qp->luma.qp, 0);
+    const MotusQuant8 quant8 = motus_quant8_at(in->qp->luma.qp, MOTUS_SLICE_P);
     Transformed one, many;
     one = (Transformed){.mb = best->mb, .coef = best->coef, .cost = best->cost};
     memcpy(one.rec, best->luma, sizeof one.rec);

@@ -279,7 +279,8 @@ static MotusStatus open_walk(Walk *w) {
 }
 
 MotusStatus motus_run(const MotusRunSetup *setup, MotusRun *run, MotusError *error) {
-    *run = (MotusRun){.lambda_q8 = motus_lambda_q8(setup->qp), .frame_list = cJSON_CreateArray()};
+    *run = (MotusRun){.lambda_q8 = motus_lambda_q8(setup->qp, MOTUS_SLICE_P),
+                      .frame_list = cJSON_CreateArray()};
     read_settings(setup, run);
     Walk w = {.setup = setup, .run = run, .error = error};
     MotusStatus status = open_walk(&w);

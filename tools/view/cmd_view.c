@@ -131,7 +131,7 @@ static void describe_job(const ViewOptions *o, MotusViewJob *job) {
 int motus_cmd_view(int argc, char **argv) {
     ViewOptions o = {.view = {.mode = -1, .me = motus_me_config_default(1, 1)},
                      .frame = -1,
-                     .lambda = (int)motus_lambda_q8(28)};
+                     .lambda = (int)motus_lambda_q8(28, MOTUS_SLICE_P)};
     int done = parse(&o, argc, argv);
     if (done >= 0) return done;
     motus_signals_catch();

@@ -35,7 +35,7 @@ static void costs_are_those_of_symbols(void) {
     for (int round = 0; round < 2000; round++) {
         const MotusCabacCosts costs = random_costs();
         const int qp = motus_test_range(0, 51), lowered = round & 1;
-        const MotusQuant8 q = motus_quant8_at(qp, 0);
+        const MotusQuant8 q = motus_quant8_at(qp, MOTUS_SLICE_P);
         const int method = lowered ? MOTUS_LEVELS_LOWERED : MOTUS_LEVELS_NEAREST;
         int coef[64];
         MotusBlockLevels b;
@@ -57,7 +57,7 @@ static void costs_are_those_of_cavlc(void) {
     motus_cavlc_zero_runs(zero_runs);
     for (int round = 0; round < 2000; round++) {
         const int qp = motus_test_range(0, 51), lowered = round & 1;
-        const MotusQuant8 q = motus_quant8_at(qp, 0);
+        const MotusQuant8 q = motus_quant8_at(qp, MOTUS_SLICE_P);
         const MotusLevelChoice choice = {
             zero_runs, lowered ? MOTUS_LEVELS_LOWERED : MOTUS_LEVELS_NEAREST, NULL};
         int coef[64];
@@ -90,7 +90,7 @@ static void blocks_of_4x4(void) {
         const MotusCabacCosts costs = random_costs();
         const int qp = motus_test_range(0, 51), category = categories[round % 3],
                   first = category != 2, context = motus_test_range(0, 3);
-        const MotusQp q = motus_qp_at(qp, 0);
+        const MotusQp q = motus_qp_at(qp, MOTUS_SLICE_P);
         int16_t coef[16], level[16];
         for (int i = 0; i < 16; i++) coef[i] = (int16_t)random_coef(40 << (qp / 6));
         const uint32_t live = motus_live_coefs(coef, &q.luma);
@@ -119,7 +119,7 @@ static void levels_apart(void) {
     for (int round = 0; round < 5000; round++) {
         const MotusCabacCosts costs = random_costs();
         const int qp = motus_test_range(0, 51), context = motus_test_range(0, 3);
-        const MotusQuant q = motus_qp_at(qp, 0).luma;
+        const MotusQuant q = motus_qp_at(qp, MOTUS_SLICE_P).luma;
         const MotusMapCosts none = {0, 0, 0, {0, 0}, 0}, *map = motus_map_costs(&costs, 2);
         const MotusBlockContexts contexts = motus_block_contexts(2);
         int16_t coef[16], level[16];
