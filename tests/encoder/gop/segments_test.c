@@ -82,8 +82,8 @@ static void in_segments(MotusEncoderConfig config, int gops, const Coded *whole,
     int same = 1;
     for (int i = 0; i < PICTURES && same; i++) {
         const MotusPacket *a = whole->packet[i], *b = segments.packet[i];
-        same = a->number == b->number && a->pts == b->pts && a->is_idr == b->is_idr &&
-               a->size == b->size && !memcmp(a->data, b->data, a->size);
+        same = a->number == b->number && a->pts == b->pts && a->dts == b->dts &&
+               a->is_idr == b->is_idr && a->size == b->size && !memcmp(a->data, b->data, a->size);
         MOTUS_CHECK(same, "%s, %d GOPs a segment: picture %d", name, gops, i);
     }
     drop(&segments);
@@ -163,6 +163,9 @@ static void fixed_qp(void) {
     check(&c, 6, "QP");
     c.gop_coders = 3;
     check(&c, 6, "QP, three GOP coders");
+    c.profile = MOTUS_PROFILE_MAIN;
+    c.bframes = 2;
+    check(&c, 6, "QP, B pictures");
     c.keyint = 1;
     check(&c, PICTURES, "QP, IDR pictures alone");
 }
@@ -176,6 +179,10 @@ static void crf(void) {
             c.min_keyint = 1;
             c.aq_mode = lookahead % 2 ? MOTUS_AQ_AUTO : MOTUS_AQ_OFF;
             check(&c, 4, "CRF");
+            if (lookahead != 28) continue;
+            c.profile = MOTUS_PROFILE_HIGH;
+            c.bframes = 3;
+            check(&c, 4, "CRF, B pictures");
         }
 }
 

@@ -1,0 +1,296 @@
+// Order of pictures with B pictures: mini-GOPs by themselves, then packets of streams: types,
+// numbers, decoding times, what is held, forced IDR pictures, several GOP coders, failures.
+// SPDX-License-Identifier: BSD-2-Clause
+#include <string.h>
+
+#include "common/faults.h"
+#include "common/int_core.h"
+#include "encoder/gop/mini_gop.h"
+#include "tests/encoder/encoder_case.h"
+#include "tests/support/harness.h"
+
+enum { MOST = 60 };
+
+// ---- The order that is expected -----------------------------------------------------------------
+
+typedef struct Expected {
+    int number[MOST]; // in coding order
+    char type[MOST];
+    int64_t dts[MOST];
+    int frame_num[MOST], shown[MOST], ref_shown[MOST][2];
+} Expected;
+
+static void expect_picture(Expected *e, int at, int number, char type, int64_t dts) {
+    e->number[at] = number;
+    e->type[at] = type;
+    e->dts[at] = dts;
+}
+
+// Places all pictures of a sequence whose IDR pictures are known. Frame i is shown at pts[i].
+static void place(Expected *e, const int *idr, const int64_t *pts, int n, int bframes) {
+    for (int i = 0, refs = 0, shown = 0; i < n;) {
+        int end = i; // the picture that ends the mini-GOP
+        while (!idr[i] && end < i + bframes && end + 1 < n && !idr[end + 1]) end++;
+        if (idr[i]) refs = shown = 0;
+        const int64_t before = i ? pts[i - 1] : pts[0] - 3;
+        expect_picture(e, i, end, idr[i] ? 'I' : 'P', bframes ? before : pts[i]);
+        e->frame_num[i] = refs++;
+        e->shown[i] = idr[i] ? 0 : shown + end - i + 1;
+        e->ref_shown[i][0] = shown;
+        for (int b = i; b < end; b++) {
+            expect_picture(e, b + 1, b, 'B', pts[b]);
+            e->frame_num[b + 1] = refs;
+            e->shown[b + 1] = shown + b - i + 1;
+            e->ref_shown[b + 1][0] = shown;
+            e->ref_shown[b + 1][1] = e->shown[i];
+        }
+        shown = e->shown[i];
+        i = end + 1;
+    }
+}
+
+// ---- Mini-GOPs by themselves --------------------------------------------------------------------
+
+typedef struct Held {
+    MotusMiniGop m;
+    MotusPendingPicture picture[MOST];
+    MotusPicturePlan plan[MOST];
+    int n, taken;
+    Expected want;
+} Held;
+
+static void take_all(Held *h) {
+    MotusPendingPicture *p;
+    while ((p = motus_mini_gop_take(&h->m))) {
+        const MotusPictureParams *q = &p->params;
+        const Expected *e = &h->want;
+        const int i = h->taken++;
+        const char type = q->type == MOTUS_SLICE_I ? 'I' : q->type == MOTUS_SLICE_P ? 'P' : 'B';
+        MOTUS_CHECK(p - h->picture == e->number[i] && type == e->type[i] && p->dts == e->dts[i],
+                    "picture %d: number %d, type %c, dts %lld", i, (int)(p - h->picture), type,
+                    (long long)p->dts);
+        MOTUS_CHECK((int)q->frame_num == e->frame_num[i] && q->shown == e->shown[i] &&
+                        q->is_reference == (type != 'B') && !p->held,
+                    "picture %d: frame_num %d, shown %d", i, (int)q->frame_num, q->shown);
+        if (type != 'I') CU_ASSERT_EQUAL(q->ref_shown[0], e->ref_shown[i][0]);
+        if (type == 'B') CU_ASSERT_EQUAL(q->ref_shown[1], e->ref_shown[i][1]);
+        const int b_follows = i + 1 < h->n && e->type[i + 1] == 'B';
+        CU_ASSERT_PTR_EQUAL(p->plan->next_b, b_follows ? &h->plan[e->number[i + 1]] : NULL);
+    }
+}
+
+// Types are known at once, or some pictures later.
+static void mini_gops(void) {
+    static Held h;
+    for (int round = 0; round < 2000; round++) {
+        const int bframes = motus_test_range(0, 7), later = motus_test_range(0, 1),
+                  rare = motus_test_range(1, 20);
+        int idr[MOST], typed = 0;
+        int64_t pts[MOST];
+        memset(&h, 0, sizeof h);
+        h.n = motus_test_range(1, MOST);
+        h.m.bframes = bframes;
+        for (int i = 0; i < h.n; i++) {
+            idr[i] = !i || !motus_test_range(0, rare);
+            pts[i] = i ? pts[i - 1] + motus_test_range(1, 9) : 100;
+        }
+        place(&h.want, idr, pts, h.n, bframes);
+        for (int i = 0; i < h.n; i++) {
+            h.picture[i] =
+                (MotusPendingPicture){.state = later ? MOTUS_PENDING_TYPE : MOTUS_PENDING_PLAN,
+                                      .plan = &h.plan[i],
+                                      .params.idr = later ? 0 : idr[i],
+                                      .pts = pts[i],
+                                      .duration = 3};
+            motus_mini_gop_put(&h.m, &h.picture[i]);
+            for (; later && typed <= i && motus_test_range(0, 3); typed++)
+                CU_ASSERT_PTR_EQUAL(motus_mini_gop_set_type(&h.m, idr[typed]), &h.picture[typed]);
+            take_all(&h);
+            MOTUS_CHECK(later || i + 1 - h.taken <= bframes, "%d pictures are held",
+                        i + 1 - h.taken);
+        }
+        for (; later && typed < h.n; typed++) motus_mini_gop_set_type(&h.m, idr[typed]);
+        motus_mini_gop_end(&h.m);
+        take_all(&h);
+        CU_ASSERT_EQUAL(h.taken, h.n);
+    }
+}
+
+// ---- Streams ------------------------------------------------------------------------------------
+
+typedef struct Clip {
+    MotusFrame *frames[N_FRAMES];
+    int n, keyint, bframes, forced; // forced: number of a forced IDR picture
+    int64_t pts[MOST];
+} Clip;
+
+static MotusEncoderConfig config_of(const Clip *c) {
+    MotusEncoderConfig config = encoder_case_config(48, 48);
+    config.profile = MOTUS_PROFILE_MAIN;
+    config.preset = MOTUS_PRESET_FASTER;
+    config.keyint = c->keyint;
+    config.bframes = c->bframes;
+    return config;
+}
+
+static Clip clip_of(int n, int keyint, int bframes) {
+    Clip c = {.n = n, .keyint = keyint, .bframes = bframes, .forced = motus_test_range(1, MOST)};
+    for (int i = 0; i < n; i++) c.pts[i] = 7 * i + motus_test_range(0, 3);
+    encoder_case_frames(c.frames, 48, 48);
+    return c;
+}
+
+static MotusStatus send_frame(MotusEncoder *enc, const Clip *c, int i) {
+    const MotusFrameParams params = {
+        .size = sizeof params, .pts = c->pts[i], .duration = 3, .force_idr = i == c->forced};
+    return motus_encoder_send(enc, c->frames[i % N_FRAMES], &params);
+}
+
+// Encodes the clip, receiving as packets are ready; `timeout` as in motus_encoder_receive. Returns
+// the number of packets.
+static int encode(const MotusEncoderConfig *config, const Clip *c, int timeout,
+                  MotusPacket *packets[MOST]) {
+    MotusEncoder *enc;
+    int n = 0;
+    REQUIRE_OK(motus_encoder_open(&enc, config, NULL));
+    for (int i = 0; i < c->n; i++) {
+        EXPECT_OK(send_frame(enc, c, i));
+        while (!motus_encoder_receive(enc, &packets[n], timeout)) n++;
+        MOTUS_CHECK(timeout >= 0 || i + 1 - n <= c->bframes, "%d of %d frames are held", i + 1 - n,
+                    i + 1);
+    }
+    EXPECT_OK(motus_encoder_send(enc, NULL, NULL));
+    MotusStatus status;
+    while (n < MOST && !(status = motus_encoder_receive(enc, &packets[n], -1))) n++;
+    CU_ASSERT_EQUAL(status, MOTUS_END);
+    motus_encoder_close(&enc);
+    return n;
+}
+
+static void drop(MotusPacket **packets, int n) {
+    for (int i = 0; i < n; i++) motus_packet_unref(&packets[i]);
+}
+
+static void check_order(const Clip *c, MotusPacket **packets, int n) {
+    int idr[MOST] = {0};
+    Expected want;
+    for (int i = 0, since = 0; i < c->n; i++) {
+        idr[i] = !i || i == c->forced || (c->keyint && since == c->keyint);
+        since = idr[i] ? 1 : since + 1;
+    }
+    place(&want, idr, c->pts, c->n, c->bframes);
+    CU_ASSERT_EQUAL_FATAL(n, c->n);
+    for (int i = 0; i < n; i++) {
+        const MotusPacket *p = packets[i];
+        MOTUS_CHECK(p->number == want.number[i] && p->type == want.type[i] &&
+                        p->is_idr == (p->type == 'I') && p->pts == c->pts[p->number] &&
+                        p->dts == want.dts[i] && p->recon->number == p->number &&
+                        motus_test_same_frames(p->source, c->frames[p->number % N_FRAMES]),
+                    "keyint %d, %d B: packet %d is %c %d, dts %lld", c->keyint, c->bframes, i,
+                    p->type, (int)p->number, (long long)p->dts);
+        CU_ASSERT(p->dts <= p->pts && (!i || p->dts > packets[i - 1]->dts));
+        CU_ASSERT_EQUAL(p->qp, p->type == 'I' ? 23 : p->type == 'B' ? 28 : 26);
+    }
+}
+
+static void orders(void) {
+    MotusPacket *packets[MOST + 1], *others[MOST + 1];
+    for (int keyint = 0; keyint <= 10; keyint++)
+        for (int bframes = 0; bframes < 8; bframes += 1 + keyint % 2) {
+            Clip c = clip_of(motus_test_range(1, 30), keyint, bframes);
+            MotusEncoderConfig config = config_of(&c);
+            config.gop_coders = 1;
+            const int n = encode(&config, &c, -1, packets);
+            check_order(&c, packets, n);
+            config.gop_coders = motus_test_range(2, 4);
+            config.threads = motus_test_range(1, 4);
+            CU_ASSERT_EQUAL_FATAL(encode(&config, &c, 0, others), n);
+            for (int i = 0; i < n; i++)
+                MOTUS_CHECK(packets[i]->size == others[i]->size &&
+                                packets[i]->dts == others[i]->dts &&
+                                !memcmp(packets[i]->data, others[i]->data, packets[i]->size),
+                            "%d GOP coders: packet %d", config.gop_coders, i);
+            drop(packets, n);
+            drop(others, n);
+            encoder_case_drop(c.frames);
+        }
+}
+
+// With a lookahead, and sizes that feed back: types, numbers and times keep the rules.
+static void with_rate_control(void) {
+    static const MotusRateControl rates[] = {MOTUS_RATE_CRF, MOTUS_RATE_BITRATE};
+    MotusPacket *packets[MOST + 1];
+    for (int round = 0; round < 16; round++) {
+        Clip c = clip_of(motus_test_range(1, 40), motus_test_range(0, 9), round % 8);
+        MotusEncoderConfig config = config_of(&c);
+        config.rate = rates[round % 2];
+        config.bitrate = 60000;
+        if (round % 4 == 3) config.vbv_maxrate = 60000, config.vbv_bufsize = 40000;
+        config.lookahead = round % 3 ? motus_test_range(0, 20) : 0;
+        config.aq_mode = round % 5 ? MOTUS_AQ_OFF : MOTUS_AQ_AUTO;
+        config.mb_tree = round % 7 != 0;
+        const int n = encode(&config, &c, 0, packets);
+        CU_ASSERT_EQUAL_FATAL(n, c.n);
+        int64_t shown = 0; // bit i: picture i of the stream has come
+        for (int i = 0; i < n; i++) {
+            const MotusPacket *p = packets[i];
+            shown |= (int64_t)1 << p->number;
+            CU_ASSERT(p->dts <= p->pts && (!i || p->dts > packets[i - 1]->dts));
+            if (p->is_idr) CU_ASSERT_EQUAL(shown, ((int64_t)1 << (i + 1)) - 1);
+            if (c.bframes) CU_ASSERT_EQUAL(p->type == 'B', i && p->number == i - 1);
+            CU_ASSERT(p->number <= i + c.bframes);
+        }
+        drop(packets, n);
+        encoder_case_drop(c.frames);
+    }
+}
+
+// Any allocation that fails ends in a clean status, with pictures held or not.
+static void failing_allocations(void) {
+    Clip c = clip_of(9, 6, 3);
+    const MotusEncoderConfig config = config_of(&c);
+    int failures = 0;
+    for (long n = 0; n < 260; n += 1 + n / 100) {
+        MotusEncoder *enc = NULL;
+        MotusPacket *packet = NULL;
+        motus_alloc_fail_after(n);
+        MotusStatus status = motus_encoder_open(&enc, &config, NULL);
+        for (int i = 0; i < c.n && !status; i++) {
+            status = send_frame(enc, &c, i);
+            while (!status && !(status = motus_encoder_receive(enc, &packet, 0)))
+                motus_packet_unref(&packet);
+            if (status > 0) status = MOTUS_OK;
+        }
+        if (!status) status = motus_encoder_send(enc, NULL, NULL);
+        while (!status && !(status = motus_encoder_receive(enc, &packet, -1)))
+            motus_packet_unref(&packet);
+        motus_alloc_fail_after(-1);
+        failures += status != MOTUS_END;
+        MOTUS_CHECK(status == MOTUS_END || status == MOTUS_ERR_MEMORY, "allocation %ld: %s", n,
+                    motus_status_name(status));
+        motus_encoder_close(&enc);
+    }
+    CU_ASSERT(failures > 20);
+    encoder_case_drop(c.frames);
+}
+
+// A receiver is told that more frames are needed, not left waiting; a close drops what is held.
+static void held_frames(void) {
+    Clip c = clip_of(6, 0, 3);
+    c.forced = -1;
+    const MotusEncoderConfig config = config_of(&c);
+    MotusEncoder *enc;
+    MotusPacket *packet;
+    REQUIRE_OK(motus_encoder_open(&enc, &config, NULL));
+    for (int i = 0; i < 4; i++) {
+        EXPECT_OK(send_frame(enc, &c, i));
+        CU_ASSERT_EQUAL(motus_encoder_receive(enc, &packet, -1), i ? MOTUS_AGAIN : MOTUS_OK);
+        if (!i) motus_packet_unref(&packet);
+    }
+    CU_ASSERT_EQUAL(motus_encoder_receive(enc, &packet, 20), MOTUS_AGAIN);
+    motus_encoder_close(&enc);
+    encoder_case_drop(c.frames);
+}
+
+MOTUS_SUITE("order", TEST(mini_gops), TEST(orders), TEST(with_rate_control),
+            TEST(failing_allocations), TEST(held_frames))
