@@ -26,33 +26,51 @@ size_t slice_work_bytes(const MotusStream *s, int n_mb, size_t capacity) {
                : motus_slice_cuda_bytes(n_mb, (uint32_t)capacity);
 }
 
-// Lays the device memory out from `base` on; returns the bytes.
-size_t lay_out(MotusCudaCoder *c, const MotusStream *s, uint8_t *base, void **ref_memory,
-               void **work_memory) {
+// Memory that is laid out by others.
+struct Places {
+    void *ref[MOTUS_MAX_REFS], *work;
+};
+
+void lay_out_rec(Reconstruction *rec, const MotusStream *s, uint8_t *base, size_t *end) {
+    motus_device_frame_layout(rec->plane, s->mb_width, s->mb_height, base, end);
+    if (s->sequence.max_refs > 1)
+        rec->col_zero = base + motus_slot_reserve(end, (size_t)s->mb_width * s->mb_height);
+}
+
+// Lays the device memory out from `base` on; returns the bytes. Of list 1 and of B pictures there
+// is none if the stream has no B pictures.
+size_t lay_out(MotusCudaCoder *c, const MotusStream *s, uint8_t *base, Places *places) {
     int width = 16 * s->mb_width, height = 16 * s->mb_height;
     size_t n = (size_t)s->mb_width * s->mb_height, nal_capacity = motus_nal_bound(s->rbsp_capacity),
            end = 0;
-    *work_memory =
+    const int refs = s->sequence.max_refs, lists = refs > 1 ? 2 : 1;
+    places->work =
         base + motus_slot_reserve(&end, motus_picture_state_cuda_bytes(s->mb_width, s->mb_height));
-    for (int k = 0; k < 2; k++)
-        motus_device_frame_layout(c->rec[k], s->mb_width, s->mb_height, base, &end);
+    for (int k = 0; k < refs; k++) lay_out_rec(&c->history.ref[k].rec, s, base, &end);
+    for (int k = 0; k < lists; k++) lay_out_rec(&c->history.rec[k], s, base, &end);
     if (s->config.deblock)
         motus_device_frame_layout(c->unfiltered, s->mb_width, s->mb_height, base, &end);
-    *ref_memory = base + motus_slot_reserve(&end, motus_ref_luma_bytes(width, height));
-    c->centre = (MotusMv *)(base + motus_slot_reserve(&end, n * sizeof(MotusMv)));
+    for (int k = 0; k < refs; k++)
+        places->ref[k] = base + motus_slot_reserve(&end, motus_ref_luma_bytes(width, height));
+    for (int k = 0; k < lists; k++) {
+        c->centre[k] = (MotusMv *)(base + motus_slot_reserve(&end, n * sizeof(MotusMv)));
+        c->mv[k] = (MotusMv *)(base + motus_slot_reserve(&end, MOTUS_BLOCKS * n * sizeof(MotusMv)));
+        c->cost[k] =
+            (uint32_t *)(base + motus_slot_reserve(&end, MOTUS_BLOCKS * n * sizeof(uint32_t)));
+    }
+    if (lists > 1) c->near_mv = (MotusMv *)(base + motus_slot_reserve(&end, n * sizeof(MotusMv)));
     for (int k = 0; k < 2; k++)
         c->last_mv[k] = (MotusMv *)(base + motus_slot_reserve(&end, n * sizeof(MotusMv)));
     c->whole_mv = (MotusMv *)(base + motus_slot_reserve(&end, n * sizeof(MotusMv)));
-    c->mv = (MotusMv *)(base + motus_slot_reserve(&end, MOTUS_BLOCKS * n * sizeof(MotusMv)));
     c->sad = (uint16_t *)(base + motus_slot_reserve(&end, MOTUS_BLOCKS * n * sizeof(uint16_t)));
-    c->cost = (uint32_t *)(base + motus_slot_reserve(&end, MOTUS_BLOCKS * n * sizeof(uint32_t)));
     c->centres_work = base + motus_slot_reserve(&end, motus_centres_cuda_bytes(width, height));
     c->slice_work = base + motus_slot_reserve(&end, slice_work_bytes(s, (int)n, nal_capacity));
     if (s->sequence.cabac) {
         c->context = (MotusMbContext *)(base + motus_slot_reserve(&end, n * sizeof *c->context));
         c->bins = (MotusBinCounts *)(base + motus_slot_reserve(&end, sizeof *c->bins));
-        for (MotusCabacCosts *&costs : c->costs)
-            costs = (MotusCabacCosts *)(base + motus_slot_reserve(&end, sizeof *costs));
+        for (int k = 0; k < 2 * lists; k++)
+            c->costs[k / 2][k % 2] =
+                (MotusCabacCosts *)(base + motus_slot_reserve(&end, sizeof(MotusCabacCosts)));
     }
     c->marks.coded =
         (uint32_t *)(base + motus_slot_reserve(&end, motus_mark_words((int)n) * sizeof(uint32_t)));
@@ -96,8 +114,8 @@ size_t lay_out_host(MotusCudaCoder *c, const MotusStream *s, uint8_t *host) {
 
 MotusStatus open_memory(MotusCudaCoder *c, MotusError *error) {
     const MotusStream *s = c->settings;
-    void *ref_memory, *work_memory;
-    size_t bytes = lay_out(c, s, NULL, &ref_memory, &work_memory);
+    Places places;
+    size_t bytes = lay_out(c, s, NULL, &places);
     MotusStatus status = check(c, cudaMalloc((void **)&c->memory, bytes), "device memory", error);
     if (!status)
         status = check(c, cudaMemsetAsync(c->memory, 0, bytes, c->stream), "device memory", error);
@@ -109,9 +127,10 @@ MotusStatus open_memory(MotusCudaCoder *c, MotusError *error) {
     for (int i = 0; i < MOTUS_CODER_DEPTH && !status; i++)
         status = reserve_nal(c, &c->output[i], usual < most ? usual : most, error);
     if (status) return status;
-    lay_out(c, s, c->memory, &ref_memory, &work_memory);
+    lay_out(c, s, c->memory, &places);
     lay_out_host(c, s, c->host);
-    motus_ref_luma_layout(&c->ref_luma, ref_memory, 16 * s->mb_width, 16 * s->mb_height);
+    for (int k = 0; k < s->sequence.max_refs; k++)
+        motus_ref_luma_layout(&c->ref_luma[k], places.ref[k], 16 * s->mb_width, 16 * s->mb_height);
     if (s->slices.first)
         status = check(c,
                        cudaMemcpyAsync(c->slice_first, s->slices.first,
@@ -121,7 +140,7 @@ MotusStatus open_memory(MotusCudaCoder *c, MotusError *error) {
     if (!status) status = check(c, cudaStreamSynchronize(c->stream), "device memory", error);
     if (!status)
         status = check(
-            c, motus_picture_state_cuda_place(&c->pic, work_memory, s->mb_width, s->mb_height),
+            c, motus_picture_state_cuda_place(&c->pic, places.work, s->mb_width, s->mb_height),
             "device memory", error);
     c->pic.slice_first = s->slices.first ? c->slice_first : NULL;
     return status;
@@ -186,9 +205,8 @@ MotusStatus motus_cuda_coder::reserve_nal(MotusCudaCoder *c, Output *out, size_t
 
 extern "C" size_t motus_cuda_coder_bytes(const MotusStream *stream, int slots) {
     MotusCudaCoder unused;
-    void *ref_memory, *work_memory;
-    return lay_out(&unused, stream, NULL, &ref_memory, &work_memory) +
-           motus_frame_slots_bytes(stream, slots);
+    Places places;
+    return lay_out(&unused, stream, NULL, &places) + motus_frame_slots_bytes(stream, slots);
 }
 
 extern "C" size_t motus_cuda_coder_free_bytes(int device) {
@@ -216,9 +234,8 @@ extern "C" MotusStatus motus_cuda_coder_open(MotusCudaCoder **out, const MotusSt
     if (!status) status = open_streams(c, index, error);
     if (!status) status = open_memory(c, error);
     c->max_teams = c->pic.teams, c->can_launch_early = c->pic.early;
-    c->expected = 4096 < motus_nal_bound(stream->rbsp_capacity)
-                      ? 4096
-                      : motus_nal_bound(stream->rbsp_capacity);
+    const size_t most = motus_nal_bound(stream->rbsp_capacity);
+    for (size_t &expected : c->expected) expected = 4096 < most ? 4096 : most;
     if (status) motus_cuda_coder_close(&c);
     *out = c;
     return status;

@@ -19,7 +19,7 @@ MotusStatus download_recon(MotusCudaCoder *c, const Output *out, const MotusFram
                            MotusError *error) {
     MotusStatus status = MOTUS_OK;
     for (int p = 0; rec && p < 3 && !status; p++) {
-        const MotusPlane *from = &c->rec[c->current][p], *to = &rec->plane[p];
+        const MotusPlane *from = &current_rec(c)->plane[p], *to = &rec->plane[p];
         status = check(c,
                        cudaMemcpy2DAsync(to->data, (size_t)to->stride, from->data,
                                          (size_t)from->stride, (size_t)from->width,
@@ -47,9 +47,9 @@ MotusStatus motus_cuda_coder::download(MotusCudaCoder *c, const Output *out, con
     if (!status) status = follow(c, c->writing, c->stream, c->made, error);
     if (!status)
         status = check(c,
-                       motus_planes_ssd_cuda(c->src, c->rec[c->current], c->settings->config.width,
-                                             c->settings->config.height, out->report->stats.ssd,
-                                             c->writing),
+                       motus_planes_ssd_cuda(c->src, current_rec(c)->plane,
+                                             c->settings->config.width, c->settings->config.height,
+                                             out->report->stats.ssd, c->writing),
                        "statistics", error);
     if (!status)
         status = check(c,
@@ -71,7 +71,7 @@ void pause_us(int64_t us) {
 // picture that takes twice as long to CUDA. The next picture is expected to take as long as this
 // one, or less if this one was done at the first poll.
 cudaError_t wait_alone(MotusCudaCoder *c, const Output *out) {
-    const int64_t expected = c->expected_us[out->is_i];
+    const int64_t expected = c->expected_us[out->type];
     pause_us(out->begun_us + expected - expected / 8 - now_us());
     cudaError_t status = cudaEventQuery(out->done);
     const int too_late = status == cudaSuccess;
@@ -84,7 +84,7 @@ cudaError_t wait_alone(MotusCudaCoder *c, const Output *out) {
         status = cudaEventSynchronize(out->done);
     }
     const int64_t took = now_us() - out->begun_us;
-    c->expected_us[out->is_i] = too_late                 ? expected * 3 / 4
+    c->expected_us[out->type] = too_late                 ? expected * 3 / 4
                                 : took < MAX_EXPECTED_US ? took
                                                          : MAX_EXPECTED_US;
     return status;
@@ -110,8 +110,8 @@ MotusStatus read_timing(MotusCudaCoder *c, const Output *out, float us[MOTUS_STA
     MotusStatus status = MOTUS_OK;
     cudaEvent_t before = out->began;
     memset(us, 0, MOTUS_STAGES * sizeof *us);
-    for (int k = out->is_i ? MOTUS_STAGE_INTRA : 0; out->began && k < MOTUS_STAGES && !status;
-         k++) {
+    for (int k = out->type == MOTUS_SLICE_I ? MOTUS_STAGE_INTRA : 0;
+         out->began && k < MOTUS_STAGES && !status; k++) {
         status = check(c, cudaEventElapsedTime(&us[k], before, out->ended[k]), "timing", error);
         us[k] *= 1000;
         before = out->ended[k];
@@ -134,7 +134,8 @@ extern "C" MotusStatus motus_cuda_coder_wait(MotusCudaCoder *c, MotusCudaPicture
     if (out->h_report->result.overflow)
         return motus_fail(error, MOTUS_ERR_INTERNAL, "the picture is larger than its buffer");
     if (!packets_stay(c)) status = download_rest(c, out, size, error);
-    c->expected = size + size / 4 + 4096 < most ? size + size / 4 + 4096 : most;
+    c->expected[out->type == MOTUS_SLICE_B] =
+        size + size / 4 + 4096 < most ? size + size / 4 + 4096 : most;
     picture->nal = packets_stay(c) ? NULL : out->h_nal;
     picture->device_nal = out->nal;
     picture->size = size;

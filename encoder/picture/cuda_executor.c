@@ -120,7 +120,7 @@ static MotusStatus alloc_outputs(Coder *c, Pending *p, MotusError *error) {
     const MotusEncoderConfig *config = &c->stream->config;
     MotusStatus status = MOTUS_OK;
     if (!config->stream_only && !p->rec) status = motus_frame_pool_take(&c->pool, &p->rec);
-    if (!status && config->export_field && !p->params->idr && !p->field)
+    if (!status && config->export_field && p->params->type == MOTUS_SLICE_P && !p->field)
         status = motus_field_alloc(&p->field, config->width, config->height);
     return status ? motus_fail(error, status, "%s", motus_status_text(status)) : MOTUS_OK;
 }
@@ -156,6 +156,7 @@ static MotusStatus show_recon(Coder *c, const Pending *p, MotusCodedPicture *out
     const MotusCodedMbs coded = {.mb_width = s->mb_width,
                                  .mb_height = s->mb_height,
                                  .n_mb = s->mb_width * s->mb_height,
+                                 .slice_type = (int)p->params->type,
                                  .threads = 1,
                                  .mb = (MotusMb *)c->coded.mb};
     MotusStatus status = motus_frame_crop(&out->recon, p->rec, s->config.width, s->config.height);

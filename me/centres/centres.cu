@@ -184,6 +184,14 @@ __global__ void __launch_bounds__(32 * WARPS) centre_kernel(Centres c) {
     c.centre[number] = mv;
 }
 
+constexpr int OVER_THREADS = 256;
+
+__global__ void __launch_bounds__(OVER_THREADS)
+    over_kernel(const MotusMv *mv, MotusMv *scaled, int n, int to, int from) {
+    const int i = (int)(blockIdx.x * OVER_THREADS + threadIdx.x);
+    if (i < n) scaled[i] = motus_mv_over(mv[i], to, from);
+}
+
 } // namespace
 
 size_t motus_centres_cuda_bytes(int width, int height) {
@@ -207,4 +215,11 @@ cudaError_t motus_centres_cuda(const MotusCentresPicture *p, void *memory, cudaS
               ref->height, p->lambda_q8,  source,        median,      p->centre};
     return motus_launch(p->early, (mb_width * mb_height + WARPS - 1) / WARPS, 32 * WARPS, 0, stream,
                         centre_kernel, c);
+}
+
+cudaError_t motus_mvs_over_cuda(const MotusMv *mv, MotusMv *scaled, int n, int to, int from,
+                                cudaStream_t stream) {
+    over_kernel<<<(n + OVER_THREADS - 1) / OVER_THREADS, OVER_THREADS, 0, stream>>>(mv, scaled, n,
+                                                                                    to, from);
+    return cudaGetLastError();
 }

@@ -19,6 +19,10 @@ size_t motus_centres_cuda_bytes(int width, int height);
 cudaError_t motus_centres_cuda(const MotusCentresPicture *picture, void *memory,
                                cudaStream_t stream);
 
+// Sets scaled[i] to motus_mv_over(mv[i], to, from), from > 0.
+cudaError_t motus_mvs_over_cuda(const MotusMv *mv, MotusMv *scaled, int n, int to, int from,
+                                cudaStream_t stream);
+
 // Makes the first two launches: *coarse gets the coarse MVs, one per MB, and *median the median of
 // `previous`, both in `memory`.
 size_t motus_coarse_cuda_bytes(int mb_width, int mb_height);
