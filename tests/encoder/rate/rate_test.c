@@ -19,7 +19,7 @@ enum { MOST = 1600, AHEAD = 40 };
 typedef struct Clip {
     int n, pixels; // luma samples
     uint64_t cost[MOST];
-    uint8_t idr[MOST];
+    uint8_t idr[MOST], b[MOST];
     double factor[MOST]; // bits of a picture relative to its estimated cost
     double halves;       // QPs that halve the bits; 0: 5 to 6
 } Clip;
@@ -48,7 +48,8 @@ static int64_t bits_at(const Clip *c, int i, int qp_q8) {
                       : qp_q8 < 0        ? 0
                                          : qp_q8 / 256.0,
                  halves = c->halves ? c->halves : 5.5 + sin(i) * 0.5;
-    return 400 + (int64_t)((double)c->cost[i] * 5 * c->factor[i] * exp2(-(qp - 4) / halves));
+    return 400 + (int64_t)((double)c->cost[i] * (c->b[i] ? 2 : 5) * c->factor[i] *
+                           exp2(-(qp - 4) / halves));
 }
 
 typedef struct Outcome {
@@ -63,6 +64,7 @@ typedef struct Outcome {
 static MotusLookaheadPlan plan_of(const Clip *c, int i) {
     return (MotusLookaheadPlan){.number = i,
                                 .idr = c->idr[i],
+                                .b = c->b[i],
                                 .cost = c->cost[i],
                                 .weighted = c->cost[i],
                                 .intra = c->cost[i]};
@@ -80,6 +82,7 @@ static void run(const Clip *c, const MotusRateSettings *s, int apart, MotusPassL
     for (int i = 0; i < c->n; i++) {
         const MotusFutureCosts ahead = {.cost = c->cost + i + 1,
                                         .idr = c->idr + i + 1,
+                                        .b = c->b + i + 1,
                                         .n = motus_min(AHEAD, c->n - i - 1),
                                         .ended = i + AHEAD >= c->n - 1};
         const MotusLookaheadPlan plan = plan_of(c, i);
@@ -99,7 +102,7 @@ static void run(const Clip *c, const MotusRateSettings *s, int apart, MotusPassL
         o->late += s->vbv_rate && bucket < -1;
         late += rate.held < 0;
         bucket = fmin(bucket + (double)s->vbv_rate * second, (double)s->vbv_size);
-        const MotusPassPicture p = {plan.idr, qp, bits, 1, plan.cost, plan.weighted, 0};
+        const MotusPassPicture p = {plan.idr, qp, bits, 1, plan.cost, plan.weighted, plan.b};
         if (log) REQUIRE_OK(motus_pass_log_add(log, &p));
     }
     o->kbps = total / (c->n * second) / 1000;
@@ -307,23 +310,56 @@ static void steep_second_pass(void) {
     }
 }
 
+// B pictures, in coding order: rates are met, no picture is late, second passes, and their QPs.
+static void b_pictures(void) {
+    for (int k = 0; k < 30; k++) {
+        MotusPassLog log = {0};
+        MotusRateSettings s = settings_of(0);
+        const int every = motus_test_range(2, 8);
+        fix_fps(&s);
+        s.pb_q8 = motus_test_range(0, 1) * 512;
+        make_clip(&clip, 600, 101376, motus_test_range(60, 300));
+        for (int i = 0, since = 0; i < clip.n; i++) {
+            since = clip.idr[i] ? 0 : since + 1;
+            clip.b[i] = since % every > 1;
+        }
+        s.bitrate = rate_at(&clip, &s, motus_test_range(18, 36));
+        const int64_t wanted = s.bitrate;
+        run(&clip, &s, 0, &log, &out);
+        double miss = out.kbps * 1000 / (double)wanted - 1;
+        MOTUS_CHECK(fabs(miss) < 0.03, "case %d: %+.2f %%", k, miss * 100);
+        s.log = &log;
+        run(&clip, &s, 1, NULL, &out);
+        miss = out.kbps * 1000 / (double)wanted - 1;
+        MOTUS_CHECK(fabs(miss) < 0.03, "case %d, second pass: %+.2f %%", k, miss * 100);
+        s.log = NULL;
+        s.vbv_rate = s.bitrate, s.vbv_size = s.bitrate;
+        run(&clip, &s, 0, NULL, &out);
+        MOTUS_CHECK(out.late == 0, "case %d: %d late", k, out.late);
+        s.vbv_rate = s.vbv_size = 0;
+        s.kind = MOTUS_RATE_CRF, s.crf_q8 = 23 * 256;
+        run(&clip, &s, 0, NULL, &out);
+        for (int i = 0; i < clip.n; i++)
+            CU_ASSERT(out.qp[i] == (clip.idr[i] ? 21 : clip.b[i] ? 23 + s.pb_q8 / 256.0 : 23));
+        motus_pass_log_free(&log);
+    }
+}
+
 static void logs(void) {
     static const char fingerprint[] = "352x288 25/1 keyint 250";
     MotusPassLog log = {0}, read = {0};
     char text[20000] = "";
     size_t size = 0;
     for (int i = 0; i < 300; i++) {
-        const MotusPassPicture p = {i % 50 == 0,
-                                    motus_test_range(-999, 13056),
-                                    motus_test_range(1, 1 << 30),
-                                    1 + i % 3,
-                                    motus_test_random(),
-                                    motus_test_random(),
-                                    0};
+        const MotusPassPicture p = {
+            i % 50 == 0,    motus_test_range(-999, 13056), motus_test_range(1, 1 << 30),
+            1 + i % 3,      motus_test_random(),           motus_test_random(),
+            i % 50 % 7 != 0}; // B pictures, each six with a P behind
         REQUIRE_OK(motus_pass_log_add(&log, &p));
     }
-    for (int64_t i = 0; i < log.n; i++) {
-        char *lines = motus_pass_log_text(&log.picture[i], i ? NULL : fingerprint);
+    for (int64_t i = 0; i < log.n; i++) { // in stream order: place 1 has picture 7, place 2 has 1
+        const int64_t at = i % 50, shown = at % 7 == 1 ? i + 6 : at ? i - 1 : i;
+        char *lines = motus_pass_log_text(&log.picture[shown], i ? NULL : fingerprint);
         size += (size_t)snprintf(text + size, sizeof text - size, "%s", lines);
         motus_free(lines);
     }
@@ -337,7 +373,8 @@ static void logs(void) {
     for (int i = 0; i < log.n; i++) {
         const MotusPassPicture *a = &log.picture[i], *b = &read.picture[i];
         CU_ASSERT(a->idr == b->idr && a->qp_q8 == b->qp_q8 && a->bits == b->bits &&
-                  a->duration == b->duration && a->cost == b->cost && a->weighted == b->weighted);
+                  a->duration == b->duration && a->cost == b->cost && a->weighted == b->weighted &&
+                  a->b == b->b);
     }
     motus_pass_log_free(&read);
     for (int k = 0; k < 300; k++) { // cut short
@@ -423,4 +460,5 @@ static void changes(void) {
 
 MOTUS_SUITE("rate", TEST(bitrate_is_met), TEST(quiet_starts), TEST(no_picture_is_late),
             TEST(hopeless_buffers), TEST(filler_fills), TEST(crf_needs_no_feedback),
-            TEST(second_pass), TEST(steep_second_pass), TEST(logs), TEST(maps), TEST(changes))
+            TEST(second_pass), TEST(steep_second_pass), TEST(b_pictures), TEST(logs), TEST(maps),
+            TEST(changes))
