@@ -100,7 +100,7 @@ static void set_pictures(MotusEncoderConfig *config, const AVCodecContext *avctx
     config->aud = x->aud;
     config->deblock = x->deblock && avctx->flags & AV_CODEC_FLAG_LOOP_FILTER;
     if (x->zerolatency) {
-        config->lookahead = 0;
+        config->lookahead = config->bframes = 0;
         config->gop_coders = 1;
     }
 }

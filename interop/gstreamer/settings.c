@@ -88,8 +88,8 @@ static const Property properties[] = {
      NULL, KIND_UINT, 0, 2048000, 0, AT(vbv_maxrate), TRUE},
     {"speed-preset", "Speed preset", "Effort of mode decision: slow, medium, fast or faster",
      preset_type, KIND_ENUM, 0, 0, 6, AT(preset), FALSE},
-    {"tune", "Tune", "zerolatency: no lookahead, no picture held back", tune_type, KIND_FLAGS, 0, 0,
-     0, AT(tune), FALSE},
+    {"tune", "Tune", "zerolatency: no lookahead, no B pictures, no picture held back", tune_type,
+     KIND_FLAGS, 0, 0, 0, AT(tune), FALSE},
     {"key-int-max", "Key picture interval",
      "Most pictures from one IDR picture to the next (0: 250; 2147483647: only the first)", NULL,
      KIND_UINT, 0, G_MAXINT, 0, AT(keyint), FALSE},
@@ -267,7 +267,7 @@ void motus_gst_settings_apply(const MotusGstSettings *s, MotusEncoderConfig *c) 
     c->keyint = s->keyint == 0 ? 250 : s->keyint == G_MAXINT ? 0 : (int)s->keyint;
     c->lookahead = zerolatency ? 0 : (int)s->lookahead;
     c->gop_coders = zerolatency ? 1 : (int)s->gop_coders;
-    c->bframes = (int)s->bframes;
+    c->bframes = zerolatency ? 0 : (int)s->bframes;
     c->mb_tree = s->mbtree != 0;
     c->qp_min = (int)s->qp_min;
     c->qp_max = (int)s->qp_max;

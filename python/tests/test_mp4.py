@@ -93,6 +93,19 @@ def test_avcc(rgb, profile, more):
     assert struct.unpack_from(">I", header, at - 8)[0] == 8 + 6 + len(sets + more)
 
 
+@pytest.mark.parametrize("fragment", [None, 0, 0.1, 1.0])
+def test_b_pictures(ffmpeg, rgb, tmp_path, fragment):
+    path = tmp_path / "x.mp4"
+    motus.encode(rgb, path, fps=25, qp=30, profile="main", bframes=2, keyint=5, fragment=fragment,
+                 **CPU)
+    probed = ffmpeg.probe(path, "-show_streams", "-show_packets")
+    unit = Fraction(probed["streams"][0]["time_base"])
+    packets = probed["packets"]
+    assert sorted(p["pts"] * unit for p in packets) == [Fraction(t, 25) for t in range(T)]
+    assert [p["dts"] * unit for p in packets] == [Fraction(t - 1, 25) for t in range(T)]
+    assert any(p["pts"] == p["dts"] for p in packets)
+
+
 def test_uneven_times(ffmpeg, rgb, tmp_path):
     times = [5, 8, 9, 20, 21, 40, 41, 42, 60]
     with motus.Encoder(W, H, 25, qp=30, time_base="1/1000", **CPU) as encoder:

@@ -349,6 +349,13 @@ foreign_words() {
     ok '-i names the input' cmp -s t.264 ref.264
     encode -i in.y4m t2.264 --profile high --bframes 0
     ok 'and the operand behind it the output' cmp -s t2.264 ref.264
+    encode in.y4m -o t.264 --bframes 2 --keyint 4 --recon b.y4m --mvs b.csv --stats b.json
+    ok 'files beside a stream with B pictures are in display order' \
+        [ "$(grep -o '"frame":[0-9]*' b.json | sort -c -t: -nk2 2>&1)" = '' ]
+    ok 'B pictures are counted' grep -q '"b_frames"' b.json
+    encode in.y4m -o t2.264 --bframes 2 --tune zerolatency --keyint 4
+    encode in.y4m -o t3.264 --tune zerolatency --keyint 4
+    ok 'zerolatency is without B pictures' cmp -s t2.264 t3.264
     local theirs ours
     for theirs in veryfast=faster placebo=slow; do
         ours=${theirs#*=} theirs=${theirs%=*}

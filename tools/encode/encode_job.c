@@ -27,7 +27,8 @@ typedef struct EncodeSession {
     MotusEncodeReport job;
     MotusTotals totals;
     MotusProgress progress;
-    int64_t sent;
+    int64_t sent, taken;   // frames; packets
+    int64_t newest;        // largest number of a packet
     MotusError idle_error; // of packets received while the input was silent
     int lost;              // something of the input was lost
     int interrupted;       // signal that came before the input's end; 0: none
@@ -69,6 +70,8 @@ static MotusStatus finish_measured(EncodeSession *s, int wait, MotusError *error
 // Takes the packet over: measures its SSIM and finishes the pictures that are due.
 static MotusStatus take_packet(EncodeSession *s, MotusPacket *picture, MotusError *error) {
     const int width = s->job.config.width, height = s->job.config.height;
+    s->taken++;
+    if (picture->number > s->newest) s->newest = picture->number;
     if (s->meter) {
         motus_ssim_meter_put(s->meter, picture, width, height);
         return finish_measured(s, 0, error);
@@ -210,11 +213,16 @@ static MotusStatus send(EncodeSession *s, const MotusFrame *frame, MotusError *e
     return status ? encoder_failure(s, status, error) : MOTUS_OK;
 }
 
-// Ends the sequence and takes its packets; after a signal only the next one and those that are
-// ready.
+// Ends the sequence and takes its packets; after a signal only the next one, those that are ready,
+// and B pictures that are shown before one of them.
 static MotusStatus finish(EncodeSession *s, MotusError *error) {
     MotusStatus status = send(s, NULL, error);
-    return status ? status : receive(s, -1, motus_signal_caught() ? 0 : -1, error);
+    if (!status) status = receive(s, -1, motus_signal_caught() ? 0 : -1, error);
+    for (int64_t before = -1; !status && s->taken <= s->newest && s->taken > before;) {
+        before = s->taken;
+        status = receive(s, -1, 0, error);
+    }
+    return status;
 }
 
 static MotusStatus encode_frames(EncodeSession *s, MotusError *error) {

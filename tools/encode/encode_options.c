@@ -173,7 +173,8 @@ static int parse(MotusEncodeOptions *o, int argc, char **argv) {
         MOTUS_INT("rc-lookahead", 0, &c->lookahead, 0, MOTUS_MAX_LOOKAHEAD,
                   "pictures of lookahead (40)"),
         {"tune", 0, &r->tune, motus_option_tune, 0, 0, "NAME",
-         "none, psnr, ssim (AQ) or zerolatency (no lookahead: each picture comes out at once)"},
+         "none, psnr, ssim (AQ) or zerolatency (no lookahead, no B pictures: each picture comes "
+         "out at once)"},
         MOTUS_INT("keyint", 'k', &c->keyint, 0, INT_MAX, "longest GOP; 0 = only one (250)"),
         MOTUS_INT("min-keyint", 0, &c->min_keyint, 0, INT_MAX,
                   "shortest GOP ahead of a scene cut (0)"),

@@ -80,7 +80,7 @@ static void apply_tune(const MotusRateOptions *o, MotusEncoderConfig *c) {
     c->aq_mode = o->aq_mode >= 0              ? (MotusAqMode)o->aq_mode
                  : o->tune == MOTUS_TUNE_SSIM ? MOTUS_AQ_AUTO
                                               : MOTUS_AQ_OFF;
-    if (o->tune == MOTUS_TUNE_ZEROLATENCY) c->lookahead = 0, c->gop_coders = 1;
+    if (o->tune == MOTUS_TUNE_ZEROLATENCY) c->lookahead = c->bframes = 0, c->gop_coders = 1;
     if (o->aq_strength >= 0) c->aq_strength = o->aq_strength;
     c->mb_tree = !o->no_mbtree;
 }
