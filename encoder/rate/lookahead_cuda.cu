@@ -17,13 +17,16 @@ extern "C" {
 namespace {
 
 // Slot of the ring. Progress, sums and offsets lie in one block: one copy brings sums and offsets
-// to the host, one memset clears them with the progress.
+// to the host, one memset clears them with the progress. With keep_aq a second block follows, with
+// the sums and offsets of AQ alone.
 struct CudaSlot {
     MotusMbCosts costs;
     MotusLookaheadRules rules;
     uint32_t *progress; // of the picture's search
     MotusLookaheadSums *sums;
     int16_t *offset;
+    MotusLookaheadSums *aq_sums;
+    int16_t *aq;
     uint64_t *propagated;
     cudaEvent_t prepared; // the half-size picture is built; progress and sums are 0
     cudaEvent_t done;     // the sums are on the host
@@ -54,7 +57,10 @@ size_t block_bytes(const Cuda *c) {
     return SUMS_BYTES + ((size_t)c->n_mb * sizeof(int16_t) + 255) / 256 * 256;
 }
 
-uint8_t *host_block(const Cuda *c, int slot) { return c->host + (size_t)slot * block_bytes(c); }
+// Returns the bytes of a slot's block, or of both.
+size_t blocks_bytes(const Cuda *c) { return (c->settings.keep_aq ? 2 : 1) * block_bytes(c); }
+
+uint8_t *host_block(const Cuda *c, int slot) { return c->host + (size_t)slot * blocks_bytes(c); }
 
 size_t progress_bytes(const Cuda *c) {
     return ((size_t)c->settings.mb_height * sizeof(uint32_t) + 255) / 256 * 256;
@@ -80,11 +86,13 @@ size_t lay_out(Cuda *c, uint8_t *base) {
         (uint64_t *)(base + motus_slot_reserve(&end, (size_t)c->n_slots * n * sizeof(uint64_t)));
     for (int i = 0; i < c->n_slots; i++) {
         CudaSlot *s = &c->slot[i];
-        uint8_t *block =
-            base + motus_slot_reserve(&end, progress_bytes(c) + block_bytes(c)) + progress_bytes(c);
+        uint8_t *block = base + motus_slot_reserve(&end, progress_bytes(c) + blocks_bytes(c)) +
+                         progress_bytes(c);
         s->progress = (uint32_t *)(block - progress_bytes(c));
         s->sums = (MotusLookaheadSums *)block;
         s->offset = (int16_t *)(block + SUMS_BYTES);
+        s->aq_sums = (MotusLookaheadSums *)(block + block_bytes(c));
+        s->aq = (int16_t *)(block + block_bytes(c) + SUMS_BYTES);
         s->propagated = c->propagated + (size_t)i * n;
         s->costs.intra = (uint16_t *)(base + motus_slot_reserve(&end, n * sizeof(uint16_t)));
         s->costs.inter = (uint16_t *)(base + motus_slot_reserve(&end, n * sizeof(uint16_t)));
@@ -133,9 +141,9 @@ MotusStatus open_memory(Cuda *c, MotusError *error) {
     if (!status)
         status = motus_cuda_check(cudaStreamSynchronize(c->stream), "device memory", error);
     if (!status)
-        status =
-            motus_cuda_check(cudaMallocHost((void **)&c->host, (size_t)c->n_slots * block_bytes(c)),
-                             "pinned memory", error);
+        status = motus_cuda_check(
+            cudaMallocHost((void **)&c->host, (size_t)c->n_slots * blocks_bytes(c)),
+            "pinned memory", error);
     if (!status) lay_out(c, c->memory);
     return status;
 }
@@ -336,6 +344,20 @@ MotusStatus propagate(Cuda *c, int first, int n, MotusError *error) {
     return status;
 }
 
+// Keeps AQ's offsets and their sums as a P picture has them, before mb-tree lowers the offsets.
+MotusStatus keep_aq(const Cuda *c, const CudaSlot *s, MotusError *error) {
+    MotusStatus status = motus_cuda_check(
+        cudaMemsetAsync(s->aq_sums, 0, sizeof *s->aq_sums, c->planning), "sums", error);
+    if (!status)
+        status =
+            motus_cuda_check(cudaMemcpyAsync(s->aq, s->offset, (size_t)c->n_mb * sizeof *s->offset,
+                                             cudaMemcpyDeviceToDevice, c->planning),
+                             "offsets", error);
+    return status ? status
+                  : motus_mb_tree_offsets_cuda(s->aq, s->propagated, &s->costs, 0, c->n_mb, 0,
+                                               s->aq_sums, c->planning, error);
+}
+
 MotusStatus plan(void *executor, int first, int n, int n_final, int first_is_idr,
                  MotusError *error) {
     Cuda *c = (Cuda *)executor;
@@ -345,14 +367,17 @@ MotusStatus plan(void *executor, int first, int n, int n_final, int first_is_idr
     for (int k = 0; k < n_final && !status; k++) {
         const int slot = (first + k) % c->n_slots;
         const CudaSlot *s = &c->slot[slot];
+        const size_t before = c->settings.keep_aq ? block_bytes(c) : 0;
+        if (before) status = keep_aq(c, s, error);
+        if (status) break;
         status = motus_mb_tree_offsets_cuda(s->offset, s->propagated, &s->costs, !k && first_is_idr,
                                             c->n_mb, strength, s->sums, c->planning, error);
         if (!status)
-            status =
-                motus_cuda_check(cudaMemcpyAsync(host_block(c, slot), s->sums,
-                                                 SUMS_BYTES + (size_t)c->n_mb * sizeof *s->offset,
-                                                 cudaMemcpyDeviceToHost, c->planning),
-                                 "offsets", error);
+            status = motus_cuda_check(
+                cudaMemcpyAsync(host_block(c, slot), s->sums,
+                                before + SUMS_BYTES + (size_t)c->n_mb * sizeof *s->offset,
+                                cudaMemcpyDeviceToHost, c->planning),
+                "offsets", error);
     }
     if (!status)
         status = motus_cuda_check(cudaEventRecord(c->planned, c->planning), "record", error);
@@ -361,6 +386,13 @@ MotusStatus plan(void *executor, int first, int n, int n_final, int first_is_idr
 
 const int16_t *offsets(const void *executor, int slot, MotusLookaheadSums *sums) {
     const uint8_t *block = host_block((const Cuda *)executor, slot);
+    memcpy(sums, block, sizeof *sums);
+    return (const int16_t *)(block + SUMS_BYTES);
+}
+
+const int16_t *aq_offsets(const void *executor, int slot, MotusLookaheadSums *sums) {
+    const Cuda *c = (const Cuda *)executor;
+    const uint8_t *block = host_block(c, slot) + block_bytes(c);
     memcpy(sums, block, sizeof *sums);
     return (const int16_t *)(block + SUMS_BYTES);
 }
@@ -376,4 +408,5 @@ const MotusLookaheadOps motus_lookahead_ops_cuda = {MOTUS_LOOKAHEAD_MAX_PENDING,
                                                     wait_for,
                                                     uploaded,
                                                     plan,
-                                                    offsets};
+                                                    offsets,
+                                                    aq_offsets};

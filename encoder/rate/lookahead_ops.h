@@ -66,7 +66,8 @@ typedef struct MotusLookaheadOps {
     // Returns the offsets that `plan` left in `slot`; fills sums->offsets and weighted.
     const int16_t *(*offsets)(const void *executor, int slot, MotusLookaheadSums *sums);
 
-    // The same with AQ alone, of a P picture. NULL: the executor plans no B pictures.
+    // The same with AQ alone, of a P picture. Called only with
+    // keep_aq.
     const int16_t *(*aq_offsets)(const void *executor, int slot, MotusLookaheadSums *sums);
 } MotusLookaheadOps;
 

@@ -228,8 +228,8 @@ static const GpuSize sizes[] = {{2, 2, ROUNDS},     {16, 16, ROUNDS},  {18, 14, 
 enum { PICTURES = 40, FIRST_SEGMENT = 28, IDR = 11 }; // picture 11 is forced to be IDR
 
 typedef struct Plans {
-    MotusLookaheadPlan plan[PICTURES];
-    int16_t *offset[PICTURES];
+    MotusLookaheadPlan plan[PICTURES], alone[PICTURES]; // alone: with keep_aq, AQ's
+    int16_t *offset[PICTURES], *aq[PICTURES];
     int n;
 } Plans;
 
@@ -326,13 +326,16 @@ static void plan_all(Plans *out, const MotusLookaheadSettings *s, const Clip *cl
         status = motus_lookahead_get(look, &out->plan[out->n], out->offset[out->n], &error);
         MOTUS_CHECK(status >= 0, "%s", error.text);
         if (status < 0) break;
+        out->alone[out->n] = out->plan[out->n];
+        if (!status && s->keep_aq) motus_lookahead_aq(look, &out->alone[out->n], out->aq[out->n]);
         out->n += !status;
     }
     motus_lookahead_close(&look);
     GPU_OK(cudaEventDestroy(filled));
 }
 
-static void compare_plans(const Plans *want, const Plans *got, size_t n_mb, const char *what) {
+static void compare_plans(const Plans *want, const Plans *got, size_t n_mb, int keeps_aq,
+                          const char *what) {
     CU_ASSERT(want->n == PICTURES && got->n == PICTURES);
     for (int i = 0; i < got->n; i++) {
         const MotusLookaheadPlan *a = &want->plan[i], *b = &got->plan[i];
@@ -343,6 +346,10 @@ static void compare_plans(const Plans *want, const Plans *got, size_t n_mb, cons
         MOTUS_CHECK(a->weighted == b->weighted && a->mean == b->mean &&
                         !memcmp(want->offset[i], got->offset[i], n_mb * 2),
                     "%s: offsets of picture %d", what, i);
+        const MotusLookaheadPlan *p = &want->alone[i], *q = &got->alone[i];
+        MOTUS_CHECK(p->weighted == q->weighted && p->mean == q->mean &&
+                        (!keeps_aq || !memcmp(want->aq[i], got->aq[i], n_mb * 2)),
+                    "%s: AQ of picture %d", what, i);
     }
 }
 
@@ -360,21 +367,24 @@ static void plans_agree(void) {
                                           .scenecut = k % 4 ? 40 : 0,
                                           .aq_mode = (MotusAqMode)(k % 3),
                                           .aq_strength_q8 = 256,
-                                          .mb_tree_q8 = k / 3 % 4 ? 512 : 0};
+                                          .mb_tree_q8 = k / 3 % 4 ? 512 : 0,
+                                          .keep_aq = k % 3 && k / 3 % 4 && k % 2};
         char what[100];
         snprintf(what, sizeof what, "%dx%d, depth %d, AQ %d, mb-tree %d", width, height, s.depth,
                  (int)s.aq_mode, s.mb_tree_q8);
         Clip clip;
         static Plans plans[2];
         for (int i = 0; i < 2 * PICTURES; i++) plans[i & 1].offset[i / 2] = malloc(n_mb * 2);
+        for (int i = 0; i < 2 * PICTURES; i++) plans[i & 1].aq[i / 2] = malloc(n_mb * 2);
         make_clip(&clip, width, height);
         plan_all(&plans[0], &s, &clip, MOTUS_LOOKAHEAD_HOST, 0);
         for (int pending = 0; pending < 2; pending++) {
             plan_all(&plans[1], &s, &clip, 0, pending);
-            compare_plans(&plans[0], &plans[1], n_mb, what);
+            compare_plans(&plans[0], &plans[1], n_mb, s.keep_aq, what);
         }
         drop_clip(&clip);
         for (int i = 0; i < 2 * PICTURES; i++) free(plans[i & 1].offset[i / 2]);
+        for (int i = 0; i < 2 * PICTURES; i++) free(plans[i & 1].aq[i / 2]);
     }
 }
 

@@ -153,8 +153,8 @@ static MotusLookaheadSettings settings_of(int depth) {
 }
 
 typedef struct Plans {
-    MotusLookaheadPlan plan[64];
-    int16_t offset[64][N_MB];
+    MotusLookaheadPlan plan[64], alone[64]; // alone: with keep_aq, AQ's
+    int16_t offset[64][N_MB], aq[64][N_MB];
     int held[64], n; // held: pictures put before the plan came
 } Plans;
 
@@ -182,6 +182,10 @@ static void plan_all(Plans *out, const MotusLookaheadSettings *settings, const i
             motus_lookahead_end(look);
         }
         status = motus_lookahead_get(look, &out->plan[out->n], out->offset[out->n], NULL);
+        if (!status && settings->keep_aq) {
+            out->alone[out->n] = out->plan[out->n];
+            motus_lookahead_aq(look, &out->alone[out->n], out->aq[out->n]);
+        }
         if (!status) out->held[out->n++] = n_put;
     }
     motus_lookahead_close(&look);
@@ -245,6 +249,25 @@ static void offsets_lean_back(void) {
         for (int k = 0; k < N_MB; k++) MOTUS_CHECK(p.offset[i][k] <= 0, "picture %d MB %d", i, k);
 }
 
+// Offsets of AQ alone are those without mb-tree.
+static void aq_apart(void) {
+    static const int scene[40] = {[12] = 1, [13] = 1, [14] = 1};
+    static Plans p, without;
+    MotusLookaheadSettings s = settings_of(9);
+    s.aq_mode = MOTUS_AQ_AUTO, s.aq_strength_q8 = 300;
+    s.keep_aq = 1;
+    plan_all(&p, &s, scene, 40, 5);
+    s.keep_aq = s.mb_tree_q8 = 0;
+    plan_all(&without, &s, scene, 40, 5);
+    CU_ASSERT(p.n == 40 && without.n == 40);
+    for (int i = 0; i < 40; i++) {
+        const MotusLookaheadPlan *a = &p.alone[i], *b = &without.plan[i];
+        MOTUS_CHECK(!memcmp(p.aq[i], without.offset[i], sizeof p.aq[i]) && a->mean == b->mean &&
+                        (a->idr || a->weighted == b->weighted),
+                    "picture %d", i);
+    }
+}
+
 static void still_pictures(void) {
     MotusLookahead *look;
     MotusPlane plane = plane_alloc(W, H);
@@ -288,5 +311,5 @@ static void variance(void) {
 }
 
 MOTUS_SUITE("lookahead", TEST(logarithms), TEST(known_motion), TEST(versions_agree),
-            TEST(order_and_delay), TEST(cuts), TEST(offsets_lean_back), TEST(still_pictures),
-            TEST(variance))
+            TEST(order_and_delay), TEST(cuts), TEST(offsets_lean_back), TEST(aq_apart),
+            TEST(still_pictures), TEST(variance))
