@@ -57,6 +57,7 @@ __global__ void __launch_bounds__(32 * WARPS)
     if (lane < n) found->mv[lane] = motus_mv_of_word(mv);
     MotusInterMb in;
     in.ref = &p.ref;
+    in.lists = 1;
     in.x = i % w.mb_width, in.y = i / w.mb_width;
     in.src = mb_source(w, in.x, in.y);
     for (int v = lane >> 4; v - (lane >> 4) < n; v += 2) { // two MVs at a time, a lane a 4x4 block
@@ -122,6 +123,7 @@ __global__ void __launch_bounds__(32 * TEAM, RESIDENT / TEAM)
     const int warp = (int)threadIdx.x / 32;
     MotusInterMb in;
     in.ref = &p.ref;
+    in.lists = 1;
     in.limits = &p.limits;
     in.qp = &w.qp_table[motus_mb_qp(pass.qp, w.qp_offset, i)];
     in.src = mb_source(w, x, y);

@@ -25,6 +25,7 @@ __global__ void __launch_bounds__(32 * WARPS, SM_WARPS / WARPS)
     const int qp = motus_mb_qp(pass.qp, w.qp_offset, i);
     MotusInterMb in;
     in.ref = &p.ref;
+    in.lists = 1;
     in.limits = &p.limits;
     in.qp = &w.qp_table[qp];
     in.x = i % w.mb_width, in.y = i / w.mb_width;
