@@ -83,8 +83,7 @@ MOTUS_WARP void motus_lane_predict_chroma(uint8_t chroma[2][64], const MotusInte
         motus_lane_chroma_samples(other, &in->ref[1], plane, px, py, mb->mv1[q]);
         for (int i = 0; i < 4; i++) sample[i] = (sample[i] + other[i] + 1) >> 1;
     }
-    for (int i = 0; i < 4; i++)
-        to[(i >> 1) * MOTUS_CHROMA_STRIDE + (i & 1)] = (uint8_t)sample[i];
+    for (int i = 0; i < 4; i++) to[(i >> 1) * MOTUS_CHROMA_STRIDE + (i & 1)] = (uint8_t)sample[i];
 }
 
 #endif
