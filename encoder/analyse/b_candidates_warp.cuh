@@ -50,14 +50,15 @@ MOTUS_WARP int motus_b_lane_refine(MotusBLane *own, const MotusReference *ref,
                                    const MotusInterLimits *limits, int list,
                                    const uint32_t other[4], MotusMv centre, uint32_t lambda_q8,
                                    MotusMv *mv, uint32_t *satd) {
+    const int unit = limits->unit;
     const uint32_t now = *satd + motus_mv_cost(lambda_q8, *mv, centre);
     uint32_t best = UINT32_MAX, best_satd = 0; // cost << 3 | neighbour: the cost is below 2^19
     for (int j = 0; j < 4; j++) {
         const int k = 2 * j + (motus_lane() >> 4);
         MotusMv trial;
         uint32_t row[4];
-        trial.x = (int16_t)(mv->x + motus_neighbour_dx(k));
-        trial.y = (int16_t)(mv->y + motus_neighbour_dy(k));
+        trial.x = (int16_t)(mv->x + unit * motus_neighbour_dx(k));
+        trial.y = (int16_t)(mv->y + unit * motus_neighbour_dy(k));
         motus_lane_luma_rows(row, 4, ref, own->x, own->y, trial);
         const uint32_t of_trial = motus_b_lane_satd(own, row, other);
         const uint32_t cost =
@@ -68,8 +69,8 @@ MOTUS_WARP int motus_b_lane_refine(MotusBLane *own, const MotusReference *ref,
                    across_satd = motus_lanes_shuffle(best_satd, motus_lane() ^ 16);
     if (across < best) best = across, best_satd = across_satd;
     if (best == UINT32_MAX || best >> 3 >= now) return 0;
-    mv->x = (int16_t)(mv->x + motus_neighbour_dx((int)(best & 7)));
-    mv->y = (int16_t)(mv->y + motus_neighbour_dy((int)(best & 7)));
+    mv->x = (int16_t)(mv->x + unit * motus_neighbour_dx((int)(best & 7)));
+    mv->y = (int16_t)(mv->y + unit * motus_neighbour_dy((int)(best & 7)));
     *satd = best_satd;
     if (motus_lane() >> 4 == list) motus_lane_luma_rows(own->own, 4, ref, own->x, own->y, *mv);
     return 1;

@@ -80,7 +80,8 @@ static void set_effort(Picture *p, MotusPreset preset, int qp) {
     p->quant8 = motus_quant8_at(qp, MOTUS_SLICE_B);
     p->costs = motus_test_range(0, 2) ? &p->table : NULL;
     motus_random_costs(&p->table, qp);
-    p->limits = (MotusInterLimits){.max_mvs = 8, .max_mv_y = 128, .unit = 1};
+    p->limits =
+        (MotusInterLimits){.max_mvs = 8, .max_mv_y = 128, .unit = 1 << motus_test_range(0, 2)};
 }
 
 static MotusMv random_mv(int reach) {
