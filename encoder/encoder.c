@@ -26,7 +26,7 @@ struct MotusEncoder {
     MotusStream stream;
     MotusBackend backend; // never AUTO
     MotusGopCoders *coders;
-    MotusLookahead *look;   // NULL with fixed QP
+    MotusLookahead *look;   // NULL with fixed QP, unless it has to choose types
     MotusPlanner *planner;  // beside the lookahead
     MotusRateChange change; // for the next picture
     MotusImageIntake image;
@@ -47,7 +47,8 @@ struct MotusEncoder {
 // Opens the GOP coders, and a lookahead on their first device.
 static MotusStatus open_backend(MotusEncoder *enc, MotusError *error) {
     MotusStatus status = motus_gop_coders_open(&enc->coders, &enc->stream, enc->backend, error);
-    if (status || enc->stream.config.rate == MOTUS_RATE_QP) return status;
+    const int looks = enc->stream.config.rate != MOTUS_RATE_QP || enc->stream.rate.lookahead.b_span;
+    if (status || !looks) return status;
     status = motus_lookahead_open(&enc->look, &enc->stream.rate.lookahead,
                                   motus_gop_coders_device(enc->coders), error);
     if (!status) {

@@ -258,10 +258,11 @@ void motus_gop_coders_planned(MotusGopCoders *coders, const MotusPicturePlan *pl
     pthread_mutex_lock(&coders->lock);
     MotusPendingPicture *p = coders->unplanned;
     assert(p && p->plan == plan);
-    (void)plan;
     coders->unplanned = p->next_plan;
     if (p->held) {
         p->state = MOTUS_PENDING_READY;
+        p->ends_mini_gop = !plan->lookahead.b;
+        deal(coders);
     } else if (p->state == MOTUS_PENDING_PLAN) {
         motus_pending_advance(&coders->pending, p, MOTUS_PENDING_READY);
         for (int k = 0; k < coders->n; k++)

@@ -8,12 +8,14 @@
 #include "common/threads.h"
 #include "encoder/gop/gop_coder.h"
 #include "encoder/gop/gop_coders.h"
+#include "encoder/rate/b_costs.h"
 
 #define MIN_SLOTS 4 // pictures that may be pending for a coder beside those without a plan
 
 // Returns how many pictures wait for the lookahead to have seen enough.
 static int unplanned_pictures(const MotusStream *s) {
-    return s->config.rate == MOTUS_RATE_QP ? 0 : s->config.lookahead + 1;
+    const int window = s->rate.lookahead.b_span ? MOTUS_B_WINDOW : 0;
+    return s->config.rate == MOTUS_RATE_QP ? window : motus_max(s->config.lookahead + 1, window);
 }
 
 // Rate control that feeds sizes back needs the GOPs one after another. Otherwise a coder pays if
@@ -81,6 +83,7 @@ MotusStatus motus_gop_coders_open(MotusGopCoders **out, const MotusStream *strea
     coders->threads = motus_cpu_threads(c->threads);
     coders->begins = 1;
     coders->mini_gop.bframes = c->bframes;
+    coders->mini_gop.adapts = stream->rate.lookahead.b_span > 0;
     coders->idr_pic_id = (uint32_t)c->first_gop;
     coders->ops = find_ops(backend);
     MotusStatus status = coders->ops ? MOTUS_OK : motus_device_check(error);

@@ -42,6 +42,17 @@ static MotusPendingPicture *remove_behind(MotusMiniGop *m, MotusPendingPicture *
     return p;
 }
 
+// Same as find_end with b_adapt.
+static int find_planned_end(const MotusMiniGop *m, MotusPendingPicture **before) {
+    int n = 1;
+    for (MotusPendingPicture *p = m->first; p && p->state == MOTUS_PENDING_READY;
+         p = p->next, n++) {
+        if (p->ends_mini_gop) return n;
+        *before = p;
+    }
+    return 0;
+}
+
 // Finds the mini-GOP that begins with the first held picture. Returns its pictures; 0: its end is
 // not known yet. *before: the one before its last, or NULL.
 static int find_end(const MotusMiniGop *m, MotusPendingPicture **before) {
@@ -49,6 +60,7 @@ static int find_end(const MotusMiniGop *m, MotusPendingPicture **before) {
     MotusPendingPicture *p = m->first;
     int n = 0;
     *before = NULL;
+    if (m->adapts) return find_planned_end(m, before);
     for (; p != end && !p->params.idr && n <= m->bframes; p = p->next, n++) {
         *before = (MotusPendingPicture *)last;
         last = p;

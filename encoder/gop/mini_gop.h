@@ -1,6 +1,7 @@
 // Order of pictures. Frames come in display order; a mini-GOP, up to `bframes` B pictures and the P
 // picture behind them, is coded P picture first. Pictures are held until their mini-GOP is
-// complete: it ends after `bframes` B pictures, before an IDR picture, or with the stream.
+// complete: it ends after `bframes` B pictures, before an IDR picture, or with the stream; or where
+// the lookahead says, with b_adapt.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef ENCODER_GOP_MINI_GOP_H
 #define ENCODER_GOP_MINI_GOP_H
@@ -9,6 +10,7 @@
 
 typedef struct MotusMiniGop {
     int bframes;
+    int adapts;                        // b_adapt: pictures are planned before they are taken
     MotusPendingPicture *first, *last; // held pictures, in display order
     MotusPendingPicture *untyped;      // oldest of them without a type
     int ended;                         // no frames follow

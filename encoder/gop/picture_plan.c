@@ -29,7 +29,7 @@ MotusStatus motus_picture_plan_alloc(MotusPicturePlan **plan, const MotusStream 
     if (looks) p->future_cost = (uint64_t *)(void *)at, at += 8 * depth;
     if (looks) p->offset = (int16_t *)(void *)at, at += 2 * n_mb;
     if (keeps_aq) p->b_offset = (int16_t *)(void *)at, at += 2 * n_mb;
-    if (looks) p->future_is_idr = at, at += depth;
+    if (looks) p->future_flags = at, at += depth;
     if (maps) p->map = (int8_t *)at, at += n_mb;
     if (extra) p->extra = memcpy(at, extra, n_mb);
     p->held = INT64_MAX;
@@ -39,10 +39,10 @@ MotusStatus motus_picture_plan_alloc(MotusPicturePlan **plan, const MotusStream 
 MotusStatus motus_picture_plan_get(MotusPicturePlan *p, MotusLookahead *look, MotusError *error) {
     const MotusStatus status = motus_lookahead_get(look, &p->lookahead, p->offset, error);
     if (status) return status;
+    if (!p->offset) return MOTUS_OK; // fixed QP
     p->b_lookahead = p->lookahead;
     if (p->b_offset) motus_lookahead_aq(look, &p->b_lookahead, p->b_offset);
-    p->n_future =
-        motus_lookahead_costs(look, p->future_cost, p->future_is_idr, MOTUS_MAX_LOOKAHEAD);
+    p->n_future = motus_lookahead_costs(look, p->future_cost, p->future_flags, MOTUS_MAX_LOOKAHEAD);
     p->ended = motus_lookahead_ended(look);
     return MOTUS_OK;
 }
@@ -87,7 +87,8 @@ static void add_future(FutureList *list, uint64_t cost, int idr, int b) {
 // known ends it, as if the stream ended there.
 static int mini_gop_at(const MotusPicturePlan *p, int i, int bframes) {
     int n = 0;
-    while (i + n < p->n_future && n <= bframes && !p->future_is_idr[i + n]) n++;
+    while (i + n < p->n_future && n <= bframes && !(p->future_flags[i + n] & MOTUS_FUTURE_IDR))
+        if (p->future_flags[i + n++] & MOTUS_FUTURE_P) break;
     return n;
 }
 
@@ -96,7 +97,7 @@ static int mini_gop_at(const MotusPicturePlan *p, int i, int bframes) {
 // is coded; the mini-GOP's other B pictures are known by their own plans.
 static MotusFutureCosts list_future(const MotusPicturePlan *p, int bframes, FutureList *list) {
     if (!bframes)
-        return (MotusFutureCosts){p->future_cost, p->future_is_idr, p->n_future, p->ended, NULL};
+        return (MotusFutureCosts){p->future_cost, p->future_flags, p->n_future, p->ended, NULL};
     list->n = 0;
     for (const MotusPicturePlan *b = p->next_b; b; b = b->next_b)
         add_future(list, b->lookahead.cost, 0, 1);

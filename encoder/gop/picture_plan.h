@@ -24,7 +24,7 @@ typedef struct MotusPicturePlan {
     int16_t *b_offset;
     MotusLookaheadPlan b_lookahead;
     uint64_t *future_cost;  // of the n_future pictures that are shown next, nearest first
-    uint8_t *future_is_idr; // their types
+    uint8_t *future_flags;  // of motus_lookahead_costs
     int n_future, ended;    // ended: the stream ends behind them
     // In its mini-GOP: B picture that is coded next, NULL: none; number of those coded after it.
     const struct MotusPicturePlan *next_b;

@@ -18,7 +18,9 @@ typedef struct Entry {
     MotusLookaheadPlan plan;
     int first_in_segment, force_idr;
     int since_idr; // pictures since the last IDR picture, this one included
-    int planned;   // its offsets are final
+    int64_t in_segment;
+    int planned;           // its offsets are final
+    MotusBCosts mini_gops; // that end with it
 } Entry;
 
 struct MotusLookahead {
@@ -28,6 +30,7 @@ struct MotusLookahead {
     int device, searches_at_once, n_mb, n_slots;
     Entry *ring;        // n_slots entries: number % n_slots
     int64_t first, end; // [first, end): pictures that have a type and no plan yet
+    int64_t decided;    // with b_span: first picture whose mini-GOP is not known
     int ended;
     // [end, begun): pending pictures, without a type. The members below belong to the thread that
     // begins pictures, those above to the thread that waits for types.
@@ -53,8 +56,10 @@ static const MotusLookaheadOps *ops_for(int device) {
 
 static MotusStatus open_ring(MotusLookahead *look, MotusError *error) {
     const MotusLookaheadSettings *s = &look->settings;
-    // `depth` pictures, the one to plan, and the one before it, whose MVs the search begins from.
-    look->n_slots = s->depth + 2 + look->ops->max_pending;
+    // Pictures that the plan depends on, the one to plan, and the one before it, whose MVs the
+    // search begins from.
+    const int known = motus_max(s->depth, s->b_span ? MOTUS_B_WINDOW : 0);
+    look->n_slots = known + 2 + look->ops->max_pending;
     look->ring = motus_alloc((size_t)look->n_slots, sizeof *look->ring);
     if (!look->ring) return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
     return look->ops->open(&look->executor, s, look->n_slots, look->device, error);
@@ -75,6 +80,7 @@ MotusStatus motus_lookahead_open(MotusLookahead **out, const MotusLookaheadSetti
                              .first = settings->first,
                              .end = settings->first,
                              .begun = settings->first,
+                             .decided = settings->first,
                              .first_in_segment = 1};
     if (ops->searches_at_once)
         look->searches_at_once = ops->searches_at_once(device, settings->mb_height);
@@ -108,16 +114,28 @@ static int is_after_idr(const MotusLookahead *look) {
            entry_of(look, look->begun - 1)->plan.idr;
 }
 
+// Returns how many earlier pictures of its GOP the next one can refer to, at most b_span. With two
+// searches at once, their types are not known.
+static int span_of(const MotusLookahead *look) {
+    if (look->first_in_segment || !look->settings.b_span) return 0;
+    const Entry *before = entry_of(look, look->begun - 1);
+    return motus_min(look->searches_at_once == 1 ? before->since_idr : before->in_segment,
+                     look->settings.b_span);
+}
+
 MotusStatus motus_lookahead_begin(MotusLookahead *look, const MotusPlane *luma, void *filled,
                                   int force_idr, MotusError *error) {
     Entry *e = entry_of(look, look->begun);
     *e = (Entry){.plan = {.number = look->begun + look->shift},
                  .first_in_segment = look->first_in_segment,
-                 .force_idr = force_idr};
+                 .force_idr = force_idr,
+                 .in_segment =
+                     look->first_in_segment ? 1 : entry_of(look, look->begun - 1)->in_segment + 1};
     const MotusLookaheadPicture picture = {.number = look->begun,
                                            .first_in_segment = e->first_in_segment,
                                            .force_idr = force_idr,
-                                           .after_idr = is_after_idr(look)};
+                                           .after_idr = is_after_idr(look),
+                                           .span = span_of(look)};
     MotusStatus status = look->ops->begin(look->executor, &picture, luma, filled, error);
     if (status) return status;
     look->begun++;
@@ -145,6 +163,7 @@ MotusStatus motus_lookahead_wait_type(MotusLookahead *look, int *idr, MotusError
     if (status) return status;
     Entry *e = entry_of(look, look->end);
     set_type(look, e, sums.intra, sums.inter);
+    e->mini_gops = sums.mini_gops;
     look->end++;
     *idr = e->plan.idr;
     return MOTUS_OK;
@@ -229,7 +248,7 @@ static void copy_offsets(const MotusLookahead *look, const int16_t *from,
 static void finish_plan(const MotusLookahead *look, MotusLookaheadPlan *plan, int16_t *offset) {
     plan->has_offsets = has_offsets(look);
     if (!plan->has_offsets) {
-        memset(offset, 0, (size_t)look->n_mb * sizeof *offset);
+        if (offset) memset(offset, 0, (size_t)look->n_mb * sizeof *offset);
         plan->mean = 0;
         plan->weighted = plan->cost;
         return;
@@ -246,10 +265,38 @@ void motus_lookahead_aq(const MotusLookahead *look, MotusLookaheadPlan *plan, in
     copy_offsets(look, look->ops->aq_offsets(look->executor, slot, &sums), &sums, plan, offset);
 }
 
+// Copies the costs that decide about the mini-GOP of picture `from`, up to the end of its GOP.
+// Returns their number; 0: more pictures are needed, or it is an IDR picture.
+static int find_costs(const MotusLookahead *look, int64_t from, MotusBCosts *costs) {
+    int n = 0;
+    for (; n < MOTUS_B_WINDOW && from + n < look->end; n++) {
+        const Entry *e = entry_of(look, from + n);
+        if (e->plan.idr) return n;
+        costs[n] = e->mini_gops;
+    }
+    return n == MOTUS_B_WINDOW || look->ended ? n : 0;
+}
+
+// Sets the types of all pictures that are known far enough.
+static void decide(MotusLookahead *look) {
+    const int span = look->settings.b_span;
+    while (span && look->decided < look->end) {
+        MotusBCosts costs[MOTUS_B_WINDOW];
+        const int n = find_costs(look, look->decided, costs),
+                  is_idr = entry_of(look, look->decided)->plan.idr;
+        if (!n && !is_idr) return;
+        const int64_t last = look->decided + (n ? motus_b_length(costs, n, span) : 1) - 1;
+        while (look->decided < last) entry_of(look, look->decided++)->plan.b = 1;
+        look->decided++;
+    }
+}
+
 MotusStatus motus_lookahead_get(MotusLookahead *look, MotusLookaheadPlan *plan, int16_t *offset,
                                 MotusError *error) {
     if (look->first == look->end) return look->ended ? MOTUS_END : MOTUS_AGAIN;
     if (!look->ended && look->end - look->first <= look->settings.depth) return MOTUS_AGAIN;
+    decide(look);
+    if (look->settings.b_span && look->first == look->decided) return MOTUS_AGAIN;
     Entry *e = entry_of(look, look->first);
     MotusStatus status = e->planned ? MOTUS_OK : plan_window(look, error);
     if (status) return status;
@@ -259,11 +306,17 @@ MotusStatus motus_lookahead_get(MotusLookahead *look, MotusLookaheadPlan *plan, 
     return MOTUS_OK;
 }
 
-int motus_lookahead_costs(const MotusLookahead *look, uint64_t *cost, uint8_t *idr, int n) {
+static uint8_t flags_of(const MotusLookahead *look, int64_t number) {
+    const MotusLookaheadPlan *plan = &entry_of(look, number)->plan;
+    if (plan->idr) return MOTUS_FUTURE_IDR;
+    return look->settings.b_span && number < look->decided && !plan->b ? MOTUS_FUTURE_P : 0;
+}
+
+int motus_lookahead_costs(const MotusLookahead *look, uint64_t *cost, uint8_t *flags, int n) {
     int found = 0;
     for (int64_t i = look->first; i < look->end && found < n; i++, found++) {
         cost[found] = entry_of(look, i)->plan.cost;
-        idr[found] = (uint8_t)entry_of(look, i)->plan.idr;
+        flags[found] = flags_of(look, i);
     }
     return found;
 }

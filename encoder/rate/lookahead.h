@@ -24,6 +24,7 @@ typedef struct MotusLookaheadSettings {
     int mb_tree_q8;     // mb-tree strength: QPs per octave, 1/256; 0: off
     int64_t first;      // number of the first picture
     int keep_aq;        // 1: motus_lookahead_aq is called, with AQ and mb-tree
+    int b_span;         // longest mini-GOP in pictures, 2..MOTUS_B_SPAN; 0: plan.b stays 0
 } MotusLookaheadSettings;
 
 // Plan of a picture: everything that is known of it before it is coded.
@@ -34,7 +35,7 @@ typedef struct MotusLookaheadPlan {
     uint64_t cost, intra; // sums of MB costs: as the picture's type has it, and all intra
     uint64_t weighted;    // sum of MB costs at each MB's quantizer step: cost * 2^(-offset / 6)
     int mean;             // mean of the offsets, 1/256 QP
-    int b;                // a B picture; the GOP coders' choice
+    int b;                // a B picture; the GOP coders' choice if b_span is 0
 } MotusLookaheadPlan;
 
 typedef struct MotusLookahead MotusLookahead;
@@ -92,7 +93,7 @@ void motus_lookahead_next_segment(MotusLookahead *look, int64_t first);
 
 // ---- Plans out ----------------------------------------------------------------------------------
 
-// Plans the next picture and fills offset[n_mb], 1/256 QP. MOTUS_AGAIN: more pictures are needed.
+// Plans the next picture and fills offset[n_mb] (may be NULL if all are 0), 1/256 QP. MOTUS_AGAIN: more pictures are needed.
 // MOTUS_END: none are left. MOTUS_ERR_CUDA with CUDA's text in *error (may be NULL).
 MotusStatus motus_lookahead_get(MotusLookahead *look, MotusLookaheadPlan *plan, int16_t *offset,
                                 MotusError *error);
@@ -101,9 +102,15 @@ MotusStatus motus_lookahead_get(MotusLookahead *look, MotusLookaheadPlan *plan, 
 // as B pictures have them: no picture is predicted from them. Requires keep_aq.
 void motus_lookahead_aq(const MotusLookahead *look, MotusLookaheadPlan *plan, int16_t *offset);
 
-// Copies the costs of up to n pictures that follow the last plan, nearest first, as far as they are
-// known, and returns their number. cost[i] is the intra cost if idr[i] is set.
-int motus_lookahead_costs(const MotusLookahead *look, uint64_t *cost, uint8_t *idr, int n);
+// Of a picture that follows the last plan.
+enum {
+    MOTUS_FUTURE_IDR = 1,
+    MOTUS_FUTURE_P = 2, // ends a mini-GOP; B pictures, and those not decided about, have no flag
+};
+
+// Copies the costs and flags of up to n pictures that follow the last plan, nearest first, as far
+// as they are known, and returns their number. cost[i] is the intra cost of an IDR picture.
+int motus_lookahead_costs(const MotusLookahead *look, uint64_t *cost, uint8_t *flags, int n);
 
 // True if motus_lookahead_end was called: motus_lookahead_costs then tells all that is left.
 int motus_lookahead_ended(const MotusLookahead *look);

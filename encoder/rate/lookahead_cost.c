@@ -4,11 +4,9 @@
 #include <string.h>
 
 #include "common/alloc.h"
-#include "encoder/rate/lookahead_core.h"
-#include "me/pixel/pixel.h"
+#include "encoder/rate/lookahead_search_cpu.h"
 #include "yuv/pad.h"
 
-#define MB MOTUS_LOOKAHEAD_MB
 #define MOST_SAMPLES (MOTUS_MAX_SIZE + 16)
 
 static ptrdiff_t stride_of(int mb_width) {
@@ -106,49 +104,6 @@ static uint32_t intra_cost(const MotusPixelOps *ops, const MotusHalfPicture *cur
 }
 
 // ---- Inter --------------------------------------------------------------------------------------
-
-// Search of one MB.
-typedef struct Search {
-    const MotusPixelOps *ops;
-    const uint8_t *at;
-    const MotusHalfPicture *before;
-    int x, y; // the MB's first sample at half size
-    MotusMv predictor, best;
-    uint32_t cost;
-} Search;
-
-// Returns 1 if mv becomes the best one.
-static int try_mv(Search *s, MotusMv mv, MotusPixelCompare compare) {
-    const MotusHalfPicture *half = s->before;
-    if (!motus_lookahead_inside(half, s->x, s->y, mv)) return 0;
-    const uint32_t cost = motus_lookahead_mv_cost(mv, s->predictor) +
-                          compare(s->at, half->stride, motus_lookahead_at(half, s->x, s->y, mv),
-                                  half->stride, MB, MB);
-    if (cost >= s->cost) return 0;
-    s->cost = cost;
-    s->best = mv;
-    return 1;
-}
-
-// Descends by SAD: hexagon steps while the best MV moves, then the eight even neighbours.
-static void descend(Search *s) {
-    for (int step = 0, found = 1; found && step < MOTUS_LOOKAHEAD_STEPS; step++) {
-        const MotusMv from = s->best;
-        found = 0;
-        for (int i = 0; i < 6; i++)
-            found |= try_mv(s, motus_lookahead_hexagon(from, i), s->ops->sad);
-    }
-    const MotusMv from = s->best;
-    for (int i = 0; i < 8; i++) try_mv(s, motus_lookahead_around(from, i), s->ops->sad);
-}
-
-// Refines to whole samples around the best even MV by SATD. Zero is a candidate too.
-static void refine(Search *s) {
-    const MotusMv from = s->best;
-    s->cost = UINT32_MAX;
-    for (int i = 0; i < 9; i++) try_mv(s, motus_lookahead_next_to(from, i), s->ops->satd);
-    try_mv(s, (MotusMv){0, 0}, s->ops->satd);
-}
 
 static void search(Search *s, const MotusMv *earlier, int mb_x, int mb_y) {
     s->cost = UINT32_MAX;

@@ -23,7 +23,9 @@ typedef struct Cpu {
     MotusLookaheadSettings settings;
     int n_mb, n_slots;
     CpuSlot *slot;
-    MotusHalfPicture half[2]; // of the last two pictures: number & 1
+    int n_pictures;
+    MotusBPicture picture[MOTUS_B_SPAN + 1]; // the last n_pictures ones: number % n_pictures
+    MotusMv *fields;                         // of all pictures, with b_span; begins their block
 } Cpu;
 
 // ---- Opening ------------------------------------------------------------------------------------
@@ -41,11 +43,33 @@ static int alloc_slot(CpuSlot *s, size_t n, int keep_aq) {
     return 1;
 }
 
+// earlier[0] is the slot's.
+static int alloc_fields(Cpu *c) {
+    const size_t n = (size_t)c->n_mb, n_fields = 2 * MOTUS_B_SPAN - 2;
+    c->fields =
+        motus_alloc((size_t)c->n_pictures * n_fields * n, sizeof(MotusMv) + sizeof(uint16_t));
+    if (!c->fields) return 0;
+    MotusMv *mv = c->fields;
+    uint16_t *cost = (uint16_t *)(mv + (size_t)c->n_pictures * n_fields * n);
+    for (int i = 0; i < c->n_pictures; i++)
+        for (int d = 1; d < MOTUS_B_SPAN; d++) {
+            c->picture[i].earlier[d] = (MotusBField){mv, cost};
+            c->picture[i].later[d - 1] = (MotusBField){mv + n, cost + n};
+            mv += 2 * n, cost += 2 * n;
+        }
+    return 1;
+}
+
+static MotusBPicture *picture_of(Cpu *c, int64_t number) {
+    return &c->picture[number % c->n_pictures];
+}
+
 static void close_cpu(void **executor) {
     Cpu *c = *executor;
     if (!c) return;
     for (int i = 0; c->slot && i < c->n_slots; i++) motus_free(c->slot[i].propagated);
-    for (int i = 0; i < 2; i++) motus_half_free(&c->half[i]);
+    for (int i = 0; i < MOTUS_B_SPAN + 1; i++) motus_half_free(&c->picture[i].half);
+    motus_free(c->fields);
     motus_free(c->slot);
     motus_free(c);
     *executor = NULL;
@@ -63,7 +87,10 @@ static MotusStatus open_cpu(void **executor, const MotusLookaheadSettings *setti
     int ok = c->slot != NULL;
     for (int i = 0; ok && i < n_slots; i++)
         ok = alloc_slot(&c->slot[i], (size_t)c->n_mb, c->settings.keep_aq);
-    for (int i = 0; ok && i < 2; i++) ok = !motus_half_alloc(&c->half[i], mb_width, mb_height);
+    c->n_pictures = motus_max(settings->b_span, 1) + 1;
+    for (int i = 0; ok && i < c->n_pictures; i++)
+        ok = !motus_half_alloc(&c->picture[i].half, mb_width, mb_height);
+    if (ok && settings->b_span) ok = alloc_fields(c);
     if (ok) return MOTUS_OK;
     close_cpu(executor);
     return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
@@ -80,6 +107,16 @@ static MotusStatus take(void *executor, const MotusFrameSource *source, MotusPla
     return MOTUS_OK;
 }
 
+// Measures the mini-GOPs that end with the picture.
+static void mini_gops(Cpu *c, const MotusLookaheadPicture *picture, CpuSlot *cur, int threads) {
+    MotusBPicture *p = picture_of(c, picture->number);
+    const MotusBPicture *list[MOTUS_B_SPAN + 1];
+    p->intra = cur->costs.intra;
+    p->earlier[0] = (MotusBField){cur->costs.mv, cur->costs.inter};
+    for (int d = 0; d <= picture->span; d++) list[d] = picture_of(c, picture->number - d);
+    motus_b_costs(&cur->sums.mini_gops, list, picture->span, threads);
+}
+
 static MotusStatus begin(void *executor, const MotusLookaheadPicture *picture,
                          const MotusPlane *luma, void *filled, MotusError *error) {
     (void)filled, (void)error;
@@ -90,10 +127,10 @@ static MotusStatus begin(void *executor, const MotusLookaheadPicture *picture,
     CpuSlot *cur = &c->slot[picture->number % c->n_slots],
             *before =
                 picture->first_in_segment ? NULL : &c->slot[(picture->number - 1) % c->n_slots];
-    MotusHalfPicture *half = &c->half[picture->number & 1];
+    MotusHalfPicture *half = &picture_of(c, picture->number)->half;
     motus_half_build(half, luma, threads);
     // MVs of an IDR picture are no candidates: a GOP's plan depends on nothing before it.
-    motus_mb_costs(&cur->costs, half, before ? &c->half[(picture->number - 1) & 1] : NULL,
+    motus_mb_costs(&cur->costs, half, before ? &picture_of(c, picture->number - 1)->half : NULL,
                    before && !picture->after_idr ? before->costs.mv : NULL, threads);
     if (s->aq_mode)
         motus_aq_offsets(cur->offset, luma, s->mb_width, s->mb_height, s->aq_mode,
@@ -105,6 +142,7 @@ static MotusStatus begin(void *executor, const MotusLookaheadPicture *picture,
         cur->sums.intra += cur->costs.intra[i];
         cur->sums.inter += cur->costs.inter[i];
     }
+    if (s->b_span) mini_gops(c, picture, cur, threads);
     return MOTUS_OK;
 }
 

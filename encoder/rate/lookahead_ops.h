@@ -5,6 +5,7 @@
 #ifndef ENCODER_RATE_LOOKAHEAD_OPS_H
 #define ENCODER_RATE_LOOKAHEAD_OPS_H
 
+#include "encoder/rate/b_costs.h"
 #include "encoder/rate/lookahead.h"
 
 #ifdef __cplusplus
@@ -20,6 +21,7 @@ typedef struct MotusLookaheadSums {
     uint64_t since_idr;    // pictures since the last IDR picture, this one included; 0: not known
     uint64_t cut;          // 1: an IDR picture because of its costs alone
     uint64_t repeated;     // inter costs of a repeated search
+    MotusBCosts mini_gops; // with b_span
 } MotusLookaheadSums;
 
 // A picture to analyse.
@@ -28,6 +30,7 @@ typedef struct MotusLookaheadPicture {
     int first_in_segment; // no previous picture
     int force_idr;        // the caller asks for an IDR picture
     int after_idr;        // CPU: the previous picture is an IDR picture, its MVs are no candidates
+    int span; // earlier pictures, at most b_span, that mini-GOPs may begin behind
 } MotusLookaheadPicture;
 
 typedef struct MotusLookaheadOps {

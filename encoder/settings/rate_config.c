@@ -9,6 +9,7 @@
 #include "common/int_core.h"
 #include "common/log2_core.h"
 #include "encoder/bitstream/headers.h"
+#include "encoder/rate/b_costs.h"
 
 // mb-tree strength with the lowest BD-rates on real sequences: QPs per octave, 1/256.
 #define MB_TREE_STRENGTH 256
@@ -101,21 +102,30 @@ int motus_ratio_q8(double ratio) {
     return (motus_log2_q12((uint64_t)(ratio * 65536)) - 16 * MOTUS_OCTAVE) * 3 / 8;
 }
 
+static int b_span_of(const MotusEncoderConfig *c) {
+    return c->bframes && c->b_adapt ? motus_min(c->bframes + 1, MOTUS_B_SPAN) : 0;
+}
+
 static MotusLookaheadSettings lookahead_of(const MotusEncoderConfig *c, int mb_width,
                                            int mb_height) {
-    return (MotusLookaheadSettings){.mb_width = mb_width,
-                                    .mb_height = mb_height,
-                                    .threads = c->threads,
-                                    .depth = c->lookahead,
-                                    .keyint = c->keyint,
-                                    .min_keyint = motus_max(1, c->min_keyint),
-                                    .scenecut = c->scenecut,
-                                    .aq_mode = c->aq_mode,
-                                    .aq_strength_q8 = q8(c->aq_strength),
-                                    .mb_tree_q8 = c->mb_tree && c->lookahead ? MB_TREE_STRENGTH : 0,
-                                    .first = c->first_picture,
-                                    .keep_aq =
-                                        c->bframes && c->aq_mode && c->mb_tree && c->lookahead};
+    MotusLookaheadSettings look = {.mb_width = mb_width,
+                                   .mb_height = mb_height,
+                                   .threads = c->threads,
+                                   .depth = c->lookahead,
+                                   .keyint = c->keyint,
+                                   .min_keyint = motus_max(1, c->min_keyint),
+                                   .scenecut = c->scenecut,
+                                   .aq_mode = c->aq_mode,
+                                   .aq_strength_q8 = q8(c->aq_strength),
+                                   .mb_tree_q8 = c->mb_tree && c->lookahead ? MB_TREE_STRENGTH : 0,
+                                   .first = c->first_picture,
+                                   .b_span = b_span_of(c),
+                                   .keep_aq =
+                                       c->bframes && c->aq_mode && c->mb_tree && c->lookahead};
+    if (c->rate != MOTUS_RATE_QP) return look;
+    look.depth = look.scenecut = look.mb_tree_q8 = look.keep_aq = 0; // mini-GOPs alone
+    look.aq_mode = MOTUS_AQ_OFF;
+    return look;
 }
 
 // The HRD can express a rate or size only approximately (E.2.2): the VBV takes the same value.
@@ -154,8 +164,8 @@ static void write_fingerprint(MotusRateConfig *rate, const MotusEncoderConfig *c
         l->keyint, l->min_keyint, l->scenecut, (int)l->aq_mode, l->aq_strength_q8, l->mb_tree_q8);
     const size_t used = (size_t)motus_min(length, (int)sizeof rate->fingerprint);
     if (c->bframes)
-        snprintf(rate->fingerprint + used, sizeof rate->fingerprint - used, " bframes %d",
-                 c->bframes);
+        snprintf(rate->fingerprint + used, sizeof rate->fingerprint - used, " bframes %d adapt %d",
+                 c->bframes, l->b_span);
 }
 
 static MotusStatus read_log(MotusRateConfig *rate, const char *text, MotusError *error) {
@@ -173,6 +183,7 @@ static MotusStatus read_log(MotusRateConfig *rate, const char *text, MotusError 
 MotusStatus motus_rate_config_open(MotusRateConfig *rate, const MotusEncoderConfig *c, int mb_width,
                                    int mb_height, MotusError *error) {
     rate->lookahead = lookahead_of(c, mb_width, mb_height);
+    if (c->rate == MOTUS_RATE_QP) return MOTUS_OK; // the rest is not used
     rate->control = control_of(c, rate->lookahead.mb_tree_q8 != 0, mb_width * mb_height);
     write_fingerprint(rate, c);
     return c->pass == 2 ? read_log(rate, c->pass_log, error) : MOTUS_OK;

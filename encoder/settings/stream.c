@@ -78,7 +78,8 @@ MotusEncoderConfig motus_encoder_config_default(int width, int height, MotusRati
                                 .slices = 1,
                                 .cabac = 1,
                                 .transform_8x8 = 1,
-                                .pb_ratio = 1.3};
+                                .pb_ratio = 1.3,
+                                .b_adapt = 1};
 }
 
 #define REFUSE(...) return motus_fail(error, MOTUS_ERR_ARGUMENT, __VA_ARGS__)
@@ -131,6 +132,7 @@ static MotusStatus check_picture(const MotusEncoderConfig *c, MotusError *error)
         REFUSE("B pictures need profile main or high");
     if (!(c->pb_ratio >= 0.1 && c->pb_ratio <= 10))
         REFUSE("ratio %g of B and P steps is outside 0.1..10", c->pb_ratio);
+    if (c->b_adapt < 0 || c->b_adapt > 2) REFUSE("b_adapt %d is outside 0..2", c->b_adapt);
     if (c->slices < 0) REFUSE("%d slices", c->slices);
     if (c->slice_max_size && c->slice_max_size < MOTUS_MIN_SLICE_SIZE)
         REFUSE("slices of at most %d bytes: the least is %d", c->slice_max_size,
@@ -249,8 +251,7 @@ MotusStatus motus_stream_open(MotusStream *s, const MotusEncoderConfig *config, 
     if (motus_slices_alloc(&s->slices, c->slices, s->mb_width, s->mb_height))
         return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
     s->rbsp_capacity = rbsp_capacity(s);
-    if (c->rate != MOTUS_RATE_QP)
-        status = motus_rate_config_open(&s->rate, c, s->mb_width, s->mb_height, error);
+    status = motus_rate_config_open(&s->rate, c, s->mb_width, s->mb_height, error);
     c->pass_log = NULL; // the caller's, and read
     s->sequence = sequence_of(s);
     if (!status) status = choose_level(s, error);

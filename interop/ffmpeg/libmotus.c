@@ -23,7 +23,7 @@ typedef struct LibmotusContext {
     float crf, aq_strength, scenecut;
     int profile, coder, transform_8x8;
     int qp, preset, zerolatency, aq_mode, lookahead, mbtree, hrd, aud, deblock, slice_max_size,
-        range, gop_coders, backend, device;
+        range, gop_coders, backend, device, b_adapt;
 } LibmotusContext;
 
 static int averror(MotusStatus status) {
@@ -90,6 +90,7 @@ static void set_pictures(MotusEncoderConfig *config, const AVCodecContext *avctx
     if (x->scenecut >= 0) config->scenecut = (int)x->scenecut;
     if (x->lookahead >= 0) config->lookahead = x->lookahead;
     if (avctx->max_b_frames >= 0) config->bframes = avctx->max_b_frames;
+    config->b_adapt = x->b_adapt;
     if (avctx->slices > 0) config->slices = avctx->slices;
     config->slice_max_size = x->slice_max_size;
     config->preset = (MotusPreset)x->preset;
@@ -364,6 +365,8 @@ static const AVOption options[] = {
     NUMBER("rc-lookahead", "pictures known ahead (-1: 40)", lookahead, -1, -1, MOTUS_MAX_LOOKAHEAD),
     FRACTION("sc_threshold", "scene cut threshold, 0: no key pictures at cuts (-1: 40)", scenecut,
              -1, -1, 100),
+    NUMBER("b_strategy", "0: always -bf B-frames between two others, else fewer if that is better",
+           b_adapt, 1, 0, 2),
     SWITCH("mbtree", "finer quantizers for macroblocks that later pictures predict from", mbtree,
            1),
     CHOICE("nal-hrd", "HRD parameters in the stream", hrd, MOTUS_HRD_NONE, MOTUS_HRD_CBR),

@@ -109,6 +109,8 @@ static const Property properties[] = {
      "that "
      "many later. CPU only",
      NULL, KIND_UINT, 0, MOTUS_MAX_BFRAMES, 0, AT(bframes), FALSE},
+    {"b-adapt", "Adaptive B pictures", "Choose the number of B pictures between two others", NULL,
+     KIND_BOOLEAN, 0, 0, TRUE, AT(b_adapt), FALSE},
     {"aud", "AUD", "Begin each access unit with a delimiter (byte-stream only)", NULL, KIND_BOOLEAN,
      0, 0, TRUE, AT(aud), FALSE},
     {"cabac", "CABAC", "CABAC in the profiles that have it (Main, High), else CAVLC", NULL,
@@ -268,6 +270,7 @@ void motus_gst_settings_apply(const MotusGstSettings *s, MotusEncoderConfig *c) 
     c->lookahead = zerolatency ? 0 : (int)s->lookahead;
     c->gop_coders = zerolatency ? 1 : (int)s->gop_coders;
     c->bframes = zerolatency ? 0 : (int)s->bframes;
+    c->b_adapt = s->b_adapt != 0;
     c->mb_tree = s->mbtree != 0;
     c->qp_min = (int)s->qp_min;
     c->qp_max = (int)s->qp_max;

@@ -43,6 +43,7 @@ static const struct {
     {"aq", "aq-mode", NULL},
     {"an", "no-audio", NULL},
     {"b:v", "bitrate", NULL},
+    {"b_strategy", "b-adapt", NULL},
     {"bf", "bframes", NULL},
     {"bufsize", "vbv-bufsize", NULL},
     {"dump-yuv", "recon", NULL},

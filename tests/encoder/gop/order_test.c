@@ -26,11 +26,14 @@ static void expect_picture(Expected *e, int at, int number, char type, int64_t d
     e->dts[at] = dts;
 }
 
-// Places all pictures of a sequence whose IDR pictures are known. Frame i is shown at pts[i].
-static void place(Expected *e, const int *idr, const int64_t *pts, int n, int bframes) {
+// Places all pictures of a sequence whose IDR pictures are known. Frame i is shown at pts[i]. is_b:
+// B pictures that b_adapt has chosen, or NULL.
+static void place(Expected *e, const int *idr, const int *is_b, const int64_t *pts, int n,
+                  int bframes) {
     for (int i = 0, refs = 0, shown = 0; i < n;) {
         int end = i; // the picture that ends the mini-GOP
-        while (!idr[i] && end < i + bframes && end + 1 < n && !idr[end + 1]) end++;
+        while (!idr[i] && end < i + bframes && end + 1 < n && !idr[end + 1] && (!is_b || is_b[end]))
+            end++;
         if (idr[i]) refs = shown = 0;
         const int64_t before = i ? pts[i - 1] : pts[0] - 3;
         expect_picture(e, i, end, idr[i] ? 'I' : 'P', bframes ? before : pts[i]);
@@ -79,22 +82,38 @@ static void take_all(Held *h) {
     }
 }
 
-// Types are known at once, or some pictures later.
+// Makes random pictures B pictures, never the last one of a GOP.
+static void choose_b(int *is_b, const int *idr, int n, int bframes) {
+    for (int i = 0, run = 0; i < n; i++) {
+        is_b[i] = !idr[i] && i + 1 < n && !idr[i + 1] && run < bframes && motus_test_range(0, 2);
+        run = is_b[i] ? run + 1 : 0;
+    }
+}
+
+// As motus_gop_coders_planned does.
+static void plan(Held *h, int i, int is_b) {
+    h->picture[i].ends_mini_gop = !is_b;
+    if (h->picture[i].held) h->picture[i].state = MOTUS_PENDING_READY;
+}
+
+// Types are known at once, or some pictures later; mini-GOPs too, with b_adapt.
 static void mini_gops(void) {
     static Held h;
     for (int round = 0; round < 2000; round++) {
         const int bframes = motus_test_range(0, 7), later = motus_test_range(0, 1),
-                  rare = motus_test_range(1, 20);
-        int idr[MOST], typed = 0;
+                  adapts = bframes && motus_test_range(0, 1), rare = motus_test_range(1, 20);
+        int idr[MOST], is_b[MOST], typed = 0, planned = 0;
         int64_t pts[MOST];
         memset(&h, 0, sizeof h);
         h.n = motus_test_range(1, MOST);
         h.m.bframes = bframes;
+        h.m.adapts = adapts;
         for (int i = 0; i < h.n; i++) {
             idr[i] = !i || !motus_test_range(0, rare);
             pts[i] = i ? pts[i - 1] + motus_test_range(1, 9) : 100;
         }
-        place(&h.want, idr, pts, h.n, bframes);
+        choose_b(is_b, idr, h.n, bframes);
+        place(&h.want, idr, adapts ? is_b : NULL, pts, h.n, bframes);
         for (int i = 0; i < h.n; i++) {
             h.picture[i] =
                 (MotusPendingPicture){.state = later ? MOTUS_PENDING_TYPE : MOTUS_PENDING_PLAN,
@@ -105,12 +124,16 @@ static void mini_gops(void) {
             motus_mini_gop_put(&h.m, &h.picture[i]);
             for (; later && typed <= i && motus_test_range(0, 3); typed++)
                 CU_ASSERT_PTR_EQUAL(motus_mini_gop_set_type(&h.m, idr[typed]), &h.picture[typed]);
+            for (; adapts && planned < (later ? typed : i + 1) && motus_test_range(0, 3); planned++)
+                plan(&h, planned, is_b[planned]);
             take_all(&h);
-            MOTUS_CHECK(later || i + 1 - h.taken <= bframes, "%d pictures are held",
+            MOTUS_CHECK(later || adapts || i + 1 - h.taken <= bframes, "%d pictures are held",
                         i + 1 - h.taken);
         }
         for (; later && typed < h.n; typed++) motus_mini_gop_set_type(&h.m, idr[typed]);
         motus_mini_gop_end(&h.m);
+        take_all(&h);
+        for (; adapts && planned < h.n; planned++) plan(&h, planned, is_b[planned]);
         take_all(&h);
         CU_ASSERT_EQUAL(h.taken, h.n);
     }
@@ -120,7 +143,7 @@ static void mini_gops(void) {
 
 typedef struct Clip {
     MotusFrame *frames[N_FRAMES];
-    int n, keyint, bframes, forced; // forced: number of a forced IDR picture
+    int n, keyint, bframes, adapts, forced; // forced: number of a forced IDR picture
     int64_t pts[MOST];
 } Clip;
 
@@ -130,6 +153,7 @@ static MotusEncoderConfig config_of(const Clip *c) {
     config.preset = MOTUS_PRESET_FASTER;
     config.keyint = c->keyint;
     config.bframes = c->bframes;
+    config.b_adapt = c->adapts;
     return config;
 }
 
@@ -156,8 +180,8 @@ static int encode(const MotusEncoderConfig *config, const Clip *c, int timeout,
     for (int i = 0; i < c->n; i++) {
         EXPECT_OK(send_frame(enc, c, i));
         while (!motus_encoder_receive(enc, &packets[n], timeout)) n++;
-        MOTUS_CHECK(timeout >= 0 || i + 1 - n <= c->bframes, "%d of %d frames are held", i + 1 - n,
-                    i + 1);
+        MOTUS_CHECK(timeout >= 0 || i + 1 - n <= c->bframes + 8 * c->adapts,
+                    "%d of %d frames are held", i + 1 - n, i + 1);
     }
     EXPECT_OK(motus_encoder_send(enc, NULL, NULL));
     MotusStatus status;
@@ -172,13 +196,14 @@ static void drop(MotusPacket **packets, int n) {
 }
 
 static void check_order(const Clip *c, MotusPacket **packets, int n) {
-    int idr[MOST] = {0};
+    int idr[MOST] = {0}, is_b[MOST] = {0};
     Expected want;
     for (int i = 0, since = 0; i < c->n; i++) {
         idr[i] = !i || i == c->forced || (c->keyint && since == c->keyint);
         since = idr[i] ? 1 : since + 1;
     }
-    place(&want, idr, c->pts, c->n, c->bframes);
+    for (int i = 0; i < n; i++) is_b[packets[i]->number] = packets[i]->type == 'B';
+    place(&want, idr, c->adapts ? is_b : NULL, c->pts, c->n, c->bframes);
     CU_ASSERT_EQUAL_FATAL(n, c->n);
     for (int i = 0; i < n; i++) {
         const MotusPacket *p = packets[i];
@@ -195,9 +220,10 @@ static void check_order(const Clip *c, MotusPacket **packets, int n) {
 
 static void orders(void) {
     MotusPacket *packets[MOST + 1], *others[MOST + 1];
-    for (int keyint = 0; keyint <= 10; keyint++)
-        for (int bframes = 0; bframes < 8; bframes += 1 + keyint % 2) {
+    for (int round = 0; round < 22; round++)
+        for (int keyint = round / 2, bframes = 0; bframes < 8; bframes += 1 + keyint % 2) {
             Clip c = clip_of(motus_test_range(1, 30), keyint, bframes);
+            c.adapts = round % 2;
             MotusEncoderConfig config = config_of(&c);
             config.gop_coders = 1;
             const int n = encode(&config, &c, -1, packets);
@@ -225,6 +251,7 @@ static void with_rate_control(void) {
         MotusEncoderConfig config = config_of(&c);
         config.rate = rates[round % 2];
         config.bitrate = 60000;
+        config.b_adapt = round % 3 != 1;
         if (round % 4 == 3) config.vbv_maxrate = 60000, config.vbv_bufsize = 40000;
         config.lookahead = round % 3 ? motus_test_range(0, 20) : 0;
         config.aq_mode = round % 5 ? MOTUS_AQ_OFF : MOTUS_AQ_AUTO;
@@ -248,6 +275,7 @@ static void with_rate_control(void) {
 // Any allocation that fails ends in a clean status, with pictures held or not.
 static void failing_allocations(void) {
     Clip c = clip_of(9, 6, 3);
+    c.adapts = motus_test_range(0, 1);
     const MotusEncoderConfig config = config_of(&c);
     int failures = 0;
     for (long n = 0; n < 260; n += 1 + n / 100) {

@@ -166,6 +166,8 @@ static void fixed_qp(void) {
     c.profile = MOTUS_PROFILE_MAIN;
     c.bframes = 2;
     check(&c, 6, "QP, B pictures");
+    c.b_adapt = 0;
+    check(&c, 6, "QP, B pictures, no b_adapt");
     c.keyint = 1;
     check(&c, PICTURES, "QP, IDR pictures alone");
 }

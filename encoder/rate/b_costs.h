@@ -1,0 +1,47 @@
+// Lengths of mini-GOPs (b_adapt), from source pictures at half size. A mini-GOP of n pictures is n
+// - 1 B pictures and the P picture behind them.
+// SPDX-License-Identifier: BSD-2-Clause
+#ifndef ENCODER_RATE_B_COSTS_H
+#define ENCODER_RATE_B_COSTS_H
+
+#include "encoder/rate/b_costs_core.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// A picture of the lookahead with its fields, by the distance of the other picture less 1.
+typedef struct MotusBPicture {
+    MotusHalfPicture half;
+    const uint16_t *intra;
+    MotusBField earlier[MOTUS_B_SPAN];   // into earlier pictures; [0] is the lookahead's own
+    MotusBField later[MOTUS_B_SPAN - 1]; // into later pictures
+} MotusBPicture;
+
+// Costs of the mini-GOPs that end with a picture, by their lengths less 1: of the P picture, and
+// the sum of the B pictures'. 0: such a mini-GOP begins before the GOP's second picture.
+typedef struct MotusBCosts {
+    uint64_t p[MOTUS_B_SPAN], b[MOTUS_B_SPAN];
+} MotusBCosts;
+
+// Fills search->field. The result does not depend on `threads`.
+void motus_b_search(const MotusBSearch *search, int threads);
+
+// Returns the cost of `cur`, coded as a B picture between ref[0] and ref[1] with the MVs of the
+// fields.
+uint64_t motus_b_picture_cost(const MotusHalfPicture *cur, const MotusHalfPicture *const ref[2],
+                              const MotusBField *const field[2], int threads);
+
+// Fills *costs for lengths 1..span. picture[d] is d pictures before the picture; all earlier[] of
+// picture[1..span] and earlier[0] of picture[0] are filled in. Fills the rest of earlier[] and the
+// other pictures' later[].
+void motus_b_costs(MotusBCosts *costs, const MotusBPicture *const *picture, int span, int threads);
+
+// Returns the length of the mini-GOP that begins with the first of n pictures, 1..span: that of the
+// cheapest way to divide them all. n: 1..MOTUS_B_WINDOW.
+int motus_b_length(const MotusBCosts *costs, int n, int span);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

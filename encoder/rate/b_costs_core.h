@@ -1,0 +1,84 @@
+// Costs of mini-GOPs: each picture is searched in the pictures up to MOTUS_B_SPAN before it and in
+// those up to MOTUS_B_SPAN - 1 behind it. No MB waits for another MB of the same search. The CPU
+// runs this in b_costs.c.
+// SPDX-License-Identifier: BSD-2-Clause
+#ifndef ENCODER_RATE_B_COSTS_CORE_H
+#define ENCODER_RATE_B_COSTS_CORE_H
+
+#include "encoder/rate/lookahead_core.h"
+
+enum {
+    MOTUS_B_SPAN = 4,                  // pictures of the longest mini-GOP that is measured
+    MOTUS_B_WINDOW = 2 * MOTUS_B_SPAN, // pictures that decide about the next mini-GOP
+    MOTUS_B_STARTS = 5,                // candidates that a search begins with
+    MOTUS_B_LONGEST_MV = 16383,        // most of a component of a start candidate
+    MOTUS_B_BITS = 4,                  // bits of an MB beside its residual if both predict it
+};
+
+// Costs of a mini-GOP are those of its P picture plus 5/6 of those of its B pictures, whose steps
+// are coarser and on which nothing depends.
+MOTUS_HD uint64_t motus_b_weigh(uint64_t p, uint64_t b) { return 6 * p + 5 * b; }
+
+// MVs of a picture's MBs into another picture, and MB costs with them, at most intra.
+typedef struct MotusBField {
+    MotusMv *mv; // whole samples of the full picture
+    uint16_t *cost;
+} MotusBField;
+
+// Search of picture `cur` in picture `ref`, d pictures away.
+typedef struct MotusBSearch {
+    MotusHalfPicture cur, ref;
+    const uint16_t *intra; // costs of cur
+    MotusBField field;     // the result
+    int d;
+    const MotusMv *first; // MVs of cur into the next picture on the way to ref; NULL: none
+    // Expected MVs: along `first` and then `rest`, that picture's MVs into ref; or, if not NULL,
+    // against `back`, the MVs of ref into cur.
+    const MotusMv *rest, *back;
+} MotusBSearch;
+
+MOTUS_HD MotusMv motus_b_mv(int x, int y) {
+    return motus_lookahead_mv(motus_clip(-MOTUS_B_LONGEST_MV, MOTUS_B_LONGEST_MV, x),
+                              motus_clip(-MOTUS_B_LONGEST_MV, MOTUS_B_LONGEST_MV, y));
+}
+
+// Returns the MV that MB (x, y) is expected to have.
+MOTUS_HD MotusMv motus_b_expected(const MotusBSearch *s, int x, int y) {
+    const int width = s->cur.mb_width, i = y * width + x;
+    if (s->back) return motus_b_mv(-s->back[i].x, -s->back[i].y);
+    const MotusMv a = s->first[i];
+    const int u = motus_clip(0, width - 1, (16 * x + a.x + 8) >> 4),
+              v = motus_clip(0, s->cur.mb_height - 1, (16 * y + a.y + 8) >> 4);
+    const MotusMv b = s->rest[v * width + u];
+    return motus_b_mv(a.x + b.x, a.y + b.y);
+}
+
+// Returns the predictor of MB (x, y): the MV that the left MB is expected to have.
+MOTUS_HD MotusMv motus_b_predictor(const MotusBSearch *s, int x, int y) {
+    return x ? motus_b_expected(s, x - 1, y) : motus_lookahead_mv(0, 0);
+}
+
+// Sets *mv to start candidate i: 0 zero, 1 the predictor, 2 and 3 the MVs that this MB and the one
+// below are expected to have, 4 d times `first`. Returns 0 if there is none.
+MOTUS_HD int motus_b_start(MotusMv *mv, int i, const MotusBSearch *s, int x, int y) {
+    MotusMv from = motus_lookahead_mv(0, 0);
+    if (i >= MOTUS_B_STARTS) return 0;
+    if (i == 1) from = motus_b_predictor(s, x, y);
+    if (i == 2) from = motus_b_expected(s, x, y);
+    if (i == 3 && y + 1 < s->cur.mb_height) from = motus_b_expected(s, x, y + 1);
+    if (i == 4 && s->first) {
+        from = s->first[y * s->cur.mb_width + x];
+        from = motus_b_mv(s->d * from.x, s->d * from.y);
+    }
+    *mv = motus_lookahead_even(from);
+    return 1;
+}
+
+// Returns the cost of an MB of a B picture. satd: of the mean of both predictions.
+MOTUS_HD uint32_t motus_b_cost(uint32_t satd, uint32_t earlier, uint32_t later) {
+    const uint32_t both = satd + MOTUS_LOOKAHEAD_LAMBDA * MOTUS_B_BITS,
+                   one = earlier < later ? earlier : later;
+    return both < one ? both : one;
+}
+
+#endif

@@ -1,0 +1,54 @@
+// Search of an MB in another half-size picture, on the CPU: descent by SAD, then refinement by SATD.
+// SPDX-License-Identifier: BSD-2-Clause
+#ifndef ENCODER_RATE_LOOKAHEAD_SEARCH_CPU_H
+#define ENCODER_RATE_LOOKAHEAD_SEARCH_CPU_H
+
+#include "encoder/rate/lookahead_core.h"
+#include "me/pixel/pixel.h"
+
+#define MB MOTUS_LOOKAHEAD_MB
+
+// Search of one MB.
+typedef struct Search {
+    const MotusPixelOps *ops;
+    const uint8_t *at;
+    const MotusHalfPicture *before;
+    int x, y; // the MB's first sample at half size
+    MotusMv predictor, best;
+    uint32_t cost;
+} Search;
+
+// Returns 1 if mv becomes the best one.
+static inline int try_mv(Search *s, MotusMv mv, MotusPixelCompare compare) {
+    const MotusHalfPicture *half = s->before;
+    if (!motus_lookahead_inside(half, s->x, s->y, mv)) return 0;
+    const uint32_t cost = motus_lookahead_mv_cost(mv, s->predictor) +
+                          compare(s->at, half->stride, motus_lookahead_at(half, s->x, s->y, mv),
+                                  half->stride, MB, MB);
+    if (cost >= s->cost) return 0;
+    s->cost = cost;
+    s->best = mv;
+    return 1;
+}
+
+// Descends by SAD: hexagon steps while the best MV moves, then the eight even neighbours.
+static inline void descend(Search *s) {
+    for (int step = 0, found = 1; found && step < MOTUS_LOOKAHEAD_STEPS; step++) {
+        const MotusMv from = s->best;
+        found = 0;
+        for (int i = 0; i < 6; i++)
+            found |= try_mv(s, motus_lookahead_hexagon(from, i), s->ops->sad);
+    }
+    const MotusMv from = s->best;
+    for (int i = 0; i < 8; i++) try_mv(s, motus_lookahead_around(from, i), s->ops->sad);
+}
+
+// Refines to whole samples around the best even MV by SATD. Zero is a candidate too.
+static inline void refine(Search *s) {
+    const MotusMv from = s->best;
+    s->cost = UINT32_MAX;
+    for (int i = 0; i < 9; i++) try_mv(s, motus_lookahead_next_to(from, i), s->ops->satd);
+    try_mv(s, (MotusMv){0, 0}, s->ops->satd);
+}
+
+#endif
