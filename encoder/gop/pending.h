@@ -23,10 +23,10 @@ typedef struct MotusPendingPicture {
     struct MotusPendingPicture *next;      // in stream order; in display order while it is held
     struct MotusPendingPicture *next_plan; // in display order, while it has no plan
     MotusPendingState state;
-    int held;      // not in the queue yet
+    int held;          // not in the queue yet
     int ends_mini_gop; // with b_adapt, once it is planned
-    int64_t index; // counts pictures of the queue, without gaps
-    int force_idr; // the caller wants an IDR picture
+    int64_t index;     // counts pictures of the queue, without gaps
+    int force_idr;     // the caller wants an IDR picture
     MotusPictureParams params;
     MotusPicturePlan *plan;
     int64_t pts, dts, duration;

@@ -93,8 +93,9 @@ void motus_lookahead_next_segment(MotusLookahead *look, int64_t first);
 
 // ---- Plans out ----------------------------------------------------------------------------------
 
-// Plans the next picture and fills offset[n_mb] (may be NULL if all are 0), 1/256 QP. MOTUS_AGAIN: more pictures are needed.
-// MOTUS_END: none are left. MOTUS_ERR_CUDA with CUDA's text in *error (may be NULL).
+// Plans the next picture and fills offset[n_mb] (may be NULL if all are 0), 1/256 QP. MOTUS_AGAIN:
+// more pictures are needed. MOTUS_END: none are left. MOTUS_ERR_CUDA with CUDA's text in *error
+// (may be NULL).
 MotusStatus motus_lookahead_get(MotusLookahead *look, MotusLookaheadPlan *plan, int16_t *offset,
                                 MotusError *error);
 

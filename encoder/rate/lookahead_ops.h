@@ -30,7 +30,7 @@ typedef struct MotusLookaheadPicture {
     int first_in_segment; // no previous picture
     int force_idr;        // the caller asks for an IDR picture
     int after_idr;        // CPU: the previous picture is an IDR picture, its MVs are no candidates
-    int span; // earlier pictures, at most b_span, that mini-GOPs may begin behind
+    int span;             // earlier pictures, at most b_span, that mini-GOPs may begin behind
 } MotusLookaheadPicture;
 
 typedef struct MotusLookaheadOps {

@@ -1,4 +1,5 @@
-// Search of an MB in another half-size picture, on the CPU: descent by SAD, then refinement by SATD.
+// Search of an MB in another half-size picture, on the CPU: descent by SAD, then refinement by
+// SATD.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef ENCODER_RATE_LOOKAHEAD_SEARCH_CPU_H
 #define ENCODER_RATE_LOOKAHEAD_SEARCH_CPU_H

@@ -195,8 +195,8 @@ typedef struct MotusEncoderConfig {
     // lowers the QP of P pictures alone.
     double pb_ratio;
     // 1 or 2, which is the same: each run of B pictures is as long as costs of source pictures make
-    // it, at most bframes and at most 3. Packets come another 8 frames later, within the lookahead's
-    // delay if there is one. 0: runs of bframes B pictures.
+    // it, at most bframes and at most 3. Packets come another 8 frames later, within the
+    // lookahead's delay if there is one. 0: runs of bframes B pictures.
     int b_adapt;
 } MotusEncoderConfig;
 
@@ -204,7 +204,8 @@ typedef struct MotusEncoderConfig {
 // samples, all partitions, deblocking, no delimiters, backend AUTO, the current device, GOP coders
 // from keyint and memory, one slice, packets in host memory, profile BASELINE (CABAC above it),
 // rate control QP. For CRF and BITRATE: crf 23, QPs 0..51 in steps of 4, ip_ratio 1.26, lookahead
-// 40, min_keyint 0, scenecut 40, AQ off (strength 1), mb-tree on. No B pictures, pb_ratio 1.3, b_adapt 1.
+// 40, min_keyint 0, scenecut 40, AQ off (strength 1), mb-tree on. No B pictures, pb_ratio 1.3,
+// b_adapt 1.
 MOTUS_API MotusEncoderConfig motus_encoder_config_default(int width, int height, MotusRational fps);
 
 // ---- Packets ------------------------------------------------------------------------------------
