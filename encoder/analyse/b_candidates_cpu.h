@@ -50,18 +50,19 @@ static inline void motus_b_measure(const MotusBSearch *in, MotusBPredictions *p,
     for (int pred = 0; pred < MOTUS_PREDS; pred++) found->satd[pred][b] = satd[pred];
 }
 
-// Moves the MV of one list to the best of its eight neighbours at quarter samples, the other list's
-// prediction being fixed. Returns 0 if it stays.
+// Moves the MV of one list to the best of its eight nearest neighbours, the other list's prediction
+// being fixed. Returns 0 if it stays.
 static inline int motus_b_refine_list(const MotusBSearch *in, MotusBPredictions *p, int b, int list,
                                       MotusBCandidates *found) {
     const MotusBlock *block = &motus_blocks[b];
     const MotusMv from = found->both[list][b];
+    const int unit = in->limits->unit;
     MotusTaps taps[8];
     MotusMv mv[8];
     uint32_t satd[MOTUS_REFINE_TRIALS];
     for (int k = 0; k < 8; k++) {
-        mv[k] = (MotusMv){(int16_t)(from.x + motus_neighbour_dx(k)),
-                          (int16_t)(from.y + motus_neighbour_dy(k))};
+        mv[k] = (MotusMv){(int16_t)(from.x + unit * motus_neighbour_dx(k)),
+                          (int16_t)(from.y + unit * motus_neighbour_dy(k))};
         motus_b_predict(in, block, list, mv[k], p->trial[k]);
         taps[k] = (MotusTaps){{p->trial[k], p->list[1 - list]}};
     }

@@ -1,18 +1,40 @@
 // Choice of a B MB's lists and MVs on the CPU, by SATD + lambda * bits with the predictors that the
-// neighbours' MVs give.
+// neighbours' MVs give. b_choice_warp.cuh has the same for warps.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef ENCODER_ANALYSE_B_CHOICE_CPU_H
 #define ENCODER_ANALYSE_B_CHOICE_CPU_H
 
 #include "encoder/analyse/b_core.h"
 #include "encoder/analyse/inter_choice_cpu.h"
+#include "me/search/refine.h"
 
 typedef struct MotusBScratch {
+    MotusRefineCur cur;
     MotusMvGrid grid[2];     // of each list
+    MotusBNear near;         // of the grids as they are loaded
     uint32_t direct_satd[4]; // of each 8x8 block
 } MotusBScratch;
 
-// Sets a partition's MVs in the grids. A list that it does not use gives a zero MV.
+// Loads the neighbours' MVs, and measures those predicted from them.
+static inline void motus_b_measure_near(const MotusInterMb *in, const MotusRefineOps *ops,
+                                        MotusBScratch *s) {
+    uint8_t luma[2][256];
+    for (int list = 0; list < 2; list++) {
+        motus_grid_load_list(&s->grid[list], &in->neighbours, list, 0);
+        s->near.mv[list] = motus_mvp(&s->grid[list], MOTUS_MODE_16x16, 0, 0, 0, 4);
+        motus_predict_luma_block(luma[list], &in->ref[list], in->x, in->y, 0, 0, 16, 16,
+                                 s->near.mv[list]);
+    }
+    const MotusTaps taps[MOTUS_PREDS] = {[MOTUS_PRED_L0] = {{luma[0], luma[0]}},
+                                         [MOTUS_PRED_L1] = {{luma[1], luma[1]}},
+                                         [MOTUS_PRED_BI] = {{luma[0], luma[1]}}};
+    uint32_t satd[MOTUS_REFINE_TRIALS];
+    ops->satd_block(&s->cur, &motus_blocks[MOTUS_BLOCK_16x16], taps, MOTUS_PREDS, MOTUS_LUMA_STRIDE,
+                    satd);
+    memcpy(s->near.satd, satd, sizeof s->near.satd);
+}
+
+// Sets the MVs of 8x8 block q of a partition in the grids. A list that it does not use gives zero.
 static inline void motus_b_grid_set(MotusMvGrid grid[2], const MotusPartition *p, const MotusMb *mb,
                                     int q) {
     for (int list = 0; list < 2; list++) {
@@ -23,42 +45,36 @@ static inline void motus_b_grid_set(MotusMvGrid grid[2], const MotusPartition *p
     }
 }
 
-static inline void motus_b_grid_clear(MotusMvGrid grid[2]) {
-    for (int list = 0; list < 2; list++) motus_grid_clear(&grid[list], 0, 0, 4, 4);
-}
-
-// Chooses lists and MVs of a partition, sets them in mb and grids, and returns their SATD + lambda
-// * bits of MVs and lists. pair_bits: what both lists take more than one in the type.
-static inline uint32_t motus_b_choose_partition(const MotusBCandidates *found,
-                                                const MotusInterMb *in, MotusMvGrid grid[2],
-                                                const MotusPartition *p, uint32_t pair_bits,
-                                                MotusMb *mb, uint32_t *mv_bits) {
+// Chooses among the first n options of a partition, and sets them in mb and grids.
+static inline MotusBOption motus_b_choose_partition(const MotusBCandidates *found,
+                                                    const MotusInterMb *in, MotusBScratch *s,
+                                                    const MotusPartition *p, int n, MotusMb *mb) {
     static const uint8_t first_ref[2] = {0, 0};
-    uint32_t best = UINT32_MAX, best_bits = 0;
-    int best_pred = 0;
     MotusMv predictor[2];
     for (int list = 0; list < 2; list++)
-        predictor[list] = motus_mvp(&grid[list], p->mode, p->part, p->x, p->y, p->width);
-    for (int pred = 0; pred < MOTUS_PREDS; pred++) {
-        uint32_t bits = 0;
-        for (int list = 0; list < 2; list++)
-            if (motus_pred_uses(pred, list))
-                bits += (uint32_t)motus_mv_bits(motus_b_mv(found, p->block, pred, list),
-                                                predictor[list]);
-        const uint32_t cost =
-            found->satd[pred][p->block] +
-            motus_mode_cost(in->qp, bits + (pred == MOTUS_PRED_BI ? pair_bits : 0));
-        if (cost >= best) continue;
-        best = cost, best_bits = bits, best_pred = pred;
+        predictor[list] = motus_mvp(&s->grid[list], p->mode, p->part, p->x, p->y, p->width);
+    MotusBOption best = motus_b_option(found, &s->near, p->block, 0, predictor);
+    uint32_t least = motus_b_option_cost(&best, in->qp);
+    for (int i = 1; i < n; i++) {
+        const MotusBOption option = motus_b_option(found, &s->near, p->block, i, predictor);
+        const uint32_t cost = motus_b_option_cost(&option, in->qp);
+        if (cost >= least) continue;
+        least = cost, best = option;
     }
     for (int y = p->y; y < p->y + p->height; y += 2)
         for (int x = p->x; x < p->x + p->width; x += 2)
-            motus_set_8x8(mb, y + x / 2, best_pred, first_ref,
-                          motus_b_mv(found, p->block, best_pred, 0),
-                          motus_b_mv(found, p->block, best_pred, 1));
-    motus_b_grid_set(grid, p, mb, p->y + p->x / 2);
-    *mv_bits += best_bits;
+            motus_set_8x8(mb, y + x / 2, best.pred, first_ref, best.mv[0], best.mv[1]);
+    motus_b_grid_set(s->grid, p, mb, p->y + p->x / 2);
     return best;
+}
+
+// Completes the choice of type k, whose MVs are set. Clears the MB's own cells of the grids.
+static inline void motus_b_choice_put(const MotusInterMb *in, MotusBScratch *s,
+                                      MotusBChoice *choice, int k, uint32_t satd,
+                                      uint32_t mv_bits) {
+    choice->cost[k] = satd + motus_mode_cost(in->qp, mv_bits + motus_b_mode_bits(&choice->mb[k]));
+    choice->mv_bits[k] = mv_bits;
+    for (int list = 0; list < 2; list++) motus_grid_clear(&s->grid[list], 0, 0, 4, 4);
 }
 
 // Chooses type k: 16x16, 16x8 or 8x16.
@@ -66,68 +82,59 @@ static inline void motus_b_choose_whole(const MotusBCandidates *found, const Mot
                                         MotusBScratch *s, int k, MotusBChoice *choice) {
     MotusMb *mb = &choice->mb[k];
     const int mode = k - MOTUS_B_16x16;
-    uint32_t cost = 0, mv_bits = 0;
+    uint32_t satd = 0, mv_bits = 0;
     mb->type = (uint8_t)(MOTUS_MB_P_16x16 + mode);
     for (int i = 0; i < (mode ? 2 : 1); i++) {
         const MotusPartition p =
             motus_partition_at(mode, i, mode == 2 ? 2 * i : 0, mode == 1 ? 2 * i : 0);
-        cost += motus_b_choose_partition(found, in, s->grid, &p, 2, mb, &mv_bits);
+        const MotusBOption chosen = motus_b_choose_partition(
+            found, in, s, &p, mode ? MOTUS_B_OPTIONS : MOTUS_B_OPTIONS_16x16, mb);
+        satd += chosen.satd, mv_bits += chosen.bits;
     }
-    // Bits of the lists were counted with the partitions only to choose among them.
-    for (int i = 0; i < (mode ? 2 : 1); i++)
-        if (mb->pred[3 * i] == MOTUS_PRED_BI) cost -= motus_mode_cost(in->qp, 2);
-    choice->cost[k] = cost + motus_mode_cost(in->qp, motus_b_type_bits(mb));
-    choice->mv_bits[k] = mv_bits;
-    motus_b_grid_clear(s->grid);
+    motus_b_choice_put(in, s, choice, k, satd, mv_bits);
 }
 
 // Chooses the four blocks of B_8x8, each direct or with MVs.
 static inline void motus_b_choose_8x8(const MotusBCandidates *found, const MotusInterMb *in,
                                       MotusBScratch *s, MotusBChoice *choice) {
     MotusMb *mb = &choice->mb[MOTUS_B_8x8];
-    uint32_t cost = 0, mv_bits = 0;
+    uint32_t satd = 0, mv_bits = 0;
     mb->type = MOTUS_MB_P_8x8;
     for (int q = 0; q < 4; q++) {
         const MotusPartition p = motus_partition_at(MOTUS_MODE_8x8, 0, q % 2 * 2, q / 2 * 2);
-        const uint32_t direct = s->direct_satd[q] + motus_mode_cost(in->qp, 1);
-        uint32_t bits = 0, own = motus_mode_cost(in->qp, 3);
-        own += motus_b_choose_partition(found, in, s->grid, &p, 2, mb, &bits);
-        if (direct <= own) {
+        const MotusBOption own = motus_b_choose_partition(found, in, s, &p, MOTUS_B_OPTIONS, mb);
+        if (motus_b_direct_wins(s->direct_satd[q], &own, in->qp)) {
             motus_set_direct(mb, q, &choice->direct);
             motus_b_grid_set(s->grid, &p, mb, q);
-            cost += direct;
+            satd += s->direct_satd[q];
         } else {
-            cost += own;
-            mv_bits += bits;
+            satd += own.satd, mv_bits += own.bits;
         }
     }
-    choice->cost[MOTUS_B_8x8] = mb->direct == MOTUS_ALL_DIRECT
-                                    ? UINT32_MAX // B_Direct_16x16 says the same
-                                    : cost + motus_mode_cost(in->qp, motus_b_type_bits(mb));
-    choice->mv_bits[MOTUS_B_8x8] = mv_bits;
-    motus_b_grid_clear(s->grid);
+    motus_b_choice_put(in, s, choice, MOTUS_B_8x8, satd, mv_bits);
+    if (mb->direct == MOTUS_ALL_DIRECT) // B_Direct_16x16 says the same
+        choice->cost[MOTUS_B_8x8] = UINT32_MAX;
 }
 
-// Chooses every type among the candidates' blocks. s: direct_satd is set.
+// Chooses every type among the candidates' blocks. s: direct_satd and near are set.
 static inline void motus_b_choose_types(const MotusInterMb *in, const MotusBCandidates *found,
                                         MotusBScratch *s, MotusBChoice *choice) {
+    MotusMb *direct = &choice->mb[MOTUS_B_DIRECT];
     for (int k = 0; k < MOTUS_B_TYPES; k++) {
         memset(&choice->mb[k], 0, sizeof choice->mb[k]);
         choice->cost[k] = UINT32_MAX;
-        choice->mv_bits[k] = 0;
     }
-    for (int list = 0; list < 2; list++)
-        motus_grid_load_list(&s->grid[list], &in->neighbours, list, 0);
-    MotusMb *direct = &choice->mb[MOTUS_B_DIRECT];
     direct->type = MOTUS_MB_P_16x16;
     for (int q = 0; q < 4; q++) motus_set_direct(direct, q, &choice->direct);
-    choice->cost[MOTUS_B_DIRECT] = s->direct_satd[0] + s->direct_satd[1] + s->direct_satd[2] +
-                                   s->direct_satd[3] +
-                                   motus_mode_cost(in->qp, motus_b_type_bits(direct));
+    motus_b_choice_put(
+        in, s, choice, MOTUS_B_DIRECT,
+        s->direct_satd[0] + s->direct_satd[1] + s->direct_satd[2] + s->direct_satd[3], 0);
     motus_b_choose_whole(found, in, s, MOTUS_B_16x16, choice);
-    if (found->blocks & 2) motus_b_choose_whole(found, in, s, MOTUS_B_16x8, choice);
-    if (found->blocks & 8) motus_b_choose_whole(found, in, s, MOTUS_B_8x16, choice);
-    if (found->blocks & 32) motus_b_choose_8x8(found, in, s, choice);
+    if (motus_b_has_type(found, MOTUS_B_16x8))
+        motus_b_choose_whole(found, in, s, MOTUS_B_16x8, choice);
+    if (motus_b_has_type(found, MOTUS_B_8x16))
+        motus_b_choose_whole(found, in, s, MOTUS_B_8x16, choice);
+    if (motus_b_has_type(found, MOTUS_B_8x8)) motus_b_choose_8x8(found, in, s, choice);
 }
 
 #endif

@@ -32,9 +32,47 @@ typedef struct MotusBChoice {
     uint32_t mv_bits[MOTUS_B_TYPES]; // of the MVs alone
 } MotusBChoice;
 
+// The predicted MVs of the whole MB in both lists, measured.
+typedef struct MotusBNear {
+    MotusMv mv[2];
+    uint32_t satd[MOTUS_PREDS];
+} MotusBNear;
+
 // Returns the MV of a block in a list with these lists.
 MOTUS_HD MotusMv motus_b_mv(const MotusBCandidates *found, int block, int pred, int list) {
     return pred == MOTUS_PRED_BI ? found->both[list][block] : found->mv[list][block];
+}
+
+// Lists and MVs that a block may have: those of the search by MOTUS_PRED_*, then, for 16x16, those
+// of MotusBNear.
+enum { MOTUS_B_OPTIONS = MOTUS_PREDS, MOTUS_B_OPTIONS_16x16 = 2 * MOTUS_PREDS };
+
+typedef struct MotusBOption {
+    int pred;
+    MotusMv mv[2]; // of the lists that it uses
+    uint32_t satd;
+    uint32_t bits; // of the MVDs
+} MotusBOption;
+
+MOTUS_HD MotusBOption motus_b_option(const MotusBCandidates *found, const MotusBNear *near,
+                                     int block, int i, const MotusMv predictor[2]) {
+    MotusBOption option;
+    option.pred = i % MOTUS_PREDS;
+    option.satd = i < MOTUS_PREDS ? found->satd[i][block] : near->satd[i - MOTUS_PREDS];
+    option.bits = 0;
+    for (int list = 0; list < 2; list++) {
+        option.mv[list] =
+            i < MOTUS_PREDS ? motus_b_mv(found, block, option.pred, list) : near->mv[list];
+        if (motus_pred_uses(option.pred, list))
+            option.bits += (uint32_t)motus_mv_bits(option.mv[list], predictor[list]);
+    }
+    return option;
+}
+
+// Returns the cost by which options are compared. Two lists take two bits more in types.
+MOTUS_HD uint32_t motus_b_option_cost(const MotusBOption *option, const MotusQp *qp) {
+    return option->satd +
+           motus_mode_cost(qp, option->bits + (option->pred == MOTUS_PRED_BI ? 2 : 0));
 }
 
 // Returns the mask of the blocks that are refined and become candidates: those of each type whose
@@ -55,9 +93,17 @@ MOTUS_HD uint64_t motus_b_blocks(const uint32_t cost0[], const uint32_t cost1[],
     return blocks;
 }
 
+// True if a type's blocks have candidates.
+MOTUS_HD int motus_b_has_type(const MotusBCandidates *found, int type) {
+    return type <= MOTUS_B_16x16 || found->blocks >> (type == MOTUS_B_16x8   ? 1
+                                                      : type == MOTUS_B_8x16 ? 3
+                                                                             : 5) &
+                                        1;
+}
+
 // ---- Bits ---------------------------------------------------------------------------------------
 
-// Return the bits of mb_type and of a sub_mb_type, as in CAVLC.
+// Return the bits of mb_type, of a sub_mb_type, and of both, as in CAVLC.
 MOTUS_HD uint32_t motus_b_type_bits(const MotusMb *mb) {
     const int p = mb->pred[0], q = mb->pred[3];
     if (mb->type == MOTUS_MB_P_8x8) return 9;
@@ -69,12 +115,22 @@ MOTUS_HD uint32_t motus_b_sub_bits(const MotusMb *mb, int q) {
     return mb->direct >> q & 1 ? 1 : mb->pred[q] == MOTUS_PRED_BI ? 5 : 3;
 }
 
+MOTUS_HD uint32_t motus_b_mode_bits(const MotusMb *mb) {
+    uint32_t bits = motus_b_type_bits(mb);
+    for (int q = 0; q < 4 && mb->type == MOTUS_MB_P_8x8; q++) bits += motus_b_sub_bits(mb, q);
+    return bits;
+}
+
 // Returns the bits of a B MB besides the residual. mv_bits: of its MVDs.
 MOTUS_HD uint32_t motus_b_bits(const MotusMb *mb, uint32_t mv_bits) {
     if (mb->type == MOTUS_MB_P_SKIP) return MOTUS_SKIP_RUN_BITS;
-    uint32_t bits = MOTUS_SKIP_RUN_BITS + motus_b_type_bits(mb) + mv_bits;
-    for (int q = 0; q < 4 && mb->type == MOTUS_MB_P_8x8; q++) bits += motus_b_sub_bits(mb, q);
-    return bits + motus_cbp_bits(mb->cbp, 0);
+    return MOTUS_SKIP_RUN_BITS + motus_b_mode_bits(mb) + mv_bits + motus_cbp_bits(mb->cbp, 0);
+}
+
+// True if an 8x8 block of B_8x8 is direct rather than predicted by its best option.
+MOTUS_HD int motus_b_direct_wins(uint32_t direct_satd, const MotusBOption *own, const MotusQp *qp) {
+    return direct_satd + motus_mode_cost(qp, 1) <=
+           motus_b_option_cost(own, qp) + motus_mode_cost(qp, 3);
 }
 
 #endif

@@ -6,14 +6,12 @@
 
 #include "encoder/analyse/b_choice_cpu.h"
 #include "encoder/analyse/inter_trial_cpu.h"
-#include "me/search/refine.h"
 
 typedef struct MotusBDecideScratch {
     MotusTrial trial[2];
     MotusBScratch choose;
     MotusBChoice choice;
     MotusResidual residual;
-    MotusRefineCur cur;
 } MotusBDecideScratch;
 
 // Evaluates B_Skip, and measures the prediction that it shares with direct blocks.
@@ -30,8 +28,8 @@ static inline void motus_b_skip_trial(const MotusInterMb *in, const MotusRefineO
     motus_predict_b(trial->luma, trial->chroma, mb, in->ref, in->x, in->y);
     motus_trial_measure(trial, &in->src, in->qp);
     const MotusTaps taps = {{trial->luma, trial->luma}};
-    ops->prepare(&s->cur, in->src.plane[0], in->src.stride[0]);
-    ops->satd_mb(&s->cur, &taps, MOTUS_LUMA_STRIDE, 15, sum);
+    ops->prepare(&s->choose.cur, in->src.plane[0], in->src.stride[0]);
+    ops->satd_mb(&s->choose.cur, &taps, MOTUS_LUMA_STRIDE, 15, sum);
     memcpy(s->choose.direct_satd, sum + MOTUS_BLOCK_8x8, sizeof s->choose.direct_satd);
 }
 
@@ -65,6 +63,7 @@ static inline MotusTrial *motus_decide_b(const MotusInterMb *in, const MotusBCan
     motus_b_skip_trial(in, ops, s, best);
     *satd = 0;
     if (motus_skip_is_enough(best, in->qp, effort)) return best;
+    motus_b_measure_near(in, ops, &s->choose);
     motus_b_choose_types(in, found, &s->choose, &s->choice);
     for (int k = 1; k < MOTUS_B_TYPES; k++)
         if (cost[k] < cost[first]) first = k;

@@ -138,23 +138,35 @@ MOTUS_WARP uint32_t motus_team_cost(const MotusTeamSums *sums, uint32_t mv, int 
     return (motus_team_sum(sums, v, block, whole) + (lambda_q8 * bits >> 8)) << 5 | (uint32_t)v;
 }
 
+// Returns the MB of a lane's cell around the MB, NULL if there is none, and *blk, its 4x4 block.
+MOTUS_WARP const MotusMb *motus_edge_mb(const MotusNeighbours *n, int *blk) {
+    const int row = motus_lane() / 6, column = motus_lane() % 6;
+    *blk = row ? 4 * row - 1 : column == 0 ? 15 : column == 5 ? 12 : 11 + column;
+    return row > 4       ? NULL
+           : row         ? (column ? NULL : n->a)
+           : column == 0 ? n->d
+           : column == 5 ? n->c
+                         : n->b;
+}
+
+// Returns the counts of a lane's cell (MotusTeamEdge).
+MOTUS_WARP uint32_t motus_edge_counts(const MotusMb *mb, int blk) {
+    const int row = motus_lane() / 6, k = (motus_lane() % 6 - 1) & 3;
+    return mb->total_coeff[blk] |
+           (uint32_t)mb->total_coeff[row ? 15 + 2 * row : 18 + (k & 1) + 4 * (k >> 1)] << 8;
+}
+
 // Returns a lane's cell: A's right column, B's lowest row, D's last block, C's first block of its
 // lowest row. The four cells of A also carry the right columns of Cb and Cr, those of B their
 // lowest rows. No load depends on another.
 MOTUS_WARP MotusTeamEdge motus_team_edge(const MotusNeighbours *n) {
-    const int row = motus_lane() / 6, column = motus_lane() % 6, k = (column - 1) & 3;
-    const MotusMb *mb = row > 4       ? NULL
-                        : row         ? (column ? NULL : n->a)
-                        : column == 0 ? n->d
-                        : column == 5 ? n->c
-                                      : n->b;
-    const int blk = row ? 4 * row - 1 : column == 0 ? 15 : column == 5 ? 12 : 11 + column;
+    int blk;
+    const MotusMb *mb = motus_edge_mb(n, &blk);
     MotusTeamEdge edge = {0, MOTUS_CELL_NONE, 0xFFFF};
     if (!mb) return edge;
     edge.mv = motus_mv_word(mb->mv[blk]); // zero for intra
     edge.state = motus_mb_is_intra(mb) ? MOTUS_CELL_INTRA : MOTUS_CELL_INTER;
-    edge.counts = mb->total_coeff[blk] |
-                  (uint32_t)mb->total_coeff[row ? 15 + 2 * row : 18 + (k & 1) + 4 * (k >> 1)] << 8;
+    edge.counts = motus_edge_counts(mb, blk);
     return edge;
 }
 

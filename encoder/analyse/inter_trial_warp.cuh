@@ -9,6 +9,7 @@
 #include "dct/dct_warp.cuh"
 #include "encoder/analyse/inter_core.h"
 #include "encoder/analyse/levels_cabac_warp.cuh"
+#include "encoder/analyse/predict_warp.cuh"
 
 // Forward transforms of a trial's blocks with live coefficients; 18 a block, so that lanes with a
 // block each have no bank conflicts.
@@ -17,52 +18,6 @@ typedef struct MotusTrialCoefs {
 } MotusTrialCoefs;
 
 // ---- Prediction ---------------------------------------------------------------------------------
-
-// Predicts luma, a lane two rows of a 4x4 block.
-MOTUS_WARP void motus_lane_predict_luma(uint8_t luma[256], const MotusInterMb *in,
-                                        const MotusMb *mb) {
-    const int blk = motus_lane() >> 1, x = 4 * (blk & 3), y = (blk & 12) + 2 * (motus_lane() & 1);
-    const ptrdiff_t stride = in->ref->luma_stride;
-    const uint8_t *tap[2];
-    uint32_t a[2], b[2];
-    motus_luma_taps(in->ref, 16 * in->x + x, 16 * in->y + y, mb->mv[blk], tap);
-    motus_words_load(a, 2, tap[0], stride, 4);
-    motus_words_load(b, 2, tap[1], stride, 4);
-    for (int i = 0; i < 2; i++)
-        motus_word_put(luma + (y + i) * MOTUS_LUMA_STRIDE + x, motus_words_average(a[i], b[i]));
-}
-
-// Predicts chroma, a lane the 2x2 samples of one MV, from 3x3.
-MOTUS_WARP void motus_lane_predict_chroma(uint8_t chroma[2][64], const MotusInterMb *in,
-                                          const MotusMb *mb) {
-    const int lane = motus_lane(), plane = lane >> 4, x = 2 * (lane & 3), y = 2 * (lane >> 2 & 3);
-    const MotusMv mv = mb->mv[lane & 15];
-    const int width = in->ref->width / 2, height = in->ref->height / 2;
-    const int px = 8 * in->x + x + (mv.x >> 3), py = 8 * in->y + y + (mv.y >> 3);
-    const uint8_t *from = in->ref->chroma[plane];
-    const ptrdiff_t stride = in->ref->chroma_stride;
-    const MotusChromaWeights w = motus_chroma_weights(mv.x & 7, mv.y & 7);
-    const uint32_t weights = w.a | (uint32_t)w.b << 8 | (uint32_t)w.c << 16 | (uint32_t)w.d << 24;
-    uint32_t row[3];
-    if (px >= 0 && py >= 0 && px + 2 < width && py + 2 < height) {
-        motus_words_load(row, 3, from + py * stride + px, stride, 3);
-    } else {
-        for (int i = 0; i < 3; i++) {
-            row[i] = 0;
-            for (int k = 0; k < 3; k++)
-                row[i] |= (uint32_t)from[motus_clip(0, height - 1, py + i) * stride +
-                                         motus_clip(0, width - 1, px + k)]
-                          << 8 * k;
-        }
-    }
-    for (int i = 0; i < 2; i++) {
-        const uint32_t left = (row[i] & 0xFFFF) | row[i + 1] << 16,
-                       right = (row[i] >> 8 & 0xFFFF) | row[i + 1] >> 8 << 16;
-        uint8_t *to = chroma[plane] + (y + i) * MOTUS_CHROMA_STRIDE + x;
-        to[0] = (uint8_t)(motus_words_dot(left, weights, 32) >> 6);
-        to[1] = (uint8_t)(motus_words_dot(right, weights, 32) >> 6);
-    }
-}
 
 // A lane's block: luma 0..15 in raster order, Cb, Cr. Lanes from 24 on have block 23 as well, and
 // write nothing.

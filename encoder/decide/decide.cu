@@ -57,6 +57,7 @@ __global__ void __launch_bounds__(32 * WARPS)
     if (lane < n) found->mv[lane] = motus_mv_of_word(mv);
     MotusInterMb in;
     in.ref = &p.ref;
+    in.lists = 1;
     in.x = i % w.mb_width, in.y = i / w.mb_width;
     in.src = mb_source(w, in.x, in.y);
     for (int v = lane >> 4; v - (lane >> 4) < n; v += 2) { // two MVs at a time, a lane a 4x4 block
@@ -122,6 +123,7 @@ __global__ void __launch_bounds__(32 * TEAM, RESIDENT / TEAM)
     const int warp = (int)threadIdx.x / 32;
     MotusInterMb in;
     in.ref = &p.ref;
+    in.lists = 1;
     in.limits = &p.limits;
     in.qp = &w.qp_table[motus_mb_qp(pass.qp, w.qp_offset, i)];
     in.src = mb_source(w, x, y);
@@ -151,7 +153,7 @@ __global__ void __launch_bounds__(32 * TEAM, RESIDENT / TEAM)
     }
 }
 
-// Notes intra coding where it is cheaper after the first round; inter is noted already.
+template <int LISTS>
 __global__ void __launch_bounds__(32 * WARPS)
     note_kernel(const __grid_constant__ Pass pass, int now) {
     const MotusPictureStateCuda &w = pass.pic;
@@ -159,7 +161,7 @@ __global__ void __launch_bounds__(32 * WARPS)
     motus_let_successor_start();
     motus_wait_for_predecessor();
     if (i < w.n_mb && w.intra_cost[i] < w.inter_cost[i])
-        motus_note_decision(&w.mb[i], &w.mb_intra[i], &w.changed_at[i], now, 1);
+        motus_note_decision(&w.mb[i], &w.mb_intra[i], &w.changed_at[i], now, LISTS);
 }
 
 template <int TEAM, bool SHARES, int RESIDENT = SM_WARPS>
@@ -189,6 +191,12 @@ cudaError_t launch_pass(const Pass &pass, const MotusPCodingCuda &p, int round, 
 
 } // namespace
 
+cudaError_t motus_decide::note_intra(const Pass &pass, int now, cudaStream_t stream) {
+    return motus_launch(pass.pic.early, blocks_for(pass.pic.n_mb), 32 * WARPS, 0, stream,
+                        pass.slice_type == MOTUS_SLICE_B ? note_kernel<2> : note_kernel<1>, pass,
+                        now);
+}
+
 extern "C" cudaError_t motus_code_i_cuda(const MotusPictureStateCuda *pic, int qp,
                                          const MotusEffort *effort, cudaStream_t stream) {
     return code_intra(pass_of(pic, effort, qp, MOTUS_SLICE_I), stream);
@@ -207,6 +215,7 @@ extern "C" cudaError_t motus_code_p_cuda(const MotusPictureStateCuda *pic,
                                          const MotusPCodingCuda *p, int qp,
                                          const MotusEffort *effort, cudaStream_t stream) {
     const Pass pass = pass_of(pic, effort, qp, MOTUS_SLICE_P);
+    const InterOf<1> inter = {{p->ref}, p->limits};
     int now = 0;
     candidates_kernel<<<blocks_for(pic->n_mb), 32 * WARPS, 0, stream>>>(pass, *p);
     cudaError_t status = motus_stage_ended_cuda(pic, MOTUS_STAGE_CANDIDATES, stream);
@@ -215,12 +224,11 @@ extern "C" cudaError_t motus_code_p_cuda(const MotusPictureStateCuda *pic,
         for (int k = 0; k < effort->phases && status == cudaSuccess; k++)
             status = launch_pass(pass, *p, round, k, ++now, stream);
         if (pic->transform_8x8 && status == cudaSuccess)
-            status = choose_transforms(pass, *p, since, ++now, stream);
+            status = choose_transforms(pass, inter, since, ++now, stream);
         if (round) continue;
         if (status == cudaSuccess) status = estimate_intra(pass, stream);
         if (status != cudaSuccess) return status;
-        status = motus_launch(pic->early, blocks_for(pic->n_mb), 32 * WARPS, 0, stream, note_kernel,
-                              pass, ++now);
+        status = note_intra(pass, ++now, stream);
     }
     if (status == cudaSuccess) status = motus_stage_ended_cuda(pic, MOTUS_STAGE_DECIDE, stream);
     return status == cudaSuccess ? code_intra(pass, stream) : status;
@@ -237,6 +245,7 @@ extern "C" cudaError_t motus_decide_cuda_prepare(int *early) {
           decide_kernel<4, true, SM_WARPS_FEW, false>, decide_kernel<4, true, SM_WARPS_FEW, true>})
         if (status == cudaSuccess) status = cudaFuncGetAttributes(&attributes, kernel);
     if (status == cudaSuccess) status = prepare_transforms();
+    if (status == cudaSuccess) status = prepare_b();
     *early = status == cudaSuccess && attributes.ptxVersion >= 90;
     return status;
 }

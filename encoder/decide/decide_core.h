@@ -73,11 +73,13 @@ MOTUS_HD void motus_b_first_guess(MotusMb *mb, const MotusBCandidates *found) {
     int best = 0;
     for (int pred = 1; pred < MOTUS_PREDS; pred++)
         if (found->satd[pred][0] < found->satd[best][0]) best = pred;
-    memset(mb, 0, sizeof *mb);
-    mb->type = MOTUS_MB_P_16x16;
-    for (int q = 0; q < 4; q++)
+    for (int i = motus_lane(); i < (int)(sizeof *mb / 4); i += MOTUS_LANES)
+        memset((char *)mb + 4 * i, 0, 4);
+    motus_lanes_sync();
+    for (int q = motus_lane(); q < 4; q += MOTUS_LANES)
         motus_set_8x8(mb, q, best, first_ref, motus_b_mv(found, 0, best, 0),
                       motus_b_mv(found, 0, best, 1));
+    if (motus_lane() == 0) mb->type = MOTUS_MB_P_16x16;
 }
 
 // True if intra coding is evaluated: SATD of Intra16x16 against the best inter type. The gate

@@ -114,13 +114,25 @@ static __device__ int this_warp() { return (int)(blockIdx.x * WARPS + threadIdx.
 
 inline int blocks_for(int warps) { return (warps + WARPS - 1) / WARPS; }
 
-// Tries the 8x8 transform for the inter MBs that were decided after pass `since`.
-cudaError_t choose_transforms(const Pass &pass, const MotusPCodingCuda &p, int since, int now,
-                              cudaStream_t stream);
-cudaError_t prepare_transforms(); // loads its kernel
+// References and limits of inter MBs.
+template <int LISTS> struct InterOf {
+    MotusReference ref[LISTS];
+    MotusInterLimits limits;
+};
 
-// Evaluates intra coding of a P picture's MBs, from the present reconstruction.
+// Tries the 8x8 transform for the inter MBs that were decided after pass `since`. LISTS: 1 of a P
+// picture, 2 of a B picture.
+template <int LISTS>
+cudaError_t choose_transforms(const Pass &pass, const InterOf<LISTS> &inter, int since, int now,
+                              cudaStream_t stream);
+cudaError_t prepare_transforms(); // loads its kernels
+cudaError_t prepare_b();          // loads those of B pictures
+
+// Evaluates intra coding of an inter picture's MBs, from the present reconstruction.
 cudaError_t estimate_intra(const Pass &pass, cudaStream_t stream);
+
+// Notes intra coding where it is cheaper after the first round; inter is noted already.
+cudaError_t note_intra(const Pass &pass, int now, cudaStream_t stream);
 
 // States of an MB in the intra wavefront (MotusPictureStateCuda.listed).
 enum { NOT_LISTED, LISTED, DONE };

@@ -11,10 +11,10 @@ namespace {
 
 constexpr int SM_WARPS = 32; // resident on an SM at 64 registers a thread
 
-template <bool CABAC>
+template <bool CABAC, int LISTS>
 __global__ void __launch_bounds__(32 * WARPS, SM_WARPS / WARPS)
-    transform_kernel(const __grid_constant__ Pass pass, const __grid_constant__ MotusPCodingCuda p,
-                     int since, int now) {
+    transform_kernel(const __grid_constant__ Pass pass,
+                     const __grid_constant__ InterOf<LISTS> inter, int since, int now) {
     __shared__ MotusTransformShared shared[WARPS];
     const MotusPictureStateCuda &w = pass.pic;
     const int i = this_warp();
@@ -24,8 +24,9 @@ __global__ void __launch_bounds__(32 * WARPS, SM_WARPS / WARPS)
     MotusTransformShared *s = &shared[threadIdx.x / 32];
     const int qp = motus_mb_qp(pass.qp, w.qp_offset, i);
     MotusInterMb in;
-    in.ref = &p.ref;
-    in.limits = &p.limits;
+    in.ref = inter.ref;
+    in.lists = LISTS;
+    in.limits = &inter.limits;
     in.qp = &w.qp_table[qp];
     in.x = i % w.mb_width, in.y = i / w.mb_width;
     in.src = mb_source(w, in.x, in.y);
@@ -40,20 +41,29 @@ __global__ void __launch_bounds__(32 * WARPS, SM_WARPS / WARPS)
     copy(&w.mb_inter[i], &s->mb);
     if (motus_lane() == 0) w.inter_cost[i] = cost;
     motus_note_decision(&w.mb[i], w.intra_cost[i] < cost ? &w.mb_intra[i] : &s->mb,
-                        &w.changed_at[i], now, 1);
+                        &w.changed_at[i], now, LISTS);
 }
 
 } // namespace
 
-cudaError_t motus_decide::choose_transforms(const Pass &pass, const MotusPCodingCuda &p, int since,
-                                            int now, cudaStream_t stream) {
+template <int LISTS>
+cudaError_t motus_decide::choose_transforms(const Pass &pass, const InterOf<LISTS> &inter,
+                                            int since, int now, cudaStream_t stream) {
     return motus_launch(pass.pic.early, blocks_for(pass.pic.n_mb), 32 * WARPS, 0, stream,
-                        pass.pic.costs ? transform_kernel<true> : transform_kernel<false>, pass, p,
-                        since, now);
+                        pass.pic.costs ? transform_kernel<true, LISTS>
+                                       : transform_kernel<false, LISTS>,
+                        pass, inter, since, now);
 }
+template cudaError_t motus_decide::choose_transforms(const Pass &, const InterOf<1> &, int, int,
+                                                     cudaStream_t);
+template cudaError_t motus_decide::choose_transforms(const Pass &, const InterOf<2> &, int, int,
+                                                     cudaStream_t);
 
 cudaError_t motus_decide::prepare_transforms() {
     cudaFuncAttributes unused;
-    const cudaError_t status = cudaFuncGetAttributes(&unused, transform_kernel<true>);
-    return status == cudaSuccess ? cudaFuncGetAttributes(&unused, transform_kernel<false>) : status;
+    cudaError_t status = cudaFuncGetAttributes(&unused, transform_kernel<true, 1>);
+    if (status == cudaSuccess) status = cudaFuncGetAttributes(&unused, transform_kernel<false, 1>);
+    if (status == cudaSuccess) status = cudaFuncGetAttributes(&unused, transform_kernel<true, 2>);
+    return status == cudaSuccess ? cudaFuncGetAttributes(&unused, transform_kernel<false, 2>)
+                                 : status;
 }

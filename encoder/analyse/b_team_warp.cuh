@@ -1,0 +1,294 @@
+// Decision of a B MB by a team of four warps: B_Skip and the predicted MVs, a type a warp each,
+// then trials of the types, the warps in turn. Equals motus_decide_b (b_trial_cpu.h): suite
+// `lanes`, and `gpu_decide` on a device.
+// SPDX-License-Identifier: BSD-2-Clause
+#ifndef ENCODER_ANALYSE_B_TEAM_WARP_CUH
+#define ENCODER_ANALYSE_B_TEAM_WARP_CUH
+
+#include "encoder/analyse/b_candidates_warp.cuh"
+#include "encoder/analyse/inter_choice_warp.cuh"
+#include "encoder/analyse/inter_trial_warp.cuh"
+
+enum { MOTUS_B_WARPS = 4 };
+
+// Shared memory of a team, beside the coefficients of each warp.
+typedef struct MotusBTeam {
+    MotusTrial trial[MOTUS_B_TYPES], skip;
+    MotusLaneGrid grid[MOTUS_B_WARPS][2]; // of each list
+    MotusBChoice choice;
+    MotusBNear near;
+    uint32_t direct_satd[4];
+} MotusBTeam;
+
+// A lane's cell of both lists' grids, and its counts (MotusTeamEdge).
+typedef struct MotusBEdge {
+    MotusLaneCell cell[2];
+    uint32_t counts;
+} MotusBEdge;
+
+MOTUS_WARP MotusBEdge motus_b_edge(const MotusNeighbours *n) {
+    int blk;
+    const MotusMb *mb = motus_edge_mb(n, &blk);
+    MotusBEdge edge;
+    for (int list = 0; list < 2; list++) {
+        const MotusMvCell cell = motus_list_cell(mb, blk, list, 0);
+        edge.cell[list].mv = motus_mv_word(cell.mv);
+        edge.cell[list].state = cell.state;
+    }
+    edge.counts = mb ? motus_edge_counts(mb, blk) : 0xFFFF;
+    return edge;
+}
+
+MOTUS_WARP void motus_b_grids_load(MotusLaneGrid grid[2], const MotusBEdge *edge) {
+    motus_lanes_sync(); // all have read them
+    for (int list = 0; list < 2 && motus_lane() < 30; list++)
+        grid[list].cell[motus_lane()] = edge->cell[list];
+    motus_lanes_sync(); // they are written
+}
+
+// Zeroes an MB.
+MOTUS_WARP void motus_b_clear(MotusMb *mb) {
+    motus_word_put((char *)mb + 4 * motus_lane(), 0);
+    motus_lanes_sync(); // before a part of it is set
+}
+
+// ---- B_Skip and predicted MVs -------------------------------------------------------------------
+
+// Makes an MB one whose blocks are all direct.
+MOTUS_WARP void motus_b_make_direct(MotusMb *mb, const MotusDirect *direct, int type) {
+    const int q = motus_lane();
+    motus_b_clear(mb);
+    if (q < 4) motus_set_8x8(mb, q, direct->pred, direct->ref, direct->mv[0][q], direct->mv[1][q]);
+    if (q == 0) mb->direct = MOTUS_ALL_DIRECT, mb->type = (uint8_t)type;
+    motus_lanes_sync(); // it is written
+}
+
+// Evaluates B_Skip, and measures the prediction that it shares with direct blocks.
+MOTUS_WARP void motus_b_team_skip(const MotusInterMb *in, int col_zero, MotusBTeam *t) {
+    const int lane = motus_lane(), blk = lane & 15;
+    const MotusDirect direct = motus_direct_spatial(&in->neighbours, col_zero);
+    if (lane == 0) t->choice.direct = direct;
+    motus_lanes_sync(); // it is written
+    motus_b_make_direct(&t->skip.mb, &t->choice.direct, MOTUS_MB_P_SKIP);
+    if (lane == 0) t->skip.mb.qp = in->qp->luma.qp, t->skip.luma_bits = 0;
+    MotusLaneBlock b = motus_lane_predict(&t->skip, in);
+    uint32_t satd = motus_words_satd(b.src, b.rec);
+    satd += motus_lanes_shuffle(satd, lane ^ 1);
+    satd += motus_lanes_shuffle(satd, lane ^ 4);
+    if (lane < 16 && !(blk & 5)) t->direct_satd[motus_8x8_of(blk)] = satd;
+    motus_lane_measure(&t->skip, &b, in->qp, MOTUS_SKIP_RUN_BITS);
+}
+
+// Measures the MVs predicted from the neighbours, a half of the warp each list.
+MOTUS_WARP void motus_b_team_near(const MotusInterMb *in, MotusLaneGrid grid[2], MotusBNear *near) {
+    const int half = motus_lane() >> 4, blk = motus_lane() & 15;
+    const MotusLanePartition whole = motus_whole_partition(0, 0);
+    const MotusMv mv = motus_mv_of_word(motus_lane_mvp(&grid[half], &whole));
+    const uint8_t *src = in->src.plane[0] + 4 * (blk >> 2) * in->src.stride[0] + 4 * (blk & 3);
+    uint32_t s[4], row[4], mean[4];
+    for (int i = 0; i < 4; i++) s[i] = motus_word_get(src + i * in->src.stride[0]);
+    motus_lane_luma_rows(row, 4, &in->ref[half], 16 * in->x + 4 * (blk & 3),
+                         16 * in->y + 4 * (blk >> 2), mv);
+    for (int i = 0; i < 4; i++)
+        mean[i] = motus_words_average(row[i], motus_lanes_shuffle(row[i], motus_lane() ^ 16));
+    const uint32_t alone = motus_lanes_group_sum(motus_words_satd(s, row), 16),
+                   both = motus_lanes_group_sum(motus_words_satd(s, mean), 16);
+    if (blk) return;
+    near->mv[half] = mv;
+    near->satd[half] = alone;
+    if (!half) near->satd[MOTUS_PRED_BI] = both;
+}
+
+// ---- Choice -------------------------------------------------------------------------------------
+
+// Sets lists and MVs of a partition's 8x8 blocks in an MB, and its cells in the grids.
+MOTUS_WARP void motus_b_lane_put(MotusLaneGrid grid[2], uint32_t cells, const MotusBOption *option,
+                                 MotusMb *mb) {
+    const int lane = motus_lane(), list = lane >> 4, blk = lane & 15;
+    const uint8_t first_ref[2] = {0, 0};
+    const int uses = motus_pred_uses(option->pred, list);
+    const MotusLaneCell cell = {uses ? motus_mv_word(option->mv[list]) : 0,
+                                uses ? MOTUS_CELL_INTER : MOTUS_CELL_INTRA};
+    motus_lanes_sync(); // all have read the grids
+    if (cells >> blk & 1) grid[list].cell[6 * (blk >> 2) + (blk & 3) + 7] = cell;
+    if (lane < 4 && cells >> motus_corner_of(lane) & 1)
+        motus_set_8x8(mb, lane, option->pred, first_ref, option->mv[0], option->mv[1]);
+    motus_lanes_sync(); // they are written
+}
+
+// Chooses among the first n options of a partition.
+MOTUS_WARP MotusBOption motus_b_lane_choose(const MotusBCandidates *found, const MotusBNear *near,
+                                            const MotusInterMb *in, const MotusLaneGrid grid[2],
+                                            const MotusLanePartition *p, int n) {
+    const int i = motus_min(motus_lane(), n - 1);
+    const MotusMv predictor[2] = {motus_mv_of_word(motus_lane_mvp(&grid[0], p)),
+                                  motus_mv_of_word(motus_lane_mvp(&grid[1], p))};
+    const MotusBOption own = motus_b_option(found, near, p->block, i, predictor);
+    const uint32_t least = // cost << 3 | option: the cost is below 2^19
+        motus_lanes_min(motus_b_option_cost(&own, in->qp) << 3 | (uint32_t)i);
+    const int at = (int)(least & 7);
+    MotusBOption best;
+    best.pred = at % MOTUS_PREDS;
+    for (int list = 0; list < 2; list++)
+        best.mv[list] = motus_mv_of_word(motus_lanes_shuffle(motus_mv_word(own.mv[list]), at));
+    best.satd = motus_lanes_shuffle(own.satd, at);
+    best.bits = motus_lanes_shuffle(own.bits, at);
+    return best;
+}
+
+MOTUS_WARP void motus_b_team_put(const MotusInterMb *in, MotusBChoice *choice, int k, uint32_t satd,
+                                 uint32_t mv_bits) {
+    if (motus_lane()) return;
+    choice->cost[k] = satd + motus_mode_cost(in->qp, mv_bits + motus_b_mode_bits(&choice->mb[k]));
+    choice->mv_bits[k] = mv_bits;
+}
+
+// Chooses type k: 16x16, 16x8 or 8x16.
+MOTUS_WARP void motus_b_team_choose_whole(const MotusBCandidates *found, const MotusInterMb *in,
+                                          MotusLaneGrid grid[2], int k, MotusBTeam *t) {
+    const int mode = k - MOTUS_B_16x16;
+    MotusMb *mb = &t->choice.mb[k];
+    uint32_t satd = 0, mv_bits = 0;
+    motus_b_clear(mb);
+    if (motus_lane() == 0) mb->type = (uint8_t)(MOTUS_MB_P_16x16 + mode);
+    for (int i = 0; i < (mode ? 2 : 1); i++) {
+        const MotusLanePartition p = motus_whole_partition(mode, i);
+        const MotusBOption best = motus_b_lane_choose(
+            found, &t->near, in, grid, &p, mode ? MOTUS_B_OPTIONS : MOTUS_B_OPTIONS_16x16);
+        motus_b_lane_put(grid, p.cells, &best, mb);
+        satd += best.satd, mv_bits += best.bits;
+    }
+    motus_b_team_put(in, &t->choice, k, satd, mv_bits);
+}
+
+// Chooses the four blocks of B_8x8.
+MOTUS_WARP void motus_b_team_choose_8x8(const MotusBCandidates *found, const MotusInterMb *in,
+                                        MotusLaneGrid grid[2], MotusBTeam *t) {
+    const MotusDirect *direct = &t->choice.direct;
+    MotusMb *mb = &t->choice.mb[MOTUS_B_8x8];
+    uint32_t satd = 0, mv_bits = 0;
+    int mask = 0;
+    motus_b_clear(mb);
+    for (int q = 0; q < 4; q++) {
+        const MotusLanePartition p = motus_lane_sub_partition(MOTUS_SUB_8x8, q, 0);
+        MotusBOption best = motus_b_lane_choose(found, &t->near, in, grid, &p, MOTUS_B_OPTIONS);
+        if (motus_b_direct_wins(t->direct_satd[q], &best, in->qp)) {
+            best.pred = direct->pred, best.satd = t->direct_satd[q], best.bits = 0;
+            for (int list = 0; list < 2; list++) best.mv[list] = direct->mv[list][q];
+            mask |= 1 << q;
+        }
+        motus_b_lane_put(grid, p.cells, &best, mb);
+        satd += best.satd, mv_bits += best.bits;
+    }
+    if (motus_lane() == 0) mb->type = MOTUS_MB_P_8x8, mb->direct = (uint8_t)mask;
+    motus_b_team_put(in, &t->choice, MOTUS_B_8x8, satd, mv_bits);
+    if (motus_lane() == 0 && mask == MOTUS_ALL_DIRECT) // B_Direct_16x16 says the same
+        t->choice.cost[MOTUS_B_8x8] = UINT32_MAX;
+}
+
+// Chooses the types of a warp.
+MOTUS_WARP void motus_b_team_choose(const MotusBCandidates *found, const MotusInterMb *in,
+                                    const MotusBEdge *edge, MotusBTeam *t, int warp) {
+    const int k = MOTUS_B_16x16 + warp;
+    MotusLaneGrid *grid = t->grid[warp];
+    if (warp == 0) {
+        motus_b_make_direct(&t->choice.mb[MOTUS_B_DIRECT], &t->choice.direct, MOTUS_MB_P_16x16);
+        motus_b_team_put(
+            in, &t->choice, MOTUS_B_DIRECT,
+            t->direct_satd[0] + t->direct_satd[1] + t->direct_satd[2] + t->direct_satd[3], 0);
+    }
+    if (motus_lane() == 0) t->choice.cost[k] = UINT32_MAX;
+    if (!motus_b_has_type(found, k)) return;
+    motus_b_grids_load(grid, edge);
+    if (k == MOTUS_B_8x8)
+        motus_b_team_choose_8x8(found, in, grid, t);
+    else
+        motus_b_team_choose_whole(found, in, grid, k, t);
+}
+
+// ---- Trials -------------------------------------------------------------------------------------
+
+// Evaluates type k.
+MOTUS_WARP void motus_b_team_trial(const MotusInterMb *in, uint32_t edge,
+                                   const MotusLevelChoice *levels, const MotusBChoice *choice,
+                                   int k, MotusTrialCoefs *coefs, MotusTrial *trial) {
+    const int lane = motus_lane();
+    motus_word_put((char *)&trial->mb + 4 * lane,
+                   motus_word_get((const char *)&choice->mb[k] + 4 * lane));
+    motus_lanes_sync(); // before a part of it is set
+    if (lane == 0) trial->mb.qp = in->qp->luma.qp;
+    MotusLaneBlock b = motus_lane_predict(trial, in);
+    const MotusLaneResidual r = motus_lane_transform(trial, &b, coefs, in, edge, levels);
+    MotusLevels chosen = {0, 0, 0};
+    if (r.any)
+        chosen =
+            motus_lane_levels(motus_coef_block(&trial->coef, b.blk), coefs->coef[b.blk], r.live,
+                              b.blk >= 16 ? 4 : 2, r.context, motus_lane_quant(in, b.blk), levels);
+    uint32_t bits = motus_lane_residual(trial, &b, in, &r, &chosen, levels);
+    if (lane == 0) {
+        if (trial->mb.direct == MOTUS_ALL_DIRECT && !trial->mb.cbp)
+            trial->mb.type = MOTUS_MB_P_SKIP;
+        bits += motus_b_bits(&trial->mb, choice->mv_bits[k]);
+    }
+    motus_lane_measure(trial, &b, in->qp, bits);
+}
+
+// Returns the mask of types that are evaluated, and *first, the best one by SATD.
+MOTUS_WARP uint32_t motus_b_team_close(const MotusBChoice *choice, int gate, int *first) {
+    const int k = motus_min(motus_lane(), MOTUS_B_TYPES - 1);
+    const uint32_t cost = choice->cost[k], least = motus_lanes_min(cost);
+    const uint32_t which = motus_lanes_ballot(cost == least);
+    *first = motus_bit_length(which & (0u - which)) - 1;
+    return motus_lanes_ballot(cost != UINT32_MAX &&
+                              (uint64_t)cost * 16 <= (uint64_t)least * (uint32_t)gate) &
+           ((1u << MOTUS_B_TYPES) - 1);
+}
+
+// Returns the cheapest trial, to all warps. B_Skip wins ties, then the best type by SATD, then the
+// next type.
+MOTUS_WARP MotusTrial *motus_b_team_join(int first, uint32_t close, MotusBTeam *t) {
+    const int i = motus_min(motus_lane(), MOTUS_B_TYPES - 1), k = (first + i) % MOTUS_B_TYPES;
+    const uint32_t cost = close >> k & 1 ? t->trial[k].cost : UINT32_MAX,
+                   least = motus_lanes_min(cost);
+    const uint32_t which = motus_lanes_ballot(cost == least);
+    if (least >= t->skip.cost) return &t->skip;
+    return &t->trial[(first + motus_bit_length(which & (0u - which)) - 1) % MOTUS_B_TYPES];
+}
+
+// Returns the cheapest inter coding of the MB. coefs: each warp's. *satd: as in motus_decide_b.
+MOTUS_WARP MotusTrial *motus_b_team_decide(const MotusInterMb *in, const MotusBCandidates *found,
+                                           int col_zero, const MotusEffort *effort,
+                                           const MotusLevelChoice *levels, MotusBTeam *t,
+                                           MotusTrialCoefs *coefs, int warp, uint32_t *satd) {
+    const MotusBEdge edge = motus_b_edge(&in->neighbours);
+    int first;
+    if (warp == 0) motus_b_team_skip(in, col_zero, t);
+    if (warp == 1) {
+        motus_b_grids_load(t->grid[warp], &edge);
+        motus_b_team_near(in, t->grid[warp], &t->near);
+    }
+    motus_team_sync(); // B_Skip is evaluated, predicted MVs are measured
+    *satd = 0;
+    if (motus_skip_is_enough(&t->skip, in->qp, effort)) return &t->skip;
+    motus_b_team_choose(found, in, &edge, t, warp);
+    motus_team_sync(); // types are chosen
+    const uint32_t close = motus_b_team_close(&t->choice, effort->trial_gate, &first);
+    for (int i = 0, turn = 0; i < MOTUS_B_TYPES; i++) {
+        const int k = (first + i) % MOTUS_B_TYPES;
+        if (!(close >> k & 1)) continue;
+        if (turn == warp)
+            motus_b_team_trial(in, edge.counts, levels, &t->choice, k, &coefs[warp], &t->trial[k]);
+        turn = (turn + 1) % MOTUS_B_WARPS;
+    }
+    motus_team_sync(); // every type is evaluated
+    MotusTrial *best = motus_b_team_join(first, close, t);
+    *satd = t->choice.cost[first];
+    if (best->bits > MOTUS_MB_BITS_LIMIT) {
+        motus_team_sync(); // all warps have compared
+        if (warp == 0) motus_trial_pcm(best, &in->src, in->qp);
+        motus_team_sync(); // the trial is replaced
+    }
+    return best;
+}
+
+#endif

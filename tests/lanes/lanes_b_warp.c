@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#define MOTUS_EMULATED_LANES
+#include "tests/lanes/lanes_b_warp.h"
+
+#include "encoder/analyse/b_team_warp.cuh"
+#include "encoder/analyse/transform8_warp.cuh"
+#include "encoder/decide/decide_core.h"
+#include "tests/lanes/emulated_lanes.h"
+#include "tests/support/harness.h"
+
+// Shared memory of the lanes.
+static struct Shared {
+    MotusBTeam team;
+    MotusTrialCoefs coefs[MOTUS_B_WARPS];
+    MotusTransformShared transform;
+} shared;
+
+typedef struct Call {
+    const MotusInterMb *in;
+    const MotusBCandidates *found;
+    MotusBCandidates *to;
+    const MotusEffort *effort;
+    const MotusLevelChoice *levels;
+    const MotusMv *mv[2], *centre;
+    int col_zero;
+    MotusTrial *trial;
+    MotusBChoice *choice;
+    MotusMb *mb;
+    uint32_t *satd;
+    const MotusQuant8 *quant8;
+    MotusMbCoef *coef;
+    uint8_t *rec;
+    uint32_t luma_bits, *cost;
+    int *taken;
+} Call;
+
+static const char *run(int warps, void (*body)(void *), Call *c) {
+    motus_test_fill(&shared, sizeof shared);
+    return emulated_lanes_run(warps, body, c);
+}
+
+static void candidates_body(void *argument) {
+    const Call *c = argument;
+    motus_b_candidates_warp(c->in, c->effort, c->mv, 1, c->centre, c->in->qp->lambda_q8, c->to);
+}
+
+const char *lanes_b_candidates(const MotusInterMb *in, const MotusEffort *effort,
+                               MotusMv mv[2][MOTUS_BLOCKS], const MotusMv centre[2],
+                               MotusBCandidates *found) {
+    Call c = {.in = in, .effort = effort, .mv = {mv[0], mv[1]}, .centre = centre, .to = found};
+    return run(1, candidates_body, &c);
+}
+
+static void guess_body(void *argument) {
+    const Call *c = argument;
+    motus_b_first_guess(c->mb, c->found);
+}
+
+const char *lanes_b_first_guess(MotusMb *mb, const MotusBCandidates *found) {
+    Call c = {.mb = mb, .found = found};
+    return run(1, guess_body, &c);
+}
+
+static void decide_body(void *argument) {
+    const Call *c = argument;
+    const int warp = emulated_warp();
+    uint32_t satd;
+    const MotusTrial *best = motus_b_team_decide(c->in, c->found, c->col_zero, c->effort, c->levels,
+                                                 &shared.team, shared.coefs, warp, &satd);
+    motus_team_sync();
+    if (warp == 0 && motus_lane() == MOTUS_LANES - 1)
+        *c->trial = *best, *c->choice = shared.team.choice, *c->satd = satd;
+}
+
+const char *lanes_decide_b(const MotusInterMb *in, const MotusBCandidates *found, int col_zero,
+                           const MotusEffort *effort, const MotusLevelChoice *levels,
+                           MotusTrial *trial, MotusBChoice *choice, uint32_t *satd) {
+    Call c = {.in = in,
+              .found = found,
+              .col_zero = col_zero,
+              .effort = effort,
+              .levels = levels,
+              .trial = trial,
+              .choice = choice,
+              .satd = satd};
+    return run(MOTUS_B_WARPS, decide_body, &c);
+}
+
+static void transform_body(void *argument) {
+    const Call *c = argument;
+    uint32_t cost = *c->cost;
+    if (motus_lane() == 0) shared.transform.mb = *c->mb;
+    motus_lanes_sync();
+    const int taken = motus_choose_transform_warp(c->in, c->levels, c->quant8, &shared.transform,
+                                                  c->coef, c->rec, 16, c->luma_bits, &cost);
+    motus_lanes_sync();
+    if (motus_lane() == MOTUS_LANES - 1)
+        *c->taken = taken, *c->cost = cost, *c->mb = shared.transform.mb;
+}
+
+const char *lanes_b_choose_transform(const MotusInterMb *in, const MotusLevelChoice *levels,
+                                     const MotusQuant8 *quant8, MotusMb *mb, MotusMbCoef *coef,
+                                     uint8_t *rec, uint32_t luma_bits, uint32_t *cost, int *taken) {
+    Call c = {.in = in,
+              .levels = levels,
+              .quant8 = quant8,
+              .mb = mb,
+              .coef = coef,
+              .rec = rec,
+              .luma_bits = luma_bits,
+              .cost = cost,
+              .taken = taken};
+    return run(1, transform_body, &c);
+}

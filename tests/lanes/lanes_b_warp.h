@@ -1,0 +1,25 @@
+// The warp formulations for B MBs run by 32 emulated lanes a warp.
+// SPDX-License-Identifier: BSD-2-Clause
+#ifndef TESTS_LANES_LANES_B_WARP_H
+#define TESTS_LANES_LANES_B_WARP_H
+
+#include "encoder/analyse/b_core.h"
+
+// Each call returns NULL, or what the lanes did wrong.
+
+// Fills `found`, whose blocks are set, from refined MVs [list][block].
+const char *lanes_b_candidates(const MotusInterMb *in, const MotusEffort *effort,
+                               MotusMv mv[2][MOTUS_BLOCKS], const MotusMv centre[2],
+                               MotusBCandidates *found);
+const char *lanes_b_first_guess(MotusMb *mb, const MotusBCandidates *found);
+
+// Decides an MB into *trial, *choice and *satd; *choice is undefined where B_Skip is taken at once.
+const char *lanes_decide_b(const MotusInterMb *in, const MotusBCandidates *found, int col_zero,
+                           const MotusEffort *effort, const MotusLevelChoice *levels,
+                           MotusTrial *trial, MotusBChoice *choice, uint32_t *satd);
+// Chooses the transform of MB *mb, as lanes_choose_transform.
+const char *lanes_b_choose_transform(const MotusInterMb *in, const MotusLevelChoice *levels,
+                                     const MotusQuant8 *quant8, MotusMb *mb, MotusMbCoef *coef,
+                                     uint8_t *rec, uint32_t luma_bits, uint32_t *cost, int *taken);
+
+#endif
