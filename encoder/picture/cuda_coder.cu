@@ -49,29 +49,62 @@ MotusReference reference(const MotusCudaCoder *c, const Reference *p) {
     return ref;
 }
 
+MotusBCodingCuda b_coding(const MotusCudaCoder *c, Reference *const ref[2]) {
+    MotusBCodingCuda b = {};
+    for (int list = 0; list < 2; list++) {
+        b.ref[list] = reference(c, ref[list]);
+        b.mv[list] = c->mv[list], b.cost[list] = c->cost[list], b.centre[list] = c->centre[list];
+    }
+    b.col_zero = ref[1]->rec.col_zero;
+    b.limits = c->settings->limits;
+    return b;
+}
+
+// Marks the blocks to refine. P pictures keep their 16x16 MVs as they are before refinement: the
+// next picture's centres are predicted from them if an MB becomes intra.
+MotusStatus mark(MotusCudaCoder *c, int qp, const MotusEffort *effort, const MotusBCodingCuda *b,
+                 MotusWantedBlocks *marked, MotusError *error) {
+    static_assert(sizeof(MotusCandidates) % sizeof(uint64_t) == 0 &&
+                      sizeof(MotusMbCandidates) == sizeof(MotusCandidates),
+                  "masks at a pitch of words, the same for P and B");
+    const MotusMbCandidates *candidates = (const MotusMbCandidates *)c->pic.candidates;
+    *marked = {b ? &candidates->b.blocks : &candidates->p.blocks,
+               sizeof *candidates / sizeof(uint64_t)};
+    return check(c,
+                 b ? motus_mark_b_blocks_cuda(&c->pic, b, effort, c->stream)
+                   : motus_mark_blocks_cuda(&c->pic, c->cost[0], c->mv[0], c->whole_mv, qp, effort,
+                                            c->stream),
+                 "blocks", error);
+}
+
+MotusStatus decide(MotusCudaCoder *c, Reference *const ref[2], int qp, const MotusEffort *effort,
+                   const MotusBCodingCuda *b, MotusError *error) {
+    const MotusPCodingCuda p = {reference(c, ref[0]), c->mv[0], c->cost[0], c->settings->limits};
+    return check(c,
+                 b ? motus_code_b_cuda(&c->pic, b, qp, effort, c->stream)
+                   : motus_code_p_cuda(&c->pic, &p, qp, effort, c->stream),
+                 "decisions", error);
+}
+
 MotusStatus code_inter(MotusCudaCoder *c, const Output *out, const MotusPictureParams *params,
                        MotusField *field, MotusError *error) {
-    const int qp = params->qp;
+    const int has_b = is_b(params), qp = params->qp;
     const MotusEffort effort = motus_external_mvs_effort(c->settings, &params->external);
-    Reference *const ref[2] = {find_reference(c, params->ref_shown[0]), NULL};
-    if (!ref[0]) return motus_fail(error, MOTUS_ERR_INTERNAL, "a reference picture is missing");
-    MotusStatus status = search(c, params, ref, effort.partitions, field, error);
-    // Keeps the 16x16 MVs as they are before refinement: the next picture's centres are predicted
-    // from them if an MB becomes intra.
-    if (!status)
-        status = check(c,
-                       motus_mark_blocks_cuda(&c->pic, c->cost[0], c->mv[0], c->whole_mv, qp,
-                                              &effort, c->stream),
-                       "blocks", error);
-    static_assert(sizeof(MotusCandidates) % sizeof(uint64_t) == 0, "masks at a pitch of words");
-    const MotusWantedBlocks marked = {&c->pic.candidates->blocks,
-                                      sizeof(MotusCandidates) / sizeof(uint64_t)};
-    if (!status) status = refine(c, params, ref, effort.partitions, marked, error);
+    const uint32_t modes = effort.partitions & (has_b ? (1u << (MOTUS_MODE_8x8 + 1)) - 1 : ~0u);
+    Reference *const ref[2] = {find_reference(c, params->ref_shown[0]),
+                               has_b ? find_reference(c, params->ref_shown[1]) : NULL};
+    if (!ref[0] || (has_b && !ref[1]))
+        return motus_fail(error, MOTUS_ERR_INTERNAL, "a reference picture is missing");
+    MotusBCodingCuda coding = {};
+    if (has_b) coding = b_coding(c, ref);
+    const MotusBCodingCuda *b = has_b ? &coding : NULL;
+    MotusWantedBlocks marked;
+    MotusStatus status = search(c, params, ref, modes, field, error);
+    if (!status) status = mark(c, qp, &effort, b, &marked, error);
+    if (!status) status = refine(c, params, ref, modes, marked, error);
     if (!status) status = wait_for_writing(c, error);
     if (!status) status = set_costs(c, out, params, error);
-    if (status) return status;
-    const MotusPCodingCuda p = {reference(c, ref[0]), c->mv[0], c->cost[0], c->settings->limits};
-    return check(c, motus_code_p_cuda(&c->pic, &p, qp, &effort, c->stream), "decisions", error);
+    return status ? status : decide(c, ref, qp, &effort, b, error);
 }
 
 // CABAC: once all MBs are symbols and costs are learnt from them, the next picture's decisions may
