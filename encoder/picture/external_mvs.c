@@ -74,6 +74,7 @@ MotusEffort motus_external_mvs_effort(const MotusStream *s, const MotusExternalM
     MotusEffort effort = s->effort;
     if (!external->mv) return effort;
     effort.partitions &= external->modes;
+    if (external->final) effort.pair_steps = 0;
     if (!(effort.partitions >> MOTUS_MODE_8x8 & 1))
         effort.partitions &= ~MODES_BELOW_8x8; // sub types need their 8x8
     return effort;
