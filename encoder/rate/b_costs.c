@@ -69,30 +69,6 @@ static uint64_t sum_of(const MotusBField *field, int n) {
     return sum;
 }
 
-static void search_earlier(const MotusBPicture *const *picture, int d, int threads) {
-    const MotusBPicture *cur = picture[0];
-    const MotusBSearch search = {.cur = cur->half,
-                                 .ref = picture[d]->half,
-                                 .intra = cur->intra,
-                                 .field = cur->earlier[d - 1],
-                                 .d = d,
-                                 .first = cur->earlier[0].mv,
-                                 .rest = picture[1]->earlier[d - 2].mv};
-    motus_b_search(&search, threads);
-}
-
-static void search_later(const MotusBPicture *const *picture, int d, int threads) {
-    const MotusBPicture *cur = picture[d];
-    const MotusBSearch search = {.cur = cur->half,
-                                 .ref = picture[0]->half,
-                                 .intra = cur->intra,
-                                 .field = cur->later[d - 1],
-                                 .d = d,
-                                 .first = d > 1 ? cur->later[0].mv : NULL,
-                                 .back = picture[0]->earlier[d - 1].mv};
-    motus_b_search(&search, threads);
-}
-
 // Returns the cost of the B pictures of a mini-GOP of n pictures.
 static uint64_t cost_between(const MotusBPicture *const *picture, int n, int threads) {
     const MotusHalfPicture *const ref[2] = {&picture[n]->half, &picture[0]->half};
@@ -108,8 +84,14 @@ static uint64_t cost_between(const MotusBPicture *const *picture, int n, int thr
 void motus_b_costs(MotusBCosts *costs, const MotusBPicture *const *picture, int span, int threads) {
     const MotusHalfPicture *half = &picture[0]->half;
     *costs = (MotusBCosts){{0}, {0}};
-    for (int d = 2; d <= span; d++) search_earlier(picture, d, threads);
-    for (int d = 1; d < span; d++) search_later(picture, d, threads);
+    for (int d = 2; d <= span; d++) {
+        const MotusBSearch search = motus_b_search_earlier(picture, d);
+        motus_b_search(&search, threads);
+    }
+    for (int d = 1; d < span; d++) {
+        const MotusBSearch search = motus_b_search_later(picture, d);
+        motus_b_search(&search, threads);
+    }
     for (int n = 1; n <= span; n++) {
         costs->p[n - 1] = sum_of(&picture[0]->earlier[n - 1], half->mb_width * half->mb_height);
         costs->b[n - 1] = cost_between(picture, n, threads);

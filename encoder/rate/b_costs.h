@@ -18,6 +18,31 @@ typedef struct MotusBPicture {
     MotusBField later[MOTUS_B_SPAN - 1]; // into later pictures
 } MotusBPicture;
 
+// Returns the search of picture[0] in picture[d], d 2..span; picture[i] is i pictures earlier.
+static inline MotusBSearch motus_b_search_earlier(const MotusBPicture *const *picture, int d) {
+    const MotusBPicture *cur = picture[0];
+    const MotusBSearch search = {cur->half,
+                                 picture[d]->half,
+                                 cur->intra,
+                                 cur->earlier[d - 1],
+                                 d,
+                                 cur->earlier[0].mv,
+                                 picture[1]->earlier[d - 2].mv,
+                                 NULL};
+    return search;
+}
+
+// Returns the search of picture[d] in picture[0], d 1..span - 1, once that of picture[0] in
+// picture[d] is done.
+static inline MotusBSearch motus_b_search_later(const MotusBPicture *const *picture, int d) {
+    const MotusBPicture *cur = picture[d];
+    const MotusBSearch search = {cur->half,  picture[0]->half,
+                                 cur->intra, cur->later[d - 1],
+                                 d,          d > 1 ? cur->later[0].mv : NULL,
+                                 NULL,       picture[0]->earlier[d - 1].mv};
+    return search;
+}
+
 // Costs of the mini-GOPs that end with a picture, by their lengths less 1: of the P picture, and
 // the sum of the B pictures'. 0: such a mini-GOP begins before the GOP's second picture.
 typedef struct MotusBCosts {

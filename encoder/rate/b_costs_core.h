@@ -1,6 +1,6 @@
 // Costs of mini-GOPs: each picture is searched in the pictures up to MOTUS_B_SPAN before it and in
 // those up to MOTUS_B_SPAN - 1 behind it. No MB waits for another MB of the same search. The CPU
-// runs this in b_costs.c.
+// runs this in b_costs.c, a device in b_costs.cu.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef ENCODER_RATE_B_COSTS_CORE_H
 #define ENCODER_RATE_B_COSTS_CORE_H

@@ -1,4 +1,4 @@
-// Lookahead on a CUDA device: a ring of pictures' costs, the frame at hand and three half-size
+// Lookahead on a CUDA device: a ring of pictures' costs, the frame at hand and a few half-size
 // pictures, on streams of their own with the highest priority. The host waits for a picture's sums
 // before it plans with it; nothing writes its costs after that, so plans need not wait for pictures
 // that have begun since.
@@ -30,9 +30,12 @@ struct CudaSlot {
     uint64_t *propagated;
     cudaEvent_t prepared; // the half-size picture is built; progress and sums are 0
     cudaEvent_t done;     // the sums are on the host
+    cudaEvent_t measured; // and with them the costs of mini-GOPs
 };
 
-constexpr int HALVES = 3; // half-size pictures: two that are searched, and the one before them
+// Half-size pictures: two that are searched, and the one before them. With b_span, pictures up to
+// three before the one that begins have their mini-GOPs measured.
+constexpr int HALVES = 3, MOST_HALVES = MOTUS_B_SPAN + 3;
 
 struct Cuda {
     MotusLookaheadSettings settings;
@@ -41,11 +44,13 @@ struct Cuda {
     cudaStream_t stream;       // uploads
     cudaStream_t analysing[2]; // even and odd pictures
     cudaStream_t planning;
-    cudaEvent_t made;    // the frame at hand may be read
-    cudaEvent_t planned; // offsets are on the host
+    cudaStream_t measuring; // mini-GOPs
+    cudaEvent_t made;       // the frame at hand may be read
+    cudaEvent_t planned;    // offsets are on the host
     CudaSlot *slot;
     uint64_t *propagated; // of all slots, without gaps
-    MotusHalfPicture half[HALVES];
+    int n_halves;
+    MotusBPicture picture[MOST_HALVES]; // the last n_halves ones: number % n_halves
     MotusFrame frame; // in `memory`: the frame at hand, if it did not lie on this device
     int has_upload;   // `frame` is a complete frame from the host
 };
@@ -70,16 +75,32 @@ CudaSlot *slot_of(const Cuda *c, int64_t number) {
     return &c->slot[(number + c->n_slots) % c->n_slots];
 }
 
+MotusBPicture *picture_of(Cuda *c, int64_t number) {
+    return &c->picture[(number + c->n_halves) % c->n_halves];
+}
+
 // ---- Opening ------------------------------------------------------------------------------------
+
+MotusBField lay_out_field(uint8_t *base, size_t n, size_t *end) {
+    MotusBField field;
+    field.mv = (MotusMv *)(base + motus_slot_reserve(end, n * sizeof(MotusMv)));
+    field.cost = (uint16_t *)(base + motus_slot_reserve(end, n * sizeof(uint16_t)));
+    return field;
+}
 
 // Lays out all buffers from `base` on (NULL: only counts) and returns their bytes.
 size_t lay_out(Cuda *c, uint8_t *base) {
     const int mb_width = c->settings.mb_width, mb_height = c->settings.mb_height;
     const size_t n = (size_t)c->n_mb;
     size_t end = 0;
-    for (MotusHalfPicture &half : c->half) {
+    for (int i = 0; i < c->n_halves; i++) {
+        MotusBPicture *p = &c->picture[i];
         uint8_t *memory = base + motus_slot_reserve(&end, motus_half_bytes(mb_width, mb_height));
-        if (base) motus_half_layout(&half, memory, mb_width, mb_height);
+        if (base) motus_half_layout(&p->half, memory, mb_width, mb_height);
+        for (int d = 1; d < c->settings.b_span; d++) {
+            p->earlier[d] = lay_out_field(base, n, &end);
+            p->later[d - 1] = lay_out_field(base, n, &end);
+        }
     }
     motus_device_frame_layout(c->frame.plane, mb_width, mb_height, base, &end);
     c->propagated =
@@ -117,7 +138,8 @@ MotusStatus open_streams(Cuda *c, MotusError *error) {
     int least, greatest; // the greatest priority is the lower number
     MotusStatus status =
         motus_cuda_check(cudaDeviceGetStreamPriorityRange(&least, &greatest), "stream", error);
-    for (cudaStream_t *stream : {&c->stream, &c->analysing[0], &c->analysing[1], &c->planning})
+    for (cudaStream_t *stream :
+         {&c->stream, &c->analysing[0], &c->analysing[1], &c->planning, &c->measuring})
         if (!status)
             status = motus_cuda_check(
                 cudaStreamCreateWithPriority(stream, cudaStreamNonBlocking, greatest), "stream",
@@ -127,6 +149,7 @@ MotusStatus open_streams(Cuda *c, MotusError *error) {
     for (int i = 0; i < c->n_slots && !status; i++) {
         status = open_stream_event(&c->slot[i].prepared, error);
         if (!status) status = open_host_event(&c->slot[i].done, error);
+        if (!status) status = open_host_event(&c->slot[i].measured, error);
     }
     return status;
 }
@@ -149,7 +172,8 @@ MotusStatus open_memory(Cuda *c, MotusError *error) {
 }
 
 void wait_for_all(Cuda *c) {
-    for (cudaStream_t stream : {c->stream, c->analysing[0], c->analysing[1], c->planning})
+    for (cudaStream_t stream :
+         {c->stream, c->analysing[0], c->analysing[1], c->planning, c->measuring})
         if (stream) cudaStreamSynchronize(stream);
 }
 
@@ -158,12 +182,13 @@ void close_cuda(void **executor) {
     if (!c) return;
     MotusOnDevice on(c->device);
     wait_for_all(c);
-    for (cudaStream_t stream : {c->stream, c->analysing[0], c->analysing[1], c->planning})
+    for (cudaStream_t stream :
+         {c->stream, c->analysing[0], c->analysing[1], c->planning, c->measuring})
         if (stream) cudaStreamDestroy(stream);
     for (cudaEvent_t event : {c->made, c->planned})
         if (event) cudaEventDestroy(event);
     for (int i = 0; c->slot && i < c->n_slots; i++)
-        for (cudaEvent_t event : {c->slot[i].prepared, c->slot[i].done})
+        for (cudaEvent_t event : {c->slot[i].prepared, c->slot[i].done, c->slot[i].measured})
             if (event) cudaEventDestroy(event);
     cudaFree(c->memory);
     cudaFreeHost(c->host);
@@ -181,6 +206,7 @@ MotusStatus open_cuda(void **executor, const MotusLookaheadSettings *settings, i
     if (!c) return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
     c->settings = *settings;
     c->device = device, c->n_slots = n_slots;
+    c->n_halves = settings->b_span ? MOST_HALVES : HALVES;
     c->n_mb = settings->mb_width * settings->mb_height;
     c->slot = (CudaSlot *)motus_alloc((size_t)n_slots, sizeof *c->slot);
     MotusStatus status =
@@ -249,7 +275,7 @@ MotusStatus prepare(Cuda *c, int64_t number, const MotusPlane *luma, cudaStream_
                     MotusError *error) {
     const MotusLookaheadSettings *s = &c->settings;
     const CudaSlot *cur = slot_of(c, number);
-    const MotusHalfPicture *half = &c->half[number % HALVES];
+    const MotusHalfPicture *half = &picture_of(c, number)->half;
     const size_t bytes = progress_bytes(c) + (s->aq_mode ? sizeof *cur->sums : block_bytes(c));
     MotusStatus status =
         motus_cuda_check(cudaMemsetAsync(cur->progress, 0, bytes, stream), "sums", error);
@@ -262,14 +288,14 @@ MotusStatus prepare(Cuda *c, int64_t number, const MotusPlane *luma, cudaStream_
     return status;
 }
 
-MotusLookaheadSearch search_of(const Cuda *c, int64_t number) {
+MotusLookaheadSearch search_of(Cuda *c, int64_t number) {
     const CudaSlot *cur = slot_of(c, number), *before = slot_of(c, number - 1);
     MotusLookaheadSearch search = {};
     search.costs = cur->costs;
-    search.cur = c->half[number % HALVES];
+    search.cur = picture_of(c, number)->half;
     search.sums = cur->sums, search.progress = cur->progress;
     if (cur->rules.first_in_segment) return search;
-    search.before = c->half[(number - 1) % HALVES];
+    search.before = picture_of(c, number - 1)->half;
     search.earlier = before->costs.mv;
     search.sums_before = before->sums, search.sums_two_before = slot_of(c, number - 2)->sums;
     search.progress_before = before->progress;
@@ -292,6 +318,7 @@ MotusStatus enqueue(Cuda *c, const MotusLookaheadPicture *picture, const MotusPl
                   s->scenecut};
     const MotusLookaheadSearch search = search_of(c, number);
     MotusStatus status = wait_on(stream, filled, error);
+    if (!status && s->b_span) status = wait_on(stream, slot_of(c, number - 3)->measured, error);
     if (!status) status = prepare(c, number, luma, stream, error);
     if (!status) status = wait_on(stream, before->prepared, error);
     if (!status) status = motus_lookahead_search_cuda(&search, stream, error);
@@ -305,11 +332,34 @@ MotusStatus enqueue(Cuda *c, const MotusLookaheadPicture *picture, const MotusPl
     return status ? status : motus_cuda_check(cudaEventRecord(cur->done, stream), "record", error);
 }
 
+// Enqueues the costs of mini-GOPs that end with the picture, behind its type.
+MotusStatus measure(Cuda *c, const MotusLookaheadPicture *picture, MotusError *error) {
+    const int64_t number = picture->number;
+    const CudaSlot *cur = slot_of(c, number);
+    const MotusBPicture *list[MOTUS_B_SPAN + 1];
+    MotusBPicture *p = picture_of(c, number);
+    p->intra = cur->costs.intra;
+    p->earlier[0] = {cur->costs.mv, cur->costs.inter};
+    for (int d = 0; d <= picture->span; d++) list[d] = picture_of(c, number - d);
+    MotusStatus status = wait_on(c->measuring, cur->done, error);
+    if (!status)
+        status =
+            motus_b_costs_cuda(&cur->sums->mini_gops, list, picture->span, c->measuring, error);
+    if (!status)
+        status = motus_cuda_check(cudaMemcpyAsync(host_block(c, (int)(cur - c->slot)), cur->sums,
+                                                  sizeof *cur->sums, cudaMemcpyDeviceToHost,
+                                                  c->measuring),
+                                  "sums", error);
+    return status ? status
+                  : motus_cuda_check(cudaEventRecord(cur->measured, c->measuring), "record", error);
+}
+
 MotusStatus begin(void *executor, const MotusLookaheadPicture *picture, const MotusPlane *luma,
                   void *filled, MotusError *error) {
     Cuda *c = (Cuda *)executor;
     MotusOnDevice on(c->device);
     MotusStatus status = enqueue(c, picture, luma, (cudaEvent_t)filled, error);
+    if (!status && c->settings.b_span) status = measure(c, picture, error);
     if (!status) return MOTUS_OK;
     cudaEventSynchronize((cudaEvent_t)filled);
     wait_for_all(c); // nothing may read luma after the return
@@ -319,8 +369,8 @@ MotusStatus begin(void *executor, const MotusLookaheadPicture *picture, const Mo
 MotusStatus wait_for(void *executor, int slot, MotusLookaheadSums *sums, MotusError *error) {
     Cuda *c = (Cuda *)executor;
     MotusOnDevice on(c->device);
-    MotusStatus status =
-        motus_cuda_check(cudaEventSynchronize(c->slot[slot].done), "lookahead", error);
+    const cudaEvent_t event = c->settings.b_span ? c->slot[slot].measured : c->slot[slot].done;
+    MotusStatus status = motus_cuda_check(cudaEventSynchronize(event), "lookahead", error);
     if (status) wait_for_all(c);
     memcpy(sums, host_block(c, slot), sizeof *sums);
     return status;

@@ -1,0 +1,142 @@
+// Costs of mini-GOPs; they equal those of b_costs.c.
+//   b_fields    a warp: one MB in one other picture; no MB waits for another
+//   b_sums      lanes 2c and 2c + 1: an MB of a B picture between two others, 4 rows each
+//   p_sums      a thread: every so many MBs of a field
+// SPDX-License-Identifier: BSD-2-Clause
+#include "common/cuda_call.cuh"
+#include "encoder/rate/lookahead_passes_cuda.h"
+#include "encoder/rate/lookahead_search.cuh"
+
+namespace {
+
+constexpr int MB = MOTUS_LOOKAHEAD_MB, WARPS = 4, BLOCK = 32 * WARPS;
+constexpr int MBS = BLOCK / 2; // of a block of b_sums
+constexpr int PAIRS = MOTUS_B_SPAN * (MOTUS_B_SPAN - 1) / 2;
+
+struct Fields {
+    MotusBSearch search[MOTUS_B_SPAN]; // [blockIdx.y]
+};
+
+__global__ void __launch_bounds__(BLOCK) b_fields(const __grid_constant__ Fields fields) {
+    const MotusBSearch &p = fields.search[blockIdx.y];
+    const int width = p.cur.mb_width, i = (int)(blockIdx.x * WARPS + threadIdx.x / 32);
+    if (i >= width * p.cur.mb_height) return; // the whole warp
+    const int x = i % width, y = i / width;
+    Search s;
+    s.before = &p.ref;
+    s.x = MB * x, s.y = MB * y;
+    s.predictor = motus_b_predictor(&p, x, y);
+    load_blocks(s.row, p.cur.plane[0] + (s.y + 4 * (motus_lane() & 1)) * p.cur.stride + s.x,
+                p.cur.stride);
+    MotusMv mv = motus_lookahead_mv(0, 0);
+    const int has_one = motus_b_start(&mv, motus_lane() >> 1, &p, x, y);
+    search(&s, mv, has_one);
+    if (motus_lane()) return;
+    p.field.mv[i] = s.best;
+    p.field.cost[i] = motus_lookahead_cost(s.cost < p.intra[i] ? s.cost : p.intra[i]);
+}
+
+// A B picture between two others.
+struct Between {
+    MotusHalfPicture cur, ref[2];
+    MotusBField field[2];
+    int length; // of its mini-GOP
+};
+
+struct Betweens {
+    Between picture[PAIRS]; // [blockIdx.y]
+};
+
+// Adds the warp's costs to a sum of the picture.
+__device__ void add_up(uint64_t *sum, uint32_t cost) {
+    const uint32_t all = motus_lanes_sum(cost);
+    if (!motus_lane()) atomicAdd((unsigned long long *)sum, (unsigned long long)all);
+}
+
+__global__ void __launch_bounds__(BLOCK)
+    b_sums(const __grid_constant__ Betweens betweens, MotusBCosts *costs) {
+    const Between &b = betweens.picture[blockIdx.y];
+    const int n = b.cur.mb_width * b.cur.mb_height, lower = 4 * (motus_lane() & 1),
+              k = (int)(blockIdx.x * MBS + threadIdx.x / 2), i = min(k, n - 1);
+    const int x = MB * (i % b.cur.mb_width), y = MB * (i / b.cur.mb_width);
+    uint32_t row[2][4], ref[2][2][4], cost = 0;
+    load_blocks(row, b.cur.plane[0] + (y + lower) * b.cur.stride + x, b.cur.stride);
+    for (int r = 0; r < 2; r++)
+        load_blocks(ref[r],
+                    motus_lookahead_at(&b.ref[r], x, y, b.field[r].mv[i]) + lower * b.cur.stride,
+                    b.cur.stride);
+    for (int half = 0; half < 2; half++) {
+        for (int v = 0; v < 4; v++) // (a + b + 1) >> 1 of four samples
+            ref[0][half][v] = __vavgu4(ref[0][half][v], ref[1][half][v]);
+        cost += motus_words_satd(row[half], ref[0][half]);
+    }
+    cost += __shfl_xor_sync(MOTUS_ALL_LANES, cost, 1);
+    cost = motus_b_cost(cost, b.field[0].cost[i], b.field[1].cost[i]);
+    add_up(&costs->b[b.length - 1], k < n && !lower ? cost : 0);
+}
+
+// Costs of the fields as P pictures: of 1..span.
+struct Costs {
+    const uint16_t *cost[MOTUS_B_SPAN]; // [blockIdx.y]
+};
+
+// A thread adds at most 8 costs.
+__global__ void __launch_bounds__(BLOCK)
+    p_sums(const __grid_constant__ Costs field, int n, MotusBCosts *costs) {
+    const uint16_t *cost = field.cost[blockIdx.y];
+    uint32_t sum = 0;
+    for (int i = (int)(blockIdx.x * BLOCK + threadIdx.x); i < n; i += (int)gridDim.x * BLOCK)
+        sum += cost[i];
+    add_up(&costs->p[blockIdx.y], sum);
+}
+
+MotusStatus launch_fields(const Fields &fields, int n, cudaStream_t stream, MotusError *error) {
+    const MotusHalfPicture &cur = fields.search[0].cur;
+    if (n < 1) return MOTUS_OK;
+    const dim3 grid((unsigned)((cur.mb_width * cur.mb_height + WARPS - 1) / WARPS), (unsigned)n);
+    b_fields<<<grid, BLOCK, 0, stream>>>(fields);
+    return motus_cuda_launched("lookahead: fields of B pictures", error);
+}
+
+MotusStatus sum_b(MotusBCosts *costs, const MotusBPicture *const *picture, int span, int n_mb,
+                  cudaStream_t stream, MotusError *error) {
+    Betweens betweens = {};
+    int n = 0;
+    for (int length = 2; length <= span; length++)
+        for (int d = 1; d < length; d++) {
+            const MotusBPicture *cur = picture[d];
+            betweens.picture[n++] = {cur->half,
+                                     {picture[length]->half, picture[0]->half},
+                                     {cur->earlier[length - d - 1], cur->later[d - 1]},
+                                     length};
+        }
+    if (!n) return MOTUS_OK;
+    const dim3 grid((unsigned)((n_mb + MBS - 1) / MBS), (unsigned)n);
+    b_sums<<<grid, BLOCK, 0, stream>>>(betweens, costs);
+    return motus_cuda_launched("lookahead: costs of B pictures", error);
+}
+
+MotusStatus sum_p(MotusBCosts *costs, const MotusBPicture *cur, int span, int n_mb,
+                  cudaStream_t stream, MotusError *error) {
+    Costs field = {};
+    for (int d = 0; d < span; d++) field.cost[d] = cur->earlier[d].cost;
+    const dim3 grid((unsigned)((n_mb + 8 * BLOCK - 1) / (8 * BLOCK)), (unsigned)span);
+    p_sums<<<grid, BLOCK, 0, stream>>>(field, n_mb, costs);
+    return motus_cuda_launched("lookahead: costs of P pictures", error);
+}
+
+} // namespace
+
+MotusStatus motus_b_costs_cuda(MotusBCosts *costs, const MotusBPicture *const *picture, int span,
+                               void *stream, MotusError *error) {
+    const cudaStream_t on = (cudaStream_t)stream;
+    const int n_mb = picture[0]->half.mb_width * picture[0]->half.mb_height;
+    Fields earlier = {}, later = {};
+    if (!span) return MOTUS_OK;
+    for (int d = 2; d <= span; d++) earlier.search[d - 2] = motus_b_search_earlier(picture, d);
+    for (int d = 1; d < span; d++) later.search[d - 1] = motus_b_search_later(picture, d);
+    MotusStatus status = launch_fields(earlier, span - 1, on, error);
+    if (!status) status = launch_fields(later, span - 1, on, error);
+    if (!status) status = sum_p(costs, picture[0], span, n_mb, on, error);
+    return status ? status : sum_b(costs, picture, span, n_mb, on, error);
+}
