@@ -8,14 +8,13 @@
 #include "common/threads.h"
 #include "encoder/gop/gop_coder.h"
 #include "encoder/gop/gop_coders.h"
-#include "encoder/rate/b_costs.h"
 
 #define MIN_SLOTS 4 // pictures that may be pending for a coder beside those without a plan
 
 // Returns how many pictures wait for the lookahead to have seen enough.
 static int unplanned_pictures(const MotusStream *s) {
-    const int window = s->rate.lookahead.b_span ? MOTUS_B_WINDOW : 0;
-    return s->config.rate == MOTUS_RATE_QP ? window : motus_max(s->config.lookahead + 1, window);
+    const int delay = motus_lookahead_delay(&s->rate.lookahead);
+    return s->config.rate == MOTUS_RATE_QP ? delay : delay + 1;
 }
 
 // Rate control that feeds sizes back needs the GOPs one after another. Otherwise a coder pays if

@@ -15,7 +15,8 @@ MotusStatus motus_picture_plan_alloc(MotusPicturePlan **plan, const MotusStream 
                                      const MotusFrameParams *params, MotusExternalMvs *external) {
     const int8_t *extra = params->qp_offset;
     const size_t n_mb = (size_t)s->mb_width * (size_t)s->mb_height,
-                 depth = (size_t)s->rate.lookahead.depth, head = aligned(sizeof(MotusPicturePlan)),
+                 depth = (size_t)motus_lookahead_delay(&s->rate.lookahead),
+                 head = aligned(sizeof(MotusPicturePlan)),
                  mvs = params->external_mvs ? aligned(motus_external_mvs_bytes(s)) : 0;
     const int looks = s->config.rate != MOTUS_RATE_QP, maps = looks || extra,
               keeps_aq = looks && s->rate.lookahead.keep_aq;
@@ -26,6 +27,7 @@ MotusStatus motus_picture_plan_alloc(MotusPicturePlan **plan, const MotusStream 
     if (!p) return MOTUS_ERR_MEMORY;
     at += head;
     if (mvs) *external = motus_external_mvs_copy(s, params, at), at += mvs;
+    p->most_future = (int)depth;
     if (looks) p->future_cost = (uint64_t *)(void *)at, at += 8 * depth;
     if (looks) p->offset = (int16_t *)(void *)at, at += 2 * n_mb;
     if (keeps_aq) p->b_offset = (int16_t *)(void *)at, at += 2 * n_mb;
@@ -42,7 +44,7 @@ MotusStatus motus_picture_plan_get(MotusPicturePlan *p, MotusLookahead *look, Mo
     if (!p->offset) return MOTUS_OK; // fixed QP
     p->b_lookahead = p->lookahead;
     if (p->b_offset) motus_lookahead_aq(look, &p->b_lookahead, p->b_offset);
-    p->n_future = motus_lookahead_costs(look, p->future_cost, p->future_flags, MOTUS_MAX_LOOKAHEAD);
+    p->n_future = motus_lookahead_costs(look, p->future_cost, p->future_flags, p->most_future);
     p->ended = motus_lookahead_ended(look);
     return MOTUS_OK;
 }

@@ -23,9 +23,9 @@ typedef struct MotusPicturePlan {
     // For a B picture AQ's alone: b_offset, or `offset` without mb-tree, or none without AQ.
     int16_t *b_offset;
     MotusLookaheadPlan b_lookahead;
-    uint64_t *future_cost; // of the n_future pictures that are shown next, nearest first
-    uint8_t *future_flags; // of motus_lookahead_costs
-    int n_future, ended;   // ended: the stream ends behind them
+    uint64_t *future_cost;            // of the n_future pictures that are shown next, nearest first
+    uint8_t *future_flags;            // of motus_lookahead_costs
+    int n_future, most_future, ended; // ended: the stream ends behind them
     // In its mini-GOP: B picture that is coded next, NULL: none; number of those coded after it.
     const struct MotusPicturePlan *next_b;
     int b_left;

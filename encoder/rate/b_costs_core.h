@@ -8,7 +8,7 @@
 #include "encoder/rate/lookahead_core.h"
 
 enum {
-    MOTUS_B_SPAN = 4,                  // pictures of the longest mini-GOP that is measured
+    MOTUS_B_SPAN = 6,                  // pictures of the longest mini-GOP that is measured
     MOTUS_B_WINDOW = 2 * MOTUS_B_SPAN, // pictures that decide about the next mini-GOP
     MOTUS_B_STARTS = 5,                // candidates that a search begins with
     MOTUS_B_LONGEST_MV = 16383,        // most of a component of a start candidate

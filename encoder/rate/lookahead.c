@@ -54,12 +54,15 @@ static const MotusLookaheadOps *ops_for(int device) {
 #endif
 }
 
+int motus_lookahead_delay(const MotusLookaheadSettings *s) {
+    return motus_max(s->depth, s->b_span ? MOTUS_B_WINDOW : 0);
+}
+
 static MotusStatus open_ring(MotusLookahead *look, MotusError *error) {
     const MotusLookaheadSettings *s = &look->settings;
     // Pictures that the plan depends on, the one to plan, and the one before it, whose MVs the
     // search begins from.
-    const int known = motus_max(s->depth, s->b_span ? MOTUS_B_WINDOW : 0);
-    look->n_slots = known + 2 + look->ops->max_pending;
+    look->n_slots = motus_lookahead_delay(s) + 2 + look->ops->max_pending;
     look->ring = motus_alloc((size_t)look->n_slots, sizeof *look->ring);
     if (!look->ring) return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
     return look->ops->open(&look->executor, s, look->n_slots, look->device, error);

@@ -27,6 +27,9 @@ typedef struct MotusLookaheadSettings {
     int b_span;         // longest mini-GOP in pictures, 2..MOTUS_B_SPAN; 0: plan.b stays 0
 } MotusLookaheadSettings;
 
+// Returns the pictures that are known at most beyond the one that is planned.
+int motus_lookahead_delay(const MotusLookaheadSettings *settings);
+
 // Plan of a picture: everything that is known of it before it is coded.
 typedef struct MotusLookaheadPlan {
     int64_t number;       // of the picture in the stream

@@ -195,7 +195,7 @@ typedef struct MotusEncoderConfig {
     // lowers the QP of P pictures alone.
     double pb_ratio;
     // 1 or 2, which is the same: each run of B pictures is as long as costs of source pictures make
-    // it, at most bframes and at most 3. Packets come another 8 frames later, within the
+    // it, at most bframes and at most 5. Packets come another 12 frames later, within the
     // lookahead's delay if there is one. 0: runs of bframes B pictures.
     int b_adapt;
 } MotusEncoderConfig;

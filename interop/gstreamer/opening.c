@@ -63,7 +63,7 @@ static gboolean announce(MotusH264Enc *self, const MotusEncoderConfig *config) {
 // Returns the pending frames that push_coded allows: lookahead and parallel coding.
 static int most_pending(MotusH264Enc *self, const MotusEncoderConfig *c) {
     const gboolean zerolatency = (self->active.tune & MOTUS_GST_ZEROLATENCY) != 0;
-    const int window = c->bframes && c->b_adapt ? 8 : 0,
+    const int window = c->bframes && c->b_adapt ? 12 : 0,
               lookahead = c->rate == MOTUS_RATE_QP ? window : MAX(window, c->lookahead),
               gop_coders = motus_encoder_gop_coders(self->encoder);
     return lookahead + c->bframes +

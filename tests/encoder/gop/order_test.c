@@ -180,7 +180,7 @@ static int encode(const MotusEncoderConfig *config, const Clip *c, int timeout,
     for (int i = 0; i < c->n; i++) {
         EXPECT_OK(send_frame(enc, c, i));
         while (!motus_encoder_receive(enc, &packets[n], timeout)) n++;
-        MOTUS_CHECK(timeout >= 0 || i + 1 - n <= c->bframes + 8 * c->adapts,
+        MOTUS_CHECK(timeout >= 0 || i + 1 - n <= c->bframes + 12 * c->adapts,
                     "%d of %d frames are held", i + 1 - n, i + 1);
     }
     EXPECT_OK(motus_encoder_send(enc, NULL, NULL));

@@ -450,7 +450,7 @@ static void aq_apart(void) {
     }
 }
 
-// Mini-GOPs end with their GOP, are as long as they may be at most, and known 8 pictures later; a
+// Mini-GOPs end with their GOP, are as long as they may be at most, and known 12 pictures later; a
 // GOP's do not depend on other GOPs.
 static void mini_gops(void) {
     static Plans p, alone;
@@ -467,7 +467,7 @@ static void mini_gops(void) {
                 CU_ASSERT(run < span);
                 if (i == 0 || i == 9 || i == 10 || i == 29) CU_ASSERT(!p.plan[i].b);
                 if (i < 10) CU_ASSERT_EQUAL(p.plan[i].b, alone.plan[i].b);
-                const int after = depth > 8 ? depth : 8;
+                const int after = depth > MOTUS_B_WINDOW ? depth : MOTUS_B_WINDOW;
                 CU_ASSERT(p.held[i] <= (i + 1 + after < 30 ? i + 1 + after : 30));
                 if (i == 29) CU_ASSERT(any);
             }
