@@ -89,6 +89,23 @@ static MotusMv random_mv(int reach) {
                      (int16_t)motus_test_range(-reach, reach)};
 }
 
+// Makes the MB's 8x8 blocks move by their MVs, each from one list or both, with a little noise.
+static void move_blocks(const Picture *p, const MotusInterMb *in, const MotusMbMotion motion[2]) {
+    const MotusPlane *src = &p->frame[1]->plane[0];
+    for (int q = 0; q < 4; q++) {
+        const int pred = motus_test_range(0, MOTUS_PREDS - 1);
+        const MotusMv mv[2] = {motion[0].mv[MOTUS_BLOCK_8x8 + q],
+                               motion[1].mv[MOTUS_BLOCK_8x8 + q]};
+        uint8_t luma[256];
+        motus_predict_luma_lists(luma, p->ref, in->x, in->y, q % 2 * 8, q / 2 * 8, 8, 8, pred, mv);
+        for (int i = 0; i < 64; i++) {
+            const int x = q % 2 * 8 + i % 8, y = q / 2 * 8 + i / 8;
+            src->data[(16 * in->y + y) * src->stride + 16 * in->x + x] =
+                motus_clip_u8(luma[16 * y + x] + motus_test_range(-2, 2));
+        }
+    }
+}
+
 // Draws the MVs that refinement would have found, and which blocks have candidates.
 static void find_candidates(Picture *p, const MotusInterMb *in, MotusBCandidates *found) {
     const MotusMv centre[2] = {random_mv(16), random_mv(16)};
@@ -112,6 +129,7 @@ static void find_candidates(Picture *p, const MotusInterMb *in, MotusBCandidates
             motion[list].cost[b] = (uint32_t)motus_test_range(100, b ? 700 : 1400);
         }
     }
+    if (!motus_test_range(0, 2)) move_blocks(p, in, motion);
     motus_test_fill(found, sizeof *found);
     motus_test_fill(&many, sizeof many);
     motus_b_candidates(&search, motion, found);
