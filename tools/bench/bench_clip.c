@@ -169,6 +169,7 @@ MotusStatus motus_bench_pass(const MotusBenchPass *p, int n, MotusError *error) 
             const MotusFrame *frame = p->frame[sent++ % p->n_frames];
             status = p->on_device ? motus_encoder_send_device(p->encoder, frame, NULL, NULL)
                                   : motus_encoder_send(p->encoder, frame, NULL);
+            if (!status && sent == n) status = motus_encoder_send(p->encoder, NULL, NULL);
         }
         while (!status && taken < n &&
                !(status = motus_encoder_receive(p->encoder, &packet, sent < n ? 0 : -1))) {
@@ -180,6 +181,7 @@ MotusStatus motus_bench_pass(const MotusBenchPass *p, int n, MotusError *error) 
         }
         if (status == MOTUS_AGAIN && sent < n) status = MOTUS_OK;
     }
+    if (!status) status = motus_encoder_next_segment(p->encoder, 0, 0); // for the next pass
     return status ? motus_fail(error, status, "encoder: %s", motus_encoder_error(p->encoder)->text)
                   : MOTUS_OK;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "common/alloc.h"
 #include "common/error.h"
@@ -88,8 +89,12 @@ static MotusStatus time_single(const MotusEncoderConfig *config, MotusFrame *con
 
 // ---- Stages -------------------------------------------------------------------------------------
 
+enum { TYPES = 3 };
+static const char types[] = "PBI";
+
 typedef struct StageTimes {
-    double us[2][MOTUS_STAGES]; // medians, of P and of I pictures
+    int n[TYPES];                   // pictures of each type
+    double us[TYPES][MOTUS_STAGES]; // their medians
 } StageTimes;
 
 // Times the stages of pictures in sequence, with one GOP coder.
@@ -97,8 +102,9 @@ static MotusStatus time_stages(const MotusEncoderConfig *config, MotusFrame *con
                                int n_frames, StageTimes *stages, MotusError *error) {
     MotusEncoder *encoder = NULL;
     MotusEncoderConfig timed = *config;
-    double us[2][MOTUS_STAGES][STAGE_FRAMES];
-    int n[2] = {0, 0}, done = 0;
+    double us[TYPES][MOTUS_STAGES][STAGE_FRAMES];
+    int done = 0;
+    *stages = (StageTimes){.n = {0}};
     timed.gop_coders = 1;
     timed.time_stages = 1;
     MotusStatus status = motus_encoder_open(&encoder, &timed, error);
@@ -110,32 +116,34 @@ static MotusStatus time_stages(const MotusEncoderConfig *config, MotusFrame *con
         MotusPacket *packet;
         status = motus_encoder_receive(encoder, &packet, -1);
         if (status) break;
-        for (int k = 0; k < MOTUS_STAGES; k++)
-            us[packet->is_idr][k][n[packet->is_idr]] = packet->stage_us[k];
-        n[packet->is_idr]++;
+        const int type = (int)(strchr(types, packet->type) - types);
+        for (int k = 0; k < MOTUS_STAGES; k++) us[type][k][stages->n[type]] = packet->stage_us[k];
+        stages->n[type]++;
         motus_packet_unref(&packet);
     }
     if (status) motus_fail(error, status, "encoder: %s", motus_encoder_error(encoder)->text);
     motus_encoder_close(&encoder);
-    for (int type = 0; type < 2; type++)
-        for (int k = 0; k < MOTUS_STAGES; k++)
-            stages->us[type][k] = motus_median_of(us[type][k], n[type]);
+    for (int type = 0; type < TYPES; type++)
+        for (int k = 0; k < MOTUS_STAGES && stages->n[type]; k++)
+            stages->us[type][k] = motus_median_of(us[type][k], stages->n[type]);
     return status;
 }
 
 static void report_stages(const MotusBench *b, const char *preset, const StageTimes *stages) {
-    for (int type = 0; type < 2; type++) {
+    for (int type = 0; type < TYPES; type++) {
         const double *us = stages->us[type];
+        const char name[2] = {types[type], 0};
         double sum = 0;
+        if (!stages->n[type]) continue;
         for (int k = 0; k < MOTUS_STAGES; k++) sum += us[k];
         cJSON *row = cJSON_CreateObject();
         cJSON_AddStringToObject(row, "preset", preset);
-        cJSON_AddStringToObject(row, "type", type ? "I" : "P");
+        cJSON_AddStringToObject(row, "type", name);
         for (int k = 0; k < MOTUS_STAGES; k++)
             cJSON_AddNumberToObject(row, motus_stage_name((MotusStage)k), us[k]);
         cJSON_AddItemToArray(cJSON_GetObjectItem(b->report, "stages_us"), row);
         if (!b->print) continue;
-        printf("%-8s %c picture, us:", preset, type ? 'I' : 'P');
+        printf("%-8s %s picture, us:", preset, name);
         for (int k = 0; k < MOTUS_STAGES; k++)
             if (us[k] > 0)
                 printf(" %s %.0f (%.0f %%)", motus_stage_name((MotusStage)k), us[k],
@@ -231,9 +239,11 @@ static MotusStatus preset_rows(const CoderTable *t, MotusPreset preset, MotusErr
     Latency latency;
     StageTimes stages;
     MotusStatus status = time_coders(t, &config, name, error);
-    if (!status) status = time_single(&config, t->frames[HOST], t->b->clip->n, &latency, error);
+    if (!status && !config.bframes) { // a picture before B pictures waits for them
+        status = time_single(&config, t->frames[HOST], t->b->clip->n, &latency, error);
+        if (!status) report_latency(t->b, name, &latency);
+    }
     if (status) return status;
-    report_latency(t->b, name, &latency);
     status = time_stages(&config, t->frames[HOST], t->b->clip->n, &stages, error);
     if (!status) report_stages(t->b, name, &stages);
     return status;

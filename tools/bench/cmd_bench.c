@@ -41,11 +41,12 @@ static const char about[] =
     "and again, as a closed GOP each time, from frames in (pinned) host memory and, on a GPU, in\n"
     "device memory. On a CPU the first row has one thread, and the others say how many times its\n"
     "frames/s all of --threads give. Then processors of the host in use; memory of a GOP coder;\n"
-    "the latency of one picture, from sending it to its packet; and the stages of P and I\n"
-    "pictures with one GOP coder (on a GPU by the device's clock). A run is --gops GOPs per GOP\n"
-    "coder, from the first frame sent to the last packet. With --peers then libx264's presets\n"
-    "with all processors over the same frames, P pictures only: frames/s, and bits beside\n"
-    "motus's at equal PSNR. libx264 is loaded from where it is installed, or from --libx264.\n"
+    "the latency of one picture, from sending it to its packet (without B pictures); and the\n"
+    "stages of each type with one GOP coder (on a GPU by the device's clock). A run is --gops\n"
+    "GOPs per GOP coder, from the first frame sent to the last packet. With --peers then\n"
+    "libx264's presets with all processors over the same frames, P pictures only: frames/s, and\n"
+    "bits beside motus's at equal PSNR. libx264 is loaded from where it is installed, or from\n"
+    "--libx264.\n"
     "\n"
     "encode --devices LIST: frames/s of the first GPU, of the first two, four, ..., of all: as\n"
     "one encoder, and as an encoder for each in one process; --pictures of them, the clip again\n"
@@ -65,7 +66,7 @@ typedef struct BenchOptions {
     int json, peers, upload, all_presets, gop_coders, gops, references;
     int presets; // mask of 1 << MotusPreset
     MotusProfile profile;
-    int cabac, transform_8x8;
+    int cabac, transform_8x8, bframes, b_adapt;
     MotusDeviceList devices;
     int pictures;
 } BenchOptions;
@@ -99,6 +100,10 @@ static int parse(BenchOptions *o, int argc, char **argv) {
         {"no-cabac", 0, &o->cabac, NULL, 0, 0, NULL, "encode: CAVLC also above Baseline"},
         {"no-8x8dct", 0, &o->transform_8x8, NULL, 0, 0, NULL,
          "encode: only 4x4 transforms in High, too"},
+        MOTUS_INT("bframes", 0, &o->bframes, 0, MOTUS_MAX_BFRAMES,
+                  "encode: most B pictures between two others (0)"),
+        MOTUS_INT("b-adapt", 0, &o->b_adapt, 0, 2,
+                  "encode: choose their number; 0: always --bframes (1)"),
         MOTUS_FLAG("presets", &o->all_presets, "encode: a table of all presets"),
         MOTUS_FLAG("peers", &o->peers,
                    "me: also ffmpeg's exhaustive search on one thread; encode --presets, "
@@ -198,6 +203,8 @@ static MotusStatus bench_encode(const BenchOptions *o, MotusBench *b, MotusError
     b->config.profile = o->profile;
     b->config.cabac = o->cabac;
     b->config.transform_8x8 = o->transform_8x8;
+    b->config.bframes = o->bframes;
+    b->config.b_adapt = o->b_adapt;
     if (o->devices.n) {
         const MotusBenchDevices devices = {&o->devices, o->gop_coders ? o->gop_coders : 8,
                                            o->pictures};
@@ -236,7 +243,8 @@ static MotusStatus run(const BenchOptions *o, const MotusBenchClip *clip, MotusE
 
 int motus_cmd_bench(int argc, char **argv) {
     if (argc > 1 && !strcmp(argv[1], "filters")) return motus_cmd_bench_filters(argc - 1, argv + 1);
-    BenchOptions o = {.size = {352, 288}, .threads = -1, .qp = -1, .cabac = 1, .transform_8x8 = 1};
+    BenchOptions o = {
+        .size = {352, 288}, .threads = -1, .qp = -1, .cabac = 1, .transform_8x8 = 1, .b_adapt = 1};
     int done = parse(&o, argc, argv);
     if (done >= 0) return done;
     if ((done = check(&o))) return done;
