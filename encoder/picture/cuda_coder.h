@@ -1,5 +1,5 @@
-// Codes pictures on a CUDA device, from a frame slot to the NAL units, with streams and buffers of
-// its own. Each picture refers to the one before it.
+// Codes pictures on a CUDA device, from a frame slot to the NAL units, with streams, buffers and
+// reference pictures of its own.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef ENCODER_PICTURE_CUDA_CODER_H
 #define ENCODER_PICTURE_CUDA_CODER_H
@@ -21,7 +21,7 @@ size_t motus_cuda_coder_bytes(const MotusStream *stream, int slots);
 size_t motus_cuda_coder_free_bytes(int device);
 
 // Opens coder number `index` of the device of `copies`, which has to outlive it. MOTUS_ERR_CUDA,
-// _MEMORY; _UNSUPPORTED with slice_max_size or bframes.
+// _MEMORY; _UNSUPPORTED with slice_max_size.
 MotusStatus motus_cuda_coder_open(MotusCudaCoder **coder, const MotusStream *stream,
                                   const MotusCopyStreams *copies, int index, MotusError *error);
 void motus_cuda_coder_close(MotusCudaCoder **coder); // accepts NULL inside

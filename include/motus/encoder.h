@@ -189,7 +189,7 @@ typedef struct MotusEncoderConfig {
 
     // Most B pictures between two reference pictures, 0..MOTUS_MAX_BFRAMES. B pictures are coded
     // after the P picture that follows them, and are no references. Packets then come up to bframes
-    // frames later. Not with profile BASELINE; CPU only.
+    // frames later. Not with profile BASELINE.
     int bframes;
     // Quantizer step of B pictures over that of P pictures, 0.1..10. Not used with mb_tree, which
     // lowers the QP of P pictures alone.
@@ -337,7 +337,7 @@ typedef struct MotusEncoder MotusEncoder;
 // Opens an encoder. Close it with motus_encoder_close. With AUTO, a device that cannot be opened
 // leaves the work to the CPU: motus_encoder_backend tells, motus_encoder_error why.
 // MOTUS_ERR_ARGUMENT (error->text names the setting), MOTUS_ERR_UNSUPPORTED (size beyond level 6.2;
-// slice_max_size or bframes with CUDA; MOTUS_MEMORY_DEVICE without it), MOTUS_ERR_FORMAT
+// slice_max_size with CUDA; MOTUS_MEMORY_DEVICE without it), MOTUS_ERR_FORMAT
 // (pass_log), MOTUS_ERR_MEMORY, MOTUS_ERR_NO_DEVICE, MOTUS_ERR_CUDA.
 MOTUS_API MotusStatus motus_encoder_open(MotusEncoder **enc, const MotusEncoderConfig *config,
                                          MotusError *error);

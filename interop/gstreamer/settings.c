@@ -106,8 +106,7 @@ static const Property properties[] = {
      1, 51, 4, AT(qp_step), FALSE},
     {"bframes", "B pictures",
      "Most B pictures between two others (profiles main and high): each packet comes out up to "
-     "that "
-     "many later. CPU only",
+     "that many later",
      NULL, KIND_UINT, 0, MOTUS_MAX_BFRAMES, 0, AT(bframes), FALSE},
     {"b-adapt", "Adaptive B pictures", "Choose the number of B pictures between two others", NULL,
      KIND_BOOLEAN, 0, 0, TRUE, AT(b_adapt), FALSE},

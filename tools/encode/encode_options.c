@@ -198,7 +198,7 @@ static int parse(MotusEncodeOptions *o, int argc, char **argv) {
         {"no-8x8dct", 0, &c->transform_8x8, NULL, 0, 0, NULL,
          "only 4x4 transforms in the High profile, too"},
         MOTUS_INT("bframes", 0, &c->bframes, 0, MOTUS_MAX_BFRAMES,
-                  "most B pictures between two others (0); on the CPU"),
+                  "most B pictures between two others (0)"),
         MOTUS_INT("b-adapt", 0, &c->b_adapt, 0, 2,
                   "choose the number of B pictures between two others; 0: always bframes (1)"),
         {"pbratio", 0, &c->pb_ratio, motus_option_number, 0, 10, "N",
