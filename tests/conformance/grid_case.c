@@ -14,7 +14,7 @@ static const int gop_coder_counts[COUNTS] = {1, 2, 7, 16};
 // clang-format off
 enum {
     QP, PRESET, RATE, AHEAD, KEYINT, DEBLOCK, SUBPEL, RANGE, PARTS, SLICES, CROP, MAPS, VECTORS,
-    FRAMES, OUTPUT, AUD, PROFILE, AXES
+    FRAMES, OUTPUT, AUD, PROFILE, BFRAMES, AXES
 };
 // clang-format on
 enum { RATE_QP, RATE_CRF, RATE_AQ1, RATE_AQ2, RATE_BITRATE, RATE_VBV, RATE_CBR, RATE_TWO_PASSES };
@@ -45,6 +45,7 @@ static const GridAxis axes[AXES] = {
     [AUD] = {"aud", "off=0 on=1"},
     [PROFILE] = {"profile",
                  "baseline=0 main-no-cabac=1 main=2 high-no-8x8=3 high=4 high-no-cabac=5"},
+    [BFRAMES] = {"bframes", "0 1 2 3 7"}, // in profile baseline 0
 };
 
 _Static_assert(RATE_TWO_PASSES == 7 && FINAL == 2 && HIGH_CAVLC == 5 && MOTUS_SUBPEL_QUARTER == 2 &&
@@ -114,6 +115,7 @@ static MotusEncoderConfig configure(const GridCase *c) {
     config.profile = profile == BASELINE ? MOTUS_PROFILE_BASELINE
                      : profile <= MAIN   ? MOTUS_PROFILE_MAIN
                                          : MOTUS_PROFILE_HIGH;
+    config.bframes = profile == BASELINE ? 0 : value(row, BFRAMES);
     config.cabac = profile != MAIN_CAVLC && profile != HIGH_CAVLC;
     config.transform_8x8 = profile != HIGH_4x4;
     config.rate = rate == RATE_QP    ? MOTUS_RATE_QP
@@ -149,7 +151,8 @@ static void append(GridCoded *coded, const MotusPacket *packet) {
         coded->log = must(realloc(coded->log, had + strlen(packet->pass_log) + 32));
         strcpy(coded->log + had, packet->pass_log);
     }
-    coded->sum[coded->pictures++] = packet->recon ? adler32(packet->recon) : 0;
+    coded->sum[packet->number] = packet->recon ? adler32(packet->recon) : 0;
+    coded->pictures++;
 }
 
 static MotusStatus send(MotusEncoder *encoder, const GridCase *c, int i, int device) {
@@ -168,7 +171,7 @@ static MotusStatus send(MotusEncoder *encoder, const GridCase *c, int i, int dev
     return status;
 }
 
-// Codes the frames. kept: gets the packets; may be NULL.
+// Codes the frames. kept: gets the packets by number; may be NULL.
 static void encode(GridCoded *coded, const GridCase *c, const MotusEncoderConfig *config,
                    MotusPacket **kept) {
     MotusEncoder *encoder = NULL;
@@ -183,7 +186,7 @@ static void encode(GridCoded *coded, const GridCase *c, const MotusEncoderConfig
         if (status) fail(coded, "send", motus_encoder_error(encoder), status);
         while (!status && !(status = motus_encoder_receive(encoder, &packet, i < c->n ? 0 : -1))) {
             append(coded, packet);
-            if (kept) kept[coded->pictures - 1] = motus_packet_ref(packet);
+            if (kept) kept[packet->number] = motus_packet_ref(packet);
             motus_packet_unref(&packet);
         }
         if (status < 0) fail(coded, "receive", motus_encoder_error(encoder), status);
@@ -225,10 +228,13 @@ void grid_case_on_the_cpu(GridCase *c) {
     encode(&c->want, c, &config, packet); // searched, and its own field given back
     drop(&c->want);
     config.export_field = 0;
-    for (int i = 0; i < c->n; i++) c->field[i] = packet[i] && packet[i]->field ? packet[i] : NULL;
+    for (int i = 0; i < c->n; i++) { // B pictures get the P picture's behind them
+        int from = i;
+        while (packet[from] && packet[from]->type == 'B' && from + 1 < c->n) from++;
+        if (packet[from] && packet[from]->field) c->field[i] = motus_packet_ref(packet[from]);
+    }
     encode(&c->want, c, &config, NULL);
-    for (int i = 0; i < c->n; i++)
-        if (!c->field[i]) motus_packet_unref(&packet[i]);
+    for (int i = 0; i < c->n; i++) motus_packet_unref(&packet[i]);
 }
 
 static int differ(const GridCoded *want, const GridCoded *got, char *failure, size_t room) {

@@ -7,7 +7,8 @@
 #include "motus/encoder.h"
 #include "tests/conformance/grid.h"
 
-// Results of an encode. sum: Adler-32 of each reconstruction; 0: there was none.
+// Results of an encode. sum: Adler-32 of each frame's reconstruction; 0: there was
+// none.
 typedef struct GridCoded {
     uint8_t *data;
     size_t size;

@@ -42,6 +42,62 @@ static void equal_to_the_cpu(void) {
     close_stream(stream);
 }
 
+// ---- B pictures ---------------------------------------------------------------------------------
+
+enum { B_FRAMES = 20 };
+
+// Codes frames of a scene and keeps the packets in coding order.
+static void code_scene(const MotusEncoderConfig *config, MotusPacket *packet[B_FRAMES]) {
+    MotusEncoder *enc = open_encoder(config);
+    for (int i = 0; i < B_FRAMES; i++) {
+        MotusFrame *frame = gpu_picture(i % 11 > 8 ? MOTUS_MATERIAL_NOISE : MOTUS_MATERIAL_SCENE,
+                                        config->width, config->height, i);
+        CU_ASSERT_EQUAL(motus_encoder_send(enc, frame, NULL), MOTUS_OK);
+        motus_frame_unref(&frame);
+    }
+    CU_ASSERT_EQUAL(motus_encoder_send(enc, NULL, NULL), MOTUS_OK);
+    for (int i = 0; i < B_FRAMES; i++)
+        CU_ASSERT_EQUAL_FATAL(motus_encoder_receive(enc, &packet[i], -1), MOTUS_OK);
+    motus_encoder_close(&enc);
+}
+
+static int same_packets(const MotusPacket *a, const MotusPacket *b) {
+    return a->number == b->number && a->type == b->type && a->coded_again == b->coded_again &&
+           packet_is(b, a->data, a->size) && !memcmp(&a->stats, &b->stats, sizeof a->stats) &&
+           !a->recon == !b->recon && (!a->recon || motus_test_same_frames(a->recon, b->recon)) &&
+           a->n_mvs == b->n_mvs &&
+           (!a->n_mvs || !memcmp(a->mvs, b->mvs, a->n_mvs * sizeof *a->mvs));
+}
+
+// Fixed QPs, CRF with mb-tree, and pictures that are coded again because of the VBV.
+static void b_pictures_as_on_the_cpu(void) {
+    for (int k = 0; k < 21; k++) {
+        MotusEncoderConfig c = motus_encoder_config_default(k % 4 ? 176 : 322, k % 3 ? 144 : 98,
+                                                            (MotusRational){25, 1});
+        MotusPacket *want[B_FRAMES] = {0}, *got[B_FRAMES] = {0};
+        c.profile = k % 2 ? MOTUS_PROFILE_HIGH : MOTUS_PROFILE_MAIN;
+        c.cabac = k % 5 > 0, c.bframes = 1 + k % 7, c.keyint = k % 2 ? 250 : 9;
+        c.slices = 1 + k % 4 / 3 * 2, c.stream_only = k % 6 == 5, c.deblock = k % 8 != 7;
+        c.lookahead = 5;
+        c.rate = k % 3 == 1 ? MOTUS_RATE_CRF : k % 3 ? MOTUS_RATE_BITRATE : MOTUS_RATE_QP;
+        c.aq_mode = k % 3 ? MOTUS_AQ_VARIANCE : MOTUS_AQ_OFF;
+        if (c.rate == MOTUS_RATE_BITRATE) c.bitrate = c.vbv_maxrate = 200000, c.vbv_bufsize = 40000;
+        c.gop_coders = 1 + k % 2;
+        c.backend = MOTUS_BACKEND_CPU;
+        code_scene(&c, want);
+        c.backend = MOTUS_BACKEND_CUDA;
+        code_scene(&c, got);
+        for (int i = 0; i < B_FRAMES; i++) {
+            MOTUS_CHECK(same_packets(want[i], got[i]), "case %d, packet %d: %c %d", k, i,
+                        want[i]->type, (int)want[i]->number);
+            motus_packet_unref(&want[i]);
+            motus_packet_unref(&got[i]);
+        }
+    }
+}
+
+// ---- Others -------------------------------------------------------------------------------------
+
 // Slices of a largest size are cut on the CPU: CUDA refuses them, and AUTO chooses the CPU.
 static void slice_sizes_are_refused(void) {
     MotusEncoderConfig c = motus_encoder_config_default(64, 48, (MotusRational){25, 1});
@@ -309,6 +365,7 @@ static void host_memory_is_refused(void) {
 }
 
 static const GpuRow rows[] = {GPU_TEST(equal_to_the_cpu),
+                              GPU_TEST(b_pictures_as_on_the_cpu),
                               GPU_TEST(slice_sizes_are_refused),
                               GPU_TEST(gop_coders_give_one_stream),
                               GPU_TEST(segments_in_any_order),
