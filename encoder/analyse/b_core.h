@@ -13,7 +13,7 @@ enum {
 
 // MVs that the search found for an MB, measured. Written once per picture, before the first
 // decision.
-typedef struct MotusBCandidates {
+typedef struct __attribute__((aligned(16))) MotusBCandidates {
     MotusMv mv[2][MOTUS_B_BLOCKS];   // of each list alone
     MotusMv both[2][MOTUS_B_BLOCKS]; // of the two lists together
     uint32_t satd[MOTUS_PREDS][MOTUS_B_BLOCKS];

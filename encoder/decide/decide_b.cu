@@ -67,30 +67,39 @@ __global__ void __launch_bounds__(32 * WARPS)
     if (i == 0) w.flags[2] = 0;
 }
 
-// Decides an MB, the blockIdx.x-th of the phase in row blockIdx.y. `first`: of the first round.
+// Decides an MB, the blockIdx.x-th of the phase in row blockIdx.y. is_first: of the first round,
+// whose launches may begin early, as in decide.cu.
 template <bool CABAC>
 __global__ void __launch_bounds__(32 * MOTUS_B_WARPS, SM_WARPS / MOTUS_B_WARPS)
     decide_kernel(const __grid_constant__ Pass pass, const __grid_constant__ MotusBCodingCuda b,
                   int phase, int now, int is_first) {
     __shared__ MotusBTeam team;
     __shared__ MotusTrialCoefs coefs[MOTUS_B_WARPS];
+    __shared__ MotusBCandidates found;
     const MotusPictureStateCuda &w = pass.pic;
+    if (!is_first || !phase) motus_wait_for_predecessor(); // candidates are written
     motus_let_successor_start();
-    motus_wait_for_predecessor();
     const uint32_t phases = (uint32_t)pass.effort.phases;
     const int y = (int)blockIdx.y; // (x + 2y) % phases is the phase
     const int x =
         (int)(((uint32_t)phase + (phases - 1) * 2 * blockIdx.y) % phases + blockIdx.x * phases);
     const int i = y * w.mb_width + x, warp = (int)threadIdx.x / 32;
-    if (x >= w.mb_width) return; // the whole block
+    if (x >= w.mb_width) { // the whole block
+        if (is_first) motus_wait_for_predecessor();
+        return;
+    }
     const int first = motus_slice_first(w.slice_first, i);
-    if (!motus_neighbours_changed(w.changed_at, w.seen_at, i, x, w.mb_width, first)) return;
+    if (!is_first && !motus_neighbours_changed(w.changed_at, w.seen_at, i, x, w.mb_width, first))
+        return; // the whole block
     MotusInterMb in = inter_mb(pass, b, i);
+    if (warp == MOTUS_B_WARPS - 1) copy(&found, candidates_of(w, i)); // beside B_Skip
+    const int col_zero = b.col_zero[i];
+    if (is_first) motus_wait_for_predecessor(); // the neighbours are decided
     in.neighbours = motus_neighbours(w.mb, w.mb_width, x, y, first);
     const MotusLevelChoice levels = level_choice<CABAC>(pass, pass.effort.levels);
     uint32_t satd;
-    const MotusTrial *best = motus_b_team_decide(&in, candidates_of(w, i), b.col_zero[i],
-                                                 &pass.effort, &levels, &team, coefs, warp, &satd);
+    const MotusTrial *best = motus_b_team_decide(&in, &found, col_zero, &pass.effort, &levels,
+                                                 &team, coefs, warp, &satd);
     if (warp == 0) {
         copy(&w.coef[i], &best->coef);
         if (motus_lane() == 0) {

@@ -89,6 +89,7 @@ static void number_p(MotusMiniGop *m, MotusPendingPicture *p, int n) {
 
 static void number_b(MotusMiniGop *m, MotusPendingPicture *p) {
     p->params.type = MOTUS_SLICE_B;
+    p->params.external = (MotusExternalMvs){.mv = NULL}; // they are for P pictures
     p->params.shown = m->shown[0] - m->b_left;
     p->params.ref_shown[0] = m->shown[1];
     p->params.ref_shown[1] = m->shown[0];

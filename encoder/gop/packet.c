@@ -104,7 +104,7 @@ MotusStatus motus_packet_add_recon(MotusPacket *packet, const MotusCodedPicture 
 
 MotusStatus motus_packet_add_field(MotusPacket *packet, const MotusStream *stream,
                                    const MotusPictureParams *params, const MotusField *field) {
-    const uint32_t modes = motus_external_mvs_effort(stream, &params->external).partitions;
+    const uint32_t modes = motus_picture_effort(stream, params).partitions;
     MotusField *copy;
     MotusStatus status = motus_field_alloc(&copy, stream->config.width, stream->config.height);
     if (status) return status;

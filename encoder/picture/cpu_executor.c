@@ -195,6 +195,7 @@ static void search(Coder *c, int list, MotusReferencePicture *ref, const MotusCo
     }
     MotusMeHints hints = {.centre = centre, .predictor = centre, .lambda_q8 = lambda_q8};
     c->me->config.modes = coding->effort.partitions;
+    c->me->config.range = coding->effort.range;
     motus_me_cpu_search(c->me, luma, &ref->luma, &hints, c->field[list]);
     motus_stage_ended(c->pic.clock, MOTUS_STAGE_SEARCH);
 }
@@ -263,7 +264,7 @@ static MotusStatus code(Coder *c) {
     const MotusCoding coding = {
         .qp_table = c->stream->qp_table[params->type],
         .qp = params->qp,
-        .effort = motus_external_mvs_effort(c->stream, &params->external),
+        .effort = motus_picture_effort(c->stream, params),
         .quant8 = sequence->transform_8x8 ? c->stream->quant8_table[params->type] : NULL,
         .costs = sequence->cabac ? &c->costs : NULL};
     const int b = params->type == MOTUS_SLICE_B;

@@ -89,8 +89,8 @@ MotusStatus decide(MotusCudaCoder *c, Reference *const ref[2], int qp, const Mot
 MotusStatus code_inter(MotusCudaCoder *c, const Output *out, const MotusPictureParams *params,
                        MotusField *field, MotusError *error) {
     const int has_b = is_b(params), qp = params->qp;
-    const MotusEffort effort = motus_external_mvs_effort(c->settings, &params->external);
-    const uint32_t modes = effort.partitions & (has_b ? (1u << (MOTUS_MODE_8x8 + 1)) - 1 : ~0u);
+    MotusEffort effort = motus_picture_effort(c->settings, params);
+    if (has_b) effort.partitions &= (1u << (MOTUS_MODE_8x8 + 1)) - 1;
     Reference *const ref[2] = {find_reference(c, params->ref_shown[0]),
                                has_b ? find_reference(c, params->ref_shown[1]) : NULL};
     if (!ref[0] || (has_b && !ref[1]))
@@ -99,9 +99,9 @@ MotusStatus code_inter(MotusCudaCoder *c, const Output *out, const MotusPictureP
     if (has_b) coding = b_coding(c, ref);
     const MotusBCodingCuda *b = has_b ? &coding : NULL;
     MotusWantedBlocks marked;
-    MotusStatus status = search(c, params, ref, modes, field, error);
+    MotusStatus status = search(c, params, ref, &effort, field, error);
     if (!status) status = mark(c, qp, &effort, b, &marked, error);
-    if (!status) status = refine(c, params, ref, modes, marked, error);
+    if (!status) status = refine(c, params, ref, effort.partitions, marked, error);
     if (!status) status = wait_for_writing(c, error);
     if (!status) status = set_costs(c, out, params, error);
     return status ? status : decide(c, ref, qp, &effort, b, error);

@@ -86,7 +86,7 @@ struct MotusCudaCoder {
     MotusRefLuma ref_luma[MOTUS_MAX_REFS];     // of history.ref
     MotusMv *centre[2], *mv[2];                // by list
     uint32_t *cost[2];
-    uint16_t *sad;                 // of the list that was searched last
+    uint16_t *sad[2];              // of each list
     MotusMv *whole_mv;             // of 16x16, before refinement
     MotusMv *last_mv[2], *near_mv; // near_mv: over a list's distance, in B pictures
     void *centres_work, *slice_work, *deblock_work; // scratch memory
@@ -150,11 +150,11 @@ static inline int64_t now_us() {
     return t.tv_sec * INT64_C(1000000) + t.tv_nsec / 1000;
 }
 
-// Waits for the previous picture to be finalized, and fills the motion fields of `modes` of a P or
-// B picture's lists in their references, which it prepares. External MVs are only measured. field:
+// Waits for the previous picture to be finalized, and fills the motion fields of a P or B picture's
+// lists in their references, which it prepares. External MVs are only measured. field:
 // NULL, or gets list 0's before refinement.
 MotusStatus search(MotusCudaCoder *c, const MotusPictureParams *params, Reference *const ref[2],
-                   uint32_t modes, MotusField *field, MotusError *error);
+                   const MotusEffort *effort, MotusField *field, MotusError *error);
 
 // Refines the marked blocks of the motion fields.
 MotusStatus refine(MotusCudaCoder *c, const MotusPictureParams *params, Reference *const ref[2],

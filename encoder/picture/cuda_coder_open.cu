@@ -55,6 +55,8 @@ size_t lay_out(MotusCudaCoder *c, const MotusStream *s, uint8_t *base, Places *p
     for (int k = 0; k < lists; k++) {
         c->centre[k] = (MotusMv *)(base + motus_slot_reserve(&end, n * sizeof(MotusMv)));
         c->mv[k] = (MotusMv *)(base + motus_slot_reserve(&end, MOTUS_BLOCKS * n * sizeof(MotusMv)));
+        c->sad[k] =
+            (uint16_t *)(base + motus_slot_reserve(&end, MOTUS_BLOCKS * n * sizeof(uint16_t)));
         c->cost[k] =
             (uint32_t *)(base + motus_slot_reserve(&end, MOTUS_BLOCKS * n * sizeof(uint32_t)));
     }
@@ -62,7 +64,6 @@ size_t lay_out(MotusCudaCoder *c, const MotusStream *s, uint8_t *base, Places *p
     for (int k = 0; k < 2; k++)
         c->last_mv[k] = (MotusMv *)(base + motus_slot_reserve(&end, n * sizeof(MotusMv)));
     c->whole_mv = (MotusMv *)(base + motus_slot_reserve(&end, n * sizeof(MotusMv)));
-    c->sad = (uint16_t *)(base + motus_slot_reserve(&end, MOTUS_BLOCKS * n * sizeof(uint16_t)));
     c->centres_work = base + motus_slot_reserve(&end, motus_centres_cuda_bytes(width, height));
     c->slice_work = base + motus_slot_reserve(&end, slice_work_bytes(s, (int)n, nal_capacity));
     if (s->sequence.cabac) {

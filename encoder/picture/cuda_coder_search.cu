@@ -116,7 +116,7 @@ MotusSearchPicture search_picture(const MotusCudaCoder *c, const MotusPicturePar
     p.centre = p.predictor = c->centre[list];
     p.lambda_q8 = motus_lambda_q8(params->qp, params->type);
     p.mv = c->mv[list];
-    if (!refines) p.sad = c->sad, p.cost = c->cost[list];
+    if (!refines) p.sad = c->sad[list], p.cost = c->cost[list];
     p.early = c->pic.early;
     return p;
 }
@@ -135,18 +135,22 @@ MotusStatus measure(MotusCudaCoder *c, const MotusPictureParams *params, int lis
                           motus_external_mvs_measure_cuda(c->mv[list], modes, &c->src[0],
                                                           luma_of(c, ref), c->centre[list],
                                                           motus_lambda_q8(params->qp, params->type),
-                                                          c->sad, c->cost[list], c->stream),
+                                                          c->sad[list], c->cost[list], c->stream),
                           "vectors", error);
 }
 
-MotusStatus search_list(MotusCudaCoder *c, const MotusPictureParams *params, int list,
-                        const Reference *ref, uint32_t modes, MotusError *error) {
+// Searches both lists of a B picture in one launch.
+MotusStatus search_lists(MotusCudaCoder *c, const MotusPictureParams *params,
+                         Reference *const ref[2], const MotusEffort *effort, MotusError *error) {
     const MotusStream *s = c->settings;
-    if (params->external.mv) return measure(c, params, list, ref, modes, error);
-    const MotusSearchPicture p = search_picture(c, params, list, ref, 0);
+    const int lists = 1 + is_b(params);
+    MotusSearchPicture p[2];
+    if (params->external.mv) return measure(c, params, 0, ref[0], effort->partitions, error);
+    for (int list = 0; list < lists; list++)
+        p[list] = search_picture(c, params, list, ref[list], 0);
     return check(c,
-                 motus_search_cuda(&p, 1, 16 * s->mb_width, 16 * s->mb_height, s->effort.range,
-                                   modes, c->stream),
+                 motus_search_cuda(p, lists, 16 * s->mb_width, 16 * s->mb_height, effort->range,
+                                   effort->partitions, c->stream),
                  "search", error);
 }
 
@@ -156,7 +160,7 @@ MotusStatus download_field(MotusCudaCoder *c, MotusField *field, MotusError *err
     cudaError_t status = cudaMemcpyAsync(field->mv[0], c->mv[0], n * sizeof(MotusMv),
                                          cudaMemcpyDeviceToHost, c->stream);
     if (status == cudaSuccess)
-        status = cudaMemcpyAsync(field->sad[0], c->sad, n * sizeof(uint16_t),
+        status = cudaMemcpyAsync(field->sad[0], c->sad[0], n * sizeof(uint16_t),
                                  cudaMemcpyDeviceToHost, c->stream);
     if (status == cudaSuccess)
         status = cudaMemcpyAsync(field->cost[0], c->cost[0], n * sizeof(uint32_t),
@@ -167,15 +171,14 @@ MotusStatus download_field(MotusCudaCoder *c, MotusField *field, MotusError *err
 } // namespace
 
 MotusStatus motus_cuda_coder::search(MotusCudaCoder *c, const MotusPictureParams *params,
-                                     Reference *const ref[2], uint32_t modes, MotusField *field,
-                                     MotusError *error) {
+                                     Reference *const ref[2], const MotusEffort *effort,
+                                     MotusField *field, MotusError *error) {
     const int lists = 1 + is_b(params);
     MotusStatus status = wait_for_finalizing(c, error);
     for (int list = 0; list < lists && !status; list++)
         status = find_centres(c, params, list, ref[list], error);
     if (!status) status = stage_ended(c, MOTUS_STAGE_REFERENCE, error);
-    for (int list = 0; list < lists && !status; list++)
-        status = search_list(c, params, list, ref[list], modes, error);
+    if (!status) status = search_lists(c, params, ref, effort, error);
     if (!status && field) status = download_field(c, field, error);
     return status ? status : stage_ended(c, MOTUS_STAGE_SEARCH, error);
 }

@@ -21,8 +21,9 @@ size_t motus_external_mvs_bytes(const MotusStream *stream);
 MotusExternalMvs motus_external_mvs_copy(const MotusStream *stream, const MotusFrameParams *params,
                                          void *memory);
 
-// Returns the preset's effort, without partitions that the field lacks.
-MotusEffort motus_external_mvs_effort(const MotusStream *stream, const MotusExternalMvs *external);
+// Returns the effort of a picture: the preset's by type, without partitions that its external MVs
+// lack.
+MotusEffort motus_picture_effort(const MotusStream *stream, const MotusPictureParams *params);
 
 // Fills `field` with the MVs of `modes`, their SADs and costs SAD + ((lambda_q8 * bits(mv -
 // predictor)) >> 8). src: luma of whole MBs. predictor: per MB.
