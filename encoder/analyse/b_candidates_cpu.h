@@ -101,6 +101,9 @@ static inline void motus_b_candidates(const MotusBSearch *in, MotusMbMotion moti
     for (uint64_t left = found->blocks; left; left &= left - 1) {
         const int b = __builtin_ctzll(left);
         motus_b_measure(in, &p, b, found);
+        if (!motus_b_pair_is_close(found->satd[MOTUS_PRED_BI][b], found->satd[MOTUS_PRED_L0][b],
+                                   found->satd[MOTUS_PRED_L1][b]))
+            continue;
         for (int step = 0, still = 0; step < in->effort->pair_steps && still < 2; step++)
             still = motus_b_refine_list(in, &p, b, ~step & 1, found) ? 0 : still + 1;
     }

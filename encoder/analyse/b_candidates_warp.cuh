@@ -94,7 +94,9 @@ MOTUS_WARP void motus_b_lane_type(const MotusInterMb *in, const MotusEffort *eff
     motus_b_lane_share(own, 1 - half, other);
     uint32_t satd = motus_b_lane_satd(own, own->own, other);
     if (first) found->mv[half][b] = mv[half], found->satd[half][b] = alone;
-    for (int step = 0, still = 0; step < effort->pair_steps; step++) {
+    const uint32_t of_other = motus_lanes_shuffle(alone, motus_lane() ^ 16);
+    int still = motus_b_pair_is_close(satd, alone, of_other) ? 0 : 2;
+    for (int step = 0; step < effort->pair_steps; step++) {
         const int list = ~step & 1;
         if (!motus_lanes_ballot(still < 2)) break;
         MotusBLane moved = *own;

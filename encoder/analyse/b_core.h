@@ -101,6 +101,11 @@ MOTUS_HD int motus_b_has_type(const MotusBCandidates *found, int type) {
                                         1;
 }
 
+// True if a block's pair is refined: those of blocks that one list predicts better seldom win.
+MOTUS_HD int motus_b_pair_is_close(uint32_t both, uint32_t alone0, uint32_t alone1) {
+    return both <= alone0 && both <= alone1;
+}
+
 // ---- Bits ---------------------------------------------------------------------------------------
 
 // Return the bits of mb_type, of a sub_mb_type, and of both, as in CAVLC.
