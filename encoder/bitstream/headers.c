@@ -315,6 +315,15 @@ void motus_write_sei(MotusBits *bits, const MotusHrdTiming *timing, int idr) {
 
 // ---- Slice header (7.3.3) -----------------------------------------------------------------------
 
+// Writes ref_pic_list_modification() of a list (7.3.3.1): at most one command.
+static void write_list(MotusBits *bits, uint32_t abs_diff_pic_num) {
+    put_flag(bits, abs_diff_pic_num != 0); // ref_pic_list_modification_flag
+    if (!abs_diff_pic_num) return;
+    motus_bits_ue(bits, 0); // modification_of_pic_nums_idc: subtract
+    motus_bits_ue(bits, abs_diff_pic_num - 1);
+    motus_bits_ue(bits, 3); // end
+}
+
 void motus_write_slice_header(MotusBits *bits, const MotusSequenceSettings *settings,
                               const MotusSliceSettings *slice) {
     static const uint8_t slice_type[] = {7, 5, 6}; // I, P, B: of all slices (table 7-6)
@@ -331,9 +340,8 @@ void motus_write_slice_header(MotusBits *bits, const MotusSequenceSettings *sett
     if (is_b) put_flag(bits, 1); // direct_spatial_mv_pred_flag
     if (slice->slice_type) {
         put_flag(bits, 0); // num_ref_idx_active_override_flag
-        put_flag(bits, 0); // ref_pic_list_modification_flag_l0
+        for (int list = 0; list < 1 + is_b; list++) write_list(bits, slice->list_command[list]);
     }
-    if (is_b) put_flag(bits, 0); // ref_pic_list_modification_flag_l1
     // IDR: no_output_of_prior_pics_flag; else adaptive_ref_pic_marking_mode_flag
     if (slice->is_reference) put_flag(bits, 0);
     if (slice->idr) put_flag(bits, 0); // long_term_reference_flag

@@ -76,7 +76,8 @@ typedef struct MotusSliceSettings {
     int slice_type;      // MotusSliceType
     int is_reference;    // else nal_ref_idc is 0; IDR pictures are
     uint32_t frame_num;
-    int32_t poc; // PicOrderCnt; written if the stream reorders pictures
+    int32_t poc;              // PicOrderCnt; written if the stream reorders pictures
+    uint32_t list_command[2]; // abs_diff_pic_num of each list's first picture; 0: the default list
     int qp;
     int deblock;
     int cabac, cabac_init_idc; // else CAVLC; 0..2, of P slices

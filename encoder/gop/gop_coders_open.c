@@ -81,8 +81,7 @@ MotusStatus motus_gop_coders_open(MotusGopCoders **out, const MotusStream *strea
     coders->stream = stream;
     coders->threads = motus_cpu_threads(c->threads);
     coders->begins = 1;
-    coders->mini_gop.bframes = c->bframes;
-    coders->mini_gop.adapts = stream->rate.lookahead.b_span > 0;
+    motus_mini_gop_open(&coders->mini_gop, stream);
     coders->idr_pic_id = (uint32_t)c->first_gop;
     coders->ops = find_ops(backend);
     MotusStatus status = coders->ops ? MOTUS_OK : motus_device_check(error);

@@ -5,6 +5,14 @@
 
 #include "common/int_core.h"
 
+void motus_mini_gop_open(MotusMiniGop *m, const MotusStream *s) {
+    *m = (MotusMiniGop){.bframes = s->config.bframes,
+                        .adapts = s->rate.lookahead.b_span > 0,
+                        .delay = s->sequence.reorder,
+                        .pyramid = s->sequence.reorder > 1,
+                        .dpb = {.size = s->sequence.max_refs}};
+}
+
 void motus_mini_gop_put(MotusMiniGop *m, MotusPendingPicture *p) {
     p->held = 1;
     p->next = NULL;
@@ -69,67 +77,111 @@ static int find_end(const MotusMiniGop *m, MotusPendingPicture **before) {
     return !p && m->ended ? n : 0;
 }
 
+// ---- Decoding times -----------------------------------------------------------------------------
+
+// Adds the times of a mini-GOP's n pictures, which begins with p; in a stream that begins, or in a
+// segment, times before the first one's come first.
+static void add_times(MotusMiniGop *m, const MotusPendingPicture *p, int n) {
+    if (!m->has_taken) {
+        m->n_pts = m->delay;
+        for (int i = 0; i < m->delay; i++)
+            m->pts[i] = p->pts - (m->delay - i) * (p->duration > 1 ? p->duration : 1);
+        m->has_taken = 1;
+    }
+    for (; n; n--, p = p->next) m->pts[m->n_pts++] = p->pts;
+}
+
+// The k-th picture in coding order is decoded when picture k - delay in display order is shown.
+static int64_t take_time(MotusMiniGop *m) {
+    const int64_t pts = m->pts[0];
+    m->n_pts--;
+    for (int i = 0; i < m->n_pts; i++) m->pts[i] = m->pts[i + 1];
+    return pts;
+}
+
 // ---- Parameters of a picture that is taken ------------------------------------------------------
 
 static void number_idr(MotusMiniGop *m, MotusPendingPicture *p) {
     m->since_idr = m->frame_num = 0;
-    m->shown[0] = m->shown[1] = 0;
+    m->shown_p = 0;
+    m->dpb.n = 0;
     p->params.type = MOTUS_SLICE_I;
     p->params.shown = 0;
+    p->params.is_reference = 1;
 }
 
 // The last of n pictures of a mini-GOP.
 static void number_p(MotusMiniGop *m, MotusPendingPicture *p, int n) {
-    m->shown[1] = m->shown[0];
-    m->shown[0] += n;
     p->params.type = MOTUS_SLICE_P;
-    p->params.shown = m->shown[0];
-    p->params.ref_shown[0] = m->shown[1];
+    p->params.shown = m->shown_p + n;
+    p->params.is_reference = 1;
+    p->params.ref_shown[0] = m->shown_p;
+    m->shown_b = m->shown_p + 1;
+    m->shown_p += n;
+    m->b_left = n - 1;
+    m->b_middle = m->pyramid && n > 2 ? (n - 2) / 2 : -1;
 }
 
-static void number_b(MotusMiniGop *m, MotusPendingPicture *p) {
+// Takes the middle B picture, or the oldest one. Their references are the nearest ones.
+static MotusPendingPicture *take_b(MotusMiniGop *m) {
+    MotusPendingPicture *before = NULL;
+    const int32_t middle = m->b_middle >= 0 ? m->shown_b + m->b_middle : 0;
+    for (int i = 0; i < m->b_middle; i++) before = before ? before->next : m->first;
+    MotusPendingPicture *p = remove_behind(m, before);
     p->params.type = MOTUS_SLICE_B;
     p->params.external = (MotusExternalMvs){.mv = NULL}; // they are for P pictures
-    p->params.shown = m->shown[0] - m->b_left;
-    p->params.ref_shown[0] = m->shown[1];
-    p->params.ref_shown[1] = m->shown[0];
+    p->params.is_reference = middle != 0;
+    p->params.shown = middle ? middle : m->shown_b;
+    for (int list = 0; list < 2; list++) {
+        MotusDpbPicture entry[MOTUS_MAX_REFS];
+        motus_default_list(&m->dpb, MOTUS_SLICE_B, p->params.shown, list, entry);
+        p->params.ref_shown[list] = entry[0].shown;
+    }
+    m->shown_b += p->params.shown == m->shown_b;
+    if (!middle && m->dpb.picture[0].shown == m->shown_b) m->shown_b++; // skips the middle one
+    m->b_middle = -1;
     m->b_left--;
+    return p;
 }
 
-// A reference picture has the time of the one before it: all frames in between are shown first.
-static int64_t dts_of(const MotusMiniGop *m, const MotusPendingPicture *p) {
-    if (!m->bframes || !p->params.is_reference) return p->pts;
-    if (m->has_taken) return m->reference_pts;
-    return p->pts - (p->duration > 1 ? p->duration : 1);
+static void complete(MotusMiniGop *m, MotusPendingPicture *p) {
+    MotusPictureParams *params = &p->params;
+    params->since_idr = m->since_idr++;
+    params->frame_num = m->frame_num;
+    for (int list = 0; list < (int)params->type; list++)
+        params->list_command[list] = motus_list_command(
+            &m->dpb, params->type, params->shown, params->frame_num, list, params->ref_shown[list]);
+    if (params->is_reference) motus_dpb_add(&m->dpb, params->shown, m->frame_num++);
+    p->dts = take_time(m);
 }
 
-static void complete(MotusMiniGop *m, MotusPendingPicture *p, int is_reference) {
-    p->params.is_reference = is_reference;
-    p->params.since_idr = m->since_idr++;
-    p->params.frame_num = m->frame_num;
-    m->frame_num += (uint32_t)is_reference;
-    p->dts = dts_of(m, p);
-    if (is_reference) m->reference_pts = p->pts;
-    m->has_taken = 1;
+// Links the plans of a mini-GOP in coding order. p: its P picture, the last one that was taken.
+static void link_plans(const MotusMiniGop *m, const MotusPendingPicture *p) {
+    const MotusPendingPicture *middle = m->b_middle >= 0 ? m->first : NULL, *b = m->first;
+    MotusPicturePlan *last = p->plan;
+    for (int i = 0; i < m->b_middle; i++) middle = middle->next;
+    if (middle) last = last->next_b = middle->plan;
+    for (int i = 0; i < m->b_left; i++, b = b->next)
+        if (b != middle) last = last->next_b = b->plan;
 }
 
 MotusPendingPicture *motus_mini_gop_take(MotusMiniGop *m) {
     MotusPendingPicture *p = m->first, *before = NULL;
-    const int is_b = m->b_left > 0;
     if (!p || p == m->untyped) return NULL;
-    if (is_b) {
-        number_b(m, remove_behind(m, NULL));
+    if (m->b_left) {
+        p = take_b(m);
     } else if (p->params.idr) {
+        add_times(m, p, 1);
         number_idr(m, remove_behind(m, NULL));
     } else {
         const int n = find_end(m, &before);
         if (!n) return NULL;
+        add_times(m, p, n);
         p = remove_behind(m, before);
         number_p(m, p, n);
-        m->b_left = n - 1;
+        link_plans(m, p);
     }
-    p->plan->b_left = m->b_left;
-    p->plan->next_b = m->b_left ? m->first->plan : NULL;
-    complete(m, p, !is_b);
+    p->plan->mini_gop_left = (int)(m->shown_p - p->params.shown);
+    complete(m, p);
     return p;
 }

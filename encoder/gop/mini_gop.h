@@ -1,12 +1,14 @@
 // Order of pictures. Frames come in display order; a mini-GOP, up to `bframes` B pictures and the P
 // picture behind them, is coded P picture first. Pictures are held until their mini-GOP is
 // complete: it ends after `bframes` B pictures, before an IDR picture, or with the stream; or where
-// the lookahead says, with b_adapt.
+// the lookahead says, with b_adapt. With a pyramid its middle B picture is a reference, and is
+// coded before the others.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef ENCODER_GOP_MINI_GOP_H
 #define ENCODER_GOP_MINI_GOP_H
 
 #include "encoder/gop/pending.h"
+#include "encoder/picture/ref_lists.h"
 
 typedef struct MotusMiniGop {
     int bframes;
@@ -14,14 +16,24 @@ typedef struct MotusMiniGop {
     MotusPendingPicture *first, *last; // held pictures, in display order
     MotusPendingPicture *untyped;      // oldest of them without a type
     int ended;                         // no frames follow
+    int pyramid;
+    int delay; // from coding to showing a picture, in pictures: max_num_reorder_frames
     // Of the pictures that were taken.
-    int b_left;            // B pictures whose P picture was taken
-    int has_taken;         // 0: the next one begins the stream, or a segment
-    uint32_t since_idr;    // pictures of the GOP so far
-    uint32_t frame_num;    // reference pictures among them
-    int32_t shown[2];      // `shown` of the newest reference picture, and of the one before it
-    int64_t reference_pts; // of the newest reference picture
+    int b_left;         // B pictures whose P picture was taken
+    int b_middle;       // of those, the one that is coded first, from 0; below 0: none
+    int has_taken;      // 0: the next one begins the stream, or a segment
+    uint32_t since_idr; // pictures of the GOP so far
+    uint32_t frame_num; // reference pictures among them
+    MotusDpb dpb;
+    int32_t shown_p; // `shown` of the newest P or IDR picture
+    int32_t shown_b; // of the oldest B picture that was not taken
+    // Times of pictures in display order, whose turn to be a dts has not come.
+    int64_t pts[MOTUS_MAX_BFRAMES + 3];
+    int n_pts;
 } MotusMiniGop;
+
+// Opens it for a stream.
+void motus_mini_gop_open(MotusMiniGop *m, const MotusStream *stream);
 
 // Holds the frame that is shown next.
 void motus_mini_gop_put(MotusMiniGop *m, MotusPendingPicture *picture);

@@ -57,9 +57,7 @@ MotusStatus motus_packet_make(MotusPacket **packet, const MotusStream *stream,
                        .size = size,
                        .number = params->number,
                        .is_idr = params->idr,
-                       .type = params->idr            ? 'I'
-                               : params->is_reference ? 'P'
-                                                      : 'B',
+                       .type = "IPB"[params->type],
                        .qp = params->qp,
                        .mean_qp = params->qp,
                        .vbv_fullness = INT64_MAX,

@@ -66,7 +66,7 @@ static void map_qps(MotusPicturePlan *p, const MotusStream *s, MotusPictureParam
 
 static int fixed_qp(const MotusEncoderConfig *c, const MotusPictureParams *params) {
     if (params->idr) return motus_clip(0, 51, c->qp + c->qp_i_offset);
-    if (params->is_reference) return c->qp;
+    if (params->type == MOTUS_SLICE_P) return c->qp;
     return motus_clip(0, 51, c->qp + ((motus_ratio_q8(c->pb_ratio) + MOTUS_QP_UNIT / 2) >> 8));
 }
 
@@ -94,30 +94,41 @@ static int mini_gop_at(const MotusPicturePlan *p, int i, int bframes) {
     return n;
 }
 
+// Lists the mini-GOP of n pictures that begins with future picture i, in coding order.
+static void add_mini_gop(FutureList *list, const MotusPicturePlan *p, int i, int n, int pyramid) {
+    const int middle = pyramid && n > 2 ? (n - 2) / 2 : -1;
+    add_future(list, p->future_cost[i + n - 1], 0, MOTUS_NOT_B);
+    if (middle >= 0) add_future(list, p->future_cost[i + middle], 0, MOTUS_B_REFERENCE);
+    for (int k = 0; k + 1 < n; k++)
+        if (k != middle) add_future(list, p->future_cost[i + k], 0, MOTUS_B);
+}
+
 // Lists the pictures that are coded after this one, in coding order. The lookahead tells those that
 // are shown after it: a B picture leaves out the rest of its mini-GOP there, of which the P picture
 // is coded; the mini-GOP's other B pictures are known by their own plans.
-static MotusFutureCosts list_future(const MotusPicturePlan *p, int bframes, FutureList *list) {
+static MotusFutureCosts list_future(const MotusPicturePlan *p, const MotusStream *s,
+                                    FutureList *list) {
+    const int bframes = s->config.bframes, pyramid = s->sequence.reorder > 1;
     if (!bframes)
         return (MotusFutureCosts){p->future_cost, p->future_flags, p->n_future, p->ended, NULL};
     list->n = 0;
     for (const MotusPicturePlan *b = p->next_b; b; b = b->next_b)
-        add_future(list, b->lookahead.cost, 0, 1);
-    for (int i = p->lookahead.b ? p->b_left + 1 : 0; i < p->n_future;) {
+        add_future(list, b->lookahead.cost, 0,
+                   pyramid && b == p->next_b && b->next_b && !p->lookahead.b ? MOTUS_B_REFERENCE
+                                                                             : MOTUS_B);
+    for (int i = p->mini_gop_left; i < p->n_future;) {
         const int n = mini_gop_at(p, i, bframes);
-        if (!n) {
-            add_future(list, p->future_cost[i++], 1, 0);
-            continue;
-        }
-        add_future(list, p->future_cost[i + n - 1], 0, 0);
-        for (int k = 0; k + 1 < n; k++) add_future(list, p->future_cost[i + k], 0, 1);
-        i += n;
+        if (n)
+            add_mini_gop(list, p, i, n, pyramid);
+        else
+            add_future(list, p->future_cost[i], 1, MOTUS_NOT_B);
+        i += n ? n : 1;
     }
     return (MotusFutureCosts){list->cost, list->idr, list->n, p->ended, list->b};
 }
 
-// No picture is predicted from a B picture: it has no offsets of mb-tree.
-static void become_b(MotusPicturePlan *p, const MotusLookaheadSettings *s) {
+// B pictures have no offsets of mb-tree, references neither: their errors reach few pictures.
+static void become_b(MotusPicturePlan *p, const MotusLookaheadSettings *s, int is_reference) {
     if (p->b_offset) {
         p->lookahead = p->b_lookahead;
         p->offset = p->b_offset;
@@ -126,7 +137,7 @@ static void become_b(MotusPicturePlan *p, const MotusLookaheadSettings *s) {
         p->lookahead.weighted = p->lookahead.cost;
         p->offset = NULL;
     }
-    p->lookahead.b = 1;
+    p->lookahead.b = is_reference ? MOTUS_B_REFERENCE : MOTUS_B;
 }
 
 // ---- QPs ----------------------------------------------------------------------------------------
@@ -138,8 +149,8 @@ void motus_picture_plan_begin(MotusPicturePlan *p, MotusRate *rate, const MotusS
         params->qp = fixed_qp(c, params);
     } else {
         FutureList list;
-        if (!params->is_reference) become_b(p, &s->rate.lookahead);
-        const MotusFutureCosts future = list_future(p, c->bframes, &list);
+        if (params->type == MOTUS_SLICE_B) become_b(p, &s->rate.lookahead, params->is_reference);
+        const MotusFutureCosts future = list_future(p, s, &list);
         if (p->change.wanted)
             motus_rate_change(rate, p->change.bitrate, p->change.vbv_rate, p->change.vbv_size,
                               rate->settings.fps);

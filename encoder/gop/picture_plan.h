@@ -26,9 +26,9 @@ typedef struct MotusPicturePlan {
     uint64_t *future_cost;            // of the n_future pictures that are shown next, nearest first
     uint8_t *future_flags;            // of motus_lookahead_costs
     int n_future, most_future, ended; // ended: the stream ends behind them
-    // In its mini-GOP: B picture that is coded next, NULL: none; number of those coded after it.
-    const struct MotusPicturePlan *next_b;
-    int b_left;
+    // In its mini-GOP: B picture that is coded next, NULL: none; pictures that are shown later.
+    struct MotusPicturePlan *next_b;
+    int mini_gop_left;
     // Results of rate control.
     int8_t *map; // n_mb, becomes params->qp_offset; NULL: every MB has the slice's QP
     int qp_q8, mean_q8, again;

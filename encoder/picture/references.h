@@ -4,9 +4,8 @@
 #define ENCODER_PICTURE_REFERENCES_H
 
 #include "encoder/mb/coded_mbs.h"
+#include "encoder/picture/ref_lists.h"
 #include "me/pixel/ref_luma.h"
-
-enum { MOTUS_MAX_REFS = 2 };
 
 typedef struct MotusReferencePicture {
     MotusFrame *frame; // whole MBs, deblocked; NULL: no picture yet

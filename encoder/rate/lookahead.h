@@ -30,6 +30,9 @@ typedef struct MotusLookaheadSettings {
 // Returns the pictures that are known at most beyond the one that is planned.
 int motus_lookahead_delay(const MotusLookaheadSettings *settings);
 
+// Kinds of B pictures. Which of them are references is the GOP coders' choice.
+typedef enum MotusPictureB { MOTUS_NOT_B, MOTUS_B, MOTUS_B_REFERENCE } MotusPictureB;
+
 // Plan of a picture: everything that is known of it before it is coded.
 typedef struct MotusLookaheadPlan {
     int64_t number;       // of the picture in the stream
@@ -38,7 +41,7 @@ typedef struct MotusLookaheadPlan {
     uint64_t cost, intra; // sums of MB costs: as the picture's type has it, and all intra
     uint64_t weighted;    // sum of MB costs at each MB's quantizer step: cost * 2^(-offset / 6)
     int mean;             // mean of the offsets, 1/256 QP
-    int b;                // a B picture; the GOP coders' choice if b_span is 0
+    int b;                // MotusPictureB; the GOP coders' choice if b_span is 0
 } MotusLookaheadPlan;
 
 typedef struct MotusLookahead MotusLookahead;

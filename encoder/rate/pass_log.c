@@ -9,6 +9,7 @@
 
 #include "common/alloc.h"
 #include "common/error.h"
+#include "encoder/rate/lookahead.h"
 
 #define FIRST_LINE "motus pass log 1"
 #define MAX_TEXT 512 // bytes of the first two lines and a picture's
@@ -37,11 +38,8 @@ char *motus_pass_log_text(const MotusPassPicture *p, const char *fingerprint) {
     if (!text) return NULL;
     const int head = fingerprint ? snprintf(text, MAX_TEXT, FIRST_LINE "\n%s\n", fingerprint) : 0;
     snprintf(text + head, MAX_TEXT - (size_t)head,
-             "%c %d %" PRId64 " %" PRId64 " %" PRIu64 " %" PRIu64 "\n",
-             p->idr ? 'I'
-             : p->b ? 'B'
-                    : 'P',
-             p->qp_q8, p->bits, p->duration, p->cost, p->weighted);
+             "%c %d %" PRId64 " %" PRId64 " %" PRIu64 " %" PRIu64 "\n", p->idr ? 'I' : "PBR"[p->b],
+             p -> qp_q8, p -> bits, p -> duration, p -> cost, p -> weighted);
     return text;
 }
 
@@ -67,11 +65,21 @@ static MotusStatus read_end(const MotusPassLog *log, const char *line, MotusErro
     return MOTUS_OK;
 }
 
+static void swap(MotusPassPicture *a, MotusPassPicture *b) {
+    const MotusPassPicture other = *a;
+    *a = *b;
+    *b = other;
+}
+
 // Puts the last picture, a B picture, before the P picture that the text has before it.
 static void move_b(MotusPassLog *log) {
-    const MotusPassPicture b = log->picture[log->n - 1];
-    log->picture[log->n - 1] = log->picture[log->n - 2];
-    log->picture[log->n - 2] = b;
+    MotusPassPicture *p = log->picture + log->n - 2;
+    swap(p, p + 1);
+    int n = 0; // B pictures of the mini-GOP before this one, at p
+    while (n < log->n - 2 && p[-n - 1].b) n++;
+    // The reference among them, which came first, is the middle one.
+    MotusPassPicture *middle = p - n + (n - 1) / 2;
+    if (n && n % 2 == 0 && middle->b == MOTUS_B_REFERENCE) swap(middle, middle + 1);
 }
 
 static MotusStatus read_picture(MotusPassLog *log, const char *line, MotusError *error) {
@@ -79,7 +87,10 @@ static MotusStatus read_picture(MotusPassLog *log, const char *line, MotusError 
     const int64_t most = (int64_t)1 << 40;
     int64_t number[NUMBERS] = {0};
     const char *at = line + (*line != 0);
-    const int b = *line == 'B' && log->n && !log->picture[log->n - 1].idr;
+    const int is_b = (*line == 'B' || *line == 'R') && log->n && !log->picture[log->n - 1].idr,
+              b = !is_b          ? MOTUS_NOT_B
+                  : *line == 'B' ? MOTUS_B
+                                 : MOTUS_B_REFERENCE;
     int good = *line == 'I' || (*line == 'P' && log->n) || b;
     for (int i = 0; i < NUMBERS && good; i++) good = read_number(&at, &number[i]);
     good = good && number[QP] > -65536 && number[QP] < 65536 && number[BITS] > 0 &&

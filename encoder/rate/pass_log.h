@@ -17,7 +17,7 @@ typedef struct MotusPassPicture {
     int64_t duration;  // in 1 / fps
     uint64_t cost;     // of the plan: shows whether the second pass sees the same picture
     uint64_t weighted; // of the plan
-    int b;             // a B picture
+    int b;             // MotusPictureB
 } MotusPassPicture;
 
 typedef struct MotusPassLog {

@@ -6,7 +6,12 @@
 #include "common/log2_core.h"
 
 // Bits at QP 0 per unit of weighted cost, until sizes are known.
-enum { FIRST_COMPLEXITY_I = 4, FIRST_COMPLEXITY_P = 8, FIRST_COMPLEXITY_B = 4 };
+enum {
+    FIRST_COMPLEXITY_I = 4,
+    FIRST_COMPLEXITY_P = 8,
+    FIRST_COMPLEXITY_B = 4,
+    FIRST_COMPLEXITY_B_REFERENCE = 6
+};
 
 #define END_STEP (6 * MOTUS_QP_UNIT) // largest QP change to meet the rate at the end
 #define LONGEST_GOP 250              // assumed if keyint sets no limit
@@ -16,13 +21,18 @@ typedef __int128 Wide; // products of bits, rates and times; factors may be near
 
 // ---- Complexity: bits at QP 0 -------------------------------------------------------------------
 
-static int type_of(int idr, int b) { return idr ? MOTUS_RATE_I : b ? MOTUS_RATE_B : MOTUS_RATE_P; }
+static int type_of(int idr, int b) {
+    return idr                      ? MOTUS_RATE_I
+           : b == MOTUS_B_REFERENCE ? MOTUS_RATE_B_REFERENCE
+           : b                      ? MOTUS_RATE_B
+                                    : MOTUS_RATE_P;
+}
 
 static int current_type(const MotusRate *r) { return type_of(r->plan.idr, r->plan.b); }
 
 // Returns the QP of a type of pictures minus that of P pictures.
 static int above_p(const MotusRateSettings *s, int type) {
-    return type == MOTUS_RATE_I ? -s->ip_q8 : type == MOTUS_RATE_B ? s->pb_q8 : 0;
+    return type == MOTUS_RATE_I ? -s->ip_q8 : type == MOTUS_RATE_P ? 0 : s->pb_q8;
 }
 
 // Returns the complexity of a picture that took `bits` at a QP. It counts at the QP that a P
@@ -52,7 +62,7 @@ static uint32_t ratio_of(const MotusLookaheadPlan *plan) {
 // Predicts the complexity of a future picture. Until a picture of its type has been coded, assumes
 // the current picture's QP offsets.
 static MotusComplexity predict_future(const MotusRate *r, const MotusFutureCosts *future, int i) {
-    const int type = type_of(future->idr[i], future->b && future->b[i]);
+    const int type = type_of(future->idr[i], future->b ? future->b[i] : 0);
     const uint32_t last = r->ratio_q8[type];
     return predict(r, type, future->cost[i] * (last ? last : ratio_of(&r->plan)) / 256);
 }
@@ -270,8 +280,9 @@ static int is_cut(const MotusRate *r) {
 
 void motus_rate_open(MotusRate *r, const MotusRateSettings *settings) {
     *r = (MotusRate){.settings = *settings,
-                     .complexity = {FIRST_COMPLEXITY_I, FIRST_COMPLEXITY_P, FIRST_COMPLEXITY_B},
-                     .cost = {1, 1, 1},
+                     .complexity = {FIRST_COMPLEXITY_I, FIRST_COMPLEXITY_P, FIRST_COMPLEXITY_B,
+                                    FIRST_COMPLEXITY_B_REFERENCE},
+                     .cost = {1, 1, 1, 1},
                      .last_qp_q8 = -1};
     motus_vbv_open(&r->vbv, settings->vbv_rate, settings->vbv_size, settings->fps);
     if (settings->hrd) motus_vbv_round(&r->vbv);

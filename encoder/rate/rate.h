@@ -33,12 +33,12 @@ typedef struct MotusRateSettings {
     int pb_q8;               // QP of B pictures minus that of P pictures, 1/256
     MotusHrd hrd;            // CBR: filler data make up for missing bits
     int keyint;              // longest GOP in pictures; 0: no limit
-    int empty_bits[3];       // largest I, P and B pictures without a residual, about
+    int empty_bits[4];       // largest pictures without a residual by type, about
     const MotusPassLog *log; // second pass of BITRATE; NULL: none. Not owned
 } MotusRateSettings;
 
 // Types of pictures whose bits are predicted apart.
-enum { MOTUS_RATE_I, MOTUS_RATE_P, MOTUS_RATE_B, MOTUS_RATE_TYPES };
+enum { MOTUS_RATE_I, MOTUS_RATE_P, MOTUS_RATE_B, MOTUS_RATE_B_REFERENCE, MOTUS_RATE_TYPES };
 
 // Bits that the current picture took at a QP.
 typedef struct MotusRateSample {
@@ -84,7 +84,7 @@ typedef struct MotusFutureCosts {
     const uint64_t *cost;
     const uint8_t *idr;
     int n, ended;     // ended: no more pictures follow these
-    const uint8_t *b; // true for B pictures; NULL: there are none
+    const uint8_t *b; // MotusPictureB; NULL: there are no B pictures
 } MotusFutureCosts;
 
 void motus_rate_open(MotusRate *rate, const MotusRateSettings *settings);

@@ -151,7 +151,7 @@ static MotusRateSettings control_of(const MotusEncoderConfig *c, int has_mb_tree
         .pb_q8 = has_mb_tree ? 0 : motus_ratio_q8(c->pb_ratio),
         .hrd = c->hrd,
         .keyint = c->keyint,
-        .empty_bits = {messages + 400 + 8 * n_mb, messages + 104 * slices,
+        .empty_bits = {messages + 400 + 8 * n_mb, messages + 104 * slices, messages + 104 * slices,
                        messages + 104 * slices}};
 }
 
@@ -164,8 +164,8 @@ static void write_fingerprint(MotusRateConfig *rate, const MotusEncoderConfig *c
         l->keyint, l->min_keyint, l->scenecut, (int)l->aq_mode, l->aq_strength_q8, l->mb_tree_q8);
     const size_t used = (size_t)motus_min(length, (int)sizeof rate->fingerprint);
     if (c->bframes)
-        snprintf(rate->fingerprint + used, sizeof rate->fingerprint - used, " bframes %d adapt %d",
-                 c->bframes, l->b_span);
+        snprintf(rate->fingerprint + used, sizeof rate->fingerprint - used,
+                 " bframes %d adapt %d%s", c->bframes, l->b_span, c->b_pyramid ? " pyramid" : "");
 }
 
 static MotusStatus read_log(MotusRateConfig *rate, const char *text, MotusError *error) {

@@ -79,7 +79,8 @@ MotusEncoderConfig motus_encoder_config_default(int width, int height, MotusRati
                                 .cabac = 1,
                                 .transform_8x8 = 1,
                                 .pb_ratio = 1.3,
-                                .b_adapt = 1};
+                                .b_adapt = 1,
+                                .b_pyramid = MOTUS_B_PYRAMID_NONE};
 }
 
 #define REFUSE(...) return motus_fail(error, MOTUS_ERR_ARGUMENT, __VA_ARGS__)
@@ -132,6 +133,8 @@ static MotusStatus check_picture(const MotusEncoderConfig *c, MotusError *error)
         REFUSE("B pictures need profile main or high");
     if (!(c->pb_ratio >= 0.1 && c->pb_ratio <= 10))
         REFUSE("ratio %g of B and P steps is outside 0.1..10", c->pb_ratio);
+    if ((unsigned)c->b_pyramid > MOTUS_B_PYRAMID_NORMAL)
+        REFUSE("unknown B pyramid %d", (int)c->b_pyramid);
     if (c->b_adapt < 0 || c->b_adapt > 2) REFUSE("b_adapt %d is outside 0..2", c->b_adapt);
     if (c->slices < 0) REFUSE("%d slices", c->slices);
     if (c->slice_max_size && c->slice_max_size < MOTUS_MIN_SLICE_SIZE)
@@ -210,6 +213,9 @@ static MotusStatus read_config(MotusEncoderConfig *to, const MotusEncoderConfig 
 
 static MotusSequenceSettings sequence_of(const MotusStream *s) {
     const MotusEncoderConfig *c = &s->config;
+    // The newest P picture, the B reference after it, the next ones: all four are kept, as
+    // references leave in the order they were coded.
+    const int pyramid = c->bframes > 1 && c->b_pyramid;
     return (MotusSequenceSettings){.profile = c->profile,
                                    .cabac = c->cabac && c->profile != MOTUS_PROFILE_BASELINE,
                                    .transform_8x8 =
@@ -219,8 +225,10 @@ static MotusSequenceSettings sequence_of(const MotusStream *s) {
                                    .fps = c->fps,
                                    .colour = c->colour,
                                    .log2_max_frame_num = LOG2_MAX_FRAME_NUM,
-                                   .max_refs = c->bframes ? 2 : 1,
-                                   .reorder = c->bframes > 0,
+                                   .max_refs = pyramid      ? 4
+                                               : c->bframes ? 2
+                                                            : 1,
+                                   .reorder = pyramid ? 2 : c->bframes > 0,
                                    .pic_init_qp = 26,
                                    .deblock = c->deblock,
                                    .hrd = c->hrd,
@@ -274,6 +282,7 @@ MotusSliceSettings motus_slice_settings(const MotusStream *s, const MotusPicture
                                 .is_reference = params->is_reference,
                                 .frame_num = params->frame_num & ((1u << LOG2_MAX_FRAME_NUM) - 1),
                                 .poc = 2 * params->shown,
+                                .list_command = {params->list_command[0], params->list_command[1]},
                                 .qp = params->qp,
                                 .deblock = s->config.deblock,
                                 .cabac = s->sequence.cabac,
@@ -299,8 +308,9 @@ size_t motus_access_unit_begin(const MotusStream *s, const MotusPictureParams *p
         MotusBits bits;
         motus_bits_init(&bits, rbsp, sizeof rbsp);
         MotusHrdTiming timing = params->hrd;
-        if (s->sequence.reorder) // one picture later than in a stream without reordering
-            timing.output_delay = 2 * ((uint32_t)params->shown + 1 - params->since_idr);
+        if (s->sequence.reorder) // so many pictures later than in a stream without reordering
+            timing.output_delay =
+                2 * ((uint32_t)params->shown + (uint32_t)s->sequence.reorder - params->since_idr);
         motus_write_sei(&bits, &timing, params->idr);
         size += motus_nal_write(dst + size, 0, MOTUS_NAL_SEI, rbsp, bits.size);
     }

@@ -67,6 +67,12 @@ enum {
     MOTUS_MAX_BFRAMES = 16
 };
 
+// References among B pictures.
+typedef enum MotusBPyramid {
+    MOTUS_B_PYRAMID_NONE,   // none
+    MOTUS_B_PYRAMID_NORMAL, // the middle one of two and more B pictures between two others
+} MotusBPyramid;
+
 // Rate control: what sets a picture's QP.
 typedef enum MotusRateControl {
     MOTUS_RATE_QP,      // constant QP: `qp` for every P picture; no lookahead, no AQ
@@ -188,8 +194,8 @@ typedef struct MotusEncoderConfig {
     int transform_8x8; // 0 = only 4x4 transforms in profile HIGH, too
 
     // Most B pictures between two reference pictures, 0..MOTUS_MAX_BFRAMES. B pictures are coded
-    // after the P picture that follows them, and are no references. Packets then come up to bframes
-    // frames later. Not with profile BASELINE.
+    // after the P picture that follows them. Packets then come up to bframes frames later. Not with
+    // profile BASELINE.
     int bframes;
     // Quantizer step of B pictures over that of P pictures, 0.1..10. Not used with mb_tree, which
     // lowers the QP of P pictures alone.
@@ -198,6 +204,9 @@ typedef struct MotusEncoderConfig {
     // it, at most bframes and at most 5. Packets come another 12 frames later, within the
     // lookahead's delay if there is one. 0: runs of bframes B pictures.
     int b_adapt;
+    // NORMAL: the middle one of two and more B pictures is coded before the others, as a reference
+    // of them. Decoders then keep four pictures, and show them two later than they come.
+    MotusBPyramid b_pyramid;
 } MotusEncoderConfig;
 
 // Returns the defaults: QP 26, I offset -3, keyint 250, preset medium with its range, quarter

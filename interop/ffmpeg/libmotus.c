@@ -23,7 +23,7 @@ typedef struct LibmotusContext {
     float crf, aq_strength, scenecut;
     int profile, coder, transform_8x8;
     int qp, preset, zerolatency, aq_mode, lookahead, mbtree, hrd, aud, deblock, slice_max_size,
-        range, gop_coders, backend, device, b_adapt;
+        range, gop_coders, backend, device, b_adapt, b_pyramid;
 } LibmotusContext;
 
 static int averror(MotusStatus status) {
@@ -91,6 +91,7 @@ static void set_pictures(MotusEncoderConfig *config, const AVCodecContext *avctx
     if (x->lookahead >= 0) config->lookahead = x->lookahead;
     if (avctx->max_b_frames >= 0) config->bframes = avctx->max_b_frames;
     config->b_adapt = x->b_adapt;
+    config->b_pyramid = (MotusBPyramid)x->b_pyramid;
     if (avctx->slices > 0) config->slices = avctx->slices;
     config->slice_max_size = x->slice_max_size;
     config->preset = (MotusPreset)x->preset;
@@ -181,7 +182,7 @@ static int libmotus_init(AVCodecContext *avctx) {
     avctx->profile = config.profile == MOTUS_PROFILE_HIGH   ? FF_PROFILE_H264_HIGH
                      : config.profile == MOTUS_PROFILE_MAIN ? FF_PROFILE_H264_MAIN
                                                             : FF_PROFILE_H264_CONSTRAINED_BASELINE;
-    avctx->has_b_frames = config.bframes > 0;
+    avctx->has_b_frames = (config.bframes > 0) + (config.bframes > 1 && config.b_pyramid);
     avctx->level = motus_encoder_level(x->encoder);
     return avctx->flags & AV_CODEC_FLAG_GLOBAL_HEADER ? set_extradata(avctx) : 0;
 }
@@ -367,6 +368,10 @@ static const AVOption options[] = {
              -1, -1, 100),
     NUMBER("b_strategy", "0: always -bf B-frames between two others, else fewer if that is better",
            b_adapt, 1, 0, 2),
+    CHOICE("b-pyramid", "B-frames that are references", b_pyramid, MOTUS_B_PYRAMID_NONE,
+           MOTUS_B_PYRAMID_NORMAL),
+    WORD("b-pyramid", "none", MOTUS_B_PYRAMID_NONE),
+    WORD("b-pyramid", "normal", MOTUS_B_PYRAMID_NORMAL),
     SWITCH("mbtree", "finer quantizers for macroblocks that later pictures predict from", mbtree,
            1),
     CHOICE("nal-hrd", "HRD parameters in the stream", hrd, MOTUS_HRD_NONE, MOTUS_HRD_CBR),

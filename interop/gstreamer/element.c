@@ -31,11 +31,14 @@ static GstFlowReturn fail(MotusH264Enc *self, MotusStatus status) {
 
 // Returns the decoding time. Before the first frame it is made from the duration, whose unit is not
 // that of pts here.
-static GstClockTime dts_of(const MotusPacket *packet) {
-    const GstClockTime ns =
-        gst_util_uint64_scale((guint64)packet->duration, GST_SECOND, MOTUS_GST_TIME_UNIT);
-    const gboolean first = packet->is_idr && packet->pts - packet->dts == packet->duration;
-    return (GstClockTime)packet->pts - (first ? ns : (GstClockTime)(packet->pts - packet->dts));
+static GstClockTime dts_of(MotusH264Enc *self, const MotusPacket *packet) {
+    const int64_t delay = 1 + (self->active.bframes > 1 && self->active.b_pyramid);
+    if (packet->is_idr && packet->pts - packet->dts == delay * packet->duration)
+        self->first_pts = packet->pts;
+    const int64_t before = self->first_pts - packet->dts;
+    if (before <= 0) return (GstClockTime)packet->dts;
+    return (GstClockTime)self->first_pts -
+           gst_util_uint64_scale((guint64)before, GST_SECOND, MOTUS_GST_TIME_UNIT);
 }
 
 static GstFlowReturn push(MotusH264Enc *self, MotusPacket *packet) {
@@ -51,7 +54,7 @@ static GstFlowReturn push(MotusH264Enc *self, MotusPacket *packet) {
         return GST_FLOW_OK;
     }
     if (packet->is_idr) GST_VIDEO_CODEC_FRAME_SET_SYNC_POINT(frame);
-    if (self->active.bframes) frame->dts = dts_of(packet);
+    if (self->active.bframes) frame->dts = dts_of(self, packet);
     frame->output_buffer = motus_gst_buffer(packet, self->avc);
     return gst_video_encoder_finish_frame(base, frame);
 }

@@ -20,6 +20,7 @@ typedef struct MotusH264Enc {
     GString *log;           // log of a first pass
     int64_t pictures, gops; // pushed since the element was started
     int pending, most_pending;
+    int64_t first_pts;     // of the stream, with B pictures
     GstClockTime last_pts; // of the last frame sent; GST_CLOCK_TIME_NONE: none
 } MotusH264Enc;
 

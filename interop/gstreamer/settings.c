@@ -110,6 +110,8 @@ static const Property properties[] = {
      NULL, KIND_UINT, 0, MOTUS_MAX_BFRAMES, 0, AT(bframes), FALSE},
     {"b-adapt", "Adaptive B pictures", "Choose the number of B pictures between two others", NULL,
      KIND_BOOLEAN, 0, 0, TRUE, AT(b_adapt), FALSE},
+    {"b-pyramid", "B pyramid", "Make the middle one of two and more B pictures a reference", NULL,
+     KIND_BOOLEAN, 0, 0, FALSE, AT(b_pyramid), FALSE},
     {"aud", "AUD", "Begin each access unit with a delimiter (byte-stream only)", NULL, KIND_BOOLEAN,
      0, 0, TRUE, AT(aud), FALSE},
     {"cabac", "CABAC", "CABAC in the profiles that have it (Main, High), else CAVLC", NULL,
@@ -270,6 +272,7 @@ void motus_gst_settings_apply(const MotusGstSettings *s, MotusEncoderConfig *c) 
     c->gop_coders = zerolatency ? 1 : (int)s->gop_coders;
     c->bframes = zerolatency ? 0 : (int)s->bframes;
     c->b_adapt = s->b_adapt != 0;
+    c->b_pyramid = s->b_pyramid ? MOTUS_B_PYRAMID_NORMAL : MOTUS_B_PYRAMID_NONE;
     c->mb_tree = s->mbtree != 0;
     c->qp_min = (int)s->qp_min;
     c->qp_max = (int)s->qp_max;

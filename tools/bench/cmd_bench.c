@@ -67,6 +67,7 @@ typedef struct BenchOptions {
     int presets; // mask of 1 << MotusPreset
     MotusProfile profile;
     int cabac, transform_8x8, bframes, b_adapt;
+    MotusBPyramid b_pyramid;
     MotusDeviceList devices;
     int pictures;
 } BenchOptions;
@@ -104,6 +105,8 @@ static int parse(BenchOptions *o, int argc, char **argv) {
                   "encode: most B pictures between two others (0)"),
         MOTUS_INT("b-adapt", 0, &o->b_adapt, 0, 2,
                   "encode: choose their number; 0: always --bframes (1)"),
+        {"b-pyramid", 0, &o->b_pyramid, motus_option_b_pyramid, 0, 0, "NAME",
+         "encode: none, or normal: the middle B picture is a reference (none)"},
         MOTUS_FLAG("presets", &o->all_presets, "encode: a table of all presets"),
         MOTUS_FLAG("peers", &o->peers,
                    "me: also ffmpeg's exhaustive search on one thread; encode --presets, "
@@ -205,6 +208,7 @@ static MotusStatus bench_encode(const BenchOptions *o, MotusBench *b, MotusError
     b->config.transform_8x8 = o->transform_8x8;
     b->config.bframes = o->bframes;
     b->config.b_adapt = o->b_adapt;
+    b->config.b_pyramid = o->b_pyramid;
     if (o->devices.n) {
         const MotusBenchDevices devices = {&o->devices, o->gop_coders ? o->gop_coders : 8,
                                            o->pictures};

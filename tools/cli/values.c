@@ -227,6 +227,11 @@ int motus_option_preset(const MotusOption *option, const char *text, char *cause
     return MOTUS_OPTION_NOTED;
 }
 
+int motus_option_b_pyramid(const MotusOption *option, const char *text, char *cause, size_t size) {
+    static const char *const names[] = {"none", "normal"};
+    return motus_option_name(option, text, names, 2, cause, size);
+}
+
 int motus_option_profile(const MotusOption *option, const char *text, char *cause, size_t size) {
     const char *names[MOTUS_PROFILES];
     for (int i = 0; i < MOTUS_PROFILES; i++) names[i] = motus_profile_name((MotusProfile)i);

@@ -27,9 +27,10 @@ static MotusStatus write_picture(MotusMaster *m, const uint8_t *data, int64_t si
     if (size < (int64_t)sizeof header)
         return motus_fail(error, MOTUS_ERR_INTERNAL, "a picture without a header");
     memcpy(&header, data, sizeof header);
+    const MotusEncoderConfig *c = &m->setup.config;
     const int64_t away = header.number - m->totals.frames; // pictures come in stream order
-    if (header.size != size - (int64_t)sizeof header || away > m->setup.config.bframes ||
-        away < -(m->setup.config.bframes > 0))
+    if (header.size != size - (int64_t)sizeof header || away > c->bframes ||
+        away < -(c->bframes > 0) - (c->bframes > 1 && c->b_pyramid))
         return motus_fail(error, MOTUS_ERR_INTERNAL,
                           "picture %" PRId64 " came where %" PRId64 " was due", header.number,
                           m->totals.frames);

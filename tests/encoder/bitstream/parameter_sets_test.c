@@ -42,8 +42,8 @@ static MotusSequenceSettings random_settings(void) {
     if (motus_test_range(0, 1)) s.colour.chroma_location = motus_test_range(0, 5);
     s.level = motus_level_choose((s.width + 15) / 16, (s.height + 15) / 16, s.fps, 1,
                                  motus_test_range(0, 600));
-    s.reorder = motus_test_range(0, 1);
-    s.max_refs = 1 + s.reorder;
+    s.reorder = motus_test_range(0, 2);
+    s.max_refs = (const int[]){1, 2, 4}[s.reorder];
     s.log2_max_frame_num = motus_test_range(4, 16);
     s.pic_init_qp = motus_test_range(0, 51);
     s.deblock = motus_test_range(0, 1);
@@ -196,18 +196,28 @@ static void pps_and_aud_read_back(void) {
     }
 }
 
+static void expect_list(Reader *reader, uint32_t command) {
+    expect_u(reader, 1, command != 0, "ref_pic_list_modification_flag");
+    if (!command) return;
+    expect_ue(reader, 0, "modification_of_pic_nums_idc");
+    expect_ue(reader, command - 1, "abs_diff_pic_num_minus1");
+    expect_ue(reader, 3, "modification_of_pic_nums_idc");
+}
+
 static void slice_header_reads_back(void) {
     for (int round = 0; round < 4000; round++) {
         MotusSequenceSettings s = random_settings();
-        const int type = round & 1 ? 0 : motus_test_range(0, 1 + s.reorder);
-        MotusSliceSettings slice = {.idr = round & 1,
-                                    .idr_pic_id = motus_test_range(0, 65535),
-                                    .slice_type = type,
-                                    .is_reference = round & 1 || motus_test_range(0, 1),
-                                    .poc = 2 * motus_test_range(0, 1000),
-                                    .frame_num = motus_test_random() >> 8,
-                                    .qp = motus_test_range(0, 51),
-                                    .deblock = motus_test_range(0, 1)};
+        const int type = round & 1 ? 0 : motus_test_range(0, 1 + (s.reorder > 0));
+        MotusSliceSettings slice = {
+            .idr = round & 1,
+            .idr_pic_id = motus_test_range(0, 65535),
+            .slice_type = type,
+            .is_reference = round & 1 || motus_test_range(0, 1),
+            .list_command = {(uint32_t)motus_test_range(0, 5), (uint32_t)motus_test_range(0, 1)},
+            .poc = 2 * motus_test_range(0, 1000),
+            .frame_num = motus_test_random() >> 8,
+            .qp = motus_test_range(0, 51),
+            .deblock = motus_test_range(0, 1)};
         uint8_t data[64];
         MotusBits bits;
         motus_bits_init(&bits, data, sizeof data);
@@ -224,8 +234,7 @@ static void slice_header_reads_back(void) {
         if (s.reorder) expect_u(&reader, 8, (uint32_t)slice.poc % 256, "pic_order_cnt_lsb");
         if (type == 2) expect_u(&reader, 1, 1, "direct_spatial_mv_pred_flag");
         if (type) expect_u(&reader, 1, 0, "num_ref_idx_active_override_flag");
-        if (type) expect_u(&reader, 1, 0, "ref_pic_list_modification_flag_l0");
-        if (type == 2) expect_u(&reader, 1, 0, "ref_pic_list_modification_flag_l1");
+        for (int list = 0; list < type; list++) expect_list(&reader, slice.list_command[list]);
         if (slice.idr)
             expect_u(&reader, 2, 0, "no_output_of_prior_pics_flag, long_term_reference_flag");
         if (!slice.idr && slice.is_reference)

@@ -17,36 +17,54 @@ typedef struct Expected {
     int number[MOST]; // in coding order
     char type[MOST];
     int64_t dts[MOST];
-    int frame_num[MOST], shown[MOST], ref_shown[MOST][2];
+    int frame_num[MOST], shown[MOST], ref_shown[MOST][2], b_reference[MOST];
 } Expected;
 
-static void expect_picture(Expected *e, int at, int number, char type, int64_t dts) {
+// Places a B picture; ends: the reference pictures around it.
+static void place_b(Expected *e, int at, int number, int shown, int frame_num, const int ends[2]) {
     e->number[at] = number;
-    e->type[at] = type;
-    e->dts[at] = dts;
+    e->type[at] = 'B';
+    e->frame_num[at] = frame_num;
+    e->shown[at] = shown;
+    e->ref_shown[at][0] = ends[0], e->ref_shown[at][1] = ends[1];
+}
+
+// Places the n B pictures of a mini-GOP behind its P picture. Returns the references among them.
+static int place_mini_gop(Expected *e, int at, int first, int n, int shown, int refs, int pyramid) {
+    const int middle = pyramid && n > 1 ? (n - 1) / 2 : -1,
+              m = middle < 0 ? shown : shown + 1 + middle;
+    int next = at;
+    if (middle >= 0) {
+        const int ends[2] = {shown, shown + n + 1};
+        place_b(e, next, first + middle, m, refs, ends);
+        e->b_reference[next++] = 1;
+    }
+    for (int b = 0; b < n; b++) {
+        const int here = shown + 1 + b,
+                  ends[2] = {here > m ? m : shown, here < m ? m : shown + n + 1};
+        if (b != middle) place_b(e, next++, first + b, here, refs + (middle >= 0), ends);
+    }
+    return middle >= 0;
 }
 
 // Places all pictures of a sequence whose IDR pictures are known. Frame i is shown at pts[i]. is_b:
 // B pictures that b_adapt has chosen, or NULL.
 static void place(Expected *e, const int *idr, const int *is_b, const int64_t *pts, int n,
-                  int bframes) {
+                  int bframes, int pyramid) {
+    const int delay = !bframes ? 0 : bframes > 1 && pyramid ? 2 : 1;
+    memset(e, 0, sizeof *e);
+    for (int i = 0; i < n; i++) e->dts[i] = i < delay ? pts[0] - 3 * (delay - i) : pts[i - delay];
     for (int i = 0, refs = 0, shown = 0; i < n;) {
         int end = i; // the picture that ends the mini-GOP
         while (!idr[i] && end < i + bframes && end + 1 < n && !idr[end + 1] && (!is_b || is_b[end]))
             end++;
         if (idr[i]) refs = shown = 0;
-        const int64_t before = i ? pts[i - 1] : pts[0] - 3;
-        expect_picture(e, i, end, idr[i] ? 'I' : 'P', bframes ? before : pts[i]);
+        e->number[i] = end;
+        e->type[i] = idr[i] ? 'I' : 'P';
         e->frame_num[i] = refs++;
         e->shown[i] = idr[i] ? 0 : shown + end - i + 1;
         e->ref_shown[i][0] = shown;
-        for (int b = i; b < end; b++) {
-            expect_picture(e, b + 1, b, 'B', pts[b]);
-            e->frame_num[b + 1] = refs;
-            e->shown[b + 1] = shown + b - i + 1;
-            e->ref_shown[b + 1][0] = shown;
-            e->ref_shown[b + 1][1] = e->shown[i];
-        }
+        refs += place_mini_gop(e, i + 1, i, end - i, shown, refs, pyramid);
         shown = e->shown[i];
         i = end + 1;
     }
@@ -73,7 +91,7 @@ static void take_all(Held *h) {
                     "picture %d: number %d, type %c, dts %lld", i, (int)(p - h->picture), type,
                     (long long)p->dts);
         MOTUS_CHECK((int)q->frame_num == e->frame_num[i] && q->shown == e->shown[i] &&
-                        q->is_reference == (type != 'B') && !p->held,
+                        q->is_reference == (type != 'B' || e->b_reference[i]) && !p->held,
                     "picture %d: frame_num %d, shown %d", i, (int)q->frame_num, q->shown);
         if (type != 'I') CU_ASSERT_EQUAL(q->ref_shown[0], e->ref_shown[i][0]);
         if (type == 'B') CU_ASSERT_EQUAL(q->ref_shown[1], e->ref_shown[i][1]);
@@ -99,21 +117,26 @@ static void plan(Held *h, int i, int is_b) {
 // Types are known at once, or some pictures later; mini-GOPs too, with b_adapt.
 static void mini_gops(void) {
     static Held h;
+    static MotusStream stream;
     for (int round = 0; round < 2000; round++) {
         const int bframes = motus_test_range(0, 7), later = motus_test_range(0, 1),
-                  adapts = bframes && motus_test_range(0, 1), rare = motus_test_range(1, 20);
+                  adapts = bframes && motus_test_range(0, 1), rare = motus_test_range(1, 20),
+                  pyramid = motus_test_range(0, 1);
         int idr[MOST], is_b[MOST], typed = 0, planned = 0;
         int64_t pts[MOST];
         memset(&h, 0, sizeof h);
         h.n = motus_test_range(1, MOST);
-        h.m.bframes = bframes;
-        h.m.adapts = adapts;
+        stream.config.bframes = bframes;
+        stream.rate.lookahead.b_span = adapts ? 2 : 0;
+        stream.sequence.reorder = bframes > 1 && pyramid ? 2 : bframes > 0;
+        stream.sequence.max_refs = (const int[]){1, 2, 4}[stream.sequence.reorder];
+        motus_mini_gop_open(&h.m, &stream);
         for (int i = 0; i < h.n; i++) {
             idr[i] = !i || !motus_test_range(0, rare);
             pts[i] = i ? pts[i - 1] + motus_test_range(1, 9) : 100;
         }
         choose_b(is_b, idr, h.n, bframes);
-        place(&h.want, idr, adapts ? is_b : NULL, pts, h.n, bframes);
+        place(&h.want, idr, adapts ? is_b : NULL, pts, h.n, bframes, pyramid);
         for (int i = 0; i < h.n; i++) {
             h.picture[i] =
                 (MotusPendingPicture){.state = later ? MOTUS_PENDING_TYPE : MOTUS_PENDING_PLAN,
@@ -143,7 +166,7 @@ static void mini_gops(void) {
 
 typedef struct Clip {
     MotusFrame *frames[N_FRAMES];
-    int n, keyint, bframes, adapts, forced; // forced: number of a forced IDR picture
+    int n, keyint, bframes, adapts, pyramid, forced; // forced: number of a forced IDR picture
     int64_t pts[MOST];
 } Clip;
 
@@ -154,6 +177,7 @@ static MotusEncoderConfig config_of(const Clip *c) {
     config.keyint = c->keyint;
     config.bframes = c->bframes;
     config.b_adapt = c->adapts;
+    config.b_pyramid = c->pyramid ? MOTUS_B_PYRAMID_NORMAL : MOTUS_B_PYRAMID_NONE;
     return config;
 }
 
@@ -203,7 +227,7 @@ static void check_order(const Clip *c, MotusPacket **packets, int n) {
         since = idr[i] ? 1 : since + 1;
     }
     for (int i = 0; i < n; i++) is_b[packets[i]->number] = packets[i]->type == 'B';
-    place(&want, idr, c->adapts ? is_b : NULL, c->pts, c->n, c->bframes);
+    place(&want, idr, c->adapts ? is_b : NULL, c->pts, c->n, c->bframes, c->pyramid);
     CU_ASSERT_EQUAL_FATAL(n, c->n);
     for (int i = 0; i < n; i++) {
         const MotusPacket *p = packets[i];
@@ -224,6 +248,7 @@ static void orders(void) {
         for (int keyint = round / 2, bframes = 0; bframes < 8; bframes += 1 + keyint % 2) {
             Clip c = clip_of(motus_test_range(1, 30), keyint, bframes);
             c.adapts = round % 2;
+            c.pyramid = round / 2 % 2;
             MotusEncoderConfig config = config_of(&c);
             config.gop_coders = 1;
             const int n = encode(&config, &c, -1, packets);
@@ -248,6 +273,7 @@ static void with_rate_control(void) {
     MotusPacket *packets[MOST + 1];
     for (int round = 0; round < 16; round++) {
         Clip c = clip_of(motus_test_range(1, 40), motus_test_range(0, 9), round % 8);
+        c.pyramid = motus_test_range(0, 1);
         MotusEncoderConfig config = config_of(&c);
         config.rate = rates[round % 2];
         config.bitrate = 60000;
@@ -264,7 +290,7 @@ static void with_rate_control(void) {
             shown |= (int64_t)1 << p->number;
             CU_ASSERT(p->dts <= p->pts && (!i || p->dts > packets[i - 1]->dts));
             if (p->is_idr) CU_ASSERT_EQUAL(shown, ((int64_t)1 << (i + 1)) - 1);
-            if (c.bframes) CU_ASSERT_EQUAL(p->type == 'B', i && p->number == i - 1);
+            if (c.bframes && !c.pyramid) CU_ASSERT_EQUAL(p->type == 'B', i && p->number == i - 1);
             CU_ASSERT(p->number <= i + c.bframes);
         }
         drop(packets, n);

@@ -168,6 +168,9 @@ static void fixed_qp(void) {
     check(&c, 6, "QP, B pictures");
     c.b_adapt = 0;
     check(&c, 6, "QP, B pictures, no b_adapt");
+    c.bframes = 3;
+    c.b_pyramid = MOTUS_B_PYRAMID_NORMAL;
+    check(&c, 6, "QP, B pyramid");
     c.keyint = 1;
     check(&c, PICTURES, "QP, IDR pictures alone");
 }
@@ -185,6 +188,8 @@ static void crf(void) {
             c.profile = MOTUS_PROFILE_HIGH;
             c.bframes = 3;
             check(&c, 4, "CRF, B pictures");
+            c.b_pyramid = MOTUS_B_PYRAMID_NORMAL;
+            check(&c, 4, "CRF, B pyramid");
         }
 }
 

@@ -352,13 +352,23 @@ static void logs(void) {
     size_t size = 0;
     for (int i = 0; i < 300; i++) {
         const MotusPassPicture p = {
-            i % 50 == 0,    motus_test_range(-999, 13056), motus_test_range(1, 1 << 30),
-            1 + i % 3,      motus_test_random(),           motus_test_random(),
-            i % 50 % 7 != 0}; // B pictures, each six with a P behind
+            i % 50 == 0, motus_test_range(-999, 13056), motus_test_range(1, 1 << 30), 1 + i % 3,
+            motus_test_random(), motus_test_random(),
+            // Six B pictures, and a P behind them; every other time the third one is a reference.
+            i % 50 % 7 == 0                     ? MOTUS_NOT_B
+            : i % 50 % 7 == 3 && i % 50 / 7 % 2 ? MOTUS_B_REFERENCE
+                                                : MOTUS_B};
         REQUIRE_OK(motus_pass_log_add(&log, &p));
     }
-    for (int64_t i = 0; i < log.n; i++) { // in stream order: place 1 has picture 7, place 2 has 1
-        const int64_t at = i % 50, shown = at % 7 == 1 ? i + 6 : at ? i - 1 : i;
+    // In stream order: place 1 has picture 7, place 2 has 1; with a reference 7, 3, 1, 2, 4.
+    for (int64_t i = 0; i < log.n; i++) {
+        const int64_t at = i % 50, k = (at + 6) % 7, pyramid = (at + 6) / 7 % 2 == 0;
+        const int64_t plain = !at      ? i
+                              : k == 0 ? i + 6
+                                       : i - 1,
+                      shown = !at || !k || !pyramid || k > 3 ? plain
+                              : k == 1                       ? i + 1
+                                                             : i - 2;
         char *lines = motus_pass_log_text(&log.picture[shown], i ? NULL : fingerprint);
         size += (size_t)snprintf(text + size, sizeof text - size, "%s", lines);
         motus_free(lines);

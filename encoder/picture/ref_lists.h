@@ -1,0 +1,37 @@
+// Reference pictures of a GOP as a decoder has them (8.2.5.3), and its reference picture lists
+// (8.2.4).
+// SPDX-License-Identifier: BSD-2-Clause
+#ifndef ENCODER_PICTURE_REF_LISTS_H
+#define ENCODER_PICTURE_REF_LISTS_H
+
+#include <stdint.h>
+
+#include "encoder/mb/mb.h"
+
+enum { MOTUS_MAX_REFS = 4 };
+
+typedef struct MotusDpbPicture {
+    int32_t shown;      // MotusPictureParams.shown
+    uint32_t frame_num; // MotusPictureParams.frame_num, not wrapped
+} MotusDpbPicture;
+
+typedef struct MotusDpb {
+    MotusDpbPicture picture[MOTUS_MAX_REFS]; // the one that was coded last first
+    int n, size;                             // size: max_num_ref_frames
+} MotusDpb;
+
+// Adds a reference picture; the sliding window drops the one that was coded first.
+void motus_dpb_add(MotusDpb *dpb, int32_t shown, uint32_t frame_num);
+
+// Fills in the default list of a P or B picture that is shown at `shown`: P: the last one coded
+// first; B: list 0 the nearest earlier one first, then later ones; list 1 the reverse (8.2.4.2).
+// Returns the entries.
+int motus_default_list(const MotusDpb *dpb, MotusSliceType type, int32_t shown, int list,
+                       MotusDpbPicture entry[MOTUS_MAX_REFS]);
+
+// Returns abs_diff_pic_num of the command that puts the picture shown at `wanted` first in a list
+// of the picture with this frame_num (8.2.4.3.1); 0: it is the first one by default.
+uint32_t motus_list_command(const MotusDpb *dpb, MotusSliceType type, int32_t shown,
+                            uint32_t frame_num, int list, int32_t wanted);
+
+#endif

@@ -1,0 +1,89 @@
+// Reference picture lists: against sorted lists of random DPBs (8.2.4.2), and the command that puts
+// another picture first (8.2.4.3.1).
+// SPDX-License-Identifier: BSD-2-Clause
+#include "encoder/picture/ref_lists.h"
+
+#include <stdlib.h>
+
+#include "tests/support/harness.h"
+
+typedef struct Random {
+    MotusDpb dpb;
+    int added;
+    MotusDpbPicture all[12]; // in coding order
+} Random;
+
+// Adds up to 12 pictures that are shown in any order.
+static void fill(Random *r) {
+    int32_t shown[12];
+    *r =
+        (Random){.dpb.size = motus_test_range(1, MOTUS_MAX_REFS), .added = motus_test_range(1, 12)};
+    for (int i = 0; i < 12; i++) {
+        const int k = motus_test_range(0, i);
+        shown[i] = shown[k];
+        shown[k] = 2 * i; // odd ones are free for the current picture
+    }
+    for (int i = 0; i < r->added; i++) {
+        r->all[i] = (MotusDpbPicture){shown[i], (uint32_t)i};
+        motus_dpb_add(&r->dpb, shown[i], (uint32_t)i);
+    }
+}
+
+static void sliding_window(void) {
+    for (int round = 0; round < 1000; round++) {
+        Random r;
+        fill(&r);
+        CU_ASSERT_EQUAL(r.dpb.n, r.added < r.dpb.size ? r.added : r.dpb.size);
+        for (int i = 0; i < r.dpb.n; i++) {
+            CU_ASSERT_EQUAL(r.dpb.picture[i].shown, r.all[r.added - 1 - i].shown);
+            CU_ASSERT_EQUAL(r.dpb.picture[i].frame_num, r.all[r.added - 1 - i].frame_num);
+        }
+    }
+}
+
+// Place of a picture in list `list` of the one shown at `shown`: first one side, then the other.
+static int rank(int32_t a, int32_t shown, int list) {
+    return ((a > shown) != list ? 1000 : 0) + abs(a - shown);
+}
+
+static void default_lists(void) {
+    for (int round = 0; round < 5000; round++) {
+        Random r;
+        MotusDpbPicture entry[MOTUS_MAX_REFS];
+        fill(&r);
+        const int32_t shown = 2 * motus_test_range(0, 12) - 1;
+        CU_ASSERT_EQUAL(motus_default_list(&r.dpb, MOTUS_SLICE_P, shown, 0, entry), r.dpb.n);
+        for (int i = 1; i < r.dpb.n; i++) CU_ASSERT(entry[i].frame_num < entry[i - 1].frame_num);
+        for (int list = 0; list < 2; list++) {
+            const int n = motus_default_list(&r.dpb, MOTUS_SLICE_B, shown, list, entry);
+            int later = 0;
+            for (int i = 0; i < n; i++) later += entry[i].shown > shown;
+            const int swapped = list && n > 1 && (later == 0 || later == n);
+            CU_ASSERT_EQUAL(n, r.dpb.n);
+            for (int i = 1; i < n; i++)
+                MOTUS_CHECK((rank(entry[i].shown, shown, list) >
+                             rank(entry[i - 1].shown, shown, list)) == !(swapped && i == 1) ||
+                                (swapped && i == 2),
+                            "list %d, entry %d", list, i);
+        }
+    }
+}
+
+static void commands(void) {
+    for (int round = 0; round < 5000; round++) {
+        Random r;
+        MotusDpbPicture entry[MOTUS_MAX_REFS];
+        fill(&r);
+        const MotusSliceType type = motus_test_range(0, 1) ? MOTUS_SLICE_P : MOTUS_SLICE_B;
+        const int list = type == MOTUS_SLICE_B && motus_test_range(0, 1);
+        const int32_t shown = 2 * motus_test_range(0, 12) - 1;
+        const int n = motus_default_list(&r.dpb, type, shown, list, entry),
+                  wanted = motus_test_range(0, n - 1);
+        const uint32_t frame_num = (uint32_t)r.added,
+                       command = motus_list_command(&r.dpb, type, shown, frame_num, list,
+                                                    entry[wanted].shown);
+        CU_ASSERT_EQUAL(command, wanted ? frame_num - entry[wanted].frame_num : 0);
+    }
+}
+
+MOTUS_SUITE("ref_lists", TEST(sliding_window), TEST(default_lists), TEST(commands))
