@@ -9,7 +9,7 @@ void motus_mini_gop_open(MotusMiniGop *m, const MotusStream *s) {
     *m = (MotusMiniGop){.bframes = s->config.bframes,
                         .adapts = s->rate.lookahead.b_span > 0,
                         .delay = s->sequence.reorder,
-                        .pyramid = s->sequence.reorder > 1,
+                        .pyramid = s->sequence.max_refs > 2,
                         .dpb = {.size = s->sequence.max_refs}};
 }
 

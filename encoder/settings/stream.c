@@ -80,7 +80,7 @@ MotusEncoderConfig motus_encoder_config_default(int width, int height, MotusRati
                                 .transform_8x8 = 1,
                                 .pb_ratio = 1.3,
                                 .b_adapt = 1,
-                                .b_pyramid = MOTUS_B_PYRAMID_NONE};
+                                .b_pyramid = MOTUS_B_PYRAMID_NORMAL};
 }
 
 #define REFUSE(...) return motus_fail(error, MOTUS_ERR_ARGUMENT, __VA_ARGS__)
@@ -213,9 +213,10 @@ static MotusStatus read_config(MotusEncoderConfig *to, const MotusEncoderConfig 
 
 static MotusSequenceSettings sequence_of(const MotusStream *s) {
     const MotusEncoderConfig *c = &s->config;
-    // The newest P picture, the B reference after it, the next ones: all four are kept, as
-    // references leave in the order they were coded.
-    const int pyramid = c->bframes > 1 && c->b_pyramid;
+    // With a pyramid: the last two P pictures, and the B reference after each of them. The older P
+    // picture is needed behind the newer B reference only if a B picture is shown before that.
+    const int pyramid = c->b_pyramid ? motus_min(c->bframes, 3) : 0;
+    const int refs = pyramid > 1 ? pyramid + 1 : c->bframes ? 2 : 1;
     return (MotusSequenceSettings){.profile = c->profile,
                                    .cabac = c->cabac && c->profile != MOTUS_PROFILE_BASELINE,
                                    .transform_8x8 =
@@ -228,7 +229,7 @@ static MotusSequenceSettings sequence_of(const MotusStream *s) {
                                    .max_refs = pyramid      ? 4
                                                : c->bframes ? 2
                                                             : 1,
-                                   .reorder = pyramid ? 2 : c->bframes > 0,
+                                   .reorder = refs > 3 ? 2 : c->bframes > 0,
                                    .pic_init_qp = 26,
                                    .deblock = c->deblock,
                                    .hrd = c->hrd,

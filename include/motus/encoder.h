@@ -205,7 +205,8 @@ typedef struct MotusEncoderConfig {
     // lookahead's delay if there is one. 0: runs of bframes B pictures.
     int b_adapt;
     // NORMAL: the middle one of two and more B pictures is coded before the others, as a reference
-    // of them. Decoders then keep four pictures, and show them two later than they come.
+    // of them. With bframes 2 decoders then keep three pictures, with more four, and show them two
+    // later than they come.
     MotusBPyramid b_pyramid;
 } MotusEncoderConfig;
 
@@ -214,7 +215,7 @@ typedef struct MotusEncoderConfig {
 // from keyint and memory, one slice, packets in host memory, profile BASELINE (CABAC above it),
 // rate control QP. For CRF and BITRATE: crf 23, QPs 0..51 in steps of 4, ip_ratio 1.26, lookahead
 // 40, min_keyint 0, scenecut 40, AQ off (strength 1), mb-tree on. No B pictures, pb_ratio 1.3,
-// b_adapt 1.
+// b_adapt 1, b_pyramid NORMAL.
 MOTUS_API MotusEncoderConfig motus_encoder_config_default(int width, int height, MotusRational fps);
 
 // ---- Packets ------------------------------------------------------------------------------------

@@ -182,7 +182,7 @@ static int libmotus_init(AVCodecContext *avctx) {
     avctx->profile = config.profile == MOTUS_PROFILE_HIGH   ? FF_PROFILE_H264_HIGH
                      : config.profile == MOTUS_PROFILE_MAIN ? FF_PROFILE_H264_MAIN
                                                             : FF_PROFILE_H264_CONSTRAINED_BASELINE;
-    avctx->has_b_frames = (config.bframes > 0) + (config.bframes > 1 && config.b_pyramid);
+    avctx->has_b_frames = (config.bframes > 0) + (config.bframes > 2 && config.b_pyramid);
     avctx->level = motus_encoder_level(x->encoder);
     return avctx->flags & AV_CODEC_FLAG_GLOBAL_HEADER ? set_extradata(avctx) : 0;
 }
@@ -368,7 +368,7 @@ static const AVOption options[] = {
              -1, -1, 100),
     NUMBER("b_strategy", "0: always -bf B-frames between two others, else fewer if that is better",
            b_adapt, 1, 0, 2),
-    CHOICE("b-pyramid", "B-frames that are references", b_pyramid, MOTUS_B_PYRAMID_NONE,
+    CHOICE("b-pyramid", "B-frames that are references", b_pyramid, MOTUS_B_PYRAMID_NORMAL,
            MOTUS_B_PYRAMID_NORMAL),
     WORD("b-pyramid", "none", MOTUS_B_PYRAMID_NONE),
     WORD("b-pyramid", "normal", MOTUS_B_PYRAMID_NORMAL),

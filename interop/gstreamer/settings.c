@@ -111,7 +111,7 @@ static const Property properties[] = {
     {"b-adapt", "Adaptive B pictures", "Choose the number of B pictures between two others", NULL,
      KIND_BOOLEAN, 0, 0, TRUE, AT(b_adapt), FALSE},
     {"b-pyramid", "B pyramid", "Make the middle one of two and more B pictures a reference", NULL,
-     KIND_BOOLEAN, 0, 0, FALSE, AT(b_pyramid), FALSE},
+     KIND_BOOLEAN, 0, 0, TRUE, AT(b_pyramid), FALSE},
     {"aud", "AUD", "Begin each access unit with a delimiter (byte-stream only)", NULL, KIND_BOOLEAN,
      0, 0, TRUE, AT(aud), FALSE},
     {"cabac", "CABAC", "CABAC in the profiles that have it (Main, High), else CAVLC", NULL,

@@ -48,7 +48,7 @@ class Settings(TypedDict, total=False):
     transform_8x8: default True; False: only 4x4 transforms in profile high, too
     bframes: 0..16, default 0; most B pictures between two others; not baseline
     b_adapt: 0..2, default 1; 0: always bframes, else fewer where that is better
-    b_pyramid: "none", "normal"; default "none"; the middle B picture is a reference
+    b_pyramid: "none", "normal"; default "normal"; the middle B picture is a reference
     preset: "slow", "medium", "fast", "faster"; default "medium"
     keyint: 0..2**31 - 1, default 250; most pictures of a GOP; 0: one GOP; 2: half are keys
     min_keyint: 0..keyint, default 0; fewest pictures before a scene cut's key picture

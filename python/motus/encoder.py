@@ -109,7 +109,7 @@ class Encoder:
         motus.encode."""
         *track, colour = self._track
         return Mp4Writer(*track, colour=colour, fragment=fragment, audio=audio_of(audio),
-                         delay=(self._bframes > 0) + (self._bframes > 1 and self._config.b_pyramid))
+                         delay=(self._bframes > 0) + (self._bframes > 2 and self._config.b_pyramid))
 
     def mp4_file(self, audio: Any) -> Mp4File:
         """Returns a writer of ordinary MP4."""

@@ -106,7 +106,7 @@ static int parse(BenchOptions *o, int argc, char **argv) {
         MOTUS_INT("b-adapt", 0, &o->b_adapt, 0, 2,
                   "encode: choose their number; 0: always --bframes (1)"),
         {"b-pyramid", 0, &o->b_pyramid, motus_option_b_pyramid, 0, 0, "NAME",
-         "encode: none, or normal: the middle B picture is a reference (none)"},
+         "encode: none, or normal: the middle B picture is a reference (normal)"},
         MOTUS_FLAG("presets", &o->all_presets, "encode: a table of all presets"),
         MOTUS_FLAG("peers", &o->peers,
                    "me: also ffmpeg's exhaustive search on one thread; encode --presets, "
@@ -247,8 +247,13 @@ static MotusStatus run(const BenchOptions *o, const MotusBenchClip *clip, MotusE
 
 int motus_cmd_bench(int argc, char **argv) {
     if (argc > 1 && !strcmp(argv[1], "filters")) return motus_cmd_bench_filters(argc - 1, argv + 1);
-    BenchOptions o = {
-        .size = {352, 288}, .threads = -1, .qp = -1, .cabac = 1, .transform_8x8 = 1, .b_adapt = 1};
+    BenchOptions o = {.size = {352, 288},
+                      .threads = -1,
+                      .qp = -1,
+                      .cabac = 1,
+                      .transform_8x8 = 1,
+                      .b_adapt = 1,
+                      .b_pyramid = MOTUS_B_PYRAMID_NORMAL};
     int done = parse(&o, argc, argv);
     if (done >= 0) return done;
     if ((done = check(&o))) return done;

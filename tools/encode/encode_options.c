@@ -202,7 +202,7 @@ static int parse(MotusEncodeOptions *o, int argc, char **argv) {
         MOTUS_INT("b-adapt", 0, &c->b_adapt, 0, 2,
                   "choose the number of B pictures between two others; 0: always bframes (1)"),
         {"b-pyramid", 0, &c->b_pyramid, motus_option_b_pyramid, 0, 0, "NAME",
-         "none, or normal: the middle one of two and more B pictures is a reference (none)"},
+         "none, or normal: the middle one of two and more B pictures is a reference (normal)"},
         {"pbratio", 0, &c->pb_ratio, motus_option_number, 0, 10, "N",
          "quantizer step of B pictures over that of P pictures, without mbtree (1.3)"},
         MOTUS_FLAG("aud", &c->aud, "begin each picture with an access unit delimiter"),

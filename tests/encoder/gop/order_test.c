@@ -51,7 +51,7 @@ static int place_mini_gop(Expected *e, int at, int first, int n, int shown, int 
 // B pictures that b_adapt has chosen, or NULL.
 static void place(Expected *e, const int *idr, const int *is_b, const int64_t *pts, int n,
                   int bframes, int pyramid) {
-    const int delay = !bframes ? 0 : bframes > 1 && pyramid ? 2 : 1;
+    const int delay = !bframes ? 0 : bframes > 2 && pyramid ? 2 : 1;
     memset(e, 0, sizeof *e);
     for (int i = 0; i < n; i++) e->dts[i] = i < delay ? pts[0] - 3 * (delay - i) : pts[i - delay];
     for (int i = 0, refs = 0, shown = 0; i < n;) {
@@ -128,8 +128,9 @@ static void mini_gops(void) {
         h.n = motus_test_range(1, MOST);
         stream.config.bframes = bframes;
         stream.rate.lookahead.b_span = adapts ? 2 : 0;
-        stream.sequence.reorder = bframes > 1 && pyramid ? 2 : bframes > 0;
-        stream.sequence.max_refs = (const int[]){1, 2, 4}[stream.sequence.reorder];
+        stream.sequence.reorder = bframes > 2 && pyramid ? 2 : bframes > 0;
+        stream.sequence.max_refs =
+            bframes > 1 && pyramid ? 2 + stream.sequence.reorder : 1 + stream.sequence.reorder;
         motus_mini_gop_open(&h.m, &stream);
         for (int i = 0; i < h.n; i++) {
             idr[i] = !i || !motus_test_range(0, rare);
