@@ -74,9 +74,12 @@ MotusExternalMvs motus_external_mvs_copy(const MotusStream *s, const MotusFrameP
 MotusEffort motus_picture_effort(const MotusStream *s, const MotusPictureParams *params) {
     const MotusExternalMvs *external = &params->external;
     MotusEffort effort = s->effort;
-    // The last P picture's MVs tell those of B pictures: a wider search saves 0.1 % of the bits.
-    if (params->type == MOTUS_SLICE_B) effort.range = motus_max(effort.range / 2, MIN_B_RANGE);
-    effort.range = motus_min(effort.range, s->effort.range);
+    if (params->type == MOTUS_SLICE_B) {
+        // The last P picture's MVs tell those of B pictures, which have few intra MBs. More than
+        // half saves 0.1 % of the bits each.
+        effort.range = motus_min(effort.range, motus_max(effort.range / 2, MIN_B_RANGE));
+        effort.intra_chain /= 2;
+    }
     if (!external->mv) return effort;
     effort.partitions &= external->modes;
     if (external->final) effort.pair_steps = 0;
