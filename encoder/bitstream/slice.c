@@ -93,8 +93,10 @@ void motus_finalize_mbs(MotusCodedMbs *mbs, int slice_qp) {
 
 // ---- Writing ------------------------------------------------------------------------------------
 
-static void count_kind(const MotusMb *mb, MotusPictureStats *stats) {
+static void count_kind(const MotusMb *mb, int slice_type, MotusPictureStats *stats) {
     stats->mb[mb->type]++;
+    stats->direct +=
+        slice_type == MOTUS_SLICE_B && mb->type == MOTUS_MB_P_16x16 && motus_is_direct(mb);
     if (mb->type == MOTUS_MB_P_8x8)
         for (int q = 0; q < 4; q++) stats->sub[mb->sub_type[q]]++;
     const int transform = motus_transform_8x8_kind(mb);
@@ -250,7 +252,7 @@ void motus_begin_slice_data(MotusMbWriter *writer, const MotusSliceSettings *sli
 
 void motus_write_mb(MotusMbWriter *writer, const MotusCodedMbs *mbs, int i,
                     MotusSliceState *state) {
-    count_kind(&mbs->mb[i], &writer->stats);
+    count_kind(&mbs->mb[i], mbs->slice_type, &writer->stats);
     (writer->slice->cabac ? write_cabac_mb : write_cavlc_mb)(writer, mbs, i, state);
     state->has_mb = 1;
 }
@@ -295,6 +297,7 @@ void motus_add_written(const MotusMbWriter *writer, const MotusCodedMbs *mbs,
     for (int i = 0; i < MOTUS_MB_KINDS; i++) stats->mb[i] += writer->stats.mb[i];
     for (int i = 0; i < 4; i++) stats->sub[i] += writer->stats.sub[i];
     for (int i = 0; i < 2; i++) stats->transform_8x8[i] += writer->stats.transform_8x8[i];
+    stats->direct += writer->stats.direct;
     stats->bits_mode += writer->count[MOTUS_BITS_MODE];
     stats->bits_mv += writer->count[MOTUS_BITS_MV];
     stats->bits_luma += writer->count[MOTUS_BITS_LUMA];

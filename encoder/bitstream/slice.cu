@@ -121,7 +121,8 @@ enum {
     TALLY_KINDS,
     TALLY_SUBS = MOTUS_MB_KINDS,
     TALLY_TRANSFORMS = TALLY_SUBS + 4,
-    TALLY_BITS = TALLY_TRANSFORMS + 2,
+    TALLY_DIRECT = TALLY_TRANSFORMS + 2,
+    TALLY_BITS,
     TALLIES = TALLY_BITS + MOTUS_BIT_KINDS
 };
 
@@ -155,6 +156,8 @@ template <bool B> __device__ void count_mb(const Job &job, int i, uint32_t *tall
     if (unit == 0) {
         job.span[i] = {all - samples, pcm ? (int32_t)samples : -1};
         atomicAdd(&tally[TALLY_KINDS + mb->type], 1u);
+        if (B && mb->type == MOTUS_MB_P_16x16 && motus_is_direct(mb))
+            atomicAdd(&tally[TALLY_DIRECT], 1u);
     }
     if (unit < 4 && mb->type == MOTUS_MB_P_8x8)
         atomicAdd(&tally[TALLY_SUBS + mb->sub_type[unit]], 1u);
@@ -205,8 +208,10 @@ template <bool B> __global__ void __launch_bounds__(32 * WARPS) count_kernel(Job
         atomicAdd(&stats->mb[t], tally[t]);
     else if (t < TALLY_TRANSFORMS)
         atomicAdd(&stats->sub[t - TALLY_SUBS], tally[t]);
-    else if (t < TALLY_BITS)
+    else if (t < TALLY_DIRECT)
         atomicAdd(&stats->transform_8x8[t - TALLY_TRANSFORMS], tally[t]);
+    else if (t == TALLY_DIRECT)
+        atomicAdd(&stats->direct, tally[t]);
     else
         add_bits(stats, t - TALLY_BITS, tally[t]);
 }

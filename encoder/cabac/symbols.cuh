@@ -116,7 +116,8 @@ enum {
     TALLY_KINDS,
     TALLY_SUBS = MOTUS_MB_KINDS,
     TALLY_TRANSFORMS = TALLY_SUBS + 4,
-    TALLY_SAMPLES = TALLY_TRANSFORMS + 2, // MBs with I_PCM
+    TALLY_DIRECT = TALLY_TRANSFORMS + 2,
+    TALLY_SAMPLES, // MBs with I_PCM
     TALLIES
 };
 
@@ -139,6 +140,8 @@ template <bool B> __device__ void count_mb(const Job &job, int i, uint32_t *tall
         if (mb->type == MOTUS_MB_I_PCM) atomicAdd(&tally[TALLY_SAMPLES], 1u);
         const int transform = motus_transform_8x8_kind(mb);
         if (transform >= 0) atomicAdd(&tally[TALLY_TRANSFORMS + transform], 1u);
+        if (B && mb->type == MOTUS_MB_P_16x16 && motus_is_direct(mb))
+            atomicAdd(&tally[TALLY_DIRECT], 1u);
     }
     if (unit < 4 && mb->type == MOTUS_MB_P_8x8)
         atomicAdd(&tally[TALLY_SUBS + mb->sub_type[unit]], 1u);
@@ -151,8 +154,10 @@ __device__ void add_tally(MotusPictureStats *stats, const uint32_t *tally) {
         atomicAdd(&stats->mb[t], tally[t]);
     else if (t < TALLY_TRANSFORMS)
         atomicAdd(&stats->sub[t - TALLY_SUBS], tally[t]);
-    else if (t < TALLY_SAMPLES)
+    else if (t < TALLY_DIRECT)
         atomicAdd(&stats->transform_8x8[t - TALLY_TRANSFORMS], tally[t]);
+    else if (t == TALLY_DIRECT)
+        atomicAdd(&stats->direct, tally[t]);
     else {
         atomicAdd((unsigned long long *)&stats->bits_luma, 2048ull * tally[t]);
         atomicAdd((unsigned long long *)&stats->bits_chroma, 1024ull * tally[t]);

@@ -352,7 +352,10 @@ foreign_words() {
     encode in.y4m -o t.264 --bframes 2 --keyint 4 --recon b.y4m --mvs b.csv --stats b.json
     ok 'files beside a stream with B pictures are in display order' \
         [ "$(grep -o '"frame":[0-9]*' b.json | sort -c -t: -nk2 2>&1)" = '' ]
-    ok 'B pictures are counted' grep -q '"b_frames"' b.json
+    ok 'B pictures are counted' "$json" b.json types.B.frames types.B.psnr_y mb_types.B_Skip \
+        mb_types.B_Direct_16x16 mb_types.B_16x16 mb_types.P_Skip per_frame.1.mb_types.B_8x8 \
+        per_frame.1.b_samples.Bi b_samples.L1
+    ok 'MVs of both lists' [ "$(tail -n +2 b.csv | cut -d, -f9 | sort -u | tr '\n' ' ')" = '0 1 ' ]
     encode in.y4m -o t2.264 --bframes 2 --tune zerolatency --keyint 4
     encode in.y4m -o t3.264 --tune zerolatency --keyint 4
     ok 'zerolatency is without B pictures' cmp -s t2.264 t3.264
@@ -571,11 +574,11 @@ statistics() {
 
 vectors() {
     encode in.y4m -o t.264 --mvs t.npy
-    ok 'csv header' [ "$(head -1 ref.csv)" = frame,x,y,mv_x,mv_y,w,h,skip ]
+    ok 'csv header' [ "$(head -1 ref.csv)" = frame,x,y,mv_x,mv_y,w,h,skip,list ]
     local rows header
     rows=$(($(wc -l <ref.csv) - 1))
     header=$((10 + $(od -An -tu2 -j8 -N2 t.npy)))
-    ok 'npy rows' [ "$(stat -c %s t.npy)" = $((header + 15 * rows)) ]
+    ok 'npy rows' [ "$(stat -c %s t.npy)" = $((header + 16 * rows)) ]
     ok 'npy alignment' [ $((header % 64)) = 0 ]
     ok 'npy shape' grep -aq "'shape': ($rows,)" t.npy
     ok 'every block of a P picture once' \

@@ -12,7 +12,7 @@
 
 // ---- The table of coded MVs ---------------------------------------------------------------------
 
-enum { ROW_BYTES = 15, NPY_HEADER_BYTES = 320 };
+enum { ROW_BYTES = 16, NPY_HEADER_BYTES = 320 };
 
 struct MotusMvsFile {
     MotusOutput *out;
@@ -20,10 +20,10 @@ struct MotusMvsFile {
     uint64_t n_rows;
 };
 
-static const char csv_header[] = "frame,x,y,mv_x,mv_y,w,h,skip\n";
+static const char csv_header[] = "frame,x,y,mv_x,mv_y,w,h,skip,list\n";
 static const char npy_columns[] =
     "[('frame', '<i4'), ('x', '<u2'), ('y', '<u2'), ('mv_x', '<i2'), ('mv_y', '<i2'), "
-    "('w', '|u1'), ('h', '|u1'), ('skip', '|u1')]";
+    "('w', '|u1'), ('h', '|u1'), ('skip', '|u1'), ('list', '|u1')]";
 
 static MotusStatus put_binary(MotusMvsFile *mvs, int64_t frame, const MotusCodedMv *b,
                               MotusError *error) {
@@ -32,15 +32,16 @@ static MotusStatus put_binary(MotusMvsFile *mvs, int64_t frame, const MotusCoded
     p = motus_put_le(motus_put_le(p, (uint16_t)b->mv.x, 2), (uint16_t)b->mv.y, 2);
     *p++ = b->width;
     *p++ = b->height;
-    *p = b->skip;
+    *p++ = b->skip;
+    *p = b->list;
     return motus_output_write(mvs->out, row, sizeof row, error);
 }
 
 static MotusStatus put_text(MotusMvsFile *mvs, int64_t frame, const MotusCodedMv *b,
                             MotusError *error) {
     char line[96];
-    int length = snprintf(line, sizeof line, "%lld,%d,%d,%d,%d,%d,%d,%d\n", (long long)frame, b->x,
-                          b->y, b->mv.x, b->mv.y, b->width, b->height, b->skip);
+    int length = snprintf(line, sizeof line, "%lld,%d,%d,%d,%d,%d,%d,%d,%d\n", (long long)frame,
+                          b->x, b->y, b->mv.x, b->mv.y, b->width, b->height, b->skip, b->list);
     return motus_output_write(mvs->out, line, (size_t)length, error);
 }
 

@@ -15,7 +15,8 @@ typedef struct MotusEncodeNames {
 } MotusEncodeNames;
 
 // The MVs of coded pictures as a table, .csv or .npy (a one-dimensional structured array): one row
-// per block as it was coded. Columns: frame, x, y, mv_x, mv_y (quarter samples), w, h, skip.
+// per block and list as it was coded. Columns: frame, x, y, mv_x, mv_y (quarter samples), w, h,
+// skip, list.
 typedef struct MotusMvsFile MotusMvsFile;
 
 // A picture that waits for one that is shown before it.
@@ -49,8 +50,7 @@ MotusStatus motus_encode_outputs_open(MotusEncodeOutputs *outputs, const MotusEn
                                       size_t size, MotusError *error);
 
 // Adds the next picture of the stream, which is shown at `time`. Files beside the stream take a
-// reference to it. A
-// file beside the stream that fails is warned about and removed.
+// reference to it; one that fails is warned about and removed.
 MotusStatus motus_encode_outputs_picture(MotusEncodeOutputs *outputs, const MotusEncodeReport *job,
                                          const MotusPacket *picture, MotusTime time, double ssim,
                                          MotusError *error);

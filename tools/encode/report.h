@@ -8,15 +8,25 @@
 #include "motus/encoder.h"
 #include "yuv/io/writer.h"
 
+// Totals of the pictures of one type.
+typedef struct MotusTypeTotals {
+    int64_t frames;
+    uint64_t bytes, ssd[3];
+    double qp;                                          // sum of means over frames
+    uint64_t mb[MOTUS_MB_KINDS], sub[4], i_8x8, direct; // i_8x8: of mb[MOTUS_MB_I_4x4]
+    uint64_t samples[3];                                // luma samples predicted from L0, L1, both
+} MotusTypeTotals;
+
+enum { MOTUS_TYPE_I, MOTUS_TYPE_P, MOTUS_TYPE_B, MOTUS_TYPES };
+
 typedef struct MotusTotals {
-    int64_t frames, i_frames, b_frames;
+    int64_t frames;
     uint64_t bytes;
-    uint64_t mb[MOTUS_MB_KINDS], sub[4], i_8x8; // i_8x8: of mb[MOTUS_MB_I_4x4]
+    MotusTypeTotals of[MOTUS_TYPES];
     uint64_t bits_header, bits_mode, bits_mv, bits_luma, bits_chroma;
     uint64_t ssd[3];
-    double ssim;     // sum over frames, in order
-    double qp, b_qp; // sums of means over frames; over B pictures
-    uint64_t b_bytes;
+    double ssim;                     // sum over frames, in order
+    double qp;                       // sum of means over frames
     int64_t coded_again, underflows; // discarded codings; pictures that broke the VBV
     int64_t least_vbv;               // smallest VBV fullness, bits
 } MotusTotals;
@@ -41,6 +51,9 @@ void motus_totals_add(MotusTotals *totals, const MotusPacket *picture, double ss
 // without frames.
 double motus_totals_psnr(const MotusTotals *totals, const MotusEncodeReport *job, int c);
 
+// Returns the PSNR of Y of the pictures of a type, as motus_totals_psnr.
+double motus_type_psnr(const MotusTotals *totals, const MotusEncodeReport *job, int type);
+
 // Returns kb/s at the sequence's frame rate; 0 without frames.
 double motus_totals_kbps(const MotusTotals *totals, const MotusEncodeReport *job);
 
@@ -64,12 +77,19 @@ MotusStatus motus_stats_commit(MotusStatsFile **stats, const MotusTotals *totals
                                const MotusEncodeReport *job, MotusError *error);
 void motus_stats_abandon(MotusStatsFile **stats); // accepts NULL and *stats == NULL
 
-// Names of MB types as reports tell them, and of the sub-partitions of P_8x8.
-enum { MOTUS_MB_TYPES = MOTUS_MB_KINDS + 1 };
-extern const char *const motus_mb_type_names[MOTUS_MB_TYPES];
-extern const char *const motus_sub_names[4];
+// Names of MB types as reports tell them: P's (NULL where P has none), B's, those of intra MBs.
+enum { MOTUS_INTER_TYPES = MOTUS_MB_I_4x4 + 1, MOTUS_INTRA_TYPES = 4 };
+extern const char *const motus_inter_names[2][MOTUS_INTER_TYPES];
+extern const char *const motus_intra_names[MOTUS_INTRA_TYPES];
+extern const char *const motus_sub_names[4]; // sub-partitions of P_8x8
+extern const char *const motus_type_names[MOTUS_TYPES];
 
-// Writes the MBs of each type. Intra8x8 is a type of its own here.
-void motus_totals_mb_types(const MotusTotals *totals, uint64_t counts[MOTUS_MB_TYPES]);
+// MBs of each type. B_Direct_16x16 and Intra8x8 are types of their own here.
+typedef struct MotusMbCounts {
+    uint64_t inter[MOTUS_INTER_TYPES], intra[MOTUS_INTRA_TYPES];
+} MotusMbCounts;
+
+// Counts the MBs of B pictures, or of all others.
+MotusMbCounts motus_totals_mbs(const MotusTotals *totals, int of_b);
 
 #endif

@@ -166,10 +166,42 @@ static void add_psnr(cJSON *object, const MotusTotals *t, const MotusEncodeRepor
     for (int c = 0; c < 3; c++) add_decimal(object, names[c], motus_totals_psnr(t, job, c), 4);
 }
 
+// Counts MBs by type: P's names, if there are pictures other than B pictures, B's, intra.
 static cJSON *mb_type_counts(const MotusTotals *t) {
-    uint64_t counts[MOTUS_MB_TYPES];
-    motus_totals_mb_types(t, counts);
-    return numbers(motus_mb_type_names, counts, MOTUS_MB_TYPES);
+    cJSON *object = cJSON_CreateObject();
+    uint64_t intra[MOTUS_INTRA_TYPES] = {0};
+    for (int of_b = 0; of_b < 2; of_b++) {
+        const int64_t b_frames = t->of[MOTUS_TYPE_B].frames;
+        const MotusMbCounts n = motus_totals_mbs(t, of_b);
+        for (int k = 0; k < MOTUS_INTRA_TYPES; k++) intra[k] += n.intra[k];
+        if (of_b ? !b_frames : b_frames && b_frames == t->frames) continue;
+        for (int k = 0; k < MOTUS_INTER_TYPES; k++)
+            if (motus_inter_names[of_b][k])
+                cJSON_AddNumberToObject(object, motus_inter_names[of_b][k], (double)n.inter[k]);
+    }
+    for (int k = 0; k < MOTUS_INTRA_TYPES; k++)
+        cJSON_AddNumberToObject(object, motus_intra_names[k], (double)intra[k]);
+    return object;
+}
+
+// Luma samples of inter MBs in B pictures by the lists that predict them.
+static cJSON *list_counts(const MotusTotals *t) {
+    static const char *const names[] = {"L0", "L1", "Bi"};
+    return numbers(names, t->of[MOTUS_TYPE_B].samples, 3);
+}
+
+static cJSON *type_totals(const MotusTotals *t, const MotusEncodeReport *job) {
+    cJSON *types = cJSON_CreateObject();
+    for (int type = 0; type < MOTUS_TYPES; type++) {
+        const MotusTypeTotals *of = &t->of[type];
+        if (!of->frames) continue;
+        cJSON *object = cJSON_AddObjectToObject(types, motus_type_names[type]);
+        cJSON_AddNumberToObject(object, "frames", (double)of->frames);
+        cJSON_AddNumberToObject(object, "bytes", (double)of->bytes);
+        add_decimal(object, "mean_qp", of->qp / (double)of->frames, 3);
+        add_decimal(object, "psnr_y", motus_type_psnr(t, job, type), 4);
+    }
+    return types;
 }
 
 MotusStatus motus_stats_picture(MotusStatsFile *stats, const MotusEncodeReport *job,
@@ -194,6 +226,7 @@ MotusStatus motus_stats_picture(MotusStatsFile *stats, const MotusEncodeReport *
     add_psnr(object, &one, job);
     add_decimal(object, "ssim", ssim, 6);
     cJSON_AddItemToObject(object, "mb_types", mb_type_counts(&one));
+    if (picture->type == 'B') cJSON_AddItemToObject(object, "b_samples", list_counts(&one));
     if (frame_md5(picture->recon, md5)) cJSON_AddStringToObject(object, "recon_md5", md5);
     char *text = cJSON_PrintUnformatted(object);
     cJSON_Delete(object);
@@ -204,8 +237,8 @@ MotusStatus motus_stats_picture(MotusStatsFile *stats, const MotusEncodeReport *
     return status;
 }
 
-// Counts the blocks of each size in P MBs other than P_Skip.
-static cJSON *partition_counts(const MotusTotals *t) {
+// Counts the blocks of each size in the MBs of P pictures other than P_Skip.
+static cJSON *partition_counts(const MotusTypeTotals *t) {
     cJSON *object = cJSON_CreateObject();
     cJSON_AddNumberToObject(object, "16x16", (double)t->mb[MOTUS_MB_P_16x16]);
     cJSON_AddNumberToObject(object, "16x8", 2.0 * (double)t->mb[MOTUS_MB_P_16x8]);
@@ -247,11 +280,7 @@ MotusStatus motus_stats_commit(MotusStatsFile **stats, const MotusTotals *t,
         cJSON_AddNumberToObject(tail, "vbv_underflows", (double)t->underflows);
         cJSON_AddNumberToObject(tail, "coded_again", (double)t->coded_again);
     }
-    if (t->b_frames) {
-        cJSON_AddNumberToObject(tail, "b_frames", (double)t->b_frames);
-        cJSON_AddNumberToObject(tail, "b_bytes", (double)t->b_bytes);
-        add_decimal(tail, "b_mean_qp", t->b_qp / (double)t->b_frames, 3);
-    }
+    cJSON_AddItemToObject(tail, "types", type_totals(t, job));
     add_decimal(tail, "seconds", job->seconds, 3);
     add_decimal(tail, "fps", job->seconds > 0 ? (double)t->frames / job->seconds : 0, 2);
     cJSON_AddNumberToObject(tail, "bytes", (double)t->bytes);
@@ -259,7 +288,8 @@ MotusStatus motus_stats_commit(MotusStatsFile **stats, const MotusTotals *t,
     add_psnr(tail, t, job);
     add_decimal(tail, "ssim", t->frames ? t->ssim / (double)t->frames : 0, 6);
     cJSON_AddItemToObject(tail, "mb_types", mb_type_counts(t));
-    cJSON_AddItemToObject(tail, "partitions", partition_counts(t));
+    if (t->of[MOTUS_TYPE_B].frames) cJSON_AddItemToObject(tail, "b_samples", list_counts(t));
+    cJSON_AddItemToObject(tail, "partitions", partition_counts(&t->of[MOTUS_TYPE_P]));
     cJSON_AddItemToObject(tail, "bits", bit_counts(t));
     MotusStatus status = put(*stats, "\n],\n", error);
     if (status)

@@ -46,6 +46,7 @@ static void append(MotusCoded *coded, const MotusPacket *picture) {
     coded->stats.bits_luma += s->bits_luma;
     coded->stats.bits_chroma += s->bits_chroma;
     for (int c = 0; c < 3; c++) coded->stats.ssd[c] += s->ssd[c];
+    coded->stats.direct += s->direct;
 }
 
 // Checks that the picture's statistics agree with each other, with the bytes and with the samples.
