@@ -1,5 +1,5 @@
-// Random B pictures between random P pictures, written with CAVLC and CABAC: libavcodec decodes
-// them to the samples of a plain reconstruction.
+// Random B pictures between random P pictures, some B pictures being references, written with CAVLC
+// and CABAC: libavcodec decodes them to the samples of a plain reconstruction.
 // SPDX-License-Identifier: BSD-2-Clause
 #include <stdlib.h>
 #include <string.h>
@@ -12,24 +12,40 @@
 #include "tests/conformance/plain_mb.h"
 #include "tests/support/harness.h"
 
-// Pictures in coding order; ref: pictures shown as numbers of list 0 and list 1.
+// Pictures in coding order; ref: pictures shown as numbers of list 0 and list 1. command:
+// abs_diff_pic_num of list 0.
 typedef struct Coded {
     MotusSliceType type;
-    int shown, frame_num, ref[2];
+    int shown, frame_num, ref[2], is_reference;
+    uint32_t command;
 } Coded;
 enum { PICTURES = 8 };
-static const Coded order[PICTURES] = {{MOTUS_SLICE_I, 0, 0, {0, 0}}, {MOTUS_SLICE_P, 3, 1, {0, 0}},
-                                      {MOTUS_SLICE_B, 1, 2, {0, 3}}, {MOTUS_SLICE_B, 2, 2, {0, 3}},
-                                      {MOTUS_SLICE_P, 6, 2, {3, 3}}, {MOTUS_SLICE_B, 4, 3, {3, 6}},
-                                      {MOTUS_SLICE_B, 5, 3, {3, 6}}, {MOTUS_SLICE_P, 7, 3, {6, 6}}};
+static const Coded orders[2][PICTURES] = {{{MOTUS_SLICE_I, 0, 0, {0, 0}, 1, 0},
+                                           {MOTUS_SLICE_P, 3, 1, {0, 0}, 1, 0},
+                                           {MOTUS_SLICE_B, 1, 2, {0, 3}, 0, 0},
+                                           {MOTUS_SLICE_B, 2, 2, {0, 3}, 0, 0},
+                                           {MOTUS_SLICE_P, 6, 2, {3, 3}, 1, 0},
+                                           {MOTUS_SLICE_B, 4, 3, {3, 6}, 0, 0},
+                                           {MOTUS_SLICE_B, 5, 3, {3, 6}, 0, 0},
+                                           {MOTUS_SLICE_P, 7, 3, {6, 6}, 1, 0}},
+                                          // A pyramid.
+                                          {{MOTUS_SLICE_I, 0, 0, {0, 0}, 1, 0},
+                                           {MOTUS_SLICE_P, 4, 1, {0, 0}, 1, 0},
+                                           {MOTUS_SLICE_B, 2, 2, {0, 4}, 1, 0},
+                                           {MOTUS_SLICE_B, 1, 3, {0, 2}, 0, 0},
+                                           {MOTUS_SLICE_B, 3, 3, {2, 4}, 0, 0},
+                                           {MOTUS_SLICE_P, 7, 3, {4, 4}, 1, 2},
+                                           {MOTUS_SLICE_B, 5, 4, {4, 7}, 1, 0},
+                                           {MOTUS_SLICE_B, 6, 5, {5, 7}, 0, 0}}};
 
 // A stream that is being written, with its reconstruction.
 typedef struct Clip {
     int mb_width, mb_height, cabac, transform_8x8, deblock, spread;
     MotusSlices slices;
     MotusCodedMbs mbs;
-    uint8_t *col_zero;         // of the reference picture coded last
-    MotusFrame *rec[PICTURES]; // by number shown
+    int pyramid;
+    uint8_t *col_zero[PICTURES]; // of reference pictures, by number shown
+    MotusFrame *rec[PICTURES];   // by number shown
     uint8_t *rbsp, *nal;
     size_t rbsp_capacity, size;
     int shown; // pictures decoded
@@ -55,8 +71,8 @@ static MotusSequenceSettings sequence_of(const Clip *c) {
         .colour = MOTUS_COLOUR_UNKNOWN,
         .level = motus_level_choose(120, 68, (MotusRational){25, 1}, 2, 0), // MVs up to 512 rows
         .log2_max_frame_num = 4,
-        .max_refs = 2,
-        .reorder = 1,
+        .max_refs = c->pyramid ? 4 : 2,
+        .reorder = 1 + c->pyramid,
         .pic_init_qp = 26};
     return settings;
 }
@@ -142,7 +158,8 @@ static void write_slices(Clip *c, const Coded *p, const MotusMb *decided, int qp
         const MotusSliceSettings slice = {.first_mb = from * c->mb_width,
                                           .idr = p->type == MOTUS_SLICE_I,
                                           .slice_type = (int)p->type,
-                                          .is_reference = p->type != MOTUS_SLICE_B,
+                                          .is_reference = p->is_reference,
+                                          .list_command = {p->command, 0},
                                           .frame_num = (uint32_t)p->frame_num,
                                           .poc = 2 * p->shown,
                                           .deblock = c->deblock,
@@ -155,7 +172,7 @@ static void write_slices(Clip *c, const Coded *p, const MotusMb *decided, int qp
         motus_bits_init(&bits, c->rbsp, c->rbsp_capacity);
         motus_write_slice_header(&bits, &settings, &slice);
         motus_write_slice_data(&bits, &c->mbs, from, to, &slice, &stats);
-        put_nal(c, p->type == MOTUS_SLICE_B ? 0 : 2,
+        put_nal(c, p->is_reference ? 2 : 0,
                 p->type == MOTUS_SLICE_I ? MOTUS_NAL_IDR : MOTUS_NAL_SLICE, &bits);
         check_writers(c, decided, from, to, &slice);
     }
@@ -190,12 +207,13 @@ static void check_list(const Clip *c, const Coded *p) {
 
 static void code_picture(Clip *c, const Coded *p, int qp) {
     const MotusFrame *const refs[2] = {c->rec[p->ref[0]], c->rec[p->ref[1]]};
+    c->mbs.col_zero = c->col_zero[p->ref[1]];
     const InterMbs how = {.qp = qp,
                           .cabac = c->cabac,
                           .transform_8x8 = c->transform_8x8,
                           .reach = 4 * (16 * c->mb_width + 60),
                           .residual = motus_test_range(0, 80),
-                          .col_zero = c->col_zero};
+                          .col_zero = c->mbs.col_zero};
     const size_t mb_bytes = (size_t)c->mbs.n_mb * sizeof(MotusMb);
     MotusMb *decided = aligned_alloc(64, (mb_bytes + 63) & ~(size_t)63);
     CU_ASSERT_FATAL(decided != NULL);
@@ -211,8 +229,8 @@ static void code_picture(Clip *c, const Coded *p, int qp) {
     for (int i = 0; i < c->mbs.n_mb; i++) plain_mb_reconstruct(c->rec[p->shown], &c->mbs, i, refs);
     if (c->deblock) motus_deblock_picture(c->rec[p->shown], &c->mbs);
     check_list(c, p);
-    for (int i = 0; i < c->mbs.n_mb && p->type != MOTUS_SLICE_B; i++)
-        c->col_zero[i] = (uint8_t)motus_col_zero(&c->mbs.mb[i]);
+    for (int i = 0; i < c->mbs.n_mb; i++)
+        c->col_zero[p->shown][i] = (uint8_t)motus_col_zero(&c->mbs.mb[i]);
     write_slices(c, p, decided, qp);
     free(decided);
 }
@@ -245,26 +263,27 @@ static void open_clip(Clip *c, int mb_width, int mb_height, int slices) {
     c->mbs.mb = aligned_alloc(64, (n * sizeof *c->mbs.mb + 63) & ~(size_t)63);
     c->mbs.coef = aligned_alloc(64, (n * sizeof *c->mbs.coef + 63) & ~(size_t)63);
     c->mbs.context = aligned_alloc(64, (n * sizeof *c->mbs.context + 63) & ~(size_t)63);
-    c->col_zero = calloc(n, 1);
+    for (int i = 0; i < PICTURES; i++) CU_ASSERT_FATAL((c->col_zero[i] = calloc(n, 1)) != NULL);
     c->rbsp = malloc(c->rbsp_capacity);
     c->nal = malloc(PICTURES * 2 * c->rbsp_capacity);
-    CU_ASSERT_FATAL(c->mbs.mb && c->mbs.coef && c->mbs.context && c->col_zero && c->rbsp && c->nal);
+    CU_ASSERT_FATAL(c->mbs.mb && c->mbs.coef && c->mbs.context && c->rbsp && c->nal);
     REQUIRE_OK(motus_frame_alloc(&src, 16 * mb_width, 16 * mb_height));
     REQUIRE_OK(motus_slices_alloc(&c->slices, slices, mb_width, mb_height));
     c->mbs.src = src;
-    c->mbs.col_zero = c->col_zero;
     c->mbs.slice_first = c->slices.first;
 }
 
 static void close_clip(Clip *c) {
     MotusFrame *src = (MotusFrame *)c->mbs.src;
     motus_frame_unref(&src);
-    for (int i = 0; i < PICTURES; i++) motus_frame_unref(&c->rec[i]);
+    for (int i = 0; i < PICTURES; i++) {
+        motus_frame_unref(&c->rec[i]);
+        free(c->col_zero[i]);
+    }
     motus_slices_free(&c->slices);
     free(c->mbs.mb);
     free(c->mbs.coef);
     free(c->mbs.context);
-    free(c->col_zero);
     free(c->rbsp);
     free(c->nal);
 }
@@ -273,18 +292,20 @@ static void one_clip(int cabac, int mb_width, int mb_height, int slices) {
     char what[120];
     MotusDecodeReport report;
     Clip c = {.cabac = cabac,
+              .pyramid = motus_test_range(0, 1),
               .transform_8x8 = motus_test_range(0, 1),
               .deblock = motus_test_range(0, 2) > 0,
               .spread = 1 << motus_test_range(0, 7)};
     const int qp = motus_test_range(0, 51);
     open_clip(&c, mb_width, mb_height, slices);
     if (!cabac) free(c.mbs.context), c.mbs.context = NULL;
-    snprintf(what, sizeof what, "%s %dx%d slices=%d transform_8x8=%d deblock=%d qp=%d spread=%d",
-             cabac ? "CABAC" : "CAVLC", mb_width, mb_height, c.slices.n, c.transform_8x8, c.deblock,
-             qp, c.spread);
+    snprintf(what, sizeof what,
+             "%s %dx%d pyramid=%d slices=%d transform_8x8=%d deblock=%d qp=%d spread=%d",
+             cabac ? "CABAC" : "CAVLC", mb_width, mb_height, c.pyramid, c.slices.n, c.transform_8x8,
+             c.deblock, qp, c.spread);
     c.what = what;
     write_headers(&c);
-    for (int i = 0; i < PICTURES; i++) code_picture(&c, &order[i], qp);
+    for (int i = 0; i < PICTURES; i++) code_picture(&c, &orders[c.pyramid][i], qp);
     motus_decode_libavcodec(c.nal, c.size, take_decoded, &c, &report);
     MOTUS_CHECK(report.pictures == PICTURES && !report.complaints, "%s: %d pictures, %s", what,
                 report.pictures, report.first);
