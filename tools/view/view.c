@@ -33,6 +33,7 @@ MotusStatus motus_view_add(MotusView *view, const MotusViewBlock *block, MotusEr
         view->capacity = capacity;
     }
     view->blocks[view->n++] = *block;
+    view->has_list1 |= block->list;
     return MOTUS_OK;
 }
 

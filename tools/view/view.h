@@ -11,7 +11,8 @@
 typedef struct MotusViewBlock {
     int x, y;              // top-left corner, luma samples
     uint8_t width, height; // samples
-    uint8_t skip;          // part of a P_Skip MB
+    uint8_t skip;          // part of a P_Skip or B_Skip MB
+    uint8_t list;          // 0: into an earlier picture; 1: into a later one (B pictures)
     uint8_t block;         // number of a field's 41 blocks, or MOTUS_VIEW_CODED
     MotusMv mv;            // quarter samples, from the block to its match in the reference
     double value;          // styles cost and bits: decides the colour
@@ -33,7 +34,7 @@ typedef struct MotusView {
     int coded;     // blocks as a stream has them: MBs without a vector are intra, or unknown
     int is_stream; // they are intra
     int damaged;   // libavcodec decoded the picture with errors
-    int left_out;  // vectors of the source into later pictures, which are not among the blocks
+    int has_list1; // some blocks are of list 1: a B picture
 } MotusView;
 
 typedef struct MotusViewSource {
@@ -74,8 +75,8 @@ MotusStatus motus_view_pictures(MotusView *view, const MotusPlane *picture,
 MotusStatus motus_view_keep(MotusView *view, int mode, const char *path, MotusError *error);
 
 // An H.264 file, in builds with libavcodec. Its blocks are those of a Baseline stream down to 4x4,
-// else those that libavcodec exports, down to 8x8. open: `all` as in
-// MotusViewSource; MOTUS_END: no H.264 file. The others are as motus_view_read, _rate and _close.
+// else those that libavcodec exports, down to 8x8. open: `all` as in MotusViewSource; MOTUS_END: no
+// H.264 file. The others are as motus_view_read, _rate and _close.
 typedef struct MotusViewStream MotusViewStream;
 MotusStatus motus_view_stream_open(MotusViewStream **stream, const char *path, int all,
                                    MotusError *error);

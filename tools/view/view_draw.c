@@ -75,15 +75,19 @@ void motus_view_arrow(const MotusCanvas *canvas, double x0, double y0, double x1
     motus_canvas_triangle(canvas, points, grow, color);
 }
 
-// Draws a block's movement: from where it was to its centre.
+// Returns an arrow's colour: the direction, or in B pictures the list.
+static MotusColor arrow_color(const Pane *p, const MotusViewBlock *b) {
+    if (p->view->has_list1) return b->list ? motus_view_list1 : motus_view_list0;
+    return b->mv.x || b->mv.y ? motus_view_lighter(motus_flow_color(-b->mv.x, -b->mv.y, 0))
+                              : motus_view_white;
+}
+
+// Draws a block's movement: from its match in the reference to its centre.
 static void arrow(const Pane *p, const MotusViewBlock *b, double grow, const MotusColor *color) {
     double far = p->layout->stretch / 100.0 * p->zoom / 4; // vectors are in quarter samples
     double x = p->left + p->zoom * (b->x + b->width / 2.0) - 0.5,
            y = p->zoom * (b->y + b->height / 2.0) - 0.5;
-    MotusColor c = color ? *color
-                   : b->mv.x || b->mv.y
-                       ? motus_view_lighter(motus_flow_color(-b->mv.x, -b->mv.y, 0))
-                       : motus_view_white;
+    const MotusColor c = color ? *color : arrow_color(p, b);
     motus_view_arrow(p->canvas, x + far * b->mv.x, y + far * b->mv.y, x, y, p->zoom, grow, c);
 }
 
@@ -98,11 +102,25 @@ static void draw_arrows(const Pane *p) {
 static void draw_flow(const Pane *p) {
     const MotusView *view = p->view;
     fill(p, 0, 0, view->width, view->height, motus_view_grey, 255);
-    for (size_t i = 0; i < view->n; i++) {
-        const MotusViewBlock *b = &view->blocks[i];
-        fill(p, b->x, b->y, b->width, b->height,
-             motus_flow_color(-b->mv.x, -b->mv.y, 4 * p->layout->most), 255);
+    for (int list = 1; list >= 0; list--) // list 0 over list 1, whose vectors are reversed
+        for (size_t i = 0; i < view->n; i++) {
+            const MotusViewBlock *b = &view->blocks[i];
+            const int sign = list ? 1 : -1;
+            if (b->list == list)
+                fill(p, b->x, b->y, b->width, b->height,
+                     motus_flow_color(sign * b->mv.x, sign * b->mv.y, 4 * p->layout->most), 255);
+        }
+}
+
+// True if list 0 has a vector of the same block, which stands before this one in its MB.
+static int is_second(const MotusView *view, size_t i) {
+    const MotusViewBlock *b = &view->blocks[i];
+    for (; b->list && i; i--) {
+        const MotusViewBlock *a = &view->blocks[i - 1];
+        if (a->x / 16 != b->x / 16 || a->y / 16 != b->y / 16) return 0;
+        if (!a->list && a->x == b->x && a->y == b->y) return 1;
     }
+    return 0;
 }
 
 int motus_view_tint(int width, int height) {
@@ -125,8 +143,9 @@ static void draw_partitions(const Pane *p) {
     }
     for (size_t i = 0; i < view->n; i++) {
         const MotusViewBlock *b = &view->blocks[i];
-        fill(p, b->x, b->y, b->width, b->height, motus_view_split,
-             motus_view_tint(b->width, b->height));
+        if (!is_second(view, i))
+            fill(p, b->x, b->y, b->width, b->height, motus_view_split,
+                 motus_view_tint(b->width, b->height));
     }
     for (size_t i = 0; i < view->n; i++)
         outline(p, &view->blocks[i], motus_view_black, view->blocks[i].skip ? 60 : 200);
@@ -211,8 +230,8 @@ MotusStatus motus_view_layout(MotusViewLayout *layout, const MotusView *views, i
         l.pane_height = motus_max(l.pane_height, l.sample_height[i] * l.zoom);
     }
     l.text_scale = l.width / n >= SMALL_PANE ? 2 : 1;
-    for (int i = 0; i < n; i++)
-        strip = motus_max(strip, motus_view_legend(NULL, &l, &views[i], 0, 0, l.pane_width[i]));
+    for (int k = 0; k < n * pictures; k++)
+        strip = motus_max(strip, motus_view_legend(NULL, &l, &views[k], 0, 0, l.pane_width[k % n]));
     l.height = l.pane_height + strip;
     *layout = l;
     return MOTUS_OK;

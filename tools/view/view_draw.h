@@ -9,6 +9,7 @@
 static const MotusColor motus_view_paper = {24, 24, 27}, motus_view_ink = {228, 228, 231},
                         motus_view_faint = {161, 161, 170}, motus_view_grey = {128, 128, 128},
                         motus_view_intra = {86, 180, 233}, motus_view_split = {230, 159, 0},
+                        motus_view_list0 = {253, 190, 60}, motus_view_list1 = {100, 190, 255},
                         motus_view_black = {0, 0, 0}, motus_view_white = {255, 255, 255};
 
 // Mixes a colour with white: blue and violet are dark over a picture.

@@ -116,7 +116,8 @@ static MotusStatus add_row(const MotusViewInput *in, MotusView *view, MotusError
                     b = v[MOTUS_COLUMN_BLOCK];
     if (!in_range(x, 0, MOTUS_MAX_SIZE) || !in_range(y, 0, MOTUS_MAX_SIZE) ||
         !in_range(w, 1, 255) || !in_range(h, 1, 255) || !in_range(mv_x, INT16_MIN, INT16_MAX) ||
-        !in_range(mv_y, INT16_MIN, INT16_MAX) || (all_sizes && !in_range(b, 0, MOTUS_BLOCKS - 1)))
+        !in_range(mv_y, INT16_MIN, INT16_MAX) || !in_range(v[MOTUS_COLUMN_LIST], 0, 1) ||
+        (all_sizes && !in_range(b, 0, MOTUS_BLOCKS - 1)))
         return motus_fail(error, MOTUS_ERR_FORMAT, "%s: row %lld is no block of a picture",
                           motus_shown(in->source.path), motus_table_rows(in->table));
     const MotusViewBlock block = {.x = (int)x,
@@ -124,6 +125,7 @@ static MotusStatus add_row(const MotusViewInput *in, MotusView *view, MotusError
                                   .width = (uint8_t)w,
                                   .height = (uint8_t)h,
                                   .skip = v[MOTUS_COLUMN_SKIP] != 0,
+                                  .list = (uint8_t)v[MOTUS_COLUMN_LIST],
                                   .block = all_sizes ? (uint8_t)b : MOTUS_VIEW_CODED,
                                   .mv = {(int16_t)mv_x, (int16_t)mv_y},
                                   .value = (double)v[MOTUS_COLUMN_COST]};

@@ -16,7 +16,6 @@ enum { FIRST = 16 };
 typedef struct Panes {
     const MotusViewJob *job;
     MotusViewInput *input[MOTUS_VIEW_PANES];
-    int64_t left_out[MOTUS_VIEW_PANES];                            // vectors
     int damaged[MOTUS_VIEW_PANES], last_damaged[MOTUS_VIEW_PANES]; // pictures; number of the last
 } Panes;
 
@@ -34,9 +33,6 @@ static MotusStatus open_panes(Panes *p, const MotusViewJob *job, MotusError *err
 static void close_panes(Panes *p, MotusStatus status) {
     for (int i = 0; i < MOTUS_VIEW_PANES; i++) {
         const char *path = p->job->source[i].path;
-        if (!status && p->left_out[i])
-            motus_warn("%s: note: %lld vectors into later pictures are left out", motus_shown(path),
-                       (long long)p->left_out[i]);
         if (!status && p->damaged[i] == 1)
             motus_warn("%s: picture %d is damaged; its vectors may be wrong", motus_shown(path),
                        p->last_damaged[i]);
@@ -60,7 +56,6 @@ static MotusStatus read_views(Panes *p, int frame, MotusView *views, MotusError 
     for (int i = 0; i < job->n && !status; i++) {
         MotusView *view = &views[i];
         status = motus_view_read(p->input[i], frame, view, error);
-        p->left_out[i] += view->left_out;
         p->damaged[i] += view->damaged;
         if (view->damaged) p->last_damaged[i] = frame;
         if (!status && !i && job->needs_stream && !view->is_stream)

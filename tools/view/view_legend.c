@@ -148,9 +148,14 @@ static void legend_arrows(Pen *p, const MotusView *view) {
     if (p->layout->stretch != 100)
         snprintf(text + strlen(text), sizeof text - strlen(text), ", length x%g", times);
     item_arrow(p, 4 * letter(p), p->color, text);
-    item_arrow(p, 0, motus_view_white, "at rest");
+    if (!view->has_list1) item_arrow(p, 0, motus_view_white, "at rest");
     item_outline(p, motus_view_black, "block");
-    say_item(p, "colour: direction");
+    if (view->has_list1) {
+        item_arrow(p, 4 * letter(p), motus_view_list0, "list 0: earlier picture");
+        item_arrow(p, 4 * letter(p), motus_view_list1, "list 1: later picture");
+    } else {
+        say_item(p, "colour: direction");
+    }
     if (view->coded) say_item(p, view->is_stream ? "no arrow: intra" : "no arrow: no vector");
 }
 
@@ -177,7 +182,8 @@ static void legend_partitions(Pen *p, const MotusView *view) {
                     sizes[i].name);
     if (!view->coded) return;
     item_swatch(p, grey, motus_view_intra, 130, view->is_stream ? "intra" : "no vector");
-    item_outline(p, (MotusColor){98, 98, 98}, "faint outline: P_Skip");
+    item_outline(p, (MotusColor){98, 98, 98},
+                 view->has_list1 ? "faint outline: B_Skip" : "faint outline: P_Skip");
 }
 
 static void legend_values(Pen *p, const MotusView *view) {
@@ -202,7 +208,9 @@ int motus_view_legend(const MotusCanvas *canvas, const MotusViewLayout *layout,
              .right = left + width - PAD,
              .color = motus_view_ink};
     char text[96];
-    if (layout->style <= MOTUS_VIEW_FLOW) p.wheel = WHEEL_LINES * line_height(&p) - LINE_GAP + PAD;
+    if (layout->style == MOTUS_VIEW_FLOW ||
+        (layout->style == MOTUS_VIEW_ARROWS && !view->has_list1))
+        p.wheel = WHEEL_LINES * line_height(&p) - LINE_GAP + PAD;
     if (canvas && p.wheel) wheel(&p);
     say_name(&p, view->name);
     p.color = motus_view_faint;

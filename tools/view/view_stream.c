@@ -204,10 +204,12 @@ static int parse_up_to(MotusViewStream *s, int number, MotusParsedPicture *pictu
     return !status;
 }
 
-// Replaces the blocks by those of our own reader, down to 4x4; leaves them if it fails.
+// Replaces the blocks by those of our own reader, down to 4x4; leaves them if it fails, or if
+// pictures may be reordered: the reader counts in the order of the stream.
 static MotusStatus read_baseline(MotusViewStream *s, MotusView *view, MotusError *error) {
     MotusParsedPicture picture = {0};
     MotusStatus status = MOTUS_OK;
+    if (s->decoder->has_b_frames) return MOTUS_OK;
     if (!s->baseline && !s->all && s->bytes)
         motus_baseline_open(&s->baseline, s->bytes, s->n_bytes, NULL);
     if (!parse_up_to(s, view->frame, &picture)) {
@@ -216,7 +218,7 @@ static MotusStatus read_baseline(MotusViewStream *s, MotusView *view, MotusError
     }
     if (view->width > 16 * picture.mb_width || view->height > 16 * picture.mb_height)
         return MOTUS_OK;
-    view->n = 0, view->left_out = 0;
+    view->n = 0, view->has_list1 = 0;
     for (int i = 0; i < picture.mb_width * picture.mb_height && !status; i++)
         status = add_mb(view, &picture.mb[i], 16 * (i % picture.mb_width),
                         16 * (i / picture.mb_width), error);
@@ -254,14 +256,12 @@ static MotusStatus add_exported(MotusViewStream *s, MotusView *view, MotusError 
     const AVMotionVector *v = side ? (const AVMotionVector *)side->data : NULL;
     MotusStatus status = MOTUS_OK;
     for (size_t i = 0; side && !status && i < side->size / sizeof *v; i++) {
-        if (v[i].source >= 0 || !v[i].motion_scale) {
-            view->left_out++;
-            continue;
-        }
+        if (!v[i].source || !v[i].motion_scale) continue;
         const MotusViewBlock block = {.x = v[i].dst_x - v[i].w / 2, // of the centre
                                       .y = v[i].dst_y - v[i].h / 2,
                                       .width = v[i].w,
                                       .height = v[i].h,
+                                      .list = v[i].source > 0,
                                       .block = MOTUS_VIEW_CODED,
                                       .mv = {(int16_t)(v[i].motion_x * 4 / v[i].motion_scale),
                                              (int16_t)(v[i].motion_y * 4 / v[i].motion_scale)}};

@@ -26,19 +26,29 @@ static double block_sad(const MotusRefLuma *ref, const MotusPlane *cur, const Mo
     return samples ? (double)sum / (double)samples : 0;
 }
 
+// Refuses a B picture.
+static MotusStatus check_lists(const MotusView *view, const char *what, MotusError *error) {
+    return view->has_list1 ? motus_fail(error, MOTUS_ERR_UNSUPPORTED,
+                                        "%s: picture %d is a B picture, which has no %s here",
+                                        motus_shown(view->name), view->frame, what)
+                           : MOTUS_OK;
+}
+
 MotusStatus motus_view_costs(MotusView *view, MotusError *error) {
     if (view->has_cost) {
         for (size_t i = 0; i < view->n; i++)
             view->blocks[i].value /= view->blocks[i].width * view->blocks[i].height;
         return MOTUS_OK;
     }
+    MotusStatus status = check_lists(view, "costs", error);
+    if (status) return status;
     if (!view->before.data)
         return motus_fail(
             error, MOTUS_ERR_UNSUPPORTED,
             "%s: has no costs, and without the picture before it none can be measured%s",
             motus_shown(view->name), view->is_stream ? "" : " (--picture)");
     MotusRefLuma ref = {0};
-    MotusStatus status = motus_ref_luma_alloc(&ref, view->width, view->height);
+    status = motus_ref_luma_alloc(&ref, view->width, view->height);
     if (status)
         return motus_fail(error, status, "%s: %s", motus_shown(view->name),
                           motus_status_text(status));
@@ -122,11 +132,12 @@ static MotusStatus count_bits(MotusView *view, const ViewCells *cells, MotusErro
 MotusStatus motus_view_bits(MotusView *view, MotusError *error) {
     ViewCells cells = {.width = 4 * motus_mbs(view->width), .height = 4 * motus_mbs(view->height)};
     size_t n = (size_t)cells.width * (size_t)cells.height;
+    MotusStatus status = check_lists(view, "bits of vectors", error);
+    if (status) return status;
     cells.mv = motus_alloc(n, sizeof *cells.mv);
     cells.state = motus_alloc(n, 1);
-    MotusStatus status = cells.mv && cells.state
-                             ? count_bits(view, &cells, error)
-                             : motus_fail(error, MOTUS_ERR_MEMORY, "view: out of memory");
+    status = cells.mv && cells.state ? count_bits(view, &cells, error)
+                                     : motus_fail(error, MOTUS_ERR_MEMORY, "view: out of memory");
     motus_free(cells.mv);
     motus_free(cells.state);
     return status;
