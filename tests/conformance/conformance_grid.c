@@ -1,8 +1,9 @@
 // The full grid of settings over real sequences: conformance_grid [--budget SAMPLES] [--keep
 // FOLDER] FILE... Every value of every setting and every pair of values occurs for each file. Each
-// stream is parsed, compared with the encoder's own figures and decoded by libavcodec and openh264.
-// --keep stores it with checksums of its reconstruction, for other decoders. Prints a line per
-// file, a table of the settings, the syntax elements of all streams, and every failure.
+// stream is compared with the encoder's own figures and decoded by libavcodec. Those without B
+// pictures are also parsed, and decoded by openh264. --keep stores streams with checksums of their
+// reconstruction, for other decoders. Prints a line per file, a table of the settings, the syntax
+// elements of all streams, and every failure.
 // SPDX-License-Identifier: BSD-2-Clause
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +16,7 @@
 // clang-format off
 enum {
     QP, PARTITIONS, CROP, RANGE, KEYINT, SUBPEL, DEBLOCK, AUD, PRESET, THREADS, RATE, MAPS, SLICES,
-    SIZE, SCENECUT, PROFILE, AXES
+    SIZE, SCENECUT, PROFILE, BFRAMES, PYRAMID, AXES
 };
 // clang-format on
 
@@ -43,6 +44,8 @@ static const GridAxis axes[AXES] = {
     [SCENECUT] = {"scenecut", "off=0 on=60"},
     // Without CABAC: + 4; without the 8x8 transform: + 8.
     [PROFILE] = {"profile", "baseline=0 main=1 main,cavlc=5 high=2 high,cavlc=6 high,4x4=10"},
+    [BFRAMES] = {"bframes", "0 1 2 3 7"}, // in profile baseline 0
+    [PYRAMID] = {"b pyramid", "none=0 normal=1"},
 };
 
 _Static_assert(MOTUS_SUBPEL_QUARTER == 2 && MOTUS_PRESET_FASTER == 3 && MOTUS_MAPS_MIXED == 1,
@@ -70,6 +73,8 @@ static MotusEncoderConfig configure(const MotusFrame *frame, const int *row) {
     config.profile = (MotusProfile)(value(row, PROFILE) & 3);
     config.cabac = !(value(row, PROFILE) & 4);
     config.transform_8x8 = !(value(row, PROFILE) & 8);
+    config.bframes = value(row, PROFILE) ? value(row, BFRAMES) : 0;
+    config.b_pyramid = (MotusBPyramid)value(row, PYRAMID);
     return config;
 }
 

@@ -11,9 +11,9 @@
 typedef struct MotusCoded {
     uint8_t *data; // the whole byte stream
     size_t size;
-    MotusFrame **recon; // of each picture
+    MotusFrame **recon; // of each picture, in display order
     int *slices;        // of each packet; NULL: one
-    int pictures;
+    int pictures, b_pictures;
     int level;
     size_t most;             // limit of a NAL unit without its start code in bytes, 0: none
     MotusPictureStats stats; // sums over the pictures
@@ -25,7 +25,8 @@ typedef struct MotusCoded {
 void motus_conform_encode(MotusCoded *coded, const MotusEncoderConfig *config,
                           MotusFrame *const *frames, int n, MotusConformMaps maps);
 
-// Parses the stream, counting into *coverage, and decodes it with every decoder.
+// Decodes the stream with libavcodec. If it has no B pictures, also decodes it with openh264 and
+// parses it, counting into *coverage.
 void motus_conform_judge(MotusCoded *coded, MotusCoverage *coverage);
 
 // Checks that neither has a failure and that their streams are the same.

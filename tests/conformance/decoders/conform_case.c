@@ -38,11 +38,12 @@ static void describe(char text[300], const ConformCase *c) {
     snprintf(text, 300,
              "%s%s %dx%d frames=%d qp=%d%+d keyint=%d range=%d subpel=%d partitions=%02x "
              "deblock=%d aud=%d preset=%d threads=%d rate=%d slices=%d size=%d maps=%d "
-             "profile=%s cabac=%d",
+             "profile=%s cabac=%d bframes=%d b_adapt=%d b_pyramid=%d",
              motus_material_name(c->material), c->grey ? "-grey" : "", e->width, e->height,
              c->frames, e->qp, e->qp_i_offset, e->keyint, e->range, (int)e->subpel, e->partitions,
              e->deblock, e->aud, (int)e->preset, e->threads, (int)e->rate, e->slices,
-             e->slice_max_size, (int)c->maps, motus_profile_name(e->profile), e->cabac);
+             e->slice_max_size, (int)c->maps, motus_profile_name(e->profile), e->cabac, e->bframes,
+             e->b_adapt, (int)e->b_pyramid);
 }
 
 int conform_case_run(const ConformCase *c, MotusCoverage *coverage, MotusPictureStats *stats) {
