@@ -5,7 +5,7 @@
 #define ENCODER_GOP_GOP_CODERS_H
 
 #include "encoder/gop/pending.h"
-#include "encoder/rate/lookahead.h"
+#include "encoder/lookahead/lookahead.h"
 
 typedef struct MotusGopCoders MotusGopCoders;
 

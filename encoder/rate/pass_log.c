@@ -9,7 +9,7 @@
 
 #include "common/alloc.h"
 #include "common/error.h"
-#include "encoder/rate/lookahead.h"
+#include "encoder/lookahead/lookahead.h"
 
 #define FIRST_LINE "motus pass log 1"
 #define MAX_TEXT 512 // bytes of the first two lines and a picture's

@@ -8,8 +8,8 @@
 #ifndef ENCODER_RATE_RATE_H
 #define ENCODER_RATE_RATE_H
 
+#include "encoder/lookahead/lookahead.h"
 #include "encoder/rate/complexity.h"
-#include "encoder/rate/lookahead.h"
 #include "encoder/rate/pass_log.h"
 #include "encoder/rate/vbv.h"
 

@@ -9,7 +9,7 @@
 #include "common/int_core.h"
 #include "common/log2_core.h"
 #include "encoder/bitstream/headers.h"
-#include "encoder/rate/b_costs.h"
+#include "encoder/lookahead/b_costs.h"
 
 // mb-tree strength with the lowest BD-rates on real sequences: QPs per octave, 1/256.
 #define MB_TREE_STRENGTH 256

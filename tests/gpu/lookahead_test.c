@@ -1,8 +1,8 @@
 // The lookahead's passes over pictures of any size, random and moving ones; and plans, which must
 // be the CPU's for any depth, AQ, mb-tree and number of pending pictures.
 // SPDX-License-Identifier: BSD-2-Clause
-#include "encoder/rate/lookahead.h"
-#include "encoder/rate/lookahead_passes_cuda.h"
+#include "encoder/lookahead/lookahead.h"
+#include "encoder/lookahead/lookahead_passes_cuda.h"
 #include "tests/gpu/sequence.h"
 
 // Two pictures and what the passes make of the second.

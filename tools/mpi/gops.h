@@ -3,7 +3,7 @@
 #ifndef TOOLS_MPI_GOPS_H
 #define TOOLS_MPI_GOPS_H
 
-#include "encoder/rate/lookahead.h"
+#include "encoder/lookahead/lookahead.h"
 #include "encoder/settings/stream.h"
 
 typedef struct MotusGops {

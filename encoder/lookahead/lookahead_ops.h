@@ -2,11 +2,11 @@
 // ring of pictures, their types and windows. An executor analyses pictures and plans their offsets;
 // both give the same results.
 // SPDX-License-Identifier: BSD-2-Clause
-#ifndef ENCODER_RATE_LOOKAHEAD_OPS_H
-#define ENCODER_RATE_LOOKAHEAD_OPS_H
+#ifndef ENCODER_LOOKAHEAD_LOOKAHEAD_OPS_H
+#define ENCODER_LOOKAHEAD_LOOKAHEAD_OPS_H
 
-#include "encoder/rate/b_costs.h"
-#include "encoder/rate/lookahead.h"
+#include "encoder/lookahead/b_costs.h"
+#include "encoder/lookahead/lookahead.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "encoder/rate/lookahead_passes.h"
+#include "encoder/lookahead/lookahead_passes.h"
 
 #include <string.h>
 
 #include "common/alloc.h"
-#include "encoder/rate/lookahead_search_cpu.h"
+#include "encoder/lookahead/lookahead_search_cpu.h"
 #include "yuv/pad.h"
 
 #define MOST_SAMPLES (MOTUS_MAX_SIZE + 16)

@@ -1,15 +1,15 @@
 // Lookahead: the same costs from plain C and any number of threads, MVs of known motion, cuts,
 // still pictures, order and number of plans, QP offsets of referenced MBs.
 // SPDX-License-Identifier: BSD-2-Clause
-#include "encoder/rate/lookahead.h"
+#include "encoder/lookahead/lookahead.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/log2_core.h"
-#include "encoder/rate/b_costs.h"
-#include "encoder/rate/lookahead_passes.h"
+#include "encoder/lookahead/b_costs.h"
+#include "encoder/lookahead/lookahead_passes.h"
 #include "me/pixel/pixel.h"
 #include "tests/support/harness.h"
 

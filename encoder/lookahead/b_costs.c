@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "encoder/rate/b_costs.h"
+#include "encoder/lookahead/b_costs.h"
 
-#include "encoder/rate/lookahead_search_cpu.h"
+#include "encoder/lookahead/lookahead_search_cpu.h"
 
 // ---- One field ----------------------------------------------------------------------------------
 

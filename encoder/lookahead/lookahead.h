@@ -2,8 +2,8 @@
 // offsets of their MBs come out (AQ, mb-tree). It keeps costs, not pictures, and reads no coded
 // data. The plan of a closed GOP depends only on its own pictures and on those that follow it.
 // SPDX-License-Identifier: BSD-2-Clause
-#ifndef ENCODER_RATE_LOOKAHEAD_H
-#define ENCODER_RATE_LOOKAHEAD_H
+#ifndef ENCODER_LOOKAHEAD_LOOKAHEAD_H
+#define ENCODER_LOOKAHEAD_LOOKAHEAD_H
 
 #include "motus/encoder.h"
 #include "yuv/frame_source.h"

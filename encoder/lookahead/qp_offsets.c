@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "encoder/rate/lookahead_passes.h"
-#include "encoder/rate/qp_offsets_core.h"
+#include "encoder/lookahead/lookahead_passes.h"
+#include "encoder/lookahead/qp_offsets_core.h"
 
 // ---- AQ -----------------------------------------------------------------------------------------
 

@@ -4,8 +4,8 @@
 //   p_sums      a thread: every so many MBs of a field
 // SPDX-License-Identifier: BSD-2-Clause
 #include "common/cuda_call.cuh"
-#include "encoder/rate/lookahead_passes_cuda.h"
-#include "encoder/rate/lookahead_search.cuh"
+#include "encoder/lookahead/lookahead_passes_cuda.h"
+#include "encoder/lookahead/lookahead_search.cuh"
 
 namespace {
 

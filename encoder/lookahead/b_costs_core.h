@@ -2,10 +2,10 @@
 // those up to MOTUS_B_SPAN - 1 behind it. No MB waits for another MB of the same search. The CPU
 // runs this in b_costs.c, a device in b_costs.cu.
 // SPDX-License-Identifier: BSD-2-Clause
-#ifndef ENCODER_RATE_B_COSTS_CORE_H
-#define ENCODER_RATE_B_COSTS_CORE_H
+#ifndef ENCODER_LOOKAHEAD_B_COSTS_CORE_H
+#define ENCODER_LOOKAHEAD_B_COSTS_CORE_H
 
-#include "encoder/rate/lookahead_core.h"
+#include "encoder/lookahead/lookahead_core.h"
 
 enum {
     MOTUS_B_SPAN = 6,                  // pictures of the longest mini-GOP that is measured

@@ -6,10 +6,10 @@
 //   inter_costs_again  the same without MVs of the previous picture
 //   choose_type        one thread
 // SPDX-License-Identifier: BSD-2-Clause
-#include "encoder/rate/lookahead_passes_cuda.h"
+#include "encoder/lookahead/lookahead_passes_cuda.h"
 
 #include "common/cuda_call.cuh"
-#include "encoder/rate/lookahead_search.cuh"
+#include "encoder/lookahead/lookahead_search.cuh"
 #include "me/pixel/cost_core.h"
 #include "me/pixel/pixel_core.h"
 

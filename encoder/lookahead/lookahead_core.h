@@ -2,12 +2,12 @@
 // (lookahead_cost.c), a GPU sixteen at a time (lookahead_cost.cu). The least cost wins; on a tie
 // the candidate with the lower index wins.
 // SPDX-License-Identifier: BSD-2-Clause
-#ifndef ENCODER_RATE_LOOKAHEAD_CORE_H
-#define ENCODER_RATE_LOOKAHEAD_CORE_H
+#ifndef ENCODER_LOOKAHEAD_LOOKAHEAD_CORE_H
+#define ENCODER_LOOKAHEAD_LOOKAHEAD_CORE_H
 
 #include "common/int_core.h"
+#include "encoder/lookahead/lookahead_passes.h"
 #include "encoder/mb/intra_core.h"
-#include "encoder/rate/lookahead_passes.h"
 
 enum {
     MOTUS_LOOKAHEAD_MB = 8,            // samples of an MB's side at half size

@@ -4,11 +4,11 @@
 //   propagate     a thread per MB, which adds to up to four MBs of the previous picture
 //   final_offsets a thread per MB: its mb-tree offset; sums of offsets and weighted costs
 // SPDX-License-Identifier: BSD-2-Clause
-#include "encoder/rate/lookahead_passes_cuda.h"
+#include "encoder/lookahead/lookahead_passes_cuda.h"
 
 #include "common/cuda_call.cuh"
 #include "common/lanes.h"
-#include "encoder/rate/qp_offsets_core.h"
+#include "encoder/lookahead/qp_offsets_core.h"
 
 namespace {
 

@@ -1,10 +1,10 @@
 // Lengths of mini-GOPs (b_adapt), from source pictures at half size. A mini-GOP of n pictures is n
 // - 1 B pictures and the P picture behind them.
 // SPDX-License-Identifier: BSD-2-Clause
-#ifndef ENCODER_RATE_B_COSTS_H
-#define ENCODER_RATE_B_COSTS_H
+#ifndef ENCODER_LOOKAHEAD_B_COSTS_H
+#define ENCODER_LOOKAHEAD_B_COSTS_H
 
-#include "encoder/rate/b_costs_core.h"
+#include "encoder/lookahead/b_costs_core.h"
 
 #ifdef __cplusplus
 extern "C" {

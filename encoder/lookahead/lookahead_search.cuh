@@ -1,11 +1,11 @@
 // Search of an MB in another half-size picture, by a warp: lanes 2c and 2c + 1 measure candidate c,
 // 4 rows each. Equals lookahead_search_cpu.h (GPU suite `lookahead`).
 // SPDX-License-Identifier: BSD-2-Clause
-#ifndef ENCODER_RATE_LOOKAHEAD_SEARCH_CUH
-#define ENCODER_RATE_LOOKAHEAD_SEARCH_CUH
+#ifndef ENCODER_LOOKAHEAD_LOOKAHEAD_SEARCH_CUH
+#define ENCODER_LOOKAHEAD_LOOKAHEAD_SEARCH_CUH
 
 #include "common/lanes.h"
-#include "encoder/rate/lookahead_core.h"
+#include "encoder/lookahead/lookahead_core.h"
 #include "me/pixel/cost_core.h"
 #include "me/pixel/sad.cuh"
 #include "me/pixel/words_warp.cuh"

@@ -6,9 +6,9 @@
 #include "common/alloc.h"
 #include "common/error.h"
 #include "common/threads.h"
-#include "encoder/rate/lookahead_ops.h"
-#include "encoder/rate/lookahead_passes.h"
-#include "encoder/rate/qp_offsets_core.h"
+#include "encoder/lookahead/lookahead_ops.h"
+#include "encoder/lookahead/lookahead_passes.h"
+#include "encoder/lookahead/qp_offsets_core.h"
 
 // Slot of the ring. Its arrays lie in one block.
 typedef struct CpuSlot {

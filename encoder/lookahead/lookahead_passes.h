@@ -1,8 +1,8 @@
 // Passes of the lookahead over a source picture: half-size planes, MB costs, AQ and mb-tree. They
 // read no coded data, so results do not depend on what is coded or in which order.
 // SPDX-License-Identifier: BSD-2-Clause
-#ifndef ENCODER_RATE_LOOKAHEAD_PASSES_H
-#define ENCODER_RATE_LOOKAHEAD_PASSES_H
+#ifndef ENCODER_LOOKAHEAD_LOOKAHEAD_PASSES_H
+#define ENCODER_LOOKAHEAD_LOOKAHEAD_PASSES_H
 
 #include "motus/encoder.h"
 

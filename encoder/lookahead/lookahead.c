@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "encoder/rate/lookahead.h"
+#include "encoder/lookahead/lookahead.h"
 
 #include <string.h>
 
 #include "common/alloc.h"
 #include "common/device.h"
 #include "common/error.h"
-#include "encoder/rate/lookahead_core.h"
-#include "encoder/rate/lookahead_ops.h"
+#include "encoder/lookahead/lookahead_core.h"
+#include "encoder/lookahead/lookahead_ops.h"
 
 // One walk over a window makes the offsets of depth / BATCH pictures final, so that mb-tree looks
 // at least at 7/8 of `depth`.

@@ -3,11 +3,11 @@
 // before it plans with it; nothing writes its costs after that, so plans need not wait for pictures
 // that have begun since.
 // SPDX-License-Identifier: BSD-2-Clause
-#include "encoder/rate/lookahead_ops.h"
+#include "encoder/lookahead/lookahead_ops.h"
 
 #include "common/cuda_call.cuh"
 #include "common/slots.h"
-#include "encoder/rate/lookahead_passes_cuda.h"
+#include "encoder/lookahead/lookahead_passes_cuda.h"
 #include "yuv/device_frame.h"
 
 extern "C" {

@@ -1,8 +1,8 @@
 // Adaptive quantization and mb-tree of one MB (lookahead_passes.h). Integers only: qp_offsets.c and
 // qp_offsets.cu give the same offsets.
 // SPDX-License-Identifier: BSD-2-Clause
-#ifndef ENCODER_RATE_QP_OFFSETS_CORE_H
-#define ENCODER_RATE_QP_OFFSETS_CORE_H
+#ifndef ENCODER_LOOKAHEAD_QP_OFFSETS_CORE_H
+#define ENCODER_LOOKAHEAD_QP_OFFSETS_CORE_H
 
 #include "common/log2_core.h"
 

@@ -1,10 +1,10 @@
 // Search of an MB in another half-size picture, on the CPU: descent by SAD, then refinement by
 // SATD.
 // SPDX-License-Identifier: BSD-2-Clause
-#ifndef ENCODER_RATE_LOOKAHEAD_SEARCH_CPU_H
-#define ENCODER_RATE_LOOKAHEAD_SEARCH_CPU_H
+#ifndef ENCODER_LOOKAHEAD_LOOKAHEAD_SEARCH_CPU_H
+#define ENCODER_LOOKAHEAD_LOOKAHEAD_SEARCH_CPU_H
 
-#include "encoder/rate/lookahead_core.h"
+#include "encoder/lookahead/lookahead_core.h"
 #include "me/pixel/pixel.h"
 
 #define MB MOTUS_LOOKAHEAD_MB

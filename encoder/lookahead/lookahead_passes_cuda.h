@@ -2,11 +2,11 @@
 // are device memory; calls are asynchronous on the cudaStream_t `stream` of the current device and
 // return MOTUS_ERR_CUDA with CUDA's text in *error.
 // SPDX-License-Identifier: BSD-2-Clause
-#ifndef ENCODER_RATE_LOOKAHEAD_PASSES_CUDA_H
-#define ENCODER_RATE_LOOKAHEAD_PASSES_CUDA_H
+#ifndef ENCODER_LOOKAHEAD_LOOKAHEAD_PASSES_CUDA_H
+#define ENCODER_LOOKAHEAD_LOOKAHEAD_PASSES_CUDA_H
 
-#include "encoder/rate/lookahead_core.h"
-#include "encoder/rate/lookahead_ops.h"
+#include "encoder/lookahead/lookahead_core.h"
+#include "encoder/lookahead/lookahead_ops.h"
 
 #ifdef __cplusplus
 extern "C" {
