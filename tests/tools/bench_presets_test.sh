@@ -85,7 +85,7 @@ broken_program() {
 beside_x264() {
     local r
     bench --presets --peers --runs 1 --json >peers.json || fail '--presets --peers --json'
-    ok 'all rows' [ "$(value peers.json rows.#)" = 7 ]
+    ok 'all rows' [ "$(value peers.json rows.#)" = 8 ]
     ok 'the version' grep -q '^[0-9]' <(value peers.json x264)
     ok 'medium comes first' \
         [ "$(value peers.json rows.4.encoder) $(value peers.json rows.4.preset)" = 'x264 medium' ]
@@ -146,7 +146,7 @@ missing_library() {
 beside_libx264() {
     lanes --peers --json >lanes.json || fail '--gop-coders --peers --json'
     ok 'silent' [ ! -s err ]
-    ok 'rows' [ "$(value lanes.json beside_x264.#)" = 8 ]
+    ok 'rows' [ "$(value lanes.json beside_x264.#)" = 9 ]
     ok 'its build' \
         [ "$(value lanes.json libx264)" = "$(x264 --version |
         sed -n 's/^x264 0\.\([0-9]*\).*/\1/p')" ]
@@ -164,7 +164,7 @@ beside_libx264() {
         'BEGIN { printf "%d", k * 6 / 25 / 8 * 1000 + 0.5 }')
     ok 'its bytes without SEI' within $(($(stat -c %s t.264) - bytes)) 700 300
     lanes --peers >table || fail '--gop-coders --peers'
-    ok 'seven rows of x264' [ "$(grep -c '^x264 ' table)" = 7 ]
+    ok 'eight rows of x264' [ "$(grep -c '^x264 ' table)" = 8 ]
 }
 
 presets_alone

@@ -14,12 +14,21 @@
 enum { CURVE = 4 };
 static const int curve_qp[CURVE] = {22, 27, 32, 37};
 
-static const char *const x264_presets[] = {"medium", "superfast", "ultrafast"};
-enum { X264_PRESETS = 3, ROWS = MOTUS_PRESETS + X264_PRESETS, ANCHOR = MOTUS_PRESETS };
+// x264's preset medium as it ships, except for GOPs and the tuning, which are as in all rows.
+static const char *const shipped[] = {"--profile", "high",      "--ref", "3", "--bframes",
+                                      "3",         "--weightp", "2",     NULL};
+static const struct {
+    const char *preset, *name;
+    const char *const *words;
+} x264_rows[] = {{"medium", "medium", NULL},
+                 {"superfast", "superfast", NULL},
+                 {"ultrafast", "ultrafast", NULL},
+                 {"medium", "medium+", shipped}};
+enum { X264_ROWS = 4, ROWS = MOTUS_PRESETS + X264_ROWS, ANCHOR = MOTUS_PRESETS };
 
 // A row of the table. Those from ANCHOR on are x264's; the first of them is the anchor.
 typedef struct PresetRow {
-    const char *preset;
+    const char *name;                 // of the preset
     double seconds[MOTUS_BENCH_RUNS]; // sorted at the end
     double median;
     MotusRdPoint point;        // at the QP asked for; psnr 0: not known
@@ -107,7 +116,8 @@ static MotusStatus encode_x264(PresetTable *t, int r, int qp, int measure, Motus
                                MotusError *error) {
     const MotusBench *b = t->b;
     const MotusX264Job job = {.program = "x264",
-                              .preset = t->row[r].preset,
+                              .preset = x264_rows[r - ANCHOR].preset,
+                              .words = x264_rows[r - ANCHOR].words,
                               .qp = qp,
                               .threads = b->config.threads,
                               .input = t->folder.clip,
@@ -136,7 +146,7 @@ static MotusStatus encode_row(PresetTable *t, int r, int qp, double *seconds, Mo
                               MotusError *error) {
     const MotusBenchClip *clip = t->b->clip;
     char more[64];
-    snprintf(more, sizeof more, "  %s %s, QP %d", r < ANCHOR ? "motus" : "x264", t->row[r].preset,
+    snprintf(more, sizeof more, "  %s %s, QP %d", r < ANCHOR ? "motus" : "x264", t->row[r].name,
              qp);
     motus_progress_show(&t->progress, t->frames_done, more);
     MotusEncoderConfig config = t->b->config;
@@ -206,8 +216,8 @@ static MotusStatus find_x264(PresetTable *t, MotusError *error) {
 
 static MotusStatus measure(PresetTable *t, int peers, MotusError *error) {
     t->n_rows = MOTUS_PRESETS;
-    for (int p = 0; p < MOTUS_PRESETS; p++) t->row[p].preset = motus_preset_name((MotusPreset)p);
-    for (int p = 0; p < X264_PRESETS; p++) t->row[ANCHOR + p].preset = x264_presets[p];
+    for (int p = 0; p < MOTUS_PRESETS; p++) t->row[p].name = motus_preset_name((MotusPreset)p);
+    for (int p = 0; p < X264_ROWS; p++) t->row[ANCHOR + p].name = x264_rows[p].name;
     MotusStatus status = peers ? find_x264(t, error) : MOTUS_OK;
     if (status) return status;
     int encodes = t->runs;
@@ -223,7 +233,7 @@ static MotusStatus measure(PresetTable *t, int peers, MotusError *error) {
 
 static void print_row(const PresetTable *t, int r) {
     const PresetRow *row = &t->row[r];
-    printf("%-5s %-10s %9.1f %9.1f %10.1f", r < ANCHOR ? "motus" : "x264", row->preset,
+    printf("%-5s %-10s %9.1f %9.1f %10.1f", r < ANCHOR ? "motus" : "x264", row->name,
            t->b->clip->n / row->median, t->b->clip->n / row->seconds[0], row->point.kbps);
     if (row->point.psnr > 0)
         printf(" %8.3f", row->point.psnr);
@@ -241,13 +251,16 @@ static void print_table(const PresetTable *t) {
     printf("\n%-16s %9s %9s %10s %8s%s%s\n", "", "frames/s", "best", "kb/s", "PSNR-Y",
            *t->x264 ? "    speed" : "", t->has_decoder ? "     BD-rate" : "");
     for (int r = 0; r < t->n_rows; r++) print_row(t, r);
+    if (*t->x264)
+        printf("x264's rows: Baseline, P pictures, one reference. medium+: High, 3 B pictures, "
+               "3 references, weights\n");
 }
 
 static void report_row(const PresetTable *t, int r, cJSON *rows) {
     const PresetRow *row = &t->row[r];
     cJSON *object = cJSON_CreateObject();
     cJSON_AddStringToObject(object, "encoder", r < ANCHOR ? "motus" : "x264");
-    cJSON_AddStringToObject(object, "preset", row->preset);
+    cJSON_AddStringToObject(object, "preset", row->name);
     cJSON_AddNumberToObject(object, "fps_median", t->b->clip->n / row->median);
     cJSON_AddNumberToObject(object, "fps_best", t->b->clip->n / row->seconds[0]);
     cJSON_AddNumberToObject(object, "kbps", row->point.kbps);

@@ -44,9 +44,9 @@ static const char about[] =
     "the latency of one picture, from sending it to its packet (without B pictures); and the\n"
     "stages of each type with one GOP coder (on a GPU by the device's clock). A run is --gops\n"
     "GOPs per GOP coder, from the first frame sent to the last packet. With --peers then\n"
-    "libx264's presets with all processors over the same frames, P pictures only: frames/s, and\n"
-    "bits beside motus's at equal PSNR. libx264 is loaded from where it is installed, or from\n"
-    "--libx264.\n"
+    "libx264's presets with all processors over the same frames, P pictures only, and its preset\n"
+    "medium with 3 B pictures: frames/s, and bits beside motus's at equal PSNR. libx264 is loaded\n"
+    "from where it is installed, or from --libx264.\n"
     "\n"
     "encode --devices LIST: frames/s of the first GPU, of the first two, four, ..., of all: as\n"
     "one encoder, and as an encoder for each in one process; --pictures of them, the clip again\n"
@@ -56,7 +56,8 @@ static const char about[] =
     "encode --presets --peers: frames/s (median and best of the runs, all rows taking turns),\n"
     "kb/s and luma PSNR at --qp; BD-rate against x264 preset medium over QP 22, 27, 32, 37;\n"
     "speed as a multiple of that x264's. x264 is the program on the PATH: baseline profile, tune\n"
-    "psnr, one reference, no B pictures, one IDR picture, as many threads. Its time is the\n"
+    "psnr, one reference, no B pictures, one IDR picture, as many threads. Its row medium+ has\n"
+    "what medium ships with: High profile, 3 B pictures, 3 references, weights. Its time is the\n"
     "encode time that it prints, its PSNR that of its decoded stream, and SEI is not counted.\n";
 
 typedef struct BenchOptions {
