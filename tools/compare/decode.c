@@ -103,7 +103,10 @@ MotusStatus motus_stream_decoder_next(MotusStreamDecoder *d, const uint8_t *data
     if (rc >= 0) rc = avcodec_receive_frame(d->context, d->frame);
     if (rc < 0)
         return motus_fail(error, MOTUS_ERR_FORMAT, "libavcodec: %s",
-                          rc == AVERROR(EAGAIN) ? "no picture" : av_err2str(rc));
+                          rc == AVERROR(EAGAIN)
+                              ? "a picture is shown later: by block only streams without B "
+                                "pictures are compared"
+                              : av_err2str(rc));
     if (d->frame->decode_error_flags || (d->frame->flags & AV_FRAME_FLAG_CORRUPT))
         return motus_fail(error, MOTUS_ERR_FORMAT, "libavcodec: the picture is damaged");
     MotusStatus status = take_planes(d->frame, picture);

@@ -13,7 +13,7 @@ static void add_picture(MotusOurStream *out, const MotusPacket *p, const MotusCo
     out->bits.mv += s->bits_mv;
     out->bits.residual += s->bits_luma + s->bits_chroma;
     out->luma_ssd += s->ssd[0];
-    if (out->frames < clip->frames) out->frame_ssd[out->frames] = s->ssd[0];
+    if (p->number < clip->frames) out->frame_ssd[p->number] = s->ssd[0];
     out->ssim +=
         motus_plane_ssim(&p->source->plane[0], &p->recon->plane[0], clip->width, clip->height);
     out->frames++;

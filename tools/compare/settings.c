@@ -40,6 +40,7 @@ static MotusStatus read_ours(MotusCompareEncoder *c, MotusError *error) {
         {"partitions", 0, &e->partitions, motus_option_partitions, 0, 0, "LIST", ""},
         {"no-deblock", 0, &e->deblock, NULL, 0, 0, NULL, ""},
         {"profile", 0, &e->profile, motus_option_profile, 0, 0, "NAME", ""},
+        {"bframes", 0, &e->bframes, motus_option_int, 0, MOTUS_MAX_BFRAMES, "N", ""},
         {"no-cabac", 0, &e->cabac, NULL, 0, 0, NULL, ""},
         {"no-8x8dct", 0, &e->transform_8x8, NULL, 0, 0, NULL, ""},
         {"backend", 0, &e->backend, motus_option_backend, 0, 0, "NAME", ""},
@@ -51,7 +52,7 @@ static MotusStatus read_ours(MotusCompareEncoder *c, MotusError *error) {
     if (motus_options_parse(&command, argc, argv) < 0) return MOTUS_OK;
     return motus_fail(error, MOTUS_ERR_ARGUMENT,
                       "%s: settings of ours are --preset, --range, --subpel, --partitions, "
-                      "--no-deblock, --profile, --no-cabac, --no-8x8dct, --backend",
+                      "--no-deblock, --profile, --bframes, --no-cabac, --no-8x8dct, --backend",
                       c->name);
 }
 
@@ -68,6 +69,10 @@ MotusStatus motus_compare_encoders_add(MotusCompareEncoders *encoders, int is_x2
     snprintf(c->args, sizeof c->args, "%s", args);
     MotusStatus status = cut_into_words(c, error);
     if (!status && !is_x264) status = read_ours(c, error);
+    if (!status && c->config.bframes && motus_compare_encoders_first(encoders, 0) < 0)
+        status =
+            motus_fail(error, MOTUS_ERR_UNSUPPORTED,
+                       "%s: the first setting is compared by block, without B pictures", c->name);
     if (!status) encoders->n++;
     return status;
 }
