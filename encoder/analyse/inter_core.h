@@ -4,9 +4,9 @@
 #ifndef ENCODER_ANALYSE_INTER_CORE_H
 #define ENCODER_ANALYSE_INTER_CORE_H
 
-#include "encoder/analyse/effort.h"
 #include "encoder/analyse/trial_core.h"
 #include "encoder/bitstream/syntax_core.h"
+#include "encoder/levels/effort.h"
 
 #define MOTUS_CANDIDATES 24 // MVs of an MB from the search
 #define MOTUS_CHOICES 32    // with those of its neighbours; one per lane of a warp

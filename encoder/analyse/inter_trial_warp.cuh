@@ -8,8 +8,8 @@
 
 #include "dct/dct_warp.cuh"
 #include "encoder/analyse/inter_core.h"
-#include "encoder/analyse/levels_cabac_warp.cuh"
 #include "encoder/analyse/predict_warp.cuh"
+#include "encoder/levels/levels_cabac_warp.cuh"
 
 // Forward transforms of a trial's blocks with live coefficients; 18 a block, so that lanes with a
 // block each have no bank conflicts.

@@ -8,7 +8,7 @@
 #define ENCODER_ANALYSE_INTRA4X4_WARP_CUH
 
 #include "encoder/analyse/intra4x4_modes_warp.cuh"
-#include "encoder/analyse/levels_cabac_warp.cuh"
+#include "encoder/levels/levels_cabac_warp.cuh"
 
 // Shared memory of an MB.
 typedef struct MotusI4Lanes {

@@ -4,9 +4,9 @@
 #define ENCODER_ANALYSE_RESIDUAL_CPU_H
 
 #include "dct/dct_cpu.h"
-#include "encoder/analyse/levels_cabac_cpu.h"
-#include "encoder/analyse/levels_cpu.h"
 #include "encoder/analyse/trial_core.h"
+#include "encoder/levels/levels_cabac_cpu.h"
+#include "encoder/levels/levels_cpu.h"
 
 // Chooses the levels of blocks [from, to) of one component.
 static inline void motus_residual_levels(MotusResidual *r, MotusTrial *trial, int from, int to,

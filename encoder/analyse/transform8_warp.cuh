@@ -9,7 +9,7 @@
 
 #include "dct/transform8_core.h"
 #include "encoder/analyse/inter_trial_warp.cuh"
-#include "encoder/analyse/levels_cabac_warp.cuh"
+#include "encoder/levels/levels_cabac_warp.cuh"
 
 // ---- Blocks -------------------------------------------------------------------------------------
 

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "dct/dct_mb_core.h"
-#include "encoder/analyse/levels_core.h"
+#include "encoder/levels/levels_core.h"
 #include "encoder/mb/predict_core.h"
 
 // An MB is coded as I_PCM if its estimated size exceeds this limit: macroblock_layer() may not

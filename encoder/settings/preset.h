@@ -3,7 +3,7 @@
 #ifndef ENCODER_SETTINGS_PRESET_H
 #define ENCODER_SETTINGS_PRESET_H
 
-#include "encoder/analyse/effort.h"
+#include "encoder/levels/effort.h"
 #include "motus/encoder.h"
 
 // Returns the effort of config->preset with the configuration's own range and partitions.

@@ -4,8 +4,8 @@
 #ifndef ENCODER_SETTINGS_STREAM_H
 #define ENCODER_SETTINGS_STREAM_H
 
-#include "encoder/analyse/effort.h"
 #include "encoder/bitstream/headers.h"
+#include "encoder/levels/effort.h"
 #include "encoder/mb/qp_core.h"
 #include "encoder/settings/rate_config.h"
 #include "motus/encoder.h"

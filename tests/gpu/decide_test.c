@@ -7,8 +7,8 @@
 #include "encoder/settings/stream.h"
 #include "me/me_cpu.h"
 #include "me/search/refine.h"
-#include "tests/encoder/analyse/random_costs.h"
-#include "tests/encoder/analyse/same_levels.h"
+#include "tests/encoder/levels/random_costs.h"
+#include "tests/encoder/levels/same_levels.h"
 #include "tests/gpu/sequence.h"
 #include "yuv/io/reader.h"
 

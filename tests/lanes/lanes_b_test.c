@@ -3,14 +3,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <string.h>
 
-#include "encoder/analyse/b_candidates_cpu.h"
+#include "encoder/analyse/b_choice_cpu.h"
 #include "encoder/analyse/b_trial_cpu.h"
 #include "encoder/analyse/transform8_cpu.h"
 #include "encoder/decide/decide.h"
 #include "encoder/decide/decide_core.h"
 #include "encoder/settings/preset.h"
-#include "tests/encoder/analyse/random_costs.h"
-#include "tests/encoder/analyse/same_levels.h"
+#include "tests/encoder/levels/random_costs.h"
+#include "tests/encoder/levels/same_levels.h"
 #include "tests/lanes/lanes_b_warp.h"
 #include "tests/support/harness.h"
 #include "tools/synth/synth.h"

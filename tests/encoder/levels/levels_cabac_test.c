@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "encoder/analyse/transform8_cpu.h"
 #include "encoder/bitstream/cavlc_mb_core.h"
-#include "tests/encoder/analyse/random_costs.h"
+#include "tests/encoder/levels/random_costs.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,11 +3,11 @@
 // the two entropy coders. Equals motus_choose_levels_cabac (levels_cabac_cpu.h): suite `lanes`, and
 // `gpu_decide` on a device.
 // SPDX-License-Identifier: BSD-2-Clause
-#ifndef ENCODER_ANALYSE_LEVELS_CABAC_WARP_CUH
-#define ENCODER_ANALYSE_LEVELS_CABAC_WARP_CUH
+#ifndef ENCODER_LEVELS_LEVELS_CABAC_WARP_CUH
+#define ENCODER_LEVELS_LEVELS_CABAC_WARP_CUH
 
-#include "encoder/analyse/levels_cabac_core.h"
-#include "encoder/analyse/levels_warp.cuh"
+#include "encoder/levels/levels_cabac_core.h"
+#include "encoder/levels/levels_warp.cuh"
 
 // ---- Eight lanes a block ------------------------------------------------------------------------
 

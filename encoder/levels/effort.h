@@ -1,7 +1,7 @@
 // Effort of mode decision: the numbers of a preset, and the limits of MVs that the stream sets.
 // SPDX-License-Identifier: BSD-2-Clause
-#ifndef ENCODER_ANALYSE_EFFORT_H
-#define ENCODER_ANALYSE_EFFORT_H
+#ifndef ENCODER_LEVELS_EFFORT_H
+#define ENCODER_LEVELS_EFFORT_H
 
 #include <stdint.h>
 

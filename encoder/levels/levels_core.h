@@ -1,14 +1,14 @@
 // Levels of a block, chosen by rate and distortion: what levels_cpu.h, levels_cabac_core.h and
 // levels_warp.cuh share.
 // SPDX-License-Identifier: BSD-2-Clause
-#ifndef ENCODER_ANALYSE_LEVELS_CORE_H
-#define ENCODER_ANALYSE_LEVELS_CORE_H
+#ifndef ENCODER_LEVELS_LEVELS_CORE_H
+#define ENCODER_LEVELS_LEVELS_CORE_H
 
 #include "common/lanes.h"
 #include "dct/dct_core.h"
-#include "encoder/analyse/effort.h"
 #include "encoder/bitstream/cabac_costs_core.h"
 #include "encoder/bitstream/cavlc_core.h"
+#include "encoder/levels/effort.h"
 #include "encoder/mb/qp_core.h"
 #if defined(__AVX2__) && !defined(__CUDACC__)
 #include <immintrin.h>

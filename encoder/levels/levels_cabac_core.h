@@ -1,10 +1,10 @@
 // Choice of a block's levels with costs of CABAC: each level is the nearest one or the one below,
 // in the order in which levels are coded, last one first. The CPU and a lane of a warp run it.
 // SPDX-License-Identifier: BSD-2-Clause
-#ifndef ENCODER_ANALYSE_LEVELS_CABAC_CORE_H
-#define ENCODER_ANALYSE_LEVELS_CABAC_CORE_H
+#ifndef ENCODER_LEVELS_LEVELS_CABAC_CORE_H
+#define ENCODER_LEVELS_LEVELS_CABAC_CORE_H
 
-#include "encoder/analyse/levels_core.h"
+#include "encoder/levels/levels_core.h"
 
 // A block whose levels are being chosen, and the sums of those that have been.
 typedef struct MotusLevelWalk {

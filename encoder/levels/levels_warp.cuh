@@ -2,13 +2,13 @@
 // one lane a block, with bits of CAVLC. The longest chain of dependent steps is what counts here.
 // Equals motus_choose_levels (levels_cpu.h): suite `lanes`, and `gpu_decide` on a device.
 // SPDX-License-Identifier: BSD-2-Clause
-#ifndef ENCODER_ANALYSE_LEVELS_WARP_CUH
-#define ENCODER_ANALYSE_LEVELS_WARP_CUH
+#ifndef ENCODER_LEVELS_LEVELS_WARP_CUH
+#define ENCODER_LEVELS_LEVELS_WARP_CUH
 
 #include <string.h>
 
-#include "encoder/analyse/levels_core.h"
 #include "encoder/bitstream/cavlc_warp.cuh"
+#include "encoder/levels/levels_core.h"
 #include "me/pixel/words_warp.cuh"
 
 // ---- Eight lanes a block ------------------------------------------------------------------------

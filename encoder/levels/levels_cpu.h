@@ -2,10 +2,10 @@
 // are lowered where the bits saved outweigh the error added. levels_warp.cuh has the same for
 // warps.
 // SPDX-License-Identifier: BSD-2-Clause
-#ifndef ENCODER_ANALYSE_LEVELS_CPU_H
-#define ENCODER_ANALYSE_LEVELS_CPU_H
+#ifndef ENCODER_LEVELS_LEVELS_CPU_H
+#define ENCODER_LEVELS_LEVELS_CPU_H
 
-#include "encoder/analyse/levels_core.h"
+#include "encoder/levels/levels_core.h"
 
 // A block whose levels are being chosen: levels and coefficients in zigzag order, coefficients in
 // 1/256 of a level (below 2^20). Bit i of `shape` is position i.

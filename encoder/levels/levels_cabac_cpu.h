@@ -1,11 +1,11 @@
 // Choice of a block's levels on the CPU with costs of CABAC, for 4x4 and 8x8 blocks.
 // levels_cabac_warp.cuh has the same for warps.
 // SPDX-License-Identifier: BSD-2-Clause
-#ifndef ENCODER_ANALYSE_LEVELS_CABAC_CPU_H
-#define ENCODER_ANALYSE_LEVELS_CABAC_CPU_H
+#ifndef ENCODER_LEVELS_LEVELS_CABAC_CPU_H
+#define ENCODER_LEVELS_LEVELS_CABAC_CPU_H
 
 #include "dct/transform8_core.h"
-#include "encoder/analyse/levels_cabac_core.h"
+#include "encoder/levels/levels_cabac_core.h"
 #include "encoder/mb/qp_core.h"
 
 // Levels of an 8x8 block in coding order.
