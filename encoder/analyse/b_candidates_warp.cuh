@@ -9,7 +9,7 @@
 #include "encoder/analyse/b_core.h"
 #include "encoder/analyse/predict_warp.cuh"
 
-// What a lane knows of the MB while a type's blocks are measured.
+// A warp lane's part of an MB whose blocks of one type are measured.
 typedef struct MotusBLane {
     int x, y;        // of its 4x4 block in the picture
     int wide, high;  // its block is 16 samples wide, high

@@ -18,7 +18,7 @@ typedef struct MotusMiniGop {
     int ended;                         // no frames follow
     int pyramid;
     int delay; // from coding to showing a picture, in pictures: max_num_reorder_frames
-    // Of the pictures that were taken.
+    // State behind the last picture that was taken.
     int b_left;         // B pictures whose P picture was taken
     int b_middle;       // of those, the one that is coded first, from 0; below 0: none
     int has_taken;      // 0: the next one begins the stream, or a segment

@@ -109,7 +109,7 @@ MotusStatus motus_lookahead_get(MotusLookahead *look, MotusLookaheadPlan *plan, 
 // as B pictures have them: no picture is predicted from them. Requires keep_aq.
 void motus_lookahead_aq(const MotusLookahead *look, MotusLookaheadPlan *plan, int16_t *offset);
 
-// Of a picture that follows the last plan.
+// Flags of a picture that follows the last plan.
 enum {
     MOTUS_FUTURE_IDR = 1,
     MOTUS_FUTURE_P = 2, // ends a mini-GOP; B pictures, and those not decided about, have no flag

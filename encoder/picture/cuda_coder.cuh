@@ -54,7 +54,7 @@ typedef struct Reference {
     int is_prepared; // its MotusCudaCoder.ref_luma is filled
 } Reference;
 
-// What a picture finds of those begun before it in its GOP. A copy takes a picture back.
+// State that the GOP's pictures leave to the next one. A copy takes a picture back.
 typedef struct History {
     // [0]: of the current picture. [1]: with B pictures, whose reconstructions alternate.
     Reconstruction rec[2];
@@ -62,7 +62,7 @@ typedef struct History {
     int oldest;               // as in MotusReferences
     int last_mv, has_last_mv; // MotusCudaCoder.last_mv of the last P picture
     int32_t last_span;        // of last_mv: pictures from its reference to the P picture
-    // Of P and of B pictures. has_costs: MotusCudaCoder.costs[costs] is learnt from one.
+    // [0]: P pictures, [1]: B pictures. has_costs: MotusCudaCoder.costs[costs] is learnt from one.
     int costs[2], has_costs[2];
 } History;
 

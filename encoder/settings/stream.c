@@ -128,7 +128,7 @@ static MotusStatus check_picture(const MotusEncoderConfig *c, MotusError *error)
     if ((unsigned)c->preset >= MOTUS_PRESETS) REFUSE("unknown preset %d", (int)c->preset);
     if ((unsigned)c->profile >= MOTUS_PROFILES) REFUSE("unknown profile %d", (int)c->profile);
     if (c->bframes < 0 || c->bframes > MOTUS_MAX_BFRAMES)
-        REFUSE("%d B pictures between two others are outside 0..%d", c->bframes, MOTUS_MAX_BFRAMES);
+        REFUSE("%d B pictures in a row are outside 0..%d", c->bframes, MOTUS_MAX_BFRAMES);
     if (c->bframes && c->profile == MOTUS_PROFILE_BASELINE)
         REFUSE("B pictures need profile main or high");
     if (!(c->pb_ratio >= 0.1 && c->pb_ratio <= 10))

@@ -70,7 +70,7 @@ enum {
 // References among B pictures.
 typedef enum MotusBPyramid {
     MOTUS_B_PYRAMID_NONE,   // none
-    MOTUS_B_PYRAMID_NORMAL, // the middle one of two and more B pictures between two others
+    MOTUS_B_PYRAMID_NORMAL, // the middle one of two and more B pictures in a row
 } MotusBPyramid;
 
 // Rate control: what sets a picture's QP.
@@ -193,8 +193,8 @@ typedef struct MotusEncoderConfig {
     int cabac;         // 0 = CAVLC also in profiles that allow CABAC
     int transform_8x8; // 0 = only 4x4 transforms in profile HIGH, too
 
-    // Most B pictures between two reference pictures, 0..MOTUS_MAX_BFRAMES. B pictures are coded
-    // after the P picture that follows them. Packets then come up to bframes frames later. Not with
+    // Most B pictures in a row, 0..MOTUS_MAX_BFRAMES. They are coded after the P picture that is
+    // shown behind them. Packets then come up to bframes frames later. Not with
     // profile BASELINE.
     int bframes;
     // Quantizer step of B pictures over that of P pictures, 0.1..10. Not used with mb_tree, which
@@ -399,8 +399,8 @@ MOTUS_API MotusStatus motus_encoder_set_rate(MotusEncoder *enc, int64_t bitrate,
                                              int64_t vbv_maxrate, int64_t vbv_bufsize);
 
 // Receives the next packet, in the order of the stream: a B picture after the P picture that is
-// shown behind it. Blocks up to timeout_ms milliseconds: 0 not
-// at all, below 0 without limit. Release it with motus_packet_unref.
+// shown behind it. Blocks up to timeout_ms milliseconds: 0 not at all, below 0 without limit.
+// Release it with motus_packet_unref.
 // MOTUS_AGAIN: not yet; with timeout_ms < 0 the encoder needs more frames first. MOTUS_END: all
 // packets were returned. MOTUS_ERR_CUDA, MOTUS_ERR_MEMORY, MOTUS_ERR_INTERNAL, MOTUS_ERR_FORMAT:
 // the picture could not be coded, and none after it will be (see motus_encoder_send).

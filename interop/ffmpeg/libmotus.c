@@ -366,7 +366,7 @@ static const AVOption options[] = {
     NUMBER("rc-lookahead", "pictures known ahead (-1: 40)", lookahead, -1, -1, MOTUS_MAX_LOOKAHEAD),
     FRACTION("sc_threshold", "scene cut threshold, 0: no key pictures at cuts (-1: 40)", scenecut,
              -1, -1, 100),
-    NUMBER("b_strategy", "0: always -bf B-frames between two others, else fewer if that is better",
+    NUMBER("b_strategy", "0: always -bf B-frames in a row, else fewer if that is better",
            b_adapt, 1, 0, 2),
     CHOICE("b-pyramid", "B-frames that are references", b_pyramid, MOTUS_B_PYRAMID_NORMAL,
            MOTUS_B_PYRAMID_NORMAL),

@@ -105,10 +105,10 @@ static const Property properties[] = {
     {"qp-step", "QP step", "Largest QP change between P pictures with a bitrate", NULL, KIND_UINT,
      1, 51, 4, AT(qp_step), FALSE},
     {"bframes", "B pictures",
-     "Most B pictures between two others (profiles main and high): each packet comes out up to "
-     "that many later",
+     "Most B pictures in a row (profiles main and high): each packet comes out up to that many "
+     "later",
      NULL, KIND_UINT, 0, MOTUS_MAX_BFRAMES, 0, AT(bframes), FALSE},
-    {"b-adapt", "Adaptive B pictures", "Choose the number of B pictures between two others", NULL,
+    {"b-adapt", "Adaptive B pictures", "Choose how many B pictures are in a row", NULL,
      KIND_BOOLEAN, 0, 0, TRUE, AT(b_adapt), FALSE},
     {"b-pyramid", "B pyramid", "Make the middle one of two and more B pictures a reference", NULL,
      KIND_BOOLEAN, 0, 0, TRUE, AT(b_pyramid), FALSE},

@@ -46,7 +46,7 @@ class Settings(TypedDict, total=False):
     profile: "baseline", "main", "high"; default "baseline"
     cabac: default True; False: CAVLC also above baseline
     transform_8x8: default True; False: only 4x4 transforms in profile high, too
-    bframes: 0..16, default 0; most B pictures between two others; not baseline
+    bframes: 0..16, default 0; most B pictures in a row; not baseline
     b_adapt: 0..2, default 1; 0: always bframes, else fewer where that is better
     b_pyramid: "none", "normal"; default "normal"; the middle B picture is a reference
     preset: "slow", "medium", "fast", "faster"; default "medium"

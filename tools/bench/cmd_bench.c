@@ -103,7 +103,7 @@ static int parse(BenchOptions *o, int argc, char **argv) {
         {"no-8x8dct", 0, &o->transform_8x8, NULL, 0, 0, NULL,
          "encode: only 4x4 transforms in High, too"},
         MOTUS_INT("bframes", 0, &o->bframes, 0, MOTUS_MAX_BFRAMES,
-                  "encode: most B pictures between two others (0)"),
+                  "encode: most B pictures in a row (0)"),
         MOTUS_INT("b-adapt", 0, &o->b_adapt, 0, 2,
                   "encode: choose their number; 0: always --bframes (1)"),
         {"b-pyramid", 0, &o->b_pyramid, motus_option_b_pyramid, 0, 0, "NAME",
