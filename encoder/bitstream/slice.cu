@@ -211,7 +211,7 @@ template <bool B> __global__ void __launch_bounds__(32 * WARPS) count_kernel(Job
     else if (t < TALLY_DIRECT)
         atomicAdd(&stats->transform_8x8[t - TALLY_TRANSFORMS], tally[t]);
     else if (t == TALLY_DIRECT)
-        atomicAdd(&stats->direct, tally[t]);
+        atomicAdd((unsigned long long *)&stats->direct, (unsigned long long)tally[t]);
     else
         add_bits(stats, t - TALLY_BITS, tally[t]);
 }

@@ -157,7 +157,7 @@ __device__ void add_tally(MotusPictureStats *stats, const uint32_t *tally) {
     else if (t < TALLY_DIRECT)
         atomicAdd(&stats->transform_8x8[t - TALLY_TRANSFORMS], tally[t]);
     else if (t == TALLY_DIRECT)
-        atomicAdd(&stats->direct, tally[t]);
+        atomicAdd((unsigned long long *)&stats->direct, (unsigned long long)tally[t]);
     else {
         atomicAdd((unsigned long long *)&stats->bits_luma, 2048ull * tally[t]);
         atomicAdd((unsigned long long *)&stats->bits_chroma, 1024ull * tally[t]);

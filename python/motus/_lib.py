@@ -100,7 +100,7 @@ class PictureStats(Structure):
     _fields_ = _members(f"""
         uint32_t mb[{MB_KINDS}], sub[4], transform_8x8[2];
         uint64_t bits_header, bits_mode, bits_mv, bits_luma, bits_chroma, ssd[3];
-        uint32_t direct;""")
+        uint64_t direct;""")
 
 
 class Packet(Structure):
