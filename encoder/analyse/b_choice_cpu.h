@@ -12,7 +12,7 @@
 // ---- Candidates ---------------------------------------------------------------------------------
 
 // A B MB to search, and where.
-typedef struct MotusBSearch {
+typedef struct MotusBJob {
     const MotusReference *ref; // of both lists
     const MotusRefLuma *ref_luma[2];
     const MotusRefineOps *ops;
@@ -23,7 +23,7 @@ typedef struct MotusBSearch {
     MotusMbSource src;
     MotusMv centre[2]; // predictors of the costs
     int x, y;          // MBs
-} MotusBSearch;
+} MotusBJob;
 
 // Predictions of a block, at its place in the MB, and the MB that they are compared with.
 typedef struct MotusBPredictions {
@@ -31,18 +31,18 @@ typedef struct MotusBPredictions {
     uint8_t list[2][256], trial[8][256];
 } MotusBPredictions;
 
-static inline void motus_b_predict(const MotusBSearch *in, const MotusBlock *block, int list,
+static inline void motus_b_predict(const MotusBJob *in, const MotusBlock *block, int list,
                                    MotusMv mv, uint8_t luma[256]) {
     motus_predict_luma_block(luma, &in->ref[list], in->x, in->y, block->x, block->y, block->width,
                              block->height, mv);
 }
 
-static inline uint32_t motus_b_mv_cost(const MotusBSearch *in, int list, MotusMv mv) {
+static inline uint32_t motus_b_mv_cost(const MotusBJob *in, int list, MotusMv mv) {
     return motus_mv_cost(in->lambda_q8, mv, in->centre[list]);
 }
 
 // Measures a block with each list and with both.
-static inline void motus_b_measure(const MotusBSearch *in, MotusBPredictions *p, int b,
+static inline void motus_b_measure(const MotusBJob *in, MotusBPredictions *p, int b,
                                    MotusBCandidates *found) {
     const MotusTaps taps[MOTUS_PREDS] = {[MOTUS_PRED_L0] = {{p->list[0], p->list[0]}},
                                          [MOTUS_PRED_L1] = {{p->list[1], p->list[1]}},
@@ -56,7 +56,7 @@ static inline void motus_b_measure(const MotusBSearch *in, MotusBPredictions *p,
 
 // Moves the MV of one list to the best of its eight nearest neighbours, the other list's prediction
 // being fixed. Returns 0 if it stays.
-static inline int motus_b_refine_list(const MotusBSearch *in, MotusBPredictions *p, int b, int list,
+static inline int motus_b_refine_list(const MotusBJob *in, MotusBPredictions *p, int b, int list,
                                       MotusBCandidates *found) {
     const MotusBlock *block = &motus_blocks[b];
     const MotusMv from = found->both[list][b];
@@ -85,7 +85,7 @@ static inline int motus_b_refine_list(const MotusBSearch *in, MotusBPredictions 
 }
 
 // Finds the candidates of an MB from the whole-sample MVs and costs of both lists.
-static inline void motus_b_candidates(const MotusBSearch *in, MotusMbMotion motion[2],
+static inline void motus_b_candidates(const MotusBJob *in, MotusMbMotion motion[2],
                                       MotusBCandidates *found) {
     MotusBPredictions p;
     in->ops->prepare(&p.cur, in->src.plane[0], in->src.stride[0]);

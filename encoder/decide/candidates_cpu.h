@@ -68,17 +68,17 @@ static inline void find_b_candidates(const InterPass *pass, int i, MotusBCandida
     const MotusInterCoding *b = pass->inter;
     const int x = i % pic->mbs.mb_width, y = i / pic->mbs.mb_width;
     MotusMbMotion motion[2];
-    const MotusBSearch in = {.ref = b->ref,
-                             .ref_luma = {b->ref_luma[0], b->ref_luma[1]},
-                             .ops = pass->refine,
-                             .subpel = b->subpel,
-                             .effort = &pass->coding->effort,
-                             .limits = &b->limits,
-                             .lambda_q8 = pass->coding->qp_table[pass->coding->qp].lambda_q8,
-                             .src = motus_mb_source(pic->mbs.src, x, y),
-                             .centre = {b->centre[0][i], b->centre[1][i]},
-                             .x = x,
-                             .y = y};
+    const MotusBJob in = {.ref = b->ref,
+                          .ref_luma = {b->ref_luma[0], b->ref_luma[1]},
+                          .ops = pass->refine,
+                          .subpel = b->subpel,
+                          .effort = &pass->coding->effort,
+                          .limits = &b->limits,
+                          .lambda_q8 = pass->coding->qp_table[pass->coding->qp].lambda_q8,
+                          .src = motus_mb_source(pic->mbs.src, x, y),
+                          .centre = {b->centre[0][i], b->centre[1][i]},
+                          .x = x,
+                          .y = y};
     for (int list = 0; list < 2; list++) read_motion(&motion[list], b->field[list], i);
     motus_b_candidates(&in, motion, found);
 }

@@ -40,6 +40,7 @@ void motus_mini_gop_end(MotusMiniGop *m) { m->ended = 1; }
 
 static MotusPendingPicture *remove_behind(MotusMiniGop *m, MotusPendingPicture *before) {
     MotusPendingPicture *p = before ? before->next : m->first;
+    assert(p);
     if (before)
         before->next = p->next;
     else
@@ -161,8 +162,10 @@ static void link_plans(const MotusMiniGop *m, const MotusPendingPicture *p) {
     MotusPicturePlan *last = p->plan;
     for (int i = 0; i < m->b_middle; i++) middle = middle->next;
     if (middle) last = last->next_b = middle->plan;
-    for (int i = 0; i < m->b_left; i++, b = b->next)
+    for (int i = 0; i < m->b_left; i++, b = b->next) {
+        assert(b);
         if (b != middle) last = last->next_b = b->plan;
+    }
 }
 
 MotusPendingPicture *motus_mini_gop_take(MotusMiniGop *m) {

@@ -49,8 +49,8 @@ typedef struct MotusBCosts {
     uint64_t p[MOTUS_B_SPAN], b[MOTUS_B_SPAN];
 } MotusBCosts;
 
-// Fills search->field. The result does not depend on `threads`.
-void motus_b_search(const MotusBSearch *search, int threads);
+// Fills p->field. The result does not depend on `threads`.
+void motus_b_search(const MotusBSearch *p, int threads);
 
 // Returns the cost of `cur`, coded as a B picture between ref[0] and ref[1] with the MVs of the
 // fields.

@@ -111,17 +111,17 @@ static void find_candidates(Picture *p, const MotusInterMb *in, MotusBCandidates
     const MotusMv centre[2] = {random_mv(16), random_mv(16)};
     MotusMbMotion motion[2];
     MotusBCandidates many;
-    const MotusBSearch search = {.ref = p->ref,
-                                 .ref_luma = {&p->luma[0], &p->luma[1]},
-                                 .ops = motus_refine_ops(),
-                                 .subpel = MOTUS_SUBPEL_FULL, // the MVs stay
-                                 .effort = &p->effort,
-                                 .limits = &p->limits,
-                                 .lambda_q8 = in->qp->lambda_q8,
-                                 .src = in->src,
-                                 .centre = {centre[0], centre[1]},
-                                 .x = in->x,
-                                 .y = in->y};
+    const MotusBJob search = {.ref = p->ref,
+                              .ref_luma = {&p->luma[0], &p->luma[1]},
+                              .ops = motus_refine_ops(),
+                              .subpel = MOTUS_SUBPEL_FULL, // the MVs stay
+                              .effort = &p->effort,
+                              .limits = &p->limits,
+                              .lambda_q8 = in->qp->lambda_q8,
+                              .src = in->src,
+                              .centre = {centre[0], centre[1]},
+                              .x = in->x,
+                              .y = in->y};
     for (int list = 0; list < 2; list++) {
         const MotusMv common = random_mv(1 << motus_test_range(0, 7));
         for (int b = 0; b < MOTUS_BLOCKS; b++) {
