@@ -28,8 +28,8 @@ KINDS = ["bframes.mp4", "bframes.mkv", "bframes.ts", "editlist_audio.mp4", "two_
          "sar.mpg", "cover.m4a", "still.png", "vp9.webm", "mpeg4.avi", "rate15.flv", "theora.ogv",
          "stream_b.h264", "fragmented.mp4", "raw.nut", "progressive.y4m", "interlaced.y4m"]
 # Lines of the report after an encode.
-REPORT = re.compile(r"(\S+: \d+x\d+, |size  |QP  |VBV  |quality  |macroblocks |P_8x8 parts|bits  |"
-                    "damage  |time  )")
+REPORT = re.compile(r"(\S+: \d+x\d+, |size  |QP  |[IPB] pictures |VBV  |quality  |macroblocks |"
+                    "P_8x8 parts|B samples |bits  |damage  |time  )")
 
 
 def corrupt(data, dice):
