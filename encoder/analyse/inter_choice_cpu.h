@@ -18,7 +18,7 @@ typedef struct MotusChoices {
 } MotusChoices;
 
 typedef struct MotusChooseScratch {
-    MotusChoices choices;
+    MotusChoices choices[MOTUS_MAX_REFERENCES]; // by ref_idx
     MotusMvGrid grid;
     MotusMb trial;
     uint16_t satd[16];
@@ -41,17 +41,17 @@ static inline int motus_choices_have(const MotusChoices *c, MotusMv mv) {
     return 0;
 }
 
-// Measures and adds n more MVs, except those that are listed already or not allowed, as long as
-// there is room.
-static inline void motus_choices_add(MotusChooseScratch *s, const MotusInterMb *in,
+// Measures and adds n more MVs into a reference, except those that are listed already or not
+// allowed, as long as there is room.
+static inline void motus_choices_add(MotusChooseScratch *s, const MotusInterMb *in, int ref,
                                      const MotusMv *mv, int n) {
-    MotusChoices *c = &s->choices;
+    MotusChoices *c = &s->choices[ref];
     for (int i = 0; i < n; i++) {
         if (c->n == MOTUS_CHOICES || !motus_mv_allowed(in->limits, mv[i]) ||
             motus_choices_have(c, mv[i]))
             continue;
-        motus_satd_mb(s->satd, in->src.plane[0], in->src.stride[0], in->ref, 16 * in->x, 16 * in->y,
-                      mv[i]);
+        motus_satd_mb(s->satd, in->src.plane[0], in->src.stride[0], in->ref + ref, 16 * in->x,
+                      16 * in->y, mv[i]);
         motus_choices_put(c, c->n++, mv[i], s->satd);
     }
 }
@@ -78,7 +78,7 @@ static inline int motus_choose_mv(const MotusChoices *c, int block, MotusMv pred
 static inline void motus_choices_of_neighbours(MotusChooseScratch *s, const MotusInterMb *in,
                                                MotusMv skip) {
     static const uint8_t cell[3][2] = {{1, 0}, {0, 1}, {0, 5}}; // row and column of A, B, C
-    MotusChoices *c = &s->choices;
+    MotusChoices *c = &s->choices[0];
     const MotusMv predictor = motus_mvp(&s->grid, MOTUS_MODE_16x16, 0, 0, 0, 4), zero = {0, 0};
     MotusMv mv[6] = {skip, predictor, zero};
     uint32_t unused;
@@ -87,7 +87,7 @@ static inline void motus_choices_of_neighbours(MotusChooseScratch *s, const Motu
         const int row = cell[i][0], column = cell[i][1];
         mv[3 + i] = s->grid.state[row][column] == MOTUS_CELL_INTER ? s->grid.mv[row][column] : zero;
     }
-    motus_choices_add(s, in, mv, 6);
+    motus_choices_add(s, in, 0, mv, 6);
     for (int step = 0; step < in->limits->steps; step++) {
         const int best =
             motus_choose_mv(c, MOTUS_BLOCK_16x16, predictor, in->qp->lambda_q8, &unused);
@@ -97,21 +97,62 @@ static inline void motus_choices_of_neighbours(MotusChooseScratch *s, const Motu
             mv[i].x = (int16_t)(c->x[best] + in->limits->unit * (i == 1 ? -1 : i == 2));
             mv[i].y = (int16_t)(c->y[best] + in->limits->unit * (i == 0 ? -1 : i == 3));
         }
-        motus_choices_add(s, in, mv, 4);
+        motus_choices_add(s, in, 0, mv, 4);
     }
+}
+
+// Sets the choices of a further reference: its candidates, and if any, or if a neighbour uses it,
+// the median and the neighbours' MVs.
+static inline void motus_choices_of_ref(MotusChooseScratch *s, const MotusInterMb *in, int ref) {
+    static const uint8_t cell[3][2] = {{1, 0}, {0, 1}, {0, 5}};
+    const MotusCandidates *found = &in->far[ref - 1];
+    MotusChoices *c = &s->choices[ref];
+    MotusMv mv[4];
+    int n = 1;
+    for (int v = 0; v < found->n; v++) motus_choices_put(c, v, found->mv[v], found->satd[v]);
+    c->n = found->n;
+    for (int i = 0; i < 3; i++)
+        if (s->grid.state[cell[i][0]][cell[i][1]] == MOTUS_CELL_INTER + ref)
+            mv[n++] = s->grid.mv[cell[i][0]][cell[i][1]];
+    if (n == 1 && !c->n) return;
+    mv[0] = motus_mvp_ref(&s->grid, MOTUS_MODE_16x16, 0, 0, 0, 4, ref);
+    motus_choices_add(s, in, ref, mv, n);
 }
 
 // ---- Types --------------------------------------------------------------------------------------
 
-// Chooses the MV of one block, sets it in mb and grid, and adds to cost and mv_bits.
-static inline void motus_choose_partition(const MotusChoices *c, const MotusInterMb *in,
-                                          MotusMvGrid *grid, const MotusPartition *p, MotusMb *mb,
-                                          uint32_t *cost, uint32_t *mv_bits) {
+// Chooses the reference of one block: the one whose best MV costs least. Adds the bits of its
+// ref_idx to cost and mv_bits.
+static inline int motus_choose_ref(const MotusChoices *c, const MotusInterMb *in,
+                                   const MotusMvGrid *grid, const MotusPartition *p, uint32_t *cost,
+                                   uint32_t *mv_bits) {
+    uint32_t best = UINT32_MAX, part_cost;
+    int best_ref = 0;
+    for (int ref = 0; ref < in->refs; ref++) {
+        if (!c[ref].n) continue;
+        motus_choose_mv(&c[ref], p->block,
+                        motus_mvp_ref(grid, p->mode, p->part, p->x, p->y, p->width, ref),
+                        in->qp->lambda_q8, &part_cost);
+        part_cost += motus_mode_cost(in->qp, (uint32_t)motus_ref_bits(in->refs, ref));
+        if (part_cost >= best) continue;
+        best = part_cost;
+        best_ref = ref;
+    }
+    *cost += motus_mode_cost(in->qp, (uint32_t)motus_ref_bits(in->refs, best_ref));
+    *mv_bits += (uint32_t)motus_ref_bits(in->refs, best_ref);
+    return best_ref;
+}
+
+// Chooses the MV of one block in a reference, sets it in mb and grid, and adds to cost and mv_bits.
+static inline void motus_choose_partition(const MotusChoices *choices, const MotusInterMb *in,
+                                          MotusMvGrid *grid, const MotusPartition *p, int ref,
+                                          MotusMb *mb, uint32_t *cost, uint32_t *mv_bits) {
     uint32_t part_cost;
-    const MotusMv predictor = motus_mvp(grid, p->mode, p->part, p->x, p->y, p->width);
+    const MotusChoices *c = &choices[ref];
+    const MotusMv predictor = motus_mvp_ref(grid, p->mode, p->part, p->x, p->y, p->width, ref);
     const int v = motus_choose_mv(c, p->block, predictor, in->qp->lambda_q8, &part_cost);
     const MotusMv mv = {c->x[v], c->y[v]};
-    motus_grid_set(grid, p->x, p->y, p->width, p->height, MOTUS_CELL_INTER, mv);
+    motus_grid_set(grid, p->x, p->y, p->width, p->height, MOTUS_CELL_INTER + ref, mv);
     for (int y = p->y; y < p->y + p->height; y++)
         for (int x = p->x; x < p->x + p->width; x++) mb->mv[4 * y + x] = mv;
     *cost += part_cost;
@@ -129,7 +170,10 @@ static inline void motus_choose_whole(const MotusChoices *c, const MotusInterMb 
     uint32_t cost = motus_mode_cost(in->qp, (uint32_t)motus_ue_bits((uint32_t)k)), mv_bits = 0;
     for (int i = 0; i < (k ? 2 : 1); i++) {
         MotusPartition p = motus_partition_at(k, i, k == 2 ? 2 * i : 0, k == 1 ? 2 * i : 0);
-        motus_choose_partition(c, in, grid, &p, &choice->mb[k], &cost, &mv_bits);
+        const int ref = in->refs > 1 ? motus_choose_ref(c, in, grid, &p, &cost, &mv_bits) : 0;
+        motus_choose_partition(c, in, grid, &p, ref, &choice->mb[k], &cost, &mv_bits);
+        for (int q = 0; q < 4 && in->refs > 1; q++) // the second partition overwrites its own
+            if (!i || (k == 1 ? q >> 1 : q & 1)) choice->mb[k].ref[0][q] = (uint8_t)ref;
     }
     motus_choice_put(choice, k, cost, mv_bits);
     motus_grid_clear(grid, 0, 0, 4, 4);
@@ -148,7 +192,13 @@ static inline int motus_choose_sub(const MotusChoices *c, const MotusInterMb *in
                                    MotusMvGrid *grid, int q, int max_mvs, MotusMb *mb,
                                    MotusMb *trial, uint32_t *cost, uint32_t *mv_bits) {
     uint32_t best = UINT32_MAX, best_bits = 0;
-    int best_sub = 0;
+    int best_sub = 0, ref = 0;
+    if (in->refs > 1) { // by the whole 8x8 block
+        const MotusPartition whole = motus_sub_partition(MOTUS_SUB_8x8, q, 0);
+        motus_grid_clear(grid, q % 2 * 2, q / 2 * 2, 2, 2);
+        ref = motus_choose_ref(c, in, grid, &whole, cost, mv_bits);
+        mb->ref[0][q] = (uint8_t)ref;
+    }
     for (int sub = MOTUS_SUB_8x8; sub <= MOTUS_SUB_4x4; sub++) {
         int n = motus_sub_partitions(sub);
         MotusPartition first = motus_sub_partition(sub, q, 0);
@@ -158,7 +208,7 @@ static inline int motus_choose_sub(const MotusChoices *c, const MotusInterMb *in
         motus_grid_clear(grid, q % 2 * 2, q / 2 * 2, 2, 2);
         for (int i = 0; i < n; i++) {
             MotusPartition p = motus_sub_partition(sub, q, i);
-            motus_choose_partition(c, in, grid, &p, trial, &sub_cost, &sub_bits);
+            motus_choose_partition(c, in, grid, &p, ref, trial, &sub_cost, &sub_bits);
         }
         if (sub_cost >= best) continue;
         best = sub_cost;
@@ -168,7 +218,7 @@ static inline int motus_choose_sub(const MotusChoices *c, const MotusInterMb *in
     }
     for (int i = 0; i < 4; i++) {
         int x = q % 2 * 2 + i % 2, y = q / 2 * 2 + i / 2;
-        motus_grid_set(grid, x, y, 1, 1, MOTUS_CELL_INTER, mb->mv[4 * y + x]);
+        motus_grid_set(grid, x, y, 1, 1, MOTUS_CELL_INTER + ref, mb->mv[4 * y + x]);
     }
     mb->sub_type[q] = (uint8_t)best_sub;
     *cost += best;
@@ -191,7 +241,7 @@ static inline void motus_choose_8x8(const MotusChoices *c, const MotusInterMb *i
 // choice->skip P_Skip's MV.
 static inline void motus_choose_types(const MotusInterMb *in, const MotusCandidates *found,
                                       MotusChooseScratch *s, MotusChoice *choice) {
-    MotusChoices *c = &s->choices;
+    MotusChoices *c = s->choices;
     for (int v = 0; v < found->n; v++) motus_choices_put(c, v, found->mv[v], found->satd[v]);
     c->n = found->n;
     for (int k = 0; k < 4; k++) {
@@ -199,6 +249,7 @@ static inline void motus_choose_types(const MotusInterMb *in, const MotusCandida
         choice->cost[k] = UINT32_MAX;
     }
     motus_choices_of_neighbours(s, in, choice->skip);
+    for (int ref = 1; ref < in->refs; ref++) motus_choices_of_ref(s, in, ref);
     motus_choose_whole(c, in, &s->grid, 0, choice);
     if (found->blocks >> MOTUS_BLOCK_16x8 & 1) motus_choose_whole(c, in, &s->grid, 1, choice);
     if (found->blocks >> MOTUS_BLOCK_8x16 & 1) motus_choose_whole(c, in, &s->grid, 2, choice);

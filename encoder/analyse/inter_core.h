@@ -22,13 +22,15 @@ typedef struct MotusCandidates {
 
 // An inter MB and its surroundings.
 typedef struct MotusInterMb {
-    const MotusReference *ref; // of B MBs: of both lists
+    const MotusReference *ref; // of P MBs by ref_idx, of B MBs by list
     const MotusInterLimits *limits;
     const MotusQp *qp;
     MotusMbSource src;
     MotusNeighbours neighbours;
-    int x, y;  // MBs
-    int lists; // 1: a P MB, 2: a B MB
+    int x, y;                   // MBs
+    int lists;                  // 1: a P MB, 2: a B MB
+    int refs;                   // of P MBs, on the CPU; 0 = 1
+    const MotusCandidates *far; // of further references, refs - 1
 } MotusInterMb;
 
 // The MB with the best MVs (and sub types) of each of the four types P_16x16, P_16x8, P_8x16 and

@@ -47,7 +47,8 @@ static inline void motus_type_trial(const MotusInterMb *in, const MotusLevelChoi
     const uint32_t bits =
         trial->luma_bits + motus_code_chroma(residual, trial, &in->src, &in->neighbours,
                                              &in->qp->chroma, levels, MOTUS_DEADZONE_INTER);
-    if (mb->type == MOTUS_MB_P_16x16 && !mb->cbp && motus_mv_equal(mb->mv[0], choice->skip))
+    if (mb->type == MOTUS_MB_P_16x16 && !mb->cbp && !mb->ref[0][0] &&
+        motus_mv_equal(mb->mv[0], choice->skip))
         mb->type = MOTUS_MB_P_SKIP;
     trial->bits = bits + motus_inter_bits(mb, choice->mv_bits[k]);
     motus_trial_measure(trial, &in->src, in->qp);
@@ -69,7 +70,7 @@ static inline MotusTrial *motus_decide_inter(const MotusInterMb *in, const Motus
                                              uint32_t *satd) {
     MotusTrial *best = &s->trial[0], *other = &s->trial[1];
     MotusChoice *choice = &s->choice;
-    motus_grid_load(&s->choose.grid, &in->neighbours);
+    (in->refs > 1 ? motus_grid_load_refs : motus_grid_load)(&s->choose.grid, &in->neighbours);
     choice->skip = motus_mvp_skip(&s->choose.grid);
     motus_skip_trial(in, choice->skip, best);
     *satd = 0;

@@ -41,7 +41,7 @@ template <bool B> __global__ void __launch_bounds__(THREADS) finalize_kernel(Mot
         if (B)
             motus_mb_finalize_b(mb, &neighbours, s.col_zero[i]);
         else
-            motus_mb_finalize_skip(mb, &neighbours);
+            motus_mb_finalize_skip(mb, &neighbours, 1);
         if (s.kept) s.kept[i] = motus_mb_is_intra(mb) ? s.searched[i] : mb->mv[0];
     }
     const uint32_t coded = __ballot_sync(MOTUS_ALL_LANES, there && mb->type != MOTUS_MB_P_SKIP);

@@ -238,10 +238,11 @@ void motus_write_pps(MotusBits *bits, const MotusSequenceSettings *settings) {
     put_flag(bits, settings->cabac); // entropy_coding_mode_flag
     put_flag(bits, 0);               // bottom_field_pic_order_in_frame_present_flag
     motus_bits_ue(bits, 0);          // num_slice_groups_minus1
-    motus_bits_ue(bits, 0);          // num_ref_idx_l0_default_active_minus1
-    motus_bits_ue(bits, 0);          // num_ref_idx_l1_default_active_minus1
-    put_flag(bits, 0);               // weighted_pred_flag
-    motus_bits_put(bits, 2, 0);      // weighted_bipred_idc
+    // num_ref_idx_l0_default_active_minus1
+    motus_bits_ue(bits, (uint32_t)motus_max(settings->active_refs, 1) - 1);
+    motus_bits_ue(bits, 0);     // num_ref_idx_l1_default_active_minus1
+    put_flag(bits, 0);          // weighted_pred_flag
+    motus_bits_put(bits, 2, 0); // weighted_bipred_idc
     motus_bits_se(bits, settings->pic_init_qp - 26);
     motus_bits_se(bits, 0); // pic_init_qs_minus26
     motus_bits_se(bits, 0); // chroma_qp_index_offset
@@ -315,6 +316,18 @@ void motus_write_sei(MotusBits *bits, const MotusHrdTiming *timing, int idr) {
 
 // ---- Slice header (7.3.3) -----------------------------------------------------------------------
 
+// Writes the numbers of active references, one in list 1.
+static void write_active_refs(MotusBits *bits, const MotusSequenceSettings *settings,
+                              const MotusSliceSettings *slice) {
+    const int is_b = slice->slice_type == MOTUS_SLICE_B,
+              refs = is_b ? 1 : motus_max(slice->refs, 1),
+              is_other = refs != motus_max(settings->active_refs, 1);
+    put_flag(bits, is_other); // num_ref_idx_active_override_flag
+    if (!is_other) return;
+    motus_bits_ue(bits, (uint32_t)refs - 1);
+    if (is_b) motus_bits_ue(bits, 0);
+}
+
 // Writes ref_pic_list_modification() of a list (7.3.3.1): at most one command.
 static void write_list(MotusBits *bits, uint32_t abs_diff_pic_num) {
     put_flag(bits, abs_diff_pic_num != 0); // ref_pic_list_modification_flag
@@ -339,7 +352,7 @@ void motus_write_slice_header(MotusBits *bits, const MotusSequenceSettings *sett
                        (uint32_t)slice->poc & ((1u << LOG2_MAX_POC_LSB) - 1));
     if (is_b) put_flag(bits, 1); // direct_spatial_mv_pred_flag
     if (slice->slice_type) {
-        put_flag(bits, 0); // num_ref_idx_active_override_flag
+        write_active_refs(bits, settings, slice);
         for (int list = 0; list < 1 + is_b; list++) write_list(bits, slice->list_command[list]);
     }
     // IDR: no_output_of_prior_pics_flag; else adaptive_ref_pic_marking_mode_flag

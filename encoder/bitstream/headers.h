@@ -54,6 +54,7 @@ typedef struct MotusSequenceSettings {
     const MotusLevel *level;
     int log2_max_frame_num; // 4..16
     int max_refs;           // max_num_ref_frames
+    int active_refs;        // of P slices by default (PPS); 0 = 1
     int reorder;            // max_num_reorder_frames; 0: output order is coding order
     int pic_init_qp;        // PPS
     int deblock;
@@ -74,6 +75,7 @@ typedef struct MotusSliceSettings {
     int first_mb;        // raster index
     int idr, idr_pic_id; // idr_pic_id 0..65535
     int slice_type;      // MotusSliceType
+    int refs;            // P: num_ref_idx_l0_active; 0 = 1
     int is_reference;    // else nal_ref_idc is 0; IDR pictures are
     uint32_t frame_num;
     int32_t poc;              // PicOrderCnt; written if the stream reorders pictures

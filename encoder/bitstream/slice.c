@@ -48,7 +48,7 @@ static void finalize_skip(MotusCodedMbs *mbs, int i) {
     if (mbs->slice_type == MOTUS_SLICE_B)
         motus_mb_finalize_b(&mbs->mb[i], &neighbours, mbs->col_zero[i]);
     else
-        motus_mb_finalize_skip(&mbs->mb[i], &neighbours);
+        motus_mb_finalize_skip(&mbs->mb[i], &neighbours, mbs->refs);
 }
 
 static void finalize_skips(MotusCodedMbs *mbs, int y) {
@@ -61,8 +61,12 @@ static int finalize_qp(MotusCodedMbs *mbs, int i, int qp_before) {
     motus_mb_finalize_qp(mb, qp_before);
     if (mbs->context) {
         const MotusNeighbours neighbours = motus_neighbours_at(mbs, i);
-        (mbs->slice_type == MOTUS_SLICE_B ? motus_b_context_set : motus_mb_context_set)(
-            &mbs->context[i], mb, &mbs->coef[i], &neighbours, motus_qp_delta(mb->qp, qp_before));
+        const int qp_delta = motus_qp_delta(mb->qp, qp_before);
+        if (mbs->slice_type == MOTUS_SLICE_B)
+            motus_b_context_set(&mbs->context[i], mb, &mbs->coef[i], &neighbours, qp_delta);
+        else
+            motus_mb_context_set(&mbs->context[i], mb, &mbs->coef[i], &neighbours, qp_delta,
+                                 mbs->refs);
     }
     return motus_mb_has_qp_delta(mb) ? mb->qp : qp_before;
 }
@@ -173,7 +177,8 @@ static void write_cavlc_mb(MotusMbWriter *writer, const MotusCodedMbs *mbs, int 
         .slice_type = writer->slice->slice_type,
         .skip_run = state->skip_run,
         .qp_delta = motus_qp_delta(mb->qp, state->qp),
-        .transform_8x8 = writer->slice->transform_8x8};
+        .transform_8x8 = writer->slice->transform_8x8,
+        .refs = writer->slice->refs};
     put_mb(writer, &syntax);
     if (motus_mb_has_qp_delta(mb)) state->qp = mb->qp;
     state->skip_run = 0;
@@ -220,7 +225,8 @@ static void write_cabac_mb(MotusMbWriter *writer, const MotusCodedMbs *mbs, int 
                                  .b = &mbs->context[i] - mbs->mb_width,
                                  .qp_delta_before = state->qp_delta,
                                  .slice_type = writer->slice->slice_type,
-                                 .transform_8x8 = writer->slice->transform_8x8};
+                                 .transform_8x8 = writer->slice->transform_8x8,
+                                 .refs = writer->slice->refs};
     uint16_t symbol[MOTUS_MB_SYMBOLS];
     if (state->has_mb) code_end(writer, 0);
     for (uint32_t units = motus_mb_symbol_units(mb, syntax.slice_type); units; units &= units - 1) {

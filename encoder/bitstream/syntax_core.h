@@ -24,7 +24,7 @@ MOTUS_HD int motus_intra4x4_predicted_mode(const MotusMb *mb, const MotusNeighbo
 }
 
 // Returns mb_type of tables 7-11 and 7-13; of B slices, of intra MBs only (b_syntax_core.h has the
-// others). P_8x8ref0 is not used: with one reference, ref_idx is never written.
+// others). P_8x8ref0 is not used: it saves little.
 MOTUS_HD uint32_t motus_mb_type_code(const MotusMb *mb, int slice_type) {
     uint32_t first_intra = slice_type == MOTUS_SLICE_B ? 23 : slice_type ? 5 : 0;
     if (mb->type == MOTUS_MB_I_4x4) return first_intra;
@@ -108,16 +108,30 @@ MOTUS_HD uint32_t motus_inter_bits(const MotusMb *mb, uint32_t mv_bits) {
     return bits + motus_cbp_bits(mb->cbp, 0);
 }
 
+// True if 8x8 block q of an inter MB begins a partition with a ref_idx.
+MOTUS_HD int motus_has_ref(const MotusMb *mb, int q) {
+    const int first = mb->type == MOTUS_MB_P_8x8    ? 15 // mask of the 8x8 blocks that begin one
+                      : mb->type == MOTUS_MB_P_16x8 ? 5
+                      : mb->type == MOTUS_MB_P_8x16 ? 3
+                                                    : 1;
+    return first >> q & 1;
+}
+
+// Returns the bits of ref_idx, te(v). refs: of the slice.
+MOTUS_HD int motus_ref_bits(int refs, int ref) {
+    return refs < 2 ? 0 : refs == 2 ? 1 : motus_ue_bits((uint32_t)ref);
+}
+
 // ---- Finalization -------------------------------------------------------------------------------
 
 // Decides between P_Skip and P_16x16 in a P slice, once all MVs are final: an inter 16x16 MB
 // without residual is skipped if it has the skip MV. Neighbours do not depend on the difference, so
-// all MBs of a picture may be finalized at once.
-MOTUS_HD void motus_mb_finalize_skip(MotusMb *mb, const MotusNeighbours *neighbours) {
+// all MBs of a picture may be finalized at once. refs: of the slice.
+MOTUS_HD void motus_mb_finalize_skip(MotusMb *mb, const MotusNeighbours *neighbours, int refs) {
     if (mb->type > MOTUS_MB_P_16x16 || mb->cbp) return;
-    mb->type =
-        (uint8_t)(motus_mv_equal(mb->mv[0], motus_mb_skip_mv(neighbours)) ? MOTUS_MB_P_SKIP
-                                                                          : MOTUS_MB_P_16x16);
+    const int skip = motus_mv_equal(mb->mv[0], motus_mb_skip_mv(neighbours, refs)) &&
+                     !(refs > 1 && mb->ref[0][0]);
+    mb->type = (uint8_t)(skip ? MOTUS_MB_P_SKIP : MOTUS_MB_P_16x16);
 }
 
 // Sets the QP of an MB without mb_qp_delta, for deblocking: qp_before, the QP of the last MB with
@@ -138,16 +152,16 @@ MOTUS_HD void motus_mb_context_residual(MotusMbContext *context, const MotusMb *
         (uint8_t)(mb->type == MOTUS_MB_I_PCM ? 7 : (luma != 0) | (cb != 0) << 1 | (cr != 0) << 2);
 }
 
-// Sets what CABAC needs of a finalized MB of an I or P slice.
+// Sets what CABAC needs of a finalized MB of an I or P slice. refs: of the slice.
 MOTUS_HD void motus_mb_context_set(MotusMbContext *context, const MotusMb *mb,
                                    const MotusMbCoef *coef, const MotusNeighbours *neighbours,
-                                   int qp_delta) {
+                                   int qp_delta, int refs) {
     const MotusMv none = {0, 0};
     MotusPartition parts[16];
     MotusMv mvd[16];
     for (int blk = 0; blk < 16; blk++) context->mvd[blk] = none;
     const int n = mb->type == MOTUS_MB_P_SKIP ? 0 : motus_mb_partitions(mb, parts);
-    if (n) motus_mb_mvd(mb, neighbours, mvd);
+    if (n) motus_mb_mvd(mb, neighbours, refs, mvd);
     for (int i = 0; i < n; i++)
         for (int y = parts[i].y; y < parts[i].y + parts[i].height; y++)
             for (int x = parts[i].x; x < parts[i].x + parts[i].width; x++)

@@ -103,6 +103,7 @@ __device__ MotusCabacMb syntax_of(const Job &job, int i) {
     m.qp_delta_before = i ? job.in.context[i - 1].qp_delta : 0;
     m.slice_type = slice.head->slice_type;
     m.transform_8x8 = slice.head->transform_8x8;
+    m.refs = 0; // one
     return m;
 }
 

@@ -31,8 +31,15 @@ static inline uint64_t whole_mvs(const MotusMv mv[MOTUS_BLOCKS]) {
     return mask;
 }
 
-// Refines a P MB's candidate blocks, and measures their distinct MVs.
-static inline void find_p_candidates(const InterPass *pass, int i, MotusCandidates *found) {
+// Returns the candidates of further references of P MB i; NULL: there are none.
+static inline MotusCandidates *far_candidates_of(const InterPass *pass, int i) {
+    const int n = pass->inter->refs - 1;
+    return n > 0 ? pass->pic->far_candidates + (size_t)i * (size_t)n : NULL;
+}
+
+// Refines a P MB's blocks `wanted` in a reference, and measures their distinct MVs.
+static inline void refine_p_candidates(const InterPass *pass, int i, int ref, uint64_t wanted,
+                                       MotusMbMotion *motion, MotusCandidates *found) {
     const MotusPictureState *pic = pass->pic;
     const MotusInterCoding *p = pass->inter;
     const int x = i % pic->mbs.mb_width, y = i / pic->mbs.mb_width;
@@ -40,26 +47,74 @@ static inline void find_p_candidates(const InterPass *pass, int i, MotusCandidat
     const uint32_t lambda_q8 = pass->coding->qp_table[pass->coding->qp].lambda_q8;
     const MotusMbJob job = {.cur = src.plane[0],
                             .cur_stride = src.stride[0],
-                            .ref = p->ref_luma[0],
+                            .ref = p->ref_luma[ref],
                             .x = 16 * x,
                             .y = 16 * y,
-                            .predictor = p->centre[0][i],
+                            .predictor = p->centre[ref][i],
                             .lambda_q8 = lambda_q8};
-    MotusMbMotion motion;
-    read_motion(&motion, p->field[0], i);
-    found->blocks = motus_candidate_blocks(motion.cost, &pass->coding->effort, lambda_q8);
-    motus_refine_blocks(&job, p->subpel, pass->refine, found->blocks & whole_mvs(motion.mv),
-                        &motion);
+    found->blocks = wanted;
+    motus_refine_blocks(&job, p->subpel, pass->refine, wanted & whole_mvs(motion->mv), motion);
     found->n = 0;
     for (uint64_t left = found->blocks; left && found->n < MOTUS_CANDIDATES; left &= left - 1) {
-        MotusMv mv = motion.mv[__builtin_ctzll(left)];
+        MotusMv mv = motion->mv[__builtin_ctzll(left)];
         int known = 0;
         for (int v = 0; v < found->n; v++) known |= motus_mv_equal(found->mv[v], mv);
         if (known) continue;
-        motus_satd_mb(found->satd[found->n], src.plane[0], src.stride[0], p->ref, 16 * x, 16 * y,
-                      mv);
+        motus_satd_mb(found->satd[found->n], src.plane[0], src.stride[0], &p->ref[ref], 16 * x,
+                      16 * y, mv);
         found->mv[found->n++] = mv;
     }
+}
+
+// Further references are refined where their whole-sample costs come so close to the best ones, in
+// 1/16.
+enum { FAR_GATE = 17 };
+
+// Returns the mask of `blocks` for which a reference is refined. ref_cost: of its ref_idx.
+static inline uint64_t close_blocks(const MotusMbMotion *motion, uint32_t ref_cost,
+                                    const uint32_t least[MOTUS_BLOCKS], uint64_t blocks) {
+    uint64_t mask = 0;
+    for (uint64_t left = blocks; left; left &= left - 1) {
+        const int b = __builtin_ctzll(left);
+        if ((uint64_t)(motion->cost[b] + ref_cost) * 16 <= (uint64_t)least[b] * FAR_GATE)
+            mask |= 1ull << b;
+    }
+    return mask;
+}
+
+// Finds a P MB's candidates in all references.
+static inline void find_candidates_of_refs(const InterPass *pass, int i, MotusCandidates *found) {
+    const MotusInterCoding *p = pass->inter;
+    const uint32_t lambda_q8 = pass->coding->qp_table[pass->coding->qp].lambda_q8;
+    MotusMbMotion motion[MOTUS_MAX_REFERENCES];
+    uint32_t ref_cost[MOTUS_MAX_REFERENCES], least[MOTUS_BLOCKS];
+    for (int b = 0; b < MOTUS_BLOCKS; b++) least[b] = UINT32_MAX;
+    for (int ref = 0; ref < p->refs; ref++) {
+        read_motion(&motion[ref], p->field[ref], i);
+        ref_cost[ref] = lambda_q8 * (uint32_t)motus_ref_bits(p->refs, ref) >> 8;
+        for (int b = 0; b < MOTUS_BLOCKS; b++) {
+            const uint32_t cost = motion[ref].cost[b] + ref_cost[ref];
+            if (motion[ref].cost[b] != UINT32_MAX && cost < least[b]) least[b] = cost;
+        }
+    }
+    const uint64_t blocks = motus_candidate_blocks(least, &pass->coding->effort, lambda_q8);
+    refine_p_candidates(pass, i, 0, blocks, &motion[0], found);
+    for (int ref = 1; ref < p->refs; ref++)
+        refine_p_candidates(pass, i, ref, close_blocks(&motion[ref], ref_cost[ref], least, blocks),
+                            &motion[ref], far_candidates_of(pass, i) + ref - 1);
+}
+
+static inline void find_p_candidates(const InterPass *pass, int i, MotusCandidates *found) {
+    const uint32_t lambda_q8 = pass->coding->qp_table[pass->coding->qp].lambda_q8;
+    MotusMbMotion motion;
+    if (pass->inter->refs > 1) {
+        find_candidates_of_refs(pass, i, found);
+        return;
+    }
+    read_motion(&motion, pass->inter->field[0], i);
+    refine_p_candidates(pass, i, 0,
+                        motus_candidate_blocks(motion.cost, &pass->coding->effort, lambda_q8),
+                        &motion, found);
 }
 
 // Finds a B MB's candidates.

@@ -165,7 +165,8 @@ static void note_decision(const InterPass *pass, int i, int now) {
     MotusPictureState *pic = pass->pic;
     const MotusMb *mb =
         pic->intra_cost[i] < pic->inter_cost[i] ? &pic->mb_intra[i] : &pic->mb_inter[i];
-    motus_note_decision(&pic->mbs.mb[i], mb, &pic->changed_at[i], now, pass->inter->lists);
+    motus_note_decision(&pic->mbs.mb[i], mb, &pic->changed_at[i], now,
+                        pass->inter->refs > 1 ? 2 : pass->inter->lists);
 }
 
 static MotusInterMb inter_mb(const InterPass *pass, int i) {
@@ -177,7 +178,9 @@ static MotusInterMb inter_mb(const InterPass *pass, int i) {
                           .src = motus_mb_source(pic->mbs.src, x, y),
                           .x = x,
                           .y = y,
-                          .lists = pass->inter->lists};
+                          .lists = pass->inter->lists,
+                          .refs = pass->inter->refs,
+                          .far = far_candidates_of(pass, i)};
 }
 
 // Takes the best inter coding of MB i.

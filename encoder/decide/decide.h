@@ -30,10 +30,12 @@ typedef union MotusMbCandidates {
 // A picture's MBs as decided and coded, and per-MB scratch of its passes, in raster order.
 typedef struct MotusPictureState {
     MotusCodedMbs mbs;
-    MotusFrame *rec;                   // reconstruction, whole MBs. Not owned
-    const int8_t *qp_offset;           // per MB, added to the picture's QP; NULL: none. Not owned
-    const int *row_order;              // of wavefronts (MotusWave); NULL: from the top. Not owned
-    MotusMbCandidates *candidates;     // of P and B pictures
+    MotusFrame *rec;               // reconstruction, whole MBs. Not owned
+    const int8_t *qp_offset;       // per MB, added to the picture's QP; NULL: none. Not owned
+    const int *row_order;          // of wavefronts (MotusWave); NULL: from the top. Not owned
+    MotusMbCandidates *candidates; // of P and B pictures
+    // P: of further references, refs - 1 per MB; NULL if the stream has one reference. Not owned
+    MotusCandidates *far_candidates;
     MotusMb *mb_inter, *mb_intra;      // each MB coded either way
     uint32_t *inter_cost, *intra_cost; // their RD costs; UINT32_MAX: intra was not evaluated
     uint32_t *satd;                    // SATD cost of the best inter type
@@ -60,14 +62,16 @@ typedef struct MotusCoding {
     const MotusCabacCosts *costs; // NULL: CAVLC
 } MotusCoding;
 
-// Further parameters of P and B pictures, by list. P pictures have list 0 alone.
+// Further parameters of P and B pictures: by ref_idx in P pictures, by list in B pictures.
 typedef struct MotusInterCoding {
     int lists; // 1: a P picture, 2: a B picture
-    MotusReference ref[2];
-    const MotusRefLuma *ref_luma[2];
-    const MotusField *field[2]; // whole-sample MVs and costs of the search; P: or external MVs
-    const MotusMv *centre[2];   // per MB: the predictor of the field's costs
-    const uint8_t *col_zero;    // B: motus_col_zero of list 1's reference, per MB
+    int refs;  // P: of list 0
+    MotusReference ref[MOTUS_MAX_REFERENCES];
+    const MotusRefLuma *ref_luma[MOTUS_MAX_REFERENCES];
+    // Whole-sample MVs and costs of the search; P: or external MVs.
+    const MotusField *field[MOTUS_MAX_REFERENCES];
+    const MotusMv *centre[MOTUS_MAX_REFERENCES]; // per MB: the predictor of the field's costs
+    const uint8_t *col_zero;                     // B: motus_col_zero of list 1's reference, per MB
     MotusInterLimits limits;
     MotusSubpel subpel; // refinement of whole-sample MVs
 } MotusInterCoding;

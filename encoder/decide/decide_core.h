@@ -34,7 +34,7 @@ MOTUS_HD int motus_predicts_differently(const MotusMb *a, const MotusMb *b) {
 #endif
 }
 
-// The same for B MBs.
+// The same for B MBs, and in P pictures with several references.
 MOTUS_HD int motus_b_predicts_differently(const MotusMb *a, const MotusMb *b) {
     int differ = 0;
     if (motus_predicts_differently(a, b)) return 1;
@@ -45,7 +45,7 @@ MOTUS_HD int motus_b_predicts_differently(const MotusMb *a, const MotusMb *b) {
 }
 
 // Replaces the MB that neighbours see by the decided one. Sets *changed_at to pass `now` if that
-// changes their prediction. lists: 2 in B pictures.
+// changes their prediction. lists: 2 in B pictures, and in P pictures with several references.
 MOTUS_HD void motus_note_decision(MotusMb *to, const MotusMb *decided, uint16_t *changed_at,
                                   int now, int lists) {
     const int differ = lists == 2 ? motus_b_predicts_differently(decided, to)

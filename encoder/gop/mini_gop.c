@@ -9,7 +9,8 @@ void motus_mini_gop_open(MotusMiniGop *m, const MotusStream *s) {
     *m = (MotusMiniGop){.bframes = s->config.bframes,
                         .adapts = s->rate.lookahead.b_span > 0,
                         .delay = s->sequence.reorder,
-                        .pyramid = s->sequence.max_refs > 2,
+                        .pyramid = s->config.bframes > 1 && s->config.b_pyramid,
+                        .references = s->config.references,
                         .dpb = {.size = s->sequence.max_refs}};
 }
 
@@ -111,12 +112,23 @@ static void number_idr(MotusMiniGop *m, MotusPendingPicture *p) {
     p->params.is_reference = 1;
 }
 
+// Fills in the references of a P picture: the last P or IDR picture, then the others, those coded
+// last first. External MVs are of the first one.
+static void list_p_refs(const MotusMiniGop *m, MotusPictureParams *params) {
+    const int most = params->external.mv ? 1 : m->references;
+    params->ref_shown[0] = m->shown_p;
+    params->refs = 1;
+    for (int i = 0; i < m->dpb.n && params->refs < most; i++)
+        if (m->dpb.picture[i].shown != m->shown_p)
+            params->ref_shown[params->refs++] = m->dpb.picture[i].shown;
+}
+
 // The last of n pictures of a mini-GOP.
 static void number_p(MotusMiniGop *m, MotusPendingPicture *p, int n) {
     p->params.type = MOTUS_SLICE_P;
     p->params.shown = m->shown_p + n;
     p->params.is_reference = 1;
-    p->params.ref_shown[0] = m->shown_p;
+    list_p_refs(m, &p->params);
     m->shown_b = m->shown_p + 1;
     m->shown_p += n;
     m->b_left = n - 1;

@@ -108,7 +108,7 @@ static void add_mini_gop(FutureList *list, const MotusPicturePlan *p, int i, int
 // is coded; the mini-GOP's other B pictures are known by their own plans.
 static MotusFutureCosts list_future(const MotusPicturePlan *p, const MotusStream *s,
                                     FutureList *list) {
-    const int bframes = s->config.bframes, pyramid = s->sequence.max_refs > 2;
+    const int bframes = s->config.bframes, pyramid = bframes > 1 && s->config.b_pyramid;
     if (!bframes)
         return (MotusFutureCosts){p->future_cost, p->future_flags, p->n_future, p->ended, NULL};
     list->n = 0;

@@ -9,6 +9,9 @@
 #include "encoder/mb/deblock_core.h"
 
 #ifndef MOTUS_DEBLOCK_PICTURE
+// References of a picture's blocks: one; several in list 0; one in each list.
+typedef enum Motion { MOTION_ONE, MOTION_REFS, MOTION_B } Motion;
+
 #define MOTUS_DEBLOCK_PICTURE motus_deblock_picture_c
 
 void motus_deblock_picture(MotusFrame *rec, const MotusCodedMbs *mbs) {
@@ -21,22 +24,28 @@ void motus_deblock_picture(MotusFrame *rec, const MotusCodedMbs *mbs) {
     motus_deblock_picture_c(rec, mbs);
 }
 
+// Returns bS of a block, as motus_deblock_strength_block does.
+static int strength_block(const MotusMb *mb, const MotusMb *outside, int direction, int edge, int k,
+                          Motion motion) {
+    if (motion == MOTION_B) return motus_deblock_b_block(mb, outside, direction, edge, k);
+    if (motion == MOTION_REFS) return motus_deblock_refs_block(mb, outside, direction, edge, k);
+    return motus_deblock_strength_block(mb, outside, direction, edge, k);
+}
+
 // bS of one direction, [edge][4x4 block along it].
 typedef uint8_t Strengths[4][4];
 
 // Computes bS of one direction. outside: MB beyond edge 0; NULL: that edge is not filtered. Returns
 // 0 if all are 0.
 static int find_strengths(Strengths strengths, const MotusMb *mb, const MotusMb *outside,
-                          int direction, int is_b) {
+                          int direction, Motion motion) {
     int any = 0;
     for (int edge = 0; edge < 4; edge++) {
-        const int all =
-            (is_b ? motus_deblock_b_edge : motus_deblock_strength_edge)(mb, outside, edge);
+        const int all = (motion == MOTION_B ? motus_deblock_b_edge
+                                            : motus_deblock_strength_edge)(mb, outside, edge);
         for (int k = 0; k < 4; k++) {
             strengths[edge][k] =
-                (uint8_t)(all >= 0 ? all
-                                   : (is_b ? motus_deblock_b_block : motus_deblock_strength_block)(
-                                         mb, outside, direction, edge, k));
+                (uint8_t)(all >= 0 ? all : strength_block(mb, outside, direction, edge, k, motion));
             any |= strengths[edge][k];
         }
     }
@@ -74,9 +83,9 @@ static int any(const uint8_t edge[4]) { return edge[0] | edge[1] | edge[2] | edg
 
 // Filters the edges of one direction of an MB. at: its first samples; stride: luma, chroma.
 static void filter_direction(uint8_t *const at[3], const ptrdiff_t stride[2], const MotusMb *mb,
-                             const MotusMb *outside, int direction, int is_b) {
+                             const MotusMb *outside, int direction, Motion motion) {
     Strengths strengths;
-    if (!find_strengths(strengths, mb, outside, direction, is_b)) return;
+    if (!find_strengths(strengths, mb, outside, direction, motion)) return;
     // From edge to edge.
     const ptrdiff_t luma_step = 4 * (direction == MOTUS_VERTICAL ? 1 : stride[0]),
                     chroma_step = 2 * (direction == MOTUS_VERTICAL ? 1 : stride[1]);
@@ -104,15 +113,18 @@ typedef struct Picture {
 // order that motus_wavefront keeps.
 static void filter_mb(void *context, int x, int y) {
     const Picture *picture = context;
-    const int mb_width = picture->mbs->mb_width, is_b = picture->mbs->slice_type == MOTUS_SLICE_B;
+    const int mb_width = picture->mbs->mb_width;
+    const Motion motion = picture->mbs->slice_type == MOTUS_SLICE_B ? MOTION_B
+                          : picture->mbs->refs > 1                  ? MOTION_REFS
+                                                                    : MOTION_ONE;
     const MotusMb *mb = picture->mbs->mb + y * mb_width + x;
     const MotusPlane *plane = picture->rec->plane;
     const ptrdiff_t stride[2] = {plane[0].stride, plane[1].stride};
     uint8_t *const at[3] = {plane[0].data + 16 * (y * stride[0] + x),
                             plane[1].data + 8 * (y * stride[1] + x),
                             plane[2].data + 8 * (y * stride[1] + x)};
-    filter_direction(at, stride, mb, x > 0 ? mb - 1 : NULL, MOTUS_VERTICAL, is_b);
-    filter_direction(at, stride, mb, y > 0 ? mb - mb_width : NULL, MOTUS_HORIZONTAL, is_b);
+    filter_direction(at, stride, mb, x > 0 ? mb - 1 : NULL, MOTUS_VERTICAL, motion);
+    filter_direction(at, stride, mb, y > 0 ? mb - mb_width : NULL, MOTUS_HORIZONTAL, motion);
 }
 
 void MOTUS_DEBLOCK_PICTURE(MotusFrame *rec, const MotusCodedMbs *mbs) {

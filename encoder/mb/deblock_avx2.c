@@ -13,6 +13,9 @@
 
 typedef uint8_t Strengths[4][4];
 
+// References of a picture's blocks: one; several in list 0; one in each list.
+typedef enum Motion { MOTION_ONE, MOTION_REFS, MOTION_B } Motion;
+
 static __m128i load(const void *p) { return _mm_loadu_si128(p); }
 
 // Compares two rows of MVs with their neighbours: a 16-bit lane is 0 if that component differs by
@@ -54,29 +57,48 @@ static __m128i inter_strengths(const MotusMb *mb, const MotusMb *outside, int di
     return _mm_blendv_epi8(two, _mm_andnot_si128(still, one), empty);
 }
 
+// Spreads a value of each 8x8 block to its 4x4 blocks.
+static __m128i spread_8x8(const uint8_t value[4]) {
+    const __m128i of_blk = _mm_setr_epi8(0, 0, 1, 1, 0, 0, 1, 1, 2, 2, 3, 3, 2, 2, 3, 3);
+    int four;
+    memcpy(&four, value, sizeof four);
+    return _mm_shuffle_epi8(_mm_cvtsi32_si128(four), of_blk);
+}
+
+// Returns the values of the blocks before those of an MB.
+static __m128i blocks_before(__m128i own, __m128i outside, int direction) {
+    return direction == MOTUS_VERTICAL
+               ? _mm_or_si128(_mm_slli_epi32(own, 8), _mm_srli_epi32(outside, 24))
+               : _mm_alignr_epi8(own, outside, 12);
+}
+
+// Equals inter_strengths in a P picture with several references.
+static __m128i refs_strengths(const MotusMb *mb, const MotusMb *outside, int direction) {
+    const __m128i ref = spread_8x8(mb->ref[0]),
+                  before = blocks_before(ref, spread_8x8(outside->ref[0]), direction);
+    return _mm_max_epu8(inter_strengths(mb, outside, direction),
+                        _mm_andnot_si128(_mm_cmpeq_epi8(ref, before), _mm_set1_epi8(1)));
+}
+
 // Loads list 1 of an inter MB as rows of four MVs, and MOTUS_PRED_* of its 4x4 blocks.
 static __m128i load_list1(__m128i row[4], const MotusMb *mb) {
-    const __m128i of_blk = _mm_setr_epi8(0, 0, 1, 1, 0, 0, 1, 1, 2, 2, 3, 3, 2, 2, 3, 3),
-                  mv = load(mb->mv1);
-    int pred;
-    memcpy(&pred, mb->pred, sizeof pred);
+    const __m128i mv = load(mb->mv1);
     row[0] = row[1] = _mm_unpacklo_epi32(mv, mv);
     row[2] = row[3] = _mm_unpackhi_epi32(mv, mv);
-    return _mm_shuffle_epi8(_mm_cvtsi32_si128(pred), of_blk);
+    return spread_8x8(mb->pred);
 }
 
 // Equals inter_strengths in a B picture.
 static __m128i b_strengths(const MotusMb *mb, const MotusMb *outside, int direction) {
     const __m128i one = _mm_set1_epi8(1);
-    __m128i row[4], out[4], before[4], pred_before;
-    const __m128i pred = load_list1(row, mb), pred_outside = load_list1(out, outside);
+    __m128i row[4], out[4], before[4];
+    const __m128i pred = load_list1(row, mb), pred_outside = load_list1(out, outside),
+                  pred_before = blocks_before(pred, pred_outside, direction);
     if (direction == MOTUS_VERTICAL) {
         for (int i = 0; i < 4; i++) before[i] = _mm_alignr_epi8(row[i], out[i], 12);
-        pred_before = _mm_or_si128(_mm_slli_epi32(pred, 8), _mm_srli_epi32(pred_outside, 24));
     } else {
         before[0] = out[3];
         for (int i = 1; i < 4; i++) before[i] = row[i - 1];
-        pred_before = _mm_alignr_epi8(pred, pred_outside, 12);
     }
     const __m128i still = _mm_packs_epi16(
         _mm_cmpeq_epi16(far_apart(row[0], before[0], row[1], before[1]), _mm_setzero_si128()),
@@ -86,7 +108,7 @@ static __m128i b_strengths(const MotusMb *mb, const MotusMb *outside, int direct
 }
 
 static int find_strengths(Strengths strengths, const MotusMb *mb, const MotusMb *outside,
-                          int direction, int is_b) {
+                          int direction, Motion motion) {
     const __m128i by_column = _mm_setr_epi8(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
     const __m128i edge0 = _mm_setr_epi32(-1, 0, 0, 0);
     __m128i all;
@@ -94,7 +116,9 @@ static int find_strengths(Strengths strengths, const MotusMb *mb, const MotusMb 
         all = _mm_set1_epi8(3);
     } else {
         const MotusMb *inter = outside && !motus_mb_is_intra(outside) ? outside : mb;
-        all = is_b ? b_strengths(mb, inter, direction) : inter_strengths(mb, inter, direction);
+        all = motion == MOTION_B      ? b_strengths(mb, inter, direction)
+              : motion == MOTION_REFS ? refs_strengths(mb, inter, direction)
+                                      : inter_strengths(mb, inter, direction);
         if (direction == MOTUS_VERTICAL) all = _mm_shuffle_epi8(all, by_column);
     }
     const int first = motus_deblock_strength_edge(mb, outside, 0); // -1: keep

@@ -76,6 +76,23 @@ MOTUS_HD int motus_deblock_strength_block(const MotusMb *mb, const MotusMb *outs
     return motus_deblock_strength_inter(mb, blk - across, mb, blk);
 }
 
+// ---- bS in P pictures with several references ---------------------------------------------------
+
+// Equal motus_deblock_strength_inter and _block for MBs with several references in list 0.
+
+MOTUS_HD int motus_deblock_refs_inter(const MotusMb *p, int p_blk, const MotusMb *q, int q_blk) {
+    const int strength = motus_deblock_strength_inter(p, p_blk, q, q_blk);
+    return strength ? strength : p->ref[0][motus_8x8_of(p_blk)] != q->ref[0][motus_8x8_of(q_blk)];
+}
+
+MOTUS_HD int motus_deblock_refs_block(const MotusMb *mb, const MotusMb *outside, int direction,
+                                      int edge, int k) {
+    const int across = direction == MOTUS_VERTICAL ? 1 : 4, along = 5 - across;
+    const int blk = k * along + edge * across;
+    if (edge == 0) return motus_deblock_refs_inter(outside, blk + 3 * across, mb, blk);
+    return motus_deblock_refs_inter(mb, blk - across, mb, blk);
+}
+
 // ---- bS in B pictures ---------------------------------------------------------------------------
 
 // Equal motus_deblock_strength_inter, _edge and _block for B MBs. Each list has one reference, and

@@ -9,7 +9,7 @@
 
 // State of a grid cell. NONE: not available (outside the slice, or later in decoding order). INTRA:
 // intra, or without this list: a zero MV with a reference that never matches. OTHER: an MV into
-// another reference of the list.
+// another reference of the list. P pictures with several references: INTER + ref_idx.
 enum { MOTUS_CELL_NONE, MOTUS_CELL_INTRA, MOTUS_CELL_INTER, MOTUS_CELL_OTHER };
 
 // Cells of an MB: rows and columns 1..4 are its own 4x4 blocks, row 0 and column 0 the neighbours',
@@ -38,6 +38,23 @@ MOTUS_HD void motus_grid_load(MotusMvGrid *grid, const MotusNeighbours *neighbou
         motus_grid_neighbour(grid, 0, i + 1, neighbours->b, 12 + i);
         motus_grid_neighbour(grid, i + 1, 0, neighbours->a, 4 * i + 3);
         for (int column = 1; column < 6; column++) motus_grid_neighbour(grid, i + 1, column, 0, 0);
+    }
+}
+
+// Adds the ref_idx of 8x8 block q of a neighbour to a cell that it set.
+MOTUS_HD void motus_grid_add_ref(MotusMvGrid *grid, int row, int column, const MotusMb *mb, int q) {
+    if (grid->state[row][column] == MOTUS_CELL_INTER)
+        grid->state[row][column] = (uint8_t)(MOTUS_CELL_INTER + mb->ref[0][q]);
+}
+
+// Loads the neighbours in a P picture with several references.
+MOTUS_HD void motus_grid_load_refs(MotusMvGrid *grid, const MotusNeighbours *neighbours) {
+    motus_grid_load(grid, neighbours);
+    motus_grid_add_ref(grid, 0, 0, neighbours->d, 3);
+    motus_grid_add_ref(grid, 0, 5, neighbours->c, 2);
+    for (int i = 0; i < 4; i++) {
+        motus_grid_add_ref(grid, 0, i + 1, neighbours->b, 2 + i / 2);
+        motus_grid_add_ref(grid, i + 1, 0, neighbours->a, 1 + (i & 2));
     }
 }
 
@@ -70,37 +87,50 @@ MOTUS_HD MotusMvCell motus_grid_cell(const MotusMvGrid *grid, int row, int colum
     return cell;
 }
 
-// Returns the median prediction (8.4.1.3.1) from cells A, B and C (D if C is not available).
-MOTUS_HD MotusMv motus_mvp_of(MotusMvCell a, MotusMvCell b, MotusMvCell c) {
+// Returns the median prediction (8.4.1.3.1) for a ref_idx from cells A, B and C (D if C is not
+// available).
+MOTUS_HD MotusMv motus_mvp_of_ref(MotusMvCell a, MotusMvCell b, MotusMvCell c, int ref) {
+    const int inter = MOTUS_CELL_INTER + ref;
     MotusMv mv;
     if (b.state == MOTUS_CELL_NONE && c.state == MOTUS_CELL_NONE && a.state != MOTUS_CELL_NONE)
         return a.mv;
-    int inter_a = a.state == MOTUS_CELL_INTER, inter_b = b.state == MOTUS_CELL_INTER,
-        inter_c = c.state == MOTUS_CELL_INTER;
+    int inter_a = a.state == inter, inter_b = b.state == inter, inter_c = c.state == inter;
     if (inter_a + inter_b + inter_c == 1) return inter_a ? a.mv : inter_b ? b.mv : c.mv;
     mv.x = (int16_t)motus_median(a.mv.x, b.mv.x, c.mv.x);
     mv.y = (int16_t)motus_median(a.mv.y, b.mv.y, c.mv.y);
     return mv;
 }
 
-// Returns the median prediction of a block at (x, y), `width` cells wide.
-MOTUS_HD MotusMv motus_mvp_median(const MotusMvGrid *grid, int x, int y, int width) {
-    return motus_mvp_of(motus_grid_cell(grid, y + 1, x), motus_grid_cell(grid, y, x + 1),
-                        motus_grid_cell(grid, y, motus_grid_c_column(grid, x, y, width)));
+// Returns it for ref_idx 0, or for the one reference that the states refer to.
+MOTUS_HD MotusMv motus_mvp_of(MotusMvCell a, MotusMvCell b, MotusMvCell c) {
+    return motus_mvp_of_ref(a, b, c, 0);
 }
 
-// Returns the predicted MV of a partition or sub-macroblock partition. part: mbPartIdx of 16x8 and
-// 8x16, whose predictors are directional (8.4.1.3).
-MOTUS_HD MotusMv motus_mvp(const MotusMvGrid *grid, int mode, int part, int x, int y, int width) {
+// Returns the median prediction of a block at (x, y), `width` cells wide.
+MOTUS_HD MotusMv motus_mvp_median(const MotusMvGrid *grid, int x, int y, int width, int ref) {
+    return motus_mvp_of_ref(motus_grid_cell(grid, y + 1, x), motus_grid_cell(grid, y, x + 1),
+                            motus_grid_cell(grid, y, motus_grid_c_column(grid, x, y, width)), ref);
+}
+
+// Returns the predicted MV of a partition or sub-macroblock partition for a ref_idx. part:
+// mbPartIdx of 16x8 and 8x16, whose predictors are directional (8.4.1.3).
+MOTUS_HD MotusMv motus_mvp_ref(const MotusMvGrid *grid, int mode, int part, int x, int y, int width,
+                               int ref) {
+    const int inter = MOTUS_CELL_INTER + ref;
     if (mode == MOTUS_MODE_16x8) {
-        if (part == 0 && grid->state[0][1] == MOTUS_CELL_INTER) return grid->mv[0][1];
-        if (part == 1 && grid->state[3][0] == MOTUS_CELL_INTER) return grid->mv[3][0];
+        if (part == 0 && grid->state[0][1] == inter) return grid->mv[0][1];
+        if (part == 1 && grid->state[3][0] == inter) return grid->mv[3][0];
     } else if (mode == MOTUS_MODE_8x16) {
         int c = motus_grid_c_column(grid, 2, 0, 2);
-        if (part == 0 && grid->state[1][0] == MOTUS_CELL_INTER) return grid->mv[1][0];
-        if (part == 1 && grid->state[0][c] == MOTUS_CELL_INTER) return grid->mv[0][c];
+        if (part == 0 && grid->state[1][0] == inter) return grid->mv[1][0];
+        if (part == 1 && grid->state[0][c] == inter) return grid->mv[0][c];
     }
-    return motus_mvp_median(grid, x, y, width);
+    return motus_mvp_median(grid, x, y, width, ref);
+}
+
+// Returns it for ref_idx 0, or for the one reference that the states refer to.
+MOTUS_HD MotusMv motus_mvp(const MotusMvGrid *grid, int mode, int part, int x, int y, int width) {
+    return motus_mvp_ref(grid, mode, part, x, y, width, 0);
 }
 
 // True if P_Skip's MV is zero because this cell, A or B, is unavailable or has refIdx 0 and a zero
@@ -116,7 +146,7 @@ MOTUS_HD MotusMv motus_mvp_skip(const MotusMvGrid *grid) {
     if (motus_skip_is_zero(motus_grid_cell(grid, 1, 0)) ||
         motus_skip_is_zero(motus_grid_cell(grid, 0, 1)))
         return zero;
-    return motus_mvp_median(grid, 0, 0, 4);
+    return motus_mvp_median(grid, 0, 0, 4, 0);
 }
 
 // Partition or sub-macroblock partition of an inter MB.
@@ -172,27 +202,35 @@ MOTUS_HD int motus_mb_partitions(const MotusMb *mb, MotusPartition parts[16]) {
     return n;
 }
 
-// Lists mvd_l0 of an inter MB in coding order. Returns their number.
-MOTUS_HD int motus_mb_mvd(const MotusMb *mb, const MotusNeighbours *neighbours, MotusMv mvd[16]) {
+// Lists mvd_l0 of an inter MB in coding order. refs: of the slice. Returns their number.
+MOTUS_HD int motus_mb_mvd(const MotusMb *mb, const MotusNeighbours *neighbours, int refs,
+                          MotusMv mvd[16]) {
     MotusPartition parts[16];
     MotusMvGrid grid;
     int n = motus_mb_partitions(mb, parts);
-    motus_grid_load(&grid, neighbours);
+    if (refs > 1)
+        motus_grid_load_refs(&grid, neighbours);
+    else
+        motus_grid_load(&grid, neighbours);
     for (int i = 0; i < n; i++) {
         const MotusPartition *p = &parts[i];
-        MotusMv mv = mb->mv[4 * p->y + p->x],
-                predictor = motus_mvp(&grid, p->mode, p->part, p->x, p->y, p->width);
+        const int blk = 4 * p->y + p->x, ref = refs > 1 ? mb->ref[0][motus_8x8_of(blk)] : 0;
+        MotusMv mv = mb->mv[blk],
+                predictor = motus_mvp_ref(&grid, p->mode, p->part, p->x, p->y, p->width, ref);
         mvd[i].x = (int16_t)(mv.x - predictor.x);
         mvd[i].y = (int16_t)(mv.y - predictor.y);
-        motus_grid_set(&grid, p->x, p->y, p->width, p->height, MOTUS_CELL_INTER, mv);
+        motus_grid_set(&grid, p->x, p->y, p->width, p->height, MOTUS_CELL_INTER + ref, mv);
     }
     return n;
 }
 
-// Returns the MV that P_Skip would have in this MB.
-MOTUS_HD MotusMv motus_mb_skip_mv(const MotusNeighbours *neighbours) {
+// Returns the MV that P_Skip would have in this MB. refs: of the slice.
+MOTUS_HD MotusMv motus_mb_skip_mv(const MotusNeighbours *neighbours, int refs) {
     MotusMvGrid grid;
-    motus_grid_load(&grid, neighbours);
+    if (refs > 1)
+        motus_grid_load_refs(&grid, neighbours);
+    else
+        motus_grid_load(&grid, neighbours);
     return motus_mvp_skip(&grid);
 }
 

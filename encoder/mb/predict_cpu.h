@@ -140,7 +140,13 @@ static inline void motus_predict_chroma_block(uint8_t chroma[64], const MotusRef
 
 // ---- Macroblock ---------------------------------------------------------------------------------
 
-// Predicts an MB's luma with its MVs.
+// Returns the reference of a partition. ref: by ref_idx.
+static inline const MotusReference *motus_reference_at(const MotusReference *ref, const MotusMb *mb,
+                                                       const MotusPartition *p) {
+    return ref + mb->ref[0][motus_8x8_of(4 * p->y + p->x)];
+}
+
+// Predicts an MB's luma with its MVs. ref: by ref_idx.
 static inline void motus_predict_inter_luma(uint8_t luma[256], const MotusMb *mb,
                                             const MotusReference *ref, int mb_x, int mb_y) {
     MotusPartition parts[16];
@@ -148,8 +154,8 @@ static inline void motus_predict_inter_luma(uint8_t luma[256], const MotusMb *mb
     assert(n > 0);
     for (int i = 0; i < n; i++) {
         const MotusPartition *p = &parts[i];
-        motus_predict_luma_block(luma, ref, mb_x, mb_y, 4 * p->x, 4 * p->y, 4 * p->width,
-                                 4 * p->height, mb->mv[4 * p->y + p->x]);
+        motus_predict_luma_block(luma, motus_reference_at(ref, mb, p), mb_x, mb_y, 4 * p->x,
+                                 4 * p->y, 4 * p->width, 4 * p->height, mb->mv[4 * p->y + p->x]);
     }
 }
 
@@ -160,11 +166,12 @@ static inline void motus_predict_inter(uint8_t luma[256], uint8_t chroma[2][64],
     int n = motus_mb_partitions(mb, parts);
     for (int i = 0; i < n; i++) {
         const MotusPartition *p = &parts[i];
+        const MotusReference *its = motus_reference_at(ref, mb, p);
         MotusMv mv = mb->mv[4 * p->y + p->x];
-        motus_predict_luma_block(luma, ref, mb_x, mb_y, 4 * p->x, 4 * p->y, 4 * p->width,
+        motus_predict_luma_block(luma, its, mb_x, mb_y, 4 * p->x, 4 * p->y, 4 * p->width,
                                  4 * p->height, mv);
         for (int c = 0; c < 2; c++)
-            motus_predict_chroma_block(chroma[c], ref, c, mb_x, mb_y, 2 * p->x, 2 * p->y,
+            motus_predict_chroma_block(chroma[c], its, c, mb_x, mb_y, 2 * p->x, 2 * p->y,
                                        2 * p->width, 2 * p->height, mv);
     }
 }

@@ -23,13 +23,14 @@ typedef struct Coder {
     const MotusStream *stream;
     const MotusPasses *passes;
     MotusMeCpu *me;
-    MotusField *field[2]; // of each list
+    MotusField *field[MOTUS_MAX_REFS]; // of each reference (MotusInterCoding)
     MotusPictureState pic;
-    MotusMv *centre[2], *near_mv; // per MB: search centres by list; MVs that they come from
-    MotusMv *last_mv;             // per MB: of the last P picture
+    MotusMv *centre[MOTUS_MAX_REFS]; // per MB: search centres of each reference
+    MotusMv *near_mv;                // per MB: MVs that they come from
+    MotusMv *last_mv;                // per MB: of the last P picture
     int max_threads, has_last_mv;
     int32_t last_span; // of last_mv: pictures from its reference to the P picture
-    int lists;         // 2 if the stream has B pictures
+    int fields;        // most references of a picture
     MotusReferences refs;
     MotusFramePool pool;
     MotusFrame *rec; // whole MBs
@@ -37,6 +38,7 @@ typedef struct Coder {
     int *cut_first;          // n_mb, with config.slice_max_size (MotusSliceCut)
     MotusMbContext *context; // n_mb, with CABAC
     MotusCodedMv *mvs;
+    MotusCandidates *far_candidates; // n_mb * (references - 1)
     // Costs of CABAC's bins for decisions, and for the next P and B picture of the GOP.
     MotusCabacCosts costs, next_costs[2];
     int has_next_costs[2];
@@ -59,8 +61,8 @@ static MotusStatus open_search(Coder *c) {
     me.threads = c->max_threads;
     MotusStatus status = motus_me_cpu_open(&c->me, &me);
     if (!status) c->max_threads = c->me->threads;
-    for (int list = 0; list < c->lists && !status; list++)
-        status = motus_field_alloc(&c->field[list], me.width, me.height);
+    for (int k = 0; k < c->fields && !status; k++)
+        status = motus_field_alloc(&c->field[k], me.width, me.height);
     return status;
 }
 
@@ -70,24 +72,29 @@ static MotusStatus alloc_buffers(Coder *c) {
     c->rbsp = motus_alloc(s->rbsp_capacity, 1);
     c->nal = motus_alloc(motus_nal_bound(s->rbsp_capacity), 1);
     c->mvs = motus_alloc(16 * n, sizeof *c->mvs);
-    c->lists = s->sequence.max_refs > 1 ? 2 : 1;
+    c->fields = motus_max(s->config.references, 1 + (s->config.bframes > 0));
     c->last_mv = motus_alloc(n, sizeof *c->last_mv);
     if (!c->rbsp || !c->nal || !c->mvs || !c->last_mv) return MOTUS_ERR_MEMORY;
-    for (int list = 0; list < c->lists; list++)
-        if (!(c->centre[list] = motus_alloc(n, sizeof *c->centre[0]))) return MOTUS_ERR_MEMORY;
-    if (c->lists == 2 && !(c->near_mv = motus_alloc(n, sizeof *c->near_mv)))
+    for (int k = 0; k < c->fields; k++)
+        if (!(c->centre[k] = motus_alloc(n, sizeof *c->centre[0]))) return MOTUS_ERR_MEMORY;
+    if (c->fields > 1 && !(c->near_mv = motus_alloc(n, sizeof *c->near_mv)))
+        return MOTUS_ERR_MEMORY;
+    const size_t far = n * (size_t)(s->config.references - 1);
+    if (far && !(c->far_candidates = motus_alloc(far, sizeof *c->far_candidates)))
         return MOTUS_ERR_MEMORY;
     if (s->config.slice_max_size && !(c->cut_first = motus_alloc(n, sizeof *c->cut_first)))
         return MOTUS_ERR_MEMORY;
     MotusStatus status = motus_picture_state_alloc(&c->pic, s->mb_width, s->mb_height, 1);
     if (!status && s->sequence.cabac && !(c->context = motus_alloc(n, sizeof *c->context)))
         status = MOTUS_ERR_MEMORY;
+    c->pic.far_candidates = c->far_candidates;
     c->pic.mbs.context = c->context;
     c->pic.mbs.bins = c->context ? &c->bins : NULL;
     c->pic.mbs.slice_first = s->slices.first;
     c->pic.row_order = s->slices.row_order;
     if (!status)
-        status = motus_references_alloc(&c->refs, s->sequence.max_refs, s->mb_width, s->mb_height);
+        status = motus_references_alloc(&c->refs, s->sequence.max_refs, s->config.bframes > 0,
+                                        s->mb_width, s->mb_height);
     return status ? status : open_search(c);
 }
 
@@ -95,9 +102,11 @@ static MotusStatus alloc_buffers(Coder *c) {
 static size_t coder_bytes(const MotusStream *s, int slots) {
     (void)slots;
     size_t n = (size_t)s->mb_width * (size_t)s->mb_height, samples = 256 * n;
+    const size_t fields = (size_t)motus_max(s->config.references, 1 + (s->config.bframes > 0));
     size_t per_mb = 16 * sizeof(MotusCodedMv) + 2 * sizeof(MotusMv) + 3 * sizeof(MotusMb) +
-                    sizeof(MotusMbCoef) + sizeof(MotusCandidates) + 3 * sizeof(uint32_t) +
-                    2 * sizeof(uint16_t) + 1 + MOTUS_BLOCKS * (sizeof(MotusMv) + 2 + 4) +
+                    sizeof(MotusMbCoef) + 3 * sizeof(uint32_t) + 2 * sizeof(uint16_t) + 1 +
+                    fields * (sizeof(MotusCandidates) + sizeof(MotusMv) +
+                              MOTUS_BLOCKS * (sizeof(MotusMv) + 2 + 4)) +
                     sizeof(int) + (s->sequence.cabac ? sizeof(MotusMbContext) : 0);
     const size_t refs = (size_t)s->sequence.max_refs; // each: a frame and four luma planes
     return n * per_mb + s->rbsp_capacity + motus_nal_bound(s->rbsp_capacity) +
@@ -108,7 +117,7 @@ static void close_coder(void **coder) {
     Coder *c = *coder;
     if (!c) return;
     motus_me_cpu_close(&c->me);
-    for (int list = 0; list < 2; list++) motus_field_free(&c->field[list]);
+    for (int k = 0; k < MOTUS_MAX_REFS; k++) motus_field_free(&c->field[k]);
     motus_picture_state_free(&c->pic);
     motus_references_free(&c->refs);
     motus_frame_unref(&c->rec);
@@ -118,7 +127,8 @@ static void close_coder(void **coder) {
     motus_free(c->cut_first);
     motus_free(c->context);
     motus_free(c->mvs);
-    for (int list = 0; list < 2; list++) motus_free(c->centre[list]);
+    for (int k = 0; k < MOTUS_MAX_REFS; k++) motus_free(c->centre[k]);
+    motus_free(c->far_candidates);
     motus_free(c->near_mv);
     motus_free(c->last_mv);
     motus_free(c);
@@ -144,7 +154,8 @@ static MotusStatus open_coder(void **coder, const MotusStream *stream, void *sha
     return motus_fail(error, status, "%s", motus_status_text(status));
 }
 
-// ---- A P picture --------------------------------------------------------------------------------
+// ---- A P or B picture
+// --------------------------------------------------------------------------------
 
 static MotusReference reference_of(const MotusReferencePicture *p) {
     const MotusRefLuma *luma = &p->luma;
@@ -158,30 +169,34 @@ static MotusReference reference_of(const MotusReferencePicture *p) {
     return ref;
 }
 
-// Fills in the MVs that the search centres of a list come from: those of the last P picture, over
-// the pictures from here to the list's reference. Returns NULL if there are none.
-static const MotusMv *near_mvs(Coder *c, int list) {
+// Fills in the MVs that the search centres of reference k come from, over the pictures from here to
+// it: those of the last P picture; those into the first reference for a P picture's further ones.
+// Returns NULL if there are none.
+static const MotusMv *near_mvs(Coder *c, int k) {
     const MotusPictureParams *params = c->input.params;
-    const int span = params->shown - params->ref_shown[list];
-    if (!c->has_last_mv || params->type == MOTUS_SLICE_P) return c->has_last_mv ? c->last_mv : NULL;
+    const int32_t span = params->shown - params->ref_shown[k];
+    const int is_far = k && params->type == MOTUS_SLICE_P;
+    const MotusMv *mv = is_far ? c->field[0]->mv[MOTUS_BLOCK_16x16] : c->last_mv;
+    const int32_t mv_span = is_far ? params->shown - params->ref_shown[0] : c->last_span;
+    if (!is_far && (!c->has_last_mv || params->type == MOTUS_SLICE_P))
+        return c->has_last_mv ? c->last_mv : NULL;
 #pragma omp parallel for num_threads(c->pic.mbs.threads) schedule(static)
-    for (int i = 0; i < c->pic.mbs.n_mb; i++)
-        c->near_mv[i] = motus_mv_over(c->last_mv[i], span, c->last_span);
+    for (int i = 0; i < c->pic.mbs.n_mb; i++) c->near_mv[i] = motus_mv_over(mv[i], span, mv_span);
     return c->near_mv;
 }
 
-// Fills a list's motion field in its reference, which it prepares. External MVs are only measured.
-static void search(Coder *c, int list, MotusReferencePicture *ref, const MotusCoding *coding,
+// Fills the motion field of reference k, which it prepares. External MVs are only measured.
+static void search(Coder *c, int k, MotusReferencePicture *ref, const MotusCoding *coding,
                    const MotusExternalMvs *external) {
     const MotusStream *s = c->stream;
     const MotusPlane *luma = &c->pic.mbs.src->plane[0];
     const uint32_t lambda_q8 = coding->qp_table[coding->qp].lambda_q8;
-    MotusMv *centre = c->centre[list];
+    MotusMv *centre = c->centre[k];
     motus_reference_prepare(ref, s->config.subpel != MOTUS_SUBPEL_FULL, c->pic.mbs.threads);
     motus_me_cpu_predict(c->me, &(MotusCentresPicture){.cur = luma->data,
                                                        .cur_stride = luma->stride,
                                                        .ref = &ref->luma,
-                                                       .previous = near_mvs(c, list),
+                                                       .previous = near_mvs(c, k),
                                                        .lambda_q8 = lambda_q8,
                                                        .reach = s->effort.reach,
                                                        .limit_x = MOTUS_MAX_CENTRE,
@@ -190,33 +205,38 @@ static void search(Coder *c, int list, MotusReferencePicture *ref, const MotusCo
     motus_stage_ended(c->pic.clock, MOTUS_STAGE_REFERENCE);
     if (external->mv) {
         motus_external_mvs_measure(external, coding->effort.partitions, luma, &ref->luma, centre,
-                                   lambda_q8, c->pic.mbs.threads, c->field[list]);
+                                   lambda_q8, c->pic.mbs.threads, c->field[k]);
         return;
     }
     MotusMeHints hints = {.centre = centre, .predictor = centre, .lambda_q8 = lambda_q8};
     c->me->config.modes = coding->effort.partitions;
-    c->me->config.range = coding->effort.range;
-    motus_me_cpu_search(c->me, luma, &ref->luma, &hints, c->field[list]);
+    c->me->config.range = k && c->input.params->type == MOTUS_SLICE_P
+                              ? motus_far_range(coding->effort.range)
+                              : coding->effort.range;
+    motus_me_cpu_search(c->me, luma, &ref->luma, &hints, c->field[k]);
     motus_stage_ended(c->pic.clock, MOTUS_STAGE_SEARCH);
 }
 
 static void code_inter(Coder *c, const MotusCoding *coding, const MotusExternalMvs *external) {
     const MotusPictureParams *params = c->input.params;
-    MotusInterCoding inter = {.lists = params->type == MOTUS_SLICE_B ? 2 : 1,
+    const int is_b = params->type == MOTUS_SLICE_B, n = is_b ? 2 : params->refs;
+    MotusInterCoding inter = {.lists = 1 + is_b,
+                              .refs = is_b ? 1 : params->refs,
                               .subpel =
                                   external->final ? MOTUS_SUBPEL_FULL : c->stream->config.subpel,
                               .limits = c->stream->limits};
-    for (int list = 0; list < inter.lists; list++) {
-        MotusReferencePicture *ref = motus_references_find(&c->refs, params->ref_shown[list]);
-        search(c, list, ref, coding, external);
-        inter.ref[list] = reference_of(ref);
-        inter.ref_luma[list] = &ref->luma;
-        inter.field[list] = c->field[list];
-        inter.centre[list] = c->centre[list];
+    for (int k = 0; k < n; k++) {
+        MotusReferencePicture *ref = motus_references_find(&c->refs, params->ref_shown[k]);
+        search(c, k, ref, coding, external);
+        inter.ref[k] = reference_of(ref);
+        inter.ref_luma[k] = &ref->luma;
+        inter.field[k] = c->field[k];
+        inter.centre[k] = c->centre[k];
         inter.col_zero = ref->col_zero;
     }
     motus_stage_ended(c->pic.clock, MOTUS_STAGE_SEARCH);
     c->pic.mbs.col_zero = inter.col_zero;
+    c->pic.mbs.refs = inter.refs;
     (c->cut_first ? c->passes->decide_inter : c->passes->code_inter)(&c->pic, coding, &inter);
 }
 
@@ -340,12 +360,20 @@ static void sum_ssd(const MotusFrame *a, const MotusFrame *b, int threads, uint6
     ssd[0] = y, ssd[1] = cb, ssd[2] = cr;
 }
 
+// Returns an MV of MB i into a P picture's first reference.
+static MotusMv mv_to_keep(const Coder *c, int i) {
+    const MotusMb *mb = &c->pic.mbs.mb[i];
+    const MotusPictureParams *params = c->input.params;
+    if (motus_mb_is_intra(mb)) return c->field[0]->mv[MOTUS_BLOCK_16x16][i];
+    if (!mb->ref[0][0]) return mb->mv[0];
+    return motus_mv_over(mb->mv[0], params->shown - params->ref_shown[0],
+                         params->shown - params->ref_shown[mb->ref[0][0]]);
+}
+
 // Keeps an MV of each MB for the search centres of the next picture.
 static void keep_mvs(Coder *c) {
 #pragma omp parallel for num_threads(c->pic.mbs.threads) schedule(static)
-    for (int i = 0; i < c->pic.mbs.n_mb; i++)
-        c->last_mv[i] = motus_mb_is_intra(&c->pic.mbs.mb[i]) ? c->field[0]->mv[MOTUS_BLOCK_16x16][i]
-                                                             : c->pic.mbs.mb[i].mv[0];
+    for (int i = 0; i < c->pic.mbs.n_mb; i++) c->last_mv[i] = mv_to_keep(c, i);
 }
 
 // Keeps what later pictures of the GOP learn from this one.

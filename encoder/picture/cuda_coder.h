@@ -21,7 +21,7 @@ size_t motus_cuda_coder_bytes(const MotusStream *stream, int slots);
 size_t motus_cuda_coder_free_bytes(int device);
 
 // Opens coder number `index` of the device of `copies`, which has to outlive it. MOTUS_ERR_CUDA,
-// _MEMORY; _UNSUPPORTED with slice_max_size.
+// _MEMORY; _UNSUPPORTED with slice_max_size or references.
 MotusStatus motus_cuda_coder_open(MotusCudaCoder **coder, const MotusStream *stream,
                                   const MotusCopyStreams *copies, int index, MotusError *error);
 void motus_cuda_coder_close(MotusCudaCoder **coder); // accepts NULL inside

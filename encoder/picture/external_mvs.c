@@ -7,7 +7,7 @@
 #include "me/pixel/cost_core.h"
 #include "me/pixel/measure_core.h"
 
-#define MIN_B_RANGE 4
+#define MIN_FAR_RANGE 4
 #define MODES_BELOW_8x8 (1u << MOTUS_MODE_8x4 | 1u << MOTUS_MODE_4x8 | 1u << MOTUS_MODE_4x4)
 
 static uint32_t modes_of(const MotusFrameParams *params) {
@@ -71,13 +71,16 @@ MotusExternalMvs motus_external_mvs_copy(const MotusStream *s, const MotusFrameP
     return external;
 }
 
+// MVs of one reference tell those of another.
+int motus_far_range(int range) { return motus_min(range, motus_max(range / 2, MIN_FAR_RANGE)); }
+
 MotusEffort motus_picture_effort(const MotusStream *s, const MotusPictureParams *params) {
     const MotusExternalMvs *external = &params->external;
     MotusEffort effort = s->effort;
     if (params->type == MOTUS_SLICE_B) {
         // The last P picture's MVs tell those of B pictures, which have few intra MBs. More than
         // half saves 0.1 % of the bits each.
-        effort.range = motus_min(effort.range, motus_max(effort.range / 2, MIN_B_RANGE));
+        effort.range = motus_far_range(effort.range);
         effort.intra_chain /= 2;
     }
     if (!external->mv) return effort;

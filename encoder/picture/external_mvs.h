@@ -25,6 +25,9 @@ MotusExternalMvs motus_external_mvs_copy(const MotusStream *stream, const MotusF
 // lack.
 MotusEffort motus_picture_effort(const MotusStream *stream, const MotusPictureParams *params);
 
+// Returns the search range in further references of a P picture.
+int motus_far_range(int range);
+
 // Fills `field` with the MVs of `modes`, their SADs and costs SAD + ((lambda_q8 * bits(mv -
 // predictor)) >> 8). src: luma of whole MBs. predictor: per MB.
 void motus_external_mvs_measure(const MotusExternalMvs *external, uint32_t modes,

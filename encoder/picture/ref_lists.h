@@ -8,7 +8,7 @@
 
 #include "encoder/mb/mb.h"
 
-enum { MOTUS_MAX_REFS = 4 };
+enum { MOTUS_MAX_REFS = MOTUS_MAX_REFERENCES };
 
 typedef struct MotusDpbPicture {
     int32_t shown;      // MotusPictureParams.shown

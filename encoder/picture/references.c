@@ -4,13 +4,14 @@
 #include "common/alloc.h"
 #include "encoder/mb/direct_core.h"
 
-MotusStatus motus_references_alloc(MotusReferences *refs, int n, int mb_width, int mb_height) {
+MotusStatus motus_references_alloc(MotusReferences *refs, int n, int with_b, int mb_width,
+                                   int mb_height) {
     *refs = (MotusReferences){.n = n};
     MotusStatus status = MOTUS_OK;
     for (int i = 0; i < n && !status; i++) {
         MotusReferencePicture *p = &refs->picture[i];
         status = motus_ref_luma_alloc(&p->luma, 16 * mb_width, 16 * mb_height);
-        if (status || n == 1) continue;
+        if (status || !with_b) continue;
         p->col_zero = motus_alloc((size_t)mb_width * (size_t)mb_height, 1);
         if (!p->col_zero) status = MOTUS_ERR_MEMORY;
     }

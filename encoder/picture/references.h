@@ -21,8 +21,9 @@ typedef struct MotusReferences {
     int oldest; // in coding order; the next reference picture replaces it (8.2.5.3)
 } MotusReferences;
 
-// Allocates room for n pictures. MOTUS_ERR_MEMORY.
-MotusStatus motus_references_alloc(MotusReferences *refs, int n, int mb_width, int mb_height);
+// Allocates room for n pictures, with_b: of a stream with B pictures. MOTUS_ERR_MEMORY.
+MotusStatus motus_references_alloc(MotusReferences *refs, int n, int with_b, int mb_width,
+                                   int mb_height);
 void motus_references_free(MotusReferences *refs); // accepts a zeroed one
 
 // Returns the newest picture with this `shown`; NULL: there is none.

@@ -80,7 +80,8 @@ MotusEncoderConfig motus_encoder_config_default(int width, int height, MotusRati
                                 .transform_8x8 = 1,
                                 .pb_ratio = 1.3,
                                 .b_adapt = 1,
-                                .b_pyramid = MOTUS_B_PYRAMID_NORMAL};
+                                .b_pyramid = MOTUS_B_PYRAMID_NORMAL,
+                                .references = 1};
 }
 
 #define REFUSE(...) return motus_fail(error, MOTUS_ERR_ARGUMENT, __VA_ARGS__)
@@ -136,6 +137,8 @@ static MotusStatus check_picture(const MotusEncoderConfig *c, MotusError *error)
     if ((unsigned)c->b_pyramid > MOTUS_B_PYRAMID_NORMAL)
         REFUSE("unknown B pyramid %d", (int)c->b_pyramid);
     if (c->b_adapt < 0 || c->b_adapt > 2) REFUSE("b_adapt %d is outside 0..2", c->b_adapt);
+    if (c->references < 1 || c->references > MOTUS_MAX_REFERENCES)
+        REFUSE("%d reference pictures are outside 1..%d", c->references, MOTUS_MAX_REFERENCES);
     if (c->slices < 0) REFUSE("%d slices", c->slices);
     if (c->slice_max_size && c->slice_max_size < MOTUS_MIN_SLICE_SIZE)
         REFUSE("slices of at most %d bytes: the least is %d", c->slice_max_size,
@@ -185,6 +188,10 @@ static MotusStatus choose_level(MotusStream *s, MotusError *error) {
     if (!level)
         return motus_fail(error, MOTUS_ERR_UNSUPPORTED,
                           "size %dx%d is beyond H.264's highest level", c->width, c->height);
+    if ((int64_t)s->sequence.max_refs * s->mb_width * s->mb_height > level->max_dpb_mbs)
+        return motus_fail(error, MOTUS_ERR_UNSUPPORTED,
+                          "%d reference pictures of size %dx%d are beyond H.264's highest level",
+                          s->sequence.max_refs, c->width, c->height);
     level = motus_level_for_rate(level, c->vbv_maxrate > c->bitrate ? c->vbv_maxrate : c->bitrate,
                                  c->vbv_bufsize);
     s->sequence.level = level;
@@ -226,9 +233,8 @@ static MotusSequenceSettings sequence_of(const MotusStream *s) {
                                    .fps = c->fps,
                                    .colour = c->colour,
                                    .log2_max_frame_num = LOG2_MAX_FRAME_NUM,
-                                   .max_refs = pyramid      ? 4
-                                               : c->bframes ? 2
-                                                            : 1,
+                                   .max_refs = motus_max(refs, c->references),
+                                   .active_refs = c->references,
                                    .reorder = refs > 3 ? 2 : c->bframes > 0,
                                    .pic_init_qp = 26,
                                    .deblock = c->deblock,
@@ -280,6 +286,7 @@ MotusSliceSettings motus_slice_settings(const MotusStream *s, const MotusPicture
                                 .idr = params->idr,
                                 .idr_pic_id = (int)(params->idr_pic_id & 0xFFFF),
                                 .slice_type = (int)params->type,
+                                .refs = params->refs,
                                 .is_reference = params->is_reference,
                                 .frame_num = params->frame_num & ((1u << LOG2_MAX_FRAME_NUM) - 1),
                                 .poc = 2 * params->shown,

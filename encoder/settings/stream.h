@@ -61,11 +61,14 @@ typedef struct MotusExternalMvs {
 typedef struct MotusPictureParams {
     int64_t number; // of the frame in the stream, in display order, from 0
     int idr;
-    MotusSliceType type;  // I: an IDR picture
-    int is_reference;     // B pictures are none, but the middle one of a pyramid
-    uint32_t frame_num;   // pictures of reference since the IDR picture, before this one
-    int32_t shown;        // frames since the IDR picture in display order; PicOrderCnt is twice it
-    int32_t ref_shown[2]; // `shown` of the picture that refIdx 0 of each list stands for
+    MotusSliceType type; // I: an IDR picture
+    int is_reference;    // B pictures are none, but the middle one of a pyramid
+    uint32_t frame_num;  // pictures of reference since the IDR picture, before this one
+    int32_t shown;       // frames since the IDR picture in display order; PicOrderCnt is twice it
+    int refs;            // pictures that P pictures use: num_ref_idx_l0_active
+    // `shown` of reference pictures: of P pictures by ref_idx; of B pictures the first one of each
+    // list.
+    int32_t ref_shown[MOTUS_MAX_REFERENCES];
     uint32_t list_command[2]; // motus_list_command of it
     int qp;                   // of the slices
     const int8_t *qp_offset;  // per MB, added to qp; NULL: none

@@ -64,7 +64,8 @@ enum {
     MOTUS_MAX_LOOKAHEAD = 250,
     MOTUS_ALL_DEVICES = -1,
     MOTUS_MIN_SLICE_SIZE = 128,
-    MOTUS_MAX_BFRAMES = 16
+    MOTUS_MAX_BFRAMES = 16,
+    MOTUS_MAX_REFERENCES = 16
 };
 
 // References among B pictures.
@@ -208,6 +209,10 @@ typedef struct MotusEncoderConfig {
     // of them. With bframes 2 decoders then keep three pictures, with more four, and show them two
     // later than they come.
     MotusBPyramid b_pyramid;
+    // Reference pictures that a P picture may use, 1..MOTUS_MAX_REFERENCES: the last ones coded.
+    // Decoders keep as many, which may raise the level. Pictures with external MVs use one. Above 1
+    // on the CPU only.
+    int references;
 } MotusEncoderConfig;
 
 // Returns the defaults: QP 26, I offset -3, keyint 250, preset medium with its range, quarter
@@ -215,7 +220,7 @@ typedef struct MotusEncoderConfig {
 // from keyint and memory, one slice, packets in host memory, profile BASELINE (CABAC above it),
 // rate control QP. For CRF and BITRATE: crf 23, QPs 0..51 in steps of 4, ip_ratio 1.26, lookahead
 // 40, min_keyint 0, scenecut 40, AQ off (strength 1), mb-tree on. No B pictures, pb_ratio 1.3,
-// b_adapt 1, b_pyramid NORMAL.
+// b_adapt 1, b_pyramid NORMAL, one reference.
 MOTUS_API MotusEncoderConfig motus_encoder_config_default(int width, int height, MotusRational fps);
 
 // ---- Packets ------------------------------------------------------------------------------------

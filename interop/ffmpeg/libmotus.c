@@ -92,6 +92,7 @@ static void set_pictures(MotusEncoderConfig *config, const AVCodecContext *avctx
     if (avctx->max_b_frames >= 0) config->bframes = avctx->max_b_frames;
     config->b_adapt = x->b_adapt;
     config->b_pyramid = (MotusBPyramid)x->b_pyramid;
+    if (avctx->refs > 0) config->references = avctx->refs;
     if (avctx->slices > 0) config->slices = avctx->slices;
     config->slice_max_size = x->slice_max_size;
     config->preset = (MotusPreset)x->preset;
@@ -401,17 +402,9 @@ static const AVClass libmotus_class = {
 
 // -1: not set; motus's own default holds.
 static const FFCodecDefault defaults[] = {
-    {"b", "0"},
-    {"g", "-1"},
-    {"keyint_min", "-1"},
-    {"qmin", "-1"},
-    {"qmax", "-1"},
-    {"qdiff", "-1"},
-    {"i_qfactor", "-1"},
-    {"b_qfactor", "-1"},
-    {"flags", "+loop"},
-    {"threads", "0"},
-    {NULL},
+    {"b", "0"},          {"refs", "-1"},     {"g", "-1"},      {"keyint_min", "-1"},
+    {"qmin", "-1"},      {"qmax", "-1"},     {"qdiff", "-1"},  {"i_qfactor", "-1"},
+    {"b_qfactor", "-1"}, {"flags", "+loop"}, {"threads", "0"}, {NULL},
 };
 
 const FFCodec ff_libmotus_encoder = {

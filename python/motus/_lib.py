@@ -87,7 +87,8 @@ class EncoderConfig(Structure):
         double aq_strength; int mb_tree, pass_; char *pass_log; int64_t first_picture, first_gop;
         int time_stages, export_field, n_devices; int *devices;
         int slices, slice_max_size, packet_memory, profile, cabac,
-        transform_8x8, bframes; double pb_ratio; int b_adapt, b_pyramid;""")
+        transform_8x8, bframes; double pb_ratio; int b_adapt, b_pyramid,
+        references;""")
 
 
 class FrameParams(Structure):

@@ -49,6 +49,7 @@ class Settings(TypedDict, total=False):
     bframes: 0..16, default 0; most B pictures in a row; not baseline
     b_adapt: 0..2, default 1; 0: always bframes, else fewer where that is better
     b_pyramid: "none", "normal"; default "normal"; the middle B picture is a reference
+    references: 1..16, default 1; pictures that P pictures predict from; above 1 CPU only
     preset: "slow", "medium", "fast", "faster"; default "medium"
     keyint: 0..2**31 - 1, default 250; most pictures of a GOP; 0: one GOP; 2: half are keys
     min_keyint: 0..keyint, default 0; fewest pictures before a scene cut's key picture
@@ -94,6 +95,7 @@ class Settings(TypedDict, total=False):
     bframes: int
     b_adapt: int
     b_pyramid: str
+    references: int
     preset: str
     keyint: int
     min_keyint: int

@@ -27,7 +27,8 @@ _OPTIONS = {"g": "keyint", "keyint_min": "min_keyint", "b": "bitrate", "maxrate"
             "bufsize": "vbv_bufsize", "qp": "qp", "sc_threshold": "scenecut",
             "rc-lookahead": "lookahead", "threads": "threads", "profile": "profile",
             "coder": "cabac", "8x8dct": "transform_8x8", "bf": "bframes",
-            "b_strategy": "b_adapt", "b-pyramid": "b_pyramid"}
+            "b_strategy": "b_adapt", "b-pyramid": "b_pyramid",
+            "refs": "references"}
 _CODERS = {"cabac": True, "ac": True, "1": True, "cavlc": False, "vlc": False, "0": False}
 
 

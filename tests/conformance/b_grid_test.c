@@ -1,5 +1,5 @@
-// Streams with B pictures against an independent decoder: libavcodec decodes every stream of a grid
-// of settings to exactly the reconstruction, without a complaint.
+// Streams with B pictures and several references against an independent decoder: libavcodec decodes
+// every stream of a grid of settings to exactly the reconstruction, without a complaint.
 // SPDX-License-Identifier: BSD-2-Clause
 #include <stdio.h>
 
@@ -10,16 +10,17 @@
 
 // clang-format off
 enum {
-    BFRAMES, ADAPT, PYRAMID, KEYINT, SLICES, RATE, CUTS, PROFILE, QP, SIZE, MATERIAL, MAPS, PRESET,
-    SUBPEL, DEBLOCK, THREADS, AXES
+    BFRAMES, ADAPT, PYRAMID, REFS, KEYINT, SLICES, RATE, CUTS, PROFILE, QP, SIZE, MATERIAL, MAPS,
+    PRESET, SUBPEL, DEBLOCK, THREADS, AXES
 };
 // clang-format on
 enum { MOST_ROWS = 150 };
 
 static const GridAxis axes[AXES] = {
-    [BFRAMES] = {"bframes", "1 2 3 4 5 6 7"},
+    [BFRAMES] = {"bframes", "0 1 2 3 4 5 6 7"},
     [ADAPT] = {"b-adapt", "0 1"},
     [PYRAMID] = {"b-pyramid", "none=0 normal=1"},
+    [REFS] = {"references", "1 2 3 5 16"},
     [KEYINT] = {"keyint", "none=0 1 3 4 5 7 10"},
     [SLICES] = {"slices", "1 2 999"},
     [RATE] = {"rate", "qp=0 crf=1 crf+aq=2 bitrate=3 cbr=4"},
@@ -46,6 +47,7 @@ static ConformCase case_of(const int *row) {
     motus_conform_rate(e, v[RATE]);
     c.maps = (MotusConformMaps)v[MAPS];
     e->bframes = v[BFRAMES], e->b_adapt = v[ADAPT], e->b_pyramid = (MotusBPyramid)v[PYRAMID];
+    e->references = v[REFS];
     e->keyint = v[KEYINT], e->slices = v[SLICES], e->scenecut = v[CUTS];
     e->profile = (MotusProfile)(v[PROFILE] & 3);
     e->cabac = !(v[PROFILE] & 4), e->transform_8x8 = !(v[PROFILE] & 8);

@@ -67,7 +67,7 @@ typedef struct BenchOptions {
     int json, peers, upload, all_presets, gop_coders, gops, references;
     int presets; // mask of 1 << MotusPreset
     MotusProfile profile;
-    int cabac, transform_8x8, bframes, b_adapt;
+    int cabac, transform_8x8, bframes, b_adapt, refs;
     MotusBPyramid b_pyramid;
     MotusDeviceList devices;
     int pictures;
@@ -106,6 +106,8 @@ static int parse(BenchOptions *o, int argc, char **argv) {
                   "encode: most B pictures in a row (0)"),
         MOTUS_INT("b-adapt", 0, &o->b_adapt, 0, 2,
                   "encode: choose their number; 0: always --bframes (1)"),
+        MOTUS_INT("ref", 0, &o->refs, 1, MOTUS_MAX_REFERENCES,
+                  "encode: reference pictures that P pictures may use (1)"),
         {"b-pyramid", 0, &o->b_pyramid, motus_option_b_pyramid, 0, 0, "NAME",
          "encode: none, or normal: the middle B picture is a reference (normal)"},
         MOTUS_FLAG("presets", &o->all_presets, "encode: a table of all presets"),
@@ -208,6 +210,7 @@ static MotusStatus bench_encode(const BenchOptions *o, MotusBench *b, MotusError
     b->config.cabac = o->cabac;
     b->config.transform_8x8 = o->transform_8x8;
     b->config.bframes = o->bframes;
+    b->config.references = o->refs;
     b->config.b_adapt = o->b_adapt;
     b->config.b_pyramid = o->b_pyramid;
     if (o->devices.n) {
@@ -254,7 +257,8 @@ int motus_cmd_bench(int argc, char **argv) {
                       .cabac = 1,
                       .transform_8x8 = 1,
                       .b_adapt = 1,
-                      .b_pyramid = MOTUS_B_PYRAMID_NORMAL};
+                      .b_pyramid = MOTUS_B_PYRAMID_NORMAL,
+                      .refs = 1};
     int done = parse(&o, argc, argv);
     if (done >= 0) return done;
     if ((done = check(&o))) return done;

@@ -204,6 +204,8 @@ static int parse(MotusEncodeOptions *o, int argc, char **argv) {
          "none, or normal: the middle one of two and more B pictures is a reference (normal)"},
         {"pbratio", 0, &c->pb_ratio, motus_option_number, 0, 10, "N",
          "quantizer step of B pictures over that of P pictures, without mbtree (1.3)"},
+        MOTUS_INT("ref", 0, &c->references, 1, MOTUS_MAX_REFERENCES,
+                  "reference pictures that P pictures may use (1)"),
         MOTUS_FLAG("aud", &c->aud, "begin each picture with an access unit delimiter"),
     };
     const size_t n = sizeof coding / sizeof *coding;

@@ -127,6 +127,8 @@ static void mini_gops(void) {
         memset(&h, 0, sizeof h);
         h.n = motus_test_range(1, MOST);
         stream.config.bframes = bframes;
+        stream.config.b_pyramid = pyramid ? MOTUS_B_PYRAMID_NORMAL : MOTUS_B_PYRAMID_NONE;
+        stream.config.references = 1;
         stream.rate.lookahead.b_span = adapts ? 2 : 0;
         stream.sequence.reorder = bframes > 2 && pyramid ? 2 : bframes > 0;
         stream.sequence.max_refs =
