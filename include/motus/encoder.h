@@ -328,9 +328,9 @@ typedef struct MotusPacket {
     const uint8_t *device_data;
     int device;
     // Decoding time in units of pts, at most pts, ascending if pts are in display order: the pts of
-    // the frame that is shown one picture before the place that this picture has in the stream.
-    // Before the first frame of the stream, or of a segment: its pts - max(duration, 1). Without B
-    // pictures: pts.
+    // the frame that is shown one picture (with b_pyramid and bframes from 3 on: two) before the
+    // place that this picture has in the stream. Before the first frame of the stream, or of a
+    // segment: its pts less max(duration, 1) for each missing one. Without B pictures: pts.
     int64_t dts;
 } MotusPacket;
 
