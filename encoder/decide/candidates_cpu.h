@@ -66,17 +66,15 @@ static inline void refine_p_candidates(const InterPass *pass, int i, int ref, ui
     }
 }
 
-// Further references are refined where their whole-sample costs come so close to the best ones, in
-// 1/16.
-enum { FAR_GATE = 17 };
-
-// Returns the mask of `blocks` for which a reference is refined. ref_cost: of its ref_idx.
+// Returns the mask of `blocks` for which a further reference is refined: those whose whole-sample
+// costs are within the gate (1/16) of the least ones. ref_cost: of its ref_idx.
 static inline uint64_t close_blocks(const MotusMbMotion *motion, uint32_t ref_cost,
-                                    const uint32_t least[MOTUS_BLOCKS], uint64_t blocks) {
+                                    const uint32_t least[MOTUS_BLOCKS], uint64_t blocks,
+                                    int gate) {
     uint64_t mask = 0;
     for (uint64_t left = blocks; left; left &= left - 1) {
         const int b = __builtin_ctzll(left);
-        if ((uint64_t)(motion->cost[b] + ref_cost) * 16 <= (uint64_t)least[b] * FAR_GATE)
+        if ((uint64_t)(motion->cost[b] + ref_cost) * 16 <= (uint64_t)least[b] * (uint32_t)gate)
             mask |= 1ull << b;
     }
     return mask;
@@ -100,7 +98,9 @@ static inline void find_candidates_of_refs(const InterPass *pass, int i, MotusCa
     const uint64_t blocks = motus_candidate_blocks(least, &pass->coding->effort, lambda_q8);
     refine_p_candidates(pass, i, 0, blocks, &motion[0], found);
     for (int ref = 1; ref < p->refs; ref++)
-        refine_p_candidates(pass, i, ref, close_blocks(&motion[ref], ref_cost[ref], least, blocks),
+        refine_p_candidates(pass, i, ref,
+                            close_blocks(&motion[ref], ref_cost[ref], least, blocks,
+                                         pass->coding->effort.type_gate),
                             &motion[ref], far_candidates_of(pass, i) + ref - 1);
 }
 

@@ -17,7 +17,7 @@ typedef struct MotusEffort {
     int reach;           // of the search in downscaled pictures, +- samples
     uint32_t partitions; // mask of the MotusModes that are tried
     int rounds, phases;  // of mode decision: each round runs the phases one after another
-    int type_gate;       // MB types, by whole-sample costs
+    int type_gate;       // MB types, and further references, by whole-sample costs
     int sub_gate;        // sub-macroblock types, by whole-sample costs
     int trial_gate;      // MB types that get a trial, by SATD costs
     int skip_gate;       // P_Skip is taken at once if its RD cost is at most so many bits; 0 never
