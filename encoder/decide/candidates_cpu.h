@@ -69,8 +69,7 @@ static inline void refine_p_candidates(const InterPass *pass, int i, int ref, ui
 // Returns the mask of `blocks` for which a further reference is refined: those whose whole-sample
 // costs are within the gate (1/16) of the least ones. ref_cost: of its ref_idx.
 static inline uint64_t close_blocks(const MotusMbMotion *motion, uint32_t ref_cost,
-                                    const uint32_t least[MOTUS_BLOCKS], uint64_t blocks,
-                                    int gate) {
+                                    const uint32_t least[MOTUS_BLOCKS], uint64_t blocks, int gate) {
     uint64_t mask = 0;
     for (uint64_t left = blocks; left; left &= left - 1) {
         const int b = __builtin_ctzll(left);
