@@ -40,8 +40,8 @@ class Mp4Writer:
 
     fragment: seconds; each key picture begins a fragment. 0: a fragment a picture, for live
     streams. headers: SPS and PPS with start codes. colour: primaries, transfer, matrix (H.264
-    tables E-3 to E-5) and full range, for a `colr` box. delay: units of time_base by which the first
-    picture is decoded before it is shown; 1 with B pictures."""
+    tables E-3 to E-5) and full range, for a `colr` box. delay: units of time_base by which the
+    first picture is decoded before it is shown; 1 or 2 with B pictures."""
 
     def __init__(self, headers: bytes, width: int, height: int, time_base: Fraction, *,
                  colour: tuple[int, int, int, bool] | None = None, fragment: float = 1.0,
@@ -132,6 +132,7 @@ def _traf(track: Track, samples: list[tuple[bytes, int, int, bool, int]], offset
         if has_offsets:
             entries.append(pack(">I", shown))
     # Flags: data offset; each sample's duration, size and flags; composition time offset.
-    trun = full(b"trun", 0, 0xF01 if has_offsets else 0x701, pack(">Ii", len(samples), offset), *entries)
+    trun = full(b"trun", 0, 0xF01 if has_offsets else 0x701,
+                pack(">Ii", len(samples), offset), *entries)
     return box(b"traf", full(b"tfhd", 0, 0x20000, pack(">I", track.number)),
                full(b"tfdt", 1, 0, pack(">Q", samples[0][1])), trun)
