@@ -142,7 +142,7 @@ usage_errors() {
     refused 2 '-bf: no such option; did you mean --bframes\?' encode in.y4m -o out.264 -bf 2
     refused 2 '-hide_banner: no such option; did you mean --quiet\?' encode in.y4m -o out.264 \
         -hide_banner
-    refused 2 '-refs: no such option; did you mean --ref?' encode in.y4m -o out.264 \
+    refused 2 '-refs: no such option; did you mean --ref\?' encode in.y4m -o out.264 \
         -refs 3
     refused 2 '--subme: no such option; chosen by --preset' encode in.y4m -o out.264 --subme 7
     refused 2 '--subme: no such option; did you mean --subpel' search in.y4m -o out.csv --subme 7
