@@ -11,6 +11,7 @@
 #include "encoder/mb/deblock.h"
 #include "encoder/picture/executor.h"
 #include "encoder/picture/external_mvs.h"
+#include "encoder/picture/learnt_costs.h"
 #include "encoder/picture/references.h"
 #include "encoder/picture/slice_cut.h"
 #include "me/me_cpu.h"
@@ -39,9 +40,9 @@ typedef struct Coder {
     MotusMbContext *context; // n_mb, with CABAC
     MotusCodedMv *mvs;
     MotusCandidates *far_candidates; // n_mb * (references - 1)
-    // Costs of CABAC's bins for decisions, and for the next P and B picture of the GOP.
-    MotusCabacCosts costs, next_costs[2];
-    int has_next_costs[2];
+    // Costs of CABAC's bins for decisions, and those that were learnt in the GOP.
+    MotusCabacCosts costs, learnt_costs[MOTUS_COST_KINDS][MOTUS_COST_TABLES];
+    MotusLearntCosts learnt;
     MotusBinCounts bins;
     // The picture between begin() and finish().
     MotusPictureInput input;
@@ -287,9 +288,10 @@ static MotusStatus code(Coder *c) {
         .effort = motus_picture_effort(c->stream, params),
         .quant8 = sequence->transform_8x8 ? c->stream->quant8_table[params->type] : NULL,
         .costs = sequence->cabac ? &c->costs : NULL};
-    const int b = params->type == MOTUS_SLICE_B;
-    if (!params->idr && c->has_next_costs[b])
-        c->costs = c->next_costs[b];
+    const int kind = motus_cost_kind(params);
+    motus_learnt_costs_begin(&c->learnt, params);
+    if (c->learnt.has_table[kind])
+        c->costs = c->learnt_costs[kind][c->learnt.table[kind]];
     else
         motus_cabac_costs_set(&c->costs, !params->idr, params->qp);
     c->bins = (MotusBinCounts){.others = 0};
@@ -379,15 +381,16 @@ static void keep_mvs(Coder *c) {
 // Keeps what later pictures of the GOP learn from this one.
 static void learn(Coder *c) {
     const MotusPictureParams *params = c->input.params;
-    const int b = params->type == MOTUS_SLICE_B;
-    if (params->idr) c->has_next_costs[0] = c->has_next_costs[1] = c->has_last_mv = 0;
+    const int kind = motus_cost_kind(params);
+    if (params->idr) c->has_last_mv = 0;
     if (params->idr) return;
-    if (c->stream->sequence.cabac) {
-        c->next_costs[b] = c->costs;
-        motus_cabac_costs_learn(&c->next_costs[b], &c->bins);
-        c->has_next_costs[b] = 1;
+    if (c->stream->sequence.cabac && motus_costs_are_learnt(&c->learnt, params)) {
+        MotusCabacCosts *next = &c->learnt_costs[kind][motus_next_cost_table(&c->learnt, kind)];
+        *next = c->costs;
+        motus_cabac_costs_learn(next, &c->bins);
+        c->learnt.has_next[kind] = 1;
     }
-    if (b) return;
+    if (params->type == MOTUS_SLICE_B) return;
     keep_mvs(c);
     c->has_last_mv = 1;
     c->last_span = params->shown - params->ref_shown[0];

@@ -25,12 +25,12 @@ MotusStatus wait_for_writing(MotusCudaCoder *c, MotusError *error) {
     return check(c, cudaStreamWaitEvent(c->stream, c->written, 0), "wait", error);
 }
 
-// Uploads the costs of CABAC's bins for the first pictures of a type in a GOP. Later ones were
+// Uploads the costs of CABAC's bins for the first pictures of a kind in a GOP. Later ones were
 // learnt.
 MotusStatus set_costs(MotusCudaCoder *c, const Output *out, const MotusPictureParams *params,
                       MotusError *error) {
-    const int b = is_b(params);
-    if (!c->settings->sequence.cabac || (!params->idr && c->history.has_costs[b])) return MOTUS_OK;
+    if (!c->settings->sequence.cabac || c->history.learnt.has_table[motus_cost_kind(params)])
+        return MOTUS_OK;
     motus_cabac_costs_set(out->h_costs, !params->idr, params->qp);
     return check(c,
                  cudaMemcpyAsync((void *)c->pic.costs, out->h_costs, sizeof *out->h_costs,
@@ -110,13 +110,12 @@ MotusStatus code_inter(MotusCudaCoder *c, const Output *out, const MotusPictureP
 // CABAC: once all MBs are symbols and costs are learnt from them, the next picture's decisions may
 // begin.
 MotusStatus release_mbs(MotusCudaCoder *c, const Output *out, MotusError *error) {
-    const int b = out->type == MOTUS_SLICE_B, costs = c->history.costs[b];
-    MotusStatus status = out->type == MOTUS_SLICE_I
-                             ? MOTUS_OK
-                             : check(c,
-                                     motus_cabac_costs_cuda_learn(c->bins, c->costs[b][costs],
-                                                                  c->costs[b][!costs], c->writing),
-                                     "costs", error);
+    MotusStatus status = out->next_costs
+                             ? check(c,
+                                     motus_cabac_costs_cuda_learn(c->bins, c->pic.costs,
+                                                                  out->next_costs, c->writing),
+                                     "costs", error)
+                             : MOTUS_OK;
     return status ? status : check(c, cudaEventRecord(c->written, c->writing), "record", error);
 }
 
@@ -244,6 +243,18 @@ void choose_concurrency(MotusCudaCoder *c, int coders) {
     c->writing = coders <= FEW_CODERS && c->own_writing ? c->own_writing : c->stream;
 }
 
+// Chooses the costs of CABAC's bins for the decisions, and where new ones are learnt. All are NULL
+// with CAVLC.
+void choose_costs(MotusCudaCoder *c, const MotusPictureParams *params, Output *out) {
+    MotusLearntCosts *learnt = &c->history.learnt;
+    const int kind = motus_cost_kind(params);
+    motus_learnt_costs_begin(learnt, params);
+    c->pic.costs = c->costs[kind][learnt->table[kind]];
+    out->next_costs = motus_costs_are_learnt(learnt, params)
+                          ? c->costs[kind][motus_next_cost_table(learnt, kind)]
+                          : NULL;
+}
+
 // Launches all steps of a picture, in order.
 MotusStatus code(MotusCudaCoder *c, const MotusPictureParams *params, const Output *out,
                  MotusField *field, MotusError *error) {
@@ -292,7 +303,7 @@ extern "C" MotusStatus motus_cuda_coder_begin(MotusCudaCoder *c, const MotusFram
     out->type = params->type;
     c->pic.ended = out->began ? out->ended : NULL;
     c->before = c->history;
-    c->pic.costs = c->costs[b][c->history.costs[b]]; // NULL: CAVLC
+    choose_costs(c, params, out);
     c->pic.transform_8x8 = c->settings->sequence.transform_8x8;
     c->src = slot->plane;
     for (int p = 0; p < 3; p++) {

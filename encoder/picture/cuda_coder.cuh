@@ -10,6 +10,7 @@
 #include "encoder/cabac/cabac_cuda.h"
 #include "encoder/decide/decide_cuda.h"
 #include "encoder/picture/cuda_coder.h"
+#include "encoder/picture/learnt_costs.h"
 #include "encoder/picture/references.h"
 #include "me/pixel/ref_luma.h"
 #include "me/search/refine_cuda.h"
@@ -28,7 +29,8 @@ typedef struct Report {
 typedef struct Output {
     MotusSliceHead *head, *h_head; // one per slice
     int8_t *qp_offset, *h_qp_offset;
-    MotusCabacCosts *h_costs; // with CABAC
+    MotusCabacCosts *h_costs;    // with CABAC
+    MotusCabacCosts *next_costs; // learnt from the picture; NULL: none are
     Report *report, *h_report;
     uint8_t *nal, *h_nal;
     MotusMb *h_mb;     // NULL with stream_only
@@ -62,8 +64,7 @@ typedef struct History {
     int oldest;               // as in MotusReferences
     int last_mv, has_last_mv; // MotusCudaCoder.last_mv of the last P picture
     int32_t last_span;        // of last_mv: pictures from its reference to the P picture
-    // [0]: P pictures, [1]: B pictures. has_costs: MotusCudaCoder.costs[costs] is learnt from one.
-    int costs[2], has_costs[2];
+    MotusLearntCosts learnt;  // of MotusCudaCoder.costs
 } History;
 
 } // namespace motus_cuda_coder
@@ -92,11 +93,11 @@ struct MotusCudaCoder {
     void *centres_work, *slice_work, *deblock_work; // scratch memory
     MotusSliceResult *slice_results;                // of all slices but the last one
     MotusMarks marks;
-    // With CABAC, of P (and I) and of B pictures. costs[is_b][history.costs[is_b]]: of the current
-    // picture's decisions; the other ones are learnt from it.
+    // With CABAC. costs: by kind, as in history.learnt; the table in use holds the first costs of a
+    // GOP before there are learnt ones.
     MotusMbContext *context;
     MotusBinCounts *bins;
-    MotusCabacCosts *costs[2][2];
+    MotusCabacCosts *costs[MOTUS_COST_KINDS][MOTUS_COST_TABLES];
     int *slice_first; // device copy of MotusSlices.first; NULL for one slice
     motus_cuda_coder::Output output[MOTUS_CODER_DEPTH];
     unsigned begun, finished;        // pictures

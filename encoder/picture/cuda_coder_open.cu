@@ -69,8 +69,8 @@ size_t lay_out(MotusCudaCoder *c, const MotusStream *s, uint8_t *base, Places *p
     if (s->sequence.cabac) {
         c->context = (MotusMbContext *)(base + motus_slot_reserve(&end, n * sizeof *c->context));
         c->bins = (MotusBinCounts *)(base + motus_slot_reserve(&end, sizeof *c->bins));
-        for (int k = 0; k < 2 * lists; k++)
-            c->costs[k / 2][k % 2] =
+        for (int k = 0; k < MOTUS_COST_TABLES * (lists > 1 ? MOTUS_COST_KINDS : 1); k++)
+            c->costs[k / MOTUS_COST_TABLES][k % MOTUS_COST_TABLES] =
                 (MotusCabacCosts *)(base + motus_slot_reserve(&end, sizeof(MotusCabacCosts)));
     }
     c->marks.coded =

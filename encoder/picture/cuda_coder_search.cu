@@ -40,15 +40,13 @@ void add_reference(MotusCudaCoder *c, const MotusPictureParams *params) {
 
 void motus_cuda_coder::advance(MotusCudaCoder *c, const MotusPictureParams *params) {
     History *h = &c->history;
-    const int b = is_b(params);
-    if (params->idr) {
-        h->has_costs[0] = h->has_costs[1] = h->has_last_mv = 0;
-    } else {
-        h->costs[b] = !h->costs[b], h->has_costs[b] = 1;
-        if (!b) {
-            h->last_mv = !h->last_mv, h->has_last_mv = 1;
-            h->last_span = params->shown - params->ref_shown[0];
-        }
+    if (params->idr)
+        h->has_last_mv = 0;
+    else
+        h->learnt.has_next[motus_cost_kind(params)] = 1;
+    if (params->type == MOTUS_SLICE_P) {
+        h->last_mv = !h->last_mv, h->has_last_mv = 1;
+        h->last_span = params->shown - params->ref_shown[0];
     }
     // Squared errors of a picture that is no reference may still be read when the next is
     // deblocked.
