@@ -29,8 +29,8 @@ static void open_coder(MotusGopCoder *coder) {
     motus_rate_open(&coder->rate, &coders->stream->rate.control);
     MotusStatus status = index ? MOTUS_OK : ops->open_device(&e->shared, e->device, &coder->error);
     if (!status)
-        status = ops->open(&coder->coder, coders->stream, e->shared, index, coders->threads,
-                           &coder->error);
+        status = ops->open(&coder->coder, coders->stream, e->shared, index, coders->per_device,
+                           coders->threads, &coder->error);
     if (!status)
         status = ops->open_slots(&coder->slots, coders->stream, e->shared, coders->slots_per_coder,
                                  &coder->opened_slots, &coder->error);
@@ -133,8 +133,7 @@ static MotusStatus begin_coding(MotusGopCoder *coder, MotusPendingPicture *p, Mo
                                      .visible = p->visible,
                                      .slot = p->slot,
                                      .threads = p->threads,
-                                     .coders =
-                                         (coders->n + coders->n_devices - 1) / coders->n_devices};
+                                     .coders = coders->per_device};
     return coders->ops->begin(coder->coder, &input, error);
 }
 

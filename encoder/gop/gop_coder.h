@@ -54,6 +54,7 @@ struct MotusGopCoders {
     int slots_per_coder; // pictures that may be pending for each coder, on average
     int depth;           // pictures of a coder that may have begun
     int n_devices;       // listed devices
+    int per_device;      // coders that share one, at most
     int n_executors;     // devices that have coders: coder k belongs to executor k % n_executors
     // The sender's alone.
     int begins;         // the next frame begins the stream, or a segment of it

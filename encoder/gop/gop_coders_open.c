@@ -9,7 +9,7 @@
 #include "encoder/gop/gop_coder.h"
 #include "encoder/gop/gop_coders.h"
 
-#define MIN_SLOTS 4 // pictures that may be pending for a coder beside those without a plan
+#define MIN_SLOTS 2 // pictures that are pending for a coder beside those being coded and unplanned
 
 // Returns how many pictures wait for the lookahead to have seen enough.
 static int unplanned_pictures(const MotusStream *s) {
@@ -94,10 +94,13 @@ MotusStatus motus_gop_coders_open(MotusGopCoders **out, const MotusStream *strea
     }
     const int looks_ahead = c->rate != MOTUS_RATE_QP;
     coders->n = count_coders(coders, device);
+    coders->per_device = (coders->n + coders->n_devices - 1) / coders->n_devices;
+    coders->depth = looks_ahead && motus_rate_wants_sizes(&stream->rate.control)
+                        ? 1
+                        : coders->ops->depth(stream, coders->per_device);
+    const int fewest = MIN_SLOTS + motus_max(2, coders->depth);
     coders->slots_per_coder = unplanned_pictures(stream) + c->bframes +
-                              (coders->n == 1 ? MIN_SLOTS : motus_max(MIN_SLOTS, c->keyint));
-    coders->depth =
-        looks_ahead && motus_rate_wants_sizes(&stream->rate.control) ? 1 : coders->ops->depth;
+                              (coders->n == 1 ? fewest : motus_max(fewest, c->keyint));
     motus_intake_open(&coders->intake, c->width, c->height, !coders->ops->codes_from_host);
     status = open_executors(coders, device, error);
     *out = coders;
@@ -157,7 +160,7 @@ int motus_gop_coders_count(MotusGopCoders *coders) {
 int motus_gop_coders_device(const MotusGopCoders *coders) { return coders->executor[0].device; }
 
 size_t motus_gop_coders_bytes(const MotusGopCoders *coders) {
-    return coders->ops->coder_bytes(coders->stream, coders->slots_per_coder);
+    return coders->ops->coder_bytes(coders->stream, coders->slots_per_coder, coders->per_device);
 }
 
 int motus_gop_coders_store_packets(const MotusGopCoders *coders) {

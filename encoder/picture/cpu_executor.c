@@ -100,8 +100,8 @@ static MotusStatus alloc_buffers(Coder *c) {
 }
 
 // Counts what alloc_buffers() allocates, and the reconstructions.
-static size_t coder_bytes(const MotusStream *s, int slots) {
-    (void)slots;
+static size_t coder_bytes(const MotusStream *s, int slots, int coders) {
+    (void)slots, (void)coders;
     size_t n = (size_t)s->mb_width * (size_t)s->mb_height, samples = 256 * n;
     const size_t fields = (size_t)motus_max(s->config.references, 1 + (s->config.bframes > 0));
     size_t per_mb = 16 * sizeof(MotusCodedMv) + 2 * sizeof(MotusMv) + 3 * sizeof(MotusMb) +
@@ -138,8 +138,8 @@ static void close_coder(void **coder) {
 
 // OpenMP's threads belong to the thread that calls begin(): it has to open the coder, too.
 static MotusStatus open_coder(void **coder, const MotusStream *stream, void *shared, int index,
-                              int threads, MotusError *error) {
-    (void)shared, (void)index;
+                              int coders, int threads, MotusError *error) {
+    (void)shared, (void)index, (void)coders;
     Coder *c = *coder = motus_alloc(1, sizeof *c);
     MotusStatus status = MOTUS_ERR_MEMORY;
     if (c) {
@@ -427,6 +427,12 @@ static MotusStatus finish(void *coder, MotusCodedPicture *out, MotusError *error
     return MOTUS_OK;
 }
 
+// A picture's threads share all of it.
+static int depth(const MotusStream *stream, int coders) {
+    (void)stream, (void)coders;
+    return 1;
+}
+
 // ---- What a CPU does not need -------------------------------------------------------------------
 
 static MotusStatus find_devices(const MotusEncoderConfig *config, int device[MOTUS_MAX_GOP_CODERS],
@@ -480,7 +486,7 @@ static MotusStatus wait_filled(const MotusFrameSlot *slot, MotusError *error) {
 }
 
 const MotusExecutorOps motus_executor_ops_cpu = {.backend = MOTUS_BACKEND_CPU,
-                                                 .depth = 1,
+                                                 .depth = depth,
                                                  .codes_from_host = 1,
                                                  .find_devices = find_devices,
                                                  .best_coders = best_coders,

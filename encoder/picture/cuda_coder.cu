@@ -2,8 +2,9 @@
 //   frame -> whole MBs -> [reference planes -> centres -> search -> marked blocks -> refinement
 //     -> decisions] -> intra -> deblocking -> squared errors
 //                            \-> finalized MBs -> NAL unit -> download
-// Each step is a launch on one of the coder's two streams. The host blocks once, for the NAL unit,
-// and meanwhile begins the next picture.
+// Each step is a launch on one of the two streams of a worker. The host blocks once, for the NAL
+// unit, and meanwhile begins the next pictures: those that need only what is done run side by side.
+// Events order them: choose_rec(), wait_for_reference(), wait_for_writing(), wait_for_costs().
 // SPDX-License-Identifier: BSD-2-Clause
 #include "encoder/picture/cuda_coder.cuh"
 
@@ -11,6 +12,7 @@
 
 #include "encoder/mb/deblock_cuda.h"
 #include "encoder/picture/external_mvs.h"
+#include "me/pixel/ref_luma_cuda.h"
 
 extern "C" {
 #include "encoder/bitstream/slice.h"
@@ -20,9 +22,17 @@ using namespace motus_cuda_coder;
 
 namespace {
 
-// Keeps MBs and levels until the previous picture has been written from them.
+// Keeps MBs, levels and first_costs until the worker's last picture has been written from them.
 MotusStatus wait_for_writing(MotusCudaCoder *c, MotusError *error) {
-    return check(c, cudaStreamWaitEvent(c->stream, c->written, 0), "wait", error);
+    return wait_for(c, c->last, &Output::written, error);
+}
+
+// Waits until the costs of the current picture are learnt, by a picture of another worker maybe.
+MotusStatus wait_for_costs(MotusCudaCoder *c, const MotusPictureParams *params, MotusError *error) {
+    const MotusLearntCosts *learnt = &c->history.learnt;
+    const int kind = motus_cost_kind(params);
+    if (!c->settings->sequence.cabac || !learnt->has_table[kind]) return MOTUS_OK;
+    return wait_for(c, c->history.learner[kind][learnt->table[kind]], &Output::written, error);
 }
 
 // Uploads the costs of CABAC's bins for the first pictures of a kind in a GOP. Later ones were
@@ -39,7 +49,7 @@ MotusStatus set_costs(MotusCudaCoder *c, const Output *out, const MotusPicturePa
 }
 
 MotusReference reference(const MotusCudaCoder *c, const Reference *p) {
-    const MotusRefLuma *luma = &c->ref_luma[p - c->history.ref];
+    const MotusRefLuma *luma = &c->buffer[p->buffer].luma;
     MotusReference ref = {};
     ref.width = luma->width, ref.height = luma->height;
     ref.luma = luma->plane[0], ref.luma_stride = luma->stride;
@@ -103,6 +113,7 @@ MotusStatus code_inter(MotusCudaCoder *c, const Output *out, const MotusPictureP
     if (!status) status = mark(c, qp, &effort, b, &marked, error);
     if (!status) status = refine(c, params, ref, effort.partitions, marked, error);
     if (!status) status = wait_for_writing(c, error);
+    if (!status) status = wait_for_costs(c, params, error);
     if (!status) status = set_costs(c, out, params, error);
     return status ? status : decide(c, ref, qp, &effort, b, error);
 }
@@ -116,7 +127,7 @@ MotusStatus release_mbs(MotusCudaCoder *c, const Output *out, MotusError *error)
                                                                   out->next_costs, c->writing),
                                      "costs", error)
                              : MOTUS_OK;
-    return status ? status : check(c, cudaEventRecord(c->written, c->writing), "record", error);
+    return status ? status : check(c, cudaEventRecord(out->written, c->writing), "record", error);
 }
 
 // Writes slice k, whole MB rows, as if it were a picture of its own.
@@ -161,7 +172,7 @@ MotusStatus write_slices(MotusCudaCoder *c, const Output *out, MotusError *error
     for (int k = 0; k < s->slices.n && !status; k++) status = write_slice(c, out, k, error);
     if (status) return status;
     if (!s->sequence.cabac)
-        return check(c, cudaEventRecord(c->written, c->writing), "record", error);
+        return check(c, cudaEventRecord(out->written, c->writing), "record", error);
     MotusCabacPictureCuda picture = {};
     picture.bins = c->bins, picture.n_mb = c->pic.n_mb, picture.n_slices = s->slices.n;
     picture.nal = out->nal, picture.capacity = (uint32_t)motus_nal_bound(s->rbsp_capacity);
@@ -181,20 +192,21 @@ MotusStatus begin_writing(MotusCudaCoder *c, const Output *out, MotusError *erro
 }
 
 // Finalizes the MBs, and computes what B pictures read of a reference picture's.
-MotusStatus finalize(MotusCudaCoder *c, const MotusPictureParams *params, MotusError *error) {
+MotusStatus finalize(MotusCudaCoder *c, const Output *out, const MotusPictureParams *params,
+                     MotusError *error) {
     const MotusPictureStateCuda *w = &c->pic;
     MotusFinalizeCuda f = {};
     f.mb_width = w->mb_width, f.n_mb = w->n_mb, f.mb = w->mb, f.slice_first = w->slice_first;
     f.qp = params->qp, f.marks = c->marks;
     if (params->type == MOTUS_SLICE_P)
-        f.searched = c->whole_mv, f.kept = c->last_mv[!c->history.last_mv];
+        f.searched = c->whole_mv, f.kept = c->buffer[c->own_buffer].mv;
     f.is_b = is_b(params);
     if (f.is_b) f.col_zero = find_reference(c, params->ref_shown[1])->rec.col_zero;
     MotusStatus status = check(c, motus_finalize_cuda(&f, c->writing), "entropy coding", error);
     if (!status && params->is_reference && current_rec(c)->col_zero)
         status = check(c, motus_col_zero_cuda(w->mb, w->n_mb, current_rec(c)->col_zero, c->writing),
                        "entropy coding", error);
-    return status ? status : check(c, cudaEventRecord(c->finalized, c->writing), "record", error);
+    return status ? status : check(c, cudaEventRecord(out->finalized, c->writing), "record", error);
 }
 
 // Finalizes the MBs and writes the NAL units on a stream of their own, beside deblocking and the
@@ -207,11 +219,13 @@ MotusStatus entropy_code(MotusCudaCoder *c, const Output *out, const MotusPictur
     // The previous picture may have been written on the other stream.
     if (!status) status = check(c, cudaStreamWaitEvent(c->writing, c->packed, 0), "wait", error);
     if (!status) status = follow(c, c->writing, c->stream, c->coded, error);
-    if (!status) status = finalize(c, params, error);
+    if (!status) status = finalize(c, out, params, error);
     if (!status) status = write_slices(c, out, error);
     if (!status) status = check(c, cudaEventRecord(c->packed, c->writing), "record", error);
     const int waits = params->qp_offset || is_b(params) || out->with_mb;
-    return status || !waits ? status : wait_for_finalizing(c, error);
+    return status || !waits
+               ? status
+               : check(c, cudaStreamWaitEvent(c->stream, out->finalized, 0), "wait", error);
 }
 
 MotusStatus deblock(MotusCudaCoder *c, const MotusPictureParams *params, MotusError *error) {
@@ -237,9 +251,11 @@ void put_heads(const MotusStream *s, const MotusPictureParams *params, MotusSlic
 // Chooses how much of a picture runs beside the rest. With few coders the NAL units are written
 // while the next picture runs up to its decisions. With one, blocks may launch before the kernel
 // before theirs has ended. If many coders fill the device, both would cost more than they gain.
-void choose_concurrency(MotusCudaCoder *c, int coders) {
-    c->pic.teams = coders < 3 ? 1 : c->max_teams; // two pictures hardly slow each other down
-    c->pic.early = coders == 1 && c->can_launch_early;
+// Nothing runs beside an IDR picture of one coder.
+void choose_concurrency(MotusCudaCoder *c, const MotusPictureParams *params, int coders) {
+    const int pictures = coders * (params->idr ? 1 : c->n_workers);
+    c->pic.teams = pictures < 3 ? 1 : c->max_teams; // two pictures hardly slow each other down
+    c->pic.early = pictures == 1 && c->can_launch_early;
     c->writing = coders <= FEW_CODERS && c->own_writing ? c->own_writing : c->stream;
 }
 
@@ -249,10 +265,23 @@ void choose_costs(MotusCudaCoder *c, const MotusPictureParams *params, Output *o
     MotusLearntCosts *learnt = &c->history.learnt;
     const int kind = motus_cost_kind(params);
     motus_learnt_costs_begin(learnt, params);
-    c->pic.costs = c->costs[kind][learnt->table[kind]];
+    c->pic.costs = learnt->has_table[kind] ? c->costs[kind][learnt->table[kind]] : c->first_costs;
     out->next_costs = motus_costs_are_learnt(learnt, params)
                           ? c->costs[kind][motus_next_cost_table(learnt, kind)]
                           : NULL;
+}
+
+// Computes the half-sample planes; the picture may be predicted from then. Where every picture is
+// an IDR picture, none is.
+MotusStatus make_reference(MotusCudaCoder *c, const Output *out, MotusError *error) {
+    MotusStatus status =
+        c->settings->config.keyint == 1
+            ? MOTUS_OK
+            : check(c,
+                    motus_ref_luma_cuda_build(&c->buffer[c->own_buffer].luma,
+                                              &current_rec(c)->plane[0], c->stream),
+                    "reference", error);
+    return status ? status : check(c, cudaEventRecord(out->made, c->stream), "record", error);
 }
 
 // Launches all steps of a picture, in order.
@@ -277,7 +306,28 @@ MotusStatus code(MotusCudaCoder *c, const MotusPictureParams *params, const Outp
     if (!status) status = entropy_code(c, out, params, error);
     if (!status) status = stage_ended(c, MOTUS_STAGE_ENTROPY, error);
     if (!status && s->config.deblock) status = deblock(c, params, error);
+    if (!status && params->is_reference) status = make_reference(c, out, error);
     return status ? status : stage_ended(c, MOTUS_STAGE_DEBLOCK, error);
+}
+
+// Chooses the current picture's worker. References follow one another, as most of them need the
+// one before; other pictures go to the other worker that has been idle for longest.
+void choose_worker(MotusCudaCoder *c, const MotusPictureParams *params) {
+    c->at = 0;
+    for (int k = 1; k < c->n_workers && !params->is_reference; k++)
+        if (!c->at || c->worker[k].last < c->worker[c->at].last) c->at = k;
+    static_cast<Worker &>(*c) = c->worker[c->at];
+}
+
+// Sets what the passes read of the current picture's planes.
+void place_planes(MotusCudaCoder *c, const MotusFrameSlot *slot) {
+    c->src = slot->plane;
+    for (int p = 0; p < 3; p++) {
+        c->pic.src[p] = c->src[p].data, c->pic.src_stride[p] = c->src[p].stride;
+        const MotusPlane *coded =
+            c->settings->config.deblock ? &c->unfiltered[p] : &current_rec(c)->plane[p];
+        c->pic.rec[p] = coded->data, c->pic.rec_stride[p] = coded->stride;
+    }
 }
 
 } // namespace
@@ -287,11 +337,13 @@ extern "C" MotusStatus motus_cuda_coder_begin(MotusCudaCoder *c, const MotusFram
                                               MotusFrame *rec, MotusField *field,
                                               MotusError *error) {
     MotusOnDevice on(c->device);
+    choose_worker(c, params);
     MotusStatus status =
         check(c, cudaStreamWaitEvent(c->stream, (cudaEvent_t)slot->filled, 0), "wait", error);
     if (status) return status;
-    choose_concurrency(c, coders);
-    Output *out = &c->output[c->begun % MOTUS_CODER_DEPTH];
+    choose_concurrency(c, params, coders);
+    c->before = c->history;
+    Output *out = output_of(c, c->begun);
     put_heads(c->settings, params, out->h_head);
     if (params->qp_offset) memcpy(out->h_qp_offset, params->qp_offset, (size_t)c->pic.n_mb);
     c->pic.qp_offset = params->qp_offset ? out->qp_offset : NULL;
@@ -302,17 +354,11 @@ extern "C" MotusStatus motus_cuda_coder_begin(MotusCudaCoder *c, const MotusFram
     out->with_mb = rec != NULL;
     out->type = params->type;
     c->pic.ended = out->began ? out->ended : NULL;
-    c->before = c->history;
     choose_costs(c, params, out);
     c->pic.transform_8x8 = c->settings->sequence.transform_8x8;
-    c->src = slot->plane;
-    for (int p = 0; p < 3; p++) {
-        c->pic.src[p] = c->src[p].data, c->pic.src_stride[p] = c->src[p].stride;
-        const MotusPlane *coded =
-            c->settings->config.deblock ? &c->unfiltered[p] : &current_rec(c)->plane[p];
-        c->pic.rec[p] = coded->data, c->pic.rec_stride[p] = coded->stride;
-    }
-    status = code(c, params, out, field, error);
+    status = choose_rec(c, params, error);
+    place_planes(c, slot);
+    if (!status) status = code(c, params, out, field, error);
     if (!status) status = download(c, out, rec, error);
     if (status) { // no download outlives the call
         cudaStreamSynchronize(c->stream);

@@ -17,7 +17,12 @@
 
 namespace motus_cuda_coder {
 
-constexpr int FEW_CODERS = 4; // do not fill a device
+constexpr int FEW_CODERS = 4;  // do not fill a device
+constexpr int MAX_WORKERS = 3; // pictures of a coder that run side by side
+constexpr int MAX_BUFFERS = MOTUS_MAX_REFS + 2;
+
+static_assert((int)MOTUS_COST_TABLES > (int)MOTUS_CODER_DEPTH,
+              "a table's readers are done, learnt_costs.h");
 
 // Downloaded from each picture beside its NAL units.
 typedef struct Report {
@@ -39,7 +44,9 @@ typedef struct Output {
     int with_mb;
     MotusSliceType type;
     int64_t begun_us; // now_us()
-    cudaEvent_t done;
+    // The picture's MBs and MVs are final; its MBs are written and costs are learnt; it may be
+    // predicted from; all of it is done.
+    cudaEvent_t finalized, written, made, done;
     cudaEvent_t began, ended[MOTUS_STAGES]; // with config.time_stages
 } Output;
 
@@ -50,57 +57,82 @@ typedef struct Reconstruction {
 
 // Equals MotusReferencePicture.
 typedef struct Reference {
-    Reconstruction rec;
+    Reconstruction rec; // of the buffer
+    int buffer;         // MotusCudaCoder.buffer
+    int64_t picture;    // in coding order
     int is_there;
     int32_t shown;
-    int is_prepared; // its MotusCudaCoder.ref_luma is filled
 } Reference;
+
+// Memory of a reference picture. Later pictures may still read it when the picture is no reference
+// any more: another one is written into it once they are finalized.
+typedef struct Buffer {
+    Reconstruction rec;
+    MotusRefLuma luma;
+    MotusMv *mv;                 // of a P picture, for search centres
+    int64_t owner;               // picture that was written into it last; below 0: none
+    int64_t reader[MAX_WORKERS]; // last picture of each worker that reads it
+} Buffer;
 
 // State that the GOP's pictures leave to the next one. A copy takes a picture back.
 typedef struct History {
-    // [0]: of the current picture. [1]: with B pictures, whose reconstructions alternate.
-    Reconstruction rec[2];
     Reference ref[MOTUS_MAX_REFS];
-    int oldest;               // as in MotusReferences
-    int last_mv, has_last_mv; // MotusCudaCoder.last_mv of the last P picture
-    int32_t last_span;        // of last_mv: pictures from its reference to the P picture
-    MotusLearntCosts learnt;  // of MotusCudaCoder.costs
+    int oldest;              // as in MotusReferences
+    Reference last_p;        // whose MVs search centres come from, if it is there
+    int32_t last_span;       // pictures from its reference to it
+    MotusLearntCosts learnt; // of MotusCudaCoder.costs
+    int64_t learner[MOTUS_COST_KINDS][MOTUS_COST_TABLES]; // picture that each table is learnt from
 } History;
 
-} // namespace motus_cuda_coder
-
-struct MotusCudaCoder {
-    const MotusStream *settings;
-    int device;
+// Streams and memory of a picture while it is coded. A worker's pictures follow one another;
+// workers run side by side. They share references, learnt costs and outputs.
+typedef struct Worker {
     cudaStream_t stream;      // of all passes
     cudaStream_t own_writing; // of the NAL units; NULL if the coder is not among the first few
-    cudaStream_t writing;     // own_writing or stream, as the current picture uses it
-    cudaStream_t down;        // of MotusCopyStreams
-    // The current picture's MBs are decided; finalized; no longer needed, as they are written; its
-    // NAL units are complete; it is reconstructed.
-    cudaEvent_t coded, finalized, written, packed, made;
-    uint8_t *memory, *host; // device memory, pinned memory
+    // MBs are decided; NAL units are complete; the picture is reconstructed. Between the worker's
+    // two streams.
+    cudaEvent_t coded, packed, rebuilt;
+    int64_t last;             // its picture that was begun last; below 0: none
+    int turn;                 // of spare
+    Reconstruction spare[2];  // of pictures that are no references, in turn; with B pictures
+    MotusPlane unfiltered[3]; // before deblocking; unused without it
     MotusPictureStateCuda pic;
-    MotusPlane unfiltered[3];                  // before deblocking; unused without it
-    motus_cuda_coder::History history, before; // before: of the picture that was begun last
-    const MotusPlane *src;                     // the current picture's slot
-    MotusRefLuma ref_luma[MOTUS_MAX_REFS];     // of history.ref
-    MotusMv *centre[2], *mv[2];                // by list
+    MotusMv *centre[2], *mv[2]; // by list
     uint32_t *cost[2];
-    uint16_t *sad[2];              // of each list
-    MotusMv *whole_mv;             // of 16x16, before refinement
-    MotusMv *last_mv[2], *near_mv; // near_mv: over a list's distance, in B pictures
+    uint16_t *sad[2];                               // of each list
+    MotusMv *whole_mv;                              // of 16x16, before refinement
+    MotusMv *near_mv;                               // over a list's distance, in B pictures
     void *centres_work, *slice_work, *deblock_work; // scratch memory
     MotusSliceResult *slice_results;                // of all slices but the last one
     MotusMarks marks;
-    // With CABAC. costs: by kind, as in history.learnt; the table in use holds the first costs of a
-    // GOP before there are learnt ones.
+    // With CABAC. first_costs: of decisions before costs of the picture's kind are learnt.
     MotusMbContext *context;
     MotusBinCounts *bins;
-    MotusCabacCosts *costs[MOTUS_COST_KINDS][MOTUS_COST_TABLES];
+    MotusCabacCosts *first_costs;
+} Worker;
+
+} // namespace motus_cuda_coder
+
+// The base is a copy of the current picture's worker.
+struct MotusCudaCoder : motus_cuda_coder::Worker {
+    const MotusStream *settings;
+    int device;
+    int n_workers, depth; // depth: pictures in flight, at most
+    motus_cuda_coder::Worker worker[motus_cuda_coder::MAX_WORKERS];
+    int at;                 // the current one
+    cudaStream_t writing;   // own_writing or stream, as the current picture uses it
+    cudaStream_t down;      // of MotusCopyStreams
+    uint8_t *memory, *host; // device memory, pinned memory
+    motus_cuda_coder::History history, before; // before: of the picture that was begun last
+    motus_cuda_coder::Reconstruction rec;      // of the current picture
+    int own_buffer;                            // where it is, if the picture is a reference
+    const MotusPlane *src;                     // the current picture's slot
+    int n_buffers;
+    motus_cuda_coder::Buffer buffer[motus_cuda_coder::MAX_BUFFERS];
+    MotusCabacCosts *costs[MOTUS_COST_KINDS][MOTUS_COST_TABLES]; // with CABAC, of history.learnt
     int *slice_first; // device copy of MotusSlices.first; NULL for one slice
     motus_cuda_coder::Output output[MOTUS_CODER_DEPTH];
-    unsigned begun, finished;        // pictures
+    int64_t begun, finished;         // pictures; the current one is number `begun`
     int64_t expected_us[3];          // duration of a picture that runs alone, by type
     size_t expected[2];              // bytes of the next NAL units, generously; [1]: of B pictures
     int max_teams, can_launch_early; // decide_cuda.h
@@ -126,9 +158,17 @@ static inline MotusStatus follow(MotusCudaCoder *c, cudaStream_t after, cudaStre
 
 static inline int is_b(const MotusPictureParams *params) { return params->type == MOTUS_SLICE_B; }
 
-// Waits for the previous picture: its MVs for search centres are final once it is finalized.
-static inline MotusStatus wait_for_finalizing(MotusCudaCoder *c, MotusError *error) {
-    return check(c, cudaStreamWaitEvent(c->stream, c->finalized, 0), "wait", error);
+static inline Output *output_of(MotusCudaCoder *c, int64_t picture) {
+    return &c->output[picture % c->depth];
+}
+
+// Makes the current picture's passes wait for an event of a picture (below 0: none) that is not
+// finished yet. Events of finished ones may belong to later pictures by now.
+static inline MotusStatus wait_for(MotusCudaCoder *c, int64_t picture, cudaEvent_t Output::*event,
+                                   MotusError *error) {
+    if (picture < c->finished) return MOTUS_OK;
+    return check(c, cudaStreamWaitEvent(c->stream, output_of(c, picture)->*event, 0), "wait",
+                 error);
 }
 
 static inline MotusStatus stage_ended(MotusCudaCoder *c, MotusStage stage, MotusError *error) {
@@ -136,9 +176,7 @@ static inline MotusStatus stage_ended(MotusCudaCoder *c, MotusStage stage, Motus
 }
 
 // The current picture's reconstruction.
-static inline const Reconstruction *current_rec(const MotusCudaCoder *c) {
-    return &c->history.rec[0];
-}
+static inline const Reconstruction *current_rec(const MotusCudaCoder *c) { return &c->rec; }
 
 // True if NAL units are packed into packets on the device.
 static inline bool packets_stay(const MotusCudaCoder *c) {
@@ -151,9 +189,8 @@ static inline int64_t now_us() {
     return t.tv_sec * INT64_C(1000000) + t.tv_nsec / 1000;
 }
 
-// Waits for the previous picture to be finalized, and fills the motion fields of a P or B picture's
-// lists in their references, which it prepares. External MVs are only measured. field:
-// NULL, or gets list 0's before refinement.
+// Waits for references, and fills the motion fields of a P or B picture's lists in them. External
+// MVs are only measured. field: NULL, or gets list 0's before refinement.
 MotusStatus search(MotusCudaCoder *c, const MotusPictureParams *params, Reference *const ref[2],
                    const MotusEffort *effort, MotusField *field, MotusError *error);
 
@@ -163,6 +200,9 @@ MotusStatus refine(MotusCudaCoder *c, const MotusPictureParams *params, Referenc
 
 // Returns history.ref of a picture; NULL: it is none.
 Reference *find_reference(MotusCudaCoder *c, int32_t shown);
+
+// Chooses where the current picture is reconstructed, and waits until nothing reads it any more.
+MotusStatus choose_rec(MotusCudaCoder *c, const MotusPictureParams *params, MotusError *error);
 
 // Makes the picture that was launched the last one.
 void advance(MotusCudaCoder *c, const MotusPictureParams *params);

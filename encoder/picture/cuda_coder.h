@@ -12,24 +12,29 @@
 extern "C" {
 #endif
 
-enum { MOTUS_CODER_DEPTH = 2 }; // pictures of a coder on the device at once, one behind the other
+enum { MOTUS_CODER_DEPTH = 8 }; // pictures of a coder on the device at once, at most
 
 typedef struct MotusCudaCoder MotusCudaCoder;
 
+// Returns how many pictures of a coder may be between begin() and wait(). coders: GOP coders of the
+// device.
+int motus_cuda_coder_depth(const MotusStream *stream, int coders);
+
 // Returns the device memory of a coder with its frame slots, and the free memory of a device.
-size_t motus_cuda_coder_bytes(const MotusStream *stream, int slots);
+size_t motus_cuda_coder_bytes(const MotusStream *stream, int slots, int coders);
 size_t motus_cuda_coder_free_bytes(int device);
 
 // Opens coder number `index` of the device of `copies`, which has to outlive it. MOTUS_ERR_CUDA,
 // _MEMORY; _UNSUPPORTED with slice_max_size or references.
 MotusStatus motus_cuda_coder_open(MotusCudaCoder **coder, const MotusStream *stream,
-                                  const MotusCopyStreams *copies, int index, MotusError *error);
+                                  const MotusCopyStreams *copies, int index, int coders,
+                                  MotusError *error);
 void motus_cuda_coder_close(MotusCudaCoder **coder); // accepts NULL inside
 
 // Begins the picture in `slot` and returns immediately. coders: open GOP coders of the device.
 // rec: NULL, or a frame of whole MBs that gets the deblocked reconstruction. field: NULL, or gets
-// the motion field of a P picture before the call returns. At most MOTUS_CODER_DEPTH pictures may
-// be between begin() and wait(). After a failure the coder can only be closed.
+// the motion field of a P picture before the call returns. At most motus_cuda_coder_depth()
+// pictures may be between begin() and wait(). After a failure the coder can only be closed.
 MotusStatus motus_cuda_coder_begin(MotusCudaCoder *coder, const MotusFrameSlot *slot,
                                    const MotusPictureParams *params, int coders, MotusFrame *rec,
                                    MotusField *field, MotusError *error);

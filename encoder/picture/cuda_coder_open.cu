@@ -5,6 +5,7 @@
 #include "common/slots.h"
 #include "encoder/mb/deblock_cuda.h"
 #include "encoder/picture/frame_slots.h"
+#include "encoder/rate/rate.h"
 #include "me/centres/centres_cuda.h"
 #include "me/search/search_cuda.h"
 #include "yuv/device_frame.h"
@@ -28,89 +29,134 @@ size_t slice_work_bytes(const MotusStream *s, int n_mb, size_t capacity) {
 
 // Memory that is laid out by others.
 struct Places {
-    void *ref[MOTUS_MAX_REFS], *work;
+    void *luma[MAX_BUFFERS], *state[MAX_WORKERS];
 };
 
-void lay_out_rec(Reconstruction *rec, const MotusStream *s, uint8_t *base, size_t *end) {
-    motus_device_frame_layout(rec->plane, s->mb_width, s->mb_height, base, end);
-    if (s->sequence.max_refs > 1)
-        rec->col_zero = base + motus_slot_reserve(end, (size_t)s->mb_width * s->mb_height);
+template <typename T> void reserve(T **array, size_t n, uint8_t *base, size_t *end) {
+    *array = (T *)(base + motus_slot_reserve(end, n * sizeof(T)));
 }
 
-// Lays the device memory out from `base` on; returns the bytes. Of list 1 and of B pictures there
-// is none if the stream has no B pictures.
-size_t lay_out(MotusCudaCoder *c, const MotusStream *s, uint8_t *base, Places *places) {
-    int width = 16 * s->mb_width, height = 16 * s->mb_height;
-    size_t n = (size_t)s->mb_width * s->mb_height, nal_capacity = motus_nal_bound(s->rbsp_capacity),
-           end = 0;
-    const int refs = s->sequence.max_refs, lists = refs > 1 ? 2 : 1;
-    places->work =
-        base + motus_slot_reserve(&end, motus_picture_state_cuda_bytes(s->mb_width, s->mb_height));
-    for (int k = 0; k < refs; k++) lay_out_rec(&c->history.ref[k].rec, s, base, &end);
-    for (int k = 0; k < lists; k++) lay_out_rec(&c->history.rec[k], s, base, &end);
-    if (s->config.deblock)
-        motus_device_frame_layout(c->unfiltered, s->mb_width, s->mb_height, base, &end);
-    for (int k = 0; k < refs; k++)
-        places->ref[k] = base + motus_slot_reserve(&end, motus_ref_luma_bytes(width, height));
+// One more than references for the picture that is coded; another one if workers run side by side,
+// so that the next picture does not wait for the readers of the reference that was dropped.
+int count_buffers(const MotusStream *s, int n_workers) {
+    return s->sequence.max_refs + 1 + (n_workers > 1);
+}
+
+void lay_out_buffer(Buffer *buffer, const MotusStream *s, uint8_t *base, size_t *end) {
+    const size_t n = (size_t)s->mb_width * s->mb_height;
+    motus_device_frame_layout(buffer->rec.plane, s->mb_width, s->mb_height, base, end);
+    if (s->sequence.max_refs > 1) reserve(&buffer->rec.col_zero, n, base, end);
+    reserve(&buffer->mv, n, base, end);
+}
+
+void lay_out_fields(Worker *w, const MotusStream *s, uint8_t *base, size_t *end) {
+    const size_t n = (size_t)s->mb_width * s->mb_height;
+    const int lists = s->sequence.max_refs > 1 ? 2 : 1;
     for (int k = 0; k < lists; k++) {
-        c->centre[k] = (MotusMv *)(base + motus_slot_reserve(&end, n * sizeof(MotusMv)));
-        c->mv[k] = (MotusMv *)(base + motus_slot_reserve(&end, MOTUS_BLOCKS * n * sizeof(MotusMv)));
-        c->sad[k] =
-            (uint16_t *)(base + motus_slot_reserve(&end, MOTUS_BLOCKS * n * sizeof(uint16_t)));
-        c->cost[k] =
-            (uint32_t *)(base + motus_slot_reserve(&end, MOTUS_BLOCKS * n * sizeof(uint32_t)));
+        reserve(&w->centre[k], n, base, end);
+        reserve(&w->mv[k], MOTUS_BLOCKS * n, base, end);
+        reserve(&w->sad[k], MOTUS_BLOCKS * n, base, end);
+        reserve(&w->cost[k], MOTUS_BLOCKS * n, base, end);
     }
-    if (lists > 1) c->near_mv = (MotusMv *)(base + motus_slot_reserve(&end, n * sizeof(MotusMv)));
-    for (int k = 0; k < 2; k++)
-        c->last_mv[k] = (MotusMv *)(base + motus_slot_reserve(&end, n * sizeof(MotusMv)));
-    c->whole_mv = (MotusMv *)(base + motus_slot_reserve(&end, n * sizeof(MotusMv)));
-    c->centres_work = base + motus_slot_reserve(&end, motus_centres_cuda_bytes(width, height));
-    c->slice_work = base + motus_slot_reserve(&end, slice_work_bytes(s, (int)n, nal_capacity));
+    if (lists > 1) reserve(&w->near_mv, n, base, end);
+    reserve(&w->whole_mv, n, base, end);
+    w->centres_work = base + motus_slot_reserve(end, motus_centres_cuda_bytes(16 * s->mb_width,
+                                                                              16 * s->mb_height));
+}
+
+// Of list 1 and of B pictures there is none if the stream has no B pictures.
+void lay_out_worker(Worker *w, const MotusStream *s, uint8_t *base, size_t *end) {
+    const size_t n = (size_t)s->mb_width * s->mb_height;
+    if (s->config.bframes)
+        for (Reconstruction &rec : w->spare)
+            motus_device_frame_layout(rec.plane, s->mb_width, s->mb_height, base, end);
+    if (s->config.deblock) {
+        motus_device_frame_layout(w->unfiltered, s->mb_width, s->mb_height, base, end);
+        w->deblock_work =
+            base + motus_slot_reserve(end, motus_deblock_cuda_bytes(s->mb_width, s->mb_height));
+    }
+    lay_out_fields(w, s, base, end);
+    w->slice_work = base + motus_slot_reserve(
+                               end, slice_work_bytes(s, (int)n, motus_nal_bound(s->rbsp_capacity)));
     if (s->sequence.cabac) {
-        c->context = (MotusMbContext *)(base + motus_slot_reserve(&end, n * sizeof *c->context));
-        c->bins = (MotusBinCounts *)(base + motus_slot_reserve(&end, sizeof *c->bins));
-        for (int k = 0; k < MOTUS_COST_TABLES * (lists > 1 ? MOTUS_COST_KINDS : 1); k++)
-            c->costs[k / MOTUS_COST_TABLES][k % MOTUS_COST_TABLES] =
-                (MotusCabacCosts *)(base + motus_slot_reserve(&end, sizeof(MotusCabacCosts)));
+        reserve(&w->context, n, base, end);
+        reserve(&w->bins, 1, base, end);
+        reserve(&w->first_costs, 1, base, end);
     }
-    c->marks.coded =
-        (uint32_t *)(base + motus_slot_reserve(&end, motus_mark_words((int)n) * sizeof(uint32_t)));
-    c->marks.with_qp =
-        (uint32_t *)(base + motus_slot_reserve(&end, motus_mark_words((int)n) * sizeof(uint32_t)));
-    if (s->slices.first) {
-        c->slice_first = (int *)(base + motus_slot_reserve(&end, n * sizeof(int)));
-        c->slice_results =
-            (MotusSliceResult *)(base + motus_slot_reserve(&end, (size_t)s->slices.n *
-                                                                     sizeof(MotusSliceResult)));
+    reserve(&w->marks.coded, motus_mark_words((int)n), base, end);
+    reserve(&w->marks.with_qp, motus_mark_words((int)n), base, end);
+    if (s->slices.first) reserve(&w->slice_results, (size_t)s->slices.n, base, end);
+}
+
+void lay_out_output(Output *out, const MotusStream *s, uint8_t *base, size_t *end) {
+    reserve(&out->nal, motus_nal_bound(s->rbsp_capacity), base, end);
+    reserve(&out->head, (size_t)s->slices.n, base, end);
+    reserve(&out->qp_offset, (size_t)s->mb_width * s->mb_height, base, end);
+    reserve(&out->report, 1, base, end);
+}
+
+// Lays the device memory out from `base` on; returns the bytes.
+size_t lay_out(MotusCudaCoder *c, const MotusStream *s, uint8_t *base, Places *places) {
+    const int width = 16 * s->mb_width, height = 16 * s->mb_height;
+    size_t end = 0;
+    for (int k = 0; k < count_buffers(s, c->n_workers); k++) {
+        lay_out_buffer(&c->buffer[k], s, base, &end);
+        places->luma[k] = base + motus_slot_reserve(&end, motus_ref_luma_bytes(width, height));
     }
-    if (s->config.deblock)
-        c->deblock_work =
-            base + motus_slot_reserve(&end, motus_deblock_cuda_bytes(s->mb_width, s->mb_height));
-    for (Output *out = c->output; out < c->output + MOTUS_CODER_DEPTH; out++) {
-        out->nal = base + motus_slot_reserve(&end, nal_capacity);
-        out->head = (MotusSliceHead *)(base + motus_slot_reserve(&end, (size_t)s->slices.n *
-                                                                           sizeof(MotusSliceHead)));
-        out->qp_offset = (int8_t *)(base + motus_slot_reserve(&end, n));
-        out->report = (Report *)(base + motus_slot_reserve(&end, sizeof(Report)));
+    for (int k = 0; k < c->n_workers; k++) {
+        lay_out_worker(&c->worker[k], s, base, &end);
+        places->state[k] =
+            base +
+            motus_slot_reserve(&end, motus_picture_state_cuda_bytes(s->mb_width, s->mb_height));
     }
+    if (s->sequence.cabac)
+        for (int k = 0; k < MOTUS_COST_TABLES * (s->config.bframes ? MOTUS_COST_KINDS : 1); k++)
+            reserve(&c->costs[k / MOTUS_COST_TABLES][k % MOTUS_COST_TABLES], 1, base, &end);
+    if (s->slices.first) reserve(&c->slice_first, (size_t)s->mb_width * s->mb_height, base, &end);
+    for (int i = 0; i < c->depth; i++) lay_out_output(&c->output[i], s, base, &end);
     return end;
 }
 
 size_t lay_out_host(MotusCudaCoder *c, const MotusStream *s, uint8_t *host) {
-    size_t end = 0, n = (size_t)s->mb_width * s->mb_height;
-    for (Output *out = c->output; out < c->output + MOTUS_CODER_DEPTH; out++) {
-        out->h_report = (Report *)(host + motus_slot_reserve(&end, sizeof(Report)));
-        out->h_head =
-            (MotusSliceHead *)(host + motus_slot_reserve(&end, (size_t)s->slices.n *
-                                                                   sizeof(MotusSliceHead)));
-        out->h_qp_offset = (int8_t *)(host + motus_slot_reserve(&end, n));
-        if (s->sequence.cabac)
-            out->h_costs =
-                (MotusCabacCosts *)(host + motus_slot_reserve(&end, sizeof *out->h_costs));
-        if (!s->config.stream_only)
-            out->h_mb = (MotusMb *)(host + motus_slot_reserve(&end, n * sizeof(MotusMb)));
+    const size_t n = (size_t)s->mb_width * s->mb_height;
+    size_t end = 0;
+    for (Output *out = c->output; out < c->output + c->depth; out++) {
+        reserve(&out->h_report, 1, host, &end);
+        reserve(&out->h_head, (size_t)s->slices.n, host, &end);
+        reserve(&out->h_qp_offset, n, host, &end);
+        if (s->sequence.cabac) reserve(&out->h_costs, 1, host, &end);
+        if (!s->config.stream_only) reserve(&out->h_mb, n, host, &end);
     }
     return end;
+}
+
+// Sets what the laid-out memory holds before the first picture.
+MotusStatus fill_memory(MotusCudaCoder *c, const Places *places, MotusError *error) {
+    const MotusStream *s = c->settings;
+    MotusStatus status = MOTUS_OK;
+    c->n_buffers = count_buffers(s, c->n_workers);
+    for (int k = 0; k < c->n_buffers; k++) {
+        motus_ref_luma_layout(&c->buffer[k].luma, places->luma[k], 16 * s->mb_width,
+                              16 * s->mb_height);
+        c->buffer[k].owner = -1;
+        for (int64_t &reader : c->buffer[k].reader) reader = -1;
+    }
+    if (s->slices.first)
+        status = check(c,
+                       cudaMemcpyAsync(c->slice_first, s->slices.first,
+                                       (size_t)s->mb_width * s->mb_height * sizeof(int),
+                                       cudaMemcpyHostToDevice, c->worker[0].stream),
+                       "slices", error);
+    if (!status) status = check(c, cudaStreamSynchronize(c->worker[0].stream), "memory", error);
+    for (int k = 0; k < c->n_workers && !status; k++) {
+        Worker *w = &c->worker[k];
+        w->last = -1;
+        status = check(
+            c, motus_picture_state_cuda_place(&w->pic, places->state[k], s->mb_width, s->mb_height),
+            "device memory", error);
+        w->pic.slice_first = s->slices.first ? c->slice_first : NULL;
+    }
+    return status;
 }
 
 MotusStatus open_memory(MotusCudaCoder *c, MotusError *error) {
@@ -119,32 +165,19 @@ MotusStatus open_memory(MotusCudaCoder *c, MotusError *error) {
     size_t bytes = lay_out(c, s, NULL, &places);
     MotusStatus status = check(c, cudaMalloc((void **)&c->memory, bytes), "device memory", error);
     if (!status)
-        status = check(c, cudaMemsetAsync(c->memory, 0, bytes, c->stream), "device memory", error);
+        status = check(c, cudaMemsetAsync(c->memory, 0, bytes, c->worker[0].stream),
+                       "device memory", error);
     if (!status)
         status = check(c, cudaMallocHost((void **)&c->host, lay_out_host(c, s, NULL)),
                        "pinned memory", error);
     const size_t most = motus_nal_bound(s->rbsp_capacity),
                  usual = most / 16 > MIN_NAL ? most / 16 : MIN_NAL;
-    for (int i = 0; i < MOTUS_CODER_DEPTH && !status; i++)
+    for (int i = 0; i < c->depth && !status; i++)
         status = reserve_nal(c, &c->output[i], usual < most ? usual : most, error);
     if (status) return status;
     lay_out(c, s, c->memory, &places);
     lay_out_host(c, s, c->host);
-    for (int k = 0; k < s->sequence.max_refs; k++)
-        motus_ref_luma_layout(&c->ref_luma[k], places.ref[k], 16 * s->mb_width, 16 * s->mb_height);
-    if (s->slices.first)
-        status = check(c,
-                       cudaMemcpyAsync(c->slice_first, s->slices.first,
-                                       (size_t)s->mb_width * s->mb_height * sizeof(int),
-                                       cudaMemcpyHostToDevice, c->stream),
-                       "slices", error);
-    if (!status) status = check(c, cudaStreamSynchronize(c->stream), "device memory", error);
-    if (!status)
-        status = check(
-            c, motus_picture_state_cuda_place(&c->pic, places.work, s->mb_width, s->mb_height),
-            "device memory", error);
-    c->pic.slice_first = s->slices.first ? c->slice_first : NULL;
-    return status;
+    return fill_memory(c, &places, error);
 }
 
 MotusStatus open_timing(MotusCudaCoder *c, Output *out, MotusError *error) {
@@ -160,30 +193,68 @@ void close_timing(Output *out) {
         if (event) cudaEventDestroy(event);
 }
 
-MotusStatus open_streams(MotusCudaCoder *c, int index, MotusError *error) {
-    MotusStatus status =
-        check(c, cudaStreamCreateWithFlags(&c->stream, cudaStreamNonBlocking), "stream", error);
-    // CABAC: the next picture's decisions wait for small kernels on this stream.
+// Of the workers of a coder the one that codes references is preferred: others wait for them.
+// CABAC: the next picture's decisions wait for small kernels on the writing stream.
+MotusStatus open_worker(MotusCudaCoder *c, Worker *w, int index, MotusError *error) {
     int least = 0, greatest = 0;
-    if (!status && c->settings->sequence.cabac)
-        status = check(c, cudaDeviceGetStreamPriorityRange(&least, &greatest), "stream", error);
+    MotusStatus status =
+        check(c, cudaDeviceGetStreamPriorityRange(&least, &greatest), "stream", error);
+    const int prefers = c->n_workers > 1 && w == c->worker && greatest < least;
+    if (!status)
+        status = check(
+            c, cudaStreamCreateWithPriority(&w->stream, cudaStreamNonBlocking, least - prefers),
+            "stream", error);
     if (!status && index < FEW_CODERS)
-        status =
-            check(c, cudaStreamCreateWithPriority(&c->own_writing, cudaStreamNonBlocking, greatest),
-                  "stream", error);
-    for (cudaEvent_t *event : {&c->coded, &c->finalized, &c->written, &c->packed, &c->made})
+        status = check(c,
+                       cudaStreamCreateWithPriority(&w->own_writing, cudaStreamNonBlocking,
+                                                    c->settings->sequence.cabac ? greatest : least),
+                       "stream", error);
+    for (cudaEvent_t *event : {&w->coded, &w->packed, &w->rebuilt})
         if (!status)
             status =
                 check(c, cudaEventCreateWithFlags(event, cudaEventDisableTiming), "event", error);
-    for (int i = 0; i < MOTUS_CODER_DEPTH && !status; i++) {
-        status = check(c,
-                       cudaEventCreateWithFlags(&c->output[i].done,
-                                                cudaEventDisableTiming | cudaEventBlockingSync),
-                       "event", error);
-        if (!status && c->settings->config.time_stages)
-            status = open_timing(c, &c->output[i], error);
-    }
     return status;
+}
+
+MotusStatus open_output(MotusCudaCoder *c, Output *out, MotusError *error) {
+    MotusStatus status = check(
+        c, cudaEventCreateWithFlags(&out->done, cudaEventDisableTiming | cudaEventBlockingSync),
+        "event", error);
+    for (cudaEvent_t *event : {&out->finalized, &out->written, &out->made})
+        if (!status)
+            status =
+                check(c, cudaEventCreateWithFlags(event, cudaEventDisableTiming), "event", error);
+    return !status && c->settings->config.time_stages ? open_timing(c, out, error) : status;
+}
+
+MotusStatus open_streams(MotusCudaCoder *c, int index, MotusError *error) {
+    MotusStatus status = MOTUS_OK;
+    for (int k = 0; k < c->n_workers && !status; k++)
+        status = open_worker(c, &c->worker[k], index, error);
+    for (int i = 0; i < c->depth && !status; i++) status = open_output(c, &c->output[i], error);
+    return status;
+}
+
+void close_worker(Worker *w) {
+    for (cudaStream_t stream : {w->stream, w->own_writing})
+        if (stream) cudaStreamDestroy(stream);
+    for (cudaEvent_t event : {w->coded, w->packed, w->rebuilt})
+        if (event) cudaEventDestroy(event);
+}
+
+void close_output(Output *out) {
+    for (cudaEvent_t event : {out->finalized, out->written, out->made, out->done})
+        if (event) cudaEventDestroy(event);
+    cudaFreeHost(out->h_nal);
+    close_timing(out);
+}
+
+// Rate control that wants sizes needs its pictures one after another. Pictures of one or two coders
+// leave most of a device idle; those of more do not.
+int count_workers(const MotusStream *s, int coders) {
+    const int waits = s->config.rate != MOTUS_RATE_QP && motus_rate_wants_sizes(&s->rate.control);
+    if (!s->config.bframes || waits || coders > 2) return 1;
+    return coders == 1 ? MAX_WORKERS : 2;
 }
 
 } // namespace
@@ -204,9 +275,15 @@ MotusStatus motus_cuda_coder::reserve_nal(MotusCudaCoder *c, Output *out, size_t
     return status;
 }
 
-extern "C" size_t motus_cuda_coder_bytes(const MotusStream *stream, int slots) {
+extern "C" int motus_cuda_coder_depth(const MotusStream *stream, int coders) {
+    return count_workers(stream, coders) > 1 ? MOTUS_CODER_DEPTH : 2;
+}
+
+extern "C" size_t motus_cuda_coder_bytes(const MotusStream *stream, int slots, int coders) {
     MotusCudaCoder unused;
     Places places;
+    unused.n_workers = count_workers(stream, coders);
+    unused.depth = motus_cuda_coder_depth(stream, coders);
     return lay_out(&unused, stream, NULL, &places) + motus_frame_slots_bytes(stream, slots);
 }
 
@@ -217,7 +294,7 @@ extern "C" size_t motus_cuda_coder_free_bytes(int device) {
 }
 
 extern "C" MotusStatus motus_cuda_coder_open(MotusCudaCoder **out, const MotusStream *stream,
-                                             const MotusCopyStreams *copies, int index,
+                                             const MotusCopyStreams *copies, int index, int coders,
                                              MotusError *error) {
     MotusOnDevice on(copies->device);
     *out = NULL;
@@ -231,11 +308,13 @@ extern "C" MotusStatus motus_cuda_coder_open(MotusCudaCoder **out, const MotusSt
     if (!c) return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
     c->settings = stream;
     c->device = copies->device;
+    c->n_workers = count_workers(stream, coders);
+    c->depth = motus_cuda_coder_depth(stream, coders);
     c->down = (cudaStream_t)copies->down;
     MotusStatus status = check(c, motus_search_cuda_prepare(), "kernels", error);
     if (!status) status = open_streams(c, index, error);
     if (!status) status = open_memory(c, error);
-    c->max_teams = c->pic.teams, c->can_launch_early = c->pic.early;
+    c->max_teams = c->worker[0].pic.teams, c->can_launch_early = c->worker[0].pic.early;
     const size_t most = motus_nal_bound(stream->rbsp_capacity);
     for (size_t &expected : c->expected) expected = 4096 < most ? 4096 : most;
     if (status) motus_cuda_coder_close(&c);
@@ -247,17 +326,11 @@ extern "C" void motus_cuda_coder_close(MotusCudaCoder **coder) {
     if (!coder || !*coder) return;
     MotusCudaCoder *c = *coder;
     MotusOnDevice on(c->device);
-    for (cudaStream_t stream : {c->stream, c->own_writing}) {
-        if (stream) cudaStreamSynchronize(stream);
-        if (stream) cudaStreamDestroy(stream);
-    }
-    for (cudaEvent_t event : {c->coded, c->finalized, c->written, c->packed, c->made})
-        if (event) cudaEventDestroy(event);
-    for (int i = 0; i < MOTUS_CODER_DEPTH; i++) {
-        if (c->output[i].done) cudaEventDestroy(c->output[i].done);
-        cudaFreeHost(c->output[i].h_nal);
-        close_timing(&c->output[i]);
-    }
+    for (const Worker &w : c->worker) // all of them first: they wait for one another
+        for (cudaStream_t stream : {w.stream, w.own_writing})
+            if (stream) cudaStreamSynchronize(stream);
+    for (Worker &w : c->worker) close_worker(&w);
+    for (Output &out : c->output) close_output(&out);
     cudaFree(c->memory);
     cudaFreeHost(c->host);
     (void)cudaGetLastError();

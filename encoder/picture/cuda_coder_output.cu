@@ -44,7 +44,7 @@ MotusStatus motus_cuda_coder::download(MotusCudaCoder *c, const Output *out, con
                        cudaMemcpyAsync(out->h_nal, out->nal, out->downloaded,
                                        cudaMemcpyDeviceToHost, c->writing),
                        "download", error);
-    if (!status) status = follow(c, c->writing, c->stream, c->made, error);
+    if (!status) status = follow(c, c->writing, c->stream, c->rebuilt, error);
     if (!status)
         status = check(c,
                        motus_planes_ssd_cuda(c->src, current_rec(c)->plane,
@@ -124,7 +124,7 @@ MotusStatus read_timing(MotusCudaCoder *c, const Output *out, float us[MOTUS_STA
 extern "C" MotusStatus motus_cuda_coder_wait(MotusCudaCoder *c, MotusCudaPicture *picture,
                                              MotusError *error) {
     MotusOnDevice on(c->device);
-    Output *out = &c->output[c->finished % MOTUS_CODER_DEPTH];
+    Output *out = output_of(c, c->finished);
     const int alone = c->begun - c->finished == 1;
     MotusStatus status =
         check(c, alone ? wait_alone(c, out) : cudaEventSynchronize(out->done), "picture", error);

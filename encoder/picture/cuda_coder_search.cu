@@ -4,7 +4,6 @@
 
 #include "encoder/picture/external_mvs.h"
 #include "me/centres/centres_cuda.h"
-#include "me/pixel/ref_luma_cuda.h"
 #include "me/search/search_cuda.h"
 
 using namespace motus_cuda_coder;
@@ -20,11 +19,53 @@ Reference *motus_cuda_coder::find_reference(MotusCudaCoder *c, int32_t shown) {
 
 namespace {
 
-void swap(Reconstruction *a, Reconstruction *b) {
-    const Reconstruction other = *a;
-    *a = *b;
-    *b = other;
+// Returns the number of the last picture that wrote or reads a buffer.
+int64_t last_use(const MotusCudaCoder *c, const Buffer *buffer) {
+    int64_t last = buffer->owner;
+    for (int k = 0; k < c->n_workers; k++)
+        if (buffer->reader[k] > last) last = buffer->reader[k];
+    return last;
 }
+
+// Returns the buffer without a reference that has been unused for longest. There are more
+// buffers than references.
+int free_buffer(const MotusCudaCoder *c) {
+    int best = -1;
+    for (int i = 0; i < c->n_buffers; i++) {
+        int is_used = 0;
+        for (const Reference &ref : c->history.ref) is_used |= ref.is_there && ref.buffer == i;
+        if (!is_used && (best < 0 || last_use(c, &c->buffer[i]) < last_use(c, &c->buffer[best])))
+            best = i;
+    }
+    return best;
+}
+
+} // namespace
+
+MotusStatus motus_cuda_coder::choose_rec(MotusCudaCoder *c, const MotusPictureParams *params,
+                                         MotusError *error) {
+    if (!params->is_reference) {
+        // Squared errors of the worker's last picture may still be read when this one is
+        // deblocked. Those of the one before it are not: wait_for_writing() comes behind them.
+        Worker *worker = &c->worker[c->at];
+        c->rec = worker->spare[worker->turn];
+        worker->turn = !worker->turn;
+        return MOTUS_OK;
+    }
+    c->own_buffer = free_buffer(c);
+    Buffer *buffer = &c->buffer[c->own_buffer];
+    c->rec = buffer->rec;
+    // Pictures that predict from the old content read nothing of it once they are finalized; its
+    // own squared errors and its download end with it.
+    MotusStatus status = wait_for(c, buffer->owner, &Output::done, error);
+    for (int k = 0; k < c->n_workers && !status; k++)
+        status = wait_for(c, buffer->reader[k], &Output::finalized, error);
+    buffer->owner = c->begun;
+    for (int64_t &reader : buffer->reader) reader = -1;
+    return status;
+}
+
+namespace {
 
 // Makes the current picture's reconstruction a reference. Equals motus_references_add.
 void add_reference(MotusCudaCoder *c, const MotusPictureParams *params) {
@@ -32,28 +73,28 @@ void add_reference(MotusCudaCoder *c, const MotusPictureParams *params) {
     for (Reference &ref : h->ref) ref.is_there &= !params->idr;
     Reference *ref = &h->ref[h->oldest];
     h->oldest = (h->oldest + 1) % c->settings->sequence.max_refs;
-    swap(&ref->rec, &h->rec[0]);
-    ref->is_there = 1, ref->shown = params->shown, ref->is_prepared = 0;
+    ref->rec = c->rec;
+    ref->buffer = c->own_buffer;
+    ref->picture = c->begun;
+    ref->is_there = 1, ref->shown = params->shown;
 }
 
 } // namespace
 
 void motus_cuda_coder::advance(MotusCudaCoder *c, const MotusPictureParams *params) {
     History *h = &c->history;
-    if (params->idr)
-        h->has_last_mv = 0;
-    else
-        h->learnt.has_next[motus_cost_kind(params)] = 1;
+    const int kind = motus_cost_kind(params);
+    if (motus_costs_are_learnt(&h->learnt, params)) {
+        h->learner[kind][motus_next_cost_table(&h->learnt, kind)] = c->begun;
+        h->learnt.has_next[kind] = 1;
+    }
+    if (params->idr) h->last_p.is_there = 0;
+    if (params->is_reference) add_reference(c, params);
     if (params->type == MOTUS_SLICE_P) {
-        h->last_mv = !h->last_mv, h->has_last_mv = 1;
+        h->last_p = *find_reference(c, params->shown);
         h->last_span = params->shown - params->ref_shown[0];
     }
-    // Squared errors of a picture that is no reference may still be read when the next is
-    // deblocked.
-    if (params->is_reference)
-        add_reference(c, params);
-    else
-        swap(&h->rec[0], &h->rec[1]);
+    c->worker[c->at].last = c->begun;
 }
 
 // ---- Search -------------------------------------------------------------------------------------
@@ -61,22 +102,26 @@ void motus_cuda_coder::advance(MotusCudaCoder *c, const MotusPictureParams *para
 namespace {
 
 const MotusRefLuma *luma_of(const MotusCudaCoder *c, const Reference *ref) {
-    return &c->ref_luma[ref - c->history.ref];
+    return &c->buffer[ref->buffer].luma;
 }
 
-MotusStatus prepare(MotusCudaCoder *c, Reference *ref, MotusError *error) {
-    if (ref->is_prepared) return MOTUS_OK;
-    ref->is_prepared = 1;
-    return check(c, motus_ref_luma_cuda_build(luma_of(c, ref), &ref->rec.plane[0], c->stream),
-                 "reference", error);
+// Waits until a reference has samples and half-sample planes, and final MBs (col_zero, MVs). Notes
+// that the current picture reads its buffer.
+MotusStatus wait_for_reference(MotusCudaCoder *c, const Reference *ref, MotusError *error) {
+    c->buffer[ref->buffer].reader[c->at] = c->begun;
+    MotusStatus status = wait_for(c, ref->picture, &Output::made, error);
+    return status ? status : wait_for(c, ref->picture, &Output::finalized, error);
 }
 
 // Equals near_mvs of cpu_executor.c: *mvs gets the MVs that a list's search centres come from.
 MotusStatus find_near_mvs(MotusCudaCoder *c, const MotusPictureParams *params, int list,
                           const MotusMv **mvs, MotusError *error) {
     const History *h = &c->history;
-    *mvs = h->has_last_mv ? c->last_mv[h->last_mv] : NULL;
-    if (!*mvs || params->type == MOTUS_SLICE_P) return MOTUS_OK;
+    *mvs = NULL;
+    if (!h->last_p.is_there) return MOTUS_OK;
+    *mvs = c->buffer[h->last_p.buffer].mv;
+    MotusStatus status = wait_for_reference(c, &h->last_p, error);
+    if (status || params->type == MOTUS_SLICE_P) return status;
     const int span = params->shown - params->ref_shown[list];
     const MotusMv *last = *mvs;
     *mvs = c->near_mv;
@@ -89,7 +134,7 @@ MotusStatus find_centres(MotusCudaCoder *c, const MotusPictureParams *params, in
                          Reference *ref, MotusError *error) {
     const MotusMv *near_mvs;
     MotusStatus status = find_near_mvs(c, params, list, &near_mvs, error);
-    if (!status) status = prepare(c, ref, error);
+    if (!status) status = wait_for_reference(c, ref, error);
     if (status) return status;
     MotusCentresPicture centres = {c->src[0].data,
                                    c->src[0].stride,
@@ -172,7 +217,8 @@ MotusStatus motus_cuda_coder::search(MotusCudaCoder *c, const MotusPictureParams
                                      Reference *const ref[2], const MotusEffort *effort,
                                      MotusField *field, MotusError *error) {
     const int lists = 1 + is_b(params);
-    MotusStatus status = wait_for_finalizing(c, error);
+    // Finalizing the worker's last picture reads whole_mv.
+    MotusStatus status = wait_for(c, c->last, &Output::finalized, error);
     for (int list = 0; list < lists && !status; list++)
         status = find_centres(c, params, list, ref[list], error);
     if (!status) status = stage_ended(c, MOTUS_STAGE_REFERENCE, error);

@@ -61,7 +61,7 @@ static int best_coders(const MotusStream *stream, const int *device, int n_devic
         const size_t free_bytes = motus_cuda_coder_free_bytes(device[i]) / 4;
         if (bytes > free_bytes) bytes = free_bytes;
     }
-    const size_t fit = bytes / motus_cuda_coder_bytes(stream, slots);
+    const size_t fit = bytes / motus_cuda_coder_bytes(stream, slots, MAX_CODERS);
     return n_devices * (int)(fit < 1 ? 1 : fit > MAX_CODERS ? MAX_CODERS : fit);
 }
 
@@ -97,7 +97,7 @@ static void close_coder(void **coder) {
 }
 
 static MotusStatus open_coder(void **coder, const MotusStream *stream, void *shared, int index,
-                              int threads, MotusError *error) {
+                              int coders, int threads, MotusError *error) {
     (void)threads;
     const MotusCopyStreams *copies = shared;
     const size_t n_mb = (size_t)stream->mb_width * (size_t)stream->mb_height;
@@ -109,7 +109,7 @@ static MotusStatus open_coder(void **coder, const MotusStream *stream, void *sha
     MotusStatus status = MOTUS_OK;
     if (!stream->config.stream_only && !(c->mvs = motus_alloc(16 * n_mb, sizeof *c->mvs)))
         status = motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
-    if (!status) status = motus_cuda_coder_open(&c->cuda, stream, copies, index, error);
+    if (!status) status = motus_cuda_coder_open(&c->cuda, stream, copies, index, coders, error);
     if (!status && stream->config.packet_memory == MOTUS_MEMORY_DEVICE)
         status = motus_packet_pool_open(&c->packets, copies->device, error);
     if (status) close_coder(coder);
@@ -191,7 +191,7 @@ static MotusStatus store(void *coder, const MotusPacketPiece *piece, int n,
 }
 
 const MotusExecutorOps motus_executor_ops_cuda = {.backend = MOTUS_BACKEND_CUDA,
-                                                  .depth = MOTUS_CODER_DEPTH,
+                                                  .depth = motus_cuda_coder_depth,
                                                   .find_devices = find_devices,
                                                   .best_coders = best_coders,
                                                   .coder_bytes = motus_cuda_coder_bytes,

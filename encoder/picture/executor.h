@@ -62,7 +62,6 @@ typedef struct MotusPacketBlock {
 // is what the coders of one device share, `coder` what one GOP coder owns.
 typedef struct MotusExecutorOps {
     MotusBackend backend;
-    int depth;           // pictures of one coder that may be between begin() and finish()
     int codes_from_host; // 1: begin() reads input->whole; 0: input->slot
 
     // Lists the devices that the configuration asks for; -1 stands for the CPU.
@@ -71,8 +70,11 @@ typedef struct MotusExecutorOps {
     // Returns how many GOP coders pay off, if each has `slots` frames pending.
     int (*best_coders)(const MotusStream *stream, const int *device, int n_devices, int threads,
                        int slots);
+    // Returns how many pictures of a coder may be between begin() and finish(). coders: those that
+    // share a device.
+    int (*depth)(const MotusStream *stream, int coders);
     // Returns the bytes of one coder with its slots, on the device or in host memory.
-    size_t (*coder_bytes)(const MotusStream *stream, int slots);
+    size_t (*coder_bytes)(const MotusStream *stream, int slots, int coders);
 
     MotusStatus (*open_device)(void **shared, int device, MotusError *error);
     void (*close_device)(void **shared);
@@ -87,9 +89,10 @@ typedef struct MotusExecutorOps {
                              MotusError *error);
     MotusStatus (*wait_filled)(const MotusFrameSlot *slot, MotusError *error);
 
-    // Opens coder number `index` of its device, for pictures that use at most `threads` threads.
+    // Opens coder number `index` of the `coders` of its device, for pictures that use at most
+    // `threads` threads.
     MotusStatus (*open)(void **coder, const MotusStream *stream, void *shared, int index,
-                        int threads, MotusError *error);
+                        int coders, int threads, MotusError *error);
     void (*close)(void **coder);
     // Begins a picture. The CPU codes it here; a device returns immediately.
     MotusStatus (*begin)(void *coder, const MotusPictureInput *input, MotusError *error);

@@ -10,7 +10,9 @@
 
 enum {
     MOTUS_COST_KINDS = 3,
-    MOTUS_COST_TABLES = 2, // of each kind: of this mini-GOP and of the next one
+    // Of each kind, used in turn. A table is not written before the pictures that read it are done,
+    // as more P pictures have begun since than pictures are in flight.
+    MOTUS_COST_TABLES = 10,
 };
 
 typedef struct MotusLearntCosts {

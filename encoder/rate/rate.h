@@ -13,6 +13,10 @@
 #include "encoder/rate/pass_log.h"
 #include "encoder/rate/vbv.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 // ---- Rate control -------------------------------------------------------------------------------
 
 // Times that a picture is coded again if it would underflow the VBV, the last time at QP 51; and in
@@ -114,4 +118,7 @@ void motus_rate_change(MotusRate *rate, int64_t bitrate, int64_t vbv_rate, int64
 int motus_rate_map(int8_t *map, int qp_q8, const int16_t *offset, const int8_t *extra, int n_mb,
                    int qp_min, int qp_max, int *mean_q8);
 
+#ifdef __cplusplus
+}
+#endif
 #endif
