@@ -83,7 +83,7 @@ MOTUS_WARP void motus_b_team_skip(const MotusInterMb *in, int col_zero, MotusBTe
 MOTUS_WARP void motus_b_team_near(const MotusInterMb *in, MotusLaneGrid grid[2], MotusBNear *near) {
     const int half = motus_lane() >> 4, blk = motus_lane() & 15;
     const MotusLanePartition whole = motus_whole_partition(0, 0);
-    const MotusMv mv = motus_mv_of_word(motus_lane_mvp(&grid[half], &whole));
+    const MotusMv mv = motus_mv_of_word(motus_lane_mvp(&grid[half], &whole, 0));
     const uint8_t *src = in->src.plane[0] + 4 * (blk >> 2) * in->src.stride[0] + 4 * (blk & 3);
     uint32_t s[4], row[4], mean[4];
     for (int i = 0; i < 4; i++) s[i] = motus_word_get(src + i * in->src.stride[0]);
@@ -121,8 +121,8 @@ MOTUS_WARP MotusBOption motus_b_lane_choose(const MotusBCandidates *found, const
                                             const MotusInterMb *in, const MotusLaneGrid grid[2],
                                             const MotusLanePartition *p, int n) {
     const int i = motus_min(motus_lane(), n - 1);
-    const MotusMv predictor[2] = {motus_mv_of_word(motus_lane_mvp(&grid[0], p)),
-                                  motus_mv_of_word(motus_lane_mvp(&grid[1], p))};
+    const MotusMv predictor[2] = {motus_mv_of_word(motus_lane_mvp(&grid[0], p, 0)),
+                                  motus_mv_of_word(motus_lane_mvp(&grid[1], p, 0))};
     const MotusBOption own = motus_b_option(found, near, p->block, i, predictor);
     const uint32_t least = // cost << 3 | option: the cost is below 2^19
         motus_lanes_min(motus_b_option_cost(&own, in->qp) << 3 | (uint32_t)i);

@@ -14,59 +14,92 @@
 typedef struct MotusChoices {
     int n;
     int16_t x[MOTUS_CHOICES], y[MOTUS_CHOICES];
+    uint8_t ref[MOTUS_CHOICES];                // ref_idx
     uint32_t sum[MOTUS_BLOCKS][MOTUS_CHOICES]; // at most 130,560
 } MotusChoices;
 
 typedef struct MotusChooseScratch {
-    MotusChoices choices[MOTUS_MAX_REFERENCES]; // by ref_idx
+    MotusChoices choices;
     MotusMvGrid grid;
     MotusMb trial;
     uint16_t satd[16];
 } MotusChooseScratch;
 
+// Predictors of a block by ref_idx.
+typedef struct MotusMvps {
+    MotusMv of[MOTUS_MAX_REFERENCES];
+} MotusMvps;
+
 // ---- MVs to choose from -------------------------------------------------------------------------
 
-static inline void motus_choices_put(MotusChoices *c, int at, MotusMv mv, const uint16_t satd[16]) {
+static inline void motus_choices_put(MotusChoices *c, int at, MotusMv mv, int ref,
+                                     const uint16_t satd[16]) {
     uint32_t sum[MOTUS_BLOCKS];
     for (int i = 0; i < 16; i++) sum[MOTUS_BLOCK_4x4 + i] = satd[i];
     motus_merge_sums(sum);
     for (int b = 0; b < MOTUS_BLOCKS; b++) c->sum[b][at] = sum[b];
     c->x[at] = mv.x;
     c->y[at] = mv.y;
+    c->ref[at] = (uint8_t)ref;
 }
 
-static inline int motus_choices_have(const MotusChoices *c, MotusMv mv) {
+static inline int motus_choices_have(const MotusChoices *c, MotusMv mv, int ref) {
     for (int v = 0; v < c->n; v++)
-        if (c->x[v] == mv.x && c->y[v] == mv.y) return 1;
+        if (c->x[v] == mv.x && c->y[v] == mv.y && c->ref[v] == ref) return 1;
     return 0;
 }
 
-// Measures and adds n more MVs into a reference, except those that are listed already or not
-// allowed, as long as there is room.
-static inline void motus_choices_add(MotusChooseScratch *s, const MotusInterMb *in, int ref,
-                                     const MotusMv *mv, int n) {
-    MotusChoices *c = &s->choices[ref];
-    for (int i = 0; i < n; i++) {
-        if (c->n == MOTUS_CHOICES || !motus_mv_allowed(in->limits, mv[i]) ||
-            motus_choices_have(c, mv[i]))
-            continue;
-        motus_satd_mb(s->satd, in->src.plane[0], in->src.stride[0], in->ref + ref, 16 * in->x,
-                      16 * in->y, mv[i]);
-        motus_choices_put(c, c->n++, mv[i], s->satd);
-    }
+// Measures and adds an MV, unless it is listed already or not allowed, or the list is full.
+static inline void motus_choices_add(MotusChooseScratch *s, const MotusInterMb *in, MotusMv mv,
+                                     int ref) {
+    MotusChoices *c = &s->choices;
+    if (c->n == MOTUS_CHOICES || !motus_mv_allowed(in->limits, mv) ||
+        motus_choices_have(c, mv, ref))
+        return;
+    motus_satd_mb(s->satd, in->src.plane[0], in->src.stride[0], in->ref + ref, 16 * in->x,
+                  16 * in->y, mv);
+    motus_choices_put(c, c->n++, mv, ref, s->satd);
+}
+
+// Returns the predictors of a block in all references.
+static inline MotusMvps motus_mvps(const MotusMvGrid *grid, const MotusPartition *p, int refs) {
+    MotusMvps mvp;
+    for (int ref = 0; ref < refs; ref++)
+        mvp.of[ref] = motus_mvp_ref(grid, p->mode, p->part, p->x, p->y, p->width, ref);
+    return mvp;
+}
+
+// Returns the bits of an MV of the list and of its ref_idx.
+static inline int motus_choice_bits(const MotusChoices *c, int v, const MotusMvps *mvp, int refs) {
+    const int ref = refs > 1 ? c->ref[v] : 0;
+    return motus_mvd_bits(c->x[v] - mvp->of[ref].x) + motus_mvd_bits(c->y[v] - mvp->of[ref].y) +
+           motus_ref_bits(refs, ref);
 }
 
 // Returns the index of the MV with the smallest SATD + lambda * bits for a block, the first of
-// equals, and that *cost.
-static inline int motus_choose_mv(const MotusChoices *c, int block, MotusMv predictor,
-                                  uint32_t lambda_q8, uint32_t *cost) {
+// equals, and that *cost. only: the one reference that counts, whose bits are counted elsewhere;
+// -1: all.
+static inline int motus_choose_mv(const MotusChoices *c, int block, const MotusMvps *mvp, int refs,
+                                  int only, uint32_t lambda_q8, uint32_t *cost) {
     uint32_t best = UINT32_MAX; // cost << 5 | index: the cost is below 2^18 + 2^14
     const uint32_t *sum = c->sum[block];
     uint32_t packed[MOTUS_CHOICES];
-    int n = (c->n + 7) & ~7;
-    for (int v = 0; v < n; v++) {
-        int bits = motus_mvd_bits(c->x[v] - predictor.x) + motus_mvd_bits(c->y[v] - predictor.y);
-        packed[v] = (sum[v] + (lambda_q8 * (uint32_t)bits >> 8)) << 5 | (uint32_t)v;
+    const int n = (c->n + 7) & ~7;
+    if (refs == 1) {
+        const MotusMv p = mvp->of[0];
+        for (int v = 0; v < n; v++) {
+            const int bits = motus_mvd_bits(c->x[v] - p.x) + motus_mvd_bits(c->y[v] - p.y);
+            packed[v] = (sum[v] + (lambda_q8 * (uint32_t)bits >> 8)) << 5 | (uint32_t)v;
+        }
+    } else {
+        for (int v = 0; v < c->n; v++) {
+            const int ref = c->ref[v];
+            int bits = motus_choice_bits(c, v, mvp, refs);
+            if (only >= 0) bits -= motus_ref_bits(refs, ref);
+            packed[v] = only >= 0 && ref != only
+                            ? UINT32_MAX
+                            : (sum[v] + (lambda_q8 * (uint32_t)bits >> 8)) << 5 | (uint32_t)v;
+        }
     }
     for (int v = 0; v < c->n; v++) best = packed[v] < best ? packed[v] : best;
     *cost = best >> 5;
@@ -78,85 +111,56 @@ static inline int motus_choose_mv(const MotusChoices *c, int block, MotusMv pred
 static inline void motus_choices_of_neighbours(MotusChooseScratch *s, const MotusInterMb *in,
                                                MotusMv skip) {
     static const uint8_t cell[3][2] = {{1, 0}, {0, 1}, {0, 5}}; // row and column of A, B, C
-    MotusChoices *c = &s->choices[0];
-    const MotusMv predictor = motus_mvp(&s->grid, MOTUS_MODE_16x16, 0, 0, 0, 4), zero = {0, 0};
-    MotusMv mv[6] = {skip, predictor, zero};
+    MotusChoices *c = &s->choices;
+    const MotusPartition whole = motus_partition_at(MOTUS_MODE_16x16, 0, 0, 0);
+    const MotusMvps mvp = motus_mvps(&s->grid, &whole, in->refs);
+    const MotusMv zero = {0, 0};
     uint32_t unused;
     int found = c->n;
+    motus_choices_add(s, in, skip, 0);
+    motus_choices_add(s, in, mvp.of[0], 0);
+    motus_choices_add(s, in, zero, 0);
     for (int i = 0; i < 3; i++) {
-        const int row = cell[i][0], column = cell[i][1];
-        mv[3 + i] = s->grid.state[row][column] == MOTUS_CELL_INTER ? s->grid.mv[row][column] : zero;
+        const int row = cell[i][0], column = cell[i][1], state = s->grid.state[row][column];
+        if (state >= MOTUS_CELL_INTER)
+            motus_choices_add(s, in, s->grid.mv[row][column], state - MOTUS_CELL_INTER);
     }
-    motus_choices_add(s, in, 0, mv, 6);
     for (int step = 0; step < in->limits->steps; step++) {
         const int best =
-            motus_choose_mv(c, MOTUS_BLOCK_16x16, predictor, in->qp->lambda_q8, &unused);
+            motus_choose_mv(c, MOTUS_BLOCK_16x16, &mvp, in->refs, -1, in->qp->lambda_q8, &unused);
         if (best < found) break;
         found = c->n;
         for (int i = 0; i < 4; i++) {
-            mv[i].x = (int16_t)(c->x[best] + in->limits->unit * (i == 1 ? -1 : i == 2));
-            mv[i].y = (int16_t)(c->y[best] + in->limits->unit * (i == 0 ? -1 : i == 3));
+            MotusMv mv;
+            mv.x = (int16_t)(c->x[best] + in->limits->unit * (i == 1 ? -1 : i == 2));
+            mv.y = (int16_t)(c->y[best] + in->limits->unit * (i == 0 ? -1 : i == 3));
+            motus_choices_add(s, in, mv, c->ref[best]);
         }
-        motus_choices_add(s, in, 0, mv, 4);
     }
-}
-
-// Sets the choices of a further reference: its candidates, and if any, or if a neighbour uses it,
-// the median and the neighbours' MVs.
-static inline void motus_choices_of_ref(MotusChooseScratch *s, const MotusInterMb *in, int ref) {
-    static const uint8_t cell[3][2] = {{1, 0}, {0, 1}, {0, 5}};
-    const MotusCandidates *found = &in->far[ref - 1];
-    MotusChoices *c = &s->choices[ref];
-    MotusMv mv[4];
-    int n = 1;
-    for (int v = 0; v < found->n; v++) motus_choices_put(c, v, found->mv[v], found->satd[v]);
-    c->n = found->n;
-    for (int i = 0; i < 3; i++)
-        if (s->grid.state[cell[i][0]][cell[i][1]] == MOTUS_CELL_INTER + ref)
-            mv[n++] = s->grid.mv[cell[i][0]][cell[i][1]];
-    if (n == 1 && !c->n) return;
-    mv[0] = motus_mvp_ref(&s->grid, MOTUS_MODE_16x16, 0, 0, 0, 4, ref);
-    motus_choices_add(s, in, ref, mv, n);
 }
 
 // ---- Types --------------------------------------------------------------------------------------
 
-// Chooses the reference of one block: the one whose best MV costs least. Adds the bits of its
-// ref_idx to cost and mv_bits.
-static inline int motus_choose_ref(const MotusChoices *c, const MotusInterMb *in,
-                                   const MotusMvGrid *grid, const MotusPartition *p, uint32_t *cost,
-                                   uint32_t *mv_bits) {
-    uint32_t best = UINT32_MAX, part_cost;
-    int best_ref = 0;
-    for (int ref = 0; ref < in->refs; ref++) {
-        if (!c[ref].n) continue;
-        motus_choose_mv(&c[ref], p->block,
-                        motus_mvp_ref(grid, p->mode, p->part, p->x, p->y, p->width, ref),
-                        in->qp->lambda_q8, &part_cost);
-        part_cost += motus_mode_cost(in->qp, (uint32_t)motus_ref_bits(in->refs, ref));
-        if (part_cost >= best) continue;
-        best = part_cost;
-        best_ref = ref;
-    }
-    *cost += motus_mode_cost(in->qp, (uint32_t)motus_ref_bits(in->refs, best_ref));
-    *mv_bits += (uint32_t)motus_ref_bits(in->refs, best_ref);
-    return best_ref;
-}
-
-// Chooses the MV of one block in a reference, sets it in mb and grid, and adds to cost and mv_bits.
-static inline void motus_choose_partition(const MotusChoices *choices, const MotusInterMb *in,
-                                          MotusMvGrid *grid, const MotusPartition *p, int ref,
-                                          MotusMb *mb, uint32_t *cost, uint32_t *mv_bits) {
+// Chooses the MV of one block, sets it in mb and grid, and adds to cost and mv_bits. only: as in
+// motus_choose_mv. Returns its reference.
+static inline int motus_choose_partition(const MotusChoices *c, const MotusInterMb *in,
+                                         MotusMvGrid *grid, const MotusPartition *p, int only,
+                                         MotusMb *mb, uint32_t *cost, uint32_t *mv_bits) {
     uint32_t part_cost;
-    const MotusChoices *c = &choices[ref];
-    const MotusMv predictor = motus_mvp_ref(grid, p->mode, p->part, p->x, p->y, p->width, ref);
-    const int v = motus_choose_mv(c, p->block, predictor, in->qp->lambda_q8, &part_cost);
+    const MotusMvps mvp = motus_mvps(grid, p, in->refs);
+    const int v = motus_choose_mv(c, p->block, &mvp, in->refs, only, in->qp->lambda_q8, &part_cost);
     const MotusMv mv = {c->x[v], c->y[v]};
+    const int ref = in->refs > 1 ? c->ref[v] : 0;
     motus_grid_set(grid, p->x, p->y, p->width, p->height, MOTUS_CELL_INTER + ref, mv);
     for (int y = p->y; y < p->y + p->height; y++)
-        for (int x = p->x; x < p->x + p->width; x++) mb->mv[4 * y + x] = mv;
+        for (int x = p->x; x < p->x + p->width; x++) {
+            mb->mv[4 * y + x] = mv;
+            if (in->refs > 1) mb->ref[0][motus_8x8_of(4 * y + x)] = (uint8_t)ref;
+        }
     *cost += part_cost;
-    *mv_bits += (uint32_t)motus_mv_bits(mv, predictor);
+    *mv_bits += (uint32_t)(motus_choice_bits(c, v, &mvp, in->refs) -
+                           (only >= 0 ? motus_ref_bits(in->refs, ref) : 0));
+    return ref;
 }
 
 static inline void motus_grid_clear(MotusMvGrid *grid, int x, int y, int width, int height) {
@@ -170,10 +174,7 @@ static inline void motus_choose_whole(const MotusChoices *c, const MotusInterMb 
     uint32_t cost = motus_mode_cost(in->qp, (uint32_t)motus_ue_bits((uint32_t)k)), mv_bits = 0;
     for (int i = 0; i < (k ? 2 : 1); i++) {
         MotusPartition p = motus_partition_at(k, i, k == 2 ? 2 * i : 0, k == 1 ? 2 * i : 0);
-        const int ref = in->refs > 1 ? motus_choose_ref(c, in, grid, &p, &cost, &mv_bits) : 0;
-        motus_choose_partition(c, in, grid, &p, ref, &choice->mb[k], &cost, &mv_bits);
-        for (int q = 0; q < 4 && in->refs > 1; q++) // the second partition overwrites its own
-            if (!i || (k == 1 ? q >> 1 : q & 1)) choice->mb[k].ref[0][q] = (uint8_t)ref;
+        motus_choose_partition(c, in, grid, &p, -1, &choice->mb[k], &cost, &mv_bits);
     }
     motus_choice_put(choice, k, cost, mv_bits);
     motus_grid_clear(grid, 0, 0, 4, 4);
@@ -186,29 +187,24 @@ static inline void motus_copy_8x8(MotusMv *to, const MotusMv *from, int q) {
     to[at + 5] = from[at + 5];
 }
 
-// Chooses the sub type of 8x8 block q with at most max_mvs MVs, among the candidates' `blocks`.
-// Sets its MVs in mb and grid. Returns their number.
+// Chooses the sub type of 8x8 block q with at most max_mvs MVs, among the candidates' `blocks`. The
+// MV of the whole block chooses the reference. Sets its MVs in mb and grid. Returns their number.
 static inline int motus_choose_sub(const MotusChoices *c, const MotusInterMb *in, uint64_t blocks,
                                    MotusMvGrid *grid, int q, int max_mvs, MotusMb *mb,
                                    MotusMb *trial, uint32_t *cost, uint32_t *mv_bits) {
     uint32_t best = UINT32_MAX, best_bits = 0;
-    int best_sub = 0, ref = 0;
-    if (in->refs > 1) { // by the whole 8x8 block
-        const MotusPartition whole = motus_sub_partition(MOTUS_SUB_8x8, q, 0);
-        motus_grid_clear(grid, q % 2 * 2, q / 2 * 2, 2, 2);
-        ref = motus_choose_ref(c, in, grid, &whole, cost, mv_bits);
-        mb->ref[0][q] = (uint8_t)ref;
-    }
+    int best_sub = 0, ref = -1;
     for (int sub = MOTUS_SUB_8x8; sub <= MOTUS_SUB_4x4; sub++) {
         int n = motus_sub_partitions(sub);
         MotusPartition first = motus_sub_partition(sub, q, 0);
         if (sub != MOTUS_SUB_8x8 && (n > max_mvs || !(blocks >> first.block & 1))) continue;
-        uint32_t sub_cost = motus_mode_cost(in->qp, (uint32_t)motus_ue_bits((uint32_t)sub)),
-                 sub_bits = 0;
+        uint32_t sub_bits = ref < 0 ? 0 : (uint32_t)motus_ref_bits(in->refs, ref),
+                 sub_cost =
+                     motus_mode_cost(in->qp, (uint32_t)motus_ue_bits((uint32_t)sub) + sub_bits);
         motus_grid_clear(grid, q % 2 * 2, q / 2 * 2, 2, 2);
         for (int i = 0; i < n; i++) {
             MotusPartition p = motus_sub_partition(sub, q, i);
-            motus_choose_partition(c, in, grid, &p, ref, trial, &sub_cost, &sub_bits);
+            ref = motus_choose_partition(c, in, grid, &p, ref, trial, &sub_cost, &sub_bits);
         }
         if (sub_cost >= best) continue;
         best = sub_cost;
@@ -221,6 +217,7 @@ static inline int motus_choose_sub(const MotusChoices *c, const MotusInterMb *in
         motus_grid_set(grid, x, y, 1, 1, MOTUS_CELL_INTER + ref, mb->mv[4 * y + x]);
     }
     mb->sub_type[q] = (uint8_t)best_sub;
+    mb->ref[0][q] = (uint8_t)ref;
     *cost += best;
     *mv_bits += best_bits;
     return motus_sub_partitions(best_sub);
@@ -241,15 +238,15 @@ static inline void motus_choose_8x8(const MotusChoices *c, const MotusInterMb *i
 // choice->skip P_Skip's MV.
 static inline void motus_choose_types(const MotusInterMb *in, const MotusCandidates *found,
                                       MotusChooseScratch *s, MotusChoice *choice) {
-    MotusChoices *c = s->choices;
-    for (int v = 0; v < found->n; v++) motus_choices_put(c, v, found->mv[v], found->satd[v]);
+    MotusChoices *c = &s->choices;
+    for (int v = 0; v < found->n; v++)
+        motus_choices_put(c, v, found->mv[v], found->ref[v], found->satd[v]);
     c->n = found->n;
     for (int k = 0; k < 4; k++) {
         memset(&choice->mb[k], 0, sizeof choice->mb[k]);
         choice->cost[k] = UINT32_MAX;
     }
     motus_choices_of_neighbours(s, in, choice->skip);
-    for (int ref = 1; ref < in->refs; ref++) motus_choices_of_ref(s, in, ref);
     motus_choose_whole(c, in, &s->grid, 0, choice);
     if (found->blocks >> MOTUS_BLOCK_16x8 & 1) motus_choose_whole(c, in, &s->grid, 1, choice);
     if (found->blocks >> MOTUS_BLOCK_8x16 & 1) motus_choose_whole(c, in, &s->grid, 2, choice);

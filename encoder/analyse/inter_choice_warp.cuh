@@ -54,6 +54,7 @@ typedef struct MotusTeamEdge {
 // A lane's MV, and values that all lanes have alike.
 typedef struct MotusTeamLane {
     uint32_t mv; // motus_mv_word
+    int ref;     // ref_idx of the MV; not set if there is one reference
     int n;       // MVs in the list
     MotusMv predictor, skip;
 } MotusTeamLane;
@@ -61,11 +62,15 @@ typedef struct MotusTeamLane {
 // ---- MVs to choose from -------------------------------------------------------------------------
 
 // Appends an MV to the list, unless it is there already, is not allowed, or the list is full.
-MOTUS_WARP void motus_team_add(MotusTeamLane *own, const MotusInterLimits *limits, MotusMv mv) {
+MOTUS_WARP void motus_team_add(MotusTeamLane *own, const MotusInterMb *in, MotusMv mv, int ref) {
     const uint32_t word = motus_mv_word(mv);
-    const uint32_t same = motus_lanes_ballot(motus_lane() < own->n && own->mv == word);
-    if (own->n == MOTUS_CHOICES || same || !motus_mv_allowed(limits, mv)) return;
-    if (motus_lane() == own->n) own->mv = word;
+    const uint32_t same = motus_lanes_ballot(motus_lane() < own->n && own->mv == word &&
+                                             (in->refs == 1 || own->ref == ref));
+    if (own->n == MOTUS_CHOICES || same || !motus_mv_allowed(in->limits, mv)) return;
+    if (motus_lane() == own->n) {
+        own->mv = word;
+        if (in->refs > 1) own->ref = ref;
+    }
     own->n++;
 }
 
@@ -88,13 +93,14 @@ MOTUS_WARP void motus_team_put(uint16_t sum[MOTUS_BLOCKS], uint32_t satd, int va
     if (!blk) sum[MOTUS_BLOCK_16x16] = 0;
 }
 
-// Returns the SATD of a lane's 4x4 block (lane & 15) with an MV.
-MOTUS_WARP uint32_t motus_team_satd(const MotusInterMb *in, MotusMv mv) {
+// Returns the SATD of a lane's 4x4 block (lane & 15) with an MV into a reference.
+MOTUS_WARP uint32_t motus_team_satd(const MotusInterMb *in, int ref_idx, MotusMv mv) {
+    const MotusReference *ref = &in->ref[ref_idx];
     const int blk = motus_lane() & 15, bx = 4 * (blk & 3), by = 4 * (blk >> 2);
     const uint8_t *src = in->src.plane[0] + by * in->src.stride[0] + bx, *tap[2];
-    const ptrdiff_t stride = in->ref->luma_stride, at = by * stride + bx;
+    const ptrdiff_t stride = ref->luma_stride, at = by * stride + bx;
     uint32_t a[4], b[4], s[4];
-    motus_luma_taps(in->ref, 16 * in->x, 16 * in->y, mv, tap);
+    motus_luma_taps(ref, 16 * in->x, 16 * in->y, mv, tap);
     motus_words_load(a, 4, tap[0] + at, stride, 4);
     motus_words_load(b, 4, tap[1] + at, stride, 4);
     for (int i = 0; i < 4; i++) {
@@ -110,7 +116,8 @@ MOTUS_WARP void motus_team_measure(MotusTeamSums *sums, const MotusInterMb *in,
     for (int first = from + 2 * warp; first < own->n; first += 2 * warps) {
         const int v = first + (motus_lane() >> 4), valid = v < own->n;
         const MotusMv mv = motus_mv_of_word(motus_lanes_shuffle(own->mv, v));
-        motus_team_put(sums->sum[v & (MOTUS_CHOICES - 1)], valid ? motus_team_satd(in, mv) : 0,
+        const int ref = in->refs > 1 ? (int)motus_lanes_shuffle((uint32_t)own->ref, v) : 0;
+        motus_team_put(sums->sum[v & (MOTUS_CHOICES - 1)], valid ? motus_team_satd(in, ref, mv) : 0,
                        valid);
     }
 }
@@ -129,13 +136,16 @@ MOTUS_WARP uint32_t motus_word_mv_bits(uint32_t mv, uint32_t predictor) {
     return (uint32_t)(motus_mvd_bits((int)(apart & 0xFFFF)) + motus_mvd_bits((int)(apart >> 16)));
 }
 
-// Returns the cost of a lane's MV for a block, above its number (as in motus_choose_mv); UINT32_MAX
-// if v >= n.
-MOTUS_WARP uint32_t motus_team_cost(const MotusTeamSums *sums, uint32_t mv, int v, int n, int block,
-                                    int whole, uint32_t predictor, uint32_t lambda_q8) {
-    if (v >= n) return UINT32_MAX;
-    const uint32_t bits = motus_word_mv_bits(mv, predictor);
-    return (motus_team_sum(sums, v, block, whole) + (lambda_q8 * bits >> 8)) << 5 | (uint32_t)v;
+// Returns the cost of a lane's MV for 16x16, above its number (as in motus_choose_mv); UINT32_MAX
+// if it has none. predictor: for its reference.
+MOTUS_WARP uint32_t motus_team_cost(const MotusTeamSums *sums, const MotusTeamLane *own,
+                                    const MotusInterMb *in, uint32_t predictor) {
+    const int v = motus_lane();
+    if (v >= own->n) return UINT32_MAX;
+    uint32_t bits = motus_word_mv_bits(own->mv, predictor);
+    if (in->refs > 1) bits += (uint32_t)motus_ref_bits(in->refs, own->ref);
+    return (motus_team_sum(sums, v, MOTUS_BLOCK_16x16, 1) + (in->qp->lambda_q8 * bits >> 8)) << 5 |
+           (uint32_t)v;
 }
 
 // Returns the MB of a lane's cell around the MB, NULL if there is none, and *blk, its 4x4 block.
@@ -158,14 +168,16 @@ MOTUS_WARP uint32_t motus_edge_counts(const MotusMb *mb, int blk) {
 
 // Returns a lane's cell: A's right column, B's lowest row, D's last block, C's first block of its
 // lowest row. The four cells of A also carry the right columns of Cb and Cr, those of B their
-// lowest rows. No load depends on another.
-MOTUS_WARP MotusTeamEdge motus_team_edge(const MotusNeighbours *n) {
+// lowest rows. No load depends on another. refs: of the slice.
+MOTUS_WARP MotusTeamEdge motus_team_edge(const MotusNeighbours *n, int refs) {
     int blk;
     const MotusMb *mb = motus_edge_mb(n, &blk);
     MotusTeamEdge edge = {0, MOTUS_CELL_NONE, 0xFFFF};
     if (!mb) return edge;
     edge.mv = motus_mv_word(mb->mv[blk]); // zero for intra
-    edge.state = motus_mb_is_intra(mb) ? MOTUS_CELL_INTRA : MOTUS_CELL_INTER;
+    edge.state = motus_mb_is_intra(mb) ? MOTUS_CELL_INTRA
+                 : refs > 1            ? MOTUS_CELL_INTER + mb->ref[0][motus_8x8_of(blk)]
+                                       : MOTUS_CELL_INTER;
     edge.counts = motus_edge_counts(mb, blk);
     return edge;
 }
@@ -175,6 +187,21 @@ MOTUS_WARP MotusMvCell motus_lane_cell_at(uint32_t mv, int state, int row, int c
     cell.mv = motus_mv_of_word(motus_lanes_shuffle(mv, 6 * row + column));
     cell.state = (int)motus_lanes_shuffle((uint32_t)state, 6 * row + column);
     return cell;
+}
+
+// Returns the median prediction of 16x16 for a ref_idx, which each lane has for itself.
+MOTUS_WARP MotusMv motus_team_mvp(const MotusTeamEdge *edge, int ref) {
+    const MotusMvCell a = motus_lane_cell_at(edge->mv, edge->state, 1, 0),
+                      b = motus_lane_cell_at(edge->mv, edge->state, 0, 1),
+                      c = motus_lane_cell_at(edge->mv, edge->state, 0, 5),
+                      d = motus_lane_cell_at(edge->mv, edge->state, 0, 0);
+    return motus_mvp_of_ref(a, b, c.state == MOTUS_CELL_NONE ? d : c, ref);
+}
+
+// Adds a neighbour's MV, if it has one.
+MOTUS_WARP void motus_team_add_cell(MotusTeamLane *own, const MotusInterMb *in, MotusMvCell cell) {
+    if (cell.state >= MOTUS_CELL_INTER)
+        motus_team_add(own, in, cell.mv, cell.state - MOTUS_CELL_INTER);
 }
 
 // Lists P_Skip's MV, the median, zero and the neighbours' MVs; fills the warp's four grids, if any.
@@ -191,21 +218,22 @@ MOTUS_WARP void motus_team_list(MotusTeamLane *own, const MotusTeamEdge *edge,
                       d = motus_lane_cell_at(mv, edge->state, 0, 0);
     own->predictor = motus_mvp_of(a, b, c.state == MOTUS_CELL_NONE ? d : c);
     own->skip = motus_skip_is_zero(a) || motus_skip_is_zero(b) ? zero : own->predictor;
-    motus_team_add(own, in->limits, own->skip);
-    motus_team_add(own, in->limits, own->predictor);
-    motus_team_add(own, in->limits, zero);
-    if (a.state == MOTUS_CELL_INTER) motus_team_add(own, in->limits, a.mv);
-    if (b.state == MOTUS_CELL_INTER) motus_team_add(own, in->limits, b.mv);
-    if (c.state == MOTUS_CELL_INTER) motus_team_add(own, in->limits, c.mv);
+    motus_team_add(own, in, own->skip, 0);
+    motus_team_add(own, in, own->predictor, 0);
+    motus_team_add(own, in, zero, 0);
+    motus_team_add_cell(own, in, a);
+    motus_team_add_cell(own, in, b);
+    motus_team_add_cell(own, in, c);
 }
 
 // Lists the search's candidates with their SATDs, and clears the choice: all that depends on no
-// neighbour.
-MOTUS_WARP void motus_team_begin(MotusTeamLane *own, const MotusCandidates *found,
+// neighbour. refs: of the slice.
+MOTUS_WARP void motus_team_begin(MotusTeamLane *own, const MotusCandidates *found, int refs,
                                  MotusChoice *choice, MotusTeamSums *sums, int warp, int warps) {
     const int lane = motus_lane();
     own->n = found->n;
     own->mv = lane < own->n ? motus_mv_word(found->mv[lane]) : 0;
+    if (refs > 1) own->ref = lane < own->n ? found->ref[lane] : 0;
     if (warp == warps - 1) {
         for (int i = lane; i < (int)(sizeof choice->mb / 4); i += MOTUS_LANES)
             motus_word_put((char *)choice->mb + 4 * i, 0);
@@ -219,20 +247,22 @@ MOTUS_WARP void motus_team_begin(MotusTeamLane *own, const MotusCandidates *foun
 
 // Adds the MVs around the best one for the whole MB, as long as that is not among the first `old`,
 // the search's. Begins after a motus_team_sync().
-MOTUS_WARP void motus_team_refine(MotusTeamLane *own, const MotusInterMb *in, int old,
-                                  MotusTeamSums *sums, int warp, int warps) {
-    const uint32_t predictor = motus_mv_word(own->predictor);
+MOTUS_WARP void motus_team_refine(MotusTeamLane *own, const MotusTeamEdge *edge,
+                                  const MotusInterMb *in, int old, MotusTeamSums *sums, int warp,
+                                  int warps) {
+    uint32_t predictor = motus_mv_word(own->predictor);
     for (int step = 0; step < in->limits->steps; step++) {
-        const uint32_t cost = motus_team_cost(sums, own->mv, motus_lane(), own->n,
-                                              MOTUS_BLOCK_16x16, 1, predictor, in->qp->lambda_q8);
+        if (in->refs > 1) predictor = motus_mv_word(motus_team_mvp(edge, own->ref));
+        const uint32_t cost = motus_team_cost(sums, own, in, predictor);
         const int best = (int)(motus_lanes_min(cost) & 31), first = own->n;
         if (best < old) break;
+        const int ref = in->refs > 1 ? (int)motus_lanes_shuffle((uint32_t)own->ref, best) : 0;
         const MotusMv centre = motus_mv_of_word(motus_lanes_shuffle(own->mv, best));
         for (int i = 0; i < 4; i++) {
             MotusMv mv;
             mv.x = (int16_t)(centre.x + in->limits->unit * (i == 1 ? -1 : i == 2));
             mv.y = (int16_t)(centre.y + in->limits->unit * (i == 0 ? -1 : i == 3));
-            motus_team_add(own, in->limits, mv);
+            motus_team_add(own, in, mv, ref);
         }
         motus_team_measure(sums, in, own, first, warp, warps);
         motus_team_sync(); // they are measured
@@ -245,8 +275,9 @@ MOTUS_WARP void motus_team_refine(MotusTeamLane *own, const MotusInterMb *in, in
 // MVs that eight lanes choose from: lane k holds k, k + 8, k + 16 and k + 24 in `own`.
 typedef struct MotusTeamChooser {
     const MotusTeamSums *sums;
-    uint32_t own[4], all; // all: MotusTeamLane's mv
-    int n;
+    uint32_t own[4], all;   // all: MotusTeamLane's mv
+    uint32_t own_refs, ref; // ref_idx of own, a byte each; of all
+    int n, refs;            // refs: of the slice
     uint32_t lambda_q8;
 } MotusTeamChooser;
 
@@ -255,9 +286,14 @@ MOTUS_WARP MotusTeamChooser motus_team_chooser(const MotusTeamSums *sums, const 
     MotusTeamChooser c;
     c.sums = sums;
     c.all = own->mv;
-    c.n = own->n;
+    c.n = own->n, c.refs = in->refs;
     c.lambda_q8 = in->qp->lambda_q8;
     for (int k = 0; k < 4; k++) c.own[k] = motus_lanes_shuffle(own->mv, (motus_lane() & 7) + 8 * k);
+    if (in->refs == 1) return c;
+    c.ref = (uint32_t)own->ref;
+    c.own_refs = 0;
+    for (int k = 0; k < 4; k++)
+        c.own_refs |= motus_lanes_shuffle(c.ref, (motus_lane() & 7) + 8 * k) << 8 * k;
     return c;
 }
 
@@ -309,13 +345,14 @@ MOTUS_WARP MotusLanePartition motus_lane_sub_partition(int sub, int q, int i) {
     return p;
 }
 
-// Returns motus_mvp of a block.
-MOTUS_WARP uint32_t motus_lane_mvp(const MotusLaneGrid *grid, const MotusLanePartition *p) {
+// Returns motus_mvp_ref of a block.
+MOTUS_WARP uint32_t motus_lane_mvp(const MotusLaneGrid *grid, const MotusLanePartition *p,
+                                   int ref) {
+    const int inter = MOTUS_CELL_INTER + ref;
     const MotusLaneCell *at = grid->cell + p->at, d = at[0], b = at[1], a = at[6],
                         beyond = at[1 + p->width];
     const MotusLaneCell c = beyond.state == MOTUS_CELL_NONE ? d : beyond;
-    const int inter_a = a.state == MOTUS_CELL_INTER, inter_b = b.state == MOTUS_CELL_INTER,
-              inter_c = c.state == MOTUS_CELL_INTER;
+    const int inter_a = a.state == inter, inter_b = b.state == inter, inter_c = c.state == inter;
     const int only_a =
         b.state == MOTUS_CELL_NONE && c.state == MOTUS_CELL_NONE && a.state != MOTUS_CELL_NONE;
     uint32_t mv = motus_pairs_median(a.mv, b.mv, c.mv);
@@ -326,32 +363,46 @@ MOTUS_WARP uint32_t motus_lane_mvp(const MotusLaneGrid *grid, const MotusLanePar
     return mv;
 }
 
+// Returns the bits of a ref_idx beside an MV; only: as in motus_team_choose_partition.
+MOTUS_WARP uint32_t motus_team_ref_bits(const MotusTeamChooser *c, int ref, int only) {
+    return c->refs > 1 && only < 0 ? (uint32_t)motus_ref_bits(c->refs, ref) : 0;
+}
+
 // Chooses the MV of a block, sets it in the grid, and adds to cost and mv_bits. Lanes that are not
-// `active` take part in exchanges only. `whole`: the block may be 16x16.
-MOTUS_WARP void motus_team_choose_partition(const MotusTeamChooser *c, MotusLaneGrid *grid,
-                                            MotusLanePartition p, int whole, int active,
-                                            uint32_t *cost, uint32_t *mv_bits) {
+// `active` take part in exchanges only. `whole`: the block may be 16x16. only: the one reference
+// that counts, -1: all. Returns its reference.
+MOTUS_WARP int motus_team_choose_partition(const MotusTeamChooser *c, MotusLaneGrid *grid,
+                                           MotusLanePartition p, int whole, int only, int active,
+                                           uint32_t *cost, uint32_t *mv_bits) {
     const int lane = motus_lane() & 7, most = c->n > 16 ? 4 : 2; // MVs of a lane
     uint32_t best = UINT32_MAX, satd[4];
     for (int k = 0; k < 4; k++) // loads overlap the prediction
         if (k < most) satd[k] = motus_team_sum(c->sums, lane + 8 * k, p.block, whole);
-    const uint32_t predictor = motus_lane_mvp(grid, &p);
+    uint32_t predictor = motus_lane_mvp(grid, &p, 0);
     for (int k = 0; k < 4; k++) {
         if (k >= most) break;
-        const uint32_t bits = motus_word_mv_bits(c->own[k], predictor);
+        const int ref = c->refs > 1 ? (int)(c->own_refs >> 8 * k & 255) : 0;
+        if (c->refs > 1) predictor = motus_lane_mvp(grid, &p, ref);
+        const uint32_t bits =
+            motus_word_mv_bits(c->own[k], predictor) + motus_team_ref_bits(c, ref, only);
         const uint32_t own = (satd[k] + (c->lambda_q8 * bits >> 8)) << 5 |
                              (uint32_t)(lane + 8 * k); // as in motus_choose_mv
-        best = lane + 8 * k < c->n && own < best ? own : best;
+        const int counts = lane + 8 * k < c->n && (c->refs == 1 || only < 0 || ref == only);
+        best = counts && own < best ? own : best;
     }
     best = motus_lanes_group_min(best, 8);
-    const MotusLaneCell chosen = {motus_lanes_shuffle(c->all, (int)(best & 31)), MOTUS_CELL_INTER};
+    const int ref = c->refs > 1 ? (int)motus_lanes_shuffle(c->ref, (int)(best & 31)) : 0;
+    const MotusLaneCell chosen = {motus_lanes_shuffle(c->all, (int)(best & 31)),
+                                  MOTUS_CELL_INTER + ref};
+    if (c->refs > 1) predictor = motus_lane_mvp(grid, &p, ref);
     motus_lanes_sync(); // all have read the grid
     for (int cell = lane; cell < 16; cell += 8)
         if (active && (p.cells >> cell & 1)) grid->cell[6 * (cell >> 2) + (cell & 3) + 7] = chosen;
     motus_lanes_sync(); // the grid is written
-    if (!active) return;
+    if (!active) return ref;
     *cost += best >> 5;
-    *mv_bits += motus_word_mv_bits(chosen.mv, predictor);
+    *mv_bits += motus_word_mv_bits(chosen.mv, predictor) + motus_team_ref_bits(c, ref, only);
+    return ref;
 }
 
 // Chooses the MVs of P_16x16, P_16x8 and P_8x16, as far as `blocks` has them. The last eight lanes
@@ -368,8 +419,12 @@ MOTUS_WARP void motus_team_choose_whole(const MotusTeamChooser *c, const MotusIn
     uint32_t cost = motus_mode_cost(in->qp, k ? 3 : 1), mv_bits = 0; // ue(k)
     for (int i = 0; i < steps; i++)
         motus_team_choose_partition(c, grid, motus_whole_partition(k, motus_min(i, parts - 1)), 1,
-                                    wanted && i < parts, &cost, &mv_bits);
+                                    -1, wanted && i < parts, &cost, &mv_bits);
     if (!wanted) return;
+    const int q = motus_lane() & 3;
+    if (c->refs > 1)
+        choice->mb[k].ref[0][q] =
+            (uint8_t)(grid->cell[12 * (q >> 1) + 2 * (q & 1) + 7].state - MOTUS_CELL_INTER);
     for (int cell = motus_lane() & 7; cell < 16; cell += 8)
         motus_word_put(&choice->mb[k].mv[cell], grid->cell[6 * (cell >> 2) + (cell & 3) + 7].mv);
     if (!(motus_lane() & 7)) motus_choice_put(choice, k, cost, mv_bits);
@@ -385,11 +440,22 @@ MOTUS_WARP uint32_t motus_team_choose_sub(const MotusTeamChooser *c, const Motus
         (parts <= max_mvs && (blocks >> motus_lane_sub_partition(sub, q, 0).block & 1));
     const uint32_t some = motus_lanes_ballot(wanted && parts > 1);
     const int steps = some >> 8 * MOTUS_SUB_4x4 ? 4 : some ? 2 : 1;
+    const int begins = in->refs > 1 ? sub != MOTUS_SUB_8x8 : 1; // else it is chosen already
     uint32_t cost = motus_mode_cost(in->qp, (uint32_t)motus_ue_bits((uint32_t)sub)), bits = 0;
+    int ref = -1;
+    if (in->refs > 1) { // the MV of the whole block chooses the reference
+        ref = motus_team_choose_partition(c, &grid[sub],
+                                          motus_lane_sub_partition(MOTUS_SUB_8x8, q, 0), 0, -1,
+                                          sub == MOTUS_SUB_8x8, &cost, &bits);
+        if (sub != MOTUS_SUB_8x8) {
+            bits = (uint32_t)motus_ref_bits(in->refs, ref);
+            cost = motus_mode_cost(in->qp, (uint32_t)motus_ue_bits((uint32_t)sub) + bits);
+        }
+    }
     for (int i = 0; i < steps; i++)
         motus_team_choose_partition(c, &grid[sub],
                                     motus_lane_sub_partition(sub, q, motus_min(i, parts - 1)), 0,
-                                    wanted && i < parts, &cost, &bits);
+                                    ref, begins && wanted && i < parts, &cost, &bits);
     const uint32_t best = // the first of equals; below 2^20
         motus_lanes_min(wanted ? cost << 2 | (uint32_t)sub : UINT32_MAX);
     const int k = motus_lane() & 3, x = 2 * (q & 1) + (k & 1), y = (q & 2) + (k >> 1),
@@ -400,6 +466,7 @@ MOTUS_WARP uint32_t motus_team_choose_sub(const MotusTeamChooser *c, const Motus
     if ((motus_lane() & 7) < 4) grid[sub].cell[at] = chosen;
     if (motus_lane() < 4) motus_word_put(&mb->mv[4 * y + x], chosen.mv);
     if (motus_lane() == 0) mb->sub_type[q] = (uint8_t)(best & 3);
+    if (motus_lane() == 0 && in->refs > 1) mb->ref[0][q] = (uint8_t)ref;
     motus_lanes_sync(); // its MVs are in all grids
     return best;
 }

@@ -13,10 +13,11 @@
 
 // MVs that the search found for an MB, measured. Written once per picture, before the first
 // decision.
-typedef struct MotusCandidates {
+typedef struct __attribute__((aligned(16))) MotusCandidates { // as MotusBCandidates
     MotusMv mv[MOTUS_CANDIDATES];
     uint16_t satd[MOTUS_CANDIDATES][16]; // 4x4 blocks in raster order
     uint64_t blocks;                     // motus_candidate_blocks
+    uint8_t ref[MOTUS_CANDIDATES];       // ref_idx
     uint8_t n;
 } MotusCandidates;
 
@@ -27,10 +28,9 @@ typedef struct MotusInterMb {
     const MotusQp *qp;
     MotusMbSource src;
     MotusNeighbours neighbours;
-    int x, y;                   // MBs
-    int lists;                  // 1: a P MB, 2: a B MB
-    int refs;                   // of P MBs, on the CPU; 0 = 1
-    const MotusCandidates *far; // of further references, refs - 1
+    int x, y;  // MBs
+    int lists; // 1: a P MB, 2: a B MB
+    int refs;  // of P MBs
 } MotusInterMb;
 
 // The MB with the best MVs (and sub types) of each of the four types P_16x16, P_16x8, P_8x16 and
@@ -116,6 +116,15 @@ MOTUS_HD uint64_t motus_candidate_blocks(const uint32_t cost[MOTUS_BLOCKS],
     }
     return blocks;
 }
+
+// True if a further reference is refined for a block: its whole-sample cost with that of ref_idx is
+// within the gate (1/16) of the least one.
+MOTUS_HD int motus_ref_is_close(uint32_t cost, uint32_t least, int gate) {
+    return (uint64_t)cost * 16 <= (uint64_t)least * (uint32_t)gate;
+}
+
+// Blocks whose MVs are listed first, those of all references: down to 8x8.
+#define MOTUS_LARGE_BLOCKS ((UINT64_C(1) << MOTUS_BLOCK_8x4) - 1)
 
 // ---- Transform ----------------------------------------------------------------------------------
 //

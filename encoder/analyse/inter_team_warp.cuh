@@ -54,7 +54,7 @@ MOTUS_WARP uint32_t motus_lane_type_bits(MotusTrial *trial, MotusLaneBlock *b,
     const uint32_t bits = motus_lane_residual(trial, b, in, r, levels, choice);
     if (motus_lane()) return bits;
     if (trial->mb.type == MOTUS_MB_P_16x16 && !trial->mb.cbp &&
-        motus_mv_equal(trial->mb.mv[0], skip))
+        (in->refs == 1 || !trial->mb.ref[0][0]) && motus_mv_equal(trial->mb.mv[0], skip))
         trial->mb.type = MOTUS_MB_P_SKIP;
     return bits + motus_inter_bits(&trial->mb, mv_bits);
 }
@@ -222,7 +222,7 @@ MOTUS_WARP MotusTrial *motus_team_decide(const MotusInterMb *in, MotusTeamLane o
     motus_team_sync(); // all MVs are measured, P_Skip is evaluated
     *satd = 0;
     if (motus_skip_is_enough(&t->skip, in->qp, effort)) return &t->skip;
-    motus_team_refine(&own, in, old, &t->of.sums, warp, warps);
+    motus_team_refine(&own, edge, in, old, &t->of.sums, warp, warps);
     motus_team_choose(&own, in, found->blocks, t, warp);
     motus_team_sync(); // types are chosen
     const uint32_t close = motus_team_close(&t->choose.choice, effort->trial_gate, &first);

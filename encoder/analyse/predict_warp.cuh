@@ -9,6 +9,12 @@
 #include "encoder/mb/direct_core.h"
 #include "me/pixel/words_warp.cuh"
 
+// Returns the index of the reference that an 8x8 block is predicted from first: by list in B
+// pictures, by ref_idx in P pictures.
+MOTUS_WARP int motus_lane_reference(const MotusInterMb *in, const MotusMb *mb, int q, int pred) {
+    return in->lists == 2 ? pred == MOTUS_PRED_L1 : in->refs > 1 ? mb->ref[0][q] : 0;
+}
+
 // ---- Luma ---------------------------------------------------------------------------------------
 
 // Predicts n rows of four samples at (x, y) of the picture.
@@ -30,7 +36,8 @@ MOTUS_WARP void motus_lane_predict_luma(uint8_t luma[256], const MotusInterMb *i
               py = 16 * in->y + y;
     const int pred = in->lists == 2 ? mb->pred[q] : MOTUS_PRED_L0, first = pred == MOTUS_PRED_L1;
     uint32_t row[2], other[2];
-    motus_lane_luma_rows(row, 2, &in->ref[first], px, py, first ? mb->mv1[q] : mb->mv[blk]);
+    motus_lane_luma_rows(row, 2, &in->ref[motus_lane_reference(in, mb, q, pred)], px, py,
+                         first ? mb->mv1[q] : mb->mv[blk]);
     if (pred == MOTUS_PRED_BI) {
         motus_lane_luma_rows(other, 2, &in->ref[1], px, py, mb->mv1[q]);
         for (int i = 0; i < 2; i++) row[i] = motus_words_average(row[i], other[i]);
@@ -77,8 +84,8 @@ MOTUS_WARP void motus_lane_predict_chroma(uint8_t chroma[2][64], const MotusInte
     const int pred = in->lists == 2 ? mb->pred[q] : MOTUS_PRED_L0, first = pred == MOTUS_PRED_L1;
     uint8_t *to = chroma[plane] + y * MOTUS_CHROMA_STRIDE + x;
     uint32_t sample[4], other[4];
-    motus_lane_chroma_samples(sample, &in->ref[first], plane, px, py,
-                              first ? mb->mv1[q] : mb->mv[blk]);
+    motus_lane_chroma_samples(sample, &in->ref[motus_lane_reference(in, mb, q, pred)], plane, px,
+                              py, first ? mb->mv1[q] : mb->mv[blk]);
     if (pred == MOTUS_PRED_BI) {
         motus_lane_chroma_samples(other, &in->ref[1], plane, px, py, mb->mv1[q]);
         for (int i = 0; i < 4; i++) sample[i] = (sample[i] + other[i] + 1) >> 1;

@@ -6,6 +6,7 @@
 #include "encoder/bitstream/slice_cuda.h"
 #include "encoder/bitstream/syntax_core.h"
 #include "encoder/mb/direct_core.h"
+#include "me/centres/centres_core.h"
 
 namespace {
 
@@ -25,10 +26,18 @@ __device__ int last_with_qp(const MotusMb *mb, int first, int end, int *room) {
     return *room;
 }
 
+// Returns an inter MB's MV into the first reference (mv_to_keep in cpu_executor.c).
+template <bool MANY> __device__ MotusMv kept_mv(const MotusFinalizeCuda &s, const MotusMb *mb) {
+    const int ref = MANY ? mb->ref[0][0] : 0;
+    return ref ? motus_mv_over(mb->mv[0], s.span[0], s.span[ref]) : mb->mv[0];
+}
+
 // Finalizes an MB per thread. Threads read the types of MBs that others change: skipped, direct or
 // not, such an MB is inter and keeps its MVs and cbp, on which mb_qp_delta depends. QPs change of
 // MBs without mb_qp_delta, and are read of the others.
-template <bool B> __global__ void __launch_bounds__(THREADS) finalize_kernel(MotusFinalizeCuda s) {
+// MANY: P slices with several references.
+template <bool B, bool MANY>
+__global__ void __launch_bounds__(THREADS) finalize_kernel(MotusFinalizeCuda s) {
     __shared__ uint32_t with_qp[THREADS / 32];
     __shared__ int room;
     const int block = (int)blockIdx.x * THREADS, i = block + (int)threadIdx.x,
@@ -41,8 +50,8 @@ template <bool B> __global__ void __launch_bounds__(THREADS) finalize_kernel(Mot
         if (B)
             motus_mb_finalize_b(mb, &neighbours, s.col_zero[i]);
         else
-            motus_mb_finalize_skip(mb, &neighbours, 1);
-        if (s.kept) s.kept[i] = motus_mb_is_intra(mb) ? s.searched[i] : mb->mv[0];
+            motus_mb_finalize_skip(mb, &neighbours, MANY ? 2 : 1);
+        if (s.kept) s.kept[i] = motus_mb_is_intra(mb) ? s.searched[i] : kept_mv<MANY>(s, mb);
     }
     const uint32_t coded = __ballot_sync(MOTUS_ALL_LANES, there && mb->type != MOTUS_MB_P_SKIP);
     const uint32_t delta = __ballot_sync(MOTUS_ALL_LANES, there && motus_mb_has_qp_delta(mb));
@@ -69,7 +78,9 @@ int blocks_for(int n_mb) { return (n_mb + THREADS - 1) / THREADS; }
 } // namespace
 
 cudaError_t motus_finalize_cuda(const MotusFinalizeCuda *finalize, cudaStream_t stream) {
-    const auto kernel = finalize->is_b ? finalize_kernel<true> : finalize_kernel<false>;
+    const auto kernel = finalize->is_b       ? finalize_kernel<true, false>
+                        : finalize->refs > 1 ? finalize_kernel<false, true>
+                                             : finalize_kernel<false, false>;
     kernel<<<blocks_for(finalize->n_mb), THREADS, 0, stream>>>(*finalize);
     return cudaGetLastError();
 }

@@ -110,7 +110,7 @@ __device__ MotusMbSyntax syntax_of(const Job &job, int i) {
     }
     s.slice_type = slice.head->slice_type;
     s.transform_8x8 = slice.head->transform_8x8;
-    s.refs = 0; // one
+    s.refs = slice.refs;
     s.skip_run = skip_run(job, i);
     s.qp_delta = motus_mb_has_qp_delta(s.mb) ? motus_qp_delta(s.mb->qp, qp_before(job, i)) : 0;
     return s;

@@ -33,11 +33,12 @@ typedef struct MotusFinalizeCuda {
     MotusMb *mb;
     const int *slice_first; // per MB (motus_slice_first); NULL: one slice
     int qp;                 // of every slice
-    int is_b;
+    int is_b, refs;         // refs: of P slices, 1 or more
     MotusMarks marks;
     const MotusMv *searched; // per MB: MV that an intra MB puts in `kept`
     MotusMv *kept; // first MV of each MB, for the next picture's search centres; NULL: not wanted
-    const uint8_t *col_zero; // B: motus_col_zero of the collocated MBs
+    int span[MOTUS_MAX_REFERENCES]; // P: pictures from each reference to this one
+    const uint8_t *col_zero;        // B: motus_col_zero of the collocated MBs
 } MotusFinalizeCuda;
 
 // Finalizes the MBs in place and sets their marks.
@@ -55,7 +56,7 @@ typedef struct MotusSliceCuda {
     const MotusMb *mb;       // finalized
     MotusMarks marks;        // of the picture
     int first_mb;            // the slice's first MB in the picture
-    int is_b;                // head->slice_type is MOTUS_SLICE_B
+    int is_b, refs;          // head->slice_type is MOTUS_SLICE_B; of P slices, 1 or more
     const MotusMbCoef *coef;
     const uint8_t *src[3]; // source, for I_PCM
     ptrdiff_t src_stride[3];

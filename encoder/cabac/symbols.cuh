@@ -43,13 +43,20 @@ __device__ MotusMv mvd_at(const Job &job, int i, int x, int y) {
     const MotusMb *mb = &job.in.slice.mb[i];
     const MotusNeighbours neighbours = neighbours_of(job, i);
     const MotusPartition own = partition_with(mb, x, y);
+    const int several = job.in.slice.refs > 1, blk = 4 * own.y + own.x;
     MotusMvGrid grid;
-    motus_grid_load(&grid, &neighbours);
+    if (several)
+        motus_grid_load_refs(&grid, &neighbours);
+    else
+        motus_grid_load(&grid, &neighbours);
     for (int cell = 0; cell < 16 && own.mode != MOTUS_MODE_16x16; cell++)
         if (order_of(partition_with(mb, cell % 4, cell / 4)) < order_of(own))
-            motus_grid_set(&grid, cell % 4, cell / 4, 1, 1, MOTUS_CELL_INTER, mb->mv[cell]);
-    const MotusMv mv = mb->mv[4 * own.y + own.x],
-                  predictor = motus_mvp(&grid, own.mode, own.part, own.x, own.y, own.width);
+            motus_grid_set(&grid, cell % 4, cell / 4, 1, 1,
+                           MOTUS_CELL_INTER + (several ? mb->ref[0][motus_8x8_of(cell)] : 0),
+                           mb->mv[cell]);
+    const MotusMv mv = mb->mv[blk],
+                  predictor = motus_mvp_ref(&grid, own.mode, own.part, own.x, own.y, own.width,
+                                            several ? mb->ref[0][motus_8x8_of(blk)] : 0);
     return {(int16_t)(mv.x - predictor.x), (int16_t)(mv.y - predictor.y)};
 }
 
@@ -103,7 +110,7 @@ __device__ MotusCabacMb syntax_of(const Job &job, int i) {
     m.qp_delta_before = i ? job.in.context[i - 1].qp_delta : 0;
     m.slice_type = slice.head->slice_type;
     m.transform_8x8 = slice.head->transform_8x8;
-    m.refs = 0; // one
+    m.refs = slice.refs;
     return m;
 }
 

@@ -31,15 +31,9 @@ static inline uint64_t whole_mvs(const MotusMv mv[MOTUS_BLOCKS]) {
     return mask;
 }
 
-// Returns the candidates of further references of P MB i; NULL: there are none.
-static inline MotusCandidates *far_candidates_of(const InterPass *pass, int i) {
-    const int n = pass->inter->refs - 1;
-    return n > 0 ? pass->pic->far_candidates + (size_t)i * (size_t)n : NULL;
-}
-
-// Refines a P MB's blocks `wanted` in a reference, and measures their distinct MVs.
-static inline void refine_p_candidates(const InterPass *pass, int i, int ref, uint64_t wanted,
-                                       MotusMbMotion *motion, MotusCandidates *found) {
+// Refines a P MB's blocks `wanted` in a reference.
+static inline void refine_p_blocks(const InterPass *pass, int i, int ref, uint64_t wanted,
+                                   MotusMbMotion *motion) {
     const MotusPictureState *pic = pass->pic;
     const MotusInterCoding *p = pass->inter;
     const int x = i % pic->mbs.mb_width, y = i / pic->mbs.mb_width;
@@ -52,16 +46,24 @@ static inline void refine_p_candidates(const InterPass *pass, int i, int ref, ui
                             .y = 16 * y,
                             .predictor = p->centre[ref][i],
                             .lambda_q8 = lambda_q8};
-    found->blocks = wanted;
     motus_refine_blocks(&job, p->subpel, pass->refine, wanted & whole_mvs(motion->mv), motion);
-    found->n = 0;
-    for (uint64_t left = found->blocks; left && found->n < MOTUS_CANDIDATES; left &= left - 1) {
-        MotusMv mv = motion->mv[__builtin_ctzll(left)];
+}
+
+// Measures and adds the MVs of a P MB's blocks in a reference that are not listed yet, as long as
+// there is room.
+static inline void add_p_candidates(const InterPass *pass, int i, int ref, uint64_t blocks,
+                                    const MotusMbMotion *motion, MotusCandidates *found) {
+    const int x = i % pass->pic->mbs.mb_width, y = i / pass->pic->mbs.mb_width;
+    const MotusMbSource src = motus_mb_source(pass->pic->mbs.src, x, y);
+    for (uint64_t left = blocks; left && found->n < MOTUS_CANDIDATES; left &= left - 1) {
+        const MotusMv mv = motion->mv[__builtin_ctzll(left)];
         int known = 0;
-        for (int v = 0; v < found->n; v++) known |= motus_mv_equal(found->mv[v], mv);
+        for (int v = 0; v < found->n; v++)
+            known |= found->ref[v] == ref && motus_mv_equal(found->mv[v], mv);
         if (known) continue;
-        motus_satd_mb(found->satd[found->n], src.plane[0], src.stride[0], &p->ref[ref], 16 * x,
-                      16 * y, mv);
+        motus_satd_mb(found->satd[found->n], src.plane[0], src.stride[0], &pass->inter->ref[ref],
+                      16 * x, 16 * y, mv);
+        found->ref[found->n] = (uint8_t)ref;
         found->mv[found->n++] = mv;
     }
 }
@@ -73,8 +75,7 @@ static inline uint64_t close_blocks(const MotusMbMotion *motion, uint32_t ref_co
     uint64_t mask = 0;
     for (uint64_t left = blocks; left; left &= left - 1) {
         const int b = __builtin_ctzll(left);
-        if ((uint64_t)(motion->cost[b] + ref_cost) * 16 <= (uint64_t)least[b] * (uint32_t)gate)
-            mask |= 1ull << b;
+        if (motus_ref_is_close(motion->cost[b] + ref_cost, least[b], gate)) mask |= 1ull << b;
     }
     return mask;
 }
@@ -94,26 +95,32 @@ static inline void find_candidates_of_refs(const InterPass *pass, int i, MotusCa
             if (motion[ref].cost[b] != UINT32_MAX && cost < least[b]) least[b] = cost;
         }
     }
-    const uint64_t blocks = motus_candidate_blocks(least, &pass->coding->effort, lambda_q8);
-    refine_p_candidates(pass, i, 0, blocks, &motion[0], found);
-    for (int ref = 1; ref < p->refs; ref++)
-        refine_p_candidates(pass, i, ref,
-                            close_blocks(&motion[ref], ref_cost[ref], least, blocks,
-                                         pass->coding->effort.type_gate),
-                            &motion[ref], far_candidates_of(pass, i) + ref - 1);
+    uint64_t wanted[MOTUS_MAX_REFERENCES];
+    found->blocks = motus_candidate_blocks(least, &pass->coding->effort, lambda_q8);
+    for (int ref = 0; ref < p->refs; ref++) {
+        wanted[ref] = ref ? close_blocks(&motion[ref], ref_cost[ref], least, found->blocks,
+                                         pass->coding->effort.type_gate)
+                          : found->blocks;
+        refine_p_blocks(pass, i, ref, wanted[ref], &motion[ref]);
+    }
+    for (int ref = 0; ref < p->refs; ref++)
+        add_p_candidates(pass, i, ref, wanted[ref] & MOTUS_LARGE_BLOCKS, &motion[ref], found);
+    for (int ref = 0; ref < p->refs; ref++)
+        add_p_candidates(pass, i, ref, wanted[ref] & ~MOTUS_LARGE_BLOCKS, &motion[ref], found);
 }
 
 static inline void find_p_candidates(const InterPass *pass, int i, MotusCandidates *found) {
     const uint32_t lambda_q8 = pass->coding->qp_table[pass->coding->qp].lambda_q8;
     MotusMbMotion motion;
+    found->n = 0;
     if (pass->inter->refs > 1) {
         find_candidates_of_refs(pass, i, found);
         return;
     }
     read_motion(&motion, pass->inter->field[0], i);
-    refine_p_candidates(pass, i, 0,
-                        motus_candidate_blocks(motion.cost, &pass->coding->effort, lambda_q8),
-                        &motion, found);
+    found->blocks = motus_candidate_blocks(motion.cost, &pass->coding->effort, lambda_q8);
+    refine_p_blocks(pass, i, 0, found->blocks, &motion);
+    add_p_candidates(pass, i, 0, found->blocks, &motion, found);
 }
 
 // Finds a B MB's candidates.

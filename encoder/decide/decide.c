@@ -179,8 +179,7 @@ static MotusInterMb inter_mb(const InterPass *pass, int i) {
                           .x = x,
                           .y = y,
                           .lists = pass->inter->lists,
-                          .refs = pass->inter->refs,
-                          .far = far_candidates_of(pass, i)};
+                          .refs = pass->inter->refs};
 }
 
 // Takes the best inter coding of MB i.

@@ -15,6 +15,8 @@ namespace {
 constexpr int SM_WARPS = 32;     // resident on an SM at 64 registers a thread
 constexpr int SM_WARPS_FEW = 16; // at 128
 
+__device__ uint32_t lambda_of(const Pass &pass) { return pass.pic.qp_table[pass.qp].lambda_q8; }
+
 __global__ void __launch_bounds__(256)
     mark_kernel(const __grid_constant__ Pass pass, const uint32_t *cost, const MotusMv *mv,
                 MotusMv *whole) {
@@ -26,14 +28,80 @@ __global__ void __launch_bounds__(256)
     uint32_t own[MOTUS_BLOCKS];
 #pragma unroll
     for (int b = 0; b < MOTUS_BLOCKS; b++) own[b] = cost[(size_t)b * pass.pic.n_mb + i];
-    pass.pic.candidates[i].blocks =
-        motus_candidate_blocks(own, &pass.effort, pass.pic.qp_table[pass.qp].lambda_q8);
+    pass.pic.candidates[i].blocks = motus_candidate_blocks(own, &pass.effort, lambda_of(pass));
 }
 
-// Lists and measures the distinct MVs of the marked blocks, in the order of blocks, and makes the
-// MB's first guess. A lane has two blocks, then an MV.
+// The same with several references. Equals find_candidates_of_refs (candidates_cpu.h) up to
+// refinement.
+__global__ void __launch_bounds__(256)
+    mark_refs_kernel(const __grid_constant__ Pass pass, const __grid_constant__ MotusPCodingCuda p,
+                     MotusMv *whole) {
+    const int i = (int)(blockIdx.x * 256 + threadIdx.x), n_mb = pass.pic.n_mb;
+    const uint32_t lambda_q8 = lambda_of(pass);
+    motus_let_successor_start();
+    motus_wait_for_predecessor();
+    if (i >= n_mb) return;
+    if (whole) whole[i] = p.mv[0][MOTUS_BLOCK_16x16 * n_mb + i];
+    uint32_t least[MOTUS_BLOCKS];
+#pragma unroll
+    for (int b = 0; b < MOTUS_BLOCKS; b++) least[b] = p.cost[0][(size_t)b * n_mb + i];
+    const uint32_t first = lambda_q8 * (uint32_t)motus_ref_bits(p.refs, 0) >> 8;
+#pragma unroll
+    for (int b = 0; b < MOTUS_BLOCKS; b++)
+        if (least[b] != UINT32_MAX) least[b] += first;
+    for (int ref = 1; ref < p.refs; ref++) {
+        const uint32_t ref_cost = lambda_q8 * (uint32_t)motus_ref_bits(p.refs, ref) >> 8;
+#pragma unroll
+        for (int b = 0; b < MOTUS_BLOCKS; b++) {
+            const uint32_t cost = p.cost[ref][(size_t)b * n_mb + i];
+            if (cost != UINT32_MAX && cost + ref_cost < least[b]) least[b] = cost + ref_cost;
+        }
+    }
+    const uint64_t blocks = motus_candidate_blocks(least, &pass.effort, lambda_q8);
+    pass.pic.candidates[i].blocks = blocks;
+    for (int ref = 1; ref < p.refs; ref++) {
+        const uint32_t ref_cost = lambda_q8 * (uint32_t)motus_ref_bits(p.refs, ref) >> 8;
+        uint64_t close = 0;
+#pragma unroll
+        for (int b = 0; b < MOTUS_BLOCKS; b++)
+            if (blocks >> b & 1 && motus_ref_is_close(p.cost[ref][(size_t)b * n_mb + i] + ref_cost,
+                                                      least[b], pass.effort.type_gate))
+                close |= (uint64_t)1 << b;
+        p.far_blocks[(size_t)(ref - 1) * n_mb + i] = close;
+    }
+}
+
+// List of candidates, one a lane; n and what follows from it are the same in all lanes.
+struct Listed {
+    int n, ref;
+    uint32_t mv; // motus_mv_word
+};
+
+// Lists the distinct MVs of the marked blocks in a reference, in the order of blocks. A lane has
+// two blocks, then an MV.
+__device__ void list_mvs(Listed *l, uint64_t blocks, const MotusMv *mv, size_t pitch, int ref) {
+    const int lane = motus_lane();
+    uint32_t own[2], left[2];
+    for (int h = 0; h < 2; h++) {
+        const int b = lane + 32 * h, marked = b < MOTUS_BLOCKS && blocks >> b & 1;
+        own[h] = marked ? motus_mv_word(mv[b * pitch]) : 0;
+        left[h] = motus_lanes_ballot(marked);
+    }
+    while (l->n < MOTUS_CANDIDATES && (left[0] | left[1])) {
+        const uint32_t next = motus_lanes_shuffle(left[0] ? own[0] : own[1],
+                                                  __ffs((int)(left[0] ? left[0] : left[1])) - 1);
+        for (int h = 0; h < 2; h++) left[h] &= ~motus_lanes_ballot(own[h] == next);
+        if (motus_lanes_ballot(lane < l->n && l->mv == next && l->ref == ref)) continue;
+        if (lane == l->n) l->mv = next, l->ref = ref;
+        l->n++;
+    }
+}
+
+// Lists and measures the distinct MVs of the marked blocks, and makes the MB's first guess.
+template <Kind KIND>
 __global__ void __launch_bounds__(32 * WARPS)
     candidates_kernel(const __grid_constant__ Pass pass,
+                      const __grid_constant__ InterOf<KIND> inter,
                       const __grid_constant__ MotusPCodingCuda p) {
     const MotusPictureStateCuda &w = pass.pic;
     const int i = this_warp(), lane = motus_lane();
@@ -41,27 +109,26 @@ __global__ void __launch_bounds__(32 * WARPS)
     if (i >= w.n_mb) return;
     MotusCandidates *found = &w.candidates[i];
     const uint64_t blocks = found->blocks;
-    uint32_t own[2], left[2], mv = 0;
-    for (int h = 0; h < 2; h++) {
-        const int b = lane + 32 * h, marked = b < MOTUS_BLOCKS && blocks >> b & 1;
-        own[h] = marked ? motus_mv_word(p.mv[(size_t)b * w.n_mb + i]) : 0;
-        left[h] = motus_lanes_ballot(marked);
+    const size_t pitch = (size_t)w.n_mb;
+    Listed listed = {0, 0, 0};
+    if (KIND == P_ONE) list_mvs(&listed, blocks, p.mv[0] + i, pitch, 0);
+    for (int small = 0; KIND == P_MANY && small < 2; small++)
+        for (int ref = 0; ref < p.refs; ref++) {
+            const uint64_t wanted = ref ? p.far_blocks[(ref - 1) * pitch + i] : blocks;
+            list_mvs(&listed, wanted & (small ? ~MOTUS_LARGE_BLOCKS : MOTUS_LARGE_BLOCKS),
+                     p.mv[ref] + i, pitch, ref);
+        }
+    const int n = listed.n;
+    const uint32_t mv = listed.mv;
+    if (lane < n) {
+        found->mv[lane] = motus_mv_of_word(mv);
+        if (KIND == P_MANY) found->ref[lane] = (uint8_t)listed.ref;
     }
-    int n = 0;
-    for (; n < MOTUS_CANDIDATES && (left[0] | left[1]); n++) {
-        const uint32_t next = motus_lanes_shuffle(left[0] ? own[0] : own[1],
-                                                  __ffs((int)(left[0] ? left[0] : left[1])) - 1);
-        for (int h = 0; h < 2; h++) left[h] &= ~motus_lanes_ballot(own[h] == next);
-        if (lane == n) mv = next;
-    }
-    if (lane < n) found->mv[lane] = motus_mv_of_word(mv);
-    MotusInterMb in;
-    in.ref = &p.ref;
-    in.lists = 1;
-    in.x = i % w.mb_width, in.y = i / w.mb_width;
-    in.src = mb_source(w, in.x, in.y);
+    const MotusInterMb in = inter_mb(pass, inter, i % w.mb_width, i / w.mb_width);
     for (int v = lane >> 4; v - (lane >> 4) < n; v += 2) { // two MVs at a time, a lane a 4x4 block
-        const uint32_t satd = motus_team_satd(&in, motus_mv_of_word(motus_lanes_shuffle(mv, v)));
+        const int ref = KIND == P_MANY ? (int)motus_lanes_shuffle((uint32_t)listed.ref, v) : 0;
+        const uint32_t satd =
+            motus_team_satd(&in, ref, motus_mv_of_word(motus_lanes_shuffle(mv, v)));
         if (v < n) found->satd[v][lane & 15] = (uint16_t)satd;
     }
     motus_first_guess(&w.mb[i], motus_mv_of_word(motus_lanes_shuffle(mv, 0)));
@@ -86,6 +153,7 @@ struct Turn {
 
 // Notes the decision about an MB. With a single round changes do not matter, and the first guess is
 // not read.
+template <Kind KIND>
 __device__ void note_decision(const Pass &pass, const Turn &turn, const MotusTrial *best, int i) {
     const MotusPictureStateCuda &w = pass.pic;
     if (pass.effort.rounds == 1) {
@@ -93,14 +161,14 @@ __device__ void note_decision(const Pass &pass, const Turn &turn, const MotusTri
         return;
     }
     const MotusMb *mb = !turn.first && w.intra_cost[i] < best->cost ? &w.mb_intra[i] : &best->mb;
-    motus_note_decision(&w.mb[i], mb, &w.changed_at[i], turn.now, 1);
+    motus_note_decision(&w.mb[i], mb, &w.changed_at[i], turn.now, KIND == P_ONE ? 1 : 2);
 }
 
 // Decides an MB, the blockIdx.x-th of the phase in row blockIdx.y. TEAM: warps of a block. SHARES:
 // they evaluate a single type together. RESIDENT: warps on an SM at a time. CABAC: level_choice.
-template <int TEAM, bool SHARES, int RESIDENT, bool CABAC>
+template <int TEAM, bool SHARES, int RESIDENT, bool CABAC, Kind KIND>
 __global__ void __launch_bounds__(32 * TEAM, RESIDENT / TEAM)
-    decide_kernel(const __grid_constant__ Pass pass, const __grid_constant__ MotusPCodingCuda p,
+    decide_kernel(const __grid_constant__ Pass pass, const __grid_constant__ InterOf<KIND> inter,
                   const Turn turn) {
     __shared__ MotusInterTeam team;
     __shared__ MotusTrialCoefs coefs[TEAM];
@@ -121,21 +189,15 @@ __global__ void __launch_bounds__(32 * TEAM, RESIDENT / TEAM)
     if (!turn.first && !motus_neighbours_changed(w.changed_at, w.seen_at, i, x, w.mb_width, first))
         return; // the whole block
     const int warp = (int)threadIdx.x / 32;
-    MotusInterMb in;
-    in.ref = &p.ref;
-    in.lists = 1;
-    in.limits = &p.limits;
-    in.qp = &w.qp_table[motus_mb_qp(pass.qp, w.qp_offset, i)];
-    in.src = mb_source(w, x, y);
+    MotusInterMb in = inter_mb(pass, inter, x, y);
     in.neighbours = motus_neighbours(w.mb, w.mb_width, x, y, first);
-    in.x = x, in.y = y;
     const MotusLevelChoice levels = level_choice<CABAC>(pass, pass.effort.levels);
     const MotusCandidates *found = &w.candidates[i];
     MotusTeamLane own;
     uint32_t satd;
-    motus_team_begin(&own, found, &team.choose.choice, &team.of.sums, warp, TEAM);
+    motus_team_begin(&own, found, in.refs, &team.choose.choice, &team.of.sums, warp, TEAM);
     if (turn.first) motus_wait_for_predecessor(); // the neighbours are decided
-    const MotusTeamEdge edge = motus_team_edge(&in.neighbours);
+    const MotusTeamEdge edge = motus_team_edge(&in.neighbours, in.refs);
     const MotusTrial *best = motus_team_decide(&in, own, &edge, found, &pass.effort, &levels, &team,
                                                coefs, warp, TEAM, SHARES, &satd);
     if (warp == 0) {
@@ -147,7 +209,7 @@ __global__ void __launch_bounds__(32 * TEAM, RESIDENT / TEAM)
             w.seen_at[i] = (uint16_t)turn.now;
         }
     } else if (warp == 1) {
-        note_decision(pass, turn, best, i);
+        note_decision<KIND>(pass, turn, best, i);
         copy(&w.mb_inter[i], &best->mb);
         store_samples(best, w, x, y);
     }
@@ -164,37 +226,74 @@ __global__ void __launch_bounds__(32 * WARPS)
         motus_note_decision(&w.mb[i], &w.mb_intra[i], &w.changed_at[i], now, LISTS);
 }
 
-template <int TEAM, bool SHARES, int RESIDENT = SM_WARPS>
-cudaError_t launch_team(const Pass &pass, const MotusPCodingCuda &p, const Turn &turn,
+template <int TEAM, bool SHARES, int RESIDENT, Kind KIND>
+cudaError_t launch_team(const Pass &pass, const InterOf<KIND> &inter, const Turn &turn,
                         cudaStream_t stream) {
     const int phases = pass.effort.phases;
     const dim3 blocks((unsigned)((pass.pic.mb_width + phases - 1) / phases),
                       (unsigned)pass.pic.mb_height);
     return motus_launch(turn.early, blocks, 32 * TEAM, 0, stream,
-                        pass.pic.costs ? decide_kernel<TEAM, SHARES, RESIDENT, true>
-                                       : decide_kernel<TEAM, SHARES, RESIDENT, false>,
-                        pass, p, turn);
+                        pass.pic.costs ? decide_kernel<TEAM, SHARES, RESIDENT, true, KIND>
+                                       : decide_kernel<TEAM, SHARES, RESIDENT, false, KIND>,
+                        pass, inter, turn);
 }
 
 // Chooses the kernel of a pass. Four warps a team if several types may be evaluated; else two would
 // be idle, and other GOP coders can use the SM. A GOP coder alone waits for the slowest MB of each
 // pass: warps share types, and if levels are lowered registers matter more than resident MBs.
-cudaError_t launch_pass(const Pass &pass, const MotusPCodingCuda &p, int round, int phase, int now,
+template <Kind KIND>
+cudaError_t launch_pass(const Pass &pass, const InterOf<KIND> &inter, int round, int phase, int now,
                         cudaStream_t stream) {
     const Turn turn = {phase, now, round == 0, round == 0 && pass.pic.early};
     if (pass.pic.early && pass.effort.levels == MOTUS_LEVELS_LOWERED)
-        return launch_team<4, true, SM_WARPS_FEW>(pass, p, turn, stream);
-    if (pass.pic.early) return launch_team<4, true>(pass, p, turn, stream);
-    return pass.effort.trial_gate > 16 ? launch_team<4, false>(pass, p, turn, stream)
-                                       : launch_team<2, false>(pass, p, turn, stream);
+        return launch_team<4, true, SM_WARPS_FEW, KIND>(pass, inter, turn, stream);
+    if (pass.pic.early) return launch_team<4, true, SM_WARPS, KIND>(pass, inter, turn, stream);
+    return pass.effort.trial_gate > 16
+               ? launch_team<4, false, SM_WARPS, KIND>(pass, inter, turn, stream)
+               : launch_team<2, false, SM_WARPS, KIND>(pass, inter, turn, stream);
+}
+
+// Codes a P picture, from its refined MVs on.
+template <Kind KIND>
+cudaError_t code_p(const Pass &pass, const InterOf<KIND> &inter, const MotusPCodingCuda &p,
+                   cudaStream_t stream) {
+    const MotusEffort &effort = pass.effort;
+    int now = 0;
+    candidates_kernel<KIND><<<blocks_for(pass.pic.n_mb), 32 * WARPS, 0, stream>>>(pass, inter, p);
+    cudaError_t status = motus_stage_ended_cuda(&pass.pic, MOTUS_STAGE_CANDIDATES, stream);
+    for (int round = 0; round < effort.rounds; round++) {
+        const int since = now;
+        for (int k = 0; k < effort.phases && status == cudaSuccess; k++)
+            status = launch_pass(pass, inter, round, k, ++now, stream);
+        if (pass.pic.transform_8x8 && status == cudaSuccess)
+            status = choose_transforms(pass, inter, since, ++now, stream);
+        if (round) continue;
+        if (status == cudaSuccess) status = estimate_intra(pass, stream);
+        if (status != cudaSuccess) return status;
+        status = note_intra(pass, KIND != P_ONE, ++now, stream);
+    }
+    if (status == cudaSuccess)
+        status = motus_stage_ended_cuda(&pass.pic, MOTUS_STAGE_DECIDE, stream);
+    return status == cudaSuccess ? code_intra(pass, stream) : status;
+}
+
+template <int TEAM, bool SHARES, int RESIDENT>
+cudaError_t attributes_of(cudaFuncAttributes *attributes) {
+    cudaError_t status = cudaSuccess;
+    for (auto kernel : {decide_kernel<TEAM, SHARES, RESIDENT, false, P_ONE>,
+                        decide_kernel<TEAM, SHARES, RESIDENT, true, P_ONE>})
+        if (status == cudaSuccess) status = cudaFuncGetAttributes(attributes, kernel);
+    for (auto kernel : {decide_kernel<TEAM, SHARES, RESIDENT, false, P_MANY>,
+                        decide_kernel<TEAM, SHARES, RESIDENT, true, P_MANY>})
+        if (status == cudaSuccess) status = cudaFuncGetAttributes(attributes, kernel);
+    return status;
 }
 
 } // namespace
 
-cudaError_t motus_decide::note_intra(const Pass &pass, int now, cudaStream_t stream) {
+cudaError_t motus_decide::note_intra(const Pass &pass, bool all, int now, cudaStream_t stream) {
     return motus_launch(pass.pic.early, blocks_for(pass.pic.n_mb), 32 * WARPS, 0, stream,
-                        pass.slice_type == MOTUS_SLICE_B ? note_kernel<2> : note_kernel<1>, pass,
-                        now);
+                        all ? note_kernel<2> : note_kernel<1>, pass, now);
 }
 
 extern "C" cudaError_t motus_code_i_cuda(const MotusPictureStateCuda *pic, int qp,
@@ -203,47 +302,31 @@ extern "C" cudaError_t motus_code_i_cuda(const MotusPictureStateCuda *pic, int q
 }
 
 extern "C" cudaError_t motus_mark_blocks_cuda(const MotusPictureStateCuda *pic,
-                                              const uint32_t *cost, const MotusMv *mv,
-                                              MotusMv *whole, int qp, const MotusEffort *effort,
-                                              cudaStream_t stream) {
+                                              const MotusPCodingCuda *p, MotusMv *whole, int qp,
+                                              const MotusEffort *effort, cudaStream_t stream) {
     const Pass pass = pass_of(pic, effort, qp, MOTUS_SLICE_P);
-    return motus_launch(pic->early, (pic->n_mb + 255) / 256, 256, 0, stream, mark_kernel, pass,
-                        cost, mv, whole);
+    const unsigned blocks = (unsigned)(pic->n_mb + 255) / 256;
+    return p->refs == 1 ? motus_launch(pic->early, blocks, 256, 0, stream, mark_kernel, pass,
+                                       p->cost[0], p->mv[0], whole)
+                        : motus_launch(pic->early, blocks, 256, 0, stream, mark_refs_kernel, pass,
+                                       *p, whole);
 }
 
 extern "C" cudaError_t motus_code_p_cuda(const MotusPictureStateCuda *pic,
                                          const MotusPCodingCuda *p, int qp,
                                          const MotusEffort *effort, cudaStream_t stream) {
     const Pass pass = pass_of(pic, effort, qp, MOTUS_SLICE_P);
-    const InterOf<1> inter = {{p->ref}, p->limits};
-    int now = 0;
-    candidates_kernel<<<blocks_for(pic->n_mb), 32 * WARPS, 0, stream>>>(pass, *p);
-    cudaError_t status = motus_stage_ended_cuda(pic, MOTUS_STAGE_CANDIDATES, stream);
-    for (int round = 0; round < effort->rounds; round++) {
-        const int since = now;
-        for (int k = 0; k < effort->phases && status == cudaSuccess; k++)
-            status = launch_pass(pass, *p, round, k, ++now, stream);
-        if (pic->transform_8x8 && status == cudaSuccess)
-            status = choose_transforms(pass, inter, since, ++now, stream);
-        if (round) continue;
-        if (status == cudaSuccess) status = estimate_intra(pass, stream);
-        if (status != cudaSuccess) return status;
-        status = note_intra(pass, ++now, stream);
-    }
-    if (status == cudaSuccess) status = motus_stage_ended_cuda(pic, MOTUS_STAGE_DECIDE, stream);
-    return status == cudaSuccess ? code_intra(pass, stream) : status;
+    return p->refs == 1 ? code_p(pass, inter_of_one(*p), *p, stream)
+                        : code_p(pass, inter_of_many(*p), *p, stream);
 }
 
 // Kernels built for an older architecture cannot wait for their predecessor on any device.
 extern "C" cudaError_t motus_decide_cuda_prepare(int *early) {
-    cudaFuncAttributes attributes;
-    cudaError_t status = cudaSuccess;
-    for (auto kernel :
-         {decide_kernel<2, false, SM_WARPS, false>, decide_kernel<2, false, SM_WARPS, true>,
-          decide_kernel<4, false, SM_WARPS, false>, decide_kernel<4, false, SM_WARPS, true>,
-          decide_kernel<4, true, SM_WARPS, false>, decide_kernel<4, true, SM_WARPS, true>,
-          decide_kernel<4, true, SM_WARPS_FEW, false>, decide_kernel<4, true, SM_WARPS_FEW, true>})
-        if (status == cudaSuccess) status = cudaFuncGetAttributes(&attributes, kernel);
+    cudaFuncAttributes attributes = {};
+    cudaError_t status = attributes_of<2, false, SM_WARPS>(&attributes);
+    if (status == cudaSuccess) status = attributes_of<4, false, SM_WARPS>(&attributes);
+    if (status == cudaSuccess) status = attributes_of<4, true, SM_WARPS>(&attributes);
+    if (status == cudaSuccess) status = attributes_of<4, true, SM_WARPS_FEW>(&attributes);
     if (status == cudaSuccess) status = prepare_transforms();
     if (status == cudaSuccess) status = prepare_b();
     *early = status == cudaSuccess && attributes.ptxVersion >= 90;

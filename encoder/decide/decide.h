@@ -30,12 +30,10 @@ typedef union MotusMbCandidates {
 // A picture's MBs as decided and coded, and per-MB scratch of its passes, in raster order.
 typedef struct MotusPictureState {
     MotusCodedMbs mbs;
-    MotusFrame *rec;               // reconstruction, whole MBs. Not owned
-    const int8_t *qp_offset;       // per MB, added to the picture's QP; NULL: none. Not owned
-    const int *row_order;          // of wavefronts (MotusWave); NULL: from the top. Not owned
-    MotusMbCandidates *candidates; // of P and B pictures
-    // P: of further references, refs - 1 per MB; NULL if the stream has one reference. Not owned
-    MotusCandidates *far_candidates;
+    MotusFrame *rec;                   // reconstruction, whole MBs. Not owned
+    const int8_t *qp_offset;           // per MB, added to the picture's QP; NULL: none. Not owned
+    const int *row_order;              // of wavefronts (MotusWave); NULL: from the top. Not owned
+    MotusMbCandidates *candidates;     // of P and B pictures
     MotusMb *mb_inter, *mb_intra;      // each MB coded either way
     uint32_t *inter_cost, *intra_cost; // their RD costs; UINT32_MAX: intra was not evaluated
     uint32_t *satd;                    // SATD cost of the best inter type

@@ -33,7 +33,7 @@ __global__ void __launch_bounds__(256)
     candidates_of(pass.pic, i)->blocks = motus_b_blocks(cost[0], cost[1], &pass.effort);
 }
 
-__device__ MotusInterMb inter_mb(const Pass &pass, const MotusBCodingCuda &b, int i) {
+__device__ MotusInterMb b_mb(const Pass &pass, const MotusBCodingCuda &b, int i) {
     const MotusPictureStateCuda &w = pass.pic;
     MotusInterMb in;
     in.ref = b.ref;
@@ -41,7 +41,7 @@ __device__ MotusInterMb inter_mb(const Pass &pass, const MotusBCodingCuda &b, in
     in.qp = &w.qp_table[motus_mb_qp(pass.qp, w.qp_offset, i)];
     in.x = i % w.mb_width, in.y = i / w.mb_width;
     in.src = mb_source(w, in.x, in.y);
-    in.lists = 2;
+    in.lists = 2, in.refs = 1;
     return in;
 }
 
@@ -53,7 +53,7 @@ __global__ void __launch_bounds__(32 * WARPS)
     const int i = this_warp();
     motus_let_successor_start();
     if (i >= w.n_mb) return;
-    const MotusInterMb in = inter_mb(pass, b, i);
+    const MotusInterMb in = b_mb(pass, b, i);
     const MotusMv *const mv[2] = {b.mv[0] + i, b.mv[1] + i};
     const MotusMv centre[2] = {b.centre[0][i], b.centre[1][i]};
     MotusBCandidates *found = candidates_of(w, i);
@@ -91,7 +91,7 @@ __global__ void __launch_bounds__(32 * MOTUS_B_WARPS, SM_WARPS / MOTUS_B_WARPS)
     const int first = motus_slice_first(w.slice_first, i);
     if (!is_first && !motus_neighbours_changed(w.changed_at, w.seen_at, i, x, w.mb_width, first))
         return; // the whole block
-    MotusInterMb in = inter_mb(pass, b, i);
+    MotusInterMb in = b_mb(pass, b, i);
     if (warp == MOTUS_B_WARPS - 1) copy(&found, candidates_of(w, i)); // beside B_Skip
     const int col_zero = b.col_zero[i];
     if (is_first) motus_wait_for_predecessor(); // the neighbours are decided
@@ -148,7 +148,7 @@ extern "C" cudaError_t motus_code_b_cuda(const MotusPictureStateCuda *pic,
                                          const MotusBCodingCuda *b, int qp,
                                          const MotusEffort *effort, cudaStream_t stream) {
     const Pass pass = pass_of(pic, effort, qp, MOTUS_SLICE_B);
-    const InterOf<2> inter = {{b->ref[0], b->ref[1]}, b->limits};
+    const InterOf<B_LISTS> inter = {{b->ref[0], b->ref[1]}, b->limits};
     int now = 0;
     candidates_kernel<<<blocks_for(pic->n_mb), 32 * WARPS, 0, stream>>>(pass, *b);
     cudaError_t status = motus_stage_ended_cuda(pic, MOTUS_STAGE_CANDIDATES, stream);
@@ -158,7 +158,7 @@ extern "C" cudaError_t motus_code_b_cuda(const MotusPictureStateCuda *pic,
         if (pic->transform_8x8 && status == cudaSuccess)
             status = choose_transforms(pass, inter, since, ++now, stream);
         if (!round && status == cudaSuccess) status = estimate_intra(pass, stream);
-        if (!round && status == cudaSuccess) status = note_intra(pass, ++now, stream);
+        if (!round && status == cudaSuccess) status = note_intra(pass, true, ++now, stream);
     }
     if (status == cudaSuccess) status = motus_stage_ended_cuda(pic, MOTUS_STAGE_DECIDE, stream);
     return status == cudaSuccess ? code_intra(pass, stream) : status;

@@ -63,12 +63,15 @@ cudaError_t motus_picture_state_cuda_place(MotusPictureStateCuda *pic, void *mem
 cudaError_t motus_intra_cuda_prepare(int *teams);
 cudaError_t motus_decide_cuda_prepare(int *early);
 
-// MotusPCoding on the device. mv, cost: the search's, [41][n_mb]. mv is refined in place by the
-// caller between motus_mark_blocks_cuda and motus_code_p_cuda.
+// MotusInterCoding of a P picture on the device, by ref_idx. mv, cost: the search's, [41][n_mb]. mv
+// is refined in place by the caller between motus_mark_blocks_cuda and motus_code_p_cuda.
 typedef struct MotusPCodingCuda {
-    MotusReference ref;
-    const MotusMv *mv;
-    const uint32_t *cost;
+    int refs;
+    MotusReference ref;         // the first one
+    const MotusReference *list; // all, in device memory; unused if there is one
+    const MotusMv *mv[MOTUS_MAX_REFERENCES];
+    const uint32_t *cost[MOTUS_MAX_REFERENCES];
+    uint64_t *far_blocks; // mask of the blocks to refine in further references, [refs - 1][n_mb]
     MotusInterLimits limits;
 } MotusPCodingCuda;
 
@@ -89,11 +92,11 @@ cudaError_t motus_stage_ended_cuda(const MotusPictureStateCuda *pic, MotusStage 
 cudaError_t motus_code_i_cuda(const MotusPictureStateCuda *pic, int qp, const MotusEffort *effort,
                               cudaStream_t stream);
 
-// Sets the candidates' blocks from whole-sample costs, before MVs and costs are refined. `whole`
-// gets the MVs of 16x16 as they are now; NULL: not wanted.
-cudaError_t motus_mark_blocks_cuda(const MotusPictureStateCuda *pic, const uint32_t *cost,
-                                   const MotusMv *mv, MotusMv *whole, int qp,
-                                   const MotusEffort *effort, cudaStream_t stream);
+// Sets the candidates' blocks, and p->far_blocks, from whole-sample costs, before MVs are refined.
+// `whole` gets the first reference's MVs of 16x16 as they are now; NULL: not wanted.
+cudaError_t motus_mark_blocks_cuda(const MotusPictureStateCuda *pic, const MotusPCodingCuda *p,
+                                   MotusMv *whole, int qp, const MotusEffort *effort,
+                                   cudaStream_t stream);
 
 // Sets MotusBCandidates.blocks, the mask of the blocks to refine in both lists, from whole-sample
 // costs. pic->candidates holds MotusMbCandidates.

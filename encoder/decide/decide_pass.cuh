@@ -114,16 +114,49 @@ static __device__ int this_warp() { return (int)(blockIdx.x * WARPS + threadIdx.
 
 inline int blocks_for(int warps) { return (warps + WARPS - 1) / WARPS; }
 
+// Kinds of inter pictures: P with one reference, P with several, B.
+enum Kind { P_ONE, P_MANY, B_LISTS };
+
 // References and limits of inter MBs.
-template <int LISTS> struct InterOf {
-    MotusReference ref[LISTS];
+template <Kind KIND> struct InterOf {
+    MotusReference ref[KIND == B_LISTS ? 2 : 1];
     MotusInterLimits limits;
 };
+template <> struct InterOf<P_MANY> {
+    const MotusReference *ref; // in device memory
+    MotusInterLimits limits;
+    int refs;
+};
 
-// Tries the 8x8 transform for the inter MBs that were decided after pass `since`. LISTS: 1 of a P
-// picture, 2 of a B picture.
-template <int LISTS>
-cudaError_t choose_transforms(const Pass &pass, const InterOf<LISTS> &inter, int since, int now,
+inline InterOf<P_ONE> inter_of_one(const MotusPCodingCuda &p) { return {{p.ref}, p.limits}; }
+inline InterOf<P_MANY> inter_of_many(const MotusPCodingCuda &p) {
+    return {p.list, p.limits, p.refs};
+}
+
+// Returns the references of an inter MB's slice.
+static __device__ int refs_of(const InterOf<P_ONE> &) { return 1; }
+static __device__ int refs_of(const InterOf<P_MANY> &inter) { return inter.refs; }
+static __device__ int refs_of(const InterOf<B_LISTS> &) { return 1; }
+
+// Returns the inter MB (x, y); its neighbours are not set.
+template <Kind KIND>
+static __device__ MotusInterMb inter_mb(const Pass &pass, const InterOf<KIND> &inter, int x,
+                                        int y) {
+    const int i = y * pass.pic.mb_width + x;
+    MotusInterMb in;
+    in.ref = inter.ref;
+    in.lists = KIND == B_LISTS ? 2 : 1;
+    in.refs = refs_of(inter);
+    in.limits = &inter.limits;
+    in.qp = &pass.pic.qp_table[motus_mb_qp(pass.qp, pass.pic.qp_offset, i)];
+    in.src = mb_source(pass.pic, x, y);
+    in.x = x, in.y = y;
+    return in;
+}
+
+// Tries the 8x8 transform for the inter MBs that were decided after pass `since`.
+template <Kind KIND>
+cudaError_t choose_transforms(const Pass &pass, const InterOf<KIND> &inter, int since, int now,
                               cudaStream_t stream);
 cudaError_t prepare_transforms(); // loads its kernels
 cudaError_t prepare_b();          // loads those of B pictures
@@ -131,8 +164,9 @@ cudaError_t prepare_b();          // loads those of B pictures
 // Evaluates intra coding of an inter picture's MBs, from the present reconstruction.
 cudaError_t estimate_intra(const Pass &pass, cudaStream_t stream);
 
-// Notes intra coding where it is cheaper after the first round; inter is noted already.
-cudaError_t note_intra(const Pass &pass, int now, cudaStream_t stream);
+// Notes intra coding where it is cheaper after the first round; inter is noted already. all: MBs
+// differ by more than their first list's MVs (motus_note_decision).
+cudaError_t note_intra(const Pass &pass, bool all, int now, cudaStream_t stream);
 
 // States of an MB in the intra wavefront (MotusPictureStateCuda.listed).
 enum { NOT_LISTED, LISTED, DONE };

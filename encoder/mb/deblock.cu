@@ -50,7 +50,11 @@ __device__ Limits pack(const MotusDeblockLimits &l) {
 
 constexpr int PREPARE_WARPS = 4;
 
-template <bool B> __global__ void __launch_bounds__(32 * PREPARE_WARPS) prepare_kernel(Picture p) {
+// References of MBs: one, several in list 0, one in each list.
+enum Kind { ONE, MANY, LISTS };
+
+template <Kind KIND>
+__global__ void __launch_bounds__(32 * PREPARE_WARPS) prepare_kernel(Picture p) {
     const int n = (int)(blockIdx.x * PREPARE_WARPS + threadIdx.x / 32), lane = motus_lane();
     if (n >= p.mb_width * p.mb_height) return;
     const MotusMb *mb = p.mb + n;
@@ -60,11 +64,12 @@ template <bool B> __global__ void __launch_bounds__(32 * PREPARE_WARPS) prepare_
 
     const int direction = lane >> 4, k = lane >> 2 & 3, edge = lane & 3; // one bS per lane
     const MotusMb *outside = direction == MOTUS_VERTICAL ? left : above;
-    int strength = B ? motus_deblock_b_edge(mb, outside, edge)
-                     : motus_deblock_strength_edge(mb, outside, edge);
+    int strength = KIND == LISTS ? motus_deblock_b_edge(mb, outside, edge)
+                                 : motus_deblock_strength_edge(mb, outside, edge);
     if (strength < 0)
-        strength = B ? motus_deblock_b_block(mb, outside, direction, edge, k)
-                     : motus_deblock_strength_block(mb, outside, direction, edge, k);
+        strength = KIND == LISTS  ? motus_deblock_b_block(mb, outside, direction, edge, k)
+                   : KIND == MANY ? motus_deblock_refs_block(mb, outside, direction, edge, k)
+                                  : motus_deblock_strength_block(mb, outside, direction, edge, k);
     uint32_t nibbles = (uint32_t)strength << 4 * edge;
     nibbles |= __shfl_xor_sync(MOTUS_ALL_LANES, nibbles, 1);
     nibbles |= __shfl_xor_sync(MOTUS_ALL_LANES, nibbles, 2);
@@ -417,7 +422,7 @@ extern "C" size_t motus_deblock_cuda_bytes(int mb_width, int mb_height) {
 
 extern "C" cudaError_t motus_deblock_cuda(uint8_t *const to[3], const uint8_t *const from[3],
                                           const ptrdiff_t stride[3], const MotusMb *mb,
-                                          int mb_width, int mb_height, int is_b, void *work,
+                                          int mb_width, int mb_height, int refs, void *work,
                                           int early, cudaStream_t stream) {
     static_assert(sizeof(Edges) == 64 && sizeof(Strip) == 128, "aligned one behind the other");
     const int n_mb = mb_width * mb_height;
@@ -431,7 +436,9 @@ extern "C" cudaError_t motus_deblock_cuda(uint8_t *const to[3], const uint8_t *c
                        edges,
                        reinterpret_cast<Strip *>(edges + n_mb)};
     const dim3 runs((unsigned)(mb_width + RUN - 1) / RUN, (unsigned)mb_height);
-    const auto prepare = is_b ? prepare_kernel<true> : prepare_kernel<false>;
+    const auto prepare = !refs      ? prepare_kernel<LISTS>
+                         : refs > 1 ? prepare_kernel<MANY>
+                                    : prepare_kernel<ONE>;
     prepare<<<(n_mb + PREPARE_WARPS - 1) / PREPARE_WARPS, 32 * PREPARE_WARPS, 0, stream>>>(p);
     cudaError_t status = cudaGetLastError();
     if (status == cudaSuccess)

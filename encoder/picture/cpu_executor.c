@@ -39,7 +39,6 @@ typedef struct Coder {
     int *cut_first;          // n_mb, with config.slice_max_size (MotusSliceCut)
     MotusMbContext *context; // n_mb, with CABAC
     MotusCodedMv *mvs;
-    MotusCandidates *far_candidates; // n_mb * (references - 1)
     // Costs of CABAC's bins for decisions, and those that were learnt in the GOP.
     MotusCabacCosts costs, learnt_costs[MOTUS_COST_KINDS][MOTUS_COST_TABLES];
     MotusLearntCosts learnt;
@@ -80,15 +79,11 @@ static MotusStatus alloc_buffers(Coder *c) {
         if (!(c->centre[k] = motus_alloc(n, sizeof *c->centre[0]))) return MOTUS_ERR_MEMORY;
     if (c->fields > 1 && !(c->near_mv = motus_alloc(n, sizeof *c->near_mv)))
         return MOTUS_ERR_MEMORY;
-    const size_t far = n * (size_t)(s->config.references - 1);
-    if (far && !(c->far_candidates = motus_alloc(far, sizeof *c->far_candidates)))
-        return MOTUS_ERR_MEMORY;
     if (s->config.slice_max_size && !(c->cut_first = motus_alloc(n, sizeof *c->cut_first)))
         return MOTUS_ERR_MEMORY;
     MotusStatus status = motus_picture_state_alloc(&c->pic, s->mb_width, s->mb_height, 1);
     if (!status && s->sequence.cabac && !(c->context = motus_alloc(n, sizeof *c->context)))
         status = MOTUS_ERR_MEMORY;
-    c->pic.far_candidates = c->far_candidates;
     c->pic.mbs.context = c->context;
     c->pic.mbs.bins = c->context ? &c->bins : NULL;
     c->pic.mbs.slice_first = s->slices.first;
@@ -106,8 +101,8 @@ static size_t coder_bytes(const MotusStream *s, int slots, int coders) {
     const size_t fields = (size_t)motus_max(s->config.references, 1 + (s->config.bframes > 0));
     size_t per_mb = 16 * sizeof(MotusCodedMv) + 2 * sizeof(MotusMv) + 3 * sizeof(MotusMb) +
                     sizeof(MotusMbCoef) + 3 * sizeof(uint32_t) + 2 * sizeof(uint16_t) + 1 +
-                    fields * (sizeof(MotusCandidates) + sizeof(MotusMv) +
-                              MOTUS_BLOCKS * (sizeof(MotusMv) + 2 + 4)) +
+                    sizeof(MotusCandidates) +
+                    fields * (sizeof(MotusMv) + MOTUS_BLOCKS * (sizeof(MotusMv) + 2 + 4)) +
                     sizeof(int) + (s->sequence.cabac ? sizeof(MotusMbContext) : 0);
     const size_t refs = (size_t)s->sequence.max_refs; // each: a frame and four luma planes
     return n * per_mb + s->rbsp_capacity + motus_nal_bound(s->rbsp_capacity) +
@@ -129,7 +124,6 @@ static void close_coder(void **coder) {
     motus_free(c->context);
     motus_free(c->mvs);
     for (int k = 0; k < MOTUS_MAX_REFS; k++) motus_free(c->centre[k]);
-    motus_free(c->far_candidates);
     motus_free(c->near_mv);
     motus_free(c->last_mv);
     motus_free(c);

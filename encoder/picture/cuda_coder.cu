@@ -72,8 +72,8 @@ MotusBCodingCuda b_coding(const MotusCudaCoder *c, Reference *const ref[2]) {
 
 // Marks the blocks to refine. P pictures keep their 16x16 MVs as they are before refinement: the
 // next picture's centres are predicted from them if an MB becomes intra.
-MotusStatus mark(MotusCudaCoder *c, int qp, const MotusEffort *effort, const MotusBCodingCuda *b,
-                 MotusWantedBlocks *marked, MotusError *error) {
+MotusStatus mark(MotusCudaCoder *c, int qp, const MotusEffort *effort, const MotusPCodingCuda *p,
+                 const MotusBCodingCuda *b, MotusWantedBlocks *marked, MotusError *error) {
     static_assert(sizeof(MotusCandidates) % sizeof(uint64_t) == 0 &&
                       sizeof(MotusMbCandidates) == sizeof(MotusCandidates),
                   "masks at a pitch of words, the same for P and B");
@@ -82,18 +82,33 @@ MotusStatus mark(MotusCudaCoder *c, int qp, const MotusEffort *effort, const Mot
                sizeof *candidates / sizeof(uint64_t)};
     return check(c,
                  b ? motus_mark_b_blocks_cuda(&c->pic, b, effort, c->stream)
-                   : motus_mark_blocks_cuda(&c->pic, c->cost[0], c->mv[0], c->whole_mv, qp, effort,
-                                            c->stream),
+                   : motus_mark_blocks_cuda(&c->pic, p, c->whole_mv, qp, effort, c->stream),
                  "blocks", error);
 }
 
-MotusStatus decide(MotusCudaCoder *c, Reference *const ref[2], int qp, const MotusEffort *effort,
-                   const MotusBCodingCuda *b, MotusError *error) {
-    const MotusPCodingCuda p = {reference(c, ref[0]), c->mv[0], c->cost[0], c->settings->limits};
+// Fills in a P picture's coding, and uploads its references if it has several.
+MotusStatus p_coding(MotusCudaCoder *c, const Output *out, Reference *const ref[], int refs,
+                     MotusPCodingCuda *p, MotusError *error) {
+    p->refs = refs;
+    p->ref = reference(c, ref[0]);
+    p->list = out->refs;
+    p->far_blocks = c->far_blocks;
+    p->limits = c->settings->limits;
+    for (int k = 0; k < refs; k++) p->mv[k] = c->mv[k], p->cost[k] = c->cost[k];
+    if (refs == 1) return MOTUS_OK;
+    for (int k = 0; k < refs; k++) out->h_refs[k] = reference(c, ref[k]);
     return check(c,
-                 b ? motus_code_b_cuda(&c->pic, b, qp, effort, c->stream)
-                   : motus_code_p_cuda(&c->pic, &p, qp, effort, c->stream),
-                 "decisions", error);
+                 cudaMemcpyAsync(out->refs, out->h_refs, (size_t)refs * sizeof *out->refs,
+                                 cudaMemcpyHostToDevice, c->stream),
+                 "references", error);
+}
+
+MotusStatus find_references(MotusCudaCoder *c, const MotusPictureParams *params,
+                            Reference *ref[MOTUS_MAX_REFS], MotusError *error) {
+    for (int k = 0; k < fields_of(params); k++)
+        if (!(ref[k] = find_reference(c, params->ref_shown[k])))
+            return motus_fail(error, MOTUS_ERR_INTERNAL, "a reference picture is missing");
+    return MOTUS_OK;
 }
 
 MotusStatus code_inter(MotusCudaCoder *c, const Output *out, const MotusPictureParams *params,
@@ -101,21 +116,27 @@ MotusStatus code_inter(MotusCudaCoder *c, const Output *out, const MotusPictureP
     const int has_b = is_b(params), qp = params->qp;
     MotusEffort effort = motus_picture_effort(c->settings, params);
     if (has_b) effort.partitions &= (1u << (MOTUS_MODE_8x8 + 1)) - 1;
-    Reference *const ref[2] = {find_reference(c, params->ref_shown[0]),
-                               has_b ? find_reference(c, params->ref_shown[1]) : NULL};
-    if (!ref[0] || (has_b && !ref[1]))
-        return motus_fail(error, MOTUS_ERR_INTERNAL, "a reference picture is missing");
-    MotusBCodingCuda coding = {};
-    if (has_b) coding = b_coding(c, ref);
-    const MotusBCodingCuda *b = has_b ? &coding : NULL;
+    Reference *ref[MOTUS_MAX_REFS];
+    MotusBCodingCuda b = {};
+    MotusPCodingCuda p = {};
     MotusWantedBlocks marked;
-    MotusStatus status = search(c, params, ref, &effort, field, error);
-    if (!status) status = mark(c, qp, &effort, b, &marked, error);
+    MotusStatus status = find_references(c, params, ref, error);
+    if (status) return status;
+    if (has_b)
+        b = b_coding(c, ref);
+    else
+        status = p_coding(c, out, ref, params->refs, &p, error);
+    if (!status) status = search(c, params, ref, &effort, field, error);
+    if (!status) status = mark(c, qp, &effort, &p, has_b ? &b : NULL, &marked, error);
     if (!status) status = refine(c, params, ref, effort.partitions, marked, error);
     if (!status) status = wait_for_writing(c, error);
     if (!status) status = wait_for_costs(c, params, error);
     if (!status) status = set_costs(c, out, params, error);
-    return status ? status : decide(c, ref, qp, &effort, b, error);
+    if (status) return status;
+    return check(c,
+                 has_b ? motus_code_b_cuda(&c->pic, &b, qp, &effort, c->stream)
+                       : motus_code_p_cuda(&c->pic, &p, qp, &effort, c->stream),
+                 "decisions", error);
 }
 
 // CABAC: once all MBs are symbols and costs are learnt from them, the next picture's decisions may
@@ -139,6 +160,7 @@ MotusStatus write_slice(MotusCudaCoder *c, const Output *out, int k, MotusError 
     MotusSliceCuda slice = {};
     slice.mb_width = s->mb_width, slice.mb_height = end - begin;
     slice.first_mb = begin * s->mb_width, slice.is_b = out->type == MOTUS_SLICE_B;
+    slice.refs = out->n_refs;
     slice.mb = c->pic.mb + slice.first_mb, slice.coef = c->pic.coef + slice.first_mb;
     slice.marks = c->marks;
     for (int p = 0; p < 3; p++) {
@@ -198,9 +220,11 @@ MotusStatus finalize(MotusCudaCoder *c, const Output *out, const MotusPicturePar
     MotusFinalizeCuda f = {};
     f.mb_width = w->mb_width, f.n_mb = w->n_mb, f.mb = w->mb, f.slice_first = w->slice_first;
     f.qp = params->qp, f.marks = c->marks;
+    for (int k = 0; params->type == MOTUS_SLICE_P && k < params->refs; k++)
+        f.span[k] = params->shown - params->ref_shown[k];
     if (params->type == MOTUS_SLICE_P)
         f.searched = c->whole_mv, f.kept = c->buffer[c->own_buffer].mv;
-    f.is_b = is_b(params);
+    f.is_b = is_b(params), f.refs = params->refs;
     if (f.is_b) f.col_zero = find_reference(c, params->ref_shown[1])->rec.col_zero;
     MotusStatus status = check(c, motus_finalize_cuda(&f, c->writing), "entropy coding", error);
     if (!status && params->is_reference && current_rec(c)->col_zero)
@@ -236,7 +260,8 @@ MotusStatus deblock(MotusCudaCoder *c, const MotusPictureParams *params, MotusEr
     const ptrdiff_t stride[3] = {rec[0].stride, rec[1].stride, rec[2].stride};
     return check(c,
                  motus_deblock_cuda(to, from, stride, w->mb, w->mb_width, w->mb_height,
-                                    is_b(params), c->deblock_work, c->pic.early, c->stream),
+                                    is_b(params) ? 0 : motus_max(params->refs, 1), c->deblock_work,
+                                    c->pic.early, c->stream),
                  "deblocking", error);
 }
 
@@ -352,7 +377,7 @@ extern "C" MotusStatus motus_cuda_coder_begin(MotusCudaCoder *c, const MotusFram
                       : c->expected[b] < out->nal_room ? c->expected[b]
                                                        : out->nal_room;
     out->with_mb = rec != NULL;
-    out->type = params->type;
+    out->type = params->type, out->n_refs = params->refs;
     c->pic.ended = out->began ? out->ended : NULL;
     choose_costs(c, params, out);
     c->pic.transform_8x8 = c->settings->sequence.transform_8x8;

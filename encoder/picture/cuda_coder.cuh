@@ -42,7 +42,9 @@ typedef struct Output {
     size_t nal_room;   // bytes of h_nal
     size_t downloaded; // bytes of the NAL units that are downloaded before their size is known
     int with_mb;
+    MotusReference *refs, *h_refs; // by ref_idx, if P pictures may have several
     MotusSliceType type;
+    int n_refs;       // of P slices
     int64_t begun_us; // now_us()
     // The picture's MBs and MVs are final; its MBs are written and costs are learnt; it may be
     // predicted from; all of it is done.
@@ -97,11 +99,13 @@ typedef struct Worker {
     Reconstruction spare[2];  // of pictures that are no references, in turn; with B pictures
     MotusPlane unfiltered[3]; // before deblocking; unused without it
     MotusPictureStateCuda pic;
-    MotusMv *centre[2], *mv[2]; // by list
-    uint32_t *cost[2];
-    uint16_t *sad[2];                               // of each list
+    // Of P pictures by ref_idx, of B pictures by list.
+    MotusMv *centre[MOTUS_MAX_REFS], *mv[MOTUS_MAX_REFS];
+    uint32_t *cost[MOTUS_MAX_REFS];
+    uint16_t *sad[MOTUS_MAX_REFS];
+    uint64_t *far_blocks;                           // MotusPCodingCuda.far_blocks
     MotusMv *whole_mv;                              // of 16x16, before refinement
-    MotusMv *near_mv;                               // over a list's distance, in B pictures
+    MotusMv *near_mv;                               // over the distance to another reference
     void *centres_work, *slice_work, *deblock_work; // scratch memory
     MotusSliceResult *slice_results;                // of all slices but the last one
     MotusMarks marks;
@@ -158,6 +162,11 @@ static inline MotusStatus follow(MotusCudaCoder *c, cudaStream_t after, cudaStre
 
 static inline int is_b(const MotusPictureParams *params) { return params->type == MOTUS_SLICE_B; }
 
+// Returns the number of a P or B picture's motion fields.
+static inline int fields_of(const MotusPictureParams *params) {
+    return is_b(params) ? 2 : params->refs;
+}
+
 static inline Output *output_of(MotusCudaCoder *c, int64_t picture) {
     return &c->output[picture % c->depth];
 }
@@ -189,13 +198,14 @@ static inline int64_t now_us() {
     return t.tv_sec * INT64_C(1000000) + t.tv_nsec / 1000;
 }
 
-// Waits for references, and fills the motion fields of a P or B picture's lists in them. External
-// MVs are only measured. field: NULL, or gets list 0's before refinement.
-MotusStatus search(MotusCudaCoder *c, const MotusPictureParams *params, Reference *const ref[2],
+// Waits for references, and fills the motion fields of a P or B picture in them. External MVs are
+// only measured. field: NULL, or gets the first one before refinement.
+MotusStatus search(MotusCudaCoder *c, const MotusPictureParams *params, Reference *const ref[],
                    const MotusEffort *effort, MotusField *field, MotusError *error);
 
-// Refines the marked blocks of the motion fields.
-MotusStatus refine(MotusCudaCoder *c, const MotusPictureParams *params, Reference *const ref[2],
+// Refines the marked blocks of the motion fields: of both lists, or of a P picture's first
+// reference; far_blocks are those of further ones.
+MotusStatus refine(MotusCudaCoder *c, const MotusPictureParams *params, Reference *const ref[],
                    uint32_t modes, MotusWantedBlocks marked, MotusError *error);
 
 // Returns history.ref of a picture; NULL: it is none.

@@ -45,27 +45,30 @@ int count_buffers(const MotusStream *s, int n_workers) {
 void lay_out_buffer(Buffer *buffer, const MotusStream *s, uint8_t *base, size_t *end) {
     const size_t n = (size_t)s->mb_width * s->mb_height;
     motus_device_frame_layout(buffer->rec.plane, s->mb_width, s->mb_height, base, end);
-    if (s->sequence.max_refs > 1) reserve(&buffer->rec.col_zero, n, base, end);
+    if (s->config.bframes) reserve(&buffer->rec.col_zero, n, base, end);
     reserve(&buffer->mv, n, base, end);
 }
 
-void lay_out_fields(Worker *w, const MotusStream *s, uint8_t *base, size_t *end) {
+// The first worker codes all P pictures, others B pictures only.
+void lay_out_fields(Worker *w, const MotusStream *s, int is_first, uint8_t *base, size_t *end) {
     const size_t n = (size_t)s->mb_width * s->mb_height;
-    const int lists = s->sequence.max_refs > 1 ? 2 : 1;
-    for (int k = 0; k < lists; k++) {
+    const int lists = s->config.bframes ? 2 : 1, refs = is_first ? s->config.references : 1,
+              fields = refs > lists ? refs : lists;
+    for (int k = 0; k < fields; k++) {
         reserve(&w->centre[k], n, base, end);
         reserve(&w->mv[k], MOTUS_BLOCKS * n, base, end);
         reserve(&w->sad[k], MOTUS_BLOCKS * n, base, end);
         reserve(&w->cost[k], MOTUS_BLOCKS * n, base, end);
     }
-    if (lists > 1) reserve(&w->near_mv, n, base, end);
+    if (refs > 1) reserve(&w->far_blocks, (size_t)(refs - 1) * n, base, end);
+    if (fields > 1) reserve(&w->near_mv, n, base, end);
     reserve(&w->whole_mv, n, base, end);
     w->centres_work = base + motus_slot_reserve(end, motus_centres_cuda_bytes(16 * s->mb_width,
                                                                               16 * s->mb_height));
 }
 
 // Of list 1 and of B pictures there is none if the stream has no B pictures.
-void lay_out_worker(Worker *w, const MotusStream *s, uint8_t *base, size_t *end) {
+void lay_out_worker(Worker *w, const MotusStream *s, int is_first, uint8_t *base, size_t *end) {
     const size_t n = (size_t)s->mb_width * s->mb_height;
     if (s->config.bframes)
         for (Reconstruction &rec : w->spare)
@@ -75,7 +78,7 @@ void lay_out_worker(Worker *w, const MotusStream *s, uint8_t *base, size_t *end)
         w->deblock_work =
             base + motus_slot_reserve(end, motus_deblock_cuda_bytes(s->mb_width, s->mb_height));
     }
-    lay_out_fields(w, s, base, end);
+    lay_out_fields(w, s, is_first, base, end);
     w->slice_work = base + motus_slot_reserve(
                                end, slice_work_bytes(s, (int)n, motus_nal_bound(s->rbsp_capacity)));
     if (s->sequence.cabac) {
@@ -93,6 +96,7 @@ void lay_out_output(Output *out, const MotusStream *s, uint8_t *base, size_t *en
     reserve(&out->head, (size_t)s->slices.n, base, end);
     reserve(&out->qp_offset, (size_t)s->mb_width * s->mb_height, base, end);
     reserve(&out->report, 1, base, end);
+    if (s->config.references > 1) reserve(&out->refs, (size_t)s->config.references, base, end);
 }
 
 // Lays the device memory out from `base` on; returns the bytes.
@@ -104,7 +108,7 @@ size_t lay_out(MotusCudaCoder *c, const MotusStream *s, uint8_t *base, Places *p
         places->luma[k] = base + motus_slot_reserve(&end, motus_ref_luma_bytes(width, height));
     }
     for (int k = 0; k < c->n_workers; k++) {
-        lay_out_worker(&c->worker[k], s, base, &end);
+        lay_out_worker(&c->worker[k], s, k == 0, base, &end);
         places->state[k] =
             base +
             motus_slot_reserve(&end, motus_picture_state_cuda_bytes(s->mb_width, s->mb_height));
@@ -125,6 +129,8 @@ size_t lay_out_host(MotusCudaCoder *c, const MotusStream *s, uint8_t *host) {
         reserve(&out->h_head, (size_t)s->slices.n, host, &end);
         reserve(&out->h_qp_offset, n, host, &end);
         if (s->sequence.cabac) reserve(&out->h_costs, 1, host, &end);
+        if (s->config.references > 1)
+            reserve(&out->h_refs, (size_t)s->config.references, host, &end);
         if (!s->config.stream_only) reserve(&out->h_mb, n, host, &end);
     }
     return end;
@@ -301,9 +307,6 @@ extern "C" MotusStatus motus_cuda_coder_open(MotusCudaCoder **out, const MotusSt
     if (stream->config.slice_max_size)
         return motus_fail(error, MOTUS_ERR_UNSUPPORTED,
                           "slices of a largest size are cut on the CPU only");
-    if (stream->config.references > 1)
-        return motus_fail(error, MOTUS_ERR_UNSUPPORTED,
-                          "P pictures with several references are coded on the CPU only");
     MotusCudaCoder *c = (MotusCudaCoder *)motus_alloc(1, sizeof *c);
     if (!c) return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
     c->settings = stream;

@@ -113,20 +113,26 @@ MotusStatus wait_for_reference(MotusCudaCoder *c, const Reference *ref, MotusErr
     return status ? status : wait_for(c, ref->picture, &Output::finalized, error);
 }
 
-// Equals near_mvs of cpu_executor.c: *mvs gets the MVs that a list's search centres come from.
-MotusStatus find_near_mvs(MotusCudaCoder *c, const MotusPictureParams *params, int list,
+// Equals near_mvs of cpu_executor.c: *mvs gets the MVs that the search centres of reference k come
+// from.
+MotusStatus find_near_mvs(MotusCudaCoder *c, const MotusPictureParams *params, int k,
                           const MotusMv **mvs, MotusError *error) {
     const History *h = &c->history;
+    const int is_far = k && params->type == MOTUS_SLICE_P;
+    const MotusMv *from = c->mv[0] + MOTUS_BLOCK_16x16 * c->pic.n_mb;
+    int from_span = params->shown - params->ref_shown[0];
     *mvs = NULL;
-    if (!h->last_p.is_there) return MOTUS_OK;
-    *mvs = c->buffer[h->last_p.buffer].mv;
-    MotusStatus status = wait_for_reference(c, &h->last_p, error);
-    if (status || params->type == MOTUS_SLICE_P) return status;
-    const int span = params->shown - params->ref_shown[list];
-    const MotusMv *last = *mvs;
+    if (!is_far) {
+        if (!h->last_p.is_there) return MOTUS_OK;
+        *mvs = from = c->buffer[h->last_p.buffer].mv;
+        from_span = h->last_span;
+        const MotusStatus status = wait_for_reference(c, &h->last_p, error);
+        if (status || params->type == MOTUS_SLICE_P) return status;
+    }
     *mvs = c->near_mv;
     return check(c,
-                 motus_mvs_over_cuda(last, c->near_mv, c->pic.n_mb, span, h->last_span, c->stream),
+                 motus_mvs_over_cuda(from, c->near_mv, c->pic.n_mb,
+                                     params->shown - params->ref_shown[k], from_span, c->stream),
                  "centres", error);
 }
 
@@ -182,18 +188,21 @@ MotusStatus measure(MotusCudaCoder *c, const MotusPictureParams *params, int lis
                           "vectors", error);
 }
 
-// Searches both lists of a B picture in one launch.
-MotusStatus search_lists(MotusCudaCoder *c, const MotusPictureParams *params,
-                         Reference *const ref[2], const MotusEffort *effort, MotusError *error) {
+// Searches references first to end - 1 in one launch.
+MotusStatus search_references(MotusCudaCoder *c, const MotusPictureParams *params,
+                              Reference *const ref[], int first, int end, int range, uint32_t modes,
+                              MotusError *error) {
     const MotusStream *s = c->settings;
-    const int lists = 1 + is_b(params);
-    MotusSearchPicture p[2];
-    if (params->external.mv) return measure(c, params, 0, ref[0], effort->partitions, error);
-    for (int list = 0; list < lists; list++)
-        p[list] = search_picture(c, params, list, ref[list], 0);
+    MotusSearchPicture p[MOTUS_MAX_REFS];
+    MotusStatus status = MOTUS_OK;
+    if (first == end) return MOTUS_OK;
+    for (int k = first; k < end && params->external.mv && !status; k++)
+        status = measure(c, params, k, ref[k], modes, error);
+    if (params->external.mv) return status;
+    for (int k = first; k < end; k++) p[k - first] = search_picture(c, params, k, ref[k], 0);
     return check(c,
-                 motus_search_cuda(p, lists, 16 * s->mb_width, 16 * s->mb_height, effort->range,
-                                   effort->partitions, c->stream),
+                 motus_search_cuda(p, end - first, 16 * s->mb_width, 16 * s->mb_height, range,
+                                   modes, c->stream),
                  "search", error);
 }
 
@@ -214,31 +223,41 @@ MotusStatus download_field(MotusCudaCoder *c, MotusField *field, MotusError *err
 } // namespace
 
 MotusStatus motus_cuda_coder::search(MotusCudaCoder *c, const MotusPictureParams *params,
-                                     Reference *const ref[2], const MotusEffort *effort,
+                                     Reference *const ref[], const MotusEffort *effort,
                                      MotusField *field, MotusError *error) {
-    const int lists = 1 + is_b(params);
+    const int n = fields_of(params), together = is_b(params) ? 2 : 1; // searched at once
     // Finalizing the worker's last picture reads whole_mv.
     MotusStatus status = wait_for(c, c->last, &Output::finalized, error);
-    for (int list = 0; list < lists && !status; list++)
-        status = find_centres(c, params, list, ref[list], error);
+    for (int k = 0; k < together && !status; k++)
+        status = find_centres(c, params, k, ref[k], error);
     if (!status) status = stage_ended(c, MOTUS_STAGE_REFERENCE, error);
-    if (!status) status = search_lists(c, params, ref, effort, error);
+    if (!status)
+        status = search_references(c, params, ref, 0, together, effort->range, effort->partitions,
+                                   error);
     if (!status && field) status = download_field(c, field, error);
+    for (int k = together; k < n && !status; k++)
+        status = find_centres(c, params, k, ref[k], error);
+    if (!status)
+        status = search_references(c, params, ref, together, n, motus_far_range(effort->range),
+                                   effort->partitions, error);
     return status ? status : stage_ended(c, MOTUS_STAGE_SEARCH, error);
 }
 
 MotusStatus motus_cuda_coder::refine(MotusCudaCoder *c, const MotusPictureParams *params,
-                                     Reference *const ref[2], uint32_t modes,
+                                     Reference *const ref[], uint32_t modes,
                                      MotusWantedBlocks marked, MotusError *error) {
     const MotusStream *s = c->settings;
     MotusStatus status = MOTUS_OK;
     if (s->config.subpel == MOTUS_SUBPEL_FULL || params->external.final) return MOTUS_OK;
-    for (int list = 0; list < 1 + is_b(params) && !status; list++) {
-        const MotusSearchPicture p = search_picture(c, params, list, ref[list], 1);
+    for (int k = 0; k < fields_of(params) && !status; k++) {
+        const MotusSearchPicture p = search_picture(c, params, k, ref[k], 1);
+        const MotusWantedBlocks wanted =
+            k && !is_b(params) ? MotusWantedBlocks{c->far_blocks + (size_t)(k - 1) * c->pic.n_mb, 1}
+                               : marked;
         status =
             check(c,
-                  motus_refine_cuda(&p, luma_of(c, ref[list]), 16 * s->mb_width, 16 * s->mb_height,
-                                    s->config.subpel, modes, marked, c->stream),
+                  motus_refine_cuda(&p, luma_of(c, ref[k]), 16 * s->mb_width, 16 * s->mb_height,
+                                    s->config.subpel, modes, wanted, c->stream),
                   "refinement", error);
     }
     return status;

@@ -57,7 +57,7 @@ static MotusStatus run_deblock(GpuCase *c, int on) {
     }
     if (on)
         return gpu_launched(c, motus_deblock_cuda(to, from, stride, d->mb->at[on], d->mb_width,
-                                                  d->mb_height, is_b, d->scratch->at[on], 0,
+                                                  d->mb_height, !is_b, d->scratch->at[on], 0,
                                                   c->stream));
     const MotusCodedMbs mbs = {.mb_width = d->mb_width,
                                .mb_height = d->mb_height,

@@ -269,6 +269,7 @@ static MotusCoding coding_of(const Decide *d) {
 static void decide_on_cpu(Decide *d, MotusInterLimits limits) {
     const MotusCoding coding = coding_of(d);
     const MotusInterCoding inter = {.lists = 1,
+                                    .refs = 1,
                                     .ref = {reference_on(d, ON_CPU)},
                                     .ref_luma = {&d->ref_luma},
                                     .field = {d->field},
@@ -287,14 +288,14 @@ static MotusStatus run_decide(GpuCase *c, int on) {
     const int qp = d->settings.qp;
     const MotusInterLimits limits = {
         .max_mvs = 16, .max_mv_y = 512, .unit = 1, .steps = d->effort.steps};
-    const MotusPCodingCuda p = {.ref = reference_on(d, ON_CUDA),
-                                .mv = d->mv->at[ON_CUDA],
-                                .cost = d->cost->at[ON_CUDA],
+    const MotusPCodingCuda p = {.refs = 1,
+                                .ref = reference_on(d, ON_CUDA),
+                                .mv = {d->mv->at[ON_CUDA]},
+                                .cost = {d->cost->at[ON_CUDA]},
                                 .limits = limits};
     if (!on) return decide_on_cpu(d, limits), MOTUS_OK;
     if (!d->is_p) return gpu_launched(c, motus_code_i_cuda(&d->gpu, qp, &d->effort, c->stream));
-    cudaError_t status =
-        motus_mark_blocks_cuda(&d->gpu, p.cost, p.mv, NULL, qp, &d->effort, c->stream);
+    cudaError_t status = motus_mark_blocks_cuda(&d->gpu, &p, NULL, qp, &d->effort, c->stream);
     if (!status) status = motus_code_p_cuda(&d->gpu, &p, qp, &d->effort, c->stream);
     return gpu_launched(c, status);
 }

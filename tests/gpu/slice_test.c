@@ -242,6 +242,7 @@ static MotusStatus run_on_device(GpuCase *c) {
                                         .searched = s->searched->at[ON_CUDA],
                                         .kept = s->kept->at[ON_CUDA],
                                         .is_b = s->settings.slice_type == MOTUS_SLICE_B,
+                                        .refs = 1,
                                         .col_zero = s->col_zero->at[ON_CUDA]};
     cudaError_t status = motus_finalize_cuda(&finalize, c->stream);
     for (int k = 0; k < n && !status; k++) {
@@ -261,7 +262,8 @@ static MotusStatus run_on_device(GpuCase *c) {
                                 .before = k ? earlier + k - 1 : NULL,
                                 .result = k + 1 < n ? earlier + k : s->result->at[ON_CUDA],
                                 .stats = s->stats->at[ON_CUDA],
-                                .is_b = finalize.is_b};
+                                .is_b = finalize.is_b,
+                                .refs = 1};
         for (int p = 0; p < 3; p++) {
             slice.src_stride[p] = s->src[p].at[ON_CUDA].stride;
             slice.src[p] = s->src[p].at[ON_CUDA].data + (p ? 8 : 16) * from * slice.src_stride[p];

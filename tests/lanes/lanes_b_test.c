@@ -201,7 +201,8 @@ static void code_mb(Picture *p, int x, int y) {
                              .neighbours = motus_neighbours(p->state.mbs.mb, MB_WIDTH, x, y, 0),
                              .x = x,
                              .y = y,
-                             .lists = 2};
+                             .lists = 2,
+                             .refs = 1};
     static MotusTrial many;
     MotusBChoice choice;
     MotusBCandidates found;

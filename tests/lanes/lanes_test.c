@@ -20,13 +20,16 @@
 #include "yuv/io/reader.h"
 #include "yuv/pad.h"
 
+enum { REFERENCES = 3 }; // most of a picture
+
 // A picture coded MB by MB in raster order.
 typedef struct Picture {
     int mb_width, mb_height;
     MotusPictureState pic;
     MotusFrame *src, *rec, *ref;
     MotusRefLuma ref_luma;
-    MotusReference reference;
+    MotusReference reference[REFERENCES];
+    int refs;
     MotusQp qp;
     MotusEffort effort;
     MotusInterLimits limits;
@@ -155,7 +158,7 @@ static void code_intra(Picture *p, int x, int y, int slice_type) {
 }
 
 // Draws an MB's MVs: a few that its blocks move by (move_blocks), then others around them.
-static void draw_candidates(MotusCandidates *found) {
+static void draw_candidates(MotusCandidates *found, int refs) {
     int moves = motus_test_range(1, MOVES);
     found->n = (uint8_t)motus_test_range(moves, MOTUS_CANDIDATES);
     found->blocks = 1;
@@ -166,6 +169,7 @@ static void draw_candidates(MotusCandidates *found) {
         mv.x = (int16_t)motus_clip(-2000, 2000, mv.x + unit * motus_test_range(-reach, reach));
         mv.y = (int16_t)motus_clip(-600, 600, mv.y + unit * motus_test_range(-reach, reach));
         found->mv[v] = mv;
+        found->ref[v] = (uint8_t)motus_test_range(0, refs - 1);
     }
 }
 
@@ -177,8 +181,8 @@ static void move_blocks(Picture *p, int x, int y, const MotusCandidates *found) 
     for (int i = 0; i < 256; i++) {
         int px = i & 15, py = i >> 4;
         const uint8_t *tap[2];
-        motus_luma_taps(&p->reference, 16 * x + px, 16 * y + py,
-                        found->mv[which[py / h * 4 + px / w]], tap);
+        const int v = which[py / h * 4 + px / w];
+        motus_luma_taps(&p->reference[found->ref[v]], 16 * x + px, 16 * y + py, found->mv[v], tap);
         src->data[(16 * y + py) * src->stride + 16 * x + px] =
             motus_clip_u8(*tap[0] + motus_test_range(-2, 2));
     }
@@ -188,7 +192,7 @@ static void move_blocks(Picture *p, int x, int y, const MotusCandidates *found) 
 static void skip_mb(Picture *p, const MotusInterMb *in) {
     static MotusTrial trial;
     MotusMvGrid grid;
-    motus_grid_load(&grid, &in->neighbours);
+    (in->refs > 1 ? motus_grid_load_refs : motus_grid_load)(&grid, &in->neighbours);
     motus_skip_trial(in, motus_mvp_skip(&grid), &trial);
     for (int k = 0; k < 3; k++) {
         const MotusPlane *src = &p->src->plane[k];
@@ -247,25 +251,27 @@ static void compare_transforms(Picture *p, const MotusInterMb *in, const MotusLe
 
 static void code_inter(Picture *p, int x, int y) {
     const MotusLevelChoice levels = {p->pic.zero_runs, p->effort.levels, p->costs};
-    const MotusInterMb in = {.ref = &p->reference,
+    const MotusInterMb in = {.ref = p->reference,
                              .limits = &p->limits,
                              .qp = &p->qp,
                              .src = motus_mb_source(p->src, x, y),
                              .neighbours = motus_neighbours(p->pic.mbs.mb, p->mb_width, x, y, 0),
                              .x = x,
-                             .y = y};
+                             .y = y,
+                             .lists = 1,
+                             .refs = p->refs};
     MotusCandidates found;
-    draw_candidates(&found);
+    draw_candidates(&found, p->refs);
     if (motus_test_range(0, 7))
         move_blocks(p, x, y, &found);
     else
         skip_mb(p, &in);
     for (int v = 0; v < found.n; v++) {
         uint16_t satds[16];
-        motus_satd_mb(found.satd[v], in.src.plane[0], in.src.stride[0], in.ref, 16 * x, 16 * y,
-                      found.mv[v]);
+        motus_satd_mb(found.satd[v], in.src.plane[0], in.src.stride[0], &in.ref[found.ref[v]],
+                      16 * x, 16 * y, found.mv[v]);
         if (v) continue; // one of each MB is compared
-        const char *failure = lanes_satd_mb(&in, found.mv[v], satds);
+        const char *failure = lanes_satd_mb(&in, found.ref[v], found.mv[v], satds);
         MOTUS_CHECK(!failure && !memcmp(satds, found.satd[v], sizeof satds),
                     "%s, case %d, MB %d,%d: SATDs", p->name, p->number, x, y);
     }
@@ -291,19 +297,30 @@ static void code_inter(Picture *p, int x, int y) {
     compare_transforms(p, &in, &levels, best);
 }
 
+// Makes references of the picture: its own samples, and for further ones other fractions of them.
+static void set_references(Picture *p) {
+    const MotusRefLuma *luma = &p->ref_luma;
+    p->refs = motus_test_range(0, 1) ? 1 : motus_test_range(2, REFERENCES);
+    for (int k = 0; k < p->refs; k++) {
+        MotusReference *ref = &p->reference[k];
+        *ref = (MotusReference){
+            .width = luma->width,
+            .height = luma->height,
+            .luma = luma->plane[0],
+            .chroma = {p->ref->plane[1 + k % 2].data, p->ref->plane[2 - k % 2].data},
+            .luma_stride = luma->stride,
+            .chroma_stride = p->ref->plane[1].stride};
+        for (int i = 0; i < 16; i++) memcpy(ref->tap[i], luma->tap[i ^ k], sizeof ref->tap[i]);
+    }
+}
+
 // Codes the picture as I, or as P with itself as its reference.
 static void code_picture(Picture *p, int slice_type) {
     for (int k = 0; slice_type && k < 3; k++)
         motus_plane_copy_padded(&p->ref->plane[k], &p->src->plane[k]);
     if (slice_type) {
         motus_ref_luma_build(&p->ref_luma, &p->ref->plane[0], 1, 1);
-        p->reference = (MotusReference){.width = p->ref_luma.width,
-                                        .height = p->ref_luma.height,
-                                        .luma = p->ref_luma.plane[0],
-                                        .chroma = {p->ref->plane[1].data, p->ref->plane[2].data},
-                                        .luma_stride = p->ref_luma.stride,
-                                        .chroma_stride = p->ref->plane[1].stride};
-        memcpy(p->reference.tap, p->ref_luma.tap, sizeof p->reference.tap);
+        set_references(p);
     }
     for (int y = 0; y < p->mb_height; y++)
         for (int x = 0; x < p->mb_width; x++)

@@ -136,10 +136,11 @@ static void inter_team_body(void *argument) {
     const Arguments *a = argument;
     MotusInterTeam *team = &shared.inter;
     const int warp = emulated_warp();
-    const MotusTeamEdge edge = motus_team_edge(&a->inter->neighbours);
+    const MotusTeamEdge edge = motus_team_edge(&a->inter->neighbours, a->inter->refs);
     MotusTeamLane own;
     uint32_t satd;
-    motus_team_begin(&own, a->found, &team->choose.choice, &team->of.sums, warp, a->warps);
+    motus_team_begin(&own, a->found, a->inter->refs, &team->choose.choice, &team->of.sums, warp,
+                     a->warps);
     const MotusTrial *best =
         motus_team_decide(a->inter, own, &edge, a->found, a->effort, a->levels, team, shared.coefs,
                           warp, a->warps, a->shares, &satd);
@@ -187,6 +188,7 @@ const char *lanes_choose_transform(const MotusInterMb *in, const MotusLevelChoic
 
 typedef struct Call {
     const MotusInterMb *inter;
+    int ref;
     MotusMv mv;
     MotusMb *to;
     const MotusMb *decided;
@@ -196,11 +198,11 @@ typedef struct Call {
 
 static void satd_body(void *argument) {
     const Call *c = argument;
-    c->satd[motus_lane() & 15] = (uint16_t)motus_team_satd(c->inter, c->mv);
+    c->satd[motus_lane() & 15] = (uint16_t)motus_team_satd(c->inter, c->ref, c->mv);
 }
 
-const char *lanes_satd_mb(const MotusInterMb *in, MotusMv mv, uint16_t satd[16]) {
-    Call c = {.inter = in, .mv = mv, .satd = satd};
+const char *lanes_satd_mb(const MotusInterMb *in, int ref, MotusMv mv, uint16_t satd[16]) {
+    Call c = {.inter = in, .ref = ref, .mv = mv, .satd = satd};
     return emulated_lanes_run(1, satd_body, &c);
 }
 
