@@ -29,7 +29,23 @@ typedef struct MotusBJob {
 typedef struct MotusBPredictions {
     MotusRefineCur cur;
     uint8_t list[2][256], trial[8][256];
+    uint8_t pair[8][256]; // weighted sums
 } MotusBPredictions;
+
+// Returns the samples whose averages predict a block from both lists: the two predictions, or, if
+// they have weights, `pair`, which it fills.
+static inline MotusTaps motus_b_pair_taps(const MotusReference ref[2], const MotusBlock *block,
+                                          const uint8_t *list0, const uint8_t *list1,
+                                          uint8_t pair[256]) {
+    const int at = block->y * MOTUS_LUMA_STRIDE + block->x;
+    if (!ref[1].pair_offset) return (MotusTaps){{list0, list1}};
+    for (int y = 0; y < block->height; y++)
+        memcpy(pair + at + y * MOTUS_LUMA_STRIDE, list0 + at + y * MOTUS_LUMA_STRIDE,
+               (size_t)block->width);
+    motus_pair_block(pair + at, list1 + at, MOTUS_LUMA_STRIDE, block->width, block->height,
+                     ref[1].pair_offset);
+    return (MotusTaps){{pair, pair}};
+}
 
 static inline void motus_b_predict(const MotusBJob *in, const MotusBlock *block, int list,
                                    MotusMv mv, uint8_t luma[256]) {
@@ -44,12 +60,13 @@ static inline uint32_t motus_b_mv_cost(const MotusBJob *in, int list, MotusMv mv
 // Measures a block with each list and with both.
 static inline void motus_b_measure(const MotusBJob *in, MotusBPredictions *p, int b,
                                    MotusBCandidates *found) {
-    const MotusTaps taps[MOTUS_PREDS] = {[MOTUS_PRED_L0] = {{p->list[0], p->list[0]}},
-                                         [MOTUS_PRED_L1] = {{p->list[1], p->list[1]}},
-                                         [MOTUS_PRED_BI] = {{p->list[0], p->list[1]}}};
+    MotusTaps taps[MOTUS_PREDS] = {
+        [MOTUS_PRED_L0] = {{p->list[0], p->list[0]}}, [MOTUS_PRED_L1] = {{p->list[1], p->list[1]}}};
     uint32_t satd[MOTUS_REFINE_TRIALS];
     for (int list = 0; list < 2; list++)
         motus_b_predict(in, &motus_blocks[b], list, found->mv[list][b], p->list[list]);
+    taps[MOTUS_PRED_BI] =
+        motus_b_pair_taps(in->ref, &motus_blocks[b], p->list[0], p->list[1], p->pair[0]);
     in->ops->satd_block(&p->cur, &motus_blocks[b], taps, MOTUS_PREDS, MOTUS_LUMA_STRIDE, satd);
     for (int pred = 0; pred < MOTUS_PREDS; pred++) found->satd[pred][b] = satd[pred];
 }
@@ -68,7 +85,8 @@ static inline int motus_b_refine_list(const MotusBJob *in, MotusBPredictions *p,
         mv[k] = (MotusMv){(int16_t)(from.x + unit * motus_neighbour_dx(k)),
                           (int16_t)(from.y + unit * motus_neighbour_dy(k))};
         motus_b_predict(in, block, list, mv[k], p->trial[k]);
-        taps[k] = (MotusTaps){{p->trial[k], p->list[1 - list]}};
+        taps[k] = motus_b_pair_taps(in->ref, block, list ? p->list[0] : p->trial[k],
+                                    list ? p->trial[k] : p->list[1], p->pair[k]);
     }
     in->ops->satd_block(&p->cur, block, taps, 8, MOTUS_LUMA_STRIDE, satd);
     uint32_t best = found->satd[MOTUS_PRED_BI][b] + motus_b_mv_cost(in, list, from);
@@ -125,16 +143,18 @@ typedef struct MotusBScratch {
 // Loads the neighbours' MVs, and measures those predicted from them.
 static inline void motus_b_measure_near(const MotusInterMb *in, const MotusRefineOps *ops,
                                         MotusBScratch *s) {
-    uint8_t luma[2][256];
+    uint8_t luma[2][256], pair[256];
     for (int list = 0; list < 2; list++) {
         motus_grid_load_list(&s->grid[list], &in->neighbours, list, 0);
         s->near.mv[list] = motus_mvp(&s->grid[list], MOTUS_MODE_16x16, 0, 0, 0, 4);
         motus_predict_luma_block(luma[list], &in->ref[list], in->x, in->y, 0, 0, 16, 16,
                                  s->near.mv[list]);
     }
-    const MotusTaps taps[MOTUS_PREDS] = {[MOTUS_PRED_L0] = {{luma[0], luma[0]}},
-                                         [MOTUS_PRED_L1] = {{luma[1], luma[1]}},
-                                         [MOTUS_PRED_BI] = {{luma[0], luma[1]}}};
+    const MotusTaps taps[MOTUS_PREDS] = {
+        [MOTUS_PRED_L0] = {{luma[0], luma[0]}},
+        [MOTUS_PRED_L1] = {{luma[1], luma[1]}},
+        [MOTUS_PRED_BI] =
+            motus_b_pair_taps(in->ref, &motus_blocks[MOTUS_BLOCK_16x16], luma[0], luma[1], pair)};
     uint32_t satd[MOTUS_REFINE_TRIALS];
     ops->satd_block(&s->cur, &motus_blocks[MOTUS_BLOCK_16x16], taps, MOTUS_PREDS, MOTUS_LUMA_STRIDE,
                     satd);

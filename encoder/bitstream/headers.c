@@ -240,9 +240,9 @@ void motus_write_pps(MotusBits *bits, const MotusSequenceSettings *settings) {
     motus_bits_ue(bits, 0);          // num_slice_groups_minus1
     // num_ref_idx_l0_default_active_minus1
     motus_bits_ue(bits, (uint32_t)motus_max(settings->active_refs, 1) - 1);
-    motus_bits_ue(bits, 0);     // num_ref_idx_l1_default_active_minus1
-    put_flag(bits, 0);          // weighted_pred_flag
-    motus_bits_put(bits, 2, 0); // weighted_bipred_idc
+    motus_bits_ue(bits, 0); // num_ref_idx_l1_default_active_minus1
+    put_flag(bits, 0);      // weighted_pred_flag
+    motus_bits_put(bits, 2, settings->weighted_bipred ? 2 : 0); // weighted_bipred_idc
     motus_bits_se(bits, settings->pic_init_qp - 26);
     motus_bits_se(bits, 0); // pic_init_qs_minus26
     motus_bits_se(bits, 0); // chroma_qp_index_offset

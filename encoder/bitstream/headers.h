@@ -55,6 +55,7 @@ typedef struct MotusSequenceSettings {
     int log2_max_frame_num; // 4..16
     int max_refs;           // max_num_ref_frames
     int active_refs;        // of P slices by default (PPS); 0 = 1
+    int weighted_bipred;    // weighted_bipred_idc 2: implicit weights
     int reorder;            // max_num_reorder_frames; 0: output order is coding order
     int pic_init_qp;        // PPS
     int deblock;

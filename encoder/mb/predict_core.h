@@ -9,6 +9,7 @@
 #include "common/int_core.h"
 #include "common/lanes.h"
 #include "encoder/mb/mv_core.h"
+#include "encoder/mb/weights_core.h"
 #include "me/pixel/pixel_core.h"
 #include "me/pixel/ref_luma.h"
 #if defined(__AVX2__) && !defined(__CUDACC__)
@@ -27,6 +28,8 @@ typedef struct MotusReference {
     const uint8_t *luma, *chroma[2];
     ptrdiff_t luma_stride, chroma_stride;
     ptrdiff_t tap[16][2];
+    // Of list 1's reference in a pair (motus_implicit_weight), less MOTUS_EVEN_PAIR.
+    int pair_offset;
 } MotusReference;
 
 // Sets tap to the two samples whose average predicts sample (x, y) with mv; equal if one suffices.

@@ -178,12 +178,16 @@ static inline void motus_predict_inter(uint8_t luma[256], uint8_t chroma[2][64],
 
 // ---- Macroblock of a B picture ------------------------------------------------------------------
 
-// Replaces w x h samples by their rounded averages with others (8.4.2.3.1).
-static inline void motus_average_block(uint8_t *dst, const uint8_t *other, ptrdiff_t stride, int w,
-                                       int h) {
+// Replaces w x h samples of list 0 by their rounded averages with list 1's (8.4.2.3.1), or by
+// weighted sums (8.4.2.3.2). pair_offset: of MotusReference.
+static inline void motus_pair_block(uint8_t *dst, const uint8_t *other, ptrdiff_t stride, int w,
+                                    int h, int pair_offset) {
     for (int y = 0; y < h; y++, dst += stride, other += stride)
         for (int x = 0; x < w; x += 4)
-            for (int i = x; i < x + 4; i++) dst[i] = (uint8_t)((dst[i] + other[i] + 1) >> 1);
+            for (int i = x; i < x + 4; i++)
+                dst[i] = pair_offset
+                             ? motus_pair_sample(dst[i], other[i], MOTUS_EVEN_PAIR + pair_offset)
+                             : (uint8_t)((dst[i] + other[i] + 1) >> 1);
 }
 
 // Predicts luma of a w x h block at (x, y) of the MB from one list or both. ref: of both lists.
@@ -195,7 +199,7 @@ static inline void motus_predict_luma_lists(uint8_t luma[256], const MotusRefere
     motus_predict_luma_block(luma, &ref[first], mb_x, mb_y, x, y, w, h, mv[first]);
     if (pred != MOTUS_PRED_BI) return;
     motus_predict_luma_block(other, &ref[1], mb_x, mb_y, x, y, w, h, mv[1]);
-    motus_average_block(luma + at, other + at, MOTUS_LUMA_STRIDE, w, h);
+    motus_pair_block(luma + at, other + at, MOTUS_LUMA_STRIDE, w, h, ref[1].pair_offset);
 }
 
 // The same for both chroma planes; x, y, w and h in luma samples.
@@ -210,7 +214,8 @@ static inline void motus_predict_chroma_lists(uint8_t chroma[2][64], const Motus
         if (pred != MOTUS_PRED_BI) continue;
         motus_predict_chroma_block(other, &ref[1], c, mb_x, mb_y, x / 2, y / 2, w / 2, h / 2,
                                    mv[1]);
-        motus_average_block(chroma[c] + at, other + at, MOTUS_CHROMA_STRIDE, w / 2, h / 2);
+        motus_pair_block(chroma[c] + at, other + at, MOTUS_CHROMA_STRIDE, w / 2, h / 2,
+                         ref[1].pair_offset);
     }
 }
 

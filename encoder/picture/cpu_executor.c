@@ -229,6 +229,10 @@ static void code_inter(Coder *c, const MotusCoding *coding, const MotusExternalM
         inter.centre[k] = c->centre[k];
         inter.col_zero = ref->col_zero;
     }
+    if (is_b && c->stream->sequence.weighted_bipred)
+        inter.ref[1].pair_offset =
+            motus_implicit_weight(params->shown, params->ref_shown[0], params->ref_shown[1]) -
+            MOTUS_EVEN_PAIR;
     motus_stage_ended(c->pic.clock, MOTUS_STAGE_SEARCH);
     c->pic.mbs.col_zero = inter.col_zero;
     c->pic.mbs.refs = inter.refs;

@@ -139,6 +139,7 @@ static MotusStatus check_picture(const MotusEncoderConfig *c, MotusError *error)
     if (c->b_adapt < 0 || c->b_adapt > 2) REFUSE("b_adapt %d is outside 0..2", c->b_adapt);
     if (c->references < 1 || c->references > MOTUS_MAX_REFERENCES)
         REFUSE("%d reference pictures are outside 1..%d", c->references, MOTUS_MAX_REFERENCES);
+    if (c->weightb != 0 && c->weightb != 1) REFUSE("weightb %d is not 0 or 1", c->weightb);
     if (c->slices < 0) REFUSE("%d slices", c->slices);
     if (c->slice_max_size && c->slice_max_size < MOTUS_MIN_SLICE_SIZE)
         REFUSE("slices of at most %d bytes: the least is %d", c->slice_max_size,
@@ -235,6 +236,7 @@ static MotusSequenceSettings sequence_of(const MotusStream *s) {
                                    .log2_max_frame_num = LOG2_MAX_FRAME_NUM,
                                    .max_refs = motus_max(refs, c->references),
                                    .active_refs = c->references,
+                                   .weighted_bipred = c->weightb && c->bframes,
                                    .reorder = refs > 3 ? 2 : c->bframes > 0,
                                    .pic_init_qp = 26,
                                    .deblock = c->deblock,

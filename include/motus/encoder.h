@@ -213,6 +213,10 @@ typedef struct MotusEncoderConfig {
     // Decoders keep as many, which may raise the level. Pictures with external MVs use one. Above 1
     // on the CPU only.
     int references;
+    // 1: B pictures weight their two references by their distances in time (implicit weights).
+    // Differs from 0 where the distances do: with a pyramid, or with bframes 2, 4 and more. On the
+    // CPU only.
+    int weightb;
 } MotusEncoderConfig;
 
 // Returns the defaults: QP 26, I offset -3, keyint 250, preset medium with its range, quarter
@@ -220,7 +224,7 @@ typedef struct MotusEncoderConfig {
 // from keyint and memory, one slice, packets in host memory, profile BASELINE (CABAC above it),
 // rate control QP. For CRF and BITRATE: crf 23, QPs 0..51 in steps of 4, ip_ratio 1.26, lookahead
 // 40, min_keyint 0, scenecut 40, AQ off (strength 1), mb-tree on. No B pictures, pb_ratio 1.3,
-// b_adapt 1, b_pyramid NORMAL, one reference.
+// b_adapt 1, b_pyramid NORMAL, one reference, no weights.
 MOTUS_API MotusEncoderConfig motus_encoder_config_default(int width, int height, MotusRational fps);
 
 // ---- Packets ------------------------------------------------------------------------------------

@@ -23,7 +23,7 @@ typedef struct LibmotusContext {
     float crf, aq_strength, scenecut;
     int profile, coder, transform_8x8;
     int qp, preset, zerolatency, aq_mode, lookahead, mbtree, hrd, aud, deblock, slice_max_size,
-        range, gop_coders, backend, device, b_adapt, b_pyramid;
+        range, gop_coders, backend, device, b_adapt, b_pyramid, weightb;
 } LibmotusContext;
 
 static int averror(MotusStatus status) {
@@ -93,6 +93,7 @@ static void set_pictures(MotusEncoderConfig *config, const AVCodecContext *avctx
     config->b_adapt = x->b_adapt;
     config->b_pyramid = (MotusBPyramid)x->b_pyramid;
     if (avctx->refs > 0) config->references = avctx->refs;
+    config->weightb = x->weightb;
     if (avctx->slices > 0) config->slices = avctx->slices;
     config->slice_max_size = x->slice_max_size;
     config->preset = (MotusPreset)x->preset;
@@ -373,6 +374,7 @@ static const AVOption options[] = {
            MOTUS_B_PYRAMID_NORMAL),
     WORD("b-pyramid", "none", MOTUS_B_PYRAMID_NONE),
     WORD("b-pyramid", "normal", MOTUS_B_PYRAMID_NORMAL),
+    SWITCH("weightb", "B-frames weight references by their distance, on the CPU", weightb, 0),
     SWITCH("mbtree", "finer quantizers for macroblocks that later pictures predict from", mbtree,
            1),
     CHOICE("nal-hrd", "HRD parameters in the stream", hrd, MOTUS_HRD_NONE, MOTUS_HRD_CBR),

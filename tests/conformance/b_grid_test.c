@@ -11,7 +11,7 @@
 // clang-format off
 enum {
     BFRAMES, ADAPT, PYRAMID, REFS, KEYINT, SLICES, RATE, CUTS, PROFILE, QP, SIZE, MATERIAL, MAPS,
-    PRESET, SUBPEL, DEBLOCK, THREADS, AXES
+    PRESET, SUBPEL, DEBLOCK, THREADS, WEIGHTB, AXES
 };
 // clang-format on
 enum { MOST_ROWS = 150 };
@@ -35,6 +35,7 @@ static const GridAxis axes[AXES] = {
     [SUBPEL] = {"subpel", "quarter=2 half=1 full=0"},
     [DEBLOCK] = {"deblock", "on=1 off=0"},
     [THREADS] = {"threads", "1 3"},
+    [WEIGHTB] = {"weightb", "0 1"},
 };
 
 static ConformCase case_of(const int *row) {
@@ -47,7 +48,7 @@ static ConformCase case_of(const int *row) {
     motus_conform_rate(e, v[RATE]);
     c.maps = (MotusConformMaps)v[MAPS];
     e->bframes = v[BFRAMES], e->b_adapt = v[ADAPT], e->b_pyramid = (MotusBPyramid)v[PYRAMID];
-    e->references = v[REFS];
+    e->references = v[REFS], e->weightb = v[WEIGHTB];
     e->keyint = v[KEYINT], e->slices = v[SLICES], e->scenecut = v[CUTS];
     e->profile = (MotusProfile)(v[PROFILE] & 3);
     e->cabac = !(v[PROFILE] & 4), e->transform_8x8 = !(v[PROFILE] & 8);

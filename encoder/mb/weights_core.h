@@ -1,0 +1,29 @@
+// Weighted prediction (8.4.2.3): implicit weights of pairs of samples.
+// SPDX-License-Identifier: BSD-2-Clause
+#ifndef ENCODER_MB_WEIGHTS_CORE_H
+#define ENCODER_MB_WEIGHTS_CORE_H
+
+#include <stdint.h>
+
+#include "common/int_core.h"
+
+// A pair's two weights add up to 64. With 32 the weighted sum is the rounded average.
+enum { MOTUS_EVEN_PAIR = 32 };
+
+// Returns list 1's implicit weight, -64..128 (8.4.2.3.1): list 0's is 64 less it. The pictures'
+// times: of the current one and of both references, in units of a picture.
+MOTUS_HD int motus_implicit_weight(int32_t shown, int32_t ref0, int32_t ref1) {
+    const int tb = motus_clip(-128, 127, 2 * (shown - ref0)),
+              td = motus_clip(-128, 127, 2 * (ref1 - ref0));
+    if (!td) return MOTUS_EVEN_PAIR;
+    const int tx = (16384 + motus_abs(td / 2)) / td,
+              weight = motus_clip(-1024, 1023, (tb * tx + 32) >> 6) >> 2;
+    return weight < -64 || weight > 128 ? MOTUS_EVEN_PAIR : weight;
+}
+
+// Returns the weighted sum of two samples. weight1: of b.
+MOTUS_HD uint8_t motus_pair_sample(int a, int b, int weight1) {
+    return motus_clip_u8((a * (64 - weight1) + b * weight1 + 32) >> 6);
+}
+
+#endif
