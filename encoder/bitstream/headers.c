@@ -241,7 +241,7 @@ void motus_write_pps(MotusBits *bits, const MotusSequenceSettings *settings) {
     // num_ref_idx_l0_default_active_minus1
     motus_bits_ue(bits, (uint32_t)motus_max(settings->active_refs, 1) - 1);
     motus_bits_ue(bits, 0); // num_ref_idx_l1_default_active_minus1
-    put_flag(bits, 0);      // weighted_pred_flag
+    put_flag(bits, settings->weighted_pred);
     motus_bits_put(bits, 2, settings->weighted_bipred ? 2 : 0); // weighted_bipred_idc
     motus_bits_se(bits, settings->pic_init_qp - 26);
     motus_bits_se(bits, 0); // pic_init_qs_minus26
@@ -337,6 +337,22 @@ static void write_list(MotusBits *bits, uint32_t abs_diff_pic_num) {
     motus_bits_ue(bits, 3); // end
 }
 
+// Writes pred_weight_table() of a P slice (7.3.3.2).
+static void write_weights(MotusBits *bits, const MotusWeights *weights, int refs) {
+    motus_bits_ue(bits, (uint32_t)weights->log2_denom); // luma_log2_weight_denom
+    motus_bits_ue(bits, (uint32_t)weights->log2_denom); // chroma_log2_weight_denom
+    for (int i = 0; i < refs; i++)
+        for (int chroma = 0; chroma < 2; chroma++) {
+            const int has = chroma ? weights->ref[i].has_chroma : weights->ref[i].has_luma;
+            put_flag(bits, has); // luma_weight_l0_flag, chroma_weight_l0_flag
+            for (int p = chroma; has && p <= 2 * chroma; p++) {
+                const MotusWeight *w = &weights->ref[i].plane[p];
+                motus_bits_se(bits, w->weight);
+                motus_bits_se(bits, w->offset);
+            }
+        }
+}
+
 void motus_write_slice_header(MotusBits *bits, const MotusSequenceSettings *settings,
                               const MotusSliceSettings *slice) {
     static const uint8_t slice_type[] = {7, 5, 6}; // I, P, B: of all slices (table 7-6)
@@ -354,6 +370,8 @@ void motus_write_slice_header(MotusBits *bits, const MotusSequenceSettings *sett
     if (slice->slice_type) {
         write_active_refs(bits, settings, slice);
         for (int list = 0; list < 1 + is_b; list++) write_list(bits, slice->list_command[list]);
+        if (settings->weighted_pred && !is_b)
+            write_weights(bits, slice->weights, motus_max(slice->refs, 1));
     }
     // IDR: no_output_of_prior_pics_flag; else adaptive_ref_pic_marking_mode_flag
     if (slice->is_reference) put_flag(bits, 0);

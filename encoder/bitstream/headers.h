@@ -6,6 +6,7 @@
 
 #include "encoder/bitstream/bits_core.h"
 #include "encoder/mb/mb.h"
+#include "encoder/mb/weights_core.h"
 #include "motus/encoder.h"
 
 #ifdef __cplusplus
@@ -55,6 +56,7 @@ typedef struct MotusSequenceSettings {
     int log2_max_frame_num; // 4..16
     int max_refs;           // max_num_ref_frames
     int active_refs;        // of P slices by default (PPS); 0 = 1
+    int weighted_pred;      // weighted_pred_flag: P slices have a pred_weight_table
     int weighted_bipred;    // weighted_bipred_idc 2: implicit weights
     int reorder;            // max_num_reorder_frames; 0: output order is coding order
     int pic_init_qp;        // PPS
@@ -73,11 +75,12 @@ typedef struct MotusHrdTiming {
 
 // Contents of a slice header.
 typedef struct MotusSliceSettings {
-    int first_mb;        // raster index
-    int idr, idr_pic_id; // idr_pic_id 0..65535
-    int slice_type;      // MotusSliceType
-    int refs;            // P: num_ref_idx_l0_active; 0 = 1
-    int is_reference;    // else nal_ref_idc is 0; IDR pictures are
+    int first_mb;                // raster index
+    int idr, idr_pic_id;         // idr_pic_id 0..65535
+    int slice_type;              // MotusSliceType
+    int refs;                    // P: num_ref_idx_l0_active; 0 = 1
+    const MotusWeights *weights; // P: with weighted_pred
+    int is_reference;            // else nal_ref_idc is 0; IDR pictures are
     uint32_t frame_num;
     int32_t poc;              // PicOrderCnt; written if the stream reorders pictures
     uint32_t list_command[2]; // abs_diff_pic_num of each list's first picture; 0: the default list

@@ -9,6 +9,7 @@
 #include "common/device.h"
 #include "common/error.h"
 #include "common/int_core.h"
+#include "common/threads.h"
 #include "encoder/gop/packet.h"
 
 // ---- Opening ------------------------------------------------------------------------------------
@@ -34,10 +35,15 @@ static void open_coder(MotusGopCoder *coder) {
     if (!status)
         status = ops->open_slots(&coder->slots, coders->stream, e->shared, coders->slots_per_coder,
                                  &coder->opened_slots, &coder->error);
+    if (!status && coders->stream->sequence.weighted_pred &&
+        motus_weight_finder_open(&coder->weights, coders->stream->sequence.max_refs,
+                                 coders->stream->mb_width, coders->stream->mb_height))
+        motus_fail(&coder->error, MOTUS_ERR_MEMORY, "out of memory");
     motus_name_device(coders, e, &coder->error);
 }
 
 void motus_gop_coder_stop(MotusGopCoder *coder) {
+    motus_weight_finder_close(&coder->weights);
     if (coder->coder) coder->coders->ops->close(&coder->coder);
 }
 
@@ -210,6 +216,17 @@ static void explain(const MotusGopCoder *coder, MotusStatus status, MotusError *
     motus_name_device(coder->coders, coder->executor, error);
 }
 
+// Finds the weights of a picture's references from source pictures.
+static void find_weights(MotusGopCoder *coder, MotusPendingPicture *p) {
+    MotusPictureParams *params = &p->params;
+    if (!coder->weights) return;
+    if (params->type == MOTUS_SLICE_P)
+        motus_weights_find(coder->weights, p->whole, params->refs, params->ref_shown,
+                           motus_threads_ready(p->threads), &params->weights);
+    if (params->is_reference)
+        motus_weight_finder_add(coder->weights, p->whole, params->shown, params->idr);
+}
+
 static void begin_picture(MotusGopCoder *coder) {
     MotusGopCoders *coders = coder->coders;
     MotusPendingPicture *p = coder->next;
@@ -220,6 +237,7 @@ static void begin_picture(MotusGopCoder *coder) {
     coders->busy_threads += p->threads;
     pthread_mutex_unlock(&coders->lock);
     motus_picture_plan_begin(p->plan, &coder->rate, coders->stream, &p->params);
+    find_weights(coder, p);
     MotusStatus status = begin_coding(coder, p, &p->error);
     if (status) explain(coder, status, &p->error);
     pthread_mutex_lock(&coders->lock);

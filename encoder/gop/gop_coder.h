@@ -10,6 +10,7 @@
 #include "encoder/gop/intake.h"
 #include "encoder/gop/mini_gop.h"
 #include "encoder/gop/pending.h"
+#include "encoder/lookahead/weights.h"
 
 typedef struct MotusGopCoders MotusGopCoders;
 
@@ -22,6 +23,7 @@ typedef struct MotusGopCoder {
     void *coder; // of MotusExecutorOps
     void *slots; // frame slots that came with the coder, and outlive it
     MotusRate rate;
+    MotusWeightFinder *weights; // with weightp
     // Under the lock.
     pthread_cond_t wake;        // there may be something to do
     MotusPendingPicture *first; // oldest picture of its GOP that is not done

@@ -30,6 +30,11 @@ typedef struct MotusReference {
     ptrdiff_t tap[16][2];
     // Of list 1's reference in a pair (motus_implicit_weight), less MOTUS_EVEN_PAIR.
     int pair_offset;
+    // Explicit weights: `plain` is the reference without them, which is interpolated and weighted.
+    // This one's luma is weighted before interpolation, for SATDs only. NULL: no weights.
+    const struct MotusReference *plain;
+    MotusWeight weight[3];
+    int log2_denom;
 } MotusReference;
 
 // Sets tap to the two samples whose average predicts sample (x, y) with mv; equal if one suffices.

@@ -55,9 +55,17 @@ static inline void motus_satd_mb(uint16_t satd[16], const uint8_t *src, ptrdiff_
 #endif
 }
 
-// Predicts luma of the w x h block at (x, y) of the MB; w and h are multiples of 4.
-static inline void motus_predict_luma_block(uint8_t luma[256], const MotusReference *ref, int mb_x,
-                                            int mb_y, int x, int y, int w, int h, MotusMv mv) {
+// Weights w x h samples (8.4.2.3.2).
+static inline void motus_weight_block(uint8_t *dst, ptrdiff_t stride, int w, int h,
+                                      MotusWeight weight, int log2_denom) {
+    for (int y = 0; y < h; y++, dst += stride)
+        for (int x = 0; x < w; x++) dst[x] = motus_weighted_sample(dst[x], weight, log2_denom);
+}
+
+// Interpolates luma of the w x h block at (x, y) of the MB; w and h are multiples of 4.
+static inline void motus_interpolate_luma_block(uint8_t luma[256], const MotusReference *ref,
+                                                int mb_x, int mb_y, int x, int y, int w, int h,
+                                                MotusMv mv) {
     const uint8_t *tap[2];
     uint8_t *dst = luma + y * MOTUS_LUMA_STRIDE + x;
     motus_luma_taps(ref, 16 * mb_x + x, 16 * mb_y + y, mv, tap);
@@ -78,6 +86,15 @@ static inline void motus_predict_luma_block(uint8_t luma[256], const MotusRefere
         for (int i = 0; i < w; i += 4) motus_average_row4(dst + i, p + i, q + i);
 #endif
     }
+}
+
+// Predicts it, with the reference's weights.
+static inline void motus_predict_luma_block(uint8_t luma[256], const MotusReference *ref, int mb_x,
+                                            int mb_y, int x, int y, int w, int h, MotusMv mv) {
+    motus_interpolate_luma_block(luma, ref->plain ? ref->plain : ref, mb_x, mb_y, x, y, w, h, mv);
+    if (ref->plain)
+        motus_weight_block(luma + y * MOTUS_LUMA_STRIDE + x, MOTUS_LUMA_STRIDE, w, h,
+                           ref->weight[0], ref->log2_denom);
 }
 
 // ---- Chroma (8.4.2.2.2) -------------------------------------------------------------------------
@@ -136,6 +153,8 @@ static inline void motus_predict_chroma_block(uint8_t chroma[64], const MotusRef
         height = ref->height / 2;
     motus_chroma_block(dst, MOTUS_CHROMA_STRIDE, ref->chroma[c], ref->chroma_stride, width, height,
                        px, py, weights, w, h);
+    if (ref->plain)
+        motus_weight_block(dst, MOTUS_CHROMA_STRIDE, w, h, ref->weight[c + 1], ref->log2_denom);
 }
 
 // ---- Macroblock ---------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-// Weighted prediction (8.4.2.3): implicit weights of pairs of samples.
+// Weighted prediction (8.4.2.3): implicit weights of pairs, explicit ones of P pictures.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef ENCODER_MB_WEIGHTS_CORE_H
 #define ENCODER_MB_WEIGHTS_CORE_H
@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "common/int_core.h"
+#include "motus/encoder.h"
 
 // A pair's two weights add up to 64. With 32 the weighted sum is the rounded average.
 enum { MOTUS_EVEN_PAIR = 32 };
@@ -24,6 +25,26 @@ MOTUS_HD int motus_implicit_weight(int32_t shown, int32_t ref0, int32_t ref1) {
 // Returns the weighted sum of two samples. weight1: of b.
 MOTUS_HD uint8_t motus_pair_sample(int a, int b, int weight1) {
     return motus_clip_u8((a * (64 - weight1) + b * weight1 + 32) >> 6);
+}
+
+// Explicit weight of a plane, over 1 << log2_denom, and what is added then; -128..127 each, but a
+// weight of 1 << log2_denom is always allowed.
+typedef struct MotusWeight {
+    int16_t weight, offset;
+} MotusWeight;
+
+// Explicit weights of a P picture's references (7.4.3.2), by ref_idx. log2_denom: 1..6.
+typedef struct MotusWeights {
+    int log2_denom;
+    struct {
+        MotusWeight plane[3];
+        uint8_t has_luma, has_chroma; // 0: the planes are predicted without
+    } ref[MOTUS_MAX_REFERENCES];
+} MotusWeights;
+
+// Returns a weighted sample.
+MOTUS_HD uint8_t motus_weighted_sample(int sample, MotusWeight w, int log2_denom) {
+    return motus_clip_u8(((sample * w.weight + (1 << (log2_denom - 1))) >> log2_denom) + w.offset);
 }
 
 #endif

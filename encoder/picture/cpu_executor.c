@@ -33,6 +33,9 @@ typedef struct Coder {
     int32_t last_span; // of last_mv: pictures from its reference to the P picture
     int fields;        // most references of a picture
     MotusReferences refs;
+    // With weightp, of each reference: its luma with weights, and the reference without.
+    MotusRefLuma weighted[MOTUS_MAX_REFS];
+    MotusReference plain[MOTUS_MAX_REFS];
     MotusFramePool pool;
     MotusFrame *rec; // whole MBs
     uint8_t *rbsp, *nal;
@@ -91,6 +94,8 @@ static MotusStatus alloc_buffers(Coder *c) {
     if (!status)
         status = motus_references_alloc(&c->refs, s->sequence.max_refs, s->config.bframes > 0,
                                         s->mb_width, s->mb_height);
+    for (int k = 0; k < s->config.references && !status && s->sequence.weighted_pred; k++)
+        status = motus_ref_luma_alloc(&c->weighted[k], 16 * s->mb_width, 16 * s->mb_height);
     return status ? status : open_search(c);
 }
 
@@ -106,6 +111,7 @@ static size_t coder_bytes(const MotusStream *s, int slots, int coders) {
                     sizeof(int) + (s->sequence.cabac ? sizeof(MotusMbContext) : 0);
     const size_t refs = (size_t)s->sequence.max_refs; // each: a frame and four luma planes
     return n * per_mb + s->rbsp_capacity + motus_nal_bound(s->rbsp_capacity) +
+           (s->sequence.weighted_pred ? 4 * samples * (size_t)s->config.references : 0) +
            (3 + 11 * refs) * samples / 2 + (refs > 1 ? refs * n : 0);
 }
 
@@ -124,6 +130,7 @@ static void close_coder(void **coder) {
     motus_free(c->context);
     motus_free(c->mvs);
     for (int k = 0; k < MOTUS_MAX_REFS; k++) motus_free(c->centre[k]);
+    for (int k = 0; k < MOTUS_MAX_REFS; k++) motus_ref_luma_free(&c->weighted[k]);
     motus_free(c->near_mv);
     motus_free(c->last_mv);
     motus_free(c);
@@ -152,8 +159,7 @@ static MotusStatus open_coder(void **coder, const MotusStream *stream, void *sha
 // ---- A P or B picture
 // --------------------------------------------------------------------------------
 
-static MotusReference reference_of(const MotusReferencePicture *p) {
-    const MotusRefLuma *luma = &p->luma;
+static MotusReference reference_of(const MotusReferencePicture *p, const MotusRefLuma *luma) {
     MotusReference ref = {.width = luma->width,
                           .height = luma->height,
                           .luma = luma->plane[0],
@@ -161,6 +167,40 @@ static MotusReference reference_of(const MotusReferencePicture *p) {
                           .luma_stride = luma->stride,
                           .chroma_stride = p->frame->plane[1].stride};
     memcpy(ref.tap, luma->tap, sizeof ref.tap);
+    return ref;
+}
+
+// Prepares the luma of reference k, with its weights if it has any. Weights before interpolation
+// differ from those after it by rounding, which search and SATDs may.
+static const MotusRefLuma *prepare_luma(Coder *c, int k, MotusReferencePicture *p) {
+    const MotusWeights *weights = &c->input.params->weights;
+    const int threads = c->pic.mbs.threads;
+    motus_reference_prepare(p, c->stream->config.subpel != MOTUS_SUBPEL_FULL, threads);
+    if (c->input.params->type != MOTUS_SLICE_P || !weights->ref[k].has_luma) return &p->luma;
+    MotusRefLuma *to = &c->weighted[k];
+    uint8_t weighted[256];
+    for (int v = 0; v < 256; v++)
+        weighted[v] = motus_weighted_sample(v, weights->ref[k].plane[0], weights->log2_denom);
+    const ptrdiff_t bytes = (ptrdiff_t)motus_ref_luma_bytes(to->width, to->height);
+#pragma omp parallel for num_threads(threads) schedule(static)
+    for (ptrdiff_t i = 0; i < bytes; i++) to->memory[i] = weighted[p->luma.memory[i]];
+    return to;
+}
+
+// Returns reference k of a P picture with its weights, or as it is.
+static MotusReference weighted_reference(Coder *c, int k, const MotusReferencePicture *p,
+                                         const MotusRefLuma *luma) {
+    const MotusWeights *weights = &c->input.params->weights;
+    const int has_luma = weights->ref[k].has_luma, has_chroma = weights->ref[k].has_chroma;
+    MotusReference ref = reference_of(p, luma);
+    if (c->input.params->type != MOTUS_SLICE_P || !(has_luma || has_chroma)) return ref;
+    c->plain[k] = reference_of(p, &p->luma);
+    ref.plain = &c->plain[k];
+    ref.log2_denom = weights->log2_denom;
+    for (int i = 0; i < 3; i++)
+        ref.weight[i] = (i ? has_chroma : has_luma)
+                            ? weights->ref[k].plane[i]
+                            : (MotusWeight){(int16_t)(1 << weights->log2_denom), 0};
     return ref;
 }
 
@@ -180,17 +220,16 @@ static const MotusMv *near_mvs(Coder *c, int k) {
     return c->near_mv;
 }
 
-// Fills the motion field of reference k, which it prepares. External MVs are only measured.
-static void search(Coder *c, int k, MotusReferencePicture *ref, const MotusCoding *coding,
+// Fills the motion field of reference k. External MVs are only measured.
+static void search(Coder *c, int k, const MotusRefLuma *ref, const MotusCoding *coding,
                    const MotusExternalMvs *external) {
     const MotusStream *s = c->stream;
     const MotusPlane *luma = &c->pic.mbs.src->plane[0];
     const uint32_t lambda_q8 = coding->qp_table[coding->qp].lambda_q8;
     MotusMv *centre = c->centre[k];
-    motus_reference_prepare(ref, s->config.subpel != MOTUS_SUBPEL_FULL, c->pic.mbs.threads);
     motus_me_cpu_predict(c->me, &(MotusCentresPicture){.cur = luma->data,
                                                        .cur_stride = luma->stride,
-                                                       .ref = &ref->luma,
+                                                       .ref = ref,
                                                        .previous = near_mvs(c, k),
                                                        .lambda_q8 = lambda_q8,
                                                        .reach = s->effort.reach,
@@ -199,7 +238,7 @@ static void search(Coder *c, int k, MotusReferencePicture *ref, const MotusCodin
                                                        .centre = centre});
     motus_stage_ended(c->pic.clock, MOTUS_STAGE_REFERENCE);
     if (external->mv) {
-        motus_external_mvs_measure(external, coding->effort.partitions, luma, &ref->luma, centre,
+        motus_external_mvs_measure(external, coding->effort.partitions, luma, ref, centre,
                                    lambda_q8, c->pic.mbs.threads, c->field[k]);
         return;
     }
@@ -208,7 +247,7 @@ static void search(Coder *c, int k, MotusReferencePicture *ref, const MotusCodin
     c->me->config.range = k && c->input.params->type == MOTUS_SLICE_P
                               ? motus_far_range(coding->effort.range)
                               : coding->effort.range;
-    motus_me_cpu_search(c->me, luma, &ref->luma, &hints, c->field[k]);
+    motus_me_cpu_search(c->me, luma, ref, &hints, c->field[k]);
     motus_stage_ended(c->pic.clock, MOTUS_STAGE_SEARCH);
 }
 
@@ -222,9 +261,10 @@ static void code_inter(Coder *c, const MotusCoding *coding, const MotusExternalM
                               .limits = c->stream->limits};
     for (int k = 0; k < n; k++) {
         MotusReferencePicture *ref = motus_references_find(&c->refs, params->ref_shown[k]);
-        search(c, k, ref, coding, external);
-        inter.ref[k] = reference_of(ref);
-        inter.ref_luma[k] = &ref->luma;
+        const MotusRefLuma *luma = prepare_luma(c, k, ref);
+        search(c, k, luma, coding, external);
+        inter.ref[k] = weighted_reference(c, k, ref, luma);
+        inter.ref_luma[k] = luma;
         inter.field[k] = c->field[k];
         inter.centre[k] = c->centre[k];
         inter.col_zero = ref->col_zero;

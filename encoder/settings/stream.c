@@ -9,9 +9,11 @@
 #include "encoder/settings/preset.h"
 #include "encoder/settings/rate_config.h"
 
-#define LOG2_MAX_FRAME_NUM 16 // 4..16 (7.4.2.1.1)
-#define MAX_MB_BYTES 416      // macroblock_layer(), 3,200 bits (A.3.1), and its mb_skip_run
-#define MAX_SLICE_BYTES 32    // slice header (130 bits), trailing bits, start code
+#define LOG2_MAX_FRAME_NUM 16  // 4..16 (7.4.2.1.1)
+#define MAX_MB_BYTES 416       // macroblock_layer(), 3,200 bits (A.3.1), and its mb_skip_run
+#define MAX_WEIGHTS_BYTES 212  // pred_weight_table(), 16 references of 104 bits
+#define LEAST_WITH_WEIGHTS 512 // slice_max_size with weightp: room for MBs behind the header
+#define MAX_SLICE_BYTES 32     // slice header (130 bits), trailing bits, start code
 
 // ---- Slices of whole MB rows --------------------------------------------------------------------
 
@@ -139,6 +141,10 @@ static MotusStatus check_picture(const MotusEncoderConfig *c, MotusError *error)
     if (c->b_adapt < 0 || c->b_adapt > 2) REFUSE("b_adapt %d is outside 0..2", c->b_adapt);
     if (c->references < 1 || c->references > MOTUS_MAX_REFERENCES)
         REFUSE("%d reference pictures are outside 1..%d", c->references, MOTUS_MAX_REFERENCES);
+    if (c->weightp != 0 && c->weightp != 1) REFUSE("weightp %d is not 0 or 1", c->weightp);
+    if (c->weightp && c->slice_max_size && c->slice_max_size < LEAST_WITH_WEIGHTS)
+        REFUSE("slices of at most %d bytes: with weightp the least is %d", c->slice_max_size,
+               LEAST_WITH_WEIGHTS);
     if (c->weightb != 0 && c->weightb != 1) REFUSE("weightb %d is not 0 or 1", c->weightb);
     if (c->slices < 0) REFUSE("%d slices", c->slices);
     if (c->slice_max_size && c->slice_max_size < MOTUS_MIN_SLICE_SIZE)
@@ -225,24 +231,25 @@ static MotusSequenceSettings sequence_of(const MotusStream *s) {
     // picture is needed behind the newer B reference only if a B picture is shown before that.
     const int pyramid = c->b_pyramid ? motus_min(c->bframes, 3) : 0;
     const int refs = pyramid > 1 ? pyramid + 1 : c->bframes ? 2 : 1;
-    return (MotusSequenceSettings){.profile = c->profile,
-                                   .cabac = c->cabac && c->profile != MOTUS_PROFILE_BASELINE,
-                                   .transform_8x8 =
-                                       c->transform_8x8 && c->profile == MOTUS_PROFILE_HIGH,
-                                   .width = c->width,
-                                   .height = c->height,
-                                   .fps = c->fps,
-                                   .colour = c->colour,
-                                   .log2_max_frame_num = LOG2_MAX_FRAME_NUM,
-                                   .max_refs = motus_max(refs, c->references),
-                                   .active_refs = c->references,
-                                   .weighted_bipred = c->weightb && c->bframes,
-                                   .reorder = refs > 3 ? 2 : c->bframes > 0,
-                                   .pic_init_qp = 26,
-                                   .deblock = c->deblock,
-                                   .hrd = c->hrd,
-                                   .hrd_rate = s->rate.control.vbv_rate,
-                                   .hrd_size = s->rate.control.vbv_size};
+    return (MotusSequenceSettings){
+        .profile = c->profile,
+        .cabac = c->cabac && c->profile != MOTUS_PROFILE_BASELINE,
+        .transform_8x8 = c->transform_8x8 && c->profile == MOTUS_PROFILE_HIGH,
+        .width = c->width,
+        .height = c->height,
+        .fps = c->fps,
+        .colour = c->colour,
+        .log2_max_frame_num = LOG2_MAX_FRAME_NUM,
+        .max_refs = motus_max(refs, c->references),
+        .active_refs = c->references,
+        .weighted_pred = c->weightp && c->profile != MOTUS_PROFILE_BASELINE,
+        .weighted_bipred = c->weightb && c->bframes,
+        .reorder = refs > 3 ? 2 : c->bframes > 0,
+        .pic_init_qp = 26,
+        .deblock = c->deblock,
+        .hrd = c->hrd,
+        .hrd_rate = s->rate.control.vbv_rate,
+        .hrd_size = s->rate.control.vbv_size};
 }
 
 static size_t rbsp_capacity(const MotusStream *s) {
@@ -250,7 +257,8 @@ static size_t rbsp_capacity(const MotusStream *s) {
                  slices = s->config.slice_max_size ? n_mb : (size_t)s->slices.n;
     // Decisions bound the bits that an MB takes in CAVLC.
     return n_mb * MAX_MB_BYTES * (s->config.profile == MOTUS_PROFILE_BASELINE ? 1 : 2) +
-           slices * MAX_SLICE_BYTES + MOTUS_HEADER_BYTES;
+           slices * (MAX_SLICE_BYTES + (s->config.weightp ? MAX_WEIGHTS_BYTES : 0)) +
+           MOTUS_HEADER_BYTES;
 }
 
 MotusStatus motus_stream_open(MotusStream *s, const MotusEncoderConfig *config, MotusError *error) {
@@ -289,6 +297,7 @@ MotusSliceSettings motus_slice_settings(const MotusStream *s, const MotusPicture
                                 .idr_pic_id = (int)(params->idr_pic_id & 0xFFFF),
                                 .slice_type = (int)params->type,
                                 .refs = params->refs,
+                                .weights = &params->weights,
                                 .is_reference = params->is_reference,
                                 .frame_num = params->frame_num & ((1u << LOG2_MAX_FRAME_NUM) - 1),
                                 .poc = 2 * params->shown,

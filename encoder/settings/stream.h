@@ -74,6 +74,7 @@ typedef struct MotusPictureParams {
     const int8_t *qp_offset;  // per MB, added to qp; NULL: none
     uint32_t since_idr;       // pictures since the IDR picture in coding order; 0 for itself
     uint32_t idr_pic_id;      // number of the GOP
+    MotusWeights weights;     // P: with weightp
     MotusHrdTiming hrd;
     MotusExternalMvs external;
 } MotusPictureParams;

@@ -217,6 +217,9 @@ typedef struct MotusEncoderConfig {
     // Differs from 0 where the distances do: with a pyramid, or with bframes 2, 4 and more. On the
     // CPU only.
     int weightb;
+    // 1: P pictures have weights and offsets of their references where source pictures say that
+    // it helps: in fades and flicker. Not in BASELINE. On the CPU only.
+    int weightp;
 } MotusEncoderConfig;
 
 // Returns the defaults: QP 26, I offset -3, keyint 250, preset medium with its range, quarter

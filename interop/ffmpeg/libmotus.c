@@ -23,7 +23,7 @@ typedef struct LibmotusContext {
     float crf, aq_strength, scenecut;
     int profile, coder, transform_8x8;
     int qp, preset, zerolatency, aq_mode, lookahead, mbtree, hrd, aud, deblock, slice_max_size,
-        range, gop_coders, backend, device, b_adapt, b_pyramid, weightb;
+        range, gop_coders, backend, device, b_adapt, b_pyramid, weightb, weightp;
 } LibmotusContext;
 
 static int averror(MotusStatus status) {
@@ -94,6 +94,7 @@ static void set_pictures(MotusEncoderConfig *config, const AVCodecContext *avctx
     config->b_pyramid = (MotusBPyramid)x->b_pyramid;
     if (avctx->refs > 0) config->references = avctx->refs;
     config->weightb = x->weightb;
+    config->weightp = x->weightp;
     if (avctx->slices > 0) config->slices = avctx->slices;
     config->slice_max_size = x->slice_max_size;
     config->preset = (MotusPreset)x->preset;
@@ -374,6 +375,7 @@ static const AVOption options[] = {
            MOTUS_B_PYRAMID_NORMAL),
     WORD("b-pyramid", "none", MOTUS_B_PYRAMID_NONE),
     WORD("b-pyramid", "normal", MOTUS_B_PYRAMID_NORMAL),
+    NUMBER("weightp", "1: P-frames weight references in fades, on the CPU", weightp, 0, 0, 1),
     SWITCH("weightb", "B-frames weight references by their distance, on the CPU", weightb, 0),
     SWITCH("mbtree", "finer quantizers for macroblocks that later pictures predict from", mbtree,
            1),

@@ -114,6 +114,8 @@ static const Property properties[] = {
      KIND_BOOLEAN, 0, 0, TRUE, AT(b_pyramid), FALSE},
     {"ref", "References", "Reference pictures that P pictures may use; above 1 on the CPU only",
      NULL, KIND_UINT, 1, MOTUS_MAX_REFERENCES, 1, AT(references), FALSE},
+    {"weightp", "Weighted P pictures", "Weight a P picture's references in fades; on the CPU only",
+     NULL, KIND_BOOLEAN, 0, 0, FALSE, AT(weightp), FALSE},
     {"weightb", "Weighted B pictures",
      "Weight a B picture's references by their distances; on the CPU only", NULL, KIND_BOOLEAN, 0,
      0, FALSE, AT(weightb), FALSE},
@@ -279,6 +281,7 @@ void motus_gst_settings_apply(const MotusGstSettings *s, MotusEncoderConfig *c) 
     c->b_adapt = s->b_adapt != 0;
     c->b_pyramid = s->b_pyramid ? MOTUS_B_PYRAMID_NORMAL : MOTUS_B_PYRAMID_NONE;
     c->references = (int)s->references;
+    c->weightp = s->weightp != 0;
     c->weightb = s->weightb != 0;
     c->mb_tree = s->mbtree != 0;
     c->qp_min = (int)s->qp_min;

@@ -11,7 +11,7 @@
 // clang-format off
 enum {
     BFRAMES, ADAPT, PYRAMID, REFS, KEYINT, SLICES, RATE, CUTS, PROFILE, QP, SIZE, MATERIAL, MAPS,
-    PRESET, SUBPEL, DEBLOCK, THREADS, WEIGHTB, AXES
+    PRESET, SUBPEL, DEBLOCK, THREADS, WEIGHTB, WEIGHTP, AXES
 };
 // clang-format on
 enum { MOST_ROWS = 150 };
@@ -36,6 +36,7 @@ static const GridAxis axes[AXES] = {
     [DEBLOCK] = {"deblock", "on=1 off=0"},
     [THREADS] = {"threads", "1 3"},
     [WEIGHTB] = {"weightb", "0 1"},
+    [WEIGHTP] = {"weightp", "0 1"},
 };
 
 static ConformCase case_of(const int *row) {
@@ -48,7 +49,7 @@ static ConformCase case_of(const int *row) {
     motus_conform_rate(e, v[RATE]);
     c.maps = (MotusConformMaps)v[MAPS];
     e->bframes = v[BFRAMES], e->b_adapt = v[ADAPT], e->b_pyramid = (MotusBPyramid)v[PYRAMID];
-    e->references = v[REFS], e->weightb = v[WEIGHTB];
+    e->references = v[REFS], e->weightb = v[WEIGHTB], e->weightp = v[WEIGHTP];
     e->keyint = v[KEYINT], e->slices = v[SLICES], e->scenecut = v[CUTS];
     e->profile = (MotusProfile)(v[PROFILE] & 3);
     e->cabac = !(v[PROFILE] & 4), e->transform_8x8 = !(v[PROFILE] & 8);

@@ -94,6 +94,7 @@ static void add_settings(cJSON *head, const MotusEncoderConfig *c) {
     if (c->bframes) cJSON_AddNumberToObject(s, "pb_ratio", c->pb_ratio);
     if (c->bframes) cJSON_AddNumberToObject(s, "b_adapt", c->b_adapt);
     if (c->bframes) cJSON_AddNumberToObject(s, "b_pyramid", c->b_pyramid);
+    if (c->weightp) cJSON_AddNumberToObject(s, "weightp", c->weightp);
     if (c->weightb) cJSON_AddNumberToObject(s, "weightb", c->weightb);
     if (c->references > 1) cJSON_AddNumberToObject(s, "references", c->references);
     if (c->slice_max_size) cJSON_AddNumberToObject(s, "slice_max_size", c->slice_max_size);
