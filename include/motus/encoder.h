@@ -210,8 +210,7 @@ typedef struct MotusEncoderConfig {
     // later than they come.
     MotusBPyramid b_pyramid;
     // Reference pictures that a P picture may use, 1..MOTUS_MAX_REFERENCES: the last ones coded.
-    // Decoders keep as many, which may raise the level. Pictures with external MVs use one. Above 1
-    // on the CPU only.
+    // Decoders keep as many, which may raise the level. Pictures with external MVs use one.
     int references;
     // 1: B pictures weight their two references by their distances in time (implicit weights).
     // Differs from 0 where the distances do: with a pyramid, or with bframes 2, 4 and more. On the

@@ -49,7 +49,7 @@ class Settings(TypedDict, total=False):
     bframes: 0..16, default 0; most B pictures in a row; not baseline
     b_adapt: 0..2, default 1; 0: always bframes, else fewer where that is better
     b_pyramid: "none", "normal"; default "normal"; the middle B picture is a reference
-    references: 1..16, default 1; pictures that P pictures predict from; above 1 CPU only
+    references: 1..16, default 1; pictures that P pictures predict from
     weightp: 0 or 1, default 0; 1: P pictures weight references in fades; CPU only
     weightb: default False; B pictures weight references by their distance; CPU only
     preset: "slow", "medium", "fast", "faster"; default "medium"
