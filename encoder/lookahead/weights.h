@@ -11,12 +11,11 @@
 typedef struct MotusWeightFinder MotusWeightFinder;
 
 // MOTUS_ERR_MEMORY.
-MotusStatus motus_weight_finder_open(MotusWeightFinder **finder, int n, int mb_width,
-                                     int mb_height);
-void motus_weight_finder_close(MotusWeightFinder **finder); // accepts NULL inside
+MotusStatus motus_weight_finder_open(MotusWeightFinder **out, int n, int mb_width, int mb_height);
+void motus_weight_finder_close(MotusWeightFinder **out); // accepts NULL inside
 
-// Adds a reference picture's source (whole MBs) and time. is_idr: drops all others.
-void motus_weight_finder_add(MotusWeightFinder *finder, const MotusFrame *source, int32_t shown,
+// Adds a reference picture's source frame (whole MBs) and time. is_idr: drops all others.
+void motus_weight_finder_add(MotusWeightFinder *f, const MotusFrame *frame, int32_t shown,
                              int is_idr);
 
 // Finds the weights of a picture's references, which are known by their times. The result does not

@@ -50,7 +50,7 @@ class Settings(TypedDict, total=False):
     b_adapt: 0..2, default 1; 0: always bframes, else fewer where that is better
     b_pyramid: "none", "normal"; default "normal"; the middle B picture is a reference
     references: 1..16, default 1; pictures that P pictures predict from
-    weightp: 0 or 1, default 0; 1: P pictures weight references in fades; CPU only
+    weightp: 0..1, default 0; 1: P pictures weight references in fades; CPU only
     weightb: default False; B pictures weight references by their distance; CPU only
     preset: "slow", "medium", "fast", "faster"; default "medium"
     keyint: 0..2**31 - 1, default 250; most pictures of a GOP; 0: one GOP; 2: half are keys

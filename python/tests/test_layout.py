@@ -70,7 +70,7 @@ def test_documented_ranges():
         step = 0.01 if kind == "float" else 1
         ends = [eval(end, {"keyint": 250}) for end in (low, high)]
         more = {"bitrate": 10**6} if name == "qp_step" else {}
-        if name == "bframes":
+        if name in ("bframes", "weightp"):
             more = {"profile": "main"}
         if name.startswith("vbv"):
             more = {"vbv_maxrate": 10**6, "vbv_bufsize": 10**6}
