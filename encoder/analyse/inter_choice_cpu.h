@@ -69,16 +69,17 @@ static inline MotusMvps motus_mvps(const MotusMvGrid *grid, const MotusPartition
     return mvp;
 }
 
-// Returns the bits of an MV of the list and of its ref_idx.
-static inline int motus_choice_bits(const MotusChoices *c, int v, const MotusMvps *mvp, int refs) {
+// Returns the bits of an MV of the list and of its ref_idx. only: the one reference that counts,
+// whose bits are counted elsewhere; -1: all.
+static inline int motus_choice_bits(const MotusChoices *c, int v, const MotusMvps *mvp, int refs,
+                                    int only) {
     const int ref = refs > 1 ? c->ref[v] : 0;
     return motus_mvd_bits(c->x[v] - mvp->of[ref].x) + motus_mvd_bits(c->y[v] - mvp->of[ref].y) +
-           motus_ref_bits(refs, ref);
+           (only < 0 ? motus_ref_bits(refs, ref) : 0);
 }
 
 // Returns the index of the MV with the smallest SATD + lambda * bits for a block, the first of
-// equals, and that *cost. only: the one reference that counts, whose bits are counted elsewhere;
-// -1: all.
+// equals, and that *cost. only: as in motus_choice_bits.
 static inline int motus_choose_mv(const MotusChoices *c, int block, const MotusMvps *mvp, int refs,
                                   int only, uint32_t lambda_q8, uint32_t *cost) {
     uint32_t best = UINT32_MAX; // cost << 5 | index: the cost is below 2^18 + 2^14
@@ -93,10 +94,8 @@ static inline int motus_choose_mv(const MotusChoices *c, int block, const MotusM
         }
     } else {
         for (int v = 0; v < c->n; v++) {
-            const int ref = c->ref[v];
-            int bits = motus_choice_bits(c, v, mvp, refs);
-            if (only >= 0) bits -= motus_ref_bits(refs, ref);
-            packed[v] = only >= 0 && ref != only
+            const int bits = motus_choice_bits(c, v, mvp, refs, only);
+            packed[v] = only >= 0 && c->ref[v] != only
                             ? UINT32_MAX
                             : (sum[v] + (lambda_q8 * (uint32_t)bits >> 8)) << 5 | (uint32_t)v;
         }
@@ -142,7 +141,7 @@ static inline void motus_choices_of_neighbours(MotusChooseScratch *s, const Motu
 // ---- Types --------------------------------------------------------------------------------------
 
 // Chooses the MV of one block, sets it in mb and grid, and adds to cost and mv_bits. only: as in
-// motus_choose_mv. Returns its reference.
+// motus_choice_bits. Returns its reference.
 static inline int motus_choose_partition(const MotusChoices *c, const MotusInterMb *in,
                                          MotusMvGrid *grid, const MotusPartition *p, int only,
                                          MotusMb *mb, uint32_t *cost, uint32_t *mv_bits) {
@@ -158,8 +157,7 @@ static inline int motus_choose_partition(const MotusChoices *c, const MotusInter
             if (in->refs > 1) mb->ref[0][motus_8x8_of(4 * y + x)] = (uint8_t)ref;
         }
     *cost += part_cost;
-    *mv_bits += (uint32_t)(motus_choice_bits(c, v, &mvp, in->refs) -
-                           (only >= 0 ? motus_ref_bits(in->refs, ref) : 0));
+    *mv_bits += (uint32_t)motus_choice_bits(c, v, &mvp, in->refs, only);
     return ref;
 }
 

@@ -11,8 +11,8 @@
 #define MOTUS_CANDIDATES 24 // MVs of an MB from the search
 #define MOTUS_CHOICES 32    // with those of its neighbours; one per lane of a warp
 
-// MVs that the search found for an MB, measured. Written once per picture, before the first
-// decision.
+// Distinct MVs that the search found for an MB, with their references, measured. Written once per
+// picture, before the first decision.
 typedef struct __attribute__((aligned(16))) MotusCandidates { // as MotusBCandidates
     MotusMv mv[MOTUS_CANDIDATES];
     uint16_t satd[MOTUS_CANDIDATES][16]; // 4x4 blocks in raster order
@@ -115,6 +115,11 @@ MOTUS_HD uint64_t motus_candidate_blocks(const uint32_t cost[MOTUS_BLOCKS],
         blocks |= k == 1 ? 3ull << MOTUS_BLOCK_16x8 : k == 2 ? 3ull << MOTUS_BLOCK_8x16 : subs;
     }
     return blocks;
+}
+
+// Returns lambda * bits of a ref_idx in a slice with `refs` references.
+MOTUS_HD uint32_t motus_ref_cost(uint32_t lambda_q8, int refs, int ref) {
+    return lambda_q8 * (uint32_t)motus_ref_bits(refs, ref) >> 8;
 }
 
 // True if a further reference is refined for a block: its whole-sample cost with that of ref_idx is

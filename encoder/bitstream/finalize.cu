@@ -26,12 +26,6 @@ __device__ int last_with_qp(const MotusMb *mb, int first, int end, int *room) {
     return *room;
 }
 
-// Returns an inter MB's MV into the first reference (mv_to_keep in cpu_executor.c).
-template <bool MANY> __device__ MotusMv kept_mv(const MotusFinalizeCuda &s, const MotusMb *mb) {
-    const int ref = MANY ? mb->ref[0][0] : 0;
-    return ref ? motus_mv_over(mb->mv[0], s.span[0], s.span[ref]) : mb->mv[0];
-}
-
 // Finalizes an MB per thread. Threads read the types of MBs that others change: skipped, direct or
 // not, such an MB is inter and keeps its MVs and cbp, on which mb_qp_delta depends. QPs change of
 // MBs without mb_qp_delta, and are read of the others.
@@ -51,7 +45,7 @@ __global__ void __launch_bounds__(THREADS) finalize_kernel(MotusFinalizeCuda s) 
             motus_mb_finalize_b(mb, &neighbours, s.col_zero[i]);
         else
             motus_mb_finalize_skip(mb, &neighbours, MANY ? 2 : 1);
-        if (s.kept) s.kept[i] = motus_mb_is_intra(mb) ? s.searched[i] : kept_mv<MANY>(s, mb);
+        if (s.kept) s.kept[i] = motus_mv_to_keep(mb, s.searched[i], s.span);
     }
     const uint32_t coded = __ballot_sync(MOTUS_ALL_LANES, there && mb->type != MOTUS_MB_P_SKIP);
     const uint32_t delta = __ballot_sync(MOTUS_ALL_LANES, there && motus_mb_has_qp_delta(mb));

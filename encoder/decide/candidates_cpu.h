@@ -89,7 +89,7 @@ static inline void find_candidates_of_refs(const InterPass *pass, int i, MotusCa
     for (int b = 0; b < MOTUS_BLOCKS; b++) least[b] = UINT32_MAX;
     for (int ref = 0; ref < p->refs; ref++) {
         read_motion(&motion[ref], p->field[ref], i);
-        ref_cost[ref] = lambda_q8 * (uint32_t)motus_ref_bits(p->refs, ref) >> 8;
+        ref_cost[ref] = motus_ref_cost(lambda_q8, p->refs, ref);
         for (int b = 0; b < MOTUS_BLOCKS; b++) {
             const uint32_t cost = motion[ref].cost[b] + ref_cost[ref];
             if (motion[ref].cost[b] != UINT32_MAX && cost < least[b]) least[b] = cost;

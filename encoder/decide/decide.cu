@@ -45,12 +45,12 @@ __global__ void __launch_bounds__(256)
     uint32_t least[MOTUS_BLOCKS];
 #pragma unroll
     for (int b = 0; b < MOTUS_BLOCKS; b++) least[b] = p.cost[0][(size_t)b * n_mb + i];
-    const uint32_t first = lambda_q8 * (uint32_t)motus_ref_bits(p.refs, 0) >> 8;
+    const uint32_t first = motus_ref_cost(lambda_q8, p.refs, 0);
 #pragma unroll
     for (int b = 0; b < MOTUS_BLOCKS; b++)
         if (least[b] != UINT32_MAX) least[b] += first;
     for (int ref = 1; ref < p.refs; ref++) {
-        const uint32_t ref_cost = lambda_q8 * (uint32_t)motus_ref_bits(p.refs, ref) >> 8;
+        const uint32_t ref_cost = motus_ref_cost(lambda_q8, p.refs, ref);
 #pragma unroll
         for (int b = 0; b < MOTUS_BLOCKS; b++) {
             const uint32_t cost = p.cost[ref][(size_t)b * n_mb + i];
@@ -60,7 +60,7 @@ __global__ void __launch_bounds__(256)
     const uint64_t blocks = motus_candidate_blocks(least, &pass.effort, lambda_q8);
     pass.pic.candidates[i].blocks = blocks;
     for (int ref = 1; ref < p.refs; ref++) {
-        const uint32_t ref_cost = lambda_q8 * (uint32_t)motus_ref_bits(p.refs, ref) >> 8;
+        const uint32_t ref_cost = motus_ref_cost(lambda_q8, p.refs, ref);
         uint64_t close = 0;
 #pragma unroll
         for (int b = 0; b < MOTUS_BLOCKS; b++)

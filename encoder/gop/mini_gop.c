@@ -146,7 +146,7 @@ static MotusPendingPicture *take_b(MotusMiniGop *m) {
     p->params.is_reference = middle != 0;
     p->params.shown = middle ? middle : m->shown_b;
     for (int list = 0; list < 2; list++) {
-        MotusDpbPicture entry[MOTUS_MAX_REFS];
+        MotusDpbPicture entry[MOTUS_MAX_REFERENCES];
         motus_default_list(&m->dpb, MOTUS_SLICE_B, p->params.shown, list, entry);
         p->params.ref_shown[list] = entry[0].shown;
     }

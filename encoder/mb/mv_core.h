@@ -5,6 +5,7 @@
 #define ENCODER_MB_MV_CORE_H
 
 #include "encoder/mb/mb.h"
+#include "me/centres/centres_core.h"
 #include "me/pixel/cost_core.h"
 
 // State of a grid cell. NONE: not available (outside the slice, or later in decoding order). INTRA:
@@ -232,6 +233,14 @@ MOTUS_HD MotusMv motus_mb_skip_mv(const MotusNeighbours *neighbours, int refs) {
     else
         motus_grid_load(&grid, neighbours);
     return motus_mvp_skip(&grid);
+}
+
+// Returns what a P picture keeps of an MB for the search centres of later pictures: an MV into its
+// first reference. searched: of the search; span[k]: pictures from reference k to this one.
+MOTUS_HD MotusMv motus_mv_to_keep(const MotusMb *mb, MotusMv searched, const int32_t span[]) {
+    if (motus_mb_is_intra(mb)) return searched;
+    const int ref = mb->ref[0][0];
+    return ref ? motus_mv_over(mb->mv[0], span[0], span[ref]) : mb->mv[0];
 }
 
 #endif

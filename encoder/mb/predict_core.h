@@ -28,7 +28,7 @@ typedef struct MotusReference {
     const uint8_t *luma, *chroma[2];
     ptrdiff_t luma_stride, chroma_stride;
     ptrdiff_t tap[16][2];
-    // Of list 1's reference in a pair (motus_implicit_weight), less MOTUS_EVEN_PAIR.
+    // The weight of a pair's list 1 (motus_implicit_weight), less MOTUS_EVEN_PAIR.
     int pair_offset;
     // Explicit weights: `plain` is the reference without them, which is interpolated and weighted.
     // This one's luma is weighted before interpolation, for SATDs only. NULL: no weights.

@@ -11,10 +11,9 @@
 #include "encoder/mb/deblock.h"
 #include "encoder/picture/executor.h"
 #include "encoder/picture/external_mvs.h"
+#include "encoder/picture/inter_search.h"
 #include "encoder/picture/learnt_costs.h"
-#include "encoder/picture/references.h"
 #include "encoder/picture/slice_cut.h"
-#include "me/me_cpu.h"
 #include "yuv/frame_pool.h"
 #include "yuv/pad.h"
 
@@ -23,19 +22,9 @@
 typedef struct Coder {
     const MotusStream *stream;
     const MotusPasses *passes;
-    MotusMeCpu *me;
-    MotusField *field[MOTUS_MAX_REFS]; // of each reference (MotusInterCoding)
+    MotusInterSearch search;
     MotusPictureState pic;
-    MotusMv *centre[MOTUS_MAX_REFS]; // per MB: search centres of each reference
-    MotusMv *near_mv;                // per MB: MVs that they come from
-    MotusMv *last_mv;                // per MB: of the last P picture
-    int max_threads, has_last_mv;
-    int32_t last_span; // of last_mv: pictures from its reference to the P picture
-    int fields;        // most references of a picture
-    MotusReferences refs;
-    // With weightp, of each reference: its luma with weights, and the reference without.
-    MotusRefLuma weighted[MOTUS_MAX_REFS];
-    MotusReference plain[MOTUS_MAX_REFS];
+    int max_threads;
     MotusFramePool pool;
     MotusFrame *rec; // whole MBs
     uint8_t *rbsp, *nal;
@@ -56,32 +45,13 @@ typedef struct Coder {
 
 // ---- Opening ------------------------------------------------------------------------------------
 
-static MotusStatus open_search(Coder *c) {
-    MotusMeConfig me = motus_me_config_default(c->pic.mbs.mb_width * 16, c->pic.mbs.mb_height * 16);
-    me.range = c->stream->effort.range;
-    me.subpel = MOTUS_SUBPEL_FULL; // the decisions refine the blocks that are worth it
-    me.modes = c->stream->effort.partitions;
-    me.threads = c->max_threads;
-    MotusStatus status = motus_me_cpu_open(&c->me, &me);
-    if (!status) c->max_threads = c->me->threads;
-    for (int k = 0; k < c->fields && !status; k++)
-        status = motus_field_alloc(&c->field[k], me.width, me.height);
-    return status;
-}
-
 static MotusStatus alloc_buffers(Coder *c) {
     const MotusStream *s = c->stream;
     size_t n = (size_t)s->mb_width * (size_t)s->mb_height;
     c->rbsp = motus_alloc(s->rbsp_capacity, 1);
     c->nal = motus_alloc(motus_nal_bound(s->rbsp_capacity), 1);
     c->mvs = motus_alloc(16 * n, sizeof *c->mvs);
-    c->fields = motus_max(s->config.references, 1 + (s->config.bframes > 0));
-    c->last_mv = motus_alloc(n, sizeof *c->last_mv);
-    if (!c->rbsp || !c->nal || !c->mvs || !c->last_mv) return MOTUS_ERR_MEMORY;
-    for (int k = 0; k < c->fields; k++)
-        if (!(c->centre[k] = motus_alloc(n, sizeof *c->centre[0]))) return MOTUS_ERR_MEMORY;
-    if (c->fields > 1 && !(c->near_mv = motus_alloc(n, sizeof *c->near_mv)))
-        return MOTUS_ERR_MEMORY;
+    if (!c->rbsp || !c->nal || !c->mvs) return MOTUS_ERR_MEMORY;
     if (s->config.slice_max_size && !(c->cut_first = motus_alloc(n, sizeof *c->cut_first)))
         return MOTUS_ERR_MEMORY;
     MotusStatus status = motus_picture_state_alloc(&c->pic, s->mb_width, s->mb_height, 1);
@@ -91,37 +61,27 @@ static MotusStatus alloc_buffers(Coder *c) {
     c->pic.mbs.bins = c->context ? &c->bins : NULL;
     c->pic.mbs.slice_first = s->slices.first;
     c->pic.row_order = s->slices.row_order;
-    if (!status)
-        status = motus_references_alloc(&c->refs, s->sequence.max_refs, s->config.bframes > 0,
-                                        s->mb_width, s->mb_height);
-    for (int k = 0; k < s->config.references && !status && s->sequence.weighted_pred; k++)
-        status = motus_ref_luma_alloc(&c->weighted[k], 16 * s->mb_width, 16 * s->mb_height);
-    return status ? status : open_search(c);
+    if (!status) status = motus_inter_search_open(&c->search, s, c->max_threads);
+    if (!status) c->max_threads = c->search.me->threads;
+    return status;
 }
 
 // Counts what alloc_buffers() allocates, and the reconstructions.
 static size_t coder_bytes(const MotusStream *s, int slots, int coders) {
     (void)slots, (void)coders;
     size_t n = (size_t)s->mb_width * (size_t)s->mb_height, samples = 256 * n;
-    const size_t fields = (size_t)motus_max(s->config.references, 1 + (s->config.bframes > 0));
-    size_t per_mb = 16 * sizeof(MotusCodedMv) + 2 * sizeof(MotusMv) + 3 * sizeof(MotusMb) +
-                    sizeof(MotusMbCoef) + 3 * sizeof(uint32_t) + 2 * sizeof(uint16_t) + 1 +
-                    sizeof(MotusCandidates) +
-                    fields * (sizeof(MotusMv) + MOTUS_BLOCKS * (sizeof(MotusMv) + 2 + 4)) +
+    size_t per_mb = 16 * sizeof(MotusCodedMv) + 3 * sizeof(MotusMb) + sizeof(MotusMbCoef) +
+                    3 * sizeof(uint32_t) + 2 * sizeof(uint16_t) + 1 + sizeof(MotusMbCandidates) +
                     sizeof(int) + (s->sequence.cabac ? sizeof(MotusMbContext) : 0);
-    const size_t refs = (size_t)s->sequence.max_refs; // each: a frame and four luma planes
-    return n * per_mb + s->rbsp_capacity + motus_nal_bound(s->rbsp_capacity) +
-           (s->sequence.weighted_pred ? 4 * samples * (size_t)s->config.references : 0) +
-           (3 + 11 * refs) * samples / 2 + (refs > 1 ? refs * n : 0);
+    return n * per_mb + s->rbsp_capacity + motus_nal_bound(s->rbsp_capacity) + 3 * samples / 2 +
+           motus_inter_search_bytes(s);
 }
 
 static void close_coder(void **coder) {
     Coder *c = *coder;
     if (!c) return;
-    motus_me_cpu_close(&c->me);
-    for (int k = 0; k < MOTUS_MAX_REFS; k++) motus_field_free(&c->field[k]);
+    motus_inter_search_close(&c->search);
     motus_picture_state_free(&c->pic);
-    motus_references_free(&c->refs);
     motus_frame_unref(&c->rec);
     motus_frame_pool_close(&c->pool);
     motus_free(c->rbsp);
@@ -129,10 +89,6 @@ static void close_coder(void **coder) {
     motus_free(c->cut_first);
     motus_free(c->context);
     motus_free(c->mvs);
-    for (int k = 0; k < MOTUS_MAX_REFS; k++) motus_free(c->centre[k]);
-    for (int k = 0; k < MOTUS_MAX_REFS; k++) motus_ref_luma_free(&c->weighted[k]);
-    motus_free(c->near_mv);
-    motus_free(c->last_mv);
     motus_free(c);
     *coder = NULL;
 }
@@ -156,124 +112,11 @@ static MotusStatus open_coder(void **coder, const MotusStream *stream, void *sha
     return motus_fail(error, status, "%s", motus_status_text(status));
 }
 
-// ---- A P or B picture
-// --------------------------------------------------------------------------------
+// ---- A picture ----------------------------------------------------------------------------------
 
-static MotusReference reference_of(const MotusReferencePicture *p, const MotusRefLuma *luma) {
-    MotusReference ref = {.width = luma->width,
-                          .height = luma->height,
-                          .luma = luma->plane[0],
-                          .chroma = {p->frame->plane[1].data, p->frame->plane[2].data},
-                          .luma_stride = luma->stride,
-                          .chroma_stride = p->frame->plane[1].stride};
-    memcpy(ref.tap, luma->tap, sizeof ref.tap);
-    return ref;
-}
-
-// Prepares the luma of reference k, with its weights if it has any. Weights before interpolation
-// differ from those after it by rounding, which search and SATDs may.
-static const MotusRefLuma *prepare_luma(Coder *c, int k, MotusReferencePicture *p) {
-    const MotusWeights *weights = &c->input.params->weights;
-    const int threads = c->pic.mbs.threads;
-    motus_reference_prepare(p, c->stream->config.subpel != MOTUS_SUBPEL_FULL, threads);
-    if (c->input.params->type != MOTUS_SLICE_P || !weights->ref[k].has_luma) return &p->luma;
-    MotusRefLuma *to = &c->weighted[k];
-    uint8_t weighted[256];
-    for (int v = 0; v < 256; v++)
-        weighted[v] = motus_weighted_sample(v, weights->ref[k].plane[0], weights->log2_denom);
-    const ptrdiff_t bytes = (ptrdiff_t)motus_ref_luma_bytes(to->width, to->height);
-#pragma omp parallel for num_threads(threads) schedule(static)
-    for (ptrdiff_t i = 0; i < bytes; i++) to->memory[i] = weighted[p->luma.memory[i]];
-    return to;
-}
-
-// Returns reference k of a P picture with its weights, or as it is.
-static MotusReference weighted_reference(Coder *c, int k, const MotusReferencePicture *p,
-                                         const MotusRefLuma *luma) {
-    const MotusWeights *weights = &c->input.params->weights;
-    const int has_luma = weights->ref[k].has_luma, has_chroma = weights->ref[k].has_chroma;
-    MotusReference ref = reference_of(p, luma);
-    if (c->input.params->type != MOTUS_SLICE_P || !(has_luma || has_chroma)) return ref;
-    c->plain[k] = reference_of(p, &p->luma);
-    ref.plain = &c->plain[k];
-    ref.log2_denom = weights->log2_denom;
-    for (int i = 0; i < 3; i++)
-        ref.weight[i] = (i ? has_chroma : has_luma)
-                            ? weights->ref[k].plane[i]
-                            : (MotusWeight){(int16_t)(1 << weights->log2_denom), 0};
-    return ref;
-}
-
-// Fills in the MVs that the search centres of reference k come from, over the pictures from here to
-// it: those of the last P picture; those into the first reference for a P picture's further ones.
-// Returns NULL if there are none.
-static const MotusMv *near_mvs(Coder *c, int k) {
-    const MotusPictureParams *params = c->input.params;
-    const int32_t span = params->shown - params->ref_shown[k];
-    const int is_far = k && params->type == MOTUS_SLICE_P;
-    const MotusMv *mv = is_far ? c->field[0]->mv[MOTUS_BLOCK_16x16] : c->last_mv;
-    const int32_t mv_span = is_far ? params->shown - params->ref_shown[0] : c->last_span;
-    if (!is_far && (!c->has_last_mv || params->type == MOTUS_SLICE_P))
-        return c->has_last_mv ? c->last_mv : NULL;
-#pragma omp parallel for num_threads(c->pic.mbs.threads) schedule(static)
-    for (int i = 0; i < c->pic.mbs.n_mb; i++) c->near_mv[i] = motus_mv_over(mv[i], span, mv_span);
-    return c->near_mv;
-}
-
-// Fills the motion field of reference k. External MVs are only measured.
-static void search(Coder *c, int k, const MotusRefLuma *ref, const MotusCoding *coding,
-                   const MotusExternalMvs *external) {
-    const MotusStream *s = c->stream;
-    const MotusPlane *luma = &c->pic.mbs.src->plane[0];
-    const uint32_t lambda_q8 = coding->qp_table[coding->qp].lambda_q8;
-    MotusMv *centre = c->centre[k];
-    motus_me_cpu_predict(c->me, &(MotusCentresPicture){.cur = luma->data,
-                                                       .cur_stride = luma->stride,
-                                                       .ref = ref,
-                                                       .previous = near_mvs(c, k),
-                                                       .lambda_q8 = lambda_q8,
-                                                       .reach = s->effort.reach,
-                                                       .limit_x = MOTUS_MAX_CENTRE,
-                                                       .limit_y = s->centre_limit_y,
-                                                       .centre = centre});
-    motus_stage_ended(c->pic.clock, MOTUS_STAGE_REFERENCE);
-    if (external->mv) {
-        motus_external_mvs_measure(external, coding->effort.partitions, luma, ref, centre,
-                                   lambda_q8, c->pic.mbs.threads, c->field[k]);
-        return;
-    }
-    MotusMeHints hints = {.centre = centre, .predictor = centre, .lambda_q8 = lambda_q8};
-    c->me->config.modes = coding->effort.partitions;
-    c->me->config.range = k && c->input.params->type == MOTUS_SLICE_P
-                              ? motus_far_range(coding->effort.range)
-                              : coding->effort.range;
-    motus_me_cpu_search(c->me, luma, ref, &hints, c->field[k]);
-    motus_stage_ended(c->pic.clock, MOTUS_STAGE_SEARCH);
-}
-
-static void code_inter(Coder *c, const MotusCoding *coding, const MotusExternalMvs *external) {
-    const MotusPictureParams *params = c->input.params;
-    const int is_b = params->type == MOTUS_SLICE_B, n = is_b ? 2 : params->refs;
-    MotusInterCoding inter = {.lists = 1 + is_b,
-                              .refs = is_b ? 1 : params->refs,
-                              .subpel =
-                                  external->final ? MOTUS_SUBPEL_FULL : c->stream->config.subpel,
-                              .limits = c->stream->limits};
-    for (int k = 0; k < n; k++) {
-        MotusReferencePicture *ref = motus_references_find(&c->refs, params->ref_shown[k]);
-        const MotusRefLuma *luma = prepare_luma(c, k, ref);
-        search(c, k, luma, coding, external);
-        inter.ref[k] = weighted_reference(c, k, ref, luma);
-        inter.ref_luma[k] = luma;
-        inter.field[k] = c->field[k];
-        inter.centre[k] = c->centre[k];
-        inter.col_zero = ref->col_zero;
-    }
-    if (is_b && c->stream->sequence.weighted_bipred)
-        inter.ref[1].pair_offset =
-            motus_implicit_weight(params->shown, params->ref_shown[0], params->ref_shown[1]) -
-            MOTUS_EVEN_PAIR;
-    motus_stage_ended(c->pic.clock, MOTUS_STAGE_SEARCH);
+static void code_inter(Coder *c, const MotusCoding *coding) {
+    MotusInterCoding inter;
+    motus_inter_search(&c->search, c->input.params, &c->pic, coding, &inter);
     c->pic.mbs.col_zero = inter.col_zero;
     c->pic.mbs.refs = inter.refs;
     (c->cut_first ? c->passes->decide_inter : c->passes->code_inter)(&c->pic, coding, &inter);
@@ -339,7 +182,7 @@ static MotusStatus code(Coder *c) {
     c->stats = (MotusPictureStats){0};
     c->size = 0;
     if (!params->idr)
-        code_inter(c, &coding, &params->external);
+        code_inter(c, &coding);
     else if (!c->cut_first)
         c->passes->code_i(&c->pic, &coding);
     motus_stage_ended(c->pic.clock, MOTUS_STAGE_INTRA);
@@ -364,7 +207,7 @@ static MotusStatus begin(void *coder, const MotusPictureInput *input, MotusError
     c->pic.mbs.slice_type = (int)input->params->type;
     c->pic.rec = c->rec;
     // OpenMP keeps as many threads as its last region had, and cannot report that one is missing.
-    c->pic.mbs.threads = c->me->threads =
+    c->pic.mbs.threads = c->search.me->threads =
         motus_threads_ready(motus_min(input->threads, c->max_threads));
     c->pic.clock = c->stream->config.time_stages ? &c->clock : NULL;
     motus_stages_begin(c->pic.clock);
@@ -400,27 +243,11 @@ static void sum_ssd(const MotusFrame *a, const MotusFrame *b, int threads, uint6
     ssd[0] = y, ssd[1] = cb, ssd[2] = cr;
 }
 
-// Returns an MV of MB i into a P picture's first reference.
-static MotusMv mv_to_keep(const Coder *c, int i) {
-    const MotusMb *mb = &c->pic.mbs.mb[i];
-    const MotusPictureParams *params = c->input.params;
-    if (motus_mb_is_intra(mb)) return c->field[0]->mv[MOTUS_BLOCK_16x16][i];
-    if (!mb->ref[0][0]) return mb->mv[0];
-    return motus_mv_over(mb->mv[0], params->shown - params->ref_shown[0],
-                         params->shown - params->ref_shown[mb->ref[0][0]]);
-}
-
-// Keeps an MV of each MB for the search centres of the next picture.
-static void keep_mvs(Coder *c) {
-#pragma omp parallel for num_threads(c->pic.mbs.threads) schedule(static)
-    for (int i = 0; i < c->pic.mbs.n_mb; i++) c->last_mv[i] = mv_to_keep(c, i);
-}
-
 // Keeps what later pictures of the GOP learn from this one.
 static void learn(Coder *c) {
     const MotusPictureParams *params = c->input.params;
     const int kind = motus_cost_kind(params);
-    if (params->idr) c->has_last_mv = 0;
+    motus_inter_search_keep(&c->search, params, &c->pic.mbs);
     if (params->idr) return;
     if (c->stream->sequence.cabac && motus_costs_are_learnt(&c->learnt, params)) {
         MotusCabacCosts *next = &c->learnt_costs[kind][motus_next_cost_table(&c->learnt, kind)];
@@ -428,10 +255,6 @@ static void learn(Coder *c) {
         motus_cabac_costs_learn(next, &c->bins);
         c->learnt.has_next[kind] = 1;
     }
-    if (params->type == MOTUS_SLICE_B) return;
-    keep_mvs(c);
-    c->has_last_mv = 1;
-    c->last_span = params->shown - params->ref_shown[0];
 }
 
 static MotusStatus finish(void *coder, MotusCodedPicture *out, MotusError *error) {
@@ -455,10 +278,10 @@ static MotusStatus finish(void *coder, MotusCodedPicture *out, MotusError *error
         out->mvs = c->mvs;
         out->n_mvs = motus_list_mvs(&c->pic.mbs, c->mvs);
     }
-    if (s->config.export_field && params->type == MOTUS_SLICE_P) out->field = c->field[0];
+    if (s->config.export_field && params->type == MOTUS_SLICE_P) out->field = c->search.field[0];
     learn(c);
     if (params->is_reference)
-        motus_references_add(&c->refs, c->rec, params->shown, params->idr, &c->pic.mbs);
+        motus_references_add(&c->search.refs, c->rec, params->shown, params->idr, &c->pic.mbs);
     else
         motus_frame_unref(&c->rec);
     c->rec = NULL;

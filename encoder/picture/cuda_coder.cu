@@ -104,7 +104,7 @@ MotusStatus p_coding(MotusCudaCoder *c, const Output *out, Reference *const ref[
 }
 
 MotusStatus find_references(MotusCudaCoder *c, const MotusPictureParams *params,
-                            Reference *ref[MOTUS_MAX_REFS], MotusError *error) {
+                            Reference *ref[MOTUS_MAX_REFERENCES], MotusError *error) {
     for (int k = 0; k < fields_of(params); k++)
         if (!(ref[k] = find_reference(c, params->ref_shown[k])))
             return motus_fail(error, MOTUS_ERR_INTERNAL, "a reference picture is missing");
@@ -116,7 +116,7 @@ MotusStatus code_inter(MotusCudaCoder *c, const Output *out, const MotusPictureP
     const int has_b = is_b(params), qp = params->qp;
     MotusEffort effort = motus_picture_effort(c->settings, params);
     if (has_b) effort.partitions &= (1u << (MOTUS_MODE_8x8 + 1)) - 1;
-    Reference *ref[MOTUS_MAX_REFS];
+    Reference *ref[MOTUS_MAX_REFERENCES];
     MotusBCodingCuda b = {};
     MotusPCodingCuda p = {};
     MotusWantedBlocks marked;

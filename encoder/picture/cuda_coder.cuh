@@ -19,7 +19,7 @@ namespace motus_cuda_coder {
 
 constexpr int FEW_CODERS = 4;  // do not fill a device
 constexpr int MAX_WORKERS = 3; // pictures of a coder that run side by side
-constexpr int MAX_BUFFERS = MOTUS_MAX_REFS + 2;
+constexpr int MAX_BUFFERS = MOTUS_MAX_REFERENCES + 2;
 
 static_assert((int)MOTUS_COST_TABLES > (int)MOTUS_CODER_DEPTH,
               "a table's readers are done, learnt_costs.h");
@@ -78,7 +78,7 @@ typedef struct Buffer {
 
 // State that the GOP's pictures leave to the next one. A copy takes a picture back.
 typedef struct History {
-    Reference ref[MOTUS_MAX_REFS];
+    Reference ref[MOTUS_MAX_REFERENCES];
     int oldest;              // as in MotusReferences
     Reference last_p;        // whose MVs search centres come from, if it is there
     int32_t last_span;       // pictures from its reference to it
@@ -99,10 +99,10 @@ typedef struct Worker {
     Reconstruction spare[2];  // of pictures that are no references, in turn; with B pictures
     MotusPlane unfiltered[3]; // before deblocking; unused without it
     MotusPictureStateCuda pic;
-    // Of P pictures by ref_idx, of B pictures by list.
-    MotusMv *centre[MOTUS_MAX_REFS], *mv[MOTUS_MAX_REFS];
-    uint32_t *cost[MOTUS_MAX_REFS];
-    uint16_t *sad[MOTUS_MAX_REFS];
+    // The motion fields: of P pictures by ref_idx, of B pictures by list.
+    MotusMv *centre[MOTUS_MAX_REFERENCES], *mv[MOTUS_MAX_REFERENCES];
+    uint32_t *cost[MOTUS_MAX_REFERENCES];
+    uint16_t *sad[MOTUS_MAX_REFERENCES];
     uint64_t *far_blocks;                           // MotusPCodingCuda.far_blocks
     MotusMv *whole_mv;                              // of 16x16, before refinement
     MotusMv *near_mv;                               // over the distance to another reference

@@ -67,7 +67,7 @@ void lay_out_fields(Worker *w, const MotusStream *s, int is_first, uint8_t *base
                                                                               16 * s->mb_height));
 }
 
-// Of list 1 and of B pictures there is none if the stream has no B pictures.
+// Memory of a worker; for B pictures only if the stream has them.
 void lay_out_worker(Worker *w, const MotusStream *s, int is_first, uint8_t *base, size_t *end) {
     const size_t n = (size_t)s->mb_width * s->mb_height;
     if (s->config.bframes)
@@ -199,7 +199,7 @@ void close_timing(Output *out) {
         if (event) cudaEventDestroy(event);
 }
 
-// Of the workers of a coder the one that codes references is preferred: others wait for them.
+// The coder's first worker, which codes references, is preferred: the others wait for them.
 // CABAC: the next picture's decisions wait for small kernels on the writing stream.
 MotusStatus open_worker(MotusCudaCoder *c, Worker *w, int index, MotusError *error) {
     int least = 0, greatest = 0;

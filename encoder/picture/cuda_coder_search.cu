@@ -193,7 +193,7 @@ MotusStatus search_references(MotusCudaCoder *c, const MotusPictureParams *param
                               Reference *const ref[], int first, int end, int range, uint32_t modes,
                               MotusError *error) {
     const MotusStream *s = c->settings;
-    MotusSearchPicture p[MOTUS_MAX_REFS];
+    MotusSearchPicture p[MOTUS_MAX_REFERENCES];
     MotusStatus status = MOTUS_OK;
     if (first == end) return MOTUS_OK;
     for (int k = first; k < end && params->external.mv && !status; k++)

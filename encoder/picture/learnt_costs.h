@@ -10,8 +10,8 @@
 
 enum {
     MOTUS_COST_KINDS = 3,
-    // Of each kind, used in turn. A table is not written before the pictures that read it are done,
-    // as more P pictures have begun since than pictures are in flight.
+    // Tables of each kind, used in turn. A table is not written before the pictures that read it
+    // are done, as more P pictures have begun since than pictures are in flight.
     MOTUS_COST_TABLES = 10,
 };
 

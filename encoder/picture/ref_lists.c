@@ -28,7 +28,7 @@ static int append_nearest(const MotusDpb *dpb, int32_t shown, int later, MotusDp
 }
 
 int motus_default_list(const MotusDpb *dpb, MotusSliceType type, int32_t shown, int list,
-                       MotusDpbPicture entry[MOTUS_MAX_REFS]) {
+                       MotusDpbPicture entry[MOTUS_MAX_REFERENCES]) {
     if (type == MOTUS_SLICE_P) {
         memcpy(entry, dpb->picture, (size_t)dpb->n * sizeof *entry);
         return dpb->n;
@@ -46,7 +46,7 @@ int motus_default_list(const MotusDpb *dpb, MotusSliceType type, int32_t shown, 
 
 uint32_t motus_list_command(const MotusDpb *dpb, MotusSliceType type, int32_t shown,
                             uint32_t frame_num, int list, int32_t wanted) {
-    MotusDpbPicture entry[MOTUS_MAX_REFS];
+    MotusDpbPicture entry[MOTUS_MAX_REFERENCES];
     const int n = motus_default_list(dpb, type, shown, list, entry);
     int i = 0;
     while (i < n && entry[i].shown != wanted) i++;

@@ -8,16 +8,14 @@
 
 #include "encoder/mb/mb.h"
 
-enum { MOTUS_MAX_REFS = MOTUS_MAX_REFERENCES };
-
 typedef struct MotusDpbPicture {
     int32_t shown;      // MotusPictureParams.shown
     uint32_t frame_num; // MotusPictureParams.frame_num, not wrapped
 } MotusDpbPicture;
 
 typedef struct MotusDpb {
-    MotusDpbPicture picture[MOTUS_MAX_REFS]; // the one that was coded last first
-    int n, size;                             // size: max_num_ref_frames
+    MotusDpbPicture picture[MOTUS_MAX_REFERENCES]; // the one that was coded last first
+    int n, size;                                   // size: max_num_ref_frames
 } MotusDpb;
 
 // Adds a reference picture; the sliding window drops the one that was coded first.
@@ -27,7 +25,7 @@ void motus_dpb_add(MotusDpb *dpb, int32_t shown, uint32_t frame_num);
 // first; B: list 0 the nearest earlier one first, then later ones; list 1 the reverse (8.2.4.2).
 // Returns the entries.
 int motus_default_list(const MotusDpb *dpb, MotusSliceType type, int32_t shown, int list,
-                       MotusDpbPicture entry[MOTUS_MAX_REFS]);
+                       MotusDpbPicture entry[MOTUS_MAX_REFERENCES]);
 
 // Returns abs_diff_pic_num of the command that puts the picture shown at `wanted` first in a list
 // of the picture with this frame_num (8.2.4.3.1); 0: it is the first one by default.

@@ -16,7 +16,7 @@ typedef struct MotusReferencePicture {
 } MotusReferencePicture;
 
 typedef struct MotusReferences {
-    MotusReferencePicture picture[MOTUS_MAX_REFS];
+    MotusReferencePicture picture[MOTUS_MAX_REFERENCES];
     int n;      // pictures kept: max_num_ref_frames
     int oldest; // in coding order; the next reference picture replaces it (8.2.5.3)
 } MotusReferences;

@@ -16,8 +16,8 @@ typedef struct Random {
 // Adds up to 12 pictures that are shown in any order.
 static void fill(Random *r) {
     int32_t shown[12];
-    *r =
-        (Random){.dpb.size = motus_test_range(1, MOTUS_MAX_REFS), .added = motus_test_range(1, 12)};
+    *r = (Random){.dpb.size = motus_test_range(1, MOTUS_MAX_REFERENCES),
+                  .added = motus_test_range(1, 12)};
     for (int i = 0; i < 12; i++) {
         const int k = motus_test_range(0, i);
         shown[i] = shown[k];
@@ -49,7 +49,7 @@ static int rank(int32_t a, int32_t shown, int list) {
 static void default_lists(void) {
     for (int round = 0; round < 5000; round++) {
         Random r;
-        MotusDpbPicture entry[MOTUS_MAX_REFS];
+        MotusDpbPicture entry[MOTUS_MAX_REFERENCES];
         fill(&r);
         const int32_t shown = 2 * motus_test_range(0, 12) - 1;
         CU_ASSERT_EQUAL(motus_default_list(&r.dpb, MOTUS_SLICE_P, shown, 0, entry), r.dpb.n);
@@ -72,7 +72,7 @@ static void default_lists(void) {
 static void commands(void) {
     for (int round = 0; round < 5000; round++) {
         Random r;
-        MotusDpbPicture entry[MOTUS_MAX_REFS];
+        MotusDpbPicture entry[MOTUS_MAX_REFERENCES];
         fill(&r);
         const MotusSliceType type = motus_test_range(0, 1) ? MOTUS_SLICE_P : MOTUS_SLICE_B;
         const int list = type == MOTUS_SLICE_B && motus_test_range(0, 1);

@@ -1,0 +1,207 @@
+// Motion search of P and B pictures (inter_search.h).
+// SPDX-License-Identifier: BSD-2-Clause
+#include "encoder/picture/inter_search.h"
+
+#include <string.h>
+
+#include "common/alloc.h"
+#include "common/int_core.h"
+#include "encoder/mb/mv_core.h"
+#include "encoder/picture/external_mvs.h"
+
+// ---- Opening ------------------------------------------------------------------------------------
+
+static int most_fields(const MotusStream *stream) {
+    return motus_max(stream->config.references, 1 + (stream->config.bframes > 0));
+}
+
+static MotusStatus alloc_buffers(MotusInterSearch *s) {
+    const MotusStream *stream = s->stream;
+    const size_t n = (size_t)stream->mb_width * (size_t)stream->mb_height;
+    const int width = 16 * stream->mb_width, height = 16 * stream->mb_height;
+    MotusStatus status = MOTUS_OK;
+    if (!(s->last_mv = motus_alloc(n, sizeof *s->last_mv))) return MOTUS_ERR_MEMORY;
+    if (s->fields > 1 && !(s->near_mv = motus_alloc(n, sizeof *s->near_mv)))
+        return MOTUS_ERR_MEMORY;
+    for (int k = 0; k < s->fields && !status; k++) {
+        if (!(s->centre[k] = motus_alloc(n, sizeof *s->centre[0]))) return MOTUS_ERR_MEMORY;
+        status = motus_field_alloc(&s->field[k], width, height);
+    }
+    for (int k = 0; k < stream->config.references && stream->sequence.weighted_pred && !status; k++)
+        status = motus_ref_luma_alloc(&s->weighted[k], width, height);
+    return status;
+}
+
+MotusStatus motus_inter_search_open(MotusInterSearch *s, const MotusStream *stream, int threads) {
+    *s = (MotusInterSearch){.stream = stream, .fields = most_fields(stream)};
+    MotusMeConfig me = motus_me_config_default(16 * stream->mb_width, 16 * stream->mb_height);
+    me.range = stream->effort.range;
+    me.subpel = MOTUS_SUBPEL_FULL; // the decisions refine the blocks that are worth it
+    me.modes = stream->effort.partitions;
+    me.threads = threads;
+    MotusStatus status = motus_me_cpu_open(&s->me, &me);
+    if (!status)
+        status =
+            motus_references_alloc(&s->refs, stream->sequence.max_refs, stream->config.bframes > 0,
+                                   stream->mb_width, stream->mb_height);
+    return status ? status : alloc_buffers(s);
+}
+
+void motus_inter_search_close(MotusInterSearch *s) {
+    motus_me_cpu_close(&s->me);
+    motus_references_free(&s->refs);
+    for (int k = 0; k < MOTUS_MAX_REFERENCES; k++) {
+        motus_field_free(&s->field[k]);
+        motus_free(s->centre[k]);
+        motus_ref_luma_free(&s->weighted[k]);
+    }
+    motus_free(s->near_mv);
+    motus_free(s->last_mv);
+}
+
+size_t motus_inter_search_bytes(const MotusStream *stream) {
+    const size_t n = (size_t)stream->mb_width * (size_t)stream->mb_height, samples = 256 * n,
+                 fields = (size_t)most_fields(stream),
+                 refs = (size_t)stream->sequence.max_refs, // each: a frame and four luma planes
+        per_field = sizeof(MotusMv) + MOTUS_BLOCKS * (sizeof(MotusMv) + 2 + 4);
+    return n * (2 * sizeof(MotusMv) + fields * per_field) +
+           (stream->sequence.weighted_pred ? 4 * samples * (size_t)stream->config.references : 0) +
+           11 * refs * samples / 2 + (refs > 1 ? refs * n : 0);
+}
+
+// ---- References ---------------------------------------------------------------------------------
+
+static MotusReference reference_of(const MotusReferencePicture *p, const MotusRefLuma *luma) {
+    MotusReference ref = {.width = luma->width,
+                          .height = luma->height,
+                          .luma = luma->plane[0],
+                          .chroma = {p->frame->plane[1].data, p->frame->plane[2].data},
+                          .luma_stride = luma->stride,
+                          .chroma_stride = p->frame->plane[1].stride};
+    memcpy(ref.tap, luma->tap, sizeof ref.tap);
+    return ref;
+}
+
+// Prepares the luma of reference k, with its weights if it has any. Weights before interpolation
+// differ from those after it by rounding, which search and SATDs may.
+static const MotusRefLuma *prepare_luma(MotusInterSearch *s, const MotusPictureParams *params,
+                                        int k, MotusReferencePicture *p) {
+    const MotusWeights *weights = &params->weights;
+    motus_reference_prepare(p, s->stream->config.subpel != MOTUS_SUBPEL_FULL, s->me->threads);
+    if (params->type != MOTUS_SLICE_P || !weights->ref[k].has_luma) return &p->luma;
+    MotusRefLuma *to = &s->weighted[k];
+    uint8_t weighted[256];
+    for (int v = 0; v < 256; v++)
+        weighted[v] = motus_weighted_sample(v, weights->ref[k].plane[0], weights->log2_denom);
+    const ptrdiff_t bytes = (ptrdiff_t)motus_ref_luma_bytes(to->width, to->height);
+#pragma omp parallel for num_threads(s->me->threads) schedule(static)
+    for (ptrdiff_t i = 0; i < bytes; i++) to->memory[i] = weighted[p->luma.memory[i]];
+    return to;
+}
+
+// Returns reference k of a P picture with its weights, or as it is.
+static MotusReference weighted_reference(MotusInterSearch *s, const MotusPictureParams *params,
+                                         int k, const MotusReferencePicture *p,
+                                         const MotusRefLuma *luma) {
+    const MotusWeights *weights = &params->weights;
+    const int has_luma = weights->ref[k].has_luma, has_chroma = weights->ref[k].has_chroma;
+    MotusReference ref = reference_of(p, luma);
+    if (params->type != MOTUS_SLICE_P || !(has_luma || has_chroma)) return ref;
+    s->plain[k] = reference_of(p, &p->luma);
+    ref.plain = &s->plain[k];
+    ref.log2_denom = weights->log2_denom;
+    for (int i = 0; i < 3; i++)
+        ref.weight[i] = (i ? has_chroma : has_luma)
+                            ? weights->ref[k].plane[i]
+                            : (MotusWeight){(int16_t)(1 << weights->log2_denom), 0};
+    return ref;
+}
+
+// ---- Search -------------------------------------------------------------------------------------
+
+// Fills in the MVs that the search centres of reference k come from, over the pictures from here to
+// it: those of the last P picture; those into the first reference for a P picture's further ones.
+// Returns NULL if there are none.
+static const MotusMv *near_mvs(MotusInterSearch *s, const MotusPictureParams *params, int k) {
+    const int32_t span = params->shown - params->ref_shown[k];
+    const int is_far = k && params->type == MOTUS_SLICE_P;
+    const MotusMv *mv = is_far ? s->field[0]->mv[MOTUS_BLOCK_16x16] : s->last_mv;
+    const int32_t mv_span = is_far ? params->shown - params->ref_shown[0] : s->last_span;
+    if (!is_far && (!s->has_last_mv || params->type == MOTUS_SLICE_P))
+        return s->has_last_mv ? s->last_mv : NULL;
+    const int n = s->stream->mb_width * s->stream->mb_height;
+#pragma omp parallel for num_threads(s->me->threads) schedule(static)
+    for (int i = 0; i < n; i++) s->near_mv[i] = motus_mv_over(mv[i], span, mv_span);
+    return s->near_mv;
+}
+
+// Fills the motion field of reference k of picture `pic`. External MVs are only measured.
+static void search(MotusInterSearch *s, const MotusPictureParams *params,
+                   const MotusPictureState *pic, const MotusCoding *coding, int k,
+                   const MotusRefLuma *ref) {
+    const MotusStream *stream = s->stream;
+    const MotusPlane *luma = &pic->mbs.src->plane[0];
+    const uint32_t lambda_q8 = coding->qp_table[coding->qp].lambda_q8;
+    MotusMv *centre = s->centre[k];
+    motus_me_cpu_predict(s->me, &(MotusCentresPicture){.cur = luma->data,
+                                                       .cur_stride = luma->stride,
+                                                       .ref = ref,
+                                                       .previous = near_mvs(s, params, k),
+                                                       .lambda_q8 = lambda_q8,
+                                                       .reach = stream->effort.reach,
+                                                       .limit_x = MOTUS_MAX_CENTRE,
+                                                       .limit_y = stream->centre_limit_y,
+                                                       .centre = centre});
+    motus_stage_ended(pic->clock, MOTUS_STAGE_REFERENCE);
+    if (params->external.mv) {
+        motus_external_mvs_measure(&params->external, coding->effort.partitions, luma, ref, centre,
+                                   lambda_q8, s->me->threads, s->field[k]);
+        return;
+    }
+    MotusMeHints hints = {.centre = centre, .predictor = centre, .lambda_q8 = lambda_q8};
+    s->me->config.modes = coding->effort.partitions;
+    s->me->config.range = k && params->type == MOTUS_SLICE_P ? motus_far_range(coding->effort.range)
+                                                             : coding->effort.range;
+    motus_me_cpu_search(s->me, luma, ref, &hints, s->field[k]);
+    motus_stage_ended(pic->clock, MOTUS_STAGE_SEARCH);
+}
+
+void motus_inter_search(MotusInterSearch *s, const MotusPictureParams *params,
+                        const MotusPictureState *pic, const MotusCoding *coding,
+                        MotusInterCoding *inter) {
+    const int is_b = params->type == MOTUS_SLICE_B, n = is_b ? 2 : params->refs;
+    *inter = (MotusInterCoding){.lists = 1 + is_b,
+                                .refs = is_b ? 1 : params->refs,
+                                .subpel = params->external.final ? MOTUS_SUBPEL_FULL
+                                                                 : s->stream->config.subpel,
+                                .limits = s->stream->limits};
+    for (int k = 0; k < n; k++) {
+        MotusReferencePicture *ref = motus_references_find(&s->refs, params->ref_shown[k]);
+        const MotusRefLuma *luma = prepare_luma(s, params, k, ref);
+        search(s, params, pic, coding, k, luma);
+        inter->ref[k] = weighted_reference(s, params, k, ref, luma);
+        inter->ref_luma[k] = luma;
+        inter->field[k] = s->field[k];
+        inter->centre[k] = s->centre[k];
+        inter->col_zero = ref->col_zero;
+    }
+    if (is_b && s->stream->sequence.weighted_bipred)
+        inter->ref[1].pair_offset =
+            motus_implicit_weight(params->shown, params->ref_shown[0], params->ref_shown[1]) -
+            MOTUS_EVEN_PAIR;
+    motus_stage_ended(pic->clock, MOTUS_STAGE_SEARCH);
+}
+
+void motus_inter_search_keep(MotusInterSearch *s, const MotusPictureParams *params,
+                             const MotusCodedMbs *mbs) {
+    if (params->idr) s->has_last_mv = 0;
+    if (params->type != MOTUS_SLICE_P) return;
+    int32_t span[MOTUS_MAX_REFERENCES];
+    for (int k = 0; k < params->refs; k++) span[k] = params->shown - params->ref_shown[k];
+    const MotusMv *searched = s->field[0]->mv[MOTUS_BLOCK_16x16];
+#pragma omp parallel for num_threads(s->me->threads) schedule(static)
+    for (int i = 0; i < mbs->n_mb; i++)
+        s->last_mv[i] = motus_mv_to_keep(&mbs->mb[i], searched[i], span);
+    s->has_last_mv = 1;
+    s->last_span = span[0];
+}
