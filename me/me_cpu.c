@@ -16,6 +16,16 @@
 #include "me/stats_core.h"
 #include "yuv/pad.h"
 
+// Returns a thread's scratch memory for any range up to `range`: smaller ones may need more.
+static size_t scratch_size_of(const MotusSearchOps *search, int range) {
+    size_t most = 0;
+    for (int r = 1; r <= range; r++) {
+        const size_t size = (search->scratch_bytes(r) + 63) / 64 * 64;
+        if (size > most) most = size;
+    }
+    return most;
+}
+
 MotusStatus motus_me_cpu_open(MotusMeCpu **out, const MotusMeConfig *config) {
     const int width = 16 * motus_mbs(config->width), height = 16 * motus_mbs(config->height);
     MotusMeCpu *cpu = *out = motus_alloc(1, sizeof *cpu);
@@ -25,7 +35,7 @@ MotusStatus motus_me_cpu_open(MotusMeCpu **out, const MotusMeConfig *config) {
     cpu->search = motus_search_ops(motus_cpu_flags());
     cpu->refine = motus_refine_ops();
     cpu->pixel = motus_pixel_ops(!motus_cpu_flags());
-    cpu->scratch_size = (cpu->search->scratch_bytes(config->range) + 63) / 64 * 64;
+    cpu->scratch_size = scratch_size_of(cpu->search, config->range);
     cpu->scratch = motus_alloc((size_t)cpu->threads, cpu->scratch_size);
     cpu->cur = (MotusPlane){motus_alloc((size_t)width, (size_t)height), width, width, height};
     MotusStatus status = motus_ref_luma_alloc(&cpu->ref, width, height);

@@ -7,8 +7,8 @@
 #include "me/search/refine.h"
 
 typedef struct MotusMeCpu {
-    MotusMeConfig config;
-    int threads; // of the next call, from 1 to the number it was opened with
+    MotusMeConfig config; // range may be lowered between calls
+    int threads;          // of the next call, from 1 to the number it was opened with
     const MotusSearchOps *search;
     const MotusRefineOps *refine;
     const MotusPixelOps *pixel;

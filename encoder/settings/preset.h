@@ -9,4 +9,8 @@
 // Returns the effort of config->preset with the configuration's own range and partitions.
 MotusEffort motus_effort_of(const MotusEncoderConfig *config);
 
+// Returns config->references, or the preset's: at most as many pictures of the configuration's size
+// as a level allows.
+int motus_references_of(const MotusEncoderConfig *config);
+
 #endif

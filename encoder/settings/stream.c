@@ -82,8 +82,7 @@ MotusEncoderConfig motus_encoder_config_default(int width, int height, MotusRati
                                 .transform_8x8 = 1,
                                 .pb_ratio = 1.3,
                                 .b_adapt = 1,
-                                .b_pyramid = MOTUS_B_PYRAMID_NORMAL,
-                                .references = 1};
+                                .b_pyramid = MOTUS_B_PYRAMID_NORMAL};
 }
 
 #define REFUSE(...) return motus_fail(error, MOTUS_ERR_ARGUMENT, __VA_ARGS__)
@@ -139,8 +138,8 @@ static MotusStatus check_picture(const MotusEncoderConfig *c, MotusError *error)
     if ((unsigned)c->b_pyramid > MOTUS_B_PYRAMID_NORMAL)
         REFUSE("unknown B pyramid %d", (int)c->b_pyramid);
     if (c->b_adapt < 0 || c->b_adapt > 2) REFUSE("b_adapt %d is outside 0..2", c->b_adapt);
-    if (c->references < 1 || c->references > MOTUS_MAX_REFERENCES)
-        REFUSE("%d reference pictures are outside 1..%d", c->references, MOTUS_MAX_REFERENCES);
+    if (c->references < 0 || c->references > MOTUS_MAX_REFERENCES)
+        REFUSE("%d reference pictures are outside 0..%d", c->references, MOTUS_MAX_REFERENCES);
     if (c->weightp != 0 && c->weightp != 1) REFUSE("weightp %d is not 0 or 1", c->weightp);
     if (c->weightp && c->slice_max_size && c->slice_max_size < LEAST_WITH_WEIGHTS)
         REFUSE("slices of at most %d bytes: with weightp the least is %d", c->slice_max_size,
@@ -222,7 +221,9 @@ static MotusStatus read_config(MotusEncoderConfig *to, const MotusEncoderConfig 
                           sizeof *to);
     *to = motus_encoder_config_default(from->width, from->height, from->fps);
     memcpy(to, from, from->size);
-    return check_config(to, error);
+    MotusStatus status = check_config(to, error);
+    if (!status) to->references = motus_references_of(to);
+    return status;
 }
 
 static MotusSequenceSettings sequence_of(const MotusStream *s) {

@@ -33,14 +33,17 @@ extern "C" {
 
 // ---- Configuration ------------------------------------------------------------------------------
 
-// Presets, from the fewest bits to the most pictures per second. A preset sets the search range,
-// the blocks that are refined, the number of RD trials per MB and the choice of levels. Its stream
-// is the same on every backend.
+// Presets. From the fewest bits to the most pictures per second: PLACEBO, SLOWER, SLOW, MEDIUM,
+// FAST, FASTER. A preset sets the search range, the blocks that are refined, the number of RD
+// trials per MB, the choice of levels and the number of references. Its stream is the same on every
+// backend.
 typedef enum MotusPreset {
     MOTUS_PRESET_SLOW,
     MOTUS_PRESET_MEDIUM,
     MOTUS_PRESET_FAST,
     MOTUS_PRESET_FASTER,
+    MOTUS_PRESET_SLOWER, // values of earlier versions stay
+    MOTUS_PRESET_PLACEBO,
     MOTUS_PRESETS,
 } MotusPreset;
 
@@ -56,7 +59,8 @@ typedef enum MotusProfile {
 // Returns "baseline", "main" or "high"; "unknown" for other values. Static storage.
 MOTUS_API const char *motus_profile_name(MotusProfile profile);
 
-// Returns "slow", "medium", "fast" or "faster"; "unknown" for other values. Static storage.
+// Returns "slow", "medium", "fast", "faster", "slower" or "placebo"; "unknown" for other values.
+// Static storage.
 MOTUS_API const char *motus_preset_name(MotusPreset preset);
 
 enum {
@@ -211,6 +215,8 @@ typedef struct MotusEncoderConfig {
     MotusBPyramid b_pyramid;
     // Reference pictures that a P picture may use, 1..MOTUS_MAX_REFERENCES: the last ones coded.
     // Decoders keep as many, which may raise the level. Pictures with external MVs use one.
+    // 0 = the preset's, or fewer in pictures so large that no level allows as many: placebo 16,
+    // slower 5, slow 3, the others 1.
     int references;
     // 1: B pictures weight their two references by their distances in time (implicit weights).
     // Differs from 0 where the distances do: with a pyramid, or with bframes 2, 4 and more. On the
@@ -226,7 +232,7 @@ typedef struct MotusEncoderConfig {
 // from keyint and memory, one slice, packets in host memory, profile BASELINE (CABAC above it),
 // rate control QP. For CRF and BITRATE: crf 23, QPs 0..51 in steps of 4, ip_ratio 1.26, lookahead
 // 40, min_keyint 0, scenecut 40, AQ off (strength 1), mb-tree on. No B pictures, pb_ratio 1.3,
-// b_adapt 1, b_pyramid NORMAL, one reference, no weights.
+// b_adapt 1, b_pyramid NORMAL, the preset's references, no weights.
 MOTUS_API MotusEncoderConfig motus_encoder_config_default(int width, int height, MotusRational fps);
 
 // ---- Packets ------------------------------------------------------------------------------------
@@ -325,7 +331,7 @@ typedef struct MotusPacket {
     // With export_field, P pictures only: the field of the whole-sample search (or external MVs) in
     // the previous reconstruction; cost = SAD + lambda * bits. Sent as external_mvs and
     // external_modes with the same frames and configuration it gives the same stream, if no picture
-    // was coded again.
+    // was coded again, with one reference and no B pictures.
     const MotusField *field;
     uint32_t field_modes; // modes in `field`, mask of 1 << MotusMode
     int slices;           // of the picture

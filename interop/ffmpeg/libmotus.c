@@ -335,6 +335,8 @@ static const AVOption options[] = {
     FRACTION("crf", "constant quality (23 unless qp or a bit rate is set)", crf, -1, -1, 51),
     NUMBER("qp", "constant quantizer of P pictures", qp, -1, -1, 51),
     CHOICE("preset", "speed against bits", preset, MOTUS_PRESET_MEDIUM, MOTUS_PRESETS - 1),
+    WORD("preset", "placebo", MOTUS_PRESET_PLACEBO),
+    WORD("preset", "slower", MOTUS_PRESET_SLOWER),
     WORD("preset", "slow", MOTUS_PRESET_SLOW),
     WORD("preset", "medium", MOTUS_PRESET_MEDIUM),
     WORD("preset", "fast", MOTUS_PRESET_FAST),

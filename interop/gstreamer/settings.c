@@ -29,9 +29,9 @@ static GType preset_type(void) {
                                         {5, "fast", "fast"},
                                         {6, "medium", "medium"},
                                         {7, "slow", "slow"},
-                                        {8, "as slow", "slower"},
-                                        {9, "as slow", "veryslow"},
-                                        {10, "as slow", "placebo"},
+                                        {8, "slower", "slower"},
+                                        {9, "as slower", "veryslow"},
+                                        {10, "placebo", "placebo"},
                                         {0, NULL, NULL}};
     static gsize type;
     return enum_type(&type, "GstMotusH264EncPreset", values);
@@ -86,8 +86,9 @@ static const Property properties[] = {
      "Rate that fills the VBV in kbit/s, at least the bitrate; 0: the bitrate, and no VBV with "
      "pass=qual",
      NULL, KIND_UINT, 0, 2048000, 0, AT(vbv_maxrate), TRUE},
-    {"speed-preset", "Speed preset", "Effort of mode decision: slow, medium, fast or faster",
-     preset_type, KIND_ENUM, 0, 0, 6, AT(preset), FALSE},
+    {"speed-preset", "Speed preset",
+     "Effort of mode decision: placebo, slower, slow, medium, fast or faster", preset_type,
+     KIND_ENUM, 0, 0, 6, AT(preset), FALSE},
     {"tune", "Tune", "zerolatency: no lookahead, no B pictures, no picture held back", tune_type,
      KIND_FLAGS, 0, 0, 0, AT(tune), FALSE},
     {"key-int-max", "Key picture interval",
@@ -112,8 +113,8 @@ static const Property properties[] = {
      KIND_BOOLEAN, 0, 0, TRUE, AT(b_adapt), FALSE},
     {"b-pyramid", "B pyramid", "Make the middle one of two and more B pictures a reference", NULL,
      KIND_BOOLEAN, 0, 0, TRUE, AT(b_pyramid), FALSE},
-    {"ref", "References", "Reference pictures that P pictures may use", NULL, KIND_UINT, 1,
-     MOTUS_MAX_REFERENCES, 1, AT(references), FALSE},
+    {"ref", "References", "Reference pictures that P pictures may use (0: the preset's)", NULL,
+     KIND_UINT, 0, MOTUS_MAX_REFERENCES, 0, AT(references), FALSE},
     {"weightp", "Weighted P pictures", "Weight a P picture's references in fades; on the CPU only",
      NULL, KIND_BOOLEAN, 0, 0, FALSE, AT(weightp), FALSE},
     {"weightb", "Weighted B pictures",
@@ -252,7 +253,9 @@ static MotusPreset preset_of(guint x264) {
     return x264 <= 4   ? MOTUS_PRESET_FASTER
            : x264 == 5 ? MOTUS_PRESET_FAST
            : x264 == 6 ? MOTUS_PRESET_MEDIUM
-                       : MOTUS_PRESET_SLOW;
+           : x264 == 7 ? MOTUS_PRESET_SLOW
+           : x264 <= 9 ? MOTUS_PRESET_SLOWER
+                       : MOTUS_PRESET_PLACEBO;
 }
 
 static void apply_rate(const MotusGstSettings *s, MotusEncoderConfig *c) {

@@ -49,10 +49,10 @@ class Settings(TypedDict, total=False):
     bframes: 0..16, default 0; most B pictures in a row; not baseline
     b_adapt: 0..2, default 1; 0: always bframes, else fewer where that is better
     b_pyramid: "none", "normal"; default "normal"; the middle B picture is a reference
-    references: 1..16, default 1; pictures that P pictures predict from
+    references: 0..16, default 0 (the preset's); pictures that P pictures predict from
     weightp: 0..1, default 0; 1: P pictures weight references in fades; CPU only
     weightb: default False; B pictures weight references by their distance; CPU only
-    preset: "slow", "medium", "fast", "faster"; default "medium"
+    preset: "slow", "medium", "fast", "faster", "slower", "placebo"; default "medium"
     keyint: 0..2**31 - 1, default 250; most pictures of a GOP; 0: one GOP; 2: half are keys
     min_keyint: 0..keyint, default 0; fewest pictures before a scene cut's key picture
     scenecut: 0..100, default 40; sensitivity, 0: off
@@ -119,7 +119,7 @@ class Settings(TypedDict, total=False):
 
 
 _NAMES = {
-    "preset": ("slow", "medium", "fast", "faster"),
+    "preset": ("slow", "medium", "fast", "faster", "slower", "placebo"),
     "profile": ("baseline", "main", "high"),
     "backend": ("auto", "cpu", "cuda"),
     "subpel": ("full", "half", "quarter"),

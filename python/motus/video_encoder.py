@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 _CODECS = (None, "h264", "libx264")
 _PIXEL_FORMATS = (None, "yuv420p")
 # x264's presets that have another name here.
-_PRESETS = {"ultrafast": "faster", "superfast": "faster", "veryfast": "faster", "slower": "slow",
-            "veryslow": "slow", "placebo": "slow"}
+_PRESETS = {"ultrafast": "faster", "superfast": "faster", "veryfast": "faster",
+            "veryslow": "slower"}
 # FFmpeg's options: the setting, and what makes its value.
 _OPTIONS = {"g": "keyint", "keyint_min": "min_keyint", "b": "bitrate", "maxrate": "vbv_maxrate",
             "bufsize": "vbv_bufsize", "qp": "qp", "sc_threshold": "scenecut",

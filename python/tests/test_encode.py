@@ -173,7 +173,7 @@ def test_wrong_types(frame):
 
 
 @pytest.mark.parametrize("settings", [
-    {"crf": 52}, {"qp": -1}, {"qp": 3, "crf": 3}, {"preset": "placebo"}, {"fps": 0}, {"fps": "x"},
+    {"crf": 52}, {"qp": -1}, {"qp": 3, "crf": 3}, {"preset": "veryslow"}, {"fps": 0}, {"fps": "x"},
     {"fps": -5.0}, {"keyint": 1 << 40}, {"colour": "bt2020"}, {"colour": None}, {"layout": "WHC"},
     {"container": "avi"}, {"device": -7}, {"devices": [1 << 40]}, {"devices": [0, 0]},
 ])

@@ -50,7 +50,7 @@ def test_a_tensor_of_pytorch(video):
 
 
 @pytest.mark.parametrize("options, settings", [
-    ({"preset": "ultrafast"}, {"preset": "faster"}), ({"preset": "veryslow"}, {"preset": "slow"}),
+    ({"preset": "ultrafast"}, {"preset": "faster"}), ({"preset": "veryslow"}, {"preset": "slower"}),
     ({"extra_options": {"g": "2", "bf": 0}}, {"keyint": 2}),
     ({"extra_options": {"profile": "high"}}, {"profile": "high"}),
     ({"extra_options": {"profile": "main", "coder": "cavlc"}}, {"profile": "main", "cabac": False}),

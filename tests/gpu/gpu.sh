@@ -98,7 +98,7 @@ same() {
     local input preset name
     for input in "$sequences"/*.y4m; do
         name=$(basename "$input")
-        for preset in slow medium fast faster; do
+        for preset in placebo slower slow medium fast faster; do
             step "$name $preset" same_streams "$input" --preset $preset --qp 28
         done
         step "$name crf" same_streams "$input" --crf 24 --aq-mode 1
@@ -139,7 +139,7 @@ rates() {
     export motus frames dir
     for input in "$sequences"/*.y4m; do
         for mode in "${modes[@]}"; do
-            for preset in slow medium fast faster; do
+            for preset in placebo slower slow medium fast faster; do
                 for coders in 1 3; do echo "$input $preset $coders $mode"; done
             done
         done

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "common/cpu.h"
 #include "common/faults.h"
+#include "me/me_cpu.h"
 #include "me/search/search.h"
 #include "tests/me/me_case.h"
 #include "tests/support/harness.h"
@@ -178,6 +179,20 @@ static void hints_out_of_range(void) {
     motus_field_free(NULL);
 }
 
+// A context's scratch memory serves every lower range, too.
+static void lowered_ranges(void) {
+    for (int range = 1; range <= MOTUS_MAX_RANGE; range++) {
+        MotusMeConfig config = motus_me_config_default(16, 16);
+        MotusMeCpu *cpu = NULL;
+        config.range = range, config.threads = 1;
+        REQUIRE_OK(motus_me_cpu_open(&cpu, &config));
+        for (int lower = 1; lower <= range; lower++)
+            MOTUS_CHECK(cpu->scratch_size >= cpu->search->scratch_bytes(lower), "range %d of %d",
+                        lower, range);
+        motus_me_cpu_close(&cpu);
+    }
+}
+
 static void memory_runs_out(void) {
     MeCase c;
     me_case_random(&c, 2, MOTUS_SUBPEL_QUARTER);
@@ -195,4 +210,4 @@ static void memory_runs_out(void) {
 
 MOTUS_SUITE("me_search", TEST(random_cases), TEST(wide_ranges), TEST(costs_beyond_16_bits),
             TEST(ties), TEST(versions), TEST(beyond_range), TEST(hints_out_of_range),
-            TEST(memory_runs_out))
+            TEST(lowered_ranges), TEST(memory_runs_out))

@@ -24,16 +24,16 @@ clean() { [ -z "$(ls tmp)" ]; }
 presets_alone() {
     bench --presets --runs 2 >table || fail '--presets'
     ok 'silent' [ ! -s err ]
-    ok 'four rows' [ "$(grep -c '^motus ' table)" = 4 ]
+    ok 'six rows' [ "$(grep -c '^motus ' table)" = 6 ]
     ok 'nothing to compare with' bash -c '! grep -qE "x264|BD-rate" table'
     bench --presets --runs 2 --json >alone.json || fail '--presets --json'
-    ok 'its rows' [ "$(value alone.json rows.#)" = 4 ]
-    local i names=(slow medium fast faster)
-    for i in 0 1 2 3; do
+    ok 'its rows' [ "$(value alone.json rows.#)" = 6 ]
+    local i names=(slow medium fast faster slower placebo)
+    for i in 0 1 2 3 4 5; do
         ok "row $i" [ "$(value alone.json rows.$i.preset)" = "${names[i]}" ]
         ok "row $i has figures" "$json" alone.json rows.$i.{fps_median,fps_best}
         "$motus" encode in.y4m -o t.264 --stats t.json --quiet --qp 27 --keyint 0 \
-            --profile baseline --preset "${names[i]}"
+            --profile baseline --ref 1 --preset "${names[i]}"
         ok "row $i: PSNR of the same stream" within "$(value alone.json rows.$i.psnr_y)" \
             "$(value t.json psnr_y)" 0.0001
         # A byte is 0.033 kb/s here. Parameter sets differ by one or two, which tell the colours.
@@ -48,7 +48,7 @@ missing_program() {
     ok 'one line' [ "$(wc -l <err)" = 1 ]
     ok 'which says it' grep -qx \
         "motus: note: x264: not found on the PATH (package x264); only motus's rows, .*BD-rate" err
-    ok 'our rows' [ "$(grep -c '^motus ' table)" = 4 ]
+    ok 'our rows' [ "$(grep -c '^motus ' table)" = 6 ]
     ok 'no others' bash -c '! grep -qE "^x264|BD-rate" table'
     ok 'nothing left' clean
 }
@@ -85,23 +85,23 @@ broken_program() {
 beside_x264() {
     local r
     bench --presets --peers --runs 1 --json >peers.json || fail '--presets --peers --json'
-    ok 'all rows' [ "$(value peers.json rows.#)" = 8 ]
+    ok 'all rows' [ "$(value peers.json rows.#)" = 10 ]
     ok 'the version' grep -q '^[0-9]' <(value peers.json x264)
     ok 'medium comes first' \
-        [ "$(value peers.json rows.4.encoder) $(value peers.json rows.4.preset)" = 'x264 medium' ]
-    ok 'and is its own measure' [ "$(value peers.json rows.4.ratio)" = 1 ]
-    for r in 0 1 2 3; do
+        [ "$(value peers.json rows.6.encoder) $(value peers.json rows.6.preset)" = 'x264 medium' ]
+    ok 'and is its own measure' [ "$(value peers.json rows.6.ratio)" = 1 ]
+    for r in 0 1 2 3 4 5; do
         ok "row $r is the one without peers" \
             [ "$(value peers.json rows.$r.kbps)" = "$(value alone.json rows.$r.kbps)" ]
     done
-    for r in 0 3 5 6; do
+    for r in 0 3 5 7 8; do
         ok "ratio of row $r" within "$(value peers.json rows.$r.ratio)" \
             "$(awk -v a="$(value peers.json rows.$r.fps_median)" \
-            -v b="$(value peers.json rows.4.fps_median)" 'BEGIN { print a / b }')" 0.001
+            -v b="$(value peers.json rows.6.fps_median)" 'BEGIN { print a / b }')" 0.001
     done
     ok 'nothing left' clean
     [ "$media" = 1 ] || return 0
-    for r in 0 1 2 3 4 5 6; do
+    for r in 0 1 2 3 4 5 6 7 8; do
         ok "row $r: its point at QP 27" \
             [ "$(value peers.json rows.$r.curve.1.psnr_y)" = "$(value peers.json rows.$r.psnr_y)" ]
     done
@@ -113,10 +113,10 @@ beside_x264() {
 x264_itself() {
     x264 --profile baseline --preset medium --tune psnr --ref 1 --bframes 0 --keyint infinite \
         --no-scenecut --threads 1 --qp 27 --psnr -o t.264 in.y4m >x264.log 2>&1
-    ok 'PSNR as x264 has it' within "$(value peers.json rows.4.psnr_y)" \
+    ok 'PSNR as x264 has it' within "$(value peers.json rows.6.psnr_y)" \
         "$(sed -n 's/.*PSNR Mean Y:\([0-9.]*\).*/\1/p' x264.log | tail -n 1)" 0.05
     local bytes
-    bytes=$(awk -v k="$(value peers.json rows.4.kbps)" \
+    bytes=$(awk -v k="$(value peers.json rows.6.kbps)" \
         'BEGIN { printf "%d", k * 6 / 25 / 8 * 1000 + 0.5 }')
     ok 'SEI is not counted' [ $(($(stat -c %s t.264) - bytes)) -gt 400 ]
     ok 'but all else is' [ $(($(stat -c %s t.264) - bytes)) -lt 1000 ]

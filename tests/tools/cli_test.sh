@@ -146,7 +146,8 @@ usage_errors() {
         -refs 3
     refused 2 '--subme: no such option; chosen by --preset' encode in.y4m -o out.264 --subme 7
     refused 2 '--subme: no such option; did you mean --subpel' search in.y4m -o out.csv --subme 7
-    refused 2 '--preset medum: must be slow, medium, fast or faster; did you mean medium\?' \
+    refused 2 \
+        '--preset medum: must be slow, medium, fast, faster, slower or placebo; did you mean medium\?' \
         encode in.y4m -o out.264 --preset medum
     refused 2 '--profile high10: must be baseline, main or high' encode in.y4m -o out.264 \
         --profile high10
@@ -360,7 +361,7 @@ foreign_words() {
     encode in.y4m -o t3.264 --tune zerolatency --keyint 4
     ok 'zerolatency is without B pictures' cmp -s t2.264 t3.264
     local theirs ours
-    for theirs in veryfast=faster placebo=slow; do
+    for theirs in veryfast=faster veryslow=slower; do
         ours=${theirs#*=} theirs=${theirs%=*}
         "$motus" encode in.y4m -o t.264 --frames 3 --preset "$theirs" 2>err
         ok "$theirs: in one line" \

@@ -203,17 +203,18 @@ int motus_option_precision(const MotusOption *option, const char *text, char *ca
 
 // Takes the names of x264's presets that motus has no row of its own for. Returns 0 for others.
 static int take_x264_preset(const MotusOption *option, const char *text, char *cause, size_t size) {
-    static const char *const quicker[] = {"ultrafast", "superfast", "veryfast"}, *const slower[] = {
-                                                                                     "slower",
-                                                                                     "veryslow",
-                                                                                     "placebo"};
-    for (int i = 0; i < 3; i++) {
-        const int fast = !strcmp(text, quicker[i]);
-        if (!fast && strcmp(text, slower[i])) continue;
-        const MotusPreset preset = fast ? MOTUS_PRESET_FASTER : MOTUS_PRESET_SLOW;
-        *(MotusPreset *)option->value = preset;
-        snprintf(cause, size, "%s: taken as %s, the %s preset here", text,
-                 motus_preset_name(preset), fast ? "fastest" : "slowest");
+    static const struct {
+        const char *name, *why;
+        MotusPreset preset;
+    } others[] = {{"ultrafast", "the fastest", MOTUS_PRESET_FASTER},
+                  {"superfast", "the fastest", MOTUS_PRESET_FASTER},
+                  {"veryfast", "the fastest", MOTUS_PRESET_FASTER},
+                  {"veryslow", "the nearest", MOTUS_PRESET_SLOWER}};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        if (strcmp(text, others[i].name)) continue;
+        *(MotusPreset *)option->value = others[i].preset;
+        snprintf(cause, size, "%s: taken as %s, %s preset here", text,
+                 motus_preset_name(others[i].preset), others[i].why);
         return 1;
     }
     return 0;
@@ -286,7 +287,7 @@ int motus_option_presets(const MotusOption *option, const char *text, char *caus
     uint32_t mask;
     for (int i = 0; i < MOTUS_PRESETS; i++) names[i] = motus_preset_name((MotusPreset)i);
     if (!read_mask(text, names, MOTUS_PRESETS, &mask))
-        return refuse(cause, size, "must be of slow,medium,fast,faster");
+        return refuse(cause, size, "must be of slow,medium,fast,faster,slower,placebo");
     *(int *)option->value = (int)mask;
     return 1;
 }

@@ -33,6 +33,7 @@ static MotusStatus read_ours(MotusCompareEncoder *c, MotusError *error) {
     MotusEncoderConfig *e = &c->config;
     *e = motus_encoder_config_default(2, 2, (MotusRational){25, 1});
     e->keyint = 0;
+    e->references = 1; // as x264 here
     const MotusOption options[] = {
         {"preset", 0, &e->preset, motus_option_preset, 0, 0, "NAME", ""},
         {"range", 0, &e->range, motus_option_int, 1, MOTUS_MAX_RANGE, "N", ""},

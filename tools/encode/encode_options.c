@@ -191,7 +191,7 @@ static int parse(MotusEncodeOptions *o, int argc, char **argv) {
         {"slice-max-size", 0, &c->slice_max_size, motus_option_int, MOTUS_MIN_SLICE_SIZE, INT_MAX,
          "BYTES", "largest NAL unit (no limit); on the CPU"},
         {"preset", 0, &c->preset, motus_option_preset, 0, 0, "NAME",
-         "slow, medium, fast or faster (medium); x264's other names mean the nearest"},
+         "placebo, slower, slow, medium, fast or faster (medium); others of x264: the nearest"},
         {"profile", 0, &c->profile, motus_option_profile, 0, 0, "NAME",
          "baseline, main or high (high)"},
         {"no-cabac", 0, &c->cabac, NULL, 0, 0, NULL, "CAVLC also above the Baseline profile"},
@@ -205,7 +205,7 @@ static int parse(MotusEncodeOptions *o, int argc, char **argv) {
         {"pbratio", 0, &c->pb_ratio, motus_option_number, 0, 10, "N",
          "quantizer step of B pictures over that of P pictures, without mbtree (1.3)"},
         MOTUS_INT("ref", 0, &c->references, 1, MOTUS_MAX_REFERENCES,
-                  "reference pictures that P pictures may use (1)"),
+                  "reference pictures that P pictures may use (the preset's: 16, 5, 3, then 1)"),
         MOTUS_INT("weightp", 0, &c->weightp, 0, 1, "weight references of P pictures in fades (0)"),
         MOTUS_FLAG("weightb", &c->weightb,
                    "weight the references of B pictures by their distances"),
@@ -282,6 +282,12 @@ static int name_output(MotusEncodeOptions *o) {
                              motus_shown(o->default_output));
 }
 
+// Sets what has not been given. Fields of MVs are those of one reference.
+static void set_defaults(MotusEncodeOptions *o) {
+    MotusEncoderConfig *c = &o->config;
+    if (!c->references && (o->mvs_in || o->outputs.field)) c->references = 1;
+}
+
 static int check(MotusEncodeOptions *o) {
     MotusEncodeNames *names = &o->outputs;
     if (!o->input || !*o->input) return motus_usage_error("encode", "the input is missing");
@@ -293,6 +299,7 @@ static int check(MotusEncodeOptions *o) {
     if (o->mvs_final && !o->mvs_in)
         return motus_usage_error("encode", "--mvs-final: goes with --mvs-in");
     o->config.export_field = names->field != NULL;
+    set_defaults(o);
     names->pass_log = o->rate.pass == 1 ? o->rate.pass_log : NULL;
     const MotusInputName inputs[] = {
         {o->input, "the input"},

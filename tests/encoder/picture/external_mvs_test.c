@@ -36,7 +36,7 @@ static MotusEncoderConfig config_of(int i) {
     c.threads = motus_test_range(1, 2);
     c.gop_coders = motus_test_range(1, 2);
     c.slices = motus_test_range(1, 3);
-    c.export_field = 1;
+    c.export_field = c.references = 1;
     return c;
 }
 

@@ -27,7 +27,32 @@ static void own_values_replace_the_presets(void) {
         CU_ASSERT(own.rounds == usual.rounds && own.phases == usual.phases);
     }
     CU_ASSERT_STRING_EQUAL(motus_preset_name(MOTUS_PRESET_FASTER), "faster");
+    CU_ASSERT_STRING_EQUAL(motus_preset_name(MOTUS_PRESET_PLACEBO), "placebo");
     CU_ASSERT_STRING_EQUAL(motus_preset_name((MotusPreset)99), "unknown");
+}
+
+// A preset's references fit the highest level; the configuration's own replace them.
+static void references_of_presets(void) {
+    static const struct {
+        MotusPreset preset;
+        int width, height, own, references, level;
+    } cases[] = {
+        {MOTUS_PRESET_MEDIUM, 1920, 1080, 0, 1, 40},  {MOTUS_PRESET_SLOW, 1920, 1080, 0, 3, 40},
+        {MOTUS_PRESET_SLOWER, 1920, 1080, 0, 5, 50},  {MOTUS_PRESET_PLACEBO, 1920, 1080, 0, 16, 51},
+        {MOTUS_PRESET_PLACEBO, 1920, 1080, 2, 2, 40}, {MOTUS_PRESET_PLACEBO, 7680, 4320, 0, 5, 60},
+        {MOTUS_PRESET_MEDIUM, 1920, 1080, 7, 7, 50}};
+    for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++) {
+        MotusStream stream = {.mb_width = 0};
+        MotusEncoderConfig config = encoder_case_config(cases[i].width, cases[i].height);
+        config.preset = cases[i].preset, config.references = cases[i].own;
+        REQUIRE_OK(motus_stream_open(&stream, &config, NULL));
+        MOTUS_CHECK(stream.config.references == cases[i].references &&
+                        stream.sequence.active_refs == cases[i].references &&
+                        stream.sequence.level->level_idc == cases[i].level,
+                    "case %u: %d references, level %d", i, stream.config.references,
+                    stream.sequence.level->level_idc);
+        motus_stream_close(&stream);
+    }
 }
 
 // The level allows the search window: R = 128 at QCIF needs 2.1, whose vertical range is +-256.
@@ -94,5 +119,5 @@ static void older_programs(void) {
     encoder_case_drop(frames);
 }
 
-MOTUS_SUITE("settings", TEST(own_values_replace_the_presets), TEST(level_follows_range),
-            TEST(slices_of_whole_rows), TEST(older_programs))
+MOTUS_SUITE("settings", TEST(own_values_replace_the_presets), TEST(references_of_presets),
+            TEST(level_follows_range), TEST(slices_of_whole_rows), TEST(older_programs))
