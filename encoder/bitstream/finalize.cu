@@ -44,8 +44,8 @@ __global__ void __launch_bounds__(THREADS) finalize_kernel(MotusFinalizeCuda s) 
         if (B)
             motus_mb_finalize_b(mb, &neighbours, s.col_zero[i]);
         else
-            motus_mb_finalize_skip(mb, &neighbours, MANY ? 2 : 1);
-        if (s.kept) s.kept[i] = motus_mv_to_keep(mb, s.searched[i], s.span);
+            motus_mb_finalize_skip(mb, &neighbours, MANY ? s.refs : 1);
+        if (s.kept) s.kept[i] = motus_mv_to_keep(mb, s.searched[i], MANY ? s.refs : 1, s.span);
     }
     const uint32_t coded = __ballot_sync(MOTUS_ALL_LANES, there && mb->type != MOTUS_MB_P_SKIP);
     const uint32_t delta = __ballot_sync(MOTUS_ALL_LANES, there && motus_mb_has_qp_delta(mb));

@@ -24,12 +24,13 @@ void motus_deblock_picture(MotusFrame *rec, const MotusCodedMbs *mbs) {
     motus_deblock_picture_c(rec, mbs);
 }
 
-// Returns bS of a block, as motus_deblock_strength_block does.
+// Returns bS of block k of an edge, as motus_deblock_strength_block does.
 static int strength_block(const MotusMb *mb, const MotusMb *outside, int direction, int edge, int k,
                           Motion motion) {
-    if (motion == MOTION_B) return motus_deblock_b_block(mb, outside, direction, edge, k);
-    if (motion == MOTION_REFS) return motus_deblock_refs_block(mb, outside, direction, edge, k);
-    return motus_deblock_strength_block(mb, outside, direction, edge, k);
+    const MotusEdgeBlocks blocks = motus_edge_blocks(mb, outside, direction, edge, k);
+    return motion == MOTION_B      ? motus_deblock_b_block(&blocks)
+           : motion == MOTION_REFS ? motus_deblock_refs_block(&blocks)
+                                   : motus_deblock_strength_block(&blocks);
 }
 
 // bS of one direction, [edge][4x4 block along it].

@@ -66,10 +66,12 @@ __global__ void __launch_bounds__(32 * PREPARE_WARPS) prepare_kernel(Picture p) 
     const MotusMb *outside = direction == MOTUS_VERTICAL ? left : above;
     int strength = KIND == LISTS ? motus_deblock_b_edge(mb, outside, edge)
                                  : motus_deblock_strength_edge(mb, outside, edge);
-    if (strength < 0)
-        strength = KIND == LISTS  ? motus_deblock_b_block(mb, outside, direction, edge, k)
-                   : KIND == MANY ? motus_deblock_refs_block(mb, outside, direction, edge, k)
-                                  : motus_deblock_strength_block(mb, outside, direction, edge, k);
+    if (strength < 0) {
+        const MotusEdgeBlocks blocks = motus_edge_blocks(mb, outside, direction, edge, k);
+        strength = KIND == LISTS  ? motus_deblock_b_block(&blocks)
+                   : KIND == MANY ? motus_deblock_refs_block(&blocks)
+                                  : motus_deblock_strength_block(&blocks);
+    }
     uint32_t nibbles = (uint32_t)strength << 4 * edge;
     nibbles |= __shfl_xor_sync(MOTUS_ALL_LANES, nibbles, 1);
     nibbles |= __shfl_xor_sync(MOTUS_ALL_LANES, nibbles, 2);

@@ -44,14 +44,6 @@ MOTUS_HD int motus_deblock_has_levels(const MotusMb *mb, int blk) {
                              : mb->total_coeff[blk];
 }
 
-// Returns bS between two 4x4 blocks of P MBs with the same reference (8.7.2.1).
-MOTUS_HD int motus_deblock_strength_inter(const MotusMb *p, int p_blk, const MotusMb *q,
-                                          int q_blk) {
-    if (motus_deblock_has_levels(p, p_blk) | motus_deblock_has_levels(q, q_blk)) return 2;
-    const MotusMv a = p->mv[p_blk], b = q->mv[q_blk];
-    return motus_abs(a.x - b.x) >= 4 || motus_abs(a.y - b.y) >= 4;
-}
-
 enum { MOTUS_VERTICAL, MOTUS_HORIZONTAL }; // direction of an edge
 
 // Returns bS of edge 0..3 of a direction, from the left or the top, if it follows from the MB
@@ -67,56 +59,55 @@ MOTUS_HD int motus_deblock_strength_edge(const MotusMb *mb, const MotusMb *outsi
     return one_mv && !(mb->cbp & 15) ? 0 : -1;
 }
 
-// Returns bS of block k (0..3) of an edge for which motus_deblock_strength_edge returns -1.
-MOTUS_HD int motus_deblock_strength_block(const MotusMb *mb, const MotusMb *outside, int direction,
-                                          int edge, int k) {
+// Block k (0..3) of an edge: the MBs and 4x4 blocks on its two sides.
+typedef struct MotusEdgeBlocks {
+    const MotusMb *p, *q;
+    int p_blk, q_blk;
+} MotusEdgeBlocks;
+
+// outside: the neighbour that edge 0 is shared with.
+MOTUS_HD MotusEdgeBlocks motus_edge_blocks(const MotusMb *mb, const MotusMb *outside, int direction,
+                                           int edge, int k) {
     const int across = direction == MOTUS_VERTICAL ? 1 : 4, along = 5 - across;
     const int blk = k * along + edge * across;
-    if (edge == 0) return motus_deblock_strength_inter(outside, blk + 3 * across, mb, blk);
-    return motus_deblock_strength_inter(mb, blk - across, mb, blk);
+    const MotusEdgeBlocks inside = {mb, mb, blk - across, blk},
+                          first = {outside, mb, blk + 3 * across, blk};
+    return edge ? inside : first;
 }
 
-// ---- bS in P pictures with several references ---------------------------------------------------
-
-// Equal motus_deblock_strength_inter and _block for MBs with several references in list 0.
-
-MOTUS_HD int motus_deblock_refs_inter(const MotusMb *p, int p_blk, const MotusMb *q, int q_blk) {
-    const int strength = motus_deblock_strength_inter(p, p_blk, q, q_blk);
-    return strength ? strength : p->ref[0][motus_8x8_of(p_blk)] != q->ref[0][motus_8x8_of(q_blk)];
+// Returns bS of a block of an edge for which motus_deblock_strength_edge returns -1, in a P picture
+// with one reference (8.7.2.1).
+MOTUS_HD int motus_deblock_strength_block(const MotusEdgeBlocks *e) {
+    if (motus_deblock_has_levels(e->p, e->p_blk) | motus_deblock_has_levels(e->q, e->q_blk))
+        return 2;
+    const MotusMv a = e->p->mv[e->p_blk], b = e->q->mv[e->q_blk];
+    return motus_abs(a.x - b.x) >= 4 || motus_abs(a.y - b.y) >= 4;
 }
 
-MOTUS_HD int motus_deblock_refs_block(const MotusMb *mb, const MotusMb *outside, int direction,
-                                      int edge, int k) {
-    const int across = direction == MOTUS_VERTICAL ? 1 : 4, along = 5 - across;
-    const int blk = k * along + edge * across;
-    if (edge == 0) return motus_deblock_refs_inter(outside, blk + 3 * across, mb, blk);
-    return motus_deblock_refs_inter(mb, blk - across, mb, blk);
+// The same with several references.
+MOTUS_HD int motus_deblock_refs_block(const MotusEdgeBlocks *e) {
+    const int strength = motus_deblock_strength_block(e);
+    return strength ? strength
+                    : e->p->ref[0][motus_8x8_of(e->p_blk)] != e->q->ref[0][motus_8x8_of(e->q_blk)];
 }
 
 // ---- bS in B pictures ---------------------------------------------------------------------------
 
-// Equal motus_deblock_strength_inter, _edge and _block for B MBs. Each list has one reference, and
-// the lists' references differ: blocks with the same lists have the same references (8.7.2.1).
-
-MOTUS_HD int motus_deblock_b_inter(const MotusMb *p, int p_blk, const MotusMb *q, int q_blk) {
-    const int p8 = motus_8x8_of(p_blk), q8 = motus_8x8_of(q_blk);
-    const MotusMv a = p->mv1[p8], b = q->mv1[q8]; // 0 where list 1 is not used
-    const int strength = motus_deblock_strength_inter(p, p_blk, q, q_blk);
-    if (strength) return strength;
-    return p->pred[p8] != q->pred[q8] || motus_abs(a.x - b.x) >= 4 || motus_abs(a.y - b.y) >= 4;
-}
+// Equal motus_deblock_strength_edge and _block for B MBs. Each list has one reference, and the
+// lists' references differ: blocks with the same lists have the same references (8.7.2.1).
 
 MOTUS_HD int motus_deblock_b_edge(const MotusMb *mb, const MotusMb *outside, int edge) {
     const int strength = motus_deblock_strength_edge(mb, outside, edge);
     return edge == 2 && !strength && mb->direct ? -1 : strength; // its 8x8 blocks' MVs may differ
 }
 
-MOTUS_HD int motus_deblock_b_block(const MotusMb *mb, const MotusMb *outside, int direction,
-                                   int edge, int k) {
-    const int across = direction == MOTUS_VERTICAL ? 1 : 4, along = 5 - across;
-    const int blk = k * along + edge * across;
-    if (edge == 0) return motus_deblock_b_inter(outside, blk + 3 * across, mb, blk);
-    return motus_deblock_b_inter(mb, blk - across, mb, blk);
+MOTUS_HD int motus_deblock_b_block(const MotusEdgeBlocks *e) {
+    const int p8 = motus_8x8_of(e->p_blk), q8 = motus_8x8_of(e->q_blk);
+    const MotusMv a = e->p->mv1[p8], b = e->q->mv1[q8]; // 0 where list 1 is not used
+    const int strength = motus_deblock_strength_block(e);
+    if (strength) return strength;
+    return e->p->pred[p8] != e->q->pred[q8] || motus_abs(a.x - b.x) >= 4 ||
+           motus_abs(a.y - b.y) >= 4;
 }
 
 // ---- Thresholds and lines -----------------------------------------------------------------------

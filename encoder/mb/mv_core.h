@@ -236,10 +236,11 @@ MOTUS_HD MotusMv motus_mb_skip_mv(const MotusNeighbours *neighbours, int refs) {
 }
 
 // Returns what a P picture keeps of an MB for the search centres of later pictures: an MV into its
-// first reference. searched: of the search; span[k]: pictures from reference k to this one.
-MOTUS_HD MotusMv motus_mv_to_keep(const MotusMb *mb, MotusMv searched, const int32_t span[]) {
+// first of `refs` references. searched: of the search; span[k]: pictures from reference k to here.
+MOTUS_HD MotusMv motus_mv_to_keep(const MotusMb *mb, MotusMv searched, int refs,
+                                  const int32_t span[]) {
     if (motus_mb_is_intra(mb)) return searched;
-    const int ref = mb->ref[0][0];
+    const int ref = refs > 1 ? mb->ref[0][0] : 0;
     return ref ? motus_mv_over(mb->mv[0], span[0], span[ref]) : mb->mv[0];
 }
 

@@ -201,7 +201,7 @@ void motus_inter_search_keep(MotusInterSearch *s, const MotusPictureParams *para
     const MotusMv *searched = s->field[0]->mv[MOTUS_BLOCK_16x16];
 #pragma omp parallel for num_threads(s->me->threads) schedule(static)
     for (int i = 0; i < mbs->n_mb; i++)
-        s->last_mv[i] = motus_mv_to_keep(&mbs->mb[i], searched[i], span);
+        s->last_mv[i] = motus_mv_to_keep(&mbs->mb[i], searched[i], params->refs, span);
     s->has_last_mv = 1;
     s->last_span = span[0];
 }

@@ -390,96 +390,6 @@ static void plans_agree(void) {
     }
 }
 
-// ---- Mini-GOPs ----------------------------------------------------------------------------------
-
-enum { SPAN = MOTUS_B_SPAN };
-
-// Memory that both sides read.
-static void *shared(size_t bytes) {
-    void *at = NULL;
-    GPU_OK(cudaMallocManaged(&at, bytes, cudaMemAttachGlobal));
-    CU_ASSERT_FATAL(at != NULL);
-    return at;
-}
-
-// The last SPAN + 1 pictures, nearest first; fields of either side.
-typedef struct Chain {
-    MotusBPicture picture[2][SPAN + 1];
-    MotusMbCosts costs[SPAN + 1];
-    uint8_t *memory;
-    size_t n;
-} Chain;
-
-static void chain_open(Chain *c, int width, int height) {
-    const int mbw = (width + 15) / 16, mbh = (height + 15) / 16;
-    const size_t n = ((size_t)(mbw * mbh) + 3) / 4 * 4, half = motus_half_bytes(mbw, mbh),
-                 fields = 2 * n * sizeof(MotusMv) + 4 * n;
-    c->n = (size_t)(mbw * mbh);
-    uint8_t *at = c->memory = shared((SPAN + 1) * (half + fields * (2 * SPAN + 1)));
-    for (int d = 0; d <= SPAN; d++, at += half)
-        for (int on = 0; on < 2; on++) motus_half_layout(&c->picture[on][d].half, at, mbw, mbh);
-    for (int d = 0; d <= SPAN; d++) {
-        c->costs[d] = (MotusMbCosts){(uint16_t *)at, (uint16_t *)at + n, (MotusMv *)at + n};
-        at += fields;
-        for (int on = 0; on < 2; on++) {
-            MotusBPicture *p = &c->picture[on][d];
-            p->intra = c->costs[d].intra;
-            p->earlier[0] = (MotusBField){c->costs[d].mv, c->costs[d].inter};
-            for (int i = 1; i < SPAN; i++, at += fields / 2)
-                p->earlier[i] = (MotusBField){(MotusMv *)at, (uint16_t *)((MotusMv *)at + n)};
-            for (int i = 0; i < SPAN - 1; i++, at += fields / 2)
-                p->later[i] = (MotusBField){(MotusMv *)at, (uint16_t *)((MotusMv *)at + n)};
-        }
-    }
-}
-
-static int same_field(const MotusBField *a, const MotusBField *b, size_t n) {
-    return !memcmp(a->mv, b->mv, n * sizeof *a->mv) && !memcmp(a->cost, b->cost, n * 2);
-}
-
-static void compare_chain(const Chain *c, const char *what) {
-    const MotusBPicture *a = c->picture[0], *b = c->picture[1];
-    for (int d = 2; d <= SPAN; d++)
-        MOTUS_CHECK(same_field(&a->earlier[d - 1], &b->earlier[d - 1], c->n), "%s: earlier %d",
-                    what, d);
-    for (int d = 1; d < SPAN; d++)
-        MOTUS_CHECK(same_field(&a[d].later[d - 1], &b[d].later[d - 1], c->n), "%s: later %d", what,
-                    d);
-}
-
-static void mini_gop_costs(void) {
-    for (int round = 0; round < 24; round++) {
-        const int content = round % GPU_PICTURES,
-                  width = motus_test_range(1, round ? 150 : 960) * 2,
-                  height = motus_test_range(1, round ? 100 : 540) * 2;
-        MotusBCosts *costs = shared(2 * sizeof *costs);
-        MotusError error = {0};
-        Chain c;
-        char what[60];
-        snprintf(what, sizeof what, "%dx%d, content %d", width, height, content);
-        chain_open(&c, width, height);
-        for (int k = 0; k <= SPAN; k++) {
-            MotusFrame *frame = gpu_picture(content, width, height, k);
-            const int at = SPAN - k;
-            const MotusBPicture *list[2][SPAN + 1];
-            motus_half_build(&c.picture[0][at].half, &frame->plane[0], 1);
-            motus_frame_unref(&frame);
-            motus_mb_costs(&c.costs[at], &c.picture[0][at].half,
-                           k ? &c.picture[0][at + 1].half : NULL, NULL, 1);
-            for (int d = 0; d <= k; d++)
-                for (int on = 0; on < 2; on++) list[on][d] = &c.picture[on][at + d];
-            memset(costs, 0, 2 * sizeof *costs);
-            motus_b_costs(&costs[0], list[0], k, 1);
-            MOTUS_CHECK(!motus_b_costs_cuda(&costs[1], list[1], k, NULL, &error), "%s", error.text);
-            GPU_OK(cudaDeviceSynchronize());
-            MOTUS_CHECK(!memcmp(&costs[0], &costs[1], sizeof *costs), "%s: span %d", what, k);
-        }
-        compare_chain(&c, what);
-        GPU_OK(cudaFree(c.memory));
-        GPU_OK(cudaFree(costs));
-    }
-}
-
 // ---- Rows ---------------------------------------------------------------------------------------
 
 #define ROW(label, pass)                                                                           \
@@ -498,6 +408,5 @@ static const GpuRow rows[] = {ROW("half_planes", HALF),
                               ROW("mb_tree_propagate", PROPAGATE),
                               ROW("mb_tree_offsets", OFFSETS),
                               GPU_TEST(plans_agree),
-                              GPU_TEST(mini_gop_costs),
                               {0}};
 const GpuSuite gpu_lookahead = {"lookahead", rows};

@@ -9,8 +9,7 @@
 
 #include "common/log2_core.h"
 #include "encoder/lookahead/b_costs.h"
-#include "encoder/lookahead/lookahead_passes.h"
-#include "me/pixel/pixel.h"
+#include "tests/encoder/lookahead/pictures.h"
 #include "tests/support/harness.h"
 
 // ---- Fixed point --------------------------------------------------------------------------------
@@ -32,48 +31,7 @@ static void logarithms(void) {
     CU_ASSERT_EQUAL(motus_exp2_q16(0), 65536);
 }
 
-// ---- Pictures -----------------------------------------------------------------------------------
-
-enum { W = 176, H = 144, MBW = W / 16, MBH = H / 16, N_MB = MBW * MBH };
-
-static int lattice(int scene, int x, int y) {
-    uint32_t h = (uint32_t)x * 73856093u ^ (uint32_t)y * 19349663u ^ (uint32_t)scene * 83492791u;
-    h = (h ^ h >> 13) * 0x5bd1e995u;
-    return (int)((h ^ h >> 15) & 255);
-}
-
-// Random values every `cell` samples, linear in between; 0..255.
-static int noise(int scene, int cell, int x, int y) {
-    const int i = x / cell, k = y / cell, u = x % cell, v = y % cell;
-    const int top = lattice(scene, i, k) * (cell - u) + lattice(scene, i + 1, k) * u;
-    const int bottom = lattice(scene, i, k + 1) * (cell - u) + lattice(scene, i + 1, k + 1) * u;
-    return (top * (cell - v) + bottom * v) / (cell * cell);
-}
-
-// Draws a texture without periods, shifted by (dx, dy). `scene` selects a texture.
-static void draw(MotusPlane *plane, int scene, int dx, int dy) {
-    for (int y = 0; y < plane->height; y++)
-        for (int x = 0; x < plane->width; x++)
-            plane->data[y * plane->stride + x] =
-                (uint8_t)((noise(scene, 32, x + dx + 4096, y + dy + 4096) +
-                           noise(scene + 50, 5, x + dx + 4096, y + dy + 4096)) /
-                          2);
-}
-
-static MotusPlane plane_alloc(int width, int height) {
-    return (MotusPlane){malloc((size_t)(width * height)), width, width, height};
-}
-
-static MotusMbCosts costs_alloc(int n) {
-    return (MotusMbCosts){malloc((size_t)n * 2), malloc((size_t)n * 2),
-                          malloc((size_t)n * sizeof(MotusMv))};
-}
-
-static void costs_free(MotusMbCosts *c) {
-    free(c->intra);
-    free(c->inter);
-    free(c->mv);
-}
+// ---- Costs --------------------------------------------------------------------------------------
 
 static void known_motion(void) {
     MotusPlane plane[2] = {plane_alloc(W, H), plane_alloc(W, H)};
@@ -138,186 +96,6 @@ static void versions_agree(void) {
         for (int i = 0; i < 3; i++) costs_free(&costs[i]);
         for (int i = 0; i < 2; i++) motus_half_free(&half[i]), free(plane[i].data);
         free(earlier);
-    }
-}
-
-// ---- Mini-GOPs ----------------------------------------------------------------------------------
-
-enum { SPAN = MOTUS_B_SPAN };
-
-typedef struct Chain { // of a picture and those before it, nearest first
-    MotusBPicture picture[SPAN + 1];
-    MotusMbCosts costs[SPAN + 1];
-    int n_mb;
-} Chain;
-
-static MotusBField field_alloc(int n) {
-    return (MotusBField){malloc((size_t)n * sizeof(MotusMv)), malloc((size_t)n * 2)};
-}
-
-static void chain_open(Chain *c, int width, int height) {
-    const int mbw = (width + 15) / 16, mbh = (height + 15) / 16, n = c->n_mb = mbw * mbh;
-    for (int d = 0; d <= SPAN; d++) {
-        MotusBPicture *p = &c->picture[d];
-        REQUIRE_OK(motus_half_alloc(&p->half, mbw, mbh));
-        c->costs[d] = costs_alloc(n);
-        p->intra = c->costs[d].intra;
-        p->earlier[0] = (MotusBField){c->costs[d].mv, c->costs[d].inter};
-        for (int i = 1; i < SPAN; i++) p->earlier[i] = field_alloc(n);
-        for (int i = 0; i < SPAN - 1; i++) p->later[i] = field_alloc(n);
-    }
-}
-
-static void chain_close(Chain *c) {
-    for (int d = 0; d <= SPAN; d++) {
-        MotusBPicture *p = &c->picture[d];
-        motus_half_free(&p->half);
-        costs_free(&c->costs[d]);
-        for (int i = 1; i < SPAN; i++) free(p->earlier[i].mv), free(p->earlier[i].cost);
-        for (int i = 0; i < SPAN - 1; i++) free(p->later[i].mv), free(p->later[i].cost);
-    }
-}
-
-// Analyses the pictures from the first one on, as the lookahead does; costs of the last one.
-static MotusBCosts chain_run(Chain *c, const MotusPlane *plane, int threads) {
-    MotusBCosts costs = {{0}, {0}};
-    for (int k = 0; k <= SPAN; k++) { // picture k of the sequence is SPAN - k before the last one
-        MotusBPicture *p = &c->picture[SPAN - k];
-        const MotusBPicture *list[SPAN + 1];
-        motus_half_build(&p->half, &plane[k], threads);
-        motus_mb_costs(&c->costs[SPAN - k], &p->half, k ? &p[1].half : NULL, NULL, threads);
-        for (int d = 0; d <= k; d++) list[d] = p + d;
-        motus_b_costs(&costs, list, k, threads);
-    }
-    return costs;
-}
-
-static uint32_t satd(const uint8_t *a, const uint8_t *b, ptrdiff_t a_stride, ptrdiff_t b_stride) {
-    return motus_pixel_ops(1)->satd(a, a_stride, b, b_stride, 8, 8);
-}
-
-// Returns the cost of MB i as a field has it, from its MV.
-static uint32_t cost_by_mv(const MotusBSearch *s, int i) {
-    const int x = i % s->cur.mb_width, y = i / s->cur.mb_width;
-    const MotusMv mv = s->field.mv[i];
-    const uint32_t inter =
-        satd(s->cur.plane[0] + 8 * (y * s->cur.stride + x),
-             motus_lookahead_at(&s->ref, 8 * x, 8 * y, mv), s->cur.stride, s->ref.stride) +
-        motus_lookahead_mv_cost(mv, motus_b_predictor(s, x, y));
-    return inter < s->intra[i] ? inter : s->intra[i];
-}
-
-static void check_costs(const MotusBSearch *s, const char *what) {
-    for (int i = 0; i < s->cur.mb_width * s->cur.mb_height; i++)
-        MOTUS_CHECK(s->field.cost[i] == cost_by_mv(s, i), "%s %d: MB %d", what, s->d, i);
-}
-
-// Returns the cost of a B picture sample by sample.
-static uint64_t b_cost_of(const Chain *c, int earlier, int d) {
-    const MotusBPicture *p = c->picture, *cur = &p[d];
-    const MotusBField *a = &cur->earlier[earlier - d - 1], *b = &cur->later[d - 1];
-    const int width = cur->half.mb_width;
-    uint64_t sum = 0;
-    for (int i = 0; i < c->n_mb; i++) {
-        const int x = 8 * (i % width), y = 8 * (i / width);
-        const uint8_t *u = motus_lookahead_at(&p[earlier].half, x, y, a->mv[i]),
-                      *v = motus_lookahead_at(&p[0].half, x, y, b->mv[i]);
-        uint8_t mean[64];
-        for (int k = 0; k < 64; k++) {
-            const ptrdiff_t at = k / 8 * cur->half.stride + k % 8;
-            mean[k] = (uint8_t)((u[at] + v[at] + 1) / 2);
-        }
-        uint32_t cost =
-            satd(cur->half.plane[0] + y * cur->half.stride + x, mean, cur->half.stride, 8) + 2 * 4;
-        if (a->cost[i] < cost) cost = a->cost[i];
-        if (b->cost[i] < cost) cost = b->cost[i];
-        sum += cost;
-    }
-    return sum;
-}
-
-static void check_chain(const Chain *c, const MotusBCosts *costs) {
-    const MotusBPicture *p = c->picture;
-    for (int d = 2; d <= SPAN; d++)
-        check_costs(&(MotusBSearch){.cur = p[0].half,
-                                    .ref = p[d].half,
-                                    .intra = p[0].intra,
-                                    .field = p[0].earlier[d - 1],
-                                    .d = d,
-                                    .first = p[0].earlier[0].mv,
-                                    .rest = p[1].earlier[d - 2].mv},
-                    "earlier");
-    for (int d = 1; d < SPAN; d++)
-        check_costs(&(MotusBSearch){.cur = p[d].half,
-                                    .ref = p[0].half,
-                                    .intra = p[d].intra,
-                                    .field = p[d].later[d - 1],
-                                    .d = d,
-                                    .back = p[0].earlier[d - 1].mv},
-                    "later");
-    for (int n = 1; n <= SPAN; n++) {
-        uint64_t b = 0, sum = 0;
-        for (int d = 1; d < n; d++) b += b_cost_of(c, n, d);
-        for (int i = 0; i < c->n_mb; i++) sum += p[0].earlier[n - 1].cost[i];
-        CU_ASSERT_EQUAL(costs->p[n - 1], sum);
-        CU_ASSERT_EQUAL(costs->b[n - 1], b);
-    }
-}
-
-// Random pictures and moving ones of any size: costs by their definition, from any number of
-// threads and from plain C.
-static void mini_gop_costs(void) {
-    for (int k = 0; k < 12; k++) {
-        const int width = motus_test_range(2, 150), height = motus_test_range(2, 100);
-        MotusPlane plane[SPAN + 1];
-        MotusBCosts costs[3];
-        Chain chain;
-        for (int i = 0; i <= SPAN; i++) {
-            plane[i] = plane_alloc(width, height);
-            if (k % 3)
-                draw(&plane[i], k, (k - 4) * i, -5 * i);
-            else
-                motus_test_fill(plane[i].data, (size_t)(width * height));
-        }
-        chain_open(&chain, width, height);
-        for (int version = 0; version < 3; version++) {
-            if (version == 2) motus_test_cpu("c");
-            costs[version] = chain_run(&chain, plane, version == 1 ? 3 : 1);
-            motus_test_cpu(NULL);
-        }
-        CU_ASSERT(!memcmp(&costs[0], &costs[1], sizeof *costs));
-        CU_ASSERT(!memcmp(&costs[0], &costs[2], sizeof *costs));
-        check_chain(&chain, &costs[0]);
-        chain_close(&chain);
-        for (int i = 0; i <= SPAN; i++) free(plane[i].data);
-    }
-}
-
-// Returns the least cost of n pictures by trying everything. *length: the first mini-GOP of the
-// way that is found first, shortest last mini-GOPs first.
-static uint64_t try_all(const MotusBCosts *costs, int n, int span, int *length) {
-    uint64_t least = n ? UINT64_MAX : 0;
-    for (int d = 1; d <= span && d <= n; d++) {
-        int first = d;
-        const uint64_t cost = try_all(costs, n - d, span, &first) + 6 * costs[n - 1].p[d - 1] +
-                              5 * costs[n - 1].b[d - 1];
-        if (cost < least) least = cost, *length = n == d ? d : first;
-    }
-    return least;
-}
-
-static void lengths(void) {
-    for (int round = 0; round < 2000; round++) {
-        MotusBCosts costs[MOTUS_B_WINDOW];
-        const int n = motus_test_range(1, MOTUS_B_WINDOW), span = motus_test_range(2, SPAN);
-        for (int i = 0; i < n; i++)
-            for (int d = 0; d < SPAN; d++) {
-                costs[i].p[d] = (uint64_t)motus_test_range(0, round % 2 ? 9 : 10000) + 50 * d;
-                costs[i].b[d] = (uint64_t)motus_test_range(0, round % 2 ? 9 : 10000) * d;
-            }
-        int want = 0;
-        try_all(costs, n, span, &want);
-        MOTUS_CHECK(motus_b_length(costs, n, span) == want, "%d pictures, span %d", n, span);
     }
 }
 
@@ -454,7 +232,7 @@ static void aq_apart(void) {
 // GOP's do not depend on other GOPs.
 static void mini_gops(void) {
     static Plans p, alone;
-    for (int span = 2; span <= SPAN; span++)
+    for (int span = 2; span <= MOTUS_B_SPAN; span++)
         for (int depth = 0; depth <= 20; depth += 5) {
             MotusLookaheadSettings s = settings_of(depth);
             s.b_span = span;
@@ -517,6 +295,5 @@ static void variance(void) {
 }
 
 MOTUS_SUITE("lookahead", TEST(logarithms), TEST(known_motion), TEST(versions_agree),
-            TEST(mini_gop_costs), TEST(lengths), TEST(order_and_delay), TEST(cuts),
-            TEST(offsets_lean_back), TEST(aq_apart), TEST(mini_gops), TEST(still_pictures),
-            TEST(variance))
+            TEST(order_and_delay), TEST(cuts), TEST(offsets_lean_back), TEST(aq_apart),
+            TEST(mini_gops), TEST(still_pictures), TEST(variance))
