@@ -6,7 +6,9 @@
 #include "tests/encoder/mb/deblock_case.h"
 #include "tests/gpu/gpu_test.h"
 
-enum { B_PICTURES = 1 }; // row->variant
+enum { B_PICTURES = 1, SEVERAL_REFS }; // row->variant
+
+enum { REFS = 3 };
 
 typedef struct Deblock {
     int mb_width, mb_height;
@@ -38,13 +40,15 @@ static void fill_with(GpuCase *c, DeblockKind kind, int qp, int spread) {
         MotusMb *mb = (MotusMb *)d->mb->at[ON_CPU] + i;
         deblock_case_mb(mb, kind, qp);
         if (c->row->variant == B_PICTURES) deblock_case_b(mb);
+        if (c->row->variant == SEVERAL_REFS) deblock_case_refs(mb, REFS);
     }
     snprintf(c->what, sizeof c->what, "kind %d, QP %d, spread %d", (int)kind, qp, spread);
 }
 
 static MotusStatus run_deblock(GpuCase *c, int on) {
     const Deblock *d = c->state;
-    const int is_b = c->row->variant == B_PICTURES;
+    const int is_b = c->row->variant == B_PICTURES,
+              refs = c->row->variant == SEVERAL_REFS ? REFS : !is_b;
     MotusFrame frame = {.width = c->width, .height = c->height};
     uint8_t *to[3];
     const uint8_t *from[3];
@@ -57,11 +61,12 @@ static MotusStatus run_deblock(GpuCase *c, int on) {
     }
     if (on)
         return gpu_launched(c, motus_deblock_cuda(to, from, stride, d->mb->at[on], d->mb_width,
-                                                  d->mb_height, !is_b, d->scratch->at[on], 0,
+                                                  d->mb_height, refs, d->scratch->at[on], 0,
                                                   c->stream));
     const MotusCodedMbs mbs = {.mb_width = d->mb_width,
                                .mb_height = d->mb_height,
                                .slice_type = is_b ? MOTUS_SLICE_B : MOTUS_SLICE_P,
+                               .refs = refs,
                                .mb = d->mb->at[on]};
     motus_deblock_picture(&frame, &mbs);
     return MOTUS_OK;
@@ -119,6 +124,16 @@ static const GpuRow rows[] = {
      .kernel = &each_kind,
      .sizes = usual,
      .variant = B_PICTURES,
+     .bench = {1920, 1088, 2}},
+    {.name = "refs_any_size",
+     .kernel = &any,
+     .most = {192, 192, 0},
+     .cases = 60,
+     .variant = SEVERAL_REFS},
+    {.name = "refs_usual_sizes",
+     .kernel = &each_kind,
+     .sizes = usual,
+     .variant = SEVERAL_REFS,
      .bench = {1920, 1088, 2}},
     {.name = "graph", .kernel = &in_flight, .sizes = cif, .launches = 2, .graph = 1},
     {0}};

@@ -49,6 +49,18 @@ void deblock_case_mb(MotusMb *mb, DeblockKind kind, int qp) {
     for (int i = 0; i < 16; i++) mb->cbp |= (uint8_t)((mb->total_coeff[i] > 0) << motus_8x8_of(i));
 }
 
+// The first 8x8 block of the partition that each belongs to, by type.
+static const uint8_t first_block[][4] = {
+    {0, 1, 2, 3}, {0, 0, 0, 0}, {0, 0, 2, 2}, {0, 1, 0, 1}, {0, 1, 2, 3}};
+
+void deblock_case_refs(MotusMb *mb, int refs) {
+    if (motus_mb_is_intra(mb) || mb->type == MOTUS_MB_P_SKIP) return;
+    for (int q = 0; q < 4; q++) {
+        const int first = first_block[mb->type][q];
+        mb->ref[0][q] = first == q ? (uint8_t)motus_test_range(0, refs - 1) : mb->ref[0][first];
+    }
+}
+
 static MotusMv near_mv(MotusMv mv) {
     const MotusMv near = {(int16_t)(mv.x + motus_test_range(-3, 3)),
                           (int16_t)(mv.y + motus_test_range(-3, 3))};
@@ -57,9 +69,6 @@ static MotusMv near_mv(MotusMv mv) {
 
 void deblock_case_b(MotusMb *mb) {
     static const uint8_t ref[2] = {0, 0};
-    // The first 8x8 block of the partition that each belongs to, by type.
-    static const uint8_t firsts[][4] = {
-        {0, 1, 2, 3}, {0, 0, 0, 0}, {0, 0, 2, 2}, {0, 1, 0, 1}, {0, 1, 2, 3}};
     const MotusMv mv0 = mb->mv[0], mv1 = {(int16_t)motus_test_range(-6, 6), 2};
     if (motus_mb_is_intra(mb)) return;
     memset(mb->sub_type, 0, sizeof mb->sub_type);
@@ -68,7 +77,8 @@ void deblock_case_b(MotusMb *mb) {
               pred = motus_test_range(0, 2);
     if (direct) mb->direct = MOTUS_ALL_DIRECT; // one list for all, MVs may differ
     for (int q = 0; q < 4; q++) {
-        const int first = firsts[direct ? 0 : mb->type][q], from = first / 2 * 8 + first % 2 * 2;
+        const int first = first_block[direct ? 0 : mb->type][q],
+                  from = first / 2 * 8 + first % 2 * 2;
         if (first == q)
             motus_set_8x8(mb, q, direct || motus_test_range(0, 1) ? pred : motus_test_range(0, 2),
                           ref, near_mv(mv0), near_mv(mv1));

@@ -25,4 +25,7 @@ void deblock_case_mb(MotusMb *mb, DeblockKind kind, int qp);
 // Makes such an MB one of a B picture: its 8x8 blocks get lists, and MVs that are close.
 void deblock_case_b(MotusMb *mb);
 
+// Gives the partitions of such an MB any of `refs` references.
+void deblock_case_refs(MotusMb *mb, int refs);
+
 #endif

@@ -12,7 +12,7 @@
 typedef struct Scene {
     MotusFrame *frame;
     MotusMb *mb;
-    int mb_width, mb_height, slice_type;
+    int mb_width, mb_height, slice_type, refs; // refs: of P pictures
 } Scene;
 
 // Tables 8-16 and 8-17 as printed.
@@ -54,8 +54,9 @@ static int naive_strength(const Scene *s, int px, int py, int qx, int qy) {
     if (intra) return p != q ? 4 : 3;
     if (has_levels(p, px, py) || has_levels(q, qx, qy)) return 2;
     const int p_blk = blk_at(px, py), q_blk = blk_at(qx, qy);
-    if (s->slice_type != MOTUS_SLICE_B) return far_apart(p->mv[p_blk], q->mv[q_blk]);
     const int p8 = p_blk / 8 * 2 + p_blk % 4 / 2, q8 = q_blk / 8 * 2 + q_blk % 4 / 2;
+    if (s->slice_type != MOTUS_SLICE_B)
+        return p->ref[0][p8] != q->ref[0][q8] || far_apart(p->mv[p_blk], q->mv[q_blk]);
     const int lists = p->pred[p8];
     if (lists != q->pred[q8]) return 1; // other references, or another number of MVs
     return (lists != MOTUS_PRED_L1 && far_apart(p->mv[p_blk], q->mv[q_blk])) ||
@@ -141,12 +142,14 @@ static Scene make_scene(int mb_width, int mb_height, int qp, int spread) {
     Scene s = {.mb = aligned_alloc(64, (n * sizeof *s.mb + 63) & ~(size_t)63),
                .mb_width = mb_width,
                .mb_height = mb_height,
-               .slice_type = motus_test_range(MOTUS_SLICE_P, MOTUS_SLICE_B)};
+               .slice_type = motus_test_range(MOTUS_SLICE_P, MOTUS_SLICE_B),
+               .refs = motus_test_range(1, 4)};
     if (!s.mb || motus_frame_alloc(&s.frame, 16 * mb_width, 16 * mb_height)) abort();
     for (int c = 0; c < 3; c++) deblock_case_samples(&s.frame->plane[c], spread);
     for (int i = 0; i < mb_width * mb_height; i++) {
         deblock_case_mb(s.mb + i, DEBLOCK_MIXED, qp);
         if (s.slice_type == MOTUS_SLICE_B) deblock_case_b(s.mb + i);
+        if (s.slice_type == MOTUS_SLICE_P) deblock_case_refs(s.mb + i, s.refs);
     }
     return s;
 }
@@ -175,6 +178,7 @@ static void one_version(const char *name, Version deblock, const Scene *scene,
     const MotusCodedMbs mbs = {.mb_width = got.mb_width,
                                .mb_height = got.mb_height,
                                .slice_type = got.slice_type,
+                               .refs = got.refs,
                                .threads = threads,
                                .mb = got.mb};
     deblock(got.frame, &mbs);
