@@ -54,7 +54,8 @@ static int probe_file(AVFormatContext *input, AVCodecContext *decoder, AVPacket 
         probe.packets++;
         probe.keys += packet->flags & AV_PKT_FLAG_KEY;
         if (probe.first < 0) probe.first = (double)packet->pts * unit;
-        probe.end = (double)(packet->pts + packet->duration) * unit;
+        const double end = (double)(packet->pts + packet->duration) * unit;
+        if (end > probe.end) probe.end = end; // B pictures come later than they are shown
         ok = decode(&probe, decoder, packet, frame);
     }
     ok = ok && decode(&probe, decoder, NULL, frame);

@@ -344,12 +344,35 @@ output_names() {
     }
 }
 
+# same_as NAME THEIRS OURS: both lists of options give the same stream.
+same_as() {
+    # shellcheck disable=SC2086
+    encode in.y4m -o t.264 $2
+    # shellcheck disable=SC2086
+    encode in.y4m -o t2.264 $3
+    ok "$1" cmp -s t.264 t2.264
+}
+
+# B pictures and references that nobody asked for.
+default_pictures() {
+    encode in.y4m -o t.264 --bframes 0
+    ok 'B pictures by default' [ "$(cmp t.264 ref.264 2>&1 | wc -l)" = 1 ]
+    same_as 'none in Baseline' '--profile baseline' '--profile baseline --bframes 0'
+    same_as 'none with zerolatency' '--tune zerolatency' '--tune zerolatency --bframes 0'
+    same_as 'none with --field' '--preset slow --field f.npy' '--preset slow --bframes 0 --ref 1'
+    same_as 'none with --mvs-in' '--mvs-in f.npy' '--mvs-in f.npy --bframes 0 --ref 1'
+    same_as 'as many as asked for' '--field f.npy --bframes 2' '--bframes 2 --ref 1'
+    same_as 'references of slow' '--preset slow' '--preset slow --ref 3'
+    same_as 'references of slower' '--preset slower' '--preset slower --ref 5'
+}
+
 # Words of x264 and ffmpeg.
 foreign_words() {
     encode -i in.y4m -o t.264
     ok '-i names the input' cmp -s t.264 ref.264
-    encode -i in.y4m t2.264 --profile high --bframes 0
-    ok 'and the operand behind it the output' cmp -s t2.264 ref.264
+    encode -i in.y4m t2.264 --profile high --bframes 3 --b-adapt 1 --ref 1 --preset medium
+    ok 'and the operand behind it the output; defaults' cmp -s t2.264 ref.264
+    default_pictures
     encode in.y4m -o t.264 --bframes 2 --keyint 4 --recon b.y4m --mvs b.csv --stats b.json
     ok 'files beside a stream with B pictures are in display order' \
         [ "$(grep -o '"frame":[0-9]*' b.json | sort -c -t: -nk2 2>&1)" = '' ]
@@ -541,7 +564,7 @@ mb_types() {
 
 statistics() {
     local values
-    encode in.y4m -o t.264 --stats t.json --qp 30 --keyint 5
+    encode in.y4m -o t.264 --stats t.json --qp 30 --keyint 5 --bframes 0
     values=$("$json" t.json input size.width size.height frames settings.qp backend seconds fps \
         bytes kbps psnr_y psnr_u psnr_v ssim mb_types.P_Skip mb_types.I_8x8 partitions.16x16 \
         partitions.4x4 per_frame.# per_frame.0.type per_frame.0.qp per_frame.1.qp \
@@ -585,8 +608,9 @@ vectors() {
     ok 'every block of a P picture once' \
         [ "$(awk -F, 'NR > 1 && $1 == 1 {n += $6 * $7} END {print n % 256}' ref.csv)" = 0 ]
     # The background moves by +1.5, -0.25 samples: most vectors say so.
+    encode in.y4m -o t.264 --mvs t.csv --bframes 0
     ok 'vectors are those of the pan' \
-        [ "$(tail -n +2 ref.csv | cut -d, -f4,5 | sort | uniq -c | sort -rn |
+        [ "$(tail -n +2 t.csv | cut -d, -f4,5 | sort | uniq -c | sort -rn |
         awk 'NR == 1 {print $2}')" = -6,1 ]
 }
 
@@ -763,7 +787,8 @@ containers() {
     ok 'there are some' grep -q moof t.mp4
     ls t.mp4.* 2>/dev/null && fail 'fragments are built beside a file that is not there'
     (ulimit -f 16 &&
-        exec "$motus" encode in.y4m -o cut.mp4 --fragment --keyint 1 --qp 0 --fps 4 --quiet) 2>err
+        exec "$motus" encode in.y4m -o cut.mp4 --fragment --keyint 1 --qp 0 --fps 4 --bframes 0 \
+            --quiet) 2>err
     ok 'a full disk' [ $? = 1 ]
     ok 'is told, with what stays' grep -qx \
         'motus: cut.mp4: what was written stays; it plays up to its last whole fragment' err

@@ -55,8 +55,8 @@ view() { "$motus" view -o out.png "$@" 2>log || die "motus view $*: $(cat log)";
 for case in 3,0:0 0,3:54 -3,0:192 0,-3:264; do
     pan=${case%:*} hue=${case#*:}
     "$motus" synth in.y4m --size 88x72 --frames 3 --pan "$pan" 2>log
-    "$motus" encode in.y4m -o out.264 --quiet --recon recon.y4m --mvs mvs.npy
-    "$motus" encode in.y4m -o out.264 --quiet --mvs mvs.csv
+    "$motus" encode in.y4m -o out.264 --bframes 0 --quiet --recon recon.y4m --mvs mvs.npy
+    "$motus" encode in.y4m -o out.264 --bframes 0 --quiet --mvs mvs.csv
     view mvs.npy --picture recon.y4m --frame 2 --zoom 2
     read -r size got n sum legend <<<"$(colour out.png 144 255,255,255)" # at rest
     [ "$size" = 176 ] || die "$size"
@@ -106,8 +106,8 @@ for case in flow:255,255,255:128,128,128 "partitions:$intra:$smallest" \
 done
 # All blocks of a Baseline stream are known, from a byte stream and from a container.
 "$motus" synth in3.y4m --size 88x72 --frames 3 --pan 3,1 --objects 6 --noise 4 2>log
-"$motus" encode in3.y4m -o out3.264 --quiet --recon recon3.y4m --mvs mvs3.npy --qp 18
-"$motus" encode in3.y4m -o out3.mp4 --quiet --qp 18
+"$motus" encode in3.y4m -o out3.264 --bframes 0 --quiet --recon recon3.y4m --mvs mvs3.npy --qp 18
+"$motus" encode in3.y4m -o out3.mp4 --bframes 0 --quiet --qp 18
 for style in arrows partitions bits; do
     sums=()
     for source in mvs3.npy out3.264 out3.mp4; do

@@ -82,7 +82,11 @@ static int parse_progress(const MotusOption *option, const char *text, char *cau
     return motus_option_name(option, text, names, 3, cause, size);
 }
 
-enum { FILE_ROWS = 40 }; // most of them
+enum {
+    NOT_GIVEN = -1,
+    BFRAMES = 3,    // of profiles that have B pictures
+    FILE_ROWS = 40, // most of them
+};
 
 // Writes the rows about files, filters and the machine; zeros follow them.
 static void add_file_rows(MotusEncodeOptions *o, MotusOption *to) {
@@ -197,7 +201,8 @@ static int parse(MotusEncodeOptions *o, int argc, char **argv) {
         {"no-cabac", 0, &c->cabac, NULL, 0, 0, NULL, "CAVLC also above the Baseline profile"},
         {"no-8x8dct", 0, &c->transform_8x8, NULL, 0, 0, NULL,
          "only 4x4 transforms in the High profile, too"},
-        MOTUS_INT("bframes", 0, &c->bframes, 0, MOTUS_MAX_BFRAMES, "most B pictures in a row (0)"),
+        MOTUS_INT("bframes", 0, &c->bframes, 0, MOTUS_MAX_BFRAMES,
+                  "most B pictures in a row (3; 0 with profile baseline, --mvs-in and --field)"),
         MOTUS_INT("b-adapt", 0, &c->b_adapt, 0, 2,
                   "choose how many B pictures are in a row; 0: always bframes (1)"),
         {"b-pyramid", 0, &c->b_pyramid, motus_option_b_pyramid, 0, 0, "NAME",
@@ -282,10 +287,13 @@ static int name_output(MotusEncodeOptions *o) {
                              motus_shown(o->default_output));
 }
 
-// Sets what has not been given. Fields of MVs are those of one reference.
+// Sets what has not been given. Fields of MVs are those of the picture before.
 static void set_defaults(MotusEncodeOptions *o) {
     MotusEncoderConfig *c = &o->config;
-    if (!c->references && (o->mvs_in || o->outputs.field)) c->references = 1;
+    const int fields = o->mvs_in || o->outputs.field;
+    if (!c->references && fields) c->references = 1;
+    if (c->bframes == NOT_GIVEN)
+        c->bframes = fields || c->profile == MOTUS_PROFILE_BASELINE ? 0 : BFRAMES;
 }
 
 static int check(MotusEncodeOptions *o) {
@@ -322,6 +330,7 @@ MotusEncodeOptions motus_encode_options_default(void) {
                             .rate = motus_rate_options_default(),
                             .config = motus_encoder_config_default(2, 2, (MotusRational){25, 1})};
     o.config.profile = MOTUS_PROFILE_HIGH;
+    o.config.bframes = NOT_GIVEN;
     return o;
 }
 

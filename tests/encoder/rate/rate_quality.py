@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Computes BD-rates of motus encode --crf against x264 --crf.
 
-    rate_quality.py MOTUS [--tune psnr|ssim] [--crf 18,23,28,33] [--bitrate] FILE.y4m...
-                    [-- options of motus encode]
+    rate_quality.py MOTUS [--tune psnr|ssim] [--crf 18,23,28,33] [--bitrate] [--baseline]
+                    FILE.y4m... [-- options of motus encode]
 
-x264 runs with --profile baseline --preset medium --ref 1 --bframes 0 (lookahead and mbtree on) and
-the same --tune. ffmpeg decodes both and measures luma PSNR, or SSIM in dB: -10 log10(1 - SSIM).
+x264 runs with --preset medium as it ships (lookahead and mbtree on) and the same --tune. With
+--baseline both run in that profile with one reference. ffmpeg decodes both and measures luma PSNR, or SSIM in dB: -10 log10(1 - SSIM).
 Sizes leave x264's user data out. With --bitrate both get the bitrates of x264's streams of these
 CRFs, and ours is compared with those streams too. Needs x264 and ffmpeg; takes minutes.
 """
@@ -18,8 +18,8 @@ import subprocess
 import sys
 import tempfile
 
-X264 = ('--profile baseline --preset medium --ref 1 --bframes 0 --threads 1 --quiet '
-        '--no-progress').split()
+X264 = '--preset medium --threads 1 --quiet --no-progress'.split()
+BASELINE = '--profile baseline --ref 1 --bframes 0'.split()
 
 
 def without_user_data(path):
@@ -113,16 +113,18 @@ def main():
     parser.add_argument('--crf', type=lambda text: [float(v) for v in text.split(',')],
                         default=[18, 23, 28, 33])
     parser.add_argument('--bitrate', action='store_true')
+    parser.add_argument('--baseline', action='store_true')
     options = parser.parse_args(arguments)
+    both = BASELINE if options.baseline else []
     mode = '--bitrate' if options.bitrate else '--crf'
 
     def x264_as(mode):
-        return lambda value, source, stream: ['x264', *X264, '--tune', options.tune, mode,
+        return lambda value, source, stream: ['x264', *X264, *both, '--tune', options.tune, mode,
                                               str(value), source, '-o', stream]
 
     def ours(value, source, stream):
         return [options.motus, 'encode', source, '-o', stream, '--backend', 'cpu', '--threads', '1',
-                '--quiet', '--tune', options.tune, mode, str(value), *more]
+                '--quiet', *both, '--tune', options.tune, mode, str(value), *more]
 
     for source in options.files:
         with_crf = curve(x264_as('--crf'), source, options.crf, options)
