@@ -222,7 +222,8 @@ usage_errors() {
     refused 2 '--pan 0.1,0: ' synth out.y4m --pan 0.1,0
     refused 2 '--zoom 2: ' synth out.y4m --zoom 2
     refused 2 '--rotate nan: ' synth out.y4m --rotate nan
-    refused 2 'must be me, encode or filters' bench
+    refused 2 'must be me, encode, latency or filters' bench
+    refused 2 'must be at most 8 numbers' bench latency --rate 30,x
     refused 2 'output is missing' search in.y4m
     refused 2 '-o out.264: must end in .csv, .npy or .flo' search in.y4m -o out.264
     ln -sf in.y4m in.csv
@@ -859,6 +860,9 @@ other_commands() {
         full.mb_points_per_second
     "$motus" bench encode --size 64x48 --frames 3 --runs 2 --json >b.json 2>err
     ok 'bench encode' "$json" b.json encode.fps_median encode.fps_best kbps
+    "$motus" bench latency --size 64x48 --rate 200,500 --encoders 1,2 --pictures 20 --keyint 9 \
+        --backend cpu --beside 'sleep 100' --settle 0 --json >b.json 2>err
+    ok 'bench latency' "$json" b.json rows.0.median_ms rows.3.p99_ms rows.3.i_median_ms rows.3.late
     bench_filters
 }
 

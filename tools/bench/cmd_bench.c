@@ -17,6 +17,7 @@ static const char about[] =
     "Measures on this machine, in memory, without reading or writing files.\n"
     "  motus bench me       exhaustive search of all 41 blocks, at full and at quarter samples\n"
     "  motus bench encode   the whole encoder\n"
+    "  motus bench latency  pictures sent at a fixed rate (see its --help)\n"
     "  motus bench filters  8x8 DCT, wavelet, equalization, chroma key (see its --help)\n"
     "\n"
     "Examples:\n"
@@ -122,15 +123,15 @@ static int parse(BenchOptions *o, int argc, char **argv) {
         MOTUS_FLAG("json", &o->json, "print JSON"),
         {0},
     };
-    const MotusCommand command = {"bench", "me|encode|filters [options]", about, options, &o->what,
-                                  1};
+    const MotusCommand command = {
+        "bench", "me|encode|latency|filters [options]", about, options, &o->what, 1};
     return motus_options_parse(&command, argc, argv);
 }
 
 // Returns 0, or the exit status if options do not go together.
 static int check(const BenchOptions *o) {
     if (!o->what || (strcmp(o->what, "me") && strcmp(o->what, "encode")))
-        return motus_usage_error("bench", "what to measure must be me, encode or filters");
+        return motus_usage_error("bench", "what to measure must be me, encode, latency or filters");
     const int encode = !strcmp(o->what, "encode"), devices = o->devices.n != 0;
     const struct {
         int wrong;
@@ -251,6 +252,7 @@ static MotusStatus run(const BenchOptions *o, const MotusBenchClip *clip, MotusE
 
 int motus_cmd_bench(int argc, char **argv) {
     if (argc > 1 && !strcmp(argv[1], "filters")) return motus_cmd_bench_filters(argc - 1, argv + 1);
+    if (argc > 1 && !strcmp(argv[1], "latency")) return motus_cmd_bench_latency(argc - 1, argv + 1);
     BenchOptions o = {.size = {352, 288},
                       .threads = -1,
                       .qp = -1,

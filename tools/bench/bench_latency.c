@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "tools/bench/bench_latency.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "common/alloc.h"
+#include "common/error.h"
+#include "tools/cli/signals.h"
+#include "tools/cli/system.h"
+
+enum { WARM_UP = 20, FRAMES_APART = 7 }; // FRAMES_APART: where in the clip the sessions begin
+
+typedef struct Session {
+    const MotusBenchSessions *settings;
+    int index;
+    MotusEncoder *encoder;
+    pthread_t thread;
+    int has_thread;
+    double began; // when the first picture of session 0 is due
+    double *ms;   // of each picture
+    uint8_t *is_idr;
+    MotusStatus status;
+    MotusError error;
+} Session;
+
+// Sends picture i and takes its packet.
+static MotusStatus code(Session *s, int i, int *is_idr) {
+    const MotusBenchSessions *o = s->settings;
+    const MotusFrame *frame = o->frame[(i + FRAMES_APART * s->index) % o->n_frames];
+    MotusPacket *packet;
+    MotusStatus status = o->on_device ? motus_encoder_send_device(s->encoder, frame, NULL, NULL)
+                                      : motus_encoder_send(s->encoder, frame, NULL);
+    if (!status) status = motus_encoder_receive(s->encoder, &packet, -1);
+    if (status)
+        return motus_fail(&s->error, status, "encoder: %s", motus_encoder_error(s->encoder)->text);
+    *is_idr = packet->is_idr;
+    motus_packet_unref(&packet);
+    return MOTUS_OK;
+}
+
+static void sleep_until(double seconds) {
+    struct timespec at = {.tv_sec = (time_t)seconds};
+    at.tv_nsec = (long)(1e9 * (seconds - (double)at.tv_sec));
+    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, NULL)) continue;
+}
+
+static void *run_session(void *argument) {
+    Session *s = argument;
+    const MotusBenchSessions *o = s->settings;
+    const double turn = (double)s->index / o->n;
+    for (int i = 0; i < o->pictures && !s->status; i++) {
+        const double due = s->began + (i + turn) / o->rate;
+        double from = due;
+        int is_idr = 0;
+        if (motus_signal_caught()) s->status = motus_fail(&s->error, MOTUS_END, "interrupted");
+        if (s->status) break;
+        if (motus_seconds() < due) {
+            sleep_until(due);
+            from = motus_seconds();
+        }
+        s->status = code(s, WARM_UP + i, &is_idr);
+        s->ms[i] = 1e3 * (motus_seconds() - from);
+        s->is_idr[i] = (uint8_t)is_idr;
+    }
+    return NULL;
+}
+
+static MotusStatus open_session(Session *s) {
+    const MotusBenchSessions *o = s->settings;
+    const size_t n = (size_t)o->pictures;
+    int is_idr;
+    s->ms = motus_alloc(n, sizeof *s->ms);
+    s->is_idr = motus_alloc(n, 1);
+    if (!s->ms || !s->is_idr) return motus_fail(&s->error, MOTUS_ERR_MEMORY, "out of memory");
+    MotusStatus status = motus_encoder_open(&s->encoder, o->config, &s->error);
+    for (int i = 0; i < WARM_UP && !status; i++) status = code(s, i, &is_idr);
+    return status;
+}
+
+static void run_sessions(Session *session, int n) {
+    const double began = motus_seconds() + 0.01;
+    for (int k = 0; k < n; k++) {
+        Session *s = &session[k];
+        s->began = began;
+        s->has_thread = !pthread_create(&s->thread, NULL, run_session, s);
+        if (!s->has_thread)
+            s->status = motus_fail(&s->error, MOTUS_ERR_MEMORY, "a thread cannot be started");
+    }
+    for (int k = 0; k < n; k++)
+        if (session[k].has_thread) pthread_join(session[k].thread, NULL);
+}
+
+static int by_size(const void *a, const void *b) {
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+// Sums up all sessions.
+static MotusStatus sum_up(const MotusBenchSessions *o, const Session *session, MotusLatencies *out,
+                          MotusError *error) {
+    const size_t n = (size_t)o->n * (size_t)o->pictures;
+    double *all = motus_alloc(2 * n, sizeof *all), *idr = all + n;
+    size_t n_all = 0, n_idr = 0, late = 0;
+    if (!all) return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
+    for (int k = 0; k < o->n; k++)
+        for (int i = 0; i < o->pictures; i++) {
+            const double ms = session[k].ms[i];
+            all[n_all++] = ms;
+            if (session[k].is_idr[i]) idr[n_idr++] = ms;
+            late += ms * o->rate > 1e3;
+        }
+    qsort(all, n_all, sizeof *all, by_size);
+    qsort(idr, n_idr, sizeof *idr, by_size);
+    *out = (MotusLatencies){.median = all[(n_all - 1) / 2],
+                            .p99 = all[(n_all - 1) * 99 / 100],
+                            .worst = all[n_all - 1],
+                            .i_median = n_idr ? idr[(n_idr - 1) / 2] : 0,
+                            .late = (double)late / (double)n_all};
+    motus_free(all);
+    return MOTUS_OK;
+}
+
+MotusStatus motus_bench_sessions(const MotusBenchSessions *o, MotusLatencies *out,
+                                 MotusError *error) {
+    Session *session = motus_alloc((size_t)o->n, sizeof *session);
+    if (!session) return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
+    MotusStatus status = MOTUS_OK;
+    for (int k = 0; k < o->n && !status; k++) {
+        session[k].settings = o, session[k].index = k;
+        status = session[k].status = open_session(&session[k]);
+    }
+    if (!status) run_sessions(session, o->n);
+    for (int k = o->n - 1; k >= 0; k--) // the first failure counts
+        if (session[k].status) status = session[k].status, *error = session[k].error;
+    if (!status) status = sum_up(o, session, out, error);
+    for (int k = 0; k < o->n; k++) {
+        motus_encoder_close(&session[k].encoder);
+        motus_free(session[k].ms);
+        motus_free(session[k].is_idr);
+    }
+    motus_free(session);
+    return status;
+}

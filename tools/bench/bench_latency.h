@@ -1,0 +1,31 @@
+// Latency of pictures that are sent at a fixed rate, by one or more encoders at once.
+// SPDX-License-Identifier: BSD-2-Clause
+#ifndef TOOLS_BENCH_BENCH_LATENCY_H
+#define TOOLS_BENCH_BENCH_LATENCY_H
+
+#include "motus/encoder.h"
+
+// Sessions: encoders with the same settings, each with a thread that sends a picture, takes its
+// packet and waits until the next picture is due. Their pictures are due in turn.
+typedef struct MotusBenchSessions {
+    const MotusEncoderConfig *config;
+    MotusFrame *const *frame; // n_frames, encoded over and over
+    int n_frames, on_device;
+    int n;        // encoders
+    int rate;     // pictures/s of each
+    int pictures; // of each that are timed; some more go before them
+} MotusBenchSessions;
+
+// Milliseconds from a picture's call to its packet in host memory; if the picture before it took
+// until after it was due, from when it was due.
+typedef struct MotusLatencies {
+    double median, p99, worst;
+    double i_median; // of I pictures; 0: there were none
+    double late;     // share of pictures that took longer than 1 / rate
+} MotusLatencies;
+
+// MOTUS_END, with a text: a signal came (if signals are caught).
+MotusStatus motus_bench_sessions(const MotusBenchSessions *s, MotusLatencies *out,
+                                 MotusError *error);
+
+#endif
