@@ -10,7 +10,7 @@
 #include "tools/cli/signals.h"
 #include "tools/cli/system.h"
 
-enum { WARM_UP = 20, FRAMES_APART = 7 }; // FRAMES_APART: where in the clip the sessions begin
+enum { WARM_UP = 20, FRAMES_APART = 7 }; // FRAMES_APART: from where a session begins to the next
 
 typedef struct Session {
     const MotusBenchSessions *settings;
@@ -25,10 +25,16 @@ typedef struct Session {
     MotusError error;
 } Session;
 
+// Returns the frame of picture i: the clip to and fro, which has no cuts.
+static const MotusFrame *frame_of(const MotusBenchSessions *o, int i) {
+    const int period = 2 * o->n_frames - 2, at = i % period;
+    return o->frame[at < o->n_frames ? at : period - at];
+}
+
 // Sends picture i and takes its packet.
 static MotusStatus code(Session *s, int i, int *is_idr) {
     const MotusBenchSessions *o = s->settings;
-    const MotusFrame *frame = o->frame[(i + FRAMES_APART * s->index) % o->n_frames];
+    const MotusFrame *frame = frame_of(o, i + FRAMES_APART * s->index);
     MotusPacket *packet;
     MotusStatus status = o->on_device ? motus_encoder_send_device(s->encoder, frame, NULL, NULL)
                                       : motus_encoder_send(s->encoder, frame, NULL);

@@ -9,7 +9,7 @@
 // packet and waits until the next picture is due. Their pictures are due in turn.
 typedef struct MotusBenchSessions {
     const MotusEncoderConfig *config;
-    MotusFrame *const *frame; // n_frames, encoded over and over
+    MotusFrame *const *frame; // n_frames, encoded to and fro
     int n_frames, on_device;
     int n;        // encoders
     int rate;     // pictures/s of each

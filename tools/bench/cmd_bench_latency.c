@@ -69,7 +69,7 @@ static int parse(LatencyOptions *o, int argc, char **argv) {
         MOTUS_TEXT("input", 'i', &o->input, "FILE", "sequence (a synthetic one)"),
         {"size", 's', o->size, motus_option_size, 0, 0, "WxH",
          "size of the synthetic one (1920x1080)"},
-        MOTUS_INT("frames", 'n', &o->frames, 2, 100000, "frames of it, over and over (60)"),
+        MOTUS_INT("frames", 'n', &o->frames, 2, 100000, "frames of it, to and fro (60)"),
         {"rate", 0, &o->rates, parse_list, 0, 0, "LIST", "pictures/s (30,60,120)"},
         {"encoders", 0, &o->encoders, parse_list, 0, 0, "LIST", "encoders at once (1,2,4,8)"},
         MOTUS_INT("pictures", 0, &o->pictures, 1, 10000000, "of each encoder in a row (600)"),
@@ -139,7 +139,10 @@ static void report_row(const LatencyOptions *o, const MotusBenchSessions *s,
     cJSON_AddItemToArray(rows, row);
     if (o->json) return;
     printf("%-6s %6d %8d %8.2f %8.2f %8.2f", memory, s->rate, s->n, l->median, l->p99, l->worst);
-    printf(l->i_median > 0 ? " %8.2f" : " %8s", l->i_median > 0 ? l->i_median : 0.0);
+    if (l->i_median > 0)
+        printf(" %8.2f", l->i_median);
+    else
+        printf(" %8s", "-");
     printf(" %6.2f %%\n", 100 * l->late);
     fflush(stdout);
 }
