@@ -68,7 +68,7 @@ BELOW = {
 TESTS_ONLY = set("arguments conformance files fuzz gpu install lanes report support".split())
 LIMIT = 25
 SOURCE = re.compile(r"\.(c|h|cu|cuh|cpp|py|sh)$")
-FOREIGN = "interop/ffmpeg/"  # compiles inside FFmpeg only
+FOREIGN = ("interop/ffmpeg/", "interop/x264/")  # compile inside FFmpeg and x264 only
 
 
 def below(folder):

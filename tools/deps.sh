@@ -14,34 +14,39 @@ python=(python3-av python3-aiortc)
 gstreamer=(libgstreamer1.0-dev libgstreamer-plugins-base1.0-dev gstreamer1.0-tools
     gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-plugins-bad gstreamer1.0-nice
     python3-gi gir1.2-gst-plugins-base-1.0 gir1.2-gst-plugins-bad-1.0)
-bench=(x264 ffmpeg time libopencv-dev)
+bench=(x264 ffmpeg time libopencv-dev nasm)
 lint=(clang-format-14 clang-tidy cppcheck shellcheck)
 
 usage() {
     cat <<TXT
 usage: tools/deps.sh [--build] [--test] [--browser] [--python] [--gstreamer] [--bench] [--lint]
                      [--list]
-       tools/deps.sh --ffmpeg-source
+       tools/deps.sh --ffmpeg-source | --x264-source
   --build      compiler, CMake, Ninja, FFmpeg's libraries, cJSON (always included)
   --test       also for the tests (default): CUnit, ffmpeg, x264, Open MPI, libx265, Python with
                NumPy and pytest; and libavfilter, which deinterlaces
   --browser    also Chromium, in which the tests open reports (440 MB on the disk)
   --python     also PyAV and aiortc, for sound and WebRTC in Python's tests
   --gstreamer  also GStreamer, for the plug-in and its tests
-  --bench      also for comparisons: x264, ffmpeg, time, OpenCV
+  --bench      also for comparisons: x264, ffmpeg, time, OpenCV, NASM
   --lint       also the tools of tools/lint.sh
   --list       print the packages instead of installing them
   --ffmpeg-source
                put the parts of the distribution's FFmpeg source package (10 MB) that
                tests/interop/ffmpeg_wrapper.sh needs into build/ffmpeg-source
+  --x264-source
+               put the distribution's x264 source package (1 MB), which interop/x264/build.sh
+               builds, into build/x264-source
 MOTUS_NO_INSTALL=1 in the environment makes this script do nothing.
 TXT
 }
 
-# Gets the source package from the sources of the system's own packages, without changing apt's
+# source_package NAME [FILE...]: gets a source package, or some of its files, into
+# build/NAME-source, from the sources of the system's own packages, without changing apt's
 # configuration.
-ffmpeg_source() {
-    local to=$PWD/build/ffmpeg-source dir option=() file
+source_package() {
+    local name=$1 to=$PWD/build/$1-source dir option=() file
+    shift
     [ ! -e "$to" ] || return 0
     dir=$(mktemp -d)
     mkdir -p "$dir"/{parts,lists/partial,cache/archives/partial}
@@ -56,18 +61,16 @@ ffmpeg_source() {
         -o Dir::State::lists="$dir/lists" -o Dir::Cache="$dir/cache" -o APT::Sandbox::User=root
         -o Acquire::Languages=none)
     { apt-get "${option[@]}" update || true; } >"$dir/log" 2>&1 # one missing list does not matter
-    if (cd "$dir" && apt-get "${option[@]}" source --download-only ffmpeg) >>"$dir/log" 2>&1; then
+    if (cd "$dir" && apt-get "${option[@]}" source --download-only "$name") >>"$dir/log" 2>&1; then
         mkdir -p "$dir/tree" build
-        tar -xf "$dir"/ffmpeg_*.orig.tar.?z -C "$dir/tree" --strip-components=1 --wildcards \
-            '*/libavcodec/*.h' '*/libavutil/*.h' '*/configure' '*/libavcodec/Makefile' \
-            '*/libavcodec/allcodecs.c'
+        tar -xf "$dir/$name"_*.orig.tar.?z -C "$dir/tree" --strip-components=1 --wildcards "$@"
         mv "$dir/tree" "$to"
     fi
     rm -rf "$dir"
     [ -e "$to" ]
 }
 
-wanted=("${build[@]}") list=0 source_only=0
+wanted=("${build[@]}") list=0 source=
 [ $# -gt 0 ] || set -- --test
 for option in "$@"; do
     case $option in
@@ -79,7 +82,7 @@ for option in "$@"; do
     --bench) wanted+=("${bench[@]}") ;;
     --lint) wanted+=("${lint[@]}") ;;
     --list) list=1 ;;
-    --ffmpeg-source) source_only=1 ;;
+    --ffmpeg-source | --x264-source) source=${option#--} ;;
     -h | --help) usage && exit 0 ;;
     *) usage >&2 && exit 2 ;;
     esac
@@ -95,9 +98,15 @@ die() {
     exit 1
 }
 
-if [ $source_only = 1 ]; then
+if [ -n "$source" ]; then
     cd "$(dirname "$0")/.."
-    ffmpeg_source
+    case $source in
+    ffmpeg-source)
+        source_package ffmpeg '*/libavcodec/*.h' '*/libavutil/*.h' '*/configure' \
+            '*/libavcodec/Makefile' '*/libavcodec/allcodecs.c'
+        ;;
+    x264-source) source_package x264 ;;
+    esac
     exit
 fi
 
