@@ -74,6 +74,12 @@ static void note_opened(MotusGopCoder *coder) {
 // ---- Pictures of a coder ------------------------------------------------------------------------
 
 // A coder's GOP is a run of pictures in stream order, so its pictures need no list of their own.
+// The last picture of a GOP has the coder's next GOP behind it.
+static MotusPendingPicture *follower(const MotusPendingPicture *p) {
+    MotusPendingPicture *next = motus_pending_follower(p);
+    return next ? next : p->next_gop;
+}
+
 static void add(MotusGopCoder *coder, MotusPendingPicture *picture) {
     if (!coder->first) {
         coder->first = picture;
@@ -82,9 +88,11 @@ static void add(MotusGopCoder *coder, MotusPendingPicture *picture) {
     if (!coder->next) coder->next = picture;
 }
 
-// Takes the executor's oldest GOP that no coder has, as far as it is queued.
+// Takes the executor's oldest GOP that no coder has, as far as it is queued. All of the coder's
+// pictures have begun.
 static void take_gop(MotusGopCoder *coder) {
     MotusExecutor *e = coder->executor;
+    if (coder->first) coder->newest->next_gop = e->untaken;
     add(coder, e->untaken);
     do e->untaken = e->untaken->next;
     while (e->untaken && !(e->untaken->executor == e && e->untaken->params.idr));
@@ -124,8 +132,14 @@ static int can_begin(const MotusGopCoder *coder) {
            coder->next->state == MOTUS_PENDING_READY;
 }
 
+// A device codes a GOP's IDR picture beside the end of the GOP before it.
+static int can_take(const MotusGopCoder *coder) {
+    return coder->executor->untaken && !coder->next &&
+           (!coder->first || coder->begun < coder->coders->depth);
+}
+
 int motus_gop_coder_has_work(MotusGopCoder *coder) {
-    if (!coder->first && coder->executor->untaken) take_gop(coder);
+    if (can_take(coder)) take_gop(coder);
     if (!coder->first) return 0;
     return coder->begun || can_begin(coder) || coder->coders->failure.status;
 }
@@ -231,7 +245,8 @@ static void begin_picture(MotusGopCoder *coder) {
     MotusGopCoders *coders = coder->coders;
     MotusPendingPicture *p = coder->next;
     motus_pending_advance(&coders->pending, p, MOTUS_PENDING_CODING);
-    coder->next = motus_pending_follower(p);
+    coder->next = follower(p);
+    coder->newest = p;
     coder->begun++;
     p->threads = share_of_threads(coders);
     coders->busy_threads += p->threads;
@@ -257,7 +272,7 @@ static void retire(MotusGopCoder *coder) {
     p->slot->next = NULL;
     free_slots(coder->executor, p->slot);
     coder->executor->n_pictures--;
-    coder->first = motus_pending_follower(p);
+    coder->first = follower(p);
     coders->active -= !coder->first;
     if (p->state != MOTUS_PENDING_DONE)
         motus_pending_advance(&coders->pending, p, MOTUS_PENDING_DONE);
@@ -279,7 +294,7 @@ static void finish_picture(MotusGopCoder *coder) {
 // Drops a picture that will not be coded, since the stream has failed.
 static void drop_picture(MotusGopCoder *coder) {
     MotusPendingPicture *p = coder->first;
-    coder->next = motus_pending_follower(p);
+    coder->next = follower(p);
     if (!p->error.status) p->error = coder->coders->failure;
     retire(coder);
 }

@@ -25,11 +25,12 @@ typedef struct MotusGopCoder {
     MotusRate rate;
     MotusWeightFinder *weights; // with weightp
     // Under the lock.
-    pthread_cond_t wake;        // there may be something to do
-    MotusPendingPicture *first; // oldest picture of its GOP that is not done
-    MotusPendingPicture *next;  // oldest one that has not begun; NULL: none
-    int begun;                  // pictures from first to next
-    int opened;                 // 1: the opening has ended, with `error`
+    pthread_cond_t wake;         // there may be something to do
+    MotusPendingPicture *first;  // oldest picture of its GOPs that is not done
+    MotusPendingPicture *next;   // oldest one that has not begun; NULL: none
+    MotusPendingPicture *newest; // the one that has begun last, if any is not done
+    int begun;                   // pictures from first to next
+    int opened;                  // 1: the opening has ended, with `error`
     MotusFrameSlot *opened_slots;
     MotusError error;
 } MotusGopCoder;

@@ -22,6 +22,8 @@ typedef enum MotusPendingState {
 typedef struct MotusPendingPicture {
     struct MotusPendingPicture *next;      // in stream order; in display order while it is held
     struct MotusPendingPicture *next_plan; // in display order, while it has no plan
+    struct MotusPendingPicture *next_gop;  // of a GOP's last picture: the GOP that its coder has
+                                           // next; NULL: none yet
     MotusPendingState state;
     int held;          // not in the queue yet
     int ends_mini_gop; // with b_adapt, once it is planned

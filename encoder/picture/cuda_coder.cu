@@ -276,9 +276,9 @@ void put_heads(const MotusStream *s, const MotusPictureParams *params, MotusSlic
 // Chooses how much of a picture runs beside the rest. With few coders the NAL units are written
 // while the next picture runs up to its decisions. With one, blocks may launch before the kernel
 // before theirs has ended. If many coders fill the device, both would cost more than they gain.
-// Nothing runs beside an IDR picture of one coder.
+// An IDR picture runs beside few others.
 void choose_concurrency(MotusCudaCoder *c, const MotusPictureParams *params, int coders) {
-    const int pictures = coders * (params->idr ? 1 : c->n_workers);
+    const int pictures = coders * (c->settings->config.bframes && !params->idr ? c->n_workers : 1);
     c->pic.teams = pictures < 3 ? 1 : c->max_teams; // two pictures hardly slow each other down
     c->pic.early = pictures == 1 && c->can_launch_early;
     c->writing = coders <= FEW_CODERS && c->own_writing ? c->own_writing : c->stream;
@@ -336,10 +336,12 @@ MotusStatus code(MotusCudaCoder *c, const MotusPictureParams *params, const Outp
 }
 
 // Chooses the current picture's worker. References follow one another, as most of them need the
-// one before; other pictures go to the other worker that has been idle for longest.
+// one before. IDR pictures, which need none, and pictures that are no references go to the other
+// worker that has been idle for longest.
 void choose_worker(MotusCudaCoder *c, const MotusPictureParams *params) {
     c->at = 0;
-    for (int k = 1; k < c->n_workers && !params->is_reference; k++)
+    const int is_apart = params->idr || !params->is_reference;
+    for (int k = 1; k < c->n_workers && is_apart; k++)
         if (!c->at || c->worker[k].last < c->worker[c->at].last) c->at = k;
     static_cast<Worker &>(*c) = c->worker[c->at];
 }

@@ -19,7 +19,8 @@ namespace motus_cuda_coder {
 
 constexpr int FEW_CODERS = 4;  // do not fill a device
 constexpr int MAX_WORKERS = 3; // pictures of a coder that run side by side
-constexpr int MAX_BUFFERS = MOTUS_MAX_REFERENCES + 2;
+constexpr int MOST_SPARE_BUFFERS = 5;
+constexpr int MAX_BUFFERS = MOTUS_MAX_REFERENCES + 1 + MOST_SPARE_BUFFERS;
 
 static_assert((int)MOTUS_COST_TABLES > (int)MOTUS_CODER_DEPTH,
               "a table's readers are done, learnt_costs.h");

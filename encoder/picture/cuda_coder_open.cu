@@ -36,10 +36,12 @@ template <typename T> void reserve(T **array, size_t n, uint8_t *base, size_t *e
     *array = (T *)(base + motus_slot_reserve(end, n * sizeof(T)));
 }
 
-// One more than references for the picture that is coded; another one if workers run side by side,
-// so that the next picture does not wait for the readers of the reference that was dropped.
+// One more than references for the picture that is coded; others if workers run side by side, so
+// that the next picture does not wait for the readers of the reference that was dropped. Without B
+// pictures an IDR picture begins beside the last P pictures of the GOP before it.
 int count_buffers(const MotusStream *s, int n_workers) {
-    return s->sequence.max_refs + 1 + (n_workers > 1);
+    const int spare = n_workers == 1 ? 0 : s->config.bframes ? 1 : MOST_SPARE_BUFFERS;
+    return s->sequence.max_refs + 1 + spare;
 }
 
 void lay_out_buffer(Buffer *buffer, const MotusStream *s, uint8_t *base, size_t *end) {
@@ -49,7 +51,7 @@ void lay_out_buffer(Buffer *buffer, const MotusStream *s, uint8_t *base, size_t 
     reserve(&buffer->mv, n, base, end);
 }
 
-// The first worker codes all P pictures, others B pictures only.
+// The first worker codes all P pictures, others IDR and B pictures only.
 void lay_out_fields(Worker *w, const MotusStream *s, int is_first, uint8_t *base, size_t *end) {
     const size_t n = (size_t)s->mb_width * s->mb_height;
     const int lists = s->config.bframes ? 2 : 1, refs = is_first ? s->config.references : 1,
@@ -78,7 +80,7 @@ void lay_out_worker(Worker *w, const MotusStream *s, int is_first, uint8_t *base
         w->deblock_work =
             base + motus_slot_reserve(end, motus_deblock_cuda_bytes(s->mb_width, s->mb_height));
     }
-    lay_out_fields(w, s, is_first, base, end);
+    if (is_first || s->config.bframes) lay_out_fields(w, s, is_first, base, end);
     w->slice_work = base + motus_slot_reserve(
                                end, slice_work_bytes(s, (int)n, motus_nal_bound(s->rbsp_capacity)));
     if (s->sequence.cabac) {
@@ -256,11 +258,13 @@ void close_output(Output *out) {
 }
 
 // Rate control that wants sizes needs its pictures one after another. Pictures of one or two coders
-// leave most of a device idle; those of more do not.
+// leave most of a device idle; those of more do not. Without B pictures only IDR pictures run
+// beside others. Without lookahead pictures come one at a time.
 int count_workers(const MotusStream *s, int coders) {
     const int waits = s->config.rate != MOTUS_RATE_QP && motus_rate_wants_sizes(&s->rate.control);
-    if (!s->config.bframes || waits || coders > 2) return 1;
-    return coders == 1 ? MAX_WORKERS : 2;
+    if (waits || coders > 2) return 1;
+    if (s->config.bframes) return coders == 1 ? MAX_WORKERS : 2;
+    return coders == 1 && s->config.lookahead && s->config.keyint ? 2 : 1;
 }
 
 } // namespace
