@@ -66,7 +66,7 @@ for option in "--output-depth 10" --tff; do # umh instead
 done
 
 if command -v valgrind >/dev/null; then
-    for option in --threads=1 --threads=2 --motus-ref=source --motus-subpel=best; do
+    for option in --threads=1 --motus-ref=source --motus-subpel=full --motus-subpel=best; do
         valgrind -q --error-exitcode=9 --leak-check=full "$x264" --quiet --no-progress \
             --threads 2 $option --me motus --motus-backend cpu --frames 5 fade.y4m -o t.264 \
             >out 2>err || fail "valgrind, $option: $(head -20 err)"
