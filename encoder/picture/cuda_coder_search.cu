@@ -113,7 +113,7 @@ MotusStatus wait_for_reference(MotusCudaCoder *c, const Reference *ref, MotusErr
     return status ? status : wait_for(c, ref->picture, &Output::finalized, error);
 }
 
-// Equals near_mvs of cpu_executor.c: *mvs gets the MVs that the search centres of reference k come
+// Equals near_mvs of inter_search.c: *mvs gets the MVs that the search centres of reference k come
 // from.
 MotusStatus find_near_mvs(MotusCudaCoder *c, const MotusPictureParams *params, int k,
                           const MotusMv **mvs, MotusError *error) {
