@@ -127,9 +127,12 @@ static MotusFutureCosts list_future(const MotusPicturePlan *p, const MotusStream
     return (MotusFutureCosts){list->cost, list->idr, list->n, p->ended, list->b};
 }
 
-// B pictures have no offsets of mb-tree, references neither: their errors reach few pictures.
+// B pictures have no offsets of mb-tree, unless they are references and it knows that: with
+// b_adapt.
 static void become_b(MotusPicturePlan *p, const MotusLookaheadSettings *s, int is_reference) {
-    if (p->b_offset) {
+    if (is_reference && s->b_span) {
+        // The offsets are those of mb-tree.
+    } else if (p->b_offset) {
         p->lookahead = p->b_lookahead;
         p->offset = p->b_offset;
     } else if (s->mb_tree_q8) {

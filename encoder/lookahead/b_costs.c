@@ -46,7 +46,7 @@ static uint32_t mean_satd(const MotusPixelOps *ops, const MotusHalfPicture *cur,
 }
 
 uint64_t motus_b_picture_cost(const MotusHalfPicture *cur, const MotusHalfPicture *const ref[2],
-                              const MotusBField *const field[2], int threads) {
+                              const MotusBField *const field[2], uint16_t *mb_cost, int threads) {
     const MotusPixelOps *ops = motus_pixel_ops(0);
     uint64_t sum = 0;
     (void)threads;
@@ -55,8 +55,10 @@ uint64_t motus_b_picture_cost(const MotusHalfPicture *cur, const MotusHalfPictur
         for (int x = 0; x < cur->mb_width; x++) {
             const int i = y * cur->mb_width + x;
             const MotusMv mv[2] = {field[0]->mv[i], field[1]->mv[i]};
-            sum += motus_b_cost(mean_satd(ops, cur, ref, mv, x, y), field[0]->cost[i],
-                                field[1]->cost[i]);
+            const uint32_t cost = motus_b_cost(mean_satd(ops, cur, ref, mv, x, y),
+                                               field[0]->cost[i], field[1]->cost[i]);
+            if (mb_cost) mb_cost[i] = (uint16_t)cost;
+            sum += cost;
         }
     return sum;
 }
@@ -69,21 +71,23 @@ static uint64_t sum_of(const MotusBField *field, int n) {
     return sum;
 }
 
-// Returns the cost of the B pictures of a mini-GOP of n pictures.
-static uint64_t cost_between(const MotusBPicture *const *picture, int n, int threads) {
+// Adds up the costs of the B pictures of a mini-GOP of n pictures.
+static void cost_between(MotusBCosts *costs, const MotusBPicture *const *picture, int n,
+                         int threads) {
     const MotusHalfPicture *const ref[2] = {&picture[n]->half, &picture[0]->half};
-    uint64_t sum = 0;
     for (int d = 1; d < n; d++) {
         const MotusBField *const field[2] = {&picture[d]->earlier[n - d - 1],
                                              &picture[d]->later[d - 1]};
-        sum += motus_b_picture_cost(&picture[d]->half, ref, field, threads);
+        const uint64_t cost = motus_b_picture_cost(
+            &picture[d]->half, ref, field, picture[d]->between[motus_b_pair(n - d, d)], threads);
+        costs->b[n - 1] += cost;
+        if (n - 1 - d == motus_b_middle(n)) costs->middle[n - 1] = cost;
     }
-    return sum;
 }
 
 void motus_b_costs(MotusBCosts *costs, const MotusBPicture *const *picture, int span, int threads) {
     const MotusHalfPicture *half = &picture[0]->half;
-    *costs = (MotusBCosts){{0}, {0}};
+    *costs = (MotusBCosts){{0}, {0}, {0}};
     for (int d = 2; d <= span; d++) {
         const MotusBSearch search = motus_b_search_earlier(picture, d);
         motus_b_search(&search, threads);
@@ -94,20 +98,34 @@ void motus_b_costs(MotusBCosts *costs, const MotusBPicture *const *picture, int 
     }
     for (int n = 1; n <= span; n++) {
         costs->p[n - 1] = sum_of(&picture[0]->earlier[n - 1], half->mb_width * half->mb_height);
-        costs->b[n - 1] = cost_between(picture, n, threads);
+        cost_between(costs, picture, n, threads);
     }
 }
 
 // ---- Choice -------------------------------------------------------------------------------------
 
-int motus_b_length(const MotusBCosts *costs, int n, int span) {
+// Returns the cost of the mini-GOP of d pictures that ends with *costs. B pictures count 5/6 of a P
+// picture, since their steps are coarser, and 3/4 with a pyramid if they are no references. Those
+// before and behind the middle one cost as in mini-GOPs that end and begin with it, and an eighth
+// of what they would cost more without it, or all of that in long ones. The weights are those with
+// the fewest bits on eight sequences.
+static uint64_t cost_of(const MotusBCosts *costs, int d, int pyramid) {
+    const uint64_t p = costs->p[d - 1], outer = costs->b[d - 1];
+    const int middle = motus_b_middle(d), behind = d - 1 - middle;
+    if (!pyramid) return 96 * p + 80 * outer;
+    if (middle < 0) return 96 * p + 72 * outer;
+    const uint64_t b = costs->middle[d - 1] + costs[-behind].b[middle] + costs->b[behind - 1],
+                   more = outer > b ? outer - b : 0;
+    return 96 * p + 72 * b + 8 * costs->middle[d - 1] + (d > 4 ? 72 : 9) * more;
+}
+
+int motus_b_length(const MotusBCosts *costs, int n, int span, int pyramid) {
     uint64_t least[MOTUS_B_WINDOW + 1] = {0}; // of the first i pictures
     int first[MOTUS_B_WINDOW + 1] = {0};      // length of their first mini-GOP
     for (int i = 1; i <= n; i++) {
         least[i] = UINT64_MAX;
         for (int d = 1; d <= span && d <= i; d++) {
-            const uint64_t cost =
-                least[i - d] + motus_b_weigh(costs[i - 1].p[d - 1], costs[i - 1].b[d - 1]);
+            const uint64_t cost = least[i - d] + cost_of(&costs[i - 1], d, pyramid);
             if (cost >= least[i]) continue;
             least[i] = cost;
             first[i] = i == d ? d : first[i - d];

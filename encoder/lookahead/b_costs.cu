@@ -40,7 +40,9 @@ __global__ void __launch_bounds__(BLOCK) b_fields(const __grid_constant__ Fields
 struct Between {
     MotusHalfPicture cur, ref[2];
     MotusBField field[2];
-    int length; // of its mini-GOP
+    uint16_t *mb_cost; // NULL: not kept
+    int length;        // of its mini-GOP
+    int is_middle;
 };
 
 struct Betweens {
@@ -72,7 +74,10 @@ __global__ void __launch_bounds__(BLOCK)
     }
     cost += __shfl_xor_sync(MOTUS_ALL_LANES, cost, 1);
     cost = motus_b_cost(cost, b.field[0].cost[i], b.field[1].cost[i]);
-    add_up(&costs->b[b.length - 1], k < n && !lower ? cost : 0);
+    const int is_one = k < n && !lower;
+    if (is_one && b.mb_cost) b.mb_cost[k] = (uint16_t)cost;
+    add_up(&costs->b[b.length - 1], is_one ? cost : 0);
+    if (b.is_middle) add_up(&costs->middle[b.length - 1], is_one ? cost : 0);
 }
 
 // Costs of the fields as P pictures: of 1..span.
@@ -108,7 +113,9 @@ MotusStatus sum_b(MotusBCosts *costs, const MotusBPicture *const *picture, int s
             betweens.picture[n++] = {cur->half,
                                      {picture[length]->half, picture[0]->half},
                                      {cur->earlier[length - d - 1], cur->later[d - 1]},
-                                     length};
+                                     cur->between[motus_b_pair(length - d, d)],
+                                     length,
+                                     length - 1 - d == motus_b_middle(length)};
         }
     if (!n) return MOTUS_OK;
     const dim3 grid((unsigned)((n_mb + MBS - 1) / MBS), (unsigned)n);

@@ -16,6 +16,8 @@ typedef struct MotusBPicture {
     const uint16_t *intra;
     MotusBField earlier[MOTUS_B_SPAN];   // into earlier pictures; [0] is the lookahead's own
     MotusBField later[MOTUS_B_SPAN - 1]; // into later pictures
+    // MB costs of the picture as a B picture, by motus_b_pair; NULL: not kept.
+    uint16_t *between[MOTUS_B_PAIRS];
 } MotusBPicture;
 
 // Returns the search of picture[0] in picture[d], d 2..span; picture[i] is i pictures earlier.
@@ -43,28 +45,30 @@ static inline MotusBSearch motus_b_search_later(const MotusBPicture *const *pict
     return search;
 }
 
-// Costs of the mini-GOPs that end with a picture, by their lengths less 1: of the P picture, and
-// the sum of the B pictures'. 0: such a mini-GOP begins before the GOP's second picture.
+// Costs of the mini-GOPs that end with a picture, by their lengths less 1: of the P picture, the
+// sum of the B pictures' between the P pictures, and the middle one's share of it. 0: such a
+// mini-GOP begins before the GOP's second picture.
 typedef struct MotusBCosts {
-    uint64_t p[MOTUS_B_SPAN], b[MOTUS_B_SPAN];
+    uint64_t p[MOTUS_B_SPAN], b[MOTUS_B_SPAN], middle[MOTUS_B_SPAN];
 } MotusBCosts;
 
 // Fills p->field. The result does not depend on `threads`.
 void motus_b_search(const MotusBSearch *p, int threads);
 
 // Returns the cost of `cur`, coded as a B picture between ref[0] and ref[1] with the MVs of the
-// fields.
+// fields. Fills mb_cost with the MBs' costs if it is not NULL.
 uint64_t motus_b_picture_cost(const MotusHalfPicture *cur, const MotusHalfPicture *const ref[2],
-                              const MotusBField *const field[2], int threads);
+                              const MotusBField *const field[2], uint16_t *mb_cost, int threads);
 
 // Fills *costs for lengths 1..span. picture[d] is d pictures before the picture; all earlier[] of
-// picture[1..span] and earlier[0] of picture[0] are filled in. Fills the rest of earlier[] and the
-// other pictures' later[].
+// picture[1..span] and earlier[0] of picture[0] are filled in. Fills the rest of earlier[], and the
+// other pictures' later[] and between[].
 void motus_b_costs(MotusBCosts *costs, const MotusBPicture *const *picture, int span, int threads);
 
 // Returns the length of the mini-GOP that begins with the first of n pictures, 1..span: that of the
-// cheapest way to divide them all. n: 1..MOTUS_B_WINDOW.
-int motus_b_length(const MotusBCosts *costs, int n, int span);
+// cheapest way to divide them all. n: 1..MOTUS_B_WINDOW. pyramid: 1 if middle B pictures are
+// references.
+int motus_b_length(const MotusBCosts *costs, int n, int span, int pyramid);
 
 #ifdef __cplusplus
 }

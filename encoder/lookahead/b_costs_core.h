@@ -8,16 +8,24 @@
 #include "encoder/lookahead/lookahead_core.h"
 
 enum {
-    MOTUS_B_SPAN = 6,                  // pictures of the longest mini-GOP that is measured
+    MOTUS_B_SPAN = 6, // pictures of the longest mini-GOP that is measured
+    MOTUS_B_PAIRS = MOTUS_B_SPAN * (MOTUS_B_SPAN - 1) / 2, // of references around a B picture
     MOTUS_B_WINDOW = 2 * MOTUS_B_SPAN, // pictures that decide about the next mini-GOP
     MOTUS_B_STARTS = 5,                // candidates that a search begins with
     MOTUS_B_LONGEST_MV = 16383,        // most of a component of a start candidate
     MOTUS_B_BITS = 4,                  // bits of an MB beside its residual if both predict it
 };
 
-// Costs of a mini-GOP are those of its P picture plus 5/6 of those of its B pictures, whose steps
-// are coarser and on which nothing depends.
-MOTUS_HD uint64_t motus_b_weigh(uint64_t p, uint64_t b) { return 6 * p + 5 * b; }
+// Returns the index of the references `before` pictures earlier and `after` pictures later, at most
+// MOTUS_B_SPAN in all.
+MOTUS_HD int motus_b_pair(int before, int after) {
+    const int between = before + after - 2;
+    return between * (between + 1) / 2 + after - 1;
+}
+
+// Returns the place of the middle B picture in a mini-GOP of n pictures, from 0; -1: none is a
+// reference.
+MOTUS_HD int motus_b_middle(int n) { return n > 2 ? (n - 2) / 2 : -1; }
 
 // MVs of a picture's MBs into another picture, and MB costs with them, at most intra.
 typedef struct MotusBField {

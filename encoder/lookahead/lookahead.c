@@ -21,6 +21,8 @@ typedef struct Entry {
     int64_t in_segment;
     int planned;           // its offsets are final
     MotusBCosts mini_gops; // that end with it
+    MotusTreeLink link;    // its place in a mini-GOP; a guess if that is not decided
+    int is_b_reference;
 } Entry;
 
 struct MotusLookahead {
@@ -28,9 +30,10 @@ struct MotusLookahead {
     const MotusLookaheadOps *ops;
     void *executor;
     int device, searches_at_once, n_mb, n_slots;
-    Entry *ring;        // n_slots entries: number % n_slots
-    int64_t first, end; // [first, end): pictures that have a type and no plan yet
-    int64_t decided;    // with b_span: first picture whose mini-GOP is not known
+    Entry *ring;          // n_slots entries: number % n_slots
+    MotusTreeLink *links; // of a window
+    int64_t first, end;   // [first, end): pictures that have a type and no plan yet
+    int64_t decided;      // with b_span: first picture whose mini-GOP is not known
     int ended;
     // [end, begun): pending pictures, without a type. The members below belong to the thread that
     // begins pictures, those above to the thread that waits for types.
@@ -64,7 +67,8 @@ static MotusStatus open_ring(MotusLookahead *look, MotusError *error) {
     // search begins from.
     look->n_slots = motus_lookahead_delay(s) + 2 + look->ops->max_pending;
     look->ring = motus_alloc((size_t)look->n_slots, sizeof *look->ring);
-    if (!look->ring) return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
+    look->links = motus_alloc((size_t)look->n_slots, sizeof *look->links);
+    if (!look->ring || !look->links) return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
     return look->ops->open(&look->executor, s, look->n_slots, look->device, error);
 }
 
@@ -99,6 +103,7 @@ void motus_lookahead_close(MotusLookahead **out) {
     if (!out || !*out) return;
     MotusLookahead *look = *out;
     look->ops->close(&look->executor);
+    motus_free(look->links);
     motus_free(look->ring);
     motus_free(look);
     *out = NULL;
@@ -207,6 +212,80 @@ void motus_lookahead_next_segment(MotusLookahead *look, int64_t first) {
     look->first_in_segment = 1;
 }
 
+// ---- Mini-GOPs ----------------------------------------------------------------------------------
+
+// Copies the costs that decide about the mini-GOP of picture `from`, up to the end of its GOP.
+// Returns their number; 0: more pictures are needed, or it is an IDR picture.
+static int find_costs(const MotusLookahead *look, int64_t from, MotusBCosts *costs) {
+    int n = 0;
+    for (; n < MOTUS_B_WINDOW && from + n < look->end; n++) {
+        const Entry *e = entry_of(look, from + n);
+        if (e->plan.idr) return n;
+        costs[n] = e->mini_gops;
+    }
+    return n == MOTUS_B_WINDOW || look->ended ? n : 0;
+}
+
+// Links the n pictures of a mini-GOP that begins with picture `from`.
+static void link_mini_gop(MotusLookahead *look, int64_t from, int n) {
+    const int middle = look->settings.b_pyramid ? motus_b_middle(n) : -1;
+    for (int k = 0; k < n; k++) {
+        Entry *e = entry_of(look, from + k);
+        e->link.before = (uint8_t)(k > middle && k < n - 1 ? k - middle : k + 1);
+        e->link.after = (uint8_t)(k < middle ? middle - k : n - 1 - k);
+        e->is_b_reference = k == middle;
+    }
+}
+
+// Sets the types of all pictures that are known far enough.
+static void decide(MotusLookahead *look) {
+    const int span = look->settings.b_span;
+    while (span && look->decided < look->end) {
+        MotusBCosts costs[MOTUS_B_WINDOW];
+        const int n = find_costs(look, look->decided, costs),
+                  is_idr = entry_of(look, look->decided)->plan.idr,
+                  length = n ? motus_b_length(costs, n, span, look->settings.b_pyramid) : 1;
+        if (!n && !is_idr) return;
+        if (n) link_mini_gop(look, look->decided, length);
+        const int64_t last = look->decided + length - 1;
+        while (look->decided < last) entry_of(look, look->decided++)->plan.b = 1;
+        look->decided++;
+    }
+}
+
+// Links pictures up to `last` that have not been decided about, as if none followed.
+static void guess_links(MotusLookahead *look, int64_t last) {
+    const int span = look->settings.b_span;
+    for (int64_t from = look->first > look->decided ? look->first : look->decided; from <= last;) {
+        MotusBCosts costs[MOTUS_B_WINDOW];
+        int n = 0, length = 1;
+        for (; span && n < MOTUS_B_WINDOW && from + n <= last; n++)
+            costs[n] = entry_of(look, from + n)->mini_gops;
+        if (n && !entry_of(look, from)->plan.idr)
+            length = motus_b_length(costs, n, span, look->settings.b_pyramid);
+        link_mini_gop(look, from, length);
+        from += length;
+    }
+}
+
+// Lists the links of a window from look->first to `last`: B pictures, references among them, then P
+// pictures, the last one first. So a picture's amounts are complete when it passes them on. Returns
+// their number.
+static int list_links(MotusLookahead *look, int64_t last) {
+    int n = 0;
+    guess_links(look, last);
+    for (int kind = 0; kind < 3; kind++)
+        for (int64_t i = last; i >= look->first; i--) {
+            const Entry *e = entry_of(look, i);
+            const int is = !e->link.after ? 2 : e->is_b_reference;
+            const int64_t at = i - look->first;
+            if (e->plan.idr || is != kind || (!e->link.after && e->link.before > at)) continue;
+            look->links[n] = e->link;
+            look->links[n++].at = (int16_t)at;
+        }
+    return n;
+}
+
 // ---- Plans out ----------------------------------------------------------------------------------
 
 static int has_offsets(const MotusLookahead *look) {
@@ -233,7 +312,8 @@ static MotusStatus plan_window(MotusLookahead *look, MotusError *error) {
     if (has_offsets(look))
         status = look->ops->plan(look->executor, (int)(look->first % look->n_slots),
                                  (int)(last - look->first + 1), (int)(final - look->first + 1),
-                                 entry_of(look, look->first)->plan.idr, error);
+                                 entry_of(look, look->first)->plan.idr, look->links,
+                                 look->settings.mb_tree_q8 ? list_links(look, last) : 0, error);
     for (int64_t n = look->first; n <= final; n++) entry_of(look, n)->planned = !status;
     return status;
 }
@@ -266,32 +346,6 @@ void motus_lookahead_aq(const MotusLookahead *look, MotusLookaheadPlan *plan, in
     MotusLookaheadSums sums;
     const int slot = (int)((look->first - 1) % look->n_slots);
     copy_offsets(look, look->ops->aq_offsets(look->executor, slot, &sums), &sums, plan, offset);
-}
-
-// Copies the costs that decide about the mini-GOP of picture `from`, up to the end of its GOP.
-// Returns their number; 0: more pictures are needed, or it is an IDR picture.
-static int find_costs(const MotusLookahead *look, int64_t from, MotusBCosts *costs) {
-    int n = 0;
-    for (; n < MOTUS_B_WINDOW && from + n < look->end; n++) {
-        const Entry *e = entry_of(look, from + n);
-        if (e->plan.idr) return n;
-        costs[n] = e->mini_gops;
-    }
-    return n == MOTUS_B_WINDOW || look->ended ? n : 0;
-}
-
-// Sets the types of all pictures that are known far enough.
-static void decide(MotusLookahead *look) {
-    const int span = look->settings.b_span;
-    while (span && look->decided < look->end) {
-        MotusBCosts costs[MOTUS_B_WINDOW];
-        const int n = find_costs(look, look->decided, costs),
-                  is_idr = entry_of(look, look->decided)->plan.idr;
-        if (!n && !is_idr) return;
-        const int64_t last = look->decided + (n ? motus_b_length(costs, n, span) : 1) - 1;
-        while (look->decided < last) entry_of(look, look->decided++)->plan.b = 1;
-        look->decided++;
-    }
 }
 
 MotusStatus motus_lookahead_get(MotusLookahead *look, MotusLookaheadPlan *plan, int16_t *offset,

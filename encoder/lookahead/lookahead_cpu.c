@@ -17,6 +17,7 @@ typedef struct CpuSlot {
     int16_t *offset; // AQ's; final after `plan`
     int16_t *aq;     // AQ's, with keep_aq
     MotusLookaheadSums sums;
+    MotusBPicture b; // with b_span: the picture's fields; their memory begins with earlier[1].mv
 } CpuSlot;
 
 typedef struct Cpu {
@@ -24,8 +25,7 @@ typedef struct Cpu {
     int n_mb, n_slots;
     CpuSlot *slot;
     int n_pictures;
-    MotusBPicture picture[MOTUS_B_SPAN + 1]; // the last n_pictures ones: number % n_pictures
-    MotusMv *fields;                         // of all pictures, with b_span; begins their block
+    MotusHalfPicture half[MOTUS_B_SPAN + 1]; // the last n_pictures ones: number % n_pictures
 } Cpu;
 
 // ---- Opening ------------------------------------------------------------------------------------
@@ -43,33 +43,37 @@ static int alloc_slot(CpuSlot *s, size_t n, int keep_aq) {
     return 1;
 }
 
-// earlier[0] is the slot's.
-static int alloc_fields(Cpu *c) {
-    const size_t n = (size_t)c->n_mb, n_fields = 2 * MOTUS_B_SPAN - 2;
-    c->fields =
-        motus_alloc((size_t)c->n_pictures * n_fields * n, sizeof(MotusMv) + sizeof(uint16_t));
-    if (!c->fields) return 0;
-    MotusMv *mv = c->fields;
-    uint16_t *cost = (uint16_t *)(mv + (size_t)c->n_pictures * n_fields * n);
-    for (int i = 0; i < c->n_pictures; i++)
-        for (int d = 1; d < MOTUS_B_SPAN; d++) {
-            c->picture[i].earlier[d] = (MotusBField){mv, cost};
-            c->picture[i].later[d - 1] = (MotusBField){mv + n, cost + n};
-            mv += 2 * n, cost += 2 * n;
-        }
+// earlier[0] is that of the slot's costs.
+static int alloc_fields(CpuSlot *s, const MotusLookaheadSettings *settings, size_t n) {
+    const size_t span = (size_t)settings->b_span, n_fields = 2 * (span - 1),
+                 n_pairs = settings->mb_tree_q8 ? span * (span - 1) / 2 : 0;
+    MotusMv *mv = motus_alloc(n, n_fields * (sizeof(MotusMv) + sizeof(uint16_t)) +
+                                     n_pairs * sizeof(uint16_t));
+    if (!mv) return 0;
+    uint16_t *cost = (uint16_t *)(mv + n_fields * n);
+    for (size_t d = 1; d < span; d++) {
+        s->b.earlier[d] = (MotusBField){mv, cost};
+        s->b.later[d - 1] = (MotusBField){mv + n, cost + n};
+        mv += 2 * n, cost += 2 * n;
+    }
+    for (size_t i = 0; i < n_pairs; i++, cost += n) s->b.between[i] = cost;
+    s->b.intra = s->costs.intra;
+    s->b.earlier[0] = (MotusBField){s->costs.mv, s->costs.inter};
     return 1;
 }
 
-static MotusBPicture *picture_of(Cpu *c, int64_t number) {
-    return &c->picture[number % c->n_pictures];
+static MotusHalfPicture *half_of(Cpu *c, int64_t number) {
+    return &c->half[number % c->n_pictures];
 }
 
 static void close_cpu(void **executor) {
     Cpu *c = *executor;
     if (!c) return;
-    for (int i = 0; c->slot && i < c->n_slots; i++) motus_free(c->slot[i].propagated);
-    for (int i = 0; i < MOTUS_B_SPAN + 1; i++) motus_half_free(&c->picture[i].half);
-    motus_free(c->fields);
+    for (int i = 0; c->slot && i < c->n_slots; i++) {
+        motus_free(c->slot[i].propagated);
+        motus_free(c->slot[i].b.earlier[1].mv);
+    }
+    for (int i = 0; i < MOTUS_B_SPAN + 1; i++) motus_half_free(&c->half[i]);
     motus_free(c->slot);
     motus_free(c);
     *executor = NULL;
@@ -86,11 +90,11 @@ static MotusStatus open_cpu(void **executor, const MotusLookaheadSettings *setti
     c->slot = motus_alloc((size_t)n_slots, sizeof *c->slot);
     int ok = c->slot != NULL;
     for (int i = 0; ok && i < n_slots; i++)
-        ok = alloc_slot(&c->slot[i], (size_t)c->n_mb, c->settings.keep_aq);
+        ok = alloc_slot(&c->slot[i], (size_t)c->n_mb, c->settings.keep_aq) &&
+             (!settings->b_span || alloc_fields(&c->slot[i], settings, (size_t)c->n_mb));
     c->n_pictures = motus_max(settings->b_span, 1) + 1;
     for (int i = 0; ok && i < c->n_pictures; i++)
-        ok = !motus_half_alloc(&c->picture[i].half, mb_width, mb_height);
-    if (ok && settings->b_span) ok = alloc_fields(c);
+        ok = !motus_half_alloc(&c->half[i], mb_width, mb_height);
     if (ok) return MOTUS_OK;
     close_cpu(executor);
     return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
@@ -109,11 +113,10 @@ static MotusStatus take(void *executor, const MotusFrameSource *source, MotusPla
 
 // Measures the mini-GOPs that end with the picture.
 static void mini_gops(Cpu *c, const MotusLookaheadPicture *picture, CpuSlot *cur, int threads) {
-    MotusBPicture *p = picture_of(c, picture->number);
     const MotusBPicture *list[MOTUS_B_SPAN + 1];
-    p->intra = cur->costs.intra;
-    p->earlier[0] = (MotusBField){cur->costs.mv, cur->costs.inter};
-    for (int d = 0; d <= picture->span; d++) list[d] = picture_of(c, picture->number - d);
+    cur->b.half = *half_of(c, picture->number);
+    for (int d = 0; d <= picture->span; d++)
+        list[d] = &c->slot[(picture->number - d + c->n_slots) % c->n_slots].b;
     motus_b_costs(&cur->sums.mini_gops, list, picture->span, threads);
 }
 
@@ -127,10 +130,10 @@ static MotusStatus begin(void *executor, const MotusLookaheadPicture *picture,
     CpuSlot *cur = &c->slot[picture->number % c->n_slots],
             *before =
                 picture->first_in_segment ? NULL : &c->slot[(picture->number - 1) % c->n_slots];
-    MotusHalfPicture *half = &picture_of(c, picture->number)->half;
+    MotusHalfPicture *half = half_of(c, picture->number);
     motus_half_build(half, luma, threads);
     // MVs of an IDR picture are no candidates: a GOP's plan depends on nothing before it.
-    motus_mb_costs(&cur->costs, half, before ? &picture_of(c, picture->number - 1)->half : NULL,
+    motus_mb_costs(&cur->costs, half, before ? half_of(c, picture->number - 1) : NULL,
                    before && !picture->after_idr ? before->costs.mv : NULL, threads);
     if (s->aq_mode)
         motus_aq_offsets(cur->offset, luma, s->mb_width, s->mb_height, s->aq_mode,
@@ -155,16 +158,21 @@ static MotusStatus wait_for(void *executor, int slot, MotusLookaheadSums *sums, 
 
 // ---- Plans --------------------------------------------------------------------------------------
 
-// Runs mb-tree from the last of n pictures back to the one in slot `first`.
-static void propagate(Cpu *c, int first, int n) {
+// Runs mb-tree over the n pictures from slot `first` on.
+static void propagate(Cpu *c, int first, int n, const MotusTreeLink *links, int n_links) {
     const MotusLookaheadSettings *s = &c->settings;
     for (int k = 0; k < n; k++)
         memset(c->slot[(first + k) % c->n_slots].propagated, 0, (size_t)c->n_mb * sizeof(uint32_t));
-    for (int k = n - 1; k > 0; k--) {
-        const CpuSlot *cur = &c->slot[(first + k) % c->n_slots];
-        motus_mb_tree_propagate(c->slot[(first + k - 1) % c->n_slots].propagated, cur->propagated,
-                                &cur->costs, s->aq_mode ? cur->offset : NULL, s->mb_width,
-                                s->mb_height);
+    for (const MotusTreeLink *link = links; link < links + n_links; link++) {
+        const CpuSlot *cur = &c->slot[(first + link->at) % c->n_slots];
+        const MotusTreePicture picture =
+            motus_tree_picture(link, &cur->costs, &cur->b, s->aq_mode ? cur->offset : NULL);
+        uint32_t *const references[2] = {
+            link->at < link->before
+                ? NULL
+                : c->slot[(first + link->at - link->before) % c->n_slots].propagated,
+            link->after ? c->slot[(first + link->at + link->after) % c->n_slots].propagated : NULL};
+        motus_mb_tree_propagate(references, cur->propagated, &picture, s->mb_width, s->mb_height);
     }
 }
 
@@ -181,11 +189,11 @@ static void sum_offsets(const CpuSlot *s, const int16_t *offset, int n_mb, int i
 }
 
 static MotusStatus plan(void *executor, int first, int n, int n_final, int first_is_idr,
-                        MotusError *error) {
+                        const MotusTreeLink *links, int n_links, MotusError *error) {
     (void)error;
     Cpu *c = executor;
     const int strength = c->settings.mb_tree_q8;
-    if (strength) propagate(c, first, n);
+    if (strength) propagate(c, first, n, links, n_links);
     for (int k = 0; k < n_final; k++) {
         CpuSlot *s = &c->slot[(first + k) % c->n_slots];
         if (c->settings.keep_aq) memcpy(s->aq, s->offset, (size_t)c->n_mb * sizeof *s->aq);

@@ -28,6 +28,7 @@ struct CudaSlot {
     MotusLookaheadSums *aq_sums;
     int16_t *aq;
     uint64_t *propagated;
+    MotusBPicture b;      // with b_span
     cudaEvent_t prepared; // the half-size picture is built; progress and sums are 0
     cudaEvent_t done;     // the sums are on the host
     cudaEvent_t measured; // and with them the costs of mini-GOPs
@@ -50,7 +51,7 @@ struct Cuda {
     CudaSlot *slot;
     uint64_t *propagated; // of all slots, without gaps
     int n_halves;
-    MotusBPicture picture[MOST_HALVES]; // the last n_halves ones: number % n_halves
+    MotusHalfPicture half[MOST_HALVES]; // the last n_halves ones: number % n_halves
     MotusFrame frame; // in `memory`: the frame at hand, if it did not lie on this device
     int has_upload;   // `frame` is a complete frame from the host
 };
@@ -75,8 +76,8 @@ CudaSlot *slot_of(const Cuda *c, int64_t number) {
     return &c->slot[(number + c->n_slots) % c->n_slots];
 }
 
-MotusBPicture *picture_of(Cuda *c, int64_t number) {
-    return &c->picture[(number + c->n_halves) % c->n_halves];
+MotusHalfPicture *half_of(Cuda *c, int64_t number) {
+    return &c->half[(number + c->n_halves) % c->n_halves];
 }
 
 // ---- Opening ------------------------------------------------------------------------------------
@@ -88,19 +89,28 @@ MotusBField lay_out_field(uint8_t *base, size_t n, size_t *end) {
     return field;
 }
 
+// Lays out the fields of a slot. earlier[0] is that of its costs.
+void lay_out_fields(CudaSlot *s, const MotusLookaheadSettings *settings, uint8_t *base, size_t n,
+                    size_t *end) {
+    const int span = settings->b_span, n_pairs = settings->mb_tree_q8 ? span * (span - 1) / 2 : 0;
+    s->b.intra = s->costs.intra;
+    s->b.earlier[0] = {s->costs.mv, s->costs.inter};
+    for (int d = 1; d < span; d++) {
+        s->b.earlier[d] = lay_out_field(base, n, end);
+        s->b.later[d - 1] = lay_out_field(base, n, end);
+    }
+    for (int i = 0; i < n_pairs; i++)
+        s->b.between[i] = (uint16_t *)(base + motus_slot_reserve(end, n * sizeof(uint16_t)));
+}
+
 // Lays out all buffers from `base` on (NULL: only counts) and returns their bytes.
 size_t lay_out(Cuda *c, uint8_t *base) {
     const int mb_width = c->settings.mb_width, mb_height = c->settings.mb_height;
     const size_t n = (size_t)c->n_mb;
     size_t end = 0;
     for (int i = 0; i < c->n_halves; i++) {
-        MotusBPicture *p = &c->picture[i];
         uint8_t *memory = base + motus_slot_reserve(&end, motus_half_bytes(mb_width, mb_height));
-        if (base) motus_half_layout(&p->half, memory, mb_width, mb_height);
-        for (int d = 1; d < c->settings.b_span; d++) {
-            p->earlier[d] = lay_out_field(base, n, &end);
-            p->later[d - 1] = lay_out_field(base, n, &end);
-        }
+        if (base) motus_half_layout(&c->half[i], memory, mb_width, mb_height);
     }
     motus_device_frame_layout(c->frame.plane, mb_width, mb_height, base, &end);
     c->propagated =
@@ -118,6 +128,7 @@ size_t lay_out(Cuda *c, uint8_t *base) {
         s->costs.intra = (uint16_t *)(base + motus_slot_reserve(&end, n * sizeof(uint16_t)));
         s->costs.inter = (uint16_t *)(base + motus_slot_reserve(&end, n * sizeof(uint16_t)));
         s->costs.mv = (MotusMv *)(base + motus_slot_reserve(&end, n * sizeof(MotusMv)));
+        lay_out_fields(s, &c->settings, base, n, &end);
     }
     return end;
 }
@@ -275,7 +286,7 @@ MotusStatus prepare(Cuda *c, int64_t number, const MotusPlane *luma, cudaStream_
                     MotusError *error) {
     const MotusLookaheadSettings *s = &c->settings;
     const CudaSlot *cur = slot_of(c, number);
-    const MotusHalfPicture *half = &picture_of(c, number)->half;
+    const MotusHalfPicture *half = half_of(c, number);
     const size_t bytes = progress_bytes(c) + (s->aq_mode ? sizeof *cur->sums : block_bytes(c));
     MotusStatus status =
         motus_cuda_check(cudaMemsetAsync(cur->progress, 0, bytes, stream), "sums", error);
@@ -292,10 +303,10 @@ MotusLookaheadSearch search_of(Cuda *c, int64_t number) {
     const CudaSlot *cur = slot_of(c, number), *before = slot_of(c, number - 1);
     MotusLookaheadSearch search = {};
     search.costs = cur->costs;
-    search.cur = picture_of(c, number)->half;
+    search.cur = *half_of(c, number);
     search.sums = cur->sums, search.progress = cur->progress;
     if (cur->rules.first_in_segment) return search;
-    search.before = picture_of(c, number - 1)->half;
+    search.before = *half_of(c, number - 1);
     search.earlier = before->costs.mv;
     search.sums_before = before->sums, search.sums_two_before = slot_of(c, number - 2)->sums;
     search.progress_before = before->progress;
@@ -335,12 +346,10 @@ MotusStatus enqueue(Cuda *c, const MotusLookaheadPicture *picture, const MotusPl
 // Enqueues the costs of mini-GOPs that end with the picture, behind its type.
 MotusStatus measure(Cuda *c, const MotusLookaheadPicture *picture, MotusError *error) {
     const int64_t number = picture->number;
-    const CudaSlot *cur = slot_of(c, number);
+    CudaSlot *cur = slot_of(c, number);
     const MotusBPicture *list[MOTUS_B_SPAN + 1];
-    MotusBPicture *p = picture_of(c, number);
-    p->intra = cur->costs.intra;
-    p->earlier[0] = {cur->costs.mv, cur->costs.inter};
-    for (int d = 0; d <= picture->span; d++) list[d] = picture_of(c, number - d);
+    cur->b.half = *half_of(c, number);
+    for (int d = 0; d <= picture->span; d++) list[d] = &slot_of(c, number - d)->b;
     MotusStatus status = wait_on(c->measuring, cur->done, error);
     if (!status)
         status =
@@ -378,17 +387,22 @@ MotusStatus wait_for(void *executor, int slot, MotusLookaheadSums *sums, MotusEr
 
 // ---- Plans --------------------------------------------------------------------------------------
 
-// Runs mb-tree from the last of n pictures back to the one in slot `first`.
-MotusStatus propagate(Cuda *c, int first, int n, MotusError *error) {
+// Runs mb-tree over the pictures from slot `first` on.
+MotusStatus propagate(Cuda *c, int first, const MotusTreeLink *links, int n_links,
+                      MotusError *error) {
     const MotusLookaheadSettings *s = &c->settings;
     const size_t bytes = (size_t)c->n_slots * (size_t)c->n_mb * sizeof *c->propagated;
     MotusStatus status =
         motus_cuda_check(cudaMemsetAsync(c->propagated, 0, bytes, c->planning), "mb-tree", error);
-    for (int k = n - 1; k > 0 && !status; k--) {
-        const CudaSlot *cur = &c->slot[(first + k) % c->n_slots],
-                       *before = &c->slot[(first + k - 1) % c->n_slots];
-        status = motus_mb_tree_propagate_cuda(before->propagated, cur->propagated, &cur->costs,
-                                              s->aq_mode ? cur->offset : NULL, s->mb_width,
+    for (const MotusTreeLink *link = links; link < links + n_links && !status; link++) {
+        const CudaSlot *cur = slot_of(c, first + link->at);
+        const MotusTreePicture picture =
+            motus_tree_picture(link, &cur->costs, &cur->b, s->aq_mode ? cur->offset : NULL);
+        uint64_t *const references[2] = {
+            link->at < link->before ? NULL
+                                    : slot_of(c, first + link->at - link->before)->propagated,
+            link->after ? slot_of(c, first + link->at + link->after)->propagated : NULL};
+        status = motus_mb_tree_propagate_cuda(references, cur->propagated, &picture, s->mb_width,
                                               s->mb_height, c->planning, error);
     }
     return status;
@@ -409,11 +423,12 @@ MotusStatus keep_aq(const Cuda *c, const CudaSlot *s, MotusError *error) {
 }
 
 MotusStatus plan(void *executor, int first, int n, int n_final, int first_is_idr,
-                 MotusError *error) {
+                 const MotusTreeLink *links, int n_links, MotusError *error) {
+    (void)n;
     Cuda *c = (Cuda *)executor;
     MotusOnDevice on(c->device);
     const int strength = c->settings.mb_tree_q8;
-    MotusStatus status = strength ? propagate(c, first, n, error) : MOTUS_OK;
+    MotusStatus status = strength ? propagate(c, first, links, n_links, error) : MOTUS_OK;
     for (int k = 0; k < n_final && !status; k++) {
         const int slot = (first + k) % c->n_slots;
         const CudaSlot *s = &c->slot[slot];

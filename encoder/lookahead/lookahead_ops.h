@@ -33,6 +33,30 @@ typedef struct MotusLookaheadPicture {
     int span;             // earlier pictures, at most b_span, that mini-GOPs may begin behind
 } MotusLookaheadPicture;
 
+// A picture of a window and the distances of its references in display order.
+typedef struct MotusTreeLink {
+    int16_t at;     // pictures behind the window's first one
+    uint8_t before; // its reference is so many pictures earlier, 1..MOTUS_B_SPAN
+    uint8_t after;  // the other one so many later; 0: a P picture
+} MotusTreeLink;
+
+// Returns a linked picture. b is not read of pictures that refer to the previous one alone.
+static inline MotusTreePicture motus_tree_picture(const MotusTreeLink *link,
+                                                  const MotusMbCosts *costs, const MotusBPicture *b,
+                                                  const int16_t *aq) {
+    MotusTreePicture picture = {costs->intra, {costs->inter, NULL}, {costs->mv, NULL}, NULL, aq};
+    if (link->before > 1) {
+        picture.cost[0] = b->earlier[link->before - 1].cost;
+        picture.mv[0] = b->earlier[link->before - 1].mv;
+    }
+    if (link->after) {
+        picture.cost[1] = b->later[link->after - 1].cost;
+        picture.mv[1] = b->later[link->after - 1].mv;
+        picture.both = b->between[motus_b_pair(link->before, link->after)];
+    }
+    return picture;
+}
+
 typedef struct MotusLookaheadOps {
     int max_pending; // pictures that may have begun and have no type yet
 
@@ -62,9 +86,10 @@ typedef struct MotusLookaheadOps {
     int (*uploaded)(const void *executor, int device, MotusFrameSource *source);
 
     // Plans the offsets of the first n_final of n pictures, from slot `first` on (slot 0 follows
-    // the last one). Blocks until they are done. Called only with AQ or mb-tree.
+    // the last one). mb-tree propagates along the links, in their order. Blocks until they are
+    // done. Called only with AQ or mb-tree.
     MotusStatus (*plan)(void *executor, int first, int n, int n_final, int first_is_idr,
-                        MotusError *error);
+                        const MotusTreeLink *links, int n_links, MotusError *error);
 
     // Returns the offsets that `plan` left in `slot`; fills sums->offsets and weighted.
     const int16_t *(*offsets)(const void *executor, int slot, MotusLookaheadSums *sums);

@@ -58,13 +58,21 @@ void motus_mb_costs(const MotusMbCosts *costs, const MotusHalfPicture *cur,
 void motus_aq_offsets(int16_t *offset, const MotusPlane *luma, int mb_width, int mb_height,
                       MotusAqMode mode, int strength_q8, int threads);
 
-// mb-tree: adds to propagated_before[], of the previous picture, the cost that prediction from it
-// saves the current picture and those after it. propagated[] holds the latter, 0 for the last
-// picture of a window. Each MB spreads its amount over the up to four MBs that its MV points at.
-// aq: the current picture's AQ offsets, or NULL.
-void motus_mb_tree_propagate(uint32_t *propagated_before, const uint32_t *propagated,
-                             const MotusMbCosts *costs, const int16_t *aq, int mb_width,
-                             int mb_height);
+// A picture that is predicted from one reference, or from two.
+typedef struct MotusTreePicture {
+    const uint16_t *intra;   // costs of its MBs
+    const uint16_t *cost[2]; // with one reference
+    const MotusMv *mv[2];    // into it
+    const uint16_t *both;    // cost of a B picture's MBs, at most cost[]; NULL: cost[0] alone
+    const int16_t *aq;       // AQ offsets, or NULL
+} MotusTreePicture;
+
+// mb-tree: adds to references[][], of the picture's references, the cost that prediction from them
+// saves the picture and those that depend on it. propagated[] holds the latter's. Each MB spreads
+// its amount over the up to four MBs that an MV points at; half of it over each reference's if it
+// uses both. references[k] NULL: that one gets nothing.
+void motus_mb_tree_propagate(uint32_t *const references[2], const uint32_t *propagated,
+                             const MotusTreePicture *picture, int mb_width, int mb_height);
 
 // mb-tree: lowers offset[] in place by strength * log2((cost + propagated) / cost). strength_q8:
 // QPs per octave, 1/256.

@@ -39,20 +39,24 @@ static void add_saturated(uint32_t *to, uint64_t amount) {
     *to = sum < UINT32_MAX ? (uint32_t)sum : UINT32_MAX;
 }
 
-void motus_mb_tree_propagate(uint32_t *propagated_before, const uint32_t *propagated,
-                             const MotusMbCosts *costs, const int16_t *aq, int mb_width,
-                             int mb_height) {
+// Spreads an amount over the MBs under the 16x16 samples at (x, y).
+static void spread(uint32_t *to, uint64_t amount, int x, int y, int mb_width, int mb_height) {
+    for (int k = 0; k < 4; k++) {
+        uint32_t share;
+        const int at = motus_mb_tree_target(&share, k, x, y, mb_width, mb_height);
+        if (at >= 0) add_saturated(&to[at], amount * share >> 8);
+    }
+}
+
+void motus_mb_tree_propagate(uint32_t *const references[2], const uint32_t *propagated,
+                             const MotusTreePicture *p, int mb_width, int mb_height) {
     for (int i = 0; i < mb_width * mb_height; i++) {
-        const uint32_t intra = costs->intra[i], inter = costs->inter[i];
-        if (inter >= intra) continue;
-        const uint32_t own = aq ? motus_mb_tree_own_cost(intra, aq[i]) : intra;
-        const uint64_t amount = motus_mb_tree_amount(intra, inter, own, propagated[i]);
-        const int x = i % mb_width * 16 + costs->mv[i].x, y = i / mb_width * 16 + costs->mv[i].y;
-        for (int k = 0; k < 4; k++) {
-            uint32_t share;
-            const int at = motus_mb_tree_target(&share, k, x, y, mb_width, mb_height);
-            if (at >= 0) add_saturated(&propagated_before[at], amount * share >> 8);
-        }
+        int lists;
+        const uint64_t amount = motus_mb_tree_amounts(&lists, p, i, propagated[i]);
+        for (int list = 0; list < 2 && amount; list++)
+            if (lists >> list & 1 && references[list])
+                spread(references[list], amount, i % mb_width * 16 + p->mv[list][i].x,
+                       i / mb_width * 16 + p->mv[list][i].y, mb_width, mb_height);
     }
 }
 

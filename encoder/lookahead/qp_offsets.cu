@@ -56,21 +56,27 @@ __global__ void aq_offsets(int16_t *offset, int n_mb, int is_auto, int strength_
 // Returns the sum as the CPU has it, which adds up with saturation.
 __device__ uint32_t saturate(uint64_t sum) { return sum < UINT32_MAX ? (uint32_t)sum : UINT32_MAX; }
 
-__global__ void propagate(uint64_t *propagated_before, const uint64_t *propagated,
-                          MotusMbCosts costs, const int16_t *aq, int mb_width, int mb_height) {
+struct References {
+    uint64_t *propagated[2];
+};
+
+__global__ void propagate(References references, const uint64_t *propagated,
+                          MotusTreePicture picture, int mb_width, int mb_height) {
     const int i = (int)(blockIdx.x * THREADS + threadIdx.x);
     if (i >= mb_width * mb_height) return;
-    const uint32_t intra = costs.intra[i], inter = costs.inter[i];
-    if (inter >= intra) return;
-    const uint64_t amount = motus_mb_tree_amount(
-        intra, inter, aq ? motus_mb_tree_own_cost(intra, aq[i]) : intra, saturate(propagated[i]));
-    const MotusMv mv = costs.mv[i];
-    for (int k = 0; k < 4; k++) {
-        uint32_t share;
-        const int at = motus_mb_tree_target(&share, k, i % mb_width * 16 + mv.x,
-                                            i / mb_width * 16 + mv.y, mb_width, mb_height);
-        // No overflow: at most 2^20 MBs add less than 2^33 each.
-        if (at >= 0) add(&propagated_before[at], amount * share >> 8);
+    int lists;
+    const uint64_t amount = motus_mb_tree_amounts(&lists, &picture, i, saturate(propagated[i]));
+    for (int list = 0; list < 2 && amount; list++) {
+        uint64_t *to = references.propagated[list];
+        if (!(lists >> list & 1) || !to) continue;
+        const MotusMv mv = picture.mv[list][i];
+        for (int k = 0; k < 4; k++) {
+            uint32_t share;
+            const int at = motus_mb_tree_target(&share, k, i % mb_width * 16 + mv.x,
+                                                i / mb_width * 16 + mv.y, mb_width, mb_height);
+            // No overflow: at most 2^20 MBs of some pictures add less than 2^33 each.
+            if (at >= 0) add(&to[at], amount * share >> 8);
+        }
     }
 }
 
@@ -113,11 +119,11 @@ MotusStatus motus_aq_offsets_cuda(int16_t *offset, const MotusPlane *luma, int m
     return motus_cuda_launched("lookahead: AQ", error);
 }
 
-MotusStatus motus_mb_tree_propagate_cuda(uint64_t *propagated_before, const uint64_t *propagated,
-                                         const MotusMbCosts *costs, const int16_t *aq, int mb_width,
+MotusStatus motus_mb_tree_propagate_cuda(uint64_t *const references[2], const uint64_t *propagated,
+                                         const MotusTreePicture *picture, int mb_width,
                                          int mb_height, void *stream, MotusError *error) {
     propagate<<<blocks_of(mb_width * mb_height), THREADS, 0, (cudaStream_t)stream>>>(
-        propagated_before, propagated, *costs, aq, mb_width, mb_height);
+        {{references[0], references[1]}}, propagated, *picture, mb_width, mb_height);
     return motus_cuda_launched("lookahead: mb-tree", error);
 }
 

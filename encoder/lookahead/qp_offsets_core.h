@@ -5,6 +5,7 @@
 #define ENCODER_LOOKAHEAD_QP_OFFSETS_CORE_H
 
 #include "common/log2_core.h"
+#include "encoder/lookahead/lookahead_passes.h"
 
 #define MOTUS_AQ_MAX_OFFSET (20 * MOTUS_QP_UNIT)
 
@@ -47,6 +48,19 @@ MOTUS_HD uint32_t motus_mb_tree_own_cost(uint32_t intra, int offset) {
 MOTUS_HD uint64_t motus_mb_tree_amount(uint32_t intra, uint32_t inter, uint32_t own_cost,
                                        uint32_t propagated) {
     return inter < intra ? ((uint64_t)own_cost + propagated) * (intra - inter) / intra : 0;
+}
+
+// Returns the amount that MB i passes to each reference that it uses. *lists: which ones, a mask.
+MOTUS_HD uint64_t motus_mb_tree_amounts(int *lists, const MotusTreePicture *p, int i,
+                                        uint32_t propagated) {
+    const uint32_t intra = p->intra[i];
+    uint32_t inter = p->cost[0][i];
+    *lists = 1;
+    if (p->both && p->cost[1][i] < inter) inter = p->cost[1][i], *lists = 2;
+    if (p->both && p->both[i] < inter) inter = p->both[i], *lists = 3;
+    if (inter >= intra) return 0;
+    const uint32_t own = p->aq ? motus_mb_tree_own_cost(intra, p->aq[i]) : intra;
+    return motus_mb_tree_amount(intra, inter, own, propagated) >> (*lists == 3);
 }
 
 // Returns the index of the k-th (0..3) MB under the 16x16 samples at (x, y), or -1 if there is

@@ -12,10 +12,10 @@ typedef struct Passes {
     MotusAqMode mode;
     GpuPlane luma[2];
     GpuBuffer *half_memory[2], *intra, *inter, *mv, *earlier, *offset, *aq, *propagated, *before,
-        *sums;
+        *later, *both, *after, *sums;
     MotusHalfPicture half[2][2]; // [picture][on]
     MotusMbCosts costs[2];
-    uint32_t *propagated32, *before32; // the CPU's amounts
+    uint32_t *propagated32, *before32, *after32; // the CPU's amounts
 } Passes;
 
 enum { HALF, INTRA, SEARCH, AQ, PROPAGATE, OFFSETS, PASSES }; // row->variant
@@ -52,15 +52,20 @@ static void open_passes(GpuCase *c) {
     p->aq = gpu_buffer(c, "AQ offsets", GPU_INPUT, p->n * sizeof(int16_t));
     p->propagated = gpu_buffer(c, "propagated", GPU_INPUT, p->n * sizeof(uint64_t));
     p->before = gpu_buffer(c, "propagated before", GPU_STATE, p->n * sizeof(uint64_t));
+    p->later = gpu_buffer(c, "later costs", GPU_INPUT, p->n * sizeof(uint16_t));
+    p->both = gpu_buffer(c, "costs of both", GPU_INPUT, p->n * sizeof(uint16_t));
+    p->after = gpu_buffer(c, "propagated behind", GPU_STATE, p->n * sizeof(uint64_t));
     p->sums = gpu_buffer(c, "sums", GPU_STATE, sizeof(MotusLookaheadSums));
     p->propagated32 = malloc(p->n * sizeof(uint32_t));
     p->before32 = malloc(p->n * sizeof(uint32_t));
+    p->after32 = malloc(p->n * sizeof(uint32_t));
 }
 
 static void close_passes(GpuCase *c) {
     Passes *p = c->state;
     free(p->propagated32);
     free(p->before32);
+    free(p->after32);
 }
 
 static void mb_costs(const Passes *p) {
@@ -80,6 +85,18 @@ static void fill_propagated(Passes *p) {
     }
     memset(p->before->at[ON_CPU], 0, p->before->bytes);
     memset(p->before32, 0, p->n * sizeof *p->before32);
+    memset(p->after->at[ON_CPU], 0, p->after->bytes);
+    memset(p->after32, 0, p->n * sizeof *p->after32);
+}
+
+// Draws the costs of a B picture, none above those of the reference behind it.
+static void fill_b_costs(const Passes *p) {
+    uint16_t *later = p->later->at[ON_CPU], *both = p->both->at[ON_CPU];
+    for (size_t i = 0; i < p->n; i++) {
+        const int inter = p->costs[ON_CPU].inter[i];
+        later[i] = (uint16_t)motus_test_range(0, p->costs[ON_CPU].intra[i]);
+        both[i] = (uint16_t)motus_test_range(0, later[i] < inter ? later[i] : inter);
+    }
 }
 
 // Each content with the MVs and half planes of the picture before, without the MVs, and without
@@ -109,6 +126,7 @@ static void fill_passes(GpuCase *c) {
                      p->strength, 1);
     memcpy(p->offset->at[ON_CPU], p->aq->at[ON_CPU], p->offset->bytes);
     fill_propagated(p);
+    if (p->inter->use & GPU_FILLED) fill_b_costs(p);
     snprintf(c->what, sizeof c->what, "content %d, earlier %d, before %d, AQ %d, mode %d", content,
              p->with_earlier, p->with_before, p->with_aq, (int)p->mode);
 }
@@ -170,23 +188,32 @@ static MotusStatus run_aq(GpuCase *c, int on) {
 
 static MotusStatus run_propagate(GpuCase *c, int on) {
     const Passes *p = c->state;
-    const int16_t *offset = p->with_aq ? p->aq->at[on] : NULL;
+    const MotusMbCosts *costs = &p->costs[on];
+    const int is_b = p->is_idr; // every second round
+    const MotusTreePicture picture = {costs->intra,
+                                      {costs->inter, p->later->at[on]},
+                                      {costs->mv, p->earlier->at[on]},
+                                      is_b ? p->both->at[on] : NULL,
+                                      p->with_aq ? p->aq->at[on] : NULL};
+    uint64_t *const wide[2] = {p->before->at[on], p->after->at[on]};
+    uint32_t *const narrow[2] = {p->before32, p->after32};
     if (on)
-        return motus_mb_tree_propagate_cuda(p->before->at[on], p->propagated->at[on], &p->costs[on],
-                                            offset, p->mb_width, p->mb_height, c->stream,
-                                            &c->error);
-    motus_mb_tree_propagate(p->before32, p->propagated32, &p->costs[on], offset, p->mb_width,
-                            p->mb_height);
+        return motus_mb_tree_propagate_cuda(wide, p->propagated->at[on], &picture, p->mb_width,
+                                            p->mb_height, c->stream, &c->error);
+    motus_mb_tree_propagate(narrow, p->propagated32, &picture, p->mb_width, p->mb_height);
     return MOTUS_OK;
 }
 
 // The CPU's amounts are the device's, saturated.
 static void check_propagated(GpuCase *c) {
     const Passes *p = c->state;
-    const uint64_t *got = p->before->got;
-    size_t i = 0;
-    while (i < p->n && (got[i] < UINT32_MAX ? got[i] : UINT32_MAX) == p->before32[i]) i++;
-    gpu_expect(c, i == p->n, "MB %zu", i);
+    for (int list = 0; list < 2; list++) {
+        const uint64_t *got = list ? p->after->got : p->before->got;
+        const uint32_t *want = list ? p->after32 : p->before32;
+        size_t i = 0;
+        while (i < p->n && (got[i] < UINT32_MAX ? got[i] : UINT32_MAX) == want[i]) i++;
+        gpu_expect(c, i == p->n, "list %d, MB %zu", list, i);
+    }
 }
 
 static MotusStatus run_offsets(GpuCase *c, int on) {
@@ -370,7 +397,8 @@ static void plans_agree(void) {
             .aq_strength_q8 = 256,
             .mb_tree_q8 = k / 3 % 4 ? 512 : 0,
             .keep_aq = k % 3 && k / 3 % 4 && k % 2,
-            .b_span = k % 7 % (MOTUS_B_SPAN + 1) > 1 ? k % 7 % (MOTUS_B_SPAN + 1) : 0};
+            .b_span = k % 7 % (MOTUS_B_SPAN + 1) > 1 ? k % 7 % (MOTUS_B_SPAN + 1) : 0,
+            .b_pyramid = k % 2};
         char what[100];
         snprintf(what, sizeof what, "%dx%d, depth %d, AQ %d, mb-tree %d, B %d", width, height,
                  s.depth, (int)s.aq_mode, s.mb_tree_q8, s.b_span);

@@ -9,6 +9,7 @@
 
 #include "common/log2_core.h"
 #include "encoder/lookahead/b_costs.h"
+#include "encoder/lookahead/lookahead_passes.h"
 #include "tests/encoder/lookahead/pictures.h"
 #include "tests/support/harness.h"
 
@@ -235,7 +236,7 @@ static void mini_gops(void) {
     for (int span = 2; span <= MOTUS_B_SPAN; span++)
         for (int depth = 0; depth <= 20; depth += 5) {
             MotusLookaheadSettings s = settings_of(depth);
-            s.b_span = span;
+            s.b_span = span, s.b_pyramid = depth / 5 % 2;
             plan_all(&p, &s, one_scene, 30, 10);
             plan_all(&alone, &s, one_scene, 10, -1);
             CU_ASSERT(p.n == 30 && alone.n == 10);
@@ -250,6 +251,77 @@ static void mini_gops(void) {
                 if (i == 29) CU_ASSERT(any);
             }
         }
+}
+
+// Without AQ B pictures that are no references have no offsets; middle ones have.
+static void offsets_of_mini_gops(void) {
+    static Plans p;
+    MotusLookaheadSettings s = settings_of(20);
+    s.b_span = 4;
+    for (s.b_pyramid = 0; s.b_pyramid < 2; s.b_pyramid++) {
+        int n = 0, references = 0;
+        plan_all(&p, &s, one_scene, 30, 30);
+        for (int i = 0; i < 30; i++) {
+            n = p.plan[i].b ? n + 1 : 0;
+            references += p.plan[i].b && p.plan[i].mean;
+            if (i && !p.plan[i].b && i < 20) CU_ASSERT(p.plan[i].mean < 0);
+            if (n == 1 && !p.plan[i + 1].b) CU_ASSERT_EQUAL(p.plan[i].mean, 0);
+            if (n == 3) CU_ASSERT(!p.plan[i].mean && !p.plan[i - 2].mean);
+        }
+        CU_ASSERT(s.b_pyramid ? references > 0 : references == 0);
+    }
+}
+
+// Adds an amount to the MBs under 16x16 samples, each by the share of them that it covers.
+static void spread_by_samples(uint64_t *to, uint64_t amount, int x, int y) {
+    int under[N_MB] = {0};
+    for (int i = 0; i < 256; i++) {
+        const int u = x + i % 16, v = y + i / 16;
+        if (u >= 0 && v >= 0 && u < 16 * MBW && v < 16 * MBH) under[v / 16 * MBW + u / 16]++;
+    }
+    for (int i = 0; i < N_MB; i++) to[i] += amount * (uint64_t)under[i] >> 8;
+}
+
+// Amounts go to the reference with the lower cost, by halves to both if that is cheaper.
+static void amounts_of_two_references(void) {
+    for (int round = 0; round < 40; round++) {
+        uint16_t intra[N_MB], cost[2][N_MB], both[N_MB];
+        MotusMv mv[2][N_MB];
+        uint32_t propagated[N_MB], got[2][N_MB] = {{0}};
+        uint64_t want[2][N_MB] = {{0}};
+        for (int i = 0; i < N_MB; i++) {
+            intra[i] = (uint16_t)motus_test_range(1, 9000);
+            propagated[i] = (uint32_t)motus_test_range(0, 1 << motus_test_range(0, 30));
+            for (int k = 0; k < 2; k++) {
+                cost[k][i] = (uint16_t)motus_test_range(0, intra[i]);
+                mv[k][i] = (MotusMv){(int16_t)motus_test_range(-70, 70),
+                                     (int16_t)motus_test_range(-70, 70)};
+            }
+            const int least = cost[0][i] < cost[1][i] ? cost[0][i] : cost[1][i];
+            both[i] = (uint16_t)motus_test_range(motus_test_range(0, 1) ? least : 0, least);
+            const int uses = round % 4 == 3            ? 1
+                             : both[i] < least         ? 3
+                             : cost[1][i] < cost[0][i] ? 2
+                                                       : 1,
+                      inter = uses == 3 ? both[i] : cost[uses - 1][i];
+            uint64_t amount =
+                ((uint64_t)intra[i] + propagated[i]) * (uint64_t)(intra[i] - inter) / intra[i];
+            if (uses == 3) amount /= 2;
+            for (int k = 0; k < 2; k++)
+                if (uses >> k & 1)
+                    spread_by_samples(want[k], amount, i % MBW * 16 + mv[k][i].x,
+                                      i / MBW * 16 + mv[k][i].y);
+        }
+        const MotusTreePicture picture = {
+            intra, {cost[0], cost[1]}, {mv[0], mv[1]}, round % 4 == 3 ? NULL : both, NULL};
+        uint32_t *const to[2] = {round % 4 == 1 ? NULL : got[0], round % 4 == 2 ? NULL : got[1]};
+        motus_mb_tree_propagate(to, propagated, &picture, MBW, MBH);
+        for (int i = 0; i < 2 * N_MB; i++) {
+            const uint64_t sum = to[i / N_MB] ? want[i / N_MB][i % N_MB] : 0;
+            MOTUS_CHECK(got[i / N_MB][i % N_MB] == (sum < UINT32_MAX ? sum : UINT32_MAX),
+                        "round %d, list %d, MB %d", round, i / N_MB, i % N_MB);
+        }
+    }
 }
 
 static void still_pictures(void) {
@@ -296,4 +368,5 @@ static void variance(void) {
 
 MOTUS_SUITE("lookahead", TEST(logarithms), TEST(known_motion), TEST(versions_agree),
             TEST(order_and_delay), TEST(cuts), TEST(offsets_lean_back), TEST(aq_apart),
-            TEST(mini_gops), TEST(still_pictures), TEST(variance))
+            TEST(mini_gops), TEST(offsets_of_mini_gops), TEST(amounts_of_two_references),
+            TEST(still_pictures), TEST(variance))

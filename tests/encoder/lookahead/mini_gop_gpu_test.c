@@ -27,7 +27,8 @@ static void chain_open(Chain *c, int width, int height) {
     const size_t n = ((size_t)(mbw * mbh) + 3) / 4 * 4, half = motus_half_bytes(mbw, mbh),
                  fields = 2 * n * sizeof(MotusMv) + 4 * n;
     c->n = (size_t)(mbw * mbh);
-    uint8_t *at = c->memory = shared((SPAN + 1) * (half + fields * (2 * SPAN + 1)));
+    uint8_t *at = c->memory =
+        shared((SPAN + 1) * (half + fields * (2 * SPAN + 1) + 4 * n * MOTUS_B_PAIRS));
     for (int d = 0; d <= SPAN; d++, at += half)
         for (int on = 0; on < 2; on++) motus_half_layout(&c->picture[on][d].half, at, mbw, mbh);
     for (int d = 0; d <= SPAN; d++) {
@@ -41,6 +42,7 @@ static void chain_open(Chain *c, int width, int height) {
                 p->earlier[i] = (MotusBField){(MotusMv *)at, (uint16_t *)((MotusMv *)at + n)};
             for (int i = 0; i < SPAN - 1; i++, at += fields / 2)
                 p->later[i] = (MotusBField){(MotusMv *)at, (uint16_t *)((MotusMv *)at + n)};
+            for (int i = 0; i < MOTUS_B_PAIRS; i++, at += 2 * n) p->between[i] = (uint16_t *)at;
         }
     }
 }
@@ -57,6 +59,12 @@ static void compare_chain(const Chain *c, const char *what) {
     for (int d = 1; d < SPAN; d++)
         MOTUS_CHECK(same_field(&a[d].later[d - 1], &b[d].later[d - 1], c->n), "%s: later %d", what,
                     d);
+    for (int n = 2; n <= SPAN; n++)
+        for (int d = 1; d < n; d++) {
+            const int pair = motus_b_pair(n - d, d);
+            MOTUS_CHECK(!memcmp(a[d].between[pair], b[d].between[pair], 2 * c->n),
+                        "%s: between %d and %d", what, n - d, d);
+        }
 }
 
 static void mini_gop_costs(void) {

@@ -19,7 +19,8 @@ static MotusBField field_alloc(int n) {
     return (MotusBField){malloc((size_t)n * sizeof(MotusMv)), malloc((size_t)n * 2)};
 }
 
-static void chain_open(Chain *c, int width, int height) {
+// keeps: costs between two references are kept by MB.
+static void chain_open(Chain *c, int width, int height, int keeps) {
     const int mbw = (width + 15) / 16, mbh = (height + 15) / 16, n = c->n_mb = mbw * mbh;
     for (int d = 0; d <= SPAN; d++) {
         MotusBPicture *p = &c->picture[d];
@@ -29,6 +30,7 @@ static void chain_open(Chain *c, int width, int height) {
         p->earlier[0] = (MotusBField){c->costs[d].mv, c->costs[d].inter};
         for (int i = 1; i < SPAN; i++) p->earlier[i] = field_alloc(n);
         for (int i = 0; i < SPAN - 1; i++) p->later[i] = field_alloc(n);
+        for (int i = 0; i < MOTUS_B_PAIRS && keeps; i++) p->between[i] = malloc((size_t)n * 2);
     }
 }
 
@@ -39,12 +41,13 @@ static void chain_close(Chain *c) {
         costs_free(&c->costs[d]);
         for (int i = 1; i < SPAN; i++) free(p->earlier[i].mv), free(p->earlier[i].cost);
         for (int i = 0; i < SPAN - 1; i++) free(p->later[i].mv), free(p->later[i].cost);
+        for (int i = 0; i < MOTUS_B_PAIRS; i++) free(p->between[i]);
     }
 }
 
 // Analyses the pictures from the first one on, as the lookahead does; costs of the last one.
 static MotusBCosts chain_run(Chain *c, const MotusPlane *plane, int threads) {
-    MotusBCosts costs = {{0}, {0}};
+    MotusBCosts costs = {{0}, {0}, {0}};
     for (int k = 0; k <= SPAN; k++) { // picture k of the sequence is SPAN - k before the last one
         MotusBPicture *p = &c->picture[SPAN - k];
         const MotusBPicture *list[SPAN + 1];
@@ -95,6 +98,8 @@ static uint64_t b_cost_of(const Chain *c, int earlier, int d) {
             satd(cur->half.plane[0] + y * cur->half.stride + x, mean, cur->half.stride, 8) + 2 * 4;
         if (a->cost[i] < cost) cost = a->cost[i];
         if (b->cost[i] < cost) cost = b->cost[i];
+        const uint16_t *kept = cur->between[motus_b_pair(earlier - d, d)];
+        MOTUS_CHECK(!kept || kept[i] == cost, "MB %d between %d and %d", i, earlier - d, d);
         sum += cost;
     }
     return sum;
@@ -125,6 +130,7 @@ static void check_chain(const Chain *c, const MotusBCosts *costs) {
         for (int i = 0; i < c->n_mb; i++) sum += p[0].earlier[n - 1].cost[i];
         CU_ASSERT_EQUAL(costs->p[n - 1], sum);
         CU_ASSERT_EQUAL(costs->b[n - 1], b);
+        CU_ASSERT_EQUAL(costs->middle[n - 1], n > 2 ? b_cost_of(c, n, (n + 1) / 2) : 0);
     }
 }
 
@@ -135,7 +141,7 @@ static void mini_gop_costs(void) {
         const int width = motus_test_range(2, 150), height = motus_test_range(2, 100);
         MotusPlane plane[SPAN + 1];
         MotusBCosts costs[3];
-        Chain chain;
+        Chain chain = {.n_mb = 0};
         for (int i = 0; i <= SPAN; i++) {
             plane[i] = plane_alloc(width, height);
             if (k % 3)
@@ -143,7 +149,7 @@ static void mini_gop_costs(void) {
             else
                 motus_test_fill(plane[i].data, (size_t)(width * height));
         }
-        chain_open(&chain, width, height);
+        chain_open(&chain, width, height, k % 2);
         for (int version = 0; version < 3; version++) {
             if (version == 2) motus_test_cpu("c");
             costs[version] = chain_run(&chain, plane, version == 1 ? 3 : 1);
@@ -157,14 +163,27 @@ static void mini_gop_costs(void) {
     }
 }
 
+// Returns the cost of the d pictures that end with picture n, as b_costs.c weighs them.
+static uint64_t weigh(const MotusBCosts *costs, int n, int d, int pyramid) {
+    const MotusBCosts *end = &costs[n - 1];
+    const uint64_t p = end->p[d - 1], outer = end->b[d - 1];
+    if (!pyramid) return 96 * p + 80 * outer;
+    if (d < 3) return 96 * p + 72 * outer;
+    const int before = (d - 2) / 2, after = d - 2 - before; // B pictures around the middle one
+    const uint64_t near = end->middle[d - 1] + costs[n - after - 2].b[before] + end->b[after];
+    uint64_t cost = 96 * p + 72 * near + 8 * end->middle[d - 1];
+    if (outer > near) cost += (d > 4 ? 72 : 9) * (outer - near);
+    return cost;
+}
+
 // Returns the least cost of n pictures by trying everything. *length: the first mini-GOP of the
 // way that is found first, shortest last mini-GOPs first.
-static uint64_t try_all(const MotusBCosts *costs, int n, int span, int *length) {
+static uint64_t try_all(const MotusBCosts *costs, int n, int span, int pyramid, int *length) {
     uint64_t least = n ? UINT64_MAX : 0;
     for (int d = 1; d <= span && d <= n; d++) {
         int first = d;
-        const uint64_t cost = try_all(costs, n - d, span, &first) + 6 * costs[n - 1].p[d - 1] +
-                              5 * costs[n - 1].b[d - 1];
+        const uint64_t cost =
+            try_all(costs, n - d, span, pyramid, &first) + weigh(costs, n, d, pyramid);
         if (cost < least) least = cost, *length = n == d ? d : first;
     }
     return least;
@@ -178,10 +197,14 @@ static void lengths(void) {
             for (int d = 0; d < SPAN; d++) {
                 costs[i].p[d] = (uint64_t)motus_test_range(0, round % 2 ? 9 : 10000) + 50 * d;
                 costs[i].b[d] = (uint64_t)motus_test_range(0, round % 2 ? 9 : 10000) * d;
+                costs[i].middle[d] = d > 1 ? costs[i].b[d] / (uint64_t)motus_test_range(1, 9) : 0;
             }
-        int want = 0;
-        try_all(costs, n, span, &want);
-        MOTUS_CHECK(motus_b_length(costs, n, span) == want, "%d pictures, span %d", n, span);
+        for (int pyramid = 0; pyramid < 2; pyramid++) {
+            int want = 0;
+            try_all(costs, n, span, pyramid, &want);
+            MOTUS_CHECK(motus_b_length(costs, n, span, pyramid) == want,
+                        "%d pictures, span %d, pyramid %d", n, span, pyramid);
+        }
     }
 }
 
