@@ -31,6 +31,7 @@ struct MotusEncoder {
     MotusRateChange change; // for the next picture
     MotusImageIntake image;
     int64_t number; // of the next picture
+    int wants_idr;  // it has to be an IDR picture: a receiver has lost all references
     atomic_int at_end;
     MotusError lost;     // why no more pictures can be planned, if a call has reported it
     MotusError opened;   // why AUTO fell back to the CPU
@@ -185,6 +186,7 @@ static MotusStatus send(MotusEncoder *enc, const MotusFrameSource *source,
         return MOTUS_ERR_ARGUMENT;
     begin_sending(enc);
     if (read_params(enc, &params, given)) return MOTUS_ERR_ARGUMENT;
+    params.force_idr |= enc->wants_idr;
     if (enc->lost.status) return enc->lost.status;
     MotusStatus status = make_picture(enc, &params, &picture);
     if (status) return status;
@@ -192,7 +194,7 @@ static MotusStatus send(MotusEncoder *enc, const MotusFrameSource *source,
     const MotusStatus sent =
         motus_gop_coders_send(enc->coders, picture, enc->look, source, &enc->error);
     if (!sent) {
-        enc->change.wanted = 0;
+        enc->change.wanted = enc->wants_idr = 0;
         enc->number++;
     }
     if (enc->planner) status = motus_planner_sent(enc->planner, sent, &enc->lost);
@@ -237,6 +239,18 @@ MotusStatus motus_encoder_set_rate(MotusEncoder *enc, int64_t bitrate, int64_t v
                             "a running encoder neither gets a VBV nor loses it");
     if (!status) enc->change = (MotusRateChange){1, bitrate, vbv_maxrate, vbv_bufsize};
     return status;
+}
+
+MotusStatus motus_encoder_reference_lost(MotusEncoder *enc, int64_t number) {
+    if (!enc) return MOTUS_ERR_ARGUMENT;
+    if (enc->at_end) return MOTUS_ERR_STATE;
+    begin_sending(enc);
+    const int kept = motus_gop_coders_reference_lost(enc->coders, number);
+    if (kept < 0)
+        return motus_fail(&enc->error, MOTUS_ERR_ARGUMENT, "picture %lld has not been coded",
+                          (long long)number);
+    enc->wants_idr |= !kept;
+    return MOTUS_OK;
 }
 
 MotusStatus motus_encoder_send(MotusEncoder *enc, const MotusFrame *frame,

@@ -221,7 +221,7 @@ void motus_write_sps(MotusBits *bits, const MotusSequenceSettings *settings) {
     motus_bits_ue(bits, settings->reorder ? 0 : 2); // pic_order_cnt_type; 2: as they are coded
     if (settings->reorder) motus_bits_ue(bits, LOG2_MAX_POC_LSB - 4);
     motus_bits_ue(bits, (uint32_t)settings->max_refs); // max_num_ref_frames
-    put_flag(bits, 0);                                 // gaps_in_frame_num_value_allowed_flag
+    put_flag(bits, settings->gaps);                    // gaps_in_frame_num_value_allowed_flag
     motus_bits_ue(bits, (uint32_t)motus_mbs(settings->width) - 1);
     motus_bits_ue(bits, (uint32_t)motus_mbs(settings->height) - 1);
     put_flag(bits, 1); // frame_mbs_only_flag

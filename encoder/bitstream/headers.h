@@ -55,6 +55,7 @@ typedef struct MotusSequenceSettings {
     const MotusLevel *level;
     int log2_max_frame_num; // 4..16
     int max_refs;           // max_num_ref_frames
+    int gaps;               // gaps_in_frame_num_value_allowed_flag
     int active_refs;        // of P slices by default (PPS); 0 = 1
     int weighted_pred;      // weighted_pred_flag: P slices have a pred_weight_table
     int weighted_bipred;    // weighted_bipred_idc 2: implicit weights

@@ -222,6 +222,13 @@ void motus_gop_coders_next_segment(MotusGopCoders *coders, int64_t first_gop) {
     coders->begins = 1;
 }
 
+int motus_gop_coders_reference_lost(MotusGopCoders *coders, int64_t number) {
+    pthread_mutex_lock(&coders->lock);
+    const int result = motus_mini_gop_reference_lost(&coders->mini_gop, number);
+    pthread_mutex_unlock(&coders->lock);
+    return result;
+}
+
 // ---- Types and plans ----------------------------------------------------------------------------
 
 int motus_gop_coders_type_later(const MotusGopCoders *coders, const MotusLookahead *look) {

@@ -35,6 +35,9 @@ void motus_gop_coders_end(MotusGopCoders *coders);
 // `first_gop` of the stream.
 void motus_gop_coders_next_segment(MotusGopCoders *coders, int64_t first_gop);
 
+// Tells of a loss before the next frame; returns like motus_mini_gop_reference_lost.
+int motus_gop_coders_reference_lost(MotusGopCoders *coders, int64_t number);
+
 // Returns like motus_encoder_receive, and MOTUS_AGAIN if no picture is pending.
 MotusStatus motus_gop_coders_receive(MotusGopCoders *coders, MotusPacket **packet, int timeout_ms,
                                      MotusError *error);

@@ -107,19 +107,24 @@ static void number_idr(MotusMiniGop *m, MotusPendingPicture *p) {
     m->since_idr = m->frame_num = 0;
     m->shown_p = 0;
     m->dpb.n = 0;
+    m->idr_number = p->params.number;
     p->params.type = MOTUS_SLICE_I;
     p->params.shown = 0;
     p->params.is_reference = 1;
 }
 
 // Fills in the references of a P picture: the last P or IDR picture, then the others, those coded
-// last first. External MVs are of the first one.
+// last first. External MVs are of the first one. After a loss the first one is the newest that is
+// not lost. One command of the list puts it there, so that the others end before the newest lost
+// one.
 static void list_p_refs(const MotusMiniGop *m, MotusPictureParams *params) {
     const int most = params->external.mv ? 1 : m->references;
-    params->ref_shown[0] = m->shown_p;
+    const MotusDpbPicture *newest = motus_dpb_newest(&m->dpb);
+    const int32_t first = m->bframes || !newest ? m->shown_p : newest->shown;
+    params->ref_shown[0] = first;
     params->refs = 1;
-    for (int i = 0; i < m->dpb.n && params->refs < most; i++)
-        if (m->dpb.picture[i].shown != m->shown_p)
+    for (int i = 0; i < m->dpb.n && params->refs < most && !m->dpb.picture[i].is_lost; i++)
+        if (m->dpb.picture[i].shown != first)
             params->ref_shown[params->refs++] = m->dpb.picture[i].shown;
 }
 
@@ -157,6 +162,11 @@ static MotusPendingPicture *take_b(MotusMiniGop *m) {
     return p;
 }
 
+// Returns how many pictures params->ref_shown has.
+static int sources_of(const MotusPictureParams *params) {
+    return params->type == MOTUS_SLICE_P ? params->refs : (int)params->type;
+}
+
 static void complete(MotusMiniGop *m, MotusPendingPicture *p) {
     MotusPictureParams *params = &p->params;
     params->since_idr = m->since_idr++;
@@ -164,7 +174,9 @@ static void complete(MotusMiniGop *m, MotusPendingPicture *p) {
     for (int list = 0; list < (int)params->type; list++)
         params->list_command[list] = motus_list_command(
             &m->dpb, params->type, params->shown, params->frame_num, list, params->ref_shown[list]);
-    if (params->is_reference) motus_dpb_add(&m->dpb, params->shown, m->frame_num++);
+    if (params->is_reference)
+        motus_dpb_add(&m->dpb, params->shown, m->frame_num++, params->ref_shown,
+                      sources_of(params));
     p->dts = take_time(m);
 }
 
@@ -179,6 +191,18 @@ static void link_plans(const MotusMiniGop *m, const MotusPendingPicture *p) {
         if (b != middle) last = last->next_b = b->plan;
     }
 }
+
+// ---- Losses -------------------------------------------------------------------------------------
+
+int motus_mini_gop_reference_lost(MotusMiniGop *m, int64_t number) {
+    if (!m->dpb.n || number > m->idr_number + m->shown_p) return -1;
+    if (number < m->idr_number) return 1;
+    if (m->bframes) return 0;
+    motus_dpb_lose(&m->dpb, (int32_t)(number - m->idr_number));
+    return motus_dpb_newest(&m->dpb) != NULL;
+}
+
+// ---- Taking -------------------------------------------------------------------------------------
 
 MotusPendingPicture *motus_mini_gop_take(MotusMiniGop *m) {
     MotusPendingPicture *p = m->first, *before = NULL;

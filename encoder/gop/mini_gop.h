@@ -23,6 +23,7 @@ typedef struct MotusMiniGop {
     int b_left;         // B pictures whose P picture was taken
     int b_middle;       // of those, the one that is coded first, from 0; below 0: none
     int has_taken;      // 0: the next one begins the stream, or a segment
+    int64_t idr_number; // MotusPictureParams.number of the GOP's IDR picture
     uint32_t since_idr; // pictures of the GOP so far
     uint32_t frame_num; // reference pictures among them
     MotusDpb dpb;
@@ -45,6 +46,10 @@ MotusPendingPicture *motus_mini_gop_set_type(MotusMiniGop *m, int idr);
 // Removes the picture that is coded next, and completes its parameters and its dts. NULL: its place
 // depends on frames that have not come.
 MotusPendingPicture *motus_mini_gop_take(MotusMiniGop *m);
+
+// Tells that a receiver has lost a picture: P pictures that are taken from now on avoid it. Returns
+// 1 if that is possible, 0 if only an IDR picture helps, below 0 if no such picture was taken.
+int motus_mini_gop_reference_lost(MotusMiniGop *m, int64_t number);
 
 // Ends the stream, or a segment of it. The next frame put in begins another segment.
 void motus_mini_gop_end(MotusMiniGop *m);

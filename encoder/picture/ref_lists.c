@@ -6,10 +6,41 @@
 
 #include "common/int_core.h"
 
-void motus_dpb_add(MotusDpb *dpb, int32_t shown, uint32_t frame_num) {
+enum { SOURCES = 64 }; // MotusDpbPicture.sources: bits
+
+static int find_picture(const MotusDpb *dpb, int32_t shown) {
+    int i = 0;
+    while (i < dpb->n && dpb->picture[i].shown != shown) i++;
+    assert(i < dpb->n);
+    return i;
+}
+
+void motus_dpb_add(MotusDpb *dpb, int32_t shown, uint32_t frame_num, const int32_t *source, int n) {
+    MotusDpbPicture added = {shown, frame_num, 1, 0};
+    for (int i = 0; i < n; i++) {
+        const MotusDpbPicture *from = &dpb->picture[find_picture(dpb, source[i])];
+        const int32_t distance = shown - from->shown;
+        if (distance >= 0 && distance < SOURCES) added.sources |= from->sources << distance;
+        added.is_lost |= from->is_lost;
+    }
     dpb->n = motus_min(dpb->n + 1, dpb->size);
     memmove(dpb->picture + 1, dpb->picture, (size_t)(dpb->n - 1) * sizeof *dpb->picture);
-    dpb->picture[0] = (MotusDpbPicture){shown, frame_num};
+    dpb->picture[0] = added;
+}
+
+// A picture that is too far back for `sources` counts as predicted from.
+void motus_dpb_lose(MotusDpb *dpb, int32_t shown) {
+    for (int i = 0; i < dpb->n; i++) {
+        MotusDpbPicture *p = &dpb->picture[i];
+        const int32_t distance = p->shown - shown;
+        p->is_lost |= distance >= SOURCES || (distance >= 0 && (p->sources >> distance & 1));
+    }
+}
+
+const MotusDpbPicture *motus_dpb_newest(const MotusDpb *dpb) {
+    for (int i = 0; i < dpb->n; i++)
+        if (!dpb->picture[i].is_lost) return &dpb->picture[i];
+    return NULL;
 }
 
 // Appends the pictures before `shown`, or (later) those behind it, the nearest first.

@@ -11,6 +11,9 @@
 typedef struct MotusDpbPicture {
     int32_t shown;      // MotusPictureParams.shown
     uint32_t frame_num; // MotusPictureParams.frame_num, not wrapped
+    // Bit k: the picture shown k before it is predicted from, directly or not; bit 0: itself.
+    uint64_t sources;
+    int is_lost; // a receiver has lost one of them
 } MotusDpbPicture;
 
 typedef struct MotusDpb {
@@ -18,8 +21,16 @@ typedef struct MotusDpb {
     int n, size;                                   // size: max_num_ref_frames
 } MotusDpb;
 
-// Adds a reference picture; the sliding window drops the one that was coded first.
-void motus_dpb_add(MotusDpb *dpb, int32_t shown, uint32_t frame_num);
+// Adds a reference picture that is predicted from n others of the DPB; the sliding window drops the
+// one that was coded first.
+void motus_dpb_add(MotusDpb *dpb, int32_t shown, uint32_t frame_num, const int32_t *source, int n);
+
+// Marks the picture shown at `shown`, which need not be there any more, and all that are predicted
+// from it as lost. Without B pictures.
+void motus_dpb_lose(MotusDpb *dpb, int32_t shown);
+
+// Returns the newest picture that is not lost; NULL: there is none.
+const MotusDpbPicture *motus_dpb_newest(const MotusDpb *dpb);
 
 // Fills in the default list of a P or B picture that is shown at `shown`: P: the last one coded
 // first; B: list 0 the nearest earlier one first, then later ones; list 1 the reverse (8.2.4.2).

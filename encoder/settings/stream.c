@@ -140,6 +140,11 @@ static MotusStatus check_picture(const MotusEncoderConfig *c, MotusError *error)
     if (c->b_adapt < 0 || c->b_adapt > 2) REFUSE("b_adapt %d is outside 0..2", c->b_adapt);
     if (c->references < 0 || c->references > MOTUS_MAX_REFERENCES)
         REFUSE("%d reference pictures are outside 0..%d", c->references, MOTUS_MAX_REFERENCES);
+    if (c->keep_references < 0 || c->keep_references > MOTUS_MAX_REFERENCES)
+        REFUSE("%d kept reference pictures are outside 0..%d", c->keep_references,
+               MOTUS_MAX_REFERENCES);
+    if (c->keep_references && c->bframes)
+        REFUSE("kept reference pictures are for streams without B pictures");
     if (c->weightp != 0 && c->weightp != 1) REFUSE("weightp %d is not 0 or 1", c->weightp);
     if (c->weightp && c->slice_max_size && c->slice_max_size < LEAST_WITH_WEIGHTS)
         REFUSE("slices of at most %d bytes: with weightp the least is %d", c->slice_max_size,
@@ -241,7 +246,8 @@ static MotusSequenceSettings sequence_of(const MotusStream *s) {
         .fps = c->fps,
         .colour = c->colour,
         .log2_max_frame_num = LOG2_MAX_FRAME_NUM,
-        .max_refs = motus_max(refs, c->references),
+        .max_refs = motus_max(refs, motus_max(c->references, c->keep_references)),
+        .gaps = c->keep_references > 0,
         .active_refs = c->references,
         .weighted_pred = c->weightp && c->profile != MOTUS_PROFILE_BASELINE,
         .weighted_bipred = c->weightb && c->bframes,

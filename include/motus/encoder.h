@@ -225,6 +225,11 @@ typedef struct MotusEncoderConfig {
     // 1: P pictures have weights and offsets of their references where source pictures say that
     // it helps: in fades and flicker. Not in BASELINE. On the CPU only.
     int weightp;
+    // Reference pictures that decoders keep at least, 0..MOTUS_MAX_REFERENCES: one of them replaces
+    // a lost picture (motus_encoder_reference_lost). Four cover a loss that is told three pictures
+    // late. The SPS then allows gaps in frame_num (7.4.3), so that decoders know them as losses.
+    // Memory and maybe the level grow, time does not. 0 = those that are used. Not with B pictures.
+    int keep_references;
 } MotusEncoderConfig;
 
 // Returns the defaults: QP 26, I offset -3, keyint 250, preset medium with its range, quarter
@@ -232,7 +237,7 @@ typedef struct MotusEncoderConfig {
 // from keyint and memory, one slice, packets in host memory, profile BASELINE (CABAC above it),
 // rate control QP. For CRF and BITRATE: crf 23, QPs 0..51 in steps of 4, ip_ratio 1.26, lookahead
 // 40, min_keyint 0, scenecut 40, AQ off (strength 1), mb-tree on. No B pictures, pb_ratio 1.3,
-// b_adapt 1, b_pyramid NORMAL, the preset's references, no weights.
+// b_adapt 1, b_pyramid NORMAL, the preset's references and no others, no weights.
 MOTUS_API MotusEncoderConfig motus_encoder_config_default(int width, int height, MotusRational fps);
 
 // ---- Packets ------------------------------------------------------------------------------------
@@ -414,6 +419,15 @@ MOTUS_API MotusStatus motus_encoder_next_segment(MotusEncoder *enc, int64_t firs
 // MOTUS_ERR_ARGUMENT: rates that motus_encoder_open refuses.
 MOTUS_API MotusStatus motus_encoder_set_rate(MotusEncoder *enc, int64_t bitrate,
                                              int64_t vbv_maxrate, int64_t vbv_bufsize);
+
+// Tells that the receiver has lost the picture of packet `number` (MotusPacket.number), or a part
+// of it. Pictures sent from now on predict from the newest kept reference that was not lost and
+// that depends on no lost one (8.2.4.3); if there is none, the next frame becomes an IDR picture.
+// So it is with B pictures always. Pictures that were sent before stay as they are: with a
+// lookahead some may still depend on the lost one. A picture that was told before, or that comes
+// before the last IDR picture, changes nothing. For the thread that sends. MOTUS_ERR_ARGUMENT: no
+// such picture has been coded. MOTUS_ERR_STATE: after the end.
+MOTUS_API MotusStatus motus_encoder_reference_lost(MotusEncoder *enc, int64_t number);
 
 // Receives the next packet, in the order of the stream: a B picture after the P picture that is
 // shown behind it. Blocks up to timeout_ms milliseconds: 0 not at all, below 0 without limit.

@@ -128,6 +128,47 @@ static int64_t duration_of(MotusH264Enc *self, const GstVideoCodecFrame *frame) 
     return (int64_t)MAX(1, gst_util_uint64_scale_round(ns, MOTUS_GST_TIME_UNIT, GST_SECOND));
 }
 
+// ---- Losses: upstream events motus-reference-lost -----------------------------------------------
+
+static gboolean src_event(GstVideoEncoder *base, GstEvent *event) {
+    MotusH264Enc *self = of_base(base);
+    GstClockTime pts = GST_CLOCK_TIME_NONE;
+    if (GST_EVENT_TYPE(event) != GST_EVENT_CUSTOM_UPSTREAM ||
+        !gst_event_has_name(event, "motus-reference-lost"))
+        return GST_VIDEO_ENCODER_CLASS(motus_h264_enc_parent_class)->src_event(base, event);
+    gst_structure_get_clock_time(gst_event_get_structure(event), "timestamp", &pts);
+    GST_OBJECT_LOCK(self);
+    const gboolean fits = self->n_lost < MOTUS_GST_LOST;
+    self->lost[fits ? self->n_lost++ : 0] = fits ? pts : GST_CLOCK_TIME_NONE;
+    GST_OBJECT_UNLOCK(self);
+    gst_event_unref(event);
+    return TRUE;
+}
+
+// Returns the encoder's number of a frame; -1: unknown.
+static int64_t number_of(const MotusH264Enc *self, GstClockTime pts) {
+    for (int64_t i = self->n_sent - 1; i >= MAX(0, self->n_sent - MOTUS_GST_SENT); i--)
+        if (self->sent[i % MOTUS_GST_SENT] == pts) return i;
+    return -1;
+}
+
+// Tells the encoder of losses. After that of an unknown frame, this frame becomes a key picture.
+static void apply_losses(MotusH264Enc *self, GstVideoCodecFrame *frame) {
+    GstClockTime lost[MOTUS_GST_LOST];
+    GST_OBJECT_LOCK(self);
+    const int n = self->n_lost;
+    memcpy(lost, self->lost, sizeof lost);
+    self->n_lost = 0;
+    GST_OBJECT_UNLOCK(self);
+    for (int i = 0; i < n; i++) {
+        const int64_t number = GST_CLOCK_TIME_IS_VALID(lost[i]) ? number_of(self, lost[i]) : -1;
+        if (number < 0 || motus_encoder_reference_lost(self->encoder, number))
+            GST_VIDEO_CODEC_FRAME_SET_FORCE_KEYFRAME(frame);
+    }
+}
+
+// ---- Frames in ----------------------------------------------------------------------------------
+
 // Sends a frame. The encoder copies or uploads the samples before it returns; that is the only
 // copy.
 static GstFlowReturn send(MotusH264Enc *self, GstVideoCodecFrame *frame) {
@@ -148,6 +189,7 @@ static GstFlowReturn send(MotusH264Enc *self, GstVideoCodecFrame *frame) {
     gst_video_frame_unmap(&mapped);
     if (status) return fail(self, status);
     self->pending++;
+    self->sent[self->n_sent++ % MOTUS_GST_SENT] = frame->pts;
     return GST_FLOW_OK;
 }
 
@@ -174,6 +216,7 @@ static GstFlowReturn handle_frame(GstVideoEncoder *base, GstVideoCodecFrame *fra
         self->encoder || motus_gst_open_encoder(self) ? GST_FLOW_OK : GST_FLOW_NOT_NEGOTIATED;
     if (flow == GST_FLOW_OK) {
         apply_rate(self);
+        apply_losses(self, frame);
         flow = send(self, frame);
     }
     if (flow == GST_FLOW_OK) keep_metas_only(frame);
@@ -280,6 +323,7 @@ static void motus_h264_enc_class_init(MotusH264EncClass *class) {
     base->set_format = set_format;
     base->handle_frame = handle_frame;
     base->finish = finish;
+    base->src_event = src_event;
     base->flush = flush;
     base->propose_allocation = propose_allocation;
 }

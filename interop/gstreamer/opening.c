@@ -146,6 +146,7 @@ gboolean motus_gst_open_encoder(MotusH264Enc *self) {
     }
     if (config.pass == 1 && !self->log) self->log = g_string_new(NULL);
     self->most_pending = most_pending(self, &config);
+    self->n_sent = config.first_picture;
     GST_INFO_OBJECT(self, "%s, %d GOP coders, at most %d pending frames",
                     motus_backend_name(motus_encoder_backend(self->encoder)),
                     motus_encoder_gop_coders(self->encoder), self->most_pending);

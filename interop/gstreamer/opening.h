@@ -7,6 +7,8 @@
 
 #include "interop/gstreamer/settings.h"
 
+enum { MOTUS_GST_SENT = 64, MOTUS_GST_LOST = 16 };
+
 typedef struct MotusH264Enc {
     GstVideoEncoder parent;
     MotusGstSettings settings; // guarded by the object's lock, as rate_changed
@@ -20,8 +22,12 @@ typedef struct MotusH264Enc {
     GString *log;           // log of a first pass
     int64_t pictures, gops; // pushed since the element was started
     int pending, most_pending;
-    int64_t first_pts;     // of the stream, with B pictures
-    GstClockTime last_pts; // of the last frame sent; GST_CLOCK_TIME_NONE: none
+    GstClockTime sent[MOTUS_GST_SENT]; // [number % MOTUS_GST_SENT]: pts of the newest frames
+    int64_t n_sent;                    // number of the next frame (MotusPacket.number)
+    GstClockTime lost[MOTUS_GST_LOST]; // pts of lost buffers, for the next frame; NONE: unknown
+    int n_lost;                        // guarded by the object's lock, as `lost`
+    int64_t first_pts;                 // of the stream, with B pictures
+    GstClockTime last_pts;             // of the last frame sent; GST_CLOCK_TIME_NONE: none
 } MotusH264Enc;
 
 // Posts the first error; later ones follow from it.

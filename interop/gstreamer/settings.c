@@ -115,6 +115,9 @@ static const Property properties[] = {
      KIND_BOOLEAN, 0, 0, TRUE, AT(b_pyramid), FALSE},
     {"ref", "References", "Reference pictures that P pictures may use (0: the preset's)", NULL,
      KIND_UINT, 0, MOTUS_MAX_REFERENCES, 0, AT(references), FALSE},
+    {"keep-references", "Kept references",
+     "Reference pictures that decoders keep at least, to replace lost ones (not with B pictures)",
+     NULL, KIND_UINT, 0, MOTUS_MAX_REFERENCES, 0, AT(keep_references), FALSE},
     {"weightp", "Weighted P pictures", "Weight a P picture's references in fades; on the CPU only",
      NULL, KIND_BOOLEAN, 0, 0, FALSE, AT(weightp), FALSE},
     {"weightb", "Weighted B pictures",
@@ -284,6 +287,7 @@ void motus_gst_settings_apply(const MotusGstSettings *s, MotusEncoderConfig *c) 
     c->b_adapt = s->b_adapt != 0;
     c->b_pyramid = s->b_pyramid ? MOTUS_B_PYRAMID_NORMAL : MOTUS_B_PYRAMID_NONE;
     c->references = (int)s->references;
+    c->keep_references = (int)s->keep_references;
     c->weightp = s->weightp != 0;
     c->weightb = s->weightb != 0;
     c->mb_tree = s->mbtree != 0;

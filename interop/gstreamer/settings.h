@@ -26,8 +26,8 @@ typedef struct MotusGstSettings {
     guint vbv_capacity;         // milliseconds at the VBV's rate
     guint quantizer, qp_min, qp_max, qp_step;
     guint preset, tune; // numbered as in x264enc
-    guint keyint, lookahead, bframes, references, slices, slice_max_size, threads, gop_coders,
-        backend;
+    guint keyint, lookahead, bframes, references, keep_references, slices, slice_max_size, threads,
+        gop_coders, backend;
     gint aud, mbtree, cabac, dct8x8, b_adapt, b_pyramid, weightb, weightp;
     double ip_factor;
     char *cache_file; // log between two passes

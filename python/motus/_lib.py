@@ -88,7 +88,7 @@ class EncoderConfig(Structure):
         int time_stages, export_field, n_devices; int *devices;
         int slices, slice_max_size, packet_memory, profile, cabac,
         transform_8x8, bframes; double pb_ratio; int b_adapt, b_pyramid,
-        references, weightb, weightp;""")
+        references, weightb, weightp, keep_references;""")
 
 
 class FrameParams(Structure):
@@ -158,6 +158,7 @@ _PROTOTYPES = """
     int motus_encoder_send_image(void *, Image *, FrameParams *)
     int motus_encoder_send_image_device(void *, Image *, void *, FrameParams *)
     int motus_encoder_set_rate(void *, int64_t, int64_t, int64_t)
+    int motus_encoder_reference_lost(void *, int64_t)
     int motus_encoder_receive(void *, Packet **, int)
     void *motus_encoder_headers(void *, size_t *)
     int motus_encoder_level(void *)

@@ -50,6 +50,7 @@ class Settings(TypedDict, total=False):
     b_adapt: 0..2, default 1; 0: always bframes, else fewer where that is better
     b_pyramid: "none", "normal"; default "normal"; the middle B picture is a reference
     references: 0..16, default 0 (the preset's); pictures that P pictures predict from
+    keep_references: 0..16, default 0; pictures that decoders keep at least: reference_lost
     weightp: 0..1, default 0; 1: P pictures weight references in fades; CPU only
     weightb: default False; B pictures weight references by their distance; CPU only
     preset: "slow", "medium", "fast", "faster", "slower", "placebo"; default "medium"
@@ -98,6 +99,7 @@ class Settings(TypedDict, total=False):
     b_adapt: int
     b_pyramid: str
     references: int
+    keep_references: int
     weightp: int
     weightb: bool
     preset: str

@@ -70,6 +70,22 @@ def test_another_rate():
             encoder.reconfigure(bitrate=0)
 
 
+def test_lost_references(rgb):
+    def types(keep):
+        with motus.Encoder(W, H, 25, qp=28, keep_references=keep, **CPU) as encoder:
+            for number in range(8):
+                encoder.send(rgb[number])
+                if number == 5:
+                    assert encoder.receive(None).number == 0
+                    encoder.reference_lost(3)
+            with pytest.raises(motus.ArgumentError, match="has not been coded"):
+                encoder.reference_lost(8)
+            packets = list(encoder.finish())
+        return "".join("I" if p.is_key else "P" for p in packets)
+
+    assert types(4) == "PPPPPPP" and types(2) == "PPPPPIP"
+
+
 def test_times(rgb):
     times = [0, 3, 4, 9, 10, 11, 20, 21, 30]
     with motus.Encoder(W, H, 25, qp=28, time_base=Fraction(1, 1000), **CPU) as encoder:

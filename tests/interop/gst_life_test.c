@@ -44,6 +44,58 @@ static void key_units_on_request(void) {
     gst_harness_teardown(h);
 }
 
+static void lose(GstHarness *h, GstClockTime pts) {
+    GstStructure *what =
+        gst_structure_new("motus-reference-lost", "timestamp", GST_TYPE_CLOCK_TIME, pts, NULL);
+    CU_ASSERT_TRUE(
+        gst_harness_push_upstream_event(h, gst_event_new_custom(GST_EVENT_CUSTOM_UPSTREAM, what)));
+}
+
+// The encoder's own stream of 9 pictures, with a loss that is told before picture 6.
+static GByteArray *with_loss(int lost) {
+    MotusEncoderConfig c = motus_encoder_config_default(WIDTH, HEIGHT, (MotusRational){25, 1});
+    MotusEncoder *enc = NULL;
+    GByteArray *all = g_byte_array_new();
+    c.backend = MOTUS_BACKEND_CPU, c.qp = 21, c.keep_references = 4, c.aud = 1;
+    REQUIRE_OK(motus_encoder_open(&enc, &c, NULL));
+    for (int t = 0; t < 9; t++) {
+        MotusPacket *packet;
+        MotusFrame *frame = motus_gst_picture(WIDTH, HEIGHT, t);
+        if (t == 6) EXPECT_OK(motus_encoder_reference_lost(enc, lost));
+        EXPECT_OK(motus_encoder_send(enc, frame, NULL));
+        REQUIRE_OK(motus_encoder_receive(enc, &packet, -1));
+        if (t >= 6) g_byte_array_append(all, packet->data, (guint)packet->size);
+        motus_packet_unref(&packet);
+        motus_frame_unref(&frame);
+    }
+    motus_encoder_close(&enc);
+    return all;
+}
+
+// An event tells of a lost buffer by its time: the next picture avoids it, as the encoder's call
+// does. After that of an unknown buffer, a key picture follows.
+static void lost_references(void) {
+    int n;
+    GstHarness *h = motus_gst_open("pass=quant tune=zerolatency keep-references=4", CAPS);
+    motus_gst_push(h, WIDTH, HEIGHT, 0, 6);
+    g_byte_array_unref(motus_gst_take(h, &n));
+    lose(h, 4 * 40 * GST_MSECOND);
+    motus_gst_push(h, WIDTH, HEIGHT, 6, 3);
+    GByteArray *got = motus_gst_take(h, &n), *expected = with_loss(4);
+    CU_ASSERT_TRUE(motus_gst_same(got, expected));
+    g_byte_array_unref(got);
+    g_byte_array_unref(expected);
+    lose(h, 999 * GST_SECOND);
+    motus_gst_push(h, WIDTH, HEIGHT, 9, 2);
+    for (int t = 9; t < 11; t++) {
+        GstBuffer *b = next(h);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(b);
+        MOTUS_CHECK(is_key(b) == (t == 9), "picture %d", t);
+        gst_buffer_unref(b);
+    }
+    gst_harness_teardown(h);
+}
+
 static gsize bytes_of(GstHarness *h, int first, int n) {
     int got;
     motus_gst_push(h, WIDTH, HEIGHT, first, n);
@@ -323,7 +375,7 @@ static void late_frames_are_dropped(void) {
     }
 }
 
-MOTUS_SUITE_BY(motus_gst_main, "gst_life", TEST(key_units_on_request), TEST(rate_changes),
-               TEST(rates_from_another_thread), TEST(latency_is_told), TEST(end_without_frames),
-               TEST(sizes_change), TEST(flush_drops), TEST(idr_numbers_differ), TEST(fifty_lives),
-               TEST(late_frames_are_dropped))
+MOTUS_SUITE_BY(motus_gst_main, "gst_life", TEST(key_units_on_request), TEST(lost_references),
+               TEST(rate_changes), TEST(rates_from_another_thread), TEST(latency_is_told),
+               TEST(end_without_frames), TEST(sizes_change), TEST(flush_drops),
+               TEST(idr_numbers_differ), TEST(fifty_lives), TEST(late_frames_are_dropped))

@@ -211,6 +211,8 @@ static int parse(MotusEncodeOptions *o, int argc, char **argv) {
          "quantizer step of B pictures over that of P pictures, without mbtree (1.3)"},
         MOTUS_INT("ref", 0, &c->references, 1, MOTUS_MAX_REFERENCES,
                   "reference pictures that P pictures may use (the preset's: 16, 5, 3, then 1)"),
+        MOTUS_INT("keep-references", 0, &c->keep_references, 0, MOTUS_MAX_REFERENCES,
+                  "reference pictures that decoders keep at least, against losses (0)"),
         MOTUS_INT("weightp", 0, &c->weightp, 0, 1, "weight references of P pictures in fades (0)"),
         MOTUS_FLAG("weightb", &c->weightb,
                    "weight the references of B pictures by their distances"),

@@ -44,6 +44,7 @@ static MotusSequenceSettings random_settings(void) {
                                  motus_test_range(0, 600));
     s.reorder = motus_test_range(0, 2);
     s.max_refs = (const int[]){1, 2, 4}[s.reorder];
+    s.gaps = motus_test_range(0, 1);
     s.log2_max_frame_num = motus_test_range(4, 16);
     s.pic_init_qp = motus_test_range(0, 51);
     s.deblock = motus_test_range(0, 1);
@@ -103,7 +104,7 @@ static void expect_sps_up_to_vui(Reader *reader, const MotusSequenceSettings *s)
     expect_ue(reader, s->reorder ? 0 : 2, "pic_order_cnt_type");
     if (s->reorder) expect_ue(reader, 4, "log2_max_pic_order_cnt_lsb_minus4");
     expect_ue(reader, (uint32_t)s->max_refs, "max_num_ref_frames");
-    expect_u(reader, 1, 0, "gaps_in_frame_num_value_allowed_flag");
+    expect_u(reader, 1, (uint32_t)s->gaps, "gaps_in_frame_num_value_allowed_flag");
     uint32_t mb_width = read_ue(reader) + 1, mb_height = read_ue(reader) + 1;
     expect_u(reader, 1, 1, "frame_mbs_only_flag");
     expect_u(reader, 1, 1, "direct_8x8_inference_flag");

@@ -24,8 +24,8 @@ static void fill(Random *r) {
         shown[k] = 2 * i; // odd ones are free for the current picture
     }
     for (int i = 0; i < r->added; i++) {
-        r->all[i] = (MotusDpbPicture){shown[i], (uint32_t)i};
-        motus_dpb_add(&r->dpb, shown[i], (uint32_t)i);
+        r->all[i] = (MotusDpbPicture){.shown = shown[i], .frame_num = (uint32_t)i};
+        motus_dpb_add(&r->dpb, shown[i], (uint32_t)i, NULL, 0);
     }
 }
 
