@@ -295,7 +295,8 @@ static void set_defaults(MotusEncodeOptions *o) {
     const int fields = o->mvs_in || o->outputs.field;
     if (!c->references && fields) c->references = 1;
     if (c->bframes == NOT_GIVEN)
-        c->bframes = fields || c->profile == MOTUS_PROFILE_BASELINE ? 0 : BFRAMES;
+        c->bframes =
+            fields || c->keep_references || c->profile == MOTUS_PROFILE_BASELINE ? 0 : BFRAMES;
 }
 
 static int check(MotusEncodeOptions *o) {
