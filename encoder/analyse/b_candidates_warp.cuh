@@ -36,20 +36,21 @@ MOTUS_WARP uint32_t motus_b_lane_sum(const MotusBLane *own, uint32_t v) {
     return own->high ? v + below : v;
 }
 
-// Returns the SATD of the lane's block predicted by the mean of two predictions of it.
+// Returns the SATD of the lane's block predicted by a pair. pair_offset: of b's weight.
 MOTUS_WARP uint32_t motus_b_lane_satd(const MotusBLane *own, const uint32_t a[4],
-                                      const uint32_t b[4]) {
-    uint32_t mean[4];
-    for (int i = 0; i < 4; i++) mean[i] = motus_words_average(a[i], b[i]);
-    return motus_b_lane_sum(own, motus_words_satd(own->src, mean));
+                                      const uint32_t b[4], int pair_offset) {
+    uint32_t pair[4];
+    for (int i = 0; i < 4; i++) pair[i] = motus_lane_pair(a[i], b[i], pair_offset);
+    return motus_b_lane_sum(own, motus_words_satd(own->src, pair));
 }
 
 // Moves the lane's MV of `list` to the best of its eight neighbours if one is better. other: the
-// other list's prediction, of all lanes. *satd: of both lists. Returns 0 if it stays.
+// other list's prediction, of all lanes, and pair_offset its weight's. *satd: of both lists.
+// Returns 0 if it stays.
 MOTUS_WARP int motus_b_lane_refine(MotusBLane *own, const MotusReference *ref,
                                    const MotusInterLimits *limits, int list,
-                                   const uint32_t other[4], MotusMv centre, uint32_t lambda_q8,
-                                   MotusMv *mv, uint32_t *satd) {
+                                   const uint32_t other[4], int pair_offset, MotusMv centre,
+                                   uint32_t lambda_q8, MotusMv *mv, uint32_t *satd) {
     const int unit = limits->unit;
     const uint32_t now = *satd + motus_mv_cost(lambda_q8, *mv, centre);
     uint32_t best = UINT32_MAX, best_satd = 0; // cost << 3 | neighbour: the cost is below 2^19
@@ -60,7 +61,7 @@ MOTUS_WARP int motus_b_lane_refine(MotusBLane *own, const MotusReference *ref,
         trial.x = (int16_t)(mv->x + unit * motus_neighbour_dx(k));
         trial.y = (int16_t)(mv->y + unit * motus_neighbour_dy(k));
         motus_lane_luma_rows(row, 4, ref, own->x, own->y, trial);
-        const uint32_t of_trial = motus_b_lane_satd(own, row, other);
+        const uint32_t of_trial = motus_b_lane_satd(own, row, other, pair_offset);
         const uint32_t cost =
             (of_trial + motus_mv_cost(lambda_q8, trial, centre)) << 3 | (uint32_t)k;
         if (motus_mv_allowed(limits, trial) && cost < best) best = cost, best_satd = of_trial;
@@ -88,11 +89,12 @@ MOTUS_WARP void motus_b_lane_type(const MotusInterMb *in, const MotusEffort *eff
                                   MotusMv mv[2], MotusBCandidates *found) {
     const int half = motus_lane() >> 4, blk = motus_lane() & 15, b = motus_b_block_of(type, blk);
     const int first = !(blk & (own->wide ? 3 : 1)) && !(blk >> 2 & (own->high ? 3 : 1));
+    const int pair_offset = in->ref[1].pair_offset; // of list 1's weight
     uint32_t other[4];
     motus_lane_luma_rows(own->own, 4, &in->ref[half], own->x, own->y, mv[half]);
-    const uint32_t alone = motus_b_lane_satd(own, own->own, own->own);
+    const uint32_t alone = motus_b_lane_sum(own, motus_words_satd(own->src, own->own));
     motus_b_lane_share(own, 1 - half, other);
-    uint32_t satd = motus_b_lane_satd(own, own->own, other);
+    uint32_t satd = motus_b_lane_satd(own, own->own, other, half ? -pair_offset : pair_offset);
     if (first) found->mv[half][b] = mv[half], found->satd[half][b] = alone;
     const uint32_t of_other = motus_lanes_shuffle(alone, motus_lane() ^ 16);
     int still = motus_b_pair_is_close(satd, alone, of_other) ? 0 : 2;
@@ -104,7 +106,8 @@ MOTUS_WARP void motus_b_lane_type(const MotusInterMb *in, const MotusEffort *eff
         uint32_t moved_satd = satd;
         motus_b_lane_share(own, 1 - list, other);
         const int moves = motus_b_lane_refine(&moved, &in->ref[list], in->limits, list, other,
-                                              centre[list], lambda_q8, &to, &moved_satd);
+                                              list ? -pair_offset : pair_offset, centre[list],
+                                              lambda_q8, &to, &moved_satd);
         if (still < 2 && moves) *own = moved, mv[list] = to, satd = moved_satd;
         if (still < 2) still = moves ? 0 : still + 1;
     }

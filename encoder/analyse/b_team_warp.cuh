@@ -85,14 +85,16 @@ MOTUS_WARP void motus_b_team_near(const MotusInterMb *in, MotusLaneGrid grid[2],
     const MotusLanePartition whole = motus_whole_partition(0, 0);
     const MotusMv mv = motus_mv_of_word(motus_lane_mvp(&grid[half], &whole, 0));
     const uint8_t *src = in->src.plane[0] + 4 * (blk >> 2) * in->src.stride[0] + 4 * (blk & 3);
-    uint32_t s[4], row[4], mean[4];
+    const int pair_offset = in->ref[1].pair_offset;
+    uint32_t s[4], row[4], pair[4];
     for (int i = 0; i < 4; i++) s[i] = motus_word_get(src + i * in->src.stride[0]);
     motus_lane_luma_rows(row, 4, &in->ref[half], 16 * in->x + 4 * (blk & 3),
                          16 * in->y + 4 * (blk >> 2), mv);
     for (int i = 0; i < 4; i++)
-        mean[i] = motus_words_average(row[i], motus_lanes_shuffle(row[i], motus_lane() ^ 16));
+        pair[i] = motus_lane_pair(row[i], motus_lanes_shuffle(row[i], motus_lane() ^ 16),
+                                  half ? -pair_offset : pair_offset);
     const uint32_t alone = motus_lanes_group_sum(motus_words_satd(s, row), 16),
-                   both = motus_lanes_group_sum(motus_words_satd(s, mean), 16);
+                   both = motus_lanes_group_sum(motus_words_satd(s, pair), 16);
     if (blk) return;
     near->mv[half] = mv;
     near->satd[half] = alone;

@@ -100,7 +100,7 @@ MOTUS_WARP uint32_t motus_team_satd(const MotusInterMb *in, int ref_idx, MotusMv
     const uint8_t *src = in->src.plane[0] + by * in->src.stride[0] + bx, *tap[2];
     const ptrdiff_t stride = ref->luma_stride, at = by * stride + bx;
     uint32_t a[4], b[4], s[4];
-    motus_luma_taps(ref, 16 * in->x, 16 * in->y, mv, tap);
+    motus_luma_taps(ref, ref->luma, 16 * in->x, 16 * in->y, mv, tap);
     motus_words_load(a, 4, tap[0] + at, stride, 4);
     motus_words_load(b, 4, tap[1] + at, stride, 4);
     for (int i = 0; i < 4; i++) {

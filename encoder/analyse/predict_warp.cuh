@@ -15,17 +15,49 @@ MOTUS_WARP int motus_lane_reference(const MotusInterMb *in, const MotusMb *mb, i
     return in->lists == 2 ? pred == MOTUS_PRED_L1 : in->refs > 1 ? mb->ref[0][q] : 0;
 }
 
+// ---- Weights (8.4.2.3) --------------------------------------------------------------------------
+
+// Returns the rounded averages of four pairs of samples, or weighted sums. pair_offset: of b's
+// weight (MotusReference).
+MOTUS_WARP uint32_t motus_lane_pair(uint32_t a, uint32_t b, int pair_offset) {
+    uint32_t sum = 0;
+    if (!pair_offset) return motus_words_average(a, b);
+    for (int i = 0; i < 4; i++)
+        sum |= (uint32_t)motus_pair_sample(motus_word_sample(a, i), motus_word_sample(b, i),
+                                           MOTUS_EVEN_PAIR + pair_offset)
+               << 8 * i;
+    return sum;
+}
+
+// Returns four samples with explicit weights.
+MOTUS_WARP uint32_t motus_lane_weighted(uint32_t word, MotusWeight weight, int log2_denom) {
+    uint32_t weighted = 0;
+    for (int i = 0; i < 4; i++)
+        weighted |= (uint32_t)motus_weighted_sample(motus_word_sample(word, i), weight, log2_denom)
+                    << 8 * i;
+    return weighted;
+}
+
+// True if a reference of the MB has explicit weights: none has in B pictures.
+MOTUS_WARP int motus_lane_has_weights(const MotusInterMb *in, const MotusReference *ref) {
+    return in->lists == 1 && ref->plain;
+}
+
 // ---- Luma ---------------------------------------------------------------------------------------
 
-// Predicts n rows of four samples at (x, y) of the picture.
-MOTUS_WARP void motus_lane_luma_rows(uint32_t *row, int n, const MotusReference *ref, int x, int y,
-                                     MotusMv mv) {
+// Interpolates n rows of four samples at (x, y) of the picture. luma: as in motus_luma_taps.
+MOTUS_WARP void motus_lane_plane_rows(uint32_t *row, int n, const MotusReference *ref,
+                                      const uint8_t *luma, int x, int y, MotusMv mv) {
     const uint8_t *tap[2];
     uint32_t other[4];
-    motus_luma_taps(ref, x, y, mv, tap);
+    motus_luma_taps(ref, luma, x, y, mv, tap);
     motus_words_load(row, n, tap[0], ref->luma_stride, 4);
     motus_words_load(other, n, tap[1], ref->luma_stride, 4);
     for (int i = 0; i < n; i++) row[i] = motus_words_average(row[i], other[i]);
+}
+MOTUS_WARP void motus_lane_luma_rows(uint32_t *row, int n, const MotusReference *ref, int x, int y,
+                                     MotusMv mv) {
+    motus_lane_plane_rows(row, n, ref, ref->luma, x, y, mv);
 }
 
 // Predicts luma, a lane two rows of a 4x4 block.
@@ -35,13 +67,18 @@ MOTUS_WARP void motus_lane_predict_luma(uint8_t luma[256], const MotusInterMb *i
     const int x = 4 * (blk & 3), y = (blk & 12) + 2 * (motus_lane() & 1), px = 16 * in->x + x,
               py = 16 * in->y + y;
     const int pred = in->lists == 2 ? mb->pred[q] : MOTUS_PRED_L0, first = pred == MOTUS_PRED_L1;
+    const MotusReference *ref = &in->ref[motus_lane_reference(in, mb, q, pred)];
+    const int has_weights = motus_lane_has_weights(in, ref);
     uint32_t row[2], other[2];
-    motus_lane_luma_rows(row, 2, &in->ref[motus_lane_reference(in, mb, q, pred)], px, py,
-                         first ? mb->mv1[q] : mb->mv[blk]);
+    motus_lane_plane_rows(row, 2, ref, has_weights ? ref->plain : ref->luma, px, py,
+                          first ? mb->mv1[q] : mb->mv[blk]);
     if (pred == MOTUS_PRED_BI) {
         motus_lane_luma_rows(other, 2, &in->ref[1], px, py, mb->mv1[q]);
-        for (int i = 0; i < 2; i++) row[i] = motus_words_average(row[i], other[i]);
+        for (int i = 0; i < 2; i++)
+            row[i] = motus_lane_pair(row[i], other[i], in->ref[1].pair_offset);
     }
+    for (int i = 0; i < 2 && has_weights; i++)
+        row[i] = motus_lane_weighted(row[i], ref->weight[0], ref->log2_denom);
     for (int i = 0; i < 2; i++) motus_word_put(luma + (y + i) * MOTUS_LUMA_STRIDE + x, row[i]);
 }
 
@@ -83,13 +120,18 @@ MOTUS_WARP void motus_lane_predict_chroma(uint8_t chroma[2][64], const MotusInte
     const int x = 2 * (blk & 3), y = 2 * (blk >> 2), px = 8 * in->x + x, py = 8 * in->y + y;
     const int pred = in->lists == 2 ? mb->pred[q] : MOTUS_PRED_L0, first = pred == MOTUS_PRED_L1;
     uint8_t *to = chroma[plane] + y * MOTUS_CHROMA_STRIDE + x;
+    const MotusReference *ref = &in->ref[motus_lane_reference(in, mb, q, pred)];
     uint32_t sample[4], other[4];
-    motus_lane_chroma_samples(sample, &in->ref[motus_lane_reference(in, mb, q, pred)], plane, px,
-                              py, first ? mb->mv1[q] : mb->mv[blk]);
+    motus_lane_chroma_samples(sample, ref, plane, px, py, first ? mb->mv1[q] : mb->mv[blk]);
     if (pred == MOTUS_PRED_BI) {
         motus_lane_chroma_samples(other, &in->ref[1], plane, px, py, mb->mv1[q]);
-        for (int i = 0; i < 4; i++) sample[i] = (sample[i] + other[i] + 1) >> 1;
+        for (int i = 0; i < 4; i++)
+            sample[i] = motus_pair_sample((int)sample[i], (int)other[i],
+                                          MOTUS_EVEN_PAIR + in->ref[1].pair_offset);
     }
+    for (int i = 0; i < 4 && motus_lane_has_weights(in, ref); i++)
+        sample[i] = motus_weighted_sample((int)sample[i], plane ? ref->weight[2] : ref->weight[1],
+                                          ref->log2_denom);
     for (int i = 0; i < 4; i++) to[(i >> 1) * MOTUS_CHROMA_STRIDE + (i & 1)] = (uint8_t)sample[i];
 }
 

@@ -141,7 +141,7 @@ static uint64_t inter_cost(MotusWeightFinder *f, int threads) {
 static uint64_t weighted_cost(MotusWeightFinder *f, const Source *ref, MotusWeight w,
                               int log2_denom, int threads) {
     uint8_t weighted[256];
-    for (int v = 0; v < 256; v++) weighted[v] = motus_weighted_sample(v, w, log2_denom);
+    motus_weight_table(weighted, w, log2_denom);
     motus_half_build(&f->ref, &ref->frame->plane[0], threads);
     const size_t bytes = motus_half_bytes(f->ref.mb_width, f->ref.mb_height);
     for (size_t i = 0; i < bytes; i++) f->ref.memory[i] = weighted[f->ref.memory[i]];
@@ -153,7 +153,7 @@ static uint64_t plane_sad(const MotusPlane *cur, const MotusPlane *ref, MotusWei
                           int log2_denom) {
     uint64_t sum = 0;
     uint8_t weighted[256];
-    for (int v = 0; v < 256; v++) weighted[v] = motus_weighted_sample(v, w, log2_denom);
+    motus_weight_table(weighted, w, log2_denom);
     for (int y = 0; y < cur->height; y++)
         for (int x = 0; x < cur->width; x++)
             sum += (uint64_t)motus_abs(cur->data[y * cur->stride + x] -

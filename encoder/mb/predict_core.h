@@ -30,22 +30,36 @@ typedef struct MotusReference {
     ptrdiff_t tap[16][2];
     // The weight of a pair's list 1 (motus_implicit_weight), less MOTUS_EVEN_PAIR.
     int pair_offset;
-    // Explicit weights: `plain` is the reference without them, which is interpolated and weighted.
-    // This one's luma is weighted before interpolation, for SATDs only. NULL: no weights.
-    const struct MotusReference *plain;
+    // Explicit weights, of samples after interpolation. `plain` is luma without them; `luma` is
+    // then weighted before interpolation, for SATDs only, and laid out alike. NULL: no weights.
+    const uint8_t *plain;
     MotusWeight weight[3];
     int log2_denom;
 } MotusReference;
 
 // Sets tap to the two samples whose average predicts sample (x, y) with mv; equal if one suffices.
-MOTUS_HD void motus_luma_taps(const MotusReference *ref, int x, int y, MotusMv mv,
-                              const uint8_t *tap[2]) {
+// luma: of the reference, or `plain`.
+MOTUS_HD void motus_luma_taps(const MotusReference *ref, const uint8_t *luma, int x, int y,
+                              MotusMv mv, const uint8_t *tap[2]) {
     int px = motus_ref_luma_clip(ref->width, x + (mv.x >> 2)),
         py = motus_ref_luma_clip(ref->height, y + (mv.y >> 2));
-    const uint8_t *full = ref->luma + py * ref->luma_stride + px;
+    const uint8_t *full = luma + py * ref->luma_stride + px;
     const ptrdiff_t *offset = ref->tap[4 * (mv.y & 3) + (mv.x & 3)];
     tap[0] = full + offset[0];
     tap[1] = full + offset[1];
+}
+
+// Sets the explicit weights of the reference with ref_idx k, if it has any.
+MOTUS_HD void motus_reference_weigh(MotusReference *ref, const MotusWeights *weights, int k,
+                                    const uint8_t *plain) {
+    const int has_luma = weights->ref[k].has_luma, has_chroma = weights->ref[k].has_chroma;
+    if (!has_luma && !has_chroma) return;
+    ref->plain = plain;
+    ref->log2_denom = weights->log2_denom;
+    for (int i = 0; i < 3; i++) {
+        ref->weight[i].weight = (int16_t)(1 << weights->log2_denom), ref->weight[i].offset = 0;
+        if (i ? has_chroma : has_luma) ref->weight[i] = weights->ref[k].plane[i];
+    }
 }
 
 // Weights of chroma samples (8.4.2.2.2). They add up to 64, so 16 bits hold the sum of the

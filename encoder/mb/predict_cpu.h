@@ -22,7 +22,7 @@ static inline uint32_t motus_satd_at(int blk, const uint8_t *src, ptrdiff_t src_
     const uint8_t *tap[2];
     int bx = 4 * (blk & 3), by = 4 * (blk >> 2);
     uint8_t pred[16];
-    motus_luma_taps(ref, x, y, mv, tap);
+    motus_luma_taps(ref, ref->luma, x, y, mv, tap);
     for (int i = 0; i < 4; i++) {
         ptrdiff_t at = (by + i) * ref->luma_stride + bx;
         motus_average_row4(pred + 4 * i, tap[0] + at, tap[1] + at);
@@ -35,7 +35,7 @@ static inline void motus_satd_mb(uint16_t satd[16], const uint8_t *src, ptrdiff_
                                  const MotusReference *ref, int x, int y, MotusMv mv) {
 #ifdef MOTUS_USE_AVX2
     const uint8_t *tap[2];
-    motus_luma_taps(ref, x, y, mv, tap);
+    motus_luma_taps(ref, ref->luma, x, y, mv, tap);
     for (int row = 0; row < 4; row++) {
         __m256i d[4];
         for (int i = 0; i < 4; i++) { // the average of a sample with itself is the sample
@@ -62,13 +62,13 @@ static inline void motus_weight_block(uint8_t *dst, ptrdiff_t stride, int w, int
         for (int x = 0; x < w; x++) dst[x] = motus_weighted_sample(dst[x], weight, log2_denom);
 }
 
-// Interpolates luma of the w x h block at (x, y) of the MB; w and h are multiples of 4.
-static inline void motus_interpolate_luma_block(uint8_t luma[256], const MotusReference *ref,
-                                                int mb_x, int mb_y, int x, int y, int w, int h,
-                                                MotusMv mv) {
+// Predicts luma of the w x h block at (x, y) of the MB; w and h are multiples of 4.
+static inline void motus_predict_luma_block(uint8_t luma[256], const MotusReference *ref, int mb_x,
+                                            int mb_y, int x, int y, int w, int h, MotusMv mv) {
     const uint8_t *tap[2];
     uint8_t *dst = luma + y * MOTUS_LUMA_STRIDE + x;
-    motus_luma_taps(ref, 16 * mb_x + x, 16 * mb_y + y, mv, tap);
+    motus_luma_taps(ref, ref->plain ? ref->plain : ref->luma, 16 * mb_x + x, 16 * mb_y + y, mv,
+                    tap);
     for (int row = 0; row < h; row++, dst += MOTUS_LUMA_STRIDE) {
         const uint8_t *p = tap[0] + row * ref->luma_stride, *q = tap[1] + row * ref->luma_stride;
 #ifdef MOTUS_USE_AVX2
@@ -86,12 +86,6 @@ static inline void motus_interpolate_luma_block(uint8_t luma[256], const MotusRe
         for (int i = 0; i < w; i += 4) motus_average_row4(dst + i, p + i, q + i);
 #endif
     }
-}
-
-// Predicts it, with the reference's weights.
-static inline void motus_predict_luma_block(uint8_t luma[256], const MotusReference *ref, int mb_x,
-                                            int mb_y, int x, int y, int w, int h, MotusMv mv) {
-    motus_interpolate_luma_block(luma, ref->plain ? ref->plain : ref, mb_x, mb_y, x, y, w, h, mv);
     if (ref->plain)
         motus_weight_block(luma + y * MOTUS_LUMA_STRIDE + x, MOTUS_LUMA_STRIDE, w, h,
                            ref->weight[0], ref->log2_denom);

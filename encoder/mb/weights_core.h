@@ -22,6 +22,11 @@ MOTUS_HD int motus_implicit_weight(int32_t shown, int32_t ref0, int32_t ref1) {
     return weight < -64 || weight > 128 ? MOTUS_EVEN_PAIR : weight;
 }
 
+// Returns MotusReference.pair_offset of list 1's reference in a pair.
+MOTUS_HD int motus_pair_offset(int32_t shown, int32_t ref0, int32_t ref1) {
+    return motus_implicit_weight(shown, ref0, ref1) - MOTUS_EVEN_PAIR;
+}
+
 // Returns the weighted sum of two samples. weight1: of b.
 MOTUS_HD uint8_t motus_pair_sample(int a, int b, int weight1) {
     return motus_clip_u8((a * (64 - weight1) + b * weight1 + 32) >> 6);
@@ -45,6 +50,11 @@ typedef struct MotusWeights {
 // Returns a weighted sample.
 MOTUS_HD uint8_t motus_weighted_sample(int sample, MotusWeight w, int log2_denom) {
     return motus_clip_u8(((sample * w.weight + (1 << (log2_denom - 1))) >> log2_denom) + w.offset);
+}
+
+// Fills in the weighted sample of each value.
+MOTUS_HD void motus_weight_table(uint8_t table[256], MotusWeight w, int log2_denom) {
+    for (int v = 0; v < 256; v++) table[v] = motus_weighted_sample(v, w, log2_denom);
 }
 
 #endif

@@ -59,12 +59,16 @@ MotusReference reference(const MotusCudaCoder *c, const Reference *p) {
     return ref;
 }
 
-MotusBCodingCuda b_coding(const MotusCudaCoder *c, Reference *const ref[2]) {
+MotusBCodingCuda b_coding(const MotusCudaCoder *c, const MotusPictureParams *params,
+                          Reference *const ref[2]) {
     MotusBCodingCuda b = {};
     for (int list = 0; list < 2; list++) {
         b.ref[list] = reference(c, ref[list]);
         b.mv[list] = c->mv[list], b.cost[list] = c->cost[list], b.centre[list] = c->centre[list];
     }
+    if (c->settings->sequence.weighted_bipred)
+        b.ref[1].pair_offset =
+            motus_pair_offset(params->shown, params->ref_shown[0], params->ref_shown[1]);
     b.col_zero = ref[1]->rec.col_zero;
     b.limits = c->settings->limits;
     return b;
@@ -123,7 +127,7 @@ MotusStatus code_inter(MotusCudaCoder *c, const Output *out, const MotusPictureP
     MotusStatus status = find_references(c, params, ref, error);
     if (status) return status;
     if (has_b)
-        b = b_coding(c, ref);
+        b = b_coding(c, params, ref);
     else
         status = p_coding(c, out, ref, params->refs, &p, error);
     if (!status) status = search(c, params, ref, &effort, field, error);

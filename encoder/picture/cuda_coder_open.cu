@@ -311,9 +311,9 @@ extern "C" MotusStatus motus_cuda_coder_open(MotusCudaCoder **out, const MotusSt
     if (stream->config.slice_max_size)
         return motus_fail(error, MOTUS_ERR_UNSUPPORTED,
                           "slices of a largest size are cut on the CPU only");
-    if (stream->sequence.weighted_bipred || stream->sequence.weighted_pred)
+    if (stream->sequence.weighted_pred)
         return motus_fail(error, MOTUS_ERR_UNSUPPORTED,
-                          "weighted prediction is coded on the CPU only");
+                          "explicit weights (weightp) are coded on the CPU only");
     MotusCudaCoder *c = (MotusCudaCoder *)motus_alloc(1, sizeof *c);
     if (!c) return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
     c->settings = stream;

@@ -91,30 +91,11 @@ static const MotusRefLuma *prepare_luma(MotusInterSearch *s, const MotusPictureP
     if (params->type != MOTUS_SLICE_P || !weights->ref[k].has_luma) return &p->luma;
     MotusRefLuma *to = &s->weighted[k];
     uint8_t weighted[256];
-    for (int v = 0; v < 256; v++)
-        weighted[v] = motus_weighted_sample(v, weights->ref[k].plane[0], weights->log2_denom);
+    motus_weight_table(weighted, weights->ref[k].plane[0], weights->log2_denom);
     const ptrdiff_t bytes = (ptrdiff_t)motus_ref_luma_bytes(to->width, to->height);
 #pragma omp parallel for num_threads(s->me->threads) schedule(static)
     for (ptrdiff_t i = 0; i < bytes; i++) to->memory[i] = weighted[p->luma.memory[i]];
     return to;
-}
-
-// Returns reference k of a P picture with its weights, or as it is.
-static MotusReference weighted_reference(MotusInterSearch *s, const MotusPictureParams *params,
-                                         int k, const MotusReferencePicture *p,
-                                         const MotusRefLuma *luma) {
-    const MotusWeights *weights = &params->weights;
-    const int has_luma = weights->ref[k].has_luma, has_chroma = weights->ref[k].has_chroma;
-    MotusReference ref = reference_of(p, luma);
-    if (params->type != MOTUS_SLICE_P || !(has_luma || has_chroma)) return ref;
-    s->plain[k] = reference_of(p, &p->luma);
-    ref.plain = &s->plain[k];
-    ref.log2_denom = weights->log2_denom;
-    for (int i = 0; i < 3; i++)
-        ref.weight[i] = (i ? has_chroma : has_luma)
-                            ? weights->ref[k].plane[i]
-                            : (MotusWeight){(int16_t)(1 << weights->log2_denom), 0};
-    return ref;
 }
 
 // ---- Search -------------------------------------------------------------------------------------
@@ -179,7 +160,8 @@ void motus_inter_search(MotusInterSearch *s, const MotusPictureParams *params,
         MotusReferencePicture *ref = motus_references_find(&s->refs, params->ref_shown[k]);
         const MotusRefLuma *luma = prepare_luma(s, params, k, ref);
         search(s, params, pic, coding, k, luma);
-        inter->ref[k] = weighted_reference(s, params, k, ref, luma);
+        inter->ref[k] = reference_of(ref, luma);
+        if (!is_b) motus_reference_weigh(&inter->ref[k], &params->weights, k, ref->luma.plane[0]);
         inter->ref_luma[k] = luma;
         inter->field[k] = s->field[k];
         inter->centre[k] = s->centre[k];
@@ -187,8 +169,7 @@ void motus_inter_search(MotusInterSearch *s, const MotusPictureParams *params,
     }
     if (is_b && s->stream->sequence.weighted_bipred)
         inter->ref[1].pair_offset =
-            motus_implicit_weight(params->shown, params->ref_shown[0], params->ref_shown[1]) -
-            MOTUS_EVEN_PAIR;
+            motus_pair_offset(params->shown, params->ref_shown[0], params->ref_shown[1]);
     motus_stage_ended(pic->clock, MOTUS_STAGE_SEARCH);
 }
 

@@ -19,9 +19,7 @@ typedef struct MotusInterSearch {
     MotusMv *last_mv;                        // per MB: of the last P picture
     int has_last_mv;
     int32_t last_span; // of last_mv: pictures from its reference to the P picture
-    // With weightp, of each reference: its luma with weights, and the reference without.
-    MotusRefLuma weighted[MOTUS_MAX_REFERENCES];
-    MotusReference plain[MOTUS_MAX_REFERENCES];
+    MotusRefLuma weighted[MOTUS_MAX_REFERENCES]; // with weightp: each reference's luma with weights
 } MotusInterSearch;
 
 // Needs motus_inter_search_close() even if it fails. Returns _MEMORY.

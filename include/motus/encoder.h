@@ -219,8 +219,7 @@ typedef struct MotusEncoderConfig {
     // slower 5, slow 3, the others 1.
     int references;
     // 1: B pictures weight their two references by their distances in time (implicit weights).
-    // Differs from 0 where the distances do: with a pyramid, or with bframes 2, 4 and more. On the
-    // CPU only.
+    // Differs from 0 where the distances do: with a pyramid, or with bframes 2, 4 and more.
     int weightb;
     // 1: P pictures have weights and offsets of their references where source pictures say that
     // it helps: in fades and flicker. Not in BASELINE. On the CPU only.

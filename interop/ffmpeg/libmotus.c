@@ -378,7 +378,7 @@ static const AVOption options[] = {
     WORD("b-pyramid", "none", MOTUS_B_PYRAMID_NONE),
     WORD("b-pyramid", "normal", MOTUS_B_PYRAMID_NORMAL),
     NUMBER("weightp", "1: P-frames weight references in fades, on the CPU", weightp, 0, 0, 1),
-    SWITCH("weightb", "B-frames weight references by their distance, on the CPU", weightb, 0),
+    SWITCH("weightb", "B-frames weight references by their distance", weightb, 0),
     SWITCH("mbtree", "finer quantizers for macroblocks that later pictures predict from", mbtree,
            1),
     CHOICE("nal-hrd", "HRD parameters in the stream", hrd, MOTUS_HRD_NONE, MOTUS_HRD_CBR),

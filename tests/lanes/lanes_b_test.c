@@ -254,6 +254,8 @@ static void generated(void) {
     for (int k = 0; k < 10; k++) {
         picture_open(&p);
         for (int preset = 0; preset < MOTUS_PRESETS; preset++) {
+            // An implicit weight of list 1 is -64..128; half of the pictures have none.
+            p.ref[1].pair_offset = preset & 1 ? motus_test_range(-64, 128) - MOTUS_EVEN_PAIR : 0;
             set_effort(&p, (MotusPreset)preset, qps[k % 5]);
             code_picture(&p);
         }

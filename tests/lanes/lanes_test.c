@@ -27,7 +27,7 @@ typedef struct Picture {
     int mb_width, mb_height;
     MotusPictureState pic;
     MotusFrame *src, *rec, *ref;
-    MotusRefLuma ref_luma;
+    MotusRefLuma ref_luma, weighted_luma;
     MotusReference reference[REFERENCES];
     int refs;
     MotusQp qp;
@@ -61,11 +61,13 @@ static void picture_open(Picture *p, int mb_width, int mb_height) {
     REQUIRE_OK(motus_frame_alloc(&p->rec, width, height));
     REQUIRE_OK(motus_frame_alloc(&p->ref, width, height));
     REQUIRE_OK(motus_ref_luma_alloc(&p->ref_luma, width, height));
+    REQUIRE_OK(motus_ref_luma_alloc(&p->weighted_luma, width, height));
 }
 
 static void picture_close(Picture *p) {
     motus_picture_state_free(&p->pic);
     motus_ref_luma_free(&p->ref_luma);
+    motus_ref_luma_free(&p->weighted_luma);
     motus_frame_unref(&p->src);
     motus_frame_unref(&p->rec);
     motus_frame_unref(&p->ref);
@@ -182,7 +184,8 @@ static void move_blocks(Picture *p, int x, int y, const MotusCandidates *found) 
         int px = i & 15, py = i >> 4;
         const uint8_t *tap[2];
         const int v = which[py / h * 4 + px / w];
-        motus_luma_taps(&p->reference[found->ref[v]], 16 * x + px, 16 * y + py, found->mv[v], tap);
+        const MotusReference *ref = &p->reference[found->ref[v]];
+        motus_luma_taps(ref, ref->luma, 16 * x + px, 16 * y + py, found->mv[v], tap);
         src->data[(16 * y + py) * src->stride + 16 * x + px] =
             motus_clip_u8(*tap[0] + motus_test_range(-2, 2));
     }
@@ -297,6 +300,27 @@ static void code_inter(Picture *p, int x, int y) {
     compare_transforms(p, &in, &levels, best);
 }
 
+static MotusWeight random_weight(int log2_denom) {
+    const int one = 1 << log2_denom;
+    if (!motus_test_range(0, 3)) return (MotusWeight){(int16_t)one, 0};
+    if (!motus_test_range(0, 3)) // any
+        return (MotusWeight){(int16_t)motus_test_range(-128, 127),
+                             (int16_t)motus_test_range(-128, 127)};
+    return (MotusWeight){
+        (int16_t)motus_clip(-128, 127, one + motus_test_range(-one / 4 - 1, one / 4 + 1)),
+        (int16_t)motus_test_range(-16, 16)};
+}
+
+// Gives a reference explicit weights. SATDs read another luma plane then.
+static void weigh(const Picture *p, MotusReference *ref) {
+    MotusWeights weights = {.log2_denom = motus_test_range(1, 6)};
+    for (int i = 0; i < 3; i++) weights.ref[1].plane[i] = random_weight(weights.log2_denom);
+    weights.ref[1].has_luma = motus_test_range(0, 1) != 0;
+    weights.ref[1].has_chroma = !weights.ref[1].has_luma || motus_test_range(0, 1);
+    motus_reference_weigh(ref, &weights, 1, ref->luma);
+    if (weights.ref[1].has_luma) ref->luma = p->weighted_luma.plane[0];
+}
+
 // Makes references of the picture: its own samples, and for further ones other fractions of them.
 static void set_references(Picture *p) {
     const MotusRefLuma *luma = &p->ref_luma;
@@ -311,6 +335,7 @@ static void set_references(Picture *p) {
             .luma_stride = luma->stride,
             .chroma_stride = p->ref->plane[1].stride};
         for (int i = 0; i < 16; i++) memcpy(ref->tap[i], luma->tap[i ^ k], sizeof ref->tap[i]);
+        if (!motus_test_range(0, 3)) weigh(p, ref);
     }
 }
 
@@ -320,6 +345,8 @@ static void code_picture(Picture *p, int slice_type) {
         motus_plane_copy_padded(&p->ref->plane[k], &p->src->plane[k]);
     if (slice_type) {
         motus_ref_luma_build(&p->ref_luma, &p->ref->plane[0], 1, 1);
+        for (size_t i = 0; i < motus_ref_luma_bytes(16 * p->mb_width, 16 * p->mb_height); i++)
+            p->weighted_luma.memory[i] = (uint8_t)motus_max(0, p->ref_luma.memory[i] - 3);
         set_references(p);
     }
     for (int y = 0; y < p->mb_height; y++)
@@ -381,7 +408,7 @@ static void generated(void) {
     p.name = "generated";
     REQUIRE_OK(motus_synth_open(&synth, &config));
     motus_synth_frame(synth, 0, p.src);
-    code_all(&p, 3, 1);
+    code_all(&p, 4, 1);
     CU_ASSERT_TRUE(p.at_once > 0);
     for (int k = 0; k < 2; k++) CU_ASSERT_TRUE(p.taken8[k] > 0 && p.intra8[k] > 0);
     motus_synth_close(&synth);
