@@ -68,62 +68,59 @@ static void put(Analysis *a, int depth, MotusMv mv) {
     a->data.intraData->chromaModes[d] = 0;
 }
 
-// True if four CUs of 8x8 cost less than the macroblock, with some bits of syntax. x265 evaluates
-// rectangular partitions itself.
-static int is_split(const MotusField *f, int mb, uint32_t lambda_q8) {
-    uint32_t cost = lambda_q8 * 4 >> 8;
+// True if four CUs of 8x8 cost less than the macroblock; bits of syntax counted for them would lose
+// more than they save. x265 evaluates rectangular partitions itself.
+static int is_split(const MotusField *f, int mb) {
+    uint32_t cost = 0;
     for (int i = 0; i < 4; i++) cost += f->cost[MOTUS_BLOCK_8x8 + i][mb];
     return cost < f->cost[MOTUS_BLOCK_16x16][mb];
 }
 
 // True if all macroblocks of a square have the same MV: they become one CU.
-static int moves_as_one(const MotusField *f, int x, int y, int size, uint32_t lambda_q8) {
+static int moves_as_one(const MotusField *f, int x, int y, int size) {
     const int corner = y / 16 * f->mb_width + x / 16;
     const MotusMv mv = f->mv[MOTUS_BLOCK_16x16][corner];
     for (int v = 0; v < size / 16; v++)
         for (int u = 0; u < size / 16; u++) {
             const int mb = corner + v * f->mb_width + u;
             const MotusMv other = f->mv[MOTUS_BLOCK_16x16][mb];
-            if (other.x != mv.x || other.y != mv.y || is_split(f, mb, lambda_q8)) return 0;
+            if (other.x != mv.x || other.y != mv.y || is_split(f, mb)) return 0;
         }
     return 1;
 }
 
-static void put_cu(Analysis *a, const MotusField *f, int x, int y, int size, int depth,
-                   uint32_t lambda_q8);
+static void put_cu(Analysis *a, const MotusField *f, int x, int y, int size, int depth);
 
-static void put_quarters(Analysis *a, const MotusField *f, int x, int y, int size, int depth,
-                         uint32_t lambda_q8) {
+static void put_quarters(Analysis *a, const MotusField *f, int x, int y, int size, int depth) {
     const MotusMv zero = {0, 0};
     for (int i = 0; i < 4; i++) {
         const int u = x + i % 2 * size / 2, v = y + i / 2 * size / 2,
                   outside = u >= a->width || v >= a->height;
         if (size > 16)
-            put_cu(a, f, u, v, size / 2, depth, lambda_q8);
+            put_cu(a, f, u, v, size / 2, depth);
         else
             put(a, depth,
                 outside ? zero : f->mv[MOTUS_BLOCK_8x8 + i][y / 16 * f->mb_width + x / 16]);
     }
 }
 
-static void put_cu(Analysis *a, const MotusField *f, int x, int y, int size, int depth,
-                   uint32_t lambda_q8) {
+static void put_cu(Analysis *a, const MotusField *f, int x, int y, int size, int depth) {
     const MotusMv zero = {0, 0};
     const int mb = y / 16 * f->mb_width + x / 16;
     if (x >= a->width || y >= a->height) // outside: only counted
         put(a, depth, zero);
-    else if (x + size > a->width || y + size > a->height || !moves_as_one(f, x, y, size, lambda_q8))
-        put_quarters(a, f, x, y, size, depth + 1, lambda_q8);
+    else if (x + size > a->width || y + size > a->height || !moves_as_one(f, x, y, size))
+        put_quarters(a, f, x, y, size, depth + 1);
     else
         put(a, depth, f->mv[MOTUS_BLOCK_16x16][mb]);
 }
 
-void analysis_of_field(Analysis *a, const MotusField *field, uint32_t lambda_q8) {
+void analysis_of_field(Analysis *a, const MotusField *field) {
     const int columns = (a->width + a->ctu - 1) / a->ctu, rows = (a->height + a->ctu - 1) / a->ctu;
     a->data.sliceType = X265_TYPE_P;
     a->data.lookahead.keyframe = 0;
     a->entries = 0;
     for (int i = 0; i < columns * rows; i++)
-        put_cu(a, field, i % columns * a->ctu, i / columns * a->ctu, a->ctu, 0, lambda_q8);
+        put_cu(a, field, i % columns * a->ctu, i / columns * a->ctu, a->ctu, 0);
     a->data.depthBytes = a->entries;
 }

@@ -23,7 +23,7 @@ void analysis_close(Analysis *a, x265_param *param);
 // Sets an IDR picture, in which x265 decides everything.
 void analysis_of_intra(Analysis *a);
 
-// Sets a P picture from the field, which was searched with lambda_q8.
-void analysis_of_field(Analysis *a, const MotusField *field, uint32_t lambda_q8);
+// Sets a P picture from the field.
+void analysis_of_field(Analysis *a, const MotusField *field);
 
 #endif

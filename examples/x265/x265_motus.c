@@ -15,7 +15,7 @@
 
 typedef struct Options {
     const char *input, *output, *recon, *preset;
-    int motus, qp, ctu, frames, range, refine, again, csv, plain;
+    int motus, qp, ctu, frames, range, quarter, refine, again, csv, plain;
 } Options;
 
 typedef struct Totals {
@@ -31,8 +31,10 @@ typedef struct Session {
     x265_encoder *encoder;
     MotusFrame *cur, *ref; // ref: x265's reconstruction of the previous picture
     MotusMe *me;
+    MotusMeReference *reference; // ref, prepared for the search
     MotusField *field;
-    MotusMv *centre; // per MB: search centre, and predictor for the bits of MVs
+    MotusMbStats *stats; // per MB
+    MotusMv *centre;     // per MB: search centre, and predictor for the bits of MVs
     Analysis analysis;
     Totals totals;
 } Session;
@@ -74,7 +76,7 @@ static int open_x265(Session *s) {
     if (o->motus) {
         p->analysisLoad = "with each picture", p->bUseAnalysisFile = 0,
         p->analysisLoadReuseLevel = 10;
-        p->intraRefine = 4, p->interRefine = o->refine, p->mvRefine = 1;
+        p->intraRefine = 4, p->interRefine = o->refine, p->mvRefine = 2;
     }
     if (bad) return fail("x265 does not know what it is told");
     s->encoder = x265_encoder_open(p);
@@ -101,12 +103,14 @@ static int open_motus(Session *s) {
     MotusMeConfig me = motus_me_config_default(width, height);
     me.range = s->options->range;
     me.threads = 1;
+    me.subpel = s->options->quarter ? MOTUS_SUBPEL_QUARTER : MOTUS_SUBPEL_BEST;
     me.modes = 1u << MOTUS_MODE_16x16 | 1u << MOTUS_MODE_8x8;
     me.backend = MOTUS_BACKEND_CPU;
     s->centre = calloc((size_t)n_mb, sizeof *s->centre);
-    if (!s->centre || motus_frame_alloc(&s->cur, width, height) ||
+    s->stats = calloc((size_t)n_mb, sizeof *s->stats);
+    if (!s->centre || !s->stats || motus_frame_alloc(&s->cur, width, height) ||
         motus_frame_alloc(&s->ref, width, height) || motus_field_alloc(&s->field, width, height) ||
-        motus_me_open(&s->me, &me))
+        motus_me_open(&s->me, &me) || motus_me_reference_alloc(&s->reference, s->me))
         return fail("no memory for motus");
     return 0;
 }
@@ -118,7 +122,14 @@ static uint32_t lambda_q8(int qp) { return (uint32_t)(256 * sqrt(0.85) * pow(2, 
 static int search(Session *s) {
     const MotusMeHints hints = {
         .centre = s->centre, .predictor = s->centre, .lambda_q8 = lambda_q8(s->options->qp)};
-    if (motus_me_search(s->me, &s->cur->plane[0], &s->ref->plane[0], &hints, s->field))
+    const MotusMeTarget target = {.reference = s->reference,
+                                  .hints = &hints,
+                                  .mv = s->field->mv[0],
+                                  .cost = s->field->cost[0]};
+    MotusMeRequest request = motus_me_request_default(&s->cur->plane[0], &target, 1);
+    request.stats = s->stats;
+    if (motus_me_reference_fill(s->reference, s->me, &s->ref->plane[0], MOTUS_MEMORY_HOST, NULL) ||
+        motus_me_request(s->me, &request) || motus_me_wait(s->me, NULL, -1))
         return fail("the search failed");
     for (int mb = 0; mb < s->field->n_mb; mb++) {
         const MotusMv mv = s->field->mv[MOTUS_BLOCK_16x16][mb];
@@ -127,6 +138,17 @@ static int search(Session *s) {
         s->centre[mb].y = (int16_t)(4 * (y > most ? most : y < -most ? -most : y));
     }
     return 0;
+}
+
+// True if the picture begins a scene: intra prediction costs less than motion. Our sizes would then
+// be of no use to x265, which keeps them for intra units too.
+static int begins_scene(const Session *s) {
+    uint64_t inter = 0, intra = 0;
+    for (int mb = 0; mb < s->field->n_mb; mb++) {
+        inter += s->field->cost[MOTUS_BLOCK_16x16][mb];
+        intra += s->stats[mb].intra_satd;
+    }
+    return intra < inter;
 }
 
 // ---- Pictures -----------------------------------------------------------------------------------
@@ -157,7 +179,7 @@ static int write_picture(Session *s, const x265_nal *nal, uint32_t n) {
 
 static int encode_picture(Session *s) {
     const double start = processor_time();
-    const int first = s->totals.frames == 0;
+    int idr = s->totals.frames == 0;
     x265_picture in, out;
     x265_nal *nal;
     uint32_t n = 0;
@@ -165,12 +187,11 @@ static int encode_picture(Session *s) {
     x265_picture_init(&s->actual, &out);
     if (s->options->motus) {
         s->analysis.still = s->options->motus == 2;
-        if (first)
+        if (!idr && search(s)) return -1;
+        if (idr || (idr = begins_scene(s)))
             analysis_of_intra(&s->analysis);
-        else if (search(s))
-            return -1;
         else
-            analysis_of_field(&s->analysis, s->field, lambda_q8(s->options->qp));
+            analysis_of_field(&s->analysis, s->field);
         s->analysis.data.poc = (uint32_t)s->totals.frames;
         in.analysisData = s->analysis.data;
     }
@@ -179,7 +200,7 @@ static int encode_picture(Session *s) {
         in.planes[p] = s->cur->plane[p].data, in.stride[p] = (int)s->cur->plane[p].stride;
     in.bitDepth = 8;
     in.pts = s->totals.frames;
-    in.sliceType = first ? X265_TYPE_IDR : X265_TYPE_P;
+    in.sliceType = idr ? X265_TYPE_IDR : X265_TYPE_P;
     if (x265_encoder_encode(s->encoder, &nal, &n, &in, &out) != 1)
         return fail("x265 did not hand the picture out");
     keep_recon(s->ref, &out);
@@ -235,6 +256,7 @@ static const char help[] =
     "  --ctu N             largest coding unit: 16, 32 or 64 (64)\n"
     "  --refine N          x265's refine-inter: what it evaluates beside motus's field, 0..3 (2)\n"
     "  --range N           motus searches +-N samples around the previous picture's MVs (16)\n"
+    "  --quarter           nearest quarter-sample MVs: less time and more bits than with the best\n"
     "  --frames N          at most N frames; with --again the input repeats until there are N\n"
     "  --plain             x265 without assembly, for valgrind\n"
     "  --csv               "
@@ -257,20 +279,28 @@ static int which(const char *name) {
 }
 
 static int read_options(Options *o, int argc, char **argv) {
-    enum { QP = 256, RECON, SEARCH, PRESET, CTU, REFINE, RANGE, FRAMES, AGAIN, CSV, PLAIN };
-    static const struct option known[] = {{"qp", 1, NULL, QP},
-                                          {"recon", 1, NULL, RECON},
-                                          {"search", 1, NULL, SEARCH},
-                                          {"preset", 1, NULL, PRESET},
-                                          {"ctu", 1, NULL, CTU},
-                                          {"refine", 1, NULL, REFINE},
-                                          {"range", 1, NULL, RANGE},
-                                          {"frames", 1, NULL, FRAMES},
-                                          {"again", 0, NULL, AGAIN},
-                                          {"csv", 0, NULL, CSV},
-                                          {"plain", 0, NULL, PLAIN},
-                                          {"help", 0, NULL, 'h'},
-                                          {0}};
+    enum {
+        QP = 256,
+        RECON,
+        SEARCH,
+        PRESET,
+        CTU,
+        REFINE,
+        RANGE,
+        QUARTER,
+        FRAMES,
+        AGAIN,
+        CSV,
+        PLAIN
+    };
+    static const struct option known[] = {
+        {"qp", 1, NULL, QP},         {"recon", 1, NULL, RECON},
+        {"search", 1, NULL, SEARCH}, {"preset", 1, NULL, PRESET},
+        {"ctu", 1, NULL, CTU},       {"refine", 1, NULL, REFINE},
+        {"range", 1, NULL, RANGE},   {"quarter", 0, NULL, QUARTER},
+        {"frames", 1, NULL, FRAMES}, {"again", 0, NULL, AGAIN},
+        {"csv", 0, NULL, CSV},       {"plain", 0, NULL, PLAIN},
+        {"help", 0, NULL, 'h'},      {0}};
     *o = (Options){.preset = "medium", .motus = 1, .qp = 30, .ctu = 64, .range = 16, .refine = 2};
     for (int c; (c = getopt_long(argc, argv, "o:h", known, NULL)) != -1;) {
         if (c == 'o') o->output = optarg;
@@ -281,6 +311,7 @@ static int read_options(Options *o, int argc, char **argv) {
         if (c == CTU) o->ctu = number(optarg, 16, 64);
         if (c == REFINE) o->refine = number(optarg, 0, 3);
         if (c == RANGE) o->range = number(optarg, 1, MOTUS_MAX_RANGE);
+        if (c == QUARTER) o->quarter = 1;
         if (c == FRAMES) o->frames = number(optarg, 1, INT_MAX);
         if (c == AGAIN) o->again = 1;
         if (c == CSV) o->csv = 1;
@@ -311,7 +342,9 @@ static int close_all(Session *s) {
     if (s->param) x265_param_free(s->param);
     x265_cleanup();
     motus_me_close(&s->me);
+    motus_me_reference_unref(&s->reference);
     motus_field_free(&s->field);
+    free(s->stats);
     motus_frame_unref(&s->cur);
     motus_frame_unref(&s->ref);
     free(s->centre);
