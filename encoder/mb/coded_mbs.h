@@ -38,8 +38,14 @@ static inline MotusMbSource motus_mb_source(const MotusFrame *frame, int mb_x, i
     return src;
 }
 
+// MotusCodedMv.distance by list and ref_idx.
+typedef struct MotusRefDistances {
+    int16_t to[2][MOTUS_MAX_REFERENCES];
+} MotusRefDistances;
+
 // Lists the MVs of a coded P or B picture, up to 16 per MB. Blocks are not cropped to the visible
 // size. Returns their number.
-size_t motus_list_mvs(const MotusCodedMbs *mbs, MotusCodedMv *mvs);
+size_t motus_list_mvs(const MotusCodedMbs *mbs, const MotusRefDistances *distances,
+                      MotusCodedMv *mvs);
 
 #endif

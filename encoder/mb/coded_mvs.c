@@ -20,9 +20,11 @@ static int list_partitions(const MotusMb *mb, int slice_type, MotusPartition par
 }
 
 // Lists the MVs of a partition of MB (x, y), one per list. Returns their number.
-static int list_partition(const MotusMb *mb, int slice_type, int x, int y, const MotusPartition *p,
-                          MotusCodedMv *mvs) {
-    const int blk = 4 * p->y + p->x, q = motus_8x8_of(blk), is_b = slice_type == MOTUS_SLICE_B;
+static int list_partition(const MotusCodedMbs *mbs, const MotusRefDistances *distances, int x,
+                          int y, const MotusPartition *p, MotusCodedMv *mvs) {
+    const MotusMb *mb = mbs->mb + (ptrdiff_t)y * mbs->mb_width + x;
+    const int blk = 4 * p->y + p->x, q = motus_8x8_of(blk), is_b = mbs->slice_type == MOTUS_SLICE_B,
+              ref = mbs->refs > 1 ? mb->ref[0][q] : 0;
     int n = 0;
     for (int list = 0; list <= is_b; list++) {
         if (is_b && !motus_pred_uses(mb->pred[q], list)) continue;
@@ -32,23 +34,25 @@ static int list_partition(const MotusMb *mb, int slice_type, int x, int y, const
                                   .height = (uint8_t)(4 * p->height),
                                   .skip = mb->type == MOTUS_MB_P_SKIP,
                                   .list = (uint8_t)list,
-                                  .mv = list ? mb->mv1[q] : mb->mv[blk]};
+                                  .mv = list ? mb->mv1[q] : mb->mv[blk],
+                                  .distance = distances->to[list][is_b ? 0 : ref]};
     }
     return n;
 }
 
 // Lists the MVs of MB (x, y). Returns their number.
-static int list_mb(const MotusCodedMbs *mbs, int x, int y, MotusCodedMv mvs[16]) {
+static int list_mb(const MotusCodedMbs *mbs, const MotusRefDistances *distances, int x, int y,
+                   MotusCodedMv mvs[16]) {
     const MotusMb *mb = mbs->mb + (ptrdiff_t)y * mbs->mb_width + x;
     MotusPartition parts[16];
     const int n_parts = list_partitions(mb, mbs->slice_type, parts);
     int n = 0;
-    for (int k = 0; k < n_parts; k++)
-        n += list_partition(mb, mbs->slice_type, x, y, &parts[k], mvs + n);
+    for (int k = 0; k < n_parts; k++) n += list_partition(mbs, distances, x, y, &parts[k], mvs + n);
     return n;
 }
 
-size_t motus_list_mvs(const MotusCodedMbs *mbs, MotusCodedMv *mvs) {
+size_t motus_list_mvs(const MotusCodedMbs *mbs, const MotusRefDistances *distances,
+                      MotusCodedMv *mvs) {
     size_t first[MAX_ROWS], total = 0;
     assert(mbs->mb_height <= MAX_ROWS);
 #pragma omp parallel num_threads(mbs->threads)
@@ -57,7 +61,8 @@ size_t motus_list_mvs(const MotusCodedMbs *mbs, MotusCodedMv *mvs) {
         for (int y = 0; y < mbs->mb_height; y++) {
             MotusCodedMv any[16];
             first[y] = 0;
-            for (int x = 0; x < mbs->mb_width; x++) first[y] += (size_t)list_mb(mbs, x, y, any);
+            for (int x = 0; x < mbs->mb_width; x++)
+                first[y] += (size_t)list_mb(mbs, distances, x, y, any);
         }
 #pragma omp single
         for (int y = 0; y < mbs->mb_height; y++) {
@@ -68,7 +73,7 @@ size_t motus_list_mvs(const MotusCodedMbs *mbs, MotusCodedMv *mvs) {
 #pragma omp for schedule(static)
         for (int y = 0; y < mbs->mb_height; y++) {
             MotusCodedMv *at = mvs + first[y];
-            for (int x = 0; x < mbs->mb_width; x++) at += list_mb(mbs, x, y, at);
+            for (int x = 0; x < mbs->mb_width; x++) at += list_mb(mbs, distances, x, y, at);
         }
     }
     return total;

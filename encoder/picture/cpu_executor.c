@@ -276,7 +276,8 @@ static MotusStatus finish(void *coder, MotusCodedPicture *out, MotusError *error
         visible->number = params->number;
         out->recon = visible;
         out->mvs = c->mvs;
-        out->n_mvs = motus_list_mvs(&c->pic.mbs, c->mvs);
+        const MotusRefDistances distances = motus_ref_distances(params);
+        out->n_mvs = motus_list_mvs(&c->pic.mbs, &distances, c->mvs);
     }
     if (s->config.export_field && params->type == MOTUS_SLICE_P) out->field = c->search.field[0];
     learn(c);

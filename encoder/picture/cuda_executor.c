@@ -158,12 +158,14 @@ static MotusStatus show_recon(Coder *c, const Pending *p, MotusCodedPicture *out
                                  .n_mb = s->mb_width * s->mb_height,
                                  .slice_type = (int)p->params->type,
                                  .threads = 1,
+                                 .refs = p->params->refs,
                                  .mb = (MotusMb *)c->coded.mb};
+    const MotusRefDistances distances = motus_ref_distances(p->params);
     MotusStatus status = motus_frame_crop(&out->recon, p->rec, s->config.width, s->config.height);
     if (status) return status;
     out->recon->number = p->params->number;
     out->mvs = c->mvs;
-    out->n_mvs = motus_list_mvs(&coded, c->mvs);
+    out->n_mvs = motus_list_mvs(&coded, &distances, c->mvs);
     return MOTUS_OK;
 }
 

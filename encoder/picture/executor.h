@@ -4,6 +4,7 @@
 #ifndef ENCODER_PICTURE_EXECUTOR_H
 #define ENCODER_PICTURE_EXECUTOR_H
 
+#include "encoder/mb/coded_mbs.h"
 #include "encoder/settings/stream.h"
 #include "yuv/frame_source.h"
 
@@ -113,4 +114,12 @@ extern const MotusExecutorOps motus_executor_ops_cpu,
 #ifdef __cplusplus
 }
 #endif
+static inline MotusRefDistances motus_ref_distances(const MotusPictureParams *params) {
+    const int is_b = params->type == MOTUS_SLICE_B, n = is_b ? 2 : params->refs;
+    MotusRefDistances d = {{{0}}};
+    for (int k = 0; k < n; k++)
+        d.to[is_b ? k : 0][is_b ? 0 : k] = (int16_t)(params->ref_shown[k] - params->shown);
+    return d;
+}
+
 #endif

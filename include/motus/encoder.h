@@ -279,6 +279,7 @@ typedef struct MotusCodedMv {
     uint8_t skip;          // 1 = the MB is P_Skip or B_Skip
     uint8_t list;          // reference list, 0 or 1; 0 in P pictures
     MotusMv mv;
+    int16_t distance; // pictures from this one to the reference, in display order; below 0: back
 } MotusCodedMv;
 
 // Parameters of a frame.

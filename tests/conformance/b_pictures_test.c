@@ -182,7 +182,8 @@ static void write_slices(Clip *c, const Coded *p, const MotusMb *decided, int qp
 static void check_list(const Clip *c, const Coded *p) {
     const size_t n_blk = 16 * (size_t)c->mbs.n_mb;
     MotusCodedMv *mvs = malloc(n_blk * sizeof *mvs);
-    size_t n = motus_list_mvs(&c->mbs, mvs);
+    const MotusRefDistances distances = {{{-2}, {1}}};
+    size_t n = motus_list_mvs(&c->mbs, &distances, mvs);
     long expected = 0, got = 0, wrong = 0;
     for (size_t i = 0; i < n_blk; i++) {
         const MotusMb *mb = &c->mbs.mb[i / 16];
@@ -196,7 +197,8 @@ static void check_list(const Clip *c, const Coded *p) {
                 const int blk = y % 16 / 4 * 4 + x % 16 / 4, q = motus_8x8_of(blk);
                 const MotusMv mv = mvs[i].list ? mb->mv1[q] : mb->mv[blk];
                 got++;
-                wrong += motus_mb_is_intra(mb) || !motus_pred_uses(mb->pred[q], mvs[i].list) ||
+                wrong += mvs[i].distance != (mvs[i].list ? 1 : -2) || motus_mb_is_intra(mb) ||
+                         !motus_pred_uses(mb->pred[q], mvs[i].list) ||
                          !motus_mv_equal(mv, mvs[i].mv) ||
                          mvs[i].skip != (mb->type == MOTUS_MB_P_SKIP);
             }

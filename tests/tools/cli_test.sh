@@ -599,11 +599,11 @@ statistics() {
 
 vectors() {
     encode in.y4m -o t.264 --mvs t.npy
-    ok 'csv header' [ "$(head -1 ref.csv)" = frame,x,y,mv_x,mv_y,w,h,skip,list ]
+    ok 'csv header' [ "$(head -1 ref.csv)" = frame,x,y,mv_x,mv_y,w,h,skip,list,distance ]
     local rows header
     rows=$(($(wc -l <ref.csv) - 1))
     header=$((10 + $(od -An -tu2 -j8 -N2 t.npy)))
-    ok 'npy rows' [ "$(stat -c %s t.npy)" = $((header + 16 * rows)) ]
+    ok 'npy rows' [ "$(stat -c %s t.npy)" = $((header + 18 * rows)) ]
     ok 'npy alignment' [ $((header % 64)) = 0 ]
     ok 'npy shape' grep -aq "'shape': ($rows,)" t.npy
     ok 'every block of a P picture once' \

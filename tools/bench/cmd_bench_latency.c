@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "common/cpu.h"
@@ -106,8 +107,9 @@ static MotusStatus start_beside(const LatencyOptions *o, pid_t *pid, MotusError 
     posix_spawn_file_actions_destroy(&files);
     free(text);
     if (failed) return motus_fail(error, MOTUS_ERR_IO, "--beside: %s", strerror(failed));
+    const struct timespec pause = {.tv_nsec = 20000000};
     const double until = motus_seconds() + o->settle;
-    while (motus_seconds() < until && !motus_signal_caught()) usleep(20000);
+    while (motus_seconds() < until && !motus_signal_caught()) nanosleep(&pause, NULL);
     return MOTUS_OK;
 }
 

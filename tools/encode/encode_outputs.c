@@ -12,7 +12,7 @@
 
 // ---- The table of coded MVs ---------------------------------------------------------------------
 
-enum { ROW_BYTES = 16, NPY_HEADER_BYTES = 320 };
+enum { ROW_BYTES = 18, NPY_HEADER_BYTES = 320 };
 
 struct MotusMvsFile {
     MotusOutput *out;
@@ -20,10 +20,10 @@ struct MotusMvsFile {
     uint64_t n_rows;
 };
 
-static const char csv_header[] = "frame,x,y,mv_x,mv_y,w,h,skip,list\n";
+static const char csv_header[] = "frame,x,y,mv_x,mv_y,w,h,skip,list,distance\n";
 static const char npy_columns[] =
     "[('frame', '<i4'), ('x', '<u2'), ('y', '<u2'), ('mv_x', '<i2'), ('mv_y', '<i2'), "
-    "('w', '|u1'), ('h', '|u1'), ('skip', '|u1'), ('list', '|u1')]";
+    "('w', '|u1'), ('h', '|u1'), ('skip', '|u1'), ('list', '|u1'), ('distance', '<i2')]";
 
 static MotusStatus put_binary(MotusMvsFile *mvs, int64_t frame, const MotusCodedMv *b,
                               MotusError *error) {
@@ -33,15 +33,17 @@ static MotusStatus put_binary(MotusMvsFile *mvs, int64_t frame, const MotusCoded
     *p++ = b->width;
     *p++ = b->height;
     *p++ = b->skip;
-    *p = b->list;
+    *p++ = b->list;
+    motus_put_le(p, (uint16_t)b->distance, 2);
     return motus_output_write(mvs->out, row, sizeof row, error);
 }
 
 static MotusStatus put_text(MotusMvsFile *mvs, int64_t frame, const MotusCodedMv *b,
                             MotusError *error) {
     char line[96];
-    int length = snprintf(line, sizeof line, "%lld,%d,%d,%d,%d,%d,%d,%d,%d\n", (long long)frame,
-                          b->x, b->y, b->mv.x, b->mv.y, b->width, b->height, b->skip, b->list);
+    int length =
+        snprintf(line, sizeof line, "%lld,%d,%d,%d,%d,%d,%d,%d,%d,%d\n", (long long)frame, b->x,
+                 b->y, b->mv.x, b->mv.y, b->width, b->height, b->skip, b->list, b->distance);
     return motus_output_write(mvs->out, line, (size_t)length, error);
 }
 

@@ -192,17 +192,18 @@ static void finalize_and_list(MotusCodedMbs *pic, int qp) {
     enum { MOST = 256 };
     static MotusMb before[MOST], finalized[MOST];
     static MotusCodedMv mvs[2][16 * MOST];
+    const MotusRefDistances distances = {{{-1}, {1}}};
     size_t n[2];
     CU_ASSERT_FATAL(pic->n_mb <= MOST);
     copy_mbs(before, pic);
     memset(mvs, 0, sizeof mvs);
     motus_finalize_mbs(pic, qp);
     copy_mbs(finalized, pic);
-    n[0] = motus_list_mvs(pic, mvs[0]);
+    n[0] = motus_list_mvs(pic, &distances, mvs[0]);
     memcpy(pic->mb, before, (size_t)pic->n_mb * sizeof *before);
     pic->threads = 4;
     motus_finalize_mbs(pic, qp);
-    n[1] = motus_list_mvs(pic, mvs[1]);
+    n[1] = motus_list_mvs(pic, &distances, mvs[1]);
     pic->threads = 1;
     const void *a = finalized, *b = pic->mb;
     MOTUS_CHECK(!memcmp(a, b, (size_t)pic->n_mb * sizeof *finalized), "%dx%d finalized",
