@@ -8,6 +8,7 @@
 
 #include "tools/cli/cmd.h"
 
+#define SSIM_AQ_STRENGTH 1.5       // 1 takes 3 % more bits for the same SSIM, 2 2 %
 #define MOST_LOG ((size_t)1 << 30) // bytes of a pass log
 
 MotusRateOptions motus_rate_options_default(void) {
@@ -81,7 +82,10 @@ static void apply_tune(const MotusRateOptions *o, MotusEncoderConfig *c) {
                  : o->tune == MOTUS_TUNE_SSIM ? MOTUS_AQ_AUTO
                                               : MOTUS_AQ_OFF;
     if (o->tune == MOTUS_TUNE_ZEROLATENCY) c->lookahead = c->bframes = 0, c->gop_coders = 1;
-    if (o->aq_strength >= 0) c->aq_strength = o->aq_strength;
+    if (o->aq_strength >= 0)
+        c->aq_strength = o->aq_strength;
+    else if (o->tune == MOTUS_TUNE_SSIM)
+        c->aq_strength = SSIM_AQ_STRENGTH;
     c->mb_tree = !o->no_mbtree;
 }
 
