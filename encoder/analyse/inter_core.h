@@ -7,6 +7,7 @@
 #include "encoder/analyse/trial_core.h"
 #include "encoder/bitstream/syntax_core.h"
 #include "encoder/levels/effort.h"
+#include "encoder/mb/refresh_core.h"
 
 #define MOTUS_CANDIDATES 24 // MVs of an MB from the search
 #define MOTUS_CHOICES 32    // with those of its neighbours; one per lane of a warp
@@ -28,9 +29,10 @@ typedef struct MotusInterMb {
     const MotusQp *qp;
     MotusMbSource src;
     MotusNeighbours neighbours;
-    int x, y;  // MBs
-    int lists; // 1: a P MB, 2: a B MB
-    int refs;  // of P MBs
+    int x, y;                   // MBs
+    int lists;                  // 1: a P MB, 2: a B MB
+    int refs;                   // of P MBs
+    int is_bounded, most_right; // 1: MVs are bounded (motus_mv_is_clean); on the CPU only
 } MotusInterMb;
 
 // The MB with the best MVs (and sub types) of each of the four types P_16x16, P_16x8, P_8x16 and

@@ -31,6 +31,7 @@ static inline void motus_skip_trial(const MotusInterMb *in, MotusMv skip, MotusT
     trial->luma_bits = 0;
     motus_predict_inter(trial->luma, trial->chroma, &trial->mb, in->ref, in->x, in->y);
     motus_trial_measure(trial, &in->src, in->qp);
+    if (!motus_mv_fits(in, skip)) trial->cost = UINT32_MAX;
 }
 
 // Evaluates type k. A 16x16 MB with P_Skip's MV and no residual becomes P_Skip.

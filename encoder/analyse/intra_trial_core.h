@@ -28,7 +28,8 @@ typedef struct MotusIntraMb {
     MotusMbSource src;
     MotusMbRecon rec;
     MotusNeighbours neighbours;
-    int has; // MOTUS_HAS_* of the MB
+    int has;          // MOTUS_HAS_* of the MB
+    int avoids_right; // 1: no mode may use samples above right (intra refresh); on the CPU only
 } MotusIntraMb;
 
 // Result of one part of an intra MB: Intra4x4 luma, Intra16x16 luma or chroma. The three are

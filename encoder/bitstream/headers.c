@@ -264,7 +264,7 @@ void motus_write_aud(MotusBits *bits, int slice_type) {
 
 // ---- SEI (7.3.2.3.1, D.1) -----------------------------------------------------------------------
 
-enum { SEI_BUFFERING_PERIOD = 0, SEI_PIC_TIMING = 1 };
+enum { SEI_BUFFERING_PERIOD = 0, SEI_PIC_TIMING = 1, SEI_RECOVERY_POINT = 6 };
 
 // Writes a message of less than 255 bytes.
 static void write_message(MotusBits *bits, uint32_t type, const MotusBits *payload) {
@@ -311,6 +311,19 @@ static void write_pic_timing(MotusBits *bits, const MotusHrdTiming *timing) {
 void motus_write_sei(MotusBits *bits, const MotusHrdTiming *timing, int idr) {
     if (idr) write_buffering_period(bits, timing);
     write_pic_timing(bits, timing);
+    motus_bits_trailing(bits);
+}
+
+void motus_write_recovery_point(MotusBits *bits, int frames) {
+    uint8_t room[16];
+    MotusBits payload;
+    motus_bits_init(&payload, room, sizeof room);
+    motus_bits_ue(&payload, (uint32_t)frames); // recovery_frame_cnt
+    put_flag(&payload, 1);                     // exact_match_flag
+    put_flag(&payload, 0);                     // broken_link_flag
+    motus_bits_put(&payload, 2, 0);            // changing_slice_group_idc
+    end_payload(&payload);
+    write_message(bits, SEI_RECOVERY_POINT, &payload);
     motus_bits_trailing(bits);
 }
 

@@ -123,6 +123,10 @@ int64_t motus_hrd_value(int64_t value, int unit, int *scale);
 // D.1.3). Requires settings->hrd.
 void motus_write_sei(MotusBits *bits, const MotusHrdTiming *timing, int idr);
 
+// Writes the SEI of a recovery point (D.1.8): a decoder that begins here is exact from `frames`
+// pictures later on.
+void motus_write_recovery_point(MotusBits *bits, int frames);
+
 // Writes an RBSP as a NAL unit with a four-byte start code and emulation prevention. Returns the
 // bytes written to dst, at most motus_nal_bound(size).
 size_t motus_nal_write(uint8_t *dst, int nal_ref_idc, int nal_unit_type, const uint8_t *rbsp,

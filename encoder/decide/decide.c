@@ -37,6 +37,11 @@ static const MotusQp *qp_of(const MotusPictureState *pic, const MotusCoding *cod
     return &coding->qp_table[motus_mb_qp(coding->qp, pic->qp_offset, i)];
 }
 
+// True if MB i is intra because of intra refresh.
+static int is_refreshed(const MotusPictureState *pic, int i) {
+    return motus_is_refreshed(&pic->refresh, i % pic->mbs.mb_width);
+}
+
 // ---- Intra --------------------------------------------------------------------------------------
 
 typedef struct IntraPass {
@@ -62,6 +67,8 @@ static MotusIntraMb intra_mb(const IntraPass *pass, int x, int y) {
                           .src = motus_mb_source(pic->mbs.src, x, y),
                           .rec = mb_recon(pic->rec, x, y),
                           .neighbours = neighbours,
+                          .avoids_right =
+                              motus_refresh_avoids_right(&pic->refresh, x, pic->mbs.mb_width),
                           .has = motus_intra_has(&neighbours)};
 }
 
@@ -121,10 +128,10 @@ static int waits_for_intra(void *context, int x, int y) {
 static void visit_decided_intra(void *context, int x, int y) {
     const IntraPass *pass = context;
     MotusPictureState *pic = pass->pic;
-    int i = y * pic->mbs.mb_width + x, length;
+    int i = y * pic->mbs.mb_width + x, length = 0;
     pic->chain[i] = 0;
     if (!motus_mb_is_intra(&pic->mbs.mb[i])) return;
-    if ((length = chain_length(pic, i)) > pic->longest_chain) {
+    if (!is_refreshed(pic, i) && (length = chain_length(pic, i)) > pic->longest_chain) {
         pic->mbs.mb[i] = pic->mb_inter[i];
         return;
     }
@@ -143,7 +150,7 @@ static void estimate_intra(const IntraPass *pass) {
 #pragma omp parallel for num_threads(pic->mbs.threads) schedule(dynamic, 16)
     for (int i = 0; i < pic->mbs.n_mb; i++) {
         pic->intra_cost[i] = UINT32_MAX;
-        if (pic->mbs.mb[i].type == MOTUS_MB_P_SKIP) continue;
+        if (pic->mbs.mb[i].type == MOTUS_MB_P_SKIP || is_refreshed(pic, i)) continue;
         MotusIntraMb in = intra_mb(pass, i % pic->mbs.mb_width, i / pic->mbs.mb_width);
         in.levels = &levels;
         in.i4_trials = effort->estimate_trials;
@@ -163,6 +170,7 @@ static void estimate_intra(const IntraPass *pass) {
 // Takes the cheaper coding of MB i, inter or intra.
 static void note_decision(const InterPass *pass, int i, int now) {
     MotusPictureState *pic = pass->pic;
+    if (is_refreshed(pic, i)) return;
     const MotusMb *mb =
         pic->intra_cost[i] < pic->inter_cost[i] ? &pic->mb_intra[i] : &pic->mb_inter[i];
     motus_note_decision(&pic->mbs.mb[i], mb, &pic->changed_at[i], now,
@@ -172,6 +180,8 @@ static void note_decision(const InterPass *pass, int i, int now) {
 static MotusInterMb inter_mb(const InterPass *pass, int i) {
     const MotusPictureState *pic = pass->pic;
     const int x = i % pic->mbs.mb_width, y = i / pic->mbs.mb_width;
+    int most;
+    const int is_bounded = motus_refresh_bounds(&pic->refresh, x, pic->mbs.mb_width, &most);
     return (MotusInterMb){.ref = pass->inter->ref,
                           .limits = &pass->inter->limits,
                           .qp = qp_of(pic, pass->coding, i),
@@ -179,7 +189,9 @@ static MotusInterMb inter_mb(const InterPass *pass, int i) {
                           .x = x,
                           .y = y,
                           .lists = pass->inter->lists,
-                          .refs = pass->inter->refs};
+                          .refs = pass->inter->refs,
+                          .is_bounded = is_bounded,
+                          .most_right = most};
 }
 
 // Takes the best inter coding of MB i.
@@ -212,6 +224,7 @@ static void decide_b_mb(const InterPass *pass, const MotusInterMb *in, int i) {
 static void visit_inter(const InterPass *pass, int x, int y, int now) {
     MotusPictureState *pic = pass->pic;
     const int i = y * pic->mbs.mb_width + x, first = motus_slice_first(pic->mbs.slice_first, i);
+    if (is_refreshed(pic, i)) return;
     if (!motus_neighbours_changed(pic->changed_at, pic->seen_at, i, x, pic->mbs.mb_width, first))
         return;
     MotusInterMb in = inter_mb(pass, i);

@@ -9,6 +9,7 @@
 #include "encoder/analyse/b_core.h"
 #include "encoder/bitstream/cabac_costs.h"
 #include "encoder/mb/coded_mbs.h"
+#include "encoder/mb/refresh_core.h"
 #include "motus/frame.h"
 
 // Times of a picture's stages. A stage begins where the one before it ended. NULL: nothing is
@@ -32,6 +33,7 @@ typedef struct MotusPictureState {
     MotusCodedMbs mbs;
     MotusFrame *rec;                   // reconstruction, whole MBs. Not owned
     const int8_t *qp_offset;           // per MB, added to the picture's QP; NULL: none. Not owned
+    MotusRefresh refresh;              // of this picture
     const int *row_order;              // of wavefronts (MotusWave); NULL: from the top. Not owned
     MotusMbCandidates *candidates;     // of P and B pictures
     MotusMb *mb_inter, *mb_intra;      // each MB coded either way

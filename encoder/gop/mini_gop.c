@@ -11,6 +11,9 @@ void motus_mini_gop_open(MotusMiniGop *m, const MotusStream *s) {
                         .delay = s->sequence.reorder,
                         .pyramid = s->config.bframes > 1 && s->config.b_pyramid,
                         .references = s->config.references,
+                        .mb_width = s->mb_width,
+                        .refresh_period = s->refresh_period,
+                        .deblock = s->config.deblock,
                         .dpb = {.size = s->sequence.max_refs}};
 }
 
@@ -167,6 +170,16 @@ static int sources_of(const MotusPictureParams *params) {
     return params->type == MOTUS_SLICE_P ? params->refs : (int)params->type;
 }
 
+// Continues the intra refresh of the picture's reference; after an IDR picture a cycle begins.
+static void set_refresh(MotusMiniGop *m, MotusPictureParams *params) {
+    params->refresh_at = -1;
+    if (!m->refresh_period || params->type != MOTUS_SLICE_P) return;
+    const MotusDpbPicture *ref = motus_dpb_find(&m->dpb, params->ref_shown[0]);
+    params->refresh_at = (ref->refresh + 1) % m->refresh_period;
+    params->refresh =
+        motus_refresh_at(m->mb_width, m->refresh_period, params->refresh_at, m->deblock);
+}
+
 static void complete(MotusMiniGop *m, MotusPendingPicture *p) {
     MotusPictureParams *params = &p->params;
     params->since_idr = m->since_idr++;
@@ -174,9 +187,11 @@ static void complete(MotusMiniGop *m, MotusPendingPicture *p) {
     for (int list = 0; list < (int)params->type; list++)
         params->list_command[list] = motus_list_command(
             &m->dpb, params->type, params->shown, params->frame_num, list, params->ref_shown[list]);
+    set_refresh(m, params);
     if (params->is_reference)
         motus_dpb_add(&m->dpb, params->shown, m->frame_num++, params->ref_shown,
                       sources_of(params));
+    if (params->is_reference) m->dpb.picture[0].refresh = params->refresh_at;
     p->dts = take_time(m);
 }
 

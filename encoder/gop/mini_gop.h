@@ -17,8 +17,9 @@ typedef struct MotusMiniGop {
     MotusPendingPicture *untyped;      // oldest of them without a type
     int ended;                         // no frames follow
     int pyramid;
-    int references; // of P pictures, at most
-    int delay;      // from coding to showing a picture, in pictures: max_num_reorder_frames
+    int references;                        // of P pictures, at most
+    int mb_width, refresh_period, deblock; // MotusStream's; period 0: no intra refresh
+    int delay; // from coding to showing a picture, in pictures: max_num_reorder_frames
     // State behind the last picture that was taken.
     int b_left;         // B pictures whose P picture was taken
     int b_middle;       // of those, the one that is coded first, from 0; below 0: none

@@ -178,6 +178,7 @@ static MotusStatus code(Coder *c) {
     c->bins = (MotusBinCounts){.others = 0};
     MotusStatus status = MOTUS_OK;
     c->pic.qp_offset = params->qp_offset;
+    c->pic.refresh = params->refresh;
     c->n_slices = c->stream->slices.n;
     c->stats = (MotusPictureStats){0};
     c->size = 0;

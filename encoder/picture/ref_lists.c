@@ -8,17 +8,17 @@
 
 enum { SOURCES = 64 }; // MotusDpbPicture.sources: bits
 
-static int find_picture(const MotusDpb *dpb, int32_t shown) {
+MotusDpbPicture *motus_dpb_find(MotusDpb *dpb, int32_t shown) {
     int i = 0;
     while (i < dpb->n && dpb->picture[i].shown != shown) i++;
     assert(i < dpb->n);
-    return i;
+    return &dpb->picture[i];
 }
 
 void motus_dpb_add(MotusDpb *dpb, int32_t shown, uint32_t frame_num, const int32_t *source, int n) {
-    MotusDpbPicture added = {shown, frame_num, 1, 0};
+    MotusDpbPicture added = {.shown = shown, .frame_num = frame_num, .sources = 1};
     for (int i = 0; i < n; i++) {
-        const MotusDpbPicture *from = &dpb->picture[find_picture(dpb, source[i])];
+        const MotusDpbPicture *from = motus_dpb_find(dpb, source[i]);
         const int32_t distance = shown - from->shown;
         if (distance >= 0 && distance < SOURCES) added.sources |= from->sources << distance;
         added.is_lost |= from->is_lost;

@@ -14,6 +14,7 @@ typedef struct MotusDpbPicture {
     // Bit k: the picture shown k before it is predicted from, directly or not; bit 0: itself.
     uint64_t sources;
     int is_lost; // a receiver has lost one of them
+    int refresh; // MotusPictureParams.refresh_at
 } MotusDpbPicture;
 
 typedef struct MotusDpb {
@@ -28,6 +29,9 @@ void motus_dpb_add(MotusDpb *dpb, int32_t shown, uint32_t frame_num, const int32
 // Marks the picture shown at `shown`, which need not be there any more, and all that are predicted
 // from it as lost. Without B pictures.
 void motus_dpb_lose(MotusDpb *dpb, int32_t shown);
+
+// Returns the picture shown at `shown`, which has to be there.
+MotusDpbPicture *motus_dpb_find(MotusDpb *dpb, int32_t shown);
 
 // Returns the newest picture that is not lost; NULL: there is none.
 const MotusDpbPicture *motus_dpb_newest(const MotusDpb *dpb);

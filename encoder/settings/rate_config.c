@@ -167,6 +167,8 @@ static void write_fingerprint(MotusRateConfig *rate, const MotusEncoderConfig *c
     if (c->bframes)
         snprintf(rate->fingerprint + used, sizeof rate->fingerprint - used,
                  " bframes %d adapt %d%s", c->bframes, l->b_span, c->b_pyramid ? " pyramid" : "");
+    else if (c->intra_refresh)
+        snprintf(rate->fingerprint + used, sizeof rate->fingerprint - used, " refresh");
 }
 
 static MotusStatus read_log(MotusRateConfig *rate, const char *text, MotusError *error) {

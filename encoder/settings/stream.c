@@ -145,6 +145,12 @@ static MotusStatus check_picture(const MotusEncoderConfig *c, MotusError *error)
                MOTUS_MAX_REFERENCES);
     if (c->keep_references && c->bframes)
         REFUSE("kept reference pictures are for streams without B pictures");
+    if (c->intra_refresh != 0 && c->intra_refresh != 1)
+        REFUSE("intra_refresh %d is not 0 or 1", c->intra_refresh);
+    if (c->intra_refresh && (c->bframes || c->references > 1))
+        REFUSE("intra refresh is without B pictures, with one reference");
+    if (c->intra_refresh && (!c->keyint || c->hrd))
+        REFUSE("intra refresh needs %s", c->hrd ? "a stream without HRD" : "a keyint: its cycle");
     if (c->weightp != 0 && c->weightp != 1) REFUSE("weightp %d is not 0 or 1", c->weightp);
     if (c->weightp && c->slice_max_size && c->slice_max_size < LEAST_WITH_WEIGHTS)
         REFUSE("slices of at most %d bytes: with weightp the least is %d", c->slice_max_size,
@@ -227,7 +233,7 @@ static MotusStatus read_config(MotusEncoderConfig *to, const MotusEncoderConfig 
     *to = motus_encoder_config_default(from->width, from->height, from->fps);
     memcpy(to, from, from->size);
     MotusStatus status = check_config(to, error);
-    if (!status) to->references = motus_references_of(to);
+    if (!status) to->references = to->intra_refresh ? 1 : motus_references_of(to);
     return status;
 }
 
@@ -283,6 +289,10 @@ MotusStatus motus_stream_open(MotusStream *s, const MotusEncoderConfig *config, 
     if (motus_slices_alloc(&s->slices, c->slices, s->mb_width, s->mb_height))
         return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
     s->rbsp_capacity = rbsp_capacity(s);
+    if (c->intra_refresh) { // the first GOP does not end
+        s->refresh_period = c->keyint;
+        c->keyint = c->min_keyint = c->scenecut = 0;
+    }
     status = motus_rate_config_open(&s->rate, c, s->mb_width, s->mb_height, error);
     c->pass_log = NULL; // the caller's, and read
     s->sequence = sequence_of(s);
@@ -325,9 +335,16 @@ size_t motus_access_unit_begin(const MotusStream *s, const MotusPictureParams *p
         motus_write_aud(&bits, (int)params->type);
         size += motus_nal_write(dst, 0, MOTUS_NAL_AUD, rbsp, bits.size);
     }
-    if (params->idr) {
+    if (params->idr || motus_begins_cycle(params)) {
         memcpy(dst + size, s->headers, s->headers_size);
         size += s->headers_size;
+    }
+    if (motus_begins_cycle(params)) {
+        uint8_t rbsp[16];
+        MotusBits bits;
+        motus_bits_init(&bits, rbsp, sizeof rbsp);
+        motus_write_recovery_point(&bits, s->refresh_period - 1);
+        size += motus_nal_write(dst + size, 0, MOTUS_NAL_SEI, rbsp, bits.size);
     }
     if (s->sequence.hrd) {
         uint8_t rbsp[64];

@@ -7,6 +7,7 @@
 #include "encoder/bitstream/headers.h"
 #include "encoder/levels/effort.h"
 #include "encoder/mb/qp_core.h"
+#include "encoder/mb/refresh_core.h"
 #include "encoder/settings/rate_config.h"
 #include "motus/encoder.h"
 
@@ -41,6 +42,7 @@ typedef struct MotusStream {
     // Largest |y| of search centres, quarter samples: keeps search windows in the level's range.
     int centre_limit_y;
     MotusSlices slices;
+    int refresh_period;   // pictures of an intra refresh cycle; 0: none
     size_t rbsp_capacity; // bound of the bytes of a picture's slices
     MotusQp qp_table[MOTUS_SLICE_TYPES][MOTUS_QPS];
     MotusQuant8 quant8_table[MOTUS_SLICE_TYPES][MOTUS_QPS];
@@ -75,9 +77,16 @@ typedef struct MotusPictureParams {
     uint32_t since_idr;       // pictures since the IDR picture in coding order; 0 for itself
     uint32_t idr_pic_id;      // number of the GOP
     MotusWeights weights;     // P: with weightp
+    MotusRefresh refresh;     // P: with intra refresh
+    int refresh_at;           // place in its cycle, from 0; below 0: none
     MotusHrdTiming hrd;
     MotusExternalMvs external;
 } MotusPictureParams;
+
+// True if an intra refresh cycle begins with the picture.
+static inline int motus_begins_cycle(const MotusPictureParams *params) {
+    return params->refresh.end && !params->refresh_at;
+}
 
 // True if a segment may begin at this picture and this IDR picture of a stream.
 int motus_stream_segment_is_possible(int64_t first_picture, int64_t first_gop);

@@ -229,6 +229,13 @@ typedef struct MotusEncoderConfig {
     // late. The SPS then allows gaps in frame_num (7.4.3), so that decoders know them as losses.
     // Memory and maybe the level grow, time does not. 0 = those that are used. Not with B pictures.
     int keep_references;
+    // 1: only the first picture, and those that are asked for, are IDR pictures. In every keyint
+    // pictures a column of intra MBs wanders over the picture, and nothing left of it is predicted
+    // from its right: a decoder that joins at the beginning of a cycle, which has parameter sets
+    // and a recovery point SEI message (D.1.8), is exact keyint - 1 pictures later. Sizes of
+    // pictures stay close to one another. One reference, one GOP coder, no scene cuts; not with B
+    // pictures, keyint 0 or an HRD. On the CPU only.
+    int intra_refresh;
 } MotusEncoderConfig;
 
 // Returns the defaults: QP 26, I offset -3, keyint 250, preset medium with its range, quarter
@@ -236,7 +243,7 @@ typedef struct MotusEncoderConfig {
 // from keyint and memory, one slice, packets in host memory, profile BASELINE (CABAC above it),
 // rate control QP. For CRF and BITRATE: crf 23, QPs 0..51 in steps of 4, ip_ratio 1.26, lookahead
 // 40, min_keyint 0, scenecut 40, AQ off (strength 1), mb-tree on. No B pictures, pb_ratio 1.3,
-// b_adapt 1, b_pyramid NORMAL, the preset's references and no others, no weights.
+// b_adapt 1, b_pyramid NORMAL, the preset's references and no others, no weights, no intra refresh.
 MOTUS_API MotusEncoderConfig motus_encoder_config_default(int width, int height, MotusRational fps);
 
 // ---- Packets ------------------------------------------------------------------------------------

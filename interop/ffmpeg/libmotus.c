@@ -23,7 +23,7 @@ typedef struct LibmotusContext {
     float crf, aq_strength, scenecut;
     int profile, coder, transform_8x8;
     int qp, preset, zerolatency, aq_mode, lookahead, mbtree, hrd, aud, deblock, slice_max_size,
-        range, gop_coders, backend, device, b_adapt, b_pyramid, weightb, weightp;
+        range, gop_coders, backend, device, b_adapt, b_pyramid, weightb, weightp, intra_refresh;
 } LibmotusContext;
 
 static int averror(MotusStatus status) {
@@ -95,6 +95,7 @@ static void set_pictures(MotusEncoderConfig *config, const AVCodecContext *avctx
     if (avctx->refs > 0) config->references = avctx->refs;
     config->weightb = x->weightb;
     config->weightp = x->weightp;
+    config->intra_refresh = x->intra_refresh;
     if (avctx->slices > 0) config->slices = avctx->slices;
     config->slice_max_size = x->slice_max_size;
     config->preset = (MotusPreset)x->preset;
@@ -378,6 +379,8 @@ static const AVOption options[] = {
     WORD("b-pyramid", "none", MOTUS_B_PYRAMID_NONE),
     WORD("b-pyramid", "normal", MOTUS_B_PYRAMID_NORMAL),
     NUMBER("weightp", "1: P-frames weight references in fades, on the CPU", weightp, 0, 0, 1),
+    SWITCH("intra-refresh", "a column of intra MBs wanders in g pictures, on the CPU",
+           intra_refresh, 0),
     SWITCH("weightb", "B-frames weight references by their distance", weightb, 0),
     SWITCH("mbtree", "finer quantizers for macroblocks that later pictures predict from", mbtree,
            1),

@@ -118,6 +118,11 @@ static const Property properties[] = {
     {"keep-references", "Kept references",
      "Reference pictures that decoders keep at least, to replace lost ones (not with B pictures)",
      NULL, KIND_UINT, 0, MOTUS_MAX_REFERENCES, 0, AT(keep_references), FALSE},
+    {"intra-refresh", "Intra refresh",
+     "A column of intra macroblocks wanders over key-int-max pictures, in place of key pictures; "
+     "on "
+     "the CPU only",
+     NULL, KIND_BOOLEAN, 0, 0, FALSE, AT(intra_refresh), FALSE},
     {"weightp", "Weighted P pictures", "Weight a P picture's references in fades; on the CPU only",
      NULL, KIND_BOOLEAN, 0, 0, FALSE, AT(weightp), FALSE},
     {"weightb", "Weighted B pictures", "Weight a B picture's references by their distances", NULL,
@@ -287,6 +292,7 @@ void motus_gst_settings_apply(const MotusGstSettings *s, MotusEncoderConfig *c) 
     c->b_pyramid = s->b_pyramid ? MOTUS_B_PYRAMID_NORMAL : MOTUS_B_PYRAMID_NONE;
     c->references = (int)s->references;
     c->keep_references = (int)s->keep_references;
+    c->intra_refresh = s->intra_refresh != 0;
     c->weightp = s->weightp != 0;
     c->weightb = s->weightb != 0;
     c->mb_tree = s->mbtree != 0;

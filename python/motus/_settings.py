@@ -51,6 +51,7 @@ class Settings(TypedDict, total=False):
     b_pyramid: "none", "normal"; default "normal"; the middle B picture is a reference
     references: 0..16, default 0 (the preset's); pictures that P pictures predict from
     keep_references: 0..16, default 0; pictures that decoders keep at least: reference_lost
+    intra_refresh: default False; a column of intra blocks wanders in keyint pictures; CPU only
     weightp: 0..1, default 0; 1: P pictures weight references in fades; CPU only
     weightb: default False; B pictures weight references by their distance
     preset: "slow", "medium", "fast", "faster", "slower", "placebo"; default "medium"
@@ -100,6 +101,7 @@ class Settings(TypedDict, total=False):
     b_pyramid: str
     references: int
     keep_references: int
+    intra_refresh: bool
     weightp: int
     weightb: bool
     preset: str

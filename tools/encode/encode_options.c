@@ -214,6 +214,8 @@ static int parse(MotusEncodeOptions *o, int argc, char **argv) {
                   "reference pictures that P pictures may use (the preset's: 16, 5, 3, then 1)"),
         MOTUS_INT("keep-references", 0, &c->keep_references, 0, MOTUS_MAX_REFERENCES,
                   "reference pictures that decoders keep at least, against losses (0)"),
+        MOTUS_FLAG("intra-refresh", &c->intra_refresh,
+                   "a wandering column of intra MBs in place of I pictures, in keyint pictures"),
         MOTUS_INT("weightp", 0, &c->weightp, 0, 1, "weight references of P pictures in fades (0)"),
         MOTUS_FLAG("weightb", &c->weightb,
                    "weight the references of B pictures by their distances"),
@@ -297,7 +299,9 @@ static void set_defaults(MotusEncodeOptions *o) {
     if (!c->references && fields) c->references = 1;
     if (c->bframes == NOT_GIVEN)
         c->bframes =
-            fields || c->keep_references || c->profile == MOTUS_PROFILE_BASELINE ? 0 : BFRAMES;
+            fields || c->keep_references || c->intra_refresh || c->profile == MOTUS_PROFILE_BASELINE
+                ? 0
+                : BFRAMES;
 }
 
 static int check(MotusEncodeOptions *o) {

@@ -98,6 +98,7 @@ static void add_settings(cJSON *head, const MotusEncoderConfig *c) {
     if (c->weightb) cJSON_AddNumberToObject(s, "weightb", c->weightb);
     if (c->references > 1) cJSON_AddNumberToObject(s, "references", c->references);
     if (c->keep_references) cJSON_AddNumberToObject(s, "keep_references", c->keep_references);
+    if (c->intra_refresh) cJSON_AddBoolToObject(s, "intra_refresh", 1);
     if (c->slice_max_size) cJSON_AddNumberToObject(s, "slice_max_size", c->slice_max_size);
     cJSON_AddStringToObject(s, "profile", motus_profile_name(c->profile));
     if (c->profile != MOTUS_PROFILE_BASELINE)

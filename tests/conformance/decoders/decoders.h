@@ -28,6 +28,11 @@ void motus_decode_libavcodec(const uint8_t *data, size_t size, MotusDecodedPictu
 void motus_decode_openh264(const uint8_t *data, size_t size, MotusDecodedPicture picture,
                            void *context, MotusDecodeReport *report);
 
+// Decodes a stream that begins in the middle of a GOP, and hands out what libavcodec makes of it:
+// the context's pictures have the numbers of their access units. Complaints are not counted.
+void motus_decode_joined(const uint8_t *data, size_t size, MotusDecodedPicture picture,
+                         void *context);
+
 typedef struct MotusDecoder {
     const char *name;
     MotusDecode decode;

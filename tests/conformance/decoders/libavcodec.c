@@ -93,3 +93,45 @@ void motus_decode_libavcodec(const uint8_t *data, size_t size, MotusDecodedPictu
     av_log_set_callback(av_log_default_callback);
     listener = NULL;
 }
+
+static void silence(void *context, int level, const char *format, va_list args) {
+    (void)context, (void)level, (void)format, (void)args;
+}
+
+static void hand_out_joined(AVCodecContext *decoder, AVFrame *frame, const AVPacket *packet,
+                            MotusDecodedPicture picture, void *context) {
+    avcodec_send_packet(decoder, packet);
+    while (avcodec_receive_frame(decoder, frame) >= 0) {
+        MotusPlane plane[3];
+        for (int c = 0; c < 3; c++)
+            plane[c] = (MotusPlane){frame->data[c], frame->linesize[c], (frame->width + !!c) >> !!c,
+                                    (frame->height + !!c) >> !!c};
+        picture(context, (int)frame->pts, plane);
+        av_frame_unref(frame);
+    }
+}
+
+void motus_decode_joined(const uint8_t *data, size_t size, MotusDecodedPicture picture,
+                         void *context) {
+    AVCodecContext *decoder = avcodec_alloc_context3(avcodec_find_decoder_by_name("h264"));
+    AVFrame *frame = av_frame_alloc();
+    AVPacket *packet = av_packet_alloc();
+    av_log_set_callback(silence);
+    decoder->thread_count = 1;
+    decoder->flags |= AV_CODEC_FLAG_UNALIGNED;
+    if (avcodec_open2(decoder, NULL, NULL) < 0) size = 0;
+    for (int number = 0; size; number++) {
+        const size_t unit = motus_access_unit(data, size);
+        if (av_new_packet(packet, (int)unit) < 0) break;
+        memcpy(packet->data, data, unit);
+        packet->pts = number;
+        hand_out_joined(decoder, frame, packet, picture, context);
+        av_packet_unref(packet);
+        data += unit, size -= unit;
+    }
+    hand_out_joined(decoder, frame, NULL, picture, context);
+    av_packet_free(&packet);
+    av_frame_free(&frame);
+    avcodec_free_context(&decoder);
+    av_log_set_callback(av_log_default_callback);
+}

@@ -1,0 +1,59 @@
+// Intra refresh: a range of MB columns that are intra wanders over the pictures of a cycle, left to
+// right. A decoder that begins with the first one has right samples in all columns before the end
+// of the range, but for those that deblocking mixes with wrong ones on its right. MBs left of the
+// range predict from such samples alone.
+// SPDX-License-Identifier: BSD-2-Clause
+#ifndef ENCODER_MB_REFRESH_CORE_H
+#define ENCODER_MB_REFRESH_CORE_H
+
+#include "common/int_core.h"
+#include "motus/me.h"
+
+// Columns of MBs in a picture. All 0: no refresh.
+typedef struct MotusRefresh {
+    int first, end; // [first, end) are intra
+    int ref_end;    // those of the reference before this one are right
+    int spoilt;     // luma samples left of it that deblocking may spoil
+} MotusRefresh;
+
+enum { MOTUS_DEBLOCK_REACH = 3, MOTUS_TAPS_RIGHT = 3 }; // 8.7.2.3; 8.4.2.2.1
+
+static inline int motus_refresh_end(int mb_width, int period, int at) {
+    return motus_min(mb_width, (int)((int64_t)(at + 1) * mb_width / period) + 1);
+}
+
+// Returns the columns of picture `at` of a cycle of `period` pictures. Each range begins in the
+// last column of the one before, so that zero MVs stay possible left of it.
+static inline MotusRefresh motus_refresh_at(int mb_width, int period, int at, int deblock) {
+    return (MotusRefresh){
+        .first = (int)((int64_t)at * mb_width / period),
+        .end = motus_refresh_end(mb_width, period, at),
+        .ref_end = at ? motus_refresh_end(mb_width, period, at - 1) : mb_width,
+        .spoilt = deblock ? MOTUS_DEBLOCK_REACH : 0,
+    };
+}
+
+// True if the MBs of column x are intra.
+MOTUS_HD int motus_is_refreshed(const MotusRefresh *r, int x) {
+    return x >= r->first && x < r->end;
+}
+
+// True if MBs of column x must not predict from samples above right (6.4.9: C), which may be wrong.
+MOTUS_HD int motus_refresh_avoids_right(const MotusRefresh *r, int x, int mb_width) {
+    return x + 1 == r->end && r->end < mb_width;
+}
+
+// True if MVs of column x are bounded: |*most| whole samples to the right at most
+// (motus_mv_is_clean).
+MOTUS_HD int motus_refresh_bounds(const MotusRefresh *r, int x, int mb_width, int *most) {
+    *most = 16 * (r->ref_end - x - 1) - r->spoilt;
+    return x < r->first && r->ref_end < mb_width;
+}
+
+// True if a block that may move by `most` whole samples to the right reads no sample beyond, taps
+// of the interpolation included. Chroma samples reach less far then (8.4.2.2.2).
+MOTUS_HD int motus_mv_is_clean(MotusMv mv, int most) {
+    return (mv.x >> 2) + (mv.x & 3 ? MOTUS_TAPS_RIGHT : 0) <= most;
+}
+
+#endif
