@@ -89,7 +89,7 @@ MOTUS_WARP void motus_b_lane_type(const MotusInterMb *in, const MotusEffort *eff
                                   MotusMv mv[2], MotusBCandidates *found) {
     const int half = motus_lane() >> 4, blk = motus_lane() & 15, b = motus_b_block_of(type, blk);
     const int first = !(blk & (own->wide ? 3 : 1)) && !(blk >> 2 & (own->high ? 3 : 1));
-    const int pair_offset = in->ref[1].pair_offset; // of list 1's weight
+    const int pair_offset = in->ref[0].pair_offset; // of list 1's weight
     uint32_t other[4];
     motus_lane_luma_rows(own->own, 4, &in->ref[half], own->x, own->y, mv[half]);
     const uint32_t alone = motus_b_lane_sum(own, motus_words_satd(own->src, own->own));

@@ -13,16 +13,17 @@
 
 // A B MB to search, and where.
 typedef struct MotusBJob {
-    const MotusReference *ref; // of both lists
-    const MotusRefLuma *ref_luma[2];
+    int refs; // of list 0; list 1's only one follows them
+    const MotusReference *ref;
+    const MotusRefLuma *const *ref_luma;
     const MotusRefineOps *ops;
     MotusSubpel subpel;
     const MotusEffort *effort;
     const MotusInterLimits *limits;
     uint32_t lambda_q8;
     MotusMbSource src;
-    MotusMv centre[2]; // predictors of the costs
-    int x, y;          // MBs
+    MotusMv centre[MOTUS_MAX_REFERENCES]; // predictors of the costs
+    int x, y;                             // MBs
 } MotusBJob;
 
 // Predictions of a block, at its place in the MB, and the MB that they are compared with.
@@ -33,28 +34,34 @@ typedef struct MotusBPredictions {
 } MotusBPredictions;
 
 // Returns the samples whose averages predict a block from both lists: the two predictions, or, if
-// they have weights, `pair`, which it fills.
-static inline MotusTaps motus_b_pair_taps(const MotusReference ref[2], const MotusBlock *block,
+// they have weights, `pair`, which it fills. pair_offset: of MotusReference.
+static inline MotusTaps motus_b_pair_taps(int pair_offset, const MotusBlock *block,
                                           const uint8_t *list0, const uint8_t *list1,
                                           uint8_t pair[256]) {
     const int at = block->y * MOTUS_LUMA_STRIDE + block->x;
-    if (!ref[1].pair_offset) return (MotusTaps){{list0, list1}};
+    if (!pair_offset) return (MotusTaps){{list0, list1}};
     for (int y = 0; y < block->height; y++)
         memcpy(pair + at + y * MOTUS_LUMA_STRIDE, list0 + at + y * MOTUS_LUMA_STRIDE,
                (size_t)block->width);
     motus_pair_block(pair + at, list1 + at, MOTUS_LUMA_STRIDE, block->width, block->height,
-                     ref[1].pair_offset);
+                     pair_offset);
     return (MotusTaps){{pair, pair}};
 }
 
-static inline void motus_b_predict(const MotusBJob *in, const MotusBlock *block, int list,
+static inline void motus_b_predict(const MotusBJob *in, const MotusBlock *block, int ref,
                                    MotusMv mv, uint8_t luma[256]) {
-    motus_predict_luma_block(luma, &in->ref[list], in->x, in->y, block->x, block->y, block->width,
+    motus_predict_luma_block(luma, &in->ref[ref], in->x, in->y, block->x, block->y, block->width,
                              block->height, mv);
 }
 
-static inline uint32_t motus_b_mv_cost(const MotusBJob *in, int list, MotusMv mv) {
-    return motus_mv_cost(in->lambda_q8, mv, in->centre[list]);
+static inline uint32_t motus_b_mv_cost(const MotusBJob *in, int ref, MotusMv mv) {
+    return motus_mv_cost(in->lambda_q8, mv, in->centre[ref]);
+}
+
+// Returns the reference of a block in a list: its place in MotusBJob.
+static inline int motus_b_ref_at(const MotusBJob *in, const MotusBCandidates *found, int b,
+                                 int list) {
+    return list ? in->refs : motus_b_ref(found, b);
 }
 
 // Measures a block with each list and with both.
@@ -64,9 +71,10 @@ static inline void motus_b_measure(const MotusBJob *in, MotusBPredictions *p, in
         [MOTUS_PRED_L0] = {{p->list[0], p->list[0]}}, [MOTUS_PRED_L1] = {{p->list[1], p->list[1]}}};
     uint32_t satd[MOTUS_REFINE_TRIALS];
     for (int list = 0; list < 2; list++)
-        motus_b_predict(in, &motus_blocks[b], list, found->mv[list][b], p->list[list]);
-    taps[MOTUS_PRED_BI] =
-        motus_b_pair_taps(in->ref, &motus_blocks[b], p->list[0], p->list[1], p->pair[0]);
+        motus_b_predict(in, &motus_blocks[b], motus_b_ref_at(in, found, b, list),
+                        found->mv[list][b], p->list[list]);
+    taps[MOTUS_PRED_BI] = motus_b_pair_taps(in->ref[motus_b_ref(found, b)].pair_offset,
+                                            &motus_blocks[b], p->list[0], p->list[1], p->pair[0]);
     in->ops->satd_block(&p->cur, &motus_blocks[b], taps, MOTUS_PREDS, MOTUS_LUMA_STRIDE, satd);
     for (int pred = 0; pred < MOTUS_PREDS; pred++) found->satd[pred][b] = satd[pred];
 }
@@ -77,22 +85,23 @@ static inline int motus_b_refine_list(const MotusBJob *in, MotusBPredictions *p,
                                       MotusBCandidates *found) {
     const MotusBlock *block = &motus_blocks[b];
     const MotusMv from = found->both[list][b];
-    const int unit = in->limits->unit;
+    const int unit = in->limits->unit, ref = motus_b_ref_at(in, found, b, list),
+              pair_offset = in->ref[motus_b_ref(found, b)].pair_offset;
     MotusTaps taps[8];
     MotusMv mv[8];
     uint32_t satd[MOTUS_REFINE_TRIALS];
     for (int k = 0; k < 8; k++) {
         mv[k] = (MotusMv){(int16_t)(from.x + unit * motus_neighbour_dx(k)),
                           (int16_t)(from.y + unit * motus_neighbour_dy(k))};
-        motus_b_predict(in, block, list, mv[k], p->trial[k]);
-        taps[k] = motus_b_pair_taps(in->ref, block, list ? p->list[0] : p->trial[k],
+        motus_b_predict(in, block, ref, mv[k], p->trial[k]);
+        taps[k] = motus_b_pair_taps(pair_offset, block, list ? p->list[0] : p->trial[k],
                                     list ? p->trial[k] : p->list[1], p->pair[k]);
     }
     in->ops->satd_block(&p->cur, block, taps, 8, MOTUS_LUMA_STRIDE, satd);
-    uint32_t best = found->satd[MOTUS_PRED_BI][b] + motus_b_mv_cost(in, list, from);
+    uint32_t best = found->satd[MOTUS_PRED_BI][b] + motus_b_mv_cost(in, ref, from);
     int at = -1;
     for (int k = 0; k < 8; k++) {
-        const uint32_t cost = satd[k] + motus_b_mv_cost(in, list, mv[k]);
+        const uint32_t cost = satd[k] + motus_b_mv_cost(in, ref, mv[k]);
         if (cost < best && motus_mv_allowed(in->limits, mv[k])) best = cost, at = k;
     }
     if (at < 0) return 0;
@@ -102,33 +111,88 @@ static inline int motus_b_refine_list(const MotusBJob *in, MotusBPredictions *p,
     return 1;
 }
 
-// Finds the candidates of an MB from the whole-sample MVs and costs of both lists.
-static inline void motus_b_candidates(const MotusBJob *in, MotusMbMotion motion[2],
-                                      MotusBCandidates *found) {
-    MotusBPredictions p;
-    in->ops->prepare(&p.cur, in->src.plane[0], in->src.stride[0]);
-    found->blocks = motus_b_blocks(motion[0].cost, motion[1].cost, in->effort);
-    for (int list = 0; list < 2; list++) {
-        const MotusMbJob job = {.cur = in->src.plane[0],
-                                .cur_stride = in->src.stride[0],
-                                .ref = in->ref_luma[list],
-                                .x = 16 * in->x,
-                                .y = 16 * in->y,
-                                .predictor = in->centre[list],
-                                .lambda_q8 = in->lambda_q8};
-        motus_refine_blocks(&job, in->subpel, in->ops, found->blocks, &motion[list]);
+// Refines the MVs of some blocks in a reference.
+static inline void motus_b_refine(const MotusBJob *in, int ref, uint64_t blocks,
+                                  MotusMbMotion *motion) {
+    const MotusMbJob job = {.cur = in->src.plane[0],
+                            .cur_stride = in->src.stride[0],
+                            .ref = in->ref_luma[ref],
+                            .x = 16 * in->x,
+                            .y = 16 * in->y,
+                            .predictor = in->centre[ref],
+                            .lambda_q8 = in->lambda_q8};
+    motus_refine_blocks(&job, in->subpel, in->ops, blocks, motion);
+}
+// Takes the MVs of further references of list 0 that cost least, once refined. A block is refined
+// in a reference if its whole-sample cost is close to the least one, and has a candidate if its
+// refined cost is close to the first reference's. motion: by reference.
+static inline void motus_b_further(const MotusBJob *in, MotusMbMotion motion[],
+                                   const uint32_t least[MOTUS_B_BLOCKS], uint64_t blocks,
+                                   MotusBCandidates *found) {
+    const int gate = in->effort->type_gate;
+    uint32_t cost[MOTUS_B_BLOCKS];
+    found->blocks = found->refs = 0;
+    for (int ref = 1; ref < in->refs; ref++) {
+        const uint32_t ref_cost = motus_ref_cost(in->lambda_q8, in->refs, ref);
+        uint64_t wanted = 0;
         for (int b = 0; b < MOTUS_B_BLOCKS; b++)
-            found->mv[list][b] = found->both[list][b] = motion[list].mv[b];
+            if (motus_ref_is_close(motion[ref].cost[b] + ref_cost, least[b], gate))
+                wanted |= blocks & 1ull << b;
+        motus_b_refine(in, ref, wanted, &motion[ref]);
+        for (; wanted; wanted &= wanted - 1) {
+            const int b = __builtin_ctzll(wanted);
+            const uint32_t its = motion[ref].cost[b] + ref_cost;
+            if ((found->blocks >> b & 1 && its >= cost[b]) ||
+                !motus_ref_is_close(its, motion[0].cost[b], gate))
+                continue;
+            cost[b] = its;
+            found->mv[0][b] = motion[ref].mv[b];
+            found->blocks |= 1ull << b;
+            found->refs = (found->refs & ~(15ull << 4 * b)) | (uint64_t)ref << 4 * b;
+        }
     }
+}
+
+// Measures a set of candidates whose MVs of list 0 are chosen, and finds their pairs. list1: MVs of
+// list 1.
+static inline void motus_b_pairs(const MotusBJob *in, const MotusMv list1[MOTUS_BLOCKS],
+                                 MotusBPredictions *p, MotusBCandidates *found) {
     for (uint64_t left = found->blocks; left; left &= left - 1) {
         const int b = __builtin_ctzll(left);
-        motus_b_measure(in, &p, b, found);
+        found->mv[1][b] = list1[b];
+        for (int list = 0; list < 2; list++) found->both[list][b] = found->mv[list][b];
+        motus_b_measure(in, p, b, found);
         if (!motus_b_pair_is_close(found->satd[MOTUS_PRED_BI][b], found->satd[MOTUS_PRED_L0][b],
                                    found->satd[MOTUS_PRED_L1][b]))
             continue;
         for (int step = 0, still = 0; step < in->effort->pair_steps && still < 2; step++)
-            still = motus_b_refine_list(in, &p, b, ~step & 1, found) ? 0 : still + 1;
+            still = motus_b_refine_list(in, p, b, ~step & 1, found) ? 0 : still + 1;
     }
+}
+
+// Finds the candidates of an MB from the whole-sample MVs and costs in the references of list 0,
+// and behind them in that of list 1.
+static inline void motus_b_candidates(const MotusBJob *in, MotusMbMotion motion[],
+                                      MotusBCandidates found[MOTUS_B_SETS]) {
+    MotusMbMotion *list1 = &motion[in->refs];
+    MotusBPredictions p;
+    uint32_t least[MOTUS_B_BLOCKS];
+    for (int b = 0; b < MOTUS_B_BLOCKS; b++) least[b] = UINT32_MAX;
+    for (int ref = 0; ref < in->refs; ref++) {
+        const uint32_t ref_cost = motus_ref_cost(in->lambda_q8, in->refs, ref);
+        for (int b = 0; b < MOTUS_B_BLOCKS; b++)
+            if (motion[ref].cost[b] != UINT32_MAX && motion[ref].cost[b] + ref_cost < least[b])
+                least[b] = motion[ref].cost[b] + ref_cost;
+    }
+    in->ops->prepare(&p.cur, in->src.plane[0], in->src.stride[0]);
+    found->blocks = motus_b_blocks(least, list1->cost, in->effort);
+    found->refs = 0;
+    motus_b_refine(in, 0, found->blocks, &motion[0]);
+    motus_b_refine(in, in->refs, found->blocks, list1);
+    memcpy(found->mv[0], motion[0].mv, sizeof found->mv[0]);
+    motus_b_pairs(in, list1->mv, &p, found);
+    motus_b_further(in, motion, least, found->blocks, &found[1]);
+    motus_b_pairs(in, list1->mv, &p, &found[1]);
 }
 
 // ---- Choice -------------------------------------------------------------------------------------
@@ -145,16 +209,16 @@ static inline void motus_b_measure_near(const MotusInterMb *in, const MotusRefin
                                         MotusBScratch *s) {
     uint8_t luma[2][256], pair[256];
     for (int list = 0; list < 2; list++) {
-        motus_grid_load_list(&s->grid[list], &in->neighbours, list, 0);
+        motus_grid_load_list(&s->grid[list], &in->neighbours, list);
         s->near.mv[list] = motus_mvp(&s->grid[list], MOTUS_MODE_16x16, 0, 0, 0, 4);
-        motus_predict_luma_block(luma[list], &in->ref[list], in->x, in->y, 0, 0, 16, 16,
-                                 s->near.mv[list]);
+        motus_predict_luma_block(luma[list], &in->ref[list ? in->refs : 0], in->x, in->y, 0, 0, 16,
+                                 16, s->near.mv[list]);
     }
     const MotusTaps taps[MOTUS_PREDS] = {
         [MOTUS_PRED_L0] = {{luma[0], luma[0]}},
         [MOTUS_PRED_L1] = {{luma[1], luma[1]}},
-        [MOTUS_PRED_BI] =
-            motus_b_pair_taps(in->ref, &motus_blocks[MOTUS_BLOCK_16x16], luma[0], luma[1], pair)};
+        [MOTUS_PRED_BI] = motus_b_pair_taps(
+            in->ref[0].pair_offset, &motus_blocks[MOTUS_BLOCK_16x16], luma[0], luma[1], pair)};
     uint32_t satd[MOTUS_REFINE_TRIALS];
     ops->satd_block(&s->cur, &motus_blocks[MOTUS_BLOCK_16x16], taps, MOTUS_PREDS, MOTUS_LUMA_STRIDE,
                     satd);
@@ -165,32 +229,37 @@ static inline void motus_b_measure_near(const MotusInterMb *in, const MotusRefin
 static inline void motus_b_grid_set(MotusMvGrid grid[2], const MotusPartition *p, const MotusMb *mb,
                                     int q) {
     for (int list = 0; list < 2; list++) {
-        const int used = motus_pred_uses(mb->pred[q], list) && !mb->ref[list][q];
+        const int ref = motus_ref_of(mb, q, list);
         motus_grid_set(&grid[list], p->x, p->y, p->width, p->height,
-                       used ? MOTUS_CELL_INTER : MOTUS_CELL_INTRA,
+                       ref < 0 ? MOTUS_CELL_INTRA : MOTUS_CELL_INTER + ref,
                        list ? mb->mv1[q] : mb->mv[motus_corner_of(q)]);
     }
 }
 
-// Chooses among the first n options of a partition, and sets them in mb and grids.
-static inline MotusBOption motus_b_choose_partition(const MotusBCandidates *found,
+// Chooses among the first n options of a partition and those with a further reference, and sets
+// them in mb and grids.
+static inline MotusBOption motus_b_choose_partition(const MotusBCandidates found[MOTUS_B_SETS],
                                                     const MotusInterMb *in, MotusBScratch *s,
                                                     const MotusPartition *p, int n, MotusMb *mb) {
-    static const uint8_t first_ref[2] = {0, 0};
+    const int further = (int)(found[1].blocks >> p->block & 1);
     MotusMv predictor[2];
+    MotusBOption best = {.pred = 0};
+    uint32_t least = UINT32_MAX;
     for (int list = 0; list < 2; list++)
         predictor[list] = motus_mvp(&s->grid[list], p->mode, p->part, p->x, p->y, p->width);
-    MotusBOption best = motus_b_option(found, &s->near, p->block, 0, predictor);
-    uint32_t least = motus_b_option_cost(&best, in->qp);
-    for (int i = 1; i < n; i++) {
-        const MotusBOption option = motus_b_option(found, &s->near, p->block, i, predictor);
+    for (int i = 0; i < n + (further ? MOTUS_B_FURTHER : 0); i++) {
+        if (i == n)
+            predictor[0] = motus_mvp_ref(&s->grid[0], p->mode, p->part, p->x, p->y, p->width,
+                                         motus_b_ref(&found[1], p->block));
+        const MotusBOption option = motus_b_option(&found[i >= n], &s->near, p->block,
+                                                   i < n ? i : 2 * (i - n), predictor, in->refs);
         const uint32_t cost = motus_b_option_cost(&option, in->qp);
         if (cost >= least) continue;
         least = cost, best = option;
     }
     for (int y = p->y; y < p->y + p->height; y += 2)
         for (int x = p->x; x < p->x + p->width; x += 2)
-            motus_set_8x8(mb, y + x / 2, best.pred, first_ref, best.mv[0], best.mv[1]);
+            motus_set_8x8(mb, y + x / 2, best.pred, best.ref, best.mv[0], best.mv[1]);
     motus_b_grid_set(s->grid, p, mb, p->y + p->x / 2);
     return best;
 }

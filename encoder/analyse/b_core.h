@@ -9,15 +9,19 @@
 enum {
     MOTUS_B_BLOCKS = 9, // 16x16, 16x8, 8x16 and 8x8: the first ones of the 41
     MOTUS_PREDS = 3,    // MOTUS_PRED_*
+    MOTUS_B_SETS = 2,   // of candidates: with the first reference of list 0, and with further ones
 };
 
-// MVs that the search found for an MB, measured. Written once per picture, before the first
-// decision.
+// MVs that the search found for an MB with a reference of list 0 for each block, measured. Written
+// once per picture, before the first decision. The set of the first reference has all blocks that
+// are candidates; that of further ones has those blocks that may gain by one, none in pictures with
+// one reference.
 typedef struct __attribute__((aligned(16))) MotusBCandidates {
     MotusMv mv[2][MOTUS_B_BLOCKS];   // of each list alone
     MotusMv both[2][MOTUS_B_BLOCKS]; // of the two lists together
     uint32_t satd[MOTUS_PREDS][MOTUS_B_BLOCKS];
-    uint64_t blocks; // motus_b_blocks
+    uint64_t blocks; // mask (motus_b_blocks)
+    uint64_t refs;   // ref_idx_l0 of each block, four bits each
 } MotusBCandidates;
 
 // Types of B MBs. Direct: all 8x8 blocks, with levels; without it is B_Skip.
@@ -34,32 +38,47 @@ typedef struct MotusBChoice {
 
 // The predicted MVs of the whole MB in both lists, measured.
 typedef struct MotusBNear {
-    MotusMv mv[2];
+    MotusMv mv[2]; // into the first reference of each list
     uint32_t satd[MOTUS_PREDS];
 } MotusBNear;
+
+// Returns ref_idx_l0 of a block.
+MOTUS_HD int motus_b_ref(const MotusBCandidates *found, int block) {
+    return (int)(found->refs >> 4 * block & 15);
+}
 
 // Returns the MV of a block in a list with these lists.
 MOTUS_HD MotusMv motus_b_mv(const MotusBCandidates *found, int block, int pred, int list) {
     return pred == MOTUS_PRED_BI ? found->both[list][block] : found->mv[list][block];
 }
 
-// Lists and MVs that a block may have: those of the search by MOTUS_PRED_*, then, for 16x16, those
-// of MotusBNear.
-enum { MOTUS_B_OPTIONS = MOTUS_PREDS, MOTUS_B_OPTIONS_16x16 = 2 * MOTUS_PREDS };
+// Lists and MVs that a block may have: those of the search with the first reference by
+// MOTUS_PRED_*, for 16x16 those of MotusBNear, then MOTUS_B_FURTHER ones with a further reference:
+// list 0 and both.
+enum {
+    MOTUS_B_OPTIONS = MOTUS_PREDS,
+    MOTUS_B_OPTIONS_16x16 = 2 * MOTUS_PREDS,
+    MOTUS_B_FURTHER = 2,
+};
 
 typedef struct MotusBOption {
     int pred;
-    MotusMv mv[2]; // of the lists that it uses
+    uint8_t ref[2]; // ref_idx
+    MotusMv mv[2];  // of the lists that it uses
     uint32_t satd;
-    uint32_t bits; // of the MVDs
+    uint32_t bits; // of the MVDs and ref_idx
 } MotusBOption;
 
+// Returns option i of a set of candidates. predictor: of its references. refs: of list 0.
 MOTUS_HD MotusBOption motus_b_option(const MotusBCandidates *found, const MotusBNear *near,
-                                     int block, int i, const MotusMv predictor[2]) {
+                                     int block, int i, const MotusMv predictor[2], int refs) {
     MotusBOption option;
     option.pred = i % MOTUS_PREDS;
     option.satd = i < MOTUS_PREDS ? found->satd[i][block] : near->satd[i - MOTUS_PREDS];
     option.bits = 0;
+    option.ref[0] = (uint8_t)(refs > 1 && i < MOTUS_PREDS ? motus_b_ref(found, block) : 0);
+    option.ref[1] = 0;
+    if (option.pred != MOTUS_PRED_L1) option.bits = (uint32_t)motus_ref_bits(refs, option.ref[0]);
     for (int list = 0; list < 2; list++) {
         option.mv[list] =
             i < MOTUS_PREDS ? motus_b_mv(found, block, option.pred, list) : near->mv[list];

@@ -31,7 +31,7 @@ MOTUS_WARP MotusBEdge motus_b_edge(const MotusNeighbours *n) {
     const MotusMb *mb = motus_edge_mb(n, &blk);
     MotusBEdge edge;
     for (int list = 0; list < 2; list++) {
-        const MotusMvCell cell = motus_list_cell(mb, blk, list, 0);
+        const MotusMvCell cell = motus_list_cell(mb, blk, list);
         edge.cell[list].mv = motus_mv_word(cell.mv);
         edge.cell[list].state = cell.state;
     }
@@ -85,7 +85,7 @@ MOTUS_WARP void motus_b_team_near(const MotusInterMb *in, MotusLaneGrid grid[2],
     const MotusLanePartition whole = motus_whole_partition(0, 0);
     const MotusMv mv = motus_mv_of_word(motus_lane_mvp(&grid[half], &whole, 0));
     const uint8_t *src = in->src.plane[0] + 4 * (blk >> 2) * in->src.stride[0] + 4 * (blk & 3);
-    const int pair_offset = in->ref[1].pair_offset;
+    const int pair_offset = in->ref[0].pair_offset;
     uint32_t s[4], row[4], pair[4];
     for (int i = 0; i < 4; i++) s[i] = motus_word_get(src + i * in->src.stride[0]);
     motus_lane_luma_rows(row, 4, &in->ref[half], 16 * in->x + 4 * (blk & 3),
@@ -125,7 +125,7 @@ MOTUS_WARP MotusBOption motus_b_lane_choose(const MotusBCandidates *found, const
     const int i = motus_min(motus_lane(), n - 1);
     const MotusMv predictor[2] = {motus_mv_of_word(motus_lane_mvp(&grid[0], p, 0)),
                                   motus_mv_of_word(motus_lane_mvp(&grid[1], p, 0))};
-    const MotusBOption own = motus_b_option(found, near, p->block, i, predictor);
+    const MotusBOption own = motus_b_option(found, near, p->block, i, predictor, 1);
     const uint32_t least = // cost << 3 | option: the cost is below 2^19
         motus_lanes_min(motus_b_option_cost(&own, in->qp) << 3 | (uint32_t)i);
     const int at = (int)(least & 7);

@@ -25,7 +25,7 @@ static inline void motus_b_skip_trial(const MotusInterMb *in, const MotusRefineO
     for (int q = 0; q < 4; q++) motus_set_direct(mb, q, &s->choice.direct);
     trial->bits = MOTUS_SKIP_RUN_BITS;
     trial->luma_bits = 0;
-    motus_predict_b(trial->luma, trial->chroma, mb, in->ref, in->x, in->y);
+    motus_predict_b(trial->luma, trial->chroma, mb, in->ref, in->refs, in->x, in->y);
     motus_trial_measure(trial, &in->src, in->qp);
     const MotusTaps taps = {{trial->luma, trial->luma}};
     ops->prepare(&s->choose.cur, in->src.plane[0], in->src.stride[0]);
@@ -39,7 +39,7 @@ static inline void motus_b_type_trial(const MotusInterMb *in, const MotusLevelCh
     MotusMb *mb = &trial->mb;
     *mb = s->choice.mb[k];
     mb->qp = in->qp->luma.qp;
-    motus_predict_b(trial->luma, trial->chroma, mb, in->ref, in->x, in->y);
+    motus_predict_b(trial->luma, trial->chroma, mb, in->ref, in->refs, in->x, in->y);
     trial->luma_bits = motus_code_inter_luma(&s->residual, trial, &in->src, &in->neighbours,
                                              &in->qp->luma, levels);
     const uint32_t bits =

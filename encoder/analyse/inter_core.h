@@ -24,14 +24,14 @@ typedef struct __attribute__((aligned(16))) MotusCandidates { // as MotusBCandid
 
 // An inter MB and its surroundings.
 typedef struct MotusInterMb {
-    const MotusReference *ref; // of P MBs by ref_idx, of B MBs by list
+    const MotusReference *ref; // of list 0 by ref_idx; of B MBs list 1's only one behind them
     const MotusInterLimits *limits;
     const MotusQp *qp;
     MotusMbSource src;
     MotusNeighbours neighbours;
     int x, y;                   // MBs
     int lists;                  // 1: a P MB, 2: a B MB
-    int refs;                   // of P MBs
+    int refs;                   // of list 0
     int is_bounded, most_right; // 1: MVs are bounded (motus_mv_is_clean); on the CPU only
 } MotusInterMb;
 

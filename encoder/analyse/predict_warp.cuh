@@ -75,7 +75,7 @@ MOTUS_WARP void motus_lane_predict_luma(uint8_t luma[256], const MotusInterMb *i
     if (pred == MOTUS_PRED_BI) {
         motus_lane_luma_rows(other, 2, &in->ref[1], px, py, mb->mv1[q]);
         for (int i = 0; i < 2; i++)
-            row[i] = motus_lane_pair(row[i], other[i], in->ref[1].pair_offset);
+            row[i] = motus_lane_pair(row[i], other[i], in->ref[0].pair_offset);
     }
     for (int i = 0; i < 2 && has_weights; i++)
         row[i] = motus_lane_weighted(row[i], ref->weight[0], ref->log2_denom);
@@ -127,7 +127,7 @@ MOTUS_WARP void motus_lane_predict_chroma(uint8_t chroma[2][64], const MotusInte
         motus_lane_chroma_samples(other, &in->ref[1], plane, px, py, mb->mv1[q]);
         for (int i = 0; i < 4; i++)
             sample[i] = motus_pair_sample((int)sample[i], (int)other[i],
-                                          MOTUS_EVEN_PAIR + in->ref[1].pair_offset);
+                                          MOTUS_EVEN_PAIR + in->ref[0].pair_offset);
     }
     for (int i = 0; i < 4 && motus_lane_has_weights(in, ref); i++)
         sample[i] = motus_weighted_sample((int)sample[i], plane ? ref->weight[2] : ref->weight[1],

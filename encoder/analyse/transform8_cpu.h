@@ -118,7 +118,7 @@ static inline int motus_choose_transform(const MotusInterMb *in, const MotusLeve
     int cbp = 0;
     if (!motus_transform_is_open(mb, in, *cost)) return 0;
     if (in->lists == 2)
-        motus_predict_b(luma, NULL, mb, in->ref, in->x, in->y);
+        motus_predict_b(luma, NULL, mb, in->ref, in->refs, in->x, in->y);
     else
         motus_predict_inter_luma(luma, mb, in->ref, in->x, in->y);
     for (int q = 0; q < 4; q++) {

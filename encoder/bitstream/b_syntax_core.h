@@ -1,6 +1,6 @@
 // Macroblock syntax of B slices where it differs from that of P slices: values, CAVLC, CABAC,
 // finalization. The rest of an MB, and intra MBs, are written by the functions for P slices.
-// ref_idx is not written: each list has one reference. It would come first in MOTUS_UNIT_MV.
+// ref_idx_l1 is not written: list 1 has one reference.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef ENCODER_BITSTREAM_B_SYNTAX_CORE_H
 #define ENCODER_BITSTREAM_B_SYNTAX_CORE_H
@@ -100,6 +100,8 @@ MOTUS_HD void motus_put_b_mode(MotusBits *bits, const MotusMbSyntax *s) {
 }
 
 MOTUS_HD void motus_put_b_mvd(MotusBits *bits, const MotusMbSyntax *s) {
+    for (int q = 0; q < 4 && s->refs > 1; q++)
+        if (motus_has_b_mvd(s->mb, q, 0)) motus_put_ref(bits, s->refs, s->mb->ref[0][q]);
     for (int i = 0; i < 8; i++) {
         if (!motus_has_b_mvd(s->mb, i & 3, i >> 2)) continue;
         const MotusMv mvd = motus_b_mvd(s->mb, &s->neighbours, i & 3, i >> 2);
@@ -177,6 +179,8 @@ MOTUS_HD void motus_put_b_mode_symbols(MotusSymbols *s, const MotusCabacMb *m) {
 
 MOTUS_HD void motus_put_b_mvd_symbols(MotusSymbols *s, const MotusCabacMb *m) {
     const MotusMv none = {0, 0};
+    for (int q = 0; q < 4 && m->refs > 1; q++)
+        if (motus_has_b_mvd(m->mb, q, 0)) motus_put_ref_symbol(s, m, q);
     for (int i = 0; i < 8; i++) {
         const int list = i >> 2, q = i & 3;
         if (!motus_has_b_mvd(m->mb, q, list)) continue;

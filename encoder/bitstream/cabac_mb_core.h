@@ -17,7 +17,7 @@ typedef struct MotusCabacMb {
     int qp_delta_before;         // mb_qp_delta of the MB before it in the slice, else 0
     int slice_type;
     int transform_8x8; // transform_8x8_mode_flag
-    int refs;          // of P slices: num_ref_idx_l0_active; 0 = 1
+    int refs;          // num_ref_idx_l0_active; 0 = 1
 } MotusCabacMb;
 
 // ---- mb_skip_flag, mb_type, sub_mb_type ---------------------------------------------------------
@@ -125,21 +125,23 @@ MOTUS_HD void motus_put_mode_symbols(MotusSymbols *s, const MotusCabacMb *m) {
 
 // ---- ref_idx_l0 ---------------------------------------------------------------------------------
 
-// True if 8x8 block q of an MB of a P slice has ref_idx above 0.
+// True if 8x8 block q of an MB has ref_idx_l0 above 0, and is not direct.
 MOTUS_HD int motus_ref_is_far(const MotusMb *mb, int q) {
-    return mb && !motus_mb_is_intra(mb) && mb->ref[0][q];
+    return mb && !motus_mb_is_intra(mb) && mb->ref[0][q] && !(mb->direct >> q & 1);
+}
+
+// Puts ref_idx_l0 of the partition that begins with 8x8 block q.
+MOTUS_HD void motus_put_ref_symbol(MotusSymbols *s, const MotusCabacMb *m, int q) {
+    const int ref = m->mb->ref[0][q], a = motus_ref_is_far(q & 1 ? m->mb : m->neighbours.a, q ^ 1),
+              b = motus_ref_is_far(q & 2 ? m->mb : m->neighbours.b, q ^ 2);
+    motus_put_bin(s, MOTUS_CTX_REF_IDX + a + 2 * b, ref);
+    for (int i = 1; i <= ref; i++) motus_put_bin(s, MOTUS_CTX_REF_IDX + 4 + (i > 1), ref > i);
 }
 
 // Puts ref_idx_l0 of all partitions.
 MOTUS_HD void motus_put_ref_symbols(MotusSymbols *s, const MotusCabacMb *m) {
-    for (int q = 0; q < 4; q++) {
-        const int ref = m->mb->ref[0][q],
-                  a = motus_ref_is_far(q & 1 ? m->mb : m->neighbours.a, q ^ 1),
-                  b = motus_ref_is_far(q & 2 ? m->mb : m->neighbours.b, q ^ 2);
-        if (!motus_has_ref(m->mb, q)) continue;
-        motus_put_bin(s, MOTUS_CTX_REF_IDX + a + 2 * b, ref);
-        for (int i = 1; i <= ref; i++) motus_put_bin(s, MOTUS_CTX_REF_IDX + 4 + (i > 1), ref > i);
-    }
+    for (int q = 0; q < 4; q++)
+        if (motus_has_ref(m->mb, q)) motus_put_ref_symbol(s, m, q);
 }
 
 // ---- mvd_l0 -------------------------------------------------------------------------------------

@@ -76,7 +76,7 @@ typedef struct MotusMbSyntax {
     uint32_t skip_run; // mb_skip_run before it (P and B slices)
     int qp_delta;      // mb_qp_delta, if it has one
     int transform_8x8; // transform_8x8_mode_flag
-    int refs;          // of P slices: num_ref_idx_l0_active; 0 = 1
+    int refs;          // num_ref_idx_l0_active; 0 = 1
 } MotusMbSyntax;
 
 // Writes mb_type, and the intra modes or sub_mb_type.
@@ -97,16 +97,18 @@ MOTUS_HD void motus_put_mode(MotusBits *bits, const MotusMbSyntax *s) {
         motus_bits_ue(bits, mb->intra_chroma_pred_mode);
 }
 
-// Writes ref_idx_l0 of all partitions, te(v).
+// Writes a ref_idx, te(v).
+MOTUS_HD void motus_put_ref(MotusBits *bits, int refs, int ref) {
+    if (refs == 2)
+        motus_bits_put(bits, 1, !ref);
+    else
+        motus_bits_ue(bits, (uint32_t)ref);
+}
+
+// Writes ref_idx_l0 of all partitions.
 MOTUS_HD void motus_put_refs(MotusBits *bits, const MotusMbSyntax *s) {
-    for (int q = 0; q < 4; q++) {
-        const int ref = s->mb->ref[0][q];
-        if (!motus_has_ref(s->mb, q)) continue;
-        if (s->refs == 2)
-            motus_bits_put(bits, 1, !ref);
-        else
-            motus_bits_ue(bits, (uint32_t)ref);
-    }
+    for (int q = 0; q < 4; q++)
+        if (motus_has_ref(s->mb, q)) motus_put_ref(bits, s->refs, s->mb->ref[0][q]);
 }
 
 MOTUS_HD void motus_put_mvd(MotusBits *bits, const MotusMbSyntax *s) {

@@ -332,8 +332,7 @@ void motus_write_recovery_point(MotusBits *bits, int frames) {
 // Writes the numbers of active references, one in list 1.
 static void write_active_refs(MotusBits *bits, const MotusSequenceSettings *settings,
                               const MotusSliceSettings *slice) {
-    const int is_b = slice->slice_type == MOTUS_SLICE_B,
-              refs = is_b ? 1 : motus_max(slice->refs, 1),
+    const int is_b = slice->slice_type == MOTUS_SLICE_B, refs = motus_max(slice->refs, 1),
               is_other = refs != motus_max(settings->active_refs, 1);
     put_flag(bits, is_other); // num_ref_idx_active_override_flag
     if (!is_other) return;

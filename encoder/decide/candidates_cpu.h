@@ -137,19 +137,22 @@ static inline void find_b_candidates(const InterPass *pass, int i, MotusBCandida
     const MotusPictureState *pic = pass->pic;
     const MotusInterCoding *b = pass->inter;
     const int x = i % pic->mbs.mb_width, y = i / pic->mbs.mb_width;
-    MotusMbMotion motion[2];
-    const MotusBJob in = {.ref = b->ref,
-                          .ref_luma = {b->ref_luma[0], b->ref_luma[1]},
-                          .ops = pass->refine,
-                          .subpel = b->subpel,
-                          .effort = &pass->coding->effort,
-                          .limits = &b->limits,
-                          .lambda_q8 = pass->coding->qp_table[pass->coding->qp].lambda_q8,
-                          .src = motus_mb_source(pic->mbs.src, x, y),
-                          .centre = {b->centre[0][i], b->centre[1][i]},
-                          .x = x,
-                          .y = y};
-    for (int list = 0; list < 2; list++) read_motion(&motion[list], b->field[list], i);
+    MotusMbMotion motion[MOTUS_MAX_REFERENCES];
+    MotusBJob in = {.refs = b->refs,
+                    .ref = b->ref,
+                    .ref_luma = b->ref_luma,
+                    .ops = pass->refine,
+                    .subpel = b->subpel,
+                    .effort = &pass->coding->effort,
+                    .limits = &b->limits,
+                    .lambda_q8 = pass->coding->qp_table[pass->coding->qp].lambda_q8,
+                    .src = motus_mb_source(pic->mbs.src, x, y),
+                    .x = x,
+                    .y = y};
+    for (int ref = 0; ref <= b->refs; ref++) {
+        in.centre[ref] = b->centre[ref][i];
+        read_motion(&motion[ref], b->field[ref], i);
+    }
     motus_b_candidates(&in, motion, found);
 }
 
@@ -160,8 +163,8 @@ static inline void find_candidates(const InterPass *pass, int i) {
     if (motus_is_refreshed(&pass->pic->refresh, i % pass->pic->mbs.mb_width)) {
         *mb = (MotusMb){.type = MOTUS_MB_I_16x16};
     } else if (pass->inter->lists == 2) {
-        find_b_candidates(pass, i, &found->b);
-        motus_b_first_guess(mb, &found->b);
+        find_b_candidates(pass, i, found->b);
+        motus_b_first_guess(mb, found->b);
     } else {
         find_p_candidates(pass, i, &found->p);
         motus_first_guess(mb, found->p.mv[0]);

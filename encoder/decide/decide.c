@@ -215,7 +215,7 @@ static void decide_p_mb(const InterPass *pass, const MotusInterMb *in, int i) {
 static void decide_b_mb(const InterPass *pass, const MotusInterMb *in, int i) {
     MotusBDecideScratch scratch;
     keep_inter(pass,
-               motus_decide_b(in, &pass->pic->candidates[i].b, pass->inter->col_zero[i],
+               motus_decide_b(in, pass->pic->candidates[i].b, pass->inter->col_zero[i],
                               &pass->coding->effort, &pass->levels, pass->refine, &scratch,
                               &pass->pic->satd[i]),
                i);

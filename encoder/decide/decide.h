@@ -25,7 +25,7 @@ void motus_stage_ended(MotusStageClock *clock, MotusStage stage);
 // Candidates of an MB of a P or B picture.
 typedef union MotusMbCandidates {
     MotusCandidates p;
-    MotusBCandidates b;
+    MotusBCandidates b[MOTUS_B_SETS];
 } MotusMbCandidates;
 
 // A picture's MBs as decided and coded, and per-MB scratch of its passes, in raster order.
@@ -62,10 +62,11 @@ typedef struct MotusCoding {
     const MotusCabacCosts *costs; // NULL: CAVLC
 } MotusCoding;
 
-// Further parameters of P and B pictures: by ref_idx in P pictures, by list in B pictures.
+// Further parameters of P and B pictures: of list 0 by ref_idx, then, in B pictures, of list 1's
+// only reference.
 typedef struct MotusInterCoding {
     int lists; // 1: a P picture, 2: a B picture
-    int refs;  // P: of list 0
+    int refs;  // of list 0
     MotusReference ref[MOTUS_MAX_REFERENCES];
     const MotusRefLuma *ref_luma[MOTUS_MAX_REFERENCES];
     // Whole-sample MVs and costs of the search; P: or external MVs.

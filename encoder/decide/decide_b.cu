@@ -16,7 +16,7 @@ constexpr int SM_WARPS = 32; // resident on an SM at 64 registers a thread
 static_assert(sizeof(MotusMbCandidates) == sizeof(MotusCandidates), "B pictures share the memory");
 
 __device__ MotusBCandidates *candidates_of(const MotusPictureStateCuda &w, int i) {
-    return &reinterpret_cast<MotusMbCandidates *>(w.candidates)[i].b;
+    return reinterpret_cast<MotusMbCandidates *>(w.candidates)[i].b;
 }
 
 __global__ void __launch_bounds__(256)
@@ -30,7 +30,9 @@ __global__ void __launch_bounds__(256)
 #pragma unroll
         for (int k = 0; k < MOTUS_B_BLOCKS; k++)
             cost[list][k] = b.cost[list][(size_t)k * pass.pic.n_mb + i];
-    candidates_of(pass.pic, i)->blocks = motus_b_blocks(cost[0], cost[1], &pass.effort);
+    MotusBCandidates *found = candidates_of(pass.pic, i);
+    found->blocks = motus_b_blocks(cost[0], cost[1], &pass.effort);
+    found->refs = 0;
 }
 
 __device__ MotusInterMb b_mb(const Pass &pass, const MotusBCodingCuda &b, int i) {

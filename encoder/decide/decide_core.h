@@ -69,7 +69,7 @@ MOTUS_HD void motus_first_guess(MotusMb *mb, MotusMv mv) {
 
 // Sets it for a B MB: 16x16 with the lists that cost least.
 MOTUS_HD void motus_b_first_guess(MotusMb *mb, const MotusBCandidates *found) {
-    const uint8_t first_ref[2] = {0, 0};
+    const uint8_t ref[2] = {(uint8_t)motus_b_ref(found, 0), 0};
     int best = 0;
     for (int pred = 1; pred < MOTUS_PREDS; pred++)
         if (found->satd[pred][0] < found->satd[best][0]) best = pred;
@@ -77,7 +77,7 @@ MOTUS_HD void motus_b_first_guess(MotusMb *mb, const MotusBCandidates *found) {
         memset((char *)mb + 4 * i, 0, 4);
     motus_lanes_sync();
     for (int q = motus_lane(); q < 4; q += MOTUS_LANES)
-        motus_set_8x8(mb, q, best, first_ref, motus_b_mv(found, 0, best, 0),
+        motus_set_8x8(mb, q, best, ref, motus_b_mv(found, 0, best, 0),
                       motus_b_mv(found, 0, best, 1));
     if (motus_lane() == 0) mb->type = MOTUS_MB_P_16x16;
 }

@@ -11,6 +11,7 @@ void motus_mini_gop_open(MotusMiniGop *m, const MotusStream *s) {
                         .delay = s->sequence.reorder,
                         .pyramid = s->config.bframes > 1 && s->config.b_pyramid,
                         .references = s->config.references,
+                        .b_refs = s->b_refs,
                         .mb_width = s->mb_width,
                         .refresh_period = s->refresh_period,
                         .deblock = s->config.deblock,
@@ -143,7 +144,19 @@ static void number_p(MotusMiniGop *m, MotusPendingPicture *p, int n) {
     m->b_middle = m->pyramid && n > 2 ? (n - 2) / 2 : -1;
 }
 
-// Takes the middle B picture, or the oldest one. Their references are the nearest ones.
+// Fills in the references of a B picture: earlier ones and a later one, the nearest first, as lists
+// begin by default.
+static void list_b_refs(const MotusMiniGop *m, MotusPictureParams *params) {
+    MotusDpbPicture entry[MOTUS_MAX_REFERENCES];
+    const int n = motus_default_list(&m->dpb, MOTUS_SLICE_B, params->shown, 0, entry);
+    params->refs = 0;
+    for (int i = 0; i < motus_min(n, m->b_refs) && entry[i].shown < params->shown; i++)
+        params->ref_shown[params->refs++] = entry[i].shown;
+    motus_default_list(&m->dpb, MOTUS_SLICE_B, params->shown, 1, entry);
+    params->ref_shown[params->refs] = entry[0].shown;
+}
+
+// Takes the middle B picture, or the oldest one.
 static MotusPendingPicture *take_b(MotusMiniGop *m) {
     MotusPendingPicture *before = NULL;
     const int32_t middle = m->b_middle >= 0 ? m->shown_b + m->b_middle : 0;
@@ -153,21 +166,12 @@ static MotusPendingPicture *take_b(MotusMiniGop *m) {
     p->params.external = (MotusExternalMvs){.mv = NULL}; // they are for P pictures
     p->params.is_reference = middle != 0;
     p->params.shown = middle ? middle : m->shown_b;
-    for (int list = 0; list < 2; list++) {
-        MotusDpbPicture entry[MOTUS_MAX_REFERENCES];
-        motus_default_list(&m->dpb, MOTUS_SLICE_B, p->params.shown, list, entry);
-        p->params.ref_shown[list] = entry[0].shown;
-    }
+    list_b_refs(m, &p->params);
     m->shown_b += p->params.shown == m->shown_b;
     if (!middle && m->dpb.picture[0].shown == m->shown_b) m->shown_b++; // skips the middle one
     m->b_middle = -1;
     m->b_left--;
     return p;
-}
-
-// Returns how many pictures params->ref_shown has.
-static int sources_of(const MotusPictureParams *params) {
-    return params->type == MOTUS_SLICE_P ? params->refs : (int)params->type;
 }
 
 // Continues the intra refresh of the picture's reference; after an IDR picture a cycle begins.
@@ -185,12 +189,13 @@ static void complete(MotusMiniGop *m, MotusPendingPicture *p) {
     params->since_idr = m->since_idr++;
     params->frame_num = m->frame_num;
     for (int list = 0; list < (int)params->type; list++)
-        params->list_command[list] = motus_list_command(
-            &m->dpb, params->type, params->shown, params->frame_num, list, params->ref_shown[list]);
+        params->list_command[list] =
+            motus_list_command(&m->dpb, params->type, params->shown, params->frame_num, list,
+                               params->ref_shown[list ? params->refs : 0]);
     set_refresh(m, params);
     if (params->is_reference)
         motus_dpb_add(&m->dpb, params->shown, m->frame_num++, params->ref_shown,
-                      sources_of(params));
+                      motus_references_listed(params));
     if (params->is_reference) m->dpb.picture[0].refresh = params->refresh_at;
     p->dts = take_time(m);
 }

@@ -35,7 +35,7 @@ static int list_partition(const MotusCodedMbs *mbs, const MotusRefDistances *dis
                                   .skip = mb->type == MOTUS_MB_P_SKIP,
                                   .list = (uint8_t)list,
                                   .mv = list ? mb->mv1[q] : mb->mv[blk],
-                                  .distance = distances->to[list][is_b ? 0 : ref]};
+                                  .distance = distances->to[list][list ? 0 : ref]};
     }
     return n;
 }

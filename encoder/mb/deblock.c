@@ -9,7 +9,7 @@
 #include "encoder/mb/deblock_core.h"
 
 #ifndef MOTUS_DEBLOCK_PICTURE
-// References of a picture's blocks: one; several in list 0; one in each list.
+// References of a picture's blocks: one; several in list 0; two lists.
 typedef enum Motion { MOTION_ONE, MOTION_REFS, MOTION_B } Motion;
 
 #define MOTUS_DEBLOCK_PICTURE motus_deblock_picture_c

@@ -57,12 +57,16 @@ static __m128i inter_strengths(const MotusMb *mb, const MotusMb *outside, int di
     return _mm_blendv_epi8(two, _mm_andnot_si128(still, one), empty);
 }
 
-// Spreads a value of each 8x8 block to its 4x4 blocks.
-static __m128i spread_8x8(const uint8_t value[4]) {
+static uint32_t load_word(const uint8_t of[4]) {
+    uint32_t word;
+    memcpy(&word, of, sizeof word);
+    return word;
+}
+
+// Spreads the bytes of a word, a value of each 8x8 block, to their 4x4 blocks.
+static __m128i spread_8x8(uint32_t values) {
     const __m128i of_blk = _mm_setr_epi8(0, 0, 1, 1, 0, 0, 1, 1, 2, 2, 3, 3, 2, 2, 3, 3);
-    int four;
-    memcpy(&four, value, sizeof four);
-    return _mm_shuffle_epi8(_mm_cvtsi32_si128(four), of_blk);
+    return _mm_shuffle_epi8(_mm_cvtsi32_si128((int)values), of_blk);
 }
 
 // Returns the values of the blocks before those of an MB.
@@ -74,18 +78,19 @@ static __m128i blocks_before(__m128i own, __m128i outside, int direction) {
 
 // Equals inter_strengths in a P picture with several references.
 static __m128i refs_strengths(const MotusMb *mb, const MotusMb *outside, int direction) {
-    const __m128i ref = spread_8x8(mb->ref[0]),
-                  before = blocks_before(ref, spread_8x8(outside->ref[0]), direction);
+    const __m128i ref = spread_8x8(load_word(mb->ref[0])),
+                  before = blocks_before(ref, spread_8x8(load_word(outside->ref[0])), direction);
     return _mm_max_epu8(inter_strengths(mb, outside, direction),
                         _mm_andnot_si128(_mm_cmpeq_epi8(ref, before), _mm_set1_epi8(1)));
 }
 
-// Loads list 1 of an inter MB as rows of four MVs, and MOTUS_PRED_* of its 4x4 blocks.
+// Loads list 1 of an inter MB as rows of four MVs. Returns lists and ref_idx_l0 of its 4x4 blocks:
+// below 4, and below 16.
 static __m128i load_list1(__m128i row[4], const MotusMb *mb) {
     const __m128i mv = load(mb->mv1);
     row[0] = row[1] = _mm_unpacklo_epi32(mv, mv);
     row[2] = row[3] = _mm_unpackhi_epi32(mv, mv);
-    return spread_8x8(mb->pred);
+    return spread_8x8(load_word(mb->pred) | load_word(mb->ref[0]) << 2);
 }
 
 // Equals inter_strengths in a B picture.

@@ -93,8 +93,8 @@ MOTUS_HD int motus_deblock_refs_block(const MotusEdgeBlocks *e) {
 
 // ---- bS in B pictures ---------------------------------------------------------------------------
 
-// Equal motus_deblock_strength_edge and _block for B MBs. Each list has one reference, and the
-// lists' references differ: blocks with the same lists have the same references (8.7.2.1).
+// Equal motus_deblock_strength_edge and _block for B MBs. No picture is in both lists: blocks have
+// the same references if they have the same lists and ref_idx (8.7.2.1). List 1 has one reference.
 
 MOTUS_HD int motus_deblock_b_edge(const MotusMb *mb, const MotusMb *outside, int edge) {
     const int strength = motus_deblock_strength_edge(mb, outside, edge);
@@ -106,8 +106,8 @@ MOTUS_HD int motus_deblock_b_block(const MotusEdgeBlocks *e) {
     const MotusMv a = e->p->mv1[p8], b = e->q->mv1[q8]; // 0 where list 1 is not used
     const int strength = motus_deblock_strength_block(e);
     if (strength) return strength;
-    return e->p->pred[p8] != e->q->pred[q8] || motus_abs(a.x - b.x) >= 4 ||
-           motus_abs(a.y - b.y) >= 4;
+    return e->p->pred[p8] != e->q->pred[q8] || e->p->ref[0][p8] != e->q->ref[0][q8] ||
+           motus_abs(a.x - b.x) >= 4 || motus_abs(a.y - b.y) >= 4;
 }
 
 // ---- Thresholds and lines -----------------------------------------------------------------------

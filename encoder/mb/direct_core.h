@@ -19,12 +19,12 @@ MOTUS_HD int motus_ref_of(const MotusMb *mb, int q, int list) {
     return mb->ref[list][q];
 }
 
-// Returns the MV of block blk of an MB in a list, with its state for reference `ref`.
-MOTUS_HD MotusMvCell motus_list_cell(const MotusMb *mb, int blk, int list, int ref) {
+// Returns the MV of block blk of an MB in a list, with its state.
+MOTUS_HD MotusMvCell motus_list_cell(const MotusMb *mb, int blk, int list) {
     const int q = motus_8x8_of(blk), its = motus_ref_of(mb, q, list);
     MotusMvCell cell = {{0, 0}, MOTUS_CELL_NONE};
     if (!mb) return cell;
-    cell.state = its < 0 ? MOTUS_CELL_INTRA : its == ref ? MOTUS_CELL_INTER : MOTUS_CELL_OTHER;
+    cell.state = its < 0 ? MOTUS_CELL_INTRA : MOTUS_CELL_INTER + its;
     if (its >= 0) cell.mv = list ? mb->mv1[q] : mb->mv[blk];
     return cell;
 }
@@ -34,15 +34,13 @@ MOTUS_HD void motus_grid_put(MotusMvGrid *grid, int row, int column, MotusMvCell
     grid->state[row][column] = (uint8_t)cell.state;
 }
 
-// Loads the neighbours of a B MB for reference `ref` of a list; the MB's own cells become not
-// available.
-MOTUS_HD void motus_grid_load_list(MotusMvGrid *grid, const MotusNeighbours *neighbours, int list,
-                                   int ref) {
-    motus_grid_put(grid, 0, 0, motus_list_cell(neighbours->d, 15, list, ref));
-    motus_grid_put(grid, 0, 5, motus_list_cell(neighbours->c, 12, list, ref));
+// Loads the neighbours of a B MB in a list; the MB's own cells become not available.
+MOTUS_HD void motus_grid_load_list(MotusMvGrid *grid, const MotusNeighbours *neighbours, int list) {
+    motus_grid_put(grid, 0, 0, motus_list_cell(neighbours->d, 15, list));
+    motus_grid_put(grid, 0, 5, motus_list_cell(neighbours->c, 12, list));
     for (int i = 0; i < 4; i++) {
-        motus_grid_put(grid, 0, i + 1, motus_list_cell(neighbours->b, 12 + i, list, ref));
-        motus_grid_put(grid, i + 1, 0, motus_list_cell(neighbours->a, 4 * i + 3, list, ref));
+        motus_grid_put(grid, 0, i + 1, motus_list_cell(neighbours->b, 12 + i, list));
+        motus_grid_put(grid, i + 1, 0, motus_list_cell(neighbours->a, 4 * i + 3, list));
         for (int column = 1; column < 6; column++) motus_grid_neighbour(grid, i + 1, column, 0, 0);
     }
 }
@@ -51,14 +49,15 @@ MOTUS_HD void motus_grid_load_list(MotusMvGrid *grid, const MotusNeighbours *nei
 // MB itself the 8x8 blocks before the partition must be set, and its reference.
 MOTUS_HD MotusMv motus_b_mvp(const MotusMb *mb, const MotusNeighbours *neighbours,
                              const MotusPartition *part, int list) {
-    const int own = motus_8x8_of(4 * part->y + part->x), ref = mb->ref[list][own];
+    const int own = motus_8x8_of(4 * part->y + part->x);
     MotusMvGrid grid;
-    motus_grid_load_list(&grid, neighbours, list, ref);
+    motus_grid_load_list(&grid, neighbours, list);
     for (int q = 0; q < own; q++) {
-        const MotusMvCell cell = motus_list_cell(mb, q / 2 * 8 + q % 2 * 2, list, ref);
+        const MotusMvCell cell = motus_list_cell(mb, q / 2 * 8 + q % 2 * 2, list);
         motus_grid_set(&grid, q % 2 * 2, q / 2 * 2, 2, 2, cell.state, cell.mv);
     }
-    return motus_mvp(&grid, part->mode, part->part, part->x, part->y, part->width);
+    return motus_mvp_ref(&grid, part->mode, part->part, part->x, part->y, part->width,
+                         mb->ref[list][own]);
 }
 
 // ---- Direct -------------------------------------------------------------------------------------
@@ -100,9 +99,8 @@ MOTUS_HD MotusDirect motus_direct_spatial(const MotusNeighbours *neighbours, int
     for (int list = 0; list < 2; list++) {
         MotusMv mv = zero;
         if (ref[list] >= 0)
-            mv = motus_mvp_of(motus_list_cell(a, 3, list, ref[list]),
-                              motus_list_cell(b, 12, list, ref[list]),
-                              motus_list_cell(c, c_blk, list, ref[list]));
+            mv = motus_mvp_of_ref(motus_list_cell(a, 3, list), motus_list_cell(b, 12, list),
+                                  motus_list_cell(c, c_blk, list), ref[list]);
         for (int q = 0; q < 4; q++)
             direct.mv[list][q] = !ref[list] && col_zero >> q & 1 ? zero : mv;
         direct.ref[list] = (uint8_t)motus_max(ref[list], 0);

@@ -9,9 +9,9 @@
 #include "me/pixel/cost_core.h"
 
 // State of a grid cell. NONE: not available (outside the slice, or later in decoding order). INTRA:
-// intra, or without this list: a zero MV with a reference that never matches. OTHER: an MV into
-// another reference of the list. P pictures with several references: INTER + ref_idx.
-enum { MOTUS_CELL_NONE, MOTUS_CELL_INTRA, MOTUS_CELL_INTER, MOTUS_CELL_OTHER };
+// intra, or without this list: a zero MV with a reference that never matches. With several
+// references: INTER + ref_idx.
+enum { MOTUS_CELL_NONE, MOTUS_CELL_INTRA, MOTUS_CELL_INTER };
 
 // Cells of an MB: rows and columns 1..4 are its own 4x4 blocks, row 0 and column 0 the neighbours',
 // column 5 of row 0 that of the MB above right.

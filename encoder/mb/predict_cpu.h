@@ -203,38 +203,39 @@ static inline void motus_pair_block(uint8_t *dst, const uint8_t *other, ptrdiff_
                              : (uint8_t)((dst[i] + other[i] + 1) >> 1);
 }
 
-// Predicts luma of a w x h block at (x, y) of the MB from one list or both. ref: of both lists.
-static inline void motus_predict_luma_lists(uint8_t luma[256], const MotusReference ref[2],
+// Predicts luma of a w x h block at (x, y) of the MB from one list or both. ref: of each list.
+static inline void motus_predict_luma_lists(uint8_t luma[256], const MotusReference *const ref[2],
                                             int mb_x, int mb_y, int x, int y, int w, int h,
                                             int pred, const MotusMv mv[2]) {
     uint8_t other[256];
     const int first = pred == MOTUS_PRED_L1, at = y * MOTUS_LUMA_STRIDE + x;
-    motus_predict_luma_block(luma, &ref[first], mb_x, mb_y, x, y, w, h, mv[first]);
+    motus_predict_luma_block(luma, ref[first], mb_x, mb_y, x, y, w, h, mv[first]);
     if (pred != MOTUS_PRED_BI) return;
-    motus_predict_luma_block(other, &ref[1], mb_x, mb_y, x, y, w, h, mv[1]);
-    motus_pair_block(luma + at, other + at, MOTUS_LUMA_STRIDE, w, h, ref[1].pair_offset);
+    motus_predict_luma_block(other, ref[1], mb_x, mb_y, x, y, w, h, mv[1]);
+    motus_pair_block(luma + at, other + at, MOTUS_LUMA_STRIDE, w, h, ref[0]->pair_offset);
 }
 
 // The same for both chroma planes; x, y, w and h in luma samples.
-static inline void motus_predict_chroma_lists(uint8_t chroma[2][64], const MotusReference ref[2],
-                                              int mb_x, int mb_y, int x, int y, int w, int h,
-                                              int pred, const MotusMv mv[2]) {
+static inline void motus_predict_chroma_lists(uint8_t chroma[2][64],
+                                              const MotusReference *const ref[2], int mb_x,
+                                              int mb_y, int x, int y, int w, int h, int pred,
+                                              const MotusMv mv[2]) {
     uint8_t other[64];
     const int first = pred == MOTUS_PRED_L1, at = y / 2 * MOTUS_CHROMA_STRIDE + x / 2;
     for (int c = 0; c < 2; c++) {
-        motus_predict_chroma_block(chroma[c], &ref[first], c, mb_x, mb_y, x / 2, y / 2, w / 2,
-                                   h / 2, mv[first]);
+        motus_predict_chroma_block(chroma[c], ref[first], c, mb_x, mb_y, x / 2, y / 2, w / 2, h / 2,
+                                   mv[first]);
         if (pred != MOTUS_PRED_BI) continue;
-        motus_predict_chroma_block(other, &ref[1], c, mb_x, mb_y, x / 2, y / 2, w / 2, h / 2,
-                                   mv[1]);
+        motus_predict_chroma_block(other, ref[1], c, mb_x, mb_y, x / 2, y / 2, w / 2, h / 2, mv[1]);
         motus_pair_block(chroma[c] + at, other + at, MOTUS_CHROMA_STRIDE, w / 2, h / 2,
-                         ref[1].pair_offset);
+                         ref[0]->pair_offset);
     }
 }
 
-// Predicts an MB of a B picture. chroma: NULL: luma alone.
+// Predicts an MB of a B picture. chroma: NULL: luma alone. ref: the `refs` ones of list 0, then
+// that of list 1.
 static inline void motus_predict_b(uint8_t luma[256], uint8_t chroma[2][64], const MotusMb *mb,
-                                   const MotusReference ref[2], int mb_x, int mb_y) {
+                                   const MotusReference *ref, int refs, int mb_x, int mb_y) {
     const int mode = motus_motion_mode(mb);
     const int w = mode == MOTUS_MODE_16x16 || mode == MOTUS_MODE_16x8 ? 16 : 8,
               h = mode == MOTUS_MODE_16x16 || mode == MOTUS_MODE_8x16 ? 16 : 8;
@@ -242,9 +243,10 @@ static inline void motus_predict_b(uint8_t luma[256], uint8_t chroma[2][64], con
         for (int x = 0; x < 16; x += w) {
             const int q = y / 8 * 2 + x / 8;
             const MotusMv mv[2] = {mb->mv[motus_corner_of(q)], mb->mv1[q]};
-            motus_predict_luma_lists(luma, ref, mb_x, mb_y, x, y, w, h, mb->pred[q], mv);
+            const MotusReference *const its[2] = {&ref[mb->ref[0][q]], &ref[refs]};
+            motus_predict_luma_lists(luma, its, mb_x, mb_y, x, y, w, h, mb->pred[q], mv);
             if (chroma)
-                motus_predict_chroma_lists(chroma, ref, mb_x, mb_y, x, y, w, h, mb->pred[q], mv);
+                motus_predict_chroma_lists(chroma, its, mb_x, mb_y, x, y, w, h, mb->pred[q], mv);
         }
 }
 

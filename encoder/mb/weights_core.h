@@ -22,7 +22,7 @@ MOTUS_HD int motus_implicit_weight(int32_t shown, int32_t ref0, int32_t ref1) {
     return weight < -64 || weight > 128 ? MOTUS_EVEN_PAIR : weight;
 }
 
-// Returns MotusReference.pair_offset of list 1's reference in a pair.
+// Returns MotusReference.pair_offset of list 0's reference in a pair.
 MOTUS_HD int motus_pair_offset(int32_t shown, int32_t ref0, int32_t ref1) {
     return motus_implicit_weight(shown, ref0, ref1) - MOTUS_EVEN_PAIR;
 }

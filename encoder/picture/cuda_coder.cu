@@ -67,7 +67,7 @@ MotusBCodingCuda b_coding(const MotusCudaCoder *c, const MotusPictureParams *par
         b.mv[list] = c->mv[list], b.cost[list] = c->cost[list], b.centre[list] = c->centre[list];
     }
     if (c->settings->sequence.weighted_bipred)
-        b.ref[1].pair_offset =
+        b.ref[0].pair_offset =
             motus_pair_offset(params->shown, params->ref_shown[0], params->ref_shown[1]);
     b.col_zero = ref[1]->rec.col_zero;
     b.limits = c->settings->limits;
@@ -82,7 +82,7 @@ MotusStatus mark(MotusCudaCoder *c, int qp, const MotusEffort *effort, const Mot
                       sizeof(MotusMbCandidates) == sizeof(MotusCandidates),
                   "masks at a pitch of words, the same for P and B");
     const MotusMbCandidates *candidates = (const MotusMbCandidates *)c->pic.candidates;
-    *marked = {b ? &candidates->b.blocks : &candidates->p.blocks,
+    *marked = {b ? &candidates->b[0].blocks : &candidates->p.blocks,
                sizeof *candidates / sizeof(uint64_t)};
     return check(c,
                  b ? motus_mark_b_blocks_cuda(&c->pic, b, effort, c->stream)

@@ -115,10 +115,12 @@ extern const MotusExecutorOps motus_executor_ops_cpu,
 }
 #endif
 static inline MotusRefDistances motus_ref_distances(const MotusPictureParams *params) {
-    const int is_b = params->type == MOTUS_SLICE_B, n = is_b ? 2 : params->refs;
+    const int n = motus_references_listed(params);
     MotusRefDistances d = {{{0}}};
-    for (int k = 0; k < n; k++)
-        d.to[is_b ? k : 0][is_b ? 0 : k] = (int16_t)(params->ref_shown[k] - params->shown);
+    for (int k = 0; k < n; k++) {
+        const int list = k && k == params->refs;
+        d.to[list][list ? 0 : k] = (int16_t)(params->ref_shown[k] - params->shown);
+    }
     return d;
 }
 

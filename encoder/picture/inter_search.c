@@ -12,7 +12,7 @@
 // ---- Opening ------------------------------------------------------------------------------------
 
 static int most_fields(const MotusStream *stream) {
-    return motus_max(stream->config.references, 1 + (stream->config.bframes > 0));
+    return motus_max(stream->config.references, stream->b_refs + (stream->b_refs > 0));
 }
 
 static MotusStatus alloc_buffers(MotusInterSearch *s) {
@@ -101,11 +101,11 @@ static const MotusRefLuma *prepare_luma(MotusInterSearch *s, const MotusPictureP
 // ---- Search -------------------------------------------------------------------------------------
 
 // Fills in the MVs that the search centres of reference k come from, over the pictures from here to
-// it: those of the last P picture; those into the first reference for a P picture's further ones.
+// it: those of the last P picture; those into the first reference for further ones of list 0.
 // Returns NULL if there are none.
 static const MotusMv *near_mvs(MotusInterSearch *s, const MotusPictureParams *params, int k) {
     const int32_t span = params->shown - params->ref_shown[k];
-    const int is_far = k && params->type == MOTUS_SLICE_P;
+    const int is_far = k && k < params->refs;
     const MotusMv *mv = is_far ? s->field[0]->mv[MOTUS_BLOCK_16x16] : s->last_mv;
     const int32_t mv_span = is_far ? params->shown - params->ref_shown[0] : s->last_span;
     if (!is_far && (!s->has_last_mv || params->type == MOTUS_SLICE_P))
@@ -141,8 +141,8 @@ static void search(MotusInterSearch *s, const MotusPictureParams *params,
     }
     MotusMeHints hints = {.centre = centre, .predictor = centre, .lambda_q8 = lambda_q8};
     s->me->config.modes = coding->effort.partitions;
-    s->me->config.range = k && params->type == MOTUS_SLICE_P ? motus_far_range(coding->effort.range)
-                                                             : coding->effort.range;
+    s->me->config.range =
+        k && k < params->refs ? motus_far_range(coding->effort.range) : coding->effort.range;
     motus_me_cpu_search(s->me, luma, ref, &hints, s->field[k]);
     motus_stage_ended(pic->clock, MOTUS_STAGE_SEARCH);
 }
@@ -150,9 +150,9 @@ static void search(MotusInterSearch *s, const MotusPictureParams *params,
 void motus_inter_search(MotusInterSearch *s, const MotusPictureParams *params,
                         const MotusPictureState *pic, const MotusCoding *coding,
                         MotusInterCoding *inter) {
-    const int is_b = params->type == MOTUS_SLICE_B, n = is_b ? 2 : params->refs;
+    const int is_b = params->type == MOTUS_SLICE_B, n = motus_references_listed(params);
     *inter = (MotusInterCoding){.lists = 1 + is_b,
-                                .refs = is_b ? 1 : params->refs,
+                                .refs = params->refs,
                                 .subpel = params->external.final ? MOTUS_SUBPEL_FULL
                                                                  : s->stream->config.subpel,
                                 .limits = s->stream->limits};
@@ -167,9 +167,9 @@ void motus_inter_search(MotusInterSearch *s, const MotusPictureParams *params,
         inter->centre[k] = s->centre[k];
         inter->col_zero = ref->col_zero;
     }
-    if (is_b && s->stream->sequence.weighted_bipred)
-        inter->ref[1].pair_offset =
-            motus_pair_offset(params->shown, params->ref_shown[0], params->ref_shown[1]);
+    for (int k = 0; is_b && s->stream->sequence.weighted_bipred && k < params->refs; k++)
+        inter->ref[k].pair_offset =
+            motus_pair_offset(params->shown, params->ref_shown[k], params->ref_shown[params->refs]);
     motus_stage_ended(pic->clock, MOTUS_STAGE_SEARCH);
 }
 

@@ -279,6 +279,7 @@ MotusStatus motus_stream_open(MotusStream *s, const MotusEncoderConfig *config, 
     MotusStatus status = read_config(c, config, error);
     if (status) return status;
     s->effort = motus_effort_of(c);
+    s->b_refs = motus_b_references_of(c);
     for (int type = 0; type < MOTUS_SLICE_TYPES; type++)
         for (int qp = 0; qp < MOTUS_QPS; qp++) {
             s->qp_table[type][qp] = motus_qp_at(qp, type);

@@ -39,6 +39,7 @@ typedef struct MotusStream {
     int mb_width, mb_height;
     MotusEffort effort;
     MotusInterLimits limits;
+    int b_refs; // of list 0 of B pictures, at most (motus_b_references_of)
     // Largest |y| of search centres, quarter samples: keeps search windows in the level's range.
     int centre_limit_y;
     MotusSlices slices;
@@ -67,9 +68,9 @@ typedef struct MotusPictureParams {
     int is_reference;    // B pictures are none, but the middle one of a pyramid
     uint32_t frame_num;  // pictures of reference since the IDR picture, before this one
     int32_t shown;       // frames since the IDR picture in display order; PicOrderCnt is twice it
-    int refs;            // pictures that P pictures use: num_ref_idx_l0_active
-    // `shown` of reference pictures: of P pictures by ref_idx; of B pictures the first one of each
-    // list.
+    int refs;            // of list 0: num_ref_idx_l0_active
+    // `shown` of reference pictures: of list 0 by ref_idx, then, of B pictures, of list 1's only
+    // one.
     int32_t ref_shown[MOTUS_MAX_REFERENCES];
     uint32_t list_command[2]; // motus_list_command of it
     int qp;                   // of the slices
@@ -96,6 +97,11 @@ int motus_stream_segment_is_possible(int64_t first_picture, int64_t first_gop);
 MotusStatus motus_stream_open(MotusStream *stream, const MotusEncoderConfig *config,
                               MotusError *error);
 void motus_stream_close(MotusStream *stream); // accepts a zeroed one
+
+// Returns how many pictures params->ref_shown has.
+static inline int motus_references_listed(const MotusPictureParams *params) {
+    return params->type ? params->refs + (params->type == MOTUS_SLICE_B) : 0;
+}
 
 // Returns nal_ref_idc of the picture's slices.
 static inline int motus_nal_ref_idc(const MotusPictureParams *params) {

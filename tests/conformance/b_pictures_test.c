@@ -1,5 +1,6 @@
-// Random B pictures between random P pictures, some B pictures being references, written with CAVLC
-// and CABAC: libavcodec decodes them to the samples of a plain reconstruction.
+// Random B pictures between random P pictures, some B pictures being references, some with several
+// references in list 0, written with CAVLC and CABAC: libavcodec decodes them to the samples of a
+// plain reconstruction.
 // SPDX-License-Identifier: BSD-2-Clause
 #include <stdlib.h>
 #include <string.h>
@@ -12,31 +13,33 @@
 #include "tests/conformance/plain_mb.h"
 #include "tests/support/harness.h"
 
-// Pictures in coding order; ref: pictures shown as numbers of list 0 and list 1. command:
-// abs_diff_pic_num of list 0.
+enum { PICTURES = 8, MOST_REFS = 3 };
+
+// Pictures in coding order, by numbers shown: what list 0 has by default, n earlier pictures, and
+// list 1. command: abs_diff_pic_num of list 0.
 typedef struct Coded {
     MotusSliceType type;
-    int shown, frame_num, ref[2], is_reference;
+    int shown, frame_num, is_reference;
     uint32_t command;
+    int n, list0[MOST_REFS], list1;
 } Coded;
-enum { PICTURES = 8 };
-static const Coded orders[2][PICTURES] = {{{MOTUS_SLICE_I, 0, 0, {0, 0}, 1, 0},
-                                           {MOTUS_SLICE_P, 3, 1, {0, 0}, 1, 0},
-                                           {MOTUS_SLICE_B, 1, 2, {0, 3}, 0, 0},
-                                           {MOTUS_SLICE_B, 2, 2, {0, 3}, 0, 0},
-                                           {MOTUS_SLICE_P, 6, 2, {3, 3}, 1, 0},
-                                           {MOTUS_SLICE_B, 4, 3, {3, 6}, 0, 0},
-                                           {MOTUS_SLICE_B, 5, 3, {3, 6}, 0, 0},
-                                           {MOTUS_SLICE_P, 7, 3, {6, 6}, 1, 0}},
+static const Coded orders[2][PICTURES] = {{{MOTUS_SLICE_I, 0, 0, 1, 0, 0, {0}, 0},
+                                           {MOTUS_SLICE_P, 3, 1, 1, 0, 1, {0}, 0},
+                                           {MOTUS_SLICE_B, 1, 2, 0, 0, 1, {0}, 3},
+                                           {MOTUS_SLICE_B, 2, 2, 0, 0, 1, {0}, 3},
+                                           {MOTUS_SLICE_P, 6, 2, 1, 0, 1, {3}, 0},
+                                           {MOTUS_SLICE_B, 4, 3, 0, 0, 2, {3, 0}, 6},
+                                           {MOTUS_SLICE_B, 5, 3, 0, 0, 2, {3, 0}, 6},
+                                           {MOTUS_SLICE_P, 7, 3, 1, 0, 1, {6}, 0}},
                                           // A pyramid.
-                                          {{MOTUS_SLICE_I, 0, 0, {0, 0}, 1, 0},
-                                           {MOTUS_SLICE_P, 4, 1, {0, 0}, 1, 0},
-                                           {MOTUS_SLICE_B, 2, 2, {0, 4}, 1, 0},
-                                           {MOTUS_SLICE_B, 1, 3, {0, 2}, 0, 0},
-                                           {MOTUS_SLICE_B, 3, 3, {2, 4}, 0, 0},
-                                           {MOTUS_SLICE_P, 7, 3, {4, 4}, 1, 2},
-                                           {MOTUS_SLICE_B, 5, 4, {4, 7}, 1, 0},
-                                           {MOTUS_SLICE_B, 6, 5, {5, 7}, 0, 0}}};
+                                          {{MOTUS_SLICE_I, 0, 0, 1, 0, 0, {0}, 0},
+                                           {MOTUS_SLICE_P, 4, 1, 1, 0, 1, {0}, 0},
+                                           {MOTUS_SLICE_B, 2, 2, 1, 0, 1, {0}, 4},
+                                           {MOTUS_SLICE_B, 1, 3, 0, 0, 1, {0}, 2},
+                                           {MOTUS_SLICE_B, 3, 3, 0, 0, 2, {2, 0}, 4},
+                                           {MOTUS_SLICE_P, 7, 3, 1, 2, 1, {4}, 0},
+                                           {MOTUS_SLICE_B, 5, 4, 1, 0, 3, {4, 2, 0}, 7},
+                                           {MOTUS_SLICE_B, 6, 5, 0, 0, 3, {5, 4, 2}, 7}}};
 
 // A stream that is being written, with its reconstruction.
 typedef struct Clip {
@@ -71,7 +74,7 @@ static MotusSequenceSettings sequence_of(const Clip *c) {
         .colour = MOTUS_COLOUR_UNKNOWN,
         .level = motus_level_choose(120, 68, (MotusRational){25, 1}, 2, 0), // MVs up to 512 rows
         .log2_max_frame_num = 4,
-        .max_refs = c->pyramid ? 4 : 2,
+        .max_refs = 4,
         .reorder = 1 + c->pyramid,
         .pic_init_qp = 26};
     return settings;
@@ -158,6 +161,7 @@ static void write_slices(Clip *c, const Coded *p, const MotusMb *decided, int qp
         const MotusSliceSettings slice = {.first_mb = from * c->mb_width,
                                           .idr = p->type == MOTUS_SLICE_I,
                                           .slice_type = (int)p->type,
+                                          .refs = c->mbs.refs,
                                           .is_reference = p->is_reference,
                                           .list_command = {p->command, 0},
                                           .frame_num = (uint32_t)p->frame_num,
@@ -182,7 +186,7 @@ static void write_slices(Clip *c, const Coded *p, const MotusMb *decided, int qp
 static void check_list(const Clip *c, const Coded *p) {
     const size_t n_blk = 16 * (size_t)c->mbs.n_mb;
     MotusCodedMv *mvs = malloc(n_blk * sizeof *mvs);
-    const MotusRefDistances distances = {{{-2}, {1}}};
+    const MotusRefDistances distances = {{{-2, -5, -6}, {1}}};
     size_t n = motus_list_mvs(&c->mbs, &distances, mvs);
     long expected = 0, got = 0, wrong = 0;
     for (size_t i = 0; i < n_blk; i++) {
@@ -197,8 +201,8 @@ static void check_list(const Clip *c, const Coded *p) {
                 const int blk = y % 16 / 4 * 4 + x % 16 / 4, q = motus_8x8_of(blk);
                 const MotusMv mv = mvs[i].list ? mb->mv1[q] : mb->mv[blk];
                 got++;
-                wrong += mvs[i].distance != (mvs[i].list ? 1 : -2) || motus_mb_is_intra(mb) ||
-                         !motus_pred_uses(mb->pred[q], mvs[i].list) ||
+                wrong += mvs[i].distance != (mvs[i].list ? 1 : distances.to[0][mb->ref[0][q]]) ||
+                         motus_mb_is_intra(mb) || !motus_pred_uses(mb->pred[q], mvs[i].list) ||
                          !motus_mv_equal(mv, mvs[i].mv) ||
                          mvs[i].skip != (mb->type == MOTUS_MB_P_SKIP);
             }
@@ -208,8 +212,11 @@ static void check_list(const Clip *c, const Coded *p) {
 }
 
 static void code_picture(Clip *c, const Coded *p, int qp) {
-    const MotusFrame *const refs[2] = {c->rec[p->ref[0]], c->rec[p->ref[1]]};
-    c->mbs.col_zero = c->col_zero[p->ref[1]];
+    const MotusFrame *refs[MOST_REFS + 1];
+    c->mbs.refs = p->n > 1 ? motus_test_range(1, p->n) : 1;
+    for (int k = 0; k < c->mbs.refs; k++) refs[k] = c->rec[p->list0[k]];
+    refs[c->mbs.refs] = c->rec[p->list1];
+    c->mbs.col_zero = c->col_zero[p->list1];
     const InterMbs how = {.qp = qp,
                           .cabac = c->cabac,
                           .transform_8x8 = c->transform_8x8,

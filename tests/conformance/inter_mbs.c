@@ -36,11 +36,13 @@ static void random_p(MotusMb *mb, const MotusNeighbours *neighbours, const Inter
 }
 
 // Sets all 8x8 blocks of a partition of a B MB at random; its MVs are often the predicted ones.
+// refs: of list 0.
 static void random_partition(MotusMb *mb, const MotusNeighbours *neighbours,
-                             const MotusPartition *part, const InterMbs *how) {
-    static const uint8_t ref[2] = {0, 0};
+                             const MotusPartition *part, const InterMbs *how, int refs) {
+    const uint8_t ref[2] = {(uint8_t)motus_test_range(0, refs - 1), 0};
     const int pred = motus_test_range(MOTUS_PRED_L0, MOTUS_PRED_BI);
     MotusMv mv[2];
+    mb->ref[0][motus_8x8_of(4 * part->y + part->x)] = ref[0];
     for (int list = 0; list < 2; list++)
         mv[list] = chance(30) ? motus_b_mvp(mb, neighbours, part, list) : random_mv(how);
     for (int y = part->y; y < part->y + part->height; y += 2)
@@ -49,7 +51,7 @@ static void random_partition(MotusMb *mb, const MotusNeighbours *neighbours,
 }
 
 static void random_b(MotusMb *mb, const MotusNeighbours *neighbours, const InterMbs *how,
-                     int col_zero) {
+                     int col_zero, int refs) {
     const MotusDirect direct = motus_direct_spatial(neighbours, col_zero);
     MotusPartition parts[16];
     const int n = motus_mb_partitions(mb, parts);
@@ -60,7 +62,7 @@ static void random_b(MotusMb *mb, const MotusNeighbours *neighbours, const Inter
         if (mb->type == MOTUS_MB_P_8x8 && chance(30))
             motus_set_direct(mb, i, &direct);
         else
-            random_partition(mb, neighbours, &parts[i], how);
+            random_partition(mb, neighbours, &parts[i], how, refs);
 }
 
 static void random_intra(MotusMb *mb, const MotusNeighbours *neighbours) {
@@ -153,7 +155,7 @@ static void random_mb(MotusCodedMbs *mbs, int i, const InterMbs *how) {
     if (motus_mb_is_intra(mb))
         random_intra(mb, &neighbours);
     else if (mbs->slice_type == MOTUS_SLICE_B)
-        random_b(mb, &neighbours, how, how->col_zero[i]);
+        random_b(mb, &neighbours, how, how->col_zero[i], mbs->refs);
     else
         random_p(mb, &neighbours, how);
     if (mb->type == MOTUS_MB_P_SKIP || !chance(how->residual)) return;

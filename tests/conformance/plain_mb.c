@@ -91,14 +91,14 @@ static int chroma_at(const MotusPlane *p, int x, int y) {
 }
 
 // Predicts sample (x, y) of plane c, in its samples; mb_x, mb_y: those inside the MB.
-static int inter_sample(const MotusMb *mb, const MotusFrame *const refs[2], int c, int x, int y,
-                        int mb_x, int mb_y) {
+static int inter_sample(const MotusCodedMbs *mbs, const MotusMb *mb, const MotusFrame *const refs[],
+                        int c, int x, int y, int mb_x, int mb_y) {
     const int size = c ? 2 : 4, blk = mb_y / size * 4 + mb_x / size, q = motus_8x8_of(blk);
     int sum = 0, n = 0;
     for (int list = 0; list < 2; list++) {
         if (!motus_pred_uses(mb->pred[q], list)) continue;
         const MotusMv mv = list ? mb->mv1[q] : mb->mv[blk];
-        const MotusPlane *p = &refs[list]->plane[c];
+        const MotusPlane *p = &refs[list ? mbs->refs : mb->ref[0][q]]->plane[c];
         sum +=
             c ? chroma_at(p, 8 * x + mv.x, 8 * y + mv.y) : luma_at(p, 4 * x + mv.x, 4 * y + mv.y);
         n++;
@@ -202,7 +202,7 @@ static void intra4x4(uint8_t *at, ptrdiff_t stride, const MotusMb *mb, const Mot
 }
 
 void plain_mb_reconstruct(MotusFrame *rec, const MotusCodedMbs *mbs, int i,
-                          const MotusFrame *const refs[2]) {
+                          const MotusFrame *const refs[]) {
     const MotusMb *mb = &mbs->mb[i];
     const MotusMbCoef *coef = &mbs->coef[i];
     const MotusNeighbours neighbours = motus_neighbours_at(mbs, i);
@@ -217,7 +217,7 @@ void plain_mb_reconstruct(MotusFrame *rec, const MotusCodedMbs *mbs, int i,
         if (mb->type == MOTUS_MB_I_PCM) continue;
         for (int k = 0; k < size * size && !motus_mb_is_intra(mb); k++) {
             const int x = k % size, y = k / size;
-            at[y * stride + x] = (uint8_t)inter_sample(mb, refs, c, x0 + x, y0 + y, x, y);
+            at[y * stride + x] = (uint8_t)inter_sample(mbs, mb, refs, c, x0 + x, y0 + y, x, y);
         }
         if (c && motus_mb_is_intra(mb))
             intra_chroma(at, stride, mb->intra_chroma_pred_mode, left, top);

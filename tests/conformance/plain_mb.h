@@ -6,9 +6,10 @@
 
 #include "encoder/mb/coded_mbs.h"
 
-// Reconstructs MB i of a P or B picture into rec. refs: by list, deblocked. Intra16x16 and Intra4x4
+// Reconstructs MB i of a P or B picture into rec. refs: the mbs->refs
+// ones of list 0, then that of list 1, deblocked. Intra16x16 and Intra4x4
 // may have modes vertical, horizontal and DC, chroma all but plane; Intra4x4 no 8x8 transform.
 void plain_mb_reconstruct(MotusFrame *rec, const MotusCodedMbs *mbs, int i,
-                          const MotusFrame *const refs[2]);
+                          const MotusFrame *const refs[]);
 
 #endif

@@ -39,7 +39,7 @@ static void fill_with(GpuCase *c, DeblockKind kind, int qp, int spread) {
     for (int i = 0; i < d->mb_width * d->mb_height; i++) {
         MotusMb *mb = (MotusMb *)d->mb->at[ON_CPU] + i;
         deblock_case_mb(mb, kind, qp);
-        if (c->row->variant == B_PICTURES) deblock_case_b(mb);
+        if (c->row->variant == B_PICTURES) deblock_case_b(mb, REFS);
         if (c->row->variant == SEVERAL_REFS) deblock_case_refs(mb, REFS);
     }
     snprintf(c->what, sizeof c->what, "kind %d, QP %d, spread %d", (int)kind, qp, spread);

@@ -97,7 +97,8 @@ static void move_blocks(const Picture *p, const MotusInterMb *in, const MotusMbM
         const MotusMv mv[2] = {motion[0].mv[MOTUS_BLOCK_8x8 + q],
                                motion[1].mv[MOTUS_BLOCK_8x8 + q]};
         uint8_t luma[256];
-        motus_predict_luma_lists(luma, p->ref, in->x, in->y, q % 2 * 8, q / 2 * 8, 8, 8, pred, mv);
+        const MotusReference *const ref[2] = {&p->ref[0], &p->ref[1]};
+        motus_predict_luma_lists(luma, ref, in->x, in->y, q % 2 * 8, q / 2 * 8, 8, 8, pred, mv);
         for (int i = 0; i < 64; i++) {
             const int x = q % 2 * 8 + i % 8, y = q / 2 * 8 + i / 8;
             src->data[(16 * in->y + y) * src->stride + 16 * in->x + x] =
@@ -111,8 +112,10 @@ static void find_candidates(Picture *p, const MotusInterMb *in, MotusBCandidates
     const MotusMv centre[2] = {random_mv(16), random_mv(16)};
     MotusMbMotion motion[2];
     MotusBCandidates many;
-    const MotusBJob search = {.ref = p->ref,
-                              .ref_luma = {&p->luma[0], &p->luma[1]},
+    const MotusRefLuma *const ref_luma[2] = {&p->luma[0], &p->luma[1]};
+    const MotusBJob search = {.refs = 1,
+                              .ref = p->ref,
+                              .ref_luma = ref_luma,
                               .ops = motus_refine_ops(),
                               .subpel = MOTUS_SUBPEL_FULL, // the MVs stay
                               .effort = &p->effort,
@@ -130,7 +133,7 @@ static void find_candidates(Picture *p, const MotusInterMb *in, MotusBCandidates
         }
     }
     if (!motus_test_range(0, 2)) move_blocks(p, in, motion);
-    motus_test_fill(found, sizeof *found);
+    motus_test_fill(found, MOTUS_B_SETS * sizeof *found);
     motus_test_fill(&many, sizeof many);
     motus_b_candidates(&search, motion, found);
     many.blocks = found->blocks;
@@ -205,15 +208,15 @@ static void code_mb(Picture *p, int x, int y) {
                              .refs = 1};
     static MotusTrial many;
     MotusBChoice choice;
-    MotusBCandidates found;
+    MotusBCandidates found[MOTUS_B_SETS];
     uint32_t satd[2];
     const int col_zero = motus_test_range(0, 15);
-    find_candidates(p, &in, &found);
+    find_candidates(p, &in, found);
     motus_test_fill(&memory, sizeof memory);
-    const MotusTrial *one = motus_decide_b(&in, &found, col_zero, &p->effort, &levels,
+    const MotusTrial *one = motus_decide_b(&in, found, col_zero, &p->effort, &levels,
                                            motus_refine_ops(), &memory.decide, &satd[0]);
     const char *failure =
-        lanes_decide_b(&in, &found, col_zero, &p->effort, &levels, &many, &choice, &satd[1]);
+        lanes_decide_b(&in, found, col_zero, &p->effort, &levels, &many, &choice, &satd[1]);
     MOTUS_CHECK(!failure && satd[0] == satd[1], "case %d, MB %d,%d: %s", p->number, x, y,
                 failure ? failure : "SATD");
     if (failure) return;
@@ -255,7 +258,7 @@ static void generated(void) {
         picture_open(&p);
         for (int preset = 0; preset < MOTUS_PRESETS; preset++) {
             // An implicit weight of list 1 is -64..128; half of the pictures have none.
-            p.ref[1].pair_offset = preset & 1 ? motus_test_range(-64, 128) - MOTUS_EVEN_PAIR : 0;
+            p.ref[0].pair_offset = preset & 1 ? motus_test_range(-64, 128) - MOTUS_EVEN_PAIR : 0;
             set_effort(&p, (MotusPreset)preset, qps[k % 5]);
             code_picture(&p);
         }

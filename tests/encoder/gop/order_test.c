@@ -80,6 +80,23 @@ typedef struct Held {
     Expected want;
 } Held;
 
+// Checks that list 0 of a B picture that is no reference has the nearest earlier ones of the kept
+// references, as many as it may.
+static void check_list0(const Held *h, const MotusPictureParams *q) {
+    const MotusDpb *dpb = &h->m.dpb;
+    int earlier = 0;
+    for (int i = 0; i < dpb->n; i++) earlier += dpb->picture[i].shown < q->shown;
+    MOTUS_CHECK(q->refs == motus_min(earlier, h->m.b_refs), "%d of %d earlier references", q->refs,
+                earlier);
+    for (int k = 0; k < q->refs; k++) {
+        int nearer = 0;
+        for (int i = 0; i < dpb->n; i++)
+            nearer += dpb->picture[i].shown < q->shown && dpb->picture[i].shown > q->ref_shown[k];
+        MOTUS_CHECK(nearer == k && q->ref_shown[k] < q->shown, "reference %d of %d is shown at %d",
+                    k, q->refs, q->ref_shown[k]);
+    }
+}
+
 static void take_all(Held *h) {
     MotusPendingPicture *p;
     while ((p = motus_mini_gop_take(&h->m))) {
@@ -94,7 +111,10 @@ static void take_all(Held *h) {
                         q->is_reference == (type != 'B' || e->b_reference[i]) && !p->held,
                     "picture %d: frame_num %d, shown %d", i, (int)q->frame_num, q->shown);
         if (type != 'I') CU_ASSERT_EQUAL(q->ref_shown[0], e->ref_shown[i][0]);
-        if (type == 'B') CU_ASSERT_EQUAL(q->ref_shown[1], e->ref_shown[i][1]);
+        if (type == 'B') {
+            CU_ASSERT_EQUAL(q->ref_shown[q->refs], e->ref_shown[i][1]);
+            if (!q->is_reference) check_list0(h, q);
+        }
         const int b_follows = i + 1 < h->n && e->type[i + 1] == 'B';
         CU_ASSERT_PTR_EQUAL(p->plan->next_b, b_follows ? &h->plan[e->number[i + 1]] : NULL);
     }
@@ -129,6 +149,7 @@ static void mini_gops(void) {
         stream.config.bframes = bframes;
         stream.config.b_pyramid = pyramid ? MOTUS_B_PYRAMID_NORMAL : MOTUS_B_PYRAMID_NONE;
         stream.config.references = 1;
+        stream.b_refs = motus_test_range(1, 4);
         stream.rate.lookahead.b_span = adapts ? 2 : 0;
         stream.sequence.reorder = bframes > 2 && pyramid ? 2 : bframes > 0;
         stream.sequence.max_refs =

@@ -67,22 +67,25 @@ static MotusMv near_mv(MotusMv mv) {
     return near;
 }
 
-void deblock_case_b(MotusMb *mb) {
-    static const uint8_t ref[2] = {0, 0};
+void deblock_case_b(MotusMb *mb, int refs) {
+    const uint8_t one_ref = (uint8_t)motus_test_range(0, refs - 1);
     const MotusMv mv0 = mb->mv[0], mv1 = {(int16_t)motus_test_range(-6, 6), 2};
     if (motus_mb_is_intra(mb)) return;
     memset(mb->sub_type, 0, sizeof mb->sub_type);
     const int direct = mb->type == MOTUS_MB_P_SKIP ||
                        (mb->type == MOTUS_MB_P_16x16 && motus_test_range(0, 1)),
               pred = motus_test_range(0, 2);
-    if (direct) mb->direct = MOTUS_ALL_DIRECT; // one list for all, MVs may differ
+    if (direct) mb->direct = MOTUS_ALL_DIRECT; // one list and reference for all, MVs may differ
     for (int q = 0; q < 4; q++) {
         const int first = first_block[direct ? 0 : mb->type][q],
                   from = first / 2 * 8 + first % 2 * 2;
+        const uint8_t ref[2] = {
+            direct || motus_test_range(0, 1) ? one_ref : (uint8_t)motus_test_range(0, refs - 1), 0};
         if (first == q)
             motus_set_8x8(mb, q, direct || motus_test_range(0, 1) ? pred : motus_test_range(0, 2),
                           ref, near_mv(mv0), near_mv(mv1));
         else
-            motus_set_8x8(mb, q, mb->pred[first], ref, mb->mv[from], mb->mv1[first]);
+            motus_set_8x8(mb, q, mb->pred[first], (uint8_t[2]){mb->ref[0][first], 0}, mb->mv[from],
+                          mb->mv1[first]);
     }
 }

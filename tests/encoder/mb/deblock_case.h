@@ -22,8 +22,9 @@ typedef enum DeblockKind {
 // qp -1: random.
 void deblock_case_mb(MotusMb *mb, DeblockKind kind, int qp);
 
-// Makes such an MB one of a B picture: its 8x8 blocks get lists, and MVs that are close.
-void deblock_case_b(MotusMb *mb);
+// Makes such an MB one of a B picture: its 8x8 blocks get lists, any of `refs` references of list
+// 0, and MVs that are close.
+void deblock_case_b(MotusMb *mb, int refs);
 
 // Gives the partitions of such an MB any of `refs` references.
 void deblock_case_refs(MotusMb *mb, int refs);

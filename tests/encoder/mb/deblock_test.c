@@ -58,7 +58,8 @@ static int naive_strength(const Scene *s, int px, int py, int qx, int qy) {
     if (s->slice_type != MOTUS_SLICE_B)
         return p->ref[0][p8] != q->ref[0][q8] || far_apart(p->mv[p_blk], q->mv[q_blk]);
     const int lists = p->pred[p8];
-    if (lists != q->pred[q8]) return 1; // other references, or another number of MVs
+    if (lists != q->pred[q8] || p->ref[0][p8] != q->ref[0][q8])
+        return 1; // other references, or another number of MVs
     return (lists != MOTUS_PRED_L1 && far_apart(p->mv[p_blk], q->mv[q_blk])) ||
            (lists != MOTUS_PRED_L0 && far_apart(p->mv1[p8], q->mv1[q8]));
 }
@@ -148,7 +149,7 @@ static Scene make_scene(int mb_width, int mb_height, int qp, int spread) {
     for (int c = 0; c < 3; c++) deblock_case_samples(&s.frame->plane[c], spread);
     for (int i = 0; i < mb_width * mb_height; i++) {
         deblock_case_mb(s.mb + i, DEBLOCK_MIXED, qp);
-        if (s.slice_type == MOTUS_SLICE_B) deblock_case_b(s.mb + i);
+        if (s.slice_type == MOTUS_SLICE_B) deblock_case_b(s.mb + i, s.refs);
         if (s.slice_type == MOTUS_SLICE_P) deblock_case_refs(s.mb + i, s.refs);
     }
     return s;
