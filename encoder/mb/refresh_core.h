@@ -25,12 +25,12 @@ static inline int motus_refresh_end(int mb_width, int period, int at) {
 // Returns the columns of picture `at` of a cycle of `period` pictures. Each range begins in the
 // last column of the one before, so that zero MVs stay possible left of it.
 static inline MotusRefresh motus_refresh_at(int mb_width, int period, int at, int deblock) {
-    return (MotusRefresh){
-        .first = (int)((int64_t)at * mb_width / period),
-        .end = motus_refresh_end(mb_width, period, at),
-        .ref_end = at ? motus_refresh_end(mb_width, period, at - 1) : mb_width,
-        .spoilt = deblock ? MOTUS_DEBLOCK_REACH : 0,
-    };
+    MotusRefresh r;
+    r.first = (int)((int64_t)at * mb_width / period);
+    r.end = motus_refresh_end(mb_width, period, at);
+    r.ref_end = at ? motus_refresh_end(mb_width, period, at - 1) : mb_width;
+    r.spoilt = deblock ? MOTUS_DEBLOCK_REACH : 0;
+    return r;
 }
 
 // True if the MBs of column x are intra.

@@ -100,20 +100,65 @@ static void b_pictures_as_on_the_cpu(void) {
 
 // ---- Others -------------------------------------------------------------------------------------
 
-// Slices of a largest size are cut on the CPU: CUDA refuses them, and AUTO chooses the CPU.
-static void slice_sizes_are_refused(void) {
-    MotusEncoderConfig c = motus_encoder_config_default(64, 48, (MotusRational){25, 1});
-    MotusEncoder *enc = NULL;
-    MotusError error = {0};
-    c.slice_max_size = 1200;
-    c.backend = MOTUS_BACKEND_CUDA;
-    CU_ASSERT_EQUAL(motus_encoder_open(&enc, &c, &error), MOTUS_ERR_UNSUPPORTED);
-    CU_ASSERT(!enc && strstr(error.text, "slices") && !strchr(error.text, '\n'));
-    c.backend = MOTUS_BACKEND_AUTO;
-    CU_ASSERT_FATAL(!motus_encoder_open(&enc, &c, &error));
-    CU_ASSERT_EQUAL(motus_encoder_backend(enc), MOTUS_BACKEND_CPU);
-    CU_ASSERT(strstr(motus_encoder_error(enc)->text, "slices") != NULL);
+// Slices of a largest size and intra refresh are coded on the CPU: CUDA refuses them, and AUTO
+// chooses the CPU.
+static void cpu_only_settings_are_refused(void) {
+    for (int k = 0; k < 2; k++) {
+        const char *word = k ? "intra refresh" : "slices";
+        MotusEncoderConfig c = motus_encoder_config_default(64, 48, (MotusRational){25, 1});
+        MotusEncoder *enc = NULL;
+        MotusError error = {0};
+        c.slice_max_size = k ? 0 : 1200;
+        c.intra_refresh = k;
+        c.backend = MOTUS_BACKEND_CUDA;
+        CU_ASSERT_EQUAL(motus_encoder_open(&enc, &c, &error), MOTUS_ERR_UNSUPPORTED);
+        CU_ASSERT(!enc && strstr(error.text, word) && !strchr(error.text, '\n'));
+        c.backend = MOTUS_BACKEND_AUTO;
+        CU_ASSERT_FATAL(!motus_encoder_open(&enc, &c, &error));
+        CU_ASSERT_EQUAL(motus_encoder_backend(enc), MOTUS_BACKEND_CPU);
+        CU_ASSERT(strstr(motus_encoder_error(enc)->text, word) != NULL);
+        motus_encoder_close(&enc);
+    }
+}
+
+// Codes frames of which some are lost, which is told up to three pictures late. The frames of
+// `burst` are sent before their packets are received.
+static void code_with_losses(const MotusEncoderConfig *config, int burst,
+                             MotusPacket *packet[B_FRAMES]) {
+    static const int told[B_FRAMES] = {[5] = 3, [8] = 7, [12] = 9, [13] = 12, [18] = 15};
+    MotusEncoder *enc = open_encoder(config);
+    for (int i = 0, received = 0; i < B_FRAMES; i++) {
+        MotusFrame *frame = gpu_picture(MOTUS_MATERIAL_SCENE, config->width, config->height, i);
+        if (told[i]) CU_ASSERT_EQUAL(motus_encoder_reference_lost(enc, told[i]), MOTUS_OK);
+        CU_ASSERT_EQUAL(motus_encoder_send(enc, frame, NULL), MOTUS_OK);
+        motus_frame_unref(&frame);
+        for (; received + burst <= i + 1; received++)
+            CU_ASSERT_EQUAL_FATAL(motus_encoder_receive(enc, &packet[received], -1), MOTUS_OK);
+        if (i + 1 < B_FRAMES) continue;
+        for (; received < B_FRAMES; received++)
+            CU_ASSERT_EQUAL_FATAL(motus_encoder_receive(enc, &packet[received], -1), MOTUS_OK);
+    }
     motus_encoder_close(&enc);
+}
+
+static void losses_as_on_the_cpu(void) {
+    static const int cases[][2] = {{4, 1}, {8, 1}, {8, 3}, {2, 1}}; // kept, used
+    for (int k = 0; k < 8; k++) {
+        MotusPacket *on_cpu[B_FRAMES] = {0}, *on_gpu[B_FRAMES] = {0};
+        MotusEncoderConfig c = motus_encoder_config_default(176, 144, (MotusRational){25, 1});
+        c.keep_references = cases[k / 2][0], c.references = cases[k / 2][1];
+        c.keyint = 0, c.profile = k % 2 ? MOTUS_PROFILE_HIGH : MOTUS_PROFILE_BASELINE;
+        c.backend = MOTUS_BACKEND_CPU;
+        code_with_losses(&c, 1, on_cpu);
+        c.backend = MOTUS_BACKEND_CUDA;
+        code_with_losses(&c, 1 + k % 2, on_gpu);
+        for (int i = 0; i < B_FRAMES; i++) {
+            MOTUS_CHECK(same_packets(on_cpu[i], on_gpu[i]), "kept %d ref %d: picture %d",
+                        c.keep_references, c.references, i);
+            motus_packet_unref(&on_cpu[i]);
+            motus_packet_unref(&on_gpu[i]);
+        }
+    }
 }
 
 // Sends all frames before the first packet is received, to any number of GOP coders, with and
@@ -368,7 +413,8 @@ static void host_memory_is_refused(void) {
 
 static const GpuRow rows[] = {GPU_TEST(equal_to_the_cpu),
                               GPU_TEST(b_pictures_as_on_the_cpu),
-                              GPU_TEST(slice_sizes_are_refused),
+                              GPU_TEST(cpu_only_settings_are_refused),
+                              GPU_TEST(losses_as_on_the_cpu),
                               GPU_TEST(gop_coders_give_one_stream),
                               GPU_TEST(segments_in_any_order),
                               GPU_TEST(fields_as_on_the_cpu),
