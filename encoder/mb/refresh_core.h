@@ -18,17 +18,26 @@ typedef struct MotusRefresh {
 
 enum { MOTUS_DEBLOCK_REACH = 3, MOTUS_TAPS_RIGHT = 3 }; // 8.7.2.3; 8.4.2.2.1
 
-static inline int motus_refresh_end(int mb_width, int period, int at) {
-    return motus_min(mb_width, (int)((int64_t)(at + 1) * mb_width / period) + 1);
+// Returns how many pictures of a cycle of `period` pictures the range takes: it moves by a column a
+// picture at least, as its last column is intra again in the next picture.
+static inline int motus_refresh_pictures(int mb_width, int period) {
+    return motus_min(mb_width, period);
 }
 
-// Returns the columns of picture `at` of a cycle of `period` pictures. Each range begins in the
-// last column of the one before, so that zero MVs stay possible left of it.
+// Returns the end of the range in picture `at` of n.
+static inline int motus_refresh_end(int mb_width, int n, int at) {
+    return motus_min(mb_width, (int)((int64_t)(at + 1) * mb_width / n) + 1);
+}
+
+// Returns the columns of picture `at` of a cycle; without a range in those behind its end. Each
+// range begins in the last column of the one before, so that zero MVs stay possible left of it.
 static inline MotusRefresh motus_refresh_at(int mb_width, int period, int at, int deblock) {
-    MotusRefresh r;
-    r.first = (int)((int64_t)at * mb_width / period);
-    r.end = motus_refresh_end(mb_width, period, at);
-    r.ref_end = at ? motus_refresh_end(mb_width, period, at - 1) : mb_width;
+    const int n = motus_refresh_pictures(mb_width, period);
+    MotusRefresh r = {0, 0, 0, 0};
+    if (at >= n) return r;
+    r.first = (int)((int64_t)at * mb_width / n);
+    r.end = motus_refresh_end(mb_width, n, at);
+    r.ref_end = at ? motus_refresh_end(mb_width, n, at - 1) : mb_width;
     r.spoilt = deblock ? MOTUS_DEBLOCK_REACH : 0;
     return r;
 }

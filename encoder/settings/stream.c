@@ -344,7 +344,8 @@ size_t motus_access_unit_begin(const MotusStream *s, const MotusPictureParams *p
         uint8_t rbsp[16];
         MotusBits bits;
         motus_bits_init(&bits, rbsp, sizeof rbsp);
-        motus_write_recovery_point(&bits, s->refresh_period - 1);
+        motus_write_recovery_point(&bits,
+                                   motus_refresh_pictures(s->mb_width, s->refresh_period) - 1);
         size += motus_nal_write(dst + size, 0, MOTUS_NAL_SEI, rbsp, bits.size);
     }
     if (s->sequence.hrd) {

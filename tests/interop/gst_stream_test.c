@@ -69,6 +69,11 @@ static void set_capped(MotusEncoderConfig *c) {
     c->vbv_bufsize = 250 * 400;
 }
 
+static void set_refresh(MotusEncoderConfig *c) {
+    set_quant(c);
+    c->intra_refresh = 1;
+}
+
 static void set_slices(MotusEncoderConfig *c) {
     set_zerolatency(c);
     c->slices = 3;
@@ -98,6 +103,7 @@ typedef struct Case {
 
 static const Case cases[] = {
     {"pass=quant quantizer=30 key-int-max=7", set_quant},
+    {"pass=quant quantizer=30 key-int-max=7 intra-refresh=true", set_refresh},
     {"pass=qual quantizer=27 rc-lookahead=6 key-int-max=5", set_qual},
     {"pass=qual quantizer=27 rc-lookahead=6 key-int-max=5 gop-coders=3 threads=2", set_qual},
     {"pass=qual quantizer=12 rc-lookahead=6 key-int-max=5 vbv-maxrate=250 vbv-buf-capacity=400",

@@ -101,8 +101,8 @@ static void compare(void *context, int number, const MotusPlane plane[3]) {
 // Decodes from picture `first` on. Cycles begin with picture 1.
 static void join(Run *r, int first) {
     const int period = r->test->period, since = (first + period - 1) % period,
-              cycle = first + (since ? period - since : 0);
-    r->first = first, r->exact_from = cycle + period - 1;
+              cycle = first + (since ? period - since : 0), columns = (r->test->width + 15) / 16;
+    r->first = first, r->exact_from = cycle + (columns < period ? columns : period) - 1;
     r->seen = r->wrong = 0;
     motus_decode_joined(r->data + r->at[first], r->size - r->at[first], compare, r);
     const int expected = PICTURES - r->exact_from;
