@@ -21,10 +21,10 @@ check() {
 }
 
 jobs=$(nproc)
-# interop/ffmpeg and interop/x264 compile inside FFmpeg and x264 only; tests with CUDA's headers are left out, and so are
-# the refusals of a build without CUDA, which use no parameter.
-mapfile -t sources < <(git ls-files '*.c' ':!examples' ':!tests' ':!interop/ffmpeg' ':!interop/x264' \
-    ':!*no_cuda.c')
+# interop/ffmpeg and interop/x264 compile inside FFmpeg and x264 only; tests with CUDA's headers are
+# left out, and so are the refusals of a build without CUDA, which use no parameter.
+mapfile -t sources < <(git ls-files '*.c' ':!examples' ':!tests' ':!interop/ffmpeg' \
+    ':!interop/x264' ':!*no_cuda.c')
 cuda=(-e cuda_runtime_api.h -e tests/gpu/gpu_test.h -e tests/gpu/sequence.h -e '_cuda.h"')
 mapfile -t tests < <(git grep -L "${cuda[@]}" -- 'tests/*.c' ':!tests/install/subproject')
 mapfile -t all < <(git ls-files '*.c' '*.h' '*.cu' '*.cuh' '*.cpp')

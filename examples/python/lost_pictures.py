@@ -51,8 +51,8 @@ def main() -> None:
         clip = read(path)
         base = code(clip, 0, 0)
         tried = [code(clip, keep, PERCENT) for keep in (4, 8, 0)]
-        text = "; ".join(f"{100 * (t[0] / base[0] - 1):+.1f} %, {t[1] - 1}, {t[2] - base[2]:+.2f} dB"
-                         for t in tried)
+        text = "; ".join(f"{100 * (bits / base[0] - 1):+.1f} %, {n - 1}, {psnr - base[2]:+.2f} dB"
+                         for bits, n, psnr, *_ in tried)
         print(f"{path}: {tried[0][3]}; {base[0] / 1000:.0f}; {text}", flush=True)
 
 

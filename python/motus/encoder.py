@@ -178,9 +178,9 @@ class Encoder:
             self._check(lib.motus_encoder_set_rate(self._open, *rates))
 
     def reference_lost(self, number: int) -> None:
-        """Tells that the receiver has lost the picture of packet `number`. The pictures sent from now
-        on depend on no lost one: with `keep_references` they predict from an older picture; the
-        next one is a key picture if none is left, and always with B pictures."""
+        """Tells that the receiver has lost the picture of packet `number`. The pictures sent from
+        now on depend on no lost one: with `keep_references` they predict from an older picture;
+        the next one is a key picture if none is left, and always with B pictures."""
         with self._sending:
             self._check(lib.motus_encoder_reference_lost(self._open, whole("number", number, 64)))
 

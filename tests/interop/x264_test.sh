@@ -20,7 +20,8 @@ fail() {
 }
 
 encode() {
-    "$x264" --log-level warning --no-progress --tune psnr --qp 28 "$@" --dump-yuv recon.yuv -o t.264 2>err ||
+    "$x264" --log-level warning --no-progress --tune psnr --qp 28 "$@" --dump-yuv recon.yuv \
+        -o t.264 2>err ||
         fail "x264 $*: $(cat err)"
     ! grep -E 'warning|error' err || fail "x264 $*"
 }

@@ -126,19 +126,27 @@ static void check_case(const Case *c) {
 }
 
 static void joined_late(void) {
-    enum { BASE = MOTUS_PROFILE_BASELINE, HIGH = MOTUS_PROFILE_HIGH, FAST = MOTUS_PRESET_FAST };
-    enum { SLOW = MOTUS_PRESET_SLOW, FASTER = MOTUS_PRESET_FASTER };
     static const Case cases[] = {
-        {176, 96, 20, MOTUS_MATERIAL_SCENE, SLOW, HIGH, 1, 1, 0, 26, 0, 0, MOTUS_RATE_QP},
-        {176, 96, 5, MOTUS_MATERIAL_FAST, FAST, BASE, 1, 1, 0, 32, 0, 0, MOTUS_RATE_QP},
-        {112, 64, 7, MOTUS_MATERIAL_SCENE, FASTER, HIGH, 1, 3, 0, 36, 0, 0, MOTUS_RATE_QP},
-        {112, 64, 11, MOTUS_MATERIAL_STILL, FAST, HIGH, 1, 1, 0, 40, 0, 0, MOTUS_RATE_QP},
-        {112, 64, 7, MOTUS_MATERIAL_PATCHES, SLOW, HIGH, 0, 1, 400, 20, 0, 0, MOTUS_RATE_QP},
-        {98, 50, 20, MOTUS_MATERIAL_SCENE, FAST, BASE, 1, 1, 0, 28, 0, 0, MOTUS_RATE_BITRATE},
-        {16, 64, 4, MOTUS_MATERIAL_SCENE, FAST, HIGH, 1, 1, 0, 28, 0, 0, MOTUS_RATE_QP},
-        {112, 64, 2, MOTUS_MATERIAL_HARD, FAST, HIGH, 1, 1, 0, 10, 0, 0, MOTUS_RATE_QP},
-        {176, 96, 12, MOTUS_MATERIAL_FAST, SLOW, HIGH, 0, 1, 0, 30, 0, 0, MOTUS_RATE_QP},
-        {176, 96, 12, MOTUS_MATERIAL_SCENE, FAST, HIGH, 1, 1, 0, 30, 4, 17, MOTUS_RATE_QP},
+        {176, 96, 20, MOTUS_MATERIAL_SCENE, MOTUS_PRESET_SLOW, MOTUS_PROFILE_HIGH, 1, 1, 0, 26, 0,
+         0, MOTUS_RATE_QP, 0},
+        {176, 96, 5, MOTUS_MATERIAL_FAST, MOTUS_PRESET_FAST, MOTUS_PROFILE_BASELINE, 1, 1, 0, 32, 0,
+         0, MOTUS_RATE_QP, 0},
+        {112, 64, 7, MOTUS_MATERIAL_SCENE, MOTUS_PRESET_FASTER, MOTUS_PROFILE_HIGH, 1, 3, 0, 36, 0,
+         0, MOTUS_RATE_QP, 0},
+        {112, 64, 11, MOTUS_MATERIAL_STILL, MOTUS_PRESET_FAST, MOTUS_PROFILE_HIGH, 1, 1, 0, 40, 0,
+         0, MOTUS_RATE_QP, 0},
+        {112, 64, 7, MOTUS_MATERIAL_PATCHES, MOTUS_PRESET_SLOW, MOTUS_PROFILE_HIGH, 0, 1, 400, 20,
+         0, 0, MOTUS_RATE_QP, 0},
+        {98, 50, 20, MOTUS_MATERIAL_SCENE, MOTUS_PRESET_FAST, MOTUS_PROFILE_BASELINE, 1, 1, 0, 28,
+         0, 0, MOTUS_RATE_BITRATE, 0},
+        {16, 64, 4, MOTUS_MATERIAL_SCENE, MOTUS_PRESET_FAST, MOTUS_PROFILE_HIGH, 1, 1, 0, 28, 0, 0,
+         MOTUS_RATE_QP, 0},
+        {112, 64, 2, MOTUS_MATERIAL_HARD, MOTUS_PRESET_FAST, MOTUS_PROFILE_HIGH, 1, 1, 0, 10, 0, 0,
+         MOTUS_RATE_QP, 0},
+        {176, 96, 12, MOTUS_MATERIAL_FAST, MOTUS_PRESET_SLOW, MOTUS_PROFILE_HIGH, 0, 1, 0, 30, 0, 0,
+         MOTUS_RATE_QP, 0},
+        {176, 96, 12, MOTUS_MATERIAL_SCENE, MOTUS_PRESET_FAST, MOTUS_PROFILE_HIGH, 1, 1, 0, 30, 4,
+         17, MOTUS_RATE_QP, 0},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) check_case(&cases[i]);
 }
@@ -169,9 +177,20 @@ static void motion_to_the_right(void) {
 // place it is three times as large and more.
 static void sizes_stay_close(void) {
     for (int refresh = 0; refresh < 2; refresh++) {
-        Case c = {
-            176, 96, 15, MOTUS_MATERIAL_STILL, MOTUS_PRESET_FAST, MOTUS_PROFILE_BASELINE, 1, 1, 0,
-            28,  0,  0,  MOTUS_RATE_QP};
+        Case c = {176,
+                  96,
+                  15,
+                  MOTUS_MATERIAL_STILL,
+                  MOTUS_PRESET_FAST,
+                  MOTUS_PROFILE_BASELINE,
+                  1,
+                  1,
+                  0,
+                  28,
+                  0,
+                  0,
+                  MOTUS_RATE_QP,
+                  0};
         MotusEncoderConfig config = config_of(&c);
         MotusEncoder *enc = NULL;
         size_t sum = 0, most = 0;

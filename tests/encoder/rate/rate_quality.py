@@ -5,7 +5,8 @@
                     FILE.y4m... [-- options of motus encode]
 
 x264 runs with --preset medium as it ships (lookahead and mbtree on) and the same --tune. With
---baseline both run in that profile with one reference. ffmpeg decodes both and measures luma PSNR, or SSIM in dB: -10 log10(1 - SSIM).
+--baseline both run in that profile with one reference. ffmpeg decodes both and measures
+luma PSNR, or SSIM in dB: -10 log10(1 - SSIM).
 Sizes leave x264's user data out. With --bitrate both get the bitrates of x264's streams of these
 CRFs, and ours is compared with those streams too. Needs x264 and ffmpeg; takes minutes.
 """
