@@ -272,7 +272,7 @@ typedef struct MotusPictureStats {
     uint64_t bits_header;
     // Bits of mb_type, mb_skip_run, sub_mb_type, intra modes, coded_block_pattern, mb_qp_delta.
     uint64_t bits_mode;
-    uint64_t bits_mv;                // mvd
+    uint64_t bits_mv;                // ref_idx, mvd
     uint64_t bits_luma, bits_chroma; // residual; I_PCM samples count by component
     uint64_t ssd[3];                 // squared errors of Y, Cb, Cr: reconstruction to `source`
     uint64_t direct;                 // MBs of B_Direct_16x16, which `mb` counts as P_16x16

@@ -30,10 +30,10 @@ typedef struct MotusParsedMb {
     uint8_t intra4x4_pred_mode[16]; // 2 (DC) if the MB is not I_NxN; Intra8x8: in all four blocks
     uint8_t intra_chroma_pred_mode, transform_8x8; // transform_size_8x8_flag
     uint32_t slice;                                // number in the stream, from 1
-    // mb_type, the skip run before it (after it at the end of a slice), reference indices, sub
-    // types, intra modes, coded_block_pattern, mb_qp_delta, alignment of I_PCM.
+    // mb_type, the skip run before it (after it at the end of a slice), sub types, intra modes,
+    // coded_block_pattern, mb_qp_delta, alignment of I_PCM.
     uint32_t bits_mode;
-    uint32_t bits_mv;       // MV differences
+    uint32_t bits_mv;       // reference indices, MV differences
     uint32_t bits_residual; // coefficients, samples of I_PCM
 } MotusParsedMb;
 

@@ -83,16 +83,18 @@ static int parse_ref_idx(MotusMbParser *r, int q) {
 }
 
 // Parses mb_pred() or sub_mb_pred() of an inter MB up to its MVs; mb_type as in table 7-13.
-static void parse_inter_prediction(MotusMbParser *r, uint32_t mb_type) {
+static void parse_sub_types(MotusMbParser *r) {
     MotusParsedMb *mb = r->mb + r->n;
-    if (mb->type == MOTUS_MB_P_8x8)
-        for (int q = 0; q < 4; q++) {
-            mb->sub_type[q] =
-                (uint8_t)(r->arithmetic ? motus_cabac_sub_type(r)
-                                        : motus_rbsp_ue_max(r->rbsp, 3, "sub_mb_type"));
-            r->coverage->sub_mb_type[mb->sub_type[q]]++;
-        }
-    // Quarters of one partition share its reference index.
+    for (int q = 0; q < 4; q++) {
+        mb->sub_type[q] = (uint8_t)(r->arithmetic ? motus_cabac_sub_type(r)
+                                                  : motus_rbsp_ue_max(r->rbsp, 3, "sub_mb_type"));
+        r->coverage->sub_mb_type[mb->sub_type[q]]++;
+    }
+}
+
+// Parses reference indices. Quarters of one partition share its index.
+static void parse_references(MotusMbParser *r, uint32_t mb_type) {
+    MotusParsedMb *mb = r->mb + r->n;
     static const uint8_t reads_own[4][4] = {{1, 0, 0, 0}, {1, 0, 1, 0}, {1, 1, 0, 0}, {1, 1, 1, 1}};
     const uint8_t *own = reads_own[mb->type - MOTUS_MB_P_16x16];
     for (int q = 0; q < 4; q++) {
@@ -217,8 +219,9 @@ static void parse_coded(MotusMbParser *r, uint32_t type, int inter) {
     int intra16x16 = 0;
     const size_t from = r->rbsp->at;
     if (inter) {
-        parse_inter_prediction(r, type);
+        if (mb->type == MOTUS_MB_P_8x8) parse_sub_types(r);
         const size_t mvs = r->rbsp->at;
+        parse_references(r, type);
         motus_parse_mvs(r);
         mb->bits_mv = (uint32_t)(r->rbsp->at - mvs);
     } else {
