@@ -128,20 +128,20 @@ static MotusStatus sum_up(const MotusBenchSessions *o, const Session *session, M
     return MOTUS_OK;
 }
 
-MotusStatus motus_bench_sessions(const MotusBenchSessions *o, MotusLatencies *out,
+MotusStatus motus_bench_sessions(const MotusBenchSessions *sessions, MotusLatencies *out,
                                  MotusError *error) {
-    Session *session = motus_alloc((size_t)o->n, sizeof *session);
+    Session *session = motus_alloc((size_t)sessions->n, sizeof *session);
     if (!session) return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
     MotusStatus status = MOTUS_OK;
-    for (int k = 0; k < o->n && !status; k++) {
-        session[k].settings = o, session[k].index = k;
+    for (int k = 0; k < sessions->n && !status; k++) {
+        session[k].settings = sessions, session[k].index = k;
         status = session[k].status = open_session(&session[k]);
     }
-    if (!status) run_sessions(session, o->n);
-    for (int k = o->n - 1; k >= 0; k--) // the first failure counts
+    if (!status) run_sessions(session, sessions->n);
+    for (int k = sessions->n - 1; k >= 0; k--) // the first failure counts
         if (session[k].status) status = session[k].status, *error = session[k].error;
-    if (!status) status = sum_up(o, session, out, error);
-    for (int k = 0; k < o->n; k++) {
+    if (!status) status = sum_up(sessions, session, out, error);
+    for (int k = 0; k < sessions->n; k++) {
         motus_encoder_close(&session[k].encoder);
         motus_free(session[k].ms);
         motus_free(session[k].is_idr);

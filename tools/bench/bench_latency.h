@@ -25,7 +25,7 @@ typedef struct MotusLatencies {
 } MotusLatencies;
 
 // MOTUS_END, with a text: a signal came (if signals are caught).
-MotusStatus motus_bench_sessions(const MotusBenchSessions *s, MotusLatencies *out,
+MotusStatus motus_bench_sessions(const MotusBenchSessions *sessions, MotusLatencies *out,
                                  MotusError *error);
 
 #endif

@@ -53,9 +53,9 @@ typedef struct LatencyOptions {
 static int parse_list(const MotusOption *option, const char *text, char *cause, size_t size) {
     IntList *list = option->value;
     for (list->n = 0; list->n < MOST_VALUES; text++) {
-        char *end;
+        char *end = NULL;
         const long v = *text >= '0' && *text <= '9' ? strtol(text, &end, 10) : -1;
-        if (v < list->least || v > list->most || (*end && *end != ',')) break;
+        if (!end || v < list->least || v > list->most || (*end && *end != ',')) break;
         list->value[list->n++] = (int)v;
         if (!*end) return 1;
         text = end;
