@@ -301,6 +301,12 @@ MOTUS_WARP void motus_i8_block(const MotusI8Mb *mb, const MotusIntraMb *in,
     motus_lanes_sync(); // the block is stored
 }
 
+// Completes the sums of an MB whose blocks are coded.
+MOTUS_WARP void motus_i8_finish(MotusIntraPart *part) {
+    part->bits = (part->bits + MOTUS_BIT / 2) / MOTUS_BIT;
+    part->mode_bits = (part->mode_bits + MOTUS_BIT / 2) / MOTUS_BIT;
+}
+
 // Codes luma as Intra8x8. The trial has begun, with the flag of the transform.
 MOTUS_WARP MotusIntraPart motus_code_intra8x8_warp(const MotusI8Mb *mb, const MotusIntraMb *in,
                                                    const int32_t (*minus)[16], MotusI8Lanes *s,
@@ -310,8 +316,7 @@ MOTUS_WARP MotusIntraPart motus_code_intra8x8_warp(const MotusI8Mb *mb, const Mo
     motus_i8_surroundings(s, in);
     MOTUS_ONE_BODY
     for (int q = 0; q < 4; q++) motus_i8_block(mb, in, minus, s, trial, q, &part);
-    part.bits = (part.bits + MOTUS_BIT / 2) / MOTUS_BIT;
-    part.mode_bits = (part.mode_bits + MOTUS_BIT / 2) / MOTUS_BIT;
+    motus_i8_finish(&part);
     return part;
 }
 

@@ -145,4 +145,49 @@ static inline MotusTrial *motus_intra_search(const MotusIntraMb *in, const Motus
     return motus_intra_cheaper(in, first, second, small);
 }
 
+// ---- Types before samples -----------------------------------------------------------------------
+
+// Returns the type of least cost, by luma alone. quant8: as above.
+static inline MotusIntraType motus_intra_type(const MotusIntraMb *in, const MotusQuant8 *quant8,
+                                              MotusIntraScratch *s, MotusTrial *trial) {
+    const MotusIntraPart none = {0, 0, 0, 0, 0};
+    MotusIntraType type = {MOTUS_MB_I_16x16, 0};
+    motus_intra_begin_as(in, trial, MOTUS_MB_I_16x16);
+    const MotusIntraPart i16 = motus_code_intra16x16(in, s, trial);
+    motus_intra_add_up(in, trial, &i16, &none);
+    uint32_t least = trial->cost;
+    motus_intra_begin_as(in, trial, MOTUS_MB_I_4x4);
+    const MotusIntraPart i4 = motus_code_intra4x4(in, s, trial, least);
+    if (i4.cost <= least) {
+        motus_intra_add_up(in, trial, &i4, &none);
+        if (trial->cost < least) least = trial->cost, type.type = MOTUS_MB_I_4x4;
+    }
+    if (!quant8) return type;
+    motus_intra_begin_as(in, trial, MOTUS_MB_I_4x4);
+    const MotusIntraPart i8 = motus_code_intra8x8(in, quant8, s->canvas, trial, least);
+    if (i8.cost <= least) {
+        motus_intra_add_up(in, trial, &i8, &none);
+        if (trial->cost < least) type.type = MOTUS_MB_I_4x4, type.transform_8x8 = 1;
+    }
+    return type;
+}
+
+// Codes the MB as a type that was chosen before. True if it would rather be I_PCM.
+static inline int motus_intra_code_as(const MotusIntraMb *in, const MotusQuant8 *quant8,
+                                      MotusIntraType type, MotusIntraScratch *s,
+                                      MotusTrial *trial) {
+    MotusIntraPart luma;
+    motus_intra_begin_as(in, trial, type.type);
+    const MotusIntraPart chroma = motus_code_intra_chroma(in, s, trial);
+    if (type.type == MOTUS_MB_I_16x16) {
+        luma = motus_code_intra16x16(in, s, trial);
+    } else {
+        motus_canvas_load(in, s->canvas);
+        luma = type.transform_8x8 ? motus_code_intra8x8(in, quant8, s->canvas, trial, UINT32_MAX)
+                                  : motus_code_intra4x4(in, s, trial, UINT32_MAX);
+    }
+    motus_intra_add_up(in, trial, &luma, &chroma);
+    return motus_intra_wants_pcm(trial->bits, trial->cost, in->qp);
+}
+
 #endif

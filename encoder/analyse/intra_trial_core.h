@@ -32,6 +32,11 @@ typedef struct MotusIntraMb {
     int avoids_right; // 1: no mode may use samples above right (intra refresh); on the CPU only
 } MotusIntraMb;
 
+// Type of an intra MB: Intra16x16, Intra4x4 or, with the 8x8 transform, Intra8x8.
+typedef struct MotusIntraType {
+    uint8_t type, transform_8x8;
+} MotusIntraType;
+
 // Result of one part of an intra MB: Intra4x4 luma, Intra16x16 luma or chroma. The three are
 // independent of one another.
 typedef struct MotusIntraPart {
@@ -41,6 +46,18 @@ typedef struct MotusIntraPart {
     uint32_t mode_bits; // of Intra4x4's modes
     int cbp;            // its bits of coded_block_pattern
 } MotusIntraPart;
+
+// Luma and chroma of an MB of an I picture, coded apart.
+typedef struct MotusIntraParts {
+    MotusIntraPart luma, chroma;
+} MotusIntraParts;
+
+// 4x4 blocks at the edges of an MB of an I picture, for its neighbours (intra_wave_warp.cuh): the
+// right column, top first, and the bottom row; of chroma Cb's two, then Cr's. 0: not coded yet.
+typedef struct MotusHandedMb {
+    uint64_t right[4], below[4];
+    uint64_t chroma_right[4], chroma_below[4];
+} MotusHandedMb;
 
 // Returns the mask MOTUS_HAS_* of the neighbours that exist.
 MOTUS_HD int motus_intra_has(const MotusNeighbours *n) {
@@ -121,13 +138,17 @@ MOTUS_HD void motus_intra_copy_chroma(MotusTrial *to, const MotusTrial *from) {
     motus_lanes_sync();
 }
 
+// True if an MB of these costs is better coded as I_PCM, or must be.
+MOTUS_HD int motus_intra_wants_pcm(uint32_t bits, uint32_t cost, const MotusQp *qp) {
+    return bits > MOTUS_MB_BITS_LIMIT || cost > motus_rd_cost(0, MOTUS_PCM_BITS, qp->lambda_ssd_q8);
+}
+
 // Returns the cheaper of the two trials, or I_PCM in its place as a last resort. i4: the second one
 // is complete.
 MOTUS_HD MotusTrial *motus_intra_cheaper(const MotusIntraMb *in, MotusTrial *first,
                                          MotusTrial *second, int i4) {
     MotusTrial *best = i4 && second->cost < first->cost ? second : first;
-    if (best->bits > MOTUS_MB_BITS_LIMIT ||
-        best->cost > motus_rd_cost(0, MOTUS_PCM_BITS, in->qp->lambda_ssd_q8))
+    if (motus_intra_wants_pcm(best->bits, best->cost, in->qp))
         motus_trial_pcm(best, &in->src, in->qp);
     return best;
 }

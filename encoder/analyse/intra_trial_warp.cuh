@@ -39,9 +39,11 @@ MOTUS_WARP void motus_residual_levels_warp(MotusResidual *r, MotusTrial *trial, 
                                           : motus_cavlc_nc_at(r->count, neighbours, blk);
         MotusPairLevels own;
         const int coef[2] = {r->coef[blk][pair.at[0]], r->coef[blk][pair.at[1]]};
-        const MotusLevels levels = motus_eight_levels_intra(
-            motus_coef_block(&trial->coef, blk), coef, &pair, r->live[blk] != 0, category, context,
-            &quant, &own_choice, costs, &own);
+        MotusLevels levels = {0, motus_no_levels_bits(category, context, choice), 0};
+        if (motus_lanes_ballot(r->live[blk] != 0)) // rarely in flat MBs
+            levels = motus_eight_levels_intra(motus_coef_block(&trial->coef, blk), coef, &pair,
+                                              r->live[blk] != 0, category, context, &quant,
+                                              &own_choice, costs, &own);
         if (motus_lane() & 7) continue;
         r->levels[blk] = levels;
         trial->mb.total_coeff[blk] = (uint8_t)levels.n;
@@ -68,10 +70,8 @@ MOTUS_WARP int motus_hadamard4x4_warp(int v) {
     return v;
 }
 
-// Codes Intra16x16's DCs (motus_luma_dc_code) and returns their bits.
-MOTUS_WARP uint32_t motus_intra16x16_dc_warp(MotusResidual *r, MotusTrial *trial,
-                                             const MotusNeighbours *neighbours, int qp,
-                                             const uint8_t *zero_runs) {
+// Codes Intra16x16's DCs (motus_luma_dc_code). Returns the planes of their levels.
+MOTUS_WARP MotusLevelPlanes motus_intra16x16_dc_warp(MotusResidual *r, MotusTrial *trial, int qp) {
     const int lane = motus_lane(), blk = lane & 15;
     const MotusQuantizer q = motus_quantizer(qp, MOTUS_DEADZONE_INTRA, 1);
     const int sum = motus_hadamard4x4_warp(r->coef[blk][0]);
@@ -89,10 +89,18 @@ MOTUS_WARP uint32_t motus_intra16x16_dc_warp(MotusResidual *r, MotusTrial *trial
     planes.large = motus_lanes_ballot(less >= MOTUS_PLANES_MAX) & 0xFFFF;
     for (int p = 0; p < 4; p++)
         planes.plane[p] = motus_lanes_ballot(small && (less >> p & 1)) & 0xFFFF;
+    motus_lanes_sync(); // levels are written
+    return planes;
+}
+
+// Returns the bits of those DCs.
+MOTUS_WARP uint32_t motus_intra16x16_dc_bits(const MotusLevelPlanes *planes,
+                                             const MotusTrial *trial,
+                                             const MotusNeighbours *neighbours,
+                                             const uint8_t *zero_runs) {
     const int left = neighbours->a ? neighbours->a->total_coeff[3] : -1,
               above = neighbours->b ? neighbours->b->total_coeff[12] : -1;
-    motus_lanes_sync(); // levels are written
-    return motus_planes_block_bits(&planes, trial->coef.luma_dc, -1, 0, 0,
+    return motus_planes_block_bits(planes, trial->coef.luma_dc, -1, 0, 0,
                                    motus_cavlc_token_class(motus_cavlc_nc(left, above)), zero_runs);
 }
 
@@ -105,16 +113,21 @@ MOTUS_WARP int motus_levels_pay_warp(const MotusLevels *levels, int n, const Mot
     return motus_gain_pays(gain, *bits, q->rate, choice);
 }
 
-// Codes chroma, or luma as Intra16x16. The two share most of their instructions, since the SM's
-// instruction cache is small.
-MOTUS_WARP MotusIntraPart motus_code_intra_whole(const MotusIntraMb *in, MotusIntraShared *s,
-                                                 MotusTrial *trial, int chroma) {
-    MotusIntraPart part = {0, 0, 0, 0, 0};
+// Chroma, or luma as Intra16x16, whose samples are coded.
+typedef struct MotusWhole {
+    int ac;                  // 1: AC levels are coded
+    uint32_t ac_bits;        // each 1 / motus_unit_of
+    MotusLevelPlanes planes; // of luma's DCs
+} MotusWhole;
+
+// Codes chroma, or luma as Intra16x16, up to its samples and counts, which neighbours wait for. The
+// two share most of their instructions, since the SM's instruction cache is small.
+MOTUS_WARP MotusWhole motus_code_intra_samples(const MotusIntraMb *in, MotusIntraShared *s,
+                                               MotusTrial *trial, int chroma) {
+    MotusWhole whole;
     MotusResidual *r = &s->residual;
     const MotusQuant *q = chroma ? &in->qp->chroma : &in->qp->luma;
     const int lane = motus_lane(), from = chroma ? 16 : 0, n = chroma ? 8 : 16;
-    uint32_t ac_bits, found = 0;
-    if (in->levels->costs) motus_apart_costs_load(&s->costs, in->levels->costs, chroma ? 4 : 1);
     if (chroma) {
         const int mode = motus_intra_chroma_mode_warp(in, &s->sides, trial->chroma);
         if (lane == 0) trial->mb.intra_chroma_pred_mode = (uint8_t)mode;
@@ -131,27 +144,47 @@ MOTUS_WARP MotusIntraPart motus_code_intra_whole(const MotusIntraMb *in, MotusIn
     }
     motus_residual_levels_warp(r, trial, from, from + n, chroma ? 4 : 1, &in->neighbours, q,
                                in->levels, &s->costs);
-    const int ac = motus_levels_pay_warp(r->levels + from, n, q, in->levels, &ac_bits);
-    if (chroma) {
-        found = motus_lanes_ballot(lane < 8 && trial->coef.chroma_dc[lane >> 2 & 1][lane & 3]);
-        const uint32_t dc_bits =
-            lane < 2 ? (uint32_t)motus_cavlc_chroma_dc_bits(trial->coef.chroma_dc[lane]) : 0;
-        part.bits = motus_lanes_sum(ac || found ? dc_bits : 0);
-        part.cbp = ac ? 32 : found ? 16 : 0;
-    } else {
-        part.bits =
-            motus_intra16x16_dc_warp(r, trial, &in->neighbours, q->qp, in->levels->zero_runs);
-        part.cbp = ac ? 15 : 0;
-    }
-    if (ac)
-        part.bits += motus_whole_bits(ac_bits, in->levels);
-    else if (lane < n)
-        trial->mb.total_coeff[from + lane] = 0;
+    whole.ac = motus_levels_pay_warp(r->levels + from, n, q, in->levels, &whole.ac_bits);
+    if (!chroma) whole.planes = motus_intra16x16_dc_warp(r, trial, q->qp);
+    if (!whole.ac && lane < n) trial->mb.total_coeff[from + lane] = 0;
     motus_lanes_sync(); // counts and DCs are written
     motus_residual_add(r, trial, from, from + n, 1, q->qp);
-    part.ssd =
-        chroma ? motus_ssd_chroma(&in->src, trial->chroma) : motus_ssd_luma(&in->src, trial->luma);
+    return whole;
+}
+
+// Returns the sums of what motus_code_intra_samples has coded.
+MOTUS_WARP MotusIntraPart motus_intra_sums(const MotusIntraMb *in, MotusTrial *trial,
+                                           const MotusWhole *whole, int chroma) {
+    MotusIntraPart part = {0, 0, 0, 0, 0};
+    const int lane = motus_lane();
+    if (chroma) {
+        const uint32_t found =
+            motus_lanes_ballot(lane < 8 && trial->coef.chroma_dc[lane >> 2 & 1][lane & 3]);
+        const uint32_t dc_bits =
+            lane < 2 ? (uint32_t)motus_cavlc_chroma_dc_bits(trial->coef.chroma_dc[lane]) : 0;
+        part.bits = motus_lanes_sum(whole->ac || found ? dc_bits : 0);
+        part.cbp = whole->ac ? 32 : found ? 16 : 0;
+        part.ssd = motus_ssd_chroma(&in->src, trial->chroma);
+    } else {
+        part.bits =
+            motus_intra16x16_dc_bits(&whole->planes, trial, &in->neighbours, in->levels->zero_runs);
+        part.cbp = whole->ac ? 15 : 0;
+        part.ssd = motus_ssd_luma(&in->src, trial->luma);
+    }
+    if (whole->ac) part.bits += motus_whole_bits(whole->ac_bits, in->levels);
     return part;
+}
+
+// Loads the costs of both. CAVLC has none.
+MOTUS_WARP void motus_intra_costs_load(const MotusIntraMb *in, MotusIntraShared *s, int chroma) {
+    if (in->levels->costs) motus_apart_costs_load(&s->costs, in->levels->costs, chroma ? 4 : 1);
+}
+
+MOTUS_WARP MotusIntraPart motus_code_intra_whole(const MotusIntraMb *in, MotusIntraShared *s,
+                                                 MotusTrial *trial, int chroma) {
+    motus_intra_costs_load(in, s, chroma);
+    const MotusWhole whole = motus_code_intra_samples(in, s, trial, chroma);
+    return motus_intra_sums(in, trial, &whole, chroma);
 }
 
 // ---- Intra4x4 -----------------------------------------------------------------------------------
@@ -177,27 +210,11 @@ MOTUS_WARP MotusI4Mb motus_i4_prepare(const MotusIntraMb *in, MotusIntraShared *
     return mb;
 }
 
-// Codes luma as Intra4x4, prepared. Stops as soon as the cost exceeds `limit`; with UINT32_MAX
-// never, and no costs are computed on the way.
-MOTUS_WARP MotusIntraPart motus_code_intra4x4_warp(const MotusI4Mb *mb, const MotusIntraMb *in,
-                                                   MotusIntraShared *s, MotusTrial *trial,
-                                                   uint32_t limit) {
+// Completes an MB whose blocks are coded: the trial's samples, counts and modes. Returns its sums.
+MOTUS_WARP MotusIntraPart motus_i4_finish(const MotusI4Mb *mb, MotusIntraShared *s,
+                                          MotusTrial *trial) {
     const int lane = motus_lane(), blk_of = lane & 15;
     MotusIntraPart part = {0, 0, 0, 0, 0};
-    s = MOTUS_SHARED(s), trial = MOTUS_SHARED(trial);
-    const MotusI4Memory m = {&s->i4, trial, s->canvas, s->i4_minus, s->residual.coef};
-    MotusI4Block block = motus_i4_block_of(mb, &m, 0);
-    motus_i4_surroundings(&s->i4, s->canvas, &in->neighbours, in->rec.plane[0], in->rec.stride[0],
-                          in->has);
-    MOTUS_ONE_BODY
-    for (int step = 0; step < 10; step++) {
-        const MotusI4Block now = block;
-        block = motus_i4_block_of(mb, &m, motus_min(step + 1, 9)); // overlaps this step
-        const uint32_t cost = motus_i4_block(mb, &m, &now, in->i4_trials, limit != UINT32_MAX);
-        if (limit == UINT32_MAX) continue;
-        part.cost += motus_lanes_shuffle(cost, 0) + motus_lanes_shuffle(now.kept ? cost : 0, 16);
-        if (part.cost > limit) return part;
-    }
     for (int i = lane; i < 64; i += MOTUS_LANES)
         motus_word_put(trial->luma + 4 * i,
                        motus_word_get(s->canvas + MOTUS_CANVAS_ORIGIN +
@@ -222,6 +239,29 @@ MOTUS_WARP MotusIntraPart motus_code_intra4x4_warp(const MotusI4Mb *mb, const Mo
                                           : 0);
     motus_lanes_sync(); // samples, counts and modes are written
     return part;
+}
+
+// Codes luma as Intra4x4, prepared. Stops as soon as the cost exceeds `limit`; with UINT32_MAX
+// never, and no costs are computed on the way.
+MOTUS_WARP MotusIntraPart motus_code_intra4x4_warp(const MotusI4Mb *mb, const MotusIntraMb *in,
+                                                   MotusIntraShared *s, MotusTrial *trial,
+                                                   uint32_t limit) {
+    MotusIntraPart part = {0, 0, 0, 0, 0};
+    s = MOTUS_SHARED(s), trial = MOTUS_SHARED(trial);
+    const MotusI4Memory m = {&s->i4, trial, s->canvas, s->i4_minus, s->residual.coef};
+    MotusI4Block block = motus_i4_block_of(mb, &m, 0);
+    motus_i4_surroundings(&s->i4, s->canvas, &in->neighbours, in->rec.plane[0], in->rec.stride[0],
+                          in->has);
+    MOTUS_ONE_BODY
+    for (int step = 0; step < 10; step++) {
+        const MotusI4Block now = block;
+        block = motus_i4_block_of(mb, &m, motus_min(step + 1, 9)); // overlaps this step
+        const uint32_t cost = motus_i4_block(mb, &m, &now, in->i4_trials, limit != UINT32_MAX);
+        if (limit == UINT32_MAX) continue;
+        part.cost += motus_lanes_shuffle(cost, 0) + motus_lanes_shuffle(now.kept ? cost : 0, 16);
+        if (part.cost > limit) return part;
+    }
+    return motus_i4_finish(mb, s, trial);
 }
 
 // ---- One warp -----------------------------------------------------------------------------------

@@ -137,42 +137,54 @@ MOTUS_WARP MotusCoded8 motus_eight_walk8(int16_t level[64], const int32_t v[72],
     return coded;
 }
 
-// Chooses them by MOTUS_LEVELS_APART, eight positions at a time. map: has an entry of zeros behind
-// the last position.
+// Returns the number of positions in a mask.
+MOTUS_WARP int motus_positions(uint64_t mask) {
+    return motus_lanes_count((uint32_t)mask) + motus_lanes_count((uint32_t)(mask >> 32));
+}
+
+// Chooses them by MOTUS_LEVELS_APART, by sixteen lanes: those of the warp's lower half take
+// positions 0 to 7, 16 to 23 and so on, those of the upper half the others. What a level depends on
+// are counts of the coefficients before it. map: has an entry of zeros behind the last position.
 MOTUS_WARP MotusCoded8 motus_eight_apart8(int16_t level[64], const int32_t v[72], uint64_t left,
                                           const MotusEightTables *tables) {
-    const int k = motus_lane() & 7, group = motus_lane() & 24;
+    const int lane = motus_lane(), k = lane & 7, group = lane & 8;
     MotusCoded8 coded = {0, 0, 0};
+    uint64_t large = 0, nonzero = 0; // coefficients that round to 2 and more; levels
     int32_t gain = 0;
-    int before = 0, larger = 0;
+    for (int j = 0; j < 8; j++)
+        large |= (uint64_t)(motus_lanes_ballot(motus_abs(v[9 * j + k]) >= 384) >> group & 255)
+                 << 8 * j;
+    large &= left;
     MOTUS_ONE_BODY
-    for (int j = 7; j >= 0; j--) {
-        const int i = 8 * j + k, live = (int)(left >> i & 1), value = v[9 * j + k],
-                  t = motus_abs(value);
-        const uint32_t all = motus_lanes_ballot(live);
-        if (!all) continue; // of four blocks
-        const uint32_t here = all >> group & 255,
-                       large = motus_lanes_ballot(live && t >= 384) >> group & 255; // round to 2
+    for (int j = 0; j < 4; j++) {
+        const int row = 2 * j + (lane >> 4), i = 8 * row + k, value = v[9 * row + k],
+                  t = motus_abs(value), live = (int)(left >> i & 1);
+        if (!motus_lanes_ballot(live)) continue;
         const uint64_t behind = left & ((1ull << i) - 1);
         const MotusMapCosts at = tables->map[i],
                             below = tables->map[behind ? motus_last_position(behind) : 64];
         int magnitude;
-        const uint32_t bits =
-            motus_apart_level(&magnitude, t, before + motus_lanes_count(here >> (k + 1)),
-                              larger + motus_lanes_count(large >> (k + 1)), &at, &below,
-                              tables->state, tables->rate, 1);
+        const uint32_t bits = motus_apart_level(&magnitude, t, motus_positions(left >> i >> 1),
+                                                motus_positions(large >> i >> 1), &at, &below,
+                                                tables->state, tables->rate, 1);
         if (!live) magnitude = 0;
-        const uint32_t nonzero = motus_lanes_ballot(magnitude) >> group & 255;
-        if (magnitude) {
-            coded.bits += bits + motus_apart_map_bits(&at, !coded.n && !(nonzero >> (k + 1)));
-            gain = motus_min(gain + motus_level_gain(t, magnitude), MOTUS_GAIN_MAX);
-            level[i] = (int16_t)(value < 0 ? -magnitude : magnitude);
-        }
-        coded.n += motus_lanes_count(nonzero);
-        before += motus_lanes_count(here), larger += motus_lanes_count(large);
+        const uint32_t all = motus_lanes_ballot(magnitude) >> group;
+        nonzero |= (uint64_t)(all & 255) << 16 * j | (uint64_t)(all >> 16 & 255) << (16 * j + 8);
+        if (!magnitude) continue;
+        coded.bits += bits + motus_apart_map_bits(&at, 0);
+        gain = motus_min(gain + motus_level_gain(t, magnitude), MOTUS_GAIN_MAX);
+        level[i] = (int16_t)(value < 0 ? -magnitude : magnitude);
     }
+    coded.n = motus_positions(nonzero);
     coded.bits = motus_lanes_group_sum(coded.bits, 8);
-    gain = motus_min((int32_t)motus_lanes_group_sum((uint32_t)gain, 8), MOTUS_GAIN_MAX);
+    gain = (int32_t)motus_lanes_group_sum((uint32_t)gain, 8); // below 2^30 of both halves
+    coded.bits += motus_lanes_shuffle(coded.bits, lane ^ 16);
+    gain =
+        motus_min(gain + (int32_t)motus_lanes_shuffle((uint32_t)gain, lane ^ 16), MOTUS_GAIN_MAX);
+    if (nonzero) { // the last level's flags
+        const MotusMapCosts *at = &tables->map[motus_last_position(nonzero)];
+        coded.bits += motus_apart_map_bits(at, 1) - motus_apart_map_bits(at, 0);
+    }
     coded.pays = coded.n && gain > (int32_t)motus_rate_of(coded.bits, tables->rate);
     return coded;
 }
@@ -248,7 +260,7 @@ MOTUS_WARP void motus_eight_reconstruct(uint8_t *rec, ptrdiff_t stride, const in
     for (int j = 0; j < 8; j++) {
         const int value = level[8 * j + k];
         v[tables->position[j] & 255] =
-            value ? motus_dequant8(value, (int)(tables->position[j] >> 8 & 255), tables->qp) : 0;
+            motus_dequant8(value, (int)(tables->position[j] >> 8 & 255), tables->qp);
     }
     motus_lanes_sync(); // coefficients are written
     for (int x = 0; x < 8; x++) own[x] = v[9 * k + x];
@@ -263,17 +275,19 @@ MOTUS_WARP void motus_eight_reconstruct(uint8_t *rec, ptrdiff_t stride, const in
 }
 
 // Codes the blocks of the four times eight lanes. src, rec, pays: of a lane's block; samples begin
-// at multiples of 4. rec: its prediction, then its reconstruction. Leaves the levels in s.
+// at multiples of 4. rec: its prediction, then its reconstruction. Leaves the levels in s. apart
+// (motus_eight_levels8): the warp's upper half has the same blocks as the lower one, whose place in
+// s their levels get.
 MOTUS_WARP MotusCoded8 motus_eight_code8(MotusBlocks8 *s, const uint8_t *src, ptrdiff_t src_stride,
                                          uint8_t *rec, ptrdiff_t rec_stride,
                                          const MotusEightTables *tables,
                                          const MotusLevelChoice *choice, int apart) {
     const int eight = motus_lane() >> 3;
+    int16_t *level = s->level[apart ? eight & 1 : eight];
     motus_eight_forward(s->v[eight], src, src_stride, rec, rec_stride);
-    const MotusCoded8 coded =
-        motus_eight_levels8(s->level[eight], s->v[eight], tables, choice, apart);
+    const MotusCoded8 coded = motus_eight_levels8(level, s->v[eight], tables, choice, apart);
     if (motus_lanes_ballot(coded.pays))
-        motus_eight_reconstruct(rec, rec_stride, s->level[eight], s->v[eight], coded.pays, tables);
+        motus_eight_reconstruct(rec, rec_stride, level, s->v[eight], coded.pays, tables);
     return coded;
 }
 

@@ -49,11 +49,18 @@ typedef struct IntraPass {
     const MotusCoding *coding;
     MotusLevelChoice levels;
     int slice_type;
+    int wants_pcm; // 1: an MB of a type chosen before would rather be I_PCM
 } IntraPass;
 
 static IntraPass intra_pass(MotusPictureState *pic, const MotusCoding *coding, int slice_type) {
     const int method = motus_intra_levels(coding->effort.intra_levels, coding->costs);
-    return (IntraPass){pic, coding, {pic->zero_runs, method, coding->costs}, slice_type};
+    return (IntraPass){pic, coding, {pic->zero_runs, method, coding->costs}, slice_type, 0};
+}
+
+// Returns the choice of levels for estimates.
+static MotusLevelChoice estimated_levels(const MotusPictureState *pic, const MotusCoding *coding) {
+    const int method = motus_intra_levels(coding->effort.estimate_levels, coding->costs);
+    return (MotusLevelChoice){pic->zero_runs, method, coding->costs};
 }
 
 static MotusIntraMb intra_mb(const IntraPass *pass, int x, int y) {
@@ -101,10 +108,78 @@ static int waits_in_i(void *context, int x, int y) {
     return row_above_is_of_slice(((const IntraPass *)context)->pic, x, y);
 }
 
+// Chooses the type of each MB before any is coded: the one of least cost with the source in place
+// of the reconstruction around it, and neighbours without levels. So no MB waits for another, and
+// on a device blocks then wait for blocks, not MBs for MBs.
+static void choose_types_of(const IntraPass *pass) {
+    static const MotusMb neighbour = {.type = MOTUS_MB_I_16x16};
+    MotusPictureState *pic = pass->pic;
+    const MotusEffort *effort = &pass->coding->effort;
+    const MotusQuant8 *quant8 = pass->coding->quant8;
+    const MotusLevelChoice levels = estimated_levels(pic, pass->coding);
+#pragma omp parallel for num_threads(pic->mbs.threads) schedule(dynamic, 16)
+    for (int i = 0; i < pic->mbs.n_mb; i++) {
+        const int x = i % pic->mbs.mb_width, y = i / pic->mbs.mb_width;
+        MotusIntraMb in = intra_mb(pass, x, y);
+        MotusNeighbours *n = &in.neighbours;
+        MotusIntraScratch scratch;
+        MotusTrial trial;
+        in.levels = &levels;
+        in.i4_trials = effort->estimate_trials;
+        in.rec = mb_recon((MotusFrame *)pic->mbs.src, x, y); // only read
+        n->a = n->a ? &neighbour : NULL, n->b = n->b ? &neighbour : NULL;
+        const MotusIntraType type =
+            motus_intra_type(&in, quant8 ? &quant8[in.qp->luma.qp] : NULL, &scratch, &trial);
+        pic->mbs.mb[i].type = type.type;
+        pic->mbs.mb[i].transform_8x8 = type.transform_8x8;
+    }
+}
+
+// Codes an MB as its type. True if it would rather be I_PCM.
+static int code_typed(const IntraPass *pass, int x, int y) {
+    MotusPictureState *pic = pass->pic;
+    const int i = y * pic->mbs.mb_width + x;
+    MotusMb *mb = &pic->mbs.mb[i];
+    const MotusIntraMb in = intra_mb(pass, x, y);
+    const MotusQuant8 *quant8 = pass->coding->quant8;
+    const MotusIntraType type = {mb->type, mb->transform_8x8};
+    MotusTrial trial;
+    MotusIntraScratch scratch;
+    const int wants_pcm =
+        motus_intra_code_as(&in, quant8 ? &quant8[in.qp->luma.qp] : NULL, type, &scratch, &trial);
+    *mb = trial.mb;
+    pic->mbs.coef[i] = trial.coef;
+    store_samples(&trial, pic->rec, x, y);
+    return wants_pcm;
+}
+
+static void visit_typed(void *context, int x, int y) {
+    IntraPass *pass = context;
+    if (!code_typed(pass, x, y)) return;
+#pragma omp atomic write
+    pass->wants_pcm = 1;
+}
+
+// Codes an I picture, each MB as a type chosen before. Returns 0 if an MB would rather be I_PCM.
+static int code_as_types(MotusPictureState *pic, const MotusCoding *coding) {
+    IntraPass pass = intra_pass(pic, coding, 0);
+    const MotusWave wave = {visit_typed, waits_in_i, &pass, pic->row_order};
+    choose_types_of(&pass);
+    motus_wavefront(pic->mbs.mb_width, pic->mbs.mb_height, pic->mbs.threads, &wave);
+    return !pass.wants_pcm;
+}
+
 static void code_i_picture(MotusPictureState *pic, const MotusCoding *coding) {
     IntraPass pass = intra_pass(pic, coding, 0);
     const MotusWave wave = {visit_i, waits_in_i, &pass, pic->row_order};
+    if (coding->effort.types_first && code_as_types(pic, coding)) return;
     motus_wavefront(pic->mbs.mb_width, pic->mbs.mb_height, pic->mbs.threads, &wave);
+}
+
+// Leaves the MBs' types for code_mb; I_PCM: to be searched.
+static void choose_types(MotusPictureState *pic, const MotusCoding *coding) {
+    if (coding->effort.types_first && code_as_types(pic, coding)) return;
+    for (int i = 0; i < pic->mbs.n_mb; i++) pic->mbs.mb[i].type = MOTUS_MB_I_PCM;
 }
 
 // Returns the length of the longest chain of intra MBs that MB i would end.
@@ -144,9 +219,7 @@ static void visit_decided_intra(void *context, int x, int y) {
 static void estimate_intra(const IntraPass *pass) {
     MotusPictureState *pic = pass->pic;
     const MotusEffort *effort = &pass->coding->effort;
-    const MotusCabacCosts *costs = pass->coding->costs;
-    const MotusLevelChoice levels = {pic->zero_runs,
-                                     motus_intra_levels(effort->estimate_levels, costs), costs};
+    const MotusLevelChoice levels = estimated_levels(pic, pass->coding);
 #pragma omp parallel for num_threads(pic->mbs.threads) schedule(dynamic, 16)
     for (int i = 0; i < pic->mbs.n_mb; i++) {
         pic->intra_cost[i] = UINT32_MAX;
@@ -329,12 +402,13 @@ static void code_mb(MotusPictureState *pic, const MotusCoding *coding, int slice
                     int qp) {
     IntraPass pass = intra_pass(pic, coding, slice_type);
     const int x = i % pic->mbs.mb_width, y = i / pic->mbs.mb_width;
+    const int typed = !slice_type && qp < 0 && pic->mbs.mb[i].type != MOTUS_MB_I_PCM;
     if (slice_type && qp < 0)
         visit_decided_intra(&pass, x, y);
-    else
+    else if (!typed || code_typed(&pass, x, y))
         code_intra(&pass, x, y, qp);
     if (qp >= 0) pic->chain[i] = 1;
 }
 
-const MotusPasses MOTUS_PASSES = {code_i_picture, code_inter_picture, decide_inter_picture,
-                                  code_mb};
+const MotusPasses MOTUS_PASSES = {code_i_picture, code_inter_picture, choose_types,
+                                  decide_inter_picture, code_mb};

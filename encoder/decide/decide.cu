@@ -298,7 +298,15 @@ cudaError_t motus_decide::note_intra(const Pass &pass, bool all, int now, cudaSt
 
 extern "C" cudaError_t motus_code_i_cuda(const MotusPictureStateCuda *pic, int qp,
                                          const MotusEffort *effort, cudaStream_t stream) {
-    return code_intra(pass_of(pic, effort, qp, MOTUS_SLICE_I), stream);
+    Pass pass = pass_of(pic, effort, qp, MOTUS_SLICE_I);
+    if (effort->types_first) {
+        cudaError_t status = list_intra(pass, stream);
+        if (status == cudaSuccess) status = choose_types(pass, stream);
+        if (status == cudaSuccess) status = code_typed(pass, stream);
+        if (status != cudaSuccess) return status;
+        pass.coded_typed = 1;
+    }
+    return code_intra(pass, stream);
 }
 
 extern "C" cudaError_t motus_mark_blocks_cuda(const MotusPictureStateCuda *pic,
@@ -329,6 +337,8 @@ extern "C" cudaError_t motus_decide_cuda_prepare(int *early) {
     if (status == cudaSuccess) status = attributes_of<4, true, SM_WARPS_FEW>(&attributes);
     if (status == cudaSuccess) status = prepare_transforms();
     if (status == cudaSuccess) status = prepare_b();
+    if (status == cudaSuccess) status = prepare_types();
+    if (status == cudaSuccess) status = prepare_typed();
     *early = status == cudaSuccess && attributes.ptxVersion >= 90;
     return status;
 }

@@ -43,9 +43,13 @@ typedef struct MotusPictureStateCuda {
     int transform_8x8;            // 1: of use
     uint8_t *listed;              // per MB: its state in the intra wavefront
     MotusIntraEstimate *estimate;
+    MotusHandedMb *handed;  // of I pictures
+    MotusIntraParts *parts; // the same
     int *found; // MBs whose Intra4x4 is estimated; then intra MBs, while the wavefront is listed
     int *list;  // MBs of the wavefront in order
-    int *flags; // counts: MBs of the list that were taken, MBs of the list, MBs estimated
+    // Counts: MBs of the list that were taken, MBs of the list, MBs estimated, MBs of the list whose
+    // chroma was taken. The last one: 1 if an I picture has an MB that would rather be I_PCM.
+    int *flags;
     const cudaEvent_t *ended; // [MOTUS_STAGES]; NULL: stages are not timed. Not owned
 } MotusPictureStateCuda;
 

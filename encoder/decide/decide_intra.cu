@@ -183,12 +183,14 @@ template <bool CABAC> Kernel kernel_of(bool eight, bool alone) {
 
 // Returns how many MBs of the wavefront are worth taking at once: more would only wait. An I
 // picture's wave has at most half as many MBs as the picture is wide, and as it is high; slices
-// have waves of their own. A P picture has many chains.
+// have waves of their own. Where nothing runs beside it, three times as many prepare their MBs
+// meanwhile. A P picture has many chains.
 static int taken_at_once(const Pass &pass) {
     const MotusPictureStateCuda &w = pass.pic;
     if (pass.slice_type) return w.teams == 1 ? 256 : motus_clip(20, 160, w.n_mb / 100);
-    return w.teams == 1 || w.slice_first ? motus_min(w.mb_height, 256)
-                                         : motus_min(w.mb_height, (w.mb_width + 1) / 2) + 4;
+    if (w.teams == 1) return 3 * motus_min(w.mb_height, 85);
+    return w.slice_first ? motus_min(w.mb_height, 256)
+                         : motus_min(w.mb_height, (w.mb_width + 1) / 2) + 4;
 }
 
 cudaError_t motus_decide::code_intra(const Pass &pass, cudaStream_t stream) {

@@ -184,8 +184,8 @@ static MotusStatus code(Coder *c) {
     c->size = 0;
     if (!params->idr)
         code_inter(c, &coding);
-    else if (!c->cut_first)
-        c->passes->code_i(&c->pic, &coding);
+    else
+        (c->cut_first ? c->passes->choose_types : c->passes->code_i)(&c->pic, &coding);
     motus_stage_ended(c->pic.clock, MOTUS_STAGE_INTRA);
     if (c->cut_first) {
         const MotusSliceCut cut = {c->stream,    params,  c->passes, &coding,

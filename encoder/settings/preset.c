@@ -11,7 +11,8 @@
         .phases = (phases_), .type_gate = 24, .sub_gate = 24, .trial_gate = 24, .skip_gate = 0,    \
         .pair_steps = 8, .steps = 2, .levels = MOTUS_LEVELS_LOWERED,                               \
         .intra_levels = MOTUS_LEVELS_LOWERED, .intra_gate = 64, .intra_slope = 0, .i4_trials = 3,  \
-        .estimate_trials = 3, .estimate_levels = MOTUS_LEVELS_LOWERED, .intra_chain = 255          \
+        .estimate_trials = 3, .estimate_levels = MOTUS_LEVELS_LOWERED, .types_first = 0,           \
+        .intra_chain = 255                                                                         \
     }
 
 // A GPU's time is set by the passes that depend on one another (rounds * phases) and by the chains
@@ -37,6 +38,7 @@ static const MotusEffort presets[MOTUS_PRESETS] = {
                              .i4_trials = 2,
                              .estimate_trials = 1,
                              .estimate_levels = MOTUS_LEVELS_NEAREST,
+                             .types_first = 1,
                              .intra_chain = 12},
     [MOTUS_PRESET_FAST] = {.range = 8,
                            .reach = 64,
@@ -56,6 +58,7 @@ static const MotusEffort presets[MOTUS_PRESETS] = {
                            .i4_trials = 2,
                            .estimate_trials = 1,
                            .estimate_levels = MOTUS_LEVELS_NEAREST,
+                           .types_first = 1,
                            .intra_chain = 8},
     [MOTUS_PRESET_FASTER] = {.range = 6,
                              .reach = 32,
@@ -76,6 +79,7 @@ static const MotusEffort presets[MOTUS_PRESETS] = {
                              .i4_trials = 1,
                              .estimate_trials = 1,
                              .estimate_levels = MOTUS_LEVELS_NEAREST,
+                             .types_first = 1,
                              .intra_chain = 8},
     [MOTUS_PRESET_SLOWER] = THOROUGH(32, 3, 32),
     [MOTUS_PRESET_PLACEBO] = THOROUGH(48, 4, 32),

@@ -1,0 +1,143 @@
+// Types of an I picture's MBs before any MB is coded, on a CUDA device (choose_types in decide.c,
+// suite gpu_decide). Three kernels, for Intra16x16, Intra4x4 and Intra8x8: a block is one warp with
+// one MB, and keeps the type if it costs less. They are apart since instruction fetches bound them,
+// as those of decide_estimate.cu.
+// SPDX-License-Identifier: BSD-2-Clause
+#include "encoder/analyse/intra8x8_warp.cuh"
+#include "encoder/decide/decide_pass.cuh"
+
+using namespace motus_decide;
+
+namespace {
+
+constexpr int SM_WARPS = 16; // resident on an SM at 128 registers a thread
+
+struct SharedType {
+    MotusTrial trial;
+    MotusIntraShared scratch;
+    MotusMb neighbour;
+};
+
+struct SharedType8 {
+    SharedType of;
+    MotusI8Lanes lanes;
+};
+
+// Returns MB i with the source around it and neighbours without levels.
+__device__ MotusIntraMb source_mb(const Pass &pass, const MotusLevelChoice *levels,
+                                  MotusMb *neighbour, int i) {
+    const MotusPictureStateCuda &w = pass.pic;
+    MotusIntraMb in = intra_mb(pass, levels, i % w.mb_width, i / w.mb_width);
+    for (int p = 0; p < 3; p++) {
+        in.rec.plane[p] = const_cast<uint8_t *>(in.src.plane[p]); // only read
+        in.rec.stride[p] = in.src.stride[p];
+    }
+    in.i4_trials = pass.effort.estimate_trials;
+    reinterpret_cast<uint32_t *>(neighbour)[motus_lane()] = 0;
+    __syncwarp(); // before the type
+    if (motus_lane() == 0) neighbour->type = MOTUS_MB_I_16x16;
+    __syncwarp(); // the neighbour is written
+    in.neighbours.a = in.neighbours.a ? neighbour : nullptr;
+    in.neighbours.b = in.neighbours.b ? neighbour : nullptr;
+    return in;
+}
+
+// Returns the cost of a trial by luma alone. One lane calls it.
+__device__ uint32_t cost_of(const MotusIntraMb *in, MotusTrial *trial, const MotusIntraPart *luma) {
+    const MotusIntraPart none = {0, 0, 0, 0, 0};
+    motus_intra_add_up(in, trial, luma, &none);
+    return trial->cost;
+}
+
+// Keeps the trial's type if it costs less.
+__device__ void keep_cheaper(const MotusPictureStateCuda &w, int i, const MotusIntraMb *in,
+                             MotusTrial *trial, const MotusIntraPart *luma, uint32_t least) {
+    if (motus_lane() || luma->cost > least) return;
+    const uint32_t cost = cost_of(in, trial, luma);
+    if (cost >= least) return;
+    w.intra_cost[i] = cost;
+    w.mb[i].type = trial->mb.type;
+    w.mb[i].transform_8x8 = trial->mb.transform_8x8;
+}
+
+template <bool CABAC>
+__global__ void __launch_bounds__(32, SM_WARPS) whole_kernel(const __grid_constant__ Pass pass) {
+    __shared__ SharedType s;
+    const MotusPictureStateCuda &w = pass.pic;
+    const int i = (int)blockIdx.x;
+    motus_let_successor_start();
+    motus_wait_for_predecessor();
+    const MotusLevelChoice levels = intra_choice<CABAC>(pass, pass.effort.estimate_levels);
+    const MotusIntraMb in = source_mb(pass, &levels, &s.neighbour, i);
+    motus_intra_begin_as(&in, &s.trial, MOTUS_MB_I_16x16);
+    const MotusIntraPart part = motus_code_intra_whole(&in, &s.scratch, &s.trial, 0);
+    static_assert(sizeof(MotusHandedMb) == 8 * sizeof(uint4), "a vector a lane");
+    if (motus_lane() < 8)
+        reinterpret_cast<uint4 *>(&w.handed[i])[motus_lane()] = make_uint4(0, 0, 0, 0);
+    if (motus_lane()) return;
+    w.intra_cost[i] = cost_of(&in, &s.trial, &part);
+    w.mb[i].type = MOTUS_MB_I_16x16;
+    w.mb[i].transform_8x8 = 0;
+}
+
+template <bool CABAC>
+__global__ void __launch_bounds__(32, SM_WARPS) small_kernel(const __grid_constant__ Pass pass) {
+    __shared__ SharedType s;
+    const MotusPictureStateCuda &w = pass.pic;
+    const int i = (int)blockIdx.x;
+    motus_let_successor_start();
+    motus_wait_for_predecessor();
+    const MotusLevelChoice levels = intra_choice<CABAC>(pass, pass.effort.estimate_levels);
+    const MotusIntraMb in = source_mb(pass, &levels, &s.neighbour, i);
+    const uint32_t least = w.intra_cost[i];
+    motus_intra_begin_as(&in, &s.trial, MOTUS_MB_I_4x4);
+    const MotusI4Mb mb = motus_i4_prepare(&in, &s.scratch);
+    const MotusIntraPart part = motus_code_intra4x4_warp(&mb, &in, &s.scratch, &s.trial, least);
+    keep_cheaper(w, i, &in, &s.trial, &part, least);
+}
+
+template <bool CABAC>
+__global__ void __launch_bounds__(32, SM_WARPS) eight_kernel(const __grid_constant__ Pass pass) {
+    __shared__ SharedType8 s;
+    const MotusPictureStateCuda &w = pass.pic;
+    const int i = (int)blockIdx.x;
+    motus_let_successor_start();
+    motus_wait_for_predecessor();
+    const MotusLevelChoice levels = intra_choice<CABAC>(pass, pass.effort.estimate_levels);
+    const MotusIntraMb in = source_mb(pass, &levels, &s.of.neighbour, i);
+    MotusTrial *trial = &s.of.trial;
+    motus_intra_begin_as(&in, trial, MOTUS_MB_I_4x4);
+    if (motus_lane() == 0) trial->mb.transform_8x8 = 1;
+    motus_i4_prepare(&in, &s.of.scratch);
+    const MotusI8Mb mb = motus_i8_prepare(&in, &w.quant8[in.qp->luma.qp], &s.lanes);
+    motus_lanes_sync(); // costs are written
+    const MotusIntraPart part =
+        motus_code_intra8x8_warp(&mb, &in, s.of.scratch.i4_minus, &s.lanes, trial);
+    keep_cheaper(w, i, &in, trial, &part, w.intra_cost[i]);
+}
+
+using Kernel = void (*)(Pass);
+
+template <bool CABAC> Kernel kernel_of(int type) {
+    return type == 0 ? whole_kernel<CABAC> : type == 1 ? small_kernel<CABAC> : eight_kernel<CABAC>;
+}
+
+} // namespace
+
+cudaError_t motus_decide::choose_types(const Pass &pass, cudaStream_t stream) {
+    const MotusPictureStateCuda &w = pass.pic;
+    cudaError_t status = cudaSuccess;
+    for (int type = 0; type < 2 + w.transform_8x8 && status == cudaSuccess; type++)
+        status = motus_launch(w.early, w.n_mb, 32, 0, stream,
+                              w.costs ? kernel_of<true>(type) : kernel_of<false>(type), pass);
+    return status;
+}
+
+cudaError_t motus_decide::prepare_types() {
+    cudaFuncAttributes unused;
+    cudaError_t status = cudaSuccess;
+    for (int type = 0; type < 3; type++)
+        for (const auto kernels : {kernel_of<false>, kernel_of<true>})
+            if (status == cudaSuccess) status = cudaFuncGetAttributes(&unused, kernels(type));
+    return status;
+}

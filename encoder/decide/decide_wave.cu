@@ -1,0 +1,195 @@
+// I pictures whose MBs have types (decide_types.cu) on a CUDA device (decide.c, suite gpu_decide).
+// Luma and chroma are two waves beside one another. A warp takes the next MB of the list
+// (intra_list.cu) and codes its blocks as soon as those around them are done, which were taken
+// earlier by running warps: the kernel ends with any number of resident blocks. Most warps prepare
+// their MB and wait. finish_kernel joins luma and chroma, and finds out whether an MB would rather
+// be I_PCM: then the picture is coded again by decide_intra.cu.
+// SPDX-License-Identifier: BSD-2-Clause
+#include "encoder/analyse/intra_wave_warp.cuh"
+#include "encoder/decide/decide_pass.cuh"
+
+using namespace motus_decide;
+using namespace motus_wave;
+
+namespace {
+
+enum { TAKEN, LISTED_MBS, CHROMA_TAKEN = 3, WANTS_PCM }; // of MotusPictureStateCuda.flags
+constexpr int MOST_BLOCKS = 3;                           // of an SM
+
+struct LumaWarp {
+    Luma s;
+    alignas(16) uint8_t source[256];
+};
+struct ChromaWarp {
+    Chroma s;
+    alignas(16) uint8_t source[2][64];
+};
+
+// Takes the next MB of a wave. Returns its raster index, or -1.
+__device__ int take(const MotusPictureStateCuda &w, int wave) {
+    int at = 0;
+    if (motus_lane() == 0) at = atomicAdd(&w.flags[wave], 1);
+    at = __shfl_sync(MOTUS_ALL_LANES, at, 0);
+    return at < w.flags[LISTED_MBS] ? w.list[at] : -1;
+}
+
+// Returns the block that this lane waits for.
+__device__ Wanted wanted_of(const MotusPictureStateCuda &w, int i, bool chroma) {
+    const int lane = motus_lane(), corner = chroma ? (int)CHROMA_CORNER : (int)CORNER;
+    const int from = lane < ABOVE ? 0 : lane < ABOVE_RIGHT ? 1 : lane < corner ? 2 : 3;
+    const int at = lane < corner + 1 + chroma ? neighbour_of(w, i, from) : -1;
+    if (at < 0) return Wanted{nullptr, 0};
+    const MotusHandedMb *mb = &w.handed[at];
+    if (chroma)
+        return Wanted{from == 0   ? &mb->chroma_right[lane]
+                      : from == 1 ? &mb->chroma_below[lane - ABOVE]
+                                  : &mb->chroma_below[2 * (lane - CHROMA_CORNER) + 1],
+                      0};
+    return Wanted{from == 0   ? &mb->right[lane]
+                  : from == 1 ? &mb->below[lane - ABOVE]
+                  : from == 2 ? &mb->below[lane - ABOVE_RIGHT]
+                              : &mb->below[3],
+                  0};
+}
+
+// Lets an MB's neighbours be those in shared memory.
+__device__ void use_around(MotusIntraMb *in, const MotusMb around[2]) {
+    in->neighbours.a = in->neighbours.a ? &around[0] : nullptr;
+    in->neighbours.b = in->neighbours.b ? &around[1] : nullptr;
+}
+
+template <bool CABAC, bool EIGHT>
+__device__ void code_luma(const Pass &pass, const MotusLevelChoice *levels, LumaWarp *l) {
+    const MotusPictureStateCuda &w = pass.pic;
+    Luma *s = &l->s;
+    for (int i; (i = take(w, TAKEN)) >= 0;) {
+        MotusIntraMb in = intra_mb(pass, levels, i % w.mb_width, i / w.mb_width);
+        const MotusMbRecon rec = in.rec;
+        Wanted wanted = wanted_of(w, i, false);
+        const int type = w.mb[i].type, eight = EIGHT && w.mb[i].transform_8x8;
+        for (int k = motus_lane(); k < 64; k += 32)
+            copy4(l->source + 4 * k, in.src.plane[0] + (k >> 2) * in.src.stride[0] + 4 * (k & 3));
+        in.src.plane[0] = l->source, in.src.stride[0] = MOTUS_LUMA_STRIDE;
+        in.rec.plane[0] = s->scratch.canvas + MOTUS_CANVAS_ORIGIN;
+        in.rec.stride[0] = MOTUS_CANVAS_STRIDE;
+        use_around(&in, s->around);
+        look(&wanted);
+        motus_intra_begin_as(&in, &s->trial, type);
+        MotusIntraPart part;
+        if (type == MOTUS_MB_I_16x16)
+            part = code_16x16(&in, s, &wanted, &w.handed[i]);
+        else if (eight)
+            part = code_8x8(&in, &w.quant8[in.qp->luma.qp], s, &wanted, &w.handed[i]);
+        else
+            part = code_4x4(&in, s, &wanted, &w.handed[i]);
+        if (motus_lane() == 0) w.parts[i].luma = part;
+        __syncwarp(); // the trial is complete
+        store_luma(&s->trial, rec);
+        copy(&w.mb[i], &s->trial.mb);
+        uint4 *to = reinterpret_cast<uint4 *>(&w.coef[i]);
+        const uint4 *from = reinterpret_cast<const uint4 *>(&s->trial.coef);
+        to[motus_lane()] = from[motus_lane()];                                 // luma
+        if (motus_lane() < 2) to[48 + motus_lane()] = from[48 + motus_lane()]; // its DCs
+        __syncwarp(); // all have read the trial
+    }
+}
+
+template <bool CABAC>
+__device__ void code_chroma_of(const Pass &pass, const MotusLevelChoice *levels, ChromaWarp *l) {
+    const MotusPictureStateCuda &w = pass.pic;
+    Chroma *s = &l->s;
+    for (int i; (i = take(w, CHROMA_TAKEN)) >= 0;) {
+        MotusIntraMb in = intra_mb(pass, levels, i % w.mb_width, i / w.mb_width);
+        const MotusMbRecon rec = in.rec;
+        Wanted wanted = wanted_of(w, i, true);
+        const int lane = motus_lane(), c = lane >> 4, row = lane >> 1 & 7, x = 4 * (lane & 1);
+        copy4(l->source[c] + 8 * row + x, (c ? in.src.plane[2] + row * in.src.stride[2]
+                                             : in.src.plane[1] + row * in.src.stride[1]) +
+                                              x);
+        for (int p = 1; p < 3; p++) {
+            in.src.plane[p] = l->source[p - 1], in.src.stride[p] = MOTUS_CHROMA_STRIDE;
+            in.rec.plane[p] = s->canvas[p - 1] + CHROMA_CANVAS_ORIGIN;
+            in.rec.stride[p] = CHROMA_CANVAS_STRIDE;
+        }
+        use_around(&in, s->around);
+        look(&wanted);
+        motus_intra_begin_as(&in, &s->trial, MOTUS_MB_I_16x16);
+        const MotusIntraPart part = code_chroma(&in, s, &wanted, &w.handed[i]);
+        if (lane == 0) w.parts[i].chroma = part;
+        __syncwarp(); // the trial is complete
+        store_chroma(&s->trial, rec);
+        copy(&w.mb_intra[i], &s->trial.mb);
+        uint4 *to = reinterpret_cast<uint4 *>(&w.coef[i]);
+        const uint4 *from = reinterpret_cast<const uint4 *>(&s->trial.coef);
+        if (lane < 16) to[32 + lane] = from[32 + lane];
+        if (lane == 16) to[50] = from[50]; // DCs
+        __syncwarp();                      // all have read the trial
+    }
+}
+
+static_assert(offsetof(MotusMbCoef, chroma_ac) == 32 * 16 &&
+                  offsetof(MotusMbCoef, luma_dc) == 48 * 16 &&
+                  offsetof(MotusMbCoef, chroma_dc) == 50 * 16,
+              "vectors of code_luma and code_chroma_of");
+
+template <bool CABAC, bool EIGHT>
+__global__ void __launch_bounds__(64, MOST_BLOCKS) wave_kernel(const __grid_constant__ Pass pass) {
+    __shared__ LumaWarp luma;
+    __shared__ ChromaWarp chroma;
+    motus_wait_for_predecessor();
+    const MotusLevelChoice levels = intra_choice<CABAC>(pass, pass.effort.intra_levels);
+    if (threadIdx.x < 32)
+        code_luma<CABAC, EIGHT>(pass, &levels, &luma);
+    else
+        code_chroma_of<CABAC>(pass, &levels, &chroma);
+}
+
+__global__ void __launch_bounds__(128) finish_kernel(const __grid_constant__ Pass pass) {
+    const MotusPictureStateCuda &w = pass.pic;
+    const int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+    motus_wait_for_predecessor();
+    if (i >= w.n_mb) return;
+    const MotusIntraParts parts = w.parts[i];
+    MotusMb *mb = &w.mb[i];
+    const MotusMb *chroma = &w.mb_intra[i];
+    for (int k = 16; k < 24; k += 4)
+        *reinterpret_cast<uint32_t *>(&mb->total_coeff[k]) =
+            *reinterpret_cast<const uint32_t *>(&chroma->total_coeff[k]);
+    mb->intra_chroma_pred_mode = chroma->intra_chroma_pred_mode;
+    const MotusQp *qp = &w.qp_table[motus_mb_qp(pass.qp, w.qp_offset, i)];
+    mb->cbp = (uint8_t)(parts.luma.cbp | parts.chroma.cbp);
+    const uint32_t bits = parts.luma.bits + parts.chroma.bits +
+                          motus_intra_bits(mb, parts.luma.mode_bits, pass.slice_type);
+    const uint32_t cost = motus_rd_cost(parts.luma.ssd + parts.chroma.ssd, bits, qp->lambda_ssd_q8);
+    if (motus_intra_wants_pcm(bits, cost, qp)) w.flags[WANTS_PCM] = 1;
+}
+
+using Kernel = void (*)(Pass);
+
+template <bool CABAC> Kernel kernel_of(bool eight) {
+    return eight ? wave_kernel<CABAC, true> : wave_kernel<CABAC, false>;
+}
+
+} // namespace
+
+// A row has some 2.5 MBs under way, of which one is in a long step; more blocks would only look for
+// words that have not come.
+cudaError_t motus_decide::code_typed(const Pass &pass, cudaStream_t stream) {
+    const MotusPictureStateCuda &w = pass.pic;
+    const int blocks = motus_min(w.n_mb, w.mb_height * 3 / 2 + 1);
+    const Kernel kernel =
+        w.costs ? kernel_of<true>(w.transform_8x8) : kernel_of<false>(w.transform_8x8);
+    cudaError_t status = motus_launch(w.early, blocks, 64, 0, stream, kernel, pass);
+    if (status == cudaSuccess)
+        status = motus_launch(w.early, (w.n_mb + 127) / 128, 128, 0, stream, finish_kernel, pass);
+    return status;
+}
+
+cudaError_t motus_decide::prepare_typed() {
+    cudaFuncAttributes unused;
+    cudaError_t status = cudaSuccess;
+    for (const bool eight : {false, true})
+        for (const auto kernels : {kernel_of<false>, kernel_of<true>})
+            if (status == cudaSuccess) status = cudaFuncGetAttributes(&unused, kernels(eight));
+    return status == cudaSuccess ? cudaFuncGetAttributes(&unused, finish_kernel) : status;
+}
