@@ -136,7 +136,7 @@ __global__ void __launch_bounds__(32 * WARPS)
         found->n = (uint8_t)n;
         w.intra_cost[i] = UINT32_MAX;
         w.changed_at[i] = w.seen_at[i] = 0;
-        if (i == 0) w.flags[2] = 0;
+        if (i == 0) w.flags[MOTUS_FLAG_ESTIMATED] = 0;
     }
 }
 

@@ -19,6 +19,16 @@ typedef struct MotusIntraEstimate {
     MotusIntraPart chroma;
 } MotusIntraEstimate;
 
+// Counts of a picture's intra MBs.
+enum {
+    MOTUS_FLAG_TAKEN,        // of the list, by warps or teams
+    MOTUS_FLAG_LISTED,       // in the list
+    MOTUS_FLAG_ESTIMATED,    // whose Intra4x4 is estimated
+    MOTUS_FLAG_CHROMA_TAKEN, // of an I picture's list, by warps that code chroma
+    MOTUS_FLAG_WANTS_PCM,    // 1: a typed MB of an I picture would rather be I_PCM
+    MOTUS_FLAGS
+};
+
 // MotusPictureState on the device, and planes of whole MBs with rows at multiples of 16 bytes.
 typedef struct MotusPictureStateCuda {
     int mb_width, mb_height, n_mb;
@@ -47,9 +57,7 @@ typedef struct MotusPictureStateCuda {
     MotusIntraParts *parts; // the same
     int *found; // MBs whose Intra4x4 is estimated; then intra MBs, while the wavefront is listed
     int *list;  // MBs of the wavefront in order
-    // Counts: MBs of the list that were taken, MBs of the list, MBs estimated, MBs of the list whose
-    // chroma was taken. The last one: 1 if an I picture has an MB that would rather be I_PCM.
-    int *flags;
+    int *flags; // MOTUS_FLAG_*
     const cudaEvent_t *ended; // [MOTUS_STAGES]; NULL: stages are not timed. Not owned
 } MotusPictureStateCuda;
 

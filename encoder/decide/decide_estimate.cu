@@ -45,7 +45,7 @@ __global__ void __launch_bounds__(32, SM_WARPS) estimate_kernel(const __grid_con
     copy(&w.mb_intra[i], &s.trial.mb);
     if (motus_lane()) return;
     w.estimate[i] = MotusIntraEstimate{s.trial.cost, s.trial.bits, chroma};
-    w.found[atomicAdd(&w.flags[2], 1)] = i;
+    w.found[atomicAdd(&w.flags[MOTUS_FLAG_ESTIMATED], 1)] = i;
 }
 
 template <bool CABAC>
@@ -56,7 +56,7 @@ __global__ void __launch_bounds__(32, SM_WARPS)
     const MotusLevelChoice levels = intra_choice<CABAC>(pass, pass.effort.estimate_levels);
     motus_let_successor_start();
     motus_wait_for_predecessor();
-    for (int at = (int)blockIdx.x; at < w.flags[2]; at += BLOCKS) {
+    for (int at = (int)blockIdx.x; at < w.flags[MOTUS_FLAG_ESTIMATED]; at += BLOCKS) {
         const int i = w.found[at];
         MotusIntraMb in = intra_mb(pass, &levels, i % w.mb_width, i / w.mb_width);
         in.i4_trials = pass.effort.estimate_trials;

@@ -149,9 +149,9 @@ __global__ void __launch_bounds__(teams_of(TEAMS, EIGHT) * team_threads(EIGHT), 
     MotusIntraTeam *base = base_of(&s->team);
     motus_wait_for_predecessor();
     for (;;) {
-        if (t == 0) s->at = atomicAdd(&w.flags[0], 1);
+        if (t == 0) s->at = atomicAdd(&w.flags[MOTUS_FLAG_TAKEN], 1);
         meet<EIGHT>(team); // `at` is written; all have read the last MB's shared memory
-        if (s->at >= w.flags[1]) return;
+        if (s->at >= w.flags[MOTUS_FLAG_LISTED]) return;
         const int i = w.list[s->at];
         const MotusLevelChoice levels = intra_choice<CABAC>(pass, pass.effort.intra_levels);
         MotusIntraMb in = intra_mb(pass, &levels, i % w.mb_width, i / w.mb_width);

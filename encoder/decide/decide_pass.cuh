@@ -190,8 +190,8 @@ cudaError_t code_intra(const Pass &pass, cudaStream_t stream);
 cudaError_t choose_types(const Pass &pass, cudaStream_t stream);
 cudaError_t prepare_types(); // loads its kernels
 
-// Codes the MBs of an I picture, which are listed, as their types. Sets flags[4] if an MB would
-// rather be I_PCM.
+// Codes the MBs of an I picture, which are listed, as their types. Sets
+// MOTUS_FLAG_WANTS_PCM.
 cudaError_t code_typed(const Pass &pass, cudaStream_t stream);
 cudaError_t prepare_typed(); // loads its kernels
 

@@ -13,8 +13,7 @@ using namespace motus_wave;
 
 namespace {
 
-enum { TAKEN, LISTED_MBS, CHROMA_TAKEN = 3, WANTS_PCM }; // of MotusPictureStateCuda.flags
-constexpr int MOST_BLOCKS = 3;                           // of an SM
+constexpr int MOST_BLOCKS = 3; // of an SM
 
 struct LumaWarp {
     Luma s;
@@ -25,12 +24,12 @@ struct ChromaWarp {
     alignas(16) uint8_t source[2][64];
 };
 
-// Takes the next MB of a wave. Returns its raster index, or -1.
+// Takes the next MB of a wave, MOTUS_FLAG_TAKEN or _CHROMA_TAKEN. Returns its raster index, or -1.
 __device__ int take(const MotusPictureStateCuda &w, int wave) {
     int at = 0;
     if (motus_lane() == 0) at = atomicAdd(&w.flags[wave], 1);
     at = __shfl_sync(MOTUS_ALL_LANES, at, 0);
-    return at < w.flags[LISTED_MBS] ? w.list[at] : -1;
+    return at < w.flags[MOTUS_FLAG_LISTED] ? w.list[at] : -1;
 }
 
 // Returns the block that this lane waits for.
@@ -62,7 +61,7 @@ template <bool CABAC, bool EIGHT>
 __device__ void code_luma(const Pass &pass, const MotusLevelChoice *levels, LumaWarp *l) {
     const MotusPictureStateCuda &w = pass.pic;
     Luma *s = &l->s;
-    for (int i; (i = take(w, TAKEN)) >= 0;) {
+    for (int i; (i = take(w, MOTUS_FLAG_TAKEN)) >= 0;) {
         MotusIntraMb in = intra_mb(pass, levels, i % w.mb_width, i / w.mb_width);
         const MotusMbRecon rec = in.rec;
         Wanted wanted = wanted_of(w, i, false);
@@ -98,7 +97,7 @@ template <bool CABAC>
 __device__ void code_chroma_of(const Pass &pass, const MotusLevelChoice *levels, ChromaWarp *l) {
     const MotusPictureStateCuda &w = pass.pic;
     Chroma *s = &l->s;
-    for (int i; (i = take(w, CHROMA_TAKEN)) >= 0;) {
+    for (int i; (i = take(w, MOTUS_FLAG_CHROMA_TAKEN)) >= 0;) {
         MotusIntraMb in = intra_mb(pass, levels, i % w.mb_width, i / w.mb_width);
         const MotusMbRecon rec = in.rec;
         Wanted wanted = wanted_of(w, i, true);
@@ -161,7 +160,7 @@ __global__ void __launch_bounds__(128) finish_kernel(const __grid_constant__ Pas
     const uint32_t bits = parts.luma.bits + parts.chroma.bits +
                           motus_intra_bits(mb, parts.luma.mode_bits, pass.slice_type);
     const uint32_t cost = motus_rd_cost(parts.luma.ssd + parts.chroma.ssd, bits, qp->lambda_ssd_q8);
-    if (motus_intra_wants_pcm(bits, cost, qp)) w.flags[WANTS_PCM] = 1;
+    if (motus_intra_wants_pcm(bits, cost, qp)) w.flags[MOTUS_FLAG_WANTS_PCM] = 1;
 }
 
 using Kernel = void (*)(Pass);

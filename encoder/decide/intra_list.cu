@@ -235,10 +235,13 @@ __global__ void __launch_bounds__(LIST_THREADS) list_kernel(const __grid_constan
     const MotusPictureStateCuda &w = pass.pic;
     motus_let_successor_start();
     motus_wait_for_predecessor();
-    const int n = pass.coded_typed && !w.flags[4] ? 0
-                  : pass.slice_type               ? list_chains(w, &pass.effort, &s)
-                                                  : list_all(w, &s);
-    if (threadIdx.x == 0) w.flags[0] = w.flags[3] = w.flags[4] = 0, w.flags[1] = n;
+    const int n = pass.coded_typed && !w.flags[MOTUS_FLAG_WANTS_PCM] ? 0
+                  : pass.slice_type ? list_chains(w, &pass.effort, &s)
+                                    : list_all(w, &s);
+    if (threadIdx.x) return;
+    w.flags[MOTUS_FLAG_TAKEN] = w.flags[MOTUS_FLAG_CHROMA_TAKEN] = w.flags[MOTUS_FLAG_WANTS_PCM] =
+        0;
+    w.flags[MOTUS_FLAG_LISTED] = n;
 }
 
 } // namespace

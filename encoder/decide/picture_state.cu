@@ -32,7 +32,7 @@ size_t lay_out(MotusPictureStateCuda *w, uint8_t *base, int mb_width, int mb_hei
     w->listed = base + motus_slot_reserve(&end, n);
     w->found = (int *)(base + motus_slot_reserve(&end, 4 * n));
     w->list = (int *)(base + motus_slot_reserve(&end, 4 * n));
-    w->flags = (int *)(base + motus_slot_reserve(&end, 5 * sizeof(int)));
+    w->flags = (int *)(base + motus_slot_reserve(&end, MOTUS_FLAGS * sizeof(int)));
     w->estimate =
         (MotusIntraEstimate *)(base + motus_slot_reserve(&end, n * sizeof(MotusIntraEstimate)));
     w->handed = (MotusHandedMb *)(base + motus_slot_reserve(&end, n * sizeof(MotusHandedMb)));
