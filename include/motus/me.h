@@ -74,8 +74,8 @@ typedef enum MotusSubpel {
     MOTUS_SUBPEL_FULL, // whole samples: multiples of 4
     MOTUS_SUBPEL_HALF, // multiples of 2
     MOTUS_SUBPEL_QUARTER,
-    // Quarter samples, from several starts, shared by the blocks of an MB: an MV may depend on
-    // which other blocks are searched. Not in the encoder.
+    // Quarter samples, from the best whole ones of all blocks of an MB: an MV may depend on which
+    // other blocks are searched. Not in the encoder.
     MOTUS_SUBPEL_BEST,
 } MotusSubpel;
 
@@ -113,7 +113,7 @@ typedef struct MotusMeHints {
 
 // Motion field: arrays [block][MB], MBs in raster order. On equal costs the first MV in raster
 // order of (dy, dx) wins; in refinement the centre wins, then its neighbours in raster order. With
-// MOTUS_SUBPEL_BEST the MV that was tried in an earlier round wins, then raster order.
+// MOTUS_SUBPEL_BEST the MV that is tried first wins.
 typedef struct MotusField {
     int mb_width, mb_height, n_mb;
     MotusMv *mv[MOTUS_BLOCKS];

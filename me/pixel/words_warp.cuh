@@ -43,7 +43,7 @@ MOTUS_HD int motus_word_sample(uint32_t word, int i) { return (int)(word >> (8 *
 
 // Returns (a + b + 1) >> 1 of each pair of samples: a + b = 2 (a | b) - (a ^ b).
 MOTUS_HD uint32_t motus_words_average(uint32_t a, uint32_t b) {
-    return (a | b) - ((a ^ b) >> 1 & 0x7F7F7F7Fu);
+    return (a | b) - (((a ^ b) & 0xFEFEFEFEu) >> 1);
 }
 
 // Returns sum + the products of a's and b's bytes.

@@ -54,7 +54,7 @@ static void offer_c(MotusRefineBest *best, const uint32_t sum[MOTUS_BLOCKS], uin
                     uint32_t at) {
     for (int b = 0; b < MOTUS_BLOCKS; b++) {
         const uint32_t cost = sum[b] + mv_cost;
-        if (cost > best->cost[b] || (cost == best->cost[b] && at >= best->at[b])) continue;
+        if (cost >= best->cost[b]) continue;
         best->cost[b] = cost;
         best->at[b] = at;
     }

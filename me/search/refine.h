@@ -23,7 +23,7 @@ typedef struct MotusTaps {
 // The cheapest position of each block so far.
 typedef struct MotusRefineBest {
     uint32_t cost[MOTUS_BLOCKS]; // SATD + MV cost; 0 keeps a block as it is
-    uint32_t at[MOTUS_BLOCKS];   // round and place of the position: of equal costs the least wins
+    uint32_t at[MOTUS_BLOCKS];   // where it is
 } MotusRefineBest;
 
 typedef struct MotusRefineOps {
@@ -37,7 +37,8 @@ typedef struct MotusRefineOps {
                        int n, ptrdiff_t stride, uint32_t sum[MOTUS_REFINE_TRIALS]);
     // Returns the mask of the blocks whose MV is mv[first].
     uint64_t (*same)(const MotusMv mv[MOTUS_BLOCKS], int first);
-    // Offers position `at`, of SATDs `sum` and this MV cost, to all blocks.
+    // Offers position `at`, of SATDs `sum` and this MV cost, to all blocks. The first of equals
+    // wins.
     void (*offer)(MotusRefineBest *best, const uint32_t sum[MOTUS_BLOCKS], uint32_t mv_cost,
                   uint32_t at);
 } MotusRefineOps;
@@ -65,11 +66,13 @@ static inline uint64_t motus_blocks_of(uint32_t modes) {
 void motus_refine_blocks(const MotusMbJob *job, MotusSubpel subpel, const MotusRefineOps *ops,
                          uint64_t blocks, MotusMbMotion *motion);
 
-// Refines a mask of blocks together. The blocks' integer MVs, the predictor and zero are measured
-// for all of them, then in each of five rounds the eight positions 2, 1/2, 1/2, 1/4 and 1/4 samples
-// around every block's best. A position counts if it is at most range + 3/4 samples from the
-// centre. The least cost wins; of equal costs the one of the earlier round, then the first in
-// raster order of (y, x). Writes mv and cost.
+#define MOTUS_MOST_RINGS 16 // of a round of motus_refine_best
+
+// Refines a mask of blocks together. The blocks' integer MVs are measured for all of them, then in
+// two rounds the eight positions 1/2 and 1/4 samples around every block's best, then the predictor.
+// A round has the first MOTUS_MOST_RINGS different ones of its rings, in the order of the blocks,
+// and each ring is in raster order. A position counts if it is at most range + 3/4 samples from the
+// centre. The least cost wins; of equal costs the one that was measured first. Writes mv and cost.
 void motus_refine_best(const MotusMbJob *job, const MotusRefineOps *ops, uint64_t blocks,
                        MotusMbMotion *motion);
 

@@ -139,7 +139,7 @@ static uint64_t same_avx2(const MotusMv mv[MOTUS_BLOCKS], int first) {
     return mask | (uint64_t)(mv[40].x == mv[first].x && mv[40].y == mv[first].y) << 40;
 }
 
-// Costs and positions are below 2^31, so that signed comparisons do.
+// Costs are below 2^31, so that signed comparisons do.
 static void offer_avx2(MotusRefineBest *best, const uint32_t sum[MOTUS_BLOCKS], uint32_t mv_cost,
                        uint32_t at) {
     const __m256i add = _mm256_set1_epi32((int)mv_cost), here = _mm256_set1_epi32((int)at);
@@ -147,14 +147,12 @@ static void offer_avx2(MotusRefineBest *best, const uint32_t sum[MOTUS_BLOCKS], 
         __m256i *costs = (__m256i *)(best->cost + b), *places = (__m256i *)(best->at + b);
         const __m256i least = _mm256_loadu_si256(costs), place = _mm256_loadu_si256(places);
         const __m256i cost = _mm256_add_epi32(_mm256_loadu_si256((const __m256i *)(sum + b)), add);
-        const __m256i first =
-            _mm256_and_si256(_mm256_cmpeq_epi32(cost, least), _mm256_cmpgt_epi32(place, here));
-        const __m256i wins = _mm256_or_si256(_mm256_cmpgt_epi32(least, cost), first);
+        const __m256i wins = _mm256_cmpgt_epi32(least, cost);
         _mm256_storeu_si256(costs, _mm256_min_epu32(least, cost));
         _mm256_storeu_si256(places, _mm256_blendv_epi8(place, here, wins));
     }
     const uint32_t last = sum[40] + mv_cost;
-    if (last > best->cost[40] || (last == best->cost[40] && at >= best->at[40])) return;
+    if (last >= best->cost[40]) return;
     best->cost[40] = last;
     best->at[40] = at;
 }

@@ -1,275 +1,310 @@
 // Refinement of MOTUS_SUBPEL_BEST by the lanes of a warp; equals motus_refine_best: suite
 // `lanes_search`.
-// Lanes 0..15 and 16..31 have the sixteen 4x4 blocks of the MB; each half of the warp measures
-// other positions. A lane adds up the SATDs of the seven blocks, one of each mode, that contain its
-// 4x4 block by exchanging sums, and keeps their best positions: nothing is in memory.
+// Lane 4g + t has row t of the 4x4 blocks g and g + 8 of the MB, as the tensor cores want them: two
+// of their instructions give all Hadamard coefficients of an MB at one position. Four positions
+// are summed up together, after which lane t of a quad has the SATDs of the t-th. It adds them up
+// for the blocks of all modes by exchanging sums, and keeps their least keys in registers.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef ME_SEARCH_REFINE_BEST_WARP_CUH
 #define ME_SEARCH_REFINE_BEST_WARP_CUH
 
-#include "common/lanes.h"
-#include "me/pixel/cost_core.h"
-#include "me/pixel/ref_luma.h"
-#include "me/pixel/words_warp.cuh"
+#include "me/search/refine_best_areas.cuh"
 
-enum {
-    MOTUS_RINGS = 6,      // rounds; round 0 measures the starts
-    MOTUS_PLACE_BITS = 11 // of a component of a place, counted from the least x and y that count
-};
+// ---- Sums ---------------------------------------------------------------------------------------
 
-#define MOTUS_NO_PLACE 0xFFFFFFFFu
+// Returns to lane t of a quad the sum of its lanes' v[t].
+MOTUS_WARP uint32_t motus_rings_quad_sum(const uint32_t v[4]) {
+    const int t = motus_rings_row();
+    const uint32_t low = (t & 2 ? v[2] : v[0]) + motus_rings_from(t & 2 ? v[0] : v[2], 2),
+                   high = (t & 2 ? v[3] : v[1]) + motus_rings_from(t & 2 ? v[1] : v[3], 2);
+    return (t & 1 ? high : low) + motus_rings_from(t & 1 ? low : high, 1);
+}
 
-// The MB of a warp.
-typedef struct MotusRingsMb {
-    const MotusRefLuma *ref; // its planes are read
-    int x, y;                // its corner
-    MotusMv centre, predictor;
-    uint32_t lambda_q8;
-    int reach; // 4 * range + 3
-} MotusRingsMb;
-
-// A lane: the samples of its 4x4 block, and what is known of the seven blocks that contain it.
-typedef struct MotusRingsLane {
-    uint32_t cur[4];
-    uint32_t wanted;                             // mask of their modes
-    uint32_t cost[MOTUS_MODES], at[MOTUS_MODES]; // at: round << 2 * MOTUS_PLACE_BITS | place
-} MotusRingsLane;
-
-// Values of two positions, in the halves of a word, summed up for each mode; the 16x16 block's own.
-typedef struct MotusRingsSums {
-    uint32_t of[MOTUS_MODES], whole[2];
-} MotusRingsSums;
-
-// Returns the block of a mode that contains the 4x4 block `cell`.
-MOTUS_HD int motus_rings_block(int mode, int cell) {
-    const int x = cell & 3, y = cell >> 2;
-    switch (mode) {
-    case MOTUS_MODE_16x16:
-        return MOTUS_BLOCK_16x16;
-    case MOTUS_MODE_16x8:
-        return MOTUS_BLOCK_16x8 + (y >> 1);
-    case MOTUS_MODE_8x16:
-        return MOTUS_BLOCK_8x16 + (x >> 1);
-    case MOTUS_MODE_8x8:
-        return MOTUS_BLOCK_8x8 + (y & 2) + (x >> 1);
-    case MOTUS_MODE_8x4:
-        return MOTUS_BLOCK_8x4 + 2 * y + (x >> 1);
-    case MOTUS_MODE_4x8:
-        return MOTUS_BLOCK_4x8 + 4 * (y >> 1) + x;
-    default:
-        return MOTUS_BLOCK_4x4 + cell;
+// Writes the signs of samples in the coefficients that the lane helps to compute, a byte each:
+// sample 4t + i in coefficient g or g + 8, (-1)^(number of bits that both numbers have).
+MOTUS_WARP void motus_rings_signs(MotusRingsLane *lane) {
+    const int g = motus_rings_cell(), t = motus_rings_row();
+    uint32_t odd = 0;
+    for (int i = 0; i < 4; i++) {
+        const int both = (4 * t + i) & g;
+        odd |= (uint32_t)((both ^ both >> 1 ^ both >> 2) & 1) << 8 * i;
     }
-}
-
-// True if `cell` is the first 4x4 block of its block of this mode.
-MOTUS_HD int motus_rings_is_first(int mode, int cell) {
-    const int before = mode == MOTUS_MODE_16x16  ? 15
-                       : mode == MOTUS_MODE_16x8 ? 7
-                       : mode == MOTUS_MODE_8x16 ? 13
-                       : mode == MOTUS_MODE_8x8  ? 5
-                       : mode == MOTUS_MODE_8x4  ? 1
-                       : mode == MOTUS_MODE_4x8  ? 4
-                                                 : 0;
-    return !(cell & before);
-}
-
-MOTUS_HD uint32_t motus_rings_place(const MotusRingsMb *mb, MotusMv mv) {
-    const int x = mv.x - mb->centre.x + mb->reach, y = mv.y - mb->centre.y + mb->reach;
-    if (x < 0 || y < 0 || x > 2 * mb->reach || y > 2 * mb->reach) return MOTUS_NO_PLACE;
-    return (uint32_t)y << MOTUS_PLACE_BITS | (uint32_t)x;
-}
-
-// Returns the place beside a place.
-MOTUS_HD uint32_t motus_rings_beside(const MotusRingsMb *mb, uint32_t place, int dx, int dy) {
-    const int x = (int)(place & ((1u << MOTUS_PLACE_BITS) - 1)) + dx,
-              y = (int)(place >> MOTUS_PLACE_BITS) + dy;
-    if (x < 0 || y < 0 || x > 2 * mb->reach || y > 2 * mb->reach) return MOTUS_NO_PLACE;
-    return (uint32_t)y << MOTUS_PLACE_BITS | (uint32_t)x;
-}
-
-MOTUS_HD uint32_t motus_rings_place_of(uint32_t at) {
-    return at & ((1u << 2 * MOTUS_PLACE_BITS) - 1);
-}
-
-MOTUS_HD MotusMv motus_rings_mv(const MotusRingsMb *mb, uint32_t place) {
-    MotusMv mv;
-    mv.x = (int16_t)(mb->centre.x - mb->reach + (int)(place & ((1u << MOTUS_PLACE_BITS) - 1)));
-    mv.y = (int16_t)(mb->centre.y - mb->reach + (int)(place >> MOTUS_PLACE_BITS));
-    return mv;
-}
-
-// Loads the prediction of the lane's 4x4 block.
-MOTUS_WARP void motus_rings_load(const MotusRingsMb *mb, MotusMv mv, uint32_t row[4]) {
-    const MotusRefLuma *ref = mb->ref;
-    const int cell = motus_lane() & 15;
-    const int x = motus_ref_luma_clip(ref->width, mb->x + (mv.x >> 2)) + 4 * (cell & 3),
-              y = motus_ref_luma_clip(ref->height, mb->y + (mv.y >> 2)) + 4 * (cell >> 2);
-    const uint8_t *full = ref->plane[0] + y * ref->stride + x;
-    const ptrdiff_t *tap = ref->tap[4 * (mv.y & 3) + (mv.x & 3)];
-    uint32_t other[4];
-    motus_words_load(row, 4, full + tap[0], ref->stride, 4);
-    if (tap[0] == tap[1]) return;
-    motus_words_load(other, 4, full + tap[1], ref->stride, 4);
-    for (int i = 0; i < 4; i++) row[i] = motus_words_average(row[i], other[i]);
-}
-
-MOTUS_WARP uint32_t motus_rings_from(uint32_t v, int distance) {
-    return motus_lanes_shuffle(v, motus_lane() ^ distance);
-}
-
-// Sums the lanes' values of two positions. A 4x4 block's are at most 8160, so that the sums of
-// eight fit in 16 bits.
-MOTUS_WARP MotusRingsSums motus_rings_sums(uint32_t v) {
-    MotusRingsSums s;
-    s.of[MOTUS_MODE_4x4] = v;
-    s.of[MOTUS_MODE_8x4] = v + motus_rings_from(v, 1);
-    s.of[MOTUS_MODE_4x8] = v + motus_rings_from(v, 4);
-    v = s.of[MOTUS_MODE_8x4];
-    v = s.of[MOTUS_MODE_8x8] = v + motus_rings_from(v, 4);
-    s.of[MOTUS_MODE_8x16] = v + motus_rings_from(v, 8);
-    v = s.of[MOTUS_MODE_16x8] = v + motus_rings_from(v, 2);
-    s.of[MOTUS_MODE_16x16] = 0;
-    const uint32_t other = motus_rings_from(v, 8);
-    s.whole[0] = (v & 0xFFFF) + (other & 0xFFFF);
-    s.whole[1] = (v >> 16) + (other >> 16);
-    return s;
-}
-
-MOTUS_HD void motus_rings_offer(MotusRingsLane *lane, int mode, uint32_t cost, uint32_t at) {
-    const int wins = cost < lane->cost[mode] || (cost == lane->cost[mode] && at < lane->at[mode]);
-    lane->cost[mode] = wins ? cost : lane->cost[mode];
-    lane->at[mode] = wins ? at : lane->at[mode];
-}
-
-// Measures two places, others in each half of the warp, and offers them to the lane's blocks.
-// MOTUS_NO_PLACE is none.
-MOTUS_WARP void motus_rings_try(const MotusRingsMb *mb, MotusRingsLane *lane,
-                                const uint32_t place[2], int round) {
-    uint32_t satds = 0, mv_cost[2] = {0, 0};
-    for (int i = 0; i < 2; i++) {
-        if (place[i] == MOTUS_NO_PLACE) continue;
-        const MotusMv mv = motus_rings_mv(mb, place[i]);
-        uint32_t row[4];
-        motus_rings_load(mb, mv, row);
-        satds |= motus_words_satd(lane->cur, row) << (16 * i);
-        mv_cost[i] = motus_mv_cost(mb->lambda_q8, mv, mb->predictor);
-    }
-    const MotusRingsSums sums = motus_rings_sums(satds);
-    for (int i = 0; i < 2; i++) {
-        if (place[i] == MOTUS_NO_PLACE) continue;
-        const uint32_t at = (uint32_t)round << 2 * MOTUS_PLACE_BITS | place[i];
-        for (int m = 0; m < MOTUS_MODES; m++)
-            motus_rings_offer(
-                lane, m, (m ? sums.of[m] >> (16 * i) & 0xFFFF : sums.whole[i]) + mv_cost[i], at);
-    }
-}
-
-// Gives both halves of the warp the better of their positions.
-MOTUS_WARP void motus_rings_join(MotusRingsLane *lane) {
-    for (int m = 0; m < MOTUS_MODES; m++) {
-        const uint32_t cost = motus_rings_from(lane->cost[m], 16),
-                       at = motus_rings_from(lane->at[m], 16);
-        motus_rings_offer(lane, m, cost, at);
-    }
-}
-
-// Returns the number of the lowest bit set.
-MOTUS_HD int motus_rings_lowest(uint32_t bits) {
-#ifdef __CUDA_ARCH__
-    return __ffs((int)bits) - 1;
-#else
-    return __builtin_ctz(bits);
+    const uint32_t plus = odd * 254 + 0x01010101u, minus = (odd ^ 0x01010101u) * 254 + 0x01010101u;
+    lane->sign[0][0] = plus, lane->sign[0][1] = minus;
+    lane->sign[1][0] = t & 2 ? minus : plus, lane->sign[1][1] = t & 2 ? plus : minus;
+#ifdef __CUDA_ARCH__ // the compiler would rather compute them again
+    for (int i = 0; i < 4; i++) asm volatile("" : "+r"(lane->sign[i >> 1][i & 1]));
 #endif
 }
 
-// Gets a place of those that lanes have pending (a mask of modes) and removes it from all.
-// Returns 0 if there is none.
-MOTUS_WARP int motus_rings_next(const uint32_t of[MOTUS_MODES], uint32_t *pending,
-                                uint32_t *place) {
-    const uint32_t lanes = motus_lanes_ballot(*pending != 0);
-    if (!lanes) return 0;
-    uint32_t own = 0;
-    for (int m = MOTUS_MODES - 1; m >= 0; m--)
-        if (*pending >> m & 1) own = of[m];
-    *place = motus_lanes_shuffle(own, motus_rings_lowest(lanes));
-    for (int m = 0; m < MOTUS_MODES; m++)
-        if (of[m] == *place) *pending &= ~(1u << m);
-    return 1;
-}
-
-// Measures the starts: the search's MVs of the lane's blocks, the predictor and zero.
-MOTUS_WARP void motus_rings_start(const MotusRingsMb *mb, MotusRingsLane *lane,
-                                  const MotusMv found[MOTUS_MODES]) {
-    const int half = motus_lane() >> 4;
-    const MotusMv zero = {0, 0};
-    uint32_t of[MOTUS_MODES], pending = lane->wanted, place[2] = {MOTUS_NO_PLACE, MOTUS_NO_PLACE};
-    for (int m = 0; m < MOTUS_MODES; m++) {
-        of[m] = motus_rings_place(mb, found[m]);
-        lane->cost[m] = UINT32_MAX, lane->at[m] = 0;
-    }
-    place[0] = motus_rings_place(mb, half ? mb->predictor : zero);
-    motus_rings_try(mb, lane, place, 0);
-    for (uint32_t first, second; motus_rings_next(of, &pending, &first);) {
-        if (!motus_rings_next(of, &pending, &second)) second = MOTUS_NO_PLACE;
-        place[0] = half ? second : first;
-        motus_rings_try(mb, lane, place, 0);
-    }
-    motus_rings_join(lane);
-}
-
-// Measures the ring of a round around the best places of all blocks. Those that were the best ones
-// before a round of the same step have been measured.
-MOTUS_WARP void motus_rings_round(const MotusRingsMb *mb, MotusRingsLane *lane, int round) {
-    const int step = round == 1 ? 8 : round < 4 ? 2 : 1, again = round == 3 || round == 5;
-    uint32_t of[MOTUS_MODES], pending = lane->wanted, from;
-    for (int m = 0; m < MOTUS_MODES; m++) {
-        of[m] = motus_rings_place_of(lane->at[m]);
-        if (again && (int)(lane->at[m] >> 2 * MOTUS_PLACE_BITS) < round - 1) pending &= ~(1u << m);
-    }
-    while (motus_rings_next(of, &pending, &from))
-        for (int i = 0; i < 4; i += 2) {
-            const int k = (motus_lane() >> 4) * 4 + i;
-            const uint32_t place[2] = {motus_rings_beside(mb, from, step * motus_neighbour_dx(k),
-                                                          step * motus_neighbour_dy(k)),
-                                       motus_rings_beside(mb, from,
-                                                          step * motus_neighbour_dx(k + 1),
-                                                          step * motus_neighbour_dy(k + 1))};
-            motus_rings_try(mb, lane, place, round);
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+// Returns to lane t of a quad the SATDs of its two 4x4 blocks, in the halves of a word, at the t-th
+// of four positions; row: the lane's rows at each. Every lane adds up the magnitudes of four
+// coefficients, each a sum over the prediction less one over the MB, of both blocks of its quad. A
+// 4x4 block's SATD is at most 8160.
+MOTUS_WARP uint32_t motus_rings_satds(const MotusRingsLane *lane, uint32_t row[4][2]) {
+    uint32_t v[4];
+#pragma unroll
+    for (int i = 0; i < 4; i++) {
+        uint32_t sum[2] = {0, 0};
+#pragma unroll
+        for (int k = 0; k < 2; k++) {
+            int c[4];
+            asm("mma.sync.aligned.m16n8k32.row.col.s32.u8.s8.s32 {%0, %1, %2, %3}, "
+                "{%4, %5, %6, %7}, {%8, %9}, {%10, %10, %10, %10};"
+                : "=r"(c[0]), "=r"(c[1]), "=r"(c[2]), "=r"(c[3])
+                : "r"(row[i][0]), "r"(row[i][1]), "r"(lane->cur[0]), "r"(lane->cur[1]),
+                  "r"(lane->sign[k][0]), "r"(lane->sign[k][1]), "r"(0));
+#pragma unroll
+            for (int j = 0; j < 4; j++) sum[j >> 1] = __sad(c[j], 0, sum[j >> 1]);
         }
-    motus_rings_join(lane);
+        v[i] = sum[0] | sum[1] << 16;
+    }
+    return motus_rings_quad_sum(v) >> 1; // both halves are even
 }
-
-// Refines the lane's wanted blocks, from the MVs that the search found.
-MOTUS_WARP void motus_rings_run(const MotusRingsMb *mb, MotusRingsLane *lane,
-                                const MotusMv found[MOTUS_MODES]) {
-    motus_rings_start(mb, lane, found);
-    for (int round = 1; round < MOTUS_RINGS; round++) motus_rings_round(mb, lane, round);
-}
-
-// Returns sum + the absolute differences of four samples.
-MOTUS_HD uint32_t motus_rings_sad(uint32_t a, uint32_t b, uint32_t sum) {
-#ifdef __CUDA_ARCH__
-    return sum + __vsadu4(a, b);
 #else
+// The same without tensor cores: a lane gets all rows of its position.
+MOTUS_WARP uint32_t motus_rings_satds(const MotusRingsLane *lane, uint32_t row[4][2]) {
+    const int t = motus_rings_row();
+    uint32_t satds = 0;
+    for (int h = 0; h < 2; h++) {
+        uint32_t cur[4], pred[4];
+        for (int d = 0; d < 4; d++) {
+            cur[d] = motus_rings_from(lane->cur[h], d);
+            pred[d] = motus_rings_from(row[t ^ d][h], d); // row t ^ d of position t
+        }
+        const uint32_t swapped[2][4] = {{cur[t], cur[t ^ 1], cur[t ^ 2], cur[t ^ 3]},
+                                        {pred[t], pred[t ^ 1], pred[t ^ 2], pred[t ^ 3]}};
+        satds |= motus_words_satd(swapped[0], swapped[1]) << (16 * h);
+    }
+    return satds;
+}
+#endif
+
+// Adds up the values of the lane's 4x4 blocks for each mode, in the halves of words. Those of
+// blocks that have both halves are not added up yet. Sums of eight 4x4 blocks fit in 16 bits.
+MOTUS_WARP void motus_rings_sums(uint32_t v, uint32_t sum[MOTUS_MODES]) {
+    sum[MOTUS_MODE_4x4] = v;
+    sum[MOTUS_MODE_8x4] = v + motus_rings_from(v, 4);
+    sum[MOTUS_MODE_4x8] = v + motus_rings_from(v, 16);
+    sum[MOTUS_MODE_8x8] = sum[MOTUS_MODE_8x4] + motus_rings_from(sum[MOTUS_MODE_8x4], 16);
+    sum[MOTUS_MODE_16x8] = sum[MOTUS_MODE_8x8] + motus_rings_from(sum[MOTUS_MODE_8x8], 8);
+    sum[MOTUS_MODE_8x16] = sum[MOTUS_MODE_8x8], sum[MOTUS_MODE_16x16] = sum[MOTUS_MODE_16x8];
+}
+
+// Returns 256 times the sum of a mode's upper or lower block.
+MOTUS_HD uint32_t motus_rings_part(uint32_t sum, int half) {
+#ifdef __CUDA_ARCH__
+    return __byte_perm(sum, 0, half ? 0x4324 : 0x4104);
+#else
+    return (half ? sum >> 16 : sum & 0xFFFF) << MOTUS_RINGS_CODE_BITS;
+#endif
+}
+MOTUS_HD uint32_t motus_rings_scaled(const uint32_t sum[MOTUS_MODES], int mode, int half) {
+    return motus_rings_part(sum[mode], half) +
+           (motus_rings_halves(mode) == 1 ? motus_rings_part(sum[mode], 1) : 0);
+}
+
+// ---- Positions ----------------------------------------------------------------------------------
+
+// Returns the key of a position, which is number `n` of the round, without its SATD.
+MOTUS_WARP uint32_t motus_rings_key(const MotusRingsMb *mb, MotusMv mv, int n) {
+    const uint32_t cost = motus_mv_cost(mb->lambda_q8, mv, mb->predictor);
+    const int outside =
+        motus_abs(mv.x - mb->centre.x) > mb->reach || motus_abs(mv.y - mb->centre.y) > mb->reach;
+    return outside ? MOTUS_RINGS_OUTSIDE : cost << MOTUS_RINGS_CODE_BITS | (uint32_t)(n + 1);
+}
+
+MOTUS_HD uint32_t motus_rings_least(uint32_t a, uint32_t b) { return a < b ? a : b; }
+
+// Offers the lane's position, the t-th of four, to its blocks.
+MOTUS_WARP void motus_rings_offer(MotusRingsLane *lane, uint32_t row[4][2], uint32_t key) {
+    uint32_t sum[MOTUS_MODES];
+    motus_rings_sums(motus_rings_satds(lane, row), sum);
+    for (int m = 0; m < MOTUS_MODES; m++)
+        for (int h = 0; h < motus_rings_halves(m); h++)
+            lane->key[m][h] =
+                motus_rings_least(motus_rings_scaled(sum, m, h) + key, lane->key[m][h]);
+}
+
+// Returns the MV `step` quarter samples from the middle, k-th in raster order.
+MOTUS_HD MotusMv motus_rings_mv(MotusMv middle, int step, int k) {
+    MotusMv mv;
+    mv.x = (int16_t)(middle.x + step * motus_neighbour_dx(k));
+    mv.y = (int16_t)(middle.y + step * motus_neighbour_dy(k));
+    return mv;
+}
+
+// Returns which of a ring's positions, in raster order, is the i-th of a half.
+MOTUS_HD int motus_rings_position_of(int i, int below) { return !below ? i : i == 3 ? 4 : 5 + i; }
+
+// A round: n MVs of the list (step 0), or the rings `step` quarter samples around them. Positions
+// are measured by fours, a ring by two.
+typedef struct MotusRingsRound {
+    int step, n;
+} MotusRingsRound;
+
+// Begins to fetch what fours from number `four` on need: one, or both of a ring.
+MOTUS_WARP void motus_rings_begin(const MotusRingsMb *mb, MotusRingsShared *s, MotusRingsRound r,
+                                  int four) {
+    const int stage = r.step ? four >> 1 : four;
+    const uint8_t *from[4];
+    motus_lanes_sync(); // the areas have been read
+    if (r.step ? stage < r.n : 4 * stage < r.n) {
+        if (r.step)
+            motus_rings_find_ring(mb, motus_mv_of_word(s->mv[stage]), from);
+        else
+            motus_rings_find_four(mb, s, 4 * stage, r.n, from);
+        motus_rings_fetch(mb, s, stage & 1, from);
+    }
+    motus_rings_commit();
+}
+
+// Measures a round. Its last one also has the predictor, which fills a four. All rounds share one
+// body: the instructions of several would not fit in the processor's cache.
+MOTUS_WARP void motus_rings_measure(const MotusRingsMb *mb, MotusRingsLane *lane,
+                                    MotusRingsShared *s, MotusRingsRound r) {
+    const int fours = r.step ? 2 * r.n : (r.n + 3) >> 2, t = motus_rings_row();
+    motus_rings_begin(mb, s, r, 0);
+    MOTUS_ONE_BODY
+    for (int four = 0; four < fours + (r.step == 1); four++) {
+        const int turn = (r.step ? four >> 1 : four) & 1, below = four & 1;
+        int number = motus_min(4 * four + t, r.n - 1);
+        MotusMv mv = mb->predictor;
+        uint32_t row[4][2];
+        if (!r.step || !below) {
+            motus_rings_begin(mb, s, r, four + (r.step ? 2 : 1));
+            motus_rings_fetched();
+        }
+        if (four == fours) {
+            number = MOTUS_RINGS_PREDICTOR;
+            motus_rings_load(mb, mv, row[0]);
+            for (int i = 1; i < 4; i++) row[i][0] = row[0][0], row[i][1] = row[0][1];
+        } else if (r.step) {
+            const MotusMv middle = motus_mv_of_word(s->mv[four >> 1]);
+            const int k = motus_rings_position_of(t, below);
+            number = 8 * (four >> 1) + k;
+            mv = motus_rings_mv(middle, r.step, k);
+            motus_rings_load_half(mb, s, turn, middle, r.step, below, row);
+        } else {
+            mv = motus_mv_of_word(s->mv[number]);
+            motus_rings_load_four(mb, s, turn, 4 * four, r.n, row);
+        }
+        motus_rings_offer(lane, row, motus_rings_key(mb, mv, number));
+    }
+}
+
+// ---- Blocks -------------------------------------------------------------------------------------
+
+// Lists the different MVs of the wanted blocks, in the order of the blocks, `most` at most. Writes
+// each own block's number in the list. Returns the number of MVs.
+MOTUS_WARP int motus_rings_list(MotusRingsShared *s, const MotusRingsOwn *own, int most,
+                                int at[2]) {
+    uint32_t left[2];
+    int n = 0;
+    motus_lanes_sync(); // the last list has been read
+    for (int h = 0; h < 2; h++) left[h] = motus_lanes_ballot(own->wanted[h]);
+    MOTUS_ONE_BODY
+    for (; (left[0] | left[1]) && n < most; n++) {
+        const uint32_t from = left[0] ? left[0] : left[1];
+        const uint32_t mv = motus_lanes_shuffle(left[0] ? own->mv[0] : own->mv[1],
+                                                motus_bit_length(from & (0u - from)) - 1);
+        if (motus_lane() == 0) s->mv[n] = mv;
+        for (int h = 0; h < 2; h++) {
+            const int same = own->wanted[h] && own->mv[h] == mv;
+            if (same) at[h] = n;
+            left[h] &= ~motus_lanes_ballot(same);
+        }
+    }
+    motus_lanes_sync();
+    return n;
+}
+
+// Finds the least keys of the own blocks after a round: their costs and their MVs, which come from
+// the list (step 0) or from rings around it. Keys are for the next round then.
+MOTUS_WARP void motus_rings_choose(const MotusRingsMb *mb, MotusRingsLane *lane,
+                                   MotusRingsShared *s, MotusRingsOwn *own, int step) {
+    for (int m = 0; m < MOTUS_MODES; m++)
+        for (int h = 0; h < motus_rings_halves(m); h++) {
+            const int cell = motus_rings_cell() + 8 * h;
+            uint32_t key = lane->key[m][h];
+            key = motus_rings_least(key, motus_rings_from(key, 1));
+            key = motus_rings_least(key, motus_rings_from(key, 2));
+            if (motus_rings_row() == 0 && motus_rings_is_first(m, cell))
+                s->key[motus_rings_block(m, cell)] = key;
+            lane->key[m][h] = key >> MOTUS_RINGS_CODE_BITS << MOTUS_RINGS_CODE_BITS;
+        }
+    motus_lanes_sync();
+    for (int h = 0; h < 2; h++) {
+        if (!own->wanted[h]) continue;
+        const uint32_t key = s->key[motus_lane() + 32 * h];
+        const int n = (int)(key & ((1u << MOTUS_RINGS_CODE_BITS) - 1)) - 1;
+        own->cost[h] = key >> MOTUS_RINGS_CODE_BITS;
+        if (n < 0) continue;
+        MotusMv mv = mb->predictor;
+        if (step && n < MOTUS_RINGS_PREDICTOR)
+            mv = motus_rings_mv(motus_mv_of_word(s->mv[n >> 3]), step, n & 7);
+        own->mv[h] = step ? motus_mv_word(mv) : s->mv[n];
+    }
+}
+
+// Returns the sum of the absolute differences of four samples.
+MOTUS_HD uint32_t motus_rings_sad(uint32_t a, uint32_t b) {
+#ifdef __CUDA_ARCH__
+    return __vsadu4(a, b);
+#else
+    uint32_t sum = 0;
     for (int i = 0; i < 4; i++)
         sum += (uint32_t)motus_abs(motus_word_sample(a, i) - motus_word_sample(b, i));
     return sum;
 #endif
 }
 
-// Writes the SADs of the lane's wanted blocks at their best places.
-MOTUS_WARP void motus_rings_sads(const MotusRingsMb *mb, const MotusRingsLane *lane,
-                                 uint32_t sad[MOTUS_MODES]) {
-    uint32_t of[MOTUS_MODES], pending = lane->wanted, place;
-    for (int m = 0; m < MOTUS_MODES; m++) of[m] = motus_rings_place_of(lane->at[m]), sad[m] = 0;
-    while (motus_rings_next(of, &pending, &place)) {
-        uint32_t row[4], sum = 0;
-        motus_rings_load(mb, motus_rings_mv(mb, place), row);
-        for (int i = 0; i < 4; i++) sum = motus_rings_sad(lane->cur[i], row[i], sum);
-        const MotusRingsSums sums = motus_rings_sums(sum);
+// Measures the SADs of the own blocks at their MVs.
+MOTUS_WARP void motus_rings_measure_sads(const MotusRingsMb *mb, const MotusRingsLane *lane,
+                                         MotusRingsShared *s, MotusRingsOwn *own) {
+    int at[2] = {0, 0};
+    const int n = motus_rings_list(s, own, MOTUS_BLOCKS, at);
+    MOTUS_ONE_BODY
+    for (int first = 0; first < n; first += 4) {
+        uint32_t v[4], sum[MOTUS_MODES];
+        for (int i = 0; i < 4; i++) {
+            uint32_t row[2];
+            motus_rings_load(mb, motus_mv_of_word(s->mv[motus_min(first + i, n - 1)]), row);
+            v[i] = motus_rings_sad(lane->cur[0], row[0]) | motus_rings_sad(lane->cur[1], row[1])
+                                                               << 16;
+        }
+        motus_rings_sums(motus_rings_quad_sum(v), sum);
         for (int m = 0; m < MOTUS_MODES; m++)
-            if (of[m] == place) sad[m] = m ? sums.of[m] : sums.whole[0];
+            for (int h = 0; h < motus_rings_halves(m); h++) {
+                const int cell = motus_rings_cell() + 8 * h;
+                if (motus_rings_is_first(m, cell))
+                    s->sad[motus_rings_row()][motus_rings_block(m, cell)] =
+                        (uint16_t)(motus_rings_scaled(sum, m, h) >> MOTUS_RINGS_CODE_BITS);
+            }
+        motus_lanes_sync();
+        for (int h = 0; h < 2; h++)
+            if (own->wanted[h] && at[h] >= first && at[h] < first + 4)
+                own->sad[h] = s->sad[at[h] - first][motus_lane() + 32 * h];
+        motus_lanes_sync(); // before the next four overwrite them
     }
+}
+
+// Refines the own wanted blocks, at least one, from the search's MVs in whole samples. lane->cur is
+// loaded.
+MOTUS_WARP void motus_rings_run(const MotusRingsMb *mb, MotusRingsLane *lane, MotusRingsShared *s,
+                                MotusRingsOwn *own) {
+    int at[2];
+    motus_rings_signs(lane);
+    for (int m = 0; m < MOTUS_MODES; m++) lane->key[m][0] = lane->key[m][1] = UINT32_MAX;
+    MOTUS_ONE_BODY
+    for (int round = 0; round < 3; round++) {
+        MotusRingsRound r = {round ? 3 - round : 0, 0};
+        r.n = motus_rings_list(s, own, round ? MOTUS_RINGS_MOST : MOTUS_BLOCKS, at);
+        motus_rings_measure(mb, lane, s, r);
+        motus_rings_choose(mb, lane, s, own, r.step);
+    }
+    motus_rings_measure_sads(mb, lane, s, own);
 }
 
 #endif

@@ -16,11 +16,13 @@ typedef struct Refined {
     MotusMbMotion motion;
 } Refined;
 
+static MotusRingsShared shared;
+
 // Refines the blocks as a thread of rings_kernel does (refine_best.cu).
 static void body(void *argument) {
     Refined *r = argument;
     const MotusMbJob *job = r->job;
-    const int cell = motus_lane() & 15;
+    const int cell = motus_rings_cell();
     const MotusRingsMb mb = {.ref = job->ref,
                              .x = job->x,
                              .y = job->y,
@@ -28,25 +30,24 @@ static void body(void *argument) {
                              .predictor = job->predictor,
                              .lambda_q8 = job->lambda_q8,
                              .reach = 4 * job->range + 3};
-    MotusRingsLane lane = {.wanted = 0};
-    MotusMv found[MOTUS_MODES];
-    uint32_t sad[MOTUS_MODES];
-    motus_words_load(lane.cur, 4, job->cur + 4 * (cell >> 2) * job->cur_stride + 4 * (cell & 3),
-                     job->cur_stride, 4);
-    for (int m = 0; m < MOTUS_MODES; m++) {
-        const int block = motus_rings_block(m, cell);
-        lane.wanted |= (uint32_t)(r->blocks >> block & 1) << m;
-        found[m] = r->found->mv[block];
+    MotusRingsLane lane;
+    MotusRingsOwn own = {.sad = {0, 0}};
+    for (int h = 0; h < 2; h++) {
+        const int block = motus_lane() + 32 * h;
+        memcpy(&lane.cur[h],
+               job->cur + (4 * (cell >> 2) + 8 * h + motus_rings_row()) * job->cur_stride +
+                   4 * (cell & 3),
+               sizeof lane.cur[h]);
+        own.wanted[h] = (int)(r->blocks >> block & 1);
+        own.mv[h] = own.wanted[h] ? motus_mv_word(r->found->mv[block]) : 0;
     }
-    motus_rings_run(&mb, &lane, found);
-    motus_rings_sads(&mb, &lane, sad);
-    for (int m = 0; m < MOTUS_MODES; m++) {
-        const int block = motus_rings_block(m, cell);
-        if (motus_lane() >= 16 || !(lane.wanted >> m & 1) || !motus_rings_is_first(m, cell))
-            continue;
-        r->motion.mv[block] = motus_rings_mv(&mb, motus_rings_place_of(lane.at[m]));
-        r->motion.cost[block] = lane.cost[m];
-        r->motion.sad[block] = (uint16_t)sad[m];
+    motus_rings_run(&mb, &lane, &shared, &own);
+    for (int h = 0; h < 2; h++) {
+        const int block = motus_lane() + 32 * h;
+        if (!own.wanted[h]) continue;
+        r->motion.mv[block] = motus_mv_of_word(own.mv[h]);
+        r->motion.cost[block] = own.cost[h];
+        r->motion.sad[block] = (uint16_t)own.sad[h];
     }
 }
 
@@ -66,18 +67,21 @@ static void compare(const MotusPlane *cur, const MotusRefLuma *ref, int number) 
     static const int lambdas[] = {0, 300, 3000, 65535};
     const int x = 16 * motus_test_range(0, WIDTH / 16 - 1),
               y = 16 * motus_test_range(0, HEIGHT / 16 - 1);
-    const MotusMbJob job = {
-        .cur = cur->data + y * cur->stride + x,
-        .cur_stride = cur->stride,
-        .ref = ref,
-        .x = x,
-        .y = y,
-        .centre = {(int16_t)(4 * motus_test_range(-30, 30)),
-                   (int16_t)(4 * motus_test_range(-30, 30))},
-        .predictor = {(int16_t)motus_test_range(-150, 150), (int16_t)motus_test_range(-150, 150)},
-        .lambda_q8 = (uint32_t)lambdas[motus_test_range(0, 3)],
-        .modes = number % 3 ? MOTUS_MODES_ALL : (uint32_t)motus_test_range(1, MOTUS_MODES_ALL),
-        .range = motus_test_range(1, RANGE)};
+    const MotusMv centre = {(int16_t)(4 * motus_test_range(-30, 30)),
+                            (int16_t)(4 * motus_test_range(-30, 30))};
+    const int far = number % 2 ? 150 : 25; // of the predictor: outside the window, or near its edge
+    const MotusMbJob job = {.cur = cur->data + y * cur->stride + x,
+                            .cur_stride = cur->stride,
+                            .ref = ref,
+                            .x = x,
+                            .y = y,
+                            .centre = centre,
+                            .predictor = {(int16_t)(centre.x + motus_test_range(-far, far)),
+                                          (int16_t)(centre.y + motus_test_range(-far, far))},
+                            .lambda_q8 = (uint32_t)lambdas[motus_test_range(0, 3)],
+                            .modes = number % 3 ? MOTUS_MODES_ALL
+                                                : (uint32_t)motus_test_range(1, MOTUS_MODES_ALL),
+                            .range = motus_test_range(1, RANGE)};
     uint8_t scratch[(2 * RANGE + 16) * (2 * RANGE + 16)];
     MotusMbMotion found = {0}, want;
     motus_search_ops_c.search(&job, &found, scratch);
@@ -113,7 +117,7 @@ static void refined(void) {
     MotusPlane cur = {cur_data, WIDTH, WIDTH, HEIGHT}, ref = {ref_data, WIDTH, WIDTH, HEIGHT};
     MotusRefLuma luma;
     REQUIRE_OK(motus_ref_luma_alloc(&luma, WIDTH, HEIGHT));
-    for (int i = 0; i < 80; i++) {
+    for (int i = 0; i < 160; i++) {
         if (i % 4 == 0) {
             fill(&cur, &ref, i / 4 % 4);
             motus_ref_luma_build(&luma, &ref, 1, 1);

@@ -187,7 +187,7 @@ OracleResult oracle_search(const MotusPlane *cur, const MotusPlane *ref, int x, 
 
 // ---- MOTUS_SUBPEL_BEST --------------------------------------------------------------------------
 
-// An MB and the least (cost, round, mv.y, mv.x) of each of its blocks.
+// An MB and the first least cost of each of its blocks.
 typedef struct BestSearch {
     const MotusPlane *cur, *ref;
     int x, y, reach;
@@ -195,20 +195,12 @@ typedef struct BestSearch {
     uint32_t lambda_q8;
     struct {
         uint32_t cost;
-        int round;
         MotusMv mv;
     } best[MOTUS_BLOCKS];
 } BestSearch;
 
-static int comes_first(const BestSearch *s, int b, uint32_t cost, int round, MotusMv mv) {
-    if (cost != s->best[b].cost) return cost < s->best[b].cost;
-    if (round != s->best[b].round) return round < s->best[b].round;
-    if (mv.y != s->best[b].mv.y) return mv.y < s->best[b].mv.y;
-    return mv.x < s->best[b].mv.x;
-}
-
 // Offers a position to all blocks. Sums the SATDs of the 4x4 blocks inside each.
-static void offer(BestSearch *s, MotusMv mv, int round) {
+static void offer(BestSearch *s, MotusMv mv) {
     uint32_t cell[4][4];
     const uint32_t mv_cost = oracle_vector_cost(s->lambda_q8, mv, s->predictor);
     if (abs(mv.x - s->centre.x) > s->reach || abs(mv.y - s->centre.y) > s->reach) return;
@@ -221,36 +213,37 @@ static void offer(BestSearch *s, MotusMv mv, int round) {
         oracle_block(b, &x, &y, &w, &h);
         for (int i = y / 4; i < (y + h) / 4; i++)
             for (int k = x / 4; k < (x + w) / 4; k++) cost += cell[i][k];
-        if (!comes_first(s, b, cost, round, mv)) continue;
-        s->best[b].cost = cost, s->best[b].round = round, s->best[b].mv = mv;
+        if (cost < s->best[b].cost) s->best[b].cost = cost, s->best[b].mv = mv;
     }
 }
 
-// Offers the eight positions around an MV, unless an earlier one of the list is the same.
-static void offer_ring(BestSearch *s, const MotusMv *list, int n, int step, int round) {
-    for (int i = 0; i < n; i++)
-        if (list[i].x == list[n].x && list[i].y == list[n].y) return;
-    for (int dy = -step; dy <= step; dy += step)
-        for (int dx = -step; dx <= step; dx += step)
-            if (dx || dy) offer(s, moved(list[n], dx, dy), round);
+// Offers the eight positions around each of the first 16 different MVs of a list.
+static void offer_rings(BestSearch *s, const MotusMv *list, int n, int step) {
+    int rings = 0;
+    for (int i = 0; i < n && rings < 16; i++) {
+        int earlier = 0;
+        for (int k = 0; k < i; k++) earlier |= list[k].x == list[i].x && list[k].y == list[i].y;
+        if (earlier) continue;
+        rings++;
+        for (int dy = -step; dy <= step; dy += step)
+            for (int dx = -step; dx <= step; dx += step)
+                if (dx || dy) offer(s, moved(list[i], dx, dy));
+    }
 }
 
 static void search_best(BestSearch *s, uint32_t modes, int range, OracleResult *result) {
-    static const int steps[5] = {8, 2, 2, 1, 1};
-    static const MotusMv zero = {0, 0};
     s->reach = 4 * range + 3;
     for (int b = 0; b < MOTUS_BLOCKS; b++) s->best[b].cost = UINT32_MAX;
     for (int b = 0; b < MOTUS_BLOCKS; b++)
-        if (modes >> motus_blocks[b].mode & 1) offer(s, result[b].mv, 0);
-    offer(s, s->predictor, 0);
-    offer(s, zero, 0);
-    for (int round = 1; round <= 5; round++) {
+        if (modes >> motus_blocks[b].mode & 1) offer(s, result[b].mv);
+    for (int step = 2; step; step--) {
         MotusMv list[MOTUS_BLOCKS];
         int n = 0;
         for (int b = 0; b < MOTUS_BLOCKS; b++)
             if (modes >> motus_blocks[b].mode & 1) list[n++] = s->best[b].mv;
-        for (int i = 0; i < n; i++) offer_ring(s, list, i, steps[round - 1], round);
+        offer_rings(s, list, n, step);
     }
+    offer(s, s->predictor);
     for (int b = 0; b < MOTUS_BLOCKS; b++) {
         int x, y, w, h;
         if (!(modes >> motus_blocks[b].mode & 1)) continue;

@@ -1,0 +1,276 @@
+// Samples of the reference for refine_best_warp.cuh. A warp copies areas of the planes to shared
+// memory, half a row of 32 bytes a lane, while it measures those before: a row of an area costs one
+// access of the L1, where the lanes' own loads of it would cost four.
+// SPDX-License-Identifier: BSD-2-Clause
+#ifndef ME_SEARCH_REFINE_BEST_AREAS_CUH
+#define ME_SEARCH_REFINE_BEST_AREAS_CUH
+
+#include <stdalign.h>
+
+#include "common/lanes.h"
+#include "me/pixel/cost_core.h"
+#include "me/pixel/ref_luma.h"
+#include "me/pixel/words_warp.cuh"
+
+enum {
+    MOTUS_RINGS_MOST = 16,                        // MOTUS_MOST_RINGS
+    MOTUS_RINGS_ROWS = 17,                        // of an area: those of an MB and one more
+    MOTUS_RINGS_PREDICTOR = 8 * MOTUS_RINGS_MOST, // its number in the last round
+    // A key is cost << CODE_BITS | code, so that the least key is the first of the best positions.
+    // A code is 0 for the best one before the round, else 1 + the position's number in the round.
+    // Costs have 18 bits.
+    MOTUS_RINGS_CODE_BITS = 8
+};
+
+#define MOTUS_RINGS_OUTSIDE 0xC0000000u // added to keys of positions that do not count
+
+// The MB of a warp.
+typedef struct MotusRingsMb {
+    const MotusRefLuma *ref; // its planes are read
+    int x, y;                // its corner
+    MotusMv centre, predictor;
+    uint32_t lambda_q8;
+    int reach; // 4 * range + 3
+} MotusRingsMb;
+
+// Memory that the lanes of a warp share.
+typedef struct MotusRingsShared {
+    // Areas of the planes, four at a time, fetched in turn: rows of 32 samples. The halves of rows
+    // 4..7 and 12..15 are swapped, so that eight rows of 16 samples lie in different banks.
+    alignas(16) uint8_t area[2][4][MOTUS_RINGS_ROWS][32];
+    uint32_t mv[MOTUS_BLOCKS]; // a list; motus_mv_word
+    uint32_t key[MOTUS_BLOCKS];
+    uint16_t sad[4][MOTUS_BLOCKS]; // at four MVs
+} MotusRingsShared;
+
+// A lane: its rows of the MB, and the least keys of the blocks of each mode that contain its 4x4
+// blocks g and g + 8. 16x16 and 8x16 have one block for both.
+typedef struct MotusRingsLane {
+    uint32_t cur[2];
+    uint32_t sign[2][2]; // of samples in coefficients g and g + 8; the opposite ones
+    uint32_t key[MOTUS_MODES][2];
+} MotusRingsLane;
+
+// The lane's own blocks: numbers `lane` and 32 + lane.
+typedef struct MotusRingsOwn {
+    int wanted[2];
+    uint32_t mv[2]; // motus_mv_word; at first the search's
+    uint32_t cost[2], sad[2];
+} MotusRingsOwn;
+
+// Returns the lane's upper 4x4 block, and its row there.
+MOTUS_WARP int motus_rings_cell(void) { return motus_lane() >> 2; }
+MOTUS_WARP int motus_rings_row(void) { return motus_lane() & 3; }
+
+// Returns the block of a mode that contains the 4x4 block `cell`.
+MOTUS_HD int motus_rings_block(int mode, int cell) {
+    const int x = cell & 3, y = cell >> 2;
+    switch (mode) {
+    case MOTUS_MODE_16x16:
+        return MOTUS_BLOCK_16x16;
+    case MOTUS_MODE_16x8:
+        return MOTUS_BLOCK_16x8 + (y >> 1);
+    case MOTUS_MODE_8x16:
+        return MOTUS_BLOCK_8x16 + (x >> 1);
+    case MOTUS_MODE_8x8:
+        return MOTUS_BLOCK_8x8 + (y & 2) + (x >> 1);
+    case MOTUS_MODE_8x4:
+        return MOTUS_BLOCK_8x4 + 2 * y + (x >> 1);
+    case MOTUS_MODE_4x8:
+        return MOTUS_BLOCK_4x8 + 4 * (y >> 1) + x;
+    default:
+        return MOTUS_BLOCK_4x4 + cell;
+    }
+}
+
+// True if the 4x4 block `cell` is the first one of its block of this mode.
+MOTUS_HD int motus_rings_is_first(int mode, int cell) {
+    const int before = mode == MOTUS_MODE_16x16  ? 15
+                       : mode == MOTUS_MODE_16x8 ? 7
+                       : mode == MOTUS_MODE_8x16 ? 13
+                       : mode == MOTUS_MODE_8x8  ? 5
+                       : mode == MOTUS_MODE_8x4  ? 1
+                       : mode == MOTUS_MODE_4x8  ? 4
+                                                 : 0;
+    return !(cell & before);
+}
+
+// Number of blocks of a mode that a lane knows.
+MOTUS_HD int motus_rings_halves(int mode) {
+    return mode == MOTUS_MODE_16x16 || mode == MOTUS_MODE_8x16 ? 1 : 2;
+}
+
+MOTUS_WARP uint32_t motus_rings_from(uint32_t v, int distance) {
+    return motus_lanes_shuffle(v, motus_lane() ^ distance);
+}
+
+// Copies 16 bytes from memory of the device to shared memory; motus_rings_fetched waits for them.
+MOTUS_WARP void motus_rings_copy(uint8_t *to, const uint8_t *from) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 16;"
+                 :
+                 : "r"((uint32_t)__cvta_generic_to_shared(to)), "l"(from)
+                 : "memory");
+#elif defined(__CUDA_ARCH__)
+    *(uint4 *)to = *(const uint4 *)from;
+#else
+    memcpy(to, from, 16);
+#endif
+}
+
+// Begins to fetch four areas of 16 rows into `turn`, and the 17th row of the last two. from: their
+// corners, at multiples of 16.
+MOTUS_WARP void motus_rings_fetch(const MotusRingsMb *mb, MotusRingsShared *s, int turn,
+                                  const uint8_t *const from[4]) {
+    const int row = motus_lane() >> 1, half = motus_lane() & 1;
+    const int stride = (int)mb->ref->stride, offset = row * stride + 16 * half;
+    for (int i = 0; i < 4; i++)
+        motus_rings_copy(&s->area[turn][i][row][16 * (half ^ (row >> 2 & 1))], from[i] + offset);
+    if (row < 2)
+        motus_rings_copy(&s->area[turn][2 + row][16][16 * half],
+                         (row ? from[3] : from[2]) + 16 * stride + 16 * half);
+}
+
+// Ends a stage of fetches, empty or not.
+MOTUS_WARP void motus_rings_commit(void) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+    asm volatile("cp.async.commit_group;" ::: "memory");
+#endif
+}
+
+// Blocks until all stages but the last one are there for all lanes.
+MOTUS_WARP void motus_rings_fetched(void) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+    asm volatile("cp.async.wait_group 1;" ::: "memory");
+#endif
+    motus_lanes_sync();
+}
+
+// Where a lane finds four samples in areas: the addresses of two words, and the first sample's
+// place.
+typedef struct MotusRingsAt {
+    const uint8_t *low, *high;
+    int byte;
+} MotusRingsAt;
+
+// Returns where samples `at`..`at` + 3 of a row of an area are; at: 0..27.
+MOTUS_WARP MotusRingsAt motus_rings_at(uint8_t (*area)[32], int row, int at) {
+    const int swap = 4 * row & 16, word = at & ~3;
+    const uint8_t *from = area[row];
+    return (MotusRingsAt){from + (word ^ swap), from + ((word + 4) ^ swap), at & 3};
+}
+
+// Loads these samples, or those of another row or area: `offset` bytes further, the rows a multiple
+// of eight apart. next: those one byte further.
+MOTUS_WARP void motus_rings_words(MotusRingsAt at, int offset, uint32_t *first, uint32_t *next) {
+    const uint32_t low = *(const uint32_t *)(at.low + offset),
+                   high = *(const uint32_t *)(at.high + offset);
+#ifdef __CUDA_ARCH__
+    *first = __funnelshift_r(low, high, 8 * at.byte);
+    *next = __funnelshift_rc(low, high, 8 * at.byte + 8);
+#else
+    const uint64_t both = low | (uint64_t)high << 32;
+    *first = (uint32_t)(both >> 8 * at.byte), *next = (uint32_t)(both >> (8 * at.byte + 8));
+#endif
+}
+
+// The row of areas that the lane's upper 4x4 block needs, and its first column.
+MOTUS_WARP int motus_rings_area_row(void) {
+    return 4 * (motus_rings_cell() >> 2) + motus_rings_row();
+}
+MOTUS_WARP int motus_rings_area_column(void) { return 4 * (motus_rings_cell() & 3); }
+
+// Loads the lane's rows of the prediction at any MV, from the planes.
+MOTUS_WARP void motus_rings_load(const MotusRingsMb *mb, MotusMv mv, uint32_t row[2]) {
+    const MotusRefLuma *ref = mb->ref;
+    const int x = motus_ref_luma_clip(ref->width, mb->x + (mv.x >> 2)) + motus_rings_area_column(),
+              y = motus_ref_luma_clip(ref->height, mb->y + (mv.y >> 2)) + motus_rings_area_row();
+    const uint8_t *full = ref->plane[0] + (y * (int)ref->stride + x);
+    const ptrdiff_t *tap = ref->tap[4 * (mv.y & 3) + (mv.x & 3)];
+    uint32_t other[2];
+    motus_words_load(row, 2, full + tap[0], 8 * ref->stride, 4);
+    if (tap[0] == tap[1]) return;
+    motus_words_load(other, 2, full + tap[1], 8 * ref->stride, 4);
+    for (int h = 0; h < 2; h++) row[h] = motus_words_average(row[h], other[h]);
+}
+
+// Writes where the MB lies in plane 0 at four MVs of whole samples: number `first` of the list and
+// the next ones; the last one of n fills up the four. Columns are rounded down to multiples of 16.
+MOTUS_WARP void motus_rings_find_four(const MotusRingsMb *mb, const MotusRingsShared *s, int first,
+                                      int n, const uint8_t *from[4]) {
+    const MotusRefLuma *ref = mb->ref;
+    for (int i = 0; i < 4; i++) {
+        const MotusMv mv = motus_mv_of_word(s->mv[motus_min(first + i, n - 1)]);
+        from[i] = ref->plane[0] +
+                  motus_ref_luma_clip(ref->height, mb->y + (mv.y >> 2)) * (int)ref->stride +
+                  (motus_ref_luma_clip(ref->width, mb->x + (mv.x >> 2)) & ~15);
+    }
+}
+
+// Loads the lane's rows at these MVs, once they are fetched.
+MOTUS_WARP void motus_rings_load_four(const MotusRingsMb *mb, MotusRingsShared *s, int turn,
+                                      int first, int n, uint32_t row[4][2]) {
+    for (int i = 0; i < 4; i++) {
+        const MotusMv mv = motus_mv_of_word(s->mv[motus_min(first + i, n - 1)]);
+        const int x = motus_ref_luma_clip(mb->ref->width, mb->x + (mv.x >> 2));
+        const MotusRingsAt at = motus_rings_at(s->area[turn][i], motus_rings_area_row(),
+                                               (x & 15) + motus_rings_area_column());
+        uint32_t unused;
+        for (int h = 0; h < 2; h++) motus_rings_words(at, 8 * h * 32, &row[i][h], &unused);
+    }
+}
+
+// Returns the position of the MB displaced by v quarter samples, in half samples.
+MOTUS_HD int motus_rings_position(int corner, int v, int size) {
+    return motus_clip(-2 * 24, 2 * (size + 8), 2 * corner + (v >> 1)) | (v >> 1 & 1);
+}
+
+// Writes where the ring around an MV of half samples lies. Its middle row and column are in the
+// planes of the MV's parity, the others in those of the opposite parity: area 0 has the middle, 1
+// the sides, 2 the rows above and below, 3 the corners.
+MOTUS_WARP void motus_rings_find_ring(const MotusRingsMb *mb, MotusMv mv, const uint8_t *from[4]) {
+    const MotusRefLuma *ref = mb->ref;
+    const int x = motus_rings_position(mb->x, mv.x, ref->width),
+              y = motus_rings_position(mb->y, mv.y, ref->height);
+    const int stride = (int)ref->stride, size = (int)(ref->plane[1] - ref->plane[0]);
+    for (int i = 0; i < 4; i++) {
+        const int to_side = i & 1, up = i >> 1;
+        const int plane = 2 * ((y & 1) ^ up) + ((x & 1) ^ to_side);
+        from[i] =
+            ref->plane[0] + plane * size + ((y - up) >> 1) * stride + (((x - to_side) >> 1) & ~15);
+    }
+}
+
+// Loads the lane's rows at the upper (below: the lower) four positions of a ring that is fetched,
+// `step` quarter samples from its middle: three in a line, then the left (right) one. A
+// quarter-sample position in a straight direction averages the middle and its neighbour half a
+// sample away; a diagonal one averages those two corners of its square that are half-sample in one
+// direction only.
+MOTUS_WARP void motus_rings_load_half(const MotusRingsMb *mb, MotusRingsShared *s, int turn,
+                                      MotusMv mv, int step, int below, uint32_t row[4][2]) {
+    const int x = motus_rings_position(mb->x, mv.x, mb->ref->width);
+    const int r = motus_rings_area_row(), column = motus_rings_area_column();
+    const int middle_at = (x >> 1 & 15) + column, side_at = ((x - 1) >> 1 & 15) + column;
+    const int even = !((mv.x ^ mv.y) & 2); // both components of the MV are whole, or neither
+    const int next_area = (int)sizeof s->area[0][0];
+    const MotusRingsAt inner[2] = {motus_rings_at(s->area[turn][0], r, middle_at),
+                                   motus_rings_at(s->area[turn][0], r, side_at)},
+                       beyond[2] = {motus_rings_at(s->area[turn][2], r + below, middle_at),
+                                    motus_rings_at(s->area[turn][2], r + below, side_at)};
+    for (int h = 0; h < 2; h++) {
+        uint32_t middle, left, right, outer[3], unused;
+        motus_rings_words(inner[0], 8 * h * 32, &middle, &unused);
+        motus_rings_words(inner[1], 8 * h * 32 + next_area, &left, &right);
+        motus_rings_words(beyond[0], 8 * h * 32, &outer[1], &unused);
+        motus_rings_words(beyond[1], 8 * h * 32 + next_area, &outer[0], &outer[2]);
+        row[0][h] = outer[0], row[1][h] = outer[1], row[2][h] = outer[2];
+        row[3][h] = below ? right : left;
+        if (step == 2) continue;
+        row[0][h] = motus_words_average(even ? left : middle, even ? outer[1] : outer[0]);
+        row[1][h] = motus_words_average(middle, outer[1]);
+        row[2][h] = motus_words_average(even ? right : middle, even ? outer[1] : outer[2]);
+        row[3][h] = motus_words_average(middle, row[3][h]);
+    }
+}
+
+#endif
