@@ -99,9 +99,12 @@ void motus_write_aud(MotusBits *bits, int slice_type);
 void motus_write_slice_header(MotusBits *bits, const MotusSequenceSettings *settings,
                               const MotusSliceSettings *slice);
 
+enum { MOTUS_MAX_WEIGHTS_BYTES = 212 }; // of pred_weight_table(), 16 references of 104 bits
+
 // Slice header for a slice written on a device: made on the host, read by the kernels.
 typedef struct MotusSliceHead {
-    uint8_t header[64]; // slice_header(), at most 130 bits, then zeros
+    // slice_header(), at most 130 bits and pred_weight_table(), then zeros
+    uint8_t header[20 + MOTUS_MAX_WEIGHTS_BYTES];
     uint32_t header_bits;
     uint8_t nal_header; // nal_ref_idc and nal_unit_type
     uint8_t slice_type; // MotusSliceType

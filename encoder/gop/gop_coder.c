@@ -9,7 +9,6 @@
 #include "common/device.h"
 #include "common/error.h"
 #include "common/int_core.h"
-#include "common/threads.h"
 #include "encoder/gop/packet.h"
 
 // ---- Opening ------------------------------------------------------------------------------------
@@ -146,15 +145,18 @@ int motus_gop_coder_has_work(MotusGopCoder *coder) {
 
 // ---- Coding one picture -------------------------------------------------------------------------
 
+static MotusPictureInput picture_input(const MotusGopCoder *coder, const MotusPendingPicture *p) {
+    return (MotusPictureInput){.params = &p->params,
+                               .whole = p->whole,
+                               .visible = p->visible,
+                               .slot = p->slot,
+                               .threads = p->threads,
+                               .coders = coder->coders->per_device};
+}
+
 static MotusStatus begin_coding(MotusGopCoder *coder, MotusPendingPicture *p, MotusError *error) {
-    const MotusGopCoders *coders = coder->coders;
-    const MotusPictureInput input = {.params = &p->params,
-                                     .whole = p->whole,
-                                     .visible = p->visible,
-                                     .slot = p->slot,
-                                     .threads = p->threads,
-                                     .coders = coders->per_device};
-    return coders->ops->begin(coder->coder, &input, error);
+    const MotusPictureInput input = picture_input(coder, p);
+    return coder->coders->ops->begin(coder->coder, &input, error);
 }
 
 // Completes a packet with what is known beside the coded picture. A packet of the first pass is
@@ -231,14 +233,18 @@ static void explain(const MotusGopCoder *coder, MotusStatus status, MotusError *
 }
 
 // Finds the weights of a picture's references from source pictures.
-static void find_weights(MotusGopCoder *coder, MotusPendingPicture *p) {
+static MotusStatus find_weights(MotusGopCoder *coder, MotusPendingPicture *p, MotusError *error) {
+    const MotusExecutorOps *ops = coder->coders->ops;
     MotusPictureParams *params = &p->params;
-    if (!coder->weights) return;
+    const MotusPictureInput input = picture_input(coder, p);
+    if (!coder->weights || !(params->type == MOTUS_SLICE_P || params->is_reference))
+        return MOTUS_OK;
+    MotusStatus status = ops->measure(&input, motus_weight_finder_stats(coder->weights), error);
+    if (status) return status;
     if (params->type == MOTUS_SLICE_P)
-        motus_weights_find(coder->weights, p->whole, params->refs, params->ref_shown,
-                           motus_threads_ready(p->threads), &params->weights);
-    if (params->is_reference)
-        motus_weight_finder_add(coder->weights, p->whole, params->shown, params->idr);
+        motus_weights_find(coder->weights, params->refs, params->ref_shown, &params->weights);
+    if (params->is_reference) motus_weight_finder_keep(coder->weights, params->shown, params->idr);
+    return MOTUS_OK;
 }
 
 static void begin_picture(MotusGopCoder *coder) {
@@ -252,8 +258,8 @@ static void begin_picture(MotusGopCoder *coder) {
     coders->busy_threads += p->threads;
     pthread_mutex_unlock(&coders->lock);
     motus_picture_plan_begin(p->plan, &coder->rate, coders->stream, &p->params);
-    find_weights(coder, p);
-    MotusStatus status = begin_coding(coder, p, &p->error);
+    MotusStatus status = find_weights(coder, p, &p->error);
+    if (!status) status = begin_coding(coder, p, &p->error);
     if (status) explain(coder, status, &p->error);
     pthread_mutex_lock(&coders->lock);
     if (status) motus_gop_coders_fail(coders, &p->error);

@@ -4,15 +4,24 @@
 #include <assert.h>
 
 #include "common/alloc.h"
-#include "encoder/lookahead/lookahead_passes.h"
+#include "common/int_core.h"
 
 enum {
     SCALE_ONE = 128,           // scales are in 1/128
     MAX_SCALE = 8 * SCALE_ONE, // larger ones are none
     LEAST_VARIANCE = 4,        // of a plane whose scale is measured
-    GAIN = 252,                // weights are taken if they leave at most so much of the cost, /256
     LOG2_DENOM = 6,            // at most, so that 1 can be coded
+    REACH = 2,                 // of the search, in downscaled samples
+    MOST_MBS = 2048,           // or little more are searched
 };
+
+// Weights are taken if they leave at most `cost` of the cost, 1/256, and help at least `majority`
+// as many MBs as they harm, 1/4: more is asked of the first picture of a fade than of the next
+// ones. What comes into the picture changes means, too, but harms the MBs that were there.
+typedef struct Gate {
+    int cost, majority;
+} Gate;
+static const Gate gates[2] = {{228, 6}, {250, 5}};
 
 // Mean and variance of a plane, 1/256.
 typedef struct Moments {
@@ -20,31 +29,41 @@ typedef struct Moments {
 } Moments;
 
 typedef struct Source {
-    MotusFrame *frame; // NULL: no picture
+    MotusSourceStats *stats;
     int32_t shown;
-    Moments moments[3];
+    int is_there;
 } Source;
 
 struct MotusWeightFinder {
     Source source[MOTUS_MAX_REFERENCES];
+    MotusSourceStats *current;
     int n, oldest;
-    MotusHalfPicture cur, ref;
-    MotusMbCosts costs;
-    int n_mb;
+    int has_weights; // of the last P picture
+    int mb_width, mb_height, n_mb;
+    int row_step, n_searched;  // each row_step-th row of MBs is searched
+    int16_t *ref;              // a downscaled reference with weights and a border of REACH
+    int16_t *plain, *weighted; // costs of MBs
+    int16_t *column;           // scratch memory of a row of MBs
 };
 
 MotusStatus motus_weight_finder_open(MotusWeightFinder **out, int n, int mb_width, int mb_height) {
     MotusWeightFinder *f = *out = motus_alloc(1, sizeof *f);
     if (!f) return MOTUS_ERR_MEMORY;
+    const size_t bytes = motus_source_stats_bytes(mb_width, mb_height);
     f->n = n;
-    f->n_mb = mb_width * mb_height;
-    f->costs.mv = motus_alloc((size_t)f->n_mb, sizeof *f->costs.mv);
-    f->costs.intra = motus_alloc((size_t)f->n_mb, sizeof *f->costs.intra);
-    f->costs.inter = motus_alloc((size_t)f->n_mb, sizeof *f->costs.inter);
-    if (f->costs.mv && f->costs.intra && f->costs.inter &&
-        !motus_half_alloc(&f->cur, mb_width, mb_height) &&
-        !motus_half_alloc(&f->ref, mb_width, mb_height))
-        return MOTUS_OK;
+    f->mb_width = mb_width, f->mb_height = mb_height, f->n_mb = mb_width * mb_height;
+    f->row_step = motus_max(1, f->n_mb / MOST_MBS);
+    f->n_searched = (mb_height + f->row_step - 1) / f->row_step * mb_width;
+    f->current = motus_alloc(bytes, 1);
+    f->ref = motus_alloc((size_t)(2 * mb_width + 2 * REACH) * (size_t)(2 * mb_height + 2 * REACH),
+                         sizeof *f->ref);
+    f->plain = motus_alloc((size_t)f->n_searched, sizeof *f->plain);
+    f->weighted = motus_alloc((size_t)f->n_searched, sizeof *f->weighted);
+    f->column = motus_alloc((size_t)mb_width, 2 * sizeof *f->column);
+    int is_open = f->current && f->ref && f->plain && f->weighted && f->column;
+    for (int i = 0; i < n && is_open; i++)
+        is_open = (f->source[i].stats = motus_alloc(bytes, 1)) != NULL;
+    if (is_open) return MOTUS_OK;
     motus_weight_finder_close(out);
     return MOTUS_ERR_MEMORY;
 }
@@ -52,57 +71,46 @@ MotusStatus motus_weight_finder_open(MotusWeightFinder **out, int n, int mb_widt
 void motus_weight_finder_close(MotusWeightFinder **out) {
     MotusWeightFinder *f = *out;
     if (!f) return;
-    for (int i = 0; i < f->n; i++) motus_frame_unref(&f->source[i].frame);
-    motus_half_free(&f->cur);
-    motus_half_free(&f->ref);
-    motus_free(f->costs.mv);
-    motus_free(f->costs.intra);
-    motus_free(f->costs.inter);
+    for (int i = 0; i < f->n; i++) motus_free(f->source[i].stats);
+    motus_free(f->current);
+    motus_free(f->ref);
+    motus_free(f->plain);
+    motus_free(f->weighted);
+    motus_free(f->column);
     motus_free(f);
     *out = NULL;
 }
 
-// ---- Moments ------------------------------------------------------------------------------------
+MotusSourceStats *motus_weight_finder_stats(MotusWeightFinder *f) { return f->current; }
 
-static Moments moments_of(const MotusPlane *plane) {
-    const uint64_t n = (uint64_t)plane->width * (uint64_t)plane->height;
-    uint64_t sum = 0, squares = 0;
-    for (int y = 0; y < plane->height; y++) {
-        const uint8_t *row = plane->data + y * plane->stride;
-        uint32_t row_sum = 0, row_squares = 0; // a row has at most 2^16 samples
-        for (int x = 0; x < plane->width; x++) {
-            row_sum += row[x];
-            row_squares += (uint32_t)(row[x] * row[x]);
-        }
-        sum += row_sum, squares += row_squares;
-    }
-    const uint64_t mean = (256 * sum + n / 2) / n; // below 2^16
-    return (Moments){(int64_t)mean, (int64_t)(256 * squares / n) - (int64_t)(mean * mean >> 8)};
-}
-
-static void measure(const MotusFrame *frame, Moments moments[3]) {
-    for (int p = 0; p < 3; p++) moments[p] = moments_of(&frame->plane[p]);
-}
-
-void motus_weight_finder_add(MotusWeightFinder *f, const MotusFrame *frame, int32_t shown,
-                             int is_idr) {
-    for (int i = 0; i < f->n && is_idr; i++) motus_frame_unref(&f->source[i].frame);
+void motus_weight_finder_keep(MotusWeightFinder *f, int32_t shown, int is_idr) {
+    for (int i = 0; i < f->n && is_idr; i++) f->source[i].is_there = 0;
+    if (is_idr) f->has_weights = 0;
     Source *s = &f->source[f->oldest];
     f->oldest = (f->oldest + 1) % f->n;
-    motus_frame_unref(&s->frame);
-    s->frame = motus_frame_ref(frame);
-    s->shown = shown;
-    measure(frame, s->moments);
+    MotusSourceStats *unused = s->stats;
+    s->stats = f->current, f->current = unused;
+    s->shown = shown, s->is_there = 1;
 }
 
-static const Source *find_source(const MotusWeightFinder *f, int32_t shown) {
+static const MotusSourceStats *find_source(const MotusWeightFinder *f, int32_t shown) {
     for (int i = 0; i < f->n; i++)
-        if (f->source[i].frame && f->source[i].shown == shown) return &f->source[i];
+        if (f->source[i].is_there && f->source[i].shown == shown) return f->source[i].stats;
     assert(0);
     return NULL;
 }
 
 // ---- Suggestions --------------------------------------------------------------------------------
+
+static void read_moments(const MotusWeightFinder *f, const MotusSourceStats *stats,
+                         Moments moments[3]) {
+    for (int p = 0; p < 3; p++) {
+        const uint64_t n = (uint64_t)f->n_mb * (p ? 64 : 256),
+                       mean = (256 * stats->sum[p] + n / 2) / n; // below 2^16
+        moments[p].mean = (int64_t)mean;
+        moments[p].variance = (int64_t)(256 * stats->squares[p] / n) - (int64_t)(mean * mean >> 8);
+    }
+}
 
 static int64_t square_root(int64_t v) {
     int64_t root = 0;
@@ -125,96 +133,137 @@ static MotusWeight weight_at(int scale, const Moments *cur, const Moments *ref, 
     return (MotusWeight){(int16_t)weight, (int16_t)motus_clip(-128, 127, (int)offset)};
 }
 
-static int is_none(MotusWeight w, int log2_denom) {
-    return w.weight == 1 << log2_denom && !w.offset;
+static MotusWeight none(int log2_denom) { return (MotusWeight){(int16_t)(1 << log2_denom), 0}; }
+
+static int are_equal(MotusWeight a, MotusWeight b) {
+    return a.weight == b.weight && a.offset == b.offset;
 }
 
 // ---- Costs --------------------------------------------------------------------------------------
 
-static uint64_t inter_cost(MotusWeightFinder *f, int threads) {
+static int16_t weigh(int sample, MotusWeight w, int log2_denom) {
+    const int scaled = (sample * w.weight + (1 << (log2_denom - 1))) >> log2_denom;
+    return (int16_t)motus_clip(0, MOTUS_SMALL_MAX, scaled + MOTUS_SMALL_ONE * w.offset);
+}
+
+// Fills in f->ref.
+static void weigh_reference(MotusWeightFinder *f, const int16_t *small, MotusWeight w,
+                            int log2_denom) {
+    const int width = 2 * f->mb_width, height = 2 * f->mb_height;
+    int16_t *to = f->ref + REACH;
+    for (int y = -REACH; y < height + REACH; y++, to += width + 2 * REACH) {
+        const int16_t *from = small + motus_clip(0, height - 1, y) * width;
+        for (int x = 0; x < width; x++) to[x] = weigh(from[x], w, log2_denom);
+        for (int x = 1; x <= REACH; x++) to[-x] = to[0], to[width - 1 + x] = to[width - 1];
+    }
+}
+
+// Returns |a - b| in 16-bit signed arithmetic, which compilers vectorize.
+static int16_t difference(int16_t a, int16_t b) {
+    const int16_t d = (int16_t)(a - b), negative = (int16_t)(b - a);
+    return d > negative ? d : negative;
+}
+
+// Lowers the costs of a row of n MBs to SADs of 2x2 samples at one displacement. They are at most
+// 4 * MOTUS_SMALL_MAX = 16,320. column: scratch memory, 2 n sums.
+static void lower_costs(int16_t *restrict cost, int16_t *restrict column, int n,
+                        const int16_t *restrict cur, ptrdiff_t cur_stride,
+                        const int16_t *restrict ref, ptrdiff_t ref_stride) {
+    for (int x = 0; x < 2 * n; x++)
+        column[x] = (int16_t)(difference(cur[x], ref[x]) +
+                              difference(cur[x + cur_stride], ref[x + ref_stride]));
+    for (int i = 0; i < n; i++) {
+        const int16_t sad = (int16_t)(column[2 * i] + column[2 * i + 1]);
+        cost[i] = cost[i] < sad ? cost[i] : sad;
+    }
+}
+
+// Fills in the MBs' least SADs in f->ref; returns their sum.
+static uint64_t search(const MotusWeightFinder *f, int16_t *cost) {
+    const ptrdiff_t width = 2 * f->mb_width, stride = width + 2 * REACH;
     uint64_t sum = 0;
-    motus_mb_costs(&f->costs, &f->cur, &f->ref, NULL, threads);
-    for (int i = 0; i < f->n_mb; i++) sum += f->costs.inter[i];
+    for (int i = 0; i < f->n_searched; i++) cost[i] = INT16_MAX;
+    for (int y = 0; y < f->mb_height; y += f->row_step)
+        for (int dy = 0; dy <= 2 * REACH; dy++)
+            for (int dx = 0; dx <= 2 * REACH; dx++)
+                lower_costs(cost + y / f->row_step * f->mb_width, f->column, f->mb_width,
+                            f->current->small + 2 * y * width, width,
+                            f->ref + (2 * y + dy) * stride + dx, stride);
+    for (int i = 0; i < f->n_searched; i++) sum += (uint64_t)cost[i];
     return sum;
 }
 
-static uint64_t weighted_cost(MotusWeightFinder *f, const Source *ref, MotusWeight w,
-                              int log2_denom, int threads) {
-    uint8_t weighted[256];
-    motus_weight_table(weighted, w, log2_denom);
-    motus_half_build(&f->ref, &ref->frame->plane[0], threads);
-    const size_t bytes = motus_half_bytes(f->ref.mb_width, f->ref.mb_height);
-    for (size_t i = 0; i < bytes; i++) f->ref.memory[i] = weighted[f->ref.memory[i]];
-    return inter_cost(f, threads);
-}
-
-// Returns the SAD of two planes in place, one of them weighted.
-static uint64_t plane_sad(const MotusPlane *cur, const MotusPlane *ref, MotusWeight w,
-                          int log2_denom) {
-    uint64_t sum = 0;
-    uint8_t weighted[256];
-    motus_weight_table(weighted, w, log2_denom);
-    for (int y = 0; y < cur->height; y++)
-        for (int x = 0; x < cur->width; x++)
-            sum += (uint64_t)motus_abs(cur->data[y * cur->stride + x] -
-                                       weighted[ref->data[y * ref->stride + x]]);
-    return sum;
+// True if weights help enough MBs.
+static int help_most(const MotusWeightFinder *f, const Gate *gate) {
+    int helped = 0, harmed = 0;
+    for (int i = 0; i < f->n_searched; i++) {
+        helped += f->weighted[i] < f->plain[i];
+        harmed += f->weighted[i] > f->plain[i];
+    }
+    return 4 * (int64_t)helped >= gate->majority * (int64_t)harmed;
 }
 
 // ---- References ---------------------------------------------------------------------------------
 
-static void find_chroma(const MotusFrame *cur, const Moments moments[3], const Source *ref, int k,
-                        MotusWeights *weights) {
-    const MotusWeight none = {(int16_t)(1 << weights->log2_denom), 0};
+// Follows luma: what fades without colour leaves means and variances of chroma as they are.
+static void find_chroma(const Moments cur[3], const Moments ref[3], int k, MotusWeights *weights) {
+    const int log2_denom = weights->log2_denom;
     for (int p = 1; p < 3; p++) {
-        const MotusWeight w = weight_at(scale_of(&moments[p], &ref->moments[p]), &moments[p],
-                                        &ref->moments[p], weights->log2_denom);
-        const MotusPlane *a = &cur->plane[p], *b = &ref->frame->plane[p];
-        const int helps = plane_sad(a, b, w, weights->log2_denom) * 256 <
-                          plane_sad(a, b, none, weights->log2_denom) * GAIN;
-        weights->ref[k].plane[p] = helps ? w : none;
-        weights->ref[k].has_chroma |= (uint8_t)helps;
+        weights->ref[k].plane[p] =
+            weight_at(scale_of(&cur[p], &ref[p]), &cur[p], &ref[p], log2_denom);
+        weights->ref[k].has_chroma |= !are_equal(weights->ref[k].plane[p], none(log2_denom));
     }
 }
 
-static void find_luma(MotusWeightFinder *f, const Moments *cur, const Source *ref, int k,
-                      int threads, MotusWeights *weights) {
-    const int log2_denom = weights->log2_denom;
-    const int scales[2] = {scale_of(cur, &ref->moments[0]), SCALE_ONE};
-    MotusWeight tried = {(int16_t)(1 << log2_denom), 0};
+static void find_luma(MotusWeightFinder *f, const Moments *cur, const Moments *ref,
+                      const int16_t *small, int k, MotusWeights *weights) {
+    const Gate *gate = &gates[f->has_weights];
+    const int log2_denom = weights->log2_denom, scales[2] = {scale_of(cur, ref), SCALE_ONE};
+    MotusWeight tried = none(log2_denom);
     uint64_t least = 0;
     for (int i = 0; i < 2; i++) {
-        const MotusWeight w = weight_at(scales[i], cur, &ref->moments[0], log2_denom);
-        if (is_none(w, log2_denom) || (w.weight == tried.weight && w.offset == tried.offset))
-            continue;
-        if (!least) { // of no weights
-            motus_half_build(&f->ref, &ref->frame->plane[0], threads);
-            least = inter_cost(f, threads) * GAIN / 256;
+        const MotusWeight w = weight_at(scales[i], cur, ref, log2_denom);
+        if (are_equal(w, none(log2_denom)) || are_equal(w, tried)) continue;
+        if (!least) {
+            weigh_reference(f, small, none(log2_denom), log2_denom);
+            least = search(f, f->plain) * (uint64_t)gate->cost / 256;
         }
-        const uint64_t cost = weighted_cost(f, ref, w, log2_denom, threads);
+        weigh_reference(f, small, w, log2_denom);
+        const uint64_t cost = search(f, f->weighted);
         tried = w;
-        if (cost >= least) continue;
+        if (cost >= least || !help_most(f, gate)) continue;
         least = cost;
         weights->ref[k].plane[0] = w;
         weights->ref[k].has_luma = 1;
     }
 }
 
-void motus_weights_find(MotusWeightFinder *f, const MotusFrame *source, int refs,
-                        const int32_t *ref_shown, int threads, MotusWeights *weights) {
-    Moments moments[3];
-    int most = SCALE_ONE;
-    *weights = (MotusWeights){.log2_denom = LOG2_DENOM};
-    measure(source, moments);
-    for (int k = 0; k < refs; k++)
-        for (int p = 0; p < 3; p++)
-            most =
-                motus_max(most, scale_of(&moments[p], &find_source(f, ref_shown[k])->moments[p]));
-    while ((most << weights->log2_denom) > 127 * SCALE_ONE) weights->log2_denom--;
-    motus_half_build(&f->cur, &source->plane[0], threads);
+// Returns the largest denominator that all scales allow.
+static int choose_denom(const MotusWeightFinder *f, const Moments cur[3], int refs,
+                        const int32_t *ref_shown) {
+    int most = SCALE_ONE, log2_denom = LOG2_DENOM;
     for (int k = 0; k < refs; k++) {
-        const Source *ref = find_source(f, ref_shown[k]);
-        find_luma(f, &moments[0], ref, k, threads, weights);
-        if (weights->ref[k].has_luma) find_chroma(source, moments, ref, k, weights);
+        Moments ref[3];
+        read_moments(f, find_source(f, ref_shown[k]), ref);
+        for (int p = 0; p < 3; p++) most = motus_max(most, scale_of(&cur[p], &ref[p]));
     }
+    while ((most << log2_denom) > 127 * SCALE_ONE) log2_denom--;
+    return log2_denom;
+}
+
+void motus_weights_find(MotusWeightFinder *f, int refs, const int32_t *ref_shown,
+                        MotusWeights *weights) {
+    Moments cur[3], ref[3];
+    int has_weights = 0;
+    read_moments(f, f->current, cur);
+    *weights = (MotusWeights){.log2_denom = choose_denom(f, cur, refs, ref_shown)};
+    for (int k = 0; k < refs; k++) {
+        const MotusSourceStats *from = find_source(f, ref_shown[k]);
+        read_moments(f, from, ref);
+        find_luma(f, &cur[0], &ref[0], from->small, k, weights);
+        if (weights->ref[k].has_luma) find_chroma(cur, ref, k, weights);
+        has_weights |= weights->ref[k].has_luma;
+    }
+    if (!has_weights) weights->log2_denom = 0; // takes the fewest bits
+    f->has_weights = has_weights;
 }

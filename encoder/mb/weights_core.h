@@ -38,7 +38,8 @@ typedef struct MotusWeight {
     int16_t weight, offset;
 } MotusWeight;
 
-// Explicit weights of a P picture's references (7.4.3.2), by ref_idx. log2_denom: 1..6.
+// Explicit weights of a P picture's references (7.4.3.2), by ref_idx. log2_denom: 1..6, or 0 if no
+// reference has any.
 typedef struct MotusWeights {
     int log2_denom;
     struct {

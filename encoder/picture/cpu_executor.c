@@ -348,6 +348,13 @@ static MotusStatus wait_filled(const MotusFrameSlot *slot, MotusError *error) {
     return MOTUS_OK;
 }
 
+static MotusStatus measure(const MotusPictureInput *input, MotusSourceStats *stats,
+                           MotusError *error) {
+    (void)error;
+    motus_source_stats_measure(stats, input->whole, motus_threads_ready(input->threads));
+    return MOTUS_OK;
+}
+
 const MotusExecutorOps motus_executor_ops_cpu = {.backend = MOTUS_BACKEND_CPU,
                                                  .depth = depth,
                                                  .codes_from_host = 1,
@@ -360,6 +367,7 @@ const MotusExecutorOps motus_executor_ops_cpu = {.backend = MOTUS_BACKEND_CPU,
                                                  .close_slots = close_slots,
                                                  .fill_slot = fill_slot,
                                                  .wait_filled = wait_filled,
+                                                 .measure = measure,
                                                  .open = open_coder,
                                                  .close = close_coder,
                                                  .begin = begin,

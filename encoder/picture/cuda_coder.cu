@@ -48,14 +48,17 @@ MotusStatus set_costs(MotusCudaCoder *c, const Output *out, const MotusPicturePa
                  "costs", error);
 }
 
-MotusReference reference(const MotusCudaCoder *c, const Reference *p) {
-    const MotusRefLuma *luma = &c->buffer[p->buffer].luma;
+MotusReference reference(const MotusCudaCoder *c, const MotusPictureParams *params,
+                         const Reference *p, int k) {
+    const MotusRefLuma *luma = luma_of(c, params, p, k);
     MotusReference ref = {};
     ref.width = luma->width, ref.height = luma->height;
     ref.luma = luma->plane[0], ref.luma_stride = luma->stride;
     ref.chroma[0] = p->rec.plane[1].data, ref.chroma[1] = p->rec.plane[2].data;
     ref.chroma_stride = p->rec.plane[1].stride;
     memcpy(ref.tap, luma->tap, sizeof ref.tap);
+    if (!is_b(params))
+        motus_reference_weigh(&ref, &params->weights, k, c->buffer[p->buffer].luma.plane[0]);
     return ref;
 }
 
@@ -63,7 +66,7 @@ MotusBCodingCuda b_coding(const MotusCudaCoder *c, const MotusPictureParams *par
                           Reference *const ref[2]) {
     MotusBCodingCuda b = {};
     for (int list = 0; list < 2; list++) {
-        b.ref[list] = reference(c, ref[list]);
+        b.ref[list] = reference(c, params, ref[list], list);
         b.mv[list] = c->mv[list], b.cost[list] = c->cost[list], b.centre[list] = c->centre[list];
     }
     if (c->settings->sequence.weighted_bipred)
@@ -91,16 +94,17 @@ MotusStatus mark(MotusCudaCoder *c, int qp, const MotusEffort *effort, const Mot
 }
 
 // Fills in a P picture's coding, and uploads its references if it has several.
-MotusStatus p_coding(MotusCudaCoder *c, const Output *out, Reference *const ref[], int refs,
-                     MotusPCodingCuda *p, MotusError *error) {
+MotusStatus p_coding(MotusCudaCoder *c, const Output *out, const MotusPictureParams *params,
+                     Reference *const ref[], MotusPCodingCuda *p, MotusError *error) {
+    const int refs = params->refs;
     p->refs = refs;
-    p->ref = reference(c, ref[0]);
+    p->ref = reference(c, params, ref[0], 0);
     p->list = out->refs;
     p->far_blocks = c->far_blocks;
     p->limits = c->settings->limits;
     for (int k = 0; k < refs; k++) p->mv[k] = c->mv[k], p->cost[k] = c->cost[k];
     if (refs == 1) return MOTUS_OK;
-    for (int k = 0; k < refs; k++) out->h_refs[k] = reference(c, ref[k]);
+    for (int k = 0; k < refs; k++) out->h_refs[k] = reference(c, params, ref[k], k);
     return check(c,
                  cudaMemcpyAsync(out->refs, out->h_refs, (size_t)refs * sizeof *out->refs,
                                  cudaMemcpyHostToDevice, c->stream),
@@ -129,7 +133,7 @@ MotusStatus code_inter(MotusCudaCoder *c, const Output *out, const MotusPictureP
     if (has_b)
         b = b_coding(c, params, ref);
     else
-        status = p_coding(c, out, ref, params->refs, &p, error);
+        status = p_coding(c, out, params, ref, &p, error);
     if (!status) status = search(c, params, ref, &effort, field, error);
     if (!status) status = mark(c, qp, &effort, &p, has_b ? &b : NULL, &marked, error);
     if (!status) status = refine(c, params, ref, effort.partitions, marked, error);
@@ -371,6 +375,9 @@ extern "C" MotusStatus motus_cuda_coder_begin(MotusCudaCoder *c, const MotusFram
     choose_worker(c, params);
     MotusStatus status =
         check(c, cudaStreamWaitEvent(c->stream, (cudaEvent_t)slot->filled, 0), "wait", error);
+    if (!status && slot->measured) // the slot is free once the picture is coded
+        status =
+            check(c, cudaStreamWaitEvent(c->stream, (cudaEvent_t)slot->measured, 0), "wait", error);
     if (status) return status;
     choose_concurrency(c, params, coders);
     c->before = c->history;

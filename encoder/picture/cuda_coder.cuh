@@ -106,6 +106,7 @@ typedef struct Worker {
     uint16_t *sad[MOTUS_MAX_REFERENCES];
     uint64_t *far_blocks;                           // MotusPCodingCuda.far_blocks
     MotusMv *whole_mv;                              // of 16x16, before refinement
+    MotusRefLuma weighted[MOTUS_MAX_REFERENCES];    // with weightp: references with weights
     MotusMv *near_mv;                               // over the distance to another reference
     void *centres_work, *slice_work, *deblock_work; // scratch memory
     MotusSliceResult *slice_results;                // of all slices but the last one
@@ -198,6 +199,10 @@ static inline int64_t now_us() {
     clock_gettime(CLOCK_MONOTONIC, &t);
     return t.tv_sec * INT64_C(1000000) + t.tv_nsec / 1000;
 }
+
+// Returns the luma of reference k of the current P or B picture, with its weights if it has any.
+const MotusRefLuma *luma_of(const MotusCudaCoder *c, const MotusPictureParams *params,
+                            const Reference *ref, int k);
 
 // Waits for references, and fills the motion fields of a P or B picture in them. External MVs are
 // only measured. field: NULL, or gets the first one before refinement.

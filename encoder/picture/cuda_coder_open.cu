@@ -51,6 +51,12 @@ void lay_out_buffer(Buffer *buffer, const MotusStream *s, uint8_t *base, size_t 
     reserve(&buffer->mv, n, base, end);
 }
 
+void lay_out_weighted(MotusRefLuma *luma, const MotusStream *s, uint8_t *base, size_t *end) {
+    const int width = 16 * s->mb_width, height = 16 * s->mb_height;
+    const size_t at = motus_slot_reserve(end, motus_ref_luma_bytes(width, height));
+    if (base) motus_ref_luma_layout(luma, base + at, width, height);
+}
+
 // The first worker codes all P pictures, others IDR and B pictures only.
 void lay_out_fields(Worker *w, const MotusStream *s, int is_first, uint8_t *base, size_t *end) {
     const size_t n = (size_t)s->mb_width * s->mb_height;
@@ -62,6 +68,8 @@ void lay_out_fields(Worker *w, const MotusStream *s, int is_first, uint8_t *base
         reserve(&w->sad[k], MOTUS_BLOCKS * n, base, end);
         reserve(&w->cost[k], MOTUS_BLOCKS * n, base, end);
     }
+    for (int k = 0; k < refs && is_first && s->sequence.weighted_pred; k++)
+        lay_out_weighted(&w->weighted[k], s, base, end);
     if (refs > 1) reserve(&w->far_blocks, (size_t)(refs - 1) * n, base, end);
     if (fields > 1) reserve(&w->near_mv, n, base, end);
     reserve(&w->whole_mv, n, base, end);
@@ -311,9 +319,6 @@ extern "C" MotusStatus motus_cuda_coder_open(MotusCudaCoder **out, const MotusSt
     if (stream->config.slice_max_size)
         return motus_fail(error, MOTUS_ERR_UNSUPPORTED,
                           "slices of a largest size are cut on the CPU only");
-    if (stream->sequence.weighted_pred)
-        return motus_fail(error, MOTUS_ERR_UNSUPPORTED,
-                          "explicit weights (weightp) are coded on the CPU only");
     if (stream->refresh_period)
         return motus_fail(error, MOTUS_ERR_UNSUPPORTED, "intra refresh is coded on the CPU only");
     MotusCudaCoder *c = (MotusCudaCoder *)motus_alloc(1, sizeof *c);

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "encoder/picture/cuda_coder.cuh"
 
+#include "encoder/mb/weights_cuda.h"
 #include "encoder/picture/external_mvs.h"
 #include "me/centres/centres_cuda.h"
 #include "me/search/search_cuda.h"
@@ -99,11 +100,14 @@ void motus_cuda_coder::advance(MotusCudaCoder *c, const MotusPictureParams *para
 
 // ---- Search -------------------------------------------------------------------------------------
 
-namespace {
-
-const MotusRefLuma *luma_of(const MotusCudaCoder *c, const Reference *ref) {
-    return &c->buffer[ref->buffer].luma;
+const MotusRefLuma *motus_cuda_coder::luma_of(const MotusCudaCoder *c,
+                                              const MotusPictureParams *params,
+                                              const Reference *ref, int k) {
+    const int is_weighted = params->type == MOTUS_SLICE_P && params->weights.ref[k].has_luma;
+    return is_weighted ? &c->weighted[k] : &c->buffer[ref->buffer].luma;
 }
+
+namespace {
 
 // Waits until a reference has samples and half-sample planes, and final MBs (col_zero, MVs). Notes
 // that the current picture reads its buffer.
@@ -111,6 +115,19 @@ MotusStatus wait_for_reference(MotusCudaCoder *c, const Reference *ref, MotusErr
     c->buffer[ref->buffer].reader[c->at] = c->begun;
     MotusStatus status = wait_for(c, ref->picture, &Output::made, error);
     return status ? status : wait_for(c, ref->picture, &Output::finalized, error);
+}
+
+// Equals prepare_luma of inter_search.c. The worker's last P picture read c->weighted on the same
+// stream.
+MotusStatus prepare_luma(MotusCudaCoder *c, const MotusPictureParams *params, int k,
+                         const Reference *ref, MotusError *error) {
+    const MotusRefLuma *plain = &c->buffer[ref->buffer].luma, *luma = luma_of(c, params, ref, k);
+    MotusStatus status = wait_for_reference(c, ref, error);
+    if (status || luma == plain) return status;
+    return check(c,
+                 motus_weigh_luma_cuda(luma, plain, params->weights.ref[k].plane[0],
+                                       params->weights.log2_denom, c->stream),
+                 "weights", error);
 }
 
 // Equals near_mvs of inter_search.c: *mvs gets the MVs that the search centres of reference k come
@@ -140,11 +157,11 @@ MotusStatus find_centres(MotusCudaCoder *c, const MotusPictureParams *params, in
                          Reference *ref, MotusError *error) {
     const MotusMv *near_mvs;
     MotusStatus status = find_near_mvs(c, params, list, &near_mvs, error);
-    if (!status) status = wait_for_reference(c, ref, error);
+    if (!status) status = prepare_luma(c, params, list, ref, error);
     if (status) return status;
     MotusCentresPicture centres = {c->src[0].data,
                                    c->src[0].stride,
-                                   luma_of(c, ref),
+                                   luma_of(c, params, ref, list),
                                    near_mvs,
                                    motus_lambda_q8(params->qp, params->type),
                                    c->settings->effort.reach,
@@ -158,10 +175,13 @@ MotusStatus find_centres(MotusCudaCoder *c, const MotusPictureParams *params, in
 // The search of a list. refines: MVs only, whose SADs and costs are not needed.
 MotusSearchPicture search_picture(const MotusCudaCoder *c, const MotusPictureParams *params,
                                   int list, const Reference *ref, int refines) {
-    const MotusPlane *luma = &ref->rec.plane[0];
+    const MotusPlane *plain = &ref->rec.plane[0];
+    const MotusRefLuma *luma = luma_of(c, params, ref, list);
+    const int is_plain = luma == &c->buffer[ref->buffer].luma;
     MotusSearchPicture p = {};
     p.cur = c->src[0].data, p.cur_stride = (int)c->src[0].stride;
-    p.ref = luma->data, p.ref_stride = (int)luma->stride;
+    p.ref = is_plain ? plain->data : luma->plane[0];
+    p.ref_stride = (int)(is_plain ? plain->stride : luma->stride);
     p.centre = p.predictor = c->centre[list];
     p.lambda_q8 = motus_lambda_q8(params->qp, params->type);
     p.mv = c->mv[list];
@@ -181,10 +201,10 @@ MotusStatus measure(MotusCudaCoder *c, const MotusPictureParams *params, int lis
                                "vectors", error);
     return status ? status
                   : check(c,
-                          motus_external_mvs_measure_cuda(c->mv[list], modes, &c->src[0],
-                                                          luma_of(c, ref), c->centre[list],
-                                                          motus_lambda_q8(params->qp, params->type),
-                                                          c->sad[list], c->cost[list], c->stream),
+                          motus_external_mvs_measure_cuda(
+                              c->mv[list], modes, &c->src[0], luma_of(c, params, ref, list),
+                              c->centre[list], motus_lambda_q8(params->qp, params->type),
+                              c->sad[list], c->cost[list], c->stream),
                           "vectors", error);
 }
 
@@ -256,8 +276,8 @@ MotusStatus motus_cuda_coder::refine(MotusCudaCoder *c, const MotusPictureParams
                                : marked;
         status =
             check(c,
-                  motus_refine_cuda(&p, luma_of(c, ref[k]), 16 * s->mb_width, 16 * s->mb_height,
-                                    s->config.subpel, modes, wanted, c->stream),
+                  motus_refine_cuda(&p, luma_of(c, params, ref[k], k), 16 * s->mb_width,
+                                    16 * s->mb_height, s->config.subpel, modes, wanted, c->stream),
                   "refinement", error);
     }
     return status;

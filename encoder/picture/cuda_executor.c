@@ -187,6 +187,11 @@ static MotusStatus finish(void *coder, MotusCodedPicture *out, MotusError *error
     return status ? motus_fail(error, status, "%s", motus_status_text(status)) : MOTUS_OK;
 }
 
+static MotusStatus measure(const MotusPictureInput *input, MotusSourceStats *stats,
+                           MotusError *error) {
+    return motus_frame_slot_stats(input->slot, stats, error);
+}
+
 static MotusStatus store(void *coder, const MotusPacketPiece *piece, int n,
                          MotusPacketBlock **block, MotusError *error) {
     return motus_packet_pool_put(((Coder *)coder)->packets, piece, n, block, error);
@@ -203,6 +208,7 @@ const MotusExecutorOps motus_executor_ops_cuda = {.backend = MOTUS_BACKEND_CUDA,
                                                   .close_slots = close_slots,
                                                   .fill_slot = motus_frame_slot_fill,
                                                   .wait_filled = motus_frame_slot_wait,
+                                                  .measure = measure,
                                                   .open = open_coder,
                                                   .close = close_coder,
                                                   .begin = begin,

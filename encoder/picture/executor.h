@@ -4,6 +4,7 @@
 #ifndef ENCODER_PICTURE_EXECUTOR_H
 #define ENCODER_PICTURE_EXECUTOR_H
 
+#include "encoder/lookahead/source_stats.h"
 #include "encoder/mb/coded_mbs.h"
 #include "encoder/settings/stream.h"
 #include "yuv/frame_source.h"
@@ -18,6 +19,10 @@ typedef struct MotusFrameSlot {
     struct MotusFrameSlots *origin; // on a device: the slots that it was opened with
     MotusPlane plane[3];            // on a device: whole MBs; unused on the CPU
     void *filled;                   // cudaEvent_t: the planes are complete
+    // On a device, with weightp: statistics of the planes there and in pinned memory, which are
+    // complete at the cudaEvent_t `measured`.
+    MotusSourceStats *stats, *h_stats;
+    void *measured;
 } MotusFrameSlot;
 
 // A picture to code. Everything stays valid until finish().
@@ -89,6 +94,11 @@ typedef struct MotusExecutorOps {
     MotusStatus (*fill_slot)(MotusFrameSlot *slot, const MotusFrameSource *source,
                              MotusError *error);
     MotusStatus (*wait_filled)(const MotusFrameSlot *slot, MotusError *error);
+
+    // With weightp: fills in the statistics of a picture's source. On a device it blocks until
+    // they are downloaded, which begins as soon as the slot is filled.
+    MotusStatus (*measure)(const MotusPictureInput *input, MotusSourceStats *stats,
+                           MotusError *error);
 
     // Opens coder number `index` of the `coders` of its device, for pictures that use at most
     // `threads` threads.

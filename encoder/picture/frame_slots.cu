@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "encoder/picture/frame_slots.h"
 
+#include <string.h>
+
 #include "common/cuda_call.cuh"
+#include "common/slots.h"
+#include "encoder/lookahead/source_stats_cuda.h"
 #include "yuv/device_frame.h"
 #include "yuv/pad.h"
 
@@ -13,7 +17,8 @@ struct MotusFrameSlots {
     int device, n, width, height; // visible size
     cudaStream_t up;              // of MotusCopyStreams
     cudaEvent_t read;             // the last frame from host memory has been read
-    uint8_t *memory;
+    uint8_t *memory, *host;       // host: pinned memory of statistics; NULL without weightp
+    size_t stats_bytes;           // of a slot
     MotusFrameSlot *slot;
 };
 
@@ -25,10 +30,14 @@ MotusStatus open_events(MotusFrameSlots *s, MotusError *error) {
     MotusStatus status = motus_cuda_check(
         cudaEventCreateWithFlags(&s->read, cudaEventDisableTiming), "event", error);
     for (int i = 0; i < s->n && !status; i++) {
-        cudaEvent_t filled = NULL;
+        cudaEvent_t filled = NULL, measured = NULL;
         status = motus_cuda_check(cudaEventCreateWithFlags(&filled, cudaEventDisableTiming),
                                   "event", error);
         s->slot[i].filled = filled;
+        if (status || !s->stats_bytes) continue;
+        status = motus_cuda_check(cudaEventCreateWithFlags(&measured, cudaEventDisableTiming),
+                                  "event", error);
+        s->slot[i].measured = measured;
     }
     return status;
 }
@@ -41,12 +50,20 @@ MotusStatus open_memory(MotusFrameSlots *s, const MotusStream *stream, MotusErro
         status =
             motus_cuda_check(cudaMemsetAsync(s->memory, 0, bytes, s->up), "device memory", error);
     if (!status) status = motus_cuda_check(cudaStreamSynchronize(s->up), "device memory", error);
+    if (!status && s->stats_bytes)
+        status = motus_cuda_check(cudaMallocHost((void **)&s->host, (size_t)s->n * s->stats_bytes),
+                                  "pinned memory", error);
     if (status) return status;
     size_t end = 0;
     for (int i = 0; i < s->n; i++) {
         MotusFrameSlot *slot = &s->slot[i];
         motus_device_frame_layout(slot->plane, stream->mb_width, stream->mb_height, s->memory,
                                   &end);
+        if (s->stats_bytes) {
+            slot->stats =
+                (MotusSourceStats *)(s->memory + motus_slot_reserve(&end, s->stats_bytes));
+            slot->h_stats = (MotusSourceStats *)(s->host + (size_t)i * s->stats_bytes);
+        }
         slot->origin = s;
         slot->next = i + 1 < s->n ? slot + 1 : NULL;
     }
@@ -69,6 +86,27 @@ MotusStatus fill_from_elsewhere(const MotusFrameSlot *slot, const MotusFrameSour
                                            source->stream, error)
             : upload(slot, source->frame, error);
     return status ? status : motus_planes_pad_cuda(slot->plane, s->width, s->height, s->up, error);
+}
+
+// Measures a filled slot and downloads the statistics, on the copy stream: coders have no stream
+// to spare, and their kernels would keep it waiting.
+MotusStatus measure(const MotusFrameSlot *slot, MotusError *error) {
+    const MotusFrameSlots *s = slot->origin;
+    cudaError_t status = cudaStreamWaitEvent(s->up, (cudaEvent_t)slot->filled, 0);
+    if (status == cudaSuccess)
+        status = motus_source_stats_measure_cuda(slot->stats, slot->plane, s->up);
+    if (status == cudaSuccess)
+        status = cudaMemcpyAsync(slot->h_stats, slot->stats, s->stats_bytes, cudaMemcpyDeviceToHost,
+                                 s->up);
+    if (status == cudaSuccess) status = cudaEventRecord((cudaEvent_t)slot->measured, s->up);
+    return motus_cuda_check(status, "statistics of the frame", error);
+}
+
+// Returns the bytes of a slot's statistics, which are a multiple of 8.
+size_t stats_bytes(const MotusStream *stream) {
+    return stream->sequence.weighted_pred
+               ? motus_source_stats_bytes(stream->mb_width, stream->mb_height)
+               : 0;
 }
 
 } // namespace
@@ -114,6 +152,7 @@ extern "C" size_t motus_frame_slots_bytes(const MotusStream *stream, int n) {
     MotusPlane unused[3];
     size_t bytes = 0;
     motus_device_frame_layout(unused, stream->mb_width, stream->mb_height, NULL, &bytes);
+    if (stats_bytes(stream)) motus_slot_reserve(&bytes, stats_bytes(stream));
     return (size_t)n * bytes;
 }
 
@@ -126,6 +165,7 @@ extern "C" MotusStatus motus_frame_slots_open(MotusFrameSlots **out, const Motus
     if (!s) return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
     s->device = copies->device, s->n = n;
     s->up = (cudaStream_t)copies->up;
+    s->stats_bytes = stats_bytes(stream);
     s->width = stream->config.width, s->height = stream->config.height;
     s->slot = (MotusFrameSlot *)motus_alloc((size_t)n, sizeof *s->slot);
     MotusStatus status = s->slot ? MOTUS_OK : motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
@@ -144,8 +184,10 @@ extern "C" void motus_frame_slots_close(MotusFrameSlots **slots) {
     if (s->up) cudaStreamSynchronize(s->up);
     if (s->read) cudaEventDestroy(s->read);
     for (int i = 0; s->slot && i < s->n; i++)
-        if (s->slot[i].filled) cudaEventDestroy((cudaEvent_t)s->slot[i].filled);
+        for (void *event : {s->slot[i].filled, s->slot[i].measured})
+            if (event) cudaEventDestroy((cudaEvent_t)event);
     cudaFree(s->memory);
+    cudaFreeHost(s->host);
     (void)cudaGetLastError();
     motus_free(s->slot);
     motus_free(s);
@@ -168,6 +210,7 @@ extern "C" MotusStatus motus_frame_slot_fill(MotusFrameSlot *slot, const MotusFr
     if (!status)
         status =
             motus_cuda_check(cudaEventRecord((cudaEvent_t)slot->filled, stream), "record", error);
+    if (!status && slot->stats) status = measure(slot, error);
     if (status && !here) cudaStreamSynchronize(stream); // no copy outlives the call
     return status;
 }
@@ -175,4 +218,13 @@ extern "C" MotusStatus motus_frame_slot_fill(MotusFrameSlot *slot, const MotusFr
 extern "C" MotusStatus motus_frame_slot_wait(const MotusFrameSlot *slot, MotusError *error) {
     MotusOnDevice on(slot->origin->device);
     return motus_cuda_check(cudaEventSynchronize(slot->origin->read), "upload of the frame", error);
+}
+
+extern "C" MotusStatus motus_frame_slot_stats(const MotusFrameSlot *slot, MotusSourceStats *stats,
+                                              MotusError *error) {
+    MotusOnDevice on(slot->origin->device);
+    MotusStatus status = motus_cuda_check(cudaEventSynchronize((cudaEvent_t)slot->measured),
+                                          "statistics of the frame", error);
+    if (!status) memcpy(stats, slot->h_stats, slot->origin->stats_bytes);
+    return status;
 }

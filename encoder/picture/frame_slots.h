@@ -43,6 +43,10 @@ MotusStatus motus_frame_slot_fill(MotusFrameSlot *slot, const MotusFrameSource *
 // Blocks until the frame that came last from host memory has been read.
 MotusStatus motus_frame_slot_wait(const MotusFrameSlot *slot, MotusError *error);
 
+// Copies the statistics of the frame that came last; blocks until they are in host memory.
+MotusStatus motus_frame_slot_stats(const MotusFrameSlot *slot, MotusSourceStats *stats,
+                                   MotusError *error);
+
 #ifdef __cplusplus
 }
 #endif

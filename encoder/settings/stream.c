@@ -11,7 +11,6 @@
 
 #define LOG2_MAX_FRAME_NUM 16  // 4..16 (7.4.2.1.1)
 #define MAX_MB_BYTES 416       // macroblock_layer(), 3,200 bits (A.3.1), and its mb_skip_run
-#define MAX_WEIGHTS_BYTES 212  // pred_weight_table(), 16 references of 104 bits
 #define LEAST_WITH_WEIGHTS 512 // slice_max_size with weightp: room for MBs behind the header
 #define MAX_SLICE_BYTES 32     // slice header (130 bits), trailing bits, start code
 
@@ -152,9 +151,6 @@ static MotusStatus check_picture(const MotusEncoderConfig *c, MotusError *error)
     if (c->intra_refresh && (!c->keyint || c->hrd))
         REFUSE("intra refresh needs %s", c->hrd ? "a stream without HRD" : "a keyint: its cycle");
     if (c->weightp != 0 && c->weightp != 1) REFUSE("weightp %d is not 0 or 1", c->weightp);
-    if (c->weightp && c->slice_max_size && c->slice_max_size < LEAST_WITH_WEIGHTS)
-        REFUSE("slices of at most %d bytes: with weightp the least is %d", c->slice_max_size,
-               LEAST_WITH_WEIGHTS);
     if (c->weightb != 0 && c->weightb != 1) REFUSE("weightb %d is not 0 or 1", c->weightb);
     if (c->slices < 0) REFUSE("%d slices", c->slices);
     if (c->slice_max_size && c->slice_max_size < MOTUS_MIN_SLICE_SIZE)
@@ -224,6 +220,11 @@ static MotusStatus choose_level(MotusStream *s, MotusError *error) {
 
 // Copies and checks a configuration. A program built with an older header has a smaller one: the
 // members that it lacks get their defaults.
+static int may_weigh(const MotusEncoderConfig *c) {
+    return c->profile != MOTUS_PROFILE_BASELINE &&
+           (!c->slice_max_size || c->slice_max_size >= LEAST_WITH_WEIGHTS);
+}
+
 static MotusStatus read_config(MotusEncoderConfig *to, const MotusEncoderConfig *from,
                                MotusError *error) {
     if (from->size < offsetof(MotusEncoderConfig, qp) || from->size > sizeof *to)
@@ -233,6 +234,7 @@ static MotusStatus read_config(MotusEncoderConfig *to, const MotusEncoderConfig 
     *to = motus_encoder_config_default(from->width, from->height, from->fps);
     memcpy(to, from, from->size);
     MotusStatus status = check_config(to, error);
+    to->weightp &= may_weigh(to);
     if (!status) to->references = to->intra_refresh ? 1 : motus_references_of(to);
     return status;
 }
@@ -255,7 +257,7 @@ static MotusSequenceSettings sequence_of(const MotusStream *s) {
         .max_refs = motus_max(refs, motus_max(c->references, c->keep_references)),
         .gaps = c->keep_references > 0,
         .active_refs = c->references,
-        .weighted_pred = c->weightp && c->profile != MOTUS_PROFILE_BASELINE,
+        .weighted_pred = c->weightp,
         .weighted_bipred = c->weightb && c->bframes,
         .reorder = refs > 3 ? 2 : c->bframes > 0,
         .pic_init_qp = 26,
@@ -270,7 +272,7 @@ static size_t rbsp_capacity(const MotusStream *s) {
                  slices = s->config.slice_max_size ? n_mb : (size_t)s->slices.n;
     // Decisions bound the bits that an MB takes in CAVLC.
     return n_mb * MAX_MB_BYTES * (s->config.profile == MOTUS_PROFILE_BASELINE ? 1 : 2) +
-           slices * (MAX_SLICE_BYTES + (s->config.weightp ? MAX_WEIGHTS_BYTES : 0)) +
+           slices * (MAX_SLICE_BYTES + (s->config.weightp ? MOTUS_MAX_WEIGHTS_BYTES : 0)) +
            MOTUS_HEADER_BYTES;
 }
 

@@ -14,7 +14,7 @@ static const int gop_coder_counts[COUNTS] = {1, 2, 7, 16};
 // clang-format off
 enum {
     QP, PRESET, RATE, AHEAD, KEYINT, DEBLOCK, SUBPEL, RANGE, PARTS, SLICES, CROP, MAPS, VECTORS,
-    FRAMES, OUTPUT, AUD, PROFILE, BFRAMES, WEIGHTB, REFS, AXES
+    FRAMES, OUTPUT, AUD, PROFILE, BFRAMES, WEIGHTS, REFS, AXES
 };
 // clang-format on
 enum { RATE_QP, RATE_CRF, RATE_AQ1, RATE_AQ2, RATE_BITRATE, RATE_VBV, RATE_CBR, RATE_TWO_PASSES };
@@ -46,7 +46,7 @@ static const GridAxis axes[AXES] = {
     [PROFILE] = {"profile",
                  "baseline=0 main-no-cabac=1 main=2 high-no-8x8=3 high=4 high-no-cabac=5"},
     [BFRAMES] = {"bframes", "0 1 2 3 7"}, // in profile baseline 0
-    [WEIGHTB] = {"weightb", "0 1"},
+    [WEIGHTS] = {"weights", "none=0 b=1 p=2 both=3"},
     [REFS] = {"references", "1 2 3 5"},
 };
 
@@ -119,7 +119,7 @@ static MotusEncoderConfig configure(const GridCase *c) {
                                          : MOTUS_PROFILE_HIGH;
     config.references = value(row, REFS);
     config.bframes = profile == BASELINE ? 0 : value(row, BFRAMES);
-    config.weightb = value(row, WEIGHTB);
+    config.weightb = value(row, WEIGHTS) & 1, config.weightp = value(row, WEIGHTS) >> 1;
     config.cabac = profile != MAIN_CAVLC && profile != HIGH_CAVLC;
     config.transform_8x8 = profile != HIGH_4x4;
     config.rate = rate == RATE_QP    ? MOTUS_RATE_QP

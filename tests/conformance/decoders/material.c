@@ -7,7 +7,7 @@ enum { UNIT = 16, CUT = 3 }; // positions are in 1/16 of a luma sample
 
 const char *motus_material_name(MotusMaterial material) {
     static const char *const names[MOTUS_MATERIALS] = {"scene", "fast",    "noise", "still",
-                                                       "hard",  "patches", "waves"};
+                                                       "hard",  "patches", "waves", "fade"};
     return names[material];
 }
 
@@ -55,6 +55,12 @@ static int fast(int x, int y, int number, uint32_t seed) {
     return texture(x + number * 37 * UNIT, y + jump * UNIT * (number % 4 == 1 ? 1 : -1), seed);
 }
 
+static int fade(int x, int y, int number, uint32_t seed) {
+    static const int scales[8] = {64, 54, 44, 34, 24, 36, 48, 60};
+    const int scale = number < 16 ? scales[number % 8] : 64 - 6 * (number % 2);
+    return 16 + texture(x + number * 12, y - number * 7, seed) * 7 / 8 * scale / 64;
+}
+
 static int noise(int x, int y, int number, uint32_t seed) {
     return hash(x, y, seed + 7 * (uint32_t)number) & 255;
 }
@@ -97,7 +103,7 @@ static int waves(int x, int y, int number, uint32_t seed) {
 
 MotusFrame *motus_material_frame(MotusMaterial material, int width, int height, int number) {
     static const Sample samples[MOTUS_MATERIALS] = {scene, fast,    noise, still,
-                                                    hard,  patches, waves};
+                                                    hard,  patches, waves, fade};
     MotusFrame *frame;
     if (motus_frame_alloc(&frame, width, height)) abort();
     for (int c = 0; c < 3; c++) {

@@ -19,6 +19,7 @@ typedef enum MotusMaterial {
     MOTUS_MATERIAL_PATCHES,
     // Each 4x4 is one or two basis functions of the transform, strong or weak: long runs of zeros.
     MOTUS_MATERIAL_WAVES,
+    MOTUS_MATERIAL_FADE, // texture that pans, fades to black and back, and flickers
     MOTUS_MATERIALS,
 } MotusMaterial;
 

@@ -1,0 +1,98 @@
+// Statistics of a source picture. A warp takes an MB at a time: a lane half a row of luma and half
+// a row of one chroma plane. Equals motus_source_stats_measure (source_stats.c). Read: the picture
+// once; written: four samples an MB, and six sums a block.
+// SPDX-License-Identifier: BSD-2-Clause
+#include "encoder/lookahead/source_stats_cuda.h"
+
+#include "common/cuda_call.cuh"
+#include "common/lanes.h"
+
+namespace {
+
+constexpr int WARPS = 8, MAX_BLOCKS = 512;
+
+typedef unsigned long long Sum; // the type that atomicAdd takes
+
+struct Planes {
+    const uint8_t *data[3];
+    ptrdiff_t stride[3];
+    int mb_width, n_mb;
+};
+
+// Sums of samples and of their squares.
+struct Sums {
+    uint64_t sum, squares;
+};
+
+__device__ uint32_t add_word(Sums *to, uint32_t word) {
+    const uint32_t sum = __dp4a(word, 0x01010101u, 0u);
+    to->sum += sum;
+    to->squares += __dp4a(word, word, 0u);
+    return sum;
+}
+
+// Adds the lane's share of an MB's luma; lanes 0, 1, 16 and 17 write downscaled samples.
+__device__ void measure_luma(const Planes &p, int x, int y, Sums *to, int16_t *small) {
+    const int lane = motus_lane(), half = lane & 1;
+    const uint2 words = *reinterpret_cast<const uint2 *>(
+        p.data[0] + (16 * y + (lane >> 1)) * p.stride[0] + 16 * x + 8 * half);
+    uint32_t sum = add_word(to, words.x);
+    sum += add_word(to, words.y);
+    for (int step = 2; step < 16; step *= 2) sum += __shfl_xor_sync(MOTUS_ALL_LANES, sum, step);
+    if (!(lane & 14))
+        small[(2 * y + (lane >> 4)) * 2 * p.mb_width + 2 * x + half] = motus_small_sample(sum);
+}
+
+__device__ void measure_chroma(const Planes &p, int x, int y, Sums *to) {
+    const int lane = motus_lane(), row = lane >> 1 & 7;
+    const uint8_t *data = lane < 16 ? p.data[1] : p.data[2];
+    const ptrdiff_t stride = lane < 16 ? p.stride[1] : p.stride[2];
+    add_word(to, *reinterpret_cast<const uint32_t *>(data + (8 * y + row) * stride + 8 * x +
+                                                     4 * (lane & 1)));
+}
+
+// Returns the sum over the `n` lanes that begin at a multiple of n.
+__device__ uint64_t lanes_sum(uint64_t v, int n) {
+    for (int step = 1; step < n; step *= 2) v += __shfl_xor_sync(MOTUS_ALL_LANES, v, step);
+    return v;
+}
+
+__device__ void add(uint64_t *to, uint64_t amount) { atomicAdd((Sum *)to, (Sum)amount); }
+
+__global__ void __launch_bounds__(32 * WARPS) measure(MotusSourceStats *stats, Planes p) {
+    __shared__ uint64_t block[6]; // as stats->sum and squares
+    Sums luma = {0, 0}, chroma = {0, 0};
+    if (threadIdx.x < 6) block[threadIdx.x] = 0;
+    __syncthreads(); // block[] is zero
+    for (int i = (int)(blockIdx.x * WARPS + threadIdx.x / 32); i < p.n_mb;
+         i += (int)gridDim.x * WARPS) {
+        const int y = i / p.mb_width, x = i - y * p.mb_width;
+        measure_luma(p, x, y, &luma, stats->small);
+        measure_chroma(p, x, y, &chroma);
+    }
+    luma = {lanes_sum(luma.sum, 32), lanes_sum(luma.squares, 32)};
+    chroma = {lanes_sum(chroma.sum, 16), lanes_sum(chroma.squares, 16)};
+    if (!motus_lane()) add(&block[0], luma.sum), add(&block[3], luma.squares);
+    const int plane = 1 + (motus_lane() >> 4);
+    if (!(motus_lane() & 15))
+        add(&block[plane], chroma.sum), add(&block[3 + plane], chroma.squares);
+    __syncthreads(); // block[] is complete
+    if (threadIdx.x < 6) add(&stats->sum[0] + threadIdx.x, block[threadIdx.x]);
+}
+
+} // namespace
+
+extern "C" cudaError_t motus_source_stats_measure_cuda(MotusSourceStats *stats,
+                                                       const MotusPlane plane[3],
+                                                       cudaStream_t stream) {
+    static_assert(offsetof(MotusSourceStats, squares) == 3 * sizeof(uint64_t), "six sums in a row");
+    Planes p = {};
+    for (int k = 0; k < 3; k++) p.data[k] = plane[k].data, p.stride[k] = plane[k].stride;
+    p.mb_width = plane[0].width / 16;
+    p.n_mb = p.mb_width * (plane[0].height / 16);
+    const cudaError_t status = cudaMemsetAsync(stats, 0, sizeof *stats, stream);
+    if (status != cudaSuccess) return status;
+    const int blocks = motus_min((p.n_mb + WARPS - 1) / WARPS, MAX_BLOCKS);
+    measure<<<(unsigned)blocks, 32 * WARPS, 0, stream>>>(stats, p);
+    return cudaGetLastError();
+}
