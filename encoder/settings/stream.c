@@ -81,7 +81,8 @@ MotusEncoderConfig motus_encoder_config_default(int width, int height, MotusRati
                                 .transform_8x8 = 1,
                                 .pb_ratio = 1.3,
                                 .b_adapt = 1,
-                                .b_pyramid = MOTUS_B_PYRAMID_NORMAL};
+                                .b_pyramid = MOTUS_B_PYRAMID_NORMAL,
+                                .weightp = 1};
 }
 
 #define REFUSE(...) return motus_fail(error, MOTUS_ERR_ARGUMENT, __VA_ARGS__)
@@ -150,7 +151,7 @@ static MotusStatus check_picture(const MotusEncoderConfig *c, MotusError *error)
         REFUSE("intra refresh is without B pictures, with one reference");
     if (c->intra_refresh && (!c->keyint || c->hrd))
         REFUSE("intra refresh needs %s", c->hrd ? "a stream without HRD" : "a keyint: its cycle");
-    if (c->weightp != 0 && c->weightp != 1) REFUSE("weightp %d is not 0 or 1", c->weightp);
+    if (c->weightp < 0 || c->weightp > 2) REFUSE("weightp %d is outside 0..2", c->weightp);
     if (c->weightb != 0 && c->weightb != 1) REFUSE("weightb %d is not 0 or 1", c->weightb);
     if (c->slices < 0) REFUSE("%d slices", c->slices);
     if (c->slice_max_size && c->slice_max_size < MOTUS_MIN_SLICE_SIZE)
@@ -234,7 +235,7 @@ static MotusStatus read_config(MotusEncoderConfig *to, const MotusEncoderConfig 
     *to = motus_encoder_config_default(from->width, from->height, from->fps);
     memcpy(to, from, from->size);
     MotusStatus status = check_config(to, error);
-    to->weightp &= may_weigh(to);
+    if (!status) to->weightp = to->weightp && may_weigh(to);
     if (!status) to->references = to->intra_refresh ? 1 : motus_references_of(to);
     return status;
 }

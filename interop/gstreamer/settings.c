@@ -123,8 +123,9 @@ static const Property properties[] = {
      "on "
      "the CPU only",
      NULL, KIND_BOOLEAN, 0, 0, FALSE, AT(intra_refresh), FALSE},
-    {"weightp", "Weighted P pictures", "Weight a P picture's references in fades; on the CPU only",
-     NULL, KIND_BOOLEAN, 0, 0, FALSE, AT(weightp), FALSE},
+    {"weightp", "Weighted P pictures",
+     "Weight a P picture's references in fades (not in Baseline, nor with tune zerolatency)", NULL,
+     KIND_BOOLEAN, 0, 0, TRUE, AT(weightp), FALSE},
     {"weightb", "Weighted B pictures", "Weight a B picture's references by their distances", NULL,
      KIND_BOOLEAN, 0, 0, FALSE, AT(weightb), FALSE},
     {"aud", "AUD", "Begin each access unit with a delimiter (byte-stream only)", NULL, KIND_BOOLEAN,
@@ -293,7 +294,7 @@ void motus_gst_settings_apply(const MotusGstSettings *s, MotusEncoderConfig *c) 
     c->references = (int)s->references;
     c->keep_references = (int)s->keep_references;
     c->intra_refresh = s->intra_refresh != 0;
-    c->weightp = s->weightp != 0;
+    c->weightp = s->weightp && !zerolatency;
     c->weightb = s->weightb != 0;
     c->mb_tree = s->mbtree != 0;
     c->qp_min = (int)s->qp_min;

@@ -68,7 +68,7 @@ typedef struct BenchOptions {
     int json, peers, upload, all_presets, gop_coders, gops, references;
     int presets; // mask of 1 << MotusPreset
     MotusProfile profile;
-    int cabac, transform_8x8, bframes, b_adapt, refs;
+    int cabac, transform_8x8, bframes, b_adapt, refs, weightp;
     MotusBPyramid b_pyramid;
     MotusDeviceList devices;
     int pictures;
@@ -109,6 +109,8 @@ static int parse(BenchOptions *o, int argc, char **argv) {
                   "encode: choose their number; 0: always --bframes (1)"),
         MOTUS_INT("ref", 0, &o->refs, 1, MOTUS_MAX_REFERENCES,
                   "encode: reference pictures that P pictures may use (1)"),
+        MOTUS_INT("weightp", 0, &o->weightp, 0, 2,
+                  "encode: weight references of P pictures in fades (1)"),
         {"b-pyramid", 0, &o->b_pyramid, motus_option_b_pyramid, 0, 0, "NAME",
          "encode: none, or normal: the middle B picture is a reference (normal)"},
         MOTUS_FLAG("presets", &o->all_presets, "encode: a table of all presets"),
@@ -212,6 +214,7 @@ static MotusStatus bench_encode(const BenchOptions *o, MotusBench *b, MotusError
     b->config.transform_8x8 = o->transform_8x8;
     b->config.bframes = o->bframes;
     b->config.references = o->refs;
+    b->config.weightp = o->weightp;
     b->config.b_adapt = o->b_adapt;
     b->config.b_pyramid = o->b_pyramid;
     if (o->devices.n) {
@@ -260,7 +263,8 @@ int motus_cmd_bench(int argc, char **argv) {
                       .transform_8x8 = 1,
                       .b_adapt = 1,
                       .b_pyramid = MOTUS_B_PYRAMID_NORMAL,
-                      .refs = 1};
+                      .refs = 1,
+                      .weightp = 1};
     int done = parse(&o, argc, argv);
     if (done >= 0) return done;
     if ((done = check(&o))) return done;

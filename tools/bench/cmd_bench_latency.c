@@ -158,7 +158,7 @@ static MotusEncoderConfig config_of(const LatencyOptions *o, const MotusBenchCli
     c.references = o->refs;
     c.backend = o->backend;
     c.gop_coders = 1;
-    c.lookahead = c.bframes = 0;
+    c.lookahead = c.bframes = c.weightp = 0;
     c.stream_only = 1;
     return c;
 }
