@@ -365,6 +365,20 @@ static void write_weights(MotusBits *bits, const MotusWeights *weights, int refs
         }
 }
 
+// Writes dec_ref_pic_marking() (7.3.3.3).
+static void write_marking(MotusBits *bits, const MotusSliceSettings *slice) {
+    if (slice->idr) {
+        put_flag(bits, 0); // no_output_of_prior_pics_flag
+        put_flag(bits, 0); // long_term_reference_flag
+        return;
+    }
+    put_flag(bits, slice->drop_command != 0); // adaptive_ref_pic_marking_mode_flag
+    if (!slice->drop_command) return;
+    motus_bits_ue(bits, 1); // memory_management_control_operation: drop a picture
+    motus_bits_ue(bits, slice->drop_command - 1);
+    motus_bits_ue(bits, 0); // end
+}
+
 void motus_write_slice_header(MotusBits *bits, const MotusSequenceSettings *settings,
                               const MotusSliceSettings *slice) {
     static const uint8_t slice_type[] = {7, 5, 6}; // I, P, B: of all slices (table 7-6)
@@ -385,9 +399,7 @@ void motus_write_slice_header(MotusBits *bits, const MotusSequenceSettings *sett
         if (settings->weighted_pred && !is_b)
             write_weights(bits, slice->weights, motus_max(slice->refs, 1));
     }
-    // IDR: no_output_of_prior_pics_flag; else adaptive_ref_pic_marking_mode_flag
-    if (slice->is_reference) put_flag(bits, 0);
-    if (slice->idr) put_flag(bits, 0); // long_term_reference_flag
+    if (slice->is_reference) write_marking(bits, slice);
     if (slice->cabac && slice->slice_type) motus_bits_ue(bits, (uint32_t)slice->cabac_init_idc);
     motus_bits_se(bits, slice->qp - settings->pic_init_qp);
     motus_bits_ue(bits, slice->deblock ? 0 : 1); // disable_deblocking_filter_idc

@@ -85,6 +85,7 @@ typedef struct MotusSliceSettings {
     uint32_t frame_num;
     int32_t poc;              // PicOrderCnt; written if the stream reorders pictures
     uint32_t list_command[2]; // abs_diff_pic_num of each list's first picture; 0: the default list
+    uint32_t drop_command;    // difference_of_pic_nums of a picture to drop; 0: sliding window
     int qp;
     int deblock;
     int cabac, cabac_init_idc; // else CAVLC; 0..2, of P slices
@@ -103,7 +104,7 @@ enum { MOTUS_MAX_WEIGHTS_BYTES = 212 }; // of pred_weight_table(), 16 references
 
 // Slice header for a slice written on a device: made on the host, read by the kernels.
 typedef struct MotusSliceHead {
-    // slice_header(), at most 130 bits and pred_weight_table(), then zeros
+    // slice_header(), at most 150 bits and pred_weight_table(), then zeros
     uint8_t header[20 + MOTUS_MAX_WEIGHTS_BYTES];
     uint32_t header_bits;
     uint8_t nal_header; // nal_ref_idc and nal_unit_type

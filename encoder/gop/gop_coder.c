@@ -243,7 +243,8 @@ static MotusStatus find_weights(MotusGopCoder *coder, MotusPendingPicture *p, Mo
     if (status) return status;
     if (params->type == MOTUS_SLICE_P)
         motus_weights_find(coder->weights, params->refs, params->ref_shown, &params->weights);
-    if (params->is_reference) motus_weight_finder_keep(coder->weights, params->shown, params->idr);
+    if (params->is_reference)
+        motus_weight_finder_keep(coder->weights, params->shown, params->slot, params->idr);
     return MOTUS_OK;
 }
 

@@ -9,13 +9,15 @@ void motus_mini_gop_open(MotusMiniGop *m, const MotusStream *s) {
     *m = (MotusMiniGop){.bframes = s->config.bframes,
                         .adapts = s->rate.lookahead.b_span > 0,
                         .delay = s->sequence.reorder,
-                        .pyramid = s->config.bframes > 1 && s->config.b_pyramid,
+                        .levels = s->config.b_pyramid ? MOTUS_B_LEVELS : 0,
                         .references = s->config.references,
                         .b_refs = s->b_refs,
                         .mb_width = s->mb_width,
                         .refresh_period = s->refresh_period,
                         .deblock = s->config.deblock,
-                        .dpb = {.size = s->sequence.max_refs}};
+                        // The second level begins with four B pictures.
+                        .dpb = {.size = s->sequence.max_refs,
+                                .drops_first_shown = s->config.bframes > 3 && s->config.b_pyramid}};
 }
 
 void motus_mini_gop_put(MotusMiniGop *m, MotusPendingPicture *p) {
@@ -138,10 +140,10 @@ static void number_p(MotusMiniGop *m, MotusPendingPicture *p, int n) {
     p->params.shown = m->shown_p + n;
     p->params.is_reference = 1;
     list_p_refs(m, &p->params);
-    m->shown_b = m->shown_p + 1;
     m->shown_p += n;
-    m->b_left = n - 1;
-    m->b_middle = m->pyramid && n > 2 ? (n - 2) / 2 : -1;
+    motus_b_order(m->b, n, m->levels);
+    m->n_b = n - 1;
+    m->b_taken = 0;
 }
 
 // Fills in the references of a B picture: earlier ones and a later one, the nearest first, as lists
@@ -156,21 +158,21 @@ static void list_b_refs(const MotusMiniGop *m, MotusPictureParams *params) {
     params->ref_shown[params->refs] = entry[0].shown;
 }
 
-// Takes the middle B picture, or the oldest one.
+// Takes the next B picture of the last mini-GOP.
 static MotusPendingPicture *take_b(MotusMiniGop *m) {
+    const MotusBPlace *place = &m->b[m->b_taken];
     MotusPendingPicture *before = NULL;
-    const int32_t middle = m->b_middle >= 0 ? m->shown_b + m->b_middle : 0;
-    for (int i = 0; i < m->b_middle; i++) before = before ? before->next : m->first;
+    int held = place->at; // B pictures before it that are held
+    for (int i = 0; i < m->b_taken; i++) held -= m->b[i].at < place->at;
+    for (; held; held--) before = before ? before->next : m->first;
     MotusPendingPicture *p = remove_behind(m, before);
     p->params.type = MOTUS_SLICE_B;
     p->params.external = (MotusExternalMvs){.mv = NULL}; // they are for P pictures
-    p->params.is_reference = middle != 0;
-    p->params.shown = middle ? middle : m->shown_b;
+    p->params.is_reference = place->is_reference;
+    p->params.b_level = place->level;
+    p->params.shown = m->shown_p - m->n_b + place->at;
     list_b_refs(m, &p->params);
-    m->shown_b += p->params.shown == m->shown_b;
-    if (!middle && m->dpb.picture[0].shown == m->shown_b) m->shown_b++; // skips the middle one
-    m->b_middle = -1;
-    m->b_left--;
+    m->b_taken++;
     return p;
 }
 
@@ -193,22 +195,24 @@ static void complete(MotusMiniGop *m, MotusPendingPicture *p) {
             motus_list_command(&m->dpb, params->type, params->shown, params->frame_num, list,
                                params->ref_shown[list ? params->refs : 0]);
     set_refresh(m, params);
-    if (params->is_reference)
+    if (params->is_reference) {
+        params->drop_command = motus_dpb_drop_command(&m->dpb, m->frame_num);
         motus_dpb_add(&m->dpb, params->shown, m->frame_num++, params->ref_shown,
                       motus_references_listed(params));
-    if (params->is_reference) m->dpb.picture[0].refresh = params->refresh_at;
+        params->slot = m->dpb.picture[0].slot;
+        m->dpb.picture[0].refresh = params->refresh_at;
+    }
     p->dts = take_time(m);
 }
 
 // Links the plans of a mini-GOP in coding order. p: its P picture, the last one that was taken.
 static void link_plans(const MotusMiniGop *m, const MotusPendingPicture *p) {
-    const MotusPendingPicture *middle = m->b_middle >= 0 ? m->first : NULL, *b = m->first;
-    MotusPicturePlan *last = p->plan;
-    for (int i = 0; i < m->b_middle; i++) middle = middle->next;
-    if (middle) last = last->next_b = middle->plan;
-    for (int i = 0; i < m->b_left; i++, b = b->next) {
-        assert(b);
-        if (b != middle) last = last->next_b = b->plan;
+    MotusPicturePlan *plan[MOTUS_MAX_BFRAMES], *last = p->plan; // plan: in display order
+    const MotusPendingPicture *b = m->first;
+    for (int i = 0; i < m->n_b; i++, b = b->next) plan[i] = b->plan;
+    for (int i = 0; i < m->n_b; i++) {
+        last = last->next_b = plan[m->b[i].at];
+        last->is_reference = m->b[i].is_reference;
     }
 }
 
@@ -227,7 +231,7 @@ int motus_mini_gop_reference_lost(MotusMiniGop *m, int64_t number) {
 MotusPendingPicture *motus_mini_gop_take(MotusMiniGop *m) {
     MotusPendingPicture *p = m->first, *before = NULL;
     if (!p || p == m->untyped) return NULL;
-    if (m->b_left) {
+    if (m->b_taken < m->n_b) {
         p = take_b(m);
     } else if (p->params.idr) {
         add_times(m, p, 1);

@@ -1,38 +1,37 @@
 // Order of pictures. Frames come in display order; a mini-GOP, up to `bframes` B pictures and the P
 // picture behind them, is coded P picture first. Pictures are held until their mini-GOP is
 // complete: it ends after `bframes` B pictures, before an IDR picture, or with the stream; or where
-// the lookahead says, with b_adapt. With a pyramid its middle B picture is a reference, and is
-// coded before the others.
+// the lookahead says, with b_adapt. Its B pictures are coded in the order of motus_b_order.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef ENCODER_GOP_MINI_GOP_H
 #define ENCODER_GOP_MINI_GOP_H
 
 #include "encoder/gop/pending.h"
+#include "encoder/lookahead/b_order.h"
 #include "encoder/picture/ref_lists.h"
 
 typedef struct MotusMiniGop {
     int bframes;
-    int adapts;                        // b_adapt: pictures are planned before they are taken
-    MotusPendingPicture *first, *last; // held pictures, in display order
-    MotusPendingPicture *untyped;      // oldest of them without a type
-    int ended;                         // no frames follow
-    int pyramid;
+    int adapts;                            // b_adapt: pictures are planned before they are taken
+    MotusPendingPicture *first, *last;     // held pictures, in display order
+    MotusPendingPicture *untyped;          // oldest of them without a type
+    int ended;                             // no frames follow
+    int levels;                            // of references among B pictures
     int references;                        // of P pictures, at most
     int b_refs;                            // of list 0 of B pictures, at most
     int mb_width, refresh_period, deblock; // MotusStream's; period 0: no intra refresh
     int delay; // from coding to showing a picture, in pictures: max_num_reorder_frames
     // State behind the last picture that was taken.
-    int b_left;         // B pictures whose P picture was taken
-    int b_middle;       // of those, the one that is coded first, from 0; below 0: none
+    MotusBPlace b[MOTUS_MAX_BFRAMES]; // the last mini-GOP's B pictures, in coding order
+    int n_b, b_taken;
     int has_taken;      // 0: the next one begins the stream, or a segment
     int64_t idr_number; // MotusPictureParams.number of the GOP's IDR picture
     uint32_t since_idr; // pictures of the GOP so far
     uint32_t frame_num; // reference pictures among them
     MotusDpb dpb;
     int32_t shown_p; // `shown` of the newest P or IDR picture
-    int32_t shown_b; // of the oldest B picture that was not taken
     // Times of pictures in display order, whose turn to be a dts has not come.
-    int64_t pts[MOTUS_MAX_BFRAMES + 3];
+    int64_t pts[MOTUS_MAX_BFRAMES + 4];
     int n_pts;
 } MotusMiniGop;
 

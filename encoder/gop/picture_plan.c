@@ -6,6 +6,7 @@
 #include "common/alloc.h"
 #include "common/int_core.h"
 #include "common/log2_core.h"
+#include "encoder/lookahead/b_order.h"
 #include "encoder/picture/external_mvs.h"
 
 static size_t aligned(size_t bytes) { return (bytes + 15) & ~(size_t)15; }
@@ -64,10 +65,14 @@ static void map_qps(MotusPicturePlan *p, const MotusStream *s, MotusPictureParam
     if (any) params->qp_offset = p->map;
 }
 
+// B pictures beside P pictures alone have the ratio's QP. Half of its offset is between a reference
+// and other pictures of its level, and between two levels.
 static int fixed_qp(const MotusEncoderConfig *c, const MotusPictureParams *params) {
+    const int halves = params->b_level + !params->is_reference;
     if (params->idr) return motus_clip(0, 51, c->qp + c->qp_i_offset);
     if (params->type == MOTUS_SLICE_P) return c->qp;
-    return motus_clip(0, 51, c->qp + ((motus_ratio_q8(c->pb_ratio) + MOTUS_QP_UNIT / 2) >> 8));
+    return motus_clip(
+        0, 51, c->qp + ((halves * motus_ratio_q8(c->pb_ratio) / 2 + MOTUS_QP_UNIT / 2) >> 8));
 }
 
 // ---- Pictures that are coded next ---------------------------------------------------------------
@@ -95,12 +100,13 @@ static int mini_gop_at(const MotusPicturePlan *p, int i, int bframes) {
 }
 
 // Lists the mini-GOP of n pictures that begins with future picture i, in coding order.
-static void add_mini_gop(FutureList *list, const MotusPicturePlan *p, int i, int n, int pyramid) {
-    const int middle = pyramid && n > 2 ? (n - 2) / 2 : -1;
+static void add_mini_gop(FutureList *list, const MotusPicturePlan *p, int i, int n, int levels) {
+    MotusBPlace place[MOTUS_MAX_BFRAMES];
+    motus_b_order(place, n, levels);
     add_future(list, p->future_cost[i + n - 1], 0, MOTUS_NOT_B);
-    if (middle >= 0) add_future(list, p->future_cost[i + middle], 0, MOTUS_B_REFERENCE);
     for (int k = 0; k + 1 < n; k++)
-        if (k != middle) add_future(list, p->future_cost[i + k], 0, MOTUS_B);
+        add_future(list, p->future_cost[i + place[k].at], 0,
+                   place[k].is_reference ? MOTUS_B_REFERENCE : MOTUS_B);
 }
 
 // Lists the pictures that are coded after this one, in coding order. The lookahead tells those that
@@ -108,18 +114,16 @@ static void add_mini_gop(FutureList *list, const MotusPicturePlan *p, int i, int
 // is coded; the mini-GOP's other B pictures are known by their own plans.
 static MotusFutureCosts list_future(const MotusPicturePlan *p, const MotusStream *s,
                                     FutureList *list) {
-    const int bframes = s->config.bframes, pyramid = bframes > 1 && s->config.b_pyramid;
+    const int bframes = s->config.bframes, levels = s->config.b_pyramid ? MOTUS_B_LEVELS : 0;
     if (!bframes)
         return (MotusFutureCosts){p->future_cost, p->future_flags, p->n_future, p->ended, NULL};
     list->n = 0;
     for (const MotusPicturePlan *b = p->next_b; b; b = b->next_b)
-        add_future(list, b->lookahead.cost, 0,
-                   pyramid && b == p->next_b && b->next_b && !p->lookahead.b ? MOTUS_B_REFERENCE
-                                                                             : MOTUS_B);
+        add_future(list, b->lookahead.cost, 0, b->is_reference ? MOTUS_B_REFERENCE : MOTUS_B);
     for (int i = p->mini_gop_left; i < p->n_future;) {
         const int n = mini_gop_at(p, i, bframes);
         if (n)
-            add_mini_gop(list, p, i, n, pyramid);
+            add_mini_gop(list, p, i, n, levels);
         else
             add_future(list, p->future_cost[i], 1, MOTUS_NOT_B);
         i += n ? n : 1;

@@ -28,6 +28,7 @@ typedef struct MotusPicturePlan {
     int n_future, most_future, ended; // ended: the stream ends behind them
     // In its mini-GOP: B picture that is coded next, NULL: none; pictures that are shown later.
     struct MotusPicturePlan *next_b;
+    int is_reference; // of a B picture
     int mini_gop_left;
     // Results of rate control.
     int8_t *map; // n_mb, becomes params->qp_offset; NULL: every MB has the slice's QP

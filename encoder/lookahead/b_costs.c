@@ -71,61 +71,74 @@ static uint64_t sum_of(const MotusBField *field, int n) {
     return sum;
 }
 
-// Adds up the costs of the B pictures of a mini-GOP of n pictures.
+// Adds up the measured costs of the B pictures of a mini-GOP of n pictures.
 static void cost_between(MotusBCosts *costs, const MotusBPicture *const *picture, int n,
-                         int threads) {
+                         int pyramid, int threads) {
     const MotusHalfPicture *const ref[2] = {&picture[n]->half, &picture[0]->half};
     for (int d = 1; d < n; d++) {
+        if (!motus_b_is_measured(n - d, d, pyramid)) continue;
         const MotusBField *const field[2] = {&picture[d]->earlier[n - d - 1],
                                              &picture[d]->later[d - 1]};
-        const uint64_t cost = motus_b_picture_cost(
+        costs->b[n - 1] += motus_b_picture_cost(
             &picture[d]->half, ref, field, picture[d]->between[motus_b_pair(n - d, d)], threads);
-        costs->b[n - 1] += cost;
-        if (n - 1 - d == motus_b_middle(n)) costs->middle[n - 1] = cost;
     }
 }
 
-void motus_b_costs(MotusBCosts *costs, const MotusBPicture *const *picture, int span, int threads) {
+void motus_b_costs(MotusBCosts *costs, const MotusBPicture *const *picture, int span, int pyramid,
+                   int threads) {
     const MotusHalfPicture *half = &picture[0]->half;
-    *costs = (MotusBCosts){{0}, {0}, {0}};
+    *costs = (MotusBCosts){{0}, {0}};
     for (int d = 2; d <= span; d++) {
         const MotusBSearch search = motus_b_search_earlier(picture, d);
         motus_b_search(&search, threads);
     }
-    for (int d = 1; d < span; d++) {
+    for (int d = 1; d <= motus_b_farthest_later(span, pyramid); d++) {
         const MotusBSearch search = motus_b_search_later(picture, d);
         motus_b_search(&search, threads);
     }
     for (int n = 1; n <= span; n++) {
         costs->p[n - 1] = sum_of(&picture[0]->earlier[n - 1], half->mb_width * half->mb_height);
-        cost_between(costs, picture, n, threads);
+        cost_between(costs, picture, n, pyramid, threads);
     }
 }
 
 // ---- Choice -------------------------------------------------------------------------------------
 
-// Returns the cost of the mini-GOP of d pictures that ends with *costs. B pictures count 5/6 of a P
-// picture, since their steps are coarser, and 3/4 with a pyramid if they are no references. Those
-// before and behind the middle one cost as in mini-GOPs that end and begin with it, and an eighth
-// of what they would cost more without it, or all of that in long ones. The weights are those with
-// the fewest bits on eight sequences.
-static uint64_t cost_of(const MotusBCosts *costs, int d, int pyramid) {
-    const uint64_t p = costs->p[d - 1], outer = costs->b[d - 1];
-    const int middle = motus_b_middle(d), behind = d - 1 - middle;
-    if (!pyramid) return 96 * p + 80 * outer;
-    if (middle < 0) return 96 * p + 72 * outer;
-    const uint64_t b = costs->middle[d - 1] + costs[-behind].b[middle] + costs->b[behind - 1],
-                   more = outer > b ? outer - b : 0;
-    return 96 * p + 72 * b + 8 * costs->middle[d - 1] + (d > 4 ? 72 : 9) * more;
+// Weights of costs, fitted to the bits of 21 stretches of nine sequences with mini-GOPs of fixed
+// lengths. Lookahead costs of B pictures count more than those of P pictures: what the mean of two
+// predictions saves of them is noise, much of which is not coded. A share of its intra cost belongs
+// to each mini-GOP: long ones pay where motion is well predicted.
+enum {
+    WEIGHT_P = 100,
+    WEIGHT_INTRA = 16,
+    WEIGHT_REFERENCE = 154,
+    WEIGHT_ALONE = 160, // of the B picture of a mini-GOP of two
+    WEIGHT_OTHER = 172, // of further B pictures that are no references
+    WEIGHT_FLAT = 83    // of all B pictures without a pyramid
+};
+
+// Returns the weighted cost of the B pictures of a mini-GOP of d pictures, or of a part of one,
+// that ends with *costs.
+static uint64_t cost_of_b(const MotusBCosts *costs, int d, int level) {
+    if (d < 2) return 0;
+    if (d == 2) return (level > 1 ? WEIGHT_OTHER : WEIGHT_ALONE) * costs->b[1];
+    const int behind = d - 1 - motus_b_middle(d);
+    return WEIGHT_REFERENCE * costs->b[d - 1] + cost_of_b(costs - behind, d - behind, level + 1) +
+           cost_of_b(costs, behind, level + 1);
 }
 
-int motus_b_length(const MotusBCosts *costs, int n, int span, int pyramid) {
+static uint64_t cost_of(const MotusBCosts *costs, uint64_t intra, int d, int pyramid) {
+    if (!pyramid) return WEIGHT_P * costs->p[d - 1] + WEIGHT_FLAT * costs->b[d - 1];
+    return WEIGHT_P * costs->p[d - 1] + WEIGHT_INTRA * intra + cost_of_b(costs, d, 1);
+}
+
+int motus_b_length(const MotusBCosts *costs, const uint64_t *intra, int n, int span, int pyramid) {
     uint64_t least[MOTUS_B_WINDOW + 1] = {0}; // of the first i pictures
     int first[MOTUS_B_WINDOW + 1] = {0};      // length of their first mini-GOP
     for (int i = 1; i <= n; i++) {
         least[i] = UINT64_MAX;
         for (int d = 1; d <= span && d <= i; d++) {
-            const uint64_t cost = least[i - d] + cost_of(&costs[i - 1], d, pyramid);
+            const uint64_t cost = least[i - d] + cost_of(&costs[i - 1], intra[i - 1], d, pyramid);
             if (cost >= least[i]) continue;
             least[i] = cost;
             first[i] = i == d ? d : first[i - d];

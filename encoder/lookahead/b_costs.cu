@@ -10,8 +10,10 @@
 namespace {
 
 constexpr int MB = MOTUS_LOOKAHEAD_MB, WARPS = 4, BLOCK = 32 * WARPS;
-constexpr int MBS = BLOCK / 2; // of a block of b_sums
-constexpr int PAIRS = MOTUS_B_SPAN * (MOTUS_B_SPAN - 1) / 2;
+constexpr int MBS = BLOCK / 2;                                         // of a block of b_sums
+constexpr int PAIRS = MOTUS_B_FLAT_SPAN * (MOTUS_B_FLAT_SPAN - 1) / 2; // measured, at most
+
+static_assert(PAIRS >= MOTUS_B_SPAN - 1, "with a pyramid one for each length is measured");
 
 struct Fields {
     MotusBSearch search[MOTUS_B_SPAN]; // [blockIdx.y]
@@ -42,7 +44,6 @@ struct Between {
     MotusBField field[2];
     uint16_t *mb_cost; // NULL: not kept
     int length;        // of its mini-GOP
-    int is_middle;
 };
 
 struct Betweens {
@@ -77,7 +78,6 @@ __global__ void __launch_bounds__(BLOCK)
     const int is_one = k < n && !lower;
     if (is_one && b.mb_cost) b.mb_cost[k] = (uint16_t)cost;
     add_up(&costs->b[b.length - 1], is_one ? cost : 0);
-    if (b.is_middle) add_up(&costs->middle[b.length - 1], is_one ? cost : 0);
 }
 
 // Costs of the fields as P pictures: of 1..span.
@@ -103,19 +103,19 @@ MotusStatus launch_fields(const Fields &fields, int n, cudaStream_t stream, Motu
     return motus_cuda_launched("lookahead: fields of B pictures", error);
 }
 
-MotusStatus sum_b(MotusBCosts *costs, const MotusBPicture *const *picture, int span, int n_mb,
-                  cudaStream_t stream, MotusError *error) {
+MotusStatus sum_b(MotusBCosts *costs, const MotusBPicture *const *picture, int span, int pyramid,
+                  int n_mb, cudaStream_t stream, MotusError *error) {
     Betweens betweens = {};
     int n = 0;
     for (int length = 2; length <= span; length++)
         for (int d = 1; d < length; d++) {
             const MotusBPicture *cur = picture[d];
+            if (!motus_b_is_measured(length - d, d, pyramid)) continue;
             betweens.picture[n++] = {cur->half,
                                      {picture[length]->half, picture[0]->half},
                                      {cur->earlier[length - d - 1], cur->later[d - 1]},
                                      cur->between[motus_b_pair(length - d, d)],
-                                     length,
-                                     length - 1 - d == motus_b_middle(length)};
+                                     length};
         }
     if (!n) return MOTUS_OK;
     const dim3 grid((unsigned)((n_mb + MBS - 1) / MBS), (unsigned)n);
@@ -135,15 +135,16 @@ MotusStatus sum_p(MotusBCosts *costs, const MotusBPicture *cur, int span, int n_
 } // namespace
 
 MotusStatus motus_b_costs_cuda(MotusBCosts *costs, const MotusBPicture *const *picture, int span,
-                               void *stream, MotusError *error) {
+                               int pyramid, void *stream, MotusError *error) {
     const cudaStream_t on = (cudaStream_t)stream;
-    const int n_mb = picture[0]->half.mb_width * picture[0]->half.mb_height;
+    const int n_mb = picture[0]->half.mb_width * picture[0]->half.mb_height,
+              farthest = motus_b_farthest_later(span, pyramid);
     Fields earlier = {}, later = {};
     if (!span) return MOTUS_OK;
     for (int d = 2; d <= span; d++) earlier.search[d - 2] = motus_b_search_earlier(picture, d);
-    for (int d = 1; d < span; d++) later.search[d - 1] = motus_b_search_later(picture, d);
+    for (int d = 1; d <= farthest; d++) later.search[d - 1] = motus_b_search_later(picture, d);
     MotusStatus status = launch_fields(earlier, span - 1, on, error);
-    if (!status) status = launch_fields(later, span - 1, on, error);
+    if (!status) status = launch_fields(later, farthest, on, error);
     if (!status) status = sum_p(costs, picture[0], span, n_mb, on, error);
-    return status ? status : sum_b(costs, picture, span, n_mb, on, error);
+    return status ? status : sum_b(costs, picture, span, pyramid, n_mb, on, error);
 }

@@ -20,6 +20,17 @@ typedef struct MotusBPicture {
     uint16_t *between[MOTUS_B_PAIRS];
 } MotusBPicture;
 
+// Points between[] of what is measured to parts of `memory`, `stride` bytes each, in their order.
+static inline void motus_b_lay_out_between(MotusBPicture *p, uint8_t *memory, size_t stride,
+                                           int span, int pyramid) {
+    for (int n = 2; n <= span; n++)
+        for (int after = 1; after < n; after++) {
+            if (!motus_b_is_measured(n - after, after, pyramid)) continue;
+            p->between[motus_b_pair(n - after, after)] = (uint16_t *)(void *)memory;
+            memory += stride;
+        }
+}
+
 // Returns the search of picture[0] in picture[d], d 2..span; picture[i] is i pictures earlier.
 static inline MotusBSearch motus_b_search_earlier(const MotusBPicture *const *picture, int d) {
     const MotusBPicture *cur = picture[0];
@@ -45,11 +56,11 @@ static inline MotusBSearch motus_b_search_later(const MotusBPicture *const *pict
     return search;
 }
 
-// Costs of the mini-GOPs that end with a picture, by their lengths less 1: of the P picture, the
-// sum of the B pictures' between the P pictures, and the middle one's share of it. 0: such a
-// mini-GOP begins before the GOP's second picture.
+// Costs of the mini-GOPs that end with a picture, by their lengths less 1: of the P picture, and
+// the sum of the B pictures' between the P pictures, with a pyramid that of the middle one alone.
+// 0: such a mini-GOP begins before the GOP's second picture.
 typedef struct MotusBCosts {
-    uint64_t p[MOTUS_B_SPAN], b[MOTUS_B_SPAN], middle[MOTUS_B_SPAN];
+    uint64_t p[MOTUS_B_SPAN], b[MOTUS_B_SPAN];
 } MotusBCosts;
 
 // Fills p->field. The result does not depend on `threads`.
@@ -62,13 +73,14 @@ uint64_t motus_b_picture_cost(const MotusHalfPicture *cur, const MotusHalfPictur
 
 // Fills *costs for lengths 1..span. picture[d] is d pictures before the picture; all earlier[] of
 // picture[1..span] and earlier[0] of picture[0] are filled in. Fills the rest of earlier[], and the
-// other pictures' later[] and between[].
-void motus_b_costs(MotusBCosts *costs, const MotusBPicture *const *picture, int span, int threads);
+// other pictures' later[] and between[] as far as they are measured. pyramid: 1 if middle B
+// pictures are references; else span is at most MOTUS_B_FLAT_SPAN.
+void motus_b_costs(MotusBCosts *costs, const MotusBPicture *const *picture, int span, int pyramid,
+                   int threads);
 
 // Returns the length of the mini-GOP that begins with the first of n pictures, 1..span: that of the
-// cheapest way to divide them all. n: 1..MOTUS_B_WINDOW. pyramid: 1 if middle B pictures are
-// references.
-int motus_b_length(const MotusBCosts *costs, int n, int span, int pyramid);
+// cheapest way to divide them all. n: 1..MOTUS_B_WINDOW. intra: the pictures' costs as I pictures.
+int motus_b_length(const MotusBCosts *costs, const uint64_t *intra, int n, int span, int pyramid);
 
 #ifdef __cplusplus
 }

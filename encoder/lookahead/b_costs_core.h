@@ -8,9 +8,10 @@
 #include "encoder/lookahead/lookahead_core.h"
 
 enum {
-    MOTUS_B_SPAN = 6, // pictures of the longest mini-GOP that is measured
+    MOTUS_B_SPAN = 8,      // pictures of the longest mini-GOP that is measured
+    MOTUS_B_FLAT_SPAN = 6, // the same without a pyramid
     MOTUS_B_PAIRS = MOTUS_B_SPAN * (MOTUS_B_SPAN - 1) / 2, // of references around a B picture
-    MOTUS_B_WINDOW = 2 * MOTUS_B_SPAN, // pictures that decide about the next mini-GOP
+    MOTUS_B_WINDOW = 2 * MOTUS_B_SPAN, // pictures that decide about the next mini-GOP, at most
     MOTUS_B_STARTS = 5,                // candidates that a search begins with
     MOTUS_B_LONGEST_MV = 16383,        // most of a component of a start candidate
     MOTUS_B_BITS = 4,                  // bits of an MB beside its residual if both predict it
@@ -23,9 +24,27 @@ MOTUS_HD int motus_b_pair(int before, int after) {
     return between * (between + 1) / 2 + after - 1;
 }
 
-// Returns the place of the middle B picture in a mini-GOP of n pictures, from 0; -1: none is a
-// reference.
-MOTUS_HD int motus_b_middle(int n) { return n > 2 ? (n - 2) / 2 : -1; }
+// Returns how many pictures decide about the next mini-GOP.
+MOTUS_HD int motus_b_window(int span) { return 2 * motus_max(span, MOTUS_B_FLAT_SPAN); }
+
+// Returns the place of the middle B picture in a mini-GOP of n pictures, from 0.
+MOTUS_HD int motus_b_middle(int n) { return (n - 2) / 2; }
+
+// True if B pictures with these distances to their references are measured. In a pyramid they are
+// the middle ones of mini-GOPs or of their parts (motus_b_order).
+MOTUS_HD int motus_b_is_measured(int before, int after, int pyramid) {
+    return !pyramid || after == before || after == before + 1;
+}
+
+// Returns the number of pairs of references that are measured.
+MOTUS_HD int motus_b_measured(int span, int pyramid) {
+    return pyramid ? span - 1 : span * (span - 1) / 2;
+}
+
+// Returns the distance of the farthest later reference that is measured.
+MOTUS_HD int motus_b_farthest_later(int span, int pyramid) {
+    return pyramid ? (span + 1) / 2 : span - 1;
+}
 
 // MVs of a picture's MBs into another picture, and MB costs with them, at most intra.
 typedef struct MotusBField {

@@ -6,6 +6,7 @@
 #include "common/alloc.h"
 #include "common/device.h"
 #include "common/error.h"
+#include "encoder/lookahead/b_order.h"
 #include "encoder/lookahead/lookahead_core.h"
 #include "encoder/lookahead/lookahead_ops.h"
 
@@ -22,7 +23,7 @@ typedef struct Entry {
     int planned;           // its offsets are final
     MotusBCosts mini_gops; // that end with it
     MotusTreeLink link;    // its place in a mini-GOP; a guess if that is not decided
-    int is_b_reference;
+    int level;             // 0: no B picture; 1..MOTUS_B_LEVELS: a reference; above: no reference
 } Entry;
 
 struct MotusLookahead {
@@ -58,7 +59,7 @@ static const MotusLookaheadOps *ops_for(int device) {
 }
 
 int motus_lookahead_delay(const MotusLookaheadSettings *s) {
-    return motus_max(s->depth, s->b_span ? MOTUS_B_WINDOW : 0);
+    return motus_max(s->depth, s->b_span ? motus_b_window(s->b_span) : 0);
 }
 
 static MotusStatus open_ring(MotusLookahead *look, MotusError *error) {
@@ -214,26 +215,46 @@ void motus_lookahead_next_segment(MotusLookahead *look, int64_t first) {
 
 // ---- Mini-GOPs ----------------------------------------------------------------------------------
 
-// Copies the costs that decide about the mini-GOP of picture `from`, up to the end of its GOP.
-// Returns their number; 0: more pictures are needed, or it is an IDR picture.
-static int find_costs(const MotusLookahead *look, int64_t from, MotusBCosts *costs) {
-    int n = 0;
-    for (; n < MOTUS_B_WINDOW && from + n < look->end; n++) {
-        const Entry *e = entry_of(look, from + n);
-        if (e->plan.idr) return n;
-        costs[n] = e->mini_gops;
+// Costs of pictures from one on, which decide about its mini-GOP.
+typedef struct MiniGopCosts {
+    MotusBCosts costs[MOTUS_B_WINDOW];
+    uint64_t intra[MOTUS_B_WINDOW];
+    int n;
+} MiniGopCosts;
+
+static void add_costs(MiniGopCosts *c, const Entry *e) {
+    c->costs[c->n] = e->mini_gops;
+    c->intra[c->n++] = e->plan.intra;
+}
+
+static int length_by(const MotusLookahead *look, const MiniGopCosts *c) {
+    return motus_b_length(c->costs, c->intra, c->n, look->settings.b_span,
+                          look->settings.b_pyramid);
+}
+
+// Finds the costs that decide about the mini-GOP of picture `from`, up to the end of its GOP.
+// Returns 0 if more pictures are needed, or if it is an IDR picture.
+static int find_costs(const MotusLookahead *look, int64_t from, MiniGopCosts *c) {
+    const int most = motus_b_window(look->settings.b_span);
+    for (c->n = 0; c->n < most && from + c->n < look->end;) {
+        const Entry *e = entry_of(look, from + c->n);
+        if (e->plan.idr) return c->n;
+        add_costs(c, e);
     }
-    return n == MOTUS_B_WINDOW || look->ended ? n : 0;
+    return c->n == most || look->ended ? c->n : 0;
 }
 
 // Links the n pictures of a mini-GOP that begins with picture `from`.
 static void link_mini_gop(MotusLookahead *look, int64_t from, int n) {
-    const int middle = look->settings.b_pyramid ? motus_b_middle(n) : -1;
-    for (int k = 0; k < n; k++) {
-        Entry *e = entry_of(look, from + k);
-        e->link.before = (uint8_t)(k > middle && k < n - 1 ? k - middle : k + 1);
-        e->link.after = (uint8_t)(k < middle ? middle - k : n - 1 - k);
-        e->is_b_reference = k == middle;
+    MotusBPlace place[MOTUS_MAX_BFRAMES];
+    Entry *p = entry_of(look, from + n - 1);
+    p->link = (MotusTreeLink){.before = (uint8_t)n};
+    p->level = 0;
+    motus_b_order(place, n, look->settings.b_pyramid ? MOTUS_B_LEVELS : 0);
+    for (int k = 0; k < n - 1; k++) {
+        Entry *e = entry_of(look, from + place[k].at);
+        e->link.before = (uint8_t)place[k].before, e->link.after = (uint8_t)place[k].after;
+        e->level = place[k].is_reference ? place[k].level : MOTUS_B_LEVELS + 1;
     }
 }
 
@@ -241,10 +262,10 @@ static void link_mini_gop(MotusLookahead *look, int64_t from, int n) {
 static void decide(MotusLookahead *look) {
     const int span = look->settings.b_span;
     while (span && look->decided < look->end) {
-        MotusBCosts costs[MOTUS_B_WINDOW];
-        const int n = find_costs(look, look->decided, costs),
+        MiniGopCosts costs;
+        const int n = find_costs(look, look->decided, &costs),
                   is_idr = entry_of(look, look->decided)->plan.idr,
-                  length = n ? motus_b_length(costs, n, span, look->settings.b_pyramid) : 1;
+                  length = n ? length_by(look, &costs) : 1;
         if (!n && !is_idr) return;
         if (n) link_mini_gop(look, look->decided, length);
         const int64_t last = look->decided + length - 1;
@@ -257,29 +278,27 @@ static void decide(MotusLookahead *look) {
 static void guess_links(MotusLookahead *look, int64_t last) {
     const int span = look->settings.b_span;
     for (int64_t from = look->first > look->decided ? look->first : look->decided; from <= last;) {
-        MotusBCosts costs[MOTUS_B_WINDOW];
-        int n = 0, length = 1;
-        for (; span && n < MOTUS_B_WINDOW && from + n <= last; n++)
-            costs[n] = entry_of(look, from + n)->mini_gops;
-        if (n && !entry_of(look, from)->plan.idr)
-            length = motus_b_length(costs, n, span, look->settings.b_pyramid);
+        MiniGopCosts costs = {.n = 0};
+        while (span && costs.n < motus_b_window(span) && from + costs.n <= last)
+            add_costs(&costs, entry_of(look, from + costs.n));
+        const int length = costs.n && !entry_of(look, from)->plan.idr ? length_by(look, &costs) : 1;
         link_mini_gop(look, from, length);
         from += length;
     }
 }
 
-// Lists the links of a window from look->first to `last`: B pictures, references among them, then P
-// pictures, the last one first. So a picture's amounts are complete when it passes them on. Returns
-// their number.
+// Lists the links of a window from look->first to `last`: B pictures, references among them by
+// level, the last one first, then P pictures, the last one first. So a picture's amounts are
+// complete when it passes them on. Returns their number.
 static int list_links(MotusLookahead *look, int64_t last) {
     int n = 0;
     guess_links(look, last);
-    for (int kind = 0; kind < 3; kind++)
+    for (int level = MOTUS_B_LEVELS + 1; level >= 0; level--)
         for (int64_t i = last; i >= look->first; i--) {
             const Entry *e = entry_of(look, i);
-            const int is = !e->link.after ? 2 : e->is_b_reference;
             const int64_t at = i - look->first;
-            if (e->plan.idr || is != kind || (!e->link.after && e->link.before > at)) continue;
+            if (e->plan.idr || e->level != level || (!e->link.after && e->link.before > at))
+                continue;
             look->links[n] = e->link;
             look->links[n++].at = (int16_t)at;
         }

@@ -46,7 +46,9 @@ static int alloc_slot(CpuSlot *s, size_t n, int keep_aq) {
 // earlier[0] is that of the slot's costs.
 static int alloc_fields(CpuSlot *s, const MotusLookaheadSettings *settings, size_t n) {
     const size_t span = (size_t)settings->b_span, n_fields = 2 * (span - 1),
-                 n_pairs = settings->mb_tree_q8 ? span * (span - 1) / 2 : 0;
+                 n_pairs = settings->mb_tree_q8
+                               ? (size_t)motus_b_measured(settings->b_span, settings->b_pyramid)
+                               : 0;
     MotusMv *mv = motus_alloc(n, n_fields * (sizeof(MotusMv) + sizeof(uint16_t)) +
                                      n_pairs * sizeof(uint16_t));
     if (!mv) return 0;
@@ -56,7 +58,9 @@ static int alloc_fields(CpuSlot *s, const MotusLookaheadSettings *settings, size
         s->b.later[d - 1] = (MotusBField){mv + n, cost + n};
         mv += 2 * n, cost += 2 * n;
     }
-    for (size_t i = 0; i < n_pairs; i++, cost += n) s->b.between[i] = cost;
+    if (n_pairs)
+        motus_b_lay_out_between(&s->b, (uint8_t *)cost, n * sizeof *cost, settings->b_span,
+                                settings->b_pyramid);
     s->b.intra = s->costs.intra;
     s->b.earlier[0] = (MotusBField){s->costs.mv, s->costs.inter};
     return 1;
@@ -117,7 +121,7 @@ static void mini_gops(Cpu *c, const MotusLookaheadPicture *picture, CpuSlot *cur
     cur->b.half = *half_of(c, picture->number);
     for (int d = 0; d <= picture->span; d++)
         list[d] = &c->slot[(picture->number - d + c->n_slots) % c->n_slots].b;
-    motus_b_costs(&cur->sums.mini_gops, list, picture->span, threads);
+    motus_b_costs(&cur->sums.mini_gops, list, picture->span, c->settings.b_pyramid, threads);
 }
 
 static MotusStatus begin(void *executor, const MotusLookaheadPicture *picture,

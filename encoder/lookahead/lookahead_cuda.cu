@@ -92,15 +92,18 @@ MotusBField lay_out_field(uint8_t *base, size_t n, size_t *end) {
 // Lays out the fields of a slot. earlier[0] is that of its costs.
 void lay_out_fields(CudaSlot *s, const MotusLookaheadSettings *settings, uint8_t *base, size_t n,
                     size_t *end) {
-    const int span = settings->b_span, n_pairs = settings->mb_tree_q8 ? span * (span - 1) / 2 : 0;
+    const int span = settings->b_span;
     s->b.intra = s->costs.intra;
     s->b.earlier[0] = {s->costs.mv, s->costs.inter};
     for (int d = 1; d < span; d++) {
         s->b.earlier[d] = lay_out_field(base, n, end);
         s->b.later[d - 1] = lay_out_field(base, n, end);
     }
-    for (int i = 0; i < n_pairs; i++)
-        s->b.between[i] = (uint16_t *)(base + motus_slot_reserve(end, n * sizeof(uint16_t)));
+    if (!settings->mb_tree_q8 || !span) return;
+    const size_t stride = (n * sizeof(uint16_t) + 255) & ~(size_t)255,
+                 pairs = (size_t)motus_b_measured(span, settings->b_pyramid);
+    uint8_t *between = base + motus_slot_reserve(end, pairs * stride);
+    if (base) motus_b_lay_out_between(&s->b, between, stride, span, settings->b_pyramid);
 }
 
 // Lays out all buffers from `base` on (NULL: only counts) and returns their bytes.
@@ -352,8 +355,8 @@ MotusStatus measure(Cuda *c, const MotusLookaheadPicture *picture, MotusError *e
     for (int d = 0; d <= picture->span; d++) list[d] = &slot_of(c, number - d)->b;
     MotusStatus status = wait_on(c->measuring, cur->done, error);
     if (!status)
-        status =
-            motus_b_costs_cuda(&cur->sums->mini_gops, list, picture->span, c->measuring, error);
+        status = motus_b_costs_cuda(&cur->sums->mini_gops, list, picture->span,
+                                    c->settings.b_pyramid, c->measuring, error);
     if (!status)
         status = motus_cuda_check(cudaMemcpyAsync(host_block(c, (int)(cur - c->slot)), cur->sums,
                                                   sizeof *cur->sums, cudaMemcpyDeviceToHost,

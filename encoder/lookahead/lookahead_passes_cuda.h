@@ -46,7 +46,7 @@ MotusStatus motus_lookahead_type_cuda(const MotusLookaheadSearch *search,
 
 // Adds to *costs, which is device memory and zeroed by the caller. Otherwise like motus_b_costs.
 MotusStatus motus_b_costs_cuda(MotusBCosts *costs, const MotusBPicture *const *picture, int span,
-                               void *stream, MotusError *error);
+                               int pyramid, void *stream, MotusError *error);
 
 // Returns how many pictures of mb_height rows may be searched at once on the device: 1 or 2.
 int motus_lookahead_searches_at_once_cuda(int device, int mb_height);

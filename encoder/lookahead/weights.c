@@ -37,7 +37,7 @@ typedef struct Source {
 struct MotusWeightFinder {
     Source source[MOTUS_MAX_REFERENCES];
     MotusSourceStats *current;
-    int n, oldest;
+    int n;
     int has_weights; // of the last P picture
     int mb_width, mb_height, n_mb;
     int row_step, n_searched;  // each row_step-th row of MBs is searched
@@ -83,11 +83,11 @@ void motus_weight_finder_close(MotusWeightFinder **out) {
 
 MotusSourceStats *motus_weight_finder_stats(MotusWeightFinder *f) { return f->current; }
 
-void motus_weight_finder_keep(MotusWeightFinder *f, int32_t shown, int is_idr) {
+void motus_weight_finder_keep(MotusWeightFinder *f, int32_t shown, int slot,
+                              int is_idr) {
     for (int i = 0; i < f->n && is_idr; i++) f->source[i].is_there = 0;
     if (is_idr) f->has_weights = 0;
-    Source *s = &f->source[f->oldest];
-    f->oldest = (f->oldest + 1) % f->n;
+    Source *s = &f->source[slot];
     MotusSourceStats *unused = s->stats;
     s->stats = f->current, f->current = unused;
     s->shown = shown, s->is_there = 1;

@@ -7,7 +7,7 @@
 #include "encoder/lookahead/source_stats.h"
 #include "encoder/mb/weights_core.h"
 
-// Holds the statistics of a GOP's last `n` reference pictures.
+// Holds the statistics of a GOP's reference pictures, `n` at most.
 typedef struct MotusWeightFinder MotusWeightFinder;
 
 // MOTUS_ERR_MEMORY.
@@ -21,7 +21,7 @@ MotusSourceStats *motus_weight_finder_stats(MotusWeightFinder *finder);
 void motus_weights_find(MotusWeightFinder *finder, int refs, const int32_t *ref_shown,
                         MotusWeights *weights);
 
-// Keeps the current picture as a reference. is_idr: drops all others.
-void motus_weight_finder_keep(MotusWeightFinder *finder, int32_t shown, int is_idr);
+// Keeps the current picture as a reference, in a slot below n. is_idr: drops all others.
+void motus_weight_finder_keep(MotusWeightFinder *finder, int32_t shown, int slot, int is_idr);
 
 #endif

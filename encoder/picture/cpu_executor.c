@@ -283,7 +283,7 @@ static MotusStatus finish(void *coder, MotusCodedPicture *out, MotusError *error
     if (s->config.export_field && params->type == MOTUS_SLICE_P) out->field = c->search.field[0];
     learn(c);
     if (params->is_reference)
-        motus_references_add(&c->search.refs, c->rec, params->shown, params->idr, &c->pic.mbs);
+        motus_references_add(&c->search.refs, c->rec, params, &c->pic.mbs);
     else
         motus_frame_unref(&c->rec);
     c->rec = NULL;

@@ -80,7 +80,6 @@ typedef struct Buffer {
 // State that the GOP's pictures leave to the next one. A copy takes a picture back.
 typedef struct History {
     Reference ref[MOTUS_MAX_REFERENCES];
-    int oldest;              // as in MotusReferences
     Reference last_p;        // whose MVs search centres come from, if it is there
     int32_t last_span;       // pictures from its reference to it
     MotusLearntCosts learnt; // of MotusCudaCoder.costs

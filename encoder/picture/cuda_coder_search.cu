@@ -72,8 +72,7 @@ namespace {
 void add_reference(MotusCudaCoder *c, const MotusPictureParams *params) {
     History *h = &c->history;
     for (Reference &ref : h->ref) ref.is_there &= !params->idr;
-    Reference *ref = &h->ref[h->oldest];
-    h->oldest = (h->oldest + 1) % c->settings->sequence.max_refs;
+    Reference *ref = &h->ref[params->slot];
     ref->rec = c->rec;
     ref->buffer = c->own_buffer;
     ref->picture = c->begun;

@@ -15,6 +15,20 @@ MotusDpbPicture *motus_dpb_find(MotusDpb *dpb, int32_t shown) {
     return &dpb->picture[i];
 }
 
+// Returns the index of the picture that is dropped for a further one; dpb->n: none.
+static int dropped(const MotusDpb *dpb) {
+    int k = dpb->n - 1;
+    if (dpb->n < dpb->size) return dpb->n;
+    for (int i = 0; i < dpb->n && dpb->drops_first_shown; i++)
+        if (dpb->picture[i].shown < dpb->picture[k].shown) k = i;
+    return k;
+}
+
+uint32_t motus_dpb_drop_command(const MotusDpb *dpb, uint32_t frame_num) {
+    const int k = dropped(dpb);
+    return k < dpb->n - 1 ? frame_num - dpb->picture[k].frame_num : 0;
+}
+
 void motus_dpb_add(MotusDpb *dpb, int32_t shown, uint32_t frame_num, const int32_t *source, int n) {
     MotusDpbPicture added = {.shown = shown, .frame_num = frame_num, .sources = 1};
     for (int i = 0; i < n; i++) {
@@ -23,8 +37,10 @@ void motus_dpb_add(MotusDpb *dpb, int32_t shown, uint32_t frame_num, const int32
         if (distance >= 0 && distance < SOURCES) added.sources |= from->sources << distance;
         added.is_lost |= from->is_lost;
     }
+    const int k = dropped(dpb);
+    added.slot = k < dpb->n ? dpb->picture[k].slot : dpb->n;
+    memmove(dpb->picture + 1, dpb->picture, (size_t)k * sizeof *dpb->picture);
     dpb->n = motus_min(dpb->n + 1, dpb->size);
-    memmove(dpb->picture + 1, dpb->picture, (size_t)(dpb->n - 1) * sizeof *dpb->picture);
     dpb->picture[0] = added;
 }
 

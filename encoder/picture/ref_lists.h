@@ -15,15 +15,21 @@ typedef struct MotusDpbPicture {
     uint64_t sources;
     int is_lost; // a receiver has lost one of them
     int refresh; // MotusPictureParams.refresh_at
+    int slot;    // MotusPictureParams.slot
 } MotusDpbPicture;
 
 typedef struct MotusDpb {
     MotusDpbPicture picture[MOTUS_MAX_REFERENCES]; // the one that was coded last first
     int n, size;                                   // size: max_num_ref_frames
+    int drops_first_shown; // of a full one; else the picture that was coded first
 } MotusDpb;
 
-// Adds a reference picture that is predicted from n others of the DPB; the sliding window drops the
-// one that was coded first.
+// Returns difference_of_pic_nums of the command that drops a picture when one with this frame_num
+// is added (8.2.5.4.1); 0: none is dropped, or the sliding window does it (8.2.5.3).
+uint32_t motus_dpb_drop_command(const MotusDpb *dpb, uint32_t frame_num);
+
+// Adds a reference picture that is predicted from n others of the DPB. If that is full, another one
+// is dropped and leaves its slot.
 void motus_dpb_add(MotusDpb *dpb, int32_t shown, uint32_t frame_num, const int32_t *source, int n);
 
 // Marks the picture shown at `shown`, which need not be there any more, and all that are predicted

@@ -39,14 +39,13 @@ void motus_reference_prepare(MotusReferencePicture *p, int with_half, int thread
     p->is_prepared = 1;
 }
 
-void motus_references_add(MotusReferences *refs, MotusFrame *frame, int32_t shown, int is_idr,
-                          const MotusCodedMbs *mbs) {
-    for (int i = 0; i < refs->n && is_idr; i++) motus_frame_unref(&refs->picture[i].frame);
-    MotusReferencePicture *p = &refs->picture[refs->oldest];
-    refs->oldest = (refs->oldest + 1) % refs->n;
+void motus_references_add(MotusReferences *refs, MotusFrame *frame,
+                          const MotusPictureParams *params, const MotusCodedMbs *mbs) {
+    for (int i = 0; i < refs->n && params->idr; i++) motus_frame_unref(&refs->picture[i].frame);
+    MotusReferencePicture *p = &refs->picture[params->slot];
     motus_frame_unref(&p->frame);
     p->frame = frame;
-    p->shown = shown;
+    p->shown = params->shown;
     p->is_prepared = 0;
     if (!p->col_zero) return;
 #pragma omp parallel for num_threads(mbs->threads) schedule(static)

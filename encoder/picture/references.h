@@ -5,6 +5,7 @@
 
 #include "encoder/mb/coded_mbs.h"
 #include "encoder/picture/ref_lists.h"
+#include "encoder/settings/stream.h"
 #include "me/pixel/ref_luma.h"
 
 typedef struct MotusReferencePicture {
@@ -17,8 +18,7 @@ typedef struct MotusReferencePicture {
 
 typedef struct MotusReferences {
     MotusReferencePicture picture[MOTUS_MAX_REFERENCES];
-    int n;      // pictures kept: max_num_ref_frames
-    int oldest; // in coding order; the next reference picture replaces it (8.2.5.3)
+    int n; // pictures kept: max_num_ref_frames
 } MotusReferences;
 
 // Allocates room for n pictures, with_b: of a stream with B pictures. MOTUS_ERR_MEMORY.
@@ -32,9 +32,9 @@ MotusReferencePicture *motus_references_find(MotusReferences *refs, int32_t show
 // Fills picture->luma unless it is filled. with_half: as motus_ref_luma_build.
 void motus_reference_prepare(MotusReferencePicture *picture, int with_half, int threads);
 
-// Adds a finished reference picture, whose frame it owns from then on. An IDR picture (is_idr)
-// drops all others.
-void motus_references_add(MotusReferences *refs, MotusFrame *frame, int32_t shown, int is_idr,
-                          const MotusCodedMbs *mbs);
+// Puts a finished reference picture, whose frame it owns from then on, into its slot. An IDR
+// picture drops all others.
+void motus_references_add(MotusReferences *refs, MotusFrame *frame,
+                          const MotusPictureParams *params, const MotusCodedMbs *mbs);
 
 #endif

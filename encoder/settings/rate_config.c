@@ -103,7 +103,8 @@ int motus_ratio_q8(double ratio) {
 }
 
 static int b_span_of(const MotusEncoderConfig *c) {
-    return c->bframes && c->b_adapt ? motus_min(c->bframes + 1, MOTUS_B_SPAN) : 0;
+    const int most = c->b_pyramid ? MOTUS_B_SPAN : MOTUS_B_FLAT_SPAN;
+    return c->bframes && c->b_adapt ? motus_min(c->bframes + 1, most) : 0;
 }
 
 static MotusLookaheadSettings lookahead_of(const MotusEncoderConfig *c, int mb_width,

@@ -6,6 +6,7 @@
 #include "common/alloc.h"
 #include "common/error.h"
 #include "common/int_core.h"
+#include "encoder/lookahead/b_order.h"
 #include "encoder/settings/preset.h"
 #include "encoder/settings/rate_config.h"
 
@@ -242,8 +243,9 @@ static MotusStatus read_config(MotusEncoderConfig *to, const MotusEncoderConfig 
 
 static MotusSequenceSettings sequence_of(const MotusStream *s) {
     const MotusEncoderConfig *c = &s->config;
-    // With a pyramid: the last two P pictures, and the B reference after each of them. The older P
-    // picture is needed behind the newer B reference only if a B picture is shown before that.
+    // With a pyramid of one level: the last two P pictures, and the B reference after each of them.
+    // The older P picture is needed behind the newer B reference only if a B picture is shown
+    // before that. With two levels: references on both sides, of both levels, and the new one.
     const int pyramid = c->b_pyramid ? motus_min(c->bframes, 3) : 0;
     const int refs = pyramid > 1 ? pyramid + 1 : c->bframes ? 2 : 1;
     return (MotusSequenceSettings){
@@ -260,7 +262,7 @@ static MotusSequenceSettings sequence_of(const MotusStream *s) {
         .active_refs = c->references,
         .weighted_pred = c->weightp,
         .weighted_bipred = c->weightb && c->bframes,
-        .reorder = refs > 3 ? 2 : c->bframes > 0,
+        .reorder = motus_b_reorder(c->bframes, c->b_pyramid ? MOTUS_B_LEVELS : 0),
         .pic_init_qp = 26,
         .deblock = c->deblock,
         .hrd = c->hrd,
@@ -323,6 +325,7 @@ MotusSliceSettings motus_slice_settings(const MotusStream *s, const MotusPicture
                                 .frame_num = params->frame_num & ((1u << LOG2_MAX_FRAME_NUM) - 1),
                                 .poc = 2 * params->shown,
                                 .list_command = {params->list_command[0], params->list_command[1]},
+                                .drop_command = params->drop_command,
                                 .qp = params->qp,
                                 .deblock = s->config.deblock,
                                 .cabac = s->sequence.cabac,

@@ -65,7 +65,8 @@ typedef struct MotusPictureParams {
     int64_t number; // of the frame in the stream, in display order, from 0
     int idr;
     MotusSliceType type; // I: an IDR picture
-    int is_reference;    // B pictures are none, but the middle one of a pyramid
+    int is_reference;    // B pictures are none, but those of a pyramid's levels
+    int b_level;         // MotusBPlace.level of a B picture
     uint32_t frame_num;  // pictures of reference since the IDR picture, before this one
     int32_t shown;       // frames since the IDR picture in display order; PicOrderCnt is twice it
     int refs;            // of list 0: num_ref_idx_l0_active
@@ -73,6 +74,8 @@ typedef struct MotusPictureParams {
     // one.
     int32_t ref_shown[MOTUS_MAX_REFERENCES];
     uint32_t list_command[2]; // motus_list_command of it
+    uint32_t drop_command;    // motus_dpb_drop_command
+    int slot;                 // of a reference, below max_num_ref_frames: where it is kept
     int qp;                   // of the slices
     const int8_t *qp_offset;  // per MB, added to qp; NULL: none
     uint32_t since_idr;       // pictures since the IDR picture in coding order; 0 for itself

@@ -75,7 +75,7 @@ enum {
 // References among B pictures.
 typedef enum MotusBPyramid {
     MOTUS_B_PYRAMID_NONE,   // none
-    MOTUS_B_PYRAMID_NORMAL, // the middle one of two and more B pictures in a row
+    MOTUS_B_PYRAMID_NORMAL, // the middle one of two and more in a row, and of those on its sides
 } MotusBPyramid;
 
 // Rate control: what sets a picture's QP.
@@ -202,16 +202,20 @@ typedef struct MotusEncoderConfig {
     // shown behind them. Packets then come up to bframes frames later. Not with
     // profile BASELINE.
     int bframes;
-    // Quantizer step of B pictures over that of P pictures, 0.1..10. Not used with mb_tree, which
-    // lowers the QP of P pictures alone.
+    // Quantizer step of B pictures over that of P pictures, 0.1..10. With rate control QP this is
+    // that of a B picture alone between P pictures: half of the offset is between a reference and
+    // the other B pictures beside it, and between two levels of a pyramid. Not used with mb_tree,
+    // which lowers the QP of P pictures alone.
     double pb_ratio;
     // 1 or 2, which is the same: each run of B pictures is as long as costs of source pictures make
-    // it, at most bframes and at most 5. Packets come another 12 frames later, within the
-    // lookahead's delay if there is one. 0: runs of bframes B pictures.
+    // it, at most bframes and at most 7 (5 without a pyramid). Packets come another 12 frames
+    // later, with bframes 7 and more 16, within the lookahead's delay if there is one. 0: runs of
+    // bframes B pictures.
     int b_adapt;
     // NORMAL: the middle one of two and more B pictures is coded before the others, as a reference
-    // of them. With bframes 2 decoders then keep three pictures, with more four, and show them two
-    // later than they come.
+    // of them; so is the middle one of two and more that are left on either side. With bframes 2
+    // decoders then keep three pictures, with more four, and show them two later than they come,
+    // from bframes 7 on three.
     MotusBPyramid b_pyramid;
     // Reference pictures that a P picture may use, 1..MOTUS_MAX_REFERENCES: the last ones coded.
     // Decoders keep as many, which may raise the level. Pictures with external MVs use one.
@@ -354,9 +358,10 @@ typedef struct MotusPacket {
     const uint8_t *device_data;
     int device;
     // Decoding time in units of pts, at most pts, ascending if pts are in display order: the pts of
-    // the frame that is shown one picture (with b_pyramid and bframes from 3 on: two) before the
-    // place that this picture has in the stream. Before the first frame of the stream, or of a
-    // segment: its pts less max(duration, 1) for each missing one. Without B pictures: pts.
+    // the frame that is shown one picture (with b_pyramid and bframes from 3 on two, from 7 on
+    // three) before the place that this picture has in the stream. Before the first frame of the
+    // stream, or of a segment: its pts less max(duration, 1) for each missing one. Without B
+    // pictures: pts.
     int64_t dts;
 } MotusPacket;
 

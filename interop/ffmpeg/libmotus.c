@@ -186,7 +186,8 @@ static int libmotus_init(AVCodecContext *avctx) {
     avctx->profile = config.profile == MOTUS_PROFILE_HIGH   ? FF_PROFILE_H264_HIGH
                      : config.profile == MOTUS_PROFILE_MAIN ? FF_PROFILE_H264_MAIN
                                                             : FF_PROFILE_H264_CONSTRAINED_BASELINE;
-    avctx->has_b_frames = (config.bframes > 0) + (config.bframes > 2 && config.b_pyramid);
+    avctx->has_b_frames = (config.bframes > 0) + (config.bframes > 2 && config.b_pyramid) +
+                          (config.bframes > 6 && config.b_pyramid);
     avctx->level = motus_encoder_level(x->encoder);
     return avctx->flags & AV_CODEC_FLAG_GLOBAL_HEADER ? set_extradata(avctx) : 0;
 }

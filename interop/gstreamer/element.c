@@ -32,7 +32,8 @@ static GstFlowReturn fail(MotusH264Enc *self, MotusStatus status) {
 // Returns the decoding time. Before the first frame it is made from the duration, whose unit is not
 // that of pts here.
 static GstClockTime dts_of(MotusH264Enc *self, const MotusPacket *packet) {
-    const int64_t delay = 1 + (self->active.bframes > 2 && self->active.b_pyramid);
+    const int b = self->active.bframes, has_levels = self->active.b_pyramid;
+    const int64_t delay = 1 + (b > 2 && has_levels) + (b > 6 && has_levels);
     if (packet->is_idr && packet->pts - packet->dts == delay * packet->duration)
         self->first_pts = packet->pts;
     const int64_t before = self->first_pts - packet->dts;

@@ -48,7 +48,7 @@ class Settings(TypedDict, total=False):
     transform_8x8: default True; False: only 4x4 transforms in profile high, too
     bframes: 0..16, default 0; most B pictures in a row; not baseline
     b_adapt: 0..2, default 1; 0: always bframes, else fewer where that is better
-    b_pyramid: "none", "normal"; default "normal"; the middle B picture is a reference
+    b_pyramid: "none", "normal"; default "normal"; middle B pictures are references
     references: 0..16, default 0 (the preset's); pictures that P pictures predict from
     keep_references: 0..16, default 0; pictures that decoders keep at least: reference_lost
     intra_refresh: default False; a column of intra blocks wanders in keyint pictures; CPU only

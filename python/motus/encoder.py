@@ -108,8 +108,9 @@ class Encoder:
         """Returns a writer of fragmented MP4 for this encoder's packets. audio: as in
         motus.encode."""
         *track, colour = self._track
+        n, levels = self._bframes, bool(self._config.b_pyramid)
         return Mp4Writer(*track, colour=colour, fragment=fragment, audio=audio_of(audio),
-                         delay=(self._bframes > 0) + (self._bframes > 2 and self._config.b_pyramid))
+                         delay=(n > 0) + (n > 2 and levels) + (n > 6 and levels))
 
     def mp4_file(self, audio: Any) -> Mp4File:
         """Returns a writer of ordinary MP4."""

@@ -17,7 +17,7 @@ enum {
 enum { MOST_ROWS = 150 };
 
 static const GridAxis axes[AXES] = {
-    [BFRAMES] = {"bframes", "0 1 2 3 4 5 6 7"},
+    [BFRAMES] = {"bframes", "0 1 2 3 4 5 6 7 16"},
     [ADAPT] = {"b-adapt", "0 1"},
     [PYRAMID] = {"b-pyramid", "none=0 normal=1"},
     [REFS] = {"references", "1 2 3 5 16"},

@@ -381,6 +381,7 @@ static void compare_plans(const Plans *want, const Plans *got, size_t n_mb, int 
 }
 
 static void plans_agree(void) {
+    static const int spans[] = {0, 8, 2, 3, 4, 5, 6};
     static const int depths[] = {20, 0, 1, 9, 40}, keyints[] = {250, 7, 0};
     for (int k = 0; k < 30; k++) {
         const int width = motus_test_range(1, 100) * 2, height = motus_test_range(1, 60) * 2;
@@ -397,7 +398,7 @@ static void plans_agree(void) {
             .aq_strength_q8 = 256,
             .mb_tree_q8 = k / 3 % 4 ? 512 : 0,
             .keep_aq = k % 3 && k / 3 % 4 && k % 2,
-            .b_span = k % 7 % (MOTUS_B_SPAN + 1) > 1 ? k % 7 % (MOTUS_B_SPAN + 1) : 0,
+            .b_span = k % 2 ? spans[k % 7] : motus_min(spans[k % 7], MOTUS_B_FLAT_SPAN),
             .b_pyramid = k % 2};
         char what[100];
         snprintf(what, sizeof what, "%dx%d, depth %d, AQ %d, mb-tree %d, B %d", width, height,

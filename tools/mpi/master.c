@@ -30,7 +30,7 @@ static MotusStatus write_picture(MotusMaster *m, const uint8_t *data, int64_t si
     const MotusEncoderConfig *c = &m->setup.config;
     const int64_t away = header.number - m->totals.frames; // pictures come in stream order
     if (header.size != size - (int64_t)sizeof header || away > c->bframes ||
-        away < -(c->bframes > 0) - (c->bframes > 2 && c->b_pyramid))
+        away < -3 * (c->bframes > 0)) // max_num_reorder_frames, at most
         return motus_fail(error, MOTUS_ERR_INTERNAL,
                           "picture %" PRId64 " came where %" PRId64 " was due", header.number,
                           m->totals.frames);

@@ -42,8 +42,8 @@ static MotusSequenceSettings random_settings(void) {
     if (motus_test_range(0, 1)) s.colour.chroma_location = motus_test_range(0, 5);
     s.level = motus_level_choose((s.width + 15) / 16, (s.height + 15) / 16, s.fps, 1,
                                  motus_test_range(0, 600));
-    s.reorder = motus_test_range(0, 2);
-    s.max_refs = (const int[]){1, 2, 4}[s.reorder];
+    s.reorder = motus_test_range(0, 3);
+    s.max_refs = (const int[]){1, 2, 4, 4}[s.reorder];
     s.gaps = motus_test_range(0, 1);
     s.log2_max_frame_num = motus_test_range(4, 16);
     s.pic_init_qp = motus_test_range(0, 51);
@@ -215,6 +215,7 @@ static void slice_header_reads_back(void) {
             .slice_type = type,
             .is_reference = round & 1 || motus_test_range(0, 1),
             .list_command = {(uint32_t)motus_test_range(0, 5), (uint32_t)motus_test_range(0, 1)},
+            .drop_command = (uint32_t)motus_test_range(0, 1) * (uint32_t)motus_test_range(1, 9),
             .poc = 2 * motus_test_range(0, 1000),
             .frame_num = motus_test_random() >> 8,
             .qp = motus_test_range(0, 51),
@@ -239,7 +240,12 @@ static void slice_header_reads_back(void) {
         if (slice.idr)
             expect_u(&reader, 2, 0, "no_output_of_prior_pics_flag, long_term_reference_flag");
         if (!slice.idr && slice.is_reference)
-            expect_u(&reader, 1, 0, "adaptive_ref_pic_marking_mode_flag");
+            expect_u(&reader, 1, slice.drop_command > 0, "adaptive_ref_pic_marking_mode_flag");
+        if (!slice.idr && slice.is_reference && slice.drop_command) {
+            expect_ue(&reader, 1, "memory_management_control_operation");
+            expect_ue(&reader, slice.drop_command - 1, "difference_of_pic_nums_minus1");
+            expect_ue(&reader, 0, "memory_management_control_operation");
+        }
         expect_se(&reader, slice.qp - s.pic_init_qp, "slice_qp_delta");
         expect_ue(&reader, slice.deblock ? 0 : 1, "disable_deblocking_filter_idc");
         if (slice.deblock) expect_se(&reader, 0, "slice_alpha_c0_offset_div2");

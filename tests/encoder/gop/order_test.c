@@ -18,40 +18,40 @@ typedef struct Expected {
     char type[MOST];
     int64_t dts[MOST];
     int frame_num[MOST], shown[MOST], ref_shown[MOST][2], b_reference[MOST];
+    int halves[MOST]; // of pb_ratio's QP offset
 } Expected;
 
-// Places a B picture; ends: the reference pictures around it.
-static void place_b(Expected *e, int at, int number, int shown, int frame_num, const int ends[2]) {
-    e->number[at] = number;
-    e->type[at] = 'B';
-    e->frame_num[at] = frame_num;
-    e->shown[at] = shown;
-    e->ref_shown[at][0] = ends[0], e->ref_shown[at][1] = ends[1];
+// Places B pictures [from, to) of a mini-GOP, which are shown behind `shown`; ends: the pictures
+// around them. Returns the place behind them. *refs: reference pictures so far.
+static int place_between(Expected *e, int at, int first, int from, int to, const int ends[2],
+                         int levels, int level, int *refs) {
+    const int n = to - from, shown = ends[0] - from, middle = from + (n - 1) / 2;
+    const int is_divided = n > 1 && levels > 0;
+    for (int b = is_divided ? middle : from; b < (is_divided ? middle + 1 : to); b++, at++) {
+        e->number[at] = first + b;
+        e->type[at] = 'B';
+        e->frame_num[at] = *refs;
+        e->shown[at] = shown + 1 + b;
+        e->ref_shown[at][0] = ends[0], e->ref_shown[at][1] = ends[1];
+        e->b_reference[at] = is_divided, e->halves[at] = level + !is_divided;
+    }
+    if (!is_divided) return at;
+    ++*refs;
+    const int left[2] = {ends[0], shown + 1 + middle}, right[2] = {left[1], ends[1]};
+    at = place_between(e, at, first, from, middle, left, levels - 1, level + 1, refs);
+    return place_between(e, at, first, middle + 1, to, right, levels - 1, level + 1, refs);
 }
 
-// Places the n B pictures of a mini-GOP behind its P picture. Returns the references among them.
-static int place_mini_gop(Expected *e, int at, int first, int n, int shown, int refs, int pyramid) {
-    const int middle = pyramid && n > 1 ? (n - 1) / 2 : -1,
-              m = middle < 0 ? shown : shown + 1 + middle;
-    int next = at;
-    if (middle >= 0) {
-        const int ends[2] = {shown, shown + n + 1};
-        place_b(e, next, first + middle, m, refs, ends);
-        e->b_reference[next++] = 1;
-    }
-    for (int b = 0; b < n; b++) {
-        const int here = shown + 1 + b,
-                  ends[2] = {here > m ? m : shown, here < m ? m : shown + n + 1};
-        if (b != middle) place_b(e, next++, first + b, here, refs + (middle >= 0), ends);
-    }
-    return middle >= 0;
+// Two levels of references begin with seven B pictures where they delay.
+static int delay_of(int bframes, int pyramid) {
+    return !bframes ? 0 : !pyramid || bframes < 3 ? 1 : bframes < 7 ? 2 : 3;
 }
 
 // Places all pictures of a sequence whose IDR pictures are known. Frame i is shown at pts[i]. is_b:
 // B pictures that b_adapt has chosen, or NULL.
 static void place(Expected *e, const int *idr, const int *is_b, const int64_t *pts, int n,
                   int bframes, int pyramid) {
-    const int delay = !bframes ? 0 : bframes > 2 && pyramid ? 2 : 1;
+    const int delay = delay_of(bframes, pyramid);
     memset(e, 0, sizeof *e);
     for (int i = 0; i < n; i++) e->dts[i] = i < delay ? pts[0] - 3 * (delay - i) : pts[i - delay];
     for (int i = 0, refs = 0, shown = 0; i < n;) {
@@ -64,7 +64,8 @@ static void place(Expected *e, const int *idr, const int *is_b, const int64_t *p
         e->frame_num[i] = refs++;
         e->shown[i] = idr[i] ? 0 : shown + end - i + 1;
         e->ref_shown[i][0] = shown;
-        refs += place_mini_gop(e, i + 1, i, end - i, shown, refs, pyramid);
+        const int ends[2] = {shown, e->shown[i]};
+        place_between(e, i + 1, i, 0, end - i, ends, pyramid ? 2 : 0, 1, &refs);
         shown = e->shown[i];
         i = end + 1;
     }
@@ -139,7 +140,7 @@ static void mini_gops(void) {
     static Held h;
     static MotusStream stream;
     for (int round = 0; round < 2000; round++) {
-        const int bframes = motus_test_range(0, 7), later = motus_test_range(0, 1),
+        const int bframes = motus_test_range(0, 9), later = motus_test_range(0, 1),
                   adapts = bframes && motus_test_range(0, 1), rare = motus_test_range(1, 20),
                   pyramid = motus_test_range(0, 1);
         int idr[MOST], is_b[MOST], typed = 0, planned = 0;
@@ -151,9 +152,8 @@ static void mini_gops(void) {
         stream.config.references = 1;
         stream.b_refs = motus_test_range(1, 4);
         stream.rate.lookahead.b_span = adapts ? 2 : 0;
-        stream.sequence.reorder = bframes > 2 && pyramid ? 2 : bframes > 0;
-        stream.sequence.max_refs =
-            bframes > 1 && pyramid ? 2 + stream.sequence.reorder : 1 + stream.sequence.reorder;
+        stream.sequence.reorder = delay_of(bframes, pyramid);
+        stream.sequence.max_refs = !bframes ? 1 : !pyramid || bframes < 2 ? 2 : bframes < 3 ? 3 : 4;
         motus_mini_gop_open(&h.m, &stream);
         for (int i = 0; i < h.n; i++) {
             idr[i] = !i || !motus_test_range(0, rare);
@@ -228,7 +228,7 @@ static int encode(const MotusEncoderConfig *config, const Clip *c, int timeout,
     for (int i = 0; i < c->n; i++) {
         EXPECT_OK(send_frame(enc, c, i));
         while (!motus_encoder_receive(enc, &packets[n], timeout)) n++;
-        MOTUS_CHECK(timeout >= 0 || i + 1 - n <= c->bframes + 12 * c->adapts,
+        MOTUS_CHECK(timeout >= 0 || i + 1 - n <= c->bframes + 16 * c->adapts,
                     "%d of %d frames are held", i + 1 - n, i + 1);
     }
     EXPECT_OK(motus_encoder_send(enc, NULL, NULL));
@@ -262,14 +262,15 @@ static void check_order(const Clip *c, MotusPacket **packets, int n) {
                     "keyint %d, %d B: packet %d is %c %d, dts %lld", c->keyint, c->bframes, i,
                     p->type, (int)p->number, (long long)p->dts);
         CU_ASSERT(p->dts <= p->pts && (!i || p->dts > packets[i - 1]->dts));
-        CU_ASSERT_EQUAL(p->qp, p->type == 'I' ? 23 : p->type == 'B' ? 28 : 26);
+        const int above_p[] = {0, 1, 2, 3, 5}; // log2(1.3) * 3 each
+        CU_ASSERT_EQUAL(p->qp, p->type == 'I' ? 23 : 26 + above_p[want.halves[i]]);
     }
 }
 
 static void orders(void) {
     MotusPacket *packets[MOST + 1], *others[MOST + 1];
     for (int round = 0; round < 22; round++)
-        for (int keyint = round / 2, bframes = 0; bframes < 8; bframes += 1 + keyint % 2) {
+        for (int keyint = round / 2, bframes = 0; bframes < 9; bframes += 1 + keyint % 2) {
             Clip c = clip_of(motus_test_range(1, 30), keyint, bframes);
             c.adapts = round % 2;
             c.pyramid = round / 2 % 2;

@@ -51,16 +51,17 @@ static int same_field(const MotusBField *a, const MotusBField *b, size_t n) {
     return !memcmp(a->mv, b->mv, n * sizeof *a->mv) && !memcmp(a->cost, b->cost, n * 2);
 }
 
-static void compare_chain(const Chain *c, const char *what) {
+static void compare_chain(const Chain *c, int span, int pyramid, const char *what) {
     const MotusBPicture *a = c->picture[0], *b = c->picture[1];
-    for (int d = 2; d <= SPAN; d++)
+    for (int d = 2; d <= span; d++)
         MOTUS_CHECK(same_field(&a->earlier[d - 1], &b->earlier[d - 1], c->n), "%s: earlier %d",
                     what, d);
-    for (int d = 1; d < SPAN; d++)
+    for (int d = 1; d <= motus_b_farthest_later(span, pyramid); d++)
         MOTUS_CHECK(same_field(&a[d].later[d - 1], &b[d].later[d - 1], c->n), "%s: later %d", what,
                     d);
-    for (int n = 2; n <= SPAN; n++)
+    for (int n = 2; n <= span; n++)
         for (int d = 1; d < n; d++) {
+            if (!motus_b_is_measured(n - d, d, pyramid)) continue;
             const int pair = motus_b_pair(n - d, d);
             MOTUS_CHECK(!memcmp(a[d].between[pair], b[d].between[pair], 2 * c->n),
                         "%s: between %d and %d", what, n - d, d);
@@ -69,14 +70,16 @@ static void compare_chain(const Chain *c, const char *what) {
 
 static void mini_gop_costs(void) {
     for (int round = 0; round < 24; round++) {
-        const int content = round % GPU_PICTURES,
+        const int content = round % GPU_PICTURES, pyramid = round / 2 % 2,
+                  span = pyramid ? SPAN : MOTUS_B_FLAT_SPAN,
                   width = motus_test_range(1, round ? 150 : 960) * 2,
                   height = motus_test_range(1, round ? 100 : 540) * 2;
         MotusBCosts *costs = shared(2 * sizeof *costs);
         MotusError error = {0};
         Chain c;
         char what[60];
-        snprintf(what, sizeof what, "%dx%d, content %d", width, height, content);
+        snprintf(what, sizeof what, "%dx%d, content %d, pyramid %d", width, height, content,
+                 pyramid);
         chain_open(&c, width, height);
         for (int k = 0; k <= SPAN; k++) {
             MotusFrame *frame = gpu_picture(content, width, height, k);
@@ -89,12 +92,14 @@ static void mini_gop_costs(void) {
             for (int d = 0; d <= k; d++)
                 for (int on = 0; on < 2; on++) list[on][d] = &c.picture[on][at + d];
             memset(costs, 0, 2 * sizeof *costs);
-            motus_b_costs(&costs[0], list[0], k, 1);
-            MOTUS_CHECK(!motus_b_costs_cuda(&costs[1], list[1], k, NULL, &error), "%s", error.text);
+            motus_b_costs(&costs[0], list[0], motus_min(k, span), pyramid, 1);
+            MOTUS_CHECK(
+                !motus_b_costs_cuda(&costs[1], list[1], motus_min(k, span), pyramid, NULL, &error),
+                "%s", error.text);
             GPU_OK(cudaDeviceSynchronize());
             MOTUS_CHECK(!memcmp(&costs[0], &costs[1], sizeof *costs), "%s: span %d", what, k);
         }
-        compare_chain(&c, what);
+        compare_chain(&c, span, pyramid, what);
         GPU_OK(cudaFree(c.memory));
         GPU_OK(cudaFree(costs));
     }

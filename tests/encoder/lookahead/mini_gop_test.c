@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <string.h>
 
+#include "common/int_core.h"
 #include "encoder/lookahead/b_costs.h"
+#include "encoder/lookahead/b_order.h"
 #include "me/pixel/pixel.h"
 #include "tests/encoder/lookahead/pictures.h"
 #include "tests/support/harness.h"
@@ -12,7 +14,7 @@ enum { SPAN = MOTUS_B_SPAN };
 typedef struct Chain { // of a picture and those before it, nearest first
     MotusBPicture picture[SPAN + 1];
     MotusMbCosts costs[SPAN + 1];
-    int n_mb;
+    int n_mb, span, pyramid;
 } Chain;
 
 static MotusBField field_alloc(int n) {
@@ -47,14 +49,14 @@ static void chain_close(Chain *c) {
 
 // Analyses the pictures from the first one on, as the lookahead does; costs of the last one.
 static MotusBCosts chain_run(Chain *c, const MotusPlane *plane, int threads) {
-    MotusBCosts costs = {{0}, {0}, {0}};
+    MotusBCosts costs = {{0}, {0}};
     for (int k = 0; k <= SPAN; k++) { // picture k of the sequence is SPAN - k before the last one
         MotusBPicture *p = &c->picture[SPAN - k];
         const MotusBPicture *list[SPAN + 1];
         motus_half_build(&p->half, &plane[k], threads);
         motus_mb_costs(&c->costs[SPAN - k], &p->half, k ? &p[1].half : NULL, NULL, threads);
         for (int d = 0; d <= k; d++) list[d] = p + d;
-        motus_b_costs(&costs, list, k, threads);
+        motus_b_costs(&costs, list, motus_min(k, c->span), c->pyramid, threads);
     }
     return costs;
 }
@@ -105,9 +107,11 @@ static uint64_t b_cost_of(const Chain *c, int earlier, int d) {
     return sum;
 }
 
+// The middle one of a mini-GOP of n pictures is (n + 1) / 2 before its P picture.
 static void check_chain(const Chain *c, const MotusBCosts *costs) {
     const MotusBPicture *p = c->picture;
-    for (int d = 2; d <= SPAN; d++)
+    const int span = c->span, farthest = c->pyramid ? (span + 1) / 2 : span - 1;
+    for (int d = 2; d <= span; d++)
         check_costs(&(MotusBSearch){.cur = p[0].half,
                                     .ref = p[d].half,
                                     .intra = p[0].intra,
@@ -116,7 +120,7 @@ static void check_chain(const Chain *c, const MotusBCosts *costs) {
                                     .first = p[0].earlier[0].mv,
                                     .rest = p[1].earlier[d - 2].mv},
                     "earlier");
-    for (int d = 1; d < SPAN; d++)
+    for (int d = 1; d <= farthest; d++)
         check_costs(&(MotusBSearch){.cur = p[d].half,
                                     .ref = p[0].half,
                                     .intra = p[d].intra,
@@ -124,13 +128,13 @@ static void check_chain(const Chain *c, const MotusBCosts *costs) {
                                     .d = d,
                                     .back = p[0].earlier[d - 1].mv},
                     "later");
-    for (int n = 1; n <= SPAN; n++) {
+    for (int n = 1; n <= span; n++) {
         uint64_t b = 0, sum = 0;
-        for (int d = 1; d < n; d++) b += b_cost_of(c, n, d);
+        for (int d = 1; d < n; d++)
+            if (!c->pyramid || d == (n + 1) / 2 || n == 2) b += b_cost_of(c, n, d);
         for (int i = 0; i < c->n_mb; i++) sum += p[0].earlier[n - 1].cost[i];
         CU_ASSERT_EQUAL(costs->p[n - 1], sum);
         CU_ASSERT_EQUAL(costs->b[n - 1], b);
-        CU_ASSERT_EQUAL(costs->middle[n - 1], n > 2 ? b_cost_of(c, n, (n + 1) / 2) : 0);
     }
 }
 
@@ -141,7 +145,7 @@ static void mini_gop_costs(void) {
         const int width = motus_test_range(2, 150), height = motus_test_range(2, 100);
         MotusPlane plane[SPAN + 1];
         MotusBCosts costs[3];
-        Chain chain = {.n_mb = 0};
+        Chain chain = {.span = k / 2 % 2 ? SPAN : MOTUS_B_FLAT_SPAN, .pyramid = k / 2 % 2};
         for (int i = 0; i <= SPAN; i++) {
             plane[i] = plane_alloc(width, height);
             if (k % 3)
@@ -163,27 +167,32 @@ static void mini_gop_costs(void) {
     }
 }
 
-// Returns the cost of the d pictures that end with picture n, as b_costs.c weighs them.
-static uint64_t weigh(const MotusBCosts *costs, int n, int d, int pyramid) {
+// Returns the weighted cost of the B pictures between pictures `from` and `to`, numbered from 1, as
+// b_costs.c weighs them.
+static uint64_t weigh_between(const MotusBCosts *costs, int from, int to, int is_part) {
+    const uint64_t b = costs[to - 1].b[to - from - 1];
+    const int middle = (from + to) / 2;
+    if (to - from < 2) return 0;
+    if (to - from == 2) return b * (is_part ? 172 : 160);
+    return 154 * b + weigh_between(costs, from, middle, 1) + weigh_between(costs, middle, to, 1);
+}
+
+// Returns the cost of the d pictures that end with picture n.
+static uint64_t weigh(const MotusBCosts *costs, const uint64_t *intra, int n, int d, int pyramid) {
     const MotusBCosts *end = &costs[n - 1];
-    const uint64_t p = end->p[d - 1], outer = end->b[d - 1];
-    if (!pyramid) return 96 * p + 80 * outer;
-    if (d < 3) return 96 * p + 72 * outer;
-    const int before = (d - 2) / 2, after = d - 2 - before; // B pictures around the middle one
-    const uint64_t near = end->middle[d - 1] + costs[n - after - 2].b[before] + end->b[after];
-    uint64_t cost = 96 * p + 72 * near + 8 * end->middle[d - 1];
-    if (outer > near) cost += (d > 4 ? 72 : 9) * (outer - near);
-    return cost;
+    if (!pyramid) return 100 * end->p[d - 1] + 83 * end->b[d - 1];
+    return 100 * end->p[d - 1] + 16 * intra[n - 1] + weigh_between(costs, n - d, n, 0);
 }
 
 // Returns the least cost of n pictures by trying everything. *length: the first mini-GOP of the
 // way that is found first, shortest last mini-GOPs first.
-static uint64_t try_all(const MotusBCosts *costs, int n, int span, int pyramid, int *length) {
+static uint64_t try_all(const MotusBCosts *costs, const uint64_t *intra, int n, int span,
+                        int pyramid, int *length) {
     uint64_t least = n ? UINT64_MAX : 0;
     for (int d = 1; d <= span && d <= n; d++) {
         int first = d;
-        const uint64_t cost =
-            try_all(costs, n - d, span, pyramid, &first) + weigh(costs, n, d, pyramid);
+        const uint64_t cost = try_all(costs, intra, n - d, span, pyramid, &first) +
+                              weigh(costs, intra, n, d, pyramid);
         if (cost < least) least = cost, *length = n == d ? d : first;
     }
     return least;
@@ -192,20 +201,64 @@ static uint64_t try_all(const MotusBCosts *costs, int n, int span, int pyramid, 
 static void lengths(void) {
     for (int round = 0; round < 2000; round++) {
         MotusBCosts costs[MOTUS_B_WINDOW];
-        const int n = motus_test_range(1, MOTUS_B_WINDOW), span = motus_test_range(2, SPAN);
-        for (int i = 0; i < n; i++)
+        uint64_t intra[MOTUS_B_WINDOW];
+        const int n = motus_test_range(1, 12), span = motus_test_range(2, SPAN),
+                  most = round % 2 ? 9 : 10000;
+        for (int i = 0; i < n; i++) {
+            intra[i] = (uint64_t)motus_test_range(0, 3 * most);
             for (int d = 0; d < SPAN; d++) {
-                costs[i].p[d] = (uint64_t)motus_test_range(0, round % 2 ? 9 : 10000) + 50 * d;
-                costs[i].b[d] = (uint64_t)motus_test_range(0, round % 2 ? 9 : 10000) * d;
-                costs[i].middle[d] = d > 1 ? costs[i].b[d] / (uint64_t)motus_test_range(1, 9) : 0;
+                costs[i].p[d] = (uint64_t)motus_test_range(0, most) + 50 * d;
+                costs[i].b[d] = (uint64_t)motus_test_range(0, most) * (round % 3 ? 1 : d);
             }
+        }
         for (int pyramid = 0; pyramid < 2; pyramid++) {
             int want = 0;
-            try_all(costs, n, span, pyramid, &want);
-            MOTUS_CHECK(motus_b_length(costs, n, span, pyramid) == want,
+            try_all(costs, intra, n, span, pyramid, &want);
+            MOTUS_CHECK(motus_b_length(costs, intra, n, span, pyramid) == want,
                         "%d pictures, span %d, pyramid %d", n, span, pyramid);
         }
     }
 }
 
-MOTUS_SUITE("mini_gop", TEST(mini_gop_costs), TEST(lengths))
+// ---- Order --------------------------------------------------------------------------------------
+
+// Every B picture comes once, behind its references, which are the nearest ones of those that were
+// coded before it. Levels count the references that it lies between.
+static void order(void) {
+    for (int levels = 0; levels < 4; levels++)
+        for (int n = 1; n <= MOTUS_MAX_BFRAMES + 1; n++) {
+            MotusBPlace place[MOTUS_MAX_BFRAMES];
+            int is_coded[MOTUS_MAX_BFRAMES + 2] = {1}, level[MOTUS_MAX_BFRAMES + 2] = {0};
+            is_coded[n] = 1; // 0 and n: P pictures; B picture i is shown at 1 + i
+            motus_b_order(place, n, levels);
+            for (int i = 0; i < n - 1; i++) {
+                const MotusBPlace *p = &place[i];
+                const int at = 1 + p->at;
+                int before = at - 1, after = at + 1;
+                CU_ASSERT_FATAL(at > 0 && at < n && !is_coded[at] && !level[at]);
+                while (!is_coded[before]) before--;
+                while (!is_coded[after]) after++;
+                const int above = motus_max(level[before], level[after]);
+                MOTUS_CHECK(at - before == p->before && after - at == p->after, "%d of %d", at, n);
+                MOTUS_CHECK(p->level == above + 1, "%d of %d: level %d", at, n, p->level);
+                MOTUS_CHECK(p->is_reference == (p->level <= levels && after - before > 2),
+                            "%d of %d", at, n);
+                if (p->is_reference) CU_ASSERT_EQUAL(at, (before + after) / 2);
+                level[at] = p->level;
+                is_coded[at] = p->is_reference;
+            }
+        }
+}
+
+// Counts pictures that are coded before and shown after another one.
+static void reorder(void) {
+    const int want[] = {0, 1, 1, 2, 2, 2, 2, 3, 3}; // of two levels, by B pictures
+    for (int b = 0; b <= 8; b++) {
+        CU_ASSERT_EQUAL(motus_b_reorder(b, 0), b > 0);
+        CU_ASSERT_EQUAL(motus_b_reorder(b, 1), b > 2 ? 2 : b > 0);
+        CU_ASSERT_EQUAL(motus_b_reorder(b, 2), want[b]);
+    }
+    CU_ASSERT_EQUAL(motus_b_reorder(MOTUS_MAX_BFRAMES, MOTUS_B_LEVELS), 3);
+}
+
+MOTUS_SUITE("mini_gop", TEST(mini_gop_costs), TEST(lengths), TEST(order), TEST(reorder))

@@ -102,7 +102,7 @@ static MotusWeights find_one(MotusFrame *reference, MotusFrame *frame) {
     MotusWeightFinder *finder = finder_of(1);
     MotusWeights weights;
     show(finder, reference);
-    motus_weight_finder_keep(finder, shown, 1);
+    motus_weight_finder_keep(finder, shown, 0, 1);
     show(finder, frame);
     motus_weights_find(finder, 1, &shown, &weights);
     motus_weight_finder_close(&finder);
@@ -159,12 +159,12 @@ static void several_references(void) {
     MotusWeightFinder *finder = finder_of(3);
     MotusWeights w;
     show(finder, scene(9));
-    motus_weight_finder_keep(finder, 7, 1); // as old as the newest below, were it kept
+    motus_weight_finder_keep(finder, 7, 2, 1); // as old as the newest below, were it kept
     for (int k = 2; k >= 0; k--) {
         MotusFrame *frame = scene(2 - k);
         fade(frame, 0, scales[k]);
         show(finder, frame);
-        motus_weight_finder_keep(finder, shown[k], k == 2);
+        motus_weight_finder_keep(finder, shown[k], 2 - k, k == 2);
     }
     MotusFrame *frame = scene(3);
     fade(frame, 0, 40);

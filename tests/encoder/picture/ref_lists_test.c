@@ -41,6 +41,33 @@ static void sliding_window(void) {
     }
 }
 
+// Keeps the pictures that are shown last: the command names the one that goes, the newcomer gets
+// its slot, and nobody shares one.
+static void drops_first_shown(void) {
+    for (int round = 0; round < 2000; round++) {
+        Random r;
+        fill(&r);
+        r.dpb.drops_first_shown = 1;
+        const MotusDpb before = r.dpb;
+        const int is_full = before.n == before.size;
+        int k = 0, slots = 0;
+        for (int i = 1; i < before.n; i++)
+            if (before.picture[i].shown < before.picture[k].shown) k = i;
+        const uint32_t command = motus_dpb_drop_command(&r.dpb, 12);
+        CU_ASSERT_EQUAL(command,
+                        is_full && k < before.n - 1 ? 12 - before.picture[k].frame_num : 0);
+        motus_dpb_add(&r.dpb, 99, 12, NULL, 0);
+        CU_ASSERT(r.dpb.n == before.n + !is_full && r.dpb.picture[0].shown == 99);
+        if (is_full) CU_ASSERT_EQUAL(r.dpb.picture[0].slot, before.picture[k].slot);
+        for (int i = 0, at = 1; i < before.n; i++) {
+            if (is_full && i == k) continue;
+            CU_ASSERT_EQUAL(r.dpb.picture[at++].frame_num, before.picture[i].frame_num);
+        }
+        for (int i = 0; i < r.dpb.n; i++) slots |= 1 << r.dpb.picture[i].slot;
+        CU_ASSERT_EQUAL(slots, (1 << r.dpb.n) - 1);
+    }
+}
+
 // Place of a picture in list `list` of the one shown at `shown`: first one side, then the other.
 static int rank(int32_t a, int32_t shown, int list) {
     return ((a > shown) != list ? 1000 : 0) + abs(a - shown);
@@ -86,4 +113,5 @@ static void commands(void) {
     }
 }
 
-MOTUS_SUITE("ref_lists", TEST(sliding_window), TEST(default_lists), TEST(commands))
+MOTUS_SUITE("ref_lists", TEST(sliding_window), TEST(drops_first_shown), TEST(default_lists),
+            TEST(commands))
