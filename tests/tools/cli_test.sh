@@ -363,9 +363,9 @@ default_pictures() {
     same_as 'none with --field' '--preset slow --field f.npy' '--preset slow --bframes 0 --ref 1'
     same_as 'none with --mvs-in' '--mvs-in f.npy' '--mvs-in f.npy --bframes 0 --ref 1'
     same_as 'as many as asked for' '--field f.npy --bframes 2' '--bframes 2 --ref 1'
-    same_as 'references of slow' '--preset slow' '--preset slow --ref 3'
+    same_as 'references and B pictures of slow' '--preset slow' '--preset slow --ref 3 --bframes 7'
     same_as 'AQ of --tune ssim' '--tune ssim' '--tune ssim --aq-mode 2 --aq-strength 1.5'
-    same_as 'references of slower' '--preset slower' '--preset slower --ref 5'
+    same_as 'those of slower' '--preset slower' '--preset slower --ref 5 --bframes 7'
 }
 
 # Words of x264 and ffmpeg.

@@ -84,7 +84,6 @@ static int parse_progress(const MotusOption *option, const char *text, char *cau
 
 enum {
     NOT_GIVEN = -1,
-    BFRAMES = 3,    // of profiles that have B pictures
     FILE_ROWS = 40, // most of them
 };
 
@@ -203,11 +202,11 @@ static int parse(MotusEncodeOptions *o, int argc, char **argv) {
         {"no-8x8dct", 0, &c->transform_8x8, NULL, 0, 0, NULL,
          "only 4x4 transforms in the High profile, too"},
         MOTUS_INT("bframes", 0, &c->bframes, 0, MOTUS_MAX_BFRAMES,
-                  "most B pictures in a row (3; 0 with profile baseline, --mvs-in and --field)"),
+                  "most B pictures in a row (3, presets from slow on 7; 0 in baseline, with MVs)"),
         MOTUS_INT("b-adapt", 0, &c->b_adapt, 0, 2,
                   "choose how many B pictures are in a row; 0: always bframes (1)"),
         {"b-pyramid", 0, &c->b_pyramid, motus_option_b_pyramid, 0, 0, "NAME",
-         "none, or normal: the middle one of two and more B pictures is a reference (normal)"},
+         "none, or normal: middle ones of two and more B pictures are references (normal)"},
         {"pbratio", 0, &c->pb_ratio, motus_option_number, 0, 10, "N",
          "quantizer step of B pictures over that of P pictures, without mbtree (1.3)"},
         MOTUS_INT("ref", 0, &c->references, 1, MOTUS_MAX_REFERENCES,
@@ -293,6 +292,18 @@ static int name_output(MotusEncodeOptions *o) {
                              motus_shown(o->default_output));
 }
 
+// Returns the B pictures in a row of a preset, in profiles that have them.
+static int bframes_of(MotusPreset preset) {
+    switch (preset) {
+    case MOTUS_PRESET_SLOW:
+    case MOTUS_PRESET_SLOWER:
+    case MOTUS_PRESET_PLACEBO:
+        return 7;
+    default:
+        return 3; // more would cost GPUs time in the lookahead
+    }
+}
+
 // Sets what has not been given. Fields of MVs are those of the picture before.
 static void set_defaults(MotusEncodeOptions *o) {
     MotusEncoderConfig *c = &o->config;
@@ -303,7 +314,7 @@ static void set_defaults(MotusEncodeOptions *o) {
         c->bframes =
             fields || c->keep_references || c->intra_refresh || c->profile == MOTUS_PROFILE_BASELINE
                 ? 0
-                : BFRAMES;
+                : bframes_of(c->preset);
 }
 
 static int check(MotusEncodeOptions *o) {
