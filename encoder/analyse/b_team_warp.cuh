@@ -88,7 +88,7 @@ MOTUS_WARP void motus_b_team_near(const MotusInterMb *in, MotusLaneGrid grid[2],
     const int pair_offset = in->ref[0].pair_offset;
     uint32_t s[4], row[4], pair[4];
     for (int i = 0; i < 4; i++) s[i] = motus_word_get(src + i * in->src.stride[0]);
-    motus_lane_luma_rows(row, 4, &in->ref[half], 16 * in->x + 4 * (blk & 3),
+    motus_lane_luma_rows(row, 4, &in->ref[half ? in->refs : 0], 16 * in->x + 4 * (blk & 3),
                          16 * in->y + 4 * (blk >> 2), mv);
     for (int i = 0; i < 4; i++)
         pair[i] = motus_lane_pair(row[i], motus_lanes_shuffle(row[i], motus_lane() ^ 16),
@@ -107,30 +107,34 @@ MOTUS_WARP void motus_b_team_near(const MotusInterMb *in, MotusLaneGrid grid[2],
 MOTUS_WARP void motus_b_lane_put(MotusLaneGrid grid[2], uint32_t cells, const MotusBOption *option,
                                  MotusMb *mb) {
     const int lane = motus_lane(), list = lane >> 4, blk = lane & 15;
-    const uint8_t first_ref[2] = {0, 0};
     const int uses = motus_pred_uses(option->pred, list);
     const MotusLaneCell cell = {uses ? motus_mv_word(option->mv[list]) : 0,
-                                uses ? MOTUS_CELL_INTER : MOTUS_CELL_INTRA};
+                                uses ? MOTUS_CELL_INTER + option->ref[list] : MOTUS_CELL_INTRA};
     motus_lanes_sync(); // all have read the grids
     if (cells >> blk & 1) grid[list].cell[6 * (blk >> 2) + (blk & 3) + 7] = cell;
     if (lane < 4 && cells >> motus_corner_of(lane) & 1)
-        motus_set_8x8(mb, lane, option->pred, first_ref, option->mv[0], option->mv[1]);
+        motus_set_8x8(mb, lane, option->pred, option->ref, option->mv[0], option->mv[1]);
     motus_lanes_sync(); // they are written
 }
 
-// Chooses among the first n options of a partition.
+// Chooses among the first n options of a partition and those with a further reference.
 MOTUS_WARP MotusBOption motus_b_lane_choose(const MotusBCandidates *found, const MotusBNear *near,
                                             const MotusInterMb *in, const MotusLaneGrid grid[2],
                                             const MotusLanePartition *p, int n) {
-    const int i = motus_min(motus_lane(), n - 1);
-    const MotusMv predictor[2] = {motus_mv_of_word(motus_lane_mvp(&grid[0], p, 0)),
+    const int further = in->refs > 1 && found[1].blocks >> p->block & 1,
+              i = motus_min(motus_lane(), n + (further ? MOTUS_B_FURTHER : 0) - 1),
+              ref = i < n ? 0 : motus_b_ref(&found[1], p->block);
+    const MotusMv predictor[2] = {motus_mv_of_word(motus_lane_mvp(&grid[0], p, ref)),
                                   motus_mv_of_word(motus_lane_mvp(&grid[1], p, 0))};
-    const MotusBOption own = motus_b_option(found, near, p->block, i, predictor, 1);
+    const MotusBOption own = motus_b_option(i < n ? found : &found[1], near, p->block,
+                                            i < n ? i : 2 * (i - n), predictor, in->refs);
     const uint32_t least = // cost << 3 | option: the cost is below 2^19
         motus_lanes_min(motus_b_option_cost(&own, in->qp) << 3 | (uint32_t)i);
     const int at = (int)(least & 7);
     MotusBOption best;
-    best.pred = at % MOTUS_PREDS;
+    best.pred = (int)motus_lanes_shuffle((uint32_t)own.pred, at);
+    best.ref[0] = (uint8_t)(in->refs > 1 ? motus_lanes_shuffle(own.ref[0], at) : 0);
+    best.ref[1] = 0;
     for (int list = 0; list < 2; list++)
         best.mv[list] = motus_mv_of_word(motus_lanes_shuffle(motus_mv_word(own.mv[list]), at));
     best.satd = motus_lanes_shuffle(own.satd, at);
@@ -176,7 +180,8 @@ MOTUS_WARP void motus_b_team_choose_8x8(const MotusBCandidates *found, const Mot
         MotusBOption best = motus_b_lane_choose(found, &t->near, in, grid, &p, MOTUS_B_OPTIONS);
         if (motus_b_direct_wins(t->direct_satd[q], &best, in->qp)) {
             best.pred = direct->pred, best.satd = t->direct_satd[q], best.bits = 0;
-            for (int list = 0; list < 2; list++) best.mv[list] = direct->mv[list][q];
+            for (int list = 0; list < 2; list++)
+                best.mv[list] = direct->mv[list][q], best.ref[list] = direct->ref[list];
             mask |= 1 << q;
         }
         motus_b_lane_put(grid, p.cells, &best, mb);

@@ -9,10 +9,11 @@
 #include "encoder/mb/direct_core.h"
 #include "me/pixel/words_warp.cuh"
 
-// Returns the index of the reference that an 8x8 block is predicted from first: by list in B
-// pictures, by ref_idx in P pictures.
+// Returns the index of the reference that an 8x8 block is predicted from first: list 1's in B
+// pictures, else by ref_idx.
 MOTUS_WARP int motus_lane_reference(const MotusInterMb *in, const MotusMb *mb, int q, int pred) {
-    return in->lists == 2 ? pred == MOTUS_PRED_L1 : in->refs > 1 ? mb->ref[0][q] : 0;
+    if (in->lists == 2 && pred == MOTUS_PRED_L1) return in->refs;
+    return in->refs > 1 ? mb->ref[0][q] : 0;
 }
 
 // ---- Weights (8.4.2.3) --------------------------------------------------------------------------
@@ -73,9 +74,8 @@ MOTUS_WARP void motus_lane_predict_luma(uint8_t luma[256], const MotusInterMb *i
     motus_lane_plane_rows(row, 2, ref, has_weights ? ref->plain : ref->luma, px, py,
                           first ? mb->mv1[q] : mb->mv[blk]);
     if (pred == MOTUS_PRED_BI) {
-        motus_lane_luma_rows(other, 2, &in->ref[1], px, py, mb->mv1[q]);
-        for (int i = 0; i < 2; i++)
-            row[i] = motus_lane_pair(row[i], other[i], in->ref[0].pair_offset);
+        motus_lane_luma_rows(other, 2, &in->ref[in->refs], px, py, mb->mv1[q]);
+        for (int i = 0; i < 2; i++) row[i] = motus_lane_pair(row[i], other[i], ref->pair_offset);
     }
     for (int i = 0; i < 2 && has_weights; i++)
         row[i] = motus_lane_weighted(row[i], ref->weight[0], ref->log2_denom);
@@ -124,10 +124,10 @@ MOTUS_WARP void motus_lane_predict_chroma(uint8_t chroma[2][64], const MotusInte
     uint32_t sample[4], other[4];
     motus_lane_chroma_samples(sample, ref, plane, px, py, first ? mb->mv1[q] : mb->mv[blk]);
     if (pred == MOTUS_PRED_BI) {
-        motus_lane_chroma_samples(other, &in->ref[1], plane, px, py, mb->mv1[q]);
+        motus_lane_chroma_samples(other, &in->ref[in->refs], plane, px, py, mb->mv1[q]);
         for (int i = 0; i < 4; i++)
             sample[i] = motus_pair_sample((int)sample[i], (int)other[i],
-                                          MOTUS_EVEN_PAIR + in->ref[0].pair_offset);
+                                          MOTUS_EVEN_PAIR + ref->pair_offset);
     }
     for (int i = 0; i < 4 && motus_lane_has_weights(in, ref); i++)
         sample[i] = motus_weighted_sample((int)sample[i], plane ? ref->weight[2] : ref->weight[1],

@@ -124,7 +124,7 @@ __global__ void __launch_bounds__(32 * WARPS)
         found->mv[lane] = motus_mv_of_word(mv);
         if (KIND == P_MANY) found->ref[lane] = (uint8_t)listed.ref;
     }
-    const MotusInterMb in = inter_mb(pass, inter, i % w.mb_width, i / w.mb_width);
+    const MotusInterMb in = inter_mb<KIND>(pass, inter, i % w.mb_width, i / w.mb_width);
     for (int v = lane >> 4; v - (lane >> 4) < n; v += 2) { // two MVs at a time, a lane a 4x4 block
         const int ref = KIND == P_MANY ? (int)motus_lanes_shuffle((uint32_t)listed.ref, v) : 0;
         const uint32_t satd =
@@ -189,7 +189,7 @@ __global__ void __launch_bounds__(32 * TEAM, RESIDENT / TEAM)
     if (!turn.first && !motus_neighbours_changed(w.changed_at, w.seen_at, i, x, w.mb_width, first))
         return; // the whole block
     const int warp = (int)threadIdx.x / 32;
-    MotusInterMb in = inter_mb(pass, inter, x, y);
+    MotusInterMb in = inter_mb<KIND>(pass, inter, x, y);
     in.neighbours = motus_neighbours(w.mb, w.mb_width, x, y, first);
     const MotusLevelChoice levels = level_choice<CABAC>(pass, pass.effort.levels);
     const MotusCandidates *found = &w.candidates[i];
@@ -264,9 +264,9 @@ cudaError_t code_p(const Pass &pass, const InterOf<KIND> &inter, const MotusPCod
     for (int round = 0; round < effort.rounds; round++) {
         const int since = now;
         for (int k = 0; k < effort.phases && status == cudaSuccess; k++)
-            status = launch_pass(pass, inter, round, k, ++now, stream);
+            status = launch_pass<KIND>(pass, inter, round, k, ++now, stream);
         if (pass.pic.transform_8x8 && status == cudaSuccess)
-            status = choose_transforms(pass, inter, since, ++now, stream);
+            status = choose_transforms<KIND>(pass, inter, since, ++now, stream);
         if (round) continue;
         if (status == cudaSuccess) status = estimate_intra(pass, stream);
         if (status != cudaSuccess) return status;
@@ -324,8 +324,8 @@ extern "C" cudaError_t motus_code_p_cuda(const MotusPictureStateCuda *pic,
                                          const MotusPCodingCuda *p, int qp,
                                          const MotusEffort *effort, cudaStream_t stream) {
     const Pass pass = pass_of(pic, effort, qp, MOTUS_SLICE_P);
-    return p->refs == 1 ? code_p(pass, inter_of_one(*p), *p, stream)
-                        : code_p(pass, inter_of_many(*p), *p, stream);
+    return p->refs == 1 ? code_p<P_ONE>(pass, inter_of_one(*p), *p, stream)
+                        : code_p<P_MANY>(pass, inter_of_many(*p), *p, stream);
 }
 
 // Kernels built for an older architecture cannot wait for their predecessor on any device.

@@ -19,48 +19,60 @@ __device__ MotusBCandidates *candidates_of(const MotusPictureStateCuda &w, int i
     return reinterpret_cast<MotusMbCandidates *>(w.candidates)[i].b;
 }
 
+// MANY: list 0 has several references.
+template <bool MANY>
 __global__ void __launch_bounds__(256)
     mark_kernel(const __grid_constant__ Pass pass, const __grid_constant__ MotusBCodingCuda b) {
-    const int i = (int)(blockIdx.x * 256 + threadIdx.x);
+    const int i = (int)(blockIdx.x * 256 + threadIdx.x), n_mb = pass.pic.n_mb;
+    const int refs = MANY ? b.refs : 1;
+    const uint32_t lambda_q8 = MANY ? pass.pic.qp_table[pass.qp].lambda_q8 : 0;
     motus_let_successor_start();
     motus_wait_for_predecessor();
-    if (i >= pass.pic.n_mb) return;
-    uint32_t cost[2][MOTUS_B_BLOCKS];
-    for (int list = 0; list < 2; list++)
+    if (i >= n_mb) return;
+    uint32_t least[MOTUS_B_BLOCKS], list1[MOTUS_B_BLOCKS];
+#pragma unroll
+    for (int k = 0; k < MOTUS_B_BLOCKS; k++) {
+        const uint32_t cost = b.cost[0][(size_t)k * n_mb + i];
+        least[k] = MANY && cost != UINT32_MAX ? cost + motus_ref_cost(lambda_q8, refs, 0) : cost;
+        list1[k] = b.cost[refs][(size_t)k * n_mb + i];
+    }
+    for (int ref = 1; ref < refs; ref++)
+#pragma unroll
+        for (int k = 0; k < MOTUS_B_BLOCKS; k++) {
+            const uint32_t cost = b.cost[ref][(size_t)k * n_mb + i],
+                           with_ref = cost + motus_ref_cost(lambda_q8, refs, ref);
+            if (cost != UINT32_MAX && with_ref < least[k]) least[k] = with_ref;
+        }
+    MotusBCandidates *found = candidates_of(pass.pic, i);
+    const uint64_t blocks = motus_b_blocks(least, list1, &pass.effort);
+    found->blocks = blocks;
+    found->refs = 0;
+    for (int ref = 1; ref < refs; ref++) {
+        const uint32_t ref_cost = motus_ref_cost(lambda_q8, refs, ref);
+        uint64_t close = 0;
 #pragma unroll
         for (int k = 0; k < MOTUS_B_BLOCKS; k++)
-            cost[list][k] = b.cost[list][(size_t)k * pass.pic.n_mb + i];
-    MotusBCandidates *found = candidates_of(pass.pic, i);
-    found->blocks = motus_b_blocks(cost[0], cost[1], &pass.effort);
-    found->refs = 0;
-}
-
-__device__ MotusInterMb b_mb(const Pass &pass, const MotusBCodingCuda &b, int i) {
-    const MotusPictureStateCuda &w = pass.pic;
-    MotusInterMb in;
-    in.ref = b.ref;
-    in.limits = &b.limits;
-    in.qp = &w.qp_table[motus_mb_qp(pass.qp, w.qp_offset, i)];
-    in.x = i % w.mb_width, in.y = i / w.mb_width;
-    in.src = mb_source(w, in.x, in.y);
-    in.lists = 2, in.refs = 1;
-    return in;
+            if (blocks >> k & 1 && motus_ref_is_close(b.cost[ref][(size_t)k * n_mb + i] + ref_cost,
+                                                      least[k], pass.effort.type_gate))
+                close |= (uint64_t)1 << k;
+        b.far_blocks[(size_t)(ref - 1) * n_mb + i] = close;
+    }
 }
 
 // Measures the marked blocks, and makes the MB's first guess.
+template <Kind KIND>
 __global__ void __launch_bounds__(32 * WARPS)
     candidates_kernel(const __grid_constant__ Pass pass,
+                      const __grid_constant__ InterOf<KIND> inter,
                       const __grid_constant__ MotusBCodingCuda b) {
     const MotusPictureStateCuda &w = pass.pic;
     const int i = this_warp();
     motus_let_successor_start();
     if (i >= w.n_mb) return;
-    const MotusInterMb in = b_mb(pass, b, i);
-    const MotusMv *const mv[2] = {b.mv[0] + i, b.mv[1] + i};
-    const MotusMv centre[2] = {b.centre[0][i], b.centre[1][i]};
+    const MotusInterMb in = inter_mb<KIND>(pass, inter, i % w.mb_width, i / w.mb_width);
+    const MotusBFields fields = {b.mv, b.centre, b.cost, b.far_blocks, (size_t)i, (size_t)w.n_mb};
     MotusBCandidates *found = candidates_of(w, i);
-    motus_b_candidates_warp(&in, &pass.effort, mv, (size_t)w.n_mb, centre,
-                            w.qp_table[pass.qp].lambda_q8, found);
+    motus_b_candidates_warp(&in, &pass.effort, &fields, w.qp_table[pass.qp].lambda_q8, found);
     motus_lanes_sync(); // they are written
     motus_b_first_guess(&w.mb[i], found);
     if (motus_lane()) return;
@@ -71,13 +83,14 @@ __global__ void __launch_bounds__(32 * WARPS)
 
 // Decides an MB, the blockIdx.x-th of the phase in row blockIdx.y. is_first: of the first round,
 // whose launches may begin early, as in decide.cu.
-template <bool CABAC>
+template <bool CABAC, Kind KIND>
 __global__ void __launch_bounds__(32 * MOTUS_B_WARPS, SM_WARPS / MOTUS_B_WARPS)
-    decide_kernel(const __grid_constant__ Pass pass, const __grid_constant__ MotusBCodingCuda b,
-                  int phase, int now, int is_first) {
+    decide_kernel(const __grid_constant__ Pass pass, const __grid_constant__ InterOf<KIND> inter,
+                  const uint8_t *of_col_zero, int phase, int now, int is_first) {
+    constexpr int SETS = KIND == B_MANY ? MOTUS_B_SETS : 1;
     __shared__ MotusBTeam team;
     __shared__ MotusTrialCoefs coefs[MOTUS_B_WARPS];
-    __shared__ MotusBCandidates found;
+    __shared__ MotusBCandidates found[SETS];
     const MotusPictureStateCuda &w = pass.pic;
     if (!is_first || !phase) motus_wait_for_predecessor(); // candidates are written
     motus_let_successor_start();
@@ -93,15 +106,16 @@ __global__ void __launch_bounds__(32 * MOTUS_B_WARPS, SM_WARPS / MOTUS_B_WARPS)
     const int first = motus_slice_first(w.slice_first, i);
     if (!is_first && !motus_neighbours_changed(w.changed_at, w.seen_at, i, x, w.mb_width, first))
         return; // the whole block
-    MotusInterMb in = b_mb(pass, b, i);
-    if (warp == MOTUS_B_WARPS - 1) copy(&found, candidates_of(w, i)); // beside B_Skip
-    const int col_zero = b.col_zero[i];
+    MotusInterMb in = inter_mb<KIND>(pass, inter, x, y);
+    for (int set = 0; set < SETS && warp == MOTUS_B_WARPS - 1; set++) // beside B_Skip
+        copy(&found[set], candidates_of(w, i) + set);
+    const int col_zero = of_col_zero[i];
     if (is_first) motus_wait_for_predecessor(); // the neighbours are decided
     in.neighbours = motus_neighbours(w.mb, w.mb_width, x, y, first);
     const MotusLevelChoice levels = level_choice<CABAC>(pass, pass.effort.levels);
     uint32_t satd;
-    const MotusTrial *best = motus_b_team_decide(&in, &found, col_zero, &pass.effort, &levels,
-                                                 &team, coefs, warp, &satd);
+    const MotusTrial *best =
+        motus_b_team_decide(&in, found, col_zero, &pass.effort, &levels, &team, coefs, warp, &satd);
     if (warp == 0) {
         copy(&w.coef[i], &best->coef);
         if (motus_lane() == 0) {
@@ -118,50 +132,64 @@ __global__ void __launch_bounds__(32 * MOTUS_B_WARPS, SM_WARPS / MOTUS_B_WARPS)
     }
 }
 
-cudaError_t launch_round(const Pass &pass, const MotusBCodingCuda &b, int is_first, int *now,
-                         cudaStream_t stream) {
+template <Kind KIND>
+cudaError_t launch_round(const Pass &pass, const InterOf<KIND> &inter, const uint8_t *col_zero,
+                         int is_first, int *now, cudaStream_t stream) {
     const int phases = pass.effort.phases;
     const dim3 blocks((unsigned)((pass.pic.mb_width + phases - 1) / phases),
                       (unsigned)pass.pic.mb_height);
     cudaError_t status = cudaSuccess;
     for (int k = 0; k < phases && status == cudaSuccess; k++)
-        status = motus_launch(pass.pic.early, blocks, 32 * MOTUS_B_WARPS, 0, stream,
-                              pass.pic.costs ? decide_kernel<true> : decide_kernel<false>, pass, b,
-                              k, ++*now, is_first);
+        status =
+            motus_launch(pass.pic.early, blocks, 32 * MOTUS_B_WARPS, 0, stream,
+                         pass.pic.costs ? decide_kernel<true, KIND> : decide_kernel<false, KIND>,
+                         pass, inter, col_zero, k, ++*now, is_first);
     return status;
+}
+
+template <Kind KIND>
+cudaError_t code_b(const Pass &pass, const InterOf<KIND> &inter, const MotusBCodingCuda &b,
+                   cudaStream_t stream) {
+    const MotusPictureStateCuda *pic = &pass.pic;
+    int now = 0;
+    candidates_kernel<KIND><<<blocks_for(pic->n_mb), 32 * WARPS, 0, stream>>>(pass, inter, b);
+    cudaError_t status = motus_stage_ended_cuda(pic, MOTUS_STAGE_CANDIDATES, stream);
+    for (int round = 0; round < pass.effort.rounds && status == cudaSuccess; round++) {
+        const int since = now;
+        status = launch_round<KIND>(pass, inter, b.col_zero, round == 0, &now, stream);
+        if (pic->transform_8x8 && status == cudaSuccess)
+            status = choose_transforms<KIND>(pass, inter, since, ++now, stream);
+        if (!round && status == cudaSuccess) status = estimate_intra(pass, stream);
+        if (!round && status == cudaSuccess) status = note_intra(pass, true, ++now, stream);
+    }
+    if (status == cudaSuccess) status = motus_stage_ended_cuda(pic, MOTUS_STAGE_DECIDE, stream);
+    return status == cudaSuccess ? code_intra(pass, stream) : status;
 }
 
 } // namespace
 
 cudaError_t motus_decide::prepare_b() {
     cudaFuncAttributes unused;
-    const cudaError_t status = cudaFuncGetAttributes(&unused, decide_kernel<true>);
-    return status == cudaSuccess ? cudaFuncGetAttributes(&unused, decide_kernel<false>) : status;
+    cudaError_t status = cudaSuccess;
+    for (auto kernel : {decide_kernel<true, B_ONE>, decide_kernel<false, B_ONE>})
+        if (status == cudaSuccess) status = cudaFuncGetAttributes(&unused, kernel);
+    for (auto kernel : {decide_kernel<true, B_MANY>, decide_kernel<false, B_MANY>})
+        if (status == cudaSuccess) status = cudaFuncGetAttributes(&unused, kernel);
+    return status;
 }
 
 extern "C" cudaError_t motus_mark_b_blocks_cuda(const MotusPictureStateCuda *pic,
-                                                const MotusBCodingCuda *b,
+                                                const MotusBCodingCuda *b, int qp,
                                                 const MotusEffort *effort, cudaStream_t stream) {
-    return motus_launch(pic->early, (pic->n_mb + 255) / 256, 256, 0, stream, mark_kernel,
-                        pass_of(pic, effort, 0, MOTUS_SLICE_B), *b);
+    return motus_launch(pic->early, (pic->n_mb + 255) / 256, 256, 0, stream,
+                        b->refs == 1 ? mark_kernel<false> : mark_kernel<true>,
+                        pass_of(pic, effort, qp, MOTUS_SLICE_B), *b);
 }
 
 extern "C" cudaError_t motus_code_b_cuda(const MotusPictureStateCuda *pic,
                                          const MotusBCodingCuda *b, int qp,
                                          const MotusEffort *effort, cudaStream_t stream) {
     const Pass pass = pass_of(pic, effort, qp, MOTUS_SLICE_B);
-    const InterOf<B_LISTS> inter = {{b->ref[0], b->ref[1]}, b->limits};
-    int now = 0;
-    candidates_kernel<<<blocks_for(pic->n_mb), 32 * WARPS, 0, stream>>>(pass, *b);
-    cudaError_t status = motus_stage_ended_cuda(pic, MOTUS_STAGE_CANDIDATES, stream);
-    for (int round = 0; round < effort->rounds && status == cudaSuccess; round++) {
-        const int since = now;
-        status = launch_round(pass, *b, round == 0, &now, stream);
-        if (pic->transform_8x8 && status == cudaSuccess)
-            status = choose_transforms(pass, inter, since, ++now, stream);
-        if (!round && status == cudaSuccess) status = estimate_intra(pass, stream);
-        if (!round && status == cudaSuccess) status = note_intra(pass, true, ++now, stream);
-    }
-    if (status == cudaSuccess) status = motus_stage_ended_cuda(pic, MOTUS_STAGE_DECIDE, stream);
-    return status == cudaSuccess ? code_intra(pass, stream) : status;
+    return b->refs == 1 ? code_b<B_ONE>(pass, {{b->ref[0], b->ref[1]}, b->limits}, *b, stream)
+                        : code_b<B_MANY>(pass, {b->list, b->limits, b->refs}, *b, stream);
 }

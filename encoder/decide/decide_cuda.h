@@ -87,12 +87,16 @@ typedef struct MotusPCodingCuda {
     MotusInterLimits limits;
 } MotusPCodingCuda;
 
-// MotusInterCoding of a B picture on the device, by list. mv, cost: the search's, [41][n_mb]. mv is
-// refined in place by the caller between motus_mark_b_blocks_cuda and motus_code_b_cuda.
+// MotusInterCoding of a B picture on the device: references of list 0, then list 1's. mv, cost: the
+// search's, [41][n_mb]. mv is refined in place by the caller between motus_mark_b_blocks_cuda and
+// motus_code_b_cuda; with several references in list 0 costs, too.
 typedef struct MotusBCodingCuda {
-    MotusReference ref[2];
-    const MotusMv *mv[2], *centre[2];
-    const uint32_t *cost[2];
+    int refs;                   // of list 0
+    MotusReference ref[2];      // if it has one
+    const MotusReference *list; // all, in device memory; unused if it has one
+    const MotusMv *mv[MOTUS_MAX_REFERENCES], *centre[MOTUS_MAX_REFERENCES];
+    const uint32_t *cost[MOTUS_MAX_REFERENCES];
+    uint64_t *far_blocks; // as in MotusPCodingCuda
     const uint8_t *col_zero;
     MotusInterLimits limits;
 } MotusBCodingCuda;
@@ -110,10 +114,10 @@ cudaError_t motus_mark_blocks_cuda(const MotusPictureStateCuda *pic, const Motus
                                    MotusMv *whole, int qp, const MotusEffort *effort,
                                    cudaStream_t stream);
 
-// Sets MotusBCandidates.blocks, the mask of the blocks to refine in both lists, from whole-sample
-// costs. pic->candidates holds MotusMbCandidates.
+// Sets MotusBCandidates.blocks, the mask of the blocks to refine in both lists, and b->far_blocks,
+// from whole-sample costs. pic->candidates holds MotusMbCandidates.
 cudaError_t motus_mark_b_blocks_cuda(const MotusPictureStateCuda *pic, const MotusBCodingCuda *b,
-                                     const MotusEffort *effort, cudaStream_t stream);
+                                     int qp, const MotusEffort *effort, cudaStream_t stream);
 
 // Codes a B picture from its refined MVs on: candidates, rounds, intra.
 cudaError_t motus_code_b_cuda(const MotusPictureStateCuda *pic, const MotusBCodingCuda *b, int qp,

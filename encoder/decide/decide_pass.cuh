@@ -115,29 +115,34 @@ static __device__ int this_warp() { return (int)(blockIdx.x * WARPS + threadIdx.
 
 inline int blocks_for(int warps) { return (warps + WARPS - 1) / WARPS; }
 
-// Kinds of inter pictures: P with one reference, P with several, B.
-enum Kind { P_ONE, P_MANY, B_LISTS };
+// Kinds of inter pictures: P and B, with one reference in list 0 or several.
+enum Kind { P_ONE, P_MANY, B_ONE, B_MANY };
+
+template <Kind KIND> constexpr bool IS_B = KIND == B_ONE || KIND == B_MANY;
+template <Kind KIND> constexpr bool HAS_MANY = KIND == P_MANY || KIND == B_MANY;
 
 // References and limits of inter MBs.
-template <Kind KIND> struct InterOf {
-    MotusReference ref[KIND == B_LISTS ? 2 : 1];
+struct FewReferences {
+    MotusReference ref[2]; // P: the first one counts
     MotusInterLimits limits;
 };
-template <> struct InterOf<P_MANY> {
+struct ManyReferences {
     const MotusReference *ref; // in device memory
     MotusInterLimits limits;
-    int refs;
+    int refs; // of list 0
 };
+template <bool MANY> struct References { using Type = FewReferences; };
+template <> struct References<true> { using Type = ManyReferences; };
+template <Kind KIND> using InterOf = typename References<HAS_MANY<KIND>>::Type;
 
-inline InterOf<P_ONE> inter_of_one(const MotusPCodingCuda &p) { return {{p.ref}, p.limits}; }
+inline InterOf<P_ONE> inter_of_one(const MotusPCodingCuda &p) { return {{p.ref, {}}, p.limits}; }
 inline InterOf<P_MANY> inter_of_many(const MotusPCodingCuda &p) {
     return {p.list, p.limits, p.refs};
 }
 
 // Returns the references of an inter MB's slice.
-static __device__ int refs_of(const InterOf<P_ONE> &) { return 1; }
-static __device__ int refs_of(const InterOf<P_MANY> &inter) { return inter.refs; }
-static __device__ int refs_of(const InterOf<B_LISTS> &) { return 1; }
+static __device__ int refs_of(const FewReferences &) { return 1; }
+static __device__ int refs_of(const ManyReferences &inter) { return inter.refs; }
 
 // Returns the inter MB (x, y); its neighbours are not set.
 template <Kind KIND>
@@ -146,7 +151,7 @@ static __device__ MotusInterMb inter_mb(const Pass &pass, const InterOf<KIND> &i
     const int i = y * pass.pic.mb_width + x;
     MotusInterMb in;
     in.ref = inter.ref;
-    in.lists = KIND == B_LISTS ? 2 : 1;
+    in.lists = IS_B<KIND> ? 2 : 1;
     in.refs = refs_of(inter);
     in.limits = &inter.limits;
     in.qp = &pass.pic.qp_table[motus_mb_qp(pass.qp, pass.pic.qp_offset, i)];

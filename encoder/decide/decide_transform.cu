@@ -22,7 +22,7 @@ __global__ void __launch_bounds__(32 * WARPS, SM_WARPS / WARPS)
     motus_wait_for_predecessor();
     if (i >= w.n_mb || w.seen_at[i] <= since) return;
     MotusTransformShared *s = &shared[threadIdx.x / 32];
-    const MotusInterMb in = inter_mb(pass, inter, i % w.mb_width, i / w.mb_width);
+    const MotusInterMb in = inter_mb<KIND>(pass, inter, i % w.mb_width, i / w.mb_width);
     const MotusMbRecon rec = mb_recon(w, in.x, in.y);
     const MotusLevelChoice levels = level_choice<CABAC>(pass, pass.effort.levels);
     uint32_t cost = w.inter_cost[i];
@@ -47,12 +47,14 @@ cudaError_t motus_decide::choose_transforms(const Pass &pass, const InterOf<KIND
                                        : transform_kernel<false, KIND>,
                         pass, inter, since, now);
 }
-template cudaError_t motus_decide::choose_transforms(const Pass &, const InterOf<P_ONE> &, int, int,
-                                                     cudaStream_t);
-template cudaError_t motus_decide::choose_transforms(const Pass &, const InterOf<P_MANY> &, int,
-                                                     int, cudaStream_t);
-template cudaError_t motus_decide::choose_transforms(const Pass &, const InterOf<B_LISTS> &, int,
-                                                     int, cudaStream_t);
+template cudaError_t motus_decide::choose_transforms<P_ONE>(const Pass &, const FewReferences &,
+                                                            int, int, cudaStream_t);
+template cudaError_t motus_decide::choose_transforms<P_MANY>(const Pass &, const ManyReferences &,
+                                                             int, int, cudaStream_t);
+template cudaError_t motus_decide::choose_transforms<B_ONE>(const Pass &, const FewReferences &,
+                                                            int, int, cudaStream_t);
+template cudaError_t motus_decide::choose_transforms<B_MANY>(const Pass &, const ManyReferences &,
+                                                             int, int, cudaStream_t);
 
 namespace {
 
@@ -68,5 +70,6 @@ template <Kind KIND> cudaError_t prepare() {
 cudaError_t motus_decide::prepare_transforms() {
     cudaError_t status = prepare<P_ONE>();
     if (status == cudaSuccess) status = prepare<P_MANY>();
-    return status == cudaSuccess ? prepare<B_LISTS>() : status;
+    if (status == cudaSuccess) status = prepare<B_ONE>();
+    return status == cudaSuccess ? prepare<B_MANY>() : status;
 }

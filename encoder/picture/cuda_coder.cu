@@ -62,19 +62,35 @@ MotusReference reference(const MotusCudaCoder *c, const MotusPictureParams *para
     return ref;
 }
 
-MotusBCodingCuda b_coding(const MotusCudaCoder *c, const MotusPictureParams *params,
-                          Reference *const ref[2]) {
-    MotusBCodingCuda b = {};
-    for (int list = 0; list < 2; list++) {
-        b.ref[list] = reference(c, params, ref[list], list);
-        b.mv[list] = c->mv[list], b.cost[list] = c->cost[list], b.centre[list] = c->centre[list];
+// Uploads a picture's n references.
+MotusStatus upload_references(MotusCudaCoder *c, const Output *out, int n, MotusError *error) {
+    return check(c,
+                 cudaMemcpyAsync(out->refs, out->h_refs, (size_t)n * sizeof *out->refs,
+                                 cudaMemcpyHostToDevice, c->stream),
+                 "references", error);
+}
+
+// Fills in a B picture's coding, and uploads its references if list 0 has several.
+MotusStatus b_coding(MotusCudaCoder *c, const Output *out, const MotusPictureParams *params,
+                     Reference *const ref[], MotusBCodingCuda *b, MotusError *error) {
+    const int refs = params->refs;
+    b->refs = refs;
+    b->list = out->refs;
+    b->far_blocks = c->far_blocks;
+    b->col_zero = ref[refs]->rec.col_zero;
+    b->limits = c->settings->limits;
+    for (int k = 0; k <= refs; k++) {
+        MotusReference its = reference(c, params, ref[k], k);
+        if (k < refs && c->settings->sequence.weighted_bipred)
+            its.pair_offset =
+                motus_pair_offset(params->shown, params->ref_shown[k], params->ref_shown[refs]);
+        b->mv[k] = c->mv[k], b->cost[k] = c->cost[k], b->centre[k] = c->centre[k];
+        if (refs > 1)
+            out->h_refs[k] = its;
+        else
+            b->ref[k] = its;
     }
-    if (c->settings->sequence.weighted_bipred)
-        b.ref[0].pair_offset =
-            motus_pair_offset(params->shown, params->ref_shown[0], params->ref_shown[1]);
-    b.col_zero = ref[1]->rec.col_zero;
-    b.limits = c->settings->limits;
-    return b;
+    return refs == 1 ? MOTUS_OK : upload_references(c, out, refs + 1, error);
 }
 
 // Marks the blocks to refine. P pictures keep their 16x16 MVs as they are before refinement: the
@@ -88,7 +104,7 @@ MotusStatus mark(MotusCudaCoder *c, int qp, const MotusEffort *effort, const Mot
     *marked = {b ? &candidates->b[0].blocks : &candidates->p.blocks,
                sizeof *candidates / sizeof(uint64_t)};
     return check(c,
-                 b ? motus_mark_b_blocks_cuda(&c->pic, b, effort, c->stream)
+                 b ? motus_mark_b_blocks_cuda(&c->pic, b, qp, effort, c->stream)
                    : motus_mark_blocks_cuda(&c->pic, p, c->whole_mv, qp, effort, c->stream),
                  "blocks", error);
 }
@@ -105,10 +121,7 @@ MotusStatus p_coding(MotusCudaCoder *c, const Output *out, const MotusPicturePar
     for (int k = 0; k < refs; k++) p->mv[k] = c->mv[k], p->cost[k] = c->cost[k];
     if (refs == 1) return MOTUS_OK;
     for (int k = 0; k < refs; k++) out->h_refs[k] = reference(c, params, ref[k], k);
-    return check(c,
-                 cudaMemcpyAsync(out->refs, out->h_refs, (size_t)refs * sizeof *out->refs,
-                                 cudaMemcpyHostToDevice, c->stream),
-                 "references", error);
+    return upload_references(c, out, refs, error);
 }
 
 MotusStatus find_references(MotusCudaCoder *c, const MotusPictureParams *params,
@@ -131,7 +144,7 @@ MotusStatus code_inter(MotusCudaCoder *c, const Output *out, const MotusPictureP
     MotusStatus status = find_references(c, params, ref, error);
     if (status) return status;
     if (has_b)
-        b = b_coding(c, params, ref);
+        status = b_coding(c, out, params, ref, &b, error);
     else
         status = p_coding(c, out, params, ref, &p, error);
     if (!status) status = search(c, params, ref, &effort, field, error);
@@ -233,7 +246,7 @@ MotusStatus finalize(MotusCudaCoder *c, const Output *out, const MotusPicturePar
     if (params->type == MOTUS_SLICE_P)
         f.searched = c->whole_mv, f.kept = c->buffer[c->own_buffer].mv;
     f.is_b = is_b(params), f.refs = params->refs;
-    if (f.is_b) f.col_zero = find_reference(c, params->ref_shown[1])->rec.col_zero;
+    if (f.is_b) f.col_zero = find_reference(c, params->ref_shown[params->refs])->rec.col_zero;
     MotusStatus status = check(c, motus_finalize_cuda(&f, c->writing), "entropy coding", error);
     if (!status && params->is_reference && current_rec(c)->col_zero)
         status = check(c, motus_col_zero_cuda(w->mb, w->n_mb, current_rec(c)->col_zero, c->writing),

@@ -43,9 +43,9 @@ typedef struct Output {
     size_t nal_room;   // bytes of h_nal
     size_t downloaded; // bytes of the NAL units that are downloaded before their size is known
     int with_mb;
-    MotusReference *refs, *h_refs; // by ref_idx, if P pictures may have several
+    MotusReference *refs, *h_refs; // as listed, if there may be several in list 0
     MotusSliceType type;
-    int n_refs;       // of P slices
+    int n_refs;       // of list 0
     int64_t begun_us; // now_us()
     // The picture's MBs and MVs are final; its MBs are written and costs are learnt; it may be
     // predicted from; all of it is done.
@@ -99,7 +99,7 @@ typedef struct Worker {
     Reconstruction spare[2];  // of pictures that are no references, in turn; with B pictures
     MotusPlane unfiltered[3]; // before deblocking; unused without it
     MotusPictureStateCuda pic;
-    // The motion fields: of P pictures by ref_idx, of B pictures by list.
+    // The motion fields, of list 0 by ref_idx, in B pictures then of list 1.
     MotusMv *centre[MOTUS_MAX_REFERENCES], *mv[MOTUS_MAX_REFERENCES];
     uint32_t *cost[MOTUS_MAX_REFERENCES];
     uint16_t *sad[MOTUS_MAX_REFERENCES];
@@ -165,7 +165,7 @@ static inline int is_b(const MotusPictureParams *params) { return params->type =
 
 // Returns the number of a P or B picture's motion fields.
 static inline int fields_of(const MotusPictureParams *params) {
-    return is_b(params) ? 2 : params->refs;
+    return motus_references_listed(params);
 }
 
 static inline Output *output_of(MotusCudaCoder *c, int64_t picture) {

@@ -57,11 +57,18 @@ void lay_out_weighted(MotusRefLuma *luma, const MotusStream *s, uint8_t *base, s
     if (base) motus_ref_luma_layout(luma, base + at, width, height);
 }
 
+// Returns the references that a picture lists, at most.
+int most_listed(const MotusStream *s) {
+    const int of_b = s->b_refs + (s->b_refs > 0);
+    return s->config.references > of_b ? s->config.references : of_b;
+}
+
 // The first worker codes all P pictures, others IDR and B pictures only.
 void lay_out_fields(Worker *w, const MotusStream *s, int is_first, uint8_t *base, size_t *end) {
     const size_t n = (size_t)s->mb_width * s->mb_height;
-    const int lists = s->config.bframes ? 2 : 1, refs = is_first ? s->config.references : 1,
-              fields = refs > lists ? refs : lists;
+    const int refs =
+                  is_first && s->config.references > s->b_refs ? s->config.references : s->b_refs,
+              fields = is_first ? most_listed(s) : s->b_refs + 1;
     for (int k = 0; k < fields; k++) {
         reserve(&w->centre[k], n, base, end);
         reserve(&w->mv[k], MOTUS_BLOCKS * n, base, end);
@@ -106,7 +113,7 @@ void lay_out_output(Output *out, const MotusStream *s, uint8_t *base, size_t *en
     reserve(&out->head, (size_t)s->slices.n, base, end);
     reserve(&out->qp_offset, (size_t)s->mb_width * s->mb_height, base, end);
     reserve(&out->report, 1, base, end);
-    if (s->config.references > 1) reserve(&out->refs, (size_t)s->config.references, base, end);
+    if (most_listed(s) > 1) reserve(&out->refs, (size_t)most_listed(s), base, end);
 }
 
 // Lays the device memory out from `base` on; returns the bytes.
@@ -139,8 +146,7 @@ size_t lay_out_host(MotusCudaCoder *c, const MotusStream *s, uint8_t *host) {
         reserve(&out->h_head, (size_t)s->slices.n, host, &end);
         reserve(&out->h_qp_offset, n, host, &end);
         if (s->sequence.cabac) reserve(&out->h_costs, 1, host, &end);
-        if (s->config.references > 1)
-            reserve(&out->h_refs, (size_t)s->config.references, host, &end);
+        if (most_listed(s) > 1) reserve(&out->h_refs, (size_t)most_listed(s), host, &end);
         if (!s->config.stream_only) reserve(&out->h_mb, n, host, &end);
     }
     return end;

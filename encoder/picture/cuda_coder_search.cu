@@ -129,16 +129,18 @@ MotusStatus prepare_luma(MotusCudaCoder *c, const MotusPictureParams *params, in
                  "weights", error);
 }
 
+// True for references of list 0 behind the first one: they are searched around its MVs.
+int is_far(const MotusPictureParams *params, int k) { return k && k < params->refs; }
+
 // Equals near_mvs of inter_search.c: *mvs gets the MVs that the search centres of reference k come
 // from.
 MotusStatus find_near_mvs(MotusCudaCoder *c, const MotusPictureParams *params, int k,
                           const MotusMv **mvs, MotusError *error) {
     const History *h = &c->history;
-    const int is_far = k && params->type == MOTUS_SLICE_P;
     const MotusMv *from = c->mv[0] + MOTUS_BLOCK_16x16 * c->pic.n_mb;
     int from_span = params->shown - params->ref_shown[0];
     *mvs = NULL;
-    if (!is_far) {
+    if (!is_far(params, k)) {
         if (!h->last_p.is_there) return MOTUS_OK;
         *mvs = from = c->buffer[h->last_p.buffer].mv;
         from_span = h->last_span;
@@ -207,22 +209,25 @@ MotusStatus measure(MotusCudaCoder *c, const MotusPictureParams *params, int lis
                           "vectors", error);
 }
 
-// Searches references first to end - 1 in one launch.
+// Searches the far references, or the others, in one launch.
 MotusStatus search_references(MotusCudaCoder *c, const MotusPictureParams *params,
-                              Reference *const ref[], int first, int end, int range, uint32_t modes,
+                              Reference *const ref[], int far, int range, uint32_t modes,
                               MotusError *error) {
     const MotusStream *s = c->settings;
     MotusSearchPicture p[MOTUS_MAX_REFERENCES];
     MotusStatus status = MOTUS_OK;
-    if (first == end) return MOTUS_OK;
-    for (int k = first; k < end && params->external.mv && !status; k++)
-        status = measure(c, params, k, ref[k], modes, error);
-    if (params->external.mv) return status;
-    for (int k = first; k < end; k++) p[k - first] = search_picture(c, params, k, ref[k], 0);
-    return check(c,
-                 motus_search_cuda(p, end - first, 16 * s->mb_width, 16 * s->mb_height, range,
-                                   modes, c->stream),
-                 "search", error);
+    int n = 0;
+    for (int k = 0; k < fields_of(params) && !status; k++) {
+        if (is_far(params, k) != far) continue;
+        status = find_centres(c, params, k, ref[k], error);
+        if (!status && params->external.mv) status = measure(c, params, k, ref[k], modes, error);
+        p[n++] = search_picture(c, params, k, ref[k], 0);
+    }
+    if (!status && !far) status = stage_ended(c, MOTUS_STAGE_REFERENCE, error);
+    if (status || !n || params->external.mv) return status;
+    return check(
+        c, motus_search_cuda(p, n, 16 * s->mb_width, 16 * s->mb_height, range, modes, c->stream),
+        "search", error);
 }
 
 // Downloads list 0's motion field before refinement changes it. Blocks, as the memory is pageable.
@@ -244,20 +249,13 @@ MotusStatus download_field(MotusCudaCoder *c, MotusField *field, MotusError *err
 MotusStatus motus_cuda_coder::search(MotusCudaCoder *c, const MotusPictureParams *params,
                                      Reference *const ref[], const MotusEffort *effort,
                                      MotusField *field, MotusError *error) {
-    const int n = fields_of(params), together = is_b(params) ? 2 : 1; // searched at once
     // Finalizing the worker's last picture reads whole_mv.
     MotusStatus status = wait_for(c, c->last, &Output::finalized, error);
-    for (int k = 0; k < together && !status; k++)
-        status = find_centres(c, params, k, ref[k], error);
-    if (!status) status = stage_ended(c, MOTUS_STAGE_REFERENCE, error);
     if (!status)
-        status = search_references(c, params, ref, 0, together, effort->range, effort->partitions,
-                                   error);
+        status = search_references(c, params, ref, 0, effort->range, effort->partitions, error);
     if (!status && field) status = download_field(c, field, error);
-    for (int k = together; k < n && !status; k++)
-        status = find_centres(c, params, k, ref[k], error);
     if (!status)
-        status = search_references(c, params, ref, together, n, motus_far_range(effort->range),
+        status = search_references(c, params, ref, 1, motus_far_range(effort->range),
                                    effort->partitions, error);
     return status ? status : stage_ended(c, MOTUS_STAGE_SEARCH, error);
 }
@@ -269,10 +267,12 @@ MotusStatus motus_cuda_coder::refine(MotusCudaCoder *c, const MotusPictureParams
     MotusStatus status = MOTUS_OK;
     if (s->config.subpel == MOTUS_SUBPEL_FULL || params->external.final) return MOTUS_OK;
     for (int k = 0; k < fields_of(params) && !status; k++) {
-        const MotusSearchPicture p = search_picture(c, params, k, ref[k], 1);
+        // Further references of B pictures are compared by their refined costs.
+        const int keeps_costs = is_b(params) && params->refs > 1;
+        const MotusSearchPicture p = search_picture(c, params, k, ref[k], !keeps_costs);
         const MotusWantedBlocks wanted =
-            k && !is_b(params) ? MotusWantedBlocks{c->far_blocks + (size_t)(k - 1) * c->pic.n_mb, 1}
-                               : marked;
+            is_far(params, k) ? MotusWantedBlocks{c->far_blocks + (size_t)(k - 1) * c->pic.n_mb, 1}
+                              : marked;
         status =
             check(c,
                   motus_refine_cuda(&p, luma_of(c, params, ref[k], k), 16 * s->mb_width,

@@ -15,13 +15,14 @@
 #include "tests/support/harness.h"
 #include "tools/synth/synth.h"
 
-enum { MB_WIDTH = 6, MB_HEIGHT = 4, PICTURES = 3 };
+enum { MB_WIDTH = 6, MB_HEIGHT = 4, REFS = 3, PICTURES = REFS + 2 };
 
-// A B picture between two others.
+// A B picture between others.
 typedef struct Picture {
-    MotusFrame *frame[PICTURES]; // list 0's reference, the picture, list 1's
-    MotusRefLuma luma[2];
-    MotusReference ref[2];
+    MotusFrame *frame[PICTURES]; // list 0's references, the picture, list 1's
+    int refs;                    // of list 0
+    MotusRefLuma luma[REFS + 1]; // list 1's behind them
+    MotusReference all[REFS + 1], ref[REFS + 1];
     MotusPictureState state;
     MotusQp qp;
     MotusQuant8 quant8;
@@ -31,22 +32,24 @@ typedef struct Picture {
     const MotusCabacCosts *costs; // NULL: CAVLC
     int number;                   // of the case
     int types[MOTUS_MB_KINDS], direct, taken;
+    int further, far; // MBs with candidates in further references, 8x8 blocks that have one
 } Picture;
 
 static struct Memory { MotusBDecideScratch decide; } memory;
 
-static void open_reference(Picture *p, int list) {
-    const MotusFrame *frame = p->frame[2 * list];
-    MotusRefLuma *luma = &p->luma[list];
+// Opens reference k of list 0, or list 1's (REFS).
+static void open_reference(Picture *p, int k) {
+    const MotusFrame *frame = p->frame[k < REFS ? REFS - 1 - k : PICTURES - 1];
+    MotusRefLuma *luma = &p->luma[k];
     REQUIRE_OK(motus_ref_luma_alloc(luma, 16 * MB_WIDTH, 16 * MB_HEIGHT));
     motus_ref_luma_build(luma, &frame->plane[0], 1, 1);
-    p->ref[list] = (MotusReference){.width = luma->width,
-                                    .height = luma->height,
-                                    .luma = luma->plane[0],
-                                    .chroma = {frame->plane[1].data, frame->plane[2].data},
-                                    .luma_stride = luma->stride,
-                                    .chroma_stride = frame->plane[1].stride};
-    memcpy(p->ref[list].tap, luma->tap, sizeof luma->tap);
+    p->all[k] = (MotusReference){.width = luma->width,
+                                 .height = luma->height,
+                                 .luma = luma->plane[0],
+                                 .chroma = {frame->plane[1].data, frame->plane[2].data},
+                                 .luma_stride = luma->stride,
+                                 .chroma_stride = frame->plane[1].stride};
+    memcpy(p->all[k].tap, luma->tap, sizeof luma->tap);
 }
 
 static void picture_open(Picture *p) {
@@ -61,13 +64,23 @@ static void picture_open(Picture *p) {
     }
     motus_synth_close(&synth);
     REQUIRE_OK(motus_picture_state_alloc(&p->state, MB_WIDTH, MB_HEIGHT, 1));
-    for (int list = 0; list < 2; list++) open_reference(p, list);
+    for (int k = 0; k <= REFS; k++) open_reference(p, k);
 }
 
 static void picture_close(Picture *p) {
     motus_picture_state_free(&p->state);
-    for (int list = 0; list < 2; list++) motus_ref_luma_free(&p->luma[list]);
+    for (int k = 0; k <= REFS; k++) motus_ref_luma_free(&p->luma[k]);
     for (int i = 0; i < PICTURES; i++) motus_frame_unref(&p->frame[i]);
+}
+
+// Draws the number of list 0's references. Half of the pictures have weights of list 1, -64..128.
+static void set_references(Picture *p, int weighted) {
+    p->refs = motus_test_range(1, REFS);
+    for (int k = 0; k <= p->refs; k++) {
+        p->ref[k] = p->all[k < p->refs ? k : REFS];
+        if (k < p->refs && weighted)
+            p->ref[k].pair_offset = motus_test_range(-64, 128) - MOTUS_EVEN_PAIR;
+    }
 }
 
 static void set_effort(Picture *p, MotusPreset preset, int qp) {
@@ -90,14 +103,14 @@ static MotusMv random_mv(int reach) {
 }
 
 // Makes the MB's 8x8 blocks move by their MVs, each from one list or both, with a little noise.
-static void move_blocks(const Picture *p, const MotusInterMb *in, const MotusMbMotion motion[2]) {
-    const MotusPlane *src = &p->frame[1]->plane[0];
+static void move_blocks(const Picture *p, const MotusInterMb *in, const MotusMbMotion motion[]) {
+    const MotusPlane *src = &p->frame[REFS]->plane[0];
     for (int q = 0; q < 4; q++) {
-        const int pred = motus_test_range(0, MOTUS_PREDS - 1);
-        const MotusMv mv[2] = {motion[0].mv[MOTUS_BLOCK_8x8 + q],
-                               motion[1].mv[MOTUS_BLOCK_8x8 + q]};
+        const int pred = motus_test_range(0, MOTUS_PREDS - 1), k = motus_test_range(0, p->refs - 1);
+        const MotusMv mv[2] = {motion[k].mv[MOTUS_BLOCK_8x8 + q],
+                               motion[p->refs].mv[MOTUS_BLOCK_8x8 + q]};
         uint8_t luma[256];
-        const MotusReference *const ref[2] = {&p->ref[0], &p->ref[1]};
+        const MotusReference *const ref[2] = {&p->ref[k], &p->ref[p->refs]};
         motus_predict_luma_lists(luma, ref, in->x, in->y, q % 2 * 8, q / 2 * 8, 8, 8, pred, mv);
         for (int i = 0; i < 64; i++) {
             const int x = q % 2 * 8 + i % 8, y = q / 2 * 8 + i / 8;
@@ -107,47 +120,72 @@ static void move_blocks(const Picture *p, const MotusInterMb *in, const MotusMbM
     }
 }
 
-// Draws the MVs that refinement would have found, and which blocks have candidates.
-static void find_candidates(Picture *p, const MotusInterMb *in, MotusBCandidates *found) {
-    const MotusMv centre[2] = {random_mv(16), random_mv(16)};
-    MotusMbMotion motion[2];
-    MotusBCandidates many;
-    const MotusRefLuma *const ref_luma[2] = {&p->luma[0], &p->luma[1]};
-    const MotusBJob search = {.refs = 1,
-                              .ref = p->ref,
-                              .ref_luma = ref_luma,
-                              .ops = motus_refine_ops(),
-                              .subpel = MOTUS_SUBPEL_FULL, // the MVs stay
-                              .effort = &p->effort,
-                              .limits = &p->limits,
-                              .lambda_q8 = in->qp->lambda_q8,
-                              .src = in->src,
-                              .centre = {centre[0], centre[1]},
-                              .x = in->x,
-                              .y = in->y};
-    for (int list = 0; list < 2; list++) {
+// Sets the masks of the blocks that further references are refined for (mark_kernel).
+static void mark_far(const Picture *p, const MotusInterMb *in, const MotusMbMotion motion[],
+                     uint64_t blocks, uint64_t far[REFS]) {
+    for (int ref = 1; ref < p->refs; ref++) far[ref - 1] = 0;
+    for (int b = 0; b < MOTUS_B_BLOCKS; b++) {
+        uint32_t cost[REFS], least = UINT32_MAX;
+        for (int ref = 0; ref < p->refs; ref++) {
+            cost[ref] = motion[ref].cost[b] + motus_ref_cost(in->qp->lambda_q8, p->refs, ref);
+            if (cost[ref] < least) least = cost[ref];
+        }
+        for (int ref = 1; ref < p->refs; ref++)
+            if (motus_ref_is_close(cost[ref], least, p->effort.type_gate))
+                far[ref - 1] |= blocks & 1ull << b;
+    }
+}
+
+// True if two sets of candidates are equal.
+static int same_candidates(const MotusBCandidates *one, const MotusBCandidates *many) {
+    int same = one->blocks == many->blocks && one->refs == many->refs;
+    for (int b = 0; b < MOTUS_B_BLOCKS; b++) {
+        if (!(one->blocks >> b & 1)) continue;
+        for (int list = 0; list < 2; list++)
+            same &= motus_mv_equal(one->mv[list][b], many->mv[list][b]) &&
+                    motus_mv_equal(one->both[list][b], many->both[list][b]);
+        for (int k = 0; k < MOTUS_PREDS; k++) same &= one->satd[k][b] == many->satd[k][b];
+    }
+    return same;
+}
+
+// Draws the MVs and costs that refinement would have found, and which blocks have candidates.
+static void find_candidates(Picture *p, const MotusInterMb *in,
+                            MotusBCandidates found[MOTUS_B_SETS]) {
+    MotusMbMotion motion[REFS + 1];
+    MotusBCandidates many[MOTUS_B_SETS];
+    const MotusRefLuma *ref_luma[REFS + 1];
+    uint64_t far[REFS];
+    MotusBJob search = {.refs = p->refs,
+                        .ref = p->ref,
+                        .ref_luma = ref_luma,
+                        .ops = motus_refine_ops(),
+                        .subpel = MOTUS_SUBPEL_FULL, // the MVs stay
+                        .effort = &p->effort,
+                        .limits = &p->limits,
+                        .lambda_q8 = in->qp->lambda_q8,
+                        .src = in->src,
+                        .x = in->x,
+                        .y = in->y};
+    for (int ref = 0; ref <= p->refs; ref++) {
         const MotusMv common = random_mv(1 << motus_test_range(0, 7));
+        ref_luma[ref] = &p->luma[ref < p->refs ? ref : REFS];
+        search.centre[ref] = random_mv(16);
         for (int b = 0; b < MOTUS_BLOCKS; b++) {
-            motion[list].mv[b] = motus_test_range(0, 2) ? common : random_mv(64);
-            motion[list].cost[b] = (uint32_t)motus_test_range(100, b ? 700 : 1400);
+            motion[ref].mv[b] = motus_test_range(0, 2) ? common : random_mv(64);
+            motion[ref].cost[b] = (uint32_t)motus_test_range(100, b ? 700 : 1400);
         }
     }
     if (!motus_test_range(0, 2)) move_blocks(p, in, motion);
     motus_test_fill(found, MOTUS_B_SETS * sizeof *found);
-    motus_test_fill(&many, sizeof many);
+    motus_test_fill(many, sizeof many);
     motus_b_candidates(&search, motion, found);
-    many.blocks = found->blocks;
-    MotusMv mv[2][MOTUS_BLOCKS];
-    for (int list = 0; list < 2; list++) memcpy(mv[list], motion[list].mv, sizeof mv[list]);
-    const char *failure = lanes_b_candidates(in, &p->effort, mv, centre, &many);
-    int same = !failure;
-    for (int b = 0; b < MOTUS_B_BLOCKS; b++) {
-        if (!(found->blocks >> b & 1)) continue;
-        for (int list = 0; list < 2; list++)
-            same &= motus_mv_equal(found->mv[list][b], many.mv[list][b]) &&
-                    motus_mv_equal(found->both[list][b], many.both[list][b]);
-        for (int k = 0; k < MOTUS_PREDS; k++) same &= found->satd[k][b] == many.satd[k][b];
-    }
+    many->blocks = found->blocks, many->refs = 0;
+    mark_far(p, in, motion, found->blocks, far);
+    const char *failure = lanes_b_candidates(in, &p->effort, motion, search.centre, far, many);
+    int same = !failure && same_candidates(&found[0], &many[0]);
+    if (p->refs > 1) same &= same_candidates(&found[1], &many[1]);
+    p->further += p->refs > 1 && found[1].blocks;
     MOTUS_CHECK(same, "case %d, MB %d,%d: candidates: %s", p->number, in->x, in->y,
                 failure ? failure : "not the CPU's");
     MotusMb guess[2];
@@ -200,12 +238,12 @@ static void code_mb(Picture *p, int x, int y) {
     const MotusInterMb in = {.ref = p->ref,
                              .limits = &p->limits,
                              .qp = &p->qp,
-                             .src = motus_mb_source(p->frame[1], x, y),
+                             .src = motus_mb_source(p->frame[REFS], x, y),
                              .neighbours = motus_neighbours(p->state.mbs.mb, MB_WIDTH, x, y, 0),
                              .x = x,
                              .y = y,
                              .lists = 2,
-                             .refs = 1};
+                             .refs = p->refs};
     static MotusTrial many;
     MotusBChoice choice;
     MotusBCandidates found[MOTUS_B_SETS];
@@ -229,6 +267,7 @@ static void code_mb(Picture *p, int x, int y) {
                 "case %d, MB %d,%d: type %d, not %d; %u bits, not %u; SSD %u, not %u", p->number, x,
                 y, many.mb.type, one->mb.type, many.bits, one->bits, many.ssd, one->ssd);
     p->types[one->mb.type]++;
+    for (int q = 0; q < 4 && !motus_mb_is_intra(&one->mb); q++) p->far += one->mb.ref[0][q] > 0;
     p->direct += one->mb.type == MOTUS_MB_P_16x16 && one->mb.direct;
     p->state.mbs.mb[y * MB_WIDTH + x] = one->mb;
     if (!motus_mb_is_intra(&one->mb)) compare_transforms(p, &in, &levels, one);
@@ -253,22 +292,21 @@ static void code_picture(Picture *p) {
 static void generated(void) {
     static const int qps[] = {28, 0, 51, 18, 38};
     Picture p;
-    int types[MOTUS_MB_KINDS] = {0}, direct = 0, taken = 0;
+    int types[MOTUS_MB_KINDS] = {0}, direct = 0, taken = 0, further = 0, far = 0;
     for (int k = 0; k < 10; k++) {
         picture_open(&p);
         for (int preset = 0; preset < MOTUS_PRESETS; preset++) {
-            // An implicit weight of list 1 is -64..128; half of the pictures have none.
-            p.ref[0].pair_offset = preset & 1 ? motus_test_range(-64, 128) - MOTUS_EVEN_PAIR : 0;
+            set_references(&p, preset & 1);
             set_effort(&p, (MotusPreset)preset, qps[k % 5]);
             code_picture(&p);
         }
         for (int i = 0; i < MOTUS_MB_KINDS; i++) types[i] += p.types[i];
-        direct += p.direct, taken += p.taken;
+        direct += p.direct, taken += p.taken, further += p.further, far += p.far;
         picture_close(&p);
     }
     for (int i = MOTUS_MB_P_SKIP; i <= MOTUS_MB_P_8x8; i++)
         MOTUS_CHECK(types[i] > 0, "no MB of type %d", i);
-    CU_ASSERT_TRUE(direct > 0 && taken > 0);
+    CU_ASSERT_TRUE(direct > 0 && taken > 0 && further > 0 && far > 0);
 }
 
 MOTUS_SUITE("lanes_b", TEST(generated))

@@ -21,7 +21,7 @@ typedef struct Call {
     MotusBCandidates *to;
     const MotusEffort *effort;
     const MotusLevelChoice *levels;
-    const MotusMv *mv[2], *centre;
+    const MotusBFields *fields;
     int col_zero;
     MotusTrial *trial;
     MotusBChoice *choice;
@@ -41,13 +41,18 @@ static const char *run(int warps, void (*body)(void *), Call *c) {
 
 static void candidates_body(void *argument) {
     const Call *c = argument;
-    motus_b_candidates_warp(c->in, c->effort, c->mv, 1, c->centre, c->in->qp->lambda_q8, c->to);
+    motus_b_candidates_warp(c->in, c->effort, c->fields, c->in->qp->lambda_q8, c->to);
 }
 
 const char *lanes_b_candidates(const MotusInterMb *in, const MotusEffort *effort,
-                               MotusMv mv[2][MOTUS_BLOCKS], const MotusMv centre[2],
-                               MotusBCandidates *found) {
-    Call c = {.in = in, .effort = effort, .mv = {mv[0], mv[1]}, .centre = centre, .to = found};
+                               const MotusMbMotion motion[], const MotusMv centre[],
+                               const uint64_t far[], MotusBCandidates found[MOTUS_B_SETS]) {
+    const MotusMv *mv[MOTUS_MAX_REFERENCES], *centres[MOTUS_MAX_REFERENCES];
+    const uint32_t *cost[MOTUS_MAX_REFERENCES];
+    for (int ref = 0; ref <= in->refs; ref++)
+        mv[ref] = motion[ref].mv, centres[ref] = &centre[ref], cost[ref] = motion[ref].cost;
+    const MotusBFields fields = {mv, centres, cost, far, 0, 1};
+    Call c = {.in = in, .effort = effort, .fields = &fields, .to = found};
     return run(1, candidates_body, &c);
 }
 

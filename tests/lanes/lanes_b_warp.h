@@ -4,13 +4,15 @@
 #define TESTS_LANES_LANES_B_WARP_H
 
 #include "encoder/analyse/b_core.h"
+#include "me/search/refine.h"
 
 // Each call returns NULL, or what the lanes did wrong.
 
-// Fills `found`, whose blocks are set, from refined MVs [list][block].
+// Fills `found`, whose first set's blocks are set, from refined MVs and costs by reference. far:
+// masks of the blocks refined in further references.
 const char *lanes_b_candidates(const MotusInterMb *in, const MotusEffort *effort,
-                               MotusMv mv[2][MOTUS_BLOCKS], const MotusMv centre[2],
-                               MotusBCandidates *found);
+                               const MotusMbMotion motion[], const MotusMv centre[],
+                               const uint64_t far[], MotusBCandidates found[MOTUS_B_SETS]);
 const char *lanes_b_first_guess(MotusMb *mb, const MotusBCandidates *found);
 
 // Decides an MB into *trial, *choice and *satd; *choice is undefined where B_Skip is taken at once.
