@@ -33,20 +33,20 @@ static inline void motus_b_skip_trial(const MotusInterMb *in, const MotusRefineO
     memcpy(s->choose.direct_satd, sum + MOTUS_BLOCK_8x8, sizeof s->choose.direct_satd);
 }
 
-// Evaluates type k.
-static inline void motus_b_type_trial(const MotusInterMb *in, const MotusLevelChoice *levels, int k,
-                                      MotusBDecideScratch *s, MotusTrial *trial) {
+// Evaluates trial->mb, whose type, lists, MVs and references are set. mv_bits: of its MVDs and
+// ref_idx.
+static inline void motus_b_trial(const MotusInterMb *in, const MotusLevelChoice *levels,
+                                 uint32_t mv_bits, MotusResidual *residual, MotusTrial *trial) {
     MotusMb *mb = &trial->mb;
-    *mb = s->choice.mb[k];
     mb->qp = in->qp->luma.qp;
     motus_predict_b(trial->luma, trial->chroma, mb, in->ref, in->refs, in->x, in->y);
-    trial->luma_bits = motus_code_inter_luma(&s->residual, trial, &in->src, &in->neighbours,
-                                             &in->qp->luma, levels);
+    trial->luma_bits =
+        motus_code_inter_luma(residual, trial, &in->src, &in->neighbours, &in->qp->luma, levels);
     const uint32_t bits =
-        trial->luma_bits + motus_code_chroma(&s->residual, trial, &in->src, &in->neighbours,
+        trial->luma_bits + motus_code_chroma(residual, trial, &in->src, &in->neighbours,
                                              &in->qp->chroma, levels, MOTUS_DEADZONE_INTER);
     if (mb->direct == MOTUS_ALL_DIRECT && !mb->cbp) mb->type = MOTUS_MB_P_SKIP;
-    trial->bits = bits + motus_b_bits(mb, s->choice.mv_bits[k]);
+    trial->bits = bits + motus_b_bits(mb, mv_bits);
     motus_trial_measure(trial, &in->src, in->qp);
 }
 
@@ -73,7 +73,8 @@ static inline MotusTrial *motus_decide_b(const MotusInterMb *in, const MotusBCan
         if (cost[k] == UINT32_MAX ||
             (uint64_t)cost[k] * 16 > (uint64_t)cost[first] * (uint32_t)effort->trial_gate)
             continue;
-        motus_b_type_trial(in, levels, k, s, other);
+        other->mb = s->choice.mb[k];
+        motus_b_trial(in, levels, s->choice.mv_bits[k], &s->residual, other);
         if (other->cost >= best->cost) continue;
         MotusTrial *swap = best;
         best = other;

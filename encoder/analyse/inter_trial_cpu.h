@@ -34,13 +34,12 @@ static inline void motus_skip_trial(const MotusInterMb *in, MotusMv skip, MotusT
     if (!motus_mv_fits(in, skip)) trial->cost = UINT32_MAX;
 }
 
-// Evaluates type k. A 16x16 MB with P_Skip's MV and no residual becomes P_Skip.
-static inline void motus_type_trial(const MotusInterMb *in, const MotusLevelChoice *levels,
-                                    const MotusChoice *choice, int k, MotusDecideScratch *s,
-                                    MotusTrial *trial) {
-    MotusResidual *residual = &s->residual;
+// Evaluates trial->mb, whose type, MVs and references are set. mv_bits: of its MVDs and ref_idx. A
+// 16x16 MB with P_Skip's MV and no residual becomes P_Skip.
+static inline void motus_inter_trial(const MotusInterMb *in, const MotusLevelChoice *levels,
+                                     MotusMv skip, uint32_t mv_bits, MotusResidual *residual,
+                                     MotusTrial *trial) {
     MotusMb *mb = &trial->mb;
-    *mb = choice->mb[k];
     mb->qp = in->qp->luma.qp;
     motus_predict_inter(trial->luma, trial->chroma, mb, in->ref, in->x, in->y);
     trial->luma_bits =
@@ -49,9 +48,9 @@ static inline void motus_type_trial(const MotusInterMb *in, const MotusLevelChoi
         trial->luma_bits + motus_code_chroma(residual, trial, &in->src, &in->neighbours,
                                              &in->qp->chroma, levels, MOTUS_DEADZONE_INTER);
     if (mb->type == MOTUS_MB_P_16x16 && !mb->cbp && !mb->ref[0][0] &&
-        motus_mv_equal(mb->mv[0], choice->skip))
+        motus_mv_equal(mb->mv[0], skip))
         mb->type = MOTUS_MB_P_SKIP;
-    trial->bits = bits + motus_inter_bits(mb, choice->mv_bits[k]);
+    trial->bits = bits + motus_inter_bits(mb, mv_bits);
     motus_trial_measure(trial, &in->src, in->qp);
 }
 
@@ -82,7 +81,8 @@ static inline MotusTrial *motus_decide_inter(const MotusInterMb *in, const Motus
     for (int i = 0; i < 4; i++) { // the best one by SATD first: it wins ties
         const int k = (first + i) & 3;
         if (!motus_type_is_close(choice, k, first, effort)) continue;
-        motus_type_trial(in, levels, choice, k, s, other);
+        other->mb = choice->mb[k];
+        motus_inter_trial(in, levels, choice->skip, choice->mv_bits[k], &s->residual, other);
         if (other->cost >= best->cost) continue;
         MotusTrial *swap = best;
         best = other;

@@ -3,8 +3,8 @@
 #include "encoder/decide/decide.h"
 
 #include "common/wavefront.h"
-#include "encoder/analyse/b_trial_cpu.h"
 #include "encoder/analyse/intra_search_cpu.h"
+#include "encoder/analyse/rd_refine_cpu.h"
 #include "encoder/analyse/transform8_cpu.h"
 #include "encoder/decide/candidates_cpu.h"
 
@@ -294,6 +294,19 @@ static void decide_b_mb(const InterPass *pass, const MotusInterMb *in, int i) {
                i);
 }
 
+// Refines the MVs of MB i, which has been decided in pass `now`, by RD cost.
+static void refine_mvs(const InterPass *pass, const MotusInterMb *in, int i, int now) {
+    MotusPictureState *pic = pass->pic;
+    const int most = pass->coding->effort.rd_mvs;
+    MotusResidual residual;
+    MotusTrial trial;
+    if (!most || !motus_rd_refine(in, &pass->levels, most, &pic->mb_inter[i], pic->inter_cost[i],
+                                  &residual, &trial))
+        return;
+    keep_inter(pass, &trial, i);
+    note_decision(pass, i, now);
+}
+
 static void visit_inter(const InterPass *pass, int x, int y, int now) {
     MotusPictureState *pic = pass->pic;
     const int i = y * pic->mbs.mb_width + x, first = motus_slice_first(pic->mbs.slice_first, i);
@@ -308,6 +321,7 @@ static void visit_inter(const InterPass *pass, int x, int y, int now) {
         decide_p_mb(pass, &in, i);
     pic->seen_at[i] = (uint16_t)now;
     note_decision(pass, i, now);
+    refine_mvs(pass, &in, i, now);
 }
 
 #define PIECES 4 // of a row: the 68 rows of 1080p do not divide evenly among 16 threads

@@ -176,10 +176,7 @@ __global__ void __launch_bounds__(32 * TEAM, RESIDENT / TEAM)
     if (turn.first && !turn.phase)
         motus_wait_for_predecessor(); // candidates are written, also for launches that begin early
     if (turn.early) motus_let_successor_start();
-    const uint32_t phases = (uint32_t)pass.effort.phases;
-    const int y = (int)blockIdx.y; // (x + 2y) % phases is the phase
-    const int x = (int)(((uint32_t)turn.phase + (phases - 1) * 2 * blockIdx.y) % phases +
-                        blockIdx.x * phases);
+    const int y = (int)blockIdx.y, x = mb_column(pass.effort.phases, turn.phase);
     const int i = y * w.mb_width + x;
     if (x >= w.mb_width) { // the whole block
         if (turn.first) motus_wait_for_predecessor();
@@ -229,10 +226,7 @@ __global__ void __launch_bounds__(32 * WARPS)
 template <int TEAM, bool SHARES, int RESIDENT, Kind KIND>
 cudaError_t launch_team(const Pass &pass, const InterOf<KIND> &inter, const Turn &turn,
                         cudaStream_t stream) {
-    const int phases = pass.effort.phases;
-    const dim3 blocks((unsigned)((pass.pic.mb_width + phases - 1) / phases),
-                      (unsigned)pass.pic.mb_height);
-    return motus_launch(turn.early, blocks, 32 * TEAM, 0, stream,
+    return motus_launch(turn.early, blocks_of_phase(pass), 32 * TEAM, 0, stream,
                         pass.pic.costs ? decide_kernel<TEAM, SHARES, RESIDENT, true, KIND>
                                        : decide_kernel<TEAM, SHARES, RESIDENT, false, KIND>,
                         pass, inter, turn);
@@ -263,8 +257,10 @@ cudaError_t code_p(const Pass &pass, const InterOf<KIND> &inter, const MotusPCod
     cudaError_t status = motus_stage_ended_cuda(&pass.pic, MOTUS_STAGE_CANDIDATES, stream);
     for (int round = 0; round < effort.rounds; round++) {
         const int since = now;
-        for (int k = 0; k < effort.phases && status == cudaSuccess; k++)
+        for (int k = 0; k < effort.phases && status == cudaSuccess; k++) {
             status = launch_pass<KIND>(pass, inter, round, k, ++now, stream);
+            if (status == cudaSuccess) status = refine_mvs<KIND>(pass, inter, k, now, stream);
+        }
         if (pass.pic.transform_8x8 && status == cudaSuccess)
             status = choose_transforms<KIND>(pass, inter, since, ++now, stream);
         if (round) continue;
@@ -336,6 +332,7 @@ extern "C" cudaError_t motus_decide_cuda_prepare(int *early) {
     if (status == cudaSuccess) status = attributes_of<4, true, SM_WARPS>(&attributes);
     if (status == cudaSuccess) status = attributes_of<4, true, SM_WARPS_FEW>(&attributes);
     if (status == cudaSuccess) status = prepare_transforms();
+    if (status == cudaSuccess) status = prepare_refinement();
     if (status == cudaSuccess) status = prepare_b();
     if (status == cudaSuccess) status = prepare_types();
     if (status == cudaSuccess) status = prepare_typed();

@@ -94,10 +94,7 @@ __global__ void __launch_bounds__(32 * MOTUS_B_WARPS, SM_WARPS / MOTUS_B_WARPS)
     const MotusPictureStateCuda &w = pass.pic;
     if (!is_first || !phase) motus_wait_for_predecessor(); // candidates are written
     motus_let_successor_start();
-    const uint32_t phases = (uint32_t)pass.effort.phases;
-    const int y = (int)blockIdx.y; // (x + 2y) % phases is the phase
-    const int x =
-        (int)(((uint32_t)phase + (phases - 1) * 2 * blockIdx.y) % phases + blockIdx.x * phases);
+    const int y = (int)blockIdx.y, x = mb_column(pass.effort.phases, phase);
     const int i = y * w.mb_width + x, warp = (int)threadIdx.x / 32;
     if (x >= w.mb_width) { // the whole block
         if (is_first) motus_wait_for_predecessor();
@@ -135,15 +132,14 @@ __global__ void __launch_bounds__(32 * MOTUS_B_WARPS, SM_WARPS / MOTUS_B_WARPS)
 template <Kind KIND>
 cudaError_t launch_round(const Pass &pass, const InterOf<KIND> &inter, const uint8_t *col_zero,
                          int is_first, int *now, cudaStream_t stream) {
-    const int phases = pass.effort.phases;
-    const dim3 blocks((unsigned)((pass.pic.mb_width + phases - 1) / phases),
-                      (unsigned)pass.pic.mb_height);
     cudaError_t status = cudaSuccess;
-    for (int k = 0; k < phases && status == cudaSuccess; k++)
+    for (int k = 0; k < pass.effort.phases && status == cudaSuccess; k++) {
         status =
-            motus_launch(pass.pic.early, blocks, 32 * MOTUS_B_WARPS, 0, stream,
+            motus_launch(pass.pic.early, blocks_of_phase(pass), 32 * MOTUS_B_WARPS, 0, stream,
                          pass.pic.costs ? decide_kernel<true, KIND> : decide_kernel<false, KIND>,
                          pass, inter, col_zero, k, ++*now, is_first);
+        if (status == cudaSuccess) status = refine_mvs<KIND>(pass, inter, k, *now, stream);
+    }
     return status;
 }
 

@@ -113,6 +113,19 @@ static __device__ void store_samples(const MotusTrial *trial, const MotusPicture
 
 static __device__ int this_warp() { return (int)(blockIdx.x * WARPS + threadIdx.x / 32); }
 
+// Blocks of a phase, whose MBs have (x + 2y) % phases == phase: rows of MBs by blockIdx.y.
+inline dim3 blocks_of_phase(const Pass &pass) {
+    const int phases = pass.effort.phases;
+    return dim3((unsigned)((pass.pic.mb_width + phases - 1) / phases),
+                (unsigned)pass.pic.mb_height);
+}
+
+// Returns the MB column of a block of a phase. It may be outside the picture.
+static __device__ int mb_column(int phases, int phase) {
+    const uint32_t n = (uint32_t)phases;
+    return (int)(((uint32_t)phase + (n - 1) * 2 * blockIdx.y) % n + blockIdx.x * n);
+}
+
 inline int blocks_for(int warps) { return (warps + WARPS - 1) / WARPS; }
 
 // Kinds of inter pictures: P and B, with one reference in list 0 or several.
@@ -166,6 +179,12 @@ cudaError_t choose_transforms(const Pass &pass, const InterOf<KIND> &inter, int 
                               cudaStream_t stream);
 cudaError_t prepare_transforms(); // loads its kernels
 cudaError_t prepare_b();          // loads those of B pictures
+
+// Refines the MVs of the MBs of a phase that were decided in pass `now`, if the preset does.
+template <Kind KIND>
+cudaError_t refine_mvs(const Pass &pass, const InterOf<KIND> &inter, int phase, int now,
+                       cudaStream_t stream);
+cudaError_t prepare_refinement();
 
 // Evaluates intra coding of an inter picture's MBs, from the present reconstruction.
 cudaError_t estimate_intra(const Pass &pass, cudaStream_t stream);

@@ -7,7 +7,7 @@
 #ifndef TESTS_EMULATED_LANES_H
 #define TESTS_EMULATED_LANES_H
 
-#define EMULATED_WARPS 5 // at most
+#define EMULATED_WARPS 8 // at most
 
 // Runs body(argument) on `warps` warps of 32 lanes each. Returns NULL, or what the lanes did wrong:
 // waited at different barriers, or left others waiting.

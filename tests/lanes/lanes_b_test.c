@@ -10,8 +10,8 @@
 #include "encoder/decide/decide_core.h"
 #include "encoder/settings/preset.h"
 #include "tests/encoder/levels/random_costs.h"
-#include "tests/encoder/levels/same_levels.h"
 #include "tests/lanes/lanes_b_warp.h"
+#include "tests/lanes/same_refinement.h"
 #include "tests/support/harness.h"
 #include "tools/synth/synth.h"
 
@@ -31,7 +31,7 @@ typedef struct Picture {
     MotusCabacCosts table;
     const MotusCabacCosts *costs; // NULL: CAVLC
     int number;                   // of the case
-    int types[MOTUS_MB_KINDS], direct, taken;
+    int types[MOTUS_MB_KINDS], direct, taken, moved;
     int further, far; // MBs with candidates in further references, 8x8 blocks that have one
 } Picture;
 
@@ -270,7 +270,10 @@ static void code_mb(Picture *p, int x, int y) {
     for (int q = 0; q < 4 && !motus_mb_is_intra(&one->mb); q++) p->far += one->mb.ref[0][q] > 0;
     p->direct += one->mb.type == MOTUS_MB_P_16x16 && one->mb.direct;
     p->state.mbs.mb[y * MB_WIDTH + x] = one->mb;
-    if (!motus_mb_is_intra(&one->mb)) compare_transforms(p, &in, &levels, one);
+    if (motus_mb_is_intra(&one->mb)) return;
+    failure = compare_refinement(&in, &levels, one, &p->moved);
+    MOTUS_CHECK(!failure, "case %d, MB %d,%d: refinement: %s", p->number, x, y, failure);
+    compare_transforms(p, &in, &levels, one);
 }
 
 // Codes the picture MB by MB in raster order; some MBs are intra.
@@ -292,7 +295,7 @@ static void code_picture(Picture *p) {
 static void generated(void) {
     static const int qps[] = {28, 0, 51, 18, 38};
     Picture p;
-    int types[MOTUS_MB_KINDS] = {0}, direct = 0, taken = 0, further = 0, far = 0;
+    int types[MOTUS_MB_KINDS] = {0}, direct = 0, taken = 0, further = 0, far = 0, moved = 0;
     for (int k = 0; k < 10; k++) {
         picture_open(&p);
         for (int preset = 0; preset < MOTUS_PRESETS; preset++) {
@@ -302,11 +305,12 @@ static void generated(void) {
         }
         for (int i = 0; i < MOTUS_MB_KINDS; i++) types[i] += p.types[i];
         direct += p.direct, taken += p.taken, further += p.further, far += p.far;
+        moved += p.moved;
         picture_close(&p);
     }
     for (int i = MOTUS_MB_P_SKIP; i <= MOTUS_MB_P_8x8; i++)
         MOTUS_CHECK(types[i] > 0, "no MB of type %d", i);
-    CU_ASSERT_TRUE(direct > 0 && taken > 0 && further > 0 && far > 0);
+    CU_ASSERT_TRUE(direct > 0 && taken > 0 && further > 0 && far > 0 && moved > 0);
 }
 
 MOTUS_SUITE("lanes_b", TEST(generated))

@@ -13,8 +13,8 @@
 #include "encoder/decide/decide_core.h"
 #include "encoder/settings/preset.h"
 #include "tests/encoder/levels/random_costs.h"
-#include "tests/encoder/levels/same_levels.h"
 #include "tests/lanes/lanes_warp.h"
+#include "tests/lanes/same_refinement.h"
 #include "tests/support/harness.h"
 #include "tools/synth/synth.h"
 #include "yuv/io/reader.h"
@@ -38,6 +38,7 @@ typedef struct Picture {
     const char *name;
     int number;    // of the case
     int at_once;   // MBs that were taken as P_Skip at once
+    int moved;     // MBs whose MVs were refined by RD cost
     int taken8[2]; // inter MBs that took the 8x8 transform, with CAVLC and with CABAC
     int intra8[2]; // Intra8x8 MBs
 } Picture;
@@ -297,6 +298,9 @@ static void code_inter(Picture *p, int x, int y) {
     MOTUS_CHECK(best->mb.type == MOTUS_MB_P_SKIP || best->luma_bits == lanes.trial.luma_bits,
                 "%s, case %d, MB %d,%d: luma has %u bits, not %u", p->name, p->number, x, y,
                 lanes.trial.luma_bits, best->luma_bits);
+    const char *failure = compare_refinement(&in, &levels, best, &p->moved);
+    MOTUS_CHECK(!failure, "%s, case %d, MB %d,%d: refinement: %s", p->name, p->number, x, y,
+                failure);
     compare_transforms(p, &in, &levels, best);
 }
 
@@ -409,7 +413,7 @@ static void generated(void) {
     REQUIRE_OK(motus_synth_open(&synth, &config));
     motus_synth_frame(synth, 0, p.src);
     code_all(&p, 4, 1);
-    CU_ASSERT_TRUE(p.at_once > 0);
+    CU_ASSERT_TRUE(p.at_once > 0 && p.moved > 0);
     for (int k = 0; k < 2; k++) CU_ASSERT_TRUE(p.taken8[k] > 0 && p.intra8[k] > 0);
     motus_synth_close(&synth);
     picture_close(&p);

@@ -1,0 +1,69 @@
+// RD refinement of a decided MB's MVs on the CPU. rd_refine_warp.cuh has the same for warps.
+// SPDX-License-Identifier: BSD-2-Clause
+#ifndef ENCODER_ANALYSE_RD_REFINE_CPU_H
+#define ENCODER_ANALYSE_RD_REFINE_CPU_H
+
+#include "encoder/analyse/b_trial_cpu.h"
+#include "encoder/analyse/rd_refine_core.h"
+
+// Evaluates `mb` with the MVs that it has. A trial that may be too large for an MB costs too much.
+static inline void motus_rd_trial(const MotusInterMb *in, const MotusLevelChoice *levels,
+                                  MotusMv skip, const MotusMb *mb, MotusResidual *residual,
+                                  MotusTrial *trial) {
+    uint32_t mv_bits = 0;
+    for (int i = 0; i < 16; i++)
+        for (int list = 0; list < in->lists; list++)
+            mv_bits += motus_rd_mv_bits(mb, &in->neighbours, i, list, in->lists, in->refs);
+    trial->mb = *mb;
+    trial->mb.cbp = 0;
+    if (in->lists == 2)
+        motus_b_trial(in, levels, mv_bits, residual, trial);
+    else
+        motus_inter_trial(in, levels, skip, mv_bits, residual, trial);
+    if (trial->bits > MOTUS_MB_BITS_LIMIT) trial->cost = UINT32_MAX;
+}
+
+// Moves one MV of `mb` to the neighbour that costs least, if that is less than *cost. Returns 1 if
+// it moves.
+static inline int motus_rd_refine_mv(const MotusInterMb *in, const MotusLevelChoice *levels,
+                                     MotusMv skip, const MotusPartition *part, int i, int list,
+                                     MotusMb *mb, MotusResidual *residual, MotusTrial *trial,
+                                     uint32_t *cost) {
+    int best = -1;
+    for (int k = 0; k < MOTUS_RD_MOVES; k++) {
+        const MotusMv mv = motus_rd_move(mb, i, list, k, in->limits->unit);
+        MotusMb moved = *mb;
+        if (!motus_mv_allowed(in->limits, mv) || !motus_mv_fits(in, mv)) continue;
+        motus_rd_set(&moved, part, list, mv);
+        motus_rd_trial(in, levels, skip, &moved, residual, trial);
+        if (trial->cost < *cost) *cost = trial->cost, best = k;
+    }
+    if (best < 0) return 0;
+    motus_rd_set(mb, part, list, motus_rd_move(mb, i, list, best, in->limits->unit));
+    return 1;
+}
+
+// Refines the MVs of a decided MB that costs `cost`, in turn until none moves, at most `most` of
+// them. Returns 1 if it has become cheaper: *trial is its coding then.
+static inline int motus_rd_refine(const MotusInterMb *in, const MotusLevelChoice *levels, int most,
+                                  const MotusMb *decided, uint32_t cost, MotusResidual *residual,
+                                  MotusTrial *trial) {
+    MotusMb mb = *decided;
+    MotusPartition part;
+    int any = 0, moves = 1, left = most;
+    if (!motus_rd_is_open(&mb)) return 0;
+    const MotusMv skip = motus_mb_skip_mv(&in->neighbours, in->lists == 1 ? in->refs : 1);
+    while (moves && left > 0) {
+        moves = 0;
+        for (int i = 0; i < 16; i++)
+            for (int list = 0; list < in->lists && motus_rd_partition(&mb, i, &part); list++)
+                if (motus_rd_has_mv(&mb, i, list, in->lists) && left-- > 0)
+                    moves |= motus_rd_refine_mv(in, levels, skip, &part, i, list, &mb, residual,
+                                                trial, &cost);
+        any |= moves;
+    }
+    if (any) motus_rd_trial(in, levels, skip, &mb, residual, trial);
+    return any;
+}
+
+#endif

@@ -1,0 +1,140 @@
+// RD refinement of a decided MB's MVs by a team of eight warps, which evaluate a move of an MV
+// each. Equals motus_rd_refine (rd_refine_cpu.h): suites `lanes` and `lanes_b`.
+// SPDX-License-Identifier: BSD-2-Clause
+#ifndef ENCODER_ANALYSE_RD_REFINE_WARP_CUH
+#define ENCODER_ANALYSE_RD_REFINE_WARP_CUH
+
+#include "encoder/analyse/inter_team_warp.cuh"
+#include "encoder/analyse/rd_refine_core.h"
+
+enum { MOTUS_RD_WARPS = MOTUS_RD_MOVES };
+
+// Shared memory of a team, beside the coefficients of each warp.
+typedef struct MotusRdTeam {
+    MotusTrial trial[MOTUS_RD_WARPS];
+    MotusMb mb;                    // with the MVs that cost least so far
+    uint32_t cost[MOTUS_RD_MOVES]; // of an MV's moves
+} MotusRdTeam;
+
+// What the trials of an MB share.
+typedef struct MotusRdLane {
+    uint32_t edge; // MotusTeamEdge.counts
+    MotusMv skip;  // P_Skip's MV
+} MotusRdLane;
+
+MOTUS_WARP MotusRdLane motus_rd_lane(const MotusInterMb *in) {
+    const MotusMv zero = {0, 0};
+    MotusRdLane own = {0xFFFF, zero};
+    int blk;
+    const MotusMb *mb = motus_edge_mb(&in->neighbours, &blk);
+    if (mb) own.edge = motus_edge_counts(mb, blk);
+    if (in->lists == 2) return own;
+    const MotusTeamEdge edge = motus_team_edge(&in->neighbours, in->refs);
+    if (!motus_skip_is_zero(motus_lane_cell_at(edge.mv, edge.state, 1, 0)) &&
+        !motus_skip_is_zero(motus_lane_cell_at(edge.mv, edge.state, 0, 1)))
+        own.skip = motus_team_mvp(&edge, 0);
+    return own;
+}
+
+// Copies an MB.
+MOTUS_WARP void motus_rd_copy(MotusMb *to, const MotusMb *from) {
+    motus_word_put((char *)to + 4 * motus_lane(),
+                   motus_word_get((const char *)from + 4 * motus_lane()));
+    motus_lanes_sync(); // it is written
+}
+
+// Evaluates trial->mb. Returns its cost, UINT32_MAX if it may be too large for an MB, to all lanes.
+MOTUS_WARP uint32_t motus_rd_evaluate(const MotusInterMb *in, const MotusRdLane *own,
+                                      const MotusLevelChoice *levels, MotusTrialCoefs *coefs,
+                                      MotusTrial *trial) {
+    const int lane = motus_lane(), is_b = in->lists == 2;
+    const int list = lane >> 4;
+    const uint32_t mv_bits =
+        motus_lanes_sum(list < in->lists ? motus_rd_mv_bits(&trial->mb, &in->neighbours, lane & 15,
+                                                            list, in->lists, in->refs)
+                                         : 0);
+    MotusLaneBlock b = motus_lane_predict(trial, in);
+    const MotusLaneResidual r = motus_lane_transform(trial, &b, coefs, in, own->edge, levels);
+    MotusLevels chosen = {0, 0, 0};
+    if (r.any)
+        chosen =
+            motus_lane_levels(motus_coef_block(&trial->coef, b.blk), coefs->coef[b.blk], r.live,
+                              b.blk >= 16 ? 4 : 2, r.context, motus_lane_quant(in, b.blk), levels);
+    uint32_t bits;
+    if (is_b) {
+        bits = motus_lane_residual(trial, &b, in, &r, &chosen, levels);
+        if (lane == 0) bits += motus_b_bits(&trial->mb, mv_bits);
+    } else {
+        bits = motus_lane_type_bits(trial, &b, in, &r, &chosen, levels, own->skip, mv_bits);
+    }
+    motus_lane_measure(trial, &b, in->qp, bits);
+    const uint32_t cost =
+        lane == 0 && trial->bits <= MOTUS_MB_BITS_LIMIT ? trial->cost : UINT32_MAX;
+    return motus_lanes_shuffle(cost, 0);
+}
+
+// Evaluates this warp's move of an MV into t->cost.
+MOTUS_WARP void motus_rd_own_move(const MotusInterMb *in, const MotusRdLane *own,
+                                  const MotusLevelChoice *levels, const MotusPartition *part, int i,
+                                  int list, MotusRdTeam *t, MotusTrialCoefs *coefs, int warp) {
+    MotusTrial *trial = &t->trial[warp];
+    const MotusMv mv = motus_rd_move(&t->mb, i, list, warp, in->limits->unit);
+    uint32_t cost = UINT32_MAX;
+    if (motus_mv_allowed(in->limits, mv)) {
+        motus_rd_copy(&trial->mb, &t->mb);
+        motus_rd_set(&trial->mb, part, list, mv);
+        cost = motus_rd_evaluate(in, own, levels, coefs, trial);
+    }
+    if (motus_lane() == 0) t->cost[warp] = cost;
+}
+
+// Moves one MV of t->mb to the neighbour that costs least, if that is less than *cost. Returns 1
+// if it moves.
+MOTUS_WARP int motus_rd_team_mv(const MotusInterMb *in, const MotusRdLane *own,
+                                const MotusLevelChoice *levels, const MotusPartition *part, int i,
+                                int list, MotusRdTeam *t, MotusTrialCoefs *coefs, int warp,
+                                uint32_t *cost) {
+    motus_rd_own_move(in, own, levels, part, i, list, t, coefs, warp);
+    motus_team_sync(); // all moves are evaluated
+    const uint32_t its = t->cost[motus_lane() & 7], least = motus_lanes_min(its),
+                   which = motus_lanes_ballot(its == least);
+    const int moves = least < *cost, k = motus_bit_length(which & (0u - which)) - 1;
+    const MotusMv mv = motus_rd_move(&t->mb, i, list, k, in->limits->unit);
+    motus_team_sync(); // all have read costs and MVs
+    if (moves && warp == 0) motus_rd_set(&t->mb, part, list, mv);
+    if (moves) *cost = least;
+    motus_team_sync(); // the MV has moved
+    return moves;
+}
+
+// Refines the MVs of the decided MB t->mb, which costs `cost`, in turn until none moves, at most
+// `most` of them. coefs: each warp's. Returns 1 if it has become cheaper: the first trial is its
+// coding then.
+MOTUS_WARP int motus_rd_team_refine(const MotusInterMb *in, const MotusLevelChoice *levels,
+                                    int most, uint32_t cost, MotusRdTeam *t, MotusTrialCoefs *coefs,
+                                    int warp) {
+    int any = 0, moves = 1, left = most;
+    if (!motus_rd_is_open(&t->mb)) return 0;
+    const MotusRdLane own = motus_rd_lane(in);
+    while (moves && left > 0) {
+        moves = 0;
+        MOTUS_ONE_BODY
+        for (int j = 0; j < 16 * in->lists; j++) {
+            const int i = in->lists == 2 ? j >> 1 : j, list = in->lists == 2 ? j & 1 : 0;
+            MotusPartition part;
+            if (motus_rd_partition(&t->mb, i, &part) &&
+                motus_rd_has_mv(&t->mb, i, list, in->lists) && left-- > 0)
+                moves |= motus_rd_team_mv(in, &own, levels, &part, i, list, t, &coefs[warp], warp,
+                                          &cost);
+        }
+        any |= moves;
+    }
+    if (any && warp == 0) {
+        motus_rd_copy(&t->trial[0].mb, &t->mb);
+        motus_rd_evaluate(in, &own, levels, &coefs[0], &t->trial[0]);
+    }
+    motus_team_sync(); // it is evaluated
+    return any;
+}
+
+#endif

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#define MOTUS_EMULATED_LANES
+#include "tests/lanes/lanes_refine_warp.h"
+
+#include "encoder/analyse/rd_refine_warp.cuh"
+#include "tests/lanes/emulated_lanes.h"
+#include "tests/support/harness.h"
+
+// Shared memory of the lanes.
+static struct Shared {
+    MotusRdTeam team;
+    MotusTrialCoefs coefs[MOTUS_RD_WARPS];
+} shared;
+
+typedef struct Call {
+    const MotusInterMb *in;
+    const MotusLevelChoice *levels;
+    int most;
+    uint32_t cost;
+    int *any;
+} Call;
+
+static void refine_body(void *argument) {
+    const Call *c = argument;
+    const int warp = emulated_warp(), any = motus_rd_team_refine(c->in, c->levels, c->most, c->cost,
+                                                                 &shared.team, shared.coefs, warp);
+    motus_team_sync();
+    if (warp == MOTUS_RD_WARPS - 1 && motus_lane() == 0) *c->any = any;
+}
+
+const char *lanes_rd_refine(const MotusInterMb *in, const MotusLevelChoice *levels, int most,
+                            const MotusMb *mb, uint32_t cost, MotusTrial *trial, int *any) {
+    Call c = {in, levels, most, cost, any};
+    motus_test_fill(&shared, sizeof shared);
+    shared.team.mb = *mb;
+    const char *failure = emulated_lanes_run(MOTUS_RD_WARPS, refine_body, &c);
+    *trial = shared.team.trial[0];
+    return failure;
+}

@@ -1,0 +1,41 @@
+// Compares the RD refinement of a decided MB's MVs by warps with the CPU's.
+// SPDX-License-Identifier: BSD-2-Clause
+#ifndef TESTS_LANES_SAME_REFINEMENT_H
+#define TESTS_LANES_SAME_REFINEMENT_H
+
+#include "encoder/analyse/rd_refine_cpu.h"
+#include "tests/encoder/levels/same_levels.h"
+#include "tests/lanes/lanes_refine_warp.h"
+
+// Returns what differs, or NULL. *moved is counted up if an MV moves.
+static inline const char *compare_refinement(const MotusInterMb *in, const MotusLevelChoice *levels,
+                                             const MotusTrial *decided, int *moved) {
+    static MotusTrial one, many;
+    static MotusResidual residual;
+    int any = 0;
+    MotusMv skip = motus_mb_skip_mv(&in->neighbours, in->lists == 1 ? in->refs : 1);
+    if (motus_rd_is_open(&decided->mb)) {
+        motus_rd_trial(in, levels, skip, &decided->mb, &residual, &one);
+        if (one.cost != decided->cost || one.bits != decided->bits)
+            return "an MB that does not move costs something else than it did";
+    }
+    const int most = motus_test_range(1, 20),
+              expected =
+                  motus_rd_refine(in, levels, most, &decided->mb, decided->cost, &residual, &one);
+    const char *failure =
+        lanes_rd_refine(in, levels, most, &decided->mb, decided->cost, &many, &any);
+    if (failure) return failure;
+    if (any != expected) return "MVs move by warps or on the CPU only";
+    if (!any) return NULL;
+    ++*moved;
+    if (one.cost >= decided->cost || one.cost != many.cost || one.bits != many.bits)
+        return "another cost";
+    if (one.ssd != many.ssd || one.luma_bits != many.luma_bits) return "other parts of the cost";
+    if (memcmp(&one.mb, &many.mb, sizeof one.mb)) return "another MB";
+    if (memcmp(one.luma, many.luma, sizeof one.luma) ||
+        memcmp(one.chroma, many.chroma, sizeof one.chroma))
+        return "another reconstruction";
+    return same_levels(&one.mb, &one.coef, &many.coef) ? NULL : "other levels";
+}
+
+#endif
