@@ -1,8 +1,8 @@
 // Refinement of MOTUS_SUBPEL_BEST on a CUDA device; equals motus_refine_best and motus_refine_mb.
 //
 // A warp per MB (refine_best_warp.cuh), 128 threads a block. It reads the MB's samples once, and of
-// the reference's planes a 4x4 block's neighbourhood for each of some 12 rings, through the L1.
-// Shared memory: 800 bytes a warp. MVs, costs and SADs are updated in place.
+// the reference's planes 66 rows for each of some 11 rings, by way of shared memory.
+// Shared memory: 4.9 KiB a warp. MVs, costs and SADs are updated in place.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "common/cuda_call.cuh"
 #include "me/pixel/sad.cuh"
