@@ -61,9 +61,9 @@ for suppressed in missingIncludeSystem shiftTooManyBitsSigned \
     "negativeIndex:me/pixel/ref_luma.c" "negativeIndex:tests/*" "uninitvar:me/centres/centres.c" \
     "uninitvar:yuv/io/media_rate.c" "uninitvar:encoder/analyse/inter_choice_cpu.h" \
     "uninitStructMember:encoder/analyse/inter_choice_cpu.h" \
-    "uninitvar:encoder/analyse/intra_modes_warp.cuh" \
-    "selfAssignment:encoder/analyse/intra8x8_warp.cuh" \
-    "selfAssignment:encoder/analyse/intra_trial_warp.cuh" \
+    "uninitvar:encoder/intra/intra_modes_warp.cuh" \
+    "selfAssignment:encoder/intra/intra8x8_warp.cuh" \
+    "selfAssignment:encoder/intra/intra_trial_warp.cuh" \
     "uninitvar:encoder/mb/deblock_avx2.c" "uninitvar:tests/*"; do
     cppcheck+=("--suppress=$suppressed")
 done

@@ -16,7 +16,7 @@ typedef struct MotusRdTeam {
     uint32_t cost[MOTUS_RD_MOVES]; // of an MV's moves
 } MotusRdTeam;
 
-// What the trials of an MB share.
+// Values that the trials of an MB share.
 typedef struct MotusRdLane {
     uint32_t edge; // MotusTeamEdge.counts
     MotusMv skip;  // P_Skip's MV

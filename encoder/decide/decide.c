@@ -3,10 +3,10 @@
 #include "encoder/decide/decide.h"
 
 #include "common/wavefront.h"
-#include "encoder/analyse/intra_search_cpu.h"
 #include "encoder/analyse/rd_refine_cpu.h"
 #include "encoder/analyse/transform8_cpu.h"
 #include "encoder/decide/candidates_cpu.h"
+#include "encoder/intra/intra_search_cpu.h"
 
 #ifndef MOTUS_PASSES
 #define MOTUS_PASSES motus_passes_c

@@ -6,8 +6,8 @@
 
 #include <cuda_runtime_api.h>
 
-#include "encoder/analyse/intra_trial_core.h"
 #include "encoder/decide/decide.h"
+#include "encoder/intra/intra_trial_core.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -4,9 +4,9 @@
 // estimate4x4_kernel Intra4x4. Instruction fetches bound both: one kernel for both had 160 KB of
 // code, and warps at different places evicted each other's from the SM's instruction cache.
 // SPDX-License-Identifier: BSD-2-Clause
-#include "encoder/analyse/intra_trial_warp.cuh"
 #include "encoder/decide/decide_core.h"
 #include "encoder/decide/decide_pass.cuh"
+#include "encoder/intra/intra_trial_warp.cuh"
 
 using namespace motus_decide;
 

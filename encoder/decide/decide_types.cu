@@ -3,8 +3,8 @@
 // one MB, and keeps the type if it costs less. They are apart since instruction fetches bound them,
 // as those of decide_estimate.cu.
 // SPDX-License-Identifier: BSD-2-Clause
-#include "encoder/analyse/intra8x8_warp.cuh"
 #include "encoder/decide/decide_pass.cuh"
+#include "encoder/intra/intra8x8_warp.cuh"
 
 using namespace motus_decide;
 

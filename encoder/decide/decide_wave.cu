@@ -5,8 +5,8 @@
 // their MB and wait. finish_kernel joins luma and chroma, and finds out whether an MB would rather
 // be I_PCM: then the picture is coded again by decide_intra.cu.
 // SPDX-License-Identifier: BSD-2-Clause
-#include "encoder/analyse/intra_wave_warp.cuh"
 #include "encoder/decide/decide_pass.cuh"
+#include "encoder/intra/intra_wave_warp.cuh"
 
 using namespace motus_decide;
 using namespace motus_wave;

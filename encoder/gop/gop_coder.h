@@ -10,7 +10,7 @@
 #include "encoder/gop/intake.h"
 #include "encoder/gop/mini_gop.h"
 #include "encoder/gop/pending.h"
-#include "encoder/lookahead/weights.h"
+#include "encoder/weights/weights.h"
 
 typedef struct MotusGopCoders MotusGopCoders;
 

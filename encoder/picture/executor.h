@@ -4,9 +4,9 @@
 #ifndef ENCODER_PICTURE_EXECUTOR_H
 #define ENCODER_PICTURE_EXECUTOR_H
 
-#include "encoder/lookahead/source_stats.h"
 #include "encoder/mb/coded_mbs.h"
 #include "encoder/settings/stream.h"
+#include "encoder/weights/source_stats.h"
 #include "yuv/frame_source.h"
 
 #ifdef __cplusplus

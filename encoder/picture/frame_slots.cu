@@ -5,7 +5,7 @@
 
 #include "common/cuda_call.cuh"
 #include "common/slots.h"
-#include "encoder/lookahead/source_stats_cuda.h"
+#include "encoder/weights/source_stats_cuda.h"
 #include "yuv/device_frame.h"
 #include "yuv/pad.h"
 

@@ -7,10 +7,10 @@
 #include <string.h>
 
 #include "encoder/analyse/inter_trial_cpu.h"
-#include "encoder/analyse/intra_search_cpu.h"
 #include "encoder/analyse/transform8_cpu.h"
 #include "encoder/decide/decide.h"
 #include "encoder/decide/decide_core.h"
+#include "encoder/intra/intra_search_cpu.h"
 #include "encoder/settings/preset.h"
 #include "tests/encoder/levels/random_costs.h"
 #include "tests/lanes/lanes_warp.h"

@@ -7,9 +7,9 @@
 #include "tests/lanes/lanes_warp.h"
 
 #include "encoder/analyse/inter_team_warp.cuh"
-#include "encoder/analyse/intra8x8_warp.cuh"
 #include "encoder/analyse/transform8_warp.cuh"
 #include "encoder/decide/decide_core.h"
+#include "encoder/intra/intra8x8_warp.cuh"
 #include "tests/lanes/emulated_lanes.h"
 #include "tests/support/harness.h"
 

@@ -4,7 +4,7 @@
 #define TESTS_LANES_LANES_WARP_H
 
 #include "encoder/analyse/inter_core.h"
-#include "encoder/analyse/intra_trial_core.h"
+#include "encoder/intra/intra_trial_core.h"
 
 enum { LANES_INTER_WARPS = 4 }; // most warps of a team that decides an inter MB
 

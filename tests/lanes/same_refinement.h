@@ -6,6 +6,7 @@
 #include "encoder/analyse/rd_refine_cpu.h"
 #include "tests/encoder/levels/same_levels.h"
 #include "tests/lanes/lanes_refine_warp.h"
+#include "tests/support/harness.h"
 
 // Returns what differs, or NULL. *moved is counted up if an MV moves.
 static inline const char *compare_refinement(const MotusInterMb *in, const MotusLevelChoice *levels,

@@ -4,10 +4,10 @@
 // second half computes the same, and its result is dropped.
 // Equals motus_code_intra4x4 (intra_trial_cpu.h): suite `lanes`, and `gpu_decide` on a device.
 // SPDX-License-Identifier: BSD-2-Clause
-#ifndef ENCODER_ANALYSE_INTRA4X4_WARP_CUH
-#define ENCODER_ANALYSE_INTRA4X4_WARP_CUH
+#ifndef ENCODER_INTRA_INTRA4X4_WARP_CUH
+#define ENCODER_INTRA_INTRA4X4_WARP_CUH
 
-#include "encoder/analyse/intra4x4_modes_warp.cuh"
+#include "encoder/intra/intra4x4_modes_warp.cuh"
 #include "encoder/levels/levels_cabac_warp.cuh"
 
 // Shared memory of an MB.

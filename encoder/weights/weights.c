@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "encoder/lookahead/weights.h"
+#include "encoder/weights/weights.h"
 
 #include <assert.h>
 
@@ -83,8 +83,7 @@ void motus_weight_finder_close(MotusWeightFinder **out) {
 
 MotusSourceStats *motus_weight_finder_stats(MotusWeightFinder *f) { return f->current; }
 
-void motus_weight_finder_keep(MotusWeightFinder *f, int32_t shown, int slot,
-                              int is_idr) {
+void motus_weight_finder_keep(MotusWeightFinder *f, int32_t shown, int slot, int is_idr) {
     for (int i = 0; i < f->n && is_idr; i++) f->source[i].is_there = 0;
     if (is_idr) f->has_weights = 0;
     Source *s = &f->source[slot];

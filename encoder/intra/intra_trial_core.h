@@ -1,8 +1,8 @@
 // Trials of an intra MB, as Intra16x16 with chroma and as Intra4x4: what intra_trial_cpu.h and
 // intra_trial_warp.cuh share.
 // SPDX-License-Identifier: BSD-2-Clause
-#ifndef ENCODER_ANALYSE_INTRA_TRIAL_CORE_H
-#define ENCODER_ANALYSE_INTRA_TRIAL_CORE_H
+#ifndef ENCODER_INTRA_INTRA_TRIAL_CORE_H
+#define ENCODER_INTRA_INTRA_TRIAL_CORE_H
 
 #include "encoder/analyse/trial_core.h"
 #include "encoder/bitstream/syntax_core.h"

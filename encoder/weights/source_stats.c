@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "encoder/lookahead/source_stats.h"
+#include "encoder/weights/source_stats.h"
 
 size_t motus_source_stats_bytes(int mb_width, int mb_height) {
     return sizeof(MotusSourceStats) + 4 * sizeof(int16_t) * (size_t)mb_width * (size_t)mb_height;

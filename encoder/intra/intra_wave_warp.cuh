@@ -3,10 +3,10 @@
 // word of its own: no other memory has to be complete when the word is.
 // Equals motus_intra_code_as (intra_search_cpu.h): suite `gpu_decide` on a device.
 // SPDX-License-Identifier: BSD-2-Clause
-#ifndef ENCODER_ANALYSE_INTRA_WAVE_WARP_CUH
-#define ENCODER_ANALYSE_INTRA_WAVE_WARP_CUH
+#ifndef ENCODER_INTRA_INTRA_WAVE_WARP_CUH
+#define ENCODER_INTRA_INTRA_WAVE_WARP_CUH
 
-#include "encoder/analyse/intra8x8_warp.cuh"
+#include "encoder/intra/intra8x8_warp.cuh"
 
 namespace motus_wave {
 

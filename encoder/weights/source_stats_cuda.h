@@ -1,11 +1,11 @@
 // MotusSourceStats of a picture on a CUDA device; equal motus_source_stats_measure.
 // SPDX-License-Identifier: BSD-2-Clause
-#ifndef ENCODER_LOOKAHEAD_SOURCE_STATS_CUDA_H
-#define ENCODER_LOOKAHEAD_SOURCE_STATS_CUDA_H
+#ifndef ENCODER_WEIGHTS_SOURCE_STATS_CUDA_H
+#define ENCODER_WEIGHTS_SOURCE_STATS_CUDA_H
 
 #include <cuda_runtime_api.h>
 
-#include "encoder/lookahead/source_stats.h"
+#include "encoder/weights/source_stats.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -1,7 +1,7 @@
 // Statistics of source pictures that the finder of weights (weights.h) reads.
 // SPDX-License-Identifier: BSD-2-Clause
-#ifndef ENCODER_LOOKAHEAD_SOURCE_STATS_H
-#define ENCODER_LOOKAHEAD_SOURCE_STATS_H
+#ifndef ENCODER_WEIGHTS_SOURCE_STATS_H
+#define ENCODER_WEIGHTS_SOURCE_STATS_H
 
 #include <stddef.h>
 #include <stdint.h>

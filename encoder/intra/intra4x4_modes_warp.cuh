@@ -2,13 +2,13 @@
 // intra4x4_warp.cuh.
 // Equals motus_intra4x4 (encoder/mb/intra_core.h) and motus_satd4x4: suite `lanes`.
 // SPDX-License-Identifier: BSD-2-Clause
-#ifndef ENCODER_ANALYSE_INTRA4X4_MODES_WARP_CUH
-#define ENCODER_ANALYSE_INTRA4X4_MODES_WARP_CUH
+#ifndef ENCODER_INTRA_INTRA4X4_MODES_WARP_CUH
+#define ENCODER_INTRA_INTRA4X4_MODES_WARP_CUH
 
 #include <string.h>
 
 #include "common/lanes.h"
-#include "encoder/analyse/intra_trial_core.h"
+#include "encoder/intra/intra_trial_core.h"
 #include "encoder/mb/intra_core.h"
 #include "me/pixel/words_warp.cuh"
 

@@ -1,11 +1,11 @@
 // Intra search on the CPU: the cheapest coding of an MB as Intra16x16, Intra4x4 or Intra8x8; and
 // Intra8x8, luma in four 8x8 blocks, each mode chosen by SATD, then by RD cost.
 // SPDX-License-Identifier: BSD-2-Clause
-#ifndef ENCODER_ANALYSE_INTRA_SEARCH_CPU_H
-#define ENCODER_ANALYSE_INTRA_SEARCH_CPU_H
+#ifndef ENCODER_INTRA_INTRA_SEARCH_CPU_H
+#define ENCODER_INTRA_INTRA_SEARCH_CPU_H
 
-#include "encoder/analyse/intra_trial_cpu.h"
 #include "encoder/analyse/transform8_cpu.h"
+#include "encoder/intra/intra_trial_cpu.h"
 #include "encoder/mb/intra8x8_cpu.h"
 
 // ---- Intra8x8 -----------------------------------------------------------------------------------

@@ -2,11 +2,11 @@
 // Equals motus_intra16x16_estimate and motus_intra_chroma_mode (intra_trial_cpu.h): suite `lanes`,
 // and `gpu_decide` on a device.
 // SPDX-License-Identifier: BSD-2-Clause
-#ifndef ENCODER_ANALYSE_INTRA_MODES_WARP_CUH
-#define ENCODER_ANALYSE_INTRA_MODES_WARP_CUH
+#ifndef ENCODER_INTRA_INTRA_MODES_WARP_CUH
+#define ENCODER_INTRA_INTRA_MODES_WARP_CUH
 
-#include "encoder/analyse/intra4x4_modes_warp.cuh"
-#include "encoder/analyse/intra_trial_core.h"
+#include "encoder/intra/intra4x4_modes_warp.cuh"
+#include "encoder/intra/intra_trial_core.h"
 
 // Samples above an MB ([0]) and to its left ([1]); 0 without a neighbour.
 typedef struct __attribute__((aligned(16))) MotusIntraSides {

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "encoder/lookahead/weights.h"
+#include "encoder/weights/weights.h"
 #include "tests/support/harness.h"
 #include "tools/synth/synth.h"
 
@@ -144,7 +144,7 @@ static void others_have_none(void) {
     no_weights(scene(0), part, "less than half of the picture darkens");
 }
 
-// Of large pictures some rows are searched.
+// Only some rows of large pictures are searched.
 static void large_pictures(void) {
     scene_mbs[0] = 100, scene_mbs[1] = 63;
     fade_by(40, 70);

@@ -1,11 +1,11 @@
 // Explicit weights of P pictures (8.4.2.3), found from source pictures alone: means and variances
 // suggest them, and a search of downscaled pictures says if they help.
 // SPDX-License-Identifier: BSD-2-Clause
-#ifndef ENCODER_LOOKAHEAD_WEIGHTS_H
-#define ENCODER_LOOKAHEAD_WEIGHTS_H
+#ifndef ENCODER_WEIGHTS_WEIGHTS_H
+#define ENCODER_WEIGHTS_WEIGHTS_H
 
-#include "encoder/lookahead/source_stats.h"
 #include "encoder/mb/weights_core.h"
+#include "encoder/weights/source_stats.h"
 
 // Holds the statistics of a GOP's reference pictures, `n` at most.
 typedef struct MotusWeightFinder MotusWeightFinder;

@@ -2,7 +2,7 @@
 // a row of one chroma plane. Equals motus_source_stats_measure (source_stats.c). Read: the picture
 // once; written: four samples an MB, and six sums a block.
 // SPDX-License-Identifier: BSD-2-Clause
-#include "encoder/lookahead/source_stats_cuda.h"
+#include "encoder/weights/source_stats_cuda.h"
 
 #include "common/cuda_call.cuh"
 #include "common/lanes.h"

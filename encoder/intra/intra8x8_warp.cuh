@@ -2,11 +2,11 @@
 // then eight lanes a trial.
 // Equals motus_code_intra8x8 (intra_search_cpu.h): suite `lanes`, and `gpu_decide` on a device.
 // SPDX-License-Identifier: BSD-2-Clause
-#ifndef ENCODER_ANALYSE_INTRA8X8_WARP_CUH
-#define ENCODER_ANALYSE_INTRA8X8_WARP_CUH
+#ifndef ENCODER_INTRA_INTRA8X8_WARP_CUH
+#define ENCODER_INTRA_INTRA8X8_WARP_CUH
 
-#include "encoder/analyse/intra_trial_warp.cuh"
 #include "encoder/analyse/transform8_warp.cuh"
+#include "encoder/intra/intra_trial_warp.cuh"
 
 // Bytes of `runs`, from the filtered edge as one line, L7 .. L0 corner T0 .. T15. Every row of
 // every mode but DC is eight consecutive ones.

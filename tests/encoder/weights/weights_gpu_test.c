@@ -1,8 +1,8 @@
 // Explicit weights: statistics of source pictures and weighted planes are the CPU's, and so are the
 // streams of fading pictures from host and device memory.
 // SPDX-License-Identifier: BSD-2-Clause
-#include "encoder/lookahead/source_stats_cuda.h"
 #include "encoder/mb/weights_cuda.h"
+#include "encoder/weights/source_stats_cuda.h"
 #include "motus/upload.h"
 #include "tests/gpu/sequence.h"
 

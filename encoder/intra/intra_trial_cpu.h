@@ -1,11 +1,11 @@
 // Trials of an intra MB on the CPU, as Intra16x16 and as Intra4x4: each mode is chosen by SATD,
 // modes of 4x4 blocks then by RD cost. intra_trial_warp.cuh has the same for warps.
 // SPDX-License-Identifier: BSD-2-Clause
-#ifndef ENCODER_ANALYSE_INTRA_TRIAL_CPU_H
-#define ENCODER_ANALYSE_INTRA_TRIAL_CPU_H
+#ifndef ENCODER_INTRA_INTRA_TRIAL_CPU_H
+#define ENCODER_INTRA_INTRA_TRIAL_CPU_H
 
-#include "encoder/analyse/intra_trial_core.h"
 #include "encoder/analyse/residual_cpu.h"
+#include "encoder/intra/intra_trial_core.h"
 #include "encoder/mb/intra4x4_cpu.h"
 
 typedef struct __attribute__((aligned(16))) MotusIntraScratch {

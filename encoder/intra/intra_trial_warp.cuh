@@ -3,11 +3,11 @@
 // Equals motus_intra_search and what it consists of (intra_trial_cpu.h): suite `lanes`, and
 // `gpu_decide` on a device.
 // SPDX-License-Identifier: BSD-2-Clause
-#ifndef ENCODER_ANALYSE_INTRA_TRIAL_WARP_CUH
-#define ENCODER_ANALYSE_INTRA_TRIAL_WARP_CUH
+#ifndef ENCODER_INTRA_INTRA_TRIAL_WARP_CUH
+#define ENCODER_INTRA_INTRA_TRIAL_WARP_CUH
 
-#include "encoder/analyse/intra4x4_warp.cuh"
-#include "encoder/analyse/intra_modes_warp.cuh"
+#include "encoder/intra/intra4x4_warp.cuh"
+#include "encoder/intra/intra_modes_warp.cuh"
 
 // Shared memory of a warp that searches an MB.
 typedef struct __attribute__((aligned(16))) MotusIntraShared {
