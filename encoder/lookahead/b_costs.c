@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "encoder/lookahead/b_costs.h"
 
+#include <assert.h>
+
 #include "encoder/lookahead/lookahead_search_cpu.h"
 
 // ---- One field ----------------------------------------------------------------------------------
@@ -26,6 +28,7 @@ static void search_mb(const MotusBSearch *p, const MotusPixelOps *ops, int x, in
 
 void motus_b_search(const MotusBSearch *p, int threads) {
     const MotusPixelOps *ops = motus_pixel_ops(0);
+    assert(p->back || (p->first && p->rest));
     (void)threads;
 #pragma omp parallel for num_threads(threads) schedule(dynamic, 2)
     for (int y = 0; y < p->cur.mb_height; y++)

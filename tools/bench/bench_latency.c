@@ -107,9 +107,10 @@ static int by_size(const void *a, const void *b) {
 static MotusStatus sum_up(const MotusBenchSessions *o, const Session *session, MotusLatencies *out,
                           MotusError *error) {
     const size_t n = (size_t)o->n * (size_t)o->pictures;
-    double *all = motus_alloc(2 * n, sizeof *all), *idr = all + n;
+    double *all = motus_alloc(2 * n, sizeof *all);
     size_t n_all = 0, n_idr = 0, late = 0;
     if (!all) return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
+    double *idr = all + n;
     for (int k = 0; k < o->n; k++)
         for (int i = 0; i < o->pictures; i++) {
             const double ms = session[k].ms[i];
