@@ -10,7 +10,13 @@
 
 #include "common/int_core.h"
 
-enum { MOTUS_HAS_LEFT = 1, MOTUS_HAS_TOP = 2, MOTUS_HAS_CORNER = 4, MOTUS_HAS_TOP_RIGHT = 8 };
+enum {
+    MOTUS_HAS_LEFT = 1,
+    MOTUS_HAS_TOP = 2,
+    MOTUS_HAS_CORNER = 4,
+    MOTUS_HAS_TOP_RIGHT = 8,
+    MOTUS_SPOILT_RIGHT = 16 // of an MB and its upper right block: not to be predicted from
+};
 
 // Intra16x16PredMode, table 8-4.
 enum { MOTUS_I16_VERTICAL, MOTUS_I16_HORIZONTAL, MOTUS_I16_DC, MOTUS_I16_PLANE, MOTUS_I16_MODES };

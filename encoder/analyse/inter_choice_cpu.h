@@ -49,17 +49,11 @@ static inline int motus_choices_have(const MotusChoices *c, MotusMv mv, int ref)
     return 0;
 }
 
-// True if intra refresh allows the MV.
-static inline int motus_mv_fits(const MotusInterMb *in, MotusMv mv) {
-    return !in->is_bounded || motus_mv_is_clean(mv, in->most_right);
-}
-
 // Measures and adds an MV, unless it is listed already or not allowed, or the list is full.
 static inline void motus_choices_add(MotusChooseScratch *s, const MotusInterMb *in, MotusMv mv,
                                      int ref) {
     MotusChoices *c = &s->choices;
-    if (c->n == MOTUS_CHOICES || !motus_mv_allowed(in->limits, mv) || !motus_mv_fits(in, mv) ||
-        motus_choices_have(c, mv, ref))
+    if (c->n == MOTUS_CHOICES || !motus_inter_mv_allowed(in, mv) || motus_choices_have(c, mv, ref))
         return;
     motus_satd_mb(s->satd, in->src.plane[0], in->src.stride[0], in->ref + ref, 16 * in->x,
                   16 * in->y, mv);

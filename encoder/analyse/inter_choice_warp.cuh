@@ -66,7 +66,7 @@ MOTUS_WARP void motus_team_add(MotusTeamLane *own, const MotusInterMb *in, Motus
     const uint32_t word = motus_mv_word(mv);
     const uint32_t same = motus_lanes_ballot(motus_lane() < own->n && own->mv == word &&
                                              (in->refs == 1 || own->ref == ref));
-    if (own->n == MOTUS_CHOICES || same || !motus_mv_allowed(in->limits, mv)) return;
+    if (own->n == MOTUS_CHOICES || same || !motus_inter_mv_allowed(in, mv)) return;
     if (motus_lane() == own->n) {
         own->mv = word;
         if (in->refs > 1) own->ref = ref;

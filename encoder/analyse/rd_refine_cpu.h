@@ -33,7 +33,7 @@ static inline int motus_rd_refine_mv(const MotusInterMb *in, const MotusLevelCho
     for (int k = 0; k < MOTUS_RD_MOVES; k++) {
         const MotusMv mv = motus_rd_move(mb, i, list, k, in->limits->unit);
         MotusMb moved = *mb;
-        if (!motus_mv_allowed(in->limits, mv) || !motus_mv_fits(in, mv)) continue;
+        if (!motus_inter_mv_allowed(in, mv)) continue;
         motus_rd_set(&moved, part, list, mv);
         motus_rd_trial(in, levels, skip, &moved, residual, trial);
         if (trial->cost < *cost) *cost = trial->cost, best = k;

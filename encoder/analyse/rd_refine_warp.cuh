@@ -80,7 +80,7 @@ MOTUS_WARP void motus_rd_own_move(const MotusInterMb *in, const MotusRdLane *own
     MotusTrial *trial = &t->trial[warp];
     const MotusMv mv = motus_rd_move(&t->mb, i, list, warp, in->limits->unit);
     uint32_t cost = UINT32_MAX;
-    if (motus_mv_allowed(in->limits, mv)) {
+    if (motus_inter_mv_allowed(in, mv)) {
         motus_rd_copy(&trial->mb, &t->mb);
         motus_rd_set(&trial->mb, part, list, mv);
         cost = motus_rd_evaluate(in, own, levels, coefs, trial);

@@ -49,23 +49,15 @@ static inline void refine_p_blocks(const InterPass *pass, int i, int ref, uint64
     motus_refine_blocks(&job, p->subpel, pass->refine, wanted & whole_mvs(motion->mv), motion);
 }
 
-// Returns an MV, or the nearest whole-sample one that intra refresh allows in MBs of column x.
-static inline MotusMv bounded_mv(const MotusPictureState *pic, int x, MotusMv mv) {
-    int most;
-    if (motus_refresh_bounds(&pic->refresh, x, pic->mbs.mb_width, &most) &&
-        !motus_mv_is_clean(mv, most))
-        mv = (MotusMv){(int16_t)(4 * most), (int16_t)(mv.y & ~3)};
-    return mv;
-}
-
 // Measures and adds the MVs of a P MB's blocks in a reference that are not listed yet, as long as
 // there is room.
 static inline void add_p_candidates(const InterPass *pass, int i, int ref, uint64_t blocks,
                                     const MotusMbMotion *motion, MotusCandidates *found) {
     const int x = i % pass->pic->mbs.mb_width, y = i / pass->pic->mbs.mb_width;
     const MotusMbSource src = motus_mb_source(pass->pic->mbs.src, x, y);
+    const int most = motus_refresh_most_right(&pass->pic->refresh, x, pass->pic->mbs.mb_width);
     for (uint64_t left = blocks; left && found->n < MOTUS_CANDIDATES; left &= left - 1) {
-        const MotusMv mv = bounded_mv(pass->pic, x, motion->mv[__builtin_ctzll(left)]);
+        const MotusMv mv = motus_clean_mv(motion->mv[__builtin_ctzll(left)], most);
         int known = 0;
         for (int v = 0; v < found->n; v++)
             known |= found->ref[v] == ref && motus_mv_equal(found->mv[v], mv);

@@ -74,9 +74,8 @@ static MotusIntraMb intra_mb(const IntraPass *pass, int x, int y) {
                           .src = motus_mb_source(pic->mbs.src, x, y),
                           .rec = mb_recon(pic->rec, x, y),
                           .neighbours = neighbours,
-                          .avoids_right =
-                              motus_refresh_avoids_right(&pic->refresh, x, pic->mbs.mb_width),
-                          .has = motus_intra_has(&neighbours)};
+                          .has = motus_intra_has(&neighbours) |
+                                 motus_refresh_spoils(&pic->refresh, x, pic->mbs.mb_width)};
 }
 
 // Codes an MB as intra. qp -1: its own.
@@ -253,8 +252,6 @@ static void note_decision(const InterPass *pass, int i, int now) {
 static MotusInterMb inter_mb(const InterPass *pass, int i) {
     const MotusPictureState *pic = pass->pic;
     const int x = i % pic->mbs.mb_width, y = i / pic->mbs.mb_width;
-    int most;
-    const int is_bounded = motus_refresh_bounds(&pic->refresh, x, pic->mbs.mb_width, &most);
     return (MotusInterMb){.ref = pass->inter->ref,
                           .limits = &pass->inter->limits,
                           .qp = qp_of(pic, pass->coding, i),
@@ -263,8 +260,8 @@ static MotusInterMb inter_mb(const InterPass *pass, int i) {
                           .y = y,
                           .lists = pass->inter->lists,
                           .refs = pass->inter->refs,
-                          .is_bounded = is_bounded,
-                          .most_right = most};
+                          .most_right =
+                              motus_refresh_most_right(&pic->refresh, x, pic->mbs.mb_width)};
 }
 
 // Takes the best inter coding of MB i.

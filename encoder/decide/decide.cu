@@ -77,14 +77,15 @@ struct Listed {
     uint32_t mv; // motus_mv_word
 };
 
-// Lists the distinct MVs of the marked blocks in a reference, in the order of blocks. A lane has
-// two blocks, then an MV.
-__device__ void list_mvs(Listed *l, uint64_t blocks, const MotusMv *mv, size_t pitch, int ref) {
+// Lists the distinct MVs of the marked blocks in a reference, in the order of blocks, each as
+// motus_clean_mv. A lane has two blocks, then an MV.
+__device__ void list_mvs(Listed *l, uint64_t blocks, const MotusMv *mv, size_t pitch, int ref,
+                         int most_right) {
     const int lane = motus_lane();
     uint32_t own[2], left[2];
     for (int h = 0; h < 2; h++) {
         const int b = lane + 32 * h, marked = b < MOTUS_BLOCKS && blocks >> b & 1;
-        own[h] = marked ? motus_mv_word(mv[b * pitch]) : 0;
+        own[h] = marked ? motus_mv_word(motus_clean_mv(mv[b * pitch], most_right)) : 0;
         left[h] = motus_lanes_ballot(marked);
     }
     while (l->n < MOTUS_CANDIDATES && (left[0] | left[1])) {
@@ -110,13 +111,14 @@ __global__ void __launch_bounds__(32 * WARPS)
     MotusCandidates *found = &w.candidates[i];
     const uint64_t blocks = found->blocks;
     const size_t pitch = (size_t)w.n_mb;
+    const MotusInterMb in = inter_mb<KIND>(pass, inter, i % w.mb_width, i / w.mb_width);
     Listed listed = {0, 0, 0};
-    if (KIND == P_ONE) list_mvs(&listed, blocks, p.mv[0] + i, pitch, 0);
+    if (KIND == P_ONE) list_mvs(&listed, blocks, p.mv[0] + i, pitch, 0, in.most_right);
     for (int small = 0; KIND == P_MANY && small < 2; small++)
         for (int ref = 0; ref < p.refs; ref++) {
             const uint64_t wanted = ref ? p.far_blocks[(ref - 1) * pitch + i] : blocks;
             list_mvs(&listed, wanted & (small ? ~MOTUS_LARGE_BLOCKS : MOTUS_LARGE_BLOCKS),
-                     p.mv[ref] + i, pitch, ref);
+                     p.mv[ref] + i, pitch, ref, in.most_right);
         }
     const int n = listed.n;
     const uint32_t mv = listed.mv;
@@ -124,15 +126,17 @@ __global__ void __launch_bounds__(32 * WARPS)
         found->mv[lane] = motus_mv_of_word(mv);
         if (KIND == P_MANY) found->ref[lane] = (uint8_t)listed.ref;
     }
-    const MotusInterMb in = inter_mb<KIND>(pass, inter, i % w.mb_width, i / w.mb_width);
     for (int v = lane >> 4; v - (lane >> 4) < n; v += 2) { // two MVs at a time, a lane a 4x4 block
         const int ref = KIND == P_MANY ? (int)motus_lanes_shuffle((uint32_t)listed.ref, v) : 0;
         const uint32_t satd =
             motus_team_satd(&in, ref, motus_mv_of_word(motus_lanes_shuffle(mv, v)));
         if (v < n) found->satd[v][lane & 15] = (uint16_t)satd;
     }
-    motus_first_guess(&w.mb[i], motus_mv_of_word(motus_lanes_shuffle(mv, 0)));
+    const bool is_intra = is_refreshed(w, i);
+    const uint32_t guess = is_intra ? 0 : motus_lanes_shuffle(mv, 0);
+    motus_first_guess(&w.mb[i], motus_mv_of_word(guess));
     if (lane == 0) {
+        if (is_intra) w.mb[i].type = MOTUS_MB_I_16x16;
         found->n = (uint8_t)n;
         w.intra_cost[i] = UINT32_MAX;
         w.changed_at[i] = w.seen_at[i] = 0;
@@ -178,7 +182,7 @@ __global__ void __launch_bounds__(32 * TEAM, RESIDENT / TEAM)
     if (turn.early) motus_let_successor_start();
     const int y = (int)blockIdx.y, x = mb_column(pass.effort.phases, turn.phase);
     const int i = y * w.mb_width + x;
-    if (x >= w.mb_width) { // the whole block
+    if (x >= w.mb_width || motus_is_refreshed(&w.refresh, x)) { // the whole block
         if (turn.first) motus_wait_for_predecessor();
         return;
     }

@@ -47,6 +47,7 @@ typedef struct MotusPictureStateCuda {
     const uint8_t *zero_runs;
     const MotusQp *qp_table;      // MOTUS_QPS of each MotusSliceType
     const int8_t *qp_offset;      // per MB; NULL: none. Not owned
+    MotusRefresh refresh;         // of this picture
     const int *slice_first;       // per MB; NULL: one slice. Not owned
     const MotusCabacCosts *costs; // NULL: CAVLC. Not owned
     const MotusQuant8 *quant8;    // as qp_table

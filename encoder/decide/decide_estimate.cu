@@ -33,7 +33,7 @@ __global__ void __launch_bounds__(32, SM_WARPS) estimate_kernel(const __grid_con
     const int i = (int)blockIdx.x;
     motus_let_successor_start();
     motus_wait_for_predecessor();
-    if (w.mb[i].type == MOTUS_MB_P_SKIP) return;
+    if (w.mb[i].type == MOTUS_MB_P_SKIP || is_refreshed(w, i)) return;
     const MotusLevelChoice levels = intra_choice<CABAC>(pass, pass.effort.estimate_levels);
     const MotusIntraMb in = intra_mb(pass, &levels, i % w.mb_width, i / w.mb_width);
     int mode;

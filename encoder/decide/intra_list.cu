@@ -102,19 +102,28 @@ __device__ int sort(ListShared *s, int n, Mb mb, Key key, int begin, int *list) 
     return end;
 }
 
-// Lists all MBs of an I picture by diagonals. Returns their number.
-__device__ int list_all(const MotusPictureStateCuda &w, ListShared *s) {
-    int n = 0;
-#pragma unroll 1
-    for (int i = (int)threadIdx.x; i < w.n_mb; i += LIST_THREADS) w.listed[i] = LISTED;
+// Lists those of n MBs, mb(0), mb(1), ..., that `coded` is true of by diagonals. Returns their
+// number.
+template <class Mb, class Coded>
+__device__ int list_by_diagonals(const MotusPictureStateCuda &w, ListShared *s, int n, Mb mb,
+                                 Coded coded) {
+    int end = 0;
 #pragma unroll 1
     for (int first = 0; first < w.mb_width + 2 * w.mb_height; first += KEYS) {
-        n = sort(
-            s, w.n_mb, [](int j) { return j; }, [&](int i) { return diagonal_of(w, i) - first; }, n,
+        end = sort(
+            s, n, mb, [&](int i) { return coded(i) ? diagonal_of(w, i) - first : -1; }, end,
             w.list);
         __syncthreads(); // all have read `at`
     }
-    return n;
+    return end;
+}
+
+// Lists all MBs of an I picture. Returns their number.
+__device__ int list_all(const MotusPictureStateCuda &w, ListShared *s) {
+#pragma unroll 1
+    for (int i = (int)threadIdx.x; i < w.n_mb; i += LIST_THREADS) w.listed[i] = LISTED;
+    return list_by_diagonals(
+        w, s, w.n_mb, [](int j) { return j; }, [](int) { return true; });
 }
 
 // An intra MB and its neighbours (neighbour_of).
@@ -158,7 +167,8 @@ __device__ const uint8_t *chains_by_rounds(const MotusPictureStateCuda &w, int n
     }
 }
 
-// Computes the chain lengths of many MBs, diagonal by diagonal. Uses w.list for their order.
+// Computes the chain lengths of many MBs, diagonal by diagonal. Uses w.list for their order. MBs
+// that intra refresh wants keep 0: no chain bounds them.
 __device__ void chains_by_diagonals(const MotusPictureStateCuda &w, ListShared *s, int n, int most,
                                     uint8_t *chain) {
     const int diagonals = w.mb_width + 2 * w.mb_height;
@@ -172,7 +182,8 @@ __device__ void chains_by_diagonals(const MotusPictureStateCuda &w, ListShared *
             const int end = s->at[d];
 #pragma unroll 1
             for (int j = begin + (int)threadIdx.x; j < end; j += LIST_THREADS)
-                lengthen(link_of(w, w.list[j]), most, chain, chain);
+                if (!is_refreshed(w, w.list[j]))
+                    lengthen(link_of(w, w.list[j]), most, chain, chain);
             begin = end;
             __syncthreads(); // this diagonal is written, all have read `at`
         }
@@ -202,13 +213,14 @@ __device__ int longest_chain(const MotusPictureStateCuda &w, ListShared *s, int 
 
 // Lists the intra MBs of a P picture by the lengths of their chains: none depends on one of the
 // same length. MBs that stand alone, a quarter of all, are spread over the later three quarters,
-// which have fewer and fewer others. MBs whose chain is too long become inter. Returns the list's
-// length.
+// which have fewer and fewer others. With intra refresh all are listed by diagonals. MBs whose
+// chain is too long become inter. Returns the list's length.
 __device__ int list_chains(const MotusPictureStateCuda &w, const MotusEffort *effort,
                            ListShared *s) {
     uint8_t *const room = w.n_mb <= NEAR_MBS ? s->chain : w.chain;
     const int found = find_intra(w, s, room), most = motus_longest_chain(found, w.n_mb, effort);
-    const bool few = found <= LIST_THREADS && 2 * w.n_mb <= NEAR_MBS;
+    const bool refreshes = w.refresh.end > 0,
+               few = !refreshes && found <= LIST_THREADS && 2 * w.n_mb <= NEAR_MBS;
     if (!few) chains_by_diagonals(w, s, found, most, room);
     const uint8_t *chain = few ? chains_by_rounds(w, found, most, room) : room;
     const int longest = longest_chain(w, s, found, chain), later = longest / 4;
@@ -217,16 +229,18 @@ __device__ int list_chains(const MotusPictureStateCuda &w, const MotusEffort *ef
         const uint32_t any = (uint32_t)i * 2654435769u >> 16; // a hash below 2^16 (Fibonacci)
         return later + (int)(any * (uint32_t)(longest - later) >> 16);
     };
-    const int n = sort(
-        s, found, [&](int j) { return w.found[j]; }, turn, 0, w.list);
+    const auto mb = [&](int j) { return w.found[j]; };
+    const auto coded = [&](int i) { return chain[i] || is_refreshed(w, i); };
+    const int n = refreshes ? list_by_diagonals(w, s, found, mb, coded)
+                            : sort(s, found, mb, turn, 0, w.list);
 #pragma unroll 1
     for (int j = (int)threadIdx.x; j < found; j += LIST_THREADS) {
         const int i = w.found[j];
-        if (!chain[i]) w.mb[i] = w.mb_inter[i];
+        if (!coded(i)) w.mb[i] = w.mb_inter[i];
     }
 #pragma unroll 1
     for (int i = (int)threadIdx.x; i < w.n_mb; i += LIST_THREADS)
-        w.listed[i] = (uint8_t)(chain[i] ? LISTED : NOT_LISTED);
+        w.listed[i] = (uint8_t)(coded(i) ? LISTED : NOT_LISTED);
     return n;
 }
 

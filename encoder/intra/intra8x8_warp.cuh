@@ -345,7 +345,7 @@ MOTUS_WARP MotusI8Mb motus_intra8_begin(const MotusIntraMb *in, const MotusQuant
 MOTUS_WARP void motus_intra_role8x8(const MotusIntraMb *in, MotusIntra8Team *t,
                                     const MotusI8Mb *i8) {
     MotusIntraPart part = {0, 0, 0, 0, 0};
-    if (in->i4_trials)
+    if (motus_tries_intra8x8(in))
         part = motus_code_intra8x8_warp(i8, in, t->team.scratch[MOTUS_ROLE_INTRA4X4].i4_minus,
                                         &t->lanes, &t->trial);
     if (motus_lane() == 0) t->part = part;
@@ -368,7 +368,7 @@ MOTUS_WARP MotusTrial *motus_intra8_join(const MotusIntraMb *in, MotusIntra8Team
     motus_lanes_sync();
     int small = in->i4_trials && part[MOTUS_ROLE_INTRA4X4].cost <= first->cost;
     const uint32_t limit = small && second->cost < first->cost ? second->cost : first->cost;
-    if (in->i4_trials && t->part.cost <= limit) {
+    if (motus_tries_intra8x8(in) && t->part.cost <= limit) {
         if (!small || t->trial.cost < second->cost) second = &t->trial;
         small = 1;
     }

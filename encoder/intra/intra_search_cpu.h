@@ -131,7 +131,7 @@ static inline MotusTrial *motus_intra_search(const MotusIntraMb *in, const Motus
         if ((small = luma.cost <= first->cost))
             motus_intra_complete(in, second, first, &luma, &chroma);
     }
-    if (in->i4_trials && quant8 && !in->avoids_right) { // filters edges with samples above right
+    if (quant8 && motus_tries_intra8x8(in)) {
         MotusTrial *third = &trial[2];
         const uint32_t limit = small && second->cost < first->cost ? second->cost : first->cost;
         motus_intra_begin_as(in, third, MOTUS_MB_I_4x4);

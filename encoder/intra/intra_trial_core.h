@@ -29,8 +29,13 @@ typedef struct MotusIntraMb {
     MotusMbRecon rec;
     MotusNeighbours neighbours;
     int has;          // MOTUS_HAS_* of the MB
-    int avoids_right; // 1: no mode may use samples above right (intra refresh); on the CPU only
 } MotusIntraMb;
+
+// True if the MB is tried as Intra8x8, if it may have the 8x8 transform. The filters of its edges
+// read the samples above right.
+MOTUS_HD int motus_tries_intra8x8(const MotusIntraMb *in) {
+    return in->i4_trials && !(in->has & MOTUS_SPOILT_RIGHT);
+}
 
 // Type of an intra MB: Intra16x16, Intra4x4 or, with the 8x8 transform, Intra8x8.
 typedef struct MotusIntraType {

@@ -173,18 +173,12 @@ static inline void motus_i4_add_satds(uint32_t cost[MOTUS_I4_MODES], const uint8
 #endif
 }
 
-// True if an Intra4x4 mode reads the samples above right (8.3.1.2).
-static inline int motus_reads_right(int mode) {
-    return mode == MOTUS_I4_DOWN_LEFT || mode == MOTUS_I4_VERTICAL_LEFT;
-}
-
 // Predicts the block at `at` on the canvas by every allowed mode, into s->pred[0] + 16 * mode, and
 // lists the best ones by SATD + lambda * bits, at most i4_trials. Returns their number.
 static inline int motus_i4_list_modes(const MotusIntraMb *in, MotusIntraScratch *s, int blk,
                                       const uint8_t *src, const uint8_t *at, int predicted,
                                       int list[MOTUS_I4_TRIALS]) {
     const MotusModeCosts costs = motus_mode_costs(in->levels);
-    const int right = in->avoids_right && blk == 3; // the only block that has the MB above right
     int n = 0;
     MotusIntraEdge edge;
     MotusIntraLine line;
@@ -193,7 +187,7 @@ static inline int motus_i4_list_modes(const MotusIntraMb *in, MotusIntraScratch 
     for (int mode = 0; mode < MOTUS_I4_MODES; mode++) {
         uint8_t *pred = s->pred[0] + 16 * mode;
         s->cost[mode] = UINT32_MAX;
-        if (!motus_intra4x4_allowed(mode, edge.has) || (right && motus_reads_right(mode))) continue;
+        if (!motus_intra4x4_allowed(mode, edge.has)) continue;
         motus_intra4x4(pred, 4, &edge, &line, mode);
         s->cost[mode] = motus_mode_cost(in->qp, motus_i4_mode_bits(mode, predicted, &costs)) /
                         motus_unit_of(in->levels);

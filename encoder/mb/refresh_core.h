@@ -7,6 +7,7 @@
 #define ENCODER_MB_REFRESH_CORE_H
 
 #include "common/int_core.h"
+#include "me/intra16_core.h"
 #include "motus/me.h"
 
 // Columns of MBs in a picture. All 0: no refresh.
@@ -47,22 +48,30 @@ MOTUS_HD int motus_is_refreshed(const MotusRefresh *r, int x) {
     return x >= r->first && x < r->end;
 }
 
-// True if MBs of column x must not predict from samples above right (6.4.9: C), which may be wrong.
-MOTUS_HD int motus_refresh_avoids_right(const MotusRefresh *r, int x, int mb_width) {
-    return x + 1 == r->end && r->end < mb_width;
+// Returns MOTUS_SPOILT_RIGHT if samples above right of MBs of column x (6.4.9: C) may be wrong.
+MOTUS_HD int motus_refresh_spoils(const MotusRefresh *r, int x, int mb_width) {
+    return x + 1 == r->end && r->end < mb_width ? MOTUS_SPOILT_RIGHT : 0;
 }
 
-// True if MVs of column x are bounded: |*most| whole samples to the right at most
-// (motus_mv_is_clean).
-MOTUS_HD int motus_refresh_bounds(const MotusRefresh *r, int x, int mb_width, int *most) {
-    *most = 16 * (r->ref_end - x - 1) - r->spoilt;
-    return x < r->first && r->ref_end < mb_width;
+enum { MOTUS_ANY_RIGHT = 1 << 16 }; // whole samples; more than any MV has
+
+// Returns by how many whole samples blocks of column x may move to the right (motus_mv_is_clean).
+MOTUS_HD int motus_refresh_most_right(const MotusRefresh *r, int x, int mb_width) {
+    return x < r->first && r->ref_end < mb_width ? 16 * (r->ref_end - x - 1) - r->spoilt
+                                                 : MOTUS_ANY_RIGHT;
 }
 
 // True if a block that may move by `most` whole samples to the right reads no sample beyond, taps
 // of the interpolation included. Chroma samples reach less far then (8.4.2.2.2).
 MOTUS_HD int motus_mv_is_clean(MotusMv mv, int most) {
     return (mv.x >> 2) + (mv.x & 3 ? MOTUS_TAPS_RIGHT : 0) <= most;
+}
+
+// Returns an MV, or the nearest whole-sample one that is clean.
+MOTUS_HD MotusMv motus_clean_mv(MotusMv mv, int most) {
+    if (motus_mv_is_clean(mv, most)) return mv;
+    mv.x = (int16_t)(4 * most), mv.y = (int16_t)(mv.y & ~3);
+    return mv;
 }
 
 #endif

@@ -25,7 +25,7 @@ size_t motus_cuda_coder_bytes(const MotusStream *stream, int slots, int coders);
 size_t motus_cuda_coder_free_bytes(int device);
 
 // Opens coder number `index` of the device of `copies`, which has to outlive it. MOTUS_ERR_CUDA,
-// _MEMORY; _UNSUPPORTED with slice_max_size or intra refresh.
+// _MEMORY; _UNSUPPORTED with slice_max_size.
 MotusStatus motus_cuda_coder_open(MotusCudaCoder **coder, const MotusStream *stream,
                                   const MotusCopyStreams *copies, int index, int coders,
                                   MotusError *error);

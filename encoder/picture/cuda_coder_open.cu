@@ -325,8 +325,6 @@ extern "C" MotusStatus motus_cuda_coder_open(MotusCudaCoder **out, const MotusSt
     if (stream->config.slice_max_size)
         return motus_fail(error, MOTUS_ERR_UNSUPPORTED,
                           "slices of a largest size are cut on the CPU only");
-    if (stream->refresh_period)
-        return motus_fail(error, MOTUS_ERR_UNSUPPORTED, "intra refresh is coded on the CPU only");
     MotusCudaCoder *c = (MotusCudaCoder *)motus_alloc(1, sizeof *c);
     if (!c) return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
     c->settings = stream;

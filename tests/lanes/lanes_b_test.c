@@ -243,7 +243,8 @@ static void code_mb(Picture *p, int x, int y) {
                              .x = x,
                              .y = y,
                              .lists = 2,
-                             .refs = p->refs};
+                             .refs = p->refs,
+                             .most_right = MOTUS_ANY_RIGHT};
     static MotusTrial many;
     MotusBChoice choice;
     MotusBCandidates found[MOTUS_B_SETS];

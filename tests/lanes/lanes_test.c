@@ -134,7 +134,8 @@ static void code_intra(Picture *p, int x, int y, int slice_type) {
                              .src = motus_mb_source(p->src, x, y),
                              .rec = mb_recon(p, x, y),
                              .neighbours = neighbours,
-                             .has = motus_intra_has(&neighbours)};
+                             .has = motus_intra_has(&neighbours) |
+                                    (motus_test_range(0, 3) ? 0 : MOTUS_SPOILT_RIGHT)};
     int mode;
     motus_test_fill(&memory, sizeof memory);
     const uint32_t satd = motus_intra16x16_estimate(&in, &memory.intra, &mode);
@@ -263,7 +264,9 @@ static void code_inter(Picture *p, int x, int y) {
                              .x = x,
                              .y = y,
                              .lists = 1,
-                             .refs = p->refs};
+                             .refs = p->refs,
+                             .most_right = motus_test_range(0, 3) ? MOTUS_ANY_RIGHT
+                                                                  : motus_test_range(-2, 16)};
     MotusCandidates found;
     draw_candidates(&found, p->refs);
     if (motus_test_range(0, 7))
