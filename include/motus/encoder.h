@@ -239,7 +239,7 @@ typedef struct MotusEncoderConfig {
     // nothing left of it is predicted from its right. A decoder that joins at the beginning of a
     // cycle, which has parameter sets and a recovery point SEI message (D.1.8), is exact once the
     // column has passed. Sizes of pictures stay close to one another. One reference, one GOP coder,
-    // no scene cuts; not with B pictures, keyint 0 or an HRD. On the CPU only.
+    // no scene cuts; not with B pictures, keyint 0 or an HRD.
     int intra_refresh;
 } MotusEncoderConfig;
 

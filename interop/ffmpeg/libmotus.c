@@ -381,7 +381,7 @@ static const AVOption options[] = {
     WORD("b-pyramid", "normal", MOTUS_B_PYRAMID_NORMAL),
     NUMBER("weightp", "P-frames weight references in fades (-1: 1, zerolatency 0)", weightp, -1, -1,
            2),
-    SWITCH("intra-refresh", "a column of intra MBs wanders in g pictures, on the CPU",
+    SWITCH("intra-refresh", "a column of intra MBs wanders in g pictures",
            intra_refresh, 0),
     SWITCH("weightb", "B-frames weight references by their distance", weightb, 0),
     SWITCH("mbtree", "finer quantizers for macroblocks that later pictures predict from", mbtree,

@@ -69,12 +69,26 @@ static int same_packets(const MotusPacket *a, const MotusPacket *b) {
            (!a->n_mvs || !memcmp(a->mvs, b->mvs, a->n_mvs * sizeof *a->mvs));
 }
 
+// Codes the scene on the CPU and on the device. k: the case's number.
+static void compare_scene(MotusEncoderConfig *c, int k) {
+    MotusPacket *want[B_FRAMES] = {0}, *got[B_FRAMES] = {0};
+    c->backend = MOTUS_BACKEND_CPU;
+    code_scene(c, want);
+    c->backend = MOTUS_BACKEND_CUDA;
+    code_scene(c, got);
+    for (int i = 0; i < B_FRAMES; i++) {
+        MOTUS_CHECK(same_packets(want[i], got[i]), "case %d, packet %d: %c %d", k, i, want[i]->type,
+                    (int)want[i]->number);
+        motus_packet_unref(&want[i]);
+        motus_packet_unref(&got[i]);
+    }
+}
+
 // Fixed QPs, CRF with mb-tree, and pictures that are coded again because of the VBV.
 static void b_pictures_as_on_the_cpu(void) {
     for (int k = 0; k < 21; k++) {
         MotusEncoderConfig c = motus_encoder_config_default(k % 4 ? 176 : 322, k % 3 ? 144 : 98,
                                                             (MotusRational){25, 1});
-        MotusPacket *want[B_FRAMES] = {0}, *got[B_FRAMES] = {0};
         c.profile = k % 2 ? MOTUS_PROFILE_HIGH : MOTUS_PROFILE_MAIN;
         c.cabac = k % 5 > 0, c.bframes = 1 + k % 7, c.references = 1 + k % 4, c.weightb = k % 4 > 1,
         c.weightp = k % 3 > 0,
@@ -86,40 +100,40 @@ static void b_pictures_as_on_the_cpu(void) {
         c.aq_mode = k % 3 ? MOTUS_AQ_VARIANCE : MOTUS_AQ_OFF;
         if (c.rate == MOTUS_RATE_BITRATE) c.bitrate = c.vbv_maxrate = 200000, c.vbv_bufsize = 40000;
         c.gop_coders = 1 + k % 2;
-        c.backend = MOTUS_BACKEND_CPU;
-        code_scene(&c, want);
-        c.backend = MOTUS_BACKEND_CUDA;
-        code_scene(&c, got);
-        for (int i = 0; i < B_FRAMES; i++) {
-            MOTUS_CHECK(same_packets(want[i], got[i]), "case %d, packet %d: %c %d", k, i,
-                        want[i]->type, (int)want[i]->number);
-            motus_packet_unref(&want[i]);
-            motus_packet_unref(&got[i]);
-        }
+        compare_scene(&c, k);
+    }
+}
+
+// Every preset and profile; cycles of fewer and of more pictures than columns.
+static void intra_refresh_as_on_the_cpu(void) {
+    for (int k = 0; k < 2 * MOTUS_PRESETS; k++) {
+        MotusEncoderConfig c = motus_encoder_config_default(k % 4 ? 176 : 322, k % 3 ? 144 : 98,
+                                                            (MotusRational){25, 1});
+        c.intra_refresh = 1, c.keyint = k % 2 ? 5 : 14;
+        c.preset = (MotusPreset)(k % MOTUS_PRESETS);
+        c.profile = k % 3 ? MOTUS_PROFILE_HIGH : MOTUS_PROFILE_BASELINE;
+        c.slices = 1 + k % 5 / 4, c.deblock = k % 4 != 3, c.qp = 20 + 2 * k;
+        c.keep_references = k % 6 == 5 ? 4 : 0;
+        compare_scene(&c, k);
     }
 }
 
 // ---- Others -------------------------------------------------------------------------------------
 
-// Slices of a largest size and intra refresh are coded on the CPU: CUDA refuses them, and AUTO
-// chooses the CPU.
+// Slices of a largest size are coded on the CPU: CUDA refuses them, and AUTO chooses the CPU.
 static void cpu_only_settings_are_refused(void) {
-    for (int k = 0; k < 2; k++) {
-        const char *word = k ? "intra refresh" : "slices";
-        MotusEncoderConfig c = motus_encoder_config_default(64, 48, (MotusRational){25, 1});
-        MotusEncoder *enc = NULL;
-        MotusError error = {0};
-        c.slice_max_size = k ? 0 : 1200;
-        c.intra_refresh = k;
-        c.backend = MOTUS_BACKEND_CUDA;
-        CU_ASSERT_EQUAL(motus_encoder_open(&enc, &c, &error), MOTUS_ERR_UNSUPPORTED);
-        CU_ASSERT(!enc && strstr(error.text, word) && !strchr(error.text, '\n'));
-        c.backend = MOTUS_BACKEND_AUTO;
-        CU_ASSERT_FATAL(!motus_encoder_open(&enc, &c, &error));
-        CU_ASSERT_EQUAL(motus_encoder_backend(enc), MOTUS_BACKEND_CPU);
-        CU_ASSERT(strstr(motus_encoder_error(enc)->text, word) != NULL);
-        motus_encoder_close(&enc);
-    }
+    MotusEncoderConfig c = motus_encoder_config_default(64, 48, (MotusRational){25, 1});
+    MotusEncoder *enc = NULL;
+    MotusError error = {0};
+    c.slice_max_size = 1200;
+    c.backend = MOTUS_BACKEND_CUDA;
+    CU_ASSERT_EQUAL(motus_encoder_open(&enc, &c, &error), MOTUS_ERR_UNSUPPORTED);
+    CU_ASSERT(!enc && strstr(error.text, "slices") && !strchr(error.text, '\n'));
+    c.backend = MOTUS_BACKEND_AUTO;
+    CU_ASSERT_FATAL(!motus_encoder_open(&enc, &c, &error));
+    CU_ASSERT_EQUAL(motus_encoder_backend(enc), MOTUS_BACKEND_CPU);
+    CU_ASSERT(strstr(motus_encoder_error(enc)->text, "slices") != NULL);
+    motus_encoder_close(&enc);
 }
 
 // Codes frames of which some are lost, which is told up to three pictures late. The frames of
@@ -414,6 +428,7 @@ static void host_memory_is_refused(void) {
 
 static const GpuRow rows[] = {GPU_TEST(equal_to_the_cpu),
                               GPU_TEST(b_pictures_as_on_the_cpu),
+                              GPU_TEST(intra_refresh_as_on_the_cpu),
                               GPU_TEST(cpu_only_settings_are_refused),
                               GPU_TEST(losses_as_on_the_cpu),
                               GPU_TEST(gop_coders_give_one_stream),
