@@ -75,7 +75,7 @@ static MotusIntraMb intra_mb(const IntraPass *pass, int x, int y) {
                           .rec = mb_recon(pic->rec, x, y),
                           .neighbours = neighbours,
                           .has = motus_intra_has(&neighbours) |
-                                 motus_refresh_spoils(&pic->refresh, x, pic->mbs.mb_width)};
+                                 motus_refresh_spoils(&pic->refresh, x)};
 }
 
 // Codes an MB as intra. qp -1: its own.
@@ -226,6 +226,7 @@ static void estimate_intra(const IntraPass *pass) {
         MotusIntraMb in = intra_mb(pass, i % pic->mbs.mb_width, i / pic->mbs.mb_width);
         in.levels = &levels;
         in.i4_trials = effort->estimate_trials;
+        in.has &= ~motus_refresh_uncoded(&pic->refresh, i % pic->mbs.mb_width);
         MotusIntraScratch scratch;
         int mode;
         uint32_t satd = motus_intra16x16_estimate(&in, &scratch, &mode);
@@ -260,8 +261,7 @@ static MotusInterMb inter_mb(const InterPass *pass, int i) {
                           .y = y,
                           .lists = pass->inter->lists,
                           .refs = pass->inter->refs,
-                          .most_right =
-                              motus_refresh_most_right(&pic->refresh, x, pic->mbs.mb_width)};
+                          .refresh = &pic->refresh};
 }
 
 // Takes the best inter coding of MB i.

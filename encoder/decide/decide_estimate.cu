@@ -25,6 +25,15 @@ struct Shared4x4 {
     MotusIntraShared scratch;
 };
 
+// Returns MB i, beside MBs of an intra refresh that are not coded yet.
+__device__ MotusIntraMb estimated_mb(const Pass &pass, const MotusLevelChoice *levels, int i) {
+    const int x = i % pass.pic.mb_width, y = i / pass.pic.mb_width;
+    MotusIntraMb in = intra_mb(pass, levels, x, y);
+    in.i4_trials = pass.effort.estimate_trials;
+    in.has &= ~motus_refresh_uncoded(&pass.pic.refresh, x);
+    return in;
+}
+
 // Leaves the MB as Intra16x16 in mb_intra, and its costs for estimate4x4_kernel in `estimate`.
 template <bool CABAC>
 __global__ void __launch_bounds__(32, SM_WARPS) estimate_kernel(const __grid_constant__ Pass pass) {
@@ -35,7 +44,7 @@ __global__ void __launch_bounds__(32, SM_WARPS) estimate_kernel(const __grid_con
     motus_wait_for_predecessor();
     if (w.mb[i].type == MOTUS_MB_P_SKIP || is_refreshed(w, i)) return;
     const MotusLevelChoice levels = intra_choice<CABAC>(pass, pass.effort.estimate_levels);
-    const MotusIntraMb in = intra_mb(pass, &levels, i % w.mb_width, i / w.mb_width);
+    const MotusIntraMb in = estimated_mb(pass, &levels, i);
     int mode;
     const uint32_t satd =
         motus_intra16x16_estimate_warp(&in, &s.scratch.sides, s.scratch.pred, &mode);
@@ -58,8 +67,7 @@ __global__ void __launch_bounds__(32, SM_WARPS)
     motus_wait_for_predecessor();
     for (int at = (int)blockIdx.x; at < w.flags[MOTUS_FLAG_ESTIMATED]; at += BLOCKS) {
         const int i = w.found[at];
-        MotusIntraMb in = intra_mb(pass, &levels, i % w.mb_width, i / w.mb_width);
-        in.i4_trials = pass.effort.estimate_trials;
+        const MotusIntraMb in = estimated_mb(pass, &levels, i);
         const MotusIntraEstimate estimate = w.estimate[i];
         MotusTrial *first = &s.trial[0], *second = &s.trial[1];
         copy(&first->mb, &w.mb_intra[i]);

@@ -74,7 +74,7 @@ static __device__ MotusIntraMb intra_mb(const Pass &pass, const MotusLevelChoice
     in.neighbours = motus_neighbours(pass.pic.mb, pass.pic.mb_width, x, y,
                                      motus_slice_first(pass.pic.slice_first, i));
     in.has = motus_intra_has(&in.neighbours) |
-             motus_refresh_spoils(&pass.pic.refresh, x, pass.pic.mb_width);
+             motus_refresh_spoils(&pass.pic.refresh, x);
     return in;
 }
 
@@ -176,7 +176,7 @@ static __device__ MotusInterMb inter_mb(const Pass &pass, const InterOf<KIND> &i
     in.qp = &pass.pic.qp_table[motus_mb_qp(pass.qp, pass.pic.qp_offset, i)];
     in.src = mb_source(pass.pic, x, y);
     in.x = x, in.y = y;
-    in.most_right = motus_refresh_most_right(&pass.pic.refresh, x, pass.pic.mb_width);
+    in.refresh = &pass.pic.refresh;
     return in;
 }
 

@@ -12,6 +12,7 @@
 
 // Columns of MBs in a picture. All 0: no refresh.
 typedef struct MotusRefresh {
+    int mb_width;
     int first, end; // [first, end) are intra
     int ref_end;    // those of the reference before this one are right
     int spoilt;     // luma samples left of it that deblocking may spoil
@@ -34,8 +35,9 @@ static inline int motus_refresh_end(int mb_width, int n, int at) {
 // range begins in the last column of the one before, so that zero MVs stay possible left of it.
 static inline MotusRefresh motus_refresh_at(int mb_width, int period, int at, int deblock) {
     const int n = motus_refresh_pictures(mb_width, period);
-    MotusRefresh r = {0, 0, 0, 0};
+    MotusRefresh r = {0, 0, 0, 0, 0};
     if (at >= n) return r;
+    r.mb_width = mb_width;
     r.first = (int)((int64_t)at * mb_width / n);
     r.end = motus_refresh_end(mb_width, n, at);
     r.ref_end = at ? motus_refresh_end(mb_width, n, at - 1) : mb_width;
@@ -49,28 +51,35 @@ MOTUS_HD int motus_is_refreshed(const MotusRefresh *r, int x) {
 }
 
 // Returns MOTUS_SPOILT_RIGHT if samples above right of MBs of column x (6.4.9: C) may be wrong.
-MOTUS_HD int motus_refresh_spoils(const MotusRefresh *r, int x, int mb_width) {
-    return x + 1 == r->end && r->end < mb_width ? MOTUS_SPOILT_RIGHT : 0;
+MOTUS_HD int motus_refresh_spoils(const MotusRefresh *r, int x) {
+    return x + 1 == r->end && r->end < r->mb_width ? MOTUS_SPOILT_RIGHT : 0;
 }
 
-enum { MOTUS_ANY_RIGHT = 1 << 16 }; // whole samples; more than any MV has
-
-// Returns by how many whole samples blocks of column x may move to the right (motus_mv_is_clean).
-MOTUS_HD int motus_refresh_most_right(const MotusRefresh *r, int x, int mb_width) {
-    return x < r->first && r->ref_end < mb_width ? 16 * (r->ref_end - x - 1) - r->spoilt
-                                                 : MOTUS_ANY_RIGHT;
+// Returns the mask MOTUS_HAS_* of the neighbours of MBs of column x that are coded only after
+// intra coding of other MBs has been estimated: those in the range.
+MOTUS_HD int motus_refresh_uncoded(const MotusRefresh *r, int x) {
+    return r->end == 0         ? 0
+           : x == r->end       ? MOTUS_HAS_LEFT | MOTUS_HAS_CORNER
+           : x + 1 == r->first ? MOTUS_HAS_TOP_RIGHT
+                               : 0;
 }
 
-// True if a block that may move by `most` whole samples to the right reads no sample beyond, taps
-// of the interpolation included. Chroma samples reach less far then (8.4.2.2.2).
-MOTUS_HD int motus_mv_is_clean(MotusMv mv, int most) {
-    return (mv.x >> 2) + (mv.x & 3 ? MOTUS_TAPS_RIGHT : 0) <= most;
+// Returns by how many whole samples blocks of column x < first may move to the right.
+MOTUS_HD int motus_refresh_most_right(const MotusRefresh *r, int x) {
+    return 16 * (r->ref_end - x - 1) - r->spoilt;
+}
+
+// True if a block of column x reads right samples alone with the MV, taps of the interpolation
+// included, or need not. Chroma samples reach less far (8.4.2.2.2).
+MOTUS_HD int motus_mv_is_clean(const MotusRefresh *r, int x, MotusMv mv) {
+    return x >= r->first || r->ref_end >= r->mb_width ||
+           (mv.x >> 2) + (mv.x & 3 ? MOTUS_TAPS_RIGHT : 0) <= motus_refresh_most_right(r, x);
 }
 
 // Returns an MV, or the nearest whole-sample one that is clean.
-MOTUS_HD MotusMv motus_clean_mv(MotusMv mv, int most) {
-    if (motus_mv_is_clean(mv, most)) return mv;
-    mv.x = (int16_t)(4 * most), mv.y = (int16_t)(mv.y & ~3);
+MOTUS_HD MotusMv motus_clean_mv(const MotusRefresh *r, int x, MotusMv mv) {
+    if (motus_mv_is_clean(r, x, mv)) return mv;
+    mv.x = (int16_t)(4 * motus_refresh_most_right(r, x)), mv.y = (int16_t)(mv.y & ~3);
     return mv;
 }
 

@@ -235,6 +235,7 @@ static void compare_choices(const Picture *p, const MotusInterMb *in, const Motu
 
 static void code_mb(Picture *p, int x, int y) {
     const MotusLevelChoice levels = {p->state.zero_runs, p->effort.levels, p->costs};
+    static const MotusRefresh none;
     const MotusInterMb in = {.ref = p->ref,
                              .limits = &p->limits,
                              .qp = &p->qp,
@@ -244,7 +245,7 @@ static void code_mb(Picture *p, int x, int y) {
                              .y = y,
                              .lists = 2,
                              .refs = p->refs,
-                             .most_right = MOTUS_ANY_RIGHT};
+                             .refresh = &none};
     static MotusTrial many;
     MotusBChoice choice;
     MotusBCandidates found[MOTUS_B_SETS];
