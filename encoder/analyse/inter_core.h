@@ -29,10 +29,10 @@ typedef struct MotusInterMb {
     const MotusQp *qp;
     MotusMbSource src;
     MotusNeighbours neighbours;
-    int x, y;                   // MBs
-    int lists;                  // 1: a P MB, 2: a B MB
-    int refs;                   // of list 0
-    const MotusRefresh *refresh;
+    int x, y;     // MBs
+    int lists;    // 1: a P MB, 2: a B MB
+    int refs;     // of list 0
+    int max_mv_x; // motus_refresh_max_mv_x
 } MotusInterMb;
 
 // The MB with the best MVs (and sub types) of each of the four types P_16x16, P_16x8, P_8x16 and
@@ -51,7 +51,7 @@ MOTUS_HD int motus_mv_allowed(const MotusInterLimits *limits, MotusMv mv) {
 
 // True if the MB may have a coded MV.
 MOTUS_HD int motus_inter_mv_allowed(const MotusInterMb *in, MotusMv mv) {
-    return motus_mv_allowed(in->limits, mv) && motus_mv_is_clean(in->refresh, in->x, mv);
+    return motus_mv_allowed(in->limits, mv) && mv.x <= in->max_mv_x;
 }
 
 // Returns the bits of one component of an MV difference, se(v), |v| < 2^15: from the exponent of

@@ -79,7 +79,7 @@ MOTUS_WARP void motus_team_trial(const MotusInterMb *in, uint32_t edge,
         bits = motus_lane_type_bits(trial, &b, in, &r, &chosen, levels, skip, choice->mv_bits[k]);
     }
     motus_lane_measure(trial, &b, in->qp, bits);
-    if (k == MOTUS_TRIAL_SKIP && !motus_mv_is_clean(in->refresh, in->x, skip) && motus_lane() == 0)
+    if (k == MOTUS_TRIAL_SKIP && skip.x > in->max_mv_x && motus_lane() == 0)
         trial->cost = UINT32_MAX;
 }
 

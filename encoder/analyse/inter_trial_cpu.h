@@ -31,7 +31,7 @@ static inline void motus_skip_trial(const MotusInterMb *in, MotusMv skip, MotusT
     trial->luma_bits = 0;
     motus_predict_inter(trial->luma, trial->chroma, &trial->mb, in->ref, in->x, in->y);
     motus_trial_measure(trial, &in->src, in->qp);
-    if (!motus_mv_is_clean(in->refresh, in->x, skip)) trial->cost = UINT32_MAX;
+    if (skip.x > in->max_mv_x) trial->cost = UINT32_MAX;
 }
 
 // Evaluates trial->mb, whose type, MVs and references are set. mv_bits: of its MVDs and ref_idx. A

@@ -55,9 +55,10 @@ static inline void add_p_candidates(const InterPass *pass, int i, int ref, uint6
                                     const MotusMbMotion *motion, MotusCandidates *found) {
     const int x = i % pass->pic->mbs.mb_width, y = i / pass->pic->mbs.mb_width;
     const MotusMbSource src = motus_mb_source(pass->pic->mbs.src, x, y);
+    const int max_x = motus_refresh_max_mv_x(&pass->pic->refresh, x);
     for (uint64_t left = blocks; left && found->n < MOTUS_CANDIDATES; left &= left - 1) {
-        const MotusMv mv = 
-            motus_clean_mv(&pass->pic->refresh, x, motion->mv[__builtin_ctzll(left)]);
+        MotusMv mv = motion->mv[__builtin_ctzll(left)];
+        mv.x = (int16_t)motus_min(mv.x, max_x);
         int known = 0;
         for (int v = 0; v < found->n; v++)
             known |= found->ref[v] == ref && motus_mv_equal(found->mv[v], mv);

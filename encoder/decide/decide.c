@@ -261,7 +261,7 @@ static MotusInterMb inter_mb(const InterPass *pass, int i) {
                           .y = y,
                           .lists = pass->inter->lists,
                           .refs = pass->inter->refs,
-                          .refresh = &pic->refresh};
+                          .max_mv_x = motus_refresh_max_mv_x(&pic->refresh, x)};
 }
 
 // Takes the best inter coding of MB i.

@@ -77,15 +77,17 @@ struct Listed {
     uint32_t mv; // motus_mv_word
 };
 
-// Lists the distinct MVs of the marked blocks in a reference, in the order of blocks, each as
-// motus_clean_mv. A lane has two blocks, then an MV.
-__device__ void list_mvs(Listed *l, const MotusInterMb *in, uint64_t blocks, const MotusMv *mv,
-                         size_t pitch, int ref) {
+// Lists the distinct MVs of the marked blocks in a reference, in the order of blocks. A lane has
+// two blocks, then an MV. max_x: of their x.
+__device__ void list_mvs(Listed *l, uint64_t blocks, const MotusMv *mv, size_t pitch, int ref,
+                         int max_x) {
     const int lane = motus_lane();
     uint32_t own[2], left[2];
     for (int h = 0; h < 2; h++) {
         const int b = lane + 32 * h, marked = b < MOTUS_BLOCKS && blocks >> b & 1;
-        own[h] = marked ? motus_mv_word(motus_clean_mv(in->refresh, in->x, mv[b * pitch])) : 0;
+        MotusMv its = marked ? mv[b * pitch] : MotusMv{0, 0};
+        its.x = (int16_t)motus_min(its.x, max_x);
+        own[h] = motus_mv_word(its);
         left[h] = motus_lanes_ballot(marked);
     }
     while (l->n < MOTUS_CANDIDATES && (left[0] | left[1])) {
@@ -113,12 +115,12 @@ __global__ void __launch_bounds__(32 * WARPS)
     const size_t pitch = (size_t)w.n_mb;
     const MotusInterMb in = inter_mb<KIND>(pass, inter, i % w.mb_width, i / w.mb_width);
     Listed listed = {0, 0, 0};
-    if (KIND == P_ONE) list_mvs(&listed, &in, blocks, p.mv[0] + i, pitch, 0);
+    if (KIND == P_ONE) list_mvs(&listed, blocks, p.mv[0] + i, pitch, 0, in.max_mv_x);
     for (int small = 0; KIND == P_MANY && small < 2; small++)
         for (int ref = 0; ref < p.refs; ref++) {
             const uint64_t wanted = ref ? p.far_blocks[(ref - 1) * pitch + i] : blocks;
-            list_mvs(&listed, &in, wanted & (small ? ~MOTUS_LARGE_BLOCKS : MOTUS_LARGE_BLOCKS),
-                     p.mv[ref] + i, pitch, ref);
+            list_mvs(&listed, wanted & (small ? ~MOTUS_LARGE_BLOCKS : MOTUS_LARGE_BLOCKS),
+                     p.mv[ref] + i, pitch, ref, in.max_mv_x);
         }
     const int n = listed.n;
     const uint32_t mv = listed.mv;

@@ -102,28 +102,19 @@ __device__ int sort(ListShared *s, int n, Mb mb, Key key, int begin, int *list) 
     return end;
 }
 
-// Lists those of n MBs, mb(0), mb(1), ..., that `coded` is true of by diagonals. Returns their
-// number.
-template <class Mb, class Coded>
-__device__ int list_by_diagonals(const MotusPictureStateCuda &w, ListShared *s, int n, Mb mb,
-                                 Coded coded) {
-    int end = 0;
+// Lists all MBs of an I picture by diagonals. Returns their number.
+__device__ int list_all(const MotusPictureStateCuda &w, ListShared *s) {
+    int n = 0;
+#pragma unroll 1
+    for (int i = (int)threadIdx.x; i < w.n_mb; i += LIST_THREADS) w.listed[i] = LISTED;
 #pragma unroll 1
     for (int first = 0; first < w.mb_width + 2 * w.mb_height; first += KEYS) {
-        end = sort(
-            s, n, mb, [&](int i) { return coded(i) ? diagonal_of(w, i) - first : -1; }, end,
+        n = sort(
+            s, w.n_mb, [](int j) { return j; }, [&](int i) { return diagonal_of(w, i) - first; }, n,
             w.list);
         __syncthreads(); // all have read `at`
     }
-    return end;
-}
-
-// Lists all MBs of an I picture. Returns their number.
-__device__ int list_all(const MotusPictureStateCuda &w, ListShared *s) {
-#pragma unroll 1
-    for (int i = (int)threadIdx.x; i < w.n_mb; i += LIST_THREADS) w.listed[i] = LISTED;
-    return list_by_diagonals(
-        w, s, w.n_mb, [](int j) { return j; }, [](int) { return true; });
+    return n;
 }
 
 // An intra MB and its neighbours (neighbour_of).
@@ -229,10 +220,19 @@ __device__ int list_chains(const MotusPictureStateCuda &w, const MotusEffort *ef
         const uint32_t any = (uint32_t)i * 2654435769u >> 16; // a hash below 2^16 (Fibonacci)
         return later + (int)(any * (uint32_t)(longest - later) >> 16);
     };
-    const auto mb = [&](int j) { return w.found[j]; };
     const auto coded = [&](int i) { return chain[i] || is_refreshed(w, i); };
-    const int n = refreshes ? list_by_diagonals(w, s, found, mb, coded)
-                            : sort(s, found, mb, turn, 0, w.list);
+    const int keys = refreshes ? w.mb_width + 2 * w.mb_height : 1;
+    int n = 0;
+#pragma unroll 1
+    for (int first = 0; first < keys; first += KEYS) {
+        n = sort(
+            s, found, [&](int j) { return w.found[j]; },
+            [&](int i) { return !refreshes ? turn(i)
+                                : coded(i) ? diagonal_of(w, i) - first
+                                           : -1; },
+            n, w.list);
+        __syncthreads(); // all have read `at`
+    }
 #pragma unroll 1
     for (int j = (int)threadIdx.x; j < found; j += LIST_THREADS) {
         const int i = w.found[j];

@@ -28,7 +28,7 @@ typedef struct MotusIntraMb {
     MotusMbSource src;
     MotusMbRecon rec;
     MotusNeighbours neighbours;
-    int has;          // MOTUS_HAS_* of the MB
+    int has; // MOTUS_HAS_* of the MB
 } MotusIntraMb;
 
 // True if the MB is tried as Intra8x8, if it may have the 8x8 transform. The filters of its edges

@@ -64,23 +64,14 @@ MOTUS_HD int motus_refresh_uncoded(const MotusRefresh *r, int x) {
                                : 0;
 }
 
-// Returns by how many whole samples blocks of column x < first may move to the right.
-MOTUS_HD int motus_refresh_most_right(const MotusRefresh *r, int x) {
-    return 16 * (r->ref_end - x - 1) - r->spoilt;
-}
+enum { MOTUS_MAX_MV_X = 8191 }; // quarter samples (table A-1)
 
-// True if a block of column x reads right samples alone with the MV, taps of the interpolation
-// included, or need not. Chroma samples reach less far (8.4.2.2.2).
-MOTUS_HD int motus_mv_is_clean(const MotusRefresh *r, int x, MotusMv mv) {
-    return x >= r->first || r->ref_end >= r->mb_width ||
-           (mv.x >> 2) + (mv.x & 3 ? MOTUS_TAPS_RIGHT : 0) <= motus_refresh_most_right(r, x);
-}
-
-// Returns an MV, or the nearest whole-sample one that is clean.
-MOTUS_HD MotusMv motus_clean_mv(const MotusRefresh *r, int x, MotusMv mv) {
-    if (motus_mv_is_clean(r, x, mv)) return mv;
-    mv.x = (int16_t)(4 * motus_refresh_most_right(r, x)), mv.y = (int16_t)(mv.y & ~3);
-    return mv;
+// Returns the largest x of MVs of column x, quarter samples: blocks read no wrong samples, taps of
+// the interpolation included. Chroma reaches less far (8.4.2.2.2).
+MOTUS_HD int motus_refresh_max_mv_x(const MotusRefresh *r, int x) {
+    return x < r->first && r->ref_end < r->mb_width
+               ? 4 * (16 * (r->ref_end - x - 1) - r->spoilt - MOTUS_TAPS_RIGHT)
+               : MOTUS_MAX_MV_X;
 }
 
 #endif

@@ -235,7 +235,6 @@ static void compare_choices(const Picture *p, const MotusInterMb *in, const Motu
 
 static void code_mb(Picture *p, int x, int y) {
     const MotusLevelChoice levels = {p->state.zero_runs, p->effort.levels, p->costs};
-    static const MotusRefresh none;
     const MotusInterMb in = {.ref = p->ref,
                              .limits = &p->limits,
                              .qp = &p->qp,
@@ -245,7 +244,7 @@ static void code_mb(Picture *p, int x, int y) {
                              .y = y,
                              .lists = 2,
                              .refs = p->refs,
-                             .refresh = &none};
+                             .max_mv_x = MOTUS_MAX_MV_X};
     static MotusTrial many;
     MotusBChoice choice;
     MotusBCandidates found[MOTUS_B_SETS];

@@ -256,8 +256,6 @@ static void compare_transforms(Picture *p, const MotusInterMb *in, const MotusLe
 
 static void code_inter(Picture *p, int x, int y) {
     const MotusLevelChoice levels = {p->pic.zero_runs, p->effort.levels, p->costs};
-    const MotusRefresh refresh = {p->mb_width, motus_test_range(0, p->mb_width), p->mb_width,
-                                  motus_test_range(0, p->mb_width), 3};
     const MotusInterMb in = {.ref = p->reference,
                              .limits = &p->limits,
                              .qp = &p->qp,
@@ -267,7 +265,8 @@ static void code_inter(Picture *p, int x, int y) {
                              .y = y,
                              .lists = 1,
                              .refs = p->refs,
-                             .refresh = &refresh};
+                             .max_mv_x = motus_test_range(0, 3) ? MOTUS_MAX_MV_X
+                                                                : 4 * motus_test_range(-2, 16)};
     MotusCandidates found;
     draw_candidates(&found, p->refs);
     if (motus_test_range(0, 7))
