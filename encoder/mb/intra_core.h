@@ -52,12 +52,13 @@ MOTUS_HD int motus_intra4x4_has(int blk, int mb_has) {
 }
 
 // True if the neighbours in `has` allow a mode. The table holds the neighbours that each mode
-// needs; two modes read the samples above right (8.3.1.2).
+// needs, and SPOILT of those that read the samples above right (8.3.1.2), which must not be set.
 MOTUS_HD int motus_intra4x4_allowed(int mode, int has) {
-    enum { L = MOTUS_HAS_LEFT, T = MOTUS_HAS_TOP, ALL = L | T | MOTUS_HAS_CORNER };
-    const uint64_t needs = MOTUS_PACK16(4, T, L, 0, T, ALL, ALL, ALL, T, L, 0, 0, 0, 0, 0, 0, 0);
-    const int reads_right = mode == MOTUS_I4_DOWN_LEFT || mode == MOTUS_I4_VERTICAL_LEFT;
-    return !((int)(needs >> (4 * mode) & 7) & ~has) && !(has & MOTUS_SPOILT_RIGHT && reads_right);
+    enum { L = MOTUS_HAS_LEFT, T = MOTUS_HAS_TOP, S = MOTUS_SPOILT_RIGHT };
+    enum { ALL = L | T | MOTUS_HAS_CORNER };
+    const uint64_t needs =
+        MOTUS_PACK16(4, T, L, 0, T | S, ALL, ALL, ALL, T | S, L, 0, 0, 0, 0, 0, 0, 0);
+    return !((int)(needs >> (4 * mode) & 15) & (has ^ ALL));
 }
 
 // Returns the neighbours that luma 8x8 block q has for prediction, from those of the MB.

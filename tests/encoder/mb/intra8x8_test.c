@@ -109,7 +109,7 @@ static void blocks_of_8x8(void) {
         uint8_t picture[9][32], pred[64];
         Around8 p;
         MotusIntraLine8 line;
-        const int q = round % 4, has = motus_intra8x8_has(q, motus_test_range(0, 15));
+        const int q = round % 4, has = motus_intra8x8_has(q, motus_test_range(0, 31));
         motus_test_fill(picture, sizeof picture);
         if (round % 3 == 0) // extremes
             for (int i = 0; i < 9 * 32; i++)
@@ -133,10 +133,10 @@ static void blocks_of_8x8(void) {
 
 // 6.4.11.2 and the order of decoding: what a block may be predicted from.
 static void neighbours_of_8x8(void) {
-    for (int mb = 0; mb < 16; mb++) {
+    for (int mb = 0; mb < 32; mb++) {
         const int l = mb & MOTUS_HAS_LEFT, t = mb & MOTUS_HAS_TOP;
         CU_ASSERT_EQUAL(motus_intra8x8_has(0, mb),
-                        (mb & ~MOTUS_HAS_TOP_RIGHT) | (t ? MOTUS_HAS_TOP_RIGHT : 0));
+                        l | t | (mb & MOTUS_HAS_CORNER) | (t ? MOTUS_HAS_TOP_RIGHT : 0));
         CU_ASSERT_EQUAL(motus_intra8x8_has(1, mb), MOTUS_HAS_LEFT | t | (t ? MOTUS_HAS_CORNER : 0) |
                                                        (mb & MOTUS_HAS_TOP_RIGHT));
         CU_ASSERT_EQUAL(motus_intra8x8_has(2, mb),
