@@ -324,6 +324,20 @@ static void visit_inter(const InterPass *pass, int x, int y, int now) {
     refine_mvs(pass, &in, i, now);
 }
 
+// Runs a round on one thread, from the last band of `phases` diagonals to the first. A band reads of
+// the next one only what was there before the round, as it does in phases, but its MBs stay in the
+// cache. now: the last pass before the round.
+static void run_round_in_bands(const InterPass *pass, int now) {
+    const int phases = pass->coding->effort.phases, width = pass->pic->mbs.mb_width,
+              height = pass->pic->mbs.mb_height;
+    for (int band = (width - 1 + 2 * (height - 1)) / phases; band >= 0; band--)
+        for (int y = 0; y < height; y++) {
+            const int first = band * phases - 2 * y, end = motus_min(first + phases, width);
+            for (int x = motus_max(first, 0); x < end; x++)
+                visit_inter(pass, x, y, now + 1 + x - first);
+        }
+}
+
 #define PIECES 4 // of a row: the 68 rows of 1080p do not divide evenly among 16 threads
 
 static void visit_piece(const InterPass *pass, int y, int piece, int phase, int now) {
@@ -340,6 +354,11 @@ static void visit_piece(const InterPass *pass, int y, int piece, int phase, int 
 // MBs see their neighbours' newest decisions. `now` numbers a picture's passes, from 1.
 static void run_round(const InterPass *pass, int *now) {
     const MotusPictureState *pic = pass->pic;
+    if (pic->mbs.threads == 1) {
+        run_round_in_bands(pass, *now);
+        *now += pass->coding->effort.phases;
+        return;
+    }
     for (int k = 0; k < pass->coding->effort.phases; k++) {
         ++*now;
 #pragma omp parallel for num_threads(pic->mbs.threads) schedule(dynamic, 1)
