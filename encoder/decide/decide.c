@@ -214,6 +214,14 @@ static void visit_decided_intra(void *context, int x, int y) {
     code_intra(pass, x, y, -1);
 }
 
+// Returns a cost from which on intra coding of MB i cannot be chosen: that of inter, unless it may
+// rise in another round or I_PCM is cheaper.
+static uint32_t intra_bound(const IntraPass *pass, const MotusIntraMb *in, int i) {
+    const uint32_t inter = pass->pic->inter_cost[i],
+                   pcm = motus_rd_cost(0, MOTUS_PCM_BITS, in->qp->lambda_ssd_q8);
+    return pass->coding->effort.rounds == 1 && inter <= pcm ? inter : UINT32_MAX;
+}
+
 // Evaluates intra coding where it comes close, from the reconstruction of the last round. Intra8x8
 // is left for the MBs that are coded as intra.
 static void estimate_intra(const IntraPass *pass) {
@@ -231,8 +239,10 @@ static void estimate_intra(const IntraPass *pass) {
         int mode;
         uint32_t satd = motus_intra16x16_estimate(&in, &scratch, &mode);
         if (!motus_intra_is_close(satd, pic->satd[i], pic->inter_cost[i], in.qp, effort)) continue;
-        MotusTrial trials[3];
-        const MotusTrial *best = motus_intra_search(&in, NULL, &scratch, trials);
+        MotusTrial trials[2];
+        const MotusTrial *best =
+            motus_intra_estimate(&in, &scratch, mode, intra_bound(pass, &in, i), trials);
+        if (!best) continue;
         pic->intra_cost[i] = best->cost;
         pic->mb_intra[i] = best->mb;
     }

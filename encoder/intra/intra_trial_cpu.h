@@ -105,11 +105,10 @@ static inline MotusIntraPart motus_code_intra_chroma(const MotusIntraMb *in, Mot
     return part;
 }
 
-static inline MotusIntraPart motus_code_intra16x16(const MotusIntraMb *in, MotusIntraScratch *s,
-                                                   MotusTrial *trial) {
+// Codes luma as Intra16x16 with a mode that motus_intra16x16_estimate has predicted.
+static inline MotusIntraPart motus_code_intra16x16_as(const MotusIntraMb *in, MotusIntraScratch *s,
+                                                      int mode, MotusTrial *trial) {
     MotusIntraPart part = {0, 0, 0, 0, 0};
-    int mode;
-    motus_intra16x16_estimate(in, s, &mode);
     memcpy(trial->luma, s->pred[mode], sizeof trial->luma);
     trial->mb.intra16x16_pred_mode = (uint8_t)mode;
     part.bits = motus_code_intra16x16_luma(&s->residual, trial, &in->src, &in->neighbours,
@@ -117,6 +116,13 @@ static inline MotusIntraPart motus_code_intra16x16(const MotusIntraMb *in, Motus
     part.ssd = motus_ssd_luma(&in->src, trial->luma);
     part.cbp = trial->mb.cbp & 0xF;
     return part;
+}
+
+static inline MotusIntraPart motus_code_intra16x16(const MotusIntraMb *in, MotusIntraScratch *s,
+                                                   MotusTrial *trial) {
+    int mode;
+    motus_intra16x16_estimate(in, s, &mode);
+    return motus_code_intra16x16_as(in, s, mode, trial);
 }
 
 // ---- Intra4x4 -----------------------------------------------------------------------------------
@@ -257,9 +263,11 @@ static inline uint32_t motus_code_i4_block(const MotusIntraMb *in, MotusIntraScr
     return levels[best].bits;
 }
 
-// Codes luma as Intra4x4. Stops as soon as the cost exceeds `limit`.
+// Codes luma as Intra4x4. Stops as soon as the cost exceeds `limit`, or that of the MB must reach
+// `bound`; the cost is UINT32_MAX then.
 static inline MotusIntraPart motus_code_intra4x4(const MotusIntraMb *in, MotusIntraScratch *s,
-                                                 MotusTrial *trial, uint32_t limit) {
+                                                 MotusTrial *trial, uint32_t limit,
+                                                 uint32_t bound) {
     MotusIntraPart part = {0, 0, 0, 0, 0};
     motus_canvas_load(in, s->canvas);
     for (int q = 0; q < 4; q++) {
@@ -269,7 +277,13 @@ static inline MotusIntraPart motus_code_intra4x4(const MotusIntraMb *in, MotusIn
             found |= trial->mb.total_coeff[motus_blk_at(i)];
         }
         if (found) part.cbp |= 1 << q, part.bits += q_bits;
-        if (part.cost > limit) return part;
+        // Bits are rounded to at most one less in all, which mb_type makes up for.
+        const uint32_t least = motus_rd_cost_in(motus_unit_of(in->levels), part.ssd,
+                                                part.bits + part.mode_bits, in->qp->lambda_ssd_q8);
+        if (part.cost > limit || least >= bound) {
+            part.cost = UINT32_MAX;
+            return part;
+        }
     }
     part.bits = motus_whole_bits(part.bits, in->levels);
     part.mode_bits = motus_whole_bits(part.mode_bits, in->levels);
