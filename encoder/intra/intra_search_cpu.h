@@ -69,7 +69,7 @@ static inline void motus_code_i8_block(const MotusIntraMb *in, const MotusQuant8
         memcpy(s->rec[i], s->pred[list[i]], 64);
         coded[i] = motus_code_block8(&s->levels[i], src, in->src.stride[0], s->rec[i], 8, quant,
                                      in->levels);
-        ssd[i] = motus_ssd_block(src, in->src.stride[0], s->rec[i], 8, 8, 8);
+        ssd[i] = motus_ssd_square(src, in->src.stride[0], s->rec[i], 8, 8);
         mode_bits[i] = motus_i4_mode_bits(list[i], predicted, &costs);
         s->cost[i] =
             motus_rd_cost_in(MOTUS_BIT, ssd[i], (coded[i] ? s->levels[i].bits : 0) + mode_bits[i],

@@ -7,6 +7,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "dct/dct_mb_core.h"
 #include "encoder/mb/direct_core.h"
 #include "encoder/mb/predict_core.h"
 
@@ -195,6 +196,30 @@ static inline void motus_predict_chroma_block(uint8_t chroma[64], const MotusRef
                        px, py, weights, w, h);
     if (ref->plain)
         motus_weight_block(dst, MOTUS_CHROMA_STRIDE, w, h, ref->weight[c + 1], ref->log2_denom);
+}
+
+// ---- Errors -------------------------------------------------------------------------------------
+
+// Returns the squared error of a size x size block, 4, 8 or 16.
+static inline uint32_t motus_ssd_square(const uint8_t *a, ptrdiff_t a_stride, const uint8_t *b,
+                                        ptrdiff_t b_stride, int size) {
+#ifdef MOTUS_USE_AVX2
+    __m256i sum = _mm256_setzero_si256();
+    if (size == 4)
+        return motus_sum32_avx2(
+            motus_ssd16_avx2(motus_load4x4_avx2(a, a_stride), motus_load4x4_avx2(b, b_stride)));
+    for (int y = 0; y < size; y += 16 / size) {
+        const uint8_t *p = a + y * a_stride, *q = b + y * b_stride;
+        sum = _mm256_add_epi32(
+            sum, size == 8 ? motus_ssd16_avx2(motus_load_8x2_avx2(p, a_stride),
+                                              motus_load_8x2_avx2(q, b_stride))
+                           : motus_ssd16_avx2(_mm_loadu_si128((const __m128i *)p),
+                                              _mm_loadu_si128((const __m128i *)q)));
+    }
+    return motus_sum32_avx2(sum);
+#else
+    return motus_ssd_block(a, a_stride, b, b_stride, size, size);
+#endif
 }
 
 // ---- Macroblock ---------------------------------------------------------------------------------
