@@ -334,9 +334,9 @@ static void visit_inter(const InterPass *pass, int x, int y, int now) {
     refine_mvs(pass, &in, i, now);
 }
 
-// Runs a round on one thread, from the last band of `phases` diagonals to the first. A band reads of
-// the next one only what was there before the round, as it does in phases, but its MBs stay in the
-// cache. now: the last pass before the round.
+// Runs a round on one thread, from the last band of `phases` diagonals to the first. A band reads
+// of the next one only what was there before the round, as it does in phases, but its MBs stay in
+// the cache. now: the last pass before the round.
 static void run_round_in_bands(const InterPass *pass, int now) {
     const int phases = pass->coding->effort.phases, width = pass->pic->mbs.mb_width,
               height = pass->pic->mbs.mb_height;

@@ -7,13 +7,14 @@
 #include "encoder/analyse/residual_cpu.h"
 #include "encoder/intra/intra_trial_core.h"
 #include "encoder/mb/intra4x4_cpu.h"
+#include "encoder/mb/predict_cpu.h"
 
 typedef struct __attribute__((aligned(16))) MotusIntraScratch {
     uint8_t pred[4][256]; // by mode; 4x4 modes in the first one
     uint8_t canvas[18 * MOTUS_CANVAS_STRIDE];
     MotusResidual residual;
     MotusIntraEdge edge[2];
-    uint32_t cost[16];                  // of modes
+    uint32_t cost[16];     // of modes
     uint32_t mode_cost[9]; // of bits of Intra4x4 modes, by rem_intra4x4_pred_mode; [8]: predicted
     int16_t level[MOTUS_I4_TRIALS][16]; // of a 4x4 block's trials
     uint8_t block[MOTUS_I4_TRIALS][16]; // their reconstructions, rows of 4
@@ -268,8 +269,8 @@ static inline uint32_t motus_code_i4_block(const MotusIntraMb *in, MotusIntraScr
 static inline void motus_i4_cost_modes(const MotusIntraMb *in, MotusIntraScratch *s) {
     const MotusModeCosts costs = motus_mode_costs(in->levels);
     for (int rest = 0; rest < 9; rest++)
-        s->mode_cost[rest] =
-            motus_mode_cost(in->qp, motus_i4_mode_bits(rest, 8, &costs)) / motus_unit_of(in->levels);
+        s->mode_cost[rest] = motus_mode_cost(in->qp, motus_i4_mode_bits(rest, 8, &costs)) /
+                             motus_unit_of(in->levels);
 }
 
 // Codes luma as Intra4x4. Stops as soon as the cost exceeds `limit`, or that of the MB must reach

@@ -210,11 +210,11 @@ static inline uint32_t motus_ssd_square(const uint8_t *a, ptrdiff_t a_stride, co
             motus_ssd16_avx2(motus_load4x4_avx2(a, a_stride), motus_load4x4_avx2(b, b_stride)));
     for (int y = 0; y < size; y += 16 / size) {
         const uint8_t *p = a + y * a_stride, *q = b + y * b_stride;
-        sum = _mm256_add_epi32(
-            sum, size == 8 ? motus_ssd16_avx2(motus_load_8x2_avx2(p, a_stride),
-                                              motus_load_8x2_avx2(q, b_stride))
-                           : motus_ssd16_avx2(_mm_loadu_si128((const __m128i *)p),
-                                              _mm_loadu_si128((const __m128i *)q)));
+        sum = _mm256_add_epi32(sum, size == 8
+                                        ? motus_ssd16_avx2(motus_load_8x2_avx2(p, a_stride),
+                                                           motus_load_8x2_avx2(q, b_stride))
+                                        : motus_ssd16_avx2(_mm_loadu_si128((const __m128i *)p),
+                                                           _mm_loadu_si128((const __m128i *)q)));
     }
     return motus_sum32_avx2(sum);
 #else

@@ -181,8 +181,7 @@ static void offer(const Centres *c, CentreMb *mb, MotusMv mv, uint32_t cost) {
     if (cost >= mb->least) return;
     const int x = motus_ref_luma_clip(ref->width, mb->x + mv.x / 4),
               y = motus_ref_luma_clip(ref->height, mb->y + mv.y / 4);
-    cost +=
-        c->sad(mb->cur, ref->plane[0] + y * ref->stride + x, ref->stride, mb->least - cost);
+    cost += c->sad(mb->cur, ref->plane[0] + y * ref->stride + x, ref->stride, mb->least - cost);
     if (cost < mb->least) mb->least = cost, mb->best = mv;
 }
 
