@@ -9,6 +9,9 @@
 #include <string.h>
 
 #include "common/int_core.h"
+#if defined(__AVX2__) && !defined(__CUDACC__)
+#include <immintrin.h>
+#endif
 
 enum {
     MOTUS_HAS_LEFT = 1,
@@ -77,12 +80,25 @@ MOTUS_HD MotusIntraPlane motus_intra_plane(const MotusIntraEdge *edge, int size)
     return p;
 }
 
+// size: 8 or 16.
 MOTUS_HD void motus_intra_plane_row(uint8_t *row, const MotusIntraPlane *p, int y, int size) {
     const int16_t start = (int16_t)(p->base + p->c * y), step = (int16_t)p->b;
+#if defined(__AVX2__) && !defined(__CUDACC__)
+    const __m128i first = _mm_set1_epi16(start), steps = _mm_set1_epi16(step),
+                  x = _mm_setr_epi16(0, 1, 2, 3, 4, 5, 6, 7);
+    const __m128i low = _mm_add_epi16(first, _mm_mullo_epi16(steps, x)),
+                  high = _mm_add_epi16(low, _mm_slli_epi16(steps, 3)),
+                  out = _mm_packus_epi16(_mm_srai_epi16(low, 5), _mm_srai_epi16(high, 5));
+    if (size == 16)
+        _mm_storeu_si128((__m128i *)row, out);
+    else
+        _mm_storel_epi64((__m128i *)row, out);
+#else
     for (int x = 0; x < size; x++) {
         const int16_t v = (int16_t)((int16_t)(start + step * x) >> 5);
         row[x] = (uint8_t)(v < 0 ? 0 : v > 255 ? 255 : v);
     }
+#endif
 }
 
 // Collects the neighbours in `has` of the size x size block at `at`. A 4x4 block with MOTUS_HAS_TOP

@@ -6,13 +6,14 @@
 #include "yuv/usable.h"
 
 // Returns the SSD of a row, at most 16384 * 255^2 = 1,065,369,600.
+// 16-bit factors are multiplied and added in pairs by SIMD code.
 static uint32_t row_ssd(const uint8_t *a, const uint8_t *b, int width) {
-    uint32_t sum = 0;
+    int sum = 0;
     for (int x = 0; x < width; x++) {
-        int d = a[x] - b[x];
-        sum += (uint32_t)(d * d);
+        const int16_t d = (int16_t)(a[x] - b[x]);
+        sum += d * d;
     }
-    return sum;
+    return (uint32_t)sum;
 }
 
 // True if both planes are usable and have this many samples.

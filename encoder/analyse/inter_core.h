@@ -95,7 +95,7 @@ MOTUS_HD uint64_t motus_candidate_blocks(const uint32_t cost[MOTUS_BLOCKS],
         for (int k = 0; k < 4; k++) {
             sub[k] = lambda_q8 * (uint32_t)motus_ue_bits((uint32_t)k) >> 8;
             for (int i = 0; i < motus_sub_partitions(k); i++)
-                sub[k] += cost[motus_sub_partition(k, q, i).block];
+                sub[k] += cost[motus_sub_block(k, q, i)];
             if (!(effort->partitions >> motus_sub_mode(k) & 1)) sub[k] = UINT32_MAX;
             least = sub[k] < least ? sub[k] : least;
         }
@@ -104,7 +104,7 @@ MOTUS_HD uint64_t motus_candidate_blocks(const uint32_t cost[MOTUS_BLOCKS],
                 (k && (uint64_t)sub[k] * 16 > (uint64_t)least * (uint32_t)effort->sub_gate))
                 continue;
             for (int i = 0; i < motus_sub_partitions(k); i++)
-                subs |= 1ull << motus_sub_partition(k, q, i).block;
+                subs |= 1ull << motus_sub_block(k, q, i);
         }
         whole[3] = least == UINT32_MAX || whole[3] == UINT32_MAX ? UINT32_MAX : whole[3] + least;
     }

@@ -130,7 +130,7 @@ static inline int motus_choose_transform(const MotusInterMb *in, const MotusLeve
         bits += levels[q].bits;
     }
     if (!cbp ||
-        !motus_transform_pays(mb, in->qp, motus_ssd_block(src, stride, rec, rec_stride, 16, 16),
+        !motus_transform_pays(mb, in->qp, motus_ssd_square(src, stride, rec, rec_stride, 16),
                               luma_bits, motus_ssd_luma(&in->src, luma), bits, cost))
         return 0;
     motus_set_transform8(mb, cbp);

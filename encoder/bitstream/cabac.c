@@ -16,6 +16,9 @@ void motus_cabac_begin(MotusCabac *cabac, int table, int slice_qp, uint8_t *data
     for (int i = 0; i < MOTUS_CONTEXTS; i++)
         if (i < MOTUS_CTX_TERMINATE || i >= MOTUS_CTX_TRANSFORM_8x8)
             cabac->state[i] = motus_cabac_first_state(table, i, slice_qp);
+    for (uint32_t state = 0; state < 128; state++)
+        for (uint32_t is_lps = 0; is_lps < 2; is_lps++)
+            cabac->next[is_lps][state] = motus_cabac_next_state(state, is_lps);
     motus_cabac_restart(cabac);
 }
 
@@ -78,7 +81,7 @@ void motus_cabac_code(MotusCabac *cabac, const MotusSymbols *symbols) {
             range -= lps;
             low += is_lps ? range : 0;
             range = is_lps ? lps : range;
-            cabac->state[context] = motus_cabac_next_state(state, is_lps);
+            cabac->state[context] = cabac->next[is_lps][state];
             cabac->counts.bin[symbol]++;
             shift = 9 - motus_bit_length(range);
             low <<= shift;

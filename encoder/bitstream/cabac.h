@@ -25,6 +25,7 @@ typedef struct MotusCabac {
     size_t size, capacity; // bytes, which never change; overflow: capacity did not suffice
     int overflow;
     uint8_t state[MOTUS_CONTEXTS]; // pStateIdx * 2 + valMPS
+    uint8_t next[2][128];          // motus_cabac_next_state by is_lps and state
     MotusBinCounts counts;         // of the slice so far
 } MotusCabac;
 

@@ -213,6 +213,14 @@ static void visit_decided_intra(void *context, int x, int y) {
     code_intra(pass, x, y, -1);
 }
 
+// Returns a cost from which on intra coding of MB i cannot be chosen: that of inter, unless it may
+// rise in another round or I_PCM is cheaper.
+static uint32_t intra_bound(const IntraPass *pass, const MotusIntraMb *in, int i) {
+    const uint32_t inter = pass->pic->inter_cost[i],
+                   pcm = motus_rd_cost(0, MOTUS_PCM_BITS, in->qp->lambda_ssd_q8);
+    return pass->coding->effort.rounds == 1 && inter <= pcm ? inter : UINT32_MAX;
+}
+
 // Evaluates intra coding where it comes close, from the reconstruction of the last round. Intra8x8
 // is left for the MBs that are coded as intra.
 static void estimate_intra(const IntraPass *pass) {
@@ -231,8 +239,10 @@ static void estimate_intra(const IntraPass *pass) {
         int mode;
         uint32_t satd = motus_intra16x16_estimate(&in, &scratch, &mode);
         if (!motus_intra_is_close(satd, pic->satd[i], pic->inter_cost[i], in.qp, effort)) continue;
-        MotusTrial trials[3];
-        const MotusTrial *best = motus_intra_search(&in, NULL, &scratch, trials);
+        MotusTrial trials[2];
+        const MotusTrial *best =
+            motus_intra_estimate(&in, &scratch, mode, intra_bound(pass, &in, i), trials);
+        if (!best) continue;
         pic->intra_cost[i] = best->cost;
         pic->mb_intra[i] = best->mb;
     }
@@ -321,6 +331,20 @@ static void visit_inter(const InterPass *pass, int x, int y, int now) {
     refine_mvs(pass, &in, i, now);
 }
 
+// Runs a round on one thread, from the last band of `phases` diagonals to the first. A band reads
+// of the next one only what was there before the round, as it does in phases, but its MBs stay in
+// the cache. now: the last pass before the round.
+static void run_round_in_bands(const InterPass *pass, int now) {
+    const int phases = pass->coding->effort.phases, width = pass->pic->mbs.mb_width,
+              height = pass->pic->mbs.mb_height;
+    for (int band = (width - 1 + 2 * (height - 1)) / phases; band >= 0; band--)
+        for (int y = 0; y < height; y++) {
+            const int first = band * phases - 2 * y, end = motus_min(first + phases, width);
+            for (int x = motus_max(first, 0); x < end; x++)
+                visit_inter(pass, x, y, now + 1 + x - first);
+        }
+}
+
 #define PIECES 4 // of a row: the 68 rows of 1080p do not divide evenly among 16 threads
 
 static void visit_piece(const InterPass *pass, int y, int piece, int phase, int now) {
@@ -337,6 +361,11 @@ static void visit_piece(const InterPass *pass, int y, int piece, int phase, int 
 // MBs see their neighbours' newest decisions. `now` numbers a picture's passes, from 1.
 static void run_round(const InterPass *pass, int *now) {
     const MotusPictureState *pic = pass->pic;
+    if (pic->mbs.threads == 1) {
+        run_round_in_bands(pass, *now);
+        *now += pass->coding->effort.phases;
+        return;
+    }
     for (int k = 0; k < pass->coding->effort.phases; k++) {
         ++*now;
 #pragma omp parallel for num_threads(pic->mbs.threads) schedule(dynamic, 1)

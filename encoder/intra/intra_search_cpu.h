@@ -69,7 +69,7 @@ static inline void motus_code_i8_block(const MotusIntraMb *in, const MotusQuant8
         memcpy(s->rec[i], s->pred[list[i]], 64);
         coded[i] = motus_code_block8(&s->levels[i], src, in->src.stride[0], s->rec[i], 8, quant,
                                      in->levels);
-        ssd[i] = motus_ssd_block(src, in->src.stride[0], s->rec[i], 8, 8, 8);
+        ssd[i] = motus_ssd_square(src, in->src.stride[0], s->rec[i], 8, 8);
         mode_bits[i] = motus_i4_mode_bits(list[i], predicted, &costs);
         s->cost[i] =
             motus_rd_cost_in(MOTUS_BIT, ssd[i], (coded[i] ? s->levels[i].bits : 0) + mode_bits[i],
@@ -127,7 +127,7 @@ static inline MotusTrial *motus_intra_search(const MotusIntraMb *in, const Motus
     motus_intra_add_up(in, first, &i16, &chroma);
     int small = 0; // 1: `second` is complete
     if (in->i4_trials) {
-        const MotusIntraPart luma = motus_code_intra4x4(in, s, second, first->cost);
+        const MotusIntraPart luma = motus_code_intra4x4(in, s, second, first->cost, UINT32_MAX);
         if ((small = luma.cost <= first->cost))
             motus_intra_complete(in, second, first, &luma, &chroma);
     }
@@ -145,6 +145,34 @@ static inline MotusTrial *motus_intra_search(const MotusIntraMb *in, const Motus
     return motus_intra_cheaper(in, first, second, small);
 }
 
+// Codes chroma and completes the trial of Intra16x16.
+static inline MotusIntraPart motus_intra16x16_complete(const MotusIntraMb *in, MotusIntraScratch *s,
+                                                       MotusTrial *trial,
+                                                       const MotusIntraPart *luma) {
+    const MotusIntraPart chroma = motus_code_intra_chroma(in, s, trial);
+    motus_intra_add_up(in, trial, luma, &chroma);
+    return chroma;
+}
+
+// Returns motus_intra_search without Intra8x8, or NULL if that costs `bound` or more. bound: at
+// most the cost of I_PCM, or UINT32_MAX. mode: what motus_intra16x16_estimate has just returned.
+static inline MotusTrial *motus_intra_estimate(const MotusIntraMb *in, MotusIntraScratch *s,
+                                               int mode, uint32_t bound, MotusTrial trial[2]) {
+    MotusTrial *first = &trial[0], *second = &trial[1];
+    MotusIntraPart luma = {UINT32_MAX, 0, 0, 0, 0}, chroma = luma;
+    motus_intra_begin(in, first, second);
+    const MotusIntraPart i16 = motus_code_intra16x16_as(in, s, mode, first);
+    const int is_open = motus_rd_cost(i16.ssd, i16.bits, in->qp->lambda_ssd_q8) < bound;
+    if (is_open) chroma = motus_intra16x16_complete(in, s, first, &i16);
+    if (in->i4_trials)
+        luma = motus_code_intra4x4(in, s, second, is_open ? first->cost : UINT32_MAX, bound);
+    if (!is_open && luma.cost == UINT32_MAX) return NULL;
+    if (!is_open) chroma = motus_intra16x16_complete(in, s, first, &i16);
+    const int small = luma.cost != UINT32_MAX && luma.cost <= first->cost;
+    if (small) motus_intra_complete(in, second, first, &luma, &chroma);
+    return motus_intra_cheaper(in, first, second, small);
+}
+
 // ---- Types before samples -----------------------------------------------------------------------
 
 // Returns the type of least cost, by luma alone. quant8: as above.
@@ -157,7 +185,7 @@ static inline MotusIntraType motus_intra_type(const MotusIntraMb *in, const Motu
     motus_intra_add_up(in, trial, &i16, &none);
     uint32_t least = trial->cost;
     motus_intra_begin_as(in, trial, MOTUS_MB_I_4x4);
-    const MotusIntraPart i4 = motus_code_intra4x4(in, s, trial, least);
+    const MotusIntraPart i4 = motus_code_intra4x4(in, s, trial, least, UINT32_MAX);
     if (i4.cost <= least) {
         motus_intra_add_up(in, trial, &i4, &none);
         if (trial->cost < least) least = trial->cost, type.type = MOTUS_MB_I_4x4;
@@ -184,7 +212,7 @@ static inline int motus_intra_code_as(const MotusIntraMb *in, const MotusQuant8 
     } else {
         motus_canvas_load(in, s->canvas);
         luma = type.transform_8x8 ? motus_code_intra8x8(in, quant8, s->canvas, trial, UINT32_MAX)
-                                  : motus_code_intra4x4(in, s, trial, UINT32_MAX);
+                                  : motus_code_intra4x4(in, s, trial, UINT32_MAX, UINT32_MAX);
     }
     motus_intra_add_up(in, trial, &luma, &chroma);
     return motus_intra_wants_pcm(trial->bits, trial->cost, in->qp);

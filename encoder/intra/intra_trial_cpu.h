@@ -7,33 +7,37 @@
 #include "encoder/analyse/residual_cpu.h"
 #include "encoder/intra/intra_trial_core.h"
 #include "encoder/mb/intra4x4_cpu.h"
+#include "encoder/mb/predict_cpu.h"
 
 typedef struct __attribute__((aligned(16))) MotusIntraScratch {
     uint8_t pred[4][256]; // by mode; 4x4 modes in the first one
     uint8_t canvas[18 * MOTUS_CANVAS_STRIDE];
     MotusResidual residual;
     MotusIntraEdge edge[2];
-    uint32_t cost[16];                  // of modes
+    uint32_t cost[16];     // of modes
+    uint32_t mode_cost[9]; // of bits of Intra4x4 modes, by rem_intra4x4_pred_mode; [8]: predicted
     int16_t level[MOTUS_I4_TRIALS][16]; // of a 4x4 block's trials
     uint8_t block[MOTUS_I4_TRIALS][16]; // their reconstructions, rows of 4
 } MotusIntraScratch;
 
 // ---- Intra16x16 and chroma ----------------------------------------------------------------------
 
+// Returns the SATD of a w x h block, multiples of 4; of 8 if w is 8.
 static inline uint32_t motus_satd_block(const uint8_t *a, ptrdiff_t a_stride, const uint8_t *b,
                                         ptrdiff_t b_stride, int w, int h) {
     uint32_t sum = 0;
 #ifdef MOTUS_USE_AVX2
     if (w >= 8) {
         __m256i total = _mm256_setzero_si256();
-        for (int y = 0; y < h; y += 4) {
+        for (int y = 0; y < h; y += 64 / w) { // w 8: rows y + i and y + 4 + i side by side
             __m256i d[4];
-            for (int i = 0; i < 4; i++, a += a_stride, b += b_stride) {
-                __m128i p = w == 16 ? _mm_loadu_si128((const __m128i *)a)
-                                    : _mm_loadl_epi64((const __m128i *)a);
-                __m128i q = w == 16 ? _mm_loadu_si128((const __m128i *)b)
-                                    : _mm_loadl_epi64((const __m128i *)b);
-                d[i] = _mm256_sub_epi16(motus_pairs_avx2(p), motus_pairs_avx2(q));
+            for (int i = 0; i < 4; i++) {
+                const uint8_t *p = a + (y + i) * a_stride, *q = b + (y + i) * b_stride;
+                const __m128i from = w == 16 ? _mm_loadu_si128((const __m128i *)p)
+                                             : motus_load_8x2_avx2(p, 4 * a_stride),
+                              pred = w == 16 ? _mm_loadu_si128((const __m128i *)q)
+                                             : motus_load_8x2_avx2(q, 4 * b_stride);
+                d[i] = _mm256_sub_epi16(motus_pairs_avx2(from), motus_pairs_avx2(pred));
             }
             total = _mm256_add_epi32(total, motus_satd_strip_avx2(d));
         }
@@ -105,11 +109,10 @@ static inline MotusIntraPart motus_code_intra_chroma(const MotusIntraMb *in, Mot
     return part;
 }
 
-static inline MotusIntraPart motus_code_intra16x16(const MotusIntraMb *in, MotusIntraScratch *s,
-                                                   MotusTrial *trial) {
+// Codes luma as Intra16x16 with a mode that motus_intra16x16_estimate has predicted.
+static inline MotusIntraPart motus_code_intra16x16_as(const MotusIntraMb *in, MotusIntraScratch *s,
+                                                      int mode, MotusTrial *trial) {
     MotusIntraPart part = {0, 0, 0, 0, 0};
-    int mode;
-    motus_intra16x16_estimate(in, s, &mode);
     memcpy(trial->luma, s->pred[mode], sizeof trial->luma);
     trial->mb.intra16x16_pred_mode = (uint8_t)mode;
     part.bits = motus_code_intra16x16_luma(&s->residual, trial, &in->src, &in->neighbours,
@@ -117,6 +120,13 @@ static inline MotusIntraPart motus_code_intra16x16(const MotusIntraMb *in, Motus
     part.ssd = motus_ssd_luma(&in->src, trial->luma);
     part.cbp = trial->mb.cbp & 0xF;
     return part;
+}
+
+static inline MotusIntraPart motus_code_intra16x16(const MotusIntraMb *in, MotusIntraScratch *s,
+                                                   MotusTrial *trial) {
+    int mode;
+    motus_intra16x16_estimate(in, s, &mode);
+    return motus_code_intra16x16_as(in, s, mode, trial);
 }
 
 // ---- Intra4x4 -----------------------------------------------------------------------------------
@@ -178,7 +188,6 @@ static inline void motus_i4_add_satds(uint32_t cost[MOTUS_I4_MODES], const uint8
 static inline int motus_i4_list_modes(const MotusIntraMb *in, MotusIntraScratch *s, int blk,
                                       const uint8_t *src, const uint8_t *at, int predicted,
                                       int list[MOTUS_I4_TRIALS]) {
-    const MotusModeCosts costs = motus_mode_costs(in->levels);
     int n = 0;
     MotusIntraEdge edge;
     MotusIntraLine line;
@@ -189,8 +198,7 @@ static inline int motus_i4_list_modes(const MotusIntraMb *in, MotusIntraScratch 
         s->cost[mode] = UINT32_MAX;
         if (!motus_intra4x4_allowed(mode, edge.has)) continue;
         motus_intra4x4(pred, 4, &edge, &line, mode);
-        s->cost[mode] = motus_mode_cost(in->qp, motus_i4_mode_bits(mode, predicted, &costs)) /
-                        motus_unit_of(in->levels);
+        s->cost[mode] = s->mode_cost[mode == predicted ? 8 : mode - (mode > predicted)];
     }
     motus_i4_add_satds(s->cost, src, in->src.stride[0], s->pred[0]);
     for (; n < in->i4_trials; n++) {
@@ -231,7 +239,7 @@ static inline uint32_t motus_code_i4_block(const MotusIntraMb *in, MotusIntraScr
                           : motus_choose_levels(s->level[i], coef, live, 0, nc, q, in->levels);
         if (levels[i].n)
             motus_reconstruct_block(s->block[i], 4, s->level[i], levels[i].n, 0, 0, q->qp);
-        ssd[i] = motus_ssd_block(src, in->src.stride[0], s->block[i], 4, 4, 4);
+        ssd[i] = motus_ssd_square(src, in->src.stride[0], s->block[i], 4, 4);
         s->cost[i] =
             motus_rd_cost_in(motus_unit_of(in->levels), ssd[i],
                              levels[i].bits + motus_i4_mode_bits(list[i], predicted, &mode_costs),
@@ -251,11 +259,22 @@ static inline uint32_t motus_code_i4_block(const MotusIntraMb *in, MotusIntraScr
     return levels[best].bits;
 }
 
-// Codes luma as Intra4x4. Stops as soon as the cost exceeds `limit`.
+// Fills s->mode_cost.
+static inline void motus_i4_cost_modes(const MotusIntraMb *in, MotusIntraScratch *s) {
+    const MotusModeCosts costs = motus_mode_costs(in->levels);
+    for (int rest = 0; rest < 9; rest++)
+        s->mode_cost[rest] = motus_mode_cost(in->qp, motus_i4_mode_bits(rest, 8, &costs)) /
+                             motus_unit_of(in->levels);
+}
+
+// Codes luma as Intra4x4. Stops as soon as the cost exceeds `limit`, or that of the MB must reach
+// `bound`; the cost is UINT32_MAX then.
 static inline MotusIntraPart motus_code_intra4x4(const MotusIntraMb *in, MotusIntraScratch *s,
-                                                 MotusTrial *trial, uint32_t limit) {
+                                                 MotusTrial *trial, uint32_t limit,
+                                                 uint32_t bound) {
     MotusIntraPart part = {0, 0, 0, 0, 0};
     motus_canvas_load(in, s->canvas);
+    motus_i4_cost_modes(in, s);
     for (int q = 0; q < 4; q++) {
         uint32_t q_bits = 0, found = 0;
         for (int i = 4 * q; i < 4 * q + 4; i++) {
@@ -263,7 +282,13 @@ static inline MotusIntraPart motus_code_intra4x4(const MotusIntraMb *in, MotusIn
             found |= trial->mb.total_coeff[motus_blk_at(i)];
         }
         if (found) part.cbp |= 1 << q, part.bits += q_bits;
-        if (part.cost > limit) return part;
+        // Bits are rounded to at most one less in all, which mb_type makes up for.
+        const uint32_t least = motus_rd_cost_in(motus_unit_of(in->levels), part.ssd,
+                                                part.bits + part.mode_bits, in->qp->lambda_ssd_q8);
+        if (part.cost > limit || least >= bound) {
+            part.cost = UINT32_MAX;
+            return part;
+        }
     }
     part.bits = motus_whole_bits(part.bits, in->levels);
     part.mode_bits = motus_whole_bits(part.mode_bits, in->levels);

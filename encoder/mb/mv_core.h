@@ -186,6 +186,15 @@ MOTUS_HD MotusPartition motus_sub_partition(int sub_type, int q, int i) {
     return motus_partition_at(MOTUS_MODE_8x8, 0, x, y);
 }
 
+// Returns its block alone.
+MOTUS_HD int motus_sub_block(int sub_type, int q, int i) {
+    const int x = q % 2 * 2, y = q / 2 * 2;
+    if (sub_type == MOTUS_SUB_8x4) return MOTUS_BLOCK_8x4 + 2 * (y + i) + x / 2;
+    if (sub_type == MOTUS_SUB_4x8) return MOTUS_BLOCK_4x8 + 2 * y + x + i;
+    if (sub_type == MOTUS_SUB_4x4) return MOTUS_BLOCK_4x4 + 4 * (y + i / 2) + x + i % 2;
+    return MOTUS_BLOCK_8x8 + q;
+}
+
 // Lists the 1..16 partitions of an inter MB in coding order. Returns their number, 0 for intra.
 MOTUS_HD int motus_mb_partitions(const MotusMb *mb, MotusPartition parts[16]) {
     int n = 0;

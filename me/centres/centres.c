@@ -168,29 +168,59 @@ static int is_among(const uint32_t *words, int n, uint32_t word) {
     return found;
 }
 
+// An MB and its best candidate so far.
+typedef struct CentreMb {
+    int x, y; // of its first sample
+    _Alignas(32) uint8_t cur[256];
+    uint32_t least;
+    MotusMv best;
+} CentreMb;
+
+static void offer(const Centres *c, CentreMb *mb, MotusMv mv, uint32_t cost) {
+    const MotusRefLuma *ref = c->picture->ref;
+    if (cost >= mb->least) return;
+    const int x = motus_ref_luma_clip(ref->width, mb->x + mv.x / 4),
+              y = motus_ref_luma_clip(ref->height, mb->y + mv.y / 4);
+    cost += c->sad(mb->cur, ref->plane[0] + y * ref->stride + x, ref->stride, mb->least - cost);
+    if (cost < mb->least) mb->least = cost, mb->best = mv;
+}
+
+// Offers the MVs around the MB's own coarse one, but not that one, which has been offered before.
+static void offer_fine(const Centres *c, CentreMb *mb) {
+    const MotusCentreSource *s = &c->source;
+    MotusMv mv[MOTUS_CENTRES - MOTUS_CENTRE_FINE];
+    int bits_x[5], bits_y[5];
+    for (int i = MOTUS_CENTRE_FINE; i < MOTUS_CENTRES; i++)
+        motus_centre_candidate(s, mb->x / 16, mb->y / 16, i, &mv[i - MOTUS_CENTRE_FINE]);
+    for (int i = 0; i < 5; i++) {
+        bits_x[i] = motus_se_bits(mv[i].x - s->median.x);
+        bits_y[i] = motus_se_bits(mv[5 * i].y - s->median.y);
+    }
+    for (int y = 0; y < 5; y++)
+        for (int x = 0; x < 5; x++)
+            if (x != 2 || y != 2)
+                offer(c, mb, mv[5 * y + x],
+                      motus_bits_cost(c->picture->lambda_q8, bits_x[x] + bits_y[y]));
+}
+
 // Finds the first candidate of least cost of MB (mb_x, mb_y).
 static MotusMv centre_of(const Centres *c, int mb_x, int mb_y) {
     const MotusCentresPicture *p = c->picture;
-    const MotusRefLuma *ref = p->ref;
-    _Alignas(32) uint8_t cur[256];
-    uint32_t tried[MOTUS_CENTRE_FINE], least = UINT32_MAX;
+    CentreMb mb = {.x = 16 * mb_x, .y = 16 * mb_y, .least = UINT32_MAX};
+    uint32_t tried[MOTUS_CENTRE_FINE];
     int n = 0;
-    MotusMv mv, best = {0, 0};
+    MotusMv mv;
     for (int y = 0; y < 16; y++)
-        memcpy(cur + 16 * y, p->cur + (16 * mb_y + y) * p->cur_stride + 16 * mb_x, 16);
-    for (int i = 0; i < MOTUS_CENTRES; i++) {
+        memcpy(mb.cur + 16 * y, p->cur + (mb.y + y) * p->cur_stride + mb.x, 16);
+    for (int i = 0; i < MOTUS_CENTRE_FINE; i++) {
         if (!motus_centre_candidate(&c->source, mb_x, mb_y, i, &mv) ||
-            (i < MOTUS_CENTRE_FINE && is_among(tried, n, motus_mv_word(mv))))
+            is_among(tried, n, motus_mv_word(mv)))
             continue;
-        if (i < MOTUS_CENTRE_FINE) tried[n++] = motus_mv_word(mv); // the others differ
-        uint32_t cost = motus_mv_cost(p->lambda_q8, mv, c->source.median);
-        if (cost >= least) continue;
-        const int x = motus_ref_luma_clip(ref->width, 16 * mb_x + mv.x / 4),
-                  y = motus_ref_luma_clip(ref->height, 16 * mb_y + mv.y / 4);
-        cost += c->sad(cur, ref->plane[0] + y * ref->stride + x, ref->stride, least - cost);
-        if (cost < least) least = cost, best = mv;
+        tried[n++] = motus_mv_word(mv);
+        offer(c, &mb, mv, motus_mv_cost(p->lambda_q8, mv, c->source.median));
     }
-    return best;
+    offer_fine(c, &mb);
+    return mb.best;
 }
 
 void motus_centres(const MotusCentresPicture *p, MotusCoarse *coarse, int threads) {
