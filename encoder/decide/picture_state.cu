@@ -26,9 +26,8 @@ size_t lay_out(MotusPictureStateCuda *w, uint8_t *base, int mb_width, int mb_hei
     w->zero_runs = base + motus_slot_reserve(&end, MOTUS_ZERO_RUNS);
     w->qp_table = (const MotusQp *)(base + motus_slot_reserve(&end, MOTUS_LAMBDAS * MOTUS_QPS *
                                                                         sizeof(MotusQp)));
-    w->quant8 =
-        (const MotusQuant8 *)(base + motus_slot_reserve(&end, MOTUS_LAMBDAS * MOTUS_QPS *
-                                                                  sizeof(MotusQuant8)));
+    w->quant8 = (const MotusQuant8 *)(base + motus_slot_reserve(&end, MOTUS_LAMBDAS * MOTUS_QPS *
+                                                                          sizeof(MotusQuant8)));
     w->listed = base + motus_slot_reserve(&end, n);
     w->found = (int *)(base + motus_slot_reserve(&end, 4 * n));
     w->list = (int *)(base + motus_slot_reserve(&end, 4 * n));

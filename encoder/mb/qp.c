@@ -15,9 +15,9 @@ uint32_t motus_lambda_q8(int qp, MotusSliceType type) {
 static uint32_t lambda_ssd_q8(int qp, int lambda) {
     static const uint16_t factors[MOTUS_LAMBDAS] = {87, 175, 350, 128, 218, 175}; // 1/256
     const uint32_t factor = factors[lambda];
-    const uint32_t thirds[3] = {65536, 82570, 104032};                // 2^(k/3) * 65536
-    const uint64_t power = (uint64_t)thirds[qp % 3] << (qp / 3);      // 2^(qp / 3) * 65536
-    return (uint32_t)((power * factor + (1u << 19)) >> 20); // * 2^-4 * factor * 256
+    const uint32_t thirds[3] = {65536, 82570, 104032};           // 2^(k/3) * 65536
+    const uint64_t power = (uint64_t)thirds[qp % 3] << (qp / 3); // 2^(qp / 3) * 65536
+    return (uint32_t)((power * factor + (1u << 19)) >> 20);      // * 2^-4 * factor * 256
 }
 
 // Returns the squared step in 1/256 of a squared sample difference: 0.625^2 to 1.125^2 times

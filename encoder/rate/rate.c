@@ -13,10 +13,10 @@ enum {
     FIRST_COMPLEXITY_B_REFERENCE = 6
 };
 
-#define END_STEP (6 * MOTUS_QP_UNIT) // largest QP change to meet the rate at the end
-#define LONGEST_GOP 250              // assumed if keyint sets no limit
+#define END_STEP (6 * MOTUS_QP_UNIT)        // largest QP change to meet the rate at the end
+#define LONGEST_GOP 250                     // assumed if keyint sets no limit
 #define KEPT_WITHIN (3 * MOTUS_QP_UNIT / 2) // an MB keeps the QP of the MB before it
-#define RESERVE 10                   // predictions leave 1 / RESERVE of the VBV unused
+#define RESERVE 10                          // predictions leave 1 / RESERVE of the VBV unused
 
 typedef __int128 Wide; // products of bits, rates and times; factors may be near 2^62
 

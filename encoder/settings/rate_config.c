@@ -150,7 +150,9 @@ static MotusRateSettings control_of(const MotusEncoderConfig *c, int has_mb_tree
     return (MotusRateSettings){
         .kind = c->rate,
         .fps = c->time_base.num ? (MotusRational){c->time_base.den, c->time_base.num} : c->fps,
-        .crf_q8 = q8(c->crf) + (!has_mb_tree ? 0 : c->bframes ? MB_TREE_CRF_B : MB_TREE_CRF),
+        .crf_q8 = q8(c->crf) + (!has_mb_tree ? 0
+                                : c->bframes ? MB_TREE_CRF_B
+                                             : MB_TREE_CRF),
         .bitrate = c->bitrate,
         .vbv_rate = vbv_value(c, c->vbv_maxrate, 6),
         .vbv_size = vbv_value(c, c->vbv_bufsize, 4),
