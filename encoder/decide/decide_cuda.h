@@ -32,6 +32,7 @@ enum {
 // MotusPictureState on the device, and planes of whole MBs with rows at multiples of 16 bytes.
 typedef struct MotusPictureStateCuda {
     int mb_width, mb_height, n_mb;
+    int lambda; // MotusLambda, set per picture
     // The next two are set per picture; motus_picture_state_cuda_place sets what is possible.
     int teams; // MBs per block of the intra wavefront; 1 if nothing else runs beside it
     int early; // 1: launches may begin early (common/cuda_call.cuh), if nothing else runs
@@ -45,7 +46,7 @@ typedef struct MotusPictureStateCuda {
     uint16_t *changed_at, *seen_at;
     uint8_t *chain; // of large pictures, while the wavefront is listed
     const uint8_t *zero_runs;
-    const MotusQp *qp_table;      // MOTUS_QPS of each MotusSliceType
+    const MotusQp *qp_table;      // MOTUS_QPS of each MotusLambda
     const int8_t *qp_offset;      // per MB; NULL: none. Not owned
     MotusRefresh refresh;         // of this picture
     const int *slice_first;       // per MB; NULL: one slice. Not owned

@@ -21,7 +21,7 @@ struct Pass {
 inline Pass pass_of(const MotusPictureStateCuda *pic, const MotusEffort *effort, int qp,
                     MotusSliceType type) {
     Pass pass = {*pic, *effort, qp, type, 0};
-    pass.pic.qp_table += type * MOTUS_QPS, pass.pic.quant8 += type * MOTUS_QPS;
+    pass.pic.qp_table += pic->lambda * MOTUS_QPS, pass.pic.quant8 += pic->lambda * MOTUS_QPS;
     return pass;
 }
 

@@ -24,11 +24,10 @@ size_t lay_out(MotusPictureStateCuda *w, uint8_t *base, int mb_width, int mb_hei
     w->seen_at = (uint16_t *)(base + motus_slot_reserve(&end, 2 * n));
     w->chain = base + motus_slot_reserve(&end, n);
     w->zero_runs = base + motus_slot_reserve(&end, MOTUS_ZERO_RUNS);
-    w->qp_table = (const MotusQp *)(base + motus_slot_reserve(&end, MOTUS_SLICE_TYPES * MOTUS_QPS *
+    w->qp_table = (const MotusQp *)(base + motus_slot_reserve(&end, MOTUS_LAMBDAS * MOTUS_QPS *
                                                                         sizeof(MotusQp)));
-    w->quant8 =
-        (const MotusQuant8 *)(base + motus_slot_reserve(&end, MOTUS_SLICE_TYPES * MOTUS_QPS *
-                                                                  sizeof(MotusQuant8)));
+    w->quant8 = (const MotusQuant8 *)(base + motus_slot_reserve(&end, MOTUS_LAMBDAS * MOTUS_QPS *
+                                                                          sizeof(MotusQuant8)));
     w->listed = base + motus_slot_reserve(&end, n);
     w->found = (int *)(base + motus_slot_reserve(&end, 4 * n));
     w->list = (int *)(base + motus_slot_reserve(&end, 4 * n));
@@ -50,20 +49,21 @@ extern "C" size_t motus_picture_state_cuda_bytes(int mb_width, int mb_height) {
 extern "C" cudaError_t motus_picture_state_cuda_place(MotusPictureStateCuda *w, void *memory,
                                                       int mb_width, int mb_height) {
     static_assert(sizeof(MotusMb) == 128, "see mb.h");
-    MotusQp qp_table[MOTUS_SLICE_TYPES * MOTUS_QPS];
-    MotusQuant8 quant8[MOTUS_SLICE_TYPES * MOTUS_QPS];
+    MotusQp qp_table[MOTUS_LAMBDAS * MOTUS_QPS];
+    MotusQuant8 quant8[MOTUS_LAMBDAS * MOTUS_QPS];
     uint8_t *zero_runs = (uint8_t *)malloc(MOTUS_ZERO_RUNS);
     if (!zero_runs) return cudaErrorMemoryAllocation;
     lay_out(w, (uint8_t *)memory, mb_width, mb_height);
+    w->lambda = MOTUS_LAMBDA_I;
     w->qp_offset = NULL;
     w->slice_first = NULL;
     w->costs = NULL;
     w->transform_8x8 = 0;
     w->ended = NULL;
     w->mb_width = mb_width, w->mb_height = mb_height, w->n_mb = mb_width * mb_height;
-    for (int i = 0; i < MOTUS_SLICE_TYPES * MOTUS_QPS; i++) {
-        qp_table[i] = motus_qp_at(i % MOTUS_QPS, (MotusSliceType)(i / MOTUS_QPS));
-        quant8[i] = motus_quant8_at(i % MOTUS_QPS, (MotusSliceType)(i / MOTUS_QPS));
+    for (int i = 0; i < MOTUS_LAMBDAS * MOTUS_QPS; i++) {
+        qp_table[i] = motus_qp_at(i % MOTUS_QPS, i / MOTUS_QPS);
+        quant8[i] = motus_quant8_at(i % MOTUS_QPS, i / MOTUS_QPS);
     }
     motus_cavlc_zero_runs(zero_runs);
     cudaError_t status =

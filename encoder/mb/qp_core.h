@@ -11,6 +11,18 @@
 
 enum { MOTUS_QPS = 52 }; // QP_Y is 0..51 with samples of 8 bits
 
+// Multipliers of pictures at the same QP. Later pictures inherit errors of I pictures, so that
+// lambda is lower there, and none of B pictures. With mb-tree QPs differ more than without.
+typedef enum MotusLambda {
+    MOTUS_LAMBDA_I = MOTUS_SLICE_I,
+    MOTUS_LAMBDA_P = MOTUS_SLICE_P,
+    MOTUS_LAMBDA_B = MOTUS_SLICE_B,
+    MOTUS_LAMBDA_TREE_I, // with mb-tree and B pictures; P pictures have MOTUS_LAMBDA_P
+    MOTUS_LAMBDA_TREE_B,
+    MOTUS_LAMBDA_TREE_B_REFERENCE,
+    MOTUS_LAMBDAS,
+} MotusLambda;
+
 // Quantizer of one component at one QP, by coefficient class (motus_coef_class). Errors are
 // measured in steps, as of an orthonormal transform: a coefficient is t / 256 levels, and level l
 // leaves an error of (t - 256 l)^2 / 65536 squared steps. t = |coef| * scale >> shift; |coef| <=
@@ -48,10 +60,9 @@ extern "C" {
 // pictures sqrt(2) times that.
 uint32_t motus_lambda_q8(int qp, MotusSliceType type);
 
-// Return what follows from a QP in slices of a type. Later pictures inherit errors of I pictures,
-// so that lambda is lower there, and none of B pictures.
-MotusQp motus_qp_at(int qp, MotusSliceType type);
-MotusQuant8 motus_quant8_at(int qp, MotusSliceType type);
+// Return what follows from a QP with the multipliers of a MotusLambda.
+MotusQp motus_qp_at(int qp, int lambda);
+MotusQuant8 motus_quant8_at(int qp, int lambda);
 
 #ifdef __cplusplus
 }

@@ -163,12 +163,13 @@ static void write_zero_words(Coder *c) {
 static MotusStatus code(Coder *c) {
     const MotusPictureParams *params = c->input.params;
     const MotusSequenceSettings *sequence = &c->stream->sequence;
-    const MotusCoding coding = {
-        .qp_table = c->stream->qp_table[params->type],
-        .qp = params->qp,
-        .effort = motus_picture_effort(c->stream, params),
-        .quant8 = sequence->transform_8x8 ? c->stream->quant8_table[params->type] : NULL,
-        .costs = sequence->cabac ? &c->costs : NULL};
+    const int lambda = motus_picture_lambda(c->stream, params);
+    const MotusCoding coding = {.qp_table = c->stream->qp_table[lambda],
+                                .qp = params->qp,
+                                .effort = motus_picture_effort(c->stream, params),
+                                .quant8 = sequence->transform_8x8 ? c->stream->quant8_table[lambda]
+                                                                  : NULL,
+                                .costs = sequence->cabac ? &c->costs : NULL};
     const int kind = motus_cost_kind(params);
     motus_learnt_costs_begin(&c->learnt, params);
     if (c->learnt.has_table[kind])

@@ -399,6 +399,7 @@ extern "C" MotusStatus motus_cuda_coder_begin(MotusCudaCoder *c, const MotusFram
     if (params->qp_offset) memcpy(out->h_qp_offset, params->qp_offset, (size_t)c->pic.n_mb);
     c->pic.qp_offset = params->qp_offset ? out->qp_offset : NULL;
     c->pic.refresh = params->refresh;
+    c->pic.lambda = motus_picture_lambda(c->settings, params);
     const int b = is_b(params);
     out->downloaded = packets_stay(c)                  ? 0
                       : c->expected[b] < out->nal_room ? c->expected[b]

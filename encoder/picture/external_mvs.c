@@ -91,6 +91,14 @@ MotusEffort motus_picture_effort(const MotusStream *s, const MotusPictureParams 
     return effort;
 }
 
+int motus_picture_lambda(const MotusStream *s, const MotusPictureParams *params) {
+    const int has_b_tree = s->config.bframes && s->rate.lookahead.mb_tree_q8;
+    if (!has_b_tree || params->type == MOTUS_SLICE_P) return (int)params->type;
+    return params->type == MOTUS_SLICE_I ? MOTUS_LAMBDA_TREE_I
+           : params->is_reference        ? MOTUS_LAMBDA_TREE_B_REFERENCE
+                                         : MOTUS_LAMBDA_TREE_B;
+}
+
 void motus_external_mvs_measure(const MotusExternalMvs *external, uint32_t modes,
                                 const MotusPlane *src, const MotusRefLuma *ref,
                                 const MotusMv *predictor, uint32_t lambda_q8, int threads,

@@ -25,6 +25,9 @@ MotusExternalMvs motus_external_mvs_copy(const MotusStream *stream, const MotusF
 // lack.
 MotusEffort motus_picture_effort(const MotusStream *stream, const MotusPictureParams *params);
 
+// Returns a picture's MotusLambda.
+int motus_picture_lambda(const MotusStream *stream, const MotusPictureParams *params);
+
 // Returns the search range in further references of a P picture.
 int motus_far_range(int range);
 

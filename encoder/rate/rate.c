@@ -13,9 +13,10 @@ enum {
     FIRST_COMPLEXITY_B_REFERENCE = 6
 };
 
-#define END_STEP (6 * MOTUS_QP_UNIT) // largest QP change to meet the rate at the end
-#define LONGEST_GOP 250              // assumed if keyint sets no limit
-#define RESERVE 10                   // predictions leave 1 / RESERVE of the VBV unused
+#define END_STEP (6 * MOTUS_QP_UNIT)        // largest QP change to meet the rate at the end
+#define LONGEST_GOP 250                     // assumed if keyint sets no limit
+#define KEPT_WITHIN (3 * MOTUS_QP_UNIT / 2) // an MB keeps the QP of the MB before it
+#define RESERVE 10                          // predictions leave 1 / RESERVE of the VBV unused
 
 typedef __int128 Wide; // products of bits, rates and times; factors may be near 2^62
 
@@ -382,8 +383,10 @@ void motus_rate_change(MotusRate *r, int64_t bitrate, int64_t vbv_rate, int64_t 
 int motus_rate_map(int8_t *map, int qp_q8, const int16_t *offset, const int8_t *extra, int n_mb,
                    int qp_min, int qp_max, int *mean_q8) {
     int64_t sum = 0;
-    for (int i = 0; i < n_mb; i++) {
-        const int qp = (qp_q8 + (offset ? offset[i] : 0) + MOTUS_QP_UNIT / 2) >> 8;
+    for (int i = 0, qp = 0; i < n_mb; i++) {
+        const int exact = qp_q8 + (offset ? offset[i] : 0);
+        if (!i || abs(exact - qp * MOTUS_QP_UNIT) >= KEPT_WITHIN)
+            qp = (exact + MOTUS_QP_UNIT / 2) >> 8;
         map[i] = (int8_t)motus_clip(qp_min, qp_max, qp + (extra ? extra[i] : 0));
         sum += map[i];
     }

@@ -113,8 +113,9 @@ void motus_rate_change(MotusRate *rate, int64_t bitrate, int64_t vbv_rate, int64
                        MotusRational fps);
 
 // Fills map[n_mb] with QP offsets to the slice QP, which it returns. An MB's QP is qp_q8 +
-// offset[], rounded, plus extra[] (whole QPs, or NULL), within [qp_min, qp_max]. *mean_q8: mean QP
-// of the MBs.
+// offset[], rounded, plus extra[] (whole QPs, or NULL), within [qp_min, qp_max]. Before extra[] it
+// is the previous MB's QP if that is less than one and a half away, which saves mb_qp_delta.
+// *mean_q8: mean QP of the MBs.
 int motus_rate_map(int8_t *map, int qp_q8, const int16_t *offset, const int8_t *extra, int n_mb,
                    int qp_min, int qp_max, int *mean_q8);
 

@@ -11,12 +11,15 @@
 #include "encoder/bitstream/headers.h"
 #include "encoder/lookahead/b_costs.h"
 
-// mb-tree strength with the lowest BD-rates on real sequences: QPs per octave, 1/256.
+// mb-tree strengths with the lowest BD-rates on real sequences: QPs per octave, 1/256. With B
+// pictures, which most often have no offsets, QPs may differ more.
 #define MB_TREE_STRENGTH 256
+#define MB_TREE_STRENGTH_B 512
 
 // mb-tree lowers the mean QP; adding this to CRF keeps the bits about those of the same CRF without
 // mb-tree.
 #define MB_TREE_CRF (4 * MOTUS_QP_UNIT + MOTUS_QP_UNIT / 2)
+#define MB_TREE_CRF_B (7 * MOTUS_QP_UNIT)
 
 #define MAX_RATE ((int64_t)1000000000000) // bits per second, and bits
 
@@ -107,6 +110,11 @@ static int b_span_of(const MotusEncoderConfig *c) {
     return c->bframes && c->b_adapt ? motus_min(c->bframes + 1, most) : 0;
 }
 
+static int mb_tree_of(const MotusEncoderConfig *c) {
+    if (!c->mb_tree || !c->lookahead) return 0;
+    return c->bframes ? MB_TREE_STRENGTH_B : MB_TREE_STRENGTH;
+}
+
 static MotusLookaheadSettings lookahead_of(const MotusEncoderConfig *c, int mb_width,
                                            int mb_height) {
     MotusLookaheadSettings look = {.mb_width = mb_width,
@@ -118,7 +126,7 @@ static MotusLookaheadSettings lookahead_of(const MotusEncoderConfig *c, int mb_w
                                    .scenecut = c->scenecut,
                                    .aq_mode = c->aq_mode,
                                    .aq_strength_q8 = q8(c->aq_strength),
-                                   .mb_tree_q8 = c->mb_tree && c->lookahead ? MB_TREE_STRENGTH : 0,
+                                   .mb_tree_q8 = mb_tree_of(c),
                                    .first = c->first_picture,
                                    .b_span = b_span_of(c),
                                    .b_pyramid = c->b_pyramid == MOTUS_B_PYRAMID_NORMAL,
@@ -142,7 +150,9 @@ static MotusRateSettings control_of(const MotusEncoderConfig *c, int has_mb_tree
     return (MotusRateSettings){
         .kind = c->rate,
         .fps = c->time_base.num ? (MotusRational){c->time_base.den, c->time_base.num} : c->fps,
-        .crf_q8 = q8(c->crf) + (has_mb_tree ? MB_TREE_CRF : 0),
+        .crf_q8 = q8(c->crf) + (!has_mb_tree ? 0
+                                : c->bframes ? MB_TREE_CRF_B
+                                             : MB_TREE_CRF),
         .bitrate = c->bitrate,
         .vbv_rate = vbv_value(c, c->vbv_maxrate, 6),
         .vbv_size = vbv_value(c, c->vbv_bufsize, 4),

@@ -285,10 +285,10 @@ MotusStatus motus_stream_open(MotusStream *s, const MotusEncoderConfig *config, 
     if (status) return status;
     s->effort = motus_effort_of(c);
     s->b_refs = motus_b_references_of(c);
-    for (int type = 0; type < MOTUS_SLICE_TYPES; type++)
+    for (int lambda = 0; lambda < MOTUS_LAMBDAS; lambda++)
         for (int qp = 0; qp < MOTUS_QPS; qp++) {
-            s->qp_table[type][qp] = motus_qp_at(qp, type);
-            s->quant8_table[type][qp] = motus_quant8_at(qp, type);
+            s->qp_table[lambda][qp] = motus_qp_at(qp, lambda);
+            s->quant8_table[lambda][qp] = motus_quant8_at(qp, lambda);
         }
     s->mb_width = motus_mbs(c->width);
     s->mb_height = motus_mbs(c->height);

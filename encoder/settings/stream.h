@@ -45,8 +45,8 @@ typedef struct MotusStream {
     MotusSlices slices;
     int refresh_period;   // pictures of an intra refresh cycle; 0: none
     size_t rbsp_capacity; // bound of the bytes of a picture's slices
-    MotusQp qp_table[MOTUS_SLICE_TYPES][MOTUS_QPS];
-    MotusQuant8 quant8_table[MOTUS_SLICE_TYPES][MOTUS_QPS];
+    MotusQp qp_table[MOTUS_LAMBDAS][MOTUS_QPS];
+    MotusQuant8 quant8_table[MOTUS_LAMBDAS][MOTUS_QPS];
     uint8_t headers[MOTUS_HEADER_BYTES]; // SPS and PPS, Annex B
     size_t headers_size;
     MotusRateConfig rate; // unused with rate control QP

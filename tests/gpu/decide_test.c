@@ -294,6 +294,7 @@ static MotusStatus run_decide(GpuCase *c, int on) {
                                 .cost = {d->cost->at[ON_CUDA]},
                                 .limits = limits};
     if (!on) return decide_on_cpu(d, limits), MOTUS_OK;
+    d->gpu.lambda = d->is_p ? MOTUS_LAMBDA_P : MOTUS_LAMBDA_I;
     if (!d->is_p) return gpu_launched(c, motus_code_i_cuda(&d->gpu, qp, &d->effort, c->stream));
     cudaError_t status = motus_mark_blocks_cuda(&d->gpu, &p, NULL, qp, &d->effort, c->stream);
     if (!status) status = motus_code_p_cuda(&d->gpu, &p, qp, &d->effort, c->stream);

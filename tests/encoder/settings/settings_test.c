@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "encoder/picture/external_mvs.h"
 #include "encoder/settings/preset.h"
 #include "encoder/settings/stream.h"
 #include "tests/encoder/encoder_case.h"
@@ -119,5 +120,30 @@ static void older_programs(void) {
     encoder_case_drop(frames);
 }
 
-MOTUS_SUITE("settings", TEST(own_values_replace_the_presets), TEST(references_of_presets),
-            TEST(level_follows_range), TEST(slices_of_whole_rows), TEST(older_programs))
+// With mb-tree and B pictures lambdas differ less between types; P pictures and references of B
+// pictures then have the same.
+static void lambdas_of_pictures(void) {
+    for (int k = 0; k < 8; k++) {
+        MotusEncoderConfig c = encoder_case_config(64, 48);
+        c.rate = k & 1 ? MOTUS_RATE_CRF : MOTUS_RATE_QP;
+        c.profile = MOTUS_PROFILE_HIGH, c.bframes = k & 2 ? 3 : 0, c.mb_tree = k >> 2;
+        MotusStream s;
+        uint32_t lambda[4]; // I, P, a B picture that is a reference, another one
+        REQUIRE_OK(motus_stream_open(&s, &c, NULL));
+        for (int i = 0; i < 4; i++) {
+            const MotusPictureParams params = {.type = (MotusSliceType)(i < 2 ? i : 2),
+                                               .is_reference = i < 3};
+            lambda[i] = s.qp_table[motus_picture_lambda(&s, &params)][30].lambda_ssd_q8;
+        }
+        const int has_tree = k == 7;
+        MOTUS_CHECK((lambda[2] == lambda[1]) == has_tree && (lambda[3] == lambda[2]) == !has_tree &&
+                        (3 * lambda[0] > 2 * lambda[1]) == has_tree && lambda[0] < lambda[1] &&
+                        lambda[1] < lambda[3],
+                    "case %d: %u %u %u %u", k, lambda[0], lambda[1], lambda[2], lambda[3]);
+        motus_stream_close(&s);
+    }
+}
+
+MOTUS_SUITE("settings", TEST(lambdas_of_pictures), TEST(own_values_replace_the_presets),
+            TEST(references_of_presets), TEST(level_follows_range), TEST(slices_of_whole_rows),
+            TEST(older_programs))
