@@ -14,6 +14,7 @@ using namespace motus_wave;
 namespace {
 
 constexpr int MOST_BLOCKS = 3; // of an SM
+constexpr int WAVE_WARPS = 2;  // of a block
 
 struct LumaWarp {
     Luma s;
@@ -76,7 +77,7 @@ __device__ void code_luma(const Pass &pass, const MotusLevelChoice *levels, Luma
         motus_intra_begin_as(&in, &s->trial, type);
         MotusIntraPart part;
         if (type == MOTUS_MB_I_16x16)
-            part = code_16x16(&in, s, &wanted, &w.handed[i]);
+            part = code_16x16(&in, w.mb[i].intra16x16_pred_mode, s, &wanted, &w.handed[i]);
         else if (eight)
             part = code_8x8(&in, &w.quant8[in.qp->luma.qp], s, &wanted, &w.handed[i]);
         else
@@ -131,16 +132,21 @@ static_assert(offsetof(MotusMbCoef, chroma_ac) == 32 * 16 &&
                   offsetof(MotusMbCoef, chroma_dc) == 50 * 16,
               "vectors of code_luma and code_chroma_of");
 
+// A block has one of the waves, since its SM's instruction cache cannot hold both.
 template <bool CABAC, bool EIGHT>
-__global__ void __launch_bounds__(64, MOST_BLOCKS) wave_kernel(const __grid_constant__ Pass pass) {
-    __shared__ LumaWarp luma;
-    __shared__ ChromaWarp chroma;
+__global__ void __launch_bounds__(32 * WAVE_WARPS, MOST_BLOCKS)
+    wave_kernel(const __grid_constant__ Pass pass) {
+    __shared__ union {
+        LumaWarp luma[WAVE_WARPS];
+        ChromaWarp chroma[WAVE_WARPS];
+    } s;
+    const int warp = threadIdx.x / 32;
     motus_wait_for_predecessor();
     const MotusLevelChoice levels = intra_choice<CABAC>(pass, pass.effort.intra_levels);
-    if (threadIdx.x < 32)
-        code_luma<CABAC, EIGHT>(pass, &levels, &luma);
+    if (blockIdx.x & 1)
+        code_chroma_of<CABAC>(pass, &levels, &s.chroma[warp]);
     else
-        code_chroma_of<CABAC>(pass, &levels, &chroma);
+        code_luma<CABAC, EIGHT>(pass, &levels, &s.luma[warp]);
 }
 
 __global__ void __launch_bounds__(128) finish_kernel(const __grid_constant__ Pass pass) {
@@ -175,10 +181,11 @@ template <bool CABAC> Kernel kernel_of(bool eight) {
 // words that have not come.
 cudaError_t motus_decide::code_typed(const Pass &pass, cudaStream_t stream) {
     const MotusPictureStateCuda &w = pass.pic;
-    const int blocks = motus_min(w.n_mb, w.mb_height * 3 / 2 + 1);
+    const int warps = motus_min(w.n_mb, w.mb_height * 3 / 2 + 1), // of each wave
+        blocks = 2 * ((warps + WAVE_WARPS - 1) / WAVE_WARPS);
     const Kernel kernel =
         w.costs ? kernel_of<true>(w.transform_8x8) : kernel_of<false>(w.transform_8x8);
-    cudaError_t status = motus_launch(w.early, blocks, 64, 0, stream, kernel, pass);
+    cudaError_t status = motus_launch(w.early, blocks, 32 * WAVE_WARPS, 0, stream, kernel, pass);
     if (status == cudaSuccess)
         status = motus_launch(w.early, (w.n_mb + 127) / 128, 128, 0, stream, finish_kernel, pass);
     return status;

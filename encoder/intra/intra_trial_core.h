@@ -34,7 +34,7 @@ typedef struct MotusIntraMb {
 
 // Type of an intra MB: Intra16x16, Intra4x4 or, with the 8x8 transform, Intra8x8.
 typedef struct MotusIntraType {
-    uint8_t type, transform_8x8;
+    uint8_t type, transform_8x8, mode; // mode: of Intra16x16
 } MotusIntraType;
 
 // Result of one part of an intra MB: Intra4x4 luma, Intra16x16 luma or chroma. The three are

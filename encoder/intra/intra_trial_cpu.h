@@ -105,18 +105,25 @@ static inline MotusIntraPart motus_code_intra_chroma(const MotusIntraMb *in, Mot
     return part;
 }
 
-static inline MotusIntraPart motus_code_intra16x16(const MotusIntraMb *in, MotusIntraScratch *s,
-                                                   MotusTrial *trial) {
+// Codes luma as Intra16x16 by this mode.
+static inline MotusIntraPart motus_code_intra16x16_as(const MotusIntraMb *in, MotusIntraScratch *s,
+                                                      MotusTrial *trial, int mode) {
     MotusIntraPart part = {0, 0, 0, 0, 0};
-    int mode;
-    motus_intra16x16_estimate(in, s, &mode);
-    memcpy(trial->luma, s->pred[mode], sizeof trial->luma);
+    motus_intra_edge(&s->edge[0], in->rec.plane[0], in->rec.stride[0], 16, in->has);
+    motus_intra16x16(trial->luma, MOTUS_LUMA_STRIDE, &s->edge[0], mode);
     trial->mb.intra16x16_pred_mode = (uint8_t)mode;
     part.bits = motus_code_intra16x16_luma(&s->residual, trial, &in->src, &in->neighbours,
                                            &in->qp->luma, in->levels);
     part.ssd = motus_ssd_luma(&in->src, trial->luma);
     part.cbp = trial->mb.cbp & 0xF;
     return part;
+}
+
+static inline MotusIntraPart motus_code_intra16x16(const MotusIntraMb *in, MotusIntraScratch *s,
+                                                   MotusTrial *trial) {
+    int mode;
+    motus_intra16x16_estimate(in, s, &mode);
+    return motus_code_intra16x16_as(in, s, trial, mode);
 }
 
 // ---- Intra4x4 -----------------------------------------------------------------------------------

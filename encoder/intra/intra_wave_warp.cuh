@@ -193,14 +193,17 @@ MOTUS_WARP MotusIntraPart code_8x8(const MotusIntraMb *in, const MotusQuant8 *qu
     return part;
 }
 
-MOTUS_WARP MotusIntraPart code_16x16(const MotusIntraMb *in, Luma *s, Wanted *wanted,
+// Codes luma as Intra16x16 by a mode that was chosen before.
+MOTUS_WARP MotusIntraPart code_16x16(const MotusIntraMb *in, int mode, Luma *s, Wanted *wanted,
                                      MotusHandedMb *to) {
     motus_intra_costs_load(in, &s->scratch, 0);
+    if (motus_lane() == 0) s->trial.mb.intra16x16_pred_mode = (uint8_t)mode;
     if (wait_for(wanted, lanes(LEFT, 8) | lanes(CORNER, 1))) {
         put_luma(s->scratch.canvas, wanted->word);
         put_counts(s->around, wanted->word, 0);
     }
     motus_lanes_sync(); // edges and counts are written
+    motus_intra16x16_predict_warp(in, &s->scratch.sides, mode, s->trial.luma);
     const MotusWhole whole = motus_code_intra_samples(in, &s->scratch, &s->trial, 0);
     const int lane = motus_lane(), below = lane >> 2 & 1, k = lane & 3,
               blk = below ? 12 + k : 4 * k + 3;
@@ -242,6 +245,7 @@ MOTUS_WARP MotusIntraPart code_chroma(const MotusIntraMb *in, Chroma *s, Wanted 
         put_counts(s->around, wanted->word, 1);
     }
     motus_lanes_sync(); // edges and counts are written
+    motus_predict_intra_whole(in, &s->scratch, &s->trial, 1);
     const MotusWhole whole = motus_code_intra_samples(in, &s->scratch, &s->trial, 1);
     const int blk = 16 + 4 * c + (below ? 2 + k : 2 * k + 1);
     const uint8_t *at = s->trial.chroma[c] +
