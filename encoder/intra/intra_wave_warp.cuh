@@ -42,7 +42,8 @@ typedef struct Wanted {
 // Right columns of the MBs that a block's warps code, by warp.
 enum { ROW_WARPS = 4 };
 typedef struct Row {
-    uint64_t right[ROW_WARPS][4];
+    unsigned long long right[ROW_WARPS][4]; // read and written by atomics: racecheck does not know
+                                            // barriers at which a warp only arrives
 } Row;
 
 // An MB's place in its row. Barrier 4 * warp + k of the block says that right[warp][k] is written:
@@ -89,7 +90,7 @@ MOTUS_WARP bool wait_for_luma(Wanted *w, const Place *p, uint32_t of) {
     for (int k = 0; k < 4; k++)
         if (of >> k & 1) meet_left(p, k);
     if (lane >= 4 || !(of >> lane & 1)) return came;
-    w->word = p->row->right[p->left][lane];
+    w->word = atomicExch(&p->row->right[p->left][lane], 0);
     return true;
 }
 
@@ -130,7 +131,7 @@ MOTUS_WARP void keep_edge(const Place *p, MotusHandedMb *to, int below, int k, u
     if (below)
         store(&to->below[k], word);
     else if (p->own >= 0)
-        p->row->right[p->own][k] = word;
+        atomicExch(&p->row->right[p->own][k], word);
 }
 
 // Keeps right block y and bottom block x of an Intra4x4 MB after a step.
