@@ -202,8 +202,8 @@ cudaError_t motus_decide::code_typed(const Pass &pass, cudaStream_t stream) {
               blocks = w.mb_height + (chroma + ROW_WARPS - 1) / ROW_WARPS;
     const Kernel kernel =
         w.costs ? kernel_of<true>(w.transform_8x8) : kernel_of<false>(w.transform_8x8);
-    cudaError_t status = motus_launch(w.early, blocks, 32 * ROW_WARPS, sizeof(WaveShared), stream,
-                                      kernel, pass);
+    cudaError_t status =
+        motus_launch(w.early, blocks, 32 * ROW_WARPS, sizeof(WaveShared), stream, kernel, pass);
     if (status == cudaSuccess)
         status = motus_launch(w.early, (w.n_mb + 127) / 128, 128, 0, stream, finish_kernel, pass);
     return status;

@@ -106,8 +106,8 @@ MOTUS_WARP uint32_t motus_intra16x16_estimate_warp(const MotusIntraMb *in, Motus
     for (int m = 0; m < 4; m += 2) {
         int own_mode = m + (lane >> 4);
         for (int k = 0; k < 4; k++) {
-            rows[k] = motus_mode_row4(s->luma[0], s->luma[1], whole.dc, &whole.plane, own_mode, x,
-                                      y + k);
+            rows[k] =
+                motus_mode_row4(s->luma[0], s->luma[1], whole.dc, &whole.plane, own_mode, x, y + k);
             motus_word_put(pred[own_mode] + MOTUS_LUMA_STRIDE * (y + k) + x, rows[k]);
         }
         uint32_t satd = motus_lanes_group_sum(motus_satd_rows(own, rows), 16);

@@ -242,8 +242,8 @@ MOTUS_WARP MotusIntraPart code_8x8(const MotusIntraMb *in, const MotusQuant8 *qu
 }
 
 // Codes luma as Intra16x16 by a mode that was chosen before.
-MOTUS_WARP MotusIntraPart code_16x16(const MotusIntraMb *in, int mode, Luma *s,
-                                     const Place *place, Wanted *wanted, MotusHandedMb *to) {
+MOTUS_WARP MotusIntraPart code_16x16(const MotusIntraMb *in, int mode, Luma *s, const Place *place,
+                                     Wanted *wanted, MotusHandedMb *to) {
     motus_intra_costs_load(in, &s->scratch, 0);
     if (motus_lane() == 0) s->trial.mb.intra16x16_pred_mode = (uint8_t)mode;
     if (wait_for_luma(wanted, place, lanes(LEFT, 8) | lanes(CORNER, 1))) {
@@ -261,8 +261,7 @@ MOTUS_WARP MotusIntraPart code_16x16(const MotusIntraMb *in, int mode, Luma *s,
     for (int i = 0; i < 4; i++)
         samples |= (uint32_t)at[below ? i : i * MOTUS_LUMA_STRIDE] << (8 * i);
     if (lane < 8)
-        keep_edge(place, to, below, k,
-                  word_of(samples, MOTUS_I4_DC, s->trial.mb.total_coeff[blk]));
+        keep_edge(place, to, below, k, word_of(samples, MOTUS_I4_DC, s->trial.mb.total_coeff[blk]));
     hand_on_right(place, 0, 4);
     return motus_intra_sums(in, &s->trial, &whole, 0);
 }
