@@ -131,6 +131,7 @@ static void choose_types_of(const IntraPass *pass) {
             motus_intra_type(&in, quant8 ? &quant8[in.qp->luma.qp] : NULL, &scratch, &trial);
         pic->mbs.mb[i].type = type.type;
         pic->mbs.mb[i].transform_8x8 = type.transform_8x8;
+        pic->mbs.mb[i].intra16x16_pred_mode = type.mode;
     }
 }
 
@@ -141,7 +142,7 @@ static int code_typed(const IntraPass *pass, int x, int y) {
     MotusMb *mb = &pic->mbs.mb[i];
     const MotusIntraMb in = intra_mb(pass, x, y);
     const MotusQuant8 *quant8 = pass->coding->quant8;
-    const MotusIntraType type = {mb->type, mb->transform_8x8};
+    const MotusIntraType type = {mb->type, mb->transform_8x8, mb->intra16x16_pred_mode};
     MotusTrial trial;
     MotusIntraScratch scratch;
     const int wants_pcm =

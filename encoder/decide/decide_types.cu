@@ -78,6 +78,7 @@ __global__ void __launch_bounds__(32, SM_WARPS) whole_kernel(const __grid_consta
     w.intra_cost[i] = cost_of(&in, &s.trial, &part);
     w.mb[i].type = MOTUS_MB_I_16x16;
     w.mb[i].transform_8x8 = 0;
+    w.mb[i].intra16x16_pred_mode = s.trial.mb.intra16x16_pred_mode;
 }
 
 template <bool CABAC>

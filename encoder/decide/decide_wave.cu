@@ -1,9 +1,9 @@
 // I pictures whose MBs have types (decide_types.cu) on a CUDA device (decide.c, suite gpu_decide).
-// Luma and chroma are two waves beside one another. A warp takes the next MB of the list
-// (intra_list.cu) and codes its blocks as soon as those around them are done, which were taken
-// earlier by running warps: the kernel ends with any number of resident blocks. Most warps prepare
-// their MB and wait. finish_kernel joins luma and chroma, and finds out whether an MB would rather
-// be I_PCM: then the picture is coded again by decide_intra.cu.
+// Luma and chroma are two waves beside one another. A block takes the next row of MBs for luma, or
+// its warps the next MBs of the list (intra_list.cu) for chroma. Blocks of an MB are coded as soon
+// as those around them are done, which were taken earlier by running warps: the kernel ends with
+// any number of resident blocks. finish_kernel joins luma and chroma, and finds out whether an MB
+// would rather be I_PCM: then the picture is coded again by decide_intra.cu.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "encoder/decide/decide_pass.cuh"
 #include "encoder/intra/intra_wave_warp.cuh"
@@ -13,7 +13,7 @@ using namespace motus_wave;
 
 namespace {
 
-constexpr int MOST_BLOCKS = 3; // of an SM
+constexpr int MOST_BLOCKS = 2; // of an SM
 
 struct LumaWarp {
     Luma s;
@@ -24,10 +24,10 @@ struct ChromaWarp {
     alignas(16) uint8_t source[2][64];
 };
 
-// Takes the next MB of a wave, MOTUS_FLAG_TAKEN or _CHROMA_TAKEN. Returns its raster index, or -1.
-__device__ int take(const MotusPictureStateCuda &w, int wave) {
+// Takes chroma of the next MB. Returns its raster index, or -1.
+__device__ int take_chroma(const MotusPictureStateCuda &w) {
     int at = 0;
-    if (motus_lane() == 0) at = atomicAdd(&w.flags[wave], 1);
+    if (motus_lane() == 0) at = atomicAdd(&w.flags[MOTUS_FLAG_CHROMA_TAKEN], 1);
     at = __shfl_sync(MOTUS_ALL_LANES, at, 0);
     return at < w.flags[MOTUS_FLAG_LISTED] ? w.list[at] : -1;
 }
@@ -36,7 +36,7 @@ __device__ int take(const MotusPictureStateCuda &w, int wave) {
 __device__ Wanted wanted_of(const MotusPictureStateCuda &w, int i, bool chroma) {
     const int lane = motus_lane(), corner = chroma ? (int)CHROMA_CORNER : (int)CORNER;
     const int from = lane < ABOVE ? 0 : lane < ABOVE_RIGHT ? 1 : lane < corner ? 2 : 3;
-    const int at = lane < corner + 1 + chroma ? neighbour_of(w, i, from) : -1;
+    const int at = lane < corner + 1 + chroma && (chroma || from) ? neighbour_of(w, i, from) : -1;
     if (at < 0) return Wanted{nullptr, 0};
     const MotusHandedMb *mb = &w.handed[at];
     if (chroma)
@@ -44,8 +44,7 @@ __device__ Wanted wanted_of(const MotusPictureStateCuda &w, int i, bool chroma) 
                       : from == 1 ? &mb->chroma_below[lane - ABOVE]
                                   : &mb->chroma_below[2 * (lane - CHROMA_CORNER) + 1],
                       0};
-    return Wanted{from == 0   ? &mb->right[lane]
-                  : from == 1 ? &mb->below[lane - ABOVE]
+    return Wanted{from == 1   ? &mb->below[lane - ABOVE]
                   : from == 2 ? &mb->below[lane - ABOVE_RIGHT]
                               : &mb->below[3],
                   0};
@@ -57,12 +56,18 @@ __device__ void use_around(MotusIntraMb *in, const MotusMb around[2]) {
     in->neighbours.b = in->neighbours.b ? &around[1] : nullptr;
 }
 
+// Codes luma of a warp's MBs of row y. Slices consist of whole rows.
 template <bool CABAC, bool EIGHT>
-__device__ void code_luma(const Pass &pass, const MotusLevelChoice *levels, LumaWarp *l) {
+__device__ void code_luma(const Pass &pass, const MotusLevelChoice *levels, LumaWarp *l, Row *row,
+                          int y) {
     const MotusPictureStateCuda &w = pass.pic;
+    const int warp = threadIdx.x / 32;
     Luma *s = &l->s;
-    for (int i; (i = take(w, MOTUS_FLAG_TAKEN)) >= 0;) {
-        MotusIntraMb in = intra_mb(pass, levels, i % w.mb_width, i / w.mb_width);
+    for (int x = warp; x < w.mb_width; x += ROW_WARPS) {
+        const int i = y * w.mb_width + x;
+        const Place place = {row, x ? (warp + ROW_WARPS - 1) % ROW_WARPS : -1,
+                             x + 1 < w.mb_width ? warp : -1};
+        MotusIntraMb in = intra_mb(pass, levels, x, y);
         const MotusMbRecon rec = in.rec;
         Wanted wanted = wanted_of(w, i, false);
         const int type = w.mb[i].type, eight = EIGHT && w.mb[i].transform_8x8;
@@ -76,11 +81,11 @@ __device__ void code_luma(const Pass &pass, const MotusLevelChoice *levels, Luma
         motus_intra_begin_as(&in, &s->trial, type);
         MotusIntraPart part;
         if (type == MOTUS_MB_I_16x16)
-            part = code_16x16(&in, s, &wanted, &w.handed[i]);
+            part = code_16x16(&in, w.mb[i].intra16x16_pred_mode, s, &place, &wanted, &w.handed[i]);
         else if (eight)
-            part = code_8x8(&in, &w.quant8[in.qp->luma.qp], s, &wanted, &w.handed[i]);
+            part = code_8x8(&in, &w.quant8[in.qp->luma.qp], s, &place, &wanted, &w.handed[i]);
         else
-            part = code_4x4(&in, s, &wanted, &w.handed[i]);
+            part = code_4x4(&in, s, &place, &wanted, &w.handed[i]);
         if (motus_lane() == 0) w.parts[i].luma = part;
         __syncwarp(); // the trial is complete
         store_luma(&s->trial, rec);
@@ -97,7 +102,7 @@ template <bool CABAC>
 __device__ void code_chroma_of(const Pass &pass, const MotusLevelChoice *levels, ChromaWarp *l) {
     const MotusPictureStateCuda &w = pass.pic;
     Chroma *s = &l->s;
-    for (int i; (i = take(w, MOTUS_FLAG_CHROMA_TAKEN)) >= 0;) {
+    for (int i; (i = take_chroma(w)) >= 0;) {
         MotusIntraMb in = intra_mb(pass, levels, i % w.mb_width, i / w.mb_width);
         const MotusMbRecon rec = in.rec;
         Wanted wanted = wanted_of(w, i, true);
@@ -131,16 +136,34 @@ static_assert(offsetof(MotusMbCoef, chroma_ac) == 32 * 16 &&
                   offsetof(MotusMbCoef, chroma_dc) == 50 * 16,
               "vectors of code_luma and code_chroma_of");
 
+// Shared memory of a block.
+struct WaveShared {
+    union {
+        LumaWarp luma[ROW_WARPS];
+        ChromaWarp chroma[ROW_WARPS];
+    };
+    Row row;
+    int y;
+};
+
+// Grid: a block for luma of each row, the others for chroma. A block has one of the waves, since
+// its SM's instruction cache cannot hold both.
 template <bool CABAC, bool EIGHT>
-__global__ void __launch_bounds__(64, MOST_BLOCKS) wave_kernel(const __grid_constant__ Pass pass) {
-    __shared__ LumaWarp luma;
-    __shared__ ChromaWarp chroma;
+__global__ void __launch_bounds__(32 * ROW_WARPS, MOST_BLOCKS)
+    wave_kernel(const __grid_constant__ Pass pass) {
+    extern __shared__ uint4 memory[];
+    WaveShared *s = reinterpret_cast<WaveShared *>(memory);
+    const MotusPictureStateCuda &w = pass.pic;
+    const int warp = threadIdx.x / 32;
     motus_wait_for_predecessor();
     const MotusLevelChoice levels = intra_choice<CABAC>(pass, pass.effort.intra_levels);
-    if (threadIdx.x < 32)
-        code_luma<CABAC, EIGHT>(pass, &levels, &luma);
-    else
-        code_chroma_of<CABAC>(pass, &levels, &chroma);
+    if ((int)blockIdx.x >= w.mb_height) {
+        code_chroma_of<CABAC>(pass, &levels, &s->chroma[warp]);
+        return;
+    }
+    if (threadIdx.x == 0) s->y = atomicAdd(&w.flags[MOTUS_FLAG_TAKEN], 1);
+    __syncthreads(); // the row is written; no other barrier is in use
+    code_luma<CABAC, EIGHT>(pass, &levels, &s->luma[warp], &s->row, s->y);
 }
 
 __global__ void __launch_bounds__(128) finish_kernel(const __grid_constant__ Pass pass) {
@@ -171,14 +194,16 @@ template <bool CABAC> Kernel kernel_of(bool eight) {
 
 } // namespace
 
-// A row has some 2.5 MBs under way, of which one is in a long step; more blocks would only look for
-// words that have not come.
+// A row of luma has some 2.5 MBs under way, and others prepare theirs. Of chroma, 1.5 MBs a row are
+// taken; more would only look for words that have not come.
 cudaError_t motus_decide::code_typed(const Pass &pass, cudaStream_t stream) {
     const MotusPictureStateCuda &w = pass.pic;
-    const int blocks = motus_min(w.n_mb, w.mb_height * 3 / 2 + 1);
+    const int chroma = motus_min(w.n_mb, w.mb_height * 3 / 2 + 1),
+              blocks = w.mb_height + (chroma + ROW_WARPS - 1) / ROW_WARPS;
     const Kernel kernel =
         w.costs ? kernel_of<true>(w.transform_8x8) : kernel_of<false>(w.transform_8x8);
-    cudaError_t status = motus_launch(w.early, blocks, 64, 0, stream, kernel, pass);
+    cudaError_t status =
+        motus_launch(w.early, blocks, 32 * ROW_WARPS, sizeof(WaveShared), stream, kernel, pass);
     if (status == cudaSuccess)
         status = motus_launch(w.early, (w.n_mb + 127) / 128, 128, 0, stream, finish_kernel, pass);
     return status;
@@ -189,6 +214,9 @@ cudaError_t motus_decide::prepare_typed() {
     cudaError_t status = cudaSuccess;
     for (const bool eight : {false, true})
         for (const auto kernels : {kernel_of<false>, kernel_of<true>})
-            if (status == cudaSuccess) status = cudaFuncGetAttributes(&unused, kernels(eight));
+            if (status == cudaSuccess)
+                status = cudaFuncSetAttribute(kernels(eight),
+                                              cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                              sizeof(WaveShared));
     return status == cudaSuccess ? cudaFuncGetAttributes(&unused, finish_kernel) : status;
 }

@@ -220,12 +220,18 @@ MOTUS_WARP uint32_t motus_i4_mode(uint32_t pred[4], const uint32_t runs[40],
     return allowed ? (cost + 1) << 4 | (uint32_t)mode : UINT32_MAX;
 }
 
-// Returns the smallest key of a lane's half of the warp.
-MOTUS_WARP uint32_t motus_least_of_half(uint32_t key) {
-    const int upper = motus_lane() & 16;
-    const uint32_t first = motus_lanes_min(upper ? UINT32_MAX : key),
-                   second = motus_lanes_min(upper ? key : UINT32_MAX);
-    return upper ? second : first;
+// Finds the two smallest keys of the lanes whose numbers differ in bits `low` to `high` only. Keys
+// differ unless they are UINT32_MAX.
+MOTUS_WARP void motus_two_least(uint32_t least[2], uint32_t key, int high, int low) {
+    least[0] = key, least[1] = UINT32_MAX;
+    for (int bit = high; bit >= low; bit >>= 1) {
+        const uint32_t first = motus_lanes_shuffle(least[0], motus_lane() ^ bit),
+                       second = motus_lanes_shuffle(least[1], motus_lane() ^ bit);
+        const uint32_t larger = first > least[0] ? first : least[0];
+        least[0] = first < least[0] ? first : least[0];
+        least[1] = second < least[1] ? second : least[1];
+        least[1] = larger < least[1] ? larger : least[1];
+    }
 }
 
 #endif

@@ -230,12 +230,10 @@ MOTUS_WARP uint32_t motus_i4_block(const MotusI4Mb *mb, const MotusI4Memory *m,
                                  motus_unit_of(&mb->levels), b->has, predicted, mb->rows);
     MOTUS_ONE_BODY
     for (int first = 0; first < most; first += 2) {
-        uint32_t chosen = motus_least_of_half(key > least_key ? key : UINT32_MAX);
-        least_key = chosen;
-        if (first + 1 < most) {
-            least_key = motus_least_of_half(key > chosen ? key : UINT32_MAX);
-            chosen = slot ? least_key : chosen;
-        }
+        uint32_t two[2]; // the least of half a warp
+        motus_two_least(two, key > least_key ? key : UINT32_MAX, 8, 1);
+        least_key = two[1];
+        const uint32_t chosen = slot ? two[1] : two[0];
         const int active = chosen != UINT32_MAX && first + slot < most,
                   mode = active ? (int)(chosen & 15) : (int)MOTUS_I4_DC;
         const uint32_t mode_bits = motus_i4_mode_bits(mode, predicted, &mb->modes);

@@ -192,9 +192,9 @@ MOTUS_WARP void motus_i8_best_modes(uint32_t best[2], const MotusI8Mb *mb, const
                              ? motus_i8_key(in, &mb->modes, satd, own->mode, predicted)
                              : UINT32_MAX,
                    dc_key = motus_i8_key(in, &mb->modes, flat, MOTUS_I4_DC, predicted);
-    best[0] = motus_lanes_min(key < dc_key ? key : dc_key);
-    best[1] = motus_lanes_min(key > best[0] ? key : UINT32_MAX);
-    if (dc_key > best[0] && dc_key < best[1]) best[1] = dc_key;
+    motus_two_least(best, key, 16, 4);
+    best[1] = dc_key < best[0] ? best[0] : dc_key < best[1] ? dc_key : best[1];
+    best[0] = dc_key < best[0] ? dc_key : best[0];
 }
 
 // ---- The MB -------------------------------------------------------------------------------------

@@ -49,39 +49,65 @@ MOTUS_WARP uint32_t motus_least_of_4(const uint32_t cost[4]) {
     return best;
 }
 
-// Returns SATD + lambda * bits of the best Intra16x16 mode, and leaves predictions in pred.
-MOTUS_WARP uint32_t motus_intra16x16_estimate_warp(const MotusIntraMb *in, MotusIntraSides *s,
-                                                   uint8_t pred[4][256], int *mode) {
+// Parameters of an MB's Intra16x16 modes.
+typedef struct MotusIntraWhole {
+    MotusIntraPlane plane;
+    uint32_t dc;
+} MotusIntraWhole;
+
+// Loads the luma sides of an MB. Returns its parameters.
+MOTUS_WARP MotusIntraWhole motus_intra16x16_sides(const MotusIntraMb *in, MotusIntraSides *s) {
     const uint8_t *at = in->rec.plane[0];
     const ptrdiff_t stride = in->rec.stride[0];
     const int has = in->has;
     // A lane a sample of the edge: 16 above, 16 to the left. In motus_intra_slope sample i counts
     // i - 7 times, the corner -8 times.
     const int lane = motus_lane(), i = lane & 15, left = lane >> 4;
-    uint32_t sample = 0, corner = has & MOTUS_HAS_CORNER ? at[-stride - 1] : 0, best = UINT32_MAX;
+    uint32_t sample = 0, corner = has & MOTUS_HAS_CORNER ? at[-stride - 1] : 0;
     if (has & (left ? MOTUS_HAS_LEFT : MOTUS_HAS_TOP))
         sample = left ? at[i * stride - 1] : at[i - stride];
     s->luma[left][i] = (uint8_t)sample;
     uint32_t sum = motus_lanes_group_sum(sample, 16),
              weighted = motus_lanes_group_sum(sample * (uint32_t)(i - 7), 16);
     int slope = (5 * ((int)weighted - 8 * (int)corner) + 32) >> 6;
-    MotusIntraPlane plane;
-    plane.b = (int)motus_lanes_shuffle((uint32_t)slope, 0);
-    plane.c = (int)motus_lanes_shuffle((uint32_t)slope, 16);
-    plane.base = 16 * (int)(motus_lanes_shuffle(sample, 15) + motus_lanes_shuffle(sample, 31)) +
-                 16 - 7 * (plane.b + plane.c);
-    const uint32_t dc =
-        motus_dc_of_sums(motus_lanes_shuffle(sum, 0), motus_lanes_shuffle(sum, 16), 4, has);
+    MotusIntraWhole whole;
+    MotusIntraPlane *plane = &whole.plane;
+    plane->b = (int)motus_lanes_shuffle((uint32_t)slope, 0);
+    plane->c = (int)motus_lanes_shuffle((uint32_t)slope, 16);
+    plane->base = 16 * (int)(motus_lanes_shuffle(sample, 15) + motus_lanes_shuffle(sample, 31)) +
+                  16 - 7 * (plane->b + plane->c);
+    whole.dc = motus_dc_of_sums(motus_lanes_shuffle(sum, 0), motus_lanes_shuffle(sum, 16), 4, has);
+    motus_lanes_sync(); // the sides are written
+    return whole;
+}
+
+// Predicts luma by an Intra16x16 mode.
+MOTUS_WARP void motus_intra16x16_predict_warp(const MotusIntraMb *in, MotusIntraSides *s, int mode,
+                                              uint8_t pred[256]) {
+    const MotusIntraWhole whole = motus_intra16x16_sides(in, s);
+    const int x = 4 * (motus_lane() & 3);
+    for (int y = motus_lane() >> 2; y < 16; y += 8)
+        motus_word_put(pred + MOTUS_LUMA_STRIDE * y + x,
+                       motus_mode_row4(s->luma[0], s->luma[1], whole.dc, &whole.plane, mode, x, y));
+    motus_lanes_sync(); // the prediction is written
+}
+
+// Returns SATD + lambda * bits of the best Intra16x16 mode, and leaves predictions in pred.
+MOTUS_WARP uint32_t motus_intra16x16_estimate_warp(const MotusIntraMb *in, MotusIntraSides *s,
+                                                   uint8_t pred[4][256], int *mode) {
+    const MotusIntraWhole whole = motus_intra16x16_sides(in, s);
+    const int lane = motus_lane(), has = in->has;
+    uint32_t best = UINT32_MAX;
     const int x = 4 * (lane & 3), y = 4 * (lane >> 2 & 3);
     uint32_t rows[4], own[4];
     for (int k = 0; k < 4; k++)
         own[k] = motus_word_get(in->src.plane[0] + (y + k) * in->src.stride[0] + x);
-    motus_lanes_sync(); // the sides are written
     MOTUS_ONE_BODY
     for (int m = 0; m < 4; m += 2) {
         int own_mode = m + (lane >> 4);
         for (int k = 0; k < 4; k++) {
-            rows[k] = motus_mode_row4(s->luma[0], s->luma[1], dc, &plane, own_mode, x, y + k);
+            rows[k] =
+                motus_mode_row4(s->luma[0], s->luma[1], whole.dc, &whole.plane, own_mode, x, y + k);
             motus_word_put(pred[own_mode] + MOTUS_LUMA_STRIDE * (y + k) + x, rows[k]);
         }
         uint32_t satd = motus_lanes_group_sum(motus_satd_rows(own, rows), 16);

@@ -161,7 +161,7 @@ static inline MotusTrial *motus_intra_estimate(const MotusIntraMb *in, MotusIntr
     MotusTrial *first = &trial[0], *second = &trial[1];
     MotusIntraPart luma = {UINT32_MAX, 0, 0, 0, 0}, chroma = luma;
     motus_intra_begin(in, first, second);
-    const MotusIntraPart i16 = motus_code_intra16x16_as(in, s, mode, first);
+    const MotusIntraPart i16 = motus_code_intra16x16_estimated(in, s, mode, first);
     const int is_open = motus_rd_cost(i16.ssd, i16.bits, in->qp->lambda_ssd_q8) < bound;
     if (is_open) chroma = motus_intra16x16_complete(in, s, first, &i16);
     if (in->i4_trials)
@@ -175,14 +175,15 @@ static inline MotusTrial *motus_intra_estimate(const MotusIntraMb *in, MotusIntr
 
 // ---- Types before samples -----------------------------------------------------------------------
 
-// Returns the type of least cost, by luma alone. quant8: as above.
+// Returns the type of least cost, by luma alone, with its Intra16x16 mode. quant8: as above.
 static inline MotusIntraType motus_intra_type(const MotusIntraMb *in, const MotusQuant8 *quant8,
                                               MotusIntraScratch *s, MotusTrial *trial) {
     const MotusIntraPart none = {0, 0, 0, 0, 0};
-    MotusIntraType type = {MOTUS_MB_I_16x16, 0};
+    MotusIntraType type = {MOTUS_MB_I_16x16, 0, 0};
     motus_intra_begin_as(in, trial, MOTUS_MB_I_16x16);
     const MotusIntraPart i16 = motus_code_intra16x16(in, s, trial);
     motus_intra_add_up(in, trial, &i16, &none);
+    type.mode = trial->mb.intra16x16_pred_mode;
     uint32_t least = trial->cost;
     motus_intra_begin_as(in, trial, MOTUS_MB_I_4x4);
     const MotusIntraPart i4 = motus_code_intra4x4(in, s, trial, least, UINT32_MAX);
@@ -208,7 +209,9 @@ static inline int motus_intra_code_as(const MotusIntraMb *in, const MotusQuant8 
     motus_intra_begin_as(in, trial, type.type);
     const MotusIntraPart chroma = motus_code_intra_chroma(in, s, trial);
     if (type.type == MOTUS_MB_I_16x16) {
-        luma = motus_code_intra16x16(in, s, trial);
+        luma = motus_intra16x16_allowed(type.mode, in->has) // a slice may have begun since
+                   ? motus_code_intra16x16_as(in, s, type.mode, trial)
+                   : motus_code_intra16x16(in, s, trial);
     } else {
         motus_canvas_load(in, s->canvas);
         luma = type.transform_8x8 ? motus_code_intra8x8(in, quant8, s->canvas, trial, UINT32_MAX)

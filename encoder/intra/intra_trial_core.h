@@ -39,7 +39,7 @@ MOTUS_HD int motus_tries_intra8x8(const MotusIntraMb *in) {
 
 // Type of an intra MB: Intra16x16, Intra4x4 or, with the 8x8 transform, Intra8x8.
 typedef struct MotusIntraType {
-    uint8_t type, transform_8x8;
+    uint8_t type, transform_8x8, mode; // mode: of Intra16x16
 } MotusIntraType;
 
 // Result of one part of an intra MB: Intra4x4 luma, Intra16x16 luma or chroma. The three are
@@ -58,10 +58,10 @@ typedef struct MotusIntraParts {
 } MotusIntraParts;
 
 // 4x4 blocks at the edges of an MB of an I picture, for its neighbours (intra_wave_warp.cuh): the
-// right column, top first, and the bottom row; of chroma Cb's two, then Cr's. 0: not coded yet.
+// bottom row, and the right column of chroma, top first; of chroma Cb's two, then Cr's. 0: not
+// coded yet.
 typedef struct MotusHandedMb {
-    uint64_t right[4], below[4];
-    uint64_t chroma_right[4], chroma_below[4];
+    uint64_t below[4], chroma_right[4], chroma_below[4], reserved[4];
 } MotusHandedMb;
 
 // Returns the mask MOTUS_HAS_* of the neighbours that exist.

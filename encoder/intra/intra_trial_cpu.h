@@ -109,11 +109,11 @@ static inline MotusIntraPart motus_code_intra_chroma(const MotusIntraMb *in, Mot
     return part;
 }
 
-// Codes luma as Intra16x16 with a mode that motus_intra16x16_estimate has predicted.
-static inline MotusIntraPart motus_code_intra16x16_as(const MotusIntraMb *in, MotusIntraScratch *s,
-                                                      int mode, MotusTrial *trial) {
+// Codes luma as Intra16x16 from its prediction by a mode, trial->luma.
+static inline MotusIntraPart motus_code_intra16x16_from(const MotusIntraMb *in,
+                                                        MotusIntraScratch *s, int mode,
+                                                        MotusTrial *trial) {
     MotusIntraPart part = {0, 0, 0, 0, 0};
-    memcpy(trial->luma, s->pred[mode], sizeof trial->luma);
     trial->mb.intra16x16_pred_mode = (uint8_t)mode;
     part.bits = motus_code_intra16x16_luma(&s->residual, trial, &in->src, &in->neighbours,
                                            &in->qp->luma, in->levels);
@@ -122,11 +122,27 @@ static inline MotusIntraPart motus_code_intra16x16_as(const MotusIntraMb *in, Mo
     return part;
 }
 
+// Codes luma as Intra16x16 by this mode.
+static inline MotusIntraPart motus_code_intra16x16_as(const MotusIntraMb *in, MotusIntraScratch *s,
+                                                      int mode, MotusTrial *trial) {
+    motus_intra_edge(&s->edge[0], in->rec.plane[0], in->rec.stride[0], 16, in->has);
+    motus_intra16x16(trial->luma, MOTUS_LUMA_STRIDE, &s->edge[0], mode);
+    return motus_code_intra16x16_from(in, s, mode, trial);
+}
+
+// Codes luma as Intra16x16 by the mode that motus_intra16x16_estimate has just returned.
+static inline MotusIntraPart motus_code_intra16x16_estimated(const MotusIntraMb *in,
+                                                             MotusIntraScratch *s, int mode,
+                                                             MotusTrial *trial) {
+    memcpy(trial->luma, s->pred[mode], sizeof trial->luma);
+    return motus_code_intra16x16_from(in, s, mode, trial);
+}
+
 static inline MotusIntraPart motus_code_intra16x16(const MotusIntraMb *in, MotusIntraScratch *s,
                                                    MotusTrial *trial) {
     int mode;
     motus_intra16x16_estimate(in, s, &mode);
-    return motus_code_intra16x16_as(in, s, mode, trial);
+    return motus_code_intra16x16_estimated(in, s, mode, trial);
 }
 
 // ---- Intra4x4 -----------------------------------------------------------------------------------

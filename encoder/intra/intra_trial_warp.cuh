@@ -120,8 +120,25 @@ typedef struct MotusWhole {
     MotusLevelPlanes planes; // of luma's DCs
 } MotusWhole;
 
-// Codes chroma, or luma as Intra16x16, up to its samples and counts, which neighbours wait for. The
-// two share most of their instructions, since the SM's instruction cache is small.
+// Predicts chroma, or luma as Intra16x16, by the best mode.
+MOTUS_WARP void motus_predict_intra_whole(const MotusIntraMb *in, MotusIntraShared *s,
+                                          MotusTrial *trial, int chroma) {
+    const int lane = motus_lane();
+    int mode;
+    if (chroma) {
+        mode = motus_intra_chroma_mode_warp(in, &s->sides, trial->chroma);
+        if (lane == 0) trial->mb.intra_chroma_pred_mode = (uint8_t)mode;
+    } else {
+        motus_intra16x16_estimate_warp(in, &s->sides, s->pred, &mode);
+        if (lane < 16) memcpy(trial->luma + 16 * lane, s->pred[mode] + 16 * lane, 16);
+        if (lane == 0) trial->mb.intra16x16_pred_mode = (uint8_t)mode;
+    }
+    motus_lanes_sync(); // the prediction is written
+}
+
+// Codes chroma, or luma as Intra16x16, which is predicted, up to its samples and counts, which
+// neighbours wait for. The two share most of their instructions, since the SM's instruction cache
+// is small.
 MOTUS_WARP MotusWhole motus_code_intra_samples(const MotusIntraMb *in, MotusIntraShared *s,
                                                MotusTrial *trial, int chroma) {
     MotusWhole whole;
@@ -129,17 +146,9 @@ MOTUS_WARP MotusWhole motus_code_intra_samples(const MotusIntraMb *in, MotusIntr
     const MotusQuant *q = chroma ? &in->qp->chroma : &in->qp->luma;
     const int lane = motus_lane(), from = chroma ? 16 : 0, n = chroma ? 8 : 16;
     if (chroma) {
-        const int mode = motus_intra_chroma_mode_warp(in, &s->sides, trial->chroma);
-        if (lane == 0) trial->mb.intra_chroma_pred_mode = (uint8_t)mode;
-        motus_lanes_sync();
         motus_residual_chroma_forward(r, &in->src, trial, q);
         if (lane < 2) motus_code_chroma_dc(r, trial, lane, MOTUS_DEADZONE_INTRA, q->qp);
     } else {
-        int mode;
-        motus_intra16x16_estimate_warp(in, &s->sides, s->pred, &mode);
-        if (lane < 16) memcpy(trial->luma + 16 * lane, s->pred[mode] + 16 * lane, 16);
-        if (lane == 0) trial->mb.intra16x16_pred_mode = (uint8_t)mode;
-        motus_lanes_sync();
         motus_residual_luma_forward(r, &in->src, trial, q);
     }
     motus_residual_levels_warp(r, trial, from, from + n, chroma ? 4 : 1, &in->neighbours, q,
@@ -183,6 +192,7 @@ MOTUS_WARP void motus_intra_costs_load(const MotusIntraMb *in, MotusIntraShared 
 MOTUS_WARP MotusIntraPart motus_code_intra_whole(const MotusIntraMb *in, MotusIntraShared *s,
                                                  MotusTrial *trial, int chroma) {
     motus_intra_costs_load(in, s, chroma);
+    motus_predict_intra_whole(in, s, trial, chroma);
     const MotusWhole whole = motus_code_intra_samples(in, s, trial, chroma);
     return motus_intra_sums(in, trial, &whole, chroma);
 }

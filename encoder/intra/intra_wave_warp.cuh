@@ -1,6 +1,7 @@
 // Intra MBs whose types are known, where blocks wait for blocks: luma and chroma of an MB are coded
 // by a warp each, which learns of its neighbours' 4x4 blocks one by one. A block is handed on as a
-// word of its own: no other memory has to be complete when the word is.
+// word of its own: no other memory has to be complete when the word is. MBs of a row are coded by
+// the warps of a block in turn, and luma is handed on to the right in shared memory.
 // Equals motus_intra_code_as (intra_search_cpu.h): suite `gpu_decide` on a device.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef ENCODER_INTRA_INTRA_WAVE_WARP_CUH
@@ -30,12 +31,38 @@ MOTUS_WARP void store(uint64_t *at, uint64_t v) {
     asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" : : "l"(at), "l"(v) : "memory");
 }
 
-// The neighbour's block that a lane waits for. Lanes 0 to 3: A's right column; 4 to 7: B's bottom
-// row. Luma: 8 and 9 C's first blocks, 10 D's last one; chroma: 8 and 9 D's last ones of Cb and Cr.
+// The neighbour's block that a lane waits for. Lanes 0 to 3: A's right column, of chroma only; 4 to
+// 7: B's bottom row. Luma: 8 and 9 C's first blocks, 10 D's last one; chroma: 8 and 9 D's last ones
+// of Cb and Cr.
 typedef struct Wanted {
     const uint64_t *at; // NULL: there is none, or it has been delivered
     uint64_t word;
 } Wanted;
+
+// Right columns of the MBs that a block's warps code, by warp.
+enum { ROW_WARPS = 4 };
+typedef struct Row {
+    unsigned long long right[ROW_WARPS][4]; // read and written by atomics: racecheck does not know
+                                            // barriers at which a warp only arrives
+} Row;
+
+// An MB's place in its row. Barrier 4 * warp + k of the block says that right[warp][k] is written:
+// the warp arrives, and the next MB's warp waits. It is not used again before, as each row of an
+// MB's 4x4 blocks needs the one to its left.
+typedef struct Place {
+    Row *row;
+    int left, own; // warps of A and of this MB; -1: no A, no MB to the right
+} Place;
+
+MOTUS_WARP void meet_left(const Place *p, int k) {
+    asm volatile("barrier.sync %0, 64;" : : "r"(4 * p->left + k) : "memory");
+}
+
+// Hands on blocks [from, to) of the right column, which are written. All lanes call it.
+MOTUS_WARP void hand_on_right(const Place *p, int from, int to) {
+    for (int k = from; k < to && p->own >= 0; k++)
+        asm volatile("barrier.arrive %0, 64;" : : "r"(4 * p->own + k) : "memory");
+}
 
 enum { LEFT = 0, ABOVE = 4, ABOVE_RIGHT = 8, CORNER = 10, CHROMA_CORNER = 8 };
 
@@ -53,6 +80,18 @@ MOTUS_WARP bool wait_for(Wanted *w, uint32_t of) {
     while (mine && !w->word) w->word = load(w->at);
     if (mine) w->at = nullptr;
     return mine;
+}
+
+// Does the same for luma. Of the lanes LEFT to LEFT + 3, `of` has neighbouring ones.
+MOTUS_WARP bool wait_for_luma(Wanted *w, const Place *p, uint32_t of) {
+    const int lane = motus_lane();
+    const bool came = wait_for(w, of);
+    if (p->left < 0 || !(of & lanes(LEFT, 4))) return came;
+    for (int k = 0; k < 4; k++)
+        if (of >> k & 1) meet_left(p, k);
+    if (lane >= 4 || !(of >> lane & 1)) return came;
+    w->word = atomicExch(&p->row->right[p->left][lane], 0);
+    return true;
 }
 
 // Puts a lane's luma samples on a canvas.
@@ -87,9 +126,17 @@ typedef struct Luma {
     MotusMb around[2];
 } Luma;
 
-// Hands on right block y and bottom block x of an Intra4x4 MB after a step.
-MOTUS_WARP void hand_on_4x4(const MotusI4Lanes *s, const uint8_t *canvas, MotusHandedMb *to,
-                            int step) {
+// Keeps a block of an MB's edge for its neighbours, the one to the right or the one below.
+MOTUS_WARP void keep_edge(const Place *p, MotusHandedMb *to, int below, int k, uint64_t word) {
+    if (below)
+        store(&to->below[k], word);
+    else if (p->own >= 0)
+        atomicExch(&p->row->right[p->own][k], word);
+}
+
+// Keeps right block y and bottom block x of an Intra4x4 MB after a step.
+MOTUS_WARP void keep_edges_4x4(const MotusI4Lanes *s, const uint8_t *canvas, const Place *p,
+                               MotusHandedMb *to, int step) {
     const int lane = motus_lane(), below = lane == 1, k = below ? step - 6 : (step - 3) >> 1;
     if (lane > 1 || k < 0 || (!below && !(step & 1))) return;
     const int x = below ? k : 3, y = below ? 3 : k;
@@ -99,8 +146,7 @@ MOTUS_WARP void hand_on_4x4(const MotusI4Lanes *s, const uint8_t *canvas, MotusH
     uint32_t samples = 0;
     for (int i = 0; i < 4; i++)
         samples |= (uint32_t)at[below ? i : i * MOTUS_CANVAS_STRIDE] << (8 * i);
-    store(below ? &to->below[k] : &to->right[k],
-          word_of(samples, s->mode[y + 1][x + 1], s->count[y + 1][x + 1]));
+    keep_edge(p, to, below, k, word_of(samples, s->mode[y + 1][x + 1], s->count[y + 1][x + 1]));
 }
 
 // Returns the lanes whose words a step of Intra4x4 needs first.
@@ -114,8 +160,8 @@ MOTUS_WARP uint32_t needed_by_4x4(int step) {
                        : 0;
 }
 
-MOTUS_WARP MotusIntraPart code_4x4(const MotusIntraMb *in, Luma *s, Wanted *wanted,
-                                   MotusHandedMb *to) {
+MOTUS_WARP MotusIntraPart code_4x4(const MotusIntraMb *in, Luma *s, const Place *place,
+                                   Wanted *wanted, MotusHandedMb *to) {
     MotusI4Lanes *i4 = MOTUS_SHARED(&s->scratch.i4);
     uint8_t *canvas = MOTUS_SHARED(&s->scratch.canvas[0]);
     const int lane = motus_lane(), k = lane & 3, left = lane < ABOVE;
@@ -130,7 +176,7 @@ MOTUS_WARP MotusIntraPart code_4x4(const MotusIntraMb *in, Luma *s, Wanted *want
     MOTUS_ONE_BODY
     for (int step = 0; step < 10; step++) {
         const MotusI4Block now = block;
-        if (wait_for(wanted, needed_by_4x4(step))) {
+        if (wait_for_luma(wanted, place, needed_by_4x4(step))) {
             put_luma(canvas, wanted->word);
             if (lane < 8) {
                 i4->count[left ? k + 1 : 0][left ? 0 : k + 1] = (int8_t)count_of(wanted->word);
@@ -141,13 +187,14 @@ MOTUS_WARP MotusIntraPart code_4x4(const MotusIntraMb *in, Luma *s, Wanted *want
         look(wanted);       // overlaps this step
         block = motus_i4_block_of(&mb, &m, motus_min(step + 1, 9));
         motus_i4_block(&mb, &m, &now, in->i4_trials, 0);
-        hand_on_4x4(i4, canvas, to, step);
+        keep_edges_4x4(i4, canvas, place, to, step);
+        if (step >= 3 && step & 1) hand_on_right(place, (step - 3) / 2, (step - 1) / 2);
     }
     return motus_i4_finish(&mb, &s->scratch, m.to);
 }
 
-// Hands on the blocks at the edges of an Intra8x8 MB's block q.
-MOTUS_WARP void hand_on_8x8(const Luma *s, MotusHandedMb *to, int q) {
+// Keeps the blocks at the edges of an Intra8x8 MB's block q.
+MOTUS_WARP void keep_edges_8x8(const Luma *s, const Place *p, MotusHandedMb *to, int q) {
     const int lane = motus_lane(), below = lane >> 1 & 1, half = lane & 1;
     if (lane > 3 || !(below ? q & 2 : q & 1)) return;
     const int blk = motus_blk_at(4 * q + (below ? 2 + half : 1 + 2 * half)),
@@ -158,12 +205,12 @@ MOTUS_WARP void hand_on_8x8(const Luma *s, MotusHandedMb *to, int q) {
     uint32_t samples = 0;
     for (int i = 0; i < 4; i++)
         samples |= (uint32_t)at[below ? i : i * MOTUS_CANVAS_STRIDE] << (8 * i);
-    store(below ? &to->below[k] : &to->right[k],
-          word_of(samples, s->trial.mb.intra4x4_pred_mode[blk], s->trial.mb.total_coeff[blk]));
+    keep_edge(p, to, below, k,
+              word_of(samples, s->trial.mb.intra4x4_pred_mode[blk], s->trial.mb.total_coeff[blk]));
 }
 
 MOTUS_WARP MotusIntraPart code_8x8(const MotusIntraMb *in, const MotusQuant8 *quant, Luma *s,
-                                   Wanted *wanted, MotusHandedMb *to) {
+                                   const Place *place, Wanted *wanted, MotusHandedMb *to) {
     MotusIntraPart part = {0, 0, 0, 0, 0};
     MotusI8Lanes *i8 = MOTUS_SHARED(&s->lanes);
     const int lane = motus_lane(), k = lane >> 1 & 1, left = lane < ABOVE;
@@ -178,7 +225,7 @@ MOTUS_WARP MotusIntraPart code_8x8(const MotusIntraMb *in, const MotusQuant8 *qu
                                 : q == 1 ? lanes(ABOVE_RIGHT, 2)
                                 : q == 2 ? lanes(LEFT + 2, 2)
                                          : 0;
-        if (wait_for(wanted, needed)) {
+        if (wait_for_luma(wanted, place, needed)) {
             put_luma(i8->canvas, wanted->word);
             if (lane < 8 && !(lane & 1))
                 i8->mode[left ? k + 1 : 0][left ? 0 : k + 1] = (int8_t)mode_of(wanted->word);
@@ -187,20 +234,24 @@ MOTUS_WARP MotusIntraPart code_8x8(const MotusIntraMb *in, const MotusQuant8 *qu
         look(wanted);       // overlaps this block
         motus_i8_block(&mb, in, MOTUS_SHARED(&s->scratch.i4_minus[0]), i8, MOTUS_SHARED(&s->trial),
                        q, &part);
-        hand_on_8x8(s, to, q);
+        keep_edges_8x8(s, place, to, q);
+        if (q & 1) hand_on_right(place, q - 1, q + 1);
     }
     motus_i8_finish(&part);
     return part;
 }
 
-MOTUS_WARP MotusIntraPart code_16x16(const MotusIntraMb *in, Luma *s, Wanted *wanted,
-                                     MotusHandedMb *to) {
+// Codes luma as Intra16x16 by a mode that was chosen before.
+MOTUS_WARP MotusIntraPart code_16x16(const MotusIntraMb *in, int mode, Luma *s, const Place *place,
+                                     Wanted *wanted, MotusHandedMb *to) {
     motus_intra_costs_load(in, &s->scratch, 0);
-    if (wait_for(wanted, lanes(LEFT, 8) | lanes(CORNER, 1))) {
+    if (motus_lane() == 0) s->trial.mb.intra16x16_pred_mode = (uint8_t)mode;
+    if (wait_for_luma(wanted, place, lanes(LEFT, 8) | lanes(CORNER, 1))) {
         put_luma(s->scratch.canvas, wanted->word);
         put_counts(s->around, wanted->word, 0);
     }
     motus_lanes_sync(); // edges and counts are written
+    motus_intra16x16_predict_warp(in, &s->scratch.sides, mode, s->trial.luma);
     const MotusWhole whole = motus_code_intra_samples(in, &s->scratch, &s->trial, 0);
     const int lane = motus_lane(), below = lane >> 2 & 1, k = lane & 3,
               blk = below ? 12 + k : 4 * k + 3;
@@ -210,8 +261,8 @@ MOTUS_WARP MotusIntraPart code_16x16(const MotusIntraMb *in, Luma *s, Wanted *wa
     for (int i = 0; i < 4; i++)
         samples |= (uint32_t)at[below ? i : i * MOTUS_LUMA_STRIDE] << (8 * i);
     if (lane < 8)
-        store(below ? &to->below[k] : &to->right[k],
-              word_of(samples, MOTUS_I4_DC, s->trial.mb.total_coeff[blk]));
+        keep_edge(place, to, below, k, word_of(samples, MOTUS_I4_DC, s->trial.mb.total_coeff[blk]));
+    hand_on_right(place, 0, 4);
     return motus_intra_sums(in, &s->trial, &whole, 0);
 }
 
@@ -242,6 +293,7 @@ MOTUS_WARP MotusIntraPart code_chroma(const MotusIntraMb *in, Chroma *s, Wanted 
         put_counts(s->around, wanted->word, 1);
     }
     motus_lanes_sync(); // edges and counts are written
+    motus_predict_intra_whole(in, &s->scratch, &s->trial, 1);
     const MotusWhole whole = motus_code_intra_samples(in, &s->scratch, &s->trial, 1);
     const int blk = 16 + 4 * c + (below ? 2 + k : 2 * k + 1);
     const uint8_t *at = s->trial.chroma[c] +
