@@ -50,17 +50,16 @@ MOTUS_WARP MotusLaneBlock motus_lane_predict(MotusTrial *trial, const MotusInter
     return b;
 }
 
-// Sets bits, SSD and cost of a trial from its blocks. bits: lane 0's.
-MOTUS_WARP void motus_lane_measure(MotusTrial *trial, const MotusLaneBlock *b, const MotusQp *qp,
-                                   uint32_t bits) {
+// Sets bits, SSD and cost of a trial from its blocks. Returns the cost, which is right in lane 0.
+// bits: lane 0's.
+MOTUS_WARP uint32_t motus_lane_measure(MotusTrial *trial, const MotusLaneBlock *b,
+                                       const MotusQp *qp, uint32_t bits) {
     uint32_t ssd = 0;
     for (int i = 0; i < 4; i++) ssd = motus_words_ssd(b->src[i], b->rec[i], ssd);
     ssd = motus_lanes_sum(motus_lane() < 24 ? ssd : 0);
-    if (motus_lane() == 0) {
-        trial->bits = bits;
-        trial->ssd = ssd;
-        trial->cost = motus_rd_cost(ssd, bits, qp->lambda_ssd_q8);
-    }
+    const uint32_t cost = motus_rd_cost(ssd, bits, qp->lambda_ssd_q8);
+    if (motus_lane() == 0) trial->bits = bits, trial->ssd = ssd, trial->cost = cost;
+    return cost;
 }
 
 // ---- Residual -----------------------------------------------------------------------------------

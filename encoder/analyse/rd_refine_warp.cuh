@@ -67,10 +67,8 @@ MOTUS_WARP uint32_t motus_rd_evaluate(const MotusInterMb *in, const MotusRdLane 
     } else {
         bits = motus_lane_type_bits(trial, &b, in, &r, &chosen, levels, own->skip, mv_bits);
     }
-    motus_lane_measure(trial, &b, in->qp, bits);
-    const uint32_t cost =
-        lane == 0 && trial->bits <= MOTUS_MB_BITS_LIMIT ? trial->cost : UINT32_MAX;
-    return motus_lanes_shuffle(cost, 0);
+    const uint32_t cost = motus_lane_measure(trial, &b, in->qp, bits);
+    return motus_lanes_shuffle(bits <= MOTUS_MB_BITS_LIMIT ? cost : UINT32_MAX, 0);
 }
 
 // Evaluates this warp's move of an MV into t->cost.
