@@ -269,7 +269,6 @@ static inline void motus_b_choice_put(const MotusInterMb *in, MotusBScratch *s,
                                       MotusBChoice *choice, int k, uint32_t satd,
                                       uint32_t mv_bits) {
     choice->cost[k] = satd + motus_mode_cost(in->qp, mv_bits + motus_b_mode_bits(&choice->mb[k]));
-    choice->mv_bits[k] = mv_bits;
     for (int list = 0; list < 2; list++) motus_grid_clear(&s->grid[list], 0, 0, 4, 4);
 }
 

@@ -32,8 +32,7 @@ enum { MOTUS_B_DIRECT, MOTUS_B_16x16, MOTUS_B_16x8, MOTUS_B_8x16, MOTUS_B_8x8, M
 typedef struct MotusBChoice {
     MotusDirect direct;
     MotusMb mb[MOTUS_B_TYPES];
-    uint32_t cost[MOTUS_B_TYPES];    // SATD + lambda * bits of type and MVs
-    uint32_t mv_bits[MOTUS_B_TYPES]; // of the MVs alone
+    uint32_t cost[MOTUS_B_TYPES]; // SATD + lambda * bits of type and MVs
 } MotusBChoice;
 
 // The predicted MVs of the whole MB in both lists, measured.

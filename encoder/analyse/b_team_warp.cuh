@@ -64,7 +64,8 @@ MOTUS_WARP void motus_b_make_direct(MotusMb *mb, const MotusDirect *direct, int 
 }
 
 // Evaluates B_Skip, and measures the prediction that it shares with direct blocks.
-MOTUS_WARP void motus_b_team_skip(const MotusInterMb *in, int col_zero, MotusBTeam *t) {
+MOTUS_WARP void motus_b_team_skip(const MotusInterMb *in, const MotusLevelChoice *levels,
+                                  int col_zero, MotusBTeam *t) {
     const int lane = motus_lane(), blk = lane & 15;
     const MotusDirect direct = motus_direct_spatial(&in->neighbours, col_zero);
     if (lane == 0) t->choice.direct = direct;
@@ -76,7 +77,8 @@ MOTUS_WARP void motus_b_team_skip(const MotusInterMb *in, int col_zero, MotusBTe
     satd += motus_lanes_shuffle(satd, lane ^ 1);
     satd += motus_lanes_shuffle(satd, lane ^ 4);
     if (lane < 16 && !(blk & 5)) t->direct_satd[motus_8x8_of(blk)] = satd;
-    motus_lane_measure(&t->skip, &b, in->qp, MOTUS_SKIP_RUN_BITS);
+    motus_lane_measure(&t->skip, &b, in->qp, motus_trial_bits(in, &t->skip.mb, 0, levels->costs),
+                       levels);
 }
 
 // Measures the MVs predicted from the neighbours, a half of the warp each list.
@@ -146,7 +148,6 @@ MOTUS_WARP void motus_b_team_put(const MotusInterMb *in, MotusBChoice *choice, i
                                  uint32_t mv_bits) {
     if (motus_lane()) return;
     choice->cost[k] = satd + motus_mode_cost(in->qp, mv_bits + motus_b_mode_bits(&choice->mb[k]));
-    choice->mv_bits[k] = mv_bits;
 }
 
 // Chooses type k: 16x16, 16x8 or 8x16.
@@ -224,20 +225,8 @@ MOTUS_WARP void motus_b_team_trial(const MotusInterMb *in, uint32_t edge,
                    motus_word_get((const char *)&choice->mb[k] + 4 * lane));
     motus_lanes_sync(); // before a part of it is set
     if (lane == 0) trial->mb.qp = in->qp->luma.qp;
-    MotusLaneBlock b = motus_lane_predict(trial, in);
-    const MotusLaneResidual r = motus_lane_transform(trial, &b, coefs, in, edge, levels);
-    MotusLevels chosen = {0, 0, 0};
-    if (r.any)
-        chosen =
-            motus_lane_levels(motus_coef_block(&trial->coef, b.blk), coefs->coef[b.blk], r.live,
-                              b.blk >= 16 ? 4 : 2, r.context, motus_lane_quant(in, b.blk), levels);
-    uint32_t bits = motus_lane_residual(trial, &b, in, &r, &chosen, levels);
-    if (lane == 0) {
-        if (trial->mb.direct == MOTUS_ALL_DIRECT && !trial->mb.cbp)
-            trial->mb.type = MOTUS_MB_P_SKIP;
-        bits += motus_b_bits(&trial->mb, choice->mv_bits[k]);
-    }
-    motus_lane_measure(trial, &b, in->qp, bits);
+    const MotusMv none = {0, 0};
+    motus_lane_trial(in, edge, levels, none, coefs, trial);
 }
 
 // Returns the mask of types that are evaluated, and *first, the best one by SATD.
@@ -269,7 +258,7 @@ MOTUS_WARP MotusTrial *motus_b_team_decide(const MotusInterMb *in, const MotusBC
                                            MotusTrialCoefs *coefs, int warp, uint32_t *satd) {
     const MotusBEdge edge = motus_b_edge(&in->neighbours);
     int first;
-    if (warp == 0) motus_b_team_skip(in, col_zero, t);
+    if (warp == 0) motus_b_team_skip(in, levels, col_zero, t);
     if (warp == 1) {
         motus_b_grids_load(t->grid[warp], &edge);
         motus_b_team_near(in, t->grid[warp], &t->near);

@@ -39,9 +39,8 @@ typedef struct MotusInterMb {
 // P_8x8. cost is UINT32_MAX for types that were not considered.
 typedef struct MotusChoice {
     MotusMb mb[4];
-    uint32_t cost[4];    // SATD + lambda * bits of type and MVs
-    uint32_t mv_bits[4]; // of the MVs alone
-    MotusMv skip;        // P_Skip's MV
+    uint32_t cost[4]; // SATD + lambda * bits of type and MVs
+    MotusMv skip;     // P_Skip's MV
 } MotusChoice;
 
 // True if an MV is within the level's vertical range, and any two differ by less than 16 bits.
@@ -65,10 +64,9 @@ MOTUS_HD int motus_mvd_bits(int v) {
 }
 
 // Completes the choice of type k, whose MVs are set.
-MOTUS_HD void motus_choice_put(MotusChoice *choice, int k, uint32_t cost, uint32_t mv_bits) {
+MOTUS_HD void motus_choice_put(MotusChoice *choice, int k, uint32_t cost) {
     choice->mb[k].type = (uint8_t)(MOTUS_MB_P_16x16 + k);
     choice->cost[k] = cost;
-    choice->mv_bits[k] = mv_bits;
 }
 
 // True if P_Skip, evaluated, is taken at once. Its cost is nearly all distortion: if it is below

@@ -226,8 +226,7 @@ static void compare_choices(const Picture *p, const MotusInterMb *in, const Motu
     for (int k = 0; k < MOTUS_B_TYPES; k++) {
         int same = one->cost[k] == many->cost[k];
         if (same && one->cost[k] != UINT32_MAX)
-            same = one->mv_bits[k] == many->mv_bits[k] &&
-                   !memcmp(&one->mb[k], &many->mb[k], sizeof one->mb[k]);
+            same = !memcmp(&one->mb[k], &many->mb[k], sizeof one->mb[k]);
         MOTUS_CHECK(same, "case %d, MB %d,%d: type %d costs %u, not %u", p->number, in->x, in->y, k,
                     many->cost[k], one->cost[k]);
     }

@@ -193,11 +193,11 @@ static void move_blocks(Picture *p, int x, int y, const MotusCandidates *found) 
 }
 
 // Makes the MB's source the prediction of P_Skip.
-static void skip_mb(Picture *p, const MotusInterMb *in) {
+static void skip_mb(Picture *p, const MotusInterMb *in, const MotusLevelChoice *levels) {
     static MotusTrial trial;
     MotusMvGrid grid;
     (in->refs > 1 ? motus_grid_load_refs : motus_grid_load)(&grid, &in->neighbours);
-    motus_skip_trial(in, motus_mvp_skip(&grid), &trial);
+    motus_skip_trial(in, levels, motus_mvp_skip(&grid), &trial);
     for (int k = 0; k < 3; k++) {
         const MotusPlane *src = &p->src->plane[k];
         const int size = k ? 8 : 16;
@@ -216,8 +216,7 @@ static void compare_choices(const Picture *p, int x, int y, uint32_t satd, const
     for (int k = 0; k < 4; k++) {
         int same = one->cost[k] == many->cost[k];
         if (same && one->cost[k] != UINT32_MAX)
-            same = one->mv_bits[k] == many->mv_bits[k] &&
-                   !memcmp(&one->mb[k], &many->mb[k], sizeof one->mb[k]);
+            same = !memcmp(&one->mb[k], &many->mb[k], sizeof one->mb[k]);
         MOTUS_CHECK(same, "%s, case %d, MB %d,%d: type %d costs %u, not %u", p->name, p->number, x,
                     y, k, many->cost[k], one->cost[k]);
     }
@@ -269,7 +268,7 @@ static void code_inter(Picture *p, int x, int y) {
     if (motus_test_range(0, 7))
         move_blocks(p, x, y, &found);
     else
-        skip_mb(p, &in);
+        skip_mb(p, &in, &levels);
     for (int v = 0; v < found.n; v++) {
         uint16_t satds[16];
         motus_satd_mb(found.satd[v], in.src.plane[0], in.src.stride[0], &in.ref[found.ref[v]],
