@@ -26,7 +26,7 @@ static inline void motus_b_skip_trial(const MotusInterMb *in, const MotusLevelCh
     for (int q = 0; q < 4; q++) motus_set_direct(mb, q, &s->choice.direct);
     trial->luma_bits = 0;
     motus_predict_b(trial->luma, trial->chroma, mb, in->ref, in->refs, in->x, in->y);
-    motus_trial_measure(trial, in, levels, motus_trial_bits(in, mb, 0, levels->costs));
+    motus_trial_measure(trial, in, levels, motus_trial_bits(in, mb, 0));
     const MotusTaps taps = {{trial->luma, trial->luma}};
     ops->prepare(&s->choose.cur, in->src.plane[0], in->src.stride[0]);
     ops->satd_mb(&s->choose.cur, &taps, MOTUS_LUMA_STRIDE, 15, sum);
@@ -35,11 +35,11 @@ static inline void motus_b_skip_trial(const MotusInterMb *in, const MotusLevelCh
 
 // Evaluates trial->mb, whose type, lists, MVs and references are set.
 static inline void motus_b_trial(const MotusInterMb *in, const MotusLevelChoice *levels,
-                                 MotusResidual *residual, MotusTrial *trial) {
+                                 uint32_t mv_bits, MotusResidual *residual, MotusTrial *trial) {
     const MotusMv none = {0, 0};
     trial->mb.qp = in->qp->luma.qp;
     motus_predict_b(trial->luma, trial->chroma, &trial->mb, in->ref, in->refs, in->x, in->y);
-    motus_trial_complete(in, levels, none, residual, trial);
+    motus_trial_complete(in, levels, none, mv_bits, residual, trial);
 }
 
 // Returns the cheapest inter coding of the MB, one of the scratch's two trials. *satd becomes the
@@ -66,7 +66,7 @@ static inline MotusTrial *motus_decide_b(const MotusInterMb *in, const MotusBCan
             (uint64_t)cost[k] * 16 > (uint64_t)cost[first] * (uint32_t)effort->trial_gate)
             continue;
         other->mb = s->choice.mb[k];
-        motus_b_trial(in, levels, &s->residual, other);
+        motus_b_trial(in, levels, s->choice.mv_bits[k], &s->residual, other);
         if (other->cost >= best->cost) continue;
         MotusTrial *swap = best;
         best = other;

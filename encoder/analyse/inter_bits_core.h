@@ -24,12 +24,6 @@ MOTUS_HD int motus_mb_partition_at(const MotusMb *mb, int i, MotusPartition *par
     return !(part->x & (part->width - 1)) && !(part->y & (part->height - 1));
 }
 
-// Returns the distance to the next luma4x4BlkIdx that may begin a partition.
-MOTUS_HD int motus_mb_next_partition(const MotusMb *mb, int i) {
-    if (mb->type == MOTUS_MB_P_8x8) return mb->sub_type[i >> 2] ? 1 : 4;
-    return mb->type == MOTUS_MB_P_16x8 ? 8 : mb->type == MOTUS_MB_P_8x16 && !i ? 4 : 16;
-}
-
 // True if the partition that begins at luma4x4BlkIdx i has an MV of a list.
 MOTUS_HD int motus_mb_has_mv(const MotusMb *mb, int i, int list, int lists) {
     const int q = i >> 2;
@@ -65,42 +59,22 @@ MOTUS_HD MotusMv motus_mb_mvp_at(const MotusMb *mb, const MotusNeighbours *n,
 
 // ---- Bits ---------------------------------------------------------------------------------------
 
-MOTUS_HD MotusSymbols motus_symbols_counted(const MotusCabacCosts *costs) {
-    const MotusSymbols s = {NULL, 0, 0, costs->bin, 0};
-    return s;
-}
-
-// Returns the bits of the MVD that begins at luma4x4BlkIdx i in a list, and of its ref_idx; 0
-// without one.
-MOTUS_HD uint32_t motus_trial_mv_bits(const MotusInterMb *in, const MotusMb *mb, int i, int list,
-                                      const MotusCabacCosts *costs) {
+// Returns motus_mvd_bits_in of the MV that begins at luma4x4BlkIdx i in a list; 0 without one.
+MOTUS_HD uint32_t motus_trial_mv_bits(const MotusInterMb *in, const MotusMb *mb, int i, int list) {
     MotusPartition part;
     if (!motus_mb_partition_at(mb, i, &part) || !motus_mb_has_mv(mb, i, list, in->lists)) return 0;
-    const int q = i >> 2, has_ref = in->refs > 1 && !list && !(i & 3);
-    const MotusMv mv = list ? mb->mv1[q] : mb->mv[motus_blk_at(i)],
-                  predictor = motus_mb_mvp_at(mb, &in->neighbours, &part, i, list);
-    if (!costs)
-        return (uint32_t)(motus_mv_bits(mv, predictor) +
-                          (has_ref ? motus_ref_bits(in->refs, mb->ref[0][q]) : 0));
-    uint32_t bits =
-        motus_mvd_cost(costs, 0, mv.x - predictor.x) + motus_mvd_cost(costs, 1, mv.y - predictor.y);
-    if (has_ref) {
-        MotusSymbols s = motus_symbols_counted(costs);
-        MotusCabacMb m;
-        m.mb = mb, m.neighbours = in->neighbours;
-        motus_put_ref_symbol(&s, &m, q);
-        bits += s.bits;
-    }
-    return bits;
+    const int q = i >> 2, has_ref = !list && !(i & 3);
+    return motus_mvd_bits_in(in->costs, list ? mb->mv1[q] : mb->mv[motus_blk_at(i)],
+                             motus_mb_mvp_at(mb, &in->neighbours, &part, i, list),
+                             has_ref ? motus_ref_bits(in->refs, mb->ref[0][q]) : 0);
 }
 
-// Returns the bits of an inter MB besides the residual. mv_bits: of its MVDs and ref_idx.
-// mb_qp_delta is taken to be 0.
-MOTUS_HD uint32_t motus_trial_bits(const MotusInterMb *in, const MotusMb *mb, uint32_t mv_bits,
-                                   const MotusCabacCosts *costs) {
+// Returns the bits of an inter MB besides the residual. mv_bits: motus_mvd_bits_in
+// of its MVs. mb_qp_delta is taken to be 0.
+MOTUS_HD uint32_t motus_trial_bits(const MotusInterMb *in, const MotusMb *mb, uint32_t mv_bits) {
     const int is_b = in->lists == 2;
-    if (!costs) return is_b ? motus_b_bits(mb, mv_bits) : motus_inter_bits(mb, mv_bits);
-    MotusSymbols s = motus_symbols_counted(costs);
+    if (!in->costs) return is_b ? motus_b_bits(mb, mv_bits) : motus_inter_bits(mb, mv_bits);
+    MotusSymbols s = {NULL, 0, 0, in->costs->bin, 0};
     MotusCabacMb m;
     m.mb = mb, m.neighbours = in->neighbours;
     if (is_b)
@@ -112,6 +86,9 @@ MOTUS_HD uint32_t motus_trial_bits(const MotusInterMb *in, const MotusMb *mb, ui
         motus_put_b_types(&s, &m);
     else
         motus_put_p_types(&s, mb);
+    for (int q = 0; q < 4 && in->refs > 1; q++)
+        if (is_b ? motus_has_b_mvd(mb, q, 0) : motus_has_ref(mb, q))
+            motus_put_ref_symbol(&s, &m, q);
     motus_put_cbp_symbols(&s, &m);
     if (mb->cbp) motus_put_bin(&s, MOTUS_CTX_QP_DELTA, 0);
     return s.bits + mv_bits;

@@ -69,9 +69,8 @@ static inline void motus_choices_add(MotusChooseScratch *s, const MotusInterMb *
 // Returns the predictors of a block in all references.
 static inline MotusMvps motus_mvps(const MotusMvGrid *grid, const MotusPartition *p, int refs) {
     MotusMvps mvp;
-    int ref = 0;
-    do mvp.of[ref] = motus_mvp_ref(grid, p->mode, p->part, p->x, p->y, p->width, ref);
-    while (++ref < refs);
+    for (int ref = 0; ref < refs; ref++)
+        mvp.of[ref] = motus_mvp_ref(grid, p->mode, p->part, p->x, p->y, p->width, ref);
     return mvp;
 }
 
@@ -146,11 +145,11 @@ static inline void motus_choices_of_neighbours(MotusChooseScratch *s, const Motu
 
 // ---- Types --------------------------------------------------------------------------------------
 
-// Chooses the MV of one block, sets it in mb and grid, and adds to cost. only: as in
+// Chooses the MV of one block, sets it in mb and grid, and adds to cost and mv_bits. only: as in
 // motus_choice_bits. Returns its reference.
 static inline int motus_choose_partition(const MotusChoices *c, const MotusInterMb *in,
                                          MotusMvGrid *grid, const MotusPartition *p, int only,
-                                         MotusMb *mb, uint32_t *cost) {
+                                         MotusMb *mb, uint32_t *cost, uint32_t *mv_bits) {
     uint32_t part_cost;
     const MotusMvps mvp = motus_mvps(grid, p, in->refs);
     const int v = motus_choose_mv(c, p->block, &mvp, in->refs, only, in->qp->lambda_q8, &part_cost);
@@ -163,6 +162,8 @@ static inline int motus_choose_partition(const MotusChoices *c, const MotusInter
             if (in->refs > 1) mb->ref[0][motus_8x8_of(4 * y + x)] = (uint8_t)ref;
         }
     *cost += part_cost;
+    *mv_bits +=
+        motus_mvd_bits_in(in->costs, mv, mvp.of[ref], only < 0 ? motus_ref_bits(in->refs, ref) : 0);
     return ref;
 }
 
@@ -174,12 +175,12 @@ static inline void motus_grid_clear(MotusMvGrid *grid, int x, int y, int width, 
 // Chooses the MVs of P_16x16, P_16x8 or P_8x16: k is 0, 1 or 2.
 static inline void motus_choose_whole(const MotusChoices *c, const MotusInterMb *in,
                                       MotusMvGrid *grid, int k, MotusChoice *choice) {
-    uint32_t cost = motus_mode_cost(in->qp, (uint32_t)motus_ue_bits((uint32_t)k));
+    uint32_t cost = motus_mode_cost(in->qp, (uint32_t)motus_ue_bits((uint32_t)k)), mv_bits = 0;
     for (int i = 0; i < (k ? 2 : 1); i++) {
         MotusPartition p = motus_partition_at(k, i, k == 2 ? 2 * i : 0, k == 1 ? 2 * i : 0);
-        motus_choose_partition(c, in, grid, &p, -1, &choice->mb[k], &cost);
+        motus_choose_partition(c, in, grid, &p, -1, &choice->mb[k], &cost, &mv_bits);
     }
-    motus_choice_put(choice, k, cost);
+    motus_choice_put(choice, k, cost, mv_bits);
     motus_grid_clear(grid, 0, 0, 4, 4);
 }
 
@@ -194,23 +195,25 @@ static inline void motus_copy_8x8(MotusMv *to, const MotusMv *from, int q) {
 // MV of the whole block chooses the reference. Sets its MVs in mb and grid. Returns their number.
 static inline int motus_choose_sub(const MotusChoices *c, const MotusInterMb *in, uint64_t blocks,
                                    MotusMvGrid *grid, int q, int max_mvs, MotusMb *mb,
-                                   MotusMb *trial, uint32_t *cost) {
-    uint32_t best = UINT32_MAX;
+                                   MotusMb *trial, uint32_t *cost, uint32_t *mv_bits) {
+    uint32_t best = UINT32_MAX, best_bits = 0;
     int best_sub = 0, ref = -1;
     for (int sub = MOTUS_SUB_8x8; sub <= MOTUS_SUB_4x4; sub++) {
         int n = motus_sub_partitions(sub);
         MotusPartition first = motus_sub_partition(sub, q, 0);
         if (sub != MOTUS_SUB_8x8 && (n > max_mvs || !(blocks >> first.block & 1))) continue;
         const uint32_t ref_bits = ref < 0 ? 0 : (uint32_t)motus_ref_bits(in->refs, ref);
-        uint32_t sub_cost =
-            motus_mode_cost(in->qp, (uint32_t)motus_ue_bits((uint32_t)sub) + ref_bits);
+        uint32_t sub_bits = in->costs ? 0 : ref_bits,
+                 sub_cost =
+                     motus_mode_cost(in->qp, (uint32_t)motus_ue_bits((uint32_t)sub) + ref_bits);
         motus_grid_clear(grid, q % 2 * 2, q / 2 * 2, 2, 2);
         for (int i = 0; i < n; i++) {
             MotusPartition p = motus_sub_partition(sub, q, i);
-            ref = motus_choose_partition(c, in, grid, &p, ref, trial, &sub_cost);
+            ref = motus_choose_partition(c, in, grid, &p, ref, trial, &sub_cost, &sub_bits);
         }
         if (sub_cost >= best) continue;
         best = sub_cost;
+        best_bits = sub_bits;
         best_sub = sub;
         motus_copy_8x8(mb->mv, trial->mv, q);
     }
@@ -221,18 +224,19 @@ static inline int motus_choose_sub(const MotusChoices *c, const MotusInterMb *in
     mb->sub_type[q] = (uint8_t)best_sub;
     mb->ref[0][q] = (uint8_t)ref;
     *cost += best;
+    *mv_bits += best_bits;
     return motus_sub_partitions(best_sub);
 }
 
 static inline void motus_choose_8x8(const MotusChoices *c, const MotusInterMb *in, uint64_t blocks,
                                     MotusMvGrid *grid, MotusMb *trial, MotusChoice *choice) {
     const int k = MOTUS_MB_P_8x8 - MOTUS_MB_P_16x16;
-    uint32_t cost = motus_mode_cost(in->qp, (uint32_t)motus_ue_bits((uint32_t)k));
+    uint32_t cost = motus_mode_cost(in->qp, (uint32_t)motus_ue_bits((uint32_t)k)), mv_bits = 0;
     int left = in->limits->max_mvs;
     for (int q = 0; q < 4; q++) // each later 8x8 block needs at least one MV
-        left -=
-            motus_choose_sub(c, in, blocks, grid, q, left - (3 - q), &choice->mb[k], trial, &cost);
-    motus_choice_put(choice, k, cost);
+        left -= motus_choose_sub(c, in, blocks, grid, q, left - (3 - q), &choice->mb[k], trial,
+                                 &cost, &mv_bits);
+    motus_choice_put(choice, k, cost, mv_bits);
 }
 
 // Chooses the MVs of every type among the candidates' blocks. s->grid holds the neighbours,

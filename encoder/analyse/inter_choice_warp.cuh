@@ -278,6 +278,7 @@ typedef struct MotusTeamChooser {
     uint32_t own[4], all;   // all: MotusTeamLane's mv
     uint32_t own_refs, ref; // ref_idx of own, a byte each; of all
     int n, refs;            // refs: of the slice
+    const MotusCabacCosts *costs;
     uint32_t lambda_q8;
 } MotusTeamChooser;
 
@@ -286,7 +287,7 @@ MOTUS_WARP MotusTeamChooser motus_team_chooser(const MotusTeamSums *sums, const 
     MotusTeamChooser c;
     c.sums = sums;
     c.all = own->mv;
-    c.n = own->n, c.refs = in->refs;
+    c.n = own->n, c.refs = in->refs, c.costs = in->costs;
     c.lambda_q8 = in->qp->lambda_q8;
     for (int k = 0; k < 4; k++) c.own[k] = motus_lanes_shuffle(own->mv, (motus_lane() & 7) + 8 * k);
     if (in->refs == 1) return c;
@@ -368,12 +369,12 @@ MOTUS_WARP uint32_t motus_team_ref_bits(const MotusTeamChooser *c, int ref, int 
     return c->refs > 1 && only < 0 ? (uint32_t)motus_ref_bits(c->refs, ref) : 0;
 }
 
-// Chooses the MV of a block, sets it in the grid, and adds to cost. Lanes that are not
+// Chooses the MV of a block, sets it in the grid, and adds to cost and mv_bits. Lanes that are not
 // `active` take part in exchanges only. `whole`: the block may be 16x16. only: the one reference
 // that counts, -1: all. Returns its reference.
 MOTUS_WARP int motus_team_choose_partition(const MotusTeamChooser *c, MotusLaneGrid *grid,
                                            MotusLanePartition p, int whole, int only, int active,
-                                           uint32_t *cost) {
+                                           uint32_t *cost, uint32_t *mv_bits) {
     const int lane = motus_lane() & 7, most = c->n > 16 ? 4 : 2; // MVs of a lane
     uint32_t best = UINT32_MAX, satd[4];
     for (int k = 0; k < 4; k++) // loads overlap the prediction
@@ -394,11 +395,16 @@ MOTUS_WARP int motus_team_choose_partition(const MotusTeamChooser *c, MotusLaneG
     const int ref = c->refs > 1 ? (int)motus_lanes_shuffle(c->ref, (int)(best & 31)) : 0;
     const MotusLaneCell chosen = {motus_lanes_shuffle(c->all, (int)(best & 31)),
                                   MOTUS_CELL_INTER + ref};
+    if (c->refs > 1) predictor = motus_lane_mvp(grid, &p, ref);
     motus_lanes_sync(); // all have read the grid
     for (int cell = lane; cell < 16; cell += 8)
         if (active && (p.cells >> cell & 1)) grid->cell[6 * (cell >> 2) + (cell & 3) + 7] = chosen;
     motus_lanes_sync(); // the grid is written
-    if (active) *cost += best >> 5;
+    if (!active) return ref;
+    *cost += best >> 5;
+    *mv_bits +=
+        motus_mvd_bits_in(c->costs, motus_mv_of_word(chosen.mv), motus_mv_of_word(predictor),
+                          (int)motus_team_ref_bits(c, ref, only));
     return ref;
 }
 
@@ -413,10 +419,10 @@ MOTUS_WARP void motus_team_choose_whole(const MotusTeamChooser *c, const MotusIn
                              1)); // blocks of a type go together
     const int steps = motus_lanes_ballot(wanted && k) ? 2 : 1;
     MotusLaneGrid *grid = &grids[group];
-    uint32_t cost = motus_mode_cost(in->qp, k ? 3 : 1); // ue(k)
+    uint32_t cost = motus_mode_cost(in->qp, k ? 3 : 1), mv_bits = 0; // ue(k)
     for (int i = 0; i < steps; i++)
         motus_team_choose_partition(c, grid, motus_whole_partition(k, motus_min(i, parts - 1)), 1,
-                                    -1, wanted && i < parts, &cost);
+                                    -1, wanted && i < parts, &cost, &mv_bits);
     if (!wanted) return;
     const int q = motus_lane() & 3;
     if (c->refs > 1)
@@ -424,13 +430,13 @@ MOTUS_WARP void motus_team_choose_whole(const MotusTeamChooser *c, const MotusIn
             (uint8_t)(grid->cell[12 * (q >> 1) + 2 * (q & 1) + 7].state - MOTUS_CELL_INTER);
     for (int cell = motus_lane() & 7; cell < 16; cell += 8)
         motus_word_put(&choice->mb[k].mv[cell], grid->cell[6 * (cell >> 2) + (cell & 3) + 7].mv);
-    if (!(motus_lane() & 7)) motus_choice_put(choice, k, cost);
+    if (!(motus_lane() & 7)) motus_choice_put(choice, k, cost, mv_bits);
 }
 
 // Chooses the sub type of 8x8 block q with at most max_mvs MVs. Returns its cost << 2 | sub type.
 MOTUS_WARP uint32_t motus_team_choose_sub(const MotusTeamChooser *c, const MotusInterMb *in,
                                           uint64_t blocks, MotusLaneGrid grid[4], MotusMb *mb,
-                                          int q, int max_mvs) {
+                                          int q, int max_mvs, uint32_t *mv_bits) {
     const int sub = motus_lane() >> 3, parts = motus_sub_partitions(sub);
     const int wanted =
         sub == MOTUS_SUB_8x8 ||
@@ -438,25 +444,28 @@ MOTUS_WARP uint32_t motus_team_choose_sub(const MotusTeamChooser *c, const Motus
     const uint32_t some = motus_lanes_ballot(wanted && parts > 1);
     const int steps = some >> 8 * MOTUS_SUB_4x4 ? 4 : some ? 2 : 1;
     const int begins = in->refs > 1 ? sub != MOTUS_SUB_8x8 : 1; // else it is chosen already
-    uint32_t cost = motus_mode_cost(in->qp, (uint32_t)motus_ue_bits((uint32_t)sub));
+    uint32_t cost = motus_mode_cost(in->qp, (uint32_t)motus_ue_bits((uint32_t)sub)), bits = 0;
     int ref = -1;
     if (in->refs > 1) { // the MV of the whole block chooses the reference
         ref = motus_team_choose_partition(c, &grid[sub],
                                           motus_lane_sub_partition(MOTUS_SUB_8x8, q, 0), 0, -1,
-                                          sub == MOTUS_SUB_8x8, &cost);
-        if (sub != MOTUS_SUB_8x8)
-            cost = motus_mode_cost(
-                in->qp, (uint32_t)(motus_ue_bits((uint32_t)sub) + motus_ref_bits(in->refs, ref)));
+                                          sub == MOTUS_SUB_8x8, &cost, &bits);
+        if (sub != MOTUS_SUB_8x8) {
+            const uint32_t ref_bits = (uint32_t)motus_ref_bits(in->refs, ref);
+            bits = in->costs ? 0 : ref_bits;
+            cost = motus_mode_cost(in->qp, (uint32_t)motus_ue_bits((uint32_t)sub) + ref_bits);
+        }
     }
     for (int i = 0; i < steps; i++)
         motus_team_choose_partition(c, &grid[sub],
                                     motus_lane_sub_partition(sub, q, motus_min(i, parts - 1)), 0,
-                                    ref, begins && wanted && i < parts, &cost);
+                                    ref, begins && wanted && i < parts, &cost, &bits);
     const uint32_t best = // the first of equals; below 2^20
         motus_lanes_min(wanted ? cost << 2 | (uint32_t)sub : UINT32_MAX);
     const int k = motus_lane() & 3, x = 2 * (q & 1) + (k & 1), y = (q & 2) + (k >> 1),
               at = 6 * y + x + 7;
     const MotusLaneCell chosen = grid[best & 3].cell[at];
+    *mv_bits += motus_lanes_shuffle(bits, 8 * (int)(best & 3));
     motus_lanes_sync(); // all have read its MVs
     if ((motus_lane() & 7) < 4) grid[sub].cell[at] = chosen;
     if (motus_lane() < 4) motus_word_put(&mb->mv[4 * y + x], chosen.mv);
@@ -469,15 +478,15 @@ MOTUS_WARP uint32_t motus_team_choose_sub(const MotusTeamChooser *c, const Motus
 MOTUS_WARP void motus_team_choose_8x8(const MotusTeamChooser *c, const MotusInterMb *in,
                                       uint64_t blocks, MotusLaneGrid grid[4], MotusChoice *choice) {
     const int k = MOTUS_MB_P_8x8 - MOTUS_MB_P_16x16;
-    uint32_t cost = motus_mode_cost(in->qp, (uint32_t)motus_ue_bits((uint32_t)k));
+    uint32_t cost = motus_mode_cost(in->qp, (uint32_t)motus_ue_bits((uint32_t)k)), mv_bits = 0;
     int left = in->limits->max_mvs;
     for (int q = 0; q < 4; q++) { // each later 8x8 block needs at least one MV
         const uint32_t best =
-            motus_team_choose_sub(c, in, blocks, grid, &choice->mb[k], q, left - (3 - q));
+            motus_team_choose_sub(c, in, blocks, grid, &choice->mb[k], q, left - (3 - q), &mv_bits);
         cost += best >> 2;
         left -= motus_sub_partitions((int)(best & 3));
     }
-    if (!motus_lane()) motus_choice_put(choice, k, cost);
+    if (!motus_lane()) motus_choice_put(choice, k, cost, mv_bits);
 }
 
 // Returns the mask of types that motus_type_is_close, and *best, motus_choice_best.

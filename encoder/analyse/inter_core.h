@@ -29,18 +29,20 @@ typedef struct MotusInterMb {
     const MotusQp *qp;
     MotusMbSource src;
     MotusNeighbours neighbours;
-    int x, y;                   // MBs
-    int lists;                  // 1: a P MB, 2: a B MB
-    int refs;                   // of list 0
-    int is_bounded, most_right; // 1: MVs are bounded (motus_mv_is_clean); on the CPU only
+    int x, y;                     // MBs
+    int lists;                    // 1: a P MB, 2: a B MB
+    int refs;                     // of list 0
+    const MotusCabacCosts *costs; // NULL: CAVLC
+    int is_bounded, most_right;   // 1: MVs are bounded (motus_mv_is_clean); on the CPU only
 } MotusInterMb;
 
 // The MB with the best MVs (and sub types) of each of the four types P_16x16, P_16x8, P_8x16 and
 // P_8x8. cost is UINT32_MAX for types that were not considered.
 typedef struct MotusChoice {
     MotusMb mb[4];
-    uint32_t cost[4]; // SATD + lambda * bits of type and MVs
-    MotusMv skip;     // P_Skip's MV
+    uint32_t cost[4];    // SATD + lambda * bits of type and MVs
+    uint32_t mv_bits[4]; // motus_mvd_bits_in of the MVs
+    MotusMv skip;        // P_Skip's MV
 } MotusChoice;
 
 // True if an MV is within the level's vertical range, and any two differ by less than 16 bits.
@@ -63,10 +65,20 @@ MOTUS_HD int motus_mvd_bits(int v) {
 #endif
 }
 
+// Returns the bits of an MV and its ref_idx of `ref_bits`, each 1 / motus_unit_of. With CABAC those
+// of ref_idx are counted by motus_trial_bits, which knows all of them.
+MOTUS_HD uint32_t motus_mvd_bits_in(const MotusCabacCosts *costs, MotusMv mv, MotusMv predictor,
+                                    int ref_bits) {
+    return costs ? motus_mvd_cost(costs, 0, mv.x - predictor.x) +
+                       motus_mvd_cost(costs, 1, mv.y - predictor.y)
+                 : (uint32_t)(motus_mv_bits(mv, predictor) + ref_bits);
+}
+
 // Completes the choice of type k, whose MVs are set.
-MOTUS_HD void motus_choice_put(MotusChoice *choice, int k, uint32_t cost) {
+MOTUS_HD void motus_choice_put(MotusChoice *choice, int k, uint32_t cost, uint32_t mv_bits) {
     choice->mb[k].type = (uint8_t)(MOTUS_MB_P_16x16 + k);
     choice->cost[k] = cost;
+    choice->mv_bits[k] = mv_bits;
 }
 
 // True if P_Skip, evaluated, is taken at once. Its cost is nearly all distortion: if it is below

@@ -48,8 +48,7 @@ MOTUS_WARP void motus_team_skip_trial(const MotusInterMb *in, const MotusLevelCh
                                       MotusMv skip, MotusTrial *trial) {
     motus_team_skip(in, skip, trial);
     const MotusLaneBlock b = motus_lane_predict(trial, in);
-    motus_lane_measure(trial, &b, in->qp, motus_trial_bits(in, &trial->mb, 0, levels->costs),
-                       levels);
+    motus_lane_measure(trial, &b, in->qp, motus_trial_bits(in, &trial->mb, 0), levels);
 }
 
 // Evaluates type k. edge: MotusTeamEdge's counts.
@@ -57,7 +56,7 @@ MOTUS_WARP void motus_team_trial(const MotusInterMb *in, uint32_t edge,
                                  const MotusLevelChoice *levels, const MotusChoice *choice,
                                  MotusMv skip, int k, MotusTrialCoefs *coefs, MotusTrial *trial) {
     motus_team_type(in, choice, k, trial);
-    motus_lane_trial(in, edge, levels, skip, coefs, trial);
+    motus_lane_trial(in, edge, levels, skip, choice->mv_bits[k], coefs, trial);
 }
 
 // ---- A type by the whole team -------------------------------------------------------------------
@@ -135,7 +134,7 @@ MOTUS_WARP void motus_team_shared_trial(const MotusInterMb *in, uint32_t edge,
             motus_lane_levels(motus_coef_block(&trial->coef, b.blk), coefs[0].coef[b.blk], r.live,
                               b.blk >= 16 ? 4 : 2, r.context, motus_lane_quant(in, b.blk), levels);
     }
-    motus_lane_complete(trial, &b, in, &r, &chosen, levels, skip);
+    motus_lane_complete(trial, &b, in, &r, &chosen, levels, skip, choice->mv_bits[k]);
 }
 
 // ---- The MB -------------------------------------------------------------------------------------

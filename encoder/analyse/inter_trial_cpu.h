@@ -25,21 +25,17 @@ static inline void motus_trial_measure(MotusTrial *trial, const MotusInterMb *in
 
 // Codes the residual of a predicted MB and completes its trial. skip: P_Skip's MV.
 static inline void motus_trial_complete(const MotusInterMb *in, const MotusLevelChoice *levels,
-                                        MotusMv skip, MotusResidual *residual, MotusTrial *trial) {
+                                        MotusMv skip, uint32_t mv_bits, MotusResidual *residual,
+                                        MotusTrial *trial) {
     MotusMb *mb = &trial->mb;
     trial->luma_bits =
         motus_code_inter_luma(residual, trial, &in->src, &in->neighbours, &in->qp->luma, levels);
     const uint32_t bits =
         trial->luma_bits + motus_code_chroma(residual, trial, &in->src, &in->neighbours,
                                              &in->qp->chroma, levels, MOTUS_DEADZONE_INTER);
-    uint32_t mv_bits = 0;
-    for (int i = 0; i < 16; i += motus_mb_next_partition(mb, i))
-        for (int list = 0; list < in->lists; list++)
-            mv_bits += motus_trial_mv_bits(in, mb, i, list, levels->costs);
     if (motus_trial_is_skip(in, mb, skip)) mb->type = MOTUS_MB_P_SKIP;
     motus_trial_measure(trial, in, levels,
-                        bits * motus_unit_of(levels) +
-                            motus_trial_bits(in, mb, mv_bits, levels->costs));
+                        bits * motus_unit_of(levels) + motus_trial_bits(in, mb, mv_bits));
 }
 
 // Evaluates P_Skip. Its MV may exceed the limits of coded MVs.
@@ -51,17 +47,18 @@ static inline void motus_skip_trial(const MotusInterMb *in, const MotusLevelChoi
     for (int i = 0; i < 16; i++) trial->mb.mv[i] = skip;
     trial->luma_bits = 0;
     motus_predict_inter(trial->luma, trial->chroma, &trial->mb, in->ref, in->x, in->y);
-    motus_trial_measure(trial, in, levels, motus_trial_bits(in, &trial->mb, 0, levels->costs));
+    motus_trial_measure(trial, in, levels, motus_trial_bits(in, &trial->mb, 0));
     if (!motus_mv_fits(in, skip)) trial->cost = UINT32_MAX;
 }
 
 // Evaluates trial->mb, whose type, MVs and references are set. A 16x16 MB with P_Skip's MV and no
 // residual becomes P_Skip.
 static inline void motus_inter_trial(const MotusInterMb *in, const MotusLevelChoice *levels,
-                                     MotusMv skip, MotusResidual *residual, MotusTrial *trial) {
+                                     MotusMv skip, uint32_t mv_bits, MotusResidual *residual,
+                                     MotusTrial *trial) {
     trial->mb.qp = in->qp->luma.qp;
     motus_predict_inter(trial->luma, trial->chroma, &trial->mb, in->ref, in->x, in->y);
-    motus_trial_complete(in, levels, skip, residual, trial);
+    motus_trial_complete(in, levels, skip, mv_bits, residual, trial);
 }
 
 // True if type k comes close enough to the best one by SATD to be evaluated.
@@ -92,7 +89,7 @@ static inline MotusTrial *motus_decide_inter(const MotusInterMb *in, const Motus
         const int k = (first + i) & 3;
         if (!motus_type_is_close(choice, k, first, effort)) continue;
         other->mb = choice->mb[k];
-        motus_inter_trial(in, levels, choice->skip, &s->residual, other);
+        motus_inter_trial(in, levels, choice->skip, choice->mv_bits[k], &s->residual, other);
         if (other->cost >= best->cost) continue;
         MotusTrial *swap = best;
         best = other;

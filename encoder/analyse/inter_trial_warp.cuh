@@ -231,26 +231,16 @@ MOTUS_WARP uint32_t motus_lane_residual(MotusTrial *trial, MotusLaneBlock *b,
 
 // ---- A trial ------------------------------------------------------------------------------------
 
-// Returns the bits of the MVDs and ref_idx of trial->mb, to all lanes.
-MOTUS_WARP uint32_t motus_lane_mv_bits(const MotusTrial *trial, const MotusInterMb *in,
-                                       const MotusLevelChoice *choice) {
-    const int list = motus_lane() >> 4;
-    return motus_lanes_sum(list < in->lists ? motus_trial_mv_bits(in, &trial->mb, motus_lane() & 15,
-                                                                  list, choice->costs)
-                                            : 0);
-}
-
 // Completes the residual, bits, SSD and cost of a trial from the chosen levels
-// (motus_trial_complete). skip: P_Skip's MV. Returns the cost, which is right in lane 0.
+// (motus_trial_complete). Returns the cost, which is right in lane 0.
 MOTUS_WARP uint32_t motus_lane_complete(MotusTrial *trial, MotusLaneBlock *b,
                                         const MotusInterMb *in, const MotusLaneResidual *r,
                                         const MotusLevels *levels, const MotusLevelChoice *choice,
-                                        MotusMv skip) {
-    const uint32_t mv_bits = motus_lane_mv_bits(trial, in, choice);
+                                        MotusMv skip, uint32_t mv_bits) {
     uint32_t bits = motus_lane_residual(trial, b, in, r, levels, choice) * motus_unit_of(choice);
     if (motus_lane() == 0) {
         if (motus_trial_is_skip(in, &trial->mb, skip)) trial->mb.type = MOTUS_MB_P_SKIP;
-        bits += motus_trial_bits(in, &trial->mb, mv_bits, choice->costs);
+        bits += motus_trial_bits(in, &trial->mb, mv_bits);
     }
     return motus_lane_measure(trial, b, in->qp, bits, choice);
 }
@@ -258,7 +248,7 @@ MOTUS_WARP uint32_t motus_lane_complete(MotusTrial *trial, MotusLaneBlock *b,
 // Evaluates trial->mb, whose type, lists, MVs, references and QP are set. edge: MotusTeamEdge's
 // counts. Returns the cost, which is right in lane 0.
 MOTUS_WARP uint32_t motus_lane_trial(const MotusInterMb *in, uint32_t edge,
-                                     const MotusLevelChoice *levels, MotusMv skip,
+                                     const MotusLevelChoice *levels, MotusMv skip, uint32_t mv_bits,
                                      MotusTrialCoefs *coefs, MotusTrial *trial) {
     MotusLaneBlock b = motus_lane_predict(trial, in);
     const MotusLaneResidual r = motus_lane_transform(trial, &b, coefs, in, edge, levels);
@@ -267,7 +257,7 @@ MOTUS_WARP uint32_t motus_lane_trial(const MotusInterMb *in, uint32_t edge,
         chosen =
             motus_lane_levels(motus_coef_block(&trial->coef, b.blk), coefs->coef[b.blk], r.live,
                               b.blk >= 16 ? 4 : 2, r.context, motus_lane_quant(in, b.blk), levels);
-    return motus_lane_complete(trial, &b, in, &r, &chosen, levels, skip);
+    return motus_lane_complete(trial, &b, in, &r, &chosen, levels, skip, mv_bits);
 }
 
 #endif

@@ -10,12 +10,16 @@
 static inline void motus_rd_trial(const MotusInterMb *in, const MotusLevelChoice *levels,
                                   MotusMv skip, const MotusMb *mb, MotusResidual *residual,
                                   MotusTrial *trial) {
+    uint32_t mv_bits = 0;
+    for (int i = 0; i < 16; i++)
+        for (int list = 0; list < in->lists; list++)
+            mv_bits += motus_trial_mv_bits(in, mb, i, list);
     trial->mb = *mb;
     trial->mb.cbp = 0;
     if (in->lists == 2)
-        motus_b_trial(in, levels, residual, trial);
+        motus_b_trial(in, levels, mv_bits, residual, trial);
     else
-        motus_inter_trial(in, levels, skip, residual, trial);
+        motus_inter_trial(in, levels, skip, mv_bits, residual, trial);
     if (trial->bits > MOTUS_MB_BITS_LIMIT) trial->cost = UINT32_MAX;
 }
 

@@ -47,7 +47,10 @@ MOTUS_WARP void motus_rd_copy(MotusMb *to, const MotusMb *from) {
 MOTUS_WARP uint32_t motus_rd_evaluate(const MotusInterMb *in, const MotusRdLane *own,
                                       const MotusLevelChoice *levels, MotusTrialCoefs *coefs,
                                       MotusTrial *trial) {
-    const uint32_t cost = motus_lane_trial(in, own->edge, levels, own->skip, coefs, trial);
+    const int list = motus_lane() >> 4;
+    const uint32_t mv_bits = motus_lanes_sum(
+        list < in->lists ? motus_trial_mv_bits(in, &trial->mb, motus_lane() & 15, list) : 0);
+    const uint32_t cost = motus_lane_trial(in, own->edge, levels, own->skip, mv_bits, coefs, trial);
     const int fits = motus_lane() == 0 && trial->bits <= MOTUS_MB_BITS_LIMIT;
     return motus_lanes_shuffle(fits ? cost : UINT32_MAX, 0);
 }

@@ -263,6 +263,7 @@ static MotusInterMb inter_mb(const InterPass *pass, int i) {
                           .y = y,
                           .lists = pass->inter->lists,
                           .refs = pass->inter->refs,
+                          .costs = pass->coding->costs,
                           .is_bounded = is_bounded,
                           .most_right = most};
 }

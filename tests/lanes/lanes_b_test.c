@@ -226,7 +226,8 @@ static void compare_choices(const Picture *p, const MotusInterMb *in, const Motu
     for (int k = 0; k < MOTUS_B_TYPES; k++) {
         int same = one->cost[k] == many->cost[k];
         if (same && one->cost[k] != UINT32_MAX)
-            same = !memcmp(&one->mb[k], &many->mb[k], sizeof one->mb[k]);
+            same = one->mv_bits[k] == many->mv_bits[k] &&
+                   !memcmp(&one->mb[k], &many->mb[k], sizeof one->mb[k]);
         MOTUS_CHECK(same, "case %d, MB %d,%d: type %d costs %u, not %u", p->number, in->x, in->y, k,
                     many->cost[k], one->cost[k]);
     }
@@ -242,7 +243,8 @@ static void code_mb(Picture *p, int x, int y) {
                              .x = x,
                              .y = y,
                              .lists = 2,
-                             .refs = p->refs};
+                             .refs = p->refs,
+                             .costs = p->costs};
     static MotusTrial many;
     MotusBChoice choice;
     MotusBCandidates found[MOTUS_B_SETS];

@@ -216,7 +216,8 @@ static void compare_choices(const Picture *p, int x, int y, uint32_t satd, const
     for (int k = 0; k < 4; k++) {
         int same = one->cost[k] == many->cost[k];
         if (same && one->cost[k] != UINT32_MAX)
-            same = !memcmp(&one->mb[k], &many->mb[k], sizeof one->mb[k]);
+            same = one->mv_bits[k] == many->mv_bits[k] &&
+                   !memcmp(&one->mb[k], &many->mb[k], sizeof one->mb[k]);
         MOTUS_CHECK(same, "%s, case %d, MB %d,%d: type %d costs %u, not %u", p->name, p->number, x,
                     y, k, many->cost[k], one->cost[k]);
     }
@@ -262,7 +263,8 @@ static void code_inter(Picture *p, int x, int y) {
                              .x = x,
                              .y = y,
                              .lists = 1,
-                             .refs = p->refs};
+                             .refs = p->refs,
+                             .costs = p->costs};
     MotusCandidates found;
     draw_candidates(&found, p->refs);
     if (motus_test_range(0, 7))
