@@ -252,7 +252,7 @@ static inline MotusBOption motus_b_choose_partition(const MotusBCandidates found
             predictor[0] = motus_mvp_ref(&s->grid[0], p->mode, p->part, p->x, p->y, p->width,
                                          motus_b_ref(&found[1], p->block));
         const MotusBOption option = motus_b_option(&found[i >= n], &s->near, p->block,
-                                                   i < n ? i : 2 * (i - n), predictor, in->refs);
+                                                   i < n ? i : 2 * (i - n), predictor, in);
         const uint32_t cost = motus_b_option_cost(&option, in->qp);
         if (cost >= least) continue;
         least = cost, best = option;
@@ -266,9 +266,9 @@ static inline MotusBOption motus_b_choose_partition(const MotusBCandidates found
 
 // Completes the choice of type k, whose MVs are set. Clears the MB's own cells of the grids.
 static inline void motus_b_choice_put(const MotusInterMb *in, MotusBScratch *s,
-                                      MotusBChoice *choice, int k, uint32_t satd,
+                                      MotusBChoice *choice, int k, uint32_t satd, uint32_t bits,
                                       uint32_t mv_bits) {
-    choice->cost[k] = satd + motus_mode_cost(in->qp, mv_bits + motus_b_mode_bits(&choice->mb[k]));
+    choice->cost[k] = satd + motus_mode_cost(in->qp, bits + motus_b_mode_bits(&choice->mb[k]));
     choice->mv_bits[k] = mv_bits;
     for (int list = 0; list < 2; list++) motus_grid_clear(&s->grid[list], 0, 0, 4, 4);
 }
@@ -278,23 +278,23 @@ static inline void motus_b_choose_whole(const MotusBCandidates *found, const Mot
                                         MotusBScratch *s, int k, MotusBChoice *choice) {
     MotusMb *mb = &choice->mb[k];
     const int mode = k - MOTUS_B_16x16;
-    uint32_t satd = 0, mv_bits = 0;
+    uint32_t satd = 0, bits = 0, mv_bits = 0;
     mb->type = (uint8_t)(MOTUS_MB_P_16x16 + mode);
     for (int i = 0; i < (mode ? 2 : 1); i++) {
         const MotusPartition p =
             motus_partition_at(mode, i, mode == 2 ? 2 * i : 0, mode == 1 ? 2 * i : 0);
         const MotusBOption chosen = motus_b_choose_partition(
             found, in, s, &p, mode ? MOTUS_B_OPTIONS : MOTUS_B_OPTIONS_16x16, mb);
-        satd += chosen.satd, mv_bits += chosen.bits;
+        satd += chosen.satd, bits += chosen.bits, mv_bits += chosen.mv_bits;
     }
-    motus_b_choice_put(in, s, choice, k, satd, mv_bits);
+    motus_b_choice_put(in, s, choice, k, satd, bits, mv_bits);
 }
 
 // Chooses the four blocks of B_8x8, each direct or with MVs.
 static inline void motus_b_choose_8x8(const MotusBCandidates *found, const MotusInterMb *in,
                                       MotusBScratch *s, MotusBChoice *choice) {
     MotusMb *mb = &choice->mb[MOTUS_B_8x8];
-    uint32_t satd = 0, mv_bits = 0;
+    uint32_t satd = 0, bits = 0, mv_bits = 0;
     mb->type = MOTUS_MB_P_8x8;
     for (int q = 0; q < 4; q++) {
         const MotusPartition p = motus_partition_at(MOTUS_MODE_8x8, 0, q % 2 * 2, q / 2 * 2);
@@ -304,10 +304,10 @@ static inline void motus_b_choose_8x8(const MotusBCandidates *found, const Motus
             motus_b_grid_set(s->grid, &p, mb, q);
             satd += s->direct_satd[q];
         } else {
-            satd += own.satd, mv_bits += own.bits;
+            satd += own.satd, bits += own.bits, mv_bits += own.mv_bits;
         }
     }
-    motus_b_choice_put(in, s, choice, MOTUS_B_8x8, satd, mv_bits);
+    motus_b_choice_put(in, s, choice, MOTUS_B_8x8, satd, bits, mv_bits);
     if (mb->direct == MOTUS_ALL_DIRECT) // B_Direct_16x16 says the same
         choice->cost[MOTUS_B_8x8] = UINT32_MAX;
 }
@@ -324,7 +324,7 @@ static inline void motus_b_choose_types(const MotusInterMb *in, const MotusBCand
     for (int q = 0; q < 4; q++) motus_set_direct(direct, q, &choice->direct);
     motus_b_choice_put(
         in, s, choice, MOTUS_B_DIRECT,
-        s->direct_satd[0] + s->direct_satd[1] + s->direct_satd[2] + s->direct_satd[3], 0);
+        s->direct_satd[0] + s->direct_satd[1] + s->direct_satd[2] + s->direct_satd[3], 0, 0);
     motus_b_choose_whole(found, in, s, MOTUS_B_16x16, choice);
     if (motus_b_has_type(found, MOTUS_B_16x8))
         motus_b_choose_whole(found, in, s, MOTUS_B_16x8, choice);

@@ -33,7 +33,7 @@ typedef struct MotusBChoice {
     MotusDirect direct;
     MotusMb mb[MOTUS_B_TYPES];
     uint32_t cost[MOTUS_B_TYPES];    // SATD + lambda * bits of type and MVs
-    uint32_t mv_bits[MOTUS_B_TYPES]; // of the MVs alone
+    uint32_t mv_bits[MOTUS_B_TYPES]; // motus_mvd_bits_in of the MVs
 } MotusBChoice;
 
 // The predicted MVs of the whole MB in both lists, measured.
@@ -66,12 +66,15 @@ typedef struct MotusBOption {
     uint8_t ref[2]; // ref_idx
     MotusMv mv[2];  // of the lists that it uses
     uint32_t satd;
-    uint32_t bits; // of the MVDs and ref_idx
+    uint32_t bits;    // of the MVDs and ref_idx
+    uint32_t mv_bits; // motus_mvd_bits_in of them
 } MotusBOption;
 
-// Returns option i of a set of candidates. predictor: of its references. refs: of list 0.
+// Returns option i of a set of candidates. predictor: of its references.
 MOTUS_HD MotusBOption motus_b_option(const MotusBCandidates *found, const MotusBNear *near,
-                                     int block, int i, const MotusMv predictor[2], int refs) {
+                                     int block, int i, const MotusMv predictor[2],
+                                     const MotusInterMb *in) {
+    const int refs = in->refs;
     MotusBOption option;
     option.pred = i % MOTUS_PREDS;
     option.satd = i < MOTUS_PREDS ? found->satd[i][block] : near->satd[i - MOTUS_PREDS];
@@ -79,11 +82,13 @@ MOTUS_HD MotusBOption motus_b_option(const MotusBCandidates *found, const MotusB
     option.ref[0] = (uint8_t)(refs > 1 && i < MOTUS_PREDS ? motus_b_ref(found, block) : 0);
     option.ref[1] = 0;
     if (option.pred != MOTUS_PRED_L1) option.bits = (uint32_t)motus_ref_bits(refs, option.ref[0]);
+    option.mv_bits = in->costs ? 0 : option.bits;
     for (int list = 0; list < 2; list++) {
         option.mv[list] =
             i < MOTUS_PREDS ? motus_b_mv(found, block, option.pred, list) : near->mv[list];
-        if (motus_pred_uses(option.pred, list))
-            option.bits += (uint32_t)motus_mv_bits(option.mv[list], predictor[list]);
+        if (!motus_pred_uses(option.pred, list)) continue;
+        option.bits += (uint32_t)motus_mv_bits(option.mv[list], predictor[list]);
+        option.mv_bits += motus_mvd_bits_in(in->costs, option.mv[list], predictor[list], 0);
     }
     return option;
 }

@@ -64,7 +64,8 @@ MOTUS_WARP void motus_b_make_direct(MotusMb *mb, const MotusDirect *direct, int 
 }
 
 // Evaluates B_Skip, and measures the prediction that it shares with direct blocks.
-MOTUS_WARP void motus_b_team_skip(const MotusInterMb *in, int col_zero, MotusBTeam *t) {
+MOTUS_WARP void motus_b_team_skip(const MotusInterMb *in, const MotusLevelChoice *levels,
+                                  int col_zero, MotusBTeam *t) {
     const int lane = motus_lane(), blk = lane & 15;
     const MotusDirect direct = motus_direct_spatial(&in->neighbours, col_zero);
     if (lane == 0) t->choice.direct = direct;
@@ -76,7 +77,7 @@ MOTUS_WARP void motus_b_team_skip(const MotusInterMb *in, int col_zero, MotusBTe
     satd += motus_lanes_shuffle(satd, lane ^ 1);
     satd += motus_lanes_shuffle(satd, lane ^ 4);
     if (lane < 16 && !(blk & 5)) t->direct_satd[motus_8x8_of(blk)] = satd;
-    motus_lane_measure(&t->skip, &b, in->qp, MOTUS_SKIP_RUN_BITS);
+    motus_lane_measure(&t->skip, &b, in->qp, motus_trial_bits(in, &t->skip.mb, 0), levels);
 }
 
 // Measures the MVs predicted from the neighbours, a half of the warp each list.
@@ -127,7 +128,7 @@ MOTUS_WARP MotusBOption motus_b_lane_choose(const MotusBCandidates *found, const
     const MotusMv predictor[2] = {motus_mv_of_word(motus_lane_mvp(&grid[0], p, ref)),
                                   motus_mv_of_word(motus_lane_mvp(&grid[1], p, 0))};
     const MotusBOption own = motus_b_option(i < n ? found : &found[1], near, p->block,
-                                            i < n ? i : 2 * (i - n), predictor, in->refs);
+                                            i < n ? i : 2 * (i - n), predictor, in);
     const uint32_t least = // cost << 3 | option: the cost is below 2^19
         motus_lanes_min(motus_b_option_cost(&own, in->qp) << 3 | (uint32_t)i);
     const int at = (int)(least & 7);
@@ -139,13 +140,14 @@ MOTUS_WARP MotusBOption motus_b_lane_choose(const MotusBCandidates *found, const
         best.mv[list] = motus_mv_of_word(motus_lanes_shuffle(motus_mv_word(own.mv[list]), at));
     best.satd = motus_lanes_shuffle(own.satd, at);
     best.bits = motus_lanes_shuffle(own.bits, at);
+    best.mv_bits = motus_lanes_shuffle(own.mv_bits, at);
     return best;
 }
 
 MOTUS_WARP void motus_b_team_put(const MotusInterMb *in, MotusBChoice *choice, int k, uint32_t satd,
-                                 uint32_t mv_bits) {
+                                 uint32_t bits, uint32_t mv_bits) {
     if (motus_lane()) return;
-    choice->cost[k] = satd + motus_mode_cost(in->qp, mv_bits + motus_b_mode_bits(&choice->mb[k]));
+    choice->cost[k] = satd + motus_mode_cost(in->qp, bits + motus_b_mode_bits(&choice->mb[k]));
     choice->mv_bits[k] = mv_bits;
 }
 
@@ -154,7 +156,7 @@ MOTUS_WARP void motus_b_team_choose_whole(const MotusBCandidates *found, const M
                                           MotusLaneGrid grid[2], int k, MotusBTeam *t) {
     const int mode = k - MOTUS_B_16x16;
     MotusMb *mb = &t->choice.mb[k];
-    uint32_t satd = 0, mv_bits = 0;
+    uint32_t satd = 0, bits = 0, mv_bits = 0;
     motus_b_clear(mb);
     if (motus_lane() == 0) mb->type = (uint8_t)(MOTUS_MB_P_16x16 + mode);
     for (int i = 0; i < (mode ? 2 : 1); i++) {
@@ -162,9 +164,9 @@ MOTUS_WARP void motus_b_team_choose_whole(const MotusBCandidates *found, const M
         const MotusBOption best = motus_b_lane_choose(
             found, &t->near, in, grid, &p, mode ? MOTUS_B_OPTIONS : MOTUS_B_OPTIONS_16x16);
         motus_b_lane_put(grid, p.cells, &best, mb);
-        satd += best.satd, mv_bits += best.bits;
+        satd += best.satd, bits += best.bits, mv_bits += best.mv_bits;
     }
-    motus_b_team_put(in, &t->choice, k, satd, mv_bits);
+    motus_b_team_put(in, &t->choice, k, satd, bits, mv_bits);
 }
 
 // Chooses the four blocks of B_8x8.
@@ -172,23 +174,24 @@ MOTUS_WARP void motus_b_team_choose_8x8(const MotusBCandidates *found, const Mot
                                         MotusLaneGrid grid[2], MotusBTeam *t) {
     const MotusDirect *direct = &t->choice.direct;
     MotusMb *mb = &t->choice.mb[MOTUS_B_8x8];
-    uint32_t satd = 0, mv_bits = 0;
+    uint32_t satd = 0, bits = 0, mv_bits = 0;
     int mask = 0;
     motus_b_clear(mb);
     for (int q = 0; q < 4; q++) {
         const MotusLanePartition p = motus_lane_sub_partition(MOTUS_SUB_8x8, q, 0);
         MotusBOption best = motus_b_lane_choose(found, &t->near, in, grid, &p, MOTUS_B_OPTIONS);
         if (motus_b_direct_wins(t->direct_satd[q], &best, in->qp)) {
-            best.pred = direct->pred, best.satd = t->direct_satd[q], best.bits = 0;
+            best.pred = direct->pred, best.satd = t->direct_satd[q];
+            best.bits = best.mv_bits = 0;
             for (int list = 0; list < 2; list++)
                 best.mv[list] = direct->mv[list][q], best.ref[list] = direct->ref[list];
             mask |= 1 << q;
         }
         motus_b_lane_put(grid, p.cells, &best, mb);
-        satd += best.satd, mv_bits += best.bits;
+        satd += best.satd, bits += best.bits, mv_bits += best.mv_bits;
     }
     if (motus_lane() == 0) mb->type = MOTUS_MB_P_8x8, mb->direct = (uint8_t)mask;
-    motus_b_team_put(in, &t->choice, MOTUS_B_8x8, satd, mv_bits);
+    motus_b_team_put(in, &t->choice, MOTUS_B_8x8, satd, bits, mv_bits);
     if (motus_lane() == 0 && mask == MOTUS_ALL_DIRECT) // B_Direct_16x16 says the same
         t->choice.cost[MOTUS_B_8x8] = UINT32_MAX;
 }
@@ -202,7 +205,7 @@ MOTUS_WARP void motus_b_team_choose(const MotusBCandidates *found, const MotusIn
         motus_b_make_direct(&t->choice.mb[MOTUS_B_DIRECT], &t->choice.direct, MOTUS_MB_P_16x16);
         motus_b_team_put(
             in, &t->choice, MOTUS_B_DIRECT,
-            t->direct_satd[0] + t->direct_satd[1] + t->direct_satd[2] + t->direct_satd[3], 0);
+            t->direct_satd[0] + t->direct_satd[1] + t->direct_satd[2] + t->direct_satd[3], 0, 0);
     }
     if (motus_lane() == 0) t->choice.cost[k] = UINT32_MAX;
     if (!motus_b_has_type(found, k)) return;
@@ -224,20 +227,8 @@ MOTUS_WARP void motus_b_team_trial(const MotusInterMb *in, uint32_t edge,
                    motus_word_get((const char *)&choice->mb[k] + 4 * lane));
     motus_lanes_sync(); // before a part of it is set
     if (lane == 0) trial->mb.qp = in->qp->luma.qp;
-    MotusLaneBlock b = motus_lane_predict(trial, in);
-    const MotusLaneResidual r = motus_lane_transform(trial, &b, coefs, in, edge, levels);
-    MotusLevels chosen = {0, 0, 0};
-    if (r.any)
-        chosen =
-            motus_lane_levels(motus_coef_block(&trial->coef, b.blk), coefs->coef[b.blk], r.live,
-                              b.blk >= 16 ? 4 : 2, r.context, motus_lane_quant(in, b.blk), levels);
-    uint32_t bits = motus_lane_residual(trial, &b, in, &r, &chosen, levels);
-    if (lane == 0) {
-        if (trial->mb.direct == MOTUS_ALL_DIRECT && !trial->mb.cbp)
-            trial->mb.type = MOTUS_MB_P_SKIP;
-        bits += motus_b_bits(&trial->mb, choice->mv_bits[k]);
-    }
-    motus_lane_measure(trial, &b, in->qp, bits);
+    const MotusMv none = {0, 0};
+    motus_lane_trial(in, edge, levels, none, choice->mv_bits[k], coefs, trial);
 }
 
 // Returns the mask of types that are evaluated, and *first, the best one by SATD.
@@ -269,7 +260,7 @@ MOTUS_WARP MotusTrial *motus_b_team_decide(const MotusInterMb *in, const MotusBC
                                            MotusTrialCoefs *coefs, int warp, uint32_t *satd) {
     const MotusBEdge edge = motus_b_edge(&in->neighbours);
     int first;
-    if (warp == 0) motus_b_team_skip(in, col_zero, t);
+    if (warp == 0) motus_b_team_skip(in, levels, col_zero, t);
     if (warp == 1) {
         motus_b_grids_load(t->grid[warp], &edge);
         motus_b_team_near(in, t->grid[warp], &t->near);

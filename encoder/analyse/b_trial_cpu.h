@@ -15,39 +15,31 @@ typedef struct MotusBDecideScratch {
 } MotusBDecideScratch;
 
 // Evaluates B_Skip, and measures the prediction that it shares with direct blocks.
-static inline void motus_b_skip_trial(const MotusInterMb *in, const MotusRefineOps *ops,
-                                      MotusBDecideScratch *s, MotusTrial *trial) {
+static inline void motus_b_skip_trial(const MotusInterMb *in, const MotusLevelChoice *levels,
+                                      const MotusRefineOps *ops, MotusBDecideScratch *s,
+                                      MotusTrial *trial) {
     MotusMb *mb = &trial->mb;
     uint32_t sum[MOTUS_BLOCKS];
     memset(mb, 0, sizeof *mb);
     mb->type = MOTUS_MB_P_SKIP;
     mb->qp = in->qp->luma.qp;
     for (int q = 0; q < 4; q++) motus_set_direct(mb, q, &s->choice.direct);
-    trial->bits = MOTUS_SKIP_RUN_BITS;
     trial->luma_bits = 0;
     motus_predict_b(trial->luma, trial->chroma, mb, in->ref, in->refs, in->x, in->y);
-    motus_trial_measure(trial, &in->src, in->qp);
+    motus_trial_measure(trial, in, levels, motus_trial_bits(in, mb, 0));
     const MotusTaps taps = {{trial->luma, trial->luma}};
     ops->prepare(&s->choose.cur, in->src.plane[0], in->src.stride[0]);
     ops->satd_mb(&s->choose.cur, &taps, MOTUS_LUMA_STRIDE, 15, sum);
     memcpy(s->choose.direct_satd, sum + MOTUS_BLOCK_8x8, sizeof s->choose.direct_satd);
 }
 
-// Evaluates trial->mb, whose type, lists, MVs and references are set. mv_bits: of its MVDs and
-// ref_idx.
+// Evaluates trial->mb, whose type, lists, MVs and references are set.
 static inline void motus_b_trial(const MotusInterMb *in, const MotusLevelChoice *levels,
                                  uint32_t mv_bits, MotusResidual *residual, MotusTrial *trial) {
-    MotusMb *mb = &trial->mb;
-    mb->qp = in->qp->luma.qp;
-    motus_predict_b(trial->luma, trial->chroma, mb, in->ref, in->refs, in->x, in->y);
-    trial->luma_bits =
-        motus_code_inter_luma(residual, trial, &in->src, &in->neighbours, &in->qp->luma, levels);
-    const uint32_t bits =
-        trial->luma_bits + motus_code_chroma(residual, trial, &in->src, &in->neighbours,
-                                             &in->qp->chroma, levels, MOTUS_DEADZONE_INTER);
-    if (mb->direct == MOTUS_ALL_DIRECT && !mb->cbp) mb->type = MOTUS_MB_P_SKIP;
-    trial->bits = bits + motus_b_bits(mb, mv_bits);
-    motus_trial_measure(trial, &in->src, in->qp);
+    const MotusMv none = {0, 0};
+    trial->mb.qp = in->qp->luma.qp;
+    motus_predict_b(trial->luma, trial->chroma, &trial->mb, in->ref, in->refs, in->x, in->y);
+    motus_trial_complete(in, levels, none, mv_bits, residual, trial);
 }
 
 // Returns the cheapest inter coding of the MB, one of the scratch's two trials. *satd becomes the
@@ -60,7 +52,7 @@ static inline MotusTrial *motus_decide_b(const MotusInterMb *in, const MotusBCan
     const uint32_t *cost = s->choice.cost;
     int first = 0;
     s->choice.direct = motus_direct_spatial(&in->neighbours, col_zero);
-    motus_b_skip_trial(in, ops, s, best);
+    motus_b_skip_trial(in, levels, ops, s, best);
     *satd = 0;
     if (motus_skip_is_enough(best, in->qp, effort)) return best;
     motus_b_measure_near(in, ops, &s->choose);

@@ -156,7 +156,8 @@ static inline int motus_choose_partition(const MotusChoices *c, const MotusInter
             if (in->refs > 1) mb->ref[0][motus_8x8_of(4 * y + x)] = (uint8_t)ref;
         }
     *cost += part_cost;
-    *mv_bits += (uint32_t)motus_choice_bits(c, v, &mvp, in->refs, only);
+    *mv_bits +=
+        motus_mvd_bits_in(in->costs, mv, mvp.of[ref], only < 0 ? motus_ref_bits(in->refs, ref) : 0);
     return ref;
 }
 
@@ -195,9 +196,10 @@ static inline int motus_choose_sub(const MotusChoices *c, const MotusInterMb *in
         int n = motus_sub_partitions(sub);
         MotusPartition first = motus_sub_partition(sub, q, 0);
         if (sub != MOTUS_SUB_8x8 && (n > max_mvs || !(blocks >> first.block & 1))) continue;
-        uint32_t sub_bits = ref < 0 ? 0 : (uint32_t)motus_ref_bits(in->refs, ref),
+        const uint32_t ref_bits = ref < 0 ? 0 : (uint32_t)motus_ref_bits(in->refs, ref);
+        uint32_t sub_bits = in->costs ? 0 : ref_bits,
                  sub_cost =
-                     motus_mode_cost(in->qp, (uint32_t)motus_ue_bits((uint32_t)sub) + sub_bits);
+                     motus_mode_cost(in->qp, (uint32_t)motus_ue_bits((uint32_t)sub) + ref_bits);
         motus_grid_clear(grid, q % 2 * 2, q / 2 * 2, 2, 2);
         for (int i = 0; i < n; i++) {
             MotusPartition p = motus_sub_partition(sub, q, i);

@@ -278,6 +278,7 @@ typedef struct MotusTeamChooser {
     uint32_t own[4], all;   // all: MotusTeamLane's mv
     uint32_t own_refs, ref; // ref_idx of own, a byte each; of all
     int n, refs;            // refs: of the slice
+    const MotusCabacCosts *costs;
     uint32_t lambda_q8;
 } MotusTeamChooser;
 
@@ -286,7 +287,7 @@ MOTUS_WARP MotusTeamChooser motus_team_chooser(const MotusTeamSums *sums, const 
     MotusTeamChooser c;
     c.sums = sums;
     c.all = own->mv;
-    c.n = own->n, c.refs = in->refs;
+    c.n = own->n, c.refs = in->refs, c.costs = in->costs;
     c.lambda_q8 = in->qp->lambda_q8;
     for (int k = 0; k < 4; k++) c.own[k] = motus_lanes_shuffle(own->mv, (motus_lane() & 7) + 8 * k);
     if (in->refs == 1) return c;
@@ -401,7 +402,9 @@ MOTUS_WARP int motus_team_choose_partition(const MotusTeamChooser *c, MotusLaneG
     motus_lanes_sync(); // the grid is written
     if (!active) return ref;
     *cost += best >> 5;
-    *mv_bits += motus_word_mv_bits(chosen.mv, predictor) + motus_team_ref_bits(c, ref, only);
+    *mv_bits +=
+        motus_mvd_bits_in(c->costs, motus_mv_of_word(chosen.mv), motus_mv_of_word(predictor),
+                          (int)motus_team_ref_bits(c, ref, only));
     return ref;
 }
 
@@ -448,8 +451,9 @@ MOTUS_WARP uint32_t motus_team_choose_sub(const MotusTeamChooser *c, const Motus
                                           motus_lane_sub_partition(MOTUS_SUB_8x8, q, 0), 0, -1,
                                           sub == MOTUS_SUB_8x8, &cost, &bits);
         if (sub != MOTUS_SUB_8x8) {
-            bits = (uint32_t)motus_ref_bits(in->refs, ref);
-            cost = motus_mode_cost(in->qp, (uint32_t)motus_ue_bits((uint32_t)sub) + bits);
+            const uint32_t ref_bits = (uint32_t)motus_ref_bits(in->refs, ref);
+            bits = in->costs ? 0 : ref_bits;
+            cost = motus_mode_cost(in->qp, (uint32_t)motus_ue_bits((uint32_t)sub) + ref_bits);
         }
     }
     for (int i = 0; i < steps; i++)

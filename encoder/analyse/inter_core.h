@@ -29,10 +29,11 @@ typedef struct MotusInterMb {
     const MotusQp *qp;
     MotusMbSource src;
     MotusNeighbours neighbours;
-    int x, y;     // MBs
-    int lists;    // 1: a P MB, 2: a B MB
-    int refs;     // of list 0
-    int max_mv_x; // motus_refresh_max_mv_x
+    int x, y;                     // MBs
+    int lists;                    // 1: a P MB, 2: a B MB
+    int refs;                     // of list 0
+    const MotusCabacCosts *costs; // NULL: CAVLC
+    int max_mv_x;                 // motus_refresh_max_mv_x
 } MotusInterMb;
 
 // The MB with the best MVs (and sub types) of each of the four types P_16x16, P_16x8, P_8x16 and
@@ -40,7 +41,7 @@ typedef struct MotusInterMb {
 typedef struct MotusChoice {
     MotusMb mb[4];
     uint32_t cost[4];    // SATD + lambda * bits of type and MVs
-    uint32_t mv_bits[4]; // of the MVs alone
+    uint32_t mv_bits[4]; // motus_mvd_bits_in of the MVs
     MotusMv skip;        // P_Skip's MV
 } MotusChoice;
 
@@ -67,6 +68,15 @@ MOTUS_HD int motus_mvd_bits(int v) {
     magnitude.f = (float)motus_abs(v) + 0.5f; // 0.5 for 0: exponent -1, where 1 has 0
     return 2 * ((magnitude.i >> 23) - 126) + 1;
 #endif
+}
+
+// Returns the bits of an MV and its ref_idx of `ref_bits`, each 1 / motus_unit_of. With CABAC those
+// of ref_idx are counted by motus_trial_bits, which knows all of them.
+MOTUS_HD uint32_t motus_mvd_bits_in(const MotusCabacCosts *costs, MotusMv mv, MotusMv predictor,
+                                    int ref_bits) {
+    return costs ? motus_mvd_cost(costs, 0, mv.x - predictor.x) +
+                       motus_mvd_cost(costs, 1, mv.y - predictor.y)
+                 : (uint32_t)(motus_mv_bits(mv, predictor) + ref_bits);
 }
 
 // Completes the choice of type k, whose MVs are set.

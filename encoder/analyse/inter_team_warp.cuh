@@ -20,8 +20,6 @@ typedef struct MotusInterTeam {
 
 // ---- A type by one warp -------------------------------------------------------------------------
 
-enum { MOTUS_TRIAL_SKIP = 4 }; // beside the four types
-
 // Makes trial->mb a P_Skip MB.
 MOTUS_WARP void motus_team_skip(const MotusInterMb *in, MotusMv skip, MotusTrial *trial) {
     const int lane = motus_lane();
@@ -45,42 +43,21 @@ MOTUS_WARP void motus_team_type(const MotusInterMb *in, const MotusChoice *choic
     if (lane == 0) trial->mb.qp = in->qp->luma.qp;
 }
 
-// Completes the residual and returns the MB's bits, which are right in lane 0. A 16x16 MB with
-// P_Skip's MV and no residual becomes P_Skip.
-MOTUS_WARP uint32_t motus_lane_type_bits(MotusTrial *trial, MotusLaneBlock *b,
-                                         const MotusInterMb *in, const MotusLaneResidual *r,
-                                         const MotusLevels *levels, const MotusLevelChoice *choice,
-                                         MotusMv skip, uint32_t mv_bits) {
-    const uint32_t bits = motus_lane_residual(trial, b, in, r, levels, choice);
-    if (motus_lane()) return bits;
-    if (trial->mb.type == MOTUS_MB_P_16x16 && !trial->mb.cbp &&
-        (in->refs == 1 || !trial->mb.ref[0][0]) && motus_mv_equal(trial->mb.mv[0], skip))
-        trial->mb.type = MOTUS_MB_P_SKIP;
-    return bits + motus_inter_bits(&trial->mb, mv_bits);
+// Evaluates P_Skip.
+MOTUS_WARP void motus_team_skip_trial(const MotusInterMb *in, const MotusLevelChoice *levels,
+                                      MotusMv skip, MotusTrial *trial) {
+    motus_team_skip(in, skip, trial);
+    const MotusLaneBlock b = motus_lane_predict(trial, in);
+    motus_lane_measure(trial, &b, in->qp, motus_trial_bits(in, &trial->mb, 0), levels);
+    if (skip.x > in->max_mv_x && motus_lane() == 0) trial->cost = UINT32_MAX;
 }
 
-// Evaluates type k, or P_Skip for MOTUS_TRIAL_SKIP. edge: MotusTeamEdge's counts.
+// Evaluates type k. edge: MotusTeamEdge's counts.
 MOTUS_WARP void motus_team_trial(const MotusInterMb *in, uint32_t edge,
                                  const MotusLevelChoice *levels, const MotusChoice *choice,
                                  MotusMv skip, int k, MotusTrialCoefs *coefs, MotusTrial *trial) {
-    uint32_t bits = MOTUS_SKIP_RUN_BITS;
-    if (k == MOTUS_TRIAL_SKIP)
-        motus_team_skip(in, skip, trial);
-    else
-        motus_team_type(in, choice, k, trial);
-    MotusLaneBlock b = motus_lane_predict(trial, in);
-    if (k != MOTUS_TRIAL_SKIP) {
-        const MotusLaneResidual r = motus_lane_transform(trial, &b, coefs, in, edge, levels);
-        MotusLevels chosen = {0, 0, 0};
-        if (r.any)
-            chosen = motus_lane_levels(motus_coef_block(&trial->coef, b.blk), coefs->coef[b.blk],
-                                       r.live, b.blk >= 16 ? 4 : 2, r.context,
-                                       motus_lane_quant(in, b.blk), levels);
-        bits = motus_lane_type_bits(trial, &b, in, &r, &chosen, levels, skip, choice->mv_bits[k]);
-    }
-    motus_lane_measure(trial, &b, in->qp, bits);
-    if (k == MOTUS_TRIAL_SKIP && skip.x > in->max_mv_x && motus_lane() == 0)
-        trial->cost = UINT32_MAX;
+    motus_team_type(in, choice, k, trial);
+    motus_lane_trial(in, edge, levels, skip, choice->mv_bits[k], coefs, trial);
 }
 
 // ---- A type by the whole team -------------------------------------------------------------------
@@ -158,9 +135,7 @@ MOTUS_WARP void motus_team_shared_trial(const MotusInterMb *in, uint32_t edge,
             motus_lane_levels(motus_coef_block(&trial->coef, b.blk), coefs[0].coef[b.blk], r.live,
                               b.blk >= 16 ? 4 : 2, r.context, motus_lane_quant(in, b.blk), levels);
     }
-    const uint32_t bits =
-        motus_lane_type_bits(trial, &b, in, &r, &chosen, levels, skip, choice->mv_bits[k]);
-    motus_lane_measure(trial, &b, in->qp, bits);
+    motus_lane_complete(trial, &b, in, &r, &chosen, levels, skip, choice->mv_bits[k]);
 }
 
 // ---- The MB -------------------------------------------------------------------------------------
@@ -219,7 +194,7 @@ MOTUS_WARP MotusTrial *motus_team_decide(const MotusInterMb *in, MotusTeamLane o
     int first;
     motus_team_list(&own, edge, in, warp < MOTUS_CHOOSERS ? t->choose.of.grid[warp] : NULL);
     if (warp == warps - 1) // it has the least to measure
-        motus_team_trial(in, edge->counts, NULL, NULL, own.skip, MOTUS_TRIAL_SKIP, NULL, &t->skip);
+        motus_team_skip_trial(in, levels, own.skip, &t->skip);
     motus_team_measure(&t->of.sums, in, &own, old, warp, warps);
     motus_team_sync(); // all MVs are measured, P_Skip is evaluated
     *satd = 0;

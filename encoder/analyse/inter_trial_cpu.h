@@ -4,6 +4,7 @@
 #ifndef ENCODER_ANALYSE_INTER_TRIAL_CPU_H
 #define ENCODER_ANALYSE_INTER_TRIAL_CPU_H
 
+#include "encoder/analyse/inter_bits_core.h"
 #include "encoder/analyse/inter_choice_cpu.h"
 #include "encoder/analyse/residual_cpu.h"
 
@@ -14,44 +15,50 @@ typedef struct MotusDecideScratch {
     MotusResidual residual;
 } MotusDecideScratch;
 
-// Sets ssd and cost of a trial from its reconstruction and bits.
-static inline void motus_trial_measure(MotusTrial *trial, const MotusMbSource *src,
-                                       const MotusQp *qp) {
-    trial->ssd = motus_ssd_luma(src, trial->luma) + motus_ssd_chroma(src, trial->chroma);
-    trial->cost = motus_rd_cost(trial->ssd, trial->bits, qp->lambda_ssd_q8);
+// Sets bits, SSD and cost of a trial from its reconstruction. bits: each 1 / motus_unit_of.
+static inline void motus_trial_measure(MotusTrial *trial, const MotusInterMb *in,
+                                       const MotusLevelChoice *levels, uint32_t bits) {
+    trial->bits = motus_whole_bits(bits, levels);
+    trial->ssd = motus_ssd_luma(&in->src, trial->luma) + motus_ssd_chroma(&in->src, trial->chroma);
+    trial->cost = motus_rd_cost_in(motus_unit_of(levels), trial->ssd, bits, in->qp->lambda_ssd_q8);
 }
 
-// Evaluates P_Skip. Its MV may exceed the limits of coded MVs.
-static inline void motus_skip_trial(const MotusInterMb *in, MotusMv skip, MotusTrial *trial) {
-    memset(&trial->mb, 0, sizeof trial->mb);
-    trial->mb.type = MOTUS_MB_P_SKIP;
-    trial->mb.qp = in->qp->luma.qp;
-    for (int i = 0; i < 16; i++) trial->mb.mv[i] = skip;
-    trial->bits = MOTUS_SKIP_RUN_BITS;
-    trial->luma_bits = 0;
-    motus_predict_inter(trial->luma, trial->chroma, &trial->mb, in->ref, in->x, in->y);
-    motus_trial_measure(trial, &in->src, in->qp);
-    if (skip.x > in->max_mv_x) trial->cost = UINT32_MAX;
-}
-
-// Evaluates trial->mb, whose type, MVs and references are set. mv_bits: of its MVDs and ref_idx. A
-// 16x16 MB with P_Skip's MV and no residual becomes P_Skip.
-static inline void motus_inter_trial(const MotusInterMb *in, const MotusLevelChoice *levels,
-                                     MotusMv skip, uint32_t mv_bits, MotusResidual *residual,
-                                     MotusTrial *trial) {
+// Codes the residual of a predicted MB and completes its trial. skip: P_Skip's MV.
+static inline void motus_trial_complete(const MotusInterMb *in, const MotusLevelChoice *levels,
+                                        MotusMv skip, uint32_t mv_bits, MotusResidual *residual,
+                                        MotusTrial *trial) {
     MotusMb *mb = &trial->mb;
-    mb->qp = in->qp->luma.qp;
-    motus_predict_inter(trial->luma, trial->chroma, mb, in->ref, in->x, in->y);
     trial->luma_bits =
         motus_code_inter_luma(residual, trial, &in->src, &in->neighbours, &in->qp->luma, levels);
     const uint32_t bits =
         trial->luma_bits + motus_code_chroma(residual, trial, &in->src, &in->neighbours,
                                              &in->qp->chroma, levels, MOTUS_DEADZONE_INTER);
-    if (mb->type == MOTUS_MB_P_16x16 && !mb->cbp && !mb->ref[0][0] &&
-        motus_mv_equal(mb->mv[0], skip))
-        mb->type = MOTUS_MB_P_SKIP;
-    trial->bits = bits + motus_inter_bits(mb, mv_bits);
-    motus_trial_measure(trial, &in->src, in->qp);
+    if (motus_trial_is_skip(in, mb, skip)) mb->type = MOTUS_MB_P_SKIP;
+    motus_trial_measure(trial, in, levels,
+                        bits * motus_unit_of(levels) + motus_trial_bits(in, mb, mv_bits));
+}
+
+// Evaluates P_Skip. Its MV may exceed the limits of coded MVs.
+static inline void motus_skip_trial(const MotusInterMb *in, const MotusLevelChoice *levels,
+                                    MotusMv skip, MotusTrial *trial) {
+    memset(&trial->mb, 0, sizeof trial->mb);
+    trial->mb.type = MOTUS_MB_P_SKIP;
+    trial->mb.qp = in->qp->luma.qp;
+    for (int i = 0; i < 16; i++) trial->mb.mv[i] = skip;
+    trial->luma_bits = 0;
+    motus_predict_inter(trial->luma, trial->chroma, &trial->mb, in->ref, in->x, in->y);
+    motus_trial_measure(trial, in, levels, motus_trial_bits(in, &trial->mb, 0));
+    if (skip.x > in->max_mv_x) trial->cost = UINT32_MAX;
+}
+
+// Evaluates trial->mb, whose type, MVs and references are set. A 16x16 MB with P_Skip's MV and no
+// residual becomes P_Skip.
+static inline void motus_inter_trial(const MotusInterMb *in, const MotusLevelChoice *levels,
+                                     MotusMv skip, uint32_t mv_bits, MotusResidual *residual,
+                                     MotusTrial *trial) {
+    trial->mb.qp = in->qp->luma.qp;
+    motus_predict_inter(trial->luma, trial->chroma, &trial->mb, in->ref, in->x, in->y);
+    motus_trial_complete(in, levels, skip, mv_bits, residual, trial);
 }
 
 // True if type k comes close enough to the best one by SATD to be evaluated.
@@ -72,7 +79,7 @@ static inline MotusTrial *motus_decide_inter(const MotusInterMb *in, const Motus
     MotusChoice *choice = &s->choice;
     (in->refs > 1 ? motus_grid_load_refs : motus_grid_load)(&s->choose.grid, &in->neighbours);
     choice->skip = motus_mvp_skip(&s->choose.grid);
-    motus_skip_trial(in, choice->skip, best);
+    motus_skip_trial(in, levels, choice->skip, best);
     *satd = 0;
     if (motus_skip_is_enough(best, in->qp, effort)) return best;
     motus_choose_types(in, found, &s->choose, choice);

@@ -7,7 +7,7 @@
 #define ENCODER_ANALYSE_INTER_TRIAL_WARP_CUH
 
 #include "dct/dct_warp.cuh"
-#include "encoder/analyse/inter_core.h"
+#include "encoder/analyse/inter_bits_core.h"
 #include "encoder/analyse/predict_warp.cuh"
 #include "encoder/levels/levels_cabac_warp.cuh"
 
@@ -50,17 +50,18 @@ MOTUS_WARP MotusLaneBlock motus_lane_predict(MotusTrial *trial, const MotusInter
     return b;
 }
 
-// Sets bits, SSD and cost of a trial from its blocks. bits: lane 0's.
-MOTUS_WARP void motus_lane_measure(MotusTrial *trial, const MotusLaneBlock *b, const MotusQp *qp,
-                                   uint32_t bits) {
+// Sets bits, SSD and cost of a trial from its blocks. Returns the cost, UINT32_MAX if it may be too
+// large for an MB, which is right in lane 0. bits: lane 0's, each 1 / motus_unit_of.
+MOTUS_WARP uint32_t motus_lane_measure(MotusTrial *trial, const MotusLaneBlock *b,
+                                       const MotusQp *qp, uint32_t bits,
+                                       const MotusLevelChoice *choice) {
     uint32_t ssd = 0;
     for (int i = 0; i < 4; i++) ssd = motus_words_ssd(b->src[i], b->rec[i], ssd);
     ssd = motus_lanes_sum(motus_lane() < 24 ? ssd : 0);
-    if (motus_lane() == 0) {
-        trial->bits = bits;
-        trial->ssd = ssd;
-        trial->cost = motus_rd_cost(ssd, bits, qp->lambda_ssd_q8);
-    }
+    const uint32_t cost = motus_rd_cost_in(motus_unit_of(choice), ssd, bits, qp->lambda_ssd_q8),
+                   whole = motus_whole_bits(bits, choice);
+    if (motus_lane() == 0) trial->bits = whole, trial->ssd = ssd, trial->cost = cost;
+    return whole <= MOTUS_MB_BITS_LIMIT ? cost : UINT32_MAX;
 }
 
 // ---- Residual -----------------------------------------------------------------------------------
@@ -226,6 +227,37 @@ MOTUS_WARP uint32_t motus_lane_residual(MotusTrial *trial, MotusLaneBlock *b,
                                    : found ? 16
                                            : 0));
     return bits;
+}
+
+// ---- A trial ------------------------------------------------------------------------------------
+
+// Completes the residual, bits, SSD and cost of a trial from the chosen levels
+// (motus_trial_complete). Returns what motus_lane_measure does.
+MOTUS_WARP uint32_t motus_lane_complete(MotusTrial *trial, MotusLaneBlock *b,
+                                        const MotusInterMb *in, const MotusLaneResidual *r,
+                                        const MotusLevels *levels, const MotusLevelChoice *choice,
+                                        MotusMv skip, uint32_t mv_bits) {
+    uint32_t bits = motus_lane_residual(trial, b, in, r, levels, choice) * motus_unit_of(choice);
+    if (motus_lane() == 0) {
+        if (motus_trial_is_skip(in, &trial->mb, skip)) trial->mb.type = MOTUS_MB_P_SKIP;
+        bits += motus_trial_bits(in, &trial->mb, mv_bits);
+    }
+    return motus_lane_measure(trial, b, in->qp, bits, choice);
+}
+
+// Evaluates trial->mb, whose type, lists, MVs, references and QP are set. edge: MotusTeamEdge's
+// counts. Returns what motus_lane_measure does.
+MOTUS_WARP uint32_t motus_lane_trial(const MotusInterMb *in, uint32_t edge,
+                                     const MotusLevelChoice *levels, MotusMv skip, uint32_t mv_bits,
+                                     MotusTrialCoefs *coefs, MotusTrial *trial) {
+    MotusLaneBlock b = motus_lane_predict(trial, in);
+    const MotusLaneResidual r = motus_lane_transform(trial, &b, coefs, in, edge, levels);
+    MotusLevels chosen = {0, 0, 0};
+    if (r.any)
+        chosen =
+            motus_lane_levels(motus_coef_block(&trial->coef, b.blk), coefs->coef[b.blk], r.live,
+                              b.blk >= 16 ? 4 : 2, r.context, motus_lane_quant(in, b.blk), levels);
+    return motus_lane_complete(trial, &b, in, &r, &chosen, levels, skip, mv_bits);
 }
 
 #endif

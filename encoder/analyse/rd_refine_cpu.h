@@ -13,7 +13,7 @@ static inline void motus_rd_trial(const MotusInterMb *in, const MotusLevelChoice
     uint32_t mv_bits = 0;
     for (int i = 0; i < 16; i++)
         for (int list = 0; list < in->lists; list++)
-            mv_bits += motus_rd_mv_bits(mb, &in->neighbours, i, list, in->lists, in->refs);
+            mv_bits += motus_trial_mv_bits(in, mb, i, list);
     trial->mb = *mb;
     trial->mb.cbp = 0;
     if (in->lists == 2)
@@ -56,8 +56,8 @@ static inline int motus_rd_refine(const MotusInterMb *in, const MotusLevelChoice
     while (moves && left > 0) {
         moves = 0;
         for (int i = 0; i < 16; i++)
-            for (int list = 0; list < in->lists && motus_rd_partition(&mb, i, &part); list++)
-                if (motus_rd_has_mv(&mb, i, list, in->lists) && left-- > 0)
+            for (int list = 0; list < in->lists && motus_mb_partition_at(&mb, i, &part); list++)
+                if (motus_mb_has_mv(&mb, i, list, in->lists) && left-- > 0)
                     moves |= motus_rd_refine_mv(in, levels, skip, &part, i, list, &mb, residual,
                                                 trial, &cost);
         any |= moves;

@@ -47,29 +47,10 @@ MOTUS_WARP void motus_rd_copy(MotusMb *to, const MotusMb *from) {
 MOTUS_WARP uint32_t motus_rd_evaluate(const MotusInterMb *in, const MotusRdLane *own,
                                       const MotusLevelChoice *levels, MotusTrialCoefs *coefs,
                                       MotusTrial *trial) {
-    const int lane = motus_lane(), is_b = in->lists == 2;
-    const int list = lane >> 4;
-    const uint32_t mv_bits =
-        motus_lanes_sum(list < in->lists ? motus_rd_mv_bits(&trial->mb, &in->neighbours, lane & 15,
-                                                            list, in->lists, in->refs)
-                                         : 0);
-    MotusLaneBlock b = motus_lane_predict(trial, in);
-    const MotusLaneResidual r = motus_lane_transform(trial, &b, coefs, in, own->edge, levels);
-    MotusLevels chosen = {0, 0, 0};
-    if (r.any)
-        chosen =
-            motus_lane_levels(motus_coef_block(&trial->coef, b.blk), coefs->coef[b.blk], r.live,
-                              b.blk >= 16 ? 4 : 2, r.context, motus_lane_quant(in, b.blk), levels);
-    uint32_t bits;
-    if (is_b) {
-        bits = motus_lane_residual(trial, &b, in, &r, &chosen, levels);
-        if (lane == 0) bits += motus_b_bits(&trial->mb, mv_bits);
-    } else {
-        bits = motus_lane_type_bits(trial, &b, in, &r, &chosen, levels, own->skip, mv_bits);
-    }
-    motus_lane_measure(trial, &b, in->qp, bits);
-    const uint32_t cost =
-        lane == 0 && trial->bits <= MOTUS_MB_BITS_LIMIT ? trial->cost : UINT32_MAX;
+    const int list = motus_lane() >> 4;
+    const uint32_t mv_bits = motus_lanes_sum(
+        list < in->lists ? motus_trial_mv_bits(in, &trial->mb, motus_lane() & 15, list) : 0);
+    const uint32_t cost = motus_lane_trial(in, own->edge, levels, own->skip, mv_bits, coefs, trial);
     return motus_lanes_shuffle(cost, 0);
 }
 
@@ -122,8 +103,8 @@ MOTUS_WARP int motus_rd_team_refine(const MotusInterMb *in, const MotusLevelChoi
         for (int j = 0; j < 16 * in->lists; j++) {
             const int i = in->lists == 2 ? j >> 1 : j, list = in->lists == 2 ? j & 1 : 0;
             MotusPartition part;
-            if (motus_rd_partition(&t->mb, i, &part) &&
-                motus_rd_has_mv(&t->mb, i, list, in->lists) && left-- > 0)
+            if (motus_mb_partition_at(&t->mb, i, &part) &&
+                motus_mb_has_mv(&t->mb, i, list, in->lists) && left-- > 0)
                 moves |= motus_rd_team_mv(in, &own, levels, &part, i, list, t, &coefs[warp], warp,
                                           &cost);
         }

@@ -166,11 +166,16 @@ MOTUS_HD void motus_put_b_sub_type(MotusSymbols *s, uint32_t code) {
     motus_put_bins(s, MOTUS_CTX_B_SUB_TYPE + 3, code > 2 ? 2 : 1, code > 2 ? code - 3 : code - 1);
 }
 
+// Puts mb_type and sub_mb_type of an inter MB.
+MOTUS_HD void motus_put_b_types(MotusSymbols *s, const MotusCabacMb *m) {
+    motus_put_b_type(s, m);
+    for (int q = 0; q < 4 && m->mb->type == MOTUS_MB_P_8x8; q++)
+        motus_put_b_sub_type(s, motus_b_sub_type_code(m->mb, q));
+}
+
 MOTUS_HD void motus_put_b_mode_symbols(MotusSymbols *s, const MotusCabacMb *m) {
     const MotusMb *mb = m->mb;
-    motus_put_b_type(s, m);
-    for (int q = 0; q < 4 && mb->type == MOTUS_MB_P_8x8; q++)
-        motus_put_b_sub_type(s, motus_b_sub_type_code(mb, q));
+    motus_put_b_types(s, m);
     if (!motus_mb_is_intra(mb)) return;
     motus_put_bin(s, MOTUS_CTX_I_TYPE_IN_B, mb->type != MOTUS_MB_I_4x4);
     if (mb->type != MOTUS_MB_I_4x4) motus_put_intra_type(s, mb, MOTUS_CTX_I_TYPE_IN_B + 1, 0);

@@ -21,11 +21,14 @@ typedef struct __attribute__((aligned(16))) MotusMapCosts {
     uint32_t reserved;
 } MotusMapCosts;
 
+enum { MOTUS_MVD_COSTS = 10 }; // magnitudes 0 to 8, and from 9 on
+
 // Costs of a 0 and of a 1 in each context, and what is derived from them.
 typedef struct MotusCabacCosts {
     uint16_t bin[MOTUS_CONTEXTS][2];
     MotusMapCosts map4[5][16]; // by ctxBlockCat; categories 1, 2 and 4
     MotusMapCosts map8[64];
+    uint32_t mvd[2][MOTUS_MVD_COSTS]; // of a component of an MVD, x then y, by magnitude
 } MotusCabacCosts;
 
 // ---- Learning -----------------------------------------------------------------------------------
@@ -71,10 +74,24 @@ MOTUS_HD MotusMapCosts motus_map_costs_at(const uint16_t bin[][2], int category,
     return at;
 }
 
-enum { MOTUS_DERIVED_COSTS = 80 + 64 };
+// Returns the cost of a component of an MVD with its sign. Its neighbours' sum is taken to be
+// small, but not zero.
+MOTUS_HD uint32_t motus_mvd_cost_at(const uint16_t bin[][2], int component, int magnitude) {
+    MotusSymbols s = {NULL, 0, 0, bin, 0};
+    motus_put_mvd_component(&s, MOTUS_CTX_MVD + 7 * component, magnitude, 3);
+    return s.bits;
+}
 
-// Derives entry k of map4 and map8 from `bin`, which may be a copy.
+enum { MOTUS_DERIVED_MAPS = 80 + 64, MOTUS_DERIVED_COSTS = 144 + 2 * MOTUS_MVD_COSTS };
+
+// Derives entry k of map4, map8 and mvd from `bin`, which may be a copy.
 MOTUS_HD void motus_cabac_cost_derive(MotusCabacCosts *costs, const uint16_t bin[][2], int k) {
+    const int mvd = k - MOTUS_DERIVED_MAPS;
+    if (mvd >= 0) {
+        costs->mvd[mvd / MOTUS_MVD_COSTS][mvd % MOTUS_MVD_COSTS] =
+            motus_mvd_cost_at(bin, mvd / MOTUS_MVD_COSTS, mvd % MOTUS_MVD_COSTS);
+        return;
+    }
     const int category = k >> 4, size = category % 3 == 0 ? 0 : category == 2 ? 16 : 15;
     if (k < 80)
         costs->map4[category][k & 15] = motus_map_costs_at(bin, category, size, k & 15);
@@ -87,6 +104,16 @@ MOTUS_HD void motus_cabac_costs_derive(MotusCabacCosts *costs) {
     for (int k = motus_lane(); k < MOTUS_DERIVED_COSTS; k += MOTUS_LANES)
         motus_cabac_cost_derive(costs, costs->bin, k);
     motus_lanes_sync();
+}
+
+// ---- MVs ----------------------------------------------------------------------------------------
+
+// Returns the cost of a component of an MVD: 0 is x, 1 is y.
+MOTUS_HD uint32_t motus_mvd_cost(const MotusCabacCosts *costs, int component, int value) {
+    const int magnitude = motus_abs(value), most = MOTUS_MVD_COSTS - 1,
+              rest = motus_max(0, magnitude - most);
+    return costs->mvd[component][motus_min(magnitude, most)] +
+           2 * MOTUS_BIT * (uint32_t)(motus_bit_length(((uint32_t)rest >> 3) + 1) - 1);
 }
 
 // ---- Levels -------------------------------------------------------------------------------------

@@ -41,7 +41,8 @@ MOTUS_HD void motus_put_intra_type(MotusSymbols *s, const MotusMb *mb, int conte
     motus_put_bin(s, context + 2 + 2 * spread, mode & 1);
 }
 
-MOTUS_HD void motus_put_mb_type(MotusSymbols *s, const MotusCabacMb *m) {
+// Puts mb_type of an intra MB in an I or P slice.
+MOTUS_HD void motus_put_intra_mb_type(MotusSymbols *s, const MotusCabacMb *m) {
     const MotusMb *mb = m->mb, *a = m->neighbours.a, *b = m->neighbours.b;
     if (!m->slice_type) {
         const int larger = (a && a->type != MOTUS_MB_I_4x4) + (b && b->type != MOTUS_MB_I_4x4);
@@ -49,16 +50,9 @@ MOTUS_HD void motus_put_mb_type(MotusSymbols *s, const MotusCabacMb *m) {
         if (mb->type != MOTUS_MB_I_4x4) motus_put_intra_type(s, mb, MOTUS_CTX_I_TYPE + 3, 1);
         return;
     }
-    motus_put_bin(s, MOTUS_CTX_P_TYPE, motus_mb_is_intra(mb));
-    if (motus_mb_is_intra(mb)) {
-        motus_put_bin(s, MOTUS_CTX_I_TYPE_IN_P, mb->type != MOTUS_MB_I_4x4);
-        if (mb->type != MOTUS_MB_I_4x4) motus_put_intra_type(s, mb, MOTUS_CTX_I_TYPE_IN_P + 1, 0);
-        return;
-    }
-    const int divided = mb->type == MOTUS_MB_P_16x8 || mb->type == MOTUS_MB_P_8x16;
-    motus_put_bin(s, MOTUS_CTX_P_TYPE + 1, divided);
-    motus_put_bin(s, MOTUS_CTX_P_TYPE + 2 + divided,
-                  mb->type == MOTUS_MB_P_8x8 || mb->type == MOTUS_MB_P_16x8);
+    motus_put_bin(s, MOTUS_CTX_P_TYPE, 1);
+    motus_put_bin(s, MOTUS_CTX_I_TYPE_IN_P, mb->type != MOTUS_MB_I_4x4);
+    if (mb->type != MOTUS_MB_I_4x4) motus_put_intra_type(s, mb, MOTUS_CTX_I_TYPE_IN_P + 1, 0);
 }
 
 MOTUS_HD void motus_put_sub_type(MotusSymbols *s, int sub_type) {
@@ -67,6 +61,17 @@ MOTUS_HD void motus_put_sub_type(MotusSymbols *s, int sub_type) {
     motus_put_bin(s, MOTUS_CTX_SUB_TYPE + 1, sub_type != MOTUS_SUB_8x4);
     if (sub_type != MOTUS_SUB_8x4)
         motus_put_bin(s, MOTUS_CTX_SUB_TYPE + 2, sub_type == MOTUS_SUB_4x8);
+}
+
+// Puts mb_type and sub_mb_type of an inter MB in a P slice.
+MOTUS_HD void motus_put_p_types(MotusSymbols *s, const MotusMb *mb) {
+    motus_put_bin(s, MOTUS_CTX_P_TYPE, 0);
+    const int divided = mb->type == MOTUS_MB_P_16x8 || mb->type == MOTUS_MB_P_8x16;
+    motus_put_bin(s, MOTUS_CTX_P_TYPE + 1, divided);
+    motus_put_bin(s, MOTUS_CTX_P_TYPE + 2 + divided,
+                  mb->type == MOTUS_MB_P_8x8 || mb->type == MOTUS_MB_P_16x8);
+    for (int q = 0; q < 4 && mb->type == MOTUS_MB_P_8x8; q++)
+        motus_put_sub_type(s, mb->sub_type[q]);
 }
 
 // ---- transform_size_8x8_flag --------------------------------------------------------------------
@@ -116,10 +121,11 @@ MOTUS_HD void motus_put_intra_modes(MotusSymbols *s, const MotusCabacMb *m) {
 
 // Puts mb_type, and the intra modes or sub_mb_type.
 MOTUS_HD void motus_put_mode_symbols(MotusSymbols *s, const MotusCabacMb *m) {
-    const MotusMb *mb = m->mb;
-    motus_put_mb_type(s, m);
-    if (mb->type == MOTUS_MB_P_8x8)
-        for (int i = 0; i < 4; i++) motus_put_sub_type(s, mb->sub_type[i]);
+    if (!motus_mb_is_intra(m->mb)) {
+        motus_put_p_types(s, m->mb);
+        return;
+    }
+    motus_put_intra_mb_type(s, m);
     motus_put_intra_modes(s, m);
 }
 

@@ -272,6 +272,7 @@ static MotusInterMb inter_mb(const InterPass *pass, int i) {
                           .y = y,
                           .lists = pass->inter->lists,
                           .refs = pass->inter->refs,
+                          .costs = pass->coding->costs,
                           .max_mv_x = motus_refresh_max_mv_x(&pic->refresh, x)};
 }
 

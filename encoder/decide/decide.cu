@@ -195,6 +195,7 @@ __global__ void __launch_bounds__(32 * TEAM, RESIDENT / TEAM)
     MotusInterMb in = inter_mb<KIND>(pass, inter, x, y);
     in.neighbours = motus_neighbours(w.mb, w.mb_width, x, y, first);
     const MotusLevelChoice levels = level_choice<CABAC>(pass, pass.effort.levels);
+    in.costs = levels.costs;
     const MotusCandidates *found = &w.candidates[i];
     MotusTeamLane own;
     uint32_t satd;

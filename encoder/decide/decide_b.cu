@@ -110,6 +110,7 @@ __global__ void __launch_bounds__(32 * MOTUS_B_WARPS, SM_WARPS / MOTUS_B_WARPS)
     if (is_first) motus_wait_for_predecessor(); // the neighbours are decided
     in.neighbours = motus_neighbours(w.mb, w.mb_width, x, y, first);
     const MotusLevelChoice levels = level_choice<CABAC>(pass, pass.effort.levels);
+    in.costs = levels.costs;
     uint32_t satd;
     const MotusTrial *best =
         motus_b_team_decide(&in, found, col_zero, &pass.effort, &levels, &team, coefs, warp, &satd);

@@ -29,6 +29,7 @@ __global__ void __launch_bounds__(32 * MOTUS_RD_WARPS, SM_WARPS / MOTUS_RD_WARPS
     if (warp == 0) copy(&team.mb, &w.mb_inter[i]);
     motus_team_sync(); // the MB is written
     const MotusLevelChoice levels = level_choice<CABAC>(pass, pass.effort.levels);
+    in.costs = levels.costs;
     if (!motus_rd_team_refine(&in, &levels, pass.effort.rd_mvs, w.inter_cost[i], &team, coefs,
                               warp))
         return; // the whole block

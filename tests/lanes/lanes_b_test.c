@@ -244,6 +244,7 @@ static void code_mb(Picture *p, int x, int y) {
                              .y = y,
                              .lists = 2,
                              .refs = p->refs,
+                             .costs = p->costs,
                              .max_mv_x = MOTUS_MAX_MV_X};
     static MotusTrial many;
     MotusBChoice choice;

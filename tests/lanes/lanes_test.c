@@ -194,11 +194,11 @@ static void move_blocks(Picture *p, int x, int y, const MotusCandidates *found) 
 }
 
 // Makes the MB's source the prediction of P_Skip.
-static void skip_mb(Picture *p, const MotusInterMb *in) {
+static void skip_mb(Picture *p, const MotusInterMb *in, const MotusLevelChoice *levels) {
     static MotusTrial trial;
     MotusMvGrid grid;
     (in->refs > 1 ? motus_grid_load_refs : motus_grid_load)(&grid, &in->neighbours);
-    motus_skip_trial(in, motus_mvp_skip(&grid), &trial);
+    motus_skip_trial(in, levels, motus_mvp_skip(&grid), &trial);
     for (int k = 0; k < 3; k++) {
         const MotusPlane *src = &p->src->plane[k];
         const int size = k ? 8 : 16;
@@ -265,6 +265,7 @@ static void code_inter(Picture *p, int x, int y) {
                              .y = y,
                              .lists = 1,
                              .refs = p->refs,
+                             .costs = p->costs,
                              .max_mv_x = motus_test_range(0, 3) ? MOTUS_MAX_MV_X
                                                                 : 4 * motus_test_range(-2, 16)};
     MotusCandidates found;
@@ -272,7 +273,7 @@ static void code_inter(Picture *p, int x, int y) {
     if (motus_test_range(0, 7))
         move_blocks(p, x, y, &found);
     else
-        skip_mb(p, &in);
+        skip_mb(p, &in, &levels);
     for (int v = 0; v < found.n; v++) {
         uint16_t satds[16];
         motus_satd_mb(found.satd[v], in.src.plane[0], in.src.stride[0], &in.ref[found.ref[v]],
