@@ -20,7 +20,7 @@
 // of intra MBs in P pictures; a CPU's by the number of trials, which the gates limit. intra_levels
 // and estimate_levels are for CAVLC (motus_intra_levels).
 static const MotusEffort presets[MOTUS_PRESETS] = {
-    [MOTUS_PRESET_SLOW] = THOROUGH(16, 3, 16, 8),
+    [MOTUS_PRESET_SLOW] = THOROUGH(16, 2, 16, 8),
     [MOTUS_PRESET_MEDIUM] = {.range = 16,
                              .reach = 64,
                              .partitions = MOTUS_MODES_ALL,
