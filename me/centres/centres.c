@@ -170,8 +170,8 @@ static int is_among(const uint32_t *words, int n, uint32_t word) {
 
 // An MB and its best candidate so far.
 typedef struct CentreMb {
-    int x, y; // of its first sample
     _Alignas(32) uint8_t cur[256];
+    int x, y; // of its first sample
     uint32_t least;
     MotusMv best;
 } CentreMb;
