@@ -8,6 +8,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <type_traits>
 
+#include "common/hand_on.cuh"
 #include "encoder/decide/decide_pass.cuh"
 #include "encoder/intra/intra8x8_warp.cuh"
 
@@ -54,17 +55,6 @@ template <bool EIGHT> __device__ void fetch_source(IntraTeam<EIGHT> *s, MotusInt
     in->src.stride[1] = in->src.stride[2] = MOTUS_CHROMA_STRIDE;
 }
 
-// Read and write an MB's state. A thread that has acquired DONE sees all writes before its release,
-// device-wide.
-__device__ uint32_t acquire(const uint8_t *state) {
-    uint32_t v;
-    asm volatile("ld.acquire.gpu.u8 %0, [%1];" : "=r"(v) : "l"(state) : "memory");
-    return v;
-}
-__device__ void release(uint8_t *state, uint32_t v) {
-    asm volatile("st.release.gpu.u8 [%0], %1;" : : "l"(state), "r"(v) : "memory");
-}
-
 // Blocks a warp until MB i's neighbours on the list are done, a lane each. Acquiring empties the
 // SM's L1 cache: beside other teams only the last read does it; a team alone acquires with every
 // read.
@@ -72,16 +62,16 @@ template <int TEAMS> __device__ void wait_for_neighbours(const MotusPictureState
     const int at = motus_lane() < 4 ? neighbour_of(w, i, motus_lane()) : -1;
     volatile const uint8_t *state = w.listed + at;
     if (TEAMS == 1 && at >= 0)
-        while (acquire(w.listed + at) == LISTED) __nanosleep(20);
+        while (motus_acquire(w.listed + at) == LISTED) __nanosleep(20);
     if (TEAMS > 1 && at >= 0 && *state != NOT_LISTED)
-        while (*state != DONE || acquire(w.listed + at) != DONE) __nanosleep(20);
+        while (*state != DONE || motus_acquire(w.listed + at) != DONE) __nanosleep(20);
     __syncwarp();
 }
 
 // Marks MB i as done, after this warp has written all that its neighbours read.
 __device__ void mark_done(const MotusPictureStateCuda &w, int i) {
     __syncwarp(); // all of it is written before the state
-    if (motus_lane() == 0) release(w.listed + i, DONE);
+    if (motus_lane() == 0) motus_release(w.listed + i, DONE);
 }
 
 // Waits for the team's other warps, at one and the same instruction.

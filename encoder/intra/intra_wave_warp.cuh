@@ -7,6 +7,7 @@
 #ifndef ENCODER_INTRA_INTRA_WAVE_WARP_CUH
 #define ENCODER_INTRA_INTRA_WAVE_WARP_CUH
 
+#include "common/hand_on.cuh"
 #include "encoder/intra/intra8x8_warp.cuh"
 
 namespace motus_wave {
@@ -20,16 +21,6 @@ MOTUS_WARP uint64_t word_of(uint32_t samples, int mode, int count) {
 }
 MOTUS_WARP int mode_of(uint64_t word) { return (int)(word >> 32 & 255) - 1; }
 MOTUS_WARP int count_of(uint64_t word) { return (int)(word >> 40 & 255); }
-
-// Read and write a word in one access, past the L1 cache.
-MOTUS_WARP uint64_t load(const uint64_t *at) {
-    uint64_t v;
-    asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(v) : "l"(at) : "memory");
-    return v;
-}
-MOTUS_WARP void store(uint64_t *at, uint64_t v) {
-    asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" : : "l"(at), "l"(v) : "memory");
-}
 
 // The neighbour's block that a lane waits for. Lanes 0 to 3: A's right column, of chroma only; 4 to
 // 7: B's bottom row. Luma: 8 and 9 C's first blocks, 10 D's last one; chroma: 8 and 9 D's last ones
@@ -71,13 +62,13 @@ MOTUS_WARP uint32_t lanes(int first, int n) { return ((1u << n) - 1) << first; }
 
 // Looks once for what has not come.
 MOTUS_WARP void look(Wanted *w) {
-    if (w->at && !w->word) w->word = load(w->at);
+    if (w->at && !w->word) w->word = motus_load_relaxed(w->at);
 }
 
 // Blocks until the words of these lanes have come. True in lanes that got one now.
 MOTUS_WARP bool wait_for(Wanted *w, uint32_t of) {
     const bool mine = w->at && of >> motus_lane() & 1;
-    while (mine && !w->word) w->word = load(w->at);
+    while (mine && !w->word) w->word = motus_load_relaxed(w->at);
     if (mine) w->at = nullptr;
     return mine;
 }
@@ -129,7 +120,7 @@ typedef struct Luma {
 // Keeps a block of an MB's edge for its neighbours, the one to the right or the one below.
 MOTUS_WARP void keep_edge(const Place *p, MotusHandedMb *to, int below, int k, uint64_t word) {
     if (below)
-        store(&to->below[k], word);
+        motus_store_relaxed(&to->below[k], word);
     else if (p->own >= 0)
         atomicExch(&p->row->right[p->own][k], word);
 }
@@ -302,8 +293,8 @@ MOTUS_WARP MotusIntraPart code_chroma(const MotusIntraMb *in, Chroma *s, Wanted 
     for (int i = 0; i < 4; i++)
         samples |= (uint32_t)at[below ? i : i * MOTUS_CHROMA_STRIDE] << (8 * i);
     if (lane < 8)
-        store(below ? &to->chroma_below[lane & 3] : &to->chroma_right[lane & 3],
-              word_of(samples, MOTUS_I4_DC, s->trial.mb.total_coeff[blk]));
+        motus_store_relaxed(below ? &to->chroma_below[lane & 3] : &to->chroma_right[lane & 3],
+                            word_of(samples, MOTUS_I4_DC, s->trial.mb.total_coeff[blk]));
     return motus_intra_sums(in, &s->trial, &whole, 1);
 }
 

@@ -9,6 +9,7 @@
 #include "encoder/lookahead/lookahead_passes_cuda.h"
 
 #include "common/cuda_call.cuh"
+#include "common/hand_on.cuh"
 #include "encoder/lookahead/lookahead_search.cuh"
 #include "me/pixel/cost_core.h"
 #include "me/pixel/pixel_core.h"
@@ -112,24 +113,6 @@ __device__ void fetch(Next *next, const MotusMbCosts &costs, const MotusHalfPict
 // to MB and assumes that its picture is no scene cut. If it is one, inter_costs_again repeats the
 // search.
 
-// Progress and types: an acquire sees all that was written before the release (scope: the device).
-__device__ uint64_t acquire(const uint64_t *from) {
-    uint64_t v;
-    asm volatile("ld.acquire.gpu.u64 %0, [%1];" : "=l"(v) : "l"(from) : "memory");
-    return v;
-}
-__device__ uint32_t acquire(const uint32_t *from) {
-    uint32_t v;
-    asm volatile("ld.acquire.gpu.u32 %0, [%1];" : "=r"(v) : "l"(from) : "memory");
-    return v;
-}
-__device__ void release(uint64_t *to, uint64_t v) {
-    asm volatile("st.release.gpu.u64 [%0], %1;" : : "l"(to), "l"(v) : "memory");
-}
-__device__ void release(uint32_t *to, uint32_t v) {
-    asm volatile("st.release.gpu.u32 [%0], %1;" : : "l"(to), "r"(v) : "memory");
-}
-
 // MVs of the previous picture, as its search writes them.
 struct Earlier {
     const MotusMv *mv;        // NULL: none
@@ -144,7 +127,7 @@ __device__ Earlier find_earlier(const MotusLookaheadSearch &s) {
     if (!s.sums_before) return {s.earlier, NULL, 0};
     if (s.sums_two_before->cut) {
         uint64_t since_idr;
-        while (!(since_idr = acquire(&s.sums_before->since_idr))) __nanosleep(500);
+        while (!(since_idr = motus_acquire(&s.sums_before->since_idr))) __nanosleep(500);
         __syncwarp();
         return since_idr == 1 ? none : Earlier{s.earlier, NULL, 0};
     }
@@ -159,7 +142,7 @@ __device__ void follow(Earlier *e, const MotusHalfPicture &cur, int x, int y) {
     const int needed = min(x + 2, cur.mb_width),
               row = motus_clip(0, cur.mb_height - 1, y - 1 + min(motus_lane(), 2));
     while (e->known < needed) {
-        e->known = (int)motus_lanes_min(acquire(e->progress + row));
+        e->known = (int)motus_lanes_min(motus_acquire(e->progress + row));
         if (e->known < needed) __nanosleep(500);
     }
     __syncwarp(); // orders the lanes' reads behind the one that acquired
@@ -195,7 +178,7 @@ __device__ void search_row(const MotusLookaheadSearch &p, Earlier earlier, uint3
         p.costs.inter[i] = (uint16_t)inter;
         *all_intra += intra, *all_inter += inter;
         if (progress && ((x + 1) % PROGRESS_STEP == 0 || x + 1 == width))
-            release(progress + y, (uint32_t)x + 1);
+            motus_release(progress + y, (uint32_t)x + 1);
     }
 }
 
@@ -239,7 +222,7 @@ __global__ void choose_type(MotusLookaheadSums *sums, const MotusLookaheadSums *
     const int since_idr = motus_lookahead_since_idr(&rules, since_before, sums->intra, sums->inter);
     rules.scenecut = 0;
     sums->cut = since_idr == 1 && motus_lookahead_since_idr(&rules, since_before, 0, 0) != 1;
-    release(&sums->since_idr, (uint64_t)since_idr);
+    motus_release(&sums->since_idr, (uint64_t)since_idr);
 }
 
 } // namespace
