@@ -127,7 +127,7 @@ static void lambdas_of_pictures(void) {
         MotusEncoderConfig c = encoder_case_config(64, 48);
         c.rate = k & 1 ? MOTUS_RATE_CRF : MOTUS_RATE_QP;
         c.profile = MOTUS_PROFILE_HIGH, c.bframes = k & 2 ? 3 : 0, c.mb_tree = k >> 2;
-        MotusStream s;
+        MotusStream s = {0};
         uint32_t lambda[4]; // I, P, a B picture that is a reference, another one
         REQUIRE_OK(motus_stream_open(&s, &c, NULL));
         for (int i = 0; i < 4; i++) {
