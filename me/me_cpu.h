@@ -29,6 +29,10 @@ void motus_me_cpu_close(MotusMeCpu **cpu); // accepts NULL inside
 void motus_me_cpu_search(const MotusMeCpu *cpu, const MotusPlane *cur, const MotusRefLuma *ref,
                          const MotusMeHints *hints, MotusField *field);
 
+// Searches MB number mb alone. A thread of a parallel region may call it.
+void motus_me_cpu_search_mb(const MotusMeCpu *cpu, const MotusPlane *cur, const MotusRefLuma *ref,
+                            const MotusMeHints *hints, int mb, MotusMbMotion *motion);
+
 // Predicts a search centre for each MB. Reads no results of the picture itself.
 void motus_me_cpu_predict(MotusMeCpu *cpu, const MotusCentresPicture *picture);
 

@@ -113,13 +113,16 @@ static inline void find_candidates_of_refs(const InterPass *pass, int i, MotusCa
 
 static inline void find_p_candidates(const InterPass *pass, int i, MotusCandidates *found) {
     const uint32_t lambda_q8 = pass->coding->qp_table[pass->coding->qp].lambda_q8;
-    MotusMbMotion motion;
+    MotusMbMotion motion = {.cost = {0}};
     found->n = 0;
     if (pass->inter->refs > 1) {
         find_candidates_of_refs(pass, i, found);
         return;
     }
-    read_motion(&motion, pass->inter->field[0], i);
+    if (pass->inter->search)
+        pass->inter->search(pass->inter->search_context, i, &motion);
+    else
+        read_motion(&motion, pass->inter->field[0], i);
     found->blocks = motus_candidate_blocks(motion.cost, &pass->coding->effort, lambda_q8);
     refine_p_blocks(pass, i, 0, found->blocks, &motion);
     add_p_candidates(pass, i, 0, found->blocks, &motion, found);
@@ -147,6 +150,13 @@ static inline void find_b_candidates(const InterPass *pass, int i, MotusBCandida
         read_motion(&motion[ref], b->field[ref], i);
     }
     motus_b_candidates(&in, motion, found);
+}
+
+// True if MB (x, y) is searched before the round, whose first phases see it as a neighbour that is
+// not decided yet. The others are searched as they are decided: all that see them come later.
+static inline int has_first_guess(const InterPass *pass, int x, int y) {
+    const int phases = pass->coding->effort.phases;
+    return !pass->inter->search || (x + 2 * y) % phases >= phases - MOTUS_NEIGHBOUR_DIAGONALS;
 }
 
 // Finds the candidates of MB i, and sets what its neighbours see before its first decision.

@@ -286,12 +286,19 @@ static void keep_inter(const InterPass *pass, const MotusTrial *best, int i) {
     pic->mb_inter[i] = best->mb;
 }
 
+// Decides a P MB. Without candidates it is searched here, unless P_Skip is taken at once.
 static void decide_p_mb(const InterPass *pass, const MotusInterMb *in, int i) {
+    const MotusEffort *effort = &pass->coding->effort;
+    MotusPictureState *pic = pass->pic;
     MotusDecideScratch scratch;
-    keep_inter(pass,
-               motus_decide_inter(in, &pass->pic->candidates[i].p, &pass->coding->effort,
-                                  &pass->levels, &scratch, &pass->pic->satd[i]),
-               i);
+    MotusCandidates own, *found = &pic->candidates[i].p;
+    const MotusTrial *best = &scratch.trial[0];
+    pic->satd[i] = 0;
+    if (!motus_decide_skip(in, effort, &pass->levels, &scratch)) {
+        if (!has_first_guess(pass, in->x, in->y)) find_p_candidates(pass, i, found = &own);
+        best = motus_decide_types(in, found, effort, &pass->levels, &scratch, &pic->satd[i]);
+    }
+    keep_inter(pass, best, i);
 }
 
 static void decide_b_mb(const InterPass *pass, const MotusInterMb *in, int i) {
@@ -413,7 +420,8 @@ static void decide_inter_picture(MotusPictureState *pic, const MotusCoding *codi
     int now = 0;
 #pragma omp parallel for num_threads(pic->mbs.threads) schedule(dynamic, 16)
     for (int i = 0; i < pic->mbs.n_mb; i++) {
-        find_candidates(&pass, i);
+        if (has_first_guess(&pass, i % pic->mbs.mb_width, i / pic->mbs.mb_width))
+            find_candidates(&pass, i);
         pic->intra_cost[i] = UINT32_MAX;
         pic->changed_at[i] = pic->seen_at[i] = 0;
     }

@@ -116,7 +116,27 @@ static const MotusMv *near_mvs(MotusInterSearch *s, const MotusPictureParams *pa
     return s->near_mv;
 }
 
-// Fills the motion field of reference k of picture `pic`. External MVs are only measured.
+// Searches MB i while it is decided. Of the field only what motus_inter_search_keep() reads is
+// filled: an MB that is not searched becomes P_Skip.
+static void search_mb(const void *context, int i, MotusMbMotion *motion) {
+    const MotusInterSearch *s = context;
+    motus_me_cpu_search_mb(s->me, s->src, s->ref_luma, &s->hints, i, motion);
+    s->field[0]->mv[MOTUS_BLOCK_16x16][i] = motion->mv[MOTUS_BLOCK_16x16];
+}
+
+// True if the MBs of a picture are searched while they are decided, each in the cache and only if
+// P_Skip is not taken at once: all MVs that are found are used in a single round of a P picture
+// with one reference. Times of stages are taken one after another.
+static int searches_by_mb(const MotusInterSearch *s, const MotusPictureParams *params,
+                          const MotusPictureState *pic, const MotusCoding *coding) {
+    const MotusEncoderConfig *config = &s->stream->config;
+    return params->type == MOTUS_SLICE_P && params->refs == 1 && !params->external.mv &&
+           coding->effort.rounds == 1 && !params->refresh.end && !config->slice_max_size &&
+           !config->export_field && !pic->clock;
+}
+
+// Fills the motion field of reference k of picture `pic`, unless its MBs are searched one by one.
+// External MVs are only measured.
 static void search(MotusInterSearch *s, const MotusPictureParams *params,
                    const MotusPictureState *pic, const MotusCoding *coding, int k,
                    const MotusRefLuma *ref) {
@@ -139,11 +159,13 @@ static void search(MotusInterSearch *s, const MotusPictureParams *params,
                                    lambda_q8, s->me->threads, s->field[k]);
         return;
     }
-    MotusMeHints hints = {.centre = centre, .predictor = centre, .lambda_q8 = lambda_q8};
+    s->hints = (MotusMeHints){.centre = centre, .predictor = centre, .lambda_q8 = lambda_q8};
+    s->src = luma, s->ref_luma = ref;
     s->me->config.modes = coding->effort.partitions;
     s->me->config.range =
         k && k < params->refs ? motus_far_range(coding->effort.range) : coding->effort.range;
-    motus_me_cpu_search(s->me, luma, ref, &hints, s->field[k]);
+    if (searches_by_mb(s, params, pic, coding)) return;
+    motus_me_cpu_search(s->me, luma, ref, &s->hints, s->field[k]);
     motus_stage_ended(pic->clock, MOTUS_STAGE_SEARCH);
 }
 
@@ -167,6 +189,8 @@ void motus_inter_search(MotusInterSearch *s, const MotusPictureParams *params,
         inter->centre[k] = s->centre[k];
         inter->col_zero = ref->col_zero;
     }
+    if (searches_by_mb(s, params, pic, coding))
+        inter->search = search_mb, inter->search_context = s;
     for (int k = 0; is_b && s->stream->sequence.weighted_bipred && k < params->refs; k++)
         inter->ref[k].pair_offset =
             motus_pair_offset(params->shown, params->ref_shown[k], params->ref_shown[params->refs]);

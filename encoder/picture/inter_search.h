@@ -20,6 +20,10 @@ typedef struct MotusInterSearch {
     int has_last_mv;
     int32_t last_span; // of last_mv: pictures from its reference to the P picture
     MotusRefLuma weighted[MOTUS_MAX_REFERENCES]; // with weightp: each reference's luma with weights
+    // Of searches MB by MB.
+    const MotusPlane *src;
+    const MotusRefLuma *ref_luma;
+    MotusMeHints hints;
 } MotusInterSearch;
 
 // Needs motus_inter_search_close() even if it fails. Returns _MEMORY.
