@@ -22,9 +22,8 @@
 //   mv_cost(table, code)             table[code], codes 0..31
 //   offer(least, at, j, now)         lanes with j < *least: *least = j, *at = now; `now` never
 //                                    falls
-//   least_of(v)                      the least lane
-//   indices_of(v, value, at)         `at` in lanes where v is value, else 65,535
-//   first_lane(v, value, at, index)  the first lane where v is value and `at` is index
+//   least_keys(key, least, at)       key[i], i < GROUP: the least of the lanes of least[i] above
+//   at[i] first_lane(v, value, at, index)  the first lane where v is value and `at` is index
 //   HAS_COLUMNS; if it is 1:
 //   offer_any(least, at, j, now)     as offer, but `now` may fall: lanes with j == *least take the
 //                                    lesser of *at and now
@@ -33,6 +32,8 @@
 
 #define LANES (8 * PARTS)
 #define WIDTH ((int)sizeof(V))
+#define GROUP (LANES / 2)
+#define SCANNED ((MOTUS_BLOCKS + GROUP - 1) / GROUP * GROUP)
 #define MAX_POINTS (2 * MOTUS_MAX_RANGE + 1)
 #define MAX_CODES ((MAX_POINTS + 31) / 32 * 32)
 #define OUTSIDE 31 // code of rows and columns beyond R
@@ -42,8 +43,8 @@
 #define LAST_ROW 0xFF80
 
 typedef struct Scan {
-    V least[MOTUS_BLOCKS]; // J of each lane so far; 65,535: none
-    V at[MOTUS_BLOCKS];    // index of its point
+    V least[SCANNED]; // J of each lane so far; 65,535: none
+    V at[SCANNED];    // index of its point
     _Alignas(16) uint8_t cur[16][16];
     uint16_t cost_of[32]; // of an MV of 2k + 2 bits, k = 0..30, at most 15,871; [OUTSIDE]: 32,767
     uint16_t column_code[MAX_CODES]; // per dx: (bits of the horizontal code - 1) / 2, or OUTSIDE
@@ -239,7 +240,8 @@ static void set_up(Scan *s, const MotusMbJob *job, int blocks) {
     s->cost_of[OUTSIDE] = 32767;
     set_up_codes(s->column_code, job->centre.x - 4 * job->range - job->predictor.x, points);
     set_up_codes(s->row_code, job->centre.y - 4 * job->range - job->predictor.y, points);
-    for (int b = 0; b < blocks; b++) s->least[b] = splat(65535), s->at[b] = splat(0);
+    for (int b = 0; b < (blocks + GROUP - 1) / GROUP * GROUP; b++)
+        s->least[b] = splat(65535), s->at[b] = splat(0);
     for (int y = 0; y < 16; y++) memcpy(s->cur[y], job->cur + y * job->cur_stride, 16);
 }
 
@@ -289,26 +291,25 @@ static void fill_last_row(const Window *w, const Rows rows) {
         }
 }
 
-// Finds each block's first point of least J: first by index, then by lane. Three loops over all
-// blocks keep the dependency chains short. Returns 0 if all J of a block are 65,535 or more.
+// Finds each block's first point of least J: first by index, then by lane. Loops over all blocks
+// keep the dependency chains short. Returns 0 if all J of a block are 65,535 or more.
 static int finish(const Scan *s, const Window *w, const MotusMbJob *job, int blocks,
                   MotusMbMotion *out) {
-    uint16_t cost[MOTUS_BLOCKS], index[MOTUS_BLOCKS];
-    for (int b = 0; b < blocks; b++) cost[b] = least_of(s->least[b]);
-    for (int b = 0; b < blocks; b++)
-        index[b] = least_of(indices_of(s->least[b], cost[b], s->at[b]));
+    uint32_t key[SCANNED]; // J << 16 | index
+    for (int b = 0; b < blocks; b += GROUP) least_keys(key + b, s->least + b, s->at + b);
     for (int b = 0; b < blocks; b++) {
         if (!(job->modes >> motus_blocks[b].mode & 1)) continue;
-        if (cost[b] == 65535) return 0;
-        int lane = first_lane(s->least[b], cost[b], s->at[b], index[b]),
-            last = index[b] >= LAST_ROW;
-        int chunk = index[b] & 255, x = 8 * chunk + (chunk < w->chunks ? lane % 8 : 0);
-        if (last) x = LANES * (index[b] - LAST_ROW) + lane;
-        int y = last ? 2 * job->range : index[b] >> 8;
+        const uint16_t cost = (uint16_t)(key[b] >> 16), index = (uint16_t)key[b];
+        if (cost == 65535) return 0;
+        const int lane = first_lane(s->least[b], cost, s->at[b], index), last = index >= LAST_ROW,
+                  chunk = index & 255,
+                  x = last ? LANES * (index - LAST_ROW) + lane
+                           : 8 * chunk + (chunk < w->chunks ? lane % 8 : 0),
+                  y = last ? 2 * job->range : index >> 8;
         out->mv[b].x = (int16_t)(job->centre.x + 4 * (x - job->range));
         out->mv[b].y = (int16_t)(job->centre.y + 4 * (y - job->range));
-        out->cost[b] = cost[b];
-        out->sad[b] = (uint16_t)(cost[b] - s->cost_of[s->column_code[x] + s->row_code[y]]);
+        out->cost[b] = cost;
+        out->sad[b] = (uint16_t)(cost - s->cost_of[s->column_code[x] + s->row_code[y]]);
     }
     return 1;
 }
