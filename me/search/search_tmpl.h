@@ -38,8 +38,9 @@
 #define MAX_CODES ((MAX_POINTS + 31) / 32 * 32)
 #define OUTSIDE 31 // code of rows and columns beyond R
 
-// Index of a point: row * 256 + column / 8, rows 0..255; in raster order. In a last row on its own:
-// LAST_ROW + column / LANES.
+// Index of a point: row * 256 + column, in raster order. 257 columns do not fit: there it is row *
+// 256 + column / 8, rows 0..255, in a last row on its own LAST_ROW + column / LANES, and the lane
+// tells the rest.
 #define LAST_ROW 0xFF80
 
 typedef struct Scan {
@@ -58,6 +59,7 @@ typedef struct Scan {
 // columns leave one over, LANES rows of that column are taken at a time.
 typedef struct Window {
     int points;      // 2R + 1, rows and columns
+    int fits;        // 1: indices have columns
     int alone;       // 1: the last row is on its own
     int column;      // 1: the last column is on its own, but for its last row
     int rows;        // of a part, rounded up
@@ -73,6 +75,7 @@ static int width_of(const Window *w) { return (w->points + 7) / 8 * 8 + 16; }
 
 static Window lay_out(int range, uint8_t *memory) {
     Window w = {.points = 2 * range + 1,
+                .fits = 2 * range < 256,
                 .alone = 2 * range % PARTS == 0,
                 .column = HAS_COLUMNS && 2 * range % 8 == 0,
                 .memory = memory};
@@ -176,6 +179,13 @@ INLINE V codes_of(const uint16_t *code, int step) {
     return parts(p);
 }
 
+// Returns 0, 1, ... in all lanes, or in those of each part (per_part).
+INLINE V numbers(int per_part) {
+    uint16_t number[LANES];
+    for (int i = 0; i < LANES; i++) number[i] = (uint16_t)i;
+    return codes_of(number, per_part ? 0 : 8);
+}
+
 // Loads for each part eight times the code there.
 INLINE V code_of_rows(const uint16_t *code, int step) {
     uint16_t eight[PARTS][8];
@@ -195,7 +205,8 @@ scan_column(Scan *s, const Window *w, const uint8_t *const *rows, int first, int
         row[i] = rows[first + i < window_rows(w) ? first + i : window_rows(w) - 1];
     memcpy(code, s->row_code + first, sizeof code);
     for (int i = w->points - w->alone - first; i < LANES; i++) code[i] = OUTSIDE;
-    for (int i = 0; i < LANES; i++) index[i] = (uint16_t)(256 * (first + i) + w->chunks);
+    for (int i = 0; i < LANES; i++)
+        index[i] = (uint16_t)(256 * (first + i) + (w->fits ? 8 : 1) * w->chunks);
     column_sads(sad, row, 8 * w->chunks, s->cur);
     const V codes = add(codes_of(code, 8), splat(s->column_code[w->points - 1])),
             cost = mv_cost(s->cost_of, min_lanes(codes, splat(OUTSIDE)));
@@ -212,19 +223,21 @@ static void scan_window(Scan *s, const Window *w, int small) {
     uint16_t first[PARTS];
     for (int i = 0; i < PARTS; i++) first[i] = (uint16_t)(i * w->rows * 256);
     V at = code_of_rows(first, 1), outside = splat(OUTSIDE);
+    if (w->fits) at = add(at, numbers(1));
     for (int i = 0; i < w->rows; i++, at = add(at, splat(256))) {
         V row_code = code_of_rows(s->row_code + i, w->rows);
         for (int chunk = 0; chunk < w->chunks; chunk++) {
             V code = min_lanes(add(row_code, codes_of(s->column_code + 8 * chunk, 0)), outside);
             scan_points(s, w->memory + chunk * w->strip + WIDTH * i, w->strip, small, code,
-                        add(at, splat(chunk)));
+                        add(at, splat((w->fits ? 8 : 1) * chunk)));
         }
     }
     for (int column = 0; column < w->points * w->alone; column += LANES) {
         V code = min_lanes(
             add(splat(s->row_code[w->points - 1]), codes_of(s->column_code + column, 8)), outside);
         scan_points(s, w->memory + w->last + column / LANES * 32 * WIDTH, 16 * WIDTH, small, code,
-                    splat(LAST_ROW + column / LANES));
+                    w->fits ? add(splat(256 * (w->points - 1) + column), numbers(0))
+                            : splat(LAST_ROW + column / LANES));
     }
 }
 
@@ -291,8 +304,8 @@ static void fill_last_row(const Window *w, const Rows rows) {
         }
 }
 
-// Finds each block's first point of least J: first by index, then by lane. Loops over all blocks
-// keep the dependency chains short. Returns 0 if all J of a block are 65,535 or more.
+// Finds each block's first point of least J, by index, then by lane. Returns 0 if all J of a block
+// are 65,535 or more.
 static int finish(const Scan *s, const Window *w, const MotusMbJob *job, int blocks,
                   MotusMbMotion *out) {
     uint32_t key[SCANNED]; // J << 16 | index
@@ -300,12 +313,14 @@ static int finish(const Scan *s, const Window *w, const MotusMbJob *job, int blo
     for (int b = 0; b < blocks; b++) {
         if (!(job->modes >> motus_blocks[b].mode & 1)) continue;
         const uint16_t cost = (uint16_t)(key[b] >> 16), index = (uint16_t)key[b];
+        int x = index & 255, y = index >> 8;
         if (cost == 65535) return 0;
-        const int lane = first_lane(s->least[b], cost, s->at[b], index), last = index >= LAST_ROW,
-                  chunk = index & 255,
-                  x = last ? LANES * (index - LAST_ROW) + lane
-                           : 8 * chunk + (chunk < w->chunks ? lane % 8 : 0),
-                  y = last ? 2 * job->range : index >> 8;
+        if (!w->fits) {
+            const int lane = first_lane(s->least[b], cost, s->at[b], index),
+                      last = index >= LAST_ROW;
+            y = last ? 2 * job->range : y;
+            x = last ? LANES * (index - LAST_ROW) + lane : 8 * x + (x < w->chunks ? lane % 8 : 0);
+        }
         out->mv[b].x = (int16_t)(job->centre.x + 4 * (x - job->range));
         out->mv[b].y = (int16_t)(job->centre.y + 4 * (y - job->range));
         out->cost[b] = cost;
