@@ -133,6 +133,10 @@ void motus_me_cpu_predict(MotusMeCpu *cpu, const MotusCentresPicture *picture) {
     motus_centres(picture, &cpu->coarse, motus_threads_ready(cpu->threads));
 }
 
+void motus_me_cpu_predict_by_mb(MotusMeCpu *cpu, const MotusCentresPicture *picture) {
+    motus_centres_begin(&cpu->centres, picture, &cpu->coarse, motus_threads_ready(cpu->threads));
+}
+
 // ---- Requests -----------------------------------------------------------------------------------
 
 // Measures SAD and SATD (each unless NULL) of a block of the job's MB at mv.

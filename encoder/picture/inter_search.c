@@ -120,6 +120,7 @@ static const MotusMv *near_mvs(MotusInterSearch *s, const MotusPictureParams *pa
 // filled: an MB that is not searched becomes P_Skip.
 static void search_mb(const void *context, int i, MotusMbMotion *motion) {
     const MotusInterSearch *s = context;
+    s->centre[0][i] = motus_centre_of(&s->me->centres, i);
     motus_me_cpu_search_mb(s->me, s->src, s->ref_luma, &s->hints, i, motion);
     s->field[0]->mv[MOTUS_BLOCK_16x16][i] = motion->mv[MOTUS_BLOCK_16x16];
 }
@@ -144,15 +145,17 @@ static void search(MotusInterSearch *s, const MotusPictureParams *params,
     const MotusPlane *luma = &pic->mbs.src->plane[0];
     const uint32_t lambda_q8 = coding->qp_table[coding->qp].lambda_q8;
     MotusMv *centre = s->centre[k];
-    motus_me_cpu_predict(s->me, &(MotusCentresPicture){.cur = luma->data,
-                                                       .cur_stride = luma->stride,
-                                                       .ref = ref,
-                                                       .previous = near_mvs(s, params, k),
-                                                       .lambda_q8 = lambda_q8,
-                                                       .reach = stream->effort.reach,
-                                                       .limit_x = MOTUS_MAX_CENTRE,
-                                                       .limit_y = stream->centre_limit_y,
-                                                       .centre = centre});
+    const int by_mb = searches_by_mb(s, params, pic, coding);
+    const MotusCentresPicture picture = {.cur = luma->data,
+                                         .cur_stride = luma->stride,
+                                         .ref = ref,
+                                         .previous = near_mvs(s, params, k),
+                                         .lambda_q8 = lambda_q8,
+                                         .reach = stream->effort.reach,
+                                         .limit_x = MOTUS_MAX_CENTRE,
+                                         .limit_y = stream->centre_limit_y,
+                                         .centre = centre};
+    (by_mb ? motus_me_cpu_predict_by_mb : motus_me_cpu_predict)(s->me, &picture);
     motus_stage_ended(pic->clock, MOTUS_STAGE_REFERENCE);
     if (params->external.mv) {
         motus_external_mvs_measure(&params->external, coding->effort.partitions, luma, ref, centre,
@@ -164,7 +167,7 @@ static void search(MotusInterSearch *s, const MotusPictureParams *params,
     s->me->config.modes = coding->effort.partitions;
     s->me->config.range =
         k && k < params->refs ? motus_far_range(coding->effort.range) : coding->effort.range;
-    if (searches_by_mb(s, params, pic, coding)) return;
+    if (by_mb) return;
     motus_me_cpu_search(s->me, luma, ref, &s->hints, s->field[k]);
     motus_stage_ended(pic->clock, MOTUS_STAGE_SEARCH);
 }
