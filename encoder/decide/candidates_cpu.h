@@ -16,8 +16,13 @@ typedef struct InterPass {
     const MotusRefineOps *refine;
 } InterPass;
 
-// Reads the whole-sample MVs and costs of MB i.
-static inline void read_motion(MotusMbMotion *motion, const MotusField *field, int i) {
+// Gets the whole-sample MVs and costs of MB i in reference k.
+static inline void get_motion(const InterPass *pass, int k, int i, MotusMbMotion *motion) {
+    const MotusField *field = pass->inter->field[k];
+    if (pass->inter->search) {
+        pass->inter->search(pass->inter->search_context, k, i, motion);
+        return;
+    }
     for (int b = 0; b < MOTUS_BLOCKS; b++) {
         motion->mv[b] = field->mv[b][i];
         motion->cost[b] = field->cost[b][i];
@@ -90,7 +95,7 @@ static inline void find_candidates_of_refs(const InterPass *pass, int i, MotusCa
     uint32_t ref_cost[MOTUS_MAX_REFERENCES], least[MOTUS_BLOCKS];
     for (int b = 0; b < MOTUS_BLOCKS; b++) least[b] = UINT32_MAX;
     for (int ref = 0; ref < p->refs; ref++) {
-        read_motion(&motion[ref], p->field[ref], i);
+        get_motion(pass, ref, i, &motion[ref]);
         ref_cost[ref] = motus_ref_cost(lambda_q8, p->refs, ref);
         for (int b = 0; b < MOTUS_BLOCKS; b++) {
             const uint32_t cost = motion[ref].cost[b] + ref_cost[ref];
@@ -119,10 +124,7 @@ static inline void find_p_candidates(const InterPass *pass, int i, MotusCandidat
         find_candidates_of_refs(pass, i, found);
         return;
     }
-    if (pass->inter->search)
-        pass->inter->search(pass->inter->search_context, i, &motion);
-    else
-        read_motion(&motion, pass->inter->field[0], i);
+    get_motion(pass, 0, i, &motion);
     found->blocks = motus_candidate_blocks(motion.cost, &pass->coding->effort, lambda_q8);
     refine_p_blocks(pass, i, 0, found->blocks, &motion);
     add_p_candidates(pass, i, 0, found->blocks, &motion, found);
@@ -146,8 +148,9 @@ static inline void find_b_candidates(const InterPass *pass, int i, MotusBCandida
                     .x = x,
                     .y = y};
     for (int ref = 0; ref <= b->refs; ref++) {
+        motion[ref] = (MotusMbMotion){.cost = {0}};
+        get_motion(pass, ref, i, &motion[ref]);
         in.centre[ref] = b->centre[ref][i];
-        read_motion(&motion[ref], b->field[ref], i);
     }
     motus_b_candidates(&in, motion, found);
 }

@@ -291,23 +291,31 @@ static void decide_p_mb(const InterPass *pass, const MotusInterMb *in, int i) {
     const MotusEffort *effort = &pass->coding->effort;
     MotusPictureState *pic = pass->pic;
     MotusDecideScratch scratch;
-    MotusCandidates own, *found = &pic->candidates[i].p;
+    MotusCandidates *found = &pic->candidates[i].p;
     const MotusTrial *best = &scratch.trial[0];
     pic->satd[i] = 0;
     if (!motus_decide_skip(in, effort, &pass->levels, &scratch)) {
-        if (!has_first_guess(pass, in->x, in->y)) find_p_candidates(pass, i, found = &own);
+        if (!has_first_guess(pass, in->x, in->y)) find_p_candidates(pass, i, found);
         best = motus_decide_types(in, found, effort, &pass->levels, &scratch, &pic->satd[i]);
     }
     keep_inter(pass, best, i);
 }
 
+// The same for a B MB and B_Skip.
 static void decide_b_mb(const InterPass *pass, const MotusInterMb *in, int i) {
+    const MotusEffort *effort = &pass->coding->effort;
+    MotusPictureState *pic = pass->pic;
     MotusBDecideScratch scratch;
-    keep_inter(pass,
-               motus_decide_b(in, pass->pic->candidates[i].b, pass->inter->col_zero[i],
-                              &pass->coding->effort, &pass->levels, pass->refine, &scratch,
-                              &pass->pic->satd[i]),
-               i);
+    MotusBCandidates *found = pic->candidates[i].b;
+    const MotusTrial *best = &scratch.trial[0];
+    pic->satd[i] = 0;
+    if (!motus_b_decide_skip(in, pass->inter->col_zero[i], effort, &pass->levels, pass->refine,
+                             &scratch)) {
+        if (!has_first_guess(pass, in->x, in->y)) find_b_candidates(pass, i, found);
+        best = motus_b_decide_types(in, found, effort, &pass->levels, pass->refine, &scratch,
+                                    &pic->satd[i]);
+    }
+    keep_inter(pass, best, i);
 }
 
 // Refines the MVs of MB i, which has been decided in pass `now`, by RD cost.

@@ -75,8 +75,8 @@ typedef struct MotusInterCoding {
     const MotusRefLuma *ref_luma[MOTUS_MAX_REFERENCES];
     // Whole-sample MVs and costs of the search; P: or external MVs.
     const MotusField *field[MOTUS_MAX_REFERENCES];
-    // Searches MB i of a P picture with one reference. NULL: the field has been filled.
-    void (*search)(const void *context, int i, MotusMbMotion *motion);
+    // Searches MB i in reference k. NULL: the fields have been filled.
+    void (*search)(const void *context, int k, int i, MotusMbMotion *motion);
     const void *search_context;
     const MotusMv *centre[MOTUS_MAX_REFERENCES]; // per MB: the predictor of the field's costs
     const uint8_t *col_zero;                     // B: motus_col_zero of list 1's reference, per MB

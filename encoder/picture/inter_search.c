@@ -118,22 +118,21 @@ static const MotusMv *near_mvs(MotusInterSearch *s, const MotusPictureParams *pa
 
 // Searches MB i while it is decided. Of the field only what motus_inter_search_keep() reads is
 // filled: an MB that is not searched becomes P_Skip.
-static void search_mb(const void *context, int i, MotusMbMotion *motion) {
+static void search_mb(const void *context, int k, int i, MotusMbMotion *motion) {
     const MotusInterSearch *s = context;
-    s->centre[0][i] = motus_centre_of(&s->me->centres, i);
-    motus_me_cpu_search_mb(s->me, s->src, s->ref_luma, &s->hints, i, motion);
-    s->field[0]->mv[MOTUS_BLOCK_16x16][i] = motion->mv[MOTUS_BLOCK_16x16];
+    if (s->centres_by_mb) s->centre[k][i] = motus_centre_of(&s->me->centres, i);
+    motus_me_cpu_search_mb(s->me, s->src, s->ref_luma[k], &s->hints[k], i, motion);
+    s->field[k]->mv[MOTUS_BLOCK_16x16][i] = motion->mv[MOTUS_BLOCK_16x16];
 }
 
 // True if the MBs of a picture are searched while they are decided, each in the cache and only if
-// P_Skip is not taken at once: all MVs that are found are used in a single round of a P picture
-// with one reference. Times of stages are taken one after another.
+// P_Skip or B_Skip is not taken at once: in a single round, with one reference a list, whose MVs no
+// other search needs. Times of stages are taken one after another.
 static int searches_by_mb(const MotusInterSearch *s, const MotusPictureParams *params,
                           const MotusPictureState *pic, const MotusCoding *coding) {
     const MotusEncoderConfig *config = &s->stream->config;
-    return params->type == MOTUS_SLICE_P && params->refs == 1 && !params->external.mv &&
-           coding->effort.rounds == 1 && !params->refresh.end && !config->slice_max_size &&
-           !config->export_field && !pic->clock;
+    return params->refs == 1 && !params->external.mv && coding->effort.rounds == 1 &&
+           !params->refresh.end && !config->slice_max_size && !config->export_field && !pic->clock;
 }
 
 // Fills the motion field of reference k of picture `pic`, unless its MBs are searched one by one.
@@ -146,6 +145,7 @@ static void search(MotusInterSearch *s, const MotusPictureParams *params,
     const uint32_t lambda_q8 = coding->qp_table[coding->qp].lambda_q8;
     MotusMv *centre = s->centre[k];
     const int by_mb = searches_by_mb(s, params, pic, coding);
+    s->centres_by_mb = by_mb && params->type == MOTUS_SLICE_P;
     const MotusCentresPicture picture = {.cur = luma->data,
                                          .cur_stride = luma->stride,
                                          .ref = ref,
@@ -155,20 +155,22 @@ static void search(MotusInterSearch *s, const MotusPictureParams *params,
                                          .limit_x = MOTUS_MAX_CENTRE,
                                          .limit_y = stream->centre_limit_y,
                                          .centre = centre};
-    (by_mb ? motus_me_cpu_predict_by_mb : motus_me_cpu_predict)(s->me, &picture);
+    (s->centres_by_mb ? motus_me_cpu_predict_by_mb : motus_me_cpu_predict)(s->me, &picture);
     motus_stage_ended(pic->clock, MOTUS_STAGE_REFERENCE);
     if (params->external.mv) {
         motus_external_mvs_measure(&params->external, coding->effort.partitions, luma, ref, centre,
                                    lambda_q8, s->me->threads, s->field[k]);
         return;
     }
-    s->hints = (MotusMeHints){.centre = centre, .predictor = centre, .lambda_q8 = lambda_q8};
-    s->src = luma, s->ref_luma = ref;
+    const MotusMeHints hints = {.centre = centre, .predictor = centre, .lambda_q8 = lambda_q8};
     s->me->config.modes = coding->effort.partitions;
     s->me->config.range =
         k && k < params->refs ? motus_far_range(coding->effort.range) : coding->effort.range;
-    if (by_mb) return;
-    motus_me_cpu_search(s->me, luma, ref, &s->hints, s->field[k]);
+    if (by_mb) {
+        s->src = luma, s->ref_luma[k] = ref, s->hints[k] = hints;
+        return;
+    }
+    motus_me_cpu_search(s->me, luma, ref, &hints, s->field[k]);
     motus_stage_ended(pic->clock, MOTUS_STAGE_SEARCH);
 }
 
