@@ -18,6 +18,7 @@ constexpr int WARPS = 8;              // MBs per block
 constexpr int THREADS = 256;          // per block of the kernels for bytes
 constexpr int BYTES = 16;             // per thread
 constexpr int TILE = THREADS * BYTES; // bytes per block
+constexpr int NAL_BLOCKS = 264;       // most for bytes; few pictures need more
 constexpr int CODE_BITS = 64;         // kept of a unit
 constexpr int MAX_MBS = 139264;       // MaxFS of level 6.2
 static_assert(TILE == MOTUS_NAL_TILE, "tiles of slice_cuda.h");
@@ -303,26 +304,28 @@ __device__ uint32_t escapes_at(const uint8_t *rbsp, uint32_t size, uint32_t at) 
     return mask;
 }
 
-__device__ uint32_t first_byte() { return (blockIdx.x * (uint32_t)THREADS + threadIdx.x) * BYTES; }
+// Returns this thread's first byte of a tile.
+__device__ uint32_t first_byte(uint32_t tile) { return tile * TILE + threadIdx.x * BYTES; }
 
 __global__ void __launch_bounds__(THREADS) escapes_kernel(MotusNalCuda nal) {
     __shared__ uint32_t sum;
     const uint32_t size = *nal.bytes;
-    if (blockIdx.x * (uint32_t)TILE >= size) return;
-    if (threadIdx.x == 0) sum = 0;
-    __syncthreads(); // cleared before it is added to
-    uint32_t mask = escapes_at(nal.rbsp, size, first_byte());
-    if (mask) atomicAdd(&sum, (uint32_t)__popc(mask));
-    __syncthreads(); // complete before it is read
-    if (threadIdx.x == 0) nal.escapes[blockIdx.x] = sum;
+    for (uint32_t tile = blockIdx.x; tile * TILE < size; tile += gridDim.x) {
+        if (threadIdx.x == 0) sum = 0;
+        __syncthreads(); // cleared before it is added to
+        uint32_t mask = escapes_at(nal.rbsp, size, first_byte(tile));
+        if (mask) atomicAdd(&sum, (uint32_t)__popc(mask));
+        __syncthreads();                               // complete before it is read
+        if (threadIdx.x == 0) nal.escapes[tile] = sum; // and cleared by the same thread
+    }
 }
 
 // Returns the bytes inserted in previous tiles, to every thread of the block.
-__device__ uint32_t escapes_before(const MotusNalCuda &nal, uint32_t *sum) {
+__device__ uint32_t escapes_before(const MotusNalCuda &nal, uint32_t tile, uint32_t *sum) {
     uint32_t mine = 0;
     if (threadIdx.x == 0) *sum = 0;
     __syncthreads(); // cleared before it is added to
-    for (uint32_t i = threadIdx.x; i < blockIdx.x; i += THREADS) mine += nal.escapes[i];
+    for (uint32_t i = threadIdx.x; i < tile; i += THREADS) mine += nal.escapes[i];
     if (mine) atomicAdd(sum, mine);
     __syncthreads(); // complete before it is read
     return *sum;
@@ -332,14 +335,12 @@ __device__ void put_byte(const MotusNalCuda &nal, uint32_t at, uint8_t byte) {
     if (at < nal.capacity) nal.nal[at] = byte;
 }
 
-__global__ void __launch_bounds__(THREADS) nal_kernel(MotusNalCuda nal) {
+__device__ void put_tile(const MotusNalCuda &nal, uint32_t size, uint32_t tile) {
     __shared__ uint32_t room[THREADS / 32], sum;
-    const uint32_t size = *nal.bytes, at = first_byte();
-    if (!size && !at) *nal.result = {0, 1};
-    if (blockIdx.x * (uint32_t)TILE >= size) return;
+    const uint32_t at = first_byte(tile);
     const uint32_t mask = escapes_at(nal.rbsp, size, at), end = min(at + BYTES, size);
     const uint32_t begin = nal_begin(nal.before, nal.capacity);
-    uint32_t to = begin + MOTUS_NAL_START + at + escapes_before(nal, &sum), all;
+    uint32_t to = begin + MOTUS_NAL_START + at + escapes_before(nal, tile, &sum), all;
     const uint32_t own = (uint32_t)__popc(mask), upto = scan_lanes(own, Sum());
     to += upto - own + scan_warps<THREADS>(from_lane(upto, 31), Sum(), room, &all);
     for (uint32_t i = at; i < end; i++) {
@@ -350,6 +351,15 @@ __global__ void __launch_bounds__(THREADS) nal_kernel(MotusNalCuda nal) {
     if (at == 0) {
         const uint8_t start[MOTUS_NAL_START] = {0, 0, 0, 1, nal.head->nal_header};
         for (int i = 0; i < MOTUS_NAL_START; i++) nal.nal[begin + i] = start[i];
+    }
+}
+
+__global__ void __launch_bounds__(THREADS) nal_kernel(MotusNalCuda nal) {
+    const uint32_t size = *nal.bytes;
+    if (!size && blockIdx.x == 0 && threadIdx.x == 0) *nal.result = {0, 1};
+    for (uint32_t tile = blockIdx.x; tile * TILE < size; tile += gridDim.x) {
+        put_tile(nal, size, tile);
+        __syncthreads(); // shared memory has been read
     }
 }
 
@@ -373,7 +383,7 @@ static cudaError_t job_of(Job *job, const MotusSliceCuda *slice) {
 }
 
 cudaError_t motus_nal_cuda_write(const MotusNalCuda *nal, cudaStream_t stream) {
-    const int tiles = motus_nal_tiles(nal->capacity);
+    const int tiles = motus_min(motus_nal_tiles(nal->capacity), NAL_BLOCKS);
     escapes_kernel<<<tiles, THREADS, 0, stream>>>(*nal);
     nal_kernel<<<tiles, THREADS, 0, stream>>>(*nal);
     return cudaGetLastError();
