@@ -74,7 +74,7 @@ MOTUS_HD uint32_t motus_trial_mv_bits(const MotusInterMb *in, const MotusMb *mb,
 MOTUS_HD uint32_t motus_trial_bits(const MotusInterMb *in, const MotusMb *mb, uint32_t mv_bits) {
     const int is_b = in->lists == 2;
     if (!in->costs) return is_b ? motus_b_bits(mb, mv_bits) : motus_inter_bits(mb, mv_bits);
-    MotusSymbols s = {NULL, 0, 0, in->costs->bin, 0};
+    MotusSymbols s = {NULL, 0, 0, in->costs->bin, 0, 0};
     MotusCabacMb m;
     m.mb = mb, m.neighbours = in->neighbours;
     if (is_b)

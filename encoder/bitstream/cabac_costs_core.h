@@ -77,7 +77,7 @@ MOTUS_HD MotusMapCosts motus_map_costs_at(const uint16_t bin[][2], int category,
 // Returns the cost of a component of an MVD with its sign. Its neighbours' sum is taken to be
 // small, but not zero.
 MOTUS_HD uint32_t motus_mvd_cost_at(const uint16_t bin[][2], int component, int magnitude) {
-    MotusSymbols s = {NULL, 0, 0, bin, 0};
+    MotusSymbols s = {NULL, 0, 0, bin, 0, 0};
     motus_put_mvd_component(&s, MOTUS_CTX_MVD + 7 * component, magnitude, 3);
     return s.bits;
 }

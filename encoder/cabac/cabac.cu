@@ -35,6 +35,8 @@ size_t place(Job *job, uint8_t *work, uint32_t capacity) {
     job->symbol += SLACK;
     reserve(&job->sorted, piece + (size_t)CONTEXTS * MOTUS_SEGMENT);
     job->run = (uint32_t(*)[MOTUS_RUN])job->sorted;
+    job->kept = (uint16_t *)job->sorted;
+    job->most_kept = (uint32_t)motus_min(KEPT, (int)(2 * piece / n));
     reserve(&job->offset, CONTEXTS * tiles);
     reserve(&job->total, CONTEXTS);
     reserve(&job->base, CONTEXTS + 1);
@@ -82,6 +84,7 @@ __device__ void begin_slice(const Job &job) {
 
 template <bool B> __global__ void __launch_bounds__(THREADS) count_kernel(Job job) {
     __shared__ uint32_t tally[TALLIES];
+    __shared__ uint16_t kept[WARPS][32][KEPT_ROW];
     const int i = (int)(blockIdx.x * WARPS + threadIdx.x / 32), t = (int)threadIdx.x;
     begin_slice(job);
     if (job.in.string) {
@@ -92,7 +95,7 @@ template <bool B> __global__ void __launch_bounds__(THREADS) count_kernel(Job jo
     if (t < TALLIES) tally[t] = 0;
     __syncthreads(); // cleared before it is added to
     if (i < job.n_mb)
-        count_mb<B>(job, i, tally);
+        count_mb<B>(job, i, tally, kept[t / 32]);
     else if (i == job.n_mb && motus_lane() == 0)
         job.mb_end[i] = 1; // end_of_slice_flag
     __syncthreads();       // complete before it is read
@@ -123,7 +126,7 @@ template <bool B> __global__ void __launch_bounds__(THREADS) put_kernel(Job job)
     const Piece piece = only_piece(job);
     if (!piece.n) return;
     clear_digits(job);
-    put_symbols<THREADS, B>(job, piece);
+    put_symbols<THREADS, B, true>(job, piece);
 }
 
 // ---- Kernels: the coder -------------------------------------------------------------------------
@@ -184,7 +187,7 @@ template <bool B> __global__ void __launch_bounds__(THREADS) long_kernel(Job job
     clear_digits(job);
     for (int number = 0; number < n; number++) {
         const Piece piece = piece_at(job, number);
-        put_symbols<THREADS, B>(job, piece);
+        put_symbols<THREADS, B, false>(job, piece);
         __syncthreads();
         count_tiles<THREADS>(job, piece, room.count);
         __syncthreads();
