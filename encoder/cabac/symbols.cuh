@@ -130,7 +130,7 @@ enum {
 };
 
 // Most symbols that are kept where they are counted: of a unit and of an MB. Others are made again.
-constexpr int KEPT_OF_UNIT = 64, KEPT = 256;
+constexpr int KEPT_OF_UNIT = 32, KEPT = 256;
 constexpr int KEPT_ROW = KEPT_OF_UNIT + 2; // a gap keeps banks apart
 
 // True if an MB's symbols are kept: `all`, and this lane's n.
