@@ -77,7 +77,7 @@ MOTUS_WARP void motus_b_team_skip(const MotusInterMb *in, const MotusLevelChoice
     satd += motus_lanes_shuffle(satd, lane ^ 1);
     satd += motus_lanes_shuffle(satd, lane ^ 4);
     if (lane < 16 && !(blk & 5)) t->direct_satd[motus_8x8_of(blk)] = satd;
-    motus_lane_measure(&t->skip, &b, in->qp, motus_trial_bits(in, &t->skip.mb, 0), levels);
+    motus_lane_measure(&t->skip, &b, in->qp, motus_skip_bits(in, &t->skip.mb), levels);
 }
 
 // Measures the MVs predicted from the neighbours, a half of the warp each list.

@@ -47,7 +47,7 @@ static inline void motus_skip_trial(const MotusInterMb *in, const MotusLevelChoi
     for (int i = 0; i < 16; i++) trial->mb.mv[i] = skip;
     trial->luma_bits = 0;
     motus_predict_inter(trial->luma, trial->chroma, &trial->mb, in->ref, in->x, in->y);
-    motus_trial_measure(trial, in, levels, motus_trial_bits(in, &trial->mb, 0));
+    motus_trial_measure(trial, in, levels, motus_skip_bits(in, &trial->mb));
     if (skip.x > in->max_mv_x) trial->cost = UINT32_MAX;
 }
 
