@@ -177,7 +177,7 @@ template <bool CABAC> Kernel kernel_of(bool eight, bool alone) {
 // meanwhile. A P picture has many chains.
 static int taken_at_once(const Pass &pass) {
     const MotusPictureStateCuda &w = pass.pic;
-    if (pass.slice_type) return w.teams == 1 ? 256 : motus_clip(20, 160, w.n_mb / 100);
+    if (pass.slice_type) return w.teams == 1 ? 256 : motus_clip(12, 160, w.n_mb / 300);
     if (w.teams == 1) return 3 * motus_min(w.mb_height, 85);
     return w.slice_first ? motus_min(w.mb_height, 256)
                          : motus_min(w.mb_height, (w.mb_width + 1) / 2) + 4;

@@ -1,9 +1,11 @@
 // I pictures whose MBs have types (decide_types.cu) on a CUDA device (decide.c, suite gpu_decide).
-// Luma and chroma are two waves beside one another. A block takes the next row of MBs for luma, or
-// its warps the next MBs of the list (intra_list.cu) for chroma. Blocks of an MB are coded as soon
-// as those around them are done, which were taken earlier by running warps: the kernel ends with
-// any number of resident blocks. finish_kernel joins luma and chroma, and finds out whether an MB
-// would rather be I_PCM: then the picture is coded again by decide_intra.cu.
+// Luma and chroma are two waves beside one another. Four warps of a block take the next row of MBs
+// for luma, or each the next MBs of the list (intra_list.cu) for chroma. Blocks of an MB are coded
+// as soon as those around them are done, which were taken earlier by running warps: the kernel ends
+// with any number of resident blocks. Beside other GOP coders a block has four rows, which fill an
+// SM: their code displaces that of other kernels from few instruction caches. finish_kernel joins
+// luma and chroma, and finds out whether an MB would rather be I_PCM: then the picture is coded
+// again by decide_intra.cu.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "encoder/decide/decide_pass.cuh"
 #include "encoder/intra/intra_wave_warp.cuh"
@@ -13,7 +15,8 @@ using namespace motus_wave;
 
 namespace {
 
-constexpr int MOST_BLOCKS = 2; // of an SM
+constexpr int MOST_ROWS = 4; // of a block; they take all registers of an SM
+constexpr int ROW_THREADS = 32 * ROW_WARPS;
 
 struct LumaWarp {
     Luma s;
@@ -61,7 +64,7 @@ template <bool CABAC, bool EIGHT>
 __device__ void code_luma(const Pass &pass, const MotusLevelChoice *levels, LumaWarp *l, Row *row,
                           int y) {
     const MotusPictureStateCuda &w = pass.pic;
-    const int warp = threadIdx.x / 32;
+    const int warp = threadIdx.x / 32 % ROW_WARPS;
     Luma *s = &l->s;
     for (int x = warp; x < w.mb_width; x += ROW_WARPS) {
         const int i = y * w.mb_width + x;
@@ -136,34 +139,38 @@ static_assert(offsetof(MotusMbCoef, chroma_ac) == 32 * 16 &&
                   offsetof(MotusMbCoef, chroma_dc) == 50 * 16,
               "vectors of code_luma and code_chroma_of");
 
-// Shared memory of a block.
+// Shared memory of a row.
 struct WaveShared {
     union {
         LumaWarp luma[ROW_WARPS];
         ChromaWarp chroma[ROW_WARPS];
     };
     Row row;
-    int y;
+    int y; // of the block's first row
 };
 
-// Grid: a block for luma of each row, the others for chroma. A block has one of the waves, since
-// its SM's instruction cache cannot hold both.
+// Grid: blocks for luma of all rows, the others for chroma. A block has one of the waves, since its
+// SM's instruction cache cannot hold both.
 template <bool CABAC, bool EIGHT>
-__global__ void __launch_bounds__(32 * ROW_WARPS, MOST_BLOCKS)
+__global__ void __launch_bounds__(MOST_ROWS *ROW_THREADS, 1)
     wave_kernel(const __grid_constant__ Pass pass) {
     extern __shared__ uint4 memory[];
-    WaveShared *s = reinterpret_cast<WaveShared *>(memory);
+    WaveShared *shared = reinterpret_cast<WaveShared *>(memory);
     const MotusPictureStateCuda &w = pass.pic;
-    const int warp = threadIdx.x / 32;
+    const int rows = (int)blockDim.x / ROW_THREADS, own = (int)threadIdx.x / ROW_THREADS,
+              t = (int)threadIdx.x % ROW_THREADS, warp = t / 32;
+    WaveShared *s = shared + own;
     motus_wait_for_predecessor();
     const MotusLevelChoice levels = intra_choice<CABAC>(pass, pass.effort.intra_levels);
-    if ((int)blockIdx.x >= w.mb_height) {
+    if ((int)blockIdx.x * rows >= w.mb_height) {
         code_chroma_of<CABAC>(pass, &levels, &s->chroma[warp]);
         return;
     }
-    if (threadIdx.x == 0) s->y = atomicAdd(&w.flags[MOTUS_FLAG_TAKEN], 1);
-    __syncthreads(); // the row is written; no other barrier is in use
-    code_luma<CABAC, EIGHT>(pass, &levels, &s->luma[warp], &s->row, s->y);
+    if (threadIdx.x == 0) shared->y = atomicAdd(&w.flags[MOTUS_FLAG_TAKEN], rows);
+    if (t < 4 * ROW_WARPS) s->row.right[t / 4][t % 4] = 0;
+    __syncthreads(); // the row is written, and its words are 0
+    const int y = shared->y + own;
+    if (y < w.mb_height) code_luma<CABAC, EIGHT>(pass, &levels, &s->luma[warp], &s->row, y);
 }
 
 __global__ void __launch_bounds__(128) finish_kernel(const __grid_constant__ Pass pass) {
@@ -194,16 +201,30 @@ template <bool CABAC> Kernel kernel_of(bool eight) {
 
 } // namespace
 
+// Returns how many rows of a block fit in the current device's shared memory.
+static cudaError_t most_rows(int *rows) {
+    int device = 0, bytes = 0;
+    cudaError_t status = cudaGetDevice(&device);
+    if (status == cudaSuccess)
+        status = cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
+    *rows = motus_clip(1, MOST_ROWS, bytes / (int)sizeof(WaveShared));
+    return status;
+}
+
 // A row of luma has some 2.5 MBs under way, and others prepare theirs. Of chroma, 1.5 MBs a row are
 // taken; more would only look for words that have not come.
 cudaError_t motus_decide::code_typed(const Pass &pass, cudaStream_t stream) {
     const MotusPictureStateCuda &w = pass.pic;
-    const int chroma = motus_min(w.n_mb, w.mb_height * 3 / 2 + 1),
-              blocks = w.mb_height + (chroma + ROW_WARPS - 1) / ROW_WARPS;
+    int rows;
+    cudaError_t status = most_rows(&rows);
+    if (w.teams == 1) rows = 1;
+    const int chroma = motus_min(w.n_mb, w.mb_height * 3 / 2 + 1), warps = rows * ROW_WARPS,
+              blocks = (w.mb_height + rows - 1) / rows + (chroma + warps - 1) / warps;
     const Kernel kernel =
         w.costs ? kernel_of<true>(w.transform_8x8) : kernel_of<false>(w.transform_8x8);
-    cudaError_t status =
-        motus_launch(w.early, blocks, 32 * ROW_WARPS, sizeof(WaveShared), stream, kernel, pass);
+    if (status == cudaSuccess)
+        status = motus_launch(w.early, blocks, rows * ROW_THREADS, rows * sizeof(WaveShared),
+                              stream, kernel, pass);
     if (status == cudaSuccess)
         status = motus_launch(w.early, (w.n_mb + 127) / 128, 128, 0, stream, finish_kernel, pass);
     return status;
@@ -211,12 +232,13 @@ cudaError_t motus_decide::code_typed(const Pass &pass, cudaStream_t stream) {
 
 cudaError_t motus_decide::prepare_typed() {
     cudaFuncAttributes unused;
-    cudaError_t status = cudaSuccess;
+    int rows;
+    cudaError_t status = most_rows(&rows);
     for (const bool eight : {false, true})
         for (const auto kernels : {kernel_of<false>, kernel_of<true>})
             if (status == cudaSuccess)
                 status = cudaFuncSetAttribute(kernels(eight),
                                               cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                              sizeof(WaveShared));
+                                              rows * (int)sizeof(WaveShared));
     return status == cudaSuccess ? cudaFuncGetAttributes(&unused, finish_kernel) : status;
 }
