@@ -21,8 +21,7 @@ __global__ void __launch_bounds__(256)
     mark_kernel(const __grid_constant__ Pass pass, const uint32_t *cost, const MotusMv *mv,
                 MotusMv *whole) {
     int i = (int)(blockIdx.x * 256 + threadIdx.x);
-    motus_let_successor_start();
-    motus_wait_for_predecessor();
+    motus_begin_early();
     if (i >= pass.pic.n_mb) return;
     if (whole) whole[i] = mv[MOTUS_BLOCK_16x16 * pass.pic.n_mb + i];
     uint32_t own[MOTUS_BLOCKS];
@@ -38,8 +37,7 @@ __global__ void __launch_bounds__(256)
                      MotusMv *whole) {
     const int i = (int)(blockIdx.x * 256 + threadIdx.x), n_mb = pass.pic.n_mb;
     const uint32_t lambda_q8 = lambda_of(pass);
-    motus_let_successor_start();
-    motus_wait_for_predecessor();
+    motus_begin_early();
     if (i >= n_mb) return;
     if (whole) whole[i] = p.mv[0][MOTUS_BLOCK_16x16 * n_mb + i];
     uint32_t least[MOTUS_BLOCKS];
@@ -224,8 +222,7 @@ __global__ void __launch_bounds__(32 * WARPS)
     note_kernel(const __grid_constant__ Pass pass, int now) {
     const MotusPictureStateCuda &w = pass.pic;
     const int i = this_warp();
-    motus_let_successor_start();
-    motus_wait_for_predecessor();
+    motus_begin_early();
     if (i < w.n_mb && w.intra_cost[i] < w.inter_cost[i])
         motus_note_decision(&w.mb[i], &w.mb_intra[i], &w.changed_at[i], now, LISTS);
 }

@@ -40,8 +40,7 @@ __global__ void __launch_bounds__(32 * WARPS) close_kernel(const __grid_constant
     __shared__ MotusIntraSides sides[WARPS];
     const MotusPictureStateCuda &w = pass.pic;
     const int i = this_warp();
-    motus_let_successor_start();
-    motus_wait_for_predecessor();
+    motus_begin_early();
     if (i >= w.n_mb || w.mb[i].type == MOTUS_MB_P_SKIP || is_refreshed(w, i)) return;
     const MotusIntraMb in = estimated_mb(pass, nullptr, i);
     int mode;
@@ -58,8 +57,7 @@ __global__ void __launch_bounds__(32, SM_WARPS) estimate_kernel(const __grid_con
     __shared__ Shared16x16 s;
     const MotusPictureStateCuda &w = pass.pic;
     const MotusLevelChoice levels = intra_choice<CABAC>(pass, pass.effort.estimate_levels);
-    motus_let_successor_start();
-    motus_wait_for_predecessor();
+    motus_begin_early();
     for (int at = (int)blockIdx.x; at < w.flags[MOTUS_FLAG_ESTIMATED]; at += (int)gridDim.x) {
         const int i = w.found[at];
         const MotusIntraMb in = estimated_mb(pass, &levels, i);
@@ -78,8 +76,7 @@ __global__ void __launch_bounds__(32, SM_WARPS)
     __shared__ Shared4x4 s;
     const MotusPictureStateCuda &w = pass.pic;
     const MotusLevelChoice levels = intra_choice<CABAC>(pass, pass.effort.estimate_levels);
-    motus_let_successor_start();
-    motus_wait_for_predecessor();
+    motus_begin_early();
     for (int at = (int)blockIdx.x; at < w.flags[MOTUS_FLAG_ESTIMATED]; at += (int)gridDim.x) {
         const int i = w.found[at];
         const MotusIntraMb in = estimated_mb(pass, &levels, i);

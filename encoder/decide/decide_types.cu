@@ -65,8 +65,7 @@ __global__ void __launch_bounds__(32, SM_WARPS) whole_kernel(const __grid_consta
     __shared__ SharedType s;
     const MotusPictureStateCuda &w = pass.pic;
     const int i = (int)blockIdx.x;
-    motus_let_successor_start();
-    motus_wait_for_predecessor();
+    motus_begin_early();
     const MotusLevelChoice levels = intra_choice<CABAC>(pass, pass.effort.estimate_levels);
     const MotusIntraMb in = source_mb(pass, &levels, &s.neighbour, i);
     motus_intra_begin_as(&in, &s.trial, MOTUS_MB_I_16x16);
@@ -86,8 +85,7 @@ __global__ void __launch_bounds__(32, SM_WARPS) small_kernel(const __grid_consta
     __shared__ SharedType s;
     const MotusPictureStateCuda &w = pass.pic;
     const int i = (int)blockIdx.x;
-    motus_let_successor_start();
-    motus_wait_for_predecessor();
+    motus_begin_early();
     const MotusLevelChoice levels = intra_choice<CABAC>(pass, pass.effort.estimate_levels);
     const MotusIntraMb in = source_mb(pass, &levels, &s.neighbour, i);
     const uint32_t least = w.intra_cost[i];
@@ -102,8 +100,7 @@ __global__ void __launch_bounds__(32, SM_WARPS) eight_kernel(const __grid_consta
     __shared__ SharedType8 s;
     const MotusPictureStateCuda &w = pass.pic;
     const int i = (int)blockIdx.x;
-    motus_let_successor_start();
-    motus_wait_for_predecessor();
+    motus_begin_early();
     const MotusLevelChoice levels = intra_choice<CABAC>(pass, pass.effort.estimate_levels);
     const MotusIntraMb in = source_mb(pass, &levels, &s.of.neighbour, i);
     MotusTrial *trial = &s.of.trial;
@@ -135,10 +132,6 @@ cudaError_t motus_decide::choose_types(const Pass &pass, cudaStream_t stream) {
 }
 
 cudaError_t motus_decide::prepare_types() {
-    cudaFuncAttributes unused;
-    cudaError_t status = cudaSuccess;
-    for (int type = 0; type < 3; type++)
-        for (const auto kernels : {kernel_of<false>, kernel_of<true>})
-            if (status == cudaSuccess) status = cudaFuncGetAttributes(&unused, kernels(type));
-    return status;
+    return motus_load_kernels(whole_kernel<true>, whole_kernel<false>, small_kernel<true>,
+                              small_kernel<false>, eight_kernel<true>, eight_kernel<false>);
 }

@@ -231,7 +231,6 @@ cudaError_t motus_decide::code_typed(const Pass &pass, cudaStream_t stream) {
 }
 
 cudaError_t motus_decide::prepare_typed() {
-    cudaFuncAttributes unused;
     int rows;
     cudaError_t status = most_rows(&rows);
     for (const bool eight : {false, true})
@@ -240,5 +239,5 @@ cudaError_t motus_decide::prepare_typed() {
                 status = cudaFuncSetAttribute(kernels(eight),
                                               cudaFuncAttributeMaxDynamicSharedMemorySize,
                                               rows * (int)sizeof(WaveShared));
-    return status == cudaSuccess ? cudaFuncGetAttributes(&unused, finish_kernel) : status;
+    return status == cudaSuccess ? motus_load_kernels(finish_kernel) : status;
 }

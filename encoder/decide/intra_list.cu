@@ -247,8 +247,7 @@ __device__ int list_chains(const MotusPictureStateCuda &w, const MotusEffort *ef
 __global__ void __launch_bounds__(LIST_THREADS) list_kernel(const __grid_constant__ Pass pass) {
     __shared__ ListShared s;
     const MotusPictureStateCuda &w = pass.pic;
-    motus_let_successor_start();
-    motus_wait_for_predecessor();
+    motus_begin_early();
     const int n = pass.coded_typed && !w.flags[MOTUS_FLAG_WANTS_PCM] ? 0
                   : pass.slice_type ? list_chains(w, &pass.effort, &s)
                                     : list_all(w, &s);

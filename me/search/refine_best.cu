@@ -61,8 +61,7 @@ __global__ void __launch_bounds__(32 * WARPS, 5) rings_kernel(const __grid_const
     MotusRingsMb of;
     MotusRingsLane lane;
     MotusRingsOwn own;
-    motus_let_successor_start();
-    motus_wait_for_predecessor();
+    motus_begin_early();
     if (mb >= job.n_mb || !begin(job, mb, &of, &lane, &own)) return; // whole warps
     motus_rings_run(&of, &lane, &shared[threadIdx.x / 32], &own);
 #pragma unroll

@@ -227,8 +227,7 @@ __global__ void __launch_bounds__(32 * MBS, MBS == 4 ? 3 : 8)
     int across = panels(points, L::columns), down = panels(points, ROWS);
     int group_x = blockIdx.x * MBS, mb_y = blockIdx.y, mb_x = min(group_x + warp, g.mb_width - 1),
         mb = mb_y * g.mb_width + mb_x;
-    motus_let_successor_start();
-    motus_wait_for_predecessor();
+    motus_begin_early();
     if (!is_wanted<MBS>(g, group_x, mb_y)) return;
     MotusMv centre = per_mb(p.centre, mb);
     int x0 = 16 * group_x + centre.x / 4 - g.range, y0 = 16 * mb_y + centre.y / 4 - g.range;

@@ -85,8 +85,7 @@ __global__ void __launch_bounds__(32, LARGE ? 16 : 8)
     const MotusSearchPicture &p = batch.picture[blockIdx.z];
     const int mb_x = blockIdx.x, mb_y = blockIdx.y, mb = mb_y * g.mb_width + mb_x,
               points = 2 * g.range + 1;
-    motus_let_successor_start();
-    motus_wait_for_predecessor();
+    motus_begin_early();
     const MotusMv centre = per_mb(p.centre, mb);
     const int x0 = 16 * mb_x + centre.x / 4 - g.range, y0 = 16 * mb_y + centre.y / 4 - g.range;
     load_source(room->source, p, g, mb_x, mb_y, motus_lane());
@@ -104,9 +103,7 @@ __global__ void __launch_bounds__(32, LARGE ? 16 : 8)
 } // namespace
 
 cudaError_t motus_search_small_cuda_prepare(void) {
-    cudaFuncAttributes unused;
-    const cudaError_t status = cudaFuncGetAttributes(&unused, small_kernel<true>);
-    return status == cudaSuccess ? cudaFuncGetAttributes(&unused, small_kernel<false>) : status;
+    return motus_load_kernels(small_kernel<true>, small_kernel<false>);
 }
 
 cudaError_t motus_search_small_cuda(const MotusSearchPicture *pictures, int n, int width,
