@@ -116,6 +116,16 @@ static cudaError_t motus_launch(int early, dim3 blocks, dim3 threads, size_t sha
     return cudaLaunchKernelEx(&config, kernel, arguments...);
 }
 
+// Returns the bytes of shared memory that a block on the current device may ask for.
+static inline int motus_shared_bytes(void) {
+    int device = 0, bytes = 0;
+    if (cudaGetDevice(&device) != cudaSuccess ||
+        cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device) !=
+            cudaSuccess)
+        (void)cudaGetLastError();
+    return bytes;
+}
+
 // Loads kernels, so that their first launches do not wait.
 template <class... K> static cudaError_t motus_load_kernels(K... kernel) {
     cudaFuncAttributes unused;

@@ -338,6 +338,7 @@ extern "C" cudaError_t motus_decide_cuda_prepare(int *early) {
     if (status == cudaSuccess) status = prepare_transforms();
     if (status == cudaSuccess) status = prepare_refinement();
     if (status == cudaSuccess) status = prepare_b();
+    if (status == cudaSuccess) status = prepare_estimates();
     if (status == cudaSuccess) status = prepare_types();
     if (status == cudaSuccess) status = prepare_typed();
     *early = status == cudaSuccess && attributes.ptxVersion >= 90;

@@ -13,8 +13,8 @@ using namespace motus_decide;
 
 namespace {
 
-constexpr int SM_WARPS = 16; // resident on an SM at 128 registers a thread
-constexpr int BLOCKS = 2048; // that evaluate, at most; few pictures list more MBs
+constexpr int SM_WARPS = 16;     // of a block at most; they take all registers of an SM
+constexpr int MOST_WARPS = 2048; // that evaluate; few pictures list more MBs
 
 struct Shared16x16 {
     MotusTrial trial;
@@ -25,6 +25,17 @@ struct Shared4x4 {
     MotusTrial trial[2];
     MotusIntraShared scratch;
 };
+
+// Returns the warp's shared memory.
+template <class T> __device__ T *own_of(uint4 *memory) {
+    return reinterpret_cast<T *>(memory) + threadIdx.x / 32;
+}
+
+// Returns the warp's number in the grid, and *warps, all of them.
+__device__ int warp_of_grid(int *warps) {
+    *warps = (int)(gridDim.x * blockDim.x) / 32;
+    return (int)(blockIdx.x * blockDim.x + threadIdx.x) / 32;
+}
 
 // Returns MB i, beside MBs of an intra refresh that are not coded yet.
 __device__ MotusIntraMb estimated_mb(const Pass &pass, const MotusLevelChoice *levels, int i) {
@@ -53,58 +64,91 @@ __global__ void __launch_bounds__(32 * WARPS) close_kernel(const __grid_constant
 
 // Leaves each MB as Intra16x16 in mb_intra, and its costs for estimate4x4_kernel in `estimate`.
 template <bool CABAC>
-__global__ void __launch_bounds__(32, SM_WARPS) estimate_kernel(const __grid_constant__ Pass pass) {
-    __shared__ Shared16x16 s;
+__global__ void __launch_bounds__(32 * SM_WARPS, 1)
+    estimate_kernel(const __grid_constant__ Pass pass) {
+    extern __shared__ uint4 memory[];
+    Shared16x16 *s = own_of<Shared16x16>(memory);
     const MotusPictureStateCuda &w = pass.pic;
     const MotusLevelChoice levels = intra_choice<CABAC>(pass, pass.effort.estimate_levels);
+    int warps;
     motus_begin_early();
-    for (int at = (int)blockIdx.x; at < w.flags[MOTUS_FLAG_ESTIMATED]; at += (int)gridDim.x) {
+    for (int at = warp_of_grid(&warps); at < w.flags[MOTUS_FLAG_ESTIMATED]; at += warps) {
         const int i = w.found[at];
         const MotusIntraMb in = estimated_mb(pass, &levels, i);
-        motus_intra_begin_as(&in, &s.trial, MOTUS_MB_I_16x16);
-        const MotusIntraPart chroma = motus_intra_search16x16(&in, &s.scratch, &s.trial);
-        copy(&w.mb_intra[i], &s.trial.mb);
+        motus_intra_begin_as(&in, &s->trial, MOTUS_MB_I_16x16);
+        const MotusIntraPart chroma = motus_intra_search16x16(&in, &s->scratch, &s->trial);
+        copy(&w.mb_intra[i], &s->trial.mb);
         if (motus_lane() == 0)
-            w.estimate[i] = MotusIntraEstimate{s.trial.cost, s.trial.bits, chroma};
+            w.estimate[i] = MotusIntraEstimate{s->trial.cost, s->trial.bits, chroma};
         motus_lanes_sync(); // all have read the trial
     }
 }
 
 template <bool CABAC>
-__global__ void __launch_bounds__(32, SM_WARPS)
+__global__ void __launch_bounds__(32 * SM_WARPS, 1)
     estimate4x4_kernel(const __grid_constant__ Pass pass) {
-    __shared__ Shared4x4 s;
+    extern __shared__ uint4 memory[];
+    Shared4x4 *s = own_of<Shared4x4>(memory);
     const MotusPictureStateCuda &w = pass.pic;
     const MotusLevelChoice levels = intra_choice<CABAC>(pass, pass.effort.estimate_levels);
+    int warps;
     motus_begin_early();
-    for (int at = (int)blockIdx.x; at < w.flags[MOTUS_FLAG_ESTIMATED]; at += (int)gridDim.x) {
+    for (int at = warp_of_grid(&warps); at < w.flags[MOTUS_FLAG_ESTIMATED]; at += warps) {
         const int i = w.found[at];
         const MotusIntraMb in = estimated_mb(pass, &levels, i);
         const MotusIntraEstimate estimate = w.estimate[i];
-        MotusTrial *first = &s.trial[0], *second = &s.trial[1];
+        MotusTrial *first = &s->trial[0], *second = &s->trial[1];
         copy(&first->mb, &w.mb_intra[i]);
         if (motus_lane() == 0) first->cost = estimate.cost, first->bits = estimate.bits;
         motus_intra_begin_as(&in, second, MOTUS_MB_I_4x4);
         const MotusTrial *best =
-            motus_intra_search4x4(&in, &s.scratch, first, second, &estimate.chroma);
+            motus_intra_search4x4(&in, &s->scratch, first, second, &estimate.chroma);
         copy(&w.mb_intra[i], &best->mb);
         if (motus_lane() == 0) w.intra_cost[i] = best->cost;
         motus_lanes_sync(); // all have read the trials
     }
 }
 
+using Kernel = void (*)(Pass);
+
+// Returns how many warps of a block fit in the current device's shared memory.
+template <class T> int warps_of_block() {
+    return motus_clip(1, SM_WARPS, motus_shared_bytes() / (int)sizeof(T));
+}
+
+template <class T> cudaError_t prepare(Kernel kernel) {
+    return cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                warps_of_block<T>() * (int)sizeof(T));
+}
+
+// Launches a kernel with T of shared memory a warp.
+template <class T> cudaError_t launch(const Pass &pass, Kernel kernel, cudaStream_t stream) {
+    const int warps = pass.pic.teams > 1 ? warps_of_block<T>() : 1,
+              blocks = (motus_min(pass.pic.n_mb, MOST_WARPS) + warps - 1) / warps;
+    return motus_launch(pass.pic.early, blocks, 32 * warps, warps * sizeof(T), stream, kernel,
+                        pass);
+}
+
 } // namespace
 
 cudaError_t motus_decide::estimate_intra(const Pass &pass, cudaStream_t stream) {
-    const int early = pass.pic.early, blocks = motus_min(pass.pic.n_mb, BLOCKS);
     const bool cabac = pass.pic.costs != nullptr;
-    cudaError_t status =
-        motus_launch(early, blocks_for(pass.pic.n_mb), 32 * WARPS, 0, stream, close_kernel, pass);
+    cudaError_t status = motus_launch(pass.pic.early, blocks_for(pass.pic.n_mb), 32 * WARPS, 0,
+                                      stream, close_kernel, pass);
     if (status == cudaSuccess)
-        status = motus_launch(early, blocks, 32, 0, stream,
-                              cabac ? estimate_kernel<true> : estimate_kernel<false>, pass);
+        status = launch<Shared16x16>(pass, cabac ? estimate_kernel<true> : estimate_kernel<false>,
+                                     stream);
     return status == cudaSuccess
-               ? motus_launch(early, blocks, 32, 0, stream,
-                              cabac ? estimate4x4_kernel<true> : estimate4x4_kernel<false>, pass)
+               ? launch<Shared4x4>(
+                     pass, cabac ? estimate4x4_kernel<true> : estimate4x4_kernel<false>, stream)
                : status;
+}
+
+cudaError_t motus_decide::prepare_estimates() {
+    cudaError_t status = cudaSuccess;
+    for (const Kernel kernel : {estimate_kernel<true>, estimate_kernel<false>})
+        if (status == cudaSuccess) status = prepare<Shared16x16>(kernel);
+    for (const Kernel kernel : {estimate4x4_kernel<true>, estimate4x4_kernel<false>})
+        if (status == cudaSuccess) status = prepare<Shared4x4>(kernel);
+    return status;
 }

@@ -194,6 +194,7 @@ cudaError_t prepare_refinement();
 
 // Evaluates intra coding of an inter picture's MBs, from the present reconstruction.
 cudaError_t estimate_intra(const Pass &pass, cudaStream_t stream);
+cudaError_t prepare_estimates(); // grants its kernels' shared memory
 
 // Notes intra coding where it is cheaper after the first round; inter is noted already. all: MBs
 // differ by more than their first list's MVs (motus_note_decision).

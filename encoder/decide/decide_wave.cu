@@ -202,42 +202,33 @@ template <bool CABAC> Kernel kernel_of(bool eight) {
 } // namespace
 
 // Returns how many rows of a block fit in the current device's shared memory.
-static cudaError_t most_rows(int *rows) {
-    int device = 0, bytes = 0;
-    cudaError_t status = cudaGetDevice(&device);
-    if (status == cudaSuccess)
-        status = cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
-    *rows = motus_clip(1, MOST_ROWS, bytes / (int)sizeof(WaveShared));
-    return status;
+static int most_rows() {
+    return motus_clip(1, MOST_ROWS, motus_shared_bytes() / (int)sizeof(WaveShared));
 }
 
 // A row of luma has some 2.5 MBs under way, and others prepare theirs. Of chroma, 1.5 MBs a row are
 // taken; more would only look for words that have not come.
 cudaError_t motus_decide::code_typed(const Pass &pass, cudaStream_t stream) {
     const MotusPictureStateCuda &w = pass.pic;
-    int rows;
-    cudaError_t status = most_rows(&rows);
-    if (w.teams == 1) rows = 1;
+    const int rows = w.teams > 1 ? most_rows() : 1;
     const int chroma = motus_min(w.n_mb, w.mb_height * 3 / 2 + 1), warps = rows * ROW_WARPS,
               blocks = (w.mb_height + rows - 1) / rows + (chroma + warps - 1) / warps;
     const Kernel kernel =
         w.costs ? kernel_of<true>(w.transform_8x8) : kernel_of<false>(w.transform_8x8);
-    if (status == cudaSuccess)
-        status = motus_launch(w.early, blocks, rows * ROW_THREADS, rows * sizeof(WaveShared),
-                              stream, kernel, pass);
+    cudaError_t status = motus_launch(w.early, blocks, rows * ROW_THREADS,
+                                      rows * sizeof(WaveShared), stream, kernel, pass);
     if (status == cudaSuccess)
         status = motus_launch(w.early, (w.n_mb + 127) / 128, 128, 0, stream, finish_kernel, pass);
     return status;
 }
 
 cudaError_t motus_decide::prepare_typed() {
-    int rows;
-    cudaError_t status = most_rows(&rows);
+    cudaError_t status = cudaSuccess;
     for (const bool eight : {false, true})
         for (const auto kernels : {kernel_of<false>, kernel_of<true>})
             if (status == cudaSuccess)
                 status = cudaFuncSetAttribute(kernels(eight),
                                               cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                              rows * (int)sizeof(WaveShared));
+                                              most_rows() * (int)sizeof(WaveShared));
     return status == cudaSuccess ? motus_load_kernels(finish_kernel) : status;
 }

@@ -150,10 +150,17 @@ __device__ void follow(Earlier *e, const MotusHalfPicture &cur, int x, int y) {
 
 constexpr int PROGRESS_STEP = 8; // MBs between two reports
 
+// Rows of MBs of a block, a warp each. They wait for loads most of the time, so that eight take no
+// longer, and displace the code of other kernels on fewer SMs.
+constexpr int SEARCH_ROWS = 8;
+
+__device__ int row_of_warp() { return (int)(blockIdx.x * blockDim.x + threadIdx.x) / 32; }
+int search_blocks(int mb_height) { return (mb_height + SEARCH_ROWS - 1) / SEARCH_ROWS; }
+
 // Searches a row. *all_intra and *all_inter: its sums of costs in lane 0, 0 in the other lanes.
 __device__ void search_row(const MotusLookaheadSearch &p, Earlier earlier, uint32_t *progress,
                            uint32_t *all_intra, uint32_t *all_inter) {
-    const int y = (int)blockIdx.x, width = p.cur.mb_width;
+    const int y = row_of_warp(), width = p.cur.mb_width;
     Search s;
     Next next = {};
     s.before = &p.before;
@@ -182,8 +189,10 @@ __device__ void search_row(const MotusLookaheadSearch &p, Earlier earlier, uint3
     }
 }
 
-__global__ void __launch_bounds__(32) inter_costs(const __grid_constant__ MotusLookaheadSearch p) {
+__global__ void __launch_bounds__(32 * SEARCH_ROWS)
+    inter_costs(const __grid_constant__ MotusLookaheadSearch p) {
     uint32_t all_intra, all_inter;
+    if (row_of_warp() >= p.cur.mb_height) return;
     search_row(p, find_earlier(p), p.progress, &all_intra, &all_inter);
     add_up(p.sums, all_intra, all_inter);
 }
@@ -249,7 +258,8 @@ MotusStatus motus_lookahead_search_cuda(const MotusLookaheadSearch *search, void
                                         MotusError *error) {
     const MotusHalfPicture *cur = &search->cur;
     if (search->before.memory)
-        inter_costs<<<cur->mb_height, 32, 0, (cudaStream_t)stream>>>(*search);
+        inter_costs<<<search_blocks(cur->mb_height), 32 * SEARCH_ROWS, 0, (cudaStream_t)stream>>>(
+            *search);
     else
         no_inter_costs<<<cur->mb_height, 32, 0, (cudaStream_t)stream>>>(
             search->costs, cur->mb_width, search->sums);
@@ -275,8 +285,9 @@ MotusStatus motus_lookahead_type_cuda(const MotusLookaheadSearch *search,
 int motus_lookahead_searches_at_once_cuda(int device, int mb_height) {
     MotusOnDevice on(device);
     int blocks = 0, sms = 0;
-    if (cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, inter_costs, 32, 0) != cudaSuccess ||
+    if (cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, inter_costs, 32 * SEARCH_ROWS, 0) !=
+            cudaSuccess ||
         cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device) != cudaSuccess)
         (void)cudaGetLastError(); // one picture is always possible
-    return mb_height < blocks * sms ? 2 : 1;
+    return search_blocks(mb_height) < blocks * sms ? 2 : 1;
 }
