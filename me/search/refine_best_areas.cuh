@@ -48,7 +48,10 @@ typedef struct MotusRingsShared {
 // blocks g and g + 8. 16x16 and 8x16 have one block for both.
 typedef struct MotusRingsLane {
     uint32_t cur[2];
-    uint32_t sign[2][2]; // of samples in coefficients g and g + 8; the opposite ones
+    // For tensor cores: signs of samples in coefficients g and g + 8, and those coefficients of the
+    // MB that the lane sums up, negated.
+    uint32_t sign[2];
+    int minus[2][4];
     uint32_t key[MOTUS_MODES][2];
 } MotusRingsLane;
 

@@ -20,24 +20,35 @@ MOTUS_WARP uint32_t motus_rings_quad_sum(const uint32_t v[4]) {
     return (t & 1 ? high : low) + motus_rings_from(t & 1 ? low : high, 1);
 }
 
-// Writes the signs of samples in the coefficients that the lane helps to compute, a byte each:
-// sample 4t + i in coefficient g or g + 8, (-1)^(number of bits that both numbers have).
-MOTUS_WARP void motus_rings_signs(MotusRingsLane *lane) {
-    const int g = motus_rings_cell(), t = motus_rings_row();
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+// Adds four Hadamard coefficients to a lane's `from`: numbers 2t and 2t + 1, counted from those of
+// `sign`, of 4x4 blocks g and g + 8.
+MOTUS_WARP void motus_rings_hadamard(const uint32_t row[2], uint32_t sign, const int from[4],
+                                     int to[4]) {
+    asm("mma.sync.aligned.m16n8k16.row.col.s32.u8.s8.s32 {%0, %1, %2, %3}, {%4, %5}, {%6}, "
+        "{%7, %8, %9, %10};"
+        : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
+        : "r"(row[0]), "r"(row[1]), "r"(sign), "r"(from[0]), "r"(from[1]), "r"(from[2]),
+          "r"(from[3]));
+}
+
+// Prepares the lane's part of SATDs. A sign, a byte each, is that of sample 4t + i in coefficient g
+// or g + 8: (-1)^(number of bits that both numbers have).
+MOTUS_WARP void motus_rings_prepare(MotusRingsLane *lane) {
+    const int g = motus_rings_cell(), t = motus_rings_row(), none[4] = {0, 0, 0, 0};
     uint32_t odd = 0;
     for (int i = 0; i < 4; i++) {
         const int both = (4 * t + i) & g;
         odd |= (uint32_t)((both ^ both >> 1 ^ both >> 2) & 1) << 8 * i;
     }
-    const uint32_t plus = odd * 254 + 0x01010101u, minus = (odd ^ 0x01010101u) * 254 + 0x01010101u;
-    lane->sign[0][0] = plus, lane->sign[0][1] = minus;
-    lane->sign[1][0] = t & 2 ? minus : plus, lane->sign[1][1] = t & 2 ? plus : minus;
-#ifdef __CUDA_ARCH__ // the compiler would rather compute them again
-    for (int i = 0; i < 4; i++) asm volatile("" : "+r"(lane->sign[i >> 1][i & 1]));
-#endif
+    for (int k = 0; k < 2; k++) {
+        const uint32_t minus = k && t & 2 ? odd : odd ^ 0x01010101u;
+        lane->sign[k] = (minus ^ 0x01010101u) * 254 + 0x01010101u;
+        asm volatile("" : "+r"(lane->sign[k])); // the compiler would rather compute it again
+        motus_rings_hadamard(lane->cur, minus * 254 + 0x01010101u, none, lane->minus[k]);
+    }
 }
 
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
 // Returns to lane t of a quad the SATDs of its two 4x4 blocks, in the halves of a word, at the t-th
 // of four positions; row: the lane's rows at each. Every lane adds up the magnitudes of four
 // coefficients, each a sum over the prediction less one over the MB, of both blocks of its quad. A
@@ -50,11 +61,7 @@ MOTUS_WARP uint32_t motus_rings_satds(const MotusRingsLane *lane, uint32_t row[4
 #pragma unroll
         for (int k = 0; k < 2; k++) {
             int c[4];
-            asm("mma.sync.aligned.m16n8k32.row.col.s32.u8.s8.s32 {%0, %1, %2, %3}, "
-                "{%4, %5, %6, %7}, {%8, %9}, {%10, %10, %10, %10};"
-                : "=r"(c[0]), "=r"(c[1]), "=r"(c[2]), "=r"(c[3])
-                : "r"(row[i][0]), "r"(row[i][1]), "r"(lane->cur[0]), "r"(lane->cur[1]),
-                  "r"(lane->sign[k][0]), "r"(lane->sign[k][1]), "r"(0));
+            motus_rings_hadamard(row[i], lane->sign[k], lane->minus[k], c);
 #pragma unroll
             for (int j = 0; j < 4; j++) sum[j >> 1] = __sad(c[j], 0, sum[j >> 1]);
         }
@@ -63,6 +70,8 @@ MOTUS_WARP uint32_t motus_rings_satds(const MotusRingsLane *lane, uint32_t row[4
     return motus_rings_quad_sum(v) >> 1; // both halves are even
 }
 #else
+MOTUS_WARP void motus_rings_prepare(MotusRingsLane *lane) { (void)lane; }
+
 // The same without tensor cores: a lane gets all rows of its position.
 MOTUS_WARP uint32_t motus_rings_satds(const MotusRingsLane *lane, uint32_t row[4][2]) {
     const int t = motus_rings_row();
@@ -345,7 +354,7 @@ MOTUS_WARP void motus_rings_run(const MotusRingsMb *mb, MotusRingsLane *lane, Mo
     const int around = motus_rings_around(own); // blocks that have rings
     int rings = 0;
     uint32_t before = 0; // the first own block's MV before the last round
-    motus_rings_signs(lane);
+    motus_rings_prepare(lane);
     for (int m = 0; m < MOTUS_MODES; m++) lane->key[m][0] = lane->key[m][1] = UINT32_MAX;
     MOTUS_ONE_BODY
     for (int round = 0; round < 4; round++) {
