@@ -238,7 +238,7 @@ MOTUS_WARP int motus_rings_list(MotusRingsShared *s, const MotusRingsOwn *own, c
         const uint32_t known = motus_lanes_ballot(is_first && own->mv[0] == mv);
         const int i = known ? motus_lanes_count(firsts & (known - 1)) : n++;
         const int is_same = some[1] && own->mv[1] == mv;
-        if (motus_lane() == 0) s->mv[i] = mv;
+        if (motus_lane() == 0 && !known) s->mv[i] = mv;
         if (is_same) at[1] = i;
         left &= ~motus_lanes_ballot(is_same);
     }
