@@ -14,6 +14,7 @@ typedef struct MotusRefineCur {
 } MotusRefineCur;
 
 #define MOTUS_REFINE_TRIALS 9 // an MV and its eight neighbours
+#define MOTUS_TRIAL_BITS 4    // of a trial's number; costs are below 2^18
 
 // A prediction of the MB: (tap[0][i] + tap[1][i] + 1) >> 1.
 typedef struct MotusTaps {
@@ -32,6 +33,10 @@ typedef struct MotusRefineOps {
     // of the rows of 4x4 blocks to measure; sums of blocks that reach into others are undefined.
     void (*satd_mb)(const MotusRefineCur *cur, const MotusTaps *taps, ptrdiff_t stride,
                     unsigned rows, uint32_t sum[MOTUS_BLOCKS]);
+    // Returns the least SATD + MV cost of each of the 41 blocks against n predictions of the MB, n
+    // = 1..MOTUS_REFINE_TRIALS, above the number of the first prediction that has it.
+    void (*least_of_mb)(const MotusRefineCur *cur, const MotusTaps *taps, const uint32_t *mv_cost,
+                        int n, ptrdiff_t stride, unsigned rows, uint32_t least[MOTUS_BLOCKS]);
     // Computes the SATDs of one block against n predictions of the MB, n = 1..MOTUS_REFINE_TRIALS.
     void (*satd_block)(const MotusRefineCur *cur, const MotusBlock *block, const MotusTaps *taps,
                        int n, ptrdiff_t stride, uint32_t sum[MOTUS_REFINE_TRIALS]);
