@@ -301,15 +301,7 @@ cudaError_t motus_decide::note_intra(const Pass &pass, bool all, int now, cudaSt
 
 extern "C" cudaError_t motus_code_i_cuda(const MotusPictureStateCuda *pic, int qp,
                                          const MotusEffort *effort, cudaStream_t stream) {
-    Pass pass = pass_of(pic, effort, qp, MOTUS_SLICE_I);
-    if (effort->types_first) {
-        cudaError_t status = list_intra(pass, stream);
-        if (status == cudaSuccess) status = choose_types(pass, stream);
-        if (status == cudaSuccess) status = code_typed(pass, stream);
-        if (status != cudaSuccess) return status;
-        pass.coded_typed = 1;
-    }
-    return code_intra(pass, stream);
+    return code_intra(pass_of(pic, effort, qp, MOTUS_SLICE_I), stream);
 }
 
 extern "C" cudaError_t motus_mark_blocks_cuda(const MotusPictureStateCuda *pic,

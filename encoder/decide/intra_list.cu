@@ -238,6 +238,11 @@ __device__ int list_chains(const MotusPictureStateCuda &w, const MotusEffort *ef
         const int i = w.found[j];
         if (!coded(i)) w.mb[i] = w.mb_inter[i];
     }
+    constexpr int VECTORS = sizeof(MotusHandedMb) / sizeof(uint4);
+#pragma unroll 1
+    for (int k = (int)threadIdx.x; k < n * VECTORS; k += LIST_THREADS)
+        reinterpret_cast<uint4 *>(&w.handed[w.list[k / VECTORS]])[k % VECTORS] =
+            make_uint4(0, 0, 0, 0);
 #pragma unroll 1
     for (int i = (int)threadIdx.x; i < w.n_mb; i += LIST_THREADS)
         w.listed[i] = (uint8_t)(coded(i) ? LISTED : NOT_LISTED);
@@ -249,12 +254,11 @@ __global__ void __launch_bounds__(LIST_THREADS) list_kernel(const __grid_constan
     const MotusPictureStateCuda &w = pass.pic;
     motus_let_successor_start();
     motus_wait_for_predecessor();
-    const int n = pass.coded_typed && !w.flags[MOTUS_FLAG_WANTS_PCM] ? 0
-                  : pass.slice_type ? list_chains(w, &pass.effort, &s)
-                                    : list_all(w, &s);
+    const int n = pass.slice_type ? list_chains(w, &pass.effort, &s) : list_all(w, &s);
     if (threadIdx.x) return;
-    w.flags[MOTUS_FLAG_TAKEN] = w.flags[MOTUS_FLAG_CHROMA_TAKEN] = w.flags[MOTUS_FLAG_WANTS_PCM] =
-        0;
+    for (int flag :
+         {MOTUS_FLAG_TAKEN, MOTUS_FLAG_LUMA_TAKEN, MOTUS_FLAG_CHROMA_TAKEN, MOTUS_FLAG_WANTS_PCM})
+        w.flags[flag] = 0;
     w.flags[MOTUS_FLAG_LISTED] = n;
 }
 
