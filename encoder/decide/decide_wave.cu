@@ -262,7 +262,7 @@ Blocks blocks_for_waves(const Pass &pass) {
     if (!pass.slice_type)
         return {w.mb_height, blocks_of(motus_min(w.n_mb, w.mb_height * 3 / 2 + 1))};
     const int mbs = motus_min(w.teams == 1 ? 256 : motus_clip(20, 160, w.n_mb / 100), w.n_mb);
-    return {blocks_of(mbs), blocks_of(mbs / 2)};
+    return {blocks_of(mbs), blocks_of((mbs + 1) / 2)};
 }
 
 } // namespace

@@ -140,26 +140,26 @@ __device__ int lengthen(const Link &link, int most, const uint8_t *before, uint8
     return length != before[link.i];
 }
 
-// Computes the chain lengths of few MBs, one a thread: all at once, again until none changes.
-// Returns the lengths.
+// Computes the chain lengths of few MBs, one a thread: all at once, again until none changes. MBs
+// that intra refresh wants keep 0: no chain bounds them. Returns the lengths.
 __device__ const uint8_t *chains_by_rounds(const MotusPictureStateCuda &w, int n, int most,
                                            uint8_t *chain) {
     const int t = (int)threadIdx.x;
-    const Link mine = t < n ? link_of(w, w.found[t]) : Link{};
+    const bool counts = t < n && !is_refreshed(w, w.found[t]);
+    const Link mine = counts ? link_of(w, w.found[t]) : Link{};
     uint8_t *before = chain, *after = chain + w.n_mb;
 #pragma unroll 1
     for (int i = t; i < w.n_mb; i += LIST_THREADS) after[i] = 0;
     for (;;) {
         __syncthreads(); // lengths are written before they are read
-        const int changed = t < n && lengthen(mine, most, before, after);
+        const int changed = counts && lengthen(mine, most, before, after);
         if (!__syncthreads_or(changed)) return before;
         uint8_t *const other = before;
         before = after, after = other;
     }
 }
 
-// Computes the chain lengths of many MBs, diagonal by diagonal. Uses w.list for their order. MBs
-// that intra refresh wants keep 0: no chain bounds them.
+// Computes the same of many MBs, diagonal by diagonal. Uses w.list for their order.
 __device__ void chains_by_diagonals(const MotusPictureStateCuda &w, ListShared *s, int n, int most,
                                     uint8_t *chain) {
     const int diagonals = w.mb_width + 2 * w.mb_height;
@@ -210,8 +210,7 @@ __device__ int list_chains(const MotusPictureStateCuda &w, const MotusEffort *ef
                            ListShared *s) {
     uint8_t *const room = w.n_mb <= NEAR_MBS ? s->chain : w.chain;
     const int found = find_intra(w, s, room), most = motus_longest_chain(found, w.n_mb, effort);
-    const bool refreshes = w.refresh.end > 0,
-               few = !refreshes && found <= LIST_THREADS && 2 * w.n_mb <= NEAR_MBS;
+    const bool refreshes = w.refresh.end > 0, few = found <= LIST_THREADS && 2 * w.n_mb <= NEAR_MBS;
     if (!few) chains_by_diagonals(w, s, found, most, room);
     const uint8_t *chain = few ? chains_by_rounds(w, found, most, room) : room;
     const int longest = longest_chain(w, s, found, chain), later = longest / 4;

@@ -34,6 +34,16 @@ MotusStatus download_recon(MotusCudaCoder *c, const Output *out, const MotusFram
     return status;
 }
 
+// Adds the squared errors of the current picture to its statistics.
+MotusStatus measure_errors(MotusCudaCoder *c, const Output *out, cudaStream_t stream,
+                           MotusError *error) {
+    const MotusEncoderConfig *config = &c->settings->config;
+    return check(c,
+                 motus_planes_ssd_cuda(c->src, current_rec(c)->plane, config->width, config->height,
+                                       out->report->stats.ssd, stream),
+                 "statistics", error);
+}
+
 } // namespace
 
 MotusStatus motus_cuda_coder::download(MotusCudaCoder *c, const Output *out, const MotusFrame *rec,
@@ -44,13 +54,13 @@ MotusStatus motus_cuda_coder::download(MotusCudaCoder *c, const Output *out, con
                        cudaMemcpyAsync(out->h_nal, out->nal, out->downloaded,
                                        cudaMemcpyDeviceToHost, c->writing),
                        "download", error);
+    // Beside the writing of a picture alone; else not in the next picture's way.
+    const int is_alone = c->begun == c->finished;
+    if (!status && is_alone) // the statistics are cleared
+        status = check(c, cudaStreamWaitEvent(c->stream, out->finalized, 0), "wait", error);
+    if (!status && is_alone) status = measure_errors(c, out, c->stream, error);
     if (!status) status = follow(c, c->writing, c->stream, c->rebuilt, error);
-    if (!status)
-        status = check(c,
-                       motus_planes_ssd_cuda(c->src, current_rec(c)->plane,
-                                             c->settings->config.width, c->settings->config.height,
-                                             out->report->stats.ssd, c->writing),
-                       "statistics", error);
+    if (!status && !is_alone) status = measure_errors(c, out, c->writing, error);
     if (!status)
         status = check(c,
                        cudaMemcpyAsync(out->h_report, out->report, sizeof *out->report,
