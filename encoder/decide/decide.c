@@ -193,13 +193,16 @@ static void choose_types(MotusPictureState *pic, const MotusCoding *coding) {
 }
 
 // Returns the length of the longest chain of intra MBs that MB i would end.
-static int chain_length(const MotusPictureState *pic, int i) {
+static int chain_length(const IntraPass *pass, int i) {
+    const MotusPictureState *pic = pass->pic;
     MotusNeighbours n = motus_neighbours_at(&pic->mbs, i);
     const MotusMb *around[4] = {n.a, n.b, n.c, n.d};
-    int longest = 0;
-    for (int k = 0; k < 4; k++)
-        if (around[k]) longest = motus_max(longest, pic->chain[around[k] - pic->mbs.mb]);
-    return longest + 1;
+    int longest = 1;
+    for (int k = 0; k < 4; k++) {
+        const int before = around[k] ? pic->chain[around[k] - pic->mbs.mb] : 0;
+        longest = motus_max(longest, motus_chain_up_to(before, k, pass->typed));
+    }
+    return longest;
 }
 
 static int waits_for_intra(void *context, int x, int y) {
@@ -216,7 +219,7 @@ static void visit_decided_intra(void *context, int x, int y) {
     int i = y * pic->mbs.mb_width + x, length = 0;
     pic->chain[i] = 0;
     if (!motus_mb_is_intra(&pic->mbs.mb[i])) return;
-    if (!is_refreshed(pic, i) && (length = chain_length(pic, i)) > pic->longest_chain) {
+    if (!is_refreshed(pic, i) && (length = chain_length(pass, i)) > pic->longest_chain) {
         pic->mbs.mb[i] = pic->mb_inter[i];
         return;
     }
