@@ -195,12 +195,13 @@ static void choose_types(MotusPictureState *pic, const MotusCoding *coding) {
 // Returns the length of the longest chain of intra MBs that MB i would end.
 static int chain_length(const IntraPass *pass, int i) {
     const MotusPictureState *pic = pass->pic;
+    const int typed = pass->coding->effort.types_first; // also where all are searched again
     MotusNeighbours n = motus_neighbours_at(&pic->mbs, i);
     const MotusMb *around[4] = {n.a, n.b, n.c, n.d};
     int longest = 1;
     for (int k = 0; k < 4; k++) {
         const int before = around[k] ? pic->chain[around[k] - pic->mbs.mb] : 0;
-        longest = motus_max(longest, motus_chain_up_to(before, k, pass->typed));
+        longest = motus_max(longest, motus_chain_up_to(before, k, typed));
     }
     return longest;
 }

@@ -31,7 +31,7 @@ typedef struct MotusEffort {
     int i4_trials;       // Intra4x4 modes with a trial, per block, where the MB is coded
     int estimate_trials; // Intra4x4 modes with a trial where intra in P pictures is estimated
     int estimate_levels; // of these estimates, with CAVLC; CABAC: APART
-    int types_first;     // 1: an I picture's MBs get their types before any MB is coded
+    int types_first;     // 1: intra MBs get their types before any of them is coded
     int intra_chain;     // motus_longest_chain: of dependent intra MBs in P pictures
 } MotusEffort;
 
