@@ -142,7 +142,7 @@ __global__ void __launch_bounds__(32 * WARPS)
         found->n = (uint8_t)n;
         w.intra_cost[i] = UINT32_MAX;
         w.changed_at[i] = w.seen_at[i] = 0;
-        if (i == 0) w.flags[MOTUS_FLAG_ESTIMATED] = 0;
+        if (i == 0) w.flags[MOTUS_FLAG_ESTIMATED] = w.flags[MOTUS_FLAG_NOTED] = 0;
     }
 }
 
@@ -219,15 +219,23 @@ __global__ void __launch_bounds__(32 * TEAM, RESIDENT / TEAM)
     }
 }
 
+// Notes intra coding where it is cheaper. Collects intra MBs in w.found, in any order, and prepares
+// the wave of typed ones.
 template <int LISTS>
 __global__ void __launch_bounds__(32 * WARPS)
     note_kernel(const __grid_constant__ Pass pass, int now) {
     const MotusPictureStateCuda &w = pass.pic;
-    const int i = this_warp();
+    const int i = this_warp(), lane = motus_lane();
     motus_let_successor_start();
     motus_wait_for_predecessor();
-    if (i < w.n_mb && w.intra_cost[i] < w.inter_cost[i])
-        motus_note_decision(&w.mb[i], &w.mb_intra[i], &w.changed_at[i], now, LISTS);
+    if (i >= w.n_mb) return;
+    const bool noted = w.intra_cost[i] < w.inter_cost[i];
+    if (noted) motus_note_decision(&w.mb[i], &w.mb_intra[i], &w.changed_at[i], now, LISTS);
+    if (lane == 0) w.listed[i] = NOT_LISTED;
+    if (!noted && !motus_mb_is_intra(&w.mb[i])) return; // refreshed, or I_PCM
+    if (lane == 0) w.found[atomicAdd(&w.flags[MOTUS_FLAG_NOTED], 1)] = i;
+    static_assert(sizeof(MotusHandedMb) == 8 * sizeof(uint4), "a vector a lane");
+    if (lane < 8) reinterpret_cast<uint4 *>(&w.handed[i])[lane] = make_uint4(0, 0, 0, 0);
 }
 
 template <int TEAM, bool SHARES, int RESIDENT, Kind KIND>

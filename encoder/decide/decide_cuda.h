@@ -24,6 +24,7 @@ enum {
     MOTUS_FLAG_TAKEN,        // of the list, by teams
     MOTUS_FLAG_LISTED,       // in the list
     MOTUS_FLAG_ESTIMATED,    // whose Intra4x4 is estimated
+    MOTUS_FLAG_NOTED,        // that are intra after the first round
     MOTUS_FLAG_LUMA_TAKEN,   // of the list, or rows of an I picture: luma of typed MBs
     MOTUS_FLAG_CHROMA_TAKEN, // of the list: chroma of typed MBs
     MOTUS_FLAG_WANTS_PCM,    // 1: a typed MB would rather be I_PCM

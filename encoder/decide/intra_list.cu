@@ -58,6 +58,15 @@ __device__ int find_intra(const MotusPictureStateCuda &w, ListShared *s, uint8_t
     return s->n;
 }
 
+// Does the same where note_kernel has collected them after the only round.
+__device__ int take_noted(const MotusPictureStateCuda &w, ListShared *s, uint8_t *chain) {
+    if (threadIdx.x == 0) s->longest = 0;
+#pragma unroll 1
+    for (int i = (int)threadIdx.x; i < w.n_mb; i += LIST_THREADS) chain[i] = 0;
+    __syncthreads(); // chains are 0
+    return w.flags[MOTUS_FLAG_NOTED];
+}
+
 // Replaces at[k] by first + the sum of at[0..k - 1]. Returns first + the sum of all. The whole
 // block calls it.
 __device__ int sum_before(ListShared *s, int first) {
@@ -215,7 +224,7 @@ __device__ int longest_chain(const MotusPictureStateCuda &w, ListShared *s, int 
 __device__ int list_chains(const MotusPictureStateCuda &w, const MotusEffort *effort,
                            ListShared *s) {
     uint8_t *const room = w.n_mb <= NEAR_MBS ? s->chain : w.chain;
-    const int found = find_intra(w, s, room);
+    const int found = effort->rounds == 1 ? take_noted(w, s, room) : find_intra(w, s, room);
     const Measure measure = {effort->types_first, motus_longest_chain(found, w.n_mb, effort)};
     const bool refreshes = w.refresh.end > 0, few = found <= LIST_THREADS && 2 * w.n_mb <= NEAR_MBS;
     if (!few) chains_by_diagonals(w, s, found, measure, room);
@@ -242,15 +251,13 @@ __device__ int list_chains(const MotusPictureStateCuda &w, const MotusEffort *ef
 #pragma unroll 1
     for (int j = (int)threadIdx.x; j < found; j += LIST_THREADS) {
         const int i = w.found[j];
-        if (!coded(i)) w.mb[i] = w.mb_inter[i];
+        if (coded(i))
+            w.listed[i] = LISTED;
+        else
+            w.mb[i] = w.mb_inter[i];
     }
-    constexpr int VECTORS = sizeof(MotusHandedMb) / sizeof(uint4);
 #pragma unroll 1
-    for (int k = (int)threadIdx.x; k < n * VECTORS; k += LIST_THREADS)
-        reinterpret_cast<uint4 *>(&w.handed[w.list[k / VECTORS]])[k % VECTORS] =
-            make_uint4(0, 0, 0, 0);
-#pragma unroll 1
-    for (int i = (int)threadIdx.x; i < w.n_mb; i += LIST_THREADS)
+    for (int i = (int)threadIdx.x; effort->rounds > 1 && i < w.n_mb; i += LIST_THREADS)
         w.listed[i] = (uint8_t)(coded(i) ? LISTED : NOT_LISTED);
     return n;
 }
