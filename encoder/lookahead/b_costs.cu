@@ -1,16 +1,16 @@
 // Costs of mini-GOPs; they equal those of b_costs.c.
-//   b_fields    a warp: one MB in one other picture; no MB waits for another
+//   b_fields    lanes 2c and 2c + 1: an MB in one other picture; no MB waits for another
 //   b_sums      lanes 2c and 2c + 1: an MB of a B picture between two others, 4 rows each
 //   p_sums      a thread: every so many MBs of a field
 // SPDX-License-Identifier: BSD-2-Clause
 #include "common/cuda_call.cuh"
+#include "encoder/lookahead/lookahead_pairs.cuh"
 #include "encoder/lookahead/lookahead_passes_cuda.h"
-#include "encoder/lookahead/lookahead_search.cuh"
 
 namespace {
 
-constexpr int MB = MOTUS_LOOKAHEAD_MB, WARPS = 4, BLOCK = 32 * WARPS;
-constexpr int MBS = BLOCK / 2;                                         // of a block of b_sums
+constexpr int MB = MOTUS_LOOKAHEAD_MB, BLOCK = 128;
+constexpr int MBS = BLOCK / 2;                                         // of a block
 constexpr int PAIRS = MOTUS_B_FLAT_SPAN * (MOTUS_B_FLAT_SPAN - 1) / 2; // measured, at most
 
 static_assert(PAIRS >= MOTUS_B_SPAN - 1, "with a pyramid one for each length is measured");
@@ -21,19 +21,25 @@ struct Fields {
 
 __global__ void __launch_bounds__(BLOCK) b_fields(const __grid_constant__ Fields fields) {
     const MotusBSearch &p = fields.search[blockIdx.y];
-    const int width = p.cur.mb_width, i = (int)(blockIdx.x * WARPS + threadIdx.x / 32);
-    if (i >= width * p.cur.mb_height) return; // the whole warp
+    const int width = p.cur.mb_width, n = width * p.cur.mb_height,
+              k = (int)(blockIdx.x * MBS + threadIdx.x / 2), i = min(k, n - 1);
     const int x = i % width, y = i / width;
     Search s;
     s.before = &p.ref;
     s.x = MB * x, s.y = MB * y;
     s.predictor = motus_b_predictor(&p, x, y);
+    s.cost = UINT32_MAX;
     load_blocks(s.row, p.cur.plane[0] + (s.y + 4 * (motus_lane() & 1)) * p.cur.stride + s.x,
                 p.cur.stride);
-    MotusMv mv = motus_lookahead_mv(0, 0);
-    const int has_one = motus_b_start(&mv, motus_lane() >> 1, &p, x, y);
-    search(&s, mv, has_one);
-    if (motus_lane()) return;
+#pragma unroll 1
+    for (int c = 0; c < MOTUS_B_STARTS; c++) {
+        MotusMv mv = motus_lookahead_mv(0, 0);
+        const int has_one = motus_b_start(&mv, c, &p, x, y);
+        try_mv<false>(&s, mv, has_one);
+    }
+    descend_pairs(&s);
+    refine_pairs(&s);
+    if (motus_lane() & 1 || k >= n) return;
     p.field.mv[i] = s.best;
     p.field.cost[i] = motus_lookahead_cost(s.cost < p.intra[i] ? s.cost : p.intra[i]);
 }
@@ -98,7 +104,7 @@ __global__ void __launch_bounds__(BLOCK)
 MotusStatus launch_fields(const Fields &fields, int n, cudaStream_t stream, MotusError *error) {
     const MotusHalfPicture &cur = fields.search[0].cur;
     if (n < 1) return MOTUS_OK;
-    const dim3 grid((unsigned)((cur.mb_width * cur.mb_height + WARPS - 1) / WARPS), (unsigned)n);
+    const dim3 grid((unsigned)((cur.mb_width * cur.mb_height + MBS - 1) / MBS), (unsigned)n);
     b_fields<<<grid, BLOCK, 0, stream>>>(fields);
     return motus_cuda_launched("lookahead: fields of B pictures", error);
 }

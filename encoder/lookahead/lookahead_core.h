@@ -137,6 +137,13 @@ MOTUS_HD MotusMv motus_lookahead_hexagon(MotusMv from, int i) {
                                 MOTUS_NIBBLES(0, 4, 4, 0, -4, -4, -8, -8), i);
 }
 
+// Returns point i (0..2) of the hexagon around `from` that was not measured before the search moved
+// there, to point `moved` of the hexagon before. Points are in the order of their indices.
+MOTUS_HD int motus_lookahead_new_point(int moved, int i) {
+    const uint32_t points = i == 0 ? 0x032100 : i == 1 ? 0x443211 : 0x554325;
+    return (int)(points >> (4 * moved) & 15);
+}
+
 // Returns point i (0..7) of the even neighbours of `from`.
 MOTUS_HD MotusMv motus_lookahead_around(MotusMv from, int i) {
     return motus_lookahead_step(from, MOTUS_NIBBLES(-2, 2, 0, 0, -2, 2, -2, 2),

@@ -34,13 +34,14 @@ __device__ void load_blocks(uint32_t row[2][4], const uint8_t *from, ptrdiff_t s
     }
 }
 
-// Returns the key of the lane's candidate: cost, below 2^20, then index; UINT32_MAX if it has none
-// or it lies outside. The whole warp must call it.
-template <bool SATD> __device__ uint32_t measure(const Search *s, MotusMv *mv, int has_one) {
+// Returns the cost, below 2^20, of the candidate of a pair of lanes. *has_one becomes 0 if it lies
+// outside; *mv is then zero. The whole warp must call it.
+template <bool SATD>
+__device__ uint32_t candidate_cost(const Search *s, MotusMv *mv, int *has_one) {
     const MotusHalfPicture *half = s->before;
-    const int lower = motus_lane() & 1, candidate = motus_lane() >> 1;
-    has_one = has_one && motus_lookahead_inside(half, s->x, s->y, *mv);
-    if (!has_one) *mv = motus_lookahead_mv(0, 0); // always readable
+    const int lower = motus_lane() & 1;
+    *has_one = *has_one && motus_lookahead_inside(half, s->x, s->y, *mv);
+    if (!*has_one) *mv = motus_lookahead_mv(0, 0); // always readable
     uint32_t ref[2][4], cost = 0;
     load_blocks(ref, motus_lookahead_at(half, s->x, s->y, *mv) + 4 * lower * half->stride,
                 half->stride);
@@ -49,8 +50,14 @@ template <bool SATD> __device__ uint32_t measure(const Search *s, MotusMv *mv, i
         for (int i = 0; i < 4 && !SATD; i++) cost = motus_sad4(s->row[k][i], ref[k][i], cost);
     }
     cost += __shfl_xor_sync(MOTUS_ALL_LANES, cost, 1);
-    cost += motus_lookahead_mv_cost(*mv, s->predictor);
-    return has_one ? cost << 4 | (uint32_t)candidate : UINT32_MAX;
+    return cost + motus_lookahead_mv_cost(*mv, s->predictor);
+}
+
+// Returns the key of the lane's candidate: cost, then index; UINT32_MAX if it has none or it lies
+// outside. The whole warp must call it.
+template <bool SATD> __device__ uint32_t measure(const Search *s, MotusMv *mv, int has_one) {
+    const uint32_t cost = candidate_cost<SATD>(s, mv, &has_one);
+    return has_one ? cost << 4 | (uint32_t)(motus_lane() >> 1) : UINT32_MAX;
 }
 
 // Makes the candidate of least key the best one if it beats the best so far. Returns 1 if it does.

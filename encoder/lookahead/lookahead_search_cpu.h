@@ -32,14 +32,23 @@ static inline int try_mv(Search *s, MotusMv mv, MotusPixelCompare compare) {
     return 1;
 }
 
+// Tries the points of a hexagon around the best MV. moved: the point of the hexagon before that is
+// its centre now, -1 at first. Returns the point that becomes the best one; -1: none.
+static inline int try_hexagon(Search *s, int moved) {
+    const MotusMv from = s->best;
+    int best = -1;
+    for (int k = 0; k < (moved < 0 ? 6 : 3); k++) {
+        const int i = moved < 0 ? k : motus_lookahead_new_point(moved, k);
+        if (try_mv(s, motus_lookahead_hexagon(from, i), s->ops->sad)) best = i;
+    }
+    return best;
+}
+
 // Descends by SAD: hexagon steps while the best MV moves, then the eight even neighbours.
 static inline void descend(Search *s) {
-    for (int step = 0, found = 1; found && step < MOTUS_LOOKAHEAD_STEPS; step++) {
-        const MotusMv from = s->best;
-        found = 0;
-        for (int i = 0; i < 6; i++)
-            found |= try_mv(s, motus_lookahead_hexagon(from, i), s->ops->sad);
-    }
+    int moved = try_hexagon(s, -1);
+    for (int step = 1; moved >= 0 && step < MOTUS_LOOKAHEAD_STEPS; step++)
+        moved = try_hexagon(s, moved);
     const MotusMv from = s->best;
     for (int i = 0; i < 8; i++) try_mv(s, motus_lookahead_around(from, i), s->ops->sad);
 }
