@@ -1,13 +1,15 @@
 // Costs of a P picture's MBs as intra on a CUDA device, after the first round of decisions
 // (estimate_intra in decide.c, suite gpu_decide). close_kernel, a warp an MB, lists the MBs that
-// come close by SATD. Then a block is one warp with one MB, 6 or 7 KiB of shared memory:
-// estimate_kernel evaluates Intra16x16 with chroma, estimate4x4_kernel Intra4x4. Instruction
-// fetches bound both: one kernel for both had 160 KB of code, and warps at different places evicted
-// each other's from the SM's instruction cache.
+// come close by SATD. Then a warp takes an MB of the list at a time, with 6 to 8 KiB of shared
+// memory: estimate_kernel evaluates Intra16x16 with chroma, estimate4x4_kernel Intra4x4,
+// estimate8x8_kernel Intra8x8 where another type costs less than inter, if MBs are coded as types
+// that were chosen before. Instruction fetches bound them: one kernel for the first two had 160 KB
+// of code, and warps at different places evicted each other's from the SM's instruction cache.
+// Beside other GOP coders sixteen warps fill an SM, for the same reason.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "encoder/decide/decide_core.h"
 #include "encoder/decide/decide_pass.cuh"
-#include "encoder/intra/intra_trial_warp.cuh"
+#include "encoder/intra/intra8x8_warp.cuh"
 
 using namespace motus_decide;
 
@@ -24,6 +26,12 @@ struct Shared16x16 {
 struct Shared4x4 {
     MotusTrial trial[2];
     MotusIntraShared scratch;
+};
+
+struct Shared8x8 {
+    MotusTrial trial;
+    MotusIntraShared scratch;
+    MotusI8Lanes lanes;
 };
 
 // Returns the warp's shared memory.
@@ -109,6 +117,46 @@ __global__ void __launch_bounds__(32 * SM_WARPS, 1)
     }
 }
 
+// Keeps MB i as Intra8x8 if that costs less.
+__device__ void estimate_8x8(const MotusIntraMb *in, const MotusPictureStateCuda &w, Shared8x8 *s,
+                             int i) {
+    const uint32_t least = w.intra_cost[i];
+    MotusTrial *trial = &s->trial;
+    motus_intra_begin_as(in, trial, MOTUS_MB_I_4x4);
+    if (motus_lane() == 0) {
+        trial->mb.transform_8x8 = 1;
+        trial->mb.intra_chroma_pred_mode = w.mb_intra[i].intra_chroma_pred_mode;
+    }
+    motus_i4_prepare(in, &s->scratch);
+    const MotusI8Mb mb = motus_i8_prepare(in, &w.quant8[in->qp->luma.qp], &s->lanes);
+    motus_lanes_sync(); // costs are written
+    const MotusIntraPart part =
+        motus_code_intra8x8_warp(&mb, in, s->scratch.i4_minus, &s->lanes, trial);
+    if (part.cost > least) return;
+    motus_intra_add_up_warp(in, trial, &part, &w.estimate[i].chroma);
+    if (trial->cost >= least || trial->bits > MOTUS_MB_BITS_LIMIT) return;
+    copy(&w.mb_intra[i], &trial->mb);
+    if (motus_lane() == 0) w.intra_cost[i] = trial->cost;
+}
+
+template <bool CABAC>
+__global__ void __launch_bounds__(32 * SM_WARPS, 1)
+    estimate8x8_kernel(const __grid_constant__ Pass pass) {
+    extern __shared__ uint4 memory[];
+    const MotusPictureStateCuda &w = pass.pic;
+    const MotusLevelChoice levels = intra_choice<CABAC>(pass, pass.effort.estimate_levels);
+    int warps;
+    motus_begin_early();
+    for (int at = warp_of_grid(&warps); at < w.flags[MOTUS_FLAG_ESTIMATED]; at += warps) {
+        const int i = w.found[at];
+        const MotusIntraMb in = estimated_mb(pass, &levels, i);
+        if (w.intra_cost[i] < w.inter_cost[i] && w.mb_intra[i].type != MOTUS_MB_I_PCM &&
+            motus_tries_intra8x8(&in))
+            estimate_8x8(&in, w, own_of<Shared8x8>(memory), i);
+        motus_lanes_sync(); // all have read the trial
+    }
+}
+
 using Kernel = void (*)(Pass);
 
 // Returns how many warps of a block fit in the current device's shared memory.
@@ -138,10 +186,13 @@ cudaError_t motus_decide::estimate_intra(const Pass &pass, cudaStream_t stream) 
     if (status == cudaSuccess)
         status = launch<Shared16x16>(pass, cabac ? estimate_kernel<true> : estimate_kernel<false>,
                                      stream);
-    return status == cudaSuccess
-               ? launch<Shared4x4>(
-                     pass, cabac ? estimate4x4_kernel<true> : estimate4x4_kernel<false>, stream)
-               : status;
+    if (status == cudaSuccess)
+        status = launch<Shared4x4>(
+            pass, cabac ? estimate4x4_kernel<true> : estimate4x4_kernel<false>, stream);
+    if (status == cudaSuccess && pass.typed && pass.pic.transform_8x8)
+        status = launch<Shared8x8>(
+            pass, cabac ? estimate8x8_kernel<true> : estimate8x8_kernel<false>, stream);
+    return status;
 }
 
 cudaError_t motus_decide::prepare_estimates() {
@@ -150,5 +201,7 @@ cudaError_t motus_decide::prepare_estimates() {
         if (status == cudaSuccess) status = prepare<Shared16x16>(kernel);
     for (const Kernel kernel : {estimate4x4_kernel<true>, estimate4x4_kernel<false>})
         if (status == cudaSuccess) status = prepare<Shared4x4>(kernel);
+    for (const Kernel kernel : {estimate8x8_kernel<true>, estimate8x8_kernel<false>})
+        if (status == cudaSuccess) status = prepare<Shared8x8>(kernel);
     return status;
 }
