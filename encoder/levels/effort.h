@@ -17,6 +17,7 @@ typedef struct MotusEffort {
     int reach;           // of the search in downscaled pictures, +- samples
     uint32_t partitions; // mask of the MotusModes that are tried
     int rounds, phases;  // of mode decision: each round runs the phases one after another
+    int b_phases;        // phases in B pictures
     int type_gate;       // MB types, and further references, by whole-sample costs
     int sub_gate;        // sub-macroblock types, by whole-sample costs
     int trial_gate;      // MB types that get a trial, by SATD costs
