@@ -26,11 +26,13 @@ __global__ void __launch_bounds__(BLOCK) b_fields(const __grid_constant__ Fields
     const int x = i % width, y = i / width;
     Search s;
     s.before = &p.ref;
+    s.weight = p.weight ? *p.weight : motus_half_no_weight();
     s.x = MB * x, s.y = MB * y;
     s.predictor = motus_b_predictor(&p, x, y);
     s.cost = UINT32_MAX;
     load_blocks(s.row, p.cur.plane[0] + (s.y + 4 * (motus_lane() & 1)) * p.cur.stride + s.x,
                 p.cur.stride);
+    unweigh(&s);
 #pragma unroll 1
     for (int c = 0; c < MOTUS_B_STARTS; c++) {
         MotusMv mv = motus_lookahead_mv(0, 0);
@@ -44,16 +46,8 @@ __global__ void __launch_bounds__(BLOCK) b_fields(const __grid_constant__ Fields
     p.field.cost[i] = motus_lookahead_cost(s.cost < p.intra[i] ? s.cost : p.intra[i]);
 }
 
-// A B picture between two others.
-struct Between {
-    MotusHalfPicture cur, ref[2];
-    MotusBField field[2];
-    uint16_t *mb_cost; // NULL: not kept
-    int length;        // of its mini-GOP
-};
-
 struct Betweens {
-    Between picture[PAIRS]; // [blockIdx.y]
+    MotusBetween picture[PAIRS]; // [blockIdx.y]
 };
 
 // Adds the warp's costs to a sum of the picture.
@@ -62,25 +56,33 @@ __device__ void add_up(uint64_t *sum, uint32_t cost) {
     if (!motus_lane()) atomicAdd((unsigned long long *)sum, (unsigned long long)all);
 }
 
+// Returns the SATD of an MB, to both of its lanes.
+__device__ uint32_t mb_satd(const uint32_t a[2][4], const uint32_t b[2][4]) {
+    const uint32_t satd = motus_words_satd(a[0], b[0]) + motus_words_satd(a[1], b[1]);
+    return satd + __shfl_xor_sync(MOTUS_ALL_LANES, satd, 1);
+}
+
 __global__ void __launch_bounds__(BLOCK)
     b_sums(const __grid_constant__ Betweens betweens, MotusBCosts *costs) {
-    const Between &b = betweens.picture[blockIdx.y];
+    const MotusBetween &b = betweens.picture[blockIdx.y];
     const int n = b.cur.mb_width * b.cur.mb_height, lower = 4 * (motus_lane() & 1),
               k = (int)(blockIdx.x * MBS + threadIdx.x / 2), i = min(k, n - 1);
     const int x = MB * (i % b.cur.mb_width), y = MB * (i / b.cur.mb_width);
-    uint32_t row[2][4], ref[2][2][4], cost = 0;
+    uint32_t row[2][4], ref[2][2][4], earlier = b.field[0].cost[i], cost;
     load_blocks(row, b.cur.plane[0] + (y + lower) * b.cur.stride + x, b.cur.stride);
     for (int r = 0; r < 2; r++)
         load_blocks(ref[r],
                     motus_lookahead_at(&b.ref[r], x, y, b.field[r].mv[i]) + lower * b.cur.stride,
                     b.cur.stride);
-    for (int half = 0; half < 2; half++) {
+    if (b.weight && b.weight->is_used) // as unweighted_cost
+        earlier = min((uint32_t)b.intra[i],
+                      mb_satd(row, ref[0]) +
+                          motus_lookahead_mv_cost(b.field[0].mv[i], x ? b.field[0].mv[i - 1]
+                                                                      : motus_lookahead_mv(0, 0)));
+    for (int half = 0; half < 2; half++)
         for (int v = 0; v < 4; v++) // (a + b + 1) >> 1 of four samples
             ref[0][half][v] = __vavgu4(ref[0][half][v], ref[1][half][v]);
-        cost += motus_words_satd(row[half], ref[0][half]);
-    }
-    cost += __shfl_xor_sync(MOTUS_ALL_LANES, cost, 1);
-    cost = motus_b_cost(cost, b.field[0].cost[i], b.field[1].cost[i]);
+    cost = motus_b_cost(mb_satd(row, ref[0]), earlier, b.field[1].cost[i]);
     const int is_one = k < n && !lower;
     if (is_one && b.mb_cost) b.mb_cost[k] = (uint16_t)cost;
     add_up(&costs->b[b.length - 1], is_one ? cost : 0);
@@ -115,13 +117,8 @@ MotusStatus sum_b(MotusBCosts *costs, const MotusBPicture *const *picture, int s
     int n = 0;
     for (int length = 2; length <= span; length++)
         for (int d = 1; d < length; d++) {
-            const MotusBPicture *cur = picture[d];
-            if (!motus_b_is_measured(length - d, d, pyramid)) continue;
-            betweens.picture[n++] = {cur->half,
-                                     {picture[length]->half, picture[0]->half},
-                                     {cur->earlier[length - d - 1], cur->later[d - 1]},
-                                     cur->between[motus_b_pair(length - d, d)],
-                                     length};
+            if (motus_b_is_measured(length - d, d, pyramid))
+                betweens.picture[n++] = motus_b_between(picture, length, d);
         }
     if (!n) return MOTUS_OK;
     const dim3 grid((unsigned)((n_mb + MBS - 1) / MBS), (unsigned)n);

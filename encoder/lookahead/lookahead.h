@@ -26,6 +26,7 @@ typedef struct MotusLookaheadSettings {
     int keep_aq;        // 1: motus_lookahead_aq is called, with AQ and mb-tree
     int b_span;         // longest mini-GOP in pictures, 2..MOTUS_B_SPAN; 0: plan.b stays 0
     int b_pyramid;      // 1: the middle one of two and more B pictures is a reference
+    int weights;        // 1: P pictures may weight their references
 } MotusLookaheadSettings;
 
 // Returns the pictures that are known at most beyond the one that is planned.

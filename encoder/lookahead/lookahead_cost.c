@@ -106,7 +106,6 @@ static uint32_t intra_cost(const MotusPixelOps *ops, const MotusHalfPicture *cur
 // ---- Inter --------------------------------------------------------------------------------------
 
 static void search(Search *s, const MotusMv *earlier, int mb_x, int mb_y) {
-    s->cost = UINT32_MAX;
     for (int i = 0; i < MOTUS_LOOKAHEAD_STARTS; i++) {
         MotusMv mv;
         if (motus_lookahead_start(&mv, i, s->predictor, earlier, s->before, mb_x, mb_y))
@@ -117,7 +116,8 @@ static void search(Search *s, const MotusMv *earlier, int mb_x, int mb_y) {
 }
 
 static void costs_of_row(const MotusMbCosts *costs, const MotusHalfPicture *cur,
-                         const MotusHalfPicture *before, const MotusMv *earlier, int y) {
+                         const MotusHalfPicture *before, const MotusMv *earlier,
+                         const MotusHalfWeight *weight, int y) {
     const MotusPixelOps *ops = motus_pixel_ops(0);
     MotusMv left = {0, 0};
     for (int x = 0; x < cur->mb_width; x++) {
@@ -126,12 +126,8 @@ static void costs_of_row(const MotusMbCosts *costs, const MotusHalfPicture *cur,
         uint32_t inter = intra;
         costs->mv[i] = (MotusMv){0, 0};
         if (before) {
-            Search s = {.ops = ops,
-                        .at = cur->plane[0] + MB * (y * cur->stride + x),
-                        .before = before,
-                        .x = MB * x,
-                        .y = MB * y,
-                        .predictor = left};
+            Search s = {.ops = ops, .before = before, .predictor = left};
+            begin_search(&s, cur, x, y, weight);
             search(&s, earlier, x, y);
             left = costs->mv[i] = s.best;
             if (s.cost < inter) inter = s.cost;
@@ -142,9 +138,10 @@ static void costs_of_row(const MotusMbCosts *costs, const MotusHalfPicture *cur,
 }
 
 void motus_mb_costs(const MotusMbCosts *costs, const MotusHalfPicture *cur,
-                    const MotusHalfPicture *before, const MotusMv *earlier, int threads) {
+                    const MotusHalfPicture *before, const MotusMv *earlier,
+                    const MotusHalfWeight *weight, int threads) {
     (void)threads;
 #pragma omp parallel for num_threads(threads) schedule(dynamic, 2)
     for (int y = 0; y < cur->mb_height; y++)
-        costs_of_row(costs, cur, before, before ? earlier : NULL, y);
+        costs_of_row(costs, cur, before, before ? earlier : NULL, weight, y);
 }

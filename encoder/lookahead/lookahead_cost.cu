@@ -157,6 +157,7 @@ __device__ void search_row(const MotusLookaheadSearch &p, Earlier earlier, uint3
     Search s;
     Next next = {};
     s.before = &p.before;
+    s.weight = p.weight ? *p.weight : motus_half_no_weight();
     s.y = MB * y;
     s.best = motus_lookahead_mv(0, 0); // left of the first MB
     *all_intra = *all_inter = 0;
@@ -168,6 +169,7 @@ __device__ void search_row(const MotusLookaheadSearch &p, Earlier earlier, uint3
         s.x = MB * x;
         s.predictor = s.best;
         memcpy(s.row, next.row, sizeof s.row);
+        unweigh(&s);
         const MotusMv mv = motus_lane() >> 1 == 1 ? motus_lookahead_even(s.predictor) : next.mv;
         follow(&earlier, p.cur, x + 1, y);
         fetch(&next, p.costs, p.cur, earlier.mv, x + 1, y);

@@ -28,6 +28,8 @@ struct CudaSlot {
     MotusLookaheadSums *aq_sums;
     int16_t *aq;
     uint64_t *propagated;
+    MotusHalfStats stats; // with weights
+    MotusHalfWeight *weight;
     MotusBPicture b;      // with b_span
     cudaEvent_t prepared; // the half-size picture is built; progress and sums are 0
     cudaEvent_t done;     // the sums are on the host
@@ -106,6 +108,16 @@ void lay_out_fields(CudaSlot *s, const MotusLookaheadSettings *settings, uint8_t
     if (base) motus_b_lay_out_between(&s->b, between, stride, span, settings->b_pyramid);
 }
 
+void lay_out_weights(CudaSlot *s, const MotusLookaheadSettings *settings, uint8_t *base, size_t n,
+                     size_t *end) {
+    if (!settings->weights) return;
+    s->stats.sums = (MotusHalfSums *)(base + motus_slot_reserve(end, sizeof *s->stats.sums));
+    s->stats.small = (int16_t *)(base + motus_slot_reserve(end, 4 * n * sizeof *s->stats.small));
+    s->weight =
+        (MotusHalfWeight *)(base + motus_slot_reserve(end, MOTUS_B_SPAN * sizeof *s->weight));
+    s->b.weight = s->weight;
+}
+
 // Lays out all buffers from `base` on (NULL: only counts) and returns their bytes.
 size_t lay_out(Cuda *c, uint8_t *base) {
     const int mb_width = c->settings.mb_width, mb_height = c->settings.mb_height;
@@ -131,6 +143,7 @@ size_t lay_out(Cuda *c, uint8_t *base) {
         s->costs.intra = (uint16_t *)(base + motus_slot_reserve(&end, n * sizeof(uint16_t)));
         s->costs.inter = (uint16_t *)(base + motus_slot_reserve(&end, n * sizeof(uint16_t)));
         s->costs.mv = (MotusMv *)(base + motus_slot_reserve(&end, n * sizeof(MotusMv)));
+        lay_out_weights(s, &c->settings, base, n, &end);
         lay_out_fields(s, &c->settings, base, n, &end);
     }
     return end;
@@ -294,12 +307,27 @@ MotusStatus prepare(Cuda *c, int64_t number, const MotusPlane *luma, cudaStream_
     MotusStatus status =
         motus_cuda_check(cudaMemsetAsync(cur->progress, 0, bytes, stream), "sums", error);
     if (!status) status = motus_half_build_cuda(half, luma, stream, error);
+    if (!status && s->weights)
+        status = motus_cuda_check(
+            cudaMemsetAsync(cur->stats.sums, 0, sizeof *cur->stats.sums, stream), "sums", error);
+    if (!status && s->weights) status = motus_half_measure_cuda(&cur->stats, half, stream, error);
     if (!status) status = motus_cuda_check(cudaEventRecord(cur->prepared, stream), "record", error);
     if (!status) status = motus_intra_costs_cuda(&cur->costs, half, stream, error);
     if (!status && s->aq_mode)
         status = motus_aq_offsets_cuda(cur->offset, luma, s->mb_width, s->mb_height, s->aq_mode,
                                        s->aq_strength_q8, cur->sums, stream, error);
     return status;
+}
+
+// Finds the weights of the earlier pictures that the picture is searched in.
+MotusStatus weigh(Cuda *c, const MotusLookaheadPicture *picture, cudaStream_t stream,
+                  MotusError *error) {
+    const CudaSlot *cur = slot_of(c, picture->number);
+    const int n = motus_lookahead_refs(picture);
+    MotusHalfStats ref[MOTUS_B_SPAN];
+    for (int d = 1; d <= n; d++) ref[d - 1] = slot_of(c, picture->number - d)->stats;
+    return motus_half_find_weights_cuda(cur->weight, &cur->stats, ref, n, c->settings.mb_width,
+                                        c->settings.mb_height, stream, error);
 }
 
 MotusLookaheadSearch search_of(Cuda *c, int64_t number) {
@@ -310,7 +338,7 @@ MotusLookaheadSearch search_of(Cuda *c, int64_t number) {
     search.sums = cur->sums, search.progress = cur->progress;
     if (cur->rules.first_in_segment) return search;
     search.before = *half_of(c, number - 1);
-    search.earlier = before->costs.mv;
+    search.earlier = before->costs.mv, search.weight = cur->weight;
     search.sums_before = before->sums, search.sums_two_before = slot_of(c, number - 2)->sums;
     search.progress_before = before->progress;
     search.rules_before = before->rules;
@@ -335,6 +363,7 @@ MotusStatus enqueue(Cuda *c, const MotusLookaheadPicture *picture, const MotusPl
     if (!status && s->b_span) status = wait_on(stream, slot_of(c, number - 3)->measured, error);
     if (!status) status = prepare(c, number, luma, stream, error);
     if (!status) status = wait_on(stream, before->prepared, error);
+    if (!status && s->weights) status = weigh(c, picture, stream, error);
     if (!status) status = motus_lookahead_search_cuda(&search, stream, error);
     if (!status) status = wait_on(stream, before->done, error);
     if (!status) status = motus_lookahead_type_cuda(&search, &cur->rules, stream, error);

@@ -33,6 +33,11 @@ typedef struct MotusLookaheadPicture {
     int span;             // earlier pictures, at most b_span, that mini-GOPs may begin behind
 } MotusLookaheadPicture;
 
+// Returns how many earlier pictures it is searched in.
+static inline int motus_lookahead_refs(const MotusLookaheadPicture *picture) {
+    return motus_max(picture->span, !picture->first_in_segment);
+}
+
 // A picture of a window and the distances of its references in display order.
 typedef struct MotusTreeLink {
     int16_t at;     // pictures behind the window's first one

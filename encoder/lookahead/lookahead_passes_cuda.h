@@ -15,16 +15,26 @@ extern "C" {
 MotusStatus motus_half_build_cuda(const MotusHalfPicture *half, const MotusPlane *luma,
                                   void *stream, MotusError *error);
 
+// *stats->sums is zeroed by the caller.
+MotusStatus motus_half_measure_cuda(const MotusHalfStats *stats, const MotusHalfPicture *half,
+                                    void *stream, MotusError *error);
+
+// Fills in the weights of n references, at most MOTUS_B_SPAN.
+MotusStatus motus_half_find_weights_cuda(MotusHalfWeight *weight, const MotusHalfStats *cur,
+                                         const MotusHalfStats *ref, int n, int mb_width,
+                                         int mb_height, void *stream, MotusError *error);
+
 MotusStatus motus_intra_costs_cuda(const MotusMbCosts *costs, const MotusHalfPicture *cur,
                                    void *stream, MotusError *error);
 
 // Search of a picture in the previous one. The previous picture's search may still run on another
 // stream: rows wait for the rows whose MVs they begin from.
 typedef struct MotusLookaheadSearch {
-    MotusMbCosts costs;           // intra is filled in
-    MotusHalfPicture cur, before; // before.memory NULL: no previous picture
-    const MotusMv *earlier;       // MVs of the previous picture; NULL: none
-    MotusLookaheadSums *sums;     // zeroed by the caller
+    MotusMbCosts costs;            // intra is filled in
+    MotusHalfPicture cur, before;  // before.memory NULL: no previous picture
+    const MotusMv *earlier;        // MVs of the previous picture; NULL: none
+    const MotusHalfWeight *weight; // of the previous picture; NULL: none
+    MotusLookaheadSums *sums;      // zeroed by the caller
     uint32_t *progress; // per row: MBs searched so far, zeroed by the caller; NULL: not reported
     // The previous picture's sums and those of the picture before it, whose type is known. NULL:
     // the previous picture is complete, and its MVs are candidates.

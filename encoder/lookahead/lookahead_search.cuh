@@ -5,6 +5,7 @@
 #define ENCODER_LOOKAHEAD_LOOKAHEAD_SEARCH_CUH
 
 #include "common/lanes.h"
+#include "encoder/lookahead/half_weights_core.h"
 #include "encoder/lookahead/lookahead_core.h"
 #include "me/pixel/cost_core.h"
 #include "me/pixel/sad.cuh"
@@ -19,6 +20,7 @@ struct Search {
     uint32_t row[2][4]; // the lane's 4 rows: words of the left and the right 4x4 block
     MotusMv predictor, best;
     uint32_t cost;
+    MotusHalfWeight weight; // of `before`
 };
 
 // Loads two 4x4 blocks side by side from any address. Reads only words that hold a sample of them.
@@ -31,6 +33,17 @@ __device__ void load_blocks(uint32_t row[2][4], const uint8_t *from, ptrdiff_t s
                        c = motus_word_get(at + (byte ? 8 : 4));
         row[0][i] = __funnelshift_r(a, b, 8 * byte);
         row[1][i] = __funnelshift_r(b, c, 8 * byte);
+    }
+}
+
+// Divides the source samples by the weight of the reference.
+__device__ void unweigh(Search *s) {
+    for (int k = 0; k < 8 && s->weight.is_used; k++) {
+        uint32_t *word = &s->row[k >> 2][k & 3], samples = 0;
+        for (int i = 0; i < 4; i++)
+            samples |= (uint32_t)motus_half_unweigh(motus_word_sample(*word, i), &s->weight, 1)
+                       << (8 * i);
+        *word = samples;
     }
 }
 
@@ -50,7 +63,7 @@ __device__ uint32_t candidate_cost(const Search *s, MotusMv *mv, int *has_one) {
         for (int i = 0; i < 4 && !SATD; i++) cost = motus_sad4(s->row[k][i], ref[k][i], cost);
     }
     cost += __shfl_xor_sync(MOTUS_ALL_LANES, cost, 1);
-    return cost + motus_lookahead_mv_cost(*mv, s->predictor);
+    return motus_half_weigh_error(cost, &s->weight) + motus_lookahead_mv_cost(*mv, s->predictor);
 }
 
 // Returns the key of the lane's candidate: cost, then index; UINT32_MAX if it has none or it lies

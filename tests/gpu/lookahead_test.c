@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "encoder/lookahead/lookahead.h"
 #include "encoder/lookahead/lookahead_passes_cuda.h"
+#include "tests/encoder/lookahead/pictures.h"
 #include "tests/gpu/sequence.h"
 
 // Two pictures and what the passes make of the second.
@@ -70,7 +71,7 @@ static void close_passes(GpuCase *c) {
 
 static void mb_costs(const Passes *p) {
     motus_mb_costs(&p->costs[0], &p->half[1][0], p->with_before ? &p->half[0][0] : NULL,
-                   p->with_earlier ? p->earlier->at[ON_CPU] : NULL, 1);
+                   p->with_earlier ? p->earlier->at[ON_CPU] : NULL, NULL, 1);
 }
 
 // Draws amounts of all magnitudes; some pass 32 bits.
@@ -266,10 +267,12 @@ typedef struct Clip {
     DeviceFrame device[PICTURES];
 } Clip;
 
-static void make_clip(Clip *clip, int width, int height) {
+// fades: its light flickers.
+static void make_clip(Clip *clip, int width, int height, int fades) {
     for (int i = 0, content = MOTUS_MATERIAL_SCENE; i < PICTURES; i++) {
         if (!motus_test_range(0, 7)) content = motus_test_range(0, GPU_PICTURES - 1);
         clip->host[i] = gpu_picture(content, width, height, i);
+        if (fades) fade(&clip->host[i]->plane[0], motus_test_range(40, 64));
         clip->device[i] = device_frame(width, height, 5, 0);
         upload(&clip->device[i], clip->host[i], NULL);
     }
@@ -399,7 +402,8 @@ static void plans_agree(void) {
             .mb_tree_q8 = k / 3 % 4 ? 512 : 0,
             .keep_aq = k % 3 && k / 3 % 4 && k % 2,
             .b_span = k % 2 ? spans[k % 7] : motus_min(spans[k % 7], MOTUS_B_FLAT_SPAN),
-            .b_pyramid = k % 2};
+            .b_pyramid = k % 2,
+            .weights = k / 2 % 2};
         char what[100];
         snprintf(what, sizeof what, "%dx%d, depth %d, AQ %d, mb-tree %d, B %d", width, height,
                  s.depth, (int)s.aq_mode, s.mb_tree_q8, s.b_span);
@@ -407,7 +411,7 @@ static void plans_agree(void) {
         static Plans plans[2];
         for (int i = 0; i < 2 * PICTURES; i++) plans[i & 1].offset[i / 2] = malloc(n_mb * 2);
         for (int i = 0; i < 2 * PICTURES; i++) plans[i & 1].aq[i / 2] = malloc(n_mb * 2);
-        make_clip(&clip, width, height);
+        make_clip(&clip, width, height, k / 4 % 2);
         plan_all(&plans[0], &s, &clip, MOTUS_LOOKAHEAD_HOST, 0);
         for (int pending = 0; pending < 2; pending++) {
             plan_all(&plans[1], &s, &clip, 0, pending);

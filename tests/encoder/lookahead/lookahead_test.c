@@ -45,7 +45,7 @@ static void known_motion(void) {
         draw(&plane[0], k % 3, 0, 0);
         draw(&plane[1], k % 3, dx, dy);
         for (int i = 0; i < 2; i++) motus_half_build(&half[i], &plane[i], 1);
-        motus_mb_costs(&costs, &half[1], &half[0], NULL, 1);
+        motus_mb_costs(&costs, &half[1], &half[0], NULL, NULL, 1);
         for (int y = 1; y + 1 < MBH; y++)
             for (int x = 1; x + 1 < MBW; x++) {
                 const MotusMv mv = costs.mv[y * MBW + x];
@@ -89,7 +89,8 @@ static void versions_agree(void) {
         for (int version = 0; version < 3; version++) {
             if (version == 2) motus_test_cpu("c");
             for (int i = 0; i < 2; i++) motus_half_build(&half[i], &plane[i], version == 1 ? 3 : 1);
-            motus_mb_costs(&costs[version], &half[1], &half[0], earlier, version == 1 ? 3 : 1);
+            motus_mb_costs(&costs[version], &half[1], &half[0], earlier, NULL,
+                           version == 1 ? 3 : 1);
             motus_test_cpu(NULL);
         }
         MOTUS_CHECK(same_costs(&costs[0], &costs[1], n), "%dx%d: threads", width, height);
@@ -98,6 +99,48 @@ static void versions_agree(void) {
         for (int i = 0; i < 2; i++) motus_half_free(&half[i]), free(plane[i].data);
         free(earlier);
     }
+}
+
+// ---- Weights ------------------------------------------------------------------------------------
+
+static MotusHalfWeight find_weight(MotusPlane plane[2], int threads) {
+    MotusHalfPicture half = {0};
+    MotusHalfSums sums[2];
+    static int16_t small[2][4 * N_MB];
+    REQUIRE_OK(motus_half_alloc(&half, MBW, MBH));
+    for (int i = 0; i < 2; i++) {
+        motus_half_build(&half, &plane[i], 1);
+        motus_half_measure(&(MotusHalfStats){&sums[i], small[i]}, &half, threads);
+    }
+    motus_half_free(&half);
+    return motus_half_find_weight(&(MotusHalfStats){&sums[1], small[1]},
+                                  &(MotusHalfStats){&sums[0], small[0]}, MBW, MBH);
+}
+
+// A picture that becomes darker or brighter has a weight near its gain, and costs with it are near
+// those of the picture before the change. A picture that moves has none.
+static void weights(void) {
+    MotusPlane plane[2] = {plane_alloc(W, H), plane_alloc(W, H)};
+    for (int k = 0; k < 40; k++) {
+        const int before = motus_test_range(20, 64), after = motus_test_range(20, 64);
+        for (int i = 0; i < 2; i++) draw(&plane[i], k % 5, 3 * i, -2 * i);
+        CU_ASSERT(!find_weight(plane, 1).is_used);
+        fade(&plane[0], before), fade(&plane[1], after);
+        const MotusHalfWeight w = find_weight(plane, 1), same = find_weight(plane, 3);
+        CU_ASSERT(!memcmp(&w, &same, sizeof w));
+        if (motus_abs(before - after) < 6) continue;
+        const int gain = 64 * after / before, found = 64 * w.weight >> w.log2_denom;
+        MOTUS_CHECK(w.is_used && motus_abs(found - gain) <= 4 + gain / 16, "%d / %d: %d for %d",
+                    after, before, found, gain);
+        for (int v = 0; v < 256; v++) { // dividing undoes the weight
+            const MotusWeight weight = {w.weight, w.offset};
+            const int there = motus_weighted_sample(v, weight, motus_max(1, w.log2_denom));
+            if (!w.log2_denom || there == 0 || there == 255) continue;
+            MOTUS_CHECK(motus_abs(motus_half_unweigh(there, &w, 1) - v) <= 1 + 64 / found,
+                        "%d by %d", v, found);
+        }
+    }
+    for (int i = 0; i < 2; i++) free(plane[i].data);
 }
 
 // ---- Plans --------------------------------------------------------------------------------------
@@ -367,7 +410,7 @@ static void variance(void) {
     free(plane.data);
 }
 
-MOTUS_SUITE("lookahead", TEST(logarithms), TEST(known_motion), TEST(versions_agree),
+MOTUS_SUITE("lookahead", TEST(logarithms), TEST(known_motion), TEST(versions_agree), TEST(weights),
             TEST(order_and_delay), TEST(cuts), TEST(offsets_lean_back), TEST(aq_apart),
             TEST(mini_gops), TEST(offsets_of_mini_gops), TEST(amounts_of_two_references),
             TEST(still_pictures), TEST(variance))
