@@ -1,5 +1,6 @@
 // Search of MBs in another half-size picture, sixteen by a warp: lanes 2c and 2c + 1 search MB c, 4
-// rows each, one candidate after another. Equals lookahead_search_cpu.h (GPU suite `mini_gop`).
+// rows each. Points around an MV share the rows that they load. Equals lookahead_search_cpu.h (GPU
+// suite `mini_gop`).
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef ENCODER_LOOKAHEAD_LOOKAHEAD_PAIRS_CUH
 #define ENCODER_LOOKAHEAD_LOOKAHEAD_PAIRS_CUH
@@ -8,17 +9,114 @@
 
 namespace {
 
-// Makes mv the best one if it beats the best so far. Returns 1 if it does. The whole warp must call
-// it; a pair without a candidate has has_one 0.
-template <bool SATD> __device__ int try_mv(Search *s, MotusMv mv, int has_one) {
-    const uint32_t cost = candidate_cost<SATD>(s, &mv, &has_one);
+// ---- One candidate ------------------------------------------------------------------------------
+
+// Makes mv the best one if it beats the best so far. Returns 1 if it does.
+__device__ int take_pair(Search *s, MotusMv mv, uint32_t cost, int has_one) {
     if (!has_one || cost >= s->cost) return 0;
     s->cost = cost;
     s->best = mv;
     return 1;
 }
 
-// As try_hexagon of lookahead_search_cpu.h; moves: 0 if the pair's descent has ended.
+// Tries mv. The whole warp must call it; a pair without a candidate has has_one 0.
+template <bool SATD> __device__ int try_mv(Search *s, MotusMv mv, int has_one) {
+    const MotusMv tried = mv;
+    const uint32_t cost = candidate_cost<SATD>(s, &mv, &has_one);
+    return take_pair(s, tried, cost, has_one);
+}
+
+// ---- Points around an MV ------------------------------------------------------------------------
+
+// Loads 12 samples from any address, as words.
+__device__ void load_row(uint32_t word[3], const uint8_t *from) {
+    const int byte = (int)((uintptr_t)from & 3);
+    const uint8_t *at = from - byte;
+    uint32_t w[4];
+    for (int i = 0; i < 4; i++) w[i] = motus_word_get(at + 4 * i); // the border is wide enough
+    for (int i = 0; i < 3; i++) word[i] = __funnelshift_r(w[i], w[i + 1], 8 * byte);
+}
+
+// Adds to sad the differences of the lane's row r and the samples from `shift` (0..4) on.
+__device__ __forceinline__ void add_row(uint32_t *sad, const Search *s, int r,
+                                        const uint32_t word[3], int shift) {
+    const uint32_t left = shift == 4 ? word[1] : __funnelshift_r(word[0], word[1], 8 * shift),
+                   right = shift == 4 ? word[2] : __funnelshift_r(word[1], word[2], 8 * shift);
+    *sad = motus_sad4(s->row[1][r], right, motus_sad4(s->row[0][r], left, *sad));
+}
+
+// Returns the first sample of the lane's rows in a prediction by mv, which may be outside by a few
+// samples.
+__device__ const uint8_t *lane_rows(const Search *s, MotusMv mv) {
+    return motus_lookahead_at(s->before, s->x, s->y, mv) +
+           4 * (motus_lane() & 1) * s->before->stride;
+}
+
+// Adds up the SADs of both lanes of n points, 16 bits each.
+template <int N> __device__ void add_lanes(uint32_t sad[N]) {
+    for (int i = 0; i < N; i += 2) {
+        uint32_t both = sad[i] | sad[i + 1] << 16;
+        both += __shfl_xor_sync(MOTUS_ALL_LANES, both, 1);
+        sad[i] = both & 0xFFFF, sad[i + 1] = both >> 16;
+    }
+}
+
+__device__ int take_point(Search *s, MotusMv mv, uint32_t sad) {
+    return take_pair(
+        s, mv, motus_half_weigh_error(sad, &s->weight) + motus_lookahead_mv_cost(mv, s->predictor),
+        motus_lookahead_inside(s->before, s->x, s->y, mv));
+}
+
+// Tries the hexagon around the best MV. Returns the point that becomes the best one; -1: none.
+__device__ int try_first_hexagon(Search *s) {
+    const MotusMv from = s->best;
+    const ptrdiff_t stride = s->before->stride;
+    const uint8_t *at = lane_rows(s, from);
+    uint32_t sad[6] = {};
+#pragma unroll
+    for (int r = 0; r < 4; r++) {
+        uint32_t word[3];
+        load_row(word, at + r * stride - 2);
+        add_row(&sad[0], s, r, word, 0), add_row(&sad[3], s, r, word, 4);
+        load_row(word, at + (r + 2) * stride - 1);
+        add_row(&sad[1], s, r, word, 0), add_row(&sad[2], s, r, word, 2);
+        load_row(word, at + (r - 2) * stride - 1);
+        add_row(&sad[5], s, r, word, 0), add_row(&sad[4], s, r, word, 2);
+    }
+    add_lanes<6>(sad);
+    int best = -1;
+#pragma unroll
+    for (int i = 0; i < 6; i++)
+        if (take_point(s, motus_lookahead_hexagon(from, i), sad[i])) best = i;
+    return best;
+}
+
+// Tries the eight even neighbours of the best MV.
+__device__ void try_around(Search *s) {
+    const MotusMv from = s->best;
+    const uint8_t *at = lane_rows(s, from) - 1;
+    uint32_t sad[8] = {};
+#pragma unroll
+    for (int v = -1; v <= 4; v++) {
+        uint32_t word[3];
+        load_row(word, at + v * s->before->stride);
+        if (v < 3) // from above
+            add_row(&sad[4], s, v + 1, word, 0), add_row(&sad[2], s, v + 1, word, 1),
+                add_row(&sad[5], s, v + 1, word, 2);
+        if (v >= 0 && v < 4) add_row(&sad[0], s, v, word, 0), add_row(&sad[1], s, v, word, 2);
+        if (v > 0) // from below
+            add_row(&sad[6], s, v - 1, word, 0), add_row(&sad[3], s, v - 1, word, 1),
+                add_row(&sad[7], s, v - 1, word, 2);
+    }
+    add_lanes<8>(sad);
+#pragma unroll
+    for (int i = 0; i < 8; i++) take_point(s, motus_lookahead_around(from, i), sad[i]);
+}
+
+// ---- The search ---------------------------------------------------------------------------------
+
+// As try_hexagon of lookahead_search_cpu.h, once the search has moved to point `moved`; moves: 0 if
+// the pair's descent has ended.
 __device__ int try_hexagon(Search *s, int moved, int moves) {
     const MotusMv from = s->best;
     int best = -1;
@@ -31,21 +129,14 @@ __device__ int try_hexagon(Search *s, int moved, int moves) {
 }
 
 __device__ void descend_pairs(Search *s) {
-    MotusMv from = s->best;
-    int moved = -1;
-#pragma unroll 1
-    for (int i = 0; i < 6; i++)
-        if (try_mv<false>(s, motus_lookahead_hexagon(from, i), 1)) moved = i;
+    int moved = try_first_hexagon(s);
 #pragma unroll 1
     for (int step = 1; step < MOTUS_LOOKAHEAD_STEPS; step++) {
         const int moves = moved >= 0;
         if (!__any_sync(MOTUS_ALL_LANES, moves)) break;
-        const int next = try_hexagon(s, moves ? moved : 0, moves);
-        moved = next;
+        moved = try_hexagon(s, moves ? moved : 0, moves);
     }
-    from = s->best;
-#pragma unroll 1
-    for (int i = 0; i < 8; i++) try_mv<false>(s, motus_lookahead_around(from, i), 1);
+    try_around(s);
 }
 
 __device__ void refine_pairs(Search *s) {
