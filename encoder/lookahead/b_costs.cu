@@ -1,6 +1,6 @@
 // Costs of mini-GOPs; they equal those of b_costs.c.
-//   b_fields    lanes 2c and 2c + 1: an MB in one other picture, 4 rows each; no MB waits for
-//   another b_sums      lanes 2c and 2c + 1: an MB of a B picture between two others, 4 rows each
+//   b_fields    lanes 2c and 2c + 1: an MB in one other picture; no MB waits for another
+//   b_sums      lanes 2c and 2c + 1: an MB of a B picture between two others, 4 rows each
 //   p_sums      a thread: every so many MBs of a field
 // SPDX-License-Identifier: BSD-2-Clause
 #include "common/cuda_call.cuh"
