@@ -25,13 +25,47 @@ __device__ int sample(const MotusPlane &luma, int x, int y) {
     return luma.data[(ptrdiff_t)min(y, luma.height - 1) * luma.stride + min(x, luma.width - 1)];
 }
 
-__global__ void half_planes(MotusHalfPicture half, MotusPlane luma) {
-    const int x0 = 4 * (int)(blockIdx.x * blockDim.x + threadIdx.x) - BORDER,
-              y0 = (int)blockIdx.y - BORDER;
-    const int columns = MB * half.mb_width, rows = MB * half.mb_height;
-    if (x0 >= columns + BORDER) return;
-    const int y = 2 * motus_clip(0, rows - 1, y0);
-    uint32_t word[4] = {};
+// Two samples of 16 bits each.
+struct Pairs {
+    uint32_t even, odd; // of a word's samples
+};
+
+__device__ Pairs add(const Pairs &a, const Pairs &b) { return {a.even + b.even, a.odd + b.odd}; }
+
+// Loads 12 samples, of which the last three are not used, from a multiple of 4.
+__device__ void load_pairs(Pairs to[3], const uint8_t *from) {
+    for (int i = 0; i < 3; i++) {
+        const uint32_t word = motus_word_get(from + 4 * i);
+        to[i] = {word & 0x00FF00FFu, word >> 8 & 0x00FF00FFu};
+    }
+}
+
+// Returns four means from the sums of two rows: 2x2 samples that begin at even or at odd columns.
+__device__ uint32_t means(const Pairs sum[3], int odd) {
+    uint32_t pair[2];
+    for (int i = 0; i < 2; i++) {
+        const uint32_t next = __funnelshift_r(sum[i].even, sum[i + 1].even, 16);
+        pair[i] = (sum[i].odd + (odd ? next : sum[i].even) + 0x00020002u) >> 2;
+    }
+    return __byte_perm(pair[0], pair[1], 0x6420);
+}
+
+// Fills in the words of the planes at column 2 x of the picture, a multiple of 8, from whole words.
+__device__ void scale_words(uint32_t word[4], const MotusPlane &luma, int x, int y) {
+    Pairs row[3][3];
+    for (int k = 0; k < 3; k++)
+        load_pairs(row[k],
+                   luma.data + (ptrdiff_t)min(y + k, luma.height - 1) * luma.stride + 2 * x);
+    for (int k = 0; k < 2; k++) {
+        Pairs sum[3];
+        for (int i = 0; i < 3; i++) sum[i] = add(row[k][i], row[k + 1][i]);
+        for (int odd = 0; odd < 2; odd++) word[2 * k + odd] = means(sum, odd);
+    }
+}
+
+// The same from single samples, edge samples repeated.
+__device__ void scale_samples(uint32_t word[4], const MotusPlane &luma, int x0, int y,
+                              int columns) {
     for (int i = 0; i < 4; i++) {
         const int x = 2 * motus_clip(0, columns - 1, x0 + i);
         int s[2][3]; // sums of two rows: [row parity of the plane][column]
@@ -44,6 +78,20 @@ __global__ void half_planes(MotusHalfPicture half, MotusPlane luma) {
             word[p] |= (uint32_t)motus_half_mean(s[p >> 1][p & 1], s[p >> 1][(p & 1) + 1])
                        << (8 * i);
     }
+}
+
+__global__ void half_planes(MotusHalfPicture half, MotusPlane luma) {
+    const int x0 = 4 * (int)(blockIdx.x * blockDim.x + threadIdx.x) - BORDER,
+              y0 = (int)blockIdx.y - BORDER;
+    const int columns = MB * half.mb_width, rows = MB * half.mb_height;
+    if (x0 >= columns + BORDER) return;
+    const int y = 2 * motus_clip(0, rows - 1, y0),
+              aligned = !(((uintptr_t)luma.data | (uintptr_t)luma.stride) & 3);
+    uint32_t word[4] = {};
+    if (aligned && x0 >= 0 && 2 * x0 + 12 <= luma.width)
+        scale_words(word, luma, x0, y);
+    else
+        scale_samples(word, luma, x0, y, columns);
     for (int p = 0; p < 4; p++) motus_word_put(half.plane[p] + y0 * half.stride + x0, word[p]);
 }
 
