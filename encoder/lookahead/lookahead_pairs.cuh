@@ -113,6 +113,34 @@ __device__ void try_around(Search *s) {
     for (int i = 0; i < 8; i++) take_point(s, motus_lookahead_around(from, i), sad[i]);
 }
 
+// Tries the whole samples around the best MV, which is even.
+__device__ void try_square(Search *s) {
+    const MotusMv from = s->best;
+    const ptrdiff_t stride = s->before->stride;
+    const uint8_t *right = lane_rows(s, motus_lookahead_mv(from.x + 1, from.y)),
+                  *below = lane_rows(s, motus_lookahead_mv(from.x, from.y + 1)),
+                  *diagonal = lane_rows(s, motus_lookahead_mv(from.x + 1, from.y + 1));
+    uint32_t sad[10] = {}; // [9] is none
+#pragma unroll
+    for (int r = -1; r < 4; r++) {
+        uint32_t word[3];
+        if (r >= 0) {
+            load_row(word, right + r * stride - 1);
+            add_row(&sad[3], s, r, word, 0), add_row(&sad[5], s, r, word, 1);
+        }
+        load_row(word, below + r * stride);
+        if (r < 3) add_row(&sad[1], s, r + 1, word, 0);
+        if (r >= 0) add_row(&sad[7], s, r, word, 0);
+        load_row(word, diagonal + r * stride - 1);
+        if (r < 3) add_row(&sad[0], s, r + 1, word, 0), add_row(&sad[2], s, r + 1, word, 1);
+        if (r >= 0) add_row(&sad[6], s, r, word, 0), add_row(&sad[8], s, r, word, 1);
+    }
+    add_lanes<10>(sad);
+#pragma unroll
+    for (int i = 0; i < 9; i++) // the centre is the best one
+        if (i != 4) take_point(s, motus_lookahead_next_to(from, i), sad[i]);
+}
+
 // ---- The search ---------------------------------------------------------------------------------
 
 // As try_hexagon of lookahead_search_cpu.h, once the search has moved to point `moved`; moves: 0 if
@@ -139,12 +167,11 @@ __device__ void descend_pairs(Search *s) {
     try_around(s);
 }
 
+// As refine_once of lookahead_search_cpu.h.
 __device__ void refine_pairs(Search *s) {
-    const MotusMv from = s->best;
+    try_square(s);
     s->cost = UINT32_MAX;
-#pragma unroll 1
-    for (int i = 0; i < 10; i++)
-        try_mv<true>(s, i < 9 ? motus_lookahead_next_to(from, i) : motus_lookahead_mv(0, 0), 1);
+    try_mv<true>(s, s->best, 1);
 }
 
 } // namespace

@@ -80,4 +80,12 @@ static inline void refine(Search *s) {
     try_mv(s, (MotusMv){0, 0}, s->ops->satd);
 }
 
+// Refines to whole samples by SAD, and measures the best of them by SATD.
+static inline void refine_once(Search *s) {
+    const MotusMv from = s->best;
+    for (int i = 0; i < 9; i++) try_mv(s, motus_lookahead_next_to(from, i), s->ops->sad);
+    s->cost = UINT32_MAX;
+    try_mv(s, s->best, s->ops->satd);
+}
+
 #endif
