@@ -16,7 +16,7 @@ static void search_mb(const MotusBSearch *p, const MotusPixelOps *ops, int x, in
         if (motus_b_start(&mv, k, p, x, y)) try_mv(&s, mv, ops->sad);
     }
     descend(&s);
-    refine_once(&s);
+    refine(&s);
     p->field.mv[i] = s.best;
     p->field.cost[i] = motus_lookahead_cost(s.cost < p->intra[i] ? s.cost : p->intra[i]);
 }

@@ -4,8 +4,8 @@
 //   p_sums      a thread: every so many MBs of a field
 // SPDX-License-Identifier: BSD-2-Clause
 #include "common/cuda_call.cuh"
-#include "encoder/lookahead/lookahead_pairs.cuh"
 #include "encoder/lookahead/lookahead_passes_cuda.h"
+#include "encoder/lookahead/lookahead_search.cuh"
 
 namespace {
 
@@ -25,22 +25,16 @@ __global__ void __launch_bounds__(BLOCK) b_fields(const __grid_constant__ Fields
               k = (int)(blockIdx.x * MBS + threadIdx.x / 2), i = min(k, n - 1);
     const int x = i % width, y = i / width;
     Search s;
-    s.before = &p.ref;
-    s.weight = p.weight ? *p.weight : motus_half_no_weight();
-    s.x = MB * x, s.y = MB * y;
+    begin_search(&s, &p.cur, &p.ref, p.weight, x, y);
     s.predictor = motus_b_predictor(&p, x, y);
-    s.cost = UINT32_MAX;
-    load_blocks(s.row, p.cur.plane[0] + (s.y + 4 * (motus_lane() & 1)) * p.cur.stride + s.x,
-                p.cur.stride);
-    unweigh(&s);
 #pragma unroll 1
     for (int c = 0; c < MOTUS_B_STARTS; c++) {
         MotusMv mv = motus_lookahead_mv(0, 0);
         const int has_one = motus_b_start(&mv, c, &p, x, y);
         try_mv<false>(&s, mv, has_one);
     }
-    descend_pairs(&s);
-    refine_pairs(&s);
+    descend(&s, 1);
+    refine(&s);
     if (motus_lane() & 1 || k >= n) return;
     p.field.mv[i] = s.best;
     p.field.cost[i] = motus_lookahead_cost(s.cost < p.intra[i] ? s.cost : p.intra[i]);

@@ -62,9 +62,8 @@ void motus_lookahead_close(MotusLookahead **out); // accepts NULL inside
 // Returns the device, or MOTUS_LOOKAHEAD_HOST.
 int motus_lookahead_device(const MotusLookahead *look);
 
-// Returns how many pictures may be analysed at once. 1: types come from motus_lookahead_put alone.
-// 2: motus_lookahead_begin may be called as well.
-int motus_lookahead_searches_at_once(const MotusLookahead *look);
+// True if motus_lookahead_begin may be called, too: else types come from motus_lookahead_put alone.
+int motus_lookahead_is_asynchronous(const MotusLookahead *look);
 
 // ---- Pictures in: motus_lookahead_get has returned MOTUS_AGAIN ----------------------------------
 

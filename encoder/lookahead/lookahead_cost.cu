@@ -1,15 +1,12 @@
-// Half-size planes, MB costs and picture types; the results equal those of lookahead_cost.c.
+// Half-size planes and MB costs; the results equal those of lookahead_cost.c.
 //   half_planes        a thread: four samples of each of the four planes, with their borders
 //   intra_costs        a thread: one mode of one MB
-//   inter_costs        a warp: a row of MBs from left to right, because an MB begins from its left
-//                      neighbour's MV; lanes 2c and 2c + 1 measure candidate c, 4 rows each
-//   inter_costs_again  the same without MVs of the previous picture
-//   choose_type        one thread
+//   first_pass         lanes 2c and 2c + 1: an MB from zero on, 4 rows each
+//   inter_costs        the same, from the MVs that its neighbours have found
 // SPDX-License-Identifier: BSD-2-Clause
 #include "encoder/lookahead/lookahead_passes_cuda.h"
 
 #include "common/cuda_call.cuh"
-#include "common/hand_on.cuh"
 #include "encoder/lookahead/lookahead_search.cuh"
 #include "me/pixel/cost_core.h"
 #include "me/pixel/pixel_core.h"
@@ -17,7 +14,7 @@
 namespace {
 
 constexpr int MB = MOTUS_LOOKAHEAD_MB, BORDER = MOTUS_HALF_BORDER;
-constexpr int THREADS = 128;
+constexpr int THREADS = 128, MBS = THREADS / 2; // of a block of searches
 
 // ---- Scaling ------------------------------------------------------------------------------------
 
@@ -130,126 +127,56 @@ __global__ void intra_costs(uint16_t *intra, MotusHalfPicture cur) {
 
 // Adds the costs of all lanes to the picture's sums.
 __device__ void add_up(MotusLookaheadSums *sums, uint32_t intra, uint32_t inter) {
-    const uint32_t all_intra = motus_lanes_sum(intra),
-                   all_inter = motus_lanes_sum(inter); // a row has at most 2^9 MBs
+    const uint32_t all_intra = motus_lanes_sum(intra), all_inter = motus_lanes_sum(inter);
     if (motus_lane()) return;
     atomicAdd((unsigned long long *)&sums->intra, (unsigned long long)all_intra);
     atomicAdd((unsigned long long *)&sums->inter, (unsigned long long)all_inter);
 }
 
-// Input of the next MB's search, fetched while the current MB is searched.
-struct Next {
-    uint32_t row[2][4], intra;
-    MotusMv mv; // start candidate; the left neighbour's MV comes later
-    int has_one;
+// The lane's MB of a block of searches. Lanes behind the last MB repeat it.
+struct Place {
+    int i, x, y, is_one; // is_one: the lane writes the MB's results
 };
 
-__device__ void fetch(Next *next, const MotusMbCosts &costs, const MotusHalfPicture &cur,
-                      const MotusMv *earlier, int x, int y) {
-    if (x >= cur.mb_width) return;
-    load_blocks(next->row, cur.plane[0] + (MB * y + 4 * (motus_lane() & 1)) * cur.stride + MB * x,
-                cur.stride);
-    next->intra = costs.intra[y * cur.mb_width + x];
-    next->has_one = motus_lookahead_start(&next->mv, motus_lane() >> 1, motus_lookahead_mv(0, 0),
-                                          earlier, &cur, x, y);
+__device__ Place find_place(const MotusHalfPicture &cur) {
+    const int n = cur.mb_width * cur.mb_height, k = (int)(blockIdx.x * MBS + threadIdx.x / 2),
+              i = min(k, n - 1);
+    return {i, i % cur.mb_width, i / cur.mb_width, k < n && !(threadIdx.x & 1)};
 }
 
-// ---- Two searches at once -----------------------------------------------------------------------
-//
-// A row of MBs mostly waits for its own loads, so two pictures are searched at once. The later
-// search begins once the type of the picture two before is known, follows the earlier one from MB
-// to MB and assumes that its picture is no scene cut. If it is one, inter_costs_again repeats the
-// search.
-
-// MVs of the previous picture, as its search writes them.
-struct Earlier {
-    const MotusMv *mv;        // NULL: none
-    const uint32_t *progress; // NULL: all MVs are written
-    int known;                // MVs written so far in each of the three rows around
-};
-
-// Returns the candidates of the previous picture. Behind a cut it waits for the previous picture's
-// type: so a cut misleads only the next picture's search.
-__device__ Earlier find_earlier(const MotusLookaheadSearch &s) {
-    const Earlier none = {NULL, NULL, 0};
-    if (!s.sums_before) return {s.earlier, NULL, 0};
-    if (s.sums_two_before->cut) {
-        uint64_t since_idr;
-        while (!(since_idr = motus_acquire(&s.sums_before->since_idr))) __nanosleep(500);
-        __syncwarp();
-        return since_idr == 1 ? none : Earlier{s.earlier, NULL, 0};
-    }
-    if (motus_lookahead_since_idr(&s.rules_before, (int)s.sums_two_before->since_idr, 0, 0) == 1)
-        return none;
-    return {s.earlier, s.progress_before, 0};
-}
-
-// Waits for the MVs that MB x begins from; the rightmost is that of MB x + 1.
-__device__ void follow(Earlier *e, const MotusHalfPicture &cur, int x, int y) {
-    if (!e->progress || x >= cur.mb_width) return;
-    const int needed = min(x + 2, cur.mb_width),
-              row = motus_clip(0, cur.mb_height - 1, y - 1 + min(motus_lane(), 2));
-    while (e->known < needed) {
-        e->known = (int)motus_lanes_min(motus_acquire(e->progress + row));
-        if (e->known < needed) __nanosleep(500);
-    }
-    __syncwarp(); // orders the lanes' reads behind the one that acquired
-}
-
-constexpr int PROGRESS_STEP = 8; // MBs between two reports
-
-// Searches a row. *all_intra and *all_inter: its sums of costs in lane 0, 0 in the other lanes.
-__device__ void search_row(const MotusLookaheadSearch &p, Earlier earlier, uint32_t *progress,
-                           uint32_t *all_intra, uint32_t *all_inter) {
-    const int y = (int)blockIdx.x, width = p.cur.mb_width;
+__global__ void __launch_bounds__(THREADS)
+    first_pass(const __grid_constant__ MotusLookaheadSearch p) {
+    const Place at = find_place(p.cur);
     Search s;
-    Next next = {};
-    s.before = &p.before;
-    s.weight = p.weight ? *p.weight : motus_half_no_weight();
-    s.y = MB * y;
-    s.best = motus_lookahead_mv(0, 0); // left of the first MB
-    *all_intra = *all_inter = 0;
-    follow(&earlier, p.cur, 0, y);
-    fetch(&next, p.costs, p.cur, earlier.mv, 0, y);
-    for (int x = 0; x < width; x++) {
-        const int i = y * width + x, has_one = next.has_one;
-        const uint32_t intra = next.intra;
-        s.x = MB * x;
-        s.predictor = s.best;
-        memcpy(s.row, next.row, sizeof s.row);
-        unweigh(&s);
-        const MotusMv mv = motus_lane() >> 1 == 1 ? motus_lookahead_even(s.predictor) : next.mv;
-        follow(&earlier, p.cur, x + 1, y);
-        fetch(&next, p.costs, p.cur, earlier.mv, x + 1, y);
-        search(&s, mv, has_one);
-        if (motus_lane()) continue;
-        const uint32_t inter = motus_lookahead_cost(s.cost < intra ? s.cost : intra);
-        p.costs.mv[i] = s.best;
-        p.costs.inter[i] = (uint16_t)inter;
-        *all_intra += intra, *all_inter += inter;
-        if (progress && ((x + 1) % PROGRESS_STEP == 0 || x + 1 == width))
-            motus_release(progress + y, (uint32_t)x + 1);
+    begin_search(&s, &p.cur, &p.before, p.weight, at.x, at.y);
+    s.predictor = motus_lookahead_mv(0, 0);
+    try_mv<false>(&s, motus_lookahead_mv(0, 0), 1);
+    descend(&s, 1);
+    if (at.is_one) p.costs.first[at.i] = s.best;
+}
+
+__global__ void __launch_bounds__(THREADS)
+    inter_costs(const __grid_constant__ MotusLookaheadSearch p) {
+    const Place at = find_place(p.cur);
+    int found = 0; // 1: another MB's MV is better
+    Search s;
+    begin_search(&s, &p.cur, &p.before, p.weight, at.x, at.y);
+    s.predictor = motus_lookahead_predictor(p.costs.first, p.cur.mb_width, at.x, at.y);
+#pragma unroll 1
+    for (int i = 0; i < MOTUS_LOOKAHEAD_STARTS; i++) {
+        MotusMv mv;
+        const int is_there = motus_lookahead_start(&mv, i, p.costs.first, &p.cur, at.x, at.y);
+        found = try_mv<false>(&s, mv, is_there) ? i > 0 : found;
     }
-}
-
-__global__ void __launch_bounds__(32) inter_costs(const __grid_constant__ MotusLookaheadSearch p) {
-    uint32_t all_intra, all_inter;
-    search_row(p, find_earlier(p), p.progress, &all_intra, &all_inter);
-    add_up(p.sums, all_intra, all_inter);
-}
-
-// True if a picture was searched from MVs of a scene cut.
-__device__ int is_misled(const MotusLookaheadSums *before, const MotusLookaheadSums *two_before) {
-    return before && before->cut && !two_before->cut;
-}
-
-__global__ void __launch_bounds__(32)
-    inter_costs_again(const __grid_constant__ MotusLookaheadSearch p) {
-    uint32_t all_intra, all_inter;
-    if (!is_misled(p.sums_before, p.sums_two_before)) return;
-    search_row(p, {NULL, NULL, 0}, NULL, &all_intra, &all_inter);
-    if (!motus_lane())
-        atomicAdd((unsigned long long *)&p.sums->repeated, (unsigned long long)all_inter);
+    descend(&s, found);
+    refine(&s);
+    const uint32_t intra = p.costs.intra[at.i],
+                   inter = motus_lookahead_cost(s.cost < intra ? s.cost : intra);
+    if (at.is_one) {
+        p.costs.mv[at.i] = s.best;
+        p.costs.inter[at.i] = (uint16_t)inter;
+    }
+    add_up(p.sums, at.is_one ? intra : 0, at.is_one ? inter : 0);
 }
 
 // Inter costs of a picture without a previous one: its intra costs.
@@ -263,16 +190,6 @@ __global__ void __launch_bounds__(32)
         all += costs.intra[i];
     }
     add_up(sums, all, all);
-}
-
-__global__ void choose_type(MotusLookaheadSums *sums, const MotusLookaheadSums *before,
-                            const MotusLookaheadSums *two_before, MotusLookaheadRules rules) {
-    const int since_before = before ? (int)before->since_idr : 0;
-    if (is_misled(before, two_before)) sums->inter = sums->repeated;
-    const int since_idr = motus_lookahead_since_idr(&rules, since_before, sums->intra, sums->inter);
-    rules.scenecut = 0;
-    sums->cut = since_idr == 1 && motus_lookahead_since_idr(&rules, since_before, 0, 0) != 1;
-    motus_release(&sums->since_idr, (uint64_t)since_idr);
 }
 
 } // namespace
@@ -298,35 +215,12 @@ MotusStatus motus_intra_costs_cuda(const MotusMbCosts *costs, const MotusHalfPic
 MotusStatus motus_lookahead_search_cuda(const MotusLookaheadSearch *search, void *stream,
                                         MotusError *error) {
     const MotusHalfPicture *cur = &search->cur;
-    if (search->before.memory)
-        inter_costs<<<cur->mb_height, 32, 0, (cudaStream_t)stream>>>(*search);
-    else
-        no_inter_costs<<<cur->mb_height, 32, 0, (cudaStream_t)stream>>>(
-            search->costs, cur->mb_width, search->sums);
+    const unsigned blocks = (unsigned)((cur->mb_width * cur->mb_height + MBS - 1) / MBS);
+    const cudaStream_t on = (cudaStream_t)stream;
+    if (search->before.memory) {
+        first_pass<<<blocks, THREADS, 0, on>>>(*search);
+        inter_costs<<<blocks, THREADS, 0, on>>>(*search);
+    } else
+        no_inter_costs<<<cur->mb_height, 32, 0, on>>>(search->costs, cur->mb_width, search->sums);
     return motus_cuda_launched("lookahead: inter costs", error);
-}
-
-MotusStatus motus_lookahead_type_cuda(const MotusLookaheadSearch *search,
-                                      const MotusLookaheadRules *rules, void *stream,
-                                      MotusError *error) {
-    MotusStatus status = MOTUS_OK;
-    if (search->sums_before) {
-        inter_costs_again<<<search->cur.mb_height, 32, 0, (cudaStream_t)stream>>>(*search);
-        status = motus_cuda_launched("lookahead: repeated search", error);
-    }
-    if (status) return status;
-    choose_type<<<1, 1, 0, (cudaStream_t)stream>>>(search->sums, search->sums_before,
-                                                   search->sums_two_before, *rules);
-    return motus_cuda_launched("lookahead: type", error);
-}
-
-// A block of the later search holds its place on an SM while it waits for the earlier search. If
-// one search could fill the device, the earlier one's blocks would never start: a deadlock.
-int motus_lookahead_searches_at_once_cuda(int device, int mb_height) {
-    MotusOnDevice on(device);
-    int blocks = 0, sms = 0;
-    if (cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, inter_costs, 32, 0) != cudaSuccess ||
-        cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device) != cudaSuccess)
-        (void)cudaGetLastError(); // one picture is always possible
-    return mb_height < blocks * sms ? 2 : 1;
 }

@@ -34,13 +34,14 @@ typedef struct Cpu {
 // ---- Opening ------------------------------------------------------------------------------------
 
 static int alloc_slot(CpuSlot *s, size_t n, const MotusLookaheadSettings *settings) {
-    const size_t bytes = sizeof *s->propagated + sizeof *s->costs.mv + sizeof *s->costs.intra +
+    const size_t bytes = sizeof *s->propagated + 2 * sizeof *s->costs.mv + sizeof *s->costs.intra +
                          sizeof *s->costs.inter + (settings->keep_aq ? 2 : 1) * sizeof *s->offset +
                          (settings->weights ? 4 : 0) * sizeof *s->stats.small;
     s->propagated = motus_alloc(n, bytes);
     if (!s->propagated) return 0;
     s->costs.mv = (MotusMv *)(s->propagated + n);
-    s->costs.intra = (uint16_t *)(s->costs.mv + n);
+    s->costs.first = s->costs.mv + n;
+    s->costs.intra = (uint16_t *)(s->costs.first + n);
     s->costs.inter = s->costs.intra + n;
     s->offset = (int16_t *)(s->costs.inter + n);
     s->aq = s->offset + n;
@@ -148,15 +149,13 @@ static MotusStatus begin(void *executor, const MotusLookaheadPicture *picture,
     const MotusLookaheadSettings *s = &c->settings;
     const int threads = motus_threads_ready(s->threads); // a team of the calling thread
     assert(c->slot);
-    CpuSlot *cur = &c->slot[picture->number % c->n_slots],
-            *before =
-                picture->first_in_segment ? NULL : &c->slot[(picture->number - 1) % c->n_slots];
+    CpuSlot *cur = &c->slot[picture->number % c->n_slots];
     MotusHalfPicture *half = half_of(c, picture->number);
     motus_half_build(half, luma, threads);
     if (s->weights) weigh(c, picture, half, threads);
-    // MVs of an IDR picture are no candidates: a GOP's plan depends on nothing before it.
-    motus_mb_costs(&cur->costs, half, before ? half_of(c, picture->number - 1) : NULL,
-                   before && !picture->after_idr ? before->costs.mv : NULL, cur->b.weight, threads);
+    motus_mb_costs(&cur->costs, half,
+                   picture->first_in_segment ? NULL : half_of(c, picture->number - 1),
+                   cur->b.weight, threads);
     if (s->aq_mode)
         motus_aq_offsets(cur->offset, luma, s->mb_width, s->mb_height, s->aq_mode,
                          s->aq_strength_q8, threads);

@@ -70,14 +70,14 @@ typedef struct MotusMbCosts {
     uint16_t *intra;
     uint16_t *inter; // at most intra; equal to intra if there is no previous picture
     MotusMv *mv;     // whole samples of the full picture, into the previous picture
+    MotusMv *first;  // scratch memory: MVs of the first pass
 } MotusMbCosts;
 
-// Fills *costs. `before` is the previous picture, NULL if there is none; `earlier` holds its MVs,
-// which become candidates, or is NULL; `weight` is that of `before`, or NULL. The result does not
-// depend on `threads`.
+// Fills *costs. `before` is the previous picture, NULL if there is none, and `weight` that of it,
+// or NULL. Each MB is searched alone first; then it goes on from the MVs of its neighbours, if they
+// are better. The result does not depend on `threads`.
 void motus_mb_costs(const MotusMbCosts *costs, const MotusHalfPicture *cur,
-                    const MotusHalfPicture *before, const MotusMv *earlier,
-                    const MotusHalfWeight *weight, int threads);
+                    const MotusHalfPicture *before, const MotusHalfWeight *weight, int threads);
 
 // ---- AQ and mb-tree: QP offsets of MBs, 1/256 QP ------------------------------------------------
 

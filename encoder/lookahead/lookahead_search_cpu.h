@@ -72,16 +72,8 @@ static inline void descend(Search *s) {
     for (int i = 0; i < 8; i++) try_mv(s, motus_lookahead_around(from, i), s->ops->sad);
 }
 
-// Refines to whole samples around the best even MV by SATD. Zero is a candidate too.
-static inline void refine(Search *s) {
-    const MotusMv from = s->best;
-    s->cost = UINT32_MAX;
-    for (int i = 0; i < 9; i++) try_mv(s, motus_lookahead_next_to(from, i), s->ops->satd);
-    try_mv(s, (MotusMv){0, 0}, s->ops->satd);
-}
-
 // Refines to whole samples by SAD, and measures the best of them by SATD.
-static inline void refine_once(Search *s) {
+static inline void refine(Search *s) {
     const MotusMv from = s->best;
     for (int i = 0; i < 9; i++) try_mv(s, motus_lookahead_next_to(from, i), s->ops->sad);
     s->cost = UINT32_MAX;

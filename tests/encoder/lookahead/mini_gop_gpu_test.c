@@ -28,15 +28,16 @@ typedef struct Chain {
 static void chain_open(Chain *c, int width, int height) {
     const int mbw = (width + 15) / 16, mbh = (height + 15) / 16;
     const size_t n = ((size_t)(mbw * mbh) + 3) / 4 * 4, half = motus_half_bytes(mbw, mbh),
-                 fields = 2 * n * sizeof(MotusMv) + 4 * n,
-                 stats = sizeof(MotusHalfSums) + 8 * n + SPAN * sizeof(MotusHalfWeight);
+                 fields = 2 * n * sizeof(MotusMv) + 4 * n, // of two fields, or of costs
+        stats = sizeof(MotusHalfSums) + 8 * n + SPAN * sizeof(MotusHalfWeight);
     c->n = (size_t)(mbw * mbh);
     uint8_t *at = c->memory =
         shared((SPAN + 1) * (half + fields * (2 * SPAN + 1) + 4 * n * MOTUS_B_PAIRS + 2 * stats));
     for (int d = 0; d <= SPAN; d++, at += half)
         for (int on = 0; on < 2; on++) motus_half_layout(&c->picture[on][d].half, at, mbw, mbh);
     for (int d = 0; d <= SPAN; d++) {
-        c->costs[d] = (MotusMbCosts){(uint16_t *)at, (uint16_t *)at + n, (MotusMv *)at + n};
+        c->costs[d] = (MotusMbCosts){(uint16_t *)at, (uint16_t *)at + n, (MotusMv *)at + n,
+                                     (MotusMv *)at + 2 * n};
         at += fields;
         for (int on = 0; on < 2; on++) {
             MotusBPicture *p = &c->picture[on][d];
@@ -120,7 +121,7 @@ static void mini_gop_costs(void) {
             if (round >= 8) weigh(&c, at, motus_min(k, span));
             motus_frame_unref(&frame);
             motus_mb_costs(&c.costs[at], &c.picture[0][at].half,
-                           k ? &c.picture[0][at + 1].half : NULL, NULL, c.picture[0][at].weight, 1);
+                           k ? &c.picture[0][at + 1].half : NULL, c.picture[0][at].weight, 1);
             for (int d = 0; d <= k; d++)
                 for (int on = 0; on < 2; on++) list[on][d] = &c.picture[on][at + d];
             memset(costs, 0, 2 * sizeof *costs);

@@ -63,8 +63,7 @@ static MotusBCosts chain_run(Chain *c, const MotusPlane *plane, int threads) {
         for (int d = 1; d <= k; d++)
             c->weight[SPAN - k][d - 1] = motus_half_find_weight(
                 &c->stats[SPAN - k], &c->stats[SPAN - k + d], p->half.mb_width, p->half.mb_height);
-        motus_mb_costs(&c->costs[SPAN - k], &p->half, k ? &p[1].half : NULL, NULL, p->weight,
-                       threads);
+        motus_mb_costs(&c->costs[SPAN - k], &p->half, k ? &p[1].half : NULL, p->weight, threads);
         for (int d = 0; d <= k; d++) list[d] = p + d;
         motus_b_costs(&costs, list, motus_min(k, c->span), c->pyramid, threads);
     }

@@ -48,13 +48,14 @@ static inline MotusPlane plane_alloc(int width, int height) {
 
 static inline MotusMbCosts costs_alloc(int n) {
     return (MotusMbCosts){malloc((size_t)n * 2), malloc((size_t)n * 2),
-                          malloc((size_t)n * sizeof(MotusMv))};
+                          malloc((size_t)n * sizeof(MotusMv)), malloc((size_t)n * sizeof(MotusMv))};
 }
 
 static inline void costs_free(MotusMbCosts *c) {
     free(c->intra);
     free(c->inter);
     free(c->mv);
+    free(c->first);
 }
 
 #endif
