@@ -25,8 +25,9 @@ MotusHalfWeight motus_half_find_weight(const MotusHalfStats *cur, const MotusHal
     const int n_mb = mb_width * mb_height, step = motus_half_row_step(n_mb);
     MotusHalfWeight suggestion[MOTUS_HALF_SUGGESTIONS];
     MotusHalfTrial trial = {{0}, {0}, {0}};
-    const int n = motus_half_suggest(suggestion, cur->sums, ref->sums, 64 * (uint64_t)n_mb);
-    for (int y = 0; y < mb_height && n; y += step)
-        for (int x = 0; x < mb_width; x++) motus_half_try(&trial, &pair, x, y, suggestion, n);
-    return motus_half_choose(&trial, suggestion, n);
+    if (!motus_half_suggest(suggestion, cur->sums, ref->sums, 64 * (uint64_t)n_mb))
+        return motus_half_no_weight();
+    for (int y = 0; y < mb_height; y += step)
+        for (int x = 0; x < mb_width; x++) motus_half_try(&trial, &pair, x, y, suggestion);
+    return motus_half_choose(&trial, suggestion);
 }

@@ -47,24 +47,25 @@ __global__ void __launch_bounds__(FINDERS)
          int mb_width, int mb_height) {
     __shared__ MotusHalfWeight suggestion[MOTUS_HALF_SUGGESTIONS];
     __shared__ MotusHalfTrial sums;
-    __shared__ int n;
+    __shared__ int any;
     const MotusHalfStats &ref = references.stats[blockIdx.x];
     const MotusHalfPair pair = {cur.small, ref.small, mb_width, mb_height};
     const int n_mb = mb_width * mb_height, step = motus_half_row_step(n_mb),
               searched = (mb_height + step - 1) / step * mb_width;
     MotusHalfTrial trial = {};
     if (!threadIdx.x) {
-        n = motus_half_suggest(suggestion, cur.sums, ref.sums, 64 * (uint64_t)n_mb);
+        any = motus_half_suggest(suggestion, cur.sums, ref.sums, 64 * (uint64_t)n_mb);
         sums = trial;
     }
-    __syncthreads(); // n, suggestion[] and sums are set
-    for (int i = (int)threadIdx.x; i < searched && n; i += FINDERS)
-        motus_half_try(&trial, &pair, i % mb_width, i / mb_width * step, suggestion, n);
-    for (int k = 0; k <= n && n; k++) add_up(&sums.cost[k], trial.cost[k]);
-    for (int k = 0; k < n; k++)
+    __syncthreads(); // any, suggestion[] and sums are set
+    for (int i = (int)threadIdx.x; i < searched && any; i += FINDERS)
+        motus_half_try(&trial, &pair, i % mb_width, i / mb_width * step, suggestion);
+    for (int k = 0; k <= MOTUS_HALF_SUGGESTIONS && any; k++) add_up(&sums.cost[k], trial.cost[k]);
+    for (int k = 0; k < MOTUS_HALF_SUGGESTIONS && any; k++)
         add_up(&sums.helped[k], trial.helped[k]), add_up(&sums.harmed[k], trial.harmed[k]);
     __syncthreads(); // sums are complete
-    if (!threadIdx.x) weight[blockIdx.x] = motus_half_choose(&sums, suggestion, n);
+    if (!threadIdx.x)
+        weight[blockIdx.x] = any ? motus_half_choose(&sums, suggestion) : motus_half_no_weight();
 }
 
 } // namespace

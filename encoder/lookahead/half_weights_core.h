@@ -43,7 +43,8 @@ MOTUS_HD uint32_t motus_half_weigh_error(uint32_t error, const MotusHalfWeight *
     return error * (uint32_t)w->weight >> w->log2_denom;
 }
 
-// Sets the weights of `ref` that may suit `cur`; n: samples. Returns their number.
+// Sets the weights of `ref` that may suit `cur`; n: samples. A single one is set twice. Returns 0
+// if there is none.
 MOTUS_HD int motus_half_suggest(MotusHalfWeight suggestion[MOTUS_HALF_SUGGESTIONS],
                                 const MotusHalfSums *cur, const MotusHalfSums *ref, uint64_t n) {
     const MotusMoments a = motus_moments(cur->sum, cur->squares, n),
@@ -57,7 +58,8 @@ MOTUS_HD int motus_half_suggest(MotusHalfWeight suggestion[MOTUS_HALF_SUGGESTION
         if (motus_is_no_weight(w, log2_denom)) continue;
         suggestion[found++] = motus_half_weight(w, log2_denom);
     }
-    return found;
+    if (found == 1) suggestion[1] = suggestion[0];
+    return found > 0;
 }
 
 // Costs without a weight, [0], and with each suggestion: sums over MBs of their least SADs, and MBs
@@ -74,36 +76,36 @@ typedef struct MotusHalfPair {
 } MotusHalfPair;
 
 // Lowers least[] to the SADs of MB (x, y) at one displacement. sample[k]: its samples, without a
-// weight and divided by each of n suggestions.
+// weight and divided by each suggestion.
 MOTUS_HD void motus_half_lower(uint32_t least[1 + MOTUS_HALF_SUGGESTIONS], const MotusHalfPair *p,
-                               const int sample[1 + MOTUS_HALF_SUGGESTIONS][4], int x, int y,
-                               int n) {
+                               const int sample[1 + MOTUS_HALF_SUGGESTIONS][4], int x, int y) {
     const int width = 2 * p->mb_width, height = 2 * p->mb_height;
     uint32_t sad[1 + MOTUS_HALF_SUGGESTIONS] = {0};
     for (int k = 0; k < 4; k++) {
         const int u = motus_clip(0, width - 1, x + (k & 1)),
                   v = motus_clip(0, height - 1, y + (k >> 1)), there = p->ref[v * width + u];
-        for (int i = 0; i <= n; i++) sad[i] += (uint32_t)motus_abs(sample[i][k] - there);
+        for (int i = 0; i <= MOTUS_HALF_SUGGESTIONS; i++)
+            sad[i] += (uint32_t)motus_abs(sample[i][k] - there);
     }
-    for (int i = 0; i <= n; i++)
+    for (int i = 0; i <= MOTUS_HALF_SUGGESTIONS; i++)
         if (sad[i] < least[i]) least[i] = sad[i];
 }
 
 // Adds MB (x, y) to *trial.
 MOTUS_HD void motus_half_try(MotusHalfTrial *trial, const MotusHalfPair *p, int x, int y,
-                             const MotusHalfWeight *suggestion, int n) {
+                             const MotusHalfWeight *suggestion) {
     uint32_t least[1 + MOTUS_HALF_SUGGESTIONS] = {UINT32_MAX, UINT32_MAX, UINT32_MAX};
     int sample[1 + MOTUS_HALF_SUGGESTIONS][4];
     for (int k = 0; k < 4; k++) {
         sample[0][k] = p->cur[(2 * y + (k >> 1)) * 2 * p->mb_width + 2 * x + (k & 1)];
-        for (int i = 0; i < n; i++)
+        for (int i = 0; i < MOTUS_HALF_SUGGESTIONS; i++)
             sample[1 + i][k] = motus_half_unweigh(sample[0][k], &suggestion[i], MOTUS_SMALL_ONE);
     }
     for (int dy = -MOTUS_HALF_REACH; dy <= MOTUS_HALF_REACH; dy++)
         for (int dx = -MOTUS_HALF_REACH; dx <= MOTUS_HALF_REACH; dx++)
-            motus_half_lower(least, p, sample, 2 * x + dx, 2 * y + dy, n);
+            motus_half_lower(least, p, sample, 2 * x + dx, 2 * y + dy);
     trial->cost[0] += least[0];
-    for (int i = 0; i < n; i++) {
+    for (int i = 0; i < MOTUS_HALF_SUGGESTIONS; i++) {
         const uint32_t cost = motus_half_weigh_error(least[1 + i], &suggestion[i]);
         trial->cost[1 + i] += cost;
         trial->helped[i] += cost<least[0], trial->harmed[i] += cost> least[0];
@@ -112,10 +114,10 @@ MOTUS_HD void motus_half_try(MotusHalfTrial *trial, const MotusHalfPair *p, int 
 
 // Returns the suggestion to take, or none.
 MOTUS_HD MotusHalfWeight motus_half_choose(const MotusHalfTrial *trial,
-                                           const MotusHalfWeight *suggestion, int n) {
+                                           const MotusHalfWeight *suggestion) {
     MotusHalfWeight best = motus_half_no_weight();
     uint64_t least = trial->cost[0] * (uint64_t)MOTUS_WEIGHT_COST / 256;
-    for (int i = 0; i < n; i++) {
+    for (int i = 0; i < MOTUS_HALF_SUGGESTIONS; i++) {
         if (trial->cost[1 + i] >= least ||
             4 * (uint64_t)trial->helped[i] < MOTUS_WEIGHT_MAJORITY * (uint64_t)trial->harmed[i])
             continue;

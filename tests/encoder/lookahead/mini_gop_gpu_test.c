@@ -42,6 +42,7 @@ static void chain_open(Chain *c, int width, int height) {
         for (int on = 0; on < 2; on++) {
             MotusBPicture *p = &c->picture[on][d];
             p->intra = c->costs[d].intra;
+            p->weight = NULL;
             p->earlier[0] = (MotusBField){c->costs[d].mv, c->costs[d].inter};
             for (int i = 1; i < SPAN; i++, at += fields / 2)
                 p->earlier[i] = (MotusBField){(MotusMv *)at, (uint16_t *)((MotusMv *)at + n)};
