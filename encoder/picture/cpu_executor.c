@@ -10,10 +10,10 @@
 #include "encoder/decide/decide.h"
 #include "encoder/mb/deblock.h"
 #include "encoder/picture/executor.h"
-#include "encoder/picture/external_mvs.h"
 #include "encoder/picture/inter_search.h"
 #include "encoder/picture/learnt_costs.h"
 #include "encoder/picture/slice_cut.h"
+#include "encoder/settings/picture_effort.h"
 #include "yuv/frame_pool.h"
 #include "yuv/pad.h"
 

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "encoder/mb/deblock_cuda.h"
-#include "encoder/picture/external_mvs.h"
+#include "encoder/settings/picture_effort.h"
 #include "me/pixel/ref_luma_cuda.h"
 
 extern "C" {

@@ -4,6 +4,7 @@
 
 #include "encoder/mb/weights_cuda.h"
 #include "encoder/picture/external_mvs.h"
+#include "encoder/settings/picture_effort.h"
 #include "me/centres/centres_cuda.h"
 #include "me/search/search_cuda.h"
 

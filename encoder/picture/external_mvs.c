@@ -7,9 +7,6 @@
 #include "me/pixel/cost_core.h"
 #include "me/pixel/measure_core.h"
 
-#define MIN_FAR_RANGE 4
-#define MODES_BELOW_8x8 (1u << MOTUS_MODE_8x4 | 1u << MOTUS_MODE_4x8 | 1u << MOTUS_MODE_4x4)
-
 static uint32_t modes_of(const MotusFrameParams *params) {
     return params->external_modes ? params->external_modes : MOTUS_MODES_ALL;
 }
@@ -69,34 +66,6 @@ MotusExternalMvs motus_external_mvs_copy(const MotusStream *s, const MotusFrameP
         if (external.modes >> motus_blocks[b].mode & 1)
             memcpy(mv + (size_t)b * n, params->external_mvs->mv[b], n * sizeof *mv);
     return external;
-}
-
-// MVs of one reference tell those of another.
-int motus_far_range(int range) { return motus_min(range, motus_max(range / 2, MIN_FAR_RANGE)); }
-
-MotusEffort motus_picture_effort(const MotusStream *s, const MotusPictureParams *params) {
-    const MotusExternalMvs *external = &params->external;
-    MotusEffort effort = s->effort;
-    if (params->type == MOTUS_SLICE_B) {
-        // The last P picture's MVs tell those of B pictures, which have few intra MBs. More than
-        // half saves 0.1 % of the bits each.
-        effort.range = motus_far_range(effort.range);
-        effort.intra_chain /= 2;
-    }
-    if (!external->mv) return effort;
-    effort.partitions &= external->modes;
-    if (external->final) effort.pair_steps = 0;
-    if (!(effort.partitions >> MOTUS_MODE_8x8 & 1))
-        effort.partitions &= ~MODES_BELOW_8x8; // sub types need their 8x8
-    return effort;
-}
-
-int motus_picture_lambda(const MotusStream *s, const MotusPictureParams *params) {
-    const int has_b_tree = s->config.bframes && s->rate.lookahead.mb_tree_q8;
-    if (!has_b_tree || params->type == MOTUS_SLICE_P) return (int)params->type;
-    return params->type == MOTUS_SLICE_I ? MOTUS_LAMBDA_TREE_I
-           : params->is_reference        ? MOTUS_LAMBDA_TREE_B_REFERENCE
-                                         : MOTUS_LAMBDA_TREE_B;
 }
 
 void motus_external_mvs_measure(const MotusExternalMvs *external, uint32_t modes,

@@ -21,16 +21,6 @@ size_t motus_external_mvs_bytes(const MotusStream *stream);
 MotusExternalMvs motus_external_mvs_copy(const MotusStream *stream, const MotusFrameParams *params,
                                          void *memory);
 
-// Returns the effort of a picture: the preset's by type, without partitions that its external MVs
-// lack.
-MotusEffort motus_picture_effort(const MotusStream *stream, const MotusPictureParams *params);
-
-// Returns a picture's MotusLambda.
-int motus_picture_lambda(const MotusStream *stream, const MotusPictureParams *params);
-
-// Returns the search range in further references of a P picture.
-int motus_far_range(int range);
-
 // Fills `field` with the MVs of `modes`, their SADs and costs SAD + ((lambda_q8 * bits(mv -
 // predictor)) >> 8). src: luma of whole MBs. predictor: per MB.
 void motus_external_mvs_measure(const MotusExternalMvs *external, uint32_t modes,

@@ -8,6 +8,7 @@
 #include "common/int_core.h"
 #include "encoder/mb/mv_core.h"
 #include "encoder/picture/external_mvs.h"
+#include "encoder/settings/picture_effort.h"
 
 // ---- Opening ------------------------------------------------------------------------------------
 

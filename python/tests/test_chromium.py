@@ -54,7 +54,8 @@ def browser():
     program = find_chromium()
     if not program:
         pytest.skip("Chromium was not found")
-    made = Browser(program, "--allow-loopback-in-peer-connection",
+    made = Browser(program, "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",
+                   "--allow-loopback-in-peer-connection",
                    "--disable-features=WebRtcHideLocalIpsWithMdns",
                    "--autoplay-policy=no-user-gesture-required")
     yield made
@@ -98,14 +99,21 @@ def bits_a_picture(browser, pictures):
         last["decoded"] - first["decoded"])
 
 
-def test_packets_to_chromium(monkeypatch, loop, browser):
-    aiortc = pytest.importorskip("aiortc")
+@pytest.fixture
+def aiortc(monkeypatch):
+    """On this machine's own address only; examples/python can be imported."""
+    module = pytest.importorskip("aiortc")
     import aioice.ice
-    from av import VideoFrame
     monkeypatch.setattr(aioice.ice, "get_host_addresses", lambda use_ipv4, use_ipv6: ["127.0.0.1"])
     monkeypatch.syspath_prepend(str(ROOT / "examples" / "python"))
-    sys.modules.pop("webrtc", None)
+    for name in ("webrtc", "delay"):
+        sys.modules.pop(name, None)
+    return module
+
+
+def test_packets_to_chromium(aiortc, loop, browser):
     import webrtc
+    from av import VideoFrame
     pictures = [scene(t) for t in range(20)]
 
     class Camera(aiortc.VideoStreamTrack):
@@ -159,3 +167,17 @@ def test_packets_to_chromium(monkeypatch, loop, browser):
         assert track.bitrate != 200_000 and not browser.errors, browser.errors
     finally:
         loop(peer.close())
+
+
+def test_delay(aiortc, browser):
+    import delay
+    demo = delay.Demo(delay.options_of(["--port", "0", "--fps", "20", "--backend", "cpu"]))
+    try:
+        browser.open(demo.url)
+        browser.wait_for("delays.length >= 40", 60)
+        delays, line = browser.run("({ delays, line: line.textContent })").values()
+        assert all(0 < ms < 60_000 for ms in delays), delays  # codes are read, clocks agree
+        print("ms from drawing to display: median", sorted(delays)[len(delays) // 2])
+        assert not browser.errors, browser.errors
+    finally:
+        demo.close()

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "encoder/picture/external_mvs.h"
+#include "encoder/settings/picture_effort.h"
 #include "encoder/settings/preset.h"
 #include "encoder/settings/stream.h"
 #include "tests/encoder/encoder_case.h"

@@ -1,0 +1,25 @@
+// What one picture of a stream may spend, by its type.
+// SPDX-License-Identifier: BSD-2-Clause
+#ifndef ENCODER_SETTINGS_PICTURE_EFFORT_H
+#define ENCODER_SETTINGS_PICTURE_EFFORT_H
+
+#include "encoder/settings/stream.h"
+
+#ifdef __cplusplus // CUDA code
+extern "C" {
+#endif
+
+// Returns the effort of a picture: the preset's by type, without partitions that its external MVs
+// lack.
+MotusEffort motus_picture_effort(const MotusStream *stream, const MotusPictureParams *params);
+
+// Returns a picture's MotusLambda.
+int motus_picture_lambda(const MotusStream *stream, const MotusPictureParams *params);
+
+// Returns the search range in further references of a P picture.
+int motus_far_range(int range);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
