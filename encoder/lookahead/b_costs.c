@@ -15,7 +15,7 @@ static void search_mb(const MotusBSearch *p, const MotusPixelOps *ops, int x, in
         MotusMv mv;
         if (motus_b_start(&mv, k, p, x, y)) try_mv(&s, mv, ops->sad);
     }
-    descend(&s);
+    try_around(&s); // expected MVs are near enough
     refine(&s);
     p->field.mv[i] = s.best;
     p->field.cost[i] = motus_lookahead_cost(s.cost < p->intra[i] ? s.cost : p->intra[i]);

@@ -33,7 +33,7 @@ __global__ void __launch_bounds__(BLOCK) b_fields(const __grid_constant__ Fields
         const int has_one = motus_b_start(&mv, c, &p, x, y);
         try_mv<false>(&s, mv, has_one);
     }
-    descend(&s, 1);
+    try_around(&s, 1);
     refine(&s);
     if (motus_lane() & 1 || k >= n) return;
     p.field.mv[i] = s.best;

@@ -63,13 +63,18 @@ static inline int try_hexagon(Search *s, int moved) {
     return best;
 }
 
-// Descends by SAD: hexagon steps while the best MV moves, then the eight even neighbours.
+// Tries the eight even neighbours of the best MV.
+static inline void try_around(Search *s) {
+    const MotusMv from = s->best;
+    for (int i = 0; i < 8; i++) try_mv(s, motus_lookahead_around(from, i), s->ops->sad);
+}
+
+// Descends by SAD: hexagon steps while the best MV moves, then its neighbours.
 static inline void descend(Search *s) {
     int moved = try_hexagon(s, -1);
     for (int step = 1; moved >= 0 && step < MOTUS_LOOKAHEAD_STEPS; step++)
         moved = try_hexagon(s, moved);
-    const MotusMv from = s->best;
-    for (int i = 0; i < 8; i++) try_mv(s, motus_lookahead_around(from, i), s->ops->sad);
+    try_around(s);
 }
 
 // Refines to whole samples by SAD, and measures the best of them by SATD.
