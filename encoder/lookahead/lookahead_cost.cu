@@ -1,8 +1,8 @@
 // Half-size planes and MB costs; the results equal those of lookahead_cost.c.
 //   half_planes        a thread: four samples of each of the four planes, with their borders
-//   intra_costs        a thread: one mode of one MB
-//   first_pass         lanes 2c and 2c + 1: an MB from zero on, 4 rows each
-//   inter_costs        the same, from the MVs that its neighbours have found
+//   intra_costs        lanes 2c and 2c + 1: an MB, 4 rows each
+//   first_pass         the same: its search from zero on
+//   inter_costs        the same: its search from the MVs that its neighbours have found
 // SPDX-License-Identifier: BSD-2-Clause
 #include "encoder/lookahead/lookahead_passes_cuda.h"
 
@@ -14,7 +14,7 @@
 namespace {
 
 constexpr int MB = MOTUS_LOOKAHEAD_MB, BORDER = MOTUS_HALF_BORDER;
-constexpr int THREADS = 128, MBS = THREADS / 2; // of a block of searches
+constexpr int THREADS = MOTUS_PAIRS_BLOCK;
 
 // ---- Scaling ------------------------------------------------------------------------------------
 
@@ -94,33 +94,49 @@ __global__ void half_planes(MotusHalfPicture half, MotusPlane luma) {
 
 // ---- Intra --------------------------------------------------------------------------------------
 
-__device__ uint32_t satd8x8(const uint8_t *a, ptrdiff_t stride, const uint8_t *pred) {
-    uint32_t sum = 0;
-    for (int k = 0; k < 4; k++) {
-        const int x = 4 * (k & 1), y = 4 * (k >> 1);
-        sum += motus_satd4x4(a + y * stride + x, stride, pred + y * MB + x, MB);
+// Fills in the lane's rows as a mode predicts them: as motus_intra_chroma.
+__device__ __forceinline__ void predict(uint32_t row[2][4], const MotusIntraEdge &edge,
+                                        const MotusIntraPlane &plane, int mode) {
+    const int lower = motus_lane() & 1;
+    for (int k = 0; k < 2; k++) {
+        const uint8_t *top = edge.top + 4 * k;
+        const int dc =
+            lower ? motus_intra_chroma_dc(&edge, k, 1) : motus_intra_chroma_dc(&edge, k, 0);
+        for (int r = 0; r < 4; r++) {
+            const uint32_t left = lower ? edge.left[4 + r] : edge.left[r];
+            row[k][r] = mode == MOTUS_IC_VERTICAL
+                            ? top[0] | top[1] << 8 | top[2] << 16 | (uint32_t)top[3] << 24
+                        : mode == MOTUS_IC_HORIZONTAL ? left * 0x01010101u
+                                                      : (uint32_t)dc * 0x01010101u;
+            if (mode != MOTUS_IC_PLANE) continue;
+            row[k][r] = 0;
+            for (int i = 0; i < 4; i++)
+                row[k][r] |=
+                    (uint32_t)motus_clip_u8(
+                        (plane.base + plane.b * (4 * k + i) + plane.c * (4 * lower + r)) >> 5)
+                    << (8 * i);
+        }
     }
-    return sum;
 }
 
-__global__ void intra_costs(uint16_t *intra, MotusHalfPicture cur) {
-    const int t = (int)(blockIdx.x * blockDim.x + threadIdx.x), n = cur.mb_width * cur.mb_height;
-    const int i = min(t >> 2, n - 1), mode = t & 3, x = i % cur.mb_width,
-              y = i / cur.mb_width; // no lane returns: all take part in the shuffles
-    const uint8_t *at = cur.plane[0] + MB * (y * cur.stride + x);
-    const int has = motus_lookahead_has(x, y);
-    uint32_t cost = UINT32_MAX;
-    if (motus_intra_chroma_allowed(mode, has)) {
-        uint8_t pred[MB * MB];
-        MotusIntraEdge edge;
-        motus_intra_edge(&edge, at, cur.stride, MB, has);
-        motus_intra_chroma(pred, MB, &edge, mode);
-        cost = satd8x8(at, cur.stride, pred);
+__global__ void __launch_bounds__(THREADS) intra_costs(uint16_t *intra, MotusHalfPicture cur) {
+    const Place at = find_place(cur);
+    const int has = motus_lookahead_has(at.x, at.y);
+    uint32_t row[2][4], least = UINT32_MAX;
+    MotusIntraEdge edge;
+    motus_intra_edge(&edge, cur.plane[0] + MB * (at.y * cur.stride + at.x), cur.stride, MB, has);
+    const MotusIntraPlane plane = motus_intra_plane(&edge, MB);
+    load_blocks(row, lane_rows(cur, at), cur.stride);
+#pragma unroll
+    for (int mode = 0; mode < MOTUS_IC_MODES; mode++) {
+        uint32_t predicted[2][4];
+        predict(predicted, edge, plane, mode);
+        const uint32_t satd = pair_satd(row, predicted);
+        if (motus_intra_chroma_allowed(mode, has)) least = min(least, satd);
     }
-    for (int step = 1; step < 4; step *= 2)
-        cost = min(cost, __shfl_xor_sync(MOTUS_ALL_LANES, cost, step));
-    if (!mode && t >> 2 < n)
-        intra[i] = motus_lookahead_cost(cost + MOTUS_LOOKAHEAD_LAMBDA * MOTUS_LOOKAHEAD_INTRA_BITS);
+    if (at.is_one)
+        intra[at.i] =
+            motus_lookahead_cost(least + MOTUS_LOOKAHEAD_LAMBDA * MOTUS_LOOKAHEAD_INTRA_BITS);
 }
 
 // ---- Inter --------------------------------------------------------------------------------------
@@ -133,22 +149,11 @@ __device__ void add_up(MotusLookaheadSums *sums, uint32_t intra, uint32_t inter)
     atomicAdd((unsigned long long *)&sums->inter, (unsigned long long)all_inter);
 }
 
-// The lane's MB of a block of searches. Lanes behind the last MB repeat it.
-struct Place {
-    int i, x, y, is_one; // is_one: the lane writes the MB's results
-};
-
-__device__ Place find_place(const MotusHalfPicture &cur) {
-    const int n = cur.mb_width * cur.mb_height, k = (int)(blockIdx.x * MBS + threadIdx.x / 2),
-              i = min(k, n - 1);
-    return {i, i % cur.mb_width, i / cur.mb_width, k < n && !(threadIdx.x & 1)};
-}
-
 __global__ void __launch_bounds__(THREADS)
     first_pass(const __grid_constant__ MotusLookaheadSearch p) {
     const Place at = find_place(p.cur);
     Search s;
-    begin_search(&s, &p.cur, &p.before, p.weight, at.x, at.y);
+    begin_search(&s, p.cur, p.before, p.weight, at);
     s.predictor = motus_lookahead_mv(0, 0);
     try_mv<false>(&s, motus_lookahead_mv(0, 0), 1);
     descend(&s, 1);
@@ -160,7 +165,7 @@ __global__ void __launch_bounds__(THREADS)
     const Place at = find_place(p.cur);
     int found = 0; // 1: another MB's MV is better
     Search s;
-    begin_search(&s, &p.cur, &p.before, p.weight, at.x, at.y);
+    begin_search(&s, p.cur, p.before, p.weight, at);
     s.predictor = motus_lookahead_predictor(p.costs.first, p.cur.mb_width, at.x, at.y);
 #pragma unroll 1
     for (int i = 0; i < MOTUS_LOOKAHEAD_STARTS; i++) {
@@ -206,16 +211,14 @@ MotusStatus motus_half_build_cuda(const MotusHalfPicture *half, const MotusPlane
 
 MotusStatus motus_intra_costs_cuda(const MotusMbCosts *costs, const MotusHalfPicture *cur,
                                    void *stream, MotusError *error) {
-    const int threads = 4 * cur->mb_width * cur->mb_height;
-    intra_costs<<<(threads + THREADS - 1) / THREADS, THREADS, 0, (cudaStream_t)stream>>>(
-        costs->intra, *cur);
+    intra_costs<<<blocks_of(*cur), THREADS, 0, (cudaStream_t)stream>>>(costs->intra, *cur);
     return motus_cuda_launched("lookahead: intra costs", error);
 }
 
 MotusStatus motus_lookahead_search_cuda(const MotusLookaheadSearch *search, void *stream,
                                         MotusError *error) {
     const MotusHalfPicture *cur = &search->cur;
-    const unsigned blocks = (unsigned)((cur->mb_width * cur->mb_height + MBS - 1) / MBS);
+    const unsigned blocks = blocks_of(*cur);
     const cudaStream_t on = (cudaStream_t)stream;
     if (search->before.memory) {
         first_pass<<<blocks, THREADS, 0, on>>>(*search);

@@ -14,6 +14,30 @@
 
 namespace {
 
+enum { MOTUS_PAIRS_BLOCK = 128 }; // threads of a block, two for an MB
+
+// A lane's MB. Lanes behind the last MB repeat it.
+struct Place {
+    int i, x, y, is_one; // is_one: the lane writes the MB's results
+};
+
+__device__ Place find_place(const MotusHalfPicture &cur) {
+    const int n = cur.mb_width * cur.mb_height,
+              k = (int)(blockIdx.x * MOTUS_PAIRS_BLOCK + threadIdx.x) / 2, i = min(k, n - 1);
+    return {i, i % cur.mb_width, i / cur.mb_width, k < n && !(threadIdx.x & 1)};
+}
+
+unsigned blocks_of(const MotusHalfPicture &cur) {
+    const int pairs = MOTUS_PAIRS_BLOCK / 2;
+    return (unsigned)((cur.mb_width * cur.mb_height + pairs - 1) / pairs);
+}
+
+// Returns the first of the lane's samples.
+__device__ const uint8_t *lane_rows(const MotusHalfPicture &cur, const Place &at) {
+    return cur.plane[0] + (MOTUS_LOOKAHEAD_MB * at.y + 4 * (motus_lane() & 1)) * cur.stride +
+           MOTUS_LOOKAHEAD_MB * at.x;
+}
+
 // Search of an MB. All members but `row` are the same in both lanes.
 struct Search {
     const MotusHalfPicture *before;
@@ -48,15 +72,19 @@ __device__ void unweigh(Search *s) {
     }
 }
 
-// Begins the search of MB (x, y) of `cur`.
-__device__ void begin_search(Search *s, const MotusHalfPicture *cur, const MotusHalfPicture *before,
-                             const MotusHalfWeight *weight, int x, int y) {
-    s->before = before;
-    s->x = MOTUS_LOOKAHEAD_MB * x, s->y = MOTUS_LOOKAHEAD_MB * y;
+// Returns the SATD of an MB, to both of its lanes.
+__device__ uint32_t pair_satd(const uint32_t a[2][4], const uint32_t b[2][4]) {
+    const uint32_t satd = motus_words_satd(a[0], b[0]) + motus_words_satd(a[1], b[1]);
+    return satd + __shfl_xor_sync(MOTUS_ALL_LANES, satd, 1);
+}
+
+__device__ void begin_search(Search *s, const MotusHalfPicture &cur, const MotusHalfPicture &before,
+                             const MotusHalfWeight *weight, const Place &at) {
+    s->before = &before;
+    s->x = MOTUS_LOOKAHEAD_MB * at.x, s->y = MOTUS_LOOKAHEAD_MB * at.y;
     s->cost = UINT32_MAX;
     s->weight = weight ? *weight : motus_half_no_weight();
-    load_blocks(s->row, cur->plane[0] + (s->y + 4 * (motus_lane() & 1)) * cur->stride + s->x,
-                cur->stride);
+    load_blocks(s->row, lane_rows(cur, at), cur.stride);
     unweigh(s);
 }
 
@@ -84,11 +112,13 @@ template <bool SATD> __device__ int try_mv(Search *s, MotusMv mv, int is_tried) 
     const int is_inside = motus_lookahead_inside(s->before, s->x, s->y, mv);
     uint32_t ref[2][4], error = 0;
     load_blocks(ref, lane_rows(s, is_inside ? mv : motus_lookahead_mv(0, 0)), s->before->stride);
-    for (int k = 0; k < 2; k++) {
-        if (SATD) error += motus_words_satd(s->row[k], ref[k]);
-        for (int i = 0; i < 4 && !SATD; i++) error = motus_sad4(s->row[k][i], ref[k][i], error);
+    if (SATD)
+        error = pair_satd(s->row, ref);
+    else {
+        for (int i = 0; i < 8; i++)
+            error = motus_sad4(s->row[i >> 2][i & 3], ref[i >> 2][i & 3], error);
+        error += __shfl_xor_sync(MOTUS_ALL_LANES, error, 1);
     }
-    error += __shfl_xor_sync(MOTUS_ALL_LANES, error, 1);
     return take(s, mv, error, is_tried && is_inside);
 }
 
