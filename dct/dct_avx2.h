@@ -154,4 +154,20 @@ static inline void motus_inverse4x4_add_avx2(uint8_t *dst, ptrdiff_t dst_stride,
     for (int y = 0; y < 4; y++) memcpy(dst + y * dst_stride, &out[y], 4);
 }
 
+// Equals motus_dequant_zigzag. Each half of a block has one level of the other half in zigzag
+// order: the 13th of all in row 1, the fourth in row 2.
+static inline void motus_dequant_zigzag_avx2(int16_t coef[16], const int16_t zigzag[16], int qp) {
+    const int s0 = motus_dequant_scale(qp % 6, 0), s1 = motus_dequant_scale(qp % 6, 1),
+              s2 = motus_dequant_scale(qp % 6, 2);
+    const __m256i scale = _mm256_set1_epi64x((int64_t)s2 << 48 | (int64_t)s0 << 32 | s2 << 16 | s0),
+                  odd = _mm256_set1_epi64x((int64_t)s1 << 48 | (int64_t)s2 << 32 | s1 << 16 | s2);
+    const __m256i from = _mm256_setr_epi8( // bytes of zigzag positions, 8 subtracted in rows 2, 3
+        0, 1, 2, 3, 10, 11, 12, 13, 4, 5, 8, 9, 14, 15, -1, -1, //
+        -1, -1, 0, 1, 6, 7, 10, 11, 2, 3, 4, 5, 12, 13, 14, 15);
+    __m256i v = _mm256_shuffle_epi8(_mm256_loadu_si256((const __m256i *)zigzag), from);
+    v = _mm256_insert_epi16(_mm256_insert_epi16(v, zigzag[12], 7), zigzag[3], 8);
+    v = _mm256_mullo_epi16(v, _mm256_blend_epi32(scale, odd, 0xCC));
+    _mm256_storeu_si256((__m256i *)coef, _mm256_sll_epi16(v, _mm_cvtsi32_si128(qp / 6)));
+}
+
 #endif

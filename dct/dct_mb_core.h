@@ -40,11 +40,15 @@ MOTUS_HD void motus_forward_chroma(int16_t coef[4][16], const uint8_t *src, ptrd
 
 // Scales levels in zigzag order to coefficients in raster order.
 MOTUS_HD void motus_dequant_zigzag(int16_t coef[16], const int16_t zigzag[16], int qp) {
+#ifdef DCT_DCT_AVX2_H
+    motus_dequant_zigzag_avx2(coef, zigzag, qp);
+#else
     int rem = qp % 6, per = qp / 6;
     for (int i = 0; i < 16; i++) {
         int at = motus_zigzag_at(i);
         coef[at] = motus_dequant(zigzag[i], motus_dequant_scale(rem, motus_coef_class(at)), per);
     }
+#endif
 }
 
 // Adds the inverse transform of coef to the 4x4 samples at `at`.

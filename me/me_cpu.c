@@ -105,6 +105,12 @@ static void search_mb(const MotusMeCpu *cpu, const MotusMbJob *job, int with_sad
         motus_refine_blocks(job, subpel, cpu->refine, motus_blocks_of(job->modes), motion);
 }
 
+void motus_me_cpu_search_mb(const MotusMeCpu *cpu, const MotusPlane *cur, const MotusRefLuma *ref,
+                            const MotusMeHints *hints, int mb, MotusMbMotion *motion) {
+    const MotusMbJob job = job_of(cpu, cur, ref, hints, cpu->config.modes, mb);
+    search_mb(cpu, &job, 1, motion);
+}
+
 void motus_me_cpu_search(const MotusMeCpu *cpu, const MotusPlane *cur, const MotusRefLuma *ref,
                          const MotusMeHints *hints, MotusField *field) {
     const uint32_t modes = cpu->config.modes;
@@ -112,9 +118,8 @@ void motus_me_cpu_search(const MotusMeCpu *cpu, const MotusPlane *cur, const Mot
     (void)threads;
 #pragma omp parallel for num_threads(threads) schedule(dynamic, 16)
     for (int mb = 0; mb < field->n_mb; mb++) {
-        const MotusMbJob job = job_of(cpu, cur, ref, hints, modes, mb);
         MotusMbMotion motion;
-        search_mb(cpu, &job, 1, &motion);
+        motus_me_cpu_search_mb(cpu, cur, ref, hints, mb, &motion);
         for (uint64_t left = motus_blocks_of(modes); left; left &= left - 1) {
             const int b = __builtin_ctzll(left);
             field->mv[b][mb] = motion.mv[b];
@@ -126,6 +131,10 @@ void motus_me_cpu_search(const MotusMeCpu *cpu, const MotusPlane *cur, const Mot
 
 void motus_me_cpu_predict(MotusMeCpu *cpu, const MotusCentresPicture *picture) {
     motus_centres(picture, &cpu->coarse, motus_threads_ready(cpu->threads));
+}
+
+void motus_me_cpu_predict_by_mb(MotusMeCpu *cpu, const MotusCentresPicture *picture) {
+    motus_centres_begin(&cpu->centres, picture, &cpu->coarse, motus_threads_ready(cpu->threads));
 }
 
 // ---- Requests -----------------------------------------------------------------------------------

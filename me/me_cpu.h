@@ -15,9 +15,10 @@ typedef struct MotusMeCpu {
     uint8_t *scratch;    // scratch_size bytes per thread
     size_t scratch_size; // multiple of 64
     MotusCoarse coarse;
-    MotusPlane cur;   // whole MBs; used if the size is no multiple of 16
-    MotusRefLuma ref; // prepared from a caller's plane
-    MotusPlane last;  // the last job's picture, allocated with the first job
+    MotusCentres centres; // of motus_me_cpu_predict_by_mb
+    MotusPlane cur;       // whole MBs; used if the size is no multiple of 16
+    MotusRefLuma ref;     // prepared from a caller's plane
+    MotusPlane last;      // the last job's picture, allocated with the first job
 } MotusMeCpu;
 
 // Opens it for a valid configuration. MOTUS_ERR_MEMORY.
@@ -29,7 +30,14 @@ void motus_me_cpu_close(MotusMeCpu **cpu); // accepts NULL inside
 void motus_me_cpu_search(const MotusMeCpu *cpu, const MotusPlane *cur, const MotusRefLuma *ref,
                          const MotusMeHints *hints, MotusField *field);
 
+// Searches MB number mb alone. A thread of a parallel region may call it.
+void motus_me_cpu_search_mb(const MotusMeCpu *cpu, const MotusPlane *cur, const MotusRefLuma *ref,
+                            const MotusMeHints *hints, int mb, MotusMbMotion *motion);
+
 // Predicts a search centre for each MB. Reads no results of the picture itself.
 void motus_me_cpu_predict(MotusMeCpu *cpu, const MotusCentresPicture *picture);
+
+// Prepares the same for motus_centre_of(&cpu->centres, mb).
+void motus_me_cpu_predict_by_mb(MotusMeCpu *cpu, const MotusCentresPicture *picture);
 
 #endif

@@ -42,19 +42,23 @@ static inline void motus_b_trial(const MotusInterMb *in, const MotusLevelChoice 
     motus_trial_complete(in, levels, none, mv_bits, residual, trial);
 }
 
-// Returns the cheapest inter coding of the MB, one of the scratch's two trials. *satd becomes the
-// cost of the best type by SATD, 0 if B_Skip was taken at once.
-static inline MotusTrial *motus_decide_b(const MotusInterMb *in, const MotusBCandidates *found,
-                                         int col_zero, const MotusEffort *effort,
-                                         const MotusLevelChoice *levels, const MotusRefineOps *ops,
-                                         MotusBDecideScratch *s, uint32_t *satd) {
+// Begins the decision of an MB, as motus_decide_skip does.
+static inline int motus_b_decide_skip(const MotusInterMb *in, int col_zero,
+                                      const MotusEffort *effort, const MotusLevelChoice *levels,
+                                      const MotusRefineOps *ops, MotusBDecideScratch *s) {
+    s->choice.direct = motus_direct_spatial(&in->neighbours, col_zero);
+    motus_b_skip_trial(in, levels, ops, s, &s->trial[0]);
+    return motus_skip_is_enough(&s->trial[0], in->qp, effort);
+}
+
+// Completes it, as motus_decide_types does.
+static inline MotusTrial *
+motus_b_decide_types(const MotusInterMb *in, const MotusBCandidates *found,
+                     const MotusEffort *effort, const MotusLevelChoice *levels,
+                     const MotusRefineOps *ops, MotusBDecideScratch *s, uint32_t *satd) {
     MotusTrial *best = &s->trial[0], *other = &s->trial[1];
     const uint32_t *cost = s->choice.cost;
     int first = 0;
-    s->choice.direct = motus_direct_spatial(&in->neighbours, col_zero);
-    motus_b_skip_trial(in, levels, ops, s, best);
-    *satd = 0;
-    if (motus_skip_is_enough(best, in->qp, effort)) return best;
     motus_b_measure_near(in, ops, &s->choose);
     motus_b_choose_types(in, found, &s->choose, &s->choice);
     for (int k = 1; k < MOTUS_B_TYPES; k++)
@@ -74,6 +78,17 @@ static inline MotusTrial *motus_decide_b(const MotusInterMb *in, const MotusBCan
     }
     if (best->bits > MOTUS_MB_BITS_LIMIT) motus_trial_pcm(best, &in->src, in->qp);
     return best;
+}
+
+// Returns the cheapest inter coding of the MB, one of the scratch's two trials. *satd becomes the
+// cost of the best type by SATD, 0 if B_Skip was taken at once.
+static inline MotusTrial *motus_decide_b(const MotusInterMb *in, const MotusBCandidates *found,
+                                         int col_zero, const MotusEffort *effort,
+                                         const MotusLevelChoice *levels, const MotusRefineOps *ops,
+                                         MotusBDecideScratch *s, uint32_t *satd) {
+    *satd = 0;
+    if (motus_b_decide_skip(in, col_zero, effort, levels, ops, s)) return &s->trial[0];
+    return motus_b_decide_types(in, found, effort, levels, ops, s, satd);
 }
 
 #endif

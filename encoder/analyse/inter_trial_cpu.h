@@ -31,8 +31,11 @@ static inline void motus_trial_complete(const MotusInterMb *in, const MotusLevel
     trial->luma_bits =
         motus_code_inter_luma(residual, trial, &in->src, &in->neighbours, &in->qp->luma, levels);
     const uint32_t bits =
-        trial->luma_bits + motus_code_chroma(residual, trial, &in->src, &in->neighbours,
-                                             &in->qp->chroma, levels, MOTUS_DEADZONE_INTER);
+        trial->luma_bits + (levels->costs
+                                ? motus_code_inter_chroma(residual, trial, &in->src,
+                                                          &in->neighbours, &in->qp->chroma, levels)
+                                : motus_code_chroma(residual, trial, &in->src, &in->neighbours,
+                                                    &in->qp->chroma, levels, MOTUS_DEADZONE_INTER));
     if (motus_trial_is_skip(in, mb, skip)) mb->type = MOTUS_MB_P_SKIP;
     motus_trial_measure(trial, in, levels,
                         bits * motus_unit_of(levels) + motus_trial_bits(in, mb, mv_bits));
@@ -69,19 +72,24 @@ static inline int motus_type_is_close(const MotusChoice *choice, int k, int best
                (uint64_t)choice->cost[best] * (uint32_t)effort->trial_gate;
 }
 
-// Returns the cheapest inter coding of the MB, one of the scratch's two trials. *satd becomes the
-// cost of the best type by SATD, 0 if P_Skip was taken at once.
-static inline MotusTrial *motus_decide_inter(const MotusInterMb *in, const MotusCandidates *found,
+// Begins the decision of an MB: evaluates P_Skip, which becomes the first trial. True if it is
+// taken at once: then there is no need of candidates.
+static inline int motus_decide_skip(const MotusInterMb *in, const MotusEffort *effort,
+                                    const MotusLevelChoice *levels, MotusDecideScratch *s) {
+    (in->refs > 1 ? motus_grid_load_refs : motus_grid_load)(&s->choose.grid, &in->neighbours);
+    s->choice.skip = motus_mvp_skip(&s->choose.grid);
+    motus_skip_trial(in, levels, s->choice.skip, &s->trial[0]);
+    return motus_skip_is_enough(&s->trial[0], in->qp, effort);
+}
+
+// Completes it: returns the cheapest inter coding of the MB, one of the scratch's two trials. *satd
+// becomes the cost of the best type by SATD.
+static inline MotusTrial *motus_decide_types(const MotusInterMb *in, const MotusCandidates *found,
                                              const MotusEffort *effort,
                                              const MotusLevelChoice *levels, MotusDecideScratch *s,
                                              uint32_t *satd) {
     MotusTrial *best = &s->trial[0], *other = &s->trial[1];
     MotusChoice *choice = &s->choice;
-    (in->refs > 1 ? motus_grid_load_refs : motus_grid_load)(&s->choose.grid, &in->neighbours);
-    choice->skip = motus_mvp_skip(&s->choose.grid);
-    motus_skip_trial(in, levels, choice->skip, best);
-    *satd = 0;
-    if (motus_skip_is_enough(best, in->qp, effort)) return best;
     motus_choose_types(in, found, &s->choose, choice);
     const int first = motus_choice_best(choice);
     *satd = choice->cost[first];
@@ -97,6 +105,17 @@ static inline MotusTrial *motus_decide_inter(const MotusInterMb *in, const Motus
     }
     if (best->bits > MOTUS_MB_BITS_LIMIT) motus_trial_pcm(best, &in->src, in->qp);
     return best;
+}
+
+// Returns the cheapest inter coding of the MB, one of the scratch's two trials. *satd becomes the
+// cost of the best type by SATD, 0 if P_Skip was taken at once.
+static inline MotusTrial *motus_decide_inter(const MotusInterMb *in, const MotusCandidates *found,
+                                             const MotusEffort *effort,
+                                             const MotusLevelChoice *levels, MotusDecideScratch *s,
+                                             uint32_t *satd) {
+    *satd = 0;
+    if (motus_decide_skip(in, effort, levels, s)) return &s->trial[0];
+    return motus_decide_types(in, found, effort, levels, s, satd);
 }
 
 #endif

@@ -11,6 +11,18 @@ void motus_cabac_restart(MotusCabac *cabac) {
     cabac->waiting = -1;
 }
 
+static MotusLpsRanges lps_ranges(int state) {
+    MotusLpsRanges all = {0, 0, 0};
+    for (int k = 0; k < 4; k++) {
+        const uint32_t range = motus_cabac_lps_range(state, k),
+                       shift = 9 - (uint32_t)motus_bit_length(range);
+        all.range |= range << 8 * k;
+        all.shift |= shift << 8 * k;
+        all.half |= range << (shift - 1) << 8 * k; // ranges are below 256, so shifts above 0
+    }
+    return all;
+}
+
 void motus_cabac_begin(MotusCabac *cabac, int table, int slice_qp, uint8_t *data, size_t capacity) {
     *cabac = (MotusCabac){.data = data, .capacity = capacity};
     for (int i = 0; i < MOTUS_CONTEXTS; i++)
@@ -19,6 +31,7 @@ void motus_cabac_begin(MotusCabac *cabac, int table, int slice_qp, uint8_t *data
     for (uint32_t state = 0; state < 128; state++)
         for (uint32_t is_lps = 0; is_lps < 2; is_lps++)
             cabac->next[is_lps][state] = motus_cabac_next_state(state, is_lps);
+    for (int state = 0; state < 64; state++) cabac->lps[state] = lps_ranges(state);
     motus_cabac_restart(cabac);
 }
 
@@ -59,8 +72,9 @@ void motus_cabac_code(MotusCabac *cabac, const MotusSymbols *symbols) {
     uint64_t low = cabac->low;
     uint32_t range = cabac->range;
     int waiting = cabac->waiting;
-    for (uint32_t i = 0; i < symbols->n; i++) {
-        const uint32_t symbol = symbols->symbol[i], context = symbol & MOTUS_SYMBOL_CONTEXT,
+    const uint16_t *end = symbols->symbol + symbols->n;
+    for (const uint16_t *at_symbol = symbols->symbol; at_symbol < end; at_symbol++) {
+        const uint32_t symbol = *at_symbol, context = symbol & MOTUS_SYMBOL_CONTEXT,
                        bin = symbol >> 9 & 1;
         int shift;
         if (symbol & MOTUS_SYMBOL_BYPASS) {
@@ -77,15 +91,17 @@ void motus_cabac_code(MotusCabac *cabac, const MotusSymbols *symbols) {
             range <<= shift;
         } else {
             const uint32_t state = cabac->state[context], is_lps = (state ^ bin) & 1,
-                           lps = motus_cabac_lps_range((int)(state >> 1), (int)(range >> 6 & 3));
-            range -= lps;
-            low += is_lps ? range : 0;
-            range = is_lps ? lps : range;
+                           at = range >> 3 & 24; // 8 * qCodIRangeIdx
+            const MotusLpsRanges *lps = &cabac->lps[state >> 1];
+            // Without branches, which would be mispredicted at every other LPS.
+            const uint32_t mps = range - (lps->range >> at & 255), is_small = mps < 256,
+                           behind_mps = mps << is_small, behind_lps = (lps->half >> at & 255) * 2,
+                           pick = 0u - is_lps;
+            range = behind_mps ^ ((behind_mps ^ behind_lps) & pick);
+            shift = (int)(is_small ^ ((is_small ^ (lps->shift >> at & 255)) & pick));
+            low = (low + (mps & pick)) << shift;
             cabac->state[context] = cabac->next[is_lps][state];
             cabac->counts.bin[symbol]++;
-            shift = 9 - motus_bit_length(range);
-            low <<= shift;
-            range <<= shift;
         }
         waiting += shift;
         if (waiting >= 32) take_word(cabac, &low, &waiting);

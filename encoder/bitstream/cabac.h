@@ -13,6 +13,12 @@ typedef struct MotusBinCounts {
     uint32_t others;
 } MotusBinCounts;
 
+// Ranges of a less probable bin in a pStateIdx: byte k is that of qCodIRangeIdx k, the shift that
+// renormalizes it, and half the range behind that.
+typedef struct MotusLpsRanges {
+    uint32_t range, shift, half;
+} MotusLpsRanges;
+
 // A coder between two symbols. It may be copied, to take back what was coded since.
 typedef struct MotusCabac {
     uint64_t low; // codILow with the bits that are not in `data` yet above its ten
@@ -26,6 +32,7 @@ typedef struct MotusCabac {
     int overflow;
     uint8_t state[MOTUS_CONTEXTS]; // pStateIdx * 2 + valMPS
     uint8_t next[2][128];          // motus_cabac_next_state by is_lps and state
+    MotusLpsRanges lps[64];        // by pStateIdx
     MotusBinCounts counts;         // of the slice so far
 } MotusCabac;
 

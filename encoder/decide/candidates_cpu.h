@@ -16,8 +16,13 @@ typedef struct InterPass {
     const MotusRefineOps *refine;
 } InterPass;
 
-// Reads the whole-sample MVs and costs of MB i.
-static inline void read_motion(MotusMbMotion *motion, const MotusField *field, int i) {
+// Gets the whole-sample MVs and costs of MB i in reference k.
+static inline void get_motion(const InterPass *pass, int k, int i, MotusMbMotion *motion) {
+    const MotusField *field = pass->inter->field[k];
+    if (pass->inter->search) {
+        pass->inter->search(pass->inter->search_context, k, i, motion);
+        return;
+    }
     for (int b = 0; b < MOTUS_BLOCKS; b++) {
         motion->mv[b] = field->mv[b][i];
         motion->cost[b] = field->cost[b][i];
@@ -90,7 +95,7 @@ static inline void find_candidates_of_refs(const InterPass *pass, int i, MotusCa
     uint32_t ref_cost[MOTUS_MAX_REFERENCES], least[MOTUS_BLOCKS];
     for (int b = 0; b < MOTUS_BLOCKS; b++) least[b] = UINT32_MAX;
     for (int ref = 0; ref < p->refs; ref++) {
-        read_motion(&motion[ref], p->field[ref], i);
+        get_motion(pass, ref, i, &motion[ref]);
         ref_cost[ref] = motus_ref_cost(lambda_q8, p->refs, ref);
         for (int b = 0; b < MOTUS_BLOCKS; b++) {
             const uint32_t cost = motion[ref].cost[b] + ref_cost[ref];
@@ -113,13 +118,13 @@ static inline void find_candidates_of_refs(const InterPass *pass, int i, MotusCa
 
 static inline void find_p_candidates(const InterPass *pass, int i, MotusCandidates *found) {
     const uint32_t lambda_q8 = pass->coding->qp_table[pass->coding->qp].lambda_q8;
-    MotusMbMotion motion;
+    MotusMbMotion motion = {.cost = {0}};
     found->n = 0;
     if (pass->inter->refs > 1) {
         find_candidates_of_refs(pass, i, found);
         return;
     }
-    read_motion(&motion, pass->inter->field[0], i);
+    get_motion(pass, 0, i, &motion);
     found->blocks = motus_candidate_blocks(motion.cost, &pass->coding->effort, lambda_q8);
     refine_p_blocks(pass, i, 0, found->blocks, &motion);
     add_p_candidates(pass, i, 0, found->blocks, &motion, found);
@@ -143,10 +148,18 @@ static inline void find_b_candidates(const InterPass *pass, int i, MotusBCandida
                     .x = x,
                     .y = y};
     for (int ref = 0; ref <= b->refs; ref++) {
+        motion[ref] = (MotusMbMotion){.cost = {0}};
+        get_motion(pass, ref, i, &motion[ref]);
         in.centre[ref] = b->centre[ref][i];
-        read_motion(&motion[ref], b->field[ref], i);
     }
     motus_b_candidates(&in, motion, found);
+}
+
+// True if MB (x, y) is searched before the round, whose first phases see it as a neighbour that is
+// not decided yet. The others are searched as they are decided: all that see them come later.
+static inline int has_first_guess(const InterPass *pass, int x, int y) {
+    const int phases = pass->coding->effort.phases;
+    return !pass->inter->search || (x + 2 * y) % phases >= phases - MOTUS_NEIGHBOUR_DIAGONALS;
 }
 
 // Finds the candidates of MB i, and sets what its neighbours see before its first decision.

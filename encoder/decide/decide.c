@@ -286,21 +286,36 @@ static void keep_inter(const InterPass *pass, const MotusTrial *best, int i) {
     pic->mb_inter[i] = best->mb;
 }
 
+// Decides a P MB. Without candidates it is searched here, unless P_Skip is taken at once.
 static void decide_p_mb(const InterPass *pass, const MotusInterMb *in, int i) {
+    const MotusEffort *effort = &pass->coding->effort;
+    MotusPictureState *pic = pass->pic;
     MotusDecideScratch scratch;
-    keep_inter(pass,
-               motus_decide_inter(in, &pass->pic->candidates[i].p, &pass->coding->effort,
-                                  &pass->levels, &scratch, &pass->pic->satd[i]),
-               i);
+    MotusCandidates *found = &pic->candidates[i].p;
+    const MotusTrial *best = &scratch.trial[0];
+    pic->satd[i] = 0;
+    if (!motus_decide_skip(in, effort, &pass->levels, &scratch)) {
+        if (!has_first_guess(pass, in->x, in->y)) find_p_candidates(pass, i, found);
+        best = motus_decide_types(in, found, effort, &pass->levels, &scratch, &pic->satd[i]);
+    }
+    keep_inter(pass, best, i);
 }
 
+// The same for a B MB and B_Skip.
 static void decide_b_mb(const InterPass *pass, const MotusInterMb *in, int i) {
+    const MotusEffort *effort = &pass->coding->effort;
+    MotusPictureState *pic = pass->pic;
     MotusBDecideScratch scratch;
-    keep_inter(pass,
-               motus_decide_b(in, pass->pic->candidates[i].b, pass->inter->col_zero[i],
-                              &pass->coding->effort, &pass->levels, pass->refine, &scratch,
-                              &pass->pic->satd[i]),
-               i);
+    MotusBCandidates *found = pic->candidates[i].b;
+    const MotusTrial *best = &scratch.trial[0];
+    pic->satd[i] = 0;
+    if (!motus_b_decide_skip(in, pass->inter->col_zero[i], effort, &pass->levels, pass->refine,
+                             &scratch)) {
+        if (!has_first_guess(pass, in->x, in->y)) find_b_candidates(pass, i, found);
+        best = motus_b_decide_types(in, found, effort, &pass->levels, pass->refine, &scratch,
+                                    &pic->satd[i]);
+    }
+    keep_inter(pass, best, i);
 }
 
 // Refines the MVs of MB i, which has been decided in pass `now`, by RD cost.
@@ -413,7 +428,8 @@ static void decide_inter_picture(MotusPictureState *pic, const MotusCoding *codi
     int now = 0;
 #pragma omp parallel for num_threads(pic->mbs.threads) schedule(dynamic, 16)
     for (int i = 0; i < pic->mbs.n_mb; i++) {
-        find_candidates(&pass, i);
+        if (has_first_guess(&pass, i % pic->mbs.mb_width, i / pic->mbs.mb_width))
+            find_candidates(&pass, i);
         pic->intra_cost[i] = UINT32_MAX;
         pic->changed_at[i] = pic->seen_at[i] = 0;
     }

@@ -10,6 +10,7 @@
 #include "encoder/bitstream/cabac_costs.h"
 #include "encoder/mb/coded_mbs.h"
 #include "encoder/mb/refresh_core.h"
+#include "me/search/search.h"
 #include "motus/frame.h"
 
 // Times of a picture's stages. A stage begins where the one before it ended. NULL: nothing is
@@ -52,6 +53,9 @@ MotusStatus motus_picture_state_alloc(MotusPictureState *pic, int mb_width, int 
                                       int threads);
 void motus_picture_state_free(MotusPictureState *pic); // accepts a zeroed one
 
+// Diagonals x + 2y before an MB's own that have its neighbours A (1), B (2), C (1) and D (3).
+#define MOTUS_NEIGHBOUR_DIAGONALS 3
+
 // Parameters of a picture. MBs are decided at their own QPs; search and refinement use the
 // picture's.
 typedef struct MotusCoding {
@@ -71,6 +75,9 @@ typedef struct MotusInterCoding {
     const MotusRefLuma *ref_luma[MOTUS_MAX_REFERENCES];
     // Whole-sample MVs and costs of the search; P: or external MVs.
     const MotusField *field[MOTUS_MAX_REFERENCES];
+    // Searches MB i in reference k. NULL: the fields have been filled.
+    void (*search)(const void *context, int k, int i, MotusMbMotion *motion);
+    const void *search_context;
     const MotusMv *centre[MOTUS_MAX_REFERENCES]; // per MB: the predictor of the field's costs
     const uint8_t *col_zero;                     // B: motus_col_zero of list 1's reference, per MB
     MotusInterLimits limits;

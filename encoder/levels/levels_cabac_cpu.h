@@ -24,6 +24,29 @@ static inline int motus_block_pays(const MotusBlockLevels *b) {
     return b->n && b->gain > (int64_t)((uint64_t)b->bits * b->rate / MOTUS_BIT);
 }
 
+// Returns magnitude with the sign of a coefficient, without a branch: signs are not predictable.
+static inline int16_t motus_signed_level(int magnitude, int coef) {
+    const int sign = coef >> 31;
+    return (int16_t)((magnitude ^ sign) - sign);
+}
+
+// Returns the zigzag mask of a raster mask of a 4x4 block.
+static inline uint32_t motus_zigzag_mask(uint32_t raster) {
+#ifdef __AVX2__
+    const __m256i bit = _mm256_setr_epi16( // of the raster position at each zigzag one
+        1 << 0, 1 << 1, 1 << 4, 1 << 8, 1 << 5, 1 << 2, 1 << 3, 1 << 6, 1 << 9, 1 << 12, 1 << 13,
+        1 << 10, 1 << 7, 1 << 11, 1 << 14, (short)(1 << 15));
+    const __m256i is_set =
+        _mm256_cmpeq_epi16(_mm256_and_si256(_mm256_set1_epi16((short)raster), bit), bit);
+    return _pext_u32((uint32_t)_mm256_movemask_epi8(is_set), 0x55555555);
+#else
+    uint32_t mask = 0;
+    for (; raster; raster &= raster - 1)
+        mask |= 1u << motus_zigzag_of(motus_bit_length(raster & -raster) - 1);
+    return mask;
+#endif
+}
+
 // Chooses the levels of a 4x4 block of forward-transformed coefficients (raster order), of category
 // 1, 2 or 4, from its live ones. flag_context: of coded_block_flag in its category. Writes
 // level[16] in zigzag order, or anything if the result has no levels. Its bits are 1/256 ones.
@@ -31,23 +54,42 @@ static inline MotusLevels motus_choose_levels_cabac(int16_t level[16], const int
                                                     uint32_t live, int category, int flag_context,
                                                     const MotusQuant *q,
                                                     const MotusCabacCosts *costs, int method) {
+    static const uint8_t class_at[16] = {0, 2, 0, 2, 2, 1, 2, 1, 0, 2, 0, 2, 2, 1, 2, 1};
     const int first = category != 2;
     const uint16_t *flag = motus_flag_costs(costs, category, flag_context);
     MotusLevelWalk walk = motus_level_walk(costs, category, q->rate, method);
-    uint32_t left = 0; // positions that may have a level
     if (first) live &= ~1u;
-    if (live) memset(level, 0, 16 * sizeof *level);
-    for (; live; live &= live - 1)
-        left |= 1u << motus_zigzag_of(motus_bit_length(live & -live) - 1) >> first;
-    while (left) {
+    if (!live) return (MotusLevels){0, flag[0], 0};
+    memset(level, 0, 16 * sizeof *level);
+    for (uint32_t left = motus_zigzag_mask(live) >> first; left;) {
         const int i = motus_bit_length(left) - 1, at = motus_zigzag_at(i + first);
         left ^= 1u << i;
-        const int t = (int)((uint32_t)motus_abs(coef[at]) * q->scale[motus_coef_class(at)] >>
-                            q->shift),
+        const int t = (int)((uint32_t)motus_abs(coef[at]) * q->scale[class_at[at]] >> q->shift),
                   magnitude = motus_walk_level(&walk, i, left ? motus_bit_length(left) - 1 : -1, t);
-        level[i + first] = (int16_t)(coef[at] < 0 ? -magnitude : magnitude);
+        level[i + first] = motus_signed_level(magnitude, coef[at]);
     }
     return motus_walked_levels(&walk, flag);
+}
+
+// Chooses the levels of a chroma plane's DCs behind their 2x2 transform.
+static inline MotusLevels motus_choose_dc_levels(int16_t level[4], const int dc[4],
+                                                 const MotusQuant *q,
+                                                 const MotusCabacCosts *costs) {
+    MotusLevelWalk walk = motus_dc_walk(costs, q);
+    uint32_t live = 0;
+    for (int i = 0; i < 4; i++)
+        live |= (uint32_t)(motus_dc_scaled(dc[i], q) >= MOTUS_LEVEL_FROM) << i;
+    memset(level, 0, 4 * sizeof *level);
+    while (live) {
+        const int i = motus_bit_length(live) - 1;
+        live ^= 1u << i;
+        const int next = live ? motus_bit_length(live) - 1 : -1,
+                  magnitude = motus_walk_level(&walk, i, next, motus_dc_scaled(dc[i], q));
+        level[i] = (int16_t)(dc[i] < 0 ? -magnitude : magnitude);
+    }
+    const MotusLevels levels = motus_dc_levels(&walk, costs);
+    if (!levels.n) memset(level, 0, 4 * sizeof *level);
+    return levels;
 }
 
 // Fills t (raster order) with coefficients in 1/256 of a level. Returns the mask of those that may
@@ -101,7 +143,7 @@ static inline void motus_choose_levels8(MotusBlockLevels *b, const int coef[64],
         left ^= 1ull << i;
         const int magnitude =
             motus_walk_level(&walk, i, left ? 63 - __builtin_clzll(left) : -1, b->t[i]);
-        b->level[i] = (int16_t)(coef[motus_zigzag8_at(i)] < 0 ? -magnitude : magnitude);
+        b->level[i] = motus_signed_level(magnitude, coef[motus_zigzag8_at(i)]);
     }
     b->n = walk.n, b->bits = walk.bits, b->gain = walk.gain, b->rate = q->rate;
 }

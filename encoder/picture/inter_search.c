@@ -117,7 +117,27 @@ static const MotusMv *near_mvs(MotusInterSearch *s, const MotusPictureParams *pa
     return s->near_mv;
 }
 
-// Fills the motion field of reference k of picture `pic`. External MVs are only measured.
+// Searches MB i while it is decided. Of the field only what motus_inter_search_keep() reads is
+// filled: an MB that is not searched becomes P_Skip.
+static void search_mb(const void *context, int k, int i, MotusMbMotion *motion) {
+    const MotusInterSearch *s = context;
+    if (s->centres_by_mb) s->centre[k][i] = motus_centre_of(&s->me->centres, i);
+    motus_me_cpu_search_mb(s->me, s->src, s->ref_luma[k], &s->hints[k], i, motion);
+    s->field[k]->mv[MOTUS_BLOCK_16x16][i] = motion->mv[MOTUS_BLOCK_16x16];
+}
+
+// True if the MBs of a picture are searched while they are decided, each in the cache and only if
+// P_Skip or B_Skip is not taken at once: in a single round, with one reference a list, whose MVs no
+// other search needs. Times of stages are taken one after another.
+static int searches_by_mb(const MotusInterSearch *s, const MotusPictureParams *params,
+                          const MotusPictureState *pic, const MotusCoding *coding) {
+    const MotusEncoderConfig *config = &s->stream->config;
+    return params->refs == 1 && !params->external.mv && coding->effort.rounds == 1 &&
+           !params->refresh.end && !config->slice_max_size && !config->export_field && !pic->clock;
+}
+
+// Fills the motion field of reference k of picture `pic`, unless its MBs are searched one by one.
+// External MVs are only measured.
 static void search(MotusInterSearch *s, const MotusPictureParams *params,
                    const MotusPictureState *pic, const MotusCoding *coding, int k,
                    const MotusRefLuma *ref) {
@@ -125,25 +145,32 @@ static void search(MotusInterSearch *s, const MotusPictureParams *params,
     const MotusPlane *luma = &pic->mbs.src->plane[0];
     const uint32_t lambda_q8 = coding->qp_table[coding->qp].lambda_q8;
     MotusMv *centre = s->centre[k];
-    motus_me_cpu_predict(s->me, &(MotusCentresPicture){.cur = luma->data,
-                                                       .cur_stride = luma->stride,
-                                                       .ref = ref,
-                                                       .previous = near_mvs(s, params, k),
-                                                       .lambda_q8 = lambda_q8,
-                                                       .reach = stream->effort.reach,
-                                                       .limit_x = MOTUS_MAX_CENTRE,
-                                                       .limit_y = stream->centre_limit_y,
-                                                       .centre = centre});
+    const int by_mb = searches_by_mb(s, params, pic, coding);
+    s->centres_by_mb = by_mb && params->type == MOTUS_SLICE_P;
+    const MotusCentresPicture picture = {.cur = luma->data,
+                                         .cur_stride = luma->stride,
+                                         .ref = ref,
+                                         .previous = near_mvs(s, params, k),
+                                         .lambda_q8 = lambda_q8,
+                                         .reach = stream->effort.reach,
+                                         .limit_x = MOTUS_MAX_CENTRE,
+                                         .limit_y = stream->centre_limit_y,
+                                         .centre = centre};
+    (s->centres_by_mb ? motus_me_cpu_predict_by_mb : motus_me_cpu_predict)(s->me, &picture);
     motus_stage_ended(pic->clock, MOTUS_STAGE_REFERENCE);
     if (params->external.mv) {
         motus_external_mvs_measure(&params->external, coding->effort.partitions, luma, ref, centre,
                                    lambda_q8, s->me->threads, s->field[k]);
         return;
     }
-    MotusMeHints hints = {.centre = centre, .predictor = centre, .lambda_q8 = lambda_q8};
+    const MotusMeHints hints = {.centre = centre, .predictor = centre, .lambda_q8 = lambda_q8};
     s->me->config.modes = coding->effort.partitions;
     s->me->config.range =
         k && k < params->refs ? motus_far_range(coding->effort.range) : coding->effort.range;
+    if (by_mb) {
+        s->src = luma, s->ref_luma[k] = ref, s->hints[k] = hints;
+        return;
+    }
     motus_me_cpu_search(s->me, luma, ref, &hints, s->field[k]);
     motus_stage_ended(pic->clock, MOTUS_STAGE_SEARCH);
 }
@@ -168,6 +195,8 @@ void motus_inter_search(MotusInterSearch *s, const MotusPictureParams *params,
         inter->centre[k] = s->centre[k];
         inter->col_zero = ref->col_zero;
     }
+    if (searches_by_mb(s, params, pic, coding))
+        inter->search = search_mb, inter->search_context = s;
     for (int k = 0; is_b && s->stream->sequence.weighted_bipred && k < params->refs; k++)
         inter->ref[k].pair_offset =
             motus_pair_offset(params->shown, params->ref_shown[k], params->ref_shown[params->refs]);

@@ -155,13 +155,6 @@ MotusMv motus_mv_median(const MotusMv *mv, int n) {
     return (MotusMv){median_of(mv, n, 0), median_of(mv, n, 1)};
 }
 
-// The picture and what its MBs' candidates are made from.
-typedef struct Centres {
-    const MotusCentresPicture *picture;
-    MotusCentreSad sad;
-    MotusCentreSource source;
-} Centres;
-
 static int is_among(const uint32_t *words, int n, uint32_t word) {
     int found = 0;
     for (int i = 0; i < n; i++) found |= words[i] == word;
@@ -176,8 +169,8 @@ typedef struct CentreMb {
     MotusMv best;
 } CentreMb;
 
-static void offer(const Centres *c, CentreMb *mb, MotusMv mv, uint32_t cost) {
-    const MotusRefLuma *ref = c->picture->ref;
+static void offer(const MotusCentres *c, CentreMb *mb, MotusMv mv, uint32_t cost) {
+    const MotusRefLuma *ref = c->picture.ref;
     if (cost >= mb->least) return;
     const int x = motus_ref_luma_clip(ref->width, mb->x + mv.x / 4),
               y = motus_ref_luma_clip(ref->height, mb->y + mv.y / 4);
@@ -186,7 +179,7 @@ static void offer(const Centres *c, CentreMb *mb, MotusMv mv, uint32_t cost) {
 }
 
 // Offers the MVs around the MB's own coarse one, but not that one, which has been offered before.
-static void offer_fine(const Centres *c, CentreMb *mb) {
+static void offer_fine(const MotusCentres *c, CentreMb *mb) {
     const MotusCentreSource *s = &c->source;
     MotusMv mv[MOTUS_CENTRES - MOTUS_CENTRE_FINE];
     int bits_x[5], bits_y[5];
@@ -200,12 +193,12 @@ static void offer_fine(const Centres *c, CentreMb *mb) {
         for (int x = 0; x < 5; x++)
             if (x != 2 || y != 2)
                 offer(c, mb, mv[5 * y + x],
-                      motus_bits_cost(c->picture->lambda_q8, bits_x[x] + bits_y[y]));
+                      motus_bits_cost(c->picture.lambda_q8, bits_x[x] + bits_y[y]));
 }
 
-// Finds the first candidate of least cost of MB (mb_x, mb_y).
-static MotusMv centre_of(const Centres *c, int mb_x, int mb_y) {
-    const MotusCentresPicture *p = c->picture;
+MotusMv motus_centre_of(const MotusCentres *c, int mb_number) {
+    const MotusCentresPicture *p = &c->picture;
+    const int mb_x = mb_number % c->source.mb_width, mb_y = mb_number / c->source.mb_width;
     CentreMb mb = {.x = 16 * mb_x, .y = 16 * mb_y, .least = UINT32_MAX};
     uint32_t tried[MOTUS_CENTRE_FINE];
     int n = 0;
@@ -223,22 +216,28 @@ static MotusMv centre_of(const Centres *c, int mb_x, int mb_y) {
     return mb.best;
 }
 
-void motus_centres(const MotusCentresPicture *p, MotusCoarse *coarse, int threads) {
+void motus_centres_begin(MotusCentres *c, const MotusCentresPicture *p, MotusCoarse *coarse,
+                         int threads) {
     const MotusRefLuma *ref = p->ref;
-    const int mb_width = ref->width / 16, mb_height = ref->height / 16;
     const MotusPlane cur = {(uint8_t *)p->cur, p->cur_stride, ref->width, ref->height},
                      full = {ref->plane[0], ref->stride, ref->width, ref->height};
-    const Centres c = {.picture = p,
-                       .sad = coarse->sad,
-                       .source = {.previous = p->previous,
-                                  .coarse = coarse->mv,
-                                  .median = motus_mv_median(p->previous, mb_width * mb_height),
-                                  .limit_x = motus_centre_limit(p->limit_x),
-                                  .limit_y = motus_centre_limit(p->limit_y),
-                                  .mb_width = mb_width,
-                                  .mb_height = mb_height}};
+    const int mb_width = ref->width / 16, mb_height = ref->height / 16;
+    *c = (MotusCentres){.picture = *p,
+                        .sad = coarse->sad,
+                        .source = {.previous = p->previous,
+                                   .coarse = coarse->mv,
+                                   .median = motus_mv_median(p->previous, mb_width * mb_height),
+                                   .limit_x = motus_centre_limit(p->limit_x),
+                                   .limit_y = motus_centre_limit(p->limit_y),
+                                   .mb_width = mb_width,
+                                   .mb_height = mb_height}};
     motus_coarse_run(coarse, &cur, &full, p->lambda_q8, p->reach, threads);
+}
+
+void motus_centres(const MotusCentresPicture *p, MotusCoarse *coarse, int threads) {
+    MotusCentres c;
+    motus_centres_begin(&c, p, coarse, threads);
 #pragma omp parallel for num_threads(threads) schedule(dynamic, 64)
-    for (int mb = 0; mb < mb_width * mb_height; mb++)
-        p->centre[mb] = centre_of(&c, mb % mb_width, mb / mb_width);
+    for (int mb = 0; mb < c.source.mb_width * c.source.mb_height; mb++)
+        p->centre[mb] = motus_centre_of(&c, mb);
 }

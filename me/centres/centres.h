@@ -58,6 +58,18 @@ void motus_coarse_run(MotusCoarse *coarse, const MotusPlane *cur, const MotusPla
 // one of the same picture.
 void motus_centres(const MotusCentresPicture *picture, MotusCoarse *coarse, int threads);
 
+// The same MB by MB, in any order. begin() runs the coarse search; what `picture` points to is read
+// until the last MB.
+typedef struct MotusCentres {
+    MotusCentresPicture picture;
+    MotusCentreSad sad;
+    MotusCentreSource source;
+} MotusCentres;
+
+void motus_centres_begin(MotusCentres *c, const MotusCentresPicture *picture, MotusCoarse *coarse,
+                         int threads);
+MotusMv motus_centre_of(const MotusCentres *c, int mb_number);
+
 // Component-wise median of n MVs (the one with n / 2 others before it), zero if mv is NULL.
 MotusMv motus_mv_median(const MotusMv *mv, int n);
 

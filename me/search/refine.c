@@ -33,6 +33,19 @@ static void satd_mb_c(const MotusRefineCur *cur, const MotusTaps *taps, ptrdiff_
     motus_merge_sums(sum);
 }
 
+static void least_of_mb_c(const MotusRefineCur *cur, const MotusTaps *taps, const uint32_t *mv_cost,
+                          int n, ptrdiff_t stride, unsigned rows, uint32_t least[MOTUS_BLOCKS]) {
+    uint32_t sum[MOTUS_BLOCKS];
+    memset(least, 0xFF, sizeof sum);
+    for (int k = 0; k < n; k++) {
+        satd_mb_c(cur, &taps[k], stride, rows, sum);
+        for (int b = 0; b < MOTUS_BLOCKS; b++) {
+            const uint32_t cost = (sum[b] + mv_cost[k]) << MOTUS_TRIAL_BITS | (uint32_t)k;
+            least[b] = cost < least[b] ? cost : least[b];
+        }
+    }
+}
+
 static void satd_block_c(const MotusRefineCur *cur, const MotusBlock *block, const MotusTaps *taps,
                          int n, ptrdiff_t stride, uint32_t sum[MOTUS_REFINE_TRIALS]) {
     for (int k = 0; k < n; k++) {
@@ -60,7 +73,8 @@ static void offer_c(MotusRefineBest *best, const uint32_t sum[MOTUS_BLOCKS], uin
     }
 }
 
-static const MotusRefineOps refine_ops_c = {prepare_c, satd_mb_c, satd_block_c, same_c, offer_c};
+static const MotusRefineOps refine_ops_c = {prepare_c,    satd_mb_c, least_of_mb_c,
+                                            satd_block_c, same_c,    offer_c};
 
 const MotusRefineOps *motus_refine_ops(void) {
 #if defined(__x86_64__)
@@ -123,38 +137,45 @@ static void fill_trials(const MotusMbJob *job, MotusMv centre, int step, Trials 
     }
 }
 
-// Moves block b to mv if that is better.
-static void offer(MotusMbMotion *motion, int b, MotusMv mv, uint32_t cost) {
+// Moves block b to the trial of least cost, above its number counted from `first`, if that is
+// better.
+static void move(MotusMbMotion *motion, int b, const Trials *t, int first, uint32_t least) {
+    const uint32_t cost = least >> MOTUS_TRIAL_BITS;
     if (cost >= motion->cost[b]) return;
     motion->cost[b] = cost;
-    motion->mv[b] = mv;
+    motion->mv[b] = t->mv[first + (int)(least & ((1u << MOTUS_TRIAL_BITS) - 1))];
+}
+
+// Returns the least cost of block b among the n trials from `first` on, as least_of_mb does.
+static uint32_t least_of_block(const Refinement *r, int b, const Trials *t, int first, int n) {
+    uint32_t satd[MOTUS_REFINE_TRIALS], least = UINT32_MAX;
+    r->ops->satd_block(&r->cur, &motus_blocks[b], t->taps + first, n, r->job->ref->stride, satd);
+    for (int k = 0; k < n; k++) {
+        const uint32_t cost = (satd[k] + t->mv_cost[first + k]) << MOTUS_TRIAL_BITS | (uint32_t)k;
+        least = cost < least ? cost : least;
+    }
+    return least;
 }
 
 // Moves every block of `group`, a mask of blocks with the same MV, to the best of the neighbours
 // `step` quarter samples away.
 static void refine_group(const Refinement *r, uint64_t group, int step, MotusMbMotion *motion) {
     Trials t;
-    ptrdiff_t stride = r->job->ref->stride;
-    int b = __builtin_ctzll(group), first = step == 2 ? 0 : 1; // the first step has measured the MV
+    uint32_t least[MOTUS_BLOCKS];
+    const int b = __builtin_ctzll(group),
+              first = step == 2 ? 0 : 1, // the first step has measured the MV
+        n = MOTUS_REFINE_TRIALS - first;
     fill_trials(r->job, motion->mv[b], step, &t);
     if (!(group & (group - 1))) {
-        uint32_t satd[MOTUS_REFINE_TRIALS];
-        r->ops->satd_block(&r->cur, &motus_blocks[b], t.taps + first, MOTUS_REFINE_TRIALS - first,
-                           stride, satd);
-        for (int k = first; k < MOTUS_REFINE_TRIALS; k++)
-            offer(motion, b, t.mv[k], satd[k - first] + t.mv_cost[k]);
+        move(motion, b, &t, first, least_of_block(r, b, &t, first, n));
         return;
     }
     unsigned rows = 0;
     for (uint64_t left = group; left; left &= left - 1) rows |= rows_of(__builtin_ctzll(left));
-    for (int k = first; k < MOTUS_REFINE_TRIALS; k++) {
-        uint32_t satd[MOTUS_BLOCKS];
-        r->ops->satd_mb(&r->cur, &t.taps[k], stride, rows, satd);
-        for (uint64_t left = group; left; left &= left - 1) {
-            b = __builtin_ctzll(left);
-            offer(motion, b, t.mv[k], satd[b] + t.mv_cost[k]);
-        }
-    }
+    r->ops->least_of_mb(&r->cur, t.taps + first, t.mv_cost + first, n, r->job->ref->stride, rows,
+                        least);
+    for (uint64_t left = group; left; left &= left - 1)
+        move(motion, __builtin_ctzll(left), &t, first, least[__builtin_ctzll(left)]);
 }
 
 static void refine_step(const Refinement *r, uint64_t blocks, int step, MotusMbMotion *motion) {

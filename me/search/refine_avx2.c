@@ -23,39 +23,85 @@ static inline __m256i difference(__m128i pred, const int16_t pairs[16]) {
     return _mm256_sub_epi16(motus_pairs_avx2(pred), _mm256_loadu_si256((const __m256i *)pairs));
 }
 
+// Sums of an MB's blocks, in vectors of four.
+typedef struct Sums {
+    __m128i s44[4], s84[2], s48[2], s88;
+    __m128i s168, s816, s1616; // 2, 2 and 1
+} Sums;
+
 // Equals motus_merge_sums, from the rows of 4x4 sums.
-static inline void merge(const __m128i s44[4], uint32_t sum[MOTUS_BLOCKS]) {
-    __m128i s48[2] = {_mm_add_epi32(s44[0], s44[1]), _mm_add_epi32(s44[2], s44[3])};
-    __m128i s88 = _mm_hadd_epi32(s48[0], s48[1]);
-    __m128i s168 = _mm_hadd_epi32(s88, s88),
-            s816 = _mm_add_epi32(s88, _mm_shuffle_epi32(s88, _MM_SHUFFLE(1, 0, 3, 2)));
-    for (int i = 0; i < 4; i++)
-        _mm_storeu_si128((__m128i *)(sum + MOTUS_BLOCK_4x4 + 4 * i), s44[i]);
+static inline void merge(Sums *s) {
     for (int i = 0; i < 2; i++) {
-        _mm_storeu_si128((__m128i *)(sum + MOTUS_BLOCK_4x8 + 4 * i), s48[i]);
-        _mm_storeu_si128((__m128i *)(sum + MOTUS_BLOCK_8x4 + 4 * i),
-                         _mm_hadd_epi32(s44[2 * i], s44[2 * i + 1]));
+        s->s48[i] = _mm_add_epi32(s->s44[2 * i], s->s44[2 * i + 1]);
+        s->s84[i] = _mm_hadd_epi32(s->s44[2 * i], s->s44[2 * i + 1]);
     }
-    _mm_storeu_si128((__m128i *)(sum + MOTUS_BLOCK_8x8), s88);
-    _mm_storel_epi64((__m128i *)(sum + MOTUS_BLOCK_8x16), s816);
-    _mm_storel_epi64((__m128i *)(sum + MOTUS_BLOCK_16x8), s168);
-    sum[MOTUS_BLOCK_16x16] = (uint32_t)_mm_cvtsi128_si32(_mm_hadd_epi32(s168, s168));
+    s->s88 = _mm_hadd_epi32(s->s48[0], s->s48[1]);
+    s->s168 = _mm_hadd_epi32(s->s88, s->s88);
+    s->s816 = _mm_add_epi32(s->s88, _mm_shuffle_epi32(s->s88, _MM_SHUFFLE(1, 0, 3, 2)));
+    s->s1616 = _mm_hadd_epi32(s->s168, s->s168);
+}
+
+static inline void store_sums(const Sums *s, uint32_t sum[MOTUS_BLOCKS]) {
+    for (int i = 0; i < 4; i++)
+        _mm_storeu_si128((__m128i *)(sum + MOTUS_BLOCK_4x4 + 4 * i), s->s44[i]);
+    for (int i = 0; i < 2; i++) {
+        _mm_storeu_si128((__m128i *)(sum + MOTUS_BLOCK_4x8 + 4 * i), s->s48[i]);
+        _mm_storeu_si128((__m128i *)(sum + MOTUS_BLOCK_8x4 + 4 * i), s->s84[i]);
+    }
+    _mm_storeu_si128((__m128i *)(sum + MOTUS_BLOCK_8x8), s->s88);
+    _mm_storel_epi64((__m128i *)(sum + MOTUS_BLOCK_8x16), s->s816);
+    _mm_storel_epi64((__m128i *)(sum + MOTUS_BLOCK_16x8), s->s168);
+    sum[MOTUS_BLOCK_16x16] = (uint32_t)_mm_cvtsi128_si32(s->s1616);
+}
+
+// Measures the MB against one prediction. Half samples and full ones are in one plane.
+static inline void measure_mb(const MotusRefineCur *cur, const MotusTaps *taps, ptrdiff_t stride,
+                              unsigned rows, Sums *sums) {
+    const int is_average = taps->tap[0] != taps->tap[1];
+    for (int i = 0; i < 4; i++) {
+        const uint8_t *p = taps->tap[0] + 4 * i * stride, *q = taps->tap[1] + 4 * i * stride;
+        __m256i d[4];
+        sums->s44[i] = _mm_setzero_si128();
+        if (!(rows >> i & 1)) continue;
+        for (int y = 0; y < 4; y++) {
+            __m128i pred = load16(p + y * stride);
+            if (is_average) pred = _mm_avg_epu8(pred, load16(q + y * stride));
+            d[y] = difference(pred, cur->pairs[4 * i + y]);
+        }
+        sums->s44[i] = four_satds(d);
+    }
+    merge(sums);
 }
 
 static void satd_mb_avx2(const MotusRefineCur *cur, const MotusTaps *taps, ptrdiff_t stride,
                          unsigned rows, uint32_t sum[MOTUS_BLOCKS]) {
-    __m128i s44[4];
-    for (int i = 0; i < 4; i++) {
-        const uint8_t *p = taps->tap[0] + 4 * i * stride, *q = taps->tap[1] + 4 * i * stride;
-        __m256i d[4];
-        s44[i] = _mm_setzero_si128();
-        if (!(rows >> i & 1)) continue;
-        for (int y = 0; y < 4; y++) // the average of a sample with itself is the sample
-            d[y] = difference(_mm_avg_epu8(load16(p + y * stride), load16(q + y * stride)),
-                              cur->pairs[4 * i + y]);
-        s44[i] = four_satds(d);
+    Sums sums;
+    measure_mb(cur, taps, stride, rows, &sums);
+    store_sums(&sums, sum);
+}
+
+static inline void take_least(__m128i *least, __m128i sum, __m128i add) {
+    *least = _mm_min_epu32(*least, _mm_add_epi32(_mm_slli_epi32(sum, MOTUS_TRIAL_BITS), add));
+}
+
+static void least_of_mb_avx2(const MotusRefineCur *cur, const MotusTaps *taps,
+                             const uint32_t *mv_cost, int n, ptrdiff_t stride, unsigned rows,
+                             uint32_t least[MOTUS_BLOCKS]) {
+    const __m128i most = _mm_set1_epi32(-1);
+    Sums best = {{most, most, most, most}, {most, most}, {most, most}, most, most, most, most};
+    for (int k = 0; k < n; k++) {
+        const __m128i add = _mm_set1_epi32((int)(mv_cost[k] << MOTUS_TRIAL_BITS) + k);
+        Sums sums;
+        measure_mb(cur, &taps[k], stride, rows, &sums);
+        for (int i = 0; i < 4; i++) take_least(&best.s44[i], sums.s44[i], add);
+        for (int i = 0; i < 2; i++) take_least(&best.s84[i], sums.s84[i], add);
+        for (int i = 0; i < 2; i++) take_least(&best.s48[i], sums.s48[i], add);
+        take_least(&best.s88, sums.s88, add);
+        take_least(&best.s168, sums.s168, add);
+        take_least(&best.s816, sums.s816, add);
+        take_least(&best.s1616, sums.s1616, add);
     }
-    merge(s44, sum);
+    store_sums(&best, least);
 }
 
 static inline __m128i load4(const uint8_t *p) {
@@ -82,12 +128,14 @@ static inline __m128i satds_side_by_side(const MotusRefineCur *cur, const MotusB
                                          __m256i repeat, const MotusTaps *const taps[4],
                                          ptrdiff_t stride, int width) {
     __m128i sum = _mm_setzero_si128();
+    int is_average = 0;
+    for (int k = 0; k < 16 / width; k++) is_average |= taps[k]->tap[0] != taps[k]->tap[1];
     for (int y = block->y; y < block->y + block->height; y += 4) {
         __m256i d[4];
         for (int i = 0; i < 4; i++) {
             ptrdiff_t at = (y + i) * stride + block->x;
-            __m128i pred =
-                _mm_avg_epu8(side_by_side(taps, 0, at, width), side_by_side(taps, 1, at, width));
+            __m128i pred = side_by_side(taps, 0, at, width);
+            if (is_average) pred = _mm_avg_epu8(pred, side_by_side(taps, 1, at, width));
             __m256i pairs = _mm256_loadu_si256((const __m256i *)cur->pairs[y + i]);
             pairs = _mm256_castps_si256(_mm256_permutevar_ps(_mm256_castsi256_ps(pairs), repeat));
             d[i] = _mm256_sub_epi16(motus_pairs_avx2(pred), pairs);
@@ -157,5 +205,5 @@ static void offer_avx2(MotusRefineBest *best, const uint32_t sum[MOTUS_BLOCKS], 
     best->at[40] = at;
 }
 
-const MotusRefineOps motus_refine_ops_avx2 = {prepare_avx2, satd_mb_avx2, satd_block_avx2,
-                                              same_avx2, offer_avx2};
+const MotusRefineOps motus_refine_ops_avx2 = {prepare_avx2,    satd_mb_avx2, least_of_mb_avx2,
+                                              satd_block_avx2, same_avx2,    offer_avx2};

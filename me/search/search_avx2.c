@@ -104,13 +104,28 @@ INLINE void column_sads(V sad[16], const uint8_t *const *row, int x, const uint8
     }
 }
 
-INLINE uint16_t least_of(V v) {
-    __m128i part = _mm_min_epu16(_mm256_castsi256_si128(v), _mm256_extracti128_si256(v, 1));
-    return (uint16_t)_mm_cvtsi128_si32(_mm_minpos_epu16(part));
-}
+INLINE V least_of_two(V a, V b) { return _mm256_min_epu32(a, b); }
 
-INLINE V indices_of(V v, uint16_t value, V at) {
-    return _mm256_or_si256(at, _mm256_xor_si256(_mm256_cmpeq_epi16(v, splat(value)), splat(-1)));
+// Halves the words of each vector until there is one, and packs those of eight vectors.
+INLINE void least_keys(uint32_t key[8], const V *least, const V *at) {
+    V two[4]; // part p: of vector 2i + p
+    for (int i = 0; i < 4; i++) {
+        V v[2];
+        for (int p = 0; p < 2; p++) {
+            const V l = least[2 * i + p], a = at[2 * i + p];
+            v[p] = least_of_two(_mm256_unpacklo_epi16(a, l), _mm256_unpackhi_epi16(a, l));
+        }
+        two[i] = least_of_two(_mm256_permute2x128_si256(v[0], v[1], 0x20),
+                              _mm256_permute2x128_si256(v[0], v[1], 0x31));
+    }
+    for (int i = 0; i < 4; i += 2)
+        two[i / 2] = least_of_two(_mm256_unpacklo_epi64(two[i], two[i + 1]),
+                                  _mm256_unpackhi_epi64(two[i], two[i + 1]));
+    const __m256 a = _mm256_castsi256_ps(two[0]), b = _mm256_castsi256_ps(two[1]);
+    const V all = least_of_two(_mm256_castps_si256(_mm256_shuffle_ps(a, b, 0x88)),
+                               _mm256_castps_si256(_mm256_shuffle_ps(a, b, 0xDD)));
+    const V order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
+    _mm256_storeu_si256((__m256i *)key, _mm256_permutevar8x32_epi32(all, order));
 }
 
 INLINE int first_lane(V v, uint16_t value, V at, uint16_t index) {

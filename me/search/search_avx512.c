@@ -47,14 +47,33 @@ INLINE void offer(V *least, V *at, V j, V now) {
     _mm512_mask_storeu_epi16(at, better, now);
 }
 
-INLINE uint16_t least_of(V v) {
-    __m256i half = _mm256_min_epu16(_mm512_castsi512_si256(v), _mm512_extracti64x4_epi64(v, 1));
-    __m128i part = _mm_min_epu16(_mm256_castsi256_si128(half), _mm256_extracti128_si256(half, 1));
-    return (uint16_t)_mm_cvtsi128_si32(_mm_minpos_epu16(part));
+INLINE V least_of_two(V a, V b) { return _mm512_min_epu32(a, b); }
+
+// Returns the least words of two vectors: of each two halves of a, then of b.
+INLINE V halves(V a, V b) {
+    return least_of_two(_mm512_shuffle_i64x2(a, b, 0x44), _mm512_shuffle_i64x2(a, b, 0xEE));
 }
 
-INLINE V indices_of(V v, uint16_t value, V at) {
-    return _mm512_mask_mov_epi16(splat(-1), _mm512_cmpeq_epi16_mask(v, splat(value)), at);
+// Halves the words of each vector until there is one, and packs those of sixteen vectors.
+INLINE void least_keys(uint32_t key[16], const V *least, const V *at) {
+    V four[4]; // part p: of vector 4i + p
+    for (int i = 0; i < 4; i++) {
+        V v[4];
+        for (int p = 0; p < 4; p++) {
+            const V l = least[4 * i + p], a = at[4 * i + p];
+            v[p] = least_of_two(_mm512_unpacklo_epi16(a, l), _mm512_unpackhi_epi16(a, l));
+        }
+        const V a = halves(v[0], v[1]), b = halves(v[2], v[3]);
+        four[i] = least_of_two(_mm512_shuffle_i64x2(a, b, 0x88), _mm512_shuffle_i64x2(a, b, 0xDD));
+    }
+    for (int i = 0; i < 4; i += 2)
+        four[i / 2] = least_of_two(_mm512_unpacklo_epi64(four[i], four[i + 1]),
+                                   _mm512_unpackhi_epi64(four[i], four[i + 1]));
+    const __m512 a = _mm512_castsi512_ps(four[0]), b = _mm512_castsi512_ps(four[1]);
+    const V all = least_of_two(_mm512_castps_si512(_mm512_shuffle_ps(a, b, 0x88)),
+                               _mm512_castps_si512(_mm512_shuffle_ps(a, b, 0xDD)));
+    const V order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
+    _mm512_storeu_si512(key, _mm512_permutexvar_epi32(order, all));
 }
 
 INLINE int first_lane(V v, uint16_t value, V at, uint16_t index) {

@@ -22,9 +22,8 @@
 //   mv_cost(table, code)             table[code], codes 0..31
 //   offer(least, at, j, now)         lanes with j < *least: *least = j, *at = now; `now` never
 //                                    falls
-//   least_of(v)                      the least lane
-//   indices_of(v, value, at)         `at` in lanes where v is value, else 65,535
-//   first_lane(v, value, at, index)  the first lane where v is value and `at` is index
+//   least_keys(key, least, at)       key[i], i < GROUP: the least of the lanes of least[i] above
+//   at[i] first_lane(v, value, at, index)  the first lane where v is value and `at` is index
 //   HAS_COLUMNS; if it is 1:
 //   offer_any(least, at, j, now)     as offer, but `now` may fall: lanes with j == *least take the
 //                                    lesser of *at and now
@@ -33,17 +32,20 @@
 
 #define LANES (8 * PARTS)
 #define WIDTH ((int)sizeof(V))
+#define GROUP (LANES / 2)
+#define SCANNED ((MOTUS_BLOCKS + GROUP - 1) / GROUP * GROUP)
 #define MAX_POINTS (2 * MOTUS_MAX_RANGE + 1)
 #define MAX_CODES ((MAX_POINTS + 31) / 32 * 32)
 #define OUTSIDE 31 // code of rows and columns beyond R
 
-// Index of a point: row * 256 + column / 8, rows 0..255; in raster order. In a last row on its own:
-// LAST_ROW + column / LANES.
+// Index of a point: row * 256 + column, in raster order. 257 columns do not fit: there it is row *
+// 256 + column / 8, rows 0..255, in a last row on its own LAST_ROW + column / LANES, and the lane
+// tells the rest.
 #define LAST_ROW 0xFF80
 
 typedef struct Scan {
-    V least[MOTUS_BLOCKS]; // J of each lane so far; 65,535: none
-    V at[MOTUS_BLOCKS];    // index of its point
+    V least[SCANNED]; // J of each lane so far; 65,535: none
+    V at[SCANNED];    // index of its point
     _Alignas(16) uint8_t cur[16][16];
     uint16_t cost_of[32]; // of an MV of 2k + 2 bits, k = 0..30, at most 15,871; [OUTSIDE]: 32,767
     uint16_t column_code[MAX_CODES]; // per dx: (bits of the horizontal code - 1) / 2, or OUTSIDE
@@ -57,6 +59,7 @@ typedef struct Scan {
 // columns leave one over, LANES rows of that column are taken at a time.
 typedef struct Window {
     int points;      // 2R + 1, rows and columns
+    int fits;        // 1: indices have columns
     int alone;       // 1: the last row is on its own
     int column;      // 1: the last column is on its own, but for its last row
     int rows;        // of a part, rounded up
@@ -72,6 +75,7 @@ static int width_of(const Window *w) { return (w->points + 7) / 8 * 8 + 16; }
 
 static Window lay_out(int range, uint8_t *memory) {
     Window w = {.points = 2 * range + 1,
+                .fits = 2 * range < 256,
                 .alone = 2 * range % PARTS == 0,
                 .column = HAS_COLUMNS && 2 * range % 8 == 0,
                 .memory = memory};
@@ -175,6 +179,13 @@ INLINE V codes_of(const uint16_t *code, int step) {
     return parts(p);
 }
 
+// Returns 0, 1, ... in all lanes, or in those of each part (per_part).
+INLINE V numbers(int per_part) {
+    uint16_t number[LANES];
+    for (int i = 0; i < LANES; i++) number[i] = (uint16_t)i;
+    return codes_of(number, per_part ? 0 : 8);
+}
+
 // Loads for each part eight times the code there.
 INLINE V code_of_rows(const uint16_t *code, int step) {
     uint16_t eight[PARTS][8];
@@ -194,7 +205,8 @@ scan_column(Scan *s, const Window *w, const uint8_t *const *rows, int first, int
         row[i] = rows[first + i < window_rows(w) ? first + i : window_rows(w) - 1];
     memcpy(code, s->row_code + first, sizeof code);
     for (int i = w->points - w->alone - first; i < LANES; i++) code[i] = OUTSIDE;
-    for (int i = 0; i < LANES; i++) index[i] = (uint16_t)(256 * (first + i) + w->chunks);
+    for (int i = 0; i < LANES; i++)
+        index[i] = (uint16_t)(256 * (first + i) + (w->fits ? 8 : 1) * w->chunks);
     column_sads(sad, row, 8 * w->chunks, s->cur);
     const V codes = add(codes_of(code, 8), splat(s->column_code[w->points - 1])),
             cost = mv_cost(s->cost_of, min_lanes(codes, splat(OUTSIDE)));
@@ -211,19 +223,21 @@ static void scan_window(Scan *s, const Window *w, int small) {
     uint16_t first[PARTS];
     for (int i = 0; i < PARTS; i++) first[i] = (uint16_t)(i * w->rows * 256);
     V at = code_of_rows(first, 1), outside = splat(OUTSIDE);
+    if (w->fits) at = add(at, numbers(1));
     for (int i = 0; i < w->rows; i++, at = add(at, splat(256))) {
         V row_code = code_of_rows(s->row_code + i, w->rows);
         for (int chunk = 0; chunk < w->chunks; chunk++) {
             V code = min_lanes(add(row_code, codes_of(s->column_code + 8 * chunk, 0)), outside);
             scan_points(s, w->memory + chunk * w->strip + WIDTH * i, w->strip, small, code,
-                        add(at, splat(chunk)));
+                        add(at, splat((w->fits ? 8 : 1) * chunk)));
         }
     }
     for (int column = 0; column < w->points * w->alone; column += LANES) {
         V code = min_lanes(
             add(splat(s->row_code[w->points - 1]), codes_of(s->column_code + column, 8)), outside);
         scan_points(s, w->memory + w->last + column / LANES * 32 * WIDTH, 16 * WIDTH, small, code,
-                    splat(LAST_ROW + column / LANES));
+                    w->fits ? add(splat(256 * (w->points - 1) + column), numbers(0))
+                            : splat(LAST_ROW + column / LANES));
     }
 }
 
@@ -239,7 +253,8 @@ static void set_up(Scan *s, const MotusMbJob *job, int blocks) {
     s->cost_of[OUTSIDE] = 32767;
     set_up_codes(s->column_code, job->centre.x - 4 * job->range - job->predictor.x, points);
     set_up_codes(s->row_code, job->centre.y - 4 * job->range - job->predictor.y, points);
-    for (int b = 0; b < blocks; b++) s->least[b] = splat(65535), s->at[b] = splat(0);
+    for (int b = 0; b < (blocks + GROUP - 1) / GROUP * GROUP; b++)
+        s->least[b] = splat(65535), s->at[b] = splat(0);
     for (int y = 0; y < 16; y++) memcpy(s->cur[y], job->cur + y * job->cur_stride, 16);
 }
 
@@ -289,26 +304,27 @@ static void fill_last_row(const Window *w, const Rows rows) {
         }
 }
 
-// Finds each block's first point of least J: first by index, then by lane. Three loops over all
-// blocks keep the dependency chains short. Returns 0 if all J of a block are 65,535 or more.
+// Finds each block's first point of least J, by index, then by lane. Returns 0 if all J of a block
+// are 65,535 or more.
 static int finish(const Scan *s, const Window *w, const MotusMbJob *job, int blocks,
                   MotusMbMotion *out) {
-    uint16_t cost[MOTUS_BLOCKS], index[MOTUS_BLOCKS];
-    for (int b = 0; b < blocks; b++) cost[b] = least_of(s->least[b]);
-    for (int b = 0; b < blocks; b++)
-        index[b] = least_of(indices_of(s->least[b], cost[b], s->at[b]));
+    uint32_t key[SCANNED]; // J << 16 | index
+    for (int b = 0; b < blocks; b += GROUP) least_keys(key + b, s->least + b, s->at + b);
     for (int b = 0; b < blocks; b++) {
         if (!(job->modes >> motus_blocks[b].mode & 1)) continue;
-        if (cost[b] == 65535) return 0;
-        int lane = first_lane(s->least[b], cost[b], s->at[b], index[b]),
-            last = index[b] >= LAST_ROW;
-        int chunk = index[b] & 255, x = 8 * chunk + (chunk < w->chunks ? lane % 8 : 0);
-        if (last) x = LANES * (index[b] - LAST_ROW) + lane;
-        int y = last ? 2 * job->range : index[b] >> 8;
+        const uint16_t cost = (uint16_t)(key[b] >> 16), index = (uint16_t)key[b];
+        int x = index & 255, y = index >> 8;
+        if (cost == 65535) return 0;
+        if (!w->fits) {
+            const int lane = first_lane(s->least[b], cost, s->at[b], index),
+                      last = index >= LAST_ROW;
+            y = last ? 2 * job->range : y;
+            x = last ? LANES * (index - LAST_ROW) + lane : 8 * x + (x < w->chunks ? lane % 8 : 0);
+        }
         out->mv[b].x = (int16_t)(job->centre.x + 4 * (x - job->range));
         out->mv[b].y = (int16_t)(job->centre.y + 4 * (y - job->range));
-        out->cost[b] = cost[b];
-        out->sad[b] = (uint16_t)(cost[b] - s->cost_of[s->column_code[x] + s->row_code[y]]);
+        out->cost[b] = cost;
+        out->sad[b] = (uint16_t)(cost - s->cost_of[s->column_code[x] + s->row_code[y]]);
     }
     return 1;
 }

@@ -20,6 +20,7 @@ typedef struct DctAvx2 {
                          const uint8_t pred[256]);
     void (*forward_chroma)(int16_t coef[4][16], const uint8_t *src, ptrdiff_t src_stride,
                            const uint8_t pred[64]);
+    void (*dequant_zigzag)(int16_t coef[16], const int16_t zigzag[16], int qp);
     void (*forward_block8)(int coef[64], const uint8_t *src, ptrdiff_t src_stride,
                            const uint8_t *pred, ptrdiff_t pred_stride);
     void (*add_block8)(uint8_t *at, ptrdiff_t stride, const int coef[64]);

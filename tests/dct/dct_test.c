@@ -145,8 +145,20 @@ static void avx2_agrees_on_inverse(void) {
         motus_test_guard_free(got);
     }
 }
+
+static void avx2_agrees_on_scaling(void) {
+    if (!(motus_cpu_flags() & MOTUS_CPU_AVX2)) return;
+    for (int round = 0; round < 52 * 100; round++) {
+        int16_t level[16], want[16], got[16];
+        for (int i = 0; i < 16; i++) level[i] = dct_any_int16(round % 4);
+        motus_dequant_zigzag(want, level, round % 52);
+        dct_avx2.dequant_zigzag(got, level, round % 52);
+        MOTUS_CHECK(!memcmp(want, got, sizeof want), "qp %d kind %d", round % 52, round % 4);
+    }
+}
 #endif
 
 MOTUS_SUITE("dct", TEST(forward_is_the_matrix_product), TEST(pairs_equal_single_values),
             TEST(zigzag_walks_the_diagonals), TEST(forward_of_many_blocks),
-            TEST(avx2_agrees_on_forward), TEST(avx2_agrees_on_inverse))
+            TEST(avx2_agrees_on_forward), TEST(avx2_agrees_on_inverse),
+            TEST(avx2_agrees_on_scaling))
