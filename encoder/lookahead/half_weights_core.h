@@ -108,7 +108,8 @@ MOTUS_HD void motus_half_try(MotusHalfTrial *trial, const MotusHalfPair *p, int 
     for (int i = 0; i < MOTUS_HALF_SUGGESTIONS; i++) {
         const uint32_t cost = motus_half_weigh_error(least[1 + i], &suggestion[i]);
         trial->cost[1 + i] += cost;
-        trial->helped[i] += cost<least[0], trial->harmed[i] += cost> least[0];
+        trial->helped[i] += cost < least[0];
+        trial->harmed[i] += cost > least[0];
     }
 }
 
