@@ -7,6 +7,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "encoder/bitstream/slice_cuda.h"
 
+#include "common/cuda_call.cuh"
 #include "common/int_core.h"
 #include "common/slots.h"
 #include "encoder/bitstream/b_syntax_core.h"
@@ -193,6 +194,8 @@ __device__ void add_bits(MotusPictureStats *stats, int kind, uint32_t bits) {
 template <bool B> __global__ void __launch_bounds__(32 * WARPS) count_kernel(Job job) {
     __shared__ uint32_t tally[TALLIES];
     const int i = (int)(blockIdx.x * WARPS + threadIdx.x / 32), t = (int)threadIdx.x;
+    motus_let_successor_start();
+    motus_wait_for_predecessor();
     for (uint32_t v = blockIdx.x * 32 * WARPS + t, n = (uint32_t)job.n_tiles * THREADS; v < n;
          v += gridDim.x * 32 * WARPS)
         ((uint4 *)job.rbsp)[v] = make_uint4(0, 0, 0, 0); // tiles are of 16 bytes a thread
@@ -269,6 +272,8 @@ __device__ void write_end(const Job &job, uint32_t run) {
 
 template <bool B> __global__ void __launch_bounds__(32 * WARPS) write_kernel(Job job) {
     const int i = (int)(blockIdx.x * WARPS + threadIdx.x / 32);
+    motus_let_successor_start();
+    motus_wait_for_predecessor();
     const uint32_t bytes = rbsp_bytes(job);
     if (i == 0 && motus_lane() == 0) *job.bytes = bytes;
     if (i > job.n_mb || !bytes) return;
@@ -307,6 +312,8 @@ __device__ uint32_t first_byte() { return (blockIdx.x * (uint32_t)THREADS + thre
 
 __global__ void __launch_bounds__(THREADS) escapes_kernel(MotusNalCuda nal) {
     __shared__ uint32_t sum;
+    motus_let_successor_start();
+    motus_wait_for_predecessor();
     const uint32_t size = *nal.bytes;
     if (blockIdx.x * (uint32_t)TILE >= size) return;
     if (threadIdx.x == 0) sum = 0;
@@ -334,6 +341,7 @@ __device__ void put_byte(const MotusNalCuda &nal, uint32_t at, uint8_t byte) {
 
 __global__ void __launch_bounds__(THREADS) nal_kernel(MotusNalCuda nal) {
     __shared__ uint32_t room[THREADS / 32], sum;
+    motus_wait_for_predecessor();
     const uint32_t size = *nal.bytes, at = first_byte();
     if (!size && !at) *nal.result = {0, 1};
     if (blockIdx.x * (uint32_t)TILE >= size) return;
@@ -374,9 +382,11 @@ static cudaError_t job_of(Job *job, const MotusSliceCuda *slice) {
 
 cudaError_t motus_nal_cuda_write(const MotusNalCuda *nal, cudaStream_t stream) {
     const int tiles = motus_nal_tiles(nal->capacity);
-    escapes_kernel<<<tiles, THREADS, 0, stream>>>(*nal);
-    nal_kernel<<<tiles, THREADS, 0, stream>>>(*nal);
-    return cudaGetLastError();
+    const cudaError_t status =
+        motus_launch(nal->early, tiles, THREADS, 0, stream, escapes_kernel, *nal);
+    return status == cudaSuccess
+               ? motus_launch(nal->early, tiles, THREADS, 0, stream, nal_kernel, *nal)
+               : status;
 }
 
 cudaError_t motus_slice_cuda_write(const MotusSliceCuda *slice, cudaStream_t stream) {
@@ -386,10 +396,15 @@ cudaError_t motus_slice_cuda_write(const MotusSliceCuda *slice, cudaStream_t str
     const int blocks = job.n_mb / WARPS + 1; // one warp more than MBs
     const auto count = slice->is_b ? count_kernel<true> : count_kernel<false>,
                write = slice->is_b ? write_kernel<true> : write_kernel<false>;
-    count<<<blocks, 32 * WARPS, 0, stream>>>(job);
-    scan_kernel<<<1, SCAN_THREADS, 0, stream>>>(job.span, job.n_mb + 1, Join());
-    write<<<blocks, 32 * WARPS, 0, stream>>>(job);
-    const MotusNalCuda nal = {job.rbsp,   job.bytes,       job.escapes,   slice->head,
-                              slice->nal, slice->capacity, slice->before, slice->result};
-    return motus_nal_cuda_write(&nal, stream);
+    const int early = slice->early;
+    status = motus_launch(early, blocks, 32 * WARPS, 0, stream, count, job);
+    if (status == cudaSuccess)
+        status = motus_launch(early, 1, SCAN_THREADS, 0, stream, scan_kernel<Span, Join>, job.span,
+                              job.n_mb + 1, Join());
+    if (status == cudaSuccess)
+        status = motus_launch(early, blocks, 32 * WARPS, 0, stream, write, job);
+    const MotusNalCuda nal = {job.rbsp,      job.bytes,     job.escapes,
+                              slice->head,   slice->nal,    slice->capacity,
+                              slice->before, slice->result, early};
+    return status == cudaSuccess ? motus_nal_cuda_write(&nal, stream) : status;
 }

@@ -360,8 +360,8 @@ cudaError_t motus_cabac_slice_cuda_end(const MotusCabacSliceCuda *in, cudaStream
     settle_kernel<<<job.n_tiles, THREADS, 0, stream>>>(job);
     sample_kernel<<<warps, THREADS, 0, stream>>>(job);
     const MotusSliceCuda &slice = in->slice;
-    const MotusNalCuda nal = {job.rbsp,  job.bytes,      job.escapes,  slice.head,
-                              slice.nal, slice.capacity, slice.before, slice.result};
+    const MotusNalCuda nal = {job.rbsp,       job.bytes,    job.escapes,  slice.head, slice.nal,
+                              slice.capacity, slice.before, slice.result, slice.early};
     return motus_nal_cuda_write(&nal, stream);
 }
 

@@ -78,7 +78,7 @@ __global__ void __launch_bounds__(32 * WARPS)
     if (motus_lane()) return;
     w.intra_cost[i] = UINT32_MAX;
     w.changed_at[i] = w.seen_at[i] = 0;
-    if (i == 0) w.flags[MOTUS_FLAG_ESTIMATED] = 0;
+    if (i == 0) w.flags[MOTUS_FLAG_ESTIMATED] = w.flags[MOTUS_FLAG_NOTED] = 0;
 }
 
 // Decides an MB, the blockIdx.x-th of the phase in row blockIdx.y. is_first: of the first round,

@@ -138,6 +138,7 @@ __global__ void __launch_bounds__(teams_of(TEAMS, EIGHT) * team_threads(EIGHT), 
     IntraTeam<EIGHT> *s = reinterpret_cast<IntraTeam<EIGHT> *>(memory) + team;
     MotusIntraTeam *base = base_of(&s->team);
     motus_wait_for_predecessor();
+    if (pass.typed && !w.flags[MOTUS_FLAG_WANTS_PCM]) return;
     for (;;) {
         if (t == 0) s->at = atomicAdd(&w.flags[MOTUS_FLAG_TAKEN], 1);
         meet<EIGHT>(team); // `at` is written; all have read the last MB's shared memory
@@ -183,17 +184,23 @@ static int taken_at_once(const Pass &pass) {
                          : motus_min(w.mb_height, (w.mb_width + 1) / 2) + 4;
 }
 
-cudaError_t motus_decide::code_intra(const Pass &pass, cudaStream_t stream) {
+cudaError_t motus_decide::code_listed(const Pass &pass, cudaStream_t stream) {
     const bool eight = pass.pic.transform_8x8, alone = pass.pic.teams == 1;
     const int teams = teams_of(pass.pic.teams, eight),
               blocks = (motus_min(taken_at_once(pass), pass.pic.n_mb) + teams - 1) / teams;
     const size_t bytes = eight ? sizeof(IntraTeam<true>) : sizeof(IntraTeam<false>);
     const Kernel kernel =
         pass.pic.costs ? kernel_of<true>(eight, alone) : kernel_of<false>(eight, alone);
-    const cudaError_t status = list_intra(pass, stream);
-    return status == cudaSuccess ? motus_launch(pass.pic.early, blocks, teams * team_threads(eight),
-                                                teams * bytes, stream, kernel, pass)
-                                 : status;
+    return motus_launch(pass.pic.early, blocks, teams * team_threads(eight), teams * bytes, stream,
+                        kernel, pass);
+}
+
+cudaError_t motus_decide::code_intra(const Pass &pass, cudaStream_t stream) {
+    const bool chooses = pass.typed && (!pass.slice_type || pass.pic.refresh.end);
+    cudaError_t status = list_intra(pass, stream);
+    if (chooses && status == cudaSuccess) status = choose_types(pass, stream);
+    if (pass.typed && status == cudaSuccess) status = code_typed(pass, stream);
+    return status == cudaSuccess ? code_listed(pass, stream) : status;
 }
 
 extern "C" cudaError_t motus_intra_cuda_prepare(int *teams) {

@@ -1,7 +1,7 @@
 // Intra MBs whose types are known, where blocks wait for blocks: luma and chroma of an MB are coded
 // by a warp each, which learns of its neighbours' 4x4 blocks one by one. A block is handed on as a
-// word of its own: no other memory has to be complete when the word is. MBs of a row are coded by
-// the warps of a block in turn, and luma is handed on to the right in shared memory.
+// word of its own: no other memory has to be complete when the word is. In I pictures MBs of a row
+// are coded by the warps of a block in turn, and luma is handed on to the right in shared memory.
 // Equals motus_intra_code_as (intra_search_cpu.h): suite `gpu_decide` on a device.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef ENCODER_INTRA_INTRA_WAVE_WARP_CUH
@@ -22,12 +22,12 @@ MOTUS_WARP uint64_t word_of(uint32_t samples, int mode, int count) {
 MOTUS_WARP int mode_of(uint64_t word) { return (int)(word >> 32 & 255) - 1; }
 MOTUS_WARP int count_of(uint64_t word) { return (int)(word >> 40 & 255); }
 
-// The neighbour's block that a lane waits for. Lanes 0 to 3: A's right column, of chroma only; 4 to
-// 7: B's bottom row. Luma: 8 and 9 C's first blocks, 10 D's last one; chroma: 8 and 9 D's last ones
-// of Cb and Cr.
+// The neighbour's block that a lane waits for. Lanes 0 to 3: A's right column, of luma not if it is
+// in shared memory; 4 to 7: B's bottom row. Luma: 8 and 9 C's first blocks, 10 D's last one;
+// chroma: 8 and 9 D's last ones of Cb and Cr.
 typedef struct Wanted {
     const uint64_t *at; // NULL: there is none, or it has been delivered
-    uint64_t word;
+    uint64_t word;      // not 0: there already
 } Wanted;
 
 // Right columns of the MBs that a block's warps code, by warp.
@@ -37,12 +37,12 @@ typedef struct Row {
                                             // barriers at which a warp only arrives
 } Row;
 
-// An MB's place in its row. Barrier 4 * warp + k of the block says that right[warp][k] is written:
-// the warp arrives, and the next MB's warp waits. It is not used again before, as each row of an
-// MB's 4x4 blocks needs the one to its left.
+// An MB's place in its row, without a row if its neighbours are anywhere. Barrier 4 * warp + k of
+// the block says that right[warp][k] is written: the warp arrives, and the next MB's warp waits. It
+// is not used again before, as each row of an MB's 4x4 blocks needs the one to its left.
 typedef struct Place {
-    Row *row;
-    int left, own; // warps of A and of this MB; -1: no A, no MB to the right
+    Row *row;      // NULL: none
+    int left, own; // warps of A and of this MB; -1: no A, no MB to the right; or no row
 } Place;
 
 MOTUS_WARP void meet_left(const Place *p, int k) {
@@ -121,6 +121,8 @@ typedef struct Luma {
 MOTUS_WARP void keep_edge(const Place *p, MotusHandedMb *to, int below, int k, uint64_t word) {
     if (below)
         motus_store_relaxed(&to->below[k], word);
+    else if (!p->row)
+        motus_store_relaxed(&to->right[k], word);
     else if (p->own >= 0)
         atomicExch(&p->row->right[p->own][k], word);
 }
