@@ -6,6 +6,7 @@
 
 #include <assert.h>
 
+#include "common/lanes.h"
 #include "encoder/bitstream/cabac_tables.h"
 
 // First contexts of the syntax elements (table 9-34). MVD: x, then y.
@@ -68,6 +69,20 @@ MOTUS_HD void motus_put_bin(MotusSymbols *s, int context, int bin) {
         return;
     }
     motus_put_symbol(s, (uint32_t)context | (bin ? MOTUS_SYMBOL_BIN : 0));
+}
+
+// Puts a bin if is_put is 1. On a CPU without a branch, which would be mispredicted: the symbol
+// behind the last one is undefined.
+MOTUS_HD void motus_put_bin_if(MotusSymbols *s, int context, int bin, int is_put) {
+#if MOTUS_LANES > 1
+    if (is_put) motus_put_bin(s, context, bin);
+#else
+    const uint32_t n = s->n + (uint32_t)is_put;
+    const uint32_t bits = s->bits;
+    motus_put_bin(s, context, bin);
+    s->n = n;
+    s->bits = is_put ? s->bits : bits;
+#endif
 }
 
 // Puts the low n bits of `bins`, n 0..32.

@@ -241,8 +241,9 @@ MOTUS_HD MotusBlockContexts motus_block_contexts(int category) {
 MOTUS_HD void motus_put_map_symbols(MotusSymbols *s, int context, uint32_t nonzero, int n) {
     const int last = motus_bit_length(nonzero) - 1;
     for (int i = 0; i <= last && i < n - 1; i++) {
-        motus_put_bin(s, MOTUS_CTX_SIGNIFICANT + context + i, nonzero >> i & 1);
-        if (nonzero >> i & 1) motus_put_bin(s, MOTUS_CTX_LAST + context + i, i == last);
+        const int bin = (int)(nonzero >> i & 1);
+        motus_put_bin(s, MOTUS_CTX_SIGNIFICANT + context + i, bin);
+        motus_put_bin_if(s, MOTUS_CTX_LAST + context + i, i == last, bin);
     }
 }
 

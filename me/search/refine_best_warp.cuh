@@ -147,9 +147,9 @@ MOTUS_HD MotusMv motus_rings_mv(MotusMv middle, int step, int k) {
 // Returns which of a ring's positions, in raster order, is the i-th of a half.
 MOTUS_HD int motus_rings_position_of(int i, int below) { return !below ? i : i == 3 ? 4 : 5 + i; }
 
-// A round: n MVs of the list (step 0), or the rings `step` quarter samples around them, of which
-// those of the last round (step 1) have the predictor behind them. Positions are measured by fours,
-// a ring by two.
+// A round: n MVs of the list (step 0), or the rings `step` quarter samples around them. Behind
+// those of the last round (step 1) comes the predictor, unless it was a start, in whole samples.
+// Positions are measured by fours, a ring by two.
 typedef struct MotusRingsRound {
     int step, n;
 } MotusRingsRound;
@@ -190,10 +190,11 @@ MOTUS_WARP uint32_t motus_rings_keys(const MotusRingsMb *mb, const MotusRingsSha
 MOTUS_WARP void motus_rings_measure(const MotusRingsMb *mb, MotusRingsLane *lane,
                                     MotusRingsShared *s, MotusRingsRound r) {
     const int fours = r.step ? 2 * r.n : (r.n + 3) >> 2, t = motus_rings_row();
+    const int end = fours + (r.step == 1 && !motus_mv_is_whole(mb->predictor));
     uint32_t keys = 0; // of 32 positions
     motus_rings_begin(mb, s, r, 0);
     MOTUS_ONE_BODY
-    for (int four = 0; four < fours + (r.step == 1); four++) {
+    for (int four = 0; four < end; four++) {
         const int turn = (r.step ? four >> 1 : four) & 1, below = four & 1;
         uint32_t row[4][2];
         if (!r.step || !below) {
