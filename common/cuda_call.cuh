@@ -92,6 +92,12 @@ static __device__ __forceinline__ void motus_let_successor_start(void) {
 #endif
 }
 
+// Does both, for a kernel that has nothing to do before it waits.
+static __device__ __forceinline__ void motus_begin_early(void) {
+    motus_let_successor_start();
+    motus_wait_for_predecessor();
+}
+
 // T, not deduced: arguments convert to the kernel's parameter types.
 template <class T> struct MotusSame { typedef T type; };
 
@@ -108,6 +114,24 @@ static cudaError_t motus_launch(int early, dim3 blocks, dim3 threads, size_t sha
     config.stream = stream;
     config.attrs = &attribute, config.numAttrs = early ? 1 : 0;
     return cudaLaunchKernelEx(&config, kernel, arguments...);
+}
+
+// Returns the bytes of shared memory that a block on the current device may ask for.
+static inline int motus_shared_bytes(void) {
+    int device = 0, bytes = 0;
+    if (cudaGetDevice(&device) != cudaSuccess ||
+        cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device) !=
+            cudaSuccess)
+        (void)cudaGetLastError();
+    return bytes;
+}
+
+// Loads kernels, so that their first launches do not wait.
+template <class... K> static cudaError_t motus_load_kernels(K... kernel) {
+    cudaFuncAttributes unused;
+    cudaError_t status = cudaSuccess;
+    ((status = status == cudaSuccess ? cudaFuncGetAttributes(&unused, kernel) : status), ...);
+    return status;
 }
 
 // Launches a kernel early if it was compiled for sm_90 or newer.

@@ -73,6 +73,12 @@ static inline uint32_t motus_lanes_ballot(int v) {
     for (int i = 0; i < 32; i++) ballot |= all[i] << i;
     return ballot;
 }
+static inline uint32_t motus_lanes_match(uint32_t v) {
+    const uint32_t *all = motus_emulated_gather(v, 5);
+    uint32_t same = 0;
+    for (int i = 0; i < 32; i++) same |= (uint32_t)(all[i] == v) << i;
+    return same;
+}
 static inline int motus_lanes_count(uint32_t ballot) { return __builtin_popcount(ballot); }
 
 #else
@@ -149,6 +155,8 @@ MOTUS_WARP uint32_t motus_lanes_shuffle(uint32_t v, int from) {
 
 // Returns the mask of lanes whose value is not 0: bit i stands for lane i.
 MOTUS_WARP uint32_t motus_lanes_ballot(int v) { return __ballot_sync(MOTUS_ALL_LANES, v); }
+// Returns the mask of the lanes with the same value.
+MOTUS_WARP uint32_t motus_lanes_match(uint32_t v) { return __match_any_sync(MOTUS_ALL_LANES, v); }
 MOTUS_WARP int motus_lanes_count(uint32_t ballot) { return __popc(ballot); }
 
 // Returns the sum over each group of n lanes, n a power of two, up to and including this lane.

@@ -41,7 +41,7 @@ BELOW = {
     "encoder/intra": "encoder/analyse",
     "encoder/decide": "encoder/intra",
     "encoder/weights": "encoder/mb",
-    "encoder/lookahead": "encoder/analyse",
+    "encoder/lookahead": "encoder/analyse encoder/weights",
     "encoder/rate": "encoder/lookahead",
     "encoder/settings": "encoder/rate",
     "encoder/picture": "encoder/settings encoder/decide encoder/cabac encoder/weights",

@@ -199,30 +199,42 @@ static inline void motus_b_candidates(const MotusBJob *in, MotusMbMotion motion[
 
 typedef struct MotusBScratch {
     MotusRefineCur cur;
-    MotusMvGrid grid[2];     // of each list
-    MotusBNear near;         // of the grids as they are loaded
-    uint32_t direct_satd[4]; // of each 8x8 block
+    MotusMvGrid grid[2];           // of each list
+    MotusBNear near[MOTUS_B_NEAR]; // of the grids as they are loaded
+    uint32_t direct_satd[4];       // of each 8x8 block
 } MotusBScratch;
 
-// Loads the neighbours' MVs, and measures those predicted from them.
-static inline void motus_b_measure_near(const MotusInterMb *in, const MotusRefineOps *ops,
-                                        MotusBScratch *s) {
+// Measures a near pair, whose MVs are set.
+static inline void motus_b_measure_pair(const MotusInterMb *in, const MotusRefineOps *ops,
+                                        const MotusRefineCur *cur, MotusBNear *near) {
     uint8_t luma[2][256], pair[256];
-    for (int list = 0; list < 2; list++) {
-        motus_grid_load_list(&s->grid[list], &in->neighbours, list);
-        s->near.mv[list] = motus_mvp(&s->grid[list], MOTUS_MODE_16x16, 0, 0, 0, 4);
+    for (int list = 0; list < 2; list++)
         motus_predict_luma_block(luma[list], &in->ref[list ? in->refs : 0], in->x, in->y, 0, 0, 16,
-                                 16, s->near.mv[list]);
-    }
+                                 16, near->mv[list]);
     const MotusTaps taps[MOTUS_PREDS] = {
         [MOTUS_PRED_L0] = {{luma[0], luma[0]}},
         [MOTUS_PRED_L1] = {{luma[1], luma[1]}},
         [MOTUS_PRED_BI] = motus_b_pair_taps(
             in->ref[0].pair_offset, &motus_blocks[MOTUS_BLOCK_16x16], luma[0], luma[1], pair)};
-    uint32_t satd[MOTUS_REFINE_TRIALS];
-    ops->satd_block(&s->cur, &motus_blocks[MOTUS_BLOCK_16x16], taps, MOTUS_PREDS, MOTUS_LUMA_STRIDE,
-                    satd);
-    memcpy(s->near.satd, satd, sizeof s->near.satd);
+    for (int pred = 0; pred < MOTUS_PREDS; pred++) {
+        uint32_t sum[MOTUS_BLOCKS];
+        ops->satd_mb(cur, &taps[pred], MOTUS_LUMA_STRIDE, 15, sum);
+        memcpy(near->satd[pred], sum + MOTUS_BLOCK_8x8, sizeof near->satd[pred]);
+    }
+}
+
+// Loads the neighbours' MVs, and measures them and those predicted from them.
+static inline void motus_b_measure_near(const MotusInterMb *in, const MotusRefineOps *ops,
+                                        MotusBScratch *s) {
+    static const uint8_t cell[MOTUS_B_NEAR][2] = {{0, 0}, {1, 0}, {0, 1}, {0, 5}}; // row, column
+    for (int list = 0; list < 2; list++)
+        motus_grid_load_list(&s->grid[list], &in->neighbours, list);
+    for (int k = 0; k < MOTUS_B_NEAR; k++) {
+        for (int list = 0; list < 2; list++)
+            s->near[k].mv[list] = k ? s->grid[list].mv[cell[k][0]][cell[k][1]]
+                                    : motus_mvp(&s->grid[list], MOTUS_MODE_16x16, 0, 0, 0, 4);
+        motus_b_measure_pair(in, ops, &s->cur, &s->near[k]);
+    }
 }
 
 // Sets the MVs of 8x8 block q of a partition in the grids. A list that it does not use gives zero.
@@ -236,12 +248,11 @@ static inline void motus_b_grid_set(MotusMvGrid grid[2], const MotusPartition *p
     }
 }
 
-// Chooses among the first n options of a partition and those with a further reference, and sets
-// them in mb and grids.
+// Chooses among the options of a partition, and sets its choice in mb and grids.
 static inline MotusBOption motus_b_choose_partition(const MotusBCandidates found[MOTUS_B_SETS],
                                                     const MotusInterMb *in, MotusBScratch *s,
-                                                    const MotusPartition *p, int n, MotusMb *mb) {
-    const int further = (int)(found[1].blocks >> p->block & 1);
+                                                    const MotusPartition *p, MotusMb *mb) {
+    const int n = MOTUS_B_OPTIONS, further = (int)(found[1].blocks >> p->block & 1);
     MotusMv predictor[2];
     MotusBOption best = {.pred = 0};
     uint32_t least = UINT32_MAX;
@@ -251,7 +262,7 @@ static inline MotusBOption motus_b_choose_partition(const MotusBCandidates found
         if (i == n)
             predictor[0] = motus_mvp_ref(&s->grid[0], p->mode, p->part, p->x, p->y, p->width,
                                          motus_b_ref(&found[1], p->block));
-        const MotusBOption option = motus_b_option(&found[i >= n], &s->near, p->block,
+        const MotusBOption option = motus_b_option(&found[i >= n], s->near, p->block,
                                                    i < n ? i : 2 * (i - n), predictor, in);
         const uint32_t cost = motus_b_option_cost(&option, in->qp);
         if (cost >= least) continue;
@@ -283,8 +294,7 @@ static inline void motus_b_choose_whole(const MotusBCandidates *found, const Mot
     for (int i = 0; i < (mode ? 2 : 1); i++) {
         const MotusPartition p =
             motus_partition_at(mode, i, mode == 2 ? 2 * i : 0, mode == 1 ? 2 * i : 0);
-        const MotusBOption chosen = motus_b_choose_partition(
-            found, in, s, &p, mode ? MOTUS_B_OPTIONS : MOTUS_B_OPTIONS_16x16, mb);
+        const MotusBOption chosen = motus_b_choose_partition(found, in, s, &p, mb);
         satd += chosen.satd, bits += chosen.bits, mv_bits += chosen.mv_bits;
     }
     motus_b_choice_put(in, s, choice, k, satd, bits, mv_bits);
@@ -298,7 +308,7 @@ static inline void motus_b_choose_8x8(const MotusBCandidates *found, const Motus
     mb->type = MOTUS_MB_P_8x8;
     for (int q = 0; q < 4; q++) {
         const MotusPartition p = motus_partition_at(MOTUS_MODE_8x8, 0, q % 2 * 2, q / 2 * 2);
-        const MotusBOption own = motus_b_choose_partition(found, in, s, &p, MOTUS_B_OPTIONS, mb);
+        const MotusBOption own = motus_b_choose_partition(found, in, s, &p, mb);
         if (motus_b_direct_wins(s->direct_satd[q], &own, in->qp)) {
             motus_set_direct(mb, q, &choice->direct);
             motus_b_grid_set(s->grid, &p, mb, q);

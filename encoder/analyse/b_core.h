@@ -36,11 +36,14 @@ typedef struct MotusBChoice {
     uint32_t mv_bits[MOTUS_B_TYPES]; // motus_mvd_bits_in of the MVs
 } MotusBChoice;
 
-// The predicted MVs of the whole MB in both lists, measured.
+// A pair of MVs from around the MB, measured: the predicted ones of the whole MB, then those of A,
+// B and C, zero where a list is not used.
 typedef struct MotusBNear {
-    MotusMv mv[2]; // into the first reference of each list
-    uint32_t satd[MOTUS_PREDS];
+    MotusMv mv[2];                 // into the first reference of each list
+    uint32_t satd[MOTUS_PREDS][4]; // of 8x8 blocks
 } MotusBNear;
+
+enum { MOTUS_B_NEAR = 4 }; // such pairs
 
 // Returns ref_idx_l0 of a block.
 MOTUS_HD int motus_b_ref(const MotusBCandidates *found, int block) {
@@ -53,13 +56,9 @@ MOTUS_HD MotusMv motus_b_mv(const MotusBCandidates *found, int block, int pred, 
 }
 
 // Lists and MVs that a block may have: those of the search with the first reference by
-// MOTUS_PRED_*, for 16x16 those of MotusBNear, then MOTUS_B_FURTHER ones with a further reference:
-// list 0 and both.
-enum {
-    MOTUS_B_OPTIONS = MOTUS_PREDS,
-    MOTUS_B_OPTIONS_16x16 = 2 * MOTUS_PREDS,
-    MOTUS_B_FURTHER = 2,
-};
+// MOTUS_PRED_*, those of each MotusBNear, then MOTUS_B_FURTHER ones with a further reference: list
+// 0 and both.
+enum { MOTUS_B_OPTIONS = MOTUS_PREDS * (1 + MOTUS_B_NEAR), MOTUS_B_FURTHER = 2 };
 
 typedef struct MotusBOption {
     int pred;
@@ -70,14 +69,25 @@ typedef struct MotusBOption {
     uint32_t mv_bits; // motus_mvd_bits_in of them
 } MotusBOption;
 
-// Returns option i of a set of candidates. predictor: of its references.
+// Returns the SATD of a block with a near pair's lists `pred`.
+MOTUS_HD uint32_t motus_b_near_satd(const MotusBNear *near, int pred, int block) {
+    const uint64_t masks = MOTUS_PACK16(4, 15, 3, 12, 5, 10, 1, 2, 4, 8, 0, 0, 0, 0, 0, 0, 0);
+    uint32_t sum = 0;
+    for (int q = 0; q < 4; q++)
+        if (masks >> (4 * block + q) & 1) sum += near->satd[pred][q];
+    return sum;
+}
+
+// Returns option i of a set of candidates. near: all pairs; predictor: of its references.
 MOTUS_HD MotusBOption motus_b_option(const MotusBCandidates *found, const MotusBNear *near,
                                      int block, int i, const MotusMv predictor[2],
                                      const MotusInterMb *in) {
     const int refs = in->refs;
     MotusBOption option;
     option.pred = i % MOTUS_PREDS;
-    option.satd = i < MOTUS_PREDS ? found->satd[i][block] : near->satd[i - MOTUS_PREDS];
+    near += motus_max(0, i / MOTUS_PREDS - 1);
+    option.satd =
+        i < MOTUS_PREDS ? found->satd[i][block] : motus_b_near_satd(near, option.pred, block);
     option.bits = 0;
     option.ref[0] = (uint8_t)(refs > 1 && i < MOTUS_PREDS ? motus_b_ref(found, block) : 0);
     option.ref[1] = 0;

@@ -16,7 +16,7 @@ typedef struct MotusBTeam {
     MotusTrial trial[MOTUS_B_TYPES], skip;
     MotusLaneGrid grid[MOTUS_B_WARPS][2]; // of each list
     MotusBChoice choice;
-    MotusBNear near;
+    MotusBNear near[MOTUS_B_NEAR];
     uint32_t direct_satd[4];
 } MotusBTeam;
 
@@ -63,6 +63,12 @@ MOTUS_WARP void motus_b_make_direct(MotusMb *mb, const MotusDirect *direct, int 
     motus_lanes_sync(); // it is written
 }
 
+// Returns the sum of the 8x8 block that a lane's 4x4 block is in.
+MOTUS_WARP uint32_t motus_lane_8x8_sum(uint32_t v) {
+    v += motus_lanes_shuffle(v, motus_lane() ^ 1);
+    return v + motus_lanes_shuffle(v, motus_lane() ^ 4);
+}
+
 // Evaluates B_Skip, and measures the prediction that it shares with direct blocks.
 MOTUS_WARP void motus_b_team_skip(const MotusInterMb *in, const MotusLevelChoice *levels,
                                   int col_zero, MotusBTeam *t) {
@@ -74,17 +80,14 @@ MOTUS_WARP void motus_b_team_skip(const MotusInterMb *in, const MotusLevelChoice
     if (lane == 0) t->skip.mb.qp = in->qp->luma.qp, t->skip.luma_bits = 0;
     MotusLaneBlock b = motus_lane_predict(&t->skip, in);
     uint32_t satd = motus_words_satd(b.src, b.rec);
-    satd += motus_lanes_shuffle(satd, lane ^ 1);
-    satd += motus_lanes_shuffle(satd, lane ^ 4);
+    satd = motus_lane_8x8_sum(satd);
     if (lane < 16 && !(blk & 5)) t->direct_satd[motus_8x8_of(blk)] = satd;
-    motus_lane_measure(&t->skip, &b, in->qp, motus_trial_bits(in, &t->skip.mb, 0), levels);
+    motus_lane_measure(&t->skip, &b, in->qp, motus_skip_bits(in, &t->skip.mb), levels);
 }
 
-// Measures the MVs predicted from the neighbours, a half of the warp each list.
-MOTUS_WARP void motus_b_team_near(const MotusInterMb *in, MotusLaneGrid grid[2], MotusBNear *near) {
-    const int half = motus_lane() >> 4, blk = motus_lane() & 15;
-    const MotusLanePartition whole = motus_whole_partition(0, 0);
-    const MotusMv mv = motus_mv_of_word(motus_lane_mvp(&grid[half], &whole, 0));
+// Measures a near pair of these MVs, a half of the warp each list.
+MOTUS_WARP void motus_b_lane_near(const MotusInterMb *in, MotusMv mv, MotusBNear *near) {
+    const int half = motus_lane() >> 4, blk = motus_lane() & 15, q = motus_8x8_of(blk);
     const uint8_t *src = in->src.plane[0] + 4 * (blk >> 2) * in->src.stride[0] + 4 * (blk & 3);
     const int pair_offset = in->ref[0].pair_offset;
     uint32_t s[4], row[4], pair[4];
@@ -94,12 +97,27 @@ MOTUS_WARP void motus_b_team_near(const MotusInterMb *in, MotusLaneGrid grid[2],
     for (int i = 0; i < 4; i++)
         pair[i] = motus_lane_pair(row[i], motus_lanes_shuffle(row[i], motus_lane() ^ 16),
                                   half ? -pair_offset : pair_offset);
-    const uint32_t alone = motus_lanes_group_sum(motus_words_satd(s, row), 16),
-                   both = motus_lanes_group_sum(motus_words_satd(s, pair), 16);
-    if (blk) return;
-    near->mv[half] = mv;
-    near->satd[half] = alone;
-    if (!half) near->satd[MOTUS_PRED_BI] = both;
+    const uint32_t alone = motus_lane_8x8_sum(motus_words_satd(s, row)),
+                   both = motus_lane_8x8_sum(motus_words_satd(s, pair));
+    if (blk & 5) return; // not the 8x8 block's first one
+    near->satd[half][q] = alone;
+    if (!half) near->satd[MOTUS_PRED_BI][q] = both;
+    if (!blk) near->mv[half] = mv;
+}
+
+// Measures the near pairs of a warp: all but that of B_Skip have some.
+MOTUS_WARP void motus_b_team_near(const MotusInterMb *in, const MotusBEdge *edge, MotusBTeam *t,
+                                  int warp) {
+    const int half = motus_lane() >> 4;
+    motus_b_grids_load(t->grid[warp], edge);
+    MOTUS_ONE_BODY
+    for (int k = warp - 1; k < MOTUS_B_NEAR; k += MOTUS_B_WARPS - 1) {
+        const int cell = k == 1 ? 6 : k == 2 ? 1 : 5; // A, B, C
+        const MotusLanePartition whole = motus_whole_partition(0, 0);
+        const uint32_t mv =
+            k ? t->grid[warp][half].cell[cell].mv : motus_lane_mvp(&t->grid[warp][half], &whole, 0);
+        motus_b_lane_near(in, motus_mv_of_word(mv), &t->near[k]);
+    }
 }
 
 // ---- Choice -------------------------------------------------------------------------------------
@@ -118,20 +136,20 @@ MOTUS_WARP void motus_b_lane_put(MotusLaneGrid grid[2], uint32_t cells, const Mo
     motus_lanes_sync(); // they are written
 }
 
-// Chooses among the first n options of a partition and those with a further reference.
+// Chooses among the options of a partition.
 MOTUS_WARP MotusBOption motus_b_lane_choose(const MotusBCandidates *found, const MotusBNear *near,
                                             const MotusInterMb *in, const MotusLaneGrid grid[2],
-                                            const MotusLanePartition *p, int n) {
-    const int further = in->refs > 1 && found[1].blocks >> p->block & 1,
+                                            const MotusLanePartition *p) {
+    const int n = MOTUS_B_OPTIONS, further = in->refs > 1 && found[1].blocks >> p->block & 1,
               i = motus_min(motus_lane(), n + (further ? MOTUS_B_FURTHER : 0) - 1),
               ref = i < n ? 0 : motus_b_ref(&found[1], p->block);
     const MotusMv predictor[2] = {motus_mv_of_word(motus_lane_mvp(&grid[0], p, ref)),
                                   motus_mv_of_word(motus_lane_mvp(&grid[1], p, 0))};
     const MotusBOption own = motus_b_option(i < n ? found : &found[1], near, p->block,
                                             i < n ? i : 2 * (i - n), predictor, in);
-    const uint32_t least = // cost << 3 | option: the cost is below 2^19
-        motus_lanes_min(motus_b_option_cost(&own, in->qp) << 3 | (uint32_t)i);
-    const int at = (int)(least & 7);
+    const uint32_t least = // cost << 5 | option: the cost is below 2^19
+        motus_lanes_min(motus_b_option_cost(&own, in->qp) << 5 | (uint32_t)i);
+    const int at = (int)(least & 31);
     MotusBOption best;
     best.pred = (int)motus_lanes_shuffle((uint32_t)own.pred, at);
     best.ref[0] = (uint8_t)(in->refs > 1 ? motus_lanes_shuffle(own.ref[0], at) : 0);
@@ -161,8 +179,7 @@ MOTUS_WARP void motus_b_team_choose_whole(const MotusBCandidates *found, const M
     if (motus_lane() == 0) mb->type = (uint8_t)(MOTUS_MB_P_16x16 + mode);
     for (int i = 0; i < (mode ? 2 : 1); i++) {
         const MotusLanePartition p = motus_whole_partition(mode, i);
-        const MotusBOption best = motus_b_lane_choose(
-            found, &t->near, in, grid, &p, mode ? MOTUS_B_OPTIONS : MOTUS_B_OPTIONS_16x16);
+        const MotusBOption best = motus_b_lane_choose(found, t->near, in, grid, &p);
         motus_b_lane_put(grid, p.cells, &best, mb);
         satd += best.satd, bits += best.bits, mv_bits += best.mv_bits;
     }
@@ -179,7 +196,7 @@ MOTUS_WARP void motus_b_team_choose_8x8(const MotusBCandidates *found, const Mot
     motus_b_clear(mb);
     for (int q = 0; q < 4; q++) {
         const MotusLanePartition p = motus_lane_sub_partition(MOTUS_SUB_8x8, q, 0);
-        MotusBOption best = motus_b_lane_choose(found, &t->near, in, grid, &p, MOTUS_B_OPTIONS);
+        MotusBOption best = motus_b_lane_choose(found, t->near, in, grid, &p);
         if (motus_b_direct_wins(t->direct_satd[q], &best, in->qp)) {
             best.pred = direct->pred, best.satd = t->direct_satd[q];
             best.bits = best.mv_bits = 0;
@@ -260,12 +277,11 @@ MOTUS_WARP MotusTrial *motus_b_team_decide(const MotusInterMb *in, const MotusBC
                                            MotusTrialCoefs *coefs, int warp, uint32_t *satd) {
     const MotusBEdge edge = motus_b_edge(&in->neighbours);
     int first;
-    if (warp == 0) motus_b_team_skip(in, levels, col_zero, t);
-    if (warp == 1) {
-        motus_b_grids_load(t->grid[warp], &edge);
-        motus_b_team_near(in, t->grid[warp], &t->near);
-    }
-    motus_team_sync(); // B_Skip is evaluated, predicted MVs are measured
+    if (warp == 0)
+        motus_b_team_skip(in, levels, col_zero, t);
+    else
+        motus_b_team_near(in, &edge, t, warp);
+    motus_team_sync(); // B_Skip is evaluated, near pairs are measured
     *satd = 0;
     if (motus_skip_is_enough(&t->skip, in->qp, effort)) return &t->skip;
     motus_b_team_choose(found, in, &edge, t, warp);

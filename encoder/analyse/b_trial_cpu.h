@@ -26,7 +26,7 @@ static inline void motus_b_skip_trial(const MotusInterMb *in, const MotusLevelCh
     for (int q = 0; q < 4; q++) motus_set_direct(mb, q, &s->choice.direct);
     trial->luma_bits = 0;
     motus_predict_b(trial->luma, trial->chroma, mb, in->ref, in->refs, in->x, in->y);
-    motus_trial_measure(trial, in, levels, motus_trial_bits(in, mb, 0));
+    motus_trial_measure(trial, in, levels, motus_skip_bits(in, mb));
     const MotusTaps taps = {{trial->luma, trial->luma}};
     ops->prepare(&s->choose.cur, in->src.plane[0], in->src.stride[0]);
     ops->satd_mb(&s->choose.cur, &taps, MOTUS_LUMA_STRIDE, 15, sum);

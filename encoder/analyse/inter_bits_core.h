@@ -69,18 +69,29 @@ MOTUS_HD uint32_t motus_trial_mv_bits(const MotusInterMb *in, const MotusMb *mb,
                              has_ref ? motus_ref_bits(in->refs, mb->ref[0][q]) : 0);
 }
 
-// Returns the bits of an inter MB besides the residual. mv_bits: motus_mvd_bits_in
-// of its MVs. mb_qp_delta is taken to be 0.
-MOTUS_HD uint32_t motus_trial_bits(const MotusInterMb *in, const MotusMb *mb, uint32_t mv_bits) {
+// Returns motus_trial_bits of P_Skip or B_Skip, whose bits are mb_skip_flag alone; of another MB
+// with CABAC it is those of the flag.
+MOTUS_HD uint32_t motus_skip_bits(const MotusInterMb *in, const MotusMb *mb) {
     const int is_b = in->lists == 2;
-    if (!in->costs) return is_b ? motus_b_bits(mb, mv_bits) : motus_inter_bits(mb, mv_bits);
-    MotusSymbols s = {NULL, 0, 0, in->costs->bin, 0};
+    if (!in->costs) return is_b ? motus_b_bits(mb, 0) : motus_inter_bits(mb, 0);
+    MotusSymbols s = {NULL, 0, 0, in->costs->bin, 0, 0};
     MotusCabacMb m;
     m.mb = mb, m.neighbours = in->neighbours;
     if (is_b)
         motus_put_b_skip_flag(&s, &m);
     else
         motus_put_skip_flag(&s, &m);
+    return s.bits;
+}
+
+// Returns the bits of an inter MB besides the residual. mv_bits: motus_mvd_bits_in
+// of its MVs. mb_qp_delta is taken to be 0.
+MOTUS_HD uint32_t motus_trial_bits(const MotusInterMb *in, const MotusMb *mb, uint32_t mv_bits) {
+    const int is_b = in->lists == 2;
+    if (!in->costs) return is_b ? motus_b_bits(mb, mv_bits) : motus_inter_bits(mb, mv_bits);
+    MotusSymbols s = {NULL, 0, 0, in->costs->bin, motus_skip_bits(in, mb), 0};
+    MotusCabacMb m;
+    m.mb = mb, m.neighbours = in->neighbours;
     if (mb->type == MOTUS_MB_P_SKIP) return s.bits;
     if (is_b)
         motus_put_b_types(&s, &m);

@@ -48,7 +48,7 @@ MOTUS_WARP void motus_team_skip_trial(const MotusInterMb *in, const MotusLevelCh
                                       MotusMv skip, MotusTrial *trial) {
     motus_team_skip(in, skip, trial);
     const MotusLaneBlock b = motus_lane_predict(trial, in);
-    motus_lane_measure(trial, &b, in->qp, motus_trial_bits(in, &trial->mb, 0), levels);
+    motus_lane_measure(trial, &b, in->qp, motus_skip_bits(in, &trial->mb), levels);
     if (skip.x > in->max_mv_x && motus_lane() == 0) trial->cost = UINT32_MAX;
 }
 

@@ -31,8 +31,11 @@ static inline void motus_trial_complete(const MotusInterMb *in, const MotusLevel
     trial->luma_bits =
         motus_code_inter_luma(residual, trial, &in->src, &in->neighbours, &in->qp->luma, levels);
     const uint32_t bits =
-        trial->luma_bits + motus_code_chroma(residual, trial, &in->src, &in->neighbours,
-                                             &in->qp->chroma, levels, MOTUS_DEADZONE_INTER);
+        trial->luma_bits + (levels->costs
+                                ? motus_code_inter_chroma(residual, trial, &in->src,
+                                                          &in->neighbours, &in->qp->chroma, levels)
+                                : motus_code_chroma(residual, trial, &in->src, &in->neighbours,
+                                                    &in->qp->chroma, levels, MOTUS_DEADZONE_INTER));
     if (motus_trial_is_skip(in, mb, skip)) mb->type = MOTUS_MB_P_SKIP;
     motus_trial_measure(trial, in, levels,
                         bits * motus_unit_of(levels) + motus_trial_bits(in, mb, mv_bits));
@@ -47,7 +50,7 @@ static inline void motus_skip_trial(const MotusInterMb *in, const MotusLevelChoi
     for (int i = 0; i < 16; i++) trial->mb.mv[i] = skip;
     trial->luma_bits = 0;
     motus_predict_inter(trial->luma, trial->chroma, &trial->mb, in->ref, in->x, in->y);
-    motus_trial_measure(trial, in, levels, motus_trial_bits(in, &trial->mb, 0));
+    motus_trial_measure(trial, in, levels, motus_skip_bits(in, &trial->mb));
     if (skip.x > in->max_mv_x) trial->cost = UINT32_MAX;
 }
 

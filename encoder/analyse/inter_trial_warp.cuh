@@ -110,20 +110,46 @@ MOTUS_WARP int motus_lane_hadamard2x2(int v) {
     return lane & 2 ? below - v : v + below;
 }
 
-// Returns the chroma DC level of a lane's block (motus_code_chroma_dc), and *scaled, the
-// dequantized DC.
-MOTUS_WARP int motus_lane_chroma_dc(int dc, int qp, int *scaled) {
+// Returns the chroma DC level of a lane's block behind the 2x2 transform (motus_code_chroma_dc).
+MOTUS_WARP int motus_lane_dc_level(int dc, int qp) {
     const MotusQuantizer q = motus_quantizer(qp, MOTUS_DEADZONE_INTER, 1);
-    const int level =
-        motus_quant((int16_t)motus_lane_hadamard2x2(dc), q.scale[0], q.offset, q.shift);
-    *scaled = motus_chroma_dc_dequant(motus_lane_hadamard2x2(level), qp);
-    return level;
+    return motus_quant((int16_t)dc, q.scale[0], q.offset, q.shift);
+}
+
+// The same with costs of CABAC (motus_chroma_dc_levels). All lanes get the sums of both planes.
+MOTUS_WARP int motus_lane_dc_level_cabac(int dc, const MotusQuant *q, const MotusCabacCosts *costs,
+                                         MotusLevels *sum) {
+    const int lane = motus_lane(), chroma = lane >= 16 && lane < 24,
+              t = chroma ? motus_dc_scaled(dc, q) : 0;
+    const uint32_t all = motus_lanes_ballot(t >= MOTUS_LEVEL_FROM), live = all >> (lane & 28) & 15;
+    MotusLevelWalk walk = motus_dc_walk(costs, q);
+    int level = 0;
+    sum->n = 0;
+    if (!all) {
+        sum->bits = 2 * motus_dc_levels(&walk, costs).bits, sum->gain = 0;
+        return 0;
+    }
+    for (int i = 3; i >= 0; i--) {
+        const int its = (int)motus_lanes_shuffle((uint32_t)t, (lane & 28) + i);
+        if (!(live >> i & 1)) continue;
+        const uint32_t below = live & ((1u << i) - 1);
+        const int magnitude =
+            motus_walk_level(&walk, i, below ? motus_bit_length(below) - 1 : -1, its);
+        if (i == (lane & 3)) level = dc < 0 ? -magnitude : magnitude;
+    }
+    const MotusLevels levels = motus_dc_levels(&walk, costs);
+    sum->n = motus_lanes_ballot(levels.n != 0) != 0;
+    sum->bits = motus_lanes_shuffle(levels.bits, 16) + motus_lanes_shuffle(levels.bits, 20);
+    sum->gain = (int32_t)(motus_lanes_shuffle((uint32_t)levels.gain, 16) +
+                          motus_lanes_shuffle((uint32_t)levels.gain, 20));
+    return levels.n ? level : 0;
 }
 
 // Returns the mask of lanes whose group (an 8x8 block of luma, or all of chroma's AC) is worth its
-// bits, and the whole bits of those groups: *bits, and luma's *luma_bits.
+// bits, and the bits of those groups: *ac_bits, each 1 / motus_unit_of, and luma's whole ones.
 MOTUS_WARP uint32_t motus_lane_groups_pay(const MotusLevels *levels, int blk, uint32_t rate,
-                                          const MotusLevelChoice *choice, uint32_t *bits,
+                                          const MotusChromaChoice *chroma,
+                                          const MotusLevelChoice *choice, uint32_t *ac_bits,
                                           uint32_t *luma_bits) {
     const int lane = motus_lane(), luma = blk < 16;
     uint32_t sum[2] = {(uint32_t)levels->gain, levels->bits};
@@ -134,11 +160,13 @@ MOTUS_WARP uint32_t motus_lane_groups_pay(const MotusLevels *levels, int blk, ui
         if (!luma) sum[i] += two;
         sum[i] += motus_lanes_shuffle(sum[i], lane ^ 4);
     }
-    const int pays = motus_gain_pays((int32_t)sum[0], sum[1], rate, choice),
+    const int pays = luma || !choice->costs
+                         ? motus_gain_pays((int32_t)sum[0], sum[1], rate, choice)
+                         : motus_chroma_ac_pays(chroma, (int32_t)sum[0], sum[1], rate),
               first = luma ? !(blk & 5) : lane == 16;
     const uint32_t paid = first && pays ? sum[1] : 0;
     *luma_bits = motus_whole_bits(motus_lanes_sum(luma ? paid : 0), choice);
-    *bits = *luma_bits + motus_whole_bits(motus_lanes_shuffle(paid, 16), choice);
+    *ac_bits = motus_lanes_shuffle(paid, 16);
     return motus_lanes_ballot(pays);
 }
 
@@ -166,15 +194,36 @@ MOTUS_WARP void motus_lane_reconstruct(MotusLaneBlock *b, const int16_t level[16
 
 // Residual of a lane's block before its levels are chosen.
 typedef struct MotusLaneResidual {
-    uint32_t live;   // mask of live coefficients without chroma's DC; 0 for a lane without a block
-    uint32_t any;    // mask of lanes with live coefficients
-    uint32_t dc_any; // mask of lanes with a level of chroma's DC
-    int scaled;      // chroma's DC, dequantized
-    int context;     // motus_count_context; set if `any`
+    uint32_t live;    // mask of live coefficients without chroma's DC; 0 for a lane without a block
+    uint32_t any;     // mask of lanes with live coefficients
+    int scaled;       // chroma's DC, dequantized
+    int context;      // motus_count_context; set if `any`
+    uint32_t dc_bits; // of chroma's DCs, each 1 / motus_unit_of
+    MotusChromaChoice chroma; // CAVLC: dc_pays alone
 } MotusLaneResidual;
 
 MOTUS_WARP const MotusQuant *motus_lane_quant(const MotusInterMb *in, int blk) {
     return blk < 16 ? &in->qp->luma : &in->qp->chroma;
+}
+
+// Returns the chroma DC level of a lane's block. Sets what r has of the choice for chroma; its live
+// coefficients are set.
+MOTUS_WARP int motus_lane_dcs(int dc, const MotusInterMb *in, const MotusLevelChoice *choice,
+                              MotusLaneResidual *r) {
+    const int lane = motus_lane();
+    int level;
+    if (choice->costs) {
+        MotusLevels sum;
+        level = motus_lane_dc_level_cabac(dc, &in->qp->chroma, choice->costs, &sum);
+        r->dc_bits = sum.bits;
+        if (sum.n || r->any >> 16 & 0xFF)
+            r->chroma =
+                motus_chroma_choice(&sum, choice->costs, &in->neighbours, in->qp->chroma.rate);
+    } else {
+        level = motus_lane_dc_level(dc, in->qp->chroma.qp);
+        r->chroma.dc_pays = motus_lanes_ballot(lane >= 16 && lane < 24 && level) != 0;
+    }
+    return level;
 }
 
 // Transforms the predicted MB and codes chroma's DC.
@@ -186,14 +235,23 @@ MOTUS_WARP MotusLaneResidual motus_lane_transform(MotusTrial *trial, const Motus
     int dc;
     r.live = motus_lane_forward(b, motus_lane_quant(in, blk), coefs->coef[blk], &dc);
     if (blk >= 16) r.live &= 0xFFFE; // AC
-    const int dc_level = motus_lane_chroma_dc(dc, in->qp->chroma.qp, &r.scaled);
-    r.dc_any = motus_lanes_ballot(chroma && dc_level);
-    if (chroma) trial->coef.chroma_dc[(blk - 16) >> 2][blk & 3] = (int16_t)dc_level;
     r.any = motus_lanes_ballot(r.live != 0);
+    const int level = motus_lane_dcs(motus_lane_hadamard2x2(dc), in, choice, &r);
+    r.scaled = motus_chroma_dc_dequant(motus_lane_hadamard2x2(level), in->qp->chroma.qp);
+    if (chroma) trial->coef.chroma_dc[(blk - 16) >> 2][blk & 3] = (int16_t)level;
     if (r.any) // half of all trials have none
         r.context = motus_lane_context(blk, motus_cavlc_total_coeff(r.live), edge, choice);
     if (motus_lane() >= 24) r.live = 0;
     return r;
+}
+
+// Returns the bits of chroma's DCs, each 1 / motus_unit_of.
+MOTUS_WARP uint32_t motus_lane_dc_bits(const MotusTrial *trial, const MotusLaneResidual *r,
+                                       const MotusLevelChoice *choice) {
+    if (choice->costs) return r->dc_bits;
+    const uint32_t bits =
+        (uint32_t)motus_cavlc_chroma_dc_bits(trial->coef.chroma_dc[motus_lane() & 1]);
+    return motus_lanes_shuffle(bits, 0) + motus_lanes_shuffle(bits, 1);
 }
 
 // Completes the residual from the chosen levels: cbp, counts and reconstruction. Returns the bits.
@@ -203,30 +261,26 @@ MOTUS_WARP uint32_t motus_lane_residual(MotusTrial *trial, MotusLaneBlock *b,
     const int lane = motus_lane(), blk = b->blk, luma = blk < 16, scaled = r->scaled;
     const MotusQuant *q = motus_lane_quant(in, blk);
     const int16_t *level = motus_coef_block(&trial->coef, blk);
-    const uint32_t found = r->dc_any;
     uint32_t pays = 0, bits = 0, luma_bits = 0;
     int n = 0;
     if (r->any) {
-        pays = motus_lane_groups_pay(levels, blk, q->rate, choice, &bits, &luma_bits);
+        pays = motus_lane_groups_pay(levels, blk, q->rate, &r->chroma, choice, &bits, &luma_bits);
         if (pays >> lane & 1) n = levels->n;
     }
-    const uint32_t ac = pays >> 16 & 1;
+    const uint32_t ac = pays >> 16 & 1, dc = ac || r->chroma.dc_pays;
     if (lane < 24) trial->mb.total_coeff[blk] = (uint8_t)n;
     motus_lanes_sync(); // chroma's DC levels are written
-    if (ac || found) {
-        const uint32_t dc_bits =
-            (uint32_t)motus_cavlc_chroma_dc_bits(trial->coef.chroma_dc[lane & 1]);
-        bits += motus_lanes_shuffle(dc_bits, 0) + motus_lanes_shuffle(dc_bits, 1);
-    }
-    if (lane < 24 && (n || (!luma && scaled))) motus_lane_reconstruct(b, level, n, scaled, q->qp);
+    if (dc) bits += motus_lane_dc_bits(trial, r, choice);
+    if (lane < 24 && (n || (!luma && dc && scaled)))
+        motus_lane_reconstruct(b, level, n, scaled, q->qp);
     if (lane == 0) trial->luma_bits = luma_bits;
     if (lane == 0)
         trial->mb.cbp = (uint8_t)((pays & 1) | (pays >> 2 & 1) << 1 | (pays >> 8 & 1) << 2 |
                                   (pays >> 10 & 1) << 3 |
-                                  (ac      ? 32
-                                   : found ? 16
-                                           : 0));
-    return bits;
+                                  (ac   ? 32
+                                   : dc ? 16
+                                        : 0));
+    return luma_bits + motus_whole_bits(bits, choice);
 }
 
 // ---- A trial ------------------------------------------------------------------------------------

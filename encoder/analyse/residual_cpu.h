@@ -91,6 +91,47 @@ static inline uint32_t motus_code_chroma(MotusResidual *r, MotusTrial *trial,
     return bits;
 }
 
+// Chooses the levels of both planes' DCs with costs of CABAC. Returns the sums of both.
+static inline MotusLevels motus_chroma_dc_levels(MotusResidual *r, MotusTrial *trial,
+                                                 const MotusQuant *q,
+                                                 const MotusCabacCosts *costs) {
+    MotusLevels sum = {0, 0, 0};
+    for (int c = 0; c < 2; c++) {
+        int v[4];
+        int16_t *level = trial->coef.chroma_dc[c];
+        for (int i = 0; i < 4; i++) v[i] = r->coef[16 + 4 * c + i][0];
+        motus_hadamard2x2(v);
+        const MotusLevels levels = motus_choose_dc_levels(level, v, q, costs);
+        sum.n += levels.n, sum.bits += levels.bits, sum.gain += levels.gain;
+        for (int i = 0; i < 4; i++) v[i] = level[i];
+        motus_hadamard2x2(v);
+        for (int i = 0; i < 4; i++) r->dc[16 + 4 * c + i] = motus_chroma_dc_dequant(v[i], q->qp);
+    }
+    return sum;
+}
+
+// Codes both chroma planes of an inter MB with costs of CABAC: nothing, DCs or DCs and AC, what
+// costs least with its part of coded_block_pattern. Returns the bits without that part.
+static inline uint32_t motus_code_inter_chroma(MotusResidual *r, MotusTrial *trial,
+                                               const MotusMbSource *src,
+                                               const MotusNeighbours *neighbours,
+                                               const MotusQuant *q,
+                                               const MotusLevelChoice *choice) {
+    MotusLevels ac = {0, 0, 0};
+    motus_residual_chroma_forward(r, src, trial, q);
+    const MotusLevels dc = motus_chroma_dc_levels(r, trial, q, choice->costs);
+    const MotusChromaChoice chroma = motus_chroma_choice(&dc, choice->costs, neighbours, q->rate);
+    motus_residual_levels(r, trial, 16, 24, 1, neighbours, q, choice);
+    for (int blk = 16; blk < 24; blk++)
+        ac.bits += r->levels[blk].bits, ac.gain += r->levels[blk].gain;
+    const int ac_pays = motus_chroma_ac_pays(&chroma, ac.gain, ac.bits, q->rate);
+    if (!ac_pays) ac.bits = 0, memset(trial->mb.total_coeff + 16, 0, 8);
+    trial->mb.cbp |= (uint8_t)(ac_pays ? 32 : chroma.dc_pays ? 16 : 0);
+    if (!ac_pays && !chroma.dc_pays) return 0;
+    motus_residual_add(r, trial, 16, 24, 1, q->qp);
+    return motus_whole_bits(ac.bits + dc.bits, choice);
+}
+
 // Codes luma of an Intra16x16 MB, the AC of all blocks or of none, and sets luma's bits of cbp.
 // Returns the bits.
 static inline uint32_t motus_code_intra16x16_luma(MotusResidual *r, MotusTrial *trial,

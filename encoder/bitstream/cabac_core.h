@@ -51,6 +51,7 @@ typedef struct MotusSymbols {
     uint32_t mark;             // or'ed into each
     const uint16_t (*cost)[2]; // of bins by context, in 1/256 bit; NULL: symbols are put
     uint32_t bits;             // with `cost`: sum, in 1/256 bit; nothing is put then
+    uint32_t wraps;            // 0; -K: only the last K symbols are kept, a power of two
 } MotusSymbols;
 
 // Bound of an MB's symbols. A level has 14 bins in contexts, at most 4 symbols of bypass bins, a
@@ -58,7 +59,7 @@ typedef struct MotusSymbols {
 #define MOTUS_MB_SYMBOLS (384 * 22 + 1024)
 
 MOTUS_HD void motus_put_symbol(MotusSymbols *s, uint32_t symbol) {
-    if (s->symbol) s->symbol[s->n] = (uint16_t)(symbol | s->mark);
+    if (s->symbol) s->symbol[s->n & ~s->wraps] = (uint16_t)(symbol | s->mark);
     s->n++;
 }
 

@@ -10,7 +10,8 @@
 
 #define MOTUS_BIT 256 // unit of costs
 
-enum { MOTUS_CATEGORY_8x8 = 5 }; // ctxBlockCat; 4x4: 1 Intra16x16 AC, 2 luma, 4 chroma AC
+// ctxBlockCat; 4x4: 1 Intra16x16 AC, 2 luma, 4 chroma AC.
+enum { MOTUS_CATEGORY_CHROMA_DC = 3, MOTUS_CATEGORY_8x8 = 5 };
 
 // Costs of a map's flags at one position of a block, in coding order. The last position has no
 // flags.
@@ -26,7 +27,7 @@ enum { MOTUS_MVD_COSTS = 10 }; // magnitudes 0 to 8, and from 9 on
 // Costs of a 0 and of a 1 in each context, and what is derived from them.
 typedef struct MotusCabacCosts {
     uint16_t bin[MOTUS_CONTEXTS][2];
-    MotusMapCosts map4[5][16]; // by ctxBlockCat; categories 1, 2 and 4
+    MotusMapCosts map4[5][16]; // by ctxBlockCat; categories 1 to 4
     MotusMapCosts map8[64];
     uint32_t mvd[2][MOTUS_MVD_COSTS]; // of a component of an MVD, x then y, by magnitude
 } MotusCabacCosts;
@@ -77,7 +78,7 @@ MOTUS_HD MotusMapCosts motus_map_costs_at(const uint16_t bin[][2], int category,
 // Returns the cost of a component of an MVD with its sign. Its neighbours' sum is taken to be
 // small, but not zero.
 MOTUS_HD uint32_t motus_mvd_cost_at(const uint16_t bin[][2], int component, int magnitude) {
-    MotusSymbols s = {NULL, 0, 0, bin, 0};
+    MotusSymbols s = {NULL, 0, 0, bin, 0, 0};
     motus_put_mvd_component(&s, MOTUS_CTX_MVD + 7 * component, magnitude, 3);
     return s.bits;
 }
@@ -92,7 +93,10 @@ MOTUS_HD void motus_cabac_cost_derive(MotusCabacCosts *costs, const uint16_t bin
             motus_mvd_cost_at(bin, mvd / MOTUS_MVD_COSTS, mvd % MOTUS_MVD_COSTS);
         return;
     }
-    const int category = k >> 4, size = category % 3 == 0 ? 0 : category == 2 ? 16 : 15;
+    const int category = k >> 4, size = category == 0                          ? 0
+                                        : category == MOTUS_CATEGORY_CHROMA_DC ? 4
+                                        : category == 2                        ? 16
+                                                                               : 15;
     if (k < 80)
         costs->map4[category][k & 15] = motus_map_costs_at(bin, category, size, k & 15);
     else

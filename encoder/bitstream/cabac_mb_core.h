@@ -193,6 +193,15 @@ MOTUS_HD int motus_cbp_chroma_of(const MotusMb *mb) {
     return !mb ? 0 : mb->type == MOTUS_MB_I_PCM ? 2 : mb->cbp >> 4;
 }
 
+// Puts chroma's part of coded_block_pattern. a, b: the neighbours.
+MOTUS_HD void motus_put_cbp_chroma(MotusSymbols *s, const MotusMb *a, const MotusMb *b,
+                                   int chroma) {
+    const int left = motus_cbp_chroma_of(a), above = motus_cbp_chroma_of(b);
+    motus_put_bin(s, MOTUS_CTX_CBP_CHROMA + (left > 0) + 2 * (above > 0), chroma);
+    if (chroma)
+        motus_put_bin(s, MOTUS_CTX_CBP_CHROMA + 4 + (left == 2) + 2 * (above == 2), chroma == 2);
+}
+
 MOTUS_HD void motus_put_cbp_symbols(MotusSymbols *s, const MotusCabacMb *m) {
     const MotusMb *mb = m->mb, *a = m->neighbours.a, *b = m->neighbours.b;
     for (int q = 0; q < 4; q++) {
@@ -200,10 +209,7 @@ MOTUS_HD void motus_put_cbp_symbols(MotusSymbols *s, const MotusCabacMb *m) {
                   above = motus_counts_as_coded(q & 2 ? mb : b, q ^ 2);
         motus_put_bin(s, MOTUS_CTX_CBP_LUMA + !left + 2 * !above, mb->cbp >> q & 1);
     }
-    const int chroma = mb->cbp >> 4, left = motus_cbp_chroma_of(a), above = motus_cbp_chroma_of(b);
-    motus_put_bin(s, MOTUS_CTX_CBP_CHROMA + (left > 0) + 2 * (above > 0), chroma);
-    if (chroma)
-        motus_put_bin(s, MOTUS_CTX_CBP_CHROMA + 4 + (left == 2) + 2 * (above == 2), chroma == 2);
+    motus_put_cbp_chroma(s, a, b, mb->cbp >> 4);
 }
 
 MOTUS_HD void motus_put_qp_delta(MotusSymbols *s, const MotusCabacMb *m) {

@@ -7,6 +7,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "encoder/bitstream/slice_cuda.h"
 
+#include "common/cuda_call.cuh"
 #include "common/int_core.h"
 #include "common/slots.h"
 #include "encoder/bitstream/b_syntax_core.h"
@@ -18,6 +19,7 @@ constexpr int WARPS = 8;              // MBs per block
 constexpr int THREADS = 256;          // per block of the kernels for bytes
 constexpr int BYTES = 16;             // per thread
 constexpr int TILE = THREADS * BYTES; // bytes per block
+constexpr int NAL_BLOCKS = 264;       // most for bytes; few pictures need more
 constexpr int CODE_BITS = 64;         // kept of a unit
 constexpr int MAX_MBS = 139264;       // MaxFS of level 6.2
 static_assert(TILE == MOTUS_NAL_TILE, "tiles of slice_cuda.h");
@@ -193,6 +195,7 @@ __device__ void add_bits(MotusPictureStats *stats, int kind, uint32_t bits) {
 template <bool B> __global__ void __launch_bounds__(32 * WARPS) count_kernel(Job job) {
     __shared__ uint32_t tally[TALLIES];
     const int i = (int)(blockIdx.x * WARPS + threadIdx.x / 32), t = (int)threadIdx.x;
+    motus_begin_early();
     for (uint32_t v = blockIdx.x * 32 * WARPS + t, n = (uint32_t)job.n_tiles * THREADS; v < n;
          v += gridDim.x * 32 * WARPS)
         ((uint4 *)job.rbsp)[v] = make_uint4(0, 0, 0, 0); // tiles are of 16 bytes a thread
@@ -269,6 +272,7 @@ __device__ void write_end(const Job &job, uint32_t run) {
 
 template <bool B> __global__ void __launch_bounds__(32 * WARPS) write_kernel(Job job) {
     const int i = (int)(blockIdx.x * WARPS + threadIdx.x / 32);
+    motus_begin_early();
     const uint32_t bytes = rbsp_bytes(job);
     if (i == 0 && motus_lane() == 0) *job.bytes = bytes;
     if (i > job.n_mb || !bytes) return;
@@ -303,26 +307,29 @@ __device__ uint32_t escapes_at(const uint8_t *rbsp, uint32_t size, uint32_t at) 
     return mask;
 }
 
-__device__ uint32_t first_byte() { return (blockIdx.x * (uint32_t)THREADS + threadIdx.x) * BYTES; }
+// Returns this thread's first byte of a tile.
+__device__ uint32_t first_byte(uint32_t tile) { return tile * TILE + threadIdx.x * BYTES; }
 
 __global__ void __launch_bounds__(THREADS) escapes_kernel(MotusNalCuda nal) {
     __shared__ uint32_t sum;
+    motus_begin_early();
     const uint32_t size = *nal.bytes;
-    if (blockIdx.x * (uint32_t)TILE >= size) return;
-    if (threadIdx.x == 0) sum = 0;
-    __syncthreads(); // cleared before it is added to
-    uint32_t mask = escapes_at(nal.rbsp, size, first_byte());
-    if (mask) atomicAdd(&sum, (uint32_t)__popc(mask));
-    __syncthreads(); // complete before it is read
-    if (threadIdx.x == 0) nal.escapes[blockIdx.x] = sum;
+    for (uint32_t tile = blockIdx.x; tile * TILE < size; tile += gridDim.x) {
+        if (threadIdx.x == 0) sum = 0;
+        __syncthreads(); // cleared before it is added to
+        uint32_t mask = escapes_at(nal.rbsp, size, first_byte(tile));
+        if (mask) atomicAdd(&sum, (uint32_t)__popc(mask));
+        __syncthreads();                               // complete before it is read
+        if (threadIdx.x == 0) nal.escapes[tile] = sum; // and cleared by the same thread
+    }
 }
 
 // Returns the bytes inserted in previous tiles, to every thread of the block.
-__device__ uint32_t escapes_before(const MotusNalCuda &nal, uint32_t *sum) {
+__device__ uint32_t escapes_before(const MotusNalCuda &nal, uint32_t tile, uint32_t *sum) {
     uint32_t mine = 0;
     if (threadIdx.x == 0) *sum = 0;
     __syncthreads(); // cleared before it is added to
-    for (uint32_t i = threadIdx.x; i < blockIdx.x; i += THREADS) mine += nal.escapes[i];
+    for (uint32_t i = threadIdx.x; i < tile; i += THREADS) mine += nal.escapes[i];
     if (mine) atomicAdd(sum, mine);
     __syncthreads(); // complete before it is read
     return *sum;
@@ -332,14 +339,12 @@ __device__ void put_byte(const MotusNalCuda &nal, uint32_t at, uint8_t byte) {
     if (at < nal.capacity) nal.nal[at] = byte;
 }
 
-__global__ void __launch_bounds__(THREADS) nal_kernel(MotusNalCuda nal) {
+__device__ void put_tile(const MotusNalCuda &nal, uint32_t size, uint32_t tile) {
     __shared__ uint32_t room[THREADS / 32], sum;
-    const uint32_t size = *nal.bytes, at = first_byte();
-    if (!size && !at) *nal.result = {0, 1};
-    if (blockIdx.x * (uint32_t)TILE >= size) return;
+    const uint32_t at = first_byte(tile);
     const uint32_t mask = escapes_at(nal.rbsp, size, at), end = min(at + BYTES, size);
     const uint32_t begin = nal_begin(nal.before, nal.capacity);
-    uint32_t to = begin + MOTUS_NAL_START + at + escapes_before(nal, &sum), all;
+    uint32_t to = begin + MOTUS_NAL_START + at + escapes_before(nal, tile, &sum), all;
     const uint32_t own = (uint32_t)__popc(mask), upto = scan_lanes(own, Sum());
     to += upto - own + scan_warps<THREADS>(from_lane(upto, 31), Sum(), room, &all);
     for (uint32_t i = at; i < end; i++) {
@@ -350,6 +355,16 @@ __global__ void __launch_bounds__(THREADS) nal_kernel(MotusNalCuda nal) {
     if (at == 0) {
         const uint8_t start[MOTUS_NAL_START] = {0, 0, 0, 1, nal.head->nal_header};
         for (int i = 0; i < MOTUS_NAL_START; i++) nal.nal[begin + i] = start[i];
+    }
+}
+
+__global__ void __launch_bounds__(THREADS) nal_kernel(MotusNalCuda nal) {
+    motus_wait_for_predecessor();
+    const uint32_t size = *nal.bytes;
+    if (!size && blockIdx.x == 0 && threadIdx.x == 0) *nal.result = {0, 1};
+    for (uint32_t tile = blockIdx.x; tile * TILE < size; tile += gridDim.x) {
+        put_tile(nal, size, tile);
+        __syncthreads(); // shared memory has been read
     }
 }
 
@@ -373,10 +388,12 @@ static cudaError_t job_of(Job *job, const MotusSliceCuda *slice) {
 }
 
 cudaError_t motus_nal_cuda_write(const MotusNalCuda *nal, cudaStream_t stream) {
-    const int tiles = motus_nal_tiles(nal->capacity);
-    escapes_kernel<<<tiles, THREADS, 0, stream>>>(*nal);
-    nal_kernel<<<tiles, THREADS, 0, stream>>>(*nal);
-    return cudaGetLastError();
+    const int tiles = motus_min(motus_nal_tiles(nal->capacity), NAL_BLOCKS);
+    const cudaError_t status =
+        motus_launch(nal->early, tiles, THREADS, 0, stream, escapes_kernel, *nal);
+    return status == cudaSuccess
+               ? motus_launch(nal->early, tiles, THREADS, 0, stream, nal_kernel, *nal)
+               : status;
 }
 
 cudaError_t motus_slice_cuda_write(const MotusSliceCuda *slice, cudaStream_t stream) {
@@ -386,10 +403,15 @@ cudaError_t motus_slice_cuda_write(const MotusSliceCuda *slice, cudaStream_t str
     const int blocks = job.n_mb / WARPS + 1; // one warp more than MBs
     const auto count = slice->is_b ? count_kernel<true> : count_kernel<false>,
                write = slice->is_b ? write_kernel<true> : write_kernel<false>;
-    count<<<blocks, 32 * WARPS, 0, stream>>>(job);
-    scan_kernel<<<1, SCAN_THREADS, 0, stream>>>(job.span, job.n_mb + 1, Join());
-    write<<<blocks, 32 * WARPS, 0, stream>>>(job);
-    const MotusNalCuda nal = {job.rbsp,   job.bytes,       job.escapes,   slice->head,
-                              slice->nal, slice->capacity, slice->before, slice->result};
-    return motus_nal_cuda_write(&nal, stream);
+    const int early = slice->early;
+    status = motus_launch(early, blocks, 32 * WARPS, 0, stream, count, job);
+    if (status == cudaSuccess)
+        status = motus_launch(early, 1, SCAN_THREADS, 0, stream, scan_kernel<Span, Join>, job.span,
+                              job.n_mb + 1, Join());
+    if (status == cudaSuccess)
+        status = motus_launch(early, blocks, 32 * WARPS, 0, stream, write, job);
+    const MotusNalCuda nal = {job.rbsp,      job.bytes,     job.escapes,
+                              slice->head,   slice->nal,    slice->capacity,
+                              slice->before, slice->result, early};
+    return status == cudaSuccess ? motus_nal_cuda_write(&nal, stream) : status;
 }

@@ -67,6 +67,7 @@ typedef struct MotusSliceCuda {
     const MotusSliceResult *before; // of the previous slice in `nal`; NULL: this is the first
     MotusSliceResult *result;
     MotusPictureStats *stats; // mb, sub, bits_mode to bits_chroma are added to; 8-byte aligned
+    int early;                // 1: CAVLC's launches may begin early (common/cuda_call.cuh)
 } MotusSliceCuda;
 
 // NAL unit of an RBSP on the device. All pointers are device memory.
@@ -79,6 +80,7 @@ typedef struct MotusNalCuda {
     uint32_t capacity;
     const MotusSliceResult *before; // as in MotusSliceCuda
     MotusSliceResult *result;
+    int early; // as in MotusSliceCuda
 } MotusNalCuda;
 
 enum { MOTUS_NAL_TILE = 4096, MOTUS_NAL_START = 5 }; // bytes of a block; of start code and header

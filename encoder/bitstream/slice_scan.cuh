@@ -4,6 +4,7 @@
 #ifndef ENCODER_BITSTREAM_SLICE_SCAN_CUH
 #define ENCODER_BITSTREAM_SLICE_SCAN_CUH
 
+#include "common/cuda_call.cuh"
 #include "common/lanes.h"
 #include "encoder/bitstream/slice_cuda.h"
 
@@ -107,6 +108,8 @@ __global__ void __launch_bounds__(SCAN_THREADS) scan_kernel(T *v, int n, Op op) 
     __shared__ T room[SCAN_THREADS / 32];
     const int warp = (int)threadIdx.x / 32, lane = motus_lane();
     T done = Op::none(); // of previous rounds
+    motus_let_successor_start();
+    motus_wait_for_predecessor();
     for (int from = 0; from < n; from += SCAN_THREADS * SCAN_EACH) {
         const int first = from + 32 * SCAN_EACH * warp + lane;
         T own[SCAN_EACH], upto = Op::none(), all;

@@ -15,7 +15,7 @@ namespace {
 
 constexpr int THREADS = 256, MB_THREADS = 128, STATE_THREADS = 64, LOW_THREADS = 128;
 constexpr int WARPS = THREADS / 32;
-constexpr int MOST_BLOCKS = 2048; // of a step that takes any number
+constexpr int MOST_BLOCKS = 264;  // of a step that takes any number; few pictures need more
 constexpr int DIGITS_BEHIND = 64; // zeros behind the last digit
 static_assert(THREADS * DIGITS * 2 == MOTUS_NAL_TILE, "a tile of digits is one of bytes");
 
@@ -35,6 +35,8 @@ size_t place(Job *job, uint8_t *work, uint32_t capacity) {
     job->symbol += SLACK;
     reserve(&job->sorted, piece + (size_t)CONTEXTS * MOTUS_SEGMENT);
     job->run = (uint32_t(*)[MOTUS_RUN])job->sorted;
+    job->kept = (uint16_t *)job->sorted;
+    job->most_kept = (uint32_t)motus_min(KEPT, (int)(2 * piece / n));
     reserve(&job->offset, CONTEXTS * tiles);
     reserve(&job->total, CONTEXTS);
     reserve(&job->base, CONTEXTS + 1);
@@ -62,13 +64,10 @@ template <bool B> __global__ void __launch_bounds__(MB_THREADS) context_kernel(J
 
 __device__ uint32_t header_bytes(const MotusSliceHead *head) { return (head->header_bits + 7) / 8; }
 
-// Sets the coder's state before the first piece and its tables, and clears the digits.
+// Sets the coder's state before the first piece, and its tables.
 __device__ void begin_slice(const Job &job) {
     const MotusSliceHead *head = job.in.slice.head;
     const int t = (int)(blockIdx.x * THREADS + threadIdx.x), step = (int)gridDim.x * THREADS;
-    const size_t n = ((size_t)job.n_tiles * (MOTUS_NAL_TILE / 2) + DIGITS_BEHIND) / 4;
-    for (size_t k = (size_t)t; k < n; k += (size_t)step)
-        ((uint4 *)job.digit)[k] = make_uint4(0, 0, 0, 0);
     for (int c = t; c < CONTEXTS; c += step)
         if (c < MOTUS_CTX_TERMINATE || (c >= MOTUS_CTX_TRANSFORM_8x8 && c < MOTUS_CONTEXTS))
             job.between[0].place[c] =
@@ -85,6 +84,7 @@ __device__ void begin_slice(const Job &job) {
 
 template <bool B> __global__ void __launch_bounds__(THREADS) count_kernel(Job job) {
     __shared__ uint32_t tally[TALLIES];
+    __shared__ uint16_t kept[WARPS][32][KEPT_ROW];
     const int i = (int)(blockIdx.x * WARPS + threadIdx.x / 32), t = (int)threadIdx.x;
     begin_slice(job);
     if (job.in.string) {
@@ -95,7 +95,7 @@ template <bool B> __global__ void __launch_bounds__(THREADS) count_kernel(Job jo
     if (t < TALLIES) tally[t] = 0;
     __syncthreads(); // cleared before it is added to
     if (i < job.n_mb)
-        count_mb<B>(job, i, tally);
+        count_mb<B>(job, i, tally, kept[t / 32]);
     else if (i == job.n_mb && motus_lane() == 0)
         job.mb_end[i] = 1; // end_of_slice_flag
     __syncthreads();       // complete before it is read
@@ -109,9 +109,24 @@ __device__ Piece only_piece(const Job &job) {
     return piece;
 }
 
+// Clears the digits that the slice may have, and those that settle_kernel reads behind them.
+__device__ void clear_digits(const Job &job) {
+    // A symbol has at most 8 bits. I_PCM samples follow one more, with two stop bits and alignment.
+    const uint64_t samples =
+                       job.in.string ? (uint64_t)job.n_mb : job.in.slice.stats->mb[MOTUS_MB_I_PCM],
+                   bytes = header_bytes(job.in.slice.head) + symbols_of(job) +
+                           (samples + 1) * (MOTUS_SAMPLE_BITS / 8 + 2);
+    const uint64_t tiles = bytes / MOTUS_NAL_TILE + 1;
+    const size_t n = (min(tiles, (uint64_t)job.n_tiles) * (MOTUS_NAL_TILE / 2) + DIGITS_BEHIND) / 4;
+    for (size_t k = blockIdx.x * THREADS + threadIdx.x; k < n; k += (size_t)gridDim.x * THREADS)
+        ((uint4 *)job.digit)[k] = make_uint4(0, 0, 0, 0);
+}
+
 template <bool B> __global__ void __launch_bounds__(THREADS) put_kernel(Job job) {
     const Piece piece = only_piece(job);
-    if (piece.n) put_symbols<THREADS, B>(job, piece);
+    if (!piece.n) return;
+    clear_digits(job);
+    put_symbols<THREADS, B, true>(job, piece);
 }
 
 // ---- Kernels: the coder -------------------------------------------------------------------------
@@ -168,9 +183,11 @@ template <bool B> __global__ void __launch_bounds__(THREADS) long_kernel(Job job
         LowRoom low;
     } room;
     const int n = pieces_of(job);
-    for (int number = 0; number < n && n > 1; number++) {
+    if (n == 1) return;
+    clear_digits(job);
+    for (int number = 0; number < n; number++) {
         const Piece piece = piece_at(job, number);
-        put_symbols<THREADS, B>(job, piece);
+        put_symbols<THREADS, B, false>(job, piece);
         __syncthreads();
         count_tiles<THREADS>(job, piece, room.count);
         __syncthreads();
@@ -207,12 +224,10 @@ __device__ uint32_t header_byte(const MotusSliceHead *head, uint32_t i) {
     return head->header[i] | (i == bits / 8 ? (1u << padding) - 1 : 0);
 }
 
-__global__ void __launch_bounds__(THREADS) settle_kernel(Job job) {
-    const uint32_t bytes = rbsp_bytes(job),
-                   first = blockIdx.x * THREADS * DIGITS + (THREADS - 1 - threadIdx.x) * DIGITS;
+// Settles the digits of a tile, and writes its bytes.
+__device__ void settle_tile(const Job &job, uint32_t tile) {
+    const uint32_t first = tile * THREADS * DIGITS + (THREADS - 1 - threadIdx.x) * DIGITS;
     uint16_t settled[DIGITS];
-    if (blockIdx.x == 0 && threadIdx.x == 0) *job.bytes = bytes;
-    if (blockIdx.x * (uint32_t)MOTUS_NAL_TILE >= bytes) return;
     settle_digits<THREADS>(job.digit, first, settled);
     const MotusSliceHead *head = job.in.slice.head;
     const uint32_t header = header_bytes(head);
@@ -228,6 +243,15 @@ __global__ void __launch_bounds__(THREADS) settle_kernel(Job job) {
     ((uint4 *)job.rbsp)[first / DIGITS] = make_uint4(word[0], word[1], word[2], word[3]);
 }
 
+__global__ void __launch_bounds__(THREADS) settle_kernel(Job job) {
+    const uint32_t bytes = rbsp_bytes(job);
+    if (blockIdx.x == 0 && threadIdx.x == 0) *job.bytes = bytes;
+    for (uint32_t tile = blockIdx.x; tile * MOTUS_NAL_TILE < bytes; tile += gridDim.x) {
+        settle_tile(job, tile);
+        __syncthreads(); // shared memory has been read
+    }
+}
+
 // Writes the samples of an MB with I_PCM behind the bit `end`, by a warp.
 __device__ void put_samples(const Job &job, int i, uint32_t end) {
     const MotusSliceCuda &slice = job.in.slice;
@@ -239,14 +263,19 @@ __device__ void put_samples(const Job &job, int i, uint32_t end) {
     }
 }
 
-// Sets the stop bits, and writes I_PCM samples. A warp per MB, and one for the slice's end.
+// Sets the stop bits, and writes I_PCM samples. A lane per MB, and one for the slice's end; samples
+// by all lanes.
 __global__ void __launch_bounds__(THREADS) sample_kernel(Job job) {
-    const int i = (int)(blockIdx.x * WARPS + threadIdx.x / 32);
-    if (i > job.n_mb || !*job.bytes) return;
-    const uint32_t end = job.restart[i];
-    if (!end) return;
-    if (motus_lane() == 0) job.rbsp[(end - 1) / 8] |= (uint8_t)(128 >> (end - 1) % 8);
-    if (i < job.n_mb && !job.in.string) put_samples(job, i, end);
+    const int i = (int)(blockIdx.x * THREADS + threadIdx.x);
+    if (!*job.bytes) return;
+    const uint32_t end = i <= job.n_mb ? job.restart[i] : 0;
+    if (end) job.rbsp[(end - 1) / 8] |= (uint8_t)(128 >> (end - 1) % 8);
+    __syncwarp(); // stop bits are set before samples are written
+    uint32_t left = __ballot_sync(MOTUS_ALL_LANES, end && i < job.n_mb && !job.in.string);
+    for (; left; left &= left - 1) {
+        const int lane = __ffs((int)left) - 1;
+        put_samples(job, i - motus_lane() + lane, from_lane(end, lane));
+    }
 }
 
 // ---- The end of a picture -----------------------------------------------------------------------
@@ -347,7 +376,7 @@ cudaError_t motus_cabac_slice_cuda_end(const MotusCabacSliceCuda *in, cudaStream
     const cudaError_t status = job_of(&job, in);
     if (status != cudaSuccess) return status;
     const size_t piece = in->piece;
-    const int warps = job.n_mb / WARPS + 1, tiles = blocks_for(piece, TILE),
+    const int tiles = blocks_for(piece, TILE),
               chunk_tiles = blocks_for(piece + 2 * MOTUS_CHUNK, TILE);
     offset_kernel<<<CONTEXTS / WARPS, THREADS, 0, stream>>>(job);
     sort_kernel<<<tiles, THREADS, 0, stream>>>(job);
@@ -357,11 +386,11 @@ cudaError_t motus_cabac_slice_cuda_end(const MotusCabacSliceCuda *in, cudaStream
     way_kernel<<<chunk_tiles, THREADS, 0, stream>>>(job);
     entry_kernel<<<1, THREADS, 0, stream>>>(job);
     low_kernel<<<chunk_tiles, LOW_THREADS, 0, stream>>>(job);
-    settle_kernel<<<job.n_tiles, THREADS, 0, stream>>>(job);
-    sample_kernel<<<warps, THREADS, 0, stream>>>(job);
+    settle_kernel<<<motus_min(job.n_tiles, MOST_BLOCKS), THREADS, 0, stream>>>(job);
+    sample_kernel<<<job.n_mb / THREADS + 1, THREADS, 0, stream>>>(job);
     const MotusSliceCuda &slice = in->slice;
-    const MotusNalCuda nal = {job.rbsp,  job.bytes,      job.escapes,  slice.head,
-                              slice.nal, slice.capacity, slice.before, slice.result};
+    const MotusNalCuda nal = {job.rbsp,       job.bytes,    job.escapes,  slice.head, slice.nal,
+                              slice.capacity, slice.before, slice.result, slice.early};
     return motus_nal_cuda_write(&nal, stream);
 }
 

@@ -84,6 +84,7 @@ __device__ void sort_tiles(const Job &job, const Piece &piece, SortRoom<THREADS>
     constexpr int WARPS = THREADS / 32, ROUNDS = TILE / THREADS;
     uint32_t(&next)[WARPS][CONTEXTS] = room.next, (&base)[CONTEXTS + 1] = room.base;
     const int t = (int)threadIdx.x, lane = motus_lane(), warp = t / 32, n_tiles = tiles_of(piece);
+    if ((int)blockIdx.x >= n_tiles) return;
     find_bases<THREADS>(job, base, room.warps);
     __syncthreads(); // complete before they are read
     for (int c = t; c <= CONTEXTS && blockIdx.x == 0; c += THREADS) job.base[c] = base[c];

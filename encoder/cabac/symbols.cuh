@@ -129,18 +129,49 @@ enum {
     TALLIES
 };
 
+// Most symbols that are kept where they are counted: of a unit and of an MB. Others are made again.
+constexpr int KEPT_OF_UNIT = 32, KEPT = 256;
+constexpr int KEPT_ROW = KEPT_OF_UNIT + 2; // a gap keeps banks apart
+
+// True if an MB's symbols are kept: `all`, and this lane's n.
+__device__ bool are_kept(const Job &job, uint32_t n, uint32_t all) {
+    return all <= job.most_kept && !__any_sync(MOTUS_ALL_LANES, n > KEPT_OF_UNIT);
+}
+
+__device__ uint32_t mark_of(int unit) {
+    return (uint32_t)motus_unit_kind(unit) << MOTUS_KIND_SHIFT;
+}
+
+// Keeps an MB's symbols, of which lane `unit` has n in its row, in their order.
+__device__ void keep_symbols(const Job &job, int i, uint32_t n, uint16_t (*row)[KEPT_ROW]) {
+    const uint32_t upto = scan_lanes(n, Sum()), all = from_lane(upto, 31);
+    __syncwarp(); // rows are written
+    for (uint32_t first = 0; first < all; first += 32) {
+        const uint32_t k = first + (uint32_t)motus_lane();
+        int unit = 0; // the first one that ends behind symbol k
+        for (int step = 16; step; step /= 2)
+            if (from_lane(upto, unit + step - 1) <= k) unit += step;
+        const uint32_t begin = from_lane(upto - n, unit & 31);
+        if (k < all) job.kept[(size_t)i * job.most_kept + k] = row[unit][k - begin];
+    }
+}
+
 // Counts the symbols of an MB's units. end_of_slice_flag of the MB before is its first one.
-template <bool B> __device__ void count_mb(const Job &job, int i, uint32_t *tally) {
+template <bool B>
+__device__ void count_mb(const Job &job, int i, uint32_t *tally, uint16_t (*row)[KEPT_ROW]) {
     const MotusMb *mb = &job.in.slice.mb[i];
     const int unit = motus_lane();
     const uint32_t units = motus_mb_symbol_units(mb, job.in.slice.head->slice_type);
     MotusSymbols symbols = {};
+    symbols.symbol = row[unit], symbols.wraps = 0u - KEPT_OF_UNIT;
+    symbols.mark = mark_of(unit);
     if (units >> unit & 1) {
         const MotusCabacMb m = syntax_of(job, i);
         put_unit<B>(&symbols, m, unit);
     }
     const uint32_t all = motus_lanes_sum(symbols.n);
     job.count[i][unit] = (uint16_t)symbols.n;
+    if (are_kept(job, symbols.n, all)) keep_symbols(job, i, symbols.n, row);
     if (unit == 0) {
         job.mb_end[i] = all + (i > 0);
         job.restart[i] = 0;
@@ -174,25 +205,38 @@ __device__ void add_tally(MotusPictureStats *stats, const uint32_t *tally) {
 
 // ---- Writing ------------------------------------------------------------------------------------
 
-// Writes the symbols of an MB's units that lie in the piece, as far as SLACK outside of it.
-template <bool B> __device__ void put_mb(const Job &job, const Piece &piece, int i) {
+// Makes the symbols of an MB's units that lie in the piece, as far as SLACK outside of it. `at`:
+// place of this lane's n; to: of symbol 0.
+template <bool B>
+__device__ void make_symbols(const Job &job, const Piece &piece, int i, uint32_t at, uint32_t n,
+                             uint16_t *to) {
     const int unit = motus_lane();
-    const uint32_t begin = i ? job.mb_end[i - 1] : 0, end = job.mb_end[i],
-                   piece_end = piece.first + (uint32_t)piece.n;
-    if (end <= piece.first || begin >= piece_end) return;
-    const uint32_t own = job.count[i][unit], upto = scan_lanes(own, Sum()),
-                   at = begin + (i > 0) + upto - own;
-    uint16_t *to = job.symbol + (int64_t)begin - piece.first;
-    if (unit == 0 && i > 0 && begin >= piece.first) *to = MOTUS_CTX_TERMINATE;
-    if (!own || at + own <= piece.first || at >= piece_end) return;
+    if (!n || at + n <= piece.first || at >= piece.first + (uint32_t)piece.n) return;
     MotusSymbols symbols = {};
-    symbols.symbol = to + (at - begin);
-    symbols.mark = (uint32_t)motus_unit_kind(unit) << MOTUS_KIND_SHIFT;
+    symbols.symbol = to + at;
+    symbols.mark = mark_of(unit);
     const MotusCabacMb m = syntax_of(job, i);
     put_unit<B>(&symbols, m, unit);
 }
 
-template <int THREADS, bool B> __device__ void put_symbols(const Job &job, const Piece &piece) {
+// Writes an MB's symbols that lie in the piece. KEEPS: the only piece, for which they may be kept.
+template <bool B, bool KEEPS> __device__ void put_mb(const Job &job, const Piece &piece, int i) {
+    const int lane = motus_lane();
+    const uint32_t begin = i ? job.mb_end[i - 1] : 0, end = job.mb_end[i], first = begin + (i > 0);
+    if (end <= piece.first || begin >= piece.first + (uint32_t)piece.n) return;
+    uint16_t *to = job.symbol - (int64_t)piece.first;
+    if (lane == 0 && i > 0 && begin >= piece.first) to[begin] = MOTUS_CTX_TERMINATE;
+    const uint32_t own = job.count[i][lane];
+    if (KEEPS && are_kept(job, own, end - first)) {
+        for (uint32_t k = (uint32_t)lane; k < end - first; k += 32)
+            to[first + k] = job.kept[(size_t)i * job.most_kept + k];
+        return;
+    }
+    make_symbols<B>(job, piece, i, first + scan_lanes(own, Sum()) - own, own, to);
+}
+
+template <int THREADS, bool B, bool KEEPS>
+__device__ void put_symbols(const Job &job, const Piece &piece) {
     const int t = (int)(blockIdx.x * THREADS + threadIdx.x), step = (int)gridDim.x * THREADS;
     const uint32_t last = symbols_of(job) - 1 - piece.first; // end_of_slice_flag
     if (t == 0 && last < (uint32_t)piece.n)
@@ -200,7 +244,7 @@ template <int THREADS, bool B> __device__ void put_symbols(const Job &job, const
     if (job.in.string)
         for (int i = t; i < piece.n; i += step) job.symbol[i] = job.in.string[piece.first + i];
     else
-        for (int i = t / 32; i < job.n_mb; i += step / 32) put_mb<B>(job, piece, i);
+        for (int i = t / 32; i < job.n_mb; i += step / 32) put_mb<B, KEEPS>(job, piece, i);
 }
 
 } // namespace

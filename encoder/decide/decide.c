@@ -49,12 +49,17 @@ typedef struct IntraPass {
     const MotusCoding *coding;
     MotusLevelChoice levels;
     int slice_type;
-    int wants_pcm; // 1: an MB of a type chosen before would rather be I_PCM
+    int typed;     // 1: MBs are coded as types that were chosen before
+    int wants_pcm; // 1: one of those would rather be I_PCM
 } IntraPass;
 
 static IntraPass intra_pass(MotusPictureState *pic, const MotusCoding *coding, int slice_type) {
     const int method = motus_intra_levels(coding->effort.intra_levels, coding->costs);
-    return (IntraPass){pic, coding, {pic->zero_runs, method, coding->costs}, slice_type, 0};
+    return (IntraPass){.pic = pic,
+                       .coding = coding,
+                       .levels = {pic->zero_runs, method, coding->costs},
+                       .slice_type = slice_type,
+                       .typed = coding->effort.types_first};
 }
 
 // Returns the choice of levels for estimates.
@@ -107,32 +112,36 @@ static int waits_in_i(void *context, int x, int y) {
     return row_above_is_of_slice(((const IntraPass *)context)->pic, x, y);
 }
 
-// Chooses the type of each MB before any is coded: the one of least cost with the source in place
-// of the reconstruction around it, and neighbours without levels. So no MB waits for another, and
-// on a device blocks then wait for blocks, not MBs for MBs.
-static void choose_types_of(const IntraPass *pass) {
+// Chooses the type of MB i before any is coded: the one of least cost with the source in place of
+// the reconstruction around it, and neighbours without levels. So no MB waits for another, and on a
+// device blocks then wait for blocks, not MBs for MBs.
+static void choose_type(const IntraPass *pass, const MotusLevelChoice *levels, int i) {
     static const MotusMb neighbour = {.type = MOTUS_MB_I_16x16};
     MotusPictureState *pic = pass->pic;
-    const MotusEffort *effort = &pass->coding->effort;
     const MotusQuant8 *quant8 = pass->coding->quant8;
+    const int x = i % pic->mbs.mb_width, y = i / pic->mbs.mb_width;
+    MotusIntraMb in = intra_mb(pass, x, y);
+    MotusNeighbours *n = &in.neighbours;
+    MotusIntraScratch scratch;
+    MotusTrial trial;
+    in.levels = levels;
+    in.i4_trials = pass->coding->effort.estimate_trials;
+    in.rec = mb_recon((MotusFrame *)pic->mbs.src, x, y); // only read
+    n->a = n->a ? &neighbour : NULL, n->b = n->b ? &neighbour : NULL;
+    const MotusIntraType type =
+        motus_intra_type(&in, quant8 ? &quant8[in.qp->luma.qp] : NULL, &scratch, &trial);
+    pic->mbs.mb[i].type = type.type;
+    pic->mbs.mb[i].transform_8x8 = type.transform_8x8;
+    pic->mbs.mb[i].intra16x16_pred_mode = type.mode;
+}
+
+// Chooses the types of all MBs, or of those that intra refresh wants.
+static void choose_types_of(const IntraPass *pass) {
+    const MotusPictureState *pic = pass->pic;
     const MotusLevelChoice levels = estimated_levels(pic, pass->coding);
 #pragma omp parallel for num_threads(pic->mbs.threads) schedule(dynamic, 16)
-    for (int i = 0; i < pic->mbs.n_mb; i++) {
-        const int x = i % pic->mbs.mb_width, y = i / pic->mbs.mb_width;
-        MotusIntraMb in = intra_mb(pass, x, y);
-        MotusNeighbours *n = &in.neighbours;
-        MotusIntraScratch scratch;
-        MotusTrial trial;
-        in.levels = &levels;
-        in.i4_trials = effort->estimate_trials;
-        in.rec = mb_recon((MotusFrame *)pic->mbs.src, x, y); // only read
-        n->a = n->a ? &neighbour : NULL, n->b = n->b ? &neighbour : NULL;
-        const MotusIntraType type =
-            motus_intra_type(&in, quant8 ? &quant8[in.qp->luma.qp] : NULL, &scratch, &trial);
-        pic->mbs.mb[i].type = type.type;
-        pic->mbs.mb[i].transform_8x8 = type.transform_8x8;
-        pic->mbs.mb[i].intra16x16_pred_mode = type.mode;
-    }
+    for (int i = 0; i < pic->mbs.n_mb; i++)
+        if (!pass->slice_type || is_refreshed(pic, i)) choose_type(pass, &levels, i);
 }
 
 // Codes an MB as its type. True if it would rather be I_PCM.
@@ -140,6 +149,7 @@ static int code_typed(const IntraPass *pass, int x, int y) {
     MotusPictureState *pic = pass->pic;
     const int i = y * pic->mbs.mb_width + x;
     MotusMb *mb = &pic->mbs.mb[i];
+    if (mb->type == MOTUS_MB_I_PCM) return 1;
     const MotusIntraMb in = intra_mb(pass, x, y);
     const MotusQuant8 *quant8 = pass->coding->quant8;
     const MotusIntraType type = {mb->type, mb->transform_8x8, mb->intra16x16_pred_mode};
@@ -183,13 +193,17 @@ static void choose_types(MotusPictureState *pic, const MotusCoding *coding) {
 }
 
 // Returns the length of the longest chain of intra MBs that MB i would end.
-static int chain_length(const MotusPictureState *pic, int i) {
+static int chain_length(const IntraPass *pass, int i) {
+    const MotusPictureState *pic = pass->pic;
+    const int typed = pass->coding->effort.types_first; // also where all are searched again
     MotusNeighbours n = motus_neighbours_at(&pic->mbs, i);
     const MotusMb *around[4] = {n.a, n.b, n.c, n.d};
-    int longest = 0;
-    for (int k = 0; k < 4; k++)
-        if (around[k]) longest = motus_max(longest, pic->chain[around[k] - pic->mbs.mb]);
-    return longest + 1;
+    int longest = 1;
+    for (int k = 0; k < 4; k++) {
+        const int before = around[k] ? pic->chain[around[k] - pic->mbs.mb] : 0;
+        longest = motus_max(longest, motus_chain_up_to(before, k, typed));
+    }
+    return longest;
 }
 
 static int waits_for_intra(void *context, int x, int y) {
@@ -201,17 +215,20 @@ static int waits_for_intra(void *context, int x, int y) {
 // Codes an MB of a P picture that was decided to be intra. It becomes inter if its chain is too
 // long: waiting for other MBs is what intra coding costs where MBs are coded in parallel.
 static void visit_decided_intra(void *context, int x, int y) {
-    const IntraPass *pass = context;
+    IntraPass *pass = context;
     MotusPictureState *pic = pass->pic;
     int i = y * pic->mbs.mb_width + x, length = 0;
     pic->chain[i] = 0;
     if (!motus_mb_is_intra(&pic->mbs.mb[i])) return;
-    if (!is_refreshed(pic, i) && (length = chain_length(pic, i)) > pic->longest_chain) {
+    if (!is_refreshed(pic, i) && (length = chain_length(pass, i)) > pic->longest_chain) {
         pic->mbs.mb[i] = pic->mb_inter[i];
         return;
     }
     pic->chain[i] = (uint8_t)motus_min(length, UINT8_MAX);
-    code_intra(pass, x, y, -1);
+    if (pass->typed)
+        visit_typed(pass, x, y);
+    else
+        code_intra(pass, x, y, -1);
 }
 
 // Returns a cost from which on intra coding of MB i cannot be chosen: that of inter, unless it may
@@ -222,8 +239,8 @@ static uint32_t intra_bound(const IntraPass *pass, const MotusIntraMb *in, int i
     return pass->coding->effort.rounds == 1 && inter <= pcm ? inter : UINT32_MAX;
 }
 
-// Evaluates intra coding where it comes close, from the reconstruction of the last round. Intra8x8
-// is left for the MBs that are coded as intra.
+// Evaluates intra coding where it comes close, from the reconstruction of the last round. Without
+// types beforehand Intra8x8 is left for the MBs that are coded as intra.
 static void estimate_intra(const IntraPass *pass) {
     MotusPictureState *pic = pass->pic;
     const MotusEffort *effort = &pass->coding->effort;
@@ -240,9 +257,11 @@ static void estimate_intra(const IntraPass *pass) {
         int mode;
         uint32_t satd = motus_intra16x16_estimate(&in, &scratch, &mode);
         if (!motus_intra_is_close(satd, pic->satd[i], pic->inter_cost[i], in.qp, effort)) continue;
-        MotusTrial trials[2];
+        const MotusQuant8 *quant8 = pass->typed ? pass->coding->quant8 : NULL;
+        MotusTrial trials[3];
         const MotusTrial *best =
-            motus_intra_estimate(&in, &scratch, mode, intra_bound(pass, &in, i), trials);
+            motus_intra_estimate(&in, quant8 ? &quant8[in.qp->luma.qp] : NULL, &scratch, mode,
+                                 intra_bound(pass, &in, i), pic->inter_cost[i], trials);
         if (!best) continue;
         pic->intra_cost[i] = best->cost;
         pic->mb_intra[i] = best->mb;
@@ -444,6 +463,7 @@ static void decide_inter_picture(MotusPictureState *pic, const MotusCoding *codi
 #pragma omp parallel for num_threads(pic->mbs.threads) schedule(static)
         for (int i = 0; i < pic->mbs.n_mb; i++) note_decision(&pass, i, now);
     }
+    if (intra.typed && pic->refresh.end) choose_types_of(&intra);
     pic->longest_chain = motus_longest_chain(count_intra(pic), pic->mbs.n_mb, &coding->effort);
     motus_stage_ended(pic->clock, MOTUS_STAGE_DECIDE);
 }
@@ -454,6 +474,9 @@ static void code_inter_picture(MotusPictureState *pic, const MotusCoding *coding
     const MotusWave wave = {visit_decided_intra, waits_for_intra, &intra, pic->row_order};
     decide_inter_picture(pic, coding, inter);
     motus_wavefront(pic->mbs.mb_width, pic->mbs.mb_height, pic->mbs.threads, &wave);
+    if (!intra.wants_pcm) return;
+    intra.typed = 0;
+    motus_wavefront(pic->mbs.mb_width, pic->mbs.mb_height, pic->mbs.threads, &wave);
 }
 
 static void code_mb(MotusPictureState *pic, const MotusCoding *coding, int slice_type, int i,
@@ -461,9 +484,10 @@ static void code_mb(MotusPictureState *pic, const MotusCoding *coding, int slice
     IntraPass pass = intra_pass(pic, coding, slice_type);
     const int x = i % pic->mbs.mb_width, y = i / pic->mbs.mb_width;
     const int typed = !slice_type && qp < 0 && pic->mbs.mb[i].type != MOTUS_MB_I_PCM;
-    if (slice_type && qp < 0)
+    if (slice_type && qp < 0) {
         visit_decided_intra(&pass, x, y);
-    else if (!typed || code_typed(&pass, x, y))
+        if (pass.wants_pcm) code_intra(&pass, x, y, -1);
+    } else if (!typed || code_typed(&pass, x, y))
         code_intra(&pass, x, y, qp);
     if (qp >= 0) pic->chain[i] = 1;
 }

@@ -21,8 +21,7 @@ __global__ void __launch_bounds__(256)
     mark_kernel(const __grid_constant__ Pass pass, const uint32_t *cost, const MotusMv *mv,
                 MotusMv *whole) {
     int i = (int)(blockIdx.x * 256 + threadIdx.x);
-    motus_let_successor_start();
-    motus_wait_for_predecessor();
+    motus_begin_early();
     if (i >= pass.pic.n_mb) return;
     if (whole) whole[i] = mv[MOTUS_BLOCK_16x16 * pass.pic.n_mb + i];
     uint32_t own[MOTUS_BLOCKS];
@@ -38,8 +37,7 @@ __global__ void __launch_bounds__(256)
                      MotusMv *whole) {
     const int i = (int)(blockIdx.x * 256 + threadIdx.x), n_mb = pass.pic.n_mb;
     const uint32_t lambda_q8 = lambda_of(pass);
-    motus_let_successor_start();
-    motus_wait_for_predecessor();
+    motus_begin_early();
     if (i >= n_mb) return;
     if (whole) whole[i] = p.mv[0][MOTUS_BLOCK_16x16 * n_mb + i];
     uint32_t least[MOTUS_BLOCKS];
@@ -142,7 +140,7 @@ __global__ void __launch_bounds__(32 * WARPS)
         found->n = (uint8_t)n;
         w.intra_cost[i] = UINT32_MAX;
         w.changed_at[i] = w.seen_at[i] = 0;
-        if (i == 0) w.flags[MOTUS_FLAG_ESTIMATED] = 0;
+        if (i == 0) w.flags[MOTUS_FLAG_ESTIMATED] = w.flags[MOTUS_FLAG_NOTED] = 0;
     }
 }
 
@@ -219,15 +217,22 @@ __global__ void __launch_bounds__(32 * TEAM, RESIDENT / TEAM)
     }
 }
 
+// Notes intra coding where it is cheaper. Collects intra MBs in w.found, in any order, and prepares
+// the wave of typed ones.
 template <int LISTS>
 __global__ void __launch_bounds__(32 * WARPS)
     note_kernel(const __grid_constant__ Pass pass, int now) {
     const MotusPictureStateCuda &w = pass.pic;
-    const int i = this_warp();
-    motus_let_successor_start();
-    motus_wait_for_predecessor();
-    if (i < w.n_mb && w.intra_cost[i] < w.inter_cost[i])
-        motus_note_decision(&w.mb[i], &w.mb_intra[i], &w.changed_at[i], now, LISTS);
+    const int i = this_warp(), lane = motus_lane();
+    motus_begin_early();
+    if (i >= w.n_mb) return;
+    const bool noted = w.intra_cost[i] < w.inter_cost[i];
+    if (noted) motus_note_decision(&w.mb[i], &w.mb_intra[i], &w.changed_at[i], now, LISTS);
+    if (lane == 0) w.listed[i] = NOT_LISTED;
+    if (!noted && !motus_mb_is_intra(&w.mb[i])) return; // refreshed, or I_PCM
+    if (lane == 0) w.found[atomicAdd(&w.flags[MOTUS_FLAG_NOTED], 1)] = i;
+    static_assert(sizeof(MotusHandedMb) == 8 * sizeof(uint4), "a vector a lane");
+    if (lane < 8) reinterpret_cast<uint4 *>(&w.handed[i])[lane] = make_uint4(0, 0, 0, 0);
 }
 
 template <int TEAM, bool SHARES, int RESIDENT, Kind KIND>
@@ -301,15 +306,7 @@ cudaError_t motus_decide::note_intra(const Pass &pass, bool all, int now, cudaSt
 
 extern "C" cudaError_t motus_code_i_cuda(const MotusPictureStateCuda *pic, int qp,
                                          const MotusEffort *effort, cudaStream_t stream) {
-    Pass pass = pass_of(pic, effort, qp, MOTUS_SLICE_I);
-    if (effort->types_first) {
-        cudaError_t status = list_intra(pass, stream);
-        if (status == cudaSuccess) status = choose_types(pass, stream);
-        if (status == cudaSuccess) status = code_typed(pass, stream);
-        if (status != cudaSuccess) return status;
-        pass.coded_typed = 1;
-    }
-    return code_intra(pass, stream);
+    return code_intra(pass_of(pic, effort, qp, MOTUS_SLICE_I), stream);
 }
 
 extern "C" cudaError_t motus_mark_blocks_cuda(const MotusPictureStateCuda *pic,
@@ -341,6 +338,7 @@ extern "C" cudaError_t motus_decide_cuda_prepare(int *early) {
     if (status == cudaSuccess) status = prepare_transforms();
     if (status == cudaSuccess) status = prepare_refinement();
     if (status == cudaSuccess) status = prepare_b();
+    if (status == cudaSuccess) status = prepare_estimates();
     if (status == cudaSuccess) status = prepare_types();
     if (status == cudaSuccess) status = prepare_typed();
     *early = status == cudaSuccess && attributes.ptxVersion >= 90;

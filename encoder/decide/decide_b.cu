@@ -26,8 +26,7 @@ __global__ void __launch_bounds__(256)
     const int i = (int)(blockIdx.x * 256 + threadIdx.x), n_mb = pass.pic.n_mb;
     const int refs = MANY ? b.refs : 1;
     const uint32_t lambda_q8 = MANY ? pass.pic.qp_table[pass.qp].lambda_q8 : 0;
-    motus_let_successor_start();
-    motus_wait_for_predecessor();
+    motus_begin_early();
     if (i >= n_mb) return;
     uint32_t least[MOTUS_B_BLOCKS], list1[MOTUS_B_BLOCKS];
 #pragma unroll
@@ -78,7 +77,7 @@ __global__ void __launch_bounds__(32 * WARPS)
     if (motus_lane()) return;
     w.intra_cost[i] = UINT32_MAX;
     w.changed_at[i] = w.seen_at[i] = 0;
-    if (i == 0) w.flags[MOTUS_FLAG_ESTIMATED] = 0;
+    if (i == 0) w.flags[MOTUS_FLAG_ESTIMATED] = w.flags[MOTUS_FLAG_NOTED] = 0;
 }
 
 // Decides an MB, the blockIdx.x-th of the phase in row blockIdx.y. is_first: of the first round,
@@ -166,13 +165,8 @@ cudaError_t code_b(const Pass &pass, const InterOf<KIND> &inter, const MotusBCod
 } // namespace
 
 cudaError_t motus_decide::prepare_b() {
-    cudaFuncAttributes unused;
-    cudaError_t status = cudaSuccess;
-    for (auto kernel : {decide_kernel<true, B_ONE>, decide_kernel<false, B_ONE>})
-        if (status == cudaSuccess) status = cudaFuncGetAttributes(&unused, kernel);
-    for (auto kernel : {decide_kernel<true, B_MANY>, decide_kernel<false, B_MANY>})
-        if (status == cudaSuccess) status = cudaFuncGetAttributes(&unused, kernel);
-    return status;
+    return motus_load_kernels(decide_kernel<true, B_ONE>, decide_kernel<false, B_ONE>,
+                              decide_kernel<true, B_MANY>, decide_kernel<false, B_MANY>);
 }
 
 extern "C" cudaError_t motus_mark_b_blocks_cuda(const MotusPictureStateCuda *pic,

@@ -92,6 +92,13 @@ MOTUS_HD int motus_intra_is_close(uint32_t intra, uint32_t inter, uint32_t inter
                                          (uint64_t)inter_cost * 16 * (uint32_t)effort->intra_slope);
 }
 
+// Returns the length of a chain of intra MBs up to an MB behind neighbour k (A, B, C, D), whose own
+// chain has length `before`; 0: that is inter. A typed MB's first block waits for the last row of
+// the MB above, which is its second half of steps, but only for half of the MB to the left.
+MOTUS_HD int motus_chain_up_to(int before, int k, int typed) {
+    return before ? before + 1 + (typed && (k & 1)) : 0;
+}
+
 // Returns the longest chain of dependent intra MBs in a P picture that has n of them. Behind a cut,
 // where they are a third of all or more, it has no other limit than its type: inter would cost a
 // tenth more bits, in a picture that takes as long as an I picture.

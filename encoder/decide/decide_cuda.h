@@ -21,11 +21,13 @@ typedef struct MotusIntraEstimate {
 
 // Counts of a picture's intra MBs.
 enum {
-    MOTUS_FLAG_TAKEN,        // of the list, by warps or teams
+    MOTUS_FLAG_TAKEN,        // of the list, by teams
     MOTUS_FLAG_LISTED,       // in the list
     MOTUS_FLAG_ESTIMATED,    // whose Intra4x4 is estimated
-    MOTUS_FLAG_CHROMA_TAKEN, // of an I picture's list, by warps that code chroma
-    MOTUS_FLAG_WANTS_PCM,    // 1: a typed MB of an I picture would rather be I_PCM
+    MOTUS_FLAG_NOTED,        // that are intra after the first round
+    MOTUS_FLAG_LUMA_TAKEN,   // of the list, or rows of an I picture: luma of typed MBs
+    MOTUS_FLAG_CHROMA_TAKEN, // of the list: chroma of typed MBs
+    MOTUS_FLAG_WANTS_PCM,    // 1: a typed MB would rather be I_PCM
     MOTUS_FLAGS
 };
 
@@ -55,7 +57,7 @@ typedef struct MotusPictureStateCuda {
     int transform_8x8;            // 1: of use
     uint8_t *listed;              // per MB: its state in the intra wavefront
     MotusIntraEstimate *estimate;
-    MotusHandedMb *handed;  // of I pictures
+    MotusHandedMb *handed;  // of typed MBs
     MotusIntraParts *parts; // the same
     int *found; // MBs whose Intra4x4 is estimated; then intra MBs, while the wavefront is listed
     int *list;  // MBs of the wavefront in order

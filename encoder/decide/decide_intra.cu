@@ -138,6 +138,7 @@ __global__ void __launch_bounds__(teams_of(TEAMS, EIGHT) * team_threads(EIGHT), 
     IntraTeam<EIGHT> *s = reinterpret_cast<IntraTeam<EIGHT> *>(memory) + team;
     MotusIntraTeam *base = base_of(&s->team);
     motus_wait_for_predecessor();
+    if (pass.typed && !w.flags[MOTUS_FLAG_WANTS_PCM]) return;
     for (;;) {
         if (t == 0) s->at = atomicAdd(&w.flags[MOTUS_FLAG_TAKEN], 1);
         meet<EIGHT>(team); // `at` is written; all have read the last MB's shared memory
@@ -177,23 +178,30 @@ template <bool CABAC> Kernel kernel_of(bool eight, bool alone) {
 // meanwhile. A P picture has many chains.
 static int taken_at_once(const Pass &pass) {
     const MotusPictureStateCuda &w = pass.pic;
-    if (pass.slice_type) return w.teams == 1 ? 256 : motus_clip(20, 160, w.n_mb / 100);
+    if (pass.slice_type) return w.teams == 1 ? 256 : motus_clip(12, 160, w.n_mb / 300);
     if (w.teams == 1) return 3 * motus_min(w.mb_height, 85);
     return w.slice_first ? motus_min(w.mb_height, 256)
                          : motus_min(w.mb_height, (w.mb_width + 1) / 2) + 4;
 }
 
-cudaError_t motus_decide::code_intra(const Pass &pass, cudaStream_t stream) {
+cudaError_t motus_decide::code_listed(const Pass &pass, cudaStream_t stream) {
     const bool eight = pass.pic.transform_8x8, alone = pass.pic.teams == 1;
-    const int teams = teams_of(pass.pic.teams, eight),
+    // Typed MBs are coded again only for I_PCM: then small blocks, which rarely have work.
+    const int teams = pass.typed ? 1 : teams_of(pass.pic.teams, eight),
               blocks = (motus_min(taken_at_once(pass), pass.pic.n_mb) + teams - 1) / teams;
     const size_t bytes = eight ? sizeof(IntraTeam<true>) : sizeof(IntraTeam<false>);
     const Kernel kernel =
         pass.pic.costs ? kernel_of<true>(eight, alone) : kernel_of<false>(eight, alone);
-    const cudaError_t status = list_intra(pass, stream);
-    return status == cudaSuccess ? motus_launch(pass.pic.early, blocks, teams * team_threads(eight),
-                                                teams * bytes, stream, kernel, pass)
-                                 : status;
+    return motus_launch(pass.pic.early, blocks, teams * team_threads(eight), teams * bytes, stream,
+                        kernel, pass);
+}
+
+cudaError_t motus_decide::code_intra(const Pass &pass, cudaStream_t stream) {
+    const bool chooses = pass.typed && (!pass.slice_type || pass.pic.refresh.end);
+    cudaError_t status = list_intra(pass, stream);
+    if (chooses && status == cudaSuccess) status = choose_types(pass, stream);
+    if (pass.typed && status == cudaSuccess) status = code_typed(pass, stream);
+    return status == cudaSuccess ? code_listed(pass, stream) : status;
 }
 
 extern "C" cudaError_t motus_intra_cuda_prepare(int *teams) {

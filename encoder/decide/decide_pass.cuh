@@ -15,12 +15,12 @@ struct Pass {
     MotusPictureStateCuda pic;
     MotusEffort effort;
     int qp, slice_type;
-    int coded_typed; // 1: an I picture that code_typed has coded
+    int typed; // 1: MBs are coded as types that were chosen before
 };
 
 inline Pass pass_of(const MotusPictureStateCuda *pic, const MotusEffort *effort, int qp,
                     MotusSliceType type) {
-    Pass pass = {*pic, *effort, qp, type, 0};
+    Pass pass = {*pic, *effort, qp, type, effort->types_first};
     pass.pic.qp_table += pic->lambda * MOTUS_QPS, pass.pic.quant8 += pic->lambda * MOTUS_QPS;
     return pass;
 }
@@ -194,6 +194,7 @@ cudaError_t prepare_refinement();
 
 // Evaluates intra coding of an inter picture's MBs, from the present reconstruction.
 cudaError_t estimate_intra(const Pass &pass, cudaStream_t stream);
+cudaError_t prepare_estimates(); // grants its kernels' shared memory
 
 // Notes intra coding where it is cheaper after the first round; inter is noted already. all: MBs
 // differ by more than their first list's MVs (motus_note_decision).
@@ -209,19 +210,19 @@ static __device__ int neighbour_of(const MotusPictureStateCuda &w, int i, int k)
     return there && at >= motus_slice_first(w.slice_first, i) ? at : -1;
 }
 
-// Lists the MBs that are coded as intra, each after those it depends on: all of an I picture; none
-// if it has been coded as typed and has no MB that would rather be I_PCM.
+// Lists the MBs that are coded as intra, each after those it depends on: all of an I picture.
 cudaError_t list_intra(const Pass &pass, cudaStream_t stream);
 
-// Codes the MBs that are coded as intra.
+// Codes the MBs that are coded as intra: of a picture, or those that are listed. If they were coded
+// as typed, only if one of them would rather be I_PCM.
 cudaError_t code_intra(const Pass &pass, cudaStream_t stream);
+cudaError_t code_listed(const Pass &pass, cudaStream_t stream);
 
-// Chooses the types of an I picture's MBs.
+// Chooses the types of an I picture's MBs, or of those that intra refresh wants.
 cudaError_t choose_types(const Pass &pass, cudaStream_t stream);
 cudaError_t prepare_types(); // loads its kernels
 
-// Codes the MBs of an I picture, which are listed, as their types. Sets
-// MOTUS_FLAG_WANTS_PCM.
+// Codes the listed MBs as their types. Sets MOTUS_FLAG_WANTS_PCM.
 cudaError_t code_typed(const Pass &pass, cudaStream_t stream);
 cudaError_t prepare_typed(); // loads its kernels
 

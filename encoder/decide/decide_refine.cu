@@ -45,13 +45,6 @@ __global__ void __launch_bounds__(32 * MOTUS_RD_WARPS, SM_WARPS / MOTUS_RD_WARPS
     }
 }
 
-template <Kind KIND> cudaError_t prepare() {
-    cudaFuncAttributes unused;
-    const cudaError_t status = cudaFuncGetAttributes(&unused, refine_kernel<true, KIND>);
-    return status == cudaSuccess ? cudaFuncGetAttributes(&unused, refine_kernel<false, KIND>)
-                                 : status;
-}
-
 } // namespace
 
 template <Kind KIND>
@@ -74,8 +67,8 @@ template cudaError_t motus_decide::refine_mvs<B_MANY>(const Pass &, const ManyRe
                                                       int, cudaStream_t);
 
 cudaError_t motus_decide::prepare_refinement() {
-    cudaError_t status = prepare<P_ONE>();
-    if (status == cudaSuccess) status = prepare<P_MANY>();
-    if (status == cudaSuccess) status = prepare<B_ONE>();
-    return status == cudaSuccess ? prepare<B_MANY>() : status;
+    return motus_load_kernels(refine_kernel<true, P_ONE>, refine_kernel<false, P_ONE>,
+                              refine_kernel<true, P_MANY>, refine_kernel<false, P_MANY>,
+                              refine_kernel<true, B_ONE>, refine_kernel<false, B_ONE>,
+                              refine_kernel<true, B_MANY>, refine_kernel<false, B_MANY>);
 }

@@ -18,8 +18,7 @@ __global__ void __launch_bounds__(32 * WARPS, SM_WARPS / WARPS)
     __shared__ MotusTransformShared shared[WARPS];
     const MotusPictureStateCuda &w = pass.pic;
     const int i = this_warp();
-    motus_let_successor_start();
-    motus_wait_for_predecessor();
+    motus_begin_early();
     if (i >= w.n_mb || w.seen_at[i] <= since) return;
     MotusTransformShared *s = &shared[threadIdx.x / 32];
     const MotusInterMb in = inter_mb<KIND>(pass, inter, i % w.mb_width, i / w.mb_width);
@@ -56,20 +55,9 @@ template cudaError_t motus_decide::choose_transforms<B_ONE>(const Pass &, const 
 template cudaError_t motus_decide::choose_transforms<B_MANY>(const Pass &, const ManyReferences &,
                                                              int, int, cudaStream_t);
 
-namespace {
-
-template <Kind KIND> cudaError_t prepare() {
-    cudaFuncAttributes unused;
-    const cudaError_t status = cudaFuncGetAttributes(&unused, transform_kernel<true, KIND>);
-    return status == cudaSuccess ? cudaFuncGetAttributes(&unused, transform_kernel<false, KIND>)
-                                 : status;
-}
-
-} // namespace
-
 cudaError_t motus_decide::prepare_transforms() {
-    cudaError_t status = prepare<P_ONE>();
-    if (status == cudaSuccess) status = prepare<P_MANY>();
-    if (status == cudaSuccess) status = prepare<B_ONE>();
-    return status == cudaSuccess ? prepare<B_MANY>() : status;
+    return motus_load_kernels(transform_kernel<true, P_ONE>, transform_kernel<false, P_ONE>,
+                              transform_kernel<true, P_MANY>, transform_kernel<false, P_MANY>,
+                              transform_kernel<true, B_ONE>, transform_kernel<false, B_ONE>,
+                              transform_kernel<true, B_MANY>, transform_kernel<false, B_MANY>);
 }

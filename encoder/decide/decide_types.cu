@@ -1,7 +1,7 @@
-// Types of an I picture's MBs before any MB is coded, on a CUDA device (choose_types in decide.c,
-// suite gpu_decide). Three kernels, for Intra16x16, Intra4x4 and Intra8x8: a block is one warp with
-// one MB, and keeps the type if it costs less. They are apart since instruction fetches bound them,
-// as those of decide_estimate.cu.
+// Types of MBs before any is coded, of an I picture or of a range of intra refresh, on a CUDA
+// device (choose_type in decide.c, suite gpu_decide). Three kernels, for Intra16x16, Intra4x4 and
+// Intra8x8: a block is one warp with one MB, and keeps the type if it costs less. They are apart
+// since instruction fetches bound them, as those of decide_estimate.cu.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "encoder/decide/decide_pass.cuh"
 #include "encoder/intra/intra8x8_warp.cuh"
@@ -22,6 +22,11 @@ struct SharedType8 {
     SharedType of;
     MotusI8Lanes lanes;
 };
+
+// True if this block has an MB to choose a type for.
+__device__ bool has_mb(const Pass &pass, int i) {
+    return !pass.slice_type || is_refreshed(pass.pic, i);
+}
 
 // Returns MB i with the source around it and neighbours without levels.
 __device__ MotusIntraMb source_mb(const Pass &pass, const MotusLevelChoice *levels,
@@ -65,8 +70,8 @@ __global__ void __launch_bounds__(32, SM_WARPS) whole_kernel(const __grid_consta
     __shared__ SharedType s;
     const MotusPictureStateCuda &w = pass.pic;
     const int i = (int)blockIdx.x;
-    motus_let_successor_start();
-    motus_wait_for_predecessor();
+    motus_begin_early();
+    if (!has_mb(pass, i)) return;
     const MotusLevelChoice levels = intra_choice<CABAC>(pass, pass.effort.estimate_levels);
     const MotusIntraMb in = source_mb(pass, &levels, &s.neighbour, i);
     motus_intra_begin_as(&in, &s.trial, MOTUS_MB_I_16x16);
@@ -86,8 +91,8 @@ __global__ void __launch_bounds__(32, SM_WARPS) small_kernel(const __grid_consta
     __shared__ SharedType s;
     const MotusPictureStateCuda &w = pass.pic;
     const int i = (int)blockIdx.x;
-    motus_let_successor_start();
-    motus_wait_for_predecessor();
+    motus_begin_early();
+    if (!has_mb(pass, i)) return;
     const MotusLevelChoice levels = intra_choice<CABAC>(pass, pass.effort.estimate_levels);
     const MotusIntraMb in = source_mb(pass, &levels, &s.neighbour, i);
     const uint32_t least = w.intra_cost[i];
@@ -102,10 +107,11 @@ __global__ void __launch_bounds__(32, SM_WARPS) eight_kernel(const __grid_consta
     __shared__ SharedType8 s;
     const MotusPictureStateCuda &w = pass.pic;
     const int i = (int)blockIdx.x;
-    motus_let_successor_start();
-    motus_wait_for_predecessor();
+    motus_begin_early();
+    if (!has_mb(pass, i)) return;
     const MotusLevelChoice levels = intra_choice<CABAC>(pass, pass.effort.estimate_levels);
     const MotusIntraMb in = source_mb(pass, &levels, &s.of.neighbour, i);
+    if (!motus_tries_intra8x8(&in)) return;
     MotusTrial *trial = &s.of.trial;
     motus_intra_begin_as(&in, trial, MOTUS_MB_I_4x4);
     if (motus_lane() == 0) trial->mb.transform_8x8 = 1;
@@ -135,10 +141,6 @@ cudaError_t motus_decide::choose_types(const Pass &pass, cudaStream_t stream) {
 }
 
 cudaError_t motus_decide::prepare_types() {
-    cudaFuncAttributes unused;
-    cudaError_t status = cudaSuccess;
-    for (int type = 0; type < 3; type++)
-        for (const auto kernels : {kernel_of<false>, kernel_of<true>})
-            if (status == cudaSuccess) status = cudaFuncGetAttributes(&unused, kernels(type));
-    return status;
+    return motus_load_kernels(whole_kernel<true>, whole_kernel<false>, small_kernel<true>,
+                              small_kernel<false>, eight_kernel<true>, eight_kernel<false>);
 }

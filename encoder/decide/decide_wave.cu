@@ -1,9 +1,11 @@
-// I pictures whose MBs have types (decide_types.cu) on a CUDA device (decide.c, suite gpu_decide).
-// Luma and chroma are two waves beside one another. A block takes the next row of MBs for luma, or
-// its warps the next MBs of the list (intra_list.cu) for chroma. Blocks of an MB are coded as soon
-// as those around them are done, which were taken earlier by running warps: the kernel ends with
-// any number of resident blocks. finish_kernel joins luma and chroma, and finds out whether an MB
-// would rather be I_PCM: then the picture is coded again by decide_intra.cu.
+// Intra MBs that have types (decide_types.cu, decide_estimate.cu) on a CUDA device (decide.c, suite
+// gpu_decide). Luma and chroma are two waves beside one another. Four warps of a block take the
+// next row of an I picture for luma, or each the next MBs of the list (intra_list.cu), for chroma
+// and in P and B pictures. Blocks of an MB are coded as soon as those around them are done, which
+// were taken earlier by running warps: the kernel ends with any number of resident blocks. Beside
+// other GOP coders a block has four rows, which fill an SM: their code displaces that of other
+// kernels from few instruction caches. finish_kernel joins luma and chroma, and finds out whether
+// an MB would rather be I_PCM: then decide_intra.cu codes all of them again.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "encoder/decide/decide_pass.cuh"
 #include "encoder/intra/intra_wave_warp.cuh"
@@ -13,7 +15,8 @@ using namespace motus_wave;
 
 namespace {
 
-constexpr int MOST_BLOCKS = 2; // of an SM
+constexpr int MOST_ROWS = 4; // of a block; they take all registers of an SM
+constexpr int ROW_THREADS = 32 * ROW_WARPS;
 
 struct LumaWarp {
     Luma s;
@@ -24,30 +27,61 @@ struct ChromaWarp {
     alignas(16) uint8_t source[2][64];
 };
 
-// Takes chroma of the next MB. Returns its raster index, or -1.
-__device__ int take_chroma(const MotusPictureStateCuda &w) {
+// Takes the next MB of the list for a warp, counted by `flag`. Returns its raster index, or -1.
+__device__ int take(const MotusPictureStateCuda &w, int flag) {
     int at = 0;
-    if (motus_lane() == 0) at = atomicAdd(&w.flags[MOTUS_FLAG_CHROMA_TAKEN], 1);
+    if (motus_lane() == 0) at = atomicAdd(&w.flags[flag], 1);
     at = __shfl_sync(MOTUS_ALL_LANES, at, 0);
     return at < w.flags[MOTUS_FLAG_LISTED] ? w.list[at] : -1;
 }
 
-// Returns the block that this lane waits for.
+// Block k at the edge of an MB, `below` or to the right, of a plane.
+struct EdgeBlock {
+    int plane, below, k;
+};
+
+// Returns the block that this lane waits for in neighbour `from`.
+__device__ EdgeBlock edge_block(int from, bool chroma) {
+    const int lane = motus_lane(), at = lane < ABOVE ? lane : lane - ABOVE;
+    if (chroma)
+        return from == 3 ? EdgeBlock{1 + lane - CHROMA_CORNER, 1, 1}
+                         : EdgeBlock{1 + (at >> 1), from == 1, at & 1};
+    return EdgeBlock{0, from != 0, from == 3 ? 3 : at & 3};
+}
+
+// Returns where an MB hands that block on.
+__device__ const uint64_t *handed_at(const MotusHandedMb *mb, const EdgeBlock &b) {
+    if (b.plane) return (b.below ? mb->chroma_below : mb->chroma_right) + 2 * (b.plane - 1) + b.k;
+    return (b.below ? mb->below : mb->right) + b.k;
+}
+
+// Returns the word of that block of an inter MB, which is complete.
+__device__ uint64_t inter_word(const MotusPictureStateCuda &w, int i, const EdgeBlock &b) {
+    const MotusMbRecon rec = mb_recon(w, i % w.mb_width, i / w.mb_width);
+    const int last = b.plane ? 7 : 15, own = 4 * b.k,
+              blk = !b.plane ? (b.below ? 12 + b.k : 4 * b.k + 3)
+                             : 12 + 4 * b.plane + (b.below ? 2 + b.k : 2 * b.k + 1);
+    const uint8_t *plane = rec.plane[b.plane];
+    const ptrdiff_t stride = rec.stride[b.plane];
+    uint32_t samples = 0;
+    for (int j = 0; j < 4; j++)
+        samples |= (uint32_t)plane[b.below ? last * stride + own + j : (own + j) * stride + last]
+                   << (8 * j);
+    return word_of(samples, MOTUS_I4_DC, w.mb[i].total_coeff[blk]);
+}
+
+// Returns the block that this lane waits for. ROWS: luma to the left comes through shared memory,
+// and all MBs are listed.
+template <bool ROWS>
 __device__ Wanted wanted_of(const MotusPictureStateCuda &w, int i, bool chroma) {
     const int lane = motus_lane(), corner = chroma ? (int)CHROMA_CORNER : (int)CORNER;
     const int from = lane < ABOVE ? 0 : lane < ABOVE_RIGHT ? 1 : lane < corner ? 2 : 3;
-    const int at = lane < corner + 1 + chroma && (chroma || from) ? neighbour_of(w, i, from) : -1;
+    const bool comes = lane < corner + 1 + chroma && (!ROWS || chroma || from);
+    const int at = comes ? neighbour_of(w, i, from) : -1;
     if (at < 0) return Wanted{nullptr, 0};
-    const MotusHandedMb *mb = &w.handed[at];
-    if (chroma)
-        return Wanted{from == 0   ? &mb->chroma_right[lane]
-                      : from == 1 ? &mb->chroma_below[lane - ABOVE]
-                                  : &mb->chroma_below[2 * (lane - CHROMA_CORNER) + 1],
-                      0};
-    return Wanted{from == 1   ? &mb->below[lane - ABOVE]
-                  : from == 2 ? &mb->below[lane - ABOVE_RIGHT]
-                              : &mb->below[3],
-                  0};
+    const EdgeBlock block = edge_block(from, chroma);
+    const bool waits = ROWS || w.listed[at] == LISTED;
+    return Wanted{handed_at(&w.handed[at], block), waits ? 0 : inter_word(w, at, block)};
 }
 
 // Lets an MB's neighbours be those in shared memory.
@@ -56,56 +90,71 @@ __device__ void use_around(MotusIntraMb *in, const MotusMb around[2]) {
     in->neighbours.b = in->neighbours.b ? &around[1] : nullptr;
 }
 
-// Codes luma of a warp's MBs of row y. Slices consist of whole rows.
-template <bool CABAC, bool EIGHT>
-__device__ void code_luma(const Pass &pass, const MotusLevelChoice *levels, LumaWarp *l, Row *row,
-                          int y) {
+// Codes luma of MB (x, y).
+template <bool EIGHT, bool ROWS>
+__device__ void code_luma(const Pass &pass, const MotusLevelChoice *levels, LumaWarp *l,
+                          const Place &place, int x, int y) {
     const MotusPictureStateCuda &w = pass.pic;
-    const int warp = threadIdx.x / 32;
     Luma *s = &l->s;
-    for (int x = warp; x < w.mb_width; x += ROW_WARPS) {
-        const int i = y * w.mb_width + x;
+    const int i = y * w.mb_width + x;
+    MotusIntraMb in = intra_mb(pass, levels, x, y);
+    const MotusMbRecon rec = in.rec;
+    Wanted wanted = wanted_of<ROWS>(w, i, false);
+    const int type = w.mb[i].type, eight = EIGHT && w.mb[i].transform_8x8;
+    for (int k = motus_lane(); k < 64; k += 32)
+        copy4(l->source + 4 * k, in.src.plane[0] + (k >> 2) * in.src.stride[0] + 4 * (k & 3));
+    in.src.plane[0] = l->source, in.src.stride[0] = MOTUS_LUMA_STRIDE;
+    in.rec.plane[0] = s->scratch.canvas + MOTUS_CANVAS_ORIGIN;
+    in.rec.stride[0] = MOTUS_CANVAS_STRIDE;
+    use_around(&in, s->around);
+    look(&wanted);
+    motus_intra_begin_as(&in, &s->trial, type);
+    MotusIntraPart part;
+    if (type == MOTUS_MB_I_16x16)
+        part = code_16x16(&in, w.mb[i].intra16x16_pred_mode, s, &place, &wanted, &w.handed[i]);
+    else if (eight)
+        part = code_8x8(&in, &w.quant8[in.qp->luma.qp], s, &place, &wanted, &w.handed[i]);
+    else // of I_PCM the result is dropped
+        part = code_4x4(&in, s, &place, &wanted, &w.handed[i]);
+    if (motus_lane() == 0) w.parts[i].luma = part;
+    __syncwarp(); // the trial is complete
+    store_luma(&s->trial, rec);
+    copy(&w.mb[i], &s->trial.mb);
+    uint4 *to = reinterpret_cast<uint4 *>(&w.coef[i]);
+    const uint4 *from = reinterpret_cast<const uint4 *>(&s->trial.coef);
+    to[motus_lane()] = from[motus_lane()];                                 // luma
+    if (motus_lane() < 2) to[48 + motus_lane()] = from[48 + motus_lane()]; // its DCs
+    __syncwarp(); // all have read the trial
+}
+
+// Codes luma of a warp's MBs of row y. Slices consist of whole rows.
+template <bool EIGHT>
+__device__ void code_luma_of_row(const Pass &pass, const MotusLevelChoice *levels, LumaWarp *l,
+                                 Row *row, int y) {
+    const int warp = (int)threadIdx.x / 32 % ROW_WARPS, width = pass.pic.mb_width;
+    for (int x = warp; x < width; x += ROW_WARPS) {
         const Place place = {row, x ? (warp + ROW_WARPS - 1) % ROW_WARPS : -1,
-                             x + 1 < w.mb_width ? warp : -1};
-        MotusIntraMb in = intra_mb(pass, levels, x, y);
-        const MotusMbRecon rec = in.rec;
-        Wanted wanted = wanted_of(w, i, false);
-        const int type = w.mb[i].type, eight = EIGHT && w.mb[i].transform_8x8;
-        for (int k = motus_lane(); k < 64; k += 32)
-            copy4(l->source + 4 * k, in.src.plane[0] + (k >> 2) * in.src.stride[0] + 4 * (k & 3));
-        in.src.plane[0] = l->source, in.src.stride[0] = MOTUS_LUMA_STRIDE;
-        in.rec.plane[0] = s->scratch.canvas + MOTUS_CANVAS_ORIGIN;
-        in.rec.stride[0] = MOTUS_CANVAS_STRIDE;
-        use_around(&in, s->around);
-        look(&wanted);
-        motus_intra_begin_as(&in, &s->trial, type);
-        MotusIntraPart part;
-        if (type == MOTUS_MB_I_16x16)
-            part = code_16x16(&in, w.mb[i].intra16x16_pred_mode, s, &place, &wanted, &w.handed[i]);
-        else if (eight)
-            part = code_8x8(&in, &w.quant8[in.qp->luma.qp], s, &place, &wanted, &w.handed[i]);
-        else
-            part = code_4x4(&in, s, &place, &wanted, &w.handed[i]);
-        if (motus_lane() == 0) w.parts[i].luma = part;
-        __syncwarp(); // the trial is complete
-        store_luma(&s->trial, rec);
-        copy(&w.mb[i], &s->trial.mb);
-        uint4 *to = reinterpret_cast<uint4 *>(&w.coef[i]);
-        const uint4 *from = reinterpret_cast<const uint4 *>(&s->trial.coef);
-        to[motus_lane()] = from[motus_lane()];                                 // luma
-        if (motus_lane() < 2) to[48 + motus_lane()] = from[48 + motus_lane()]; // its DCs
-        __syncwarp(); // all have read the trial
+                             x + 1 < width ? warp : -1};
+        code_luma<EIGHT, true>(pass, levels, l, place, x, y);
     }
 }
 
-template <bool CABAC>
+template <bool EIGHT>
+__device__ void code_luma_of_list(const Pass &pass, const MotusLevelChoice *levels, LumaWarp *l) {
+    const Place anywhere = {nullptr, -1, -1};
+    const int width = pass.pic.mb_width;
+    for (int i; (i = take(pass.pic, MOTUS_FLAG_LUMA_TAKEN)) >= 0;)
+        code_luma<EIGHT, false>(pass, levels, l, anywhere, i % width, i / width);
+}
+
+template <bool ROWS>
 __device__ void code_chroma_of(const Pass &pass, const MotusLevelChoice *levels, ChromaWarp *l) {
     const MotusPictureStateCuda &w = pass.pic;
     Chroma *s = &l->s;
-    for (int i; (i = take_chroma(w)) >= 0;) {
+    for (int i; (i = take(w, MOTUS_FLAG_CHROMA_TAKEN)) >= 0;) {
         MotusIntraMb in = intra_mb(pass, levels, i % w.mb_width, i / w.mb_width);
         const MotusMbRecon rec = in.rec;
-        Wanted wanted = wanted_of(w, i, true);
+        Wanted wanted = wanted_of<ROWS>(w, i, true);
         const int lane = motus_lane(), c = lane >> 4, row = lane >> 1 & 7, x = 4 * (lane & 1);
         copy4(l->source[c] + 8 * row + x, (c ? in.src.plane[2] + row * in.src.stride[2]
                                              : in.src.plane[1] + row * in.src.stride[1]) +
@@ -136,41 +185,50 @@ static_assert(offsetof(MotusMbCoef, chroma_ac) == 32 * 16 &&
                   offsetof(MotusMbCoef, chroma_dc) == 50 * 16,
               "vectors of code_luma and code_chroma_of");
 
-// Shared memory of a block.
+// Shared memory of a row's four warps.
 struct WaveShared {
     union {
         LumaWarp luma[ROW_WARPS];
         ChromaWarp chroma[ROW_WARPS];
     };
     Row row;
-    int y;
+    int y; // of the block's first row
 };
 
-// Grid: a block for luma of each row, the others for chroma. A block has one of the waves, since
-// its SM's instruction cache cannot hold both.
-template <bool CABAC, bool EIGHT>
-__global__ void __launch_bounds__(32 * ROW_WARPS, MOST_BLOCKS)
-    wave_kernel(const __grid_constant__ Pass pass) {
+// Grid: blocks for luma first, which have all rows of an I picture (ROWS), the others for chroma. A
+// block has one of the waves, since its SM's instruction cache cannot hold both.
+template <bool CABAC, bool EIGHT, bool ROWS>
+__global__ void __launch_bounds__(MOST_ROWS *ROW_THREADS, 1)
+    wave_kernel(const __grid_constant__ Pass pass, int luma_blocks) {
     extern __shared__ uint4 memory[];
-    WaveShared *s = reinterpret_cast<WaveShared *>(memory);
+    WaveShared *shared = reinterpret_cast<WaveShared *>(memory);
     const MotusPictureStateCuda &w = pass.pic;
-    const int warp = threadIdx.x / 32;
+    const int rows = (int)blockDim.x / ROW_THREADS, own = (int)threadIdx.x / ROW_THREADS,
+              t = (int)threadIdx.x % ROW_THREADS, warp = t / 32;
+    WaveShared *s = shared + own;
     motus_wait_for_predecessor();
     const MotusLevelChoice levels = intra_choice<CABAC>(pass, pass.effort.intra_levels);
-    if ((int)blockIdx.x >= w.mb_height) {
-        code_chroma_of<CABAC>(pass, &levels, &s->chroma[warp]);
+    if ((int)blockIdx.x >= luma_blocks) {
+        code_chroma_of<ROWS>(pass, &levels, &s->chroma[warp]);
         return;
     }
-    if (threadIdx.x == 0) s->y = atomicAdd(&w.flags[MOTUS_FLAG_TAKEN], 1);
-    __syncthreads(); // the row is written; no other barrier is in use
-    code_luma<CABAC, EIGHT>(pass, &levels, &s->luma[warp], &s->row, s->y);
+    if (!ROWS) {
+        code_luma_of_list<EIGHT>(pass, &levels, &s->luma[warp]);
+        return;
+    }
+    if (threadIdx.x == 0) shared->y = atomicAdd(&w.flags[MOTUS_FLAG_LUMA_TAKEN], rows);
+    if (t < 4 * ROW_WARPS) s->row.right[t / 4][t % 4] = 0;
+    __syncthreads(); // the row is written, and its words are 0
+    const int y = shared->y + own;
+    if (y < w.mb_height) code_luma_of_row<EIGHT>(pass, &levels, &s->luma[warp], &s->row, y);
 }
 
 __global__ void __launch_bounds__(128) finish_kernel(const __grid_constant__ Pass pass) {
     const MotusPictureStateCuda &w = pass.pic;
-    const int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
-    motus_wait_for_predecessor();
-    if (i >= w.n_mb) return;
+    const int at = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+    motus_begin_early();
+    if (at >= w.flags[MOTUS_FLAG_LISTED]) return;
+    const int i = w.list[at];
     const MotusIntraParts parts = w.parts[i];
     MotusMb *mb = &w.mb[i];
     const MotusMb *chroma = &w.mb_intra[i];
@@ -183,40 +241,62 @@ __global__ void __launch_bounds__(128) finish_kernel(const __grid_constant__ Pas
     const uint32_t bits = parts.luma.bits + parts.chroma.bits +
                           motus_intra_bits(mb, parts.luma.mode_bits, pass.slice_type);
     const uint32_t cost = motus_rd_cost(parts.luma.ssd + parts.chroma.ssd, bits, qp->lambda_ssd_q8);
-    if (motus_intra_wants_pcm(bits, cost, qp)) w.flags[MOTUS_FLAG_WANTS_PCM] = 1;
+    if (mb->type == MOTUS_MB_I_PCM || motus_intra_wants_pcm(bits, cost, qp))
+        w.flags[MOTUS_FLAG_WANTS_PCM] = 1;
 }
 
-using Kernel = void (*)(Pass);
+using Kernel = void (*)(Pass, int);
 
-template <bool CABAC> Kernel kernel_of(bool eight) {
-    return eight ? wave_kernel<CABAC, true> : wave_kernel<CABAC, false>;
+template <bool CABAC> Kernel kernel_of(bool eight, bool rows) {
+    if (eight) return rows ? wave_kernel<CABAC, true, true> : wave_kernel<CABAC, true, false>;
+    return rows ? wave_kernel<CABAC, false, true> : wave_kernel<CABAC, false, false>;
+}
+
+// Returns how many rows of a block fit in the current device's shared memory.
+int most_rows() { return motus_clip(1, MOST_ROWS, motus_shared_bytes() / (int)sizeof(WaveShared)); }
+
+// Blocks of the two waves, and rows of a block.
+struct Blocks {
+    int luma, chroma, rows;
+};
+
+// Returns how many blocks have work at a time: more would only look for words that have not come.
+// In an I picture a row of luma has some 2.5 MBs under way, others prepare theirs, and 1.5 MBs a
+// row are taken for chroma. A P picture has many chains.
+Blocks blocks_for_waves(const Pass &pass) {
+    const MotusPictureStateCuda &w = pass.pic;
+    const int rows = w.teams == 1 ? 1 : most_rows(), warps = rows * ROW_WARPS;
+    const auto blocks_of = [](int n, int each) { return (n + each - 1) / each; };
+    if (!pass.slice_type)
+        return {blocks_of(w.mb_height, rows),
+                blocks_of(motus_min(w.n_mb, w.mb_height * 3 / 2 + 1), warps), rows};
+    const int mbs = motus_min(w.teams == 1 ? 256 : motus_clip(12, 160, w.n_mb / 300), w.n_mb);
+    return {blocks_of(mbs, warps), blocks_of((mbs + 1) / 2, warps), rows};
 }
 
 } // namespace
 
-// A row of luma has some 2.5 MBs under way, and others prepare theirs. Of chroma, 1.5 MBs a row are
-// taken; more would only look for words that have not come.
 cudaError_t motus_decide::code_typed(const Pass &pass, cudaStream_t stream) {
     const MotusPictureStateCuda &w = pass.pic;
-    const int chroma = motus_min(w.n_mb, w.mb_height * 3 / 2 + 1),
-              blocks = w.mb_height + (chroma + ROW_WARPS - 1) / ROW_WARPS;
-    const Kernel kernel =
-        w.costs ? kernel_of<true>(w.transform_8x8) : kernel_of<false>(w.transform_8x8);
+    const Blocks blocks = blocks_for_waves(pass);
+    const Kernel kernel = w.costs ? kernel_of<true>(w.transform_8x8, !pass.slice_type)
+                                  : kernel_of<false>(w.transform_8x8, !pass.slice_type);
     cudaError_t status =
-        motus_launch(w.early, blocks, 32 * ROW_WARPS, sizeof(WaveShared), stream, kernel, pass);
+        motus_launch(w.early, blocks.luma + blocks.chroma, blocks.rows * ROW_THREADS,
+                     blocks.rows * sizeof(WaveShared), stream, kernel, pass, blocks.luma);
     if (status == cudaSuccess)
         status = motus_launch(w.early, (w.n_mb + 127) / 128, 128, 0, stream, finish_kernel, pass);
     return status;
 }
 
 cudaError_t motus_decide::prepare_typed() {
-    cudaFuncAttributes unused;
+    const int bytes = most_rows() * (int)sizeof(WaveShared);
     cudaError_t status = cudaSuccess;
     for (const bool eight : {false, true})
-        for (const auto kernels : {kernel_of<false>, kernel_of<true>})
-            if (status == cudaSuccess)
-                status = cudaFuncSetAttribute(kernels(eight),
-                                              cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                              sizeof(WaveShared));
-    return status == cudaSuccess ? cudaFuncGetAttributes(&unused, finish_kernel) : status;
+        for (const bool rows : {false, true})
+            for (const auto kernels : {kernel_of<false>, kernel_of<true>})
+                if (status == cudaSuccess)
+                    status = cudaFuncSetAttribute(
+                        kernels(eight, rows), cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
+    return status == cudaSuccess ? motus_load_kernels(finish_kernel) : status;
 }

@@ -58,6 +58,15 @@ __device__ int find_intra(const MotusPictureStateCuda &w, ListShared *s, uint8_t
     return s->n;
 }
 
+// Does the same where note_kernel has collected them after the only round.
+__device__ int take_noted(const MotusPictureStateCuda &w, ListShared *s, uint8_t *chain) {
+    if (threadIdx.x == 0) s->longest = 0;
+#pragma unroll 1
+    for (int i = (int)threadIdx.x; i < w.n_mb; i += LIST_THREADS) chain[i] = 0;
+    __syncthreads(); // chains are 0
+    return w.flags[MOTUS_FLAG_NOTED];
+}
+
 // Replaces at[k] by first + the sum of at[0..k - 1]. Returns first + the sum of all. The whole
 // block calls it.
 __device__ int sum_before(ListShared *s, int first) {
@@ -128,40 +137,46 @@ __device__ Link link_of(const MotusPictureStateCuda &w, int i) {
     return link;
 }
 
-// Sets the length of the chain that ends in an MB from those of its neighbours: one more than the
-// longest, or 0 if that exceeds `most`; then the MB stays inter. True if it has changed.
-__device__ int lengthen(const Link &link, int most, const uint8_t *before, uint8_t *after) {
-    int longest = 0;
+// How chains are measured (motus_chain_up_to), and the longest one.
+struct Measure {
+    int typed, most;
+};
+
+// Sets the length of the chain that ends in an MB from those of its neighbours, or 0 if it is too
+// long; then the MB stays inter. True if it has changed.
+__device__ int lengthen(const Link &link, Measure measure, const uint8_t *before, uint8_t *after) {
+    int longest = 1;
 #pragma unroll
     for (int k = 0; k < 4; k++)
-        if (link.near[k] >= 0) longest = motus_max(longest, before[link.near[k]]);
-    const uint8_t length = (uint8_t)(longest < most ? longest + 1 : 0);
+        if (link.near[k] >= 0)
+            longest = motus_max(longest, motus_chain_up_to(before[link.near[k]], k, measure.typed));
+    const uint8_t length = (uint8_t)(longest <= measure.most ? longest : 0);
     after[link.i] = length;
     return length != before[link.i];
 }
 
-// Computes the chain lengths of few MBs, one a thread: all at once, again until none changes.
-// Returns the lengths.
-__device__ const uint8_t *chains_by_rounds(const MotusPictureStateCuda &w, int n, int most,
+// Computes the chain lengths of few MBs, one a thread: all at once, again until none changes. MBs
+// that intra refresh wants keep 0: no chain bounds them. Returns the lengths.
+__device__ const uint8_t *chains_by_rounds(const MotusPictureStateCuda &w, int n, Measure measure,
                                            uint8_t *chain) {
     const int t = (int)threadIdx.x;
-    const Link mine = t < n ? link_of(w, w.found[t]) : Link{};
+    const bool counts = t < n && !is_refreshed(w, w.found[t]);
+    const Link mine = counts ? link_of(w, w.found[t]) : Link{};
     uint8_t *before = chain, *after = chain + w.n_mb;
 #pragma unroll 1
     for (int i = t; i < w.n_mb; i += LIST_THREADS) after[i] = 0;
     for (;;) {
         __syncthreads(); // lengths are written before they are read
-        const int changed = t < n && lengthen(mine, most, before, after);
+        const int changed = counts && lengthen(mine, measure, before, after);
         if (!__syncthreads_or(changed)) return before;
         uint8_t *const other = before;
         before = after, after = other;
     }
 }
 
-// Computes the chain lengths of many MBs, diagonal by diagonal. Uses w.list for their order. MBs
-// that intra refresh wants keep 0: no chain bounds them.
-__device__ void chains_by_diagonals(const MotusPictureStateCuda &w, ListShared *s, int n, int most,
-                                    uint8_t *chain) {
+// Computes the same of many MBs, diagonal by diagonal. Uses w.list for their order.
+__device__ void chains_by_diagonals(const MotusPictureStateCuda &w, ListShared *s, int n,
+                                    Measure measure, uint8_t *chain) {
     const int diagonals = w.mb_width + 2 * w.mb_height;
 #pragma unroll 1
     for (int first = 0, begin = 0; first < diagonals; first += KEYS) {
@@ -174,7 +189,7 @@ __device__ void chains_by_diagonals(const MotusPictureStateCuda &w, ListShared *
 #pragma unroll 1
             for (int j = begin + (int)threadIdx.x; j < end; j += LIST_THREADS)
                 if (!is_refreshed(w, w.list[j]))
-                    lengthen(link_of(w, w.list[j]), most, chain, chain);
+                    lengthen(link_of(w, w.list[j]), measure, chain, chain);
             begin = end;
             __syncthreads(); // this diagonal is written, all have read `at`
         }
@@ -209,11 +224,11 @@ __device__ int longest_chain(const MotusPictureStateCuda &w, ListShared *s, int 
 __device__ int list_chains(const MotusPictureStateCuda &w, const MotusEffort *effort,
                            ListShared *s) {
     uint8_t *const room = w.n_mb <= NEAR_MBS ? s->chain : w.chain;
-    const int found = find_intra(w, s, room), most = motus_longest_chain(found, w.n_mb, effort);
-    const bool refreshes = w.refresh.end > 0,
-               few = !refreshes && found <= LIST_THREADS && 2 * w.n_mb <= NEAR_MBS;
-    if (!few) chains_by_diagonals(w, s, found, most, room);
-    const uint8_t *chain = few ? chains_by_rounds(w, found, most, room) : room;
+    const int found = effort->rounds == 1 ? take_noted(w, s, room) : find_intra(w, s, room);
+    const Measure measure = {effort->types_first, motus_longest_chain(found, w.n_mb, effort)};
+    const bool refreshes = w.refresh.end > 0, few = found <= LIST_THREADS && 2 * w.n_mb <= NEAR_MBS;
+    if (!few) chains_by_diagonals(w, s, found, measure, room);
+    const uint8_t *chain = few ? chains_by_rounds(w, found, measure, room) : room;
     const int longest = longest_chain(w, s, found, chain), later = longest / 4;
     const auto turn = [&](int i) {
         if (chain[i] != 1 || !stands_alone(w, i, chain)) return chain[i] - 1;
@@ -236,10 +251,13 @@ __device__ int list_chains(const MotusPictureStateCuda &w, const MotusEffort *ef
 #pragma unroll 1
     for (int j = (int)threadIdx.x; j < found; j += LIST_THREADS) {
         const int i = w.found[j];
-        if (!coded(i)) w.mb[i] = w.mb_inter[i];
+        if (coded(i))
+            w.listed[i] = LISTED;
+        else
+            w.mb[i] = w.mb_inter[i];
     }
 #pragma unroll 1
-    for (int i = (int)threadIdx.x; i < w.n_mb; i += LIST_THREADS)
+    for (int i = (int)threadIdx.x; effort->rounds > 1 && i < w.n_mb; i += LIST_THREADS)
         w.listed[i] = (uint8_t)(coded(i) ? LISTED : NOT_LISTED);
     return n;
 }
@@ -247,14 +265,12 @@ __device__ int list_chains(const MotusPictureStateCuda &w, const MotusEffort *ef
 __global__ void __launch_bounds__(LIST_THREADS) list_kernel(const __grid_constant__ Pass pass) {
     __shared__ ListShared s;
     const MotusPictureStateCuda &w = pass.pic;
-    motus_let_successor_start();
-    motus_wait_for_predecessor();
-    const int n = pass.coded_typed && !w.flags[MOTUS_FLAG_WANTS_PCM] ? 0
-                  : pass.slice_type ? list_chains(w, &pass.effort, &s)
-                                    : list_all(w, &s);
+    motus_begin_early();
+    const int n = pass.slice_type ? list_chains(w, &pass.effort, &s) : list_all(w, &s);
     if (threadIdx.x) return;
-    w.flags[MOTUS_FLAG_TAKEN] = w.flags[MOTUS_FLAG_CHROMA_TAKEN] = w.flags[MOTUS_FLAG_WANTS_PCM] =
-        0;
+    for (int flag :
+         {MOTUS_FLAG_TAKEN, MOTUS_FLAG_LUMA_TAKEN, MOTUS_FLAG_CHROMA_TAKEN, MOTUS_FLAG_WANTS_PCM})
+        w.flags[flag] = 0;
     w.flags[MOTUS_FLAG_LISTED] = n;
 }
 

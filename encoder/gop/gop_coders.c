@@ -232,7 +232,7 @@ int motus_gop_coders_reference_lost(MotusGopCoders *coders, int64_t number) {
 // ---- Types and plans ----------------------------------------------------------------------------
 
 int motus_gop_coders_type_later(const MotusGopCoders *coders, const MotusLookahead *look) {
-    return coders->n_executors == 1 && motus_lookahead_searches_at_once(look) == 2;
+    return coders->n_executors == 1 && motus_lookahead_is_asynchronous(look);
 }
 
 int motus_gop_coders_have_threads(const MotusGopCoders *coders) {

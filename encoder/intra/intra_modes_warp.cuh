@@ -92,7 +92,8 @@ MOTUS_WARP void motus_intra16x16_predict_warp(const MotusIntraMb *in, MotusIntra
     motus_lanes_sync(); // the prediction is written
 }
 
-// Returns SATD + lambda * bits of the best Intra16x16 mode, and leaves predictions in pred.
+// Returns SATD + lambda * bits of the best Intra16x16 mode, and leaves predictions in pred, if it is
+// not NULL.
 MOTUS_WARP uint32_t motus_intra16x16_estimate_warp(const MotusIntraMb *in, MotusIntraSides *s,
                                                    uint8_t pred[4][256], int *mode) {
     const MotusIntraWhole whole = motus_intra16x16_sides(in, s);
@@ -108,7 +109,7 @@ MOTUS_WARP uint32_t motus_intra16x16_estimate_warp(const MotusIntraMb *in, Motus
         for (int k = 0; k < 4; k++) {
             rows[k] =
                 motus_mode_row4(s->luma[0], s->luma[1], whole.dc, &whole.plane, own_mode, x, y + k);
-            motus_word_put(pred[own_mode] + MOTUS_LUMA_STRIDE * (y + k) + x, rows[k]);
+            if (pred) motus_word_put(pred[own_mode] + MOTUS_LUMA_STRIDE * (y + k) + x, rows[k]);
         }
         uint32_t satd = motus_lanes_group_sum(motus_satd_rows(own, rows), 16);
         for (int k = m; k < m + 2; k++) { // the first of equals, as in motus_least_of_4

@@ -154,10 +154,12 @@ static inline MotusIntraPart motus_intra16x16_complete(const MotusIntraMb *in, M
     return chroma;
 }
 
-// Returns motus_intra_search without Intra8x8, or NULL if that costs `bound` or more. bound: at
-// most the cost of I_PCM, or UINT32_MAX. mode: what motus_intra16x16_estimate has just returned.
-static inline MotusTrial *motus_intra_estimate(const MotusIntraMb *in, MotusIntraScratch *s,
-                                               int mode, uint32_t bound, MotusTrial trial[2]) {
+// Returns motus_intra_search, or NULL if that costs `bound` or more. bound: at most the cost of
+// I_PCM, or UINT32_MAX. quant8: as above; Intra8x8 is tried if another type costs less than
+// `inter`. mode: what motus_intra16x16_estimate has just returned.
+static inline MotusTrial *motus_intra_estimate(const MotusIntraMb *in, const MotusQuant8 *quant8,
+                                               MotusIntraScratch *s, int mode, uint32_t bound,
+                                               uint32_t inter, MotusTrial trial[3]) {
     MotusTrial *first = &trial[0], *second = &trial[1];
     MotusIntraPart luma = {UINT32_MAX, 0, 0, 0, 0}, chroma = luma;
     motus_intra_begin(in, first, second);
@@ -170,7 +172,15 @@ static inline MotusTrial *motus_intra_estimate(const MotusIntraMb *in, MotusIntr
     if (!is_open) chroma = motus_intra16x16_complete(in, s, first, &i16);
     const int small = luma.cost != UINT32_MAX && luma.cost <= first->cost;
     if (small) motus_intra_complete(in, second, first, &luma, &chroma);
-    return motus_intra_cheaper(in, first, second, small);
+    MotusTrial *best = motus_intra_cheaper(in, first, second, small), *third = &trial[2];
+    if (!quant8 || best->cost >= inter || best->mb.type == MOTUS_MB_I_PCM ||
+        !motus_tries_intra8x8(in))
+        return best;
+    motus_intra_begin_as(in, third, MOTUS_MB_I_4x4);
+    luma = motus_code_intra8x8(in, quant8, s->canvas, third, best->cost);
+    if (luma.cost > best->cost) return best;
+    motus_intra_complete(in, third, first, &luma, &chroma);
+    return third->cost < best->cost && third->bits <= MOTUS_MB_BITS_LIMIT ? third : best;
 }
 
 // ---- Types before samples -----------------------------------------------------------------------
@@ -191,7 +201,7 @@ static inline MotusIntraType motus_intra_type(const MotusIntraMb *in, const Motu
         motus_intra_add_up(in, trial, &i4, &none);
         if (trial->cost < least) least = trial->cost, type.type = MOTUS_MB_I_4x4;
     }
-    if (!quant8) return type;
+    if (!quant8 || !motus_tries_intra8x8(in)) return type;
     motus_intra_begin_as(in, trial, MOTUS_MB_I_4x4);
     const MotusIntraPart i8 = motus_code_intra8x8(in, quant8, s->canvas, trial, least);
     if (i8.cost <= least) {

@@ -52,16 +52,16 @@ typedef struct MotusIntraPart {
     int cbp;            // its bits of coded_block_pattern
 } MotusIntraPart;
 
-// Luma and chroma of an MB of an I picture, coded apart.
+// Luma and chroma of an MB, coded apart.
 typedef struct MotusIntraParts {
     MotusIntraPart luma, chroma;
 } MotusIntraParts;
 
-// 4x4 blocks at the edges of an MB of an I picture, for its neighbours (intra_wave_warp.cuh): the
-// bottom row, and the right column of chroma, top first; of chroma Cb's two, then Cr's. 0: not
-// coded yet.
+// 4x4 blocks at the edges of an MB, for its neighbours (intra_wave_warp.cuh): the bottom row and
+// the right column, top first; of chroma Cb's two, then Cr's. 0: not coded yet. I pictures hand the
+// right column of luma on in shared memory.
 typedef struct MotusHandedMb {
-    uint64_t below[4], chroma_right[4], chroma_below[4], reserved[4];
+    uint64_t below[4], right[4], chroma_right[4], chroma_below[4];
 } MotusHandedMb;
 
 // Returns the mask MOTUS_HAS_* of the neighbours that exist.

@@ -1,7 +1,7 @@
 // Intra MBs whose types are known, where blocks wait for blocks: luma and chroma of an MB are coded
 // by a warp each, which learns of its neighbours' 4x4 blocks one by one. A block is handed on as a
-// word of its own: no other memory has to be complete when the word is. MBs of a row are coded by
-// the warps of a block in turn, and luma is handed on to the right in shared memory.
+// word of its own: no other memory has to be complete when the word is. In I pictures MBs of a row
+// are coded by the warps of a block in turn, and luma is handed on to the right in shared memory.
 // Equals motus_intra_code_as (intra_search_cpu.h): suite `gpu_decide` on a device.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef ENCODER_INTRA_INTRA_WAVE_WARP_CUH
@@ -22,38 +22,27 @@ MOTUS_WARP uint64_t word_of(uint32_t samples, int mode, int count) {
 MOTUS_WARP int mode_of(uint64_t word) { return (int)(word >> 32 & 255) - 1; }
 MOTUS_WARP int count_of(uint64_t word) { return (int)(word >> 40 & 255); }
 
-// The neighbour's block that a lane waits for. Lanes 0 to 3: A's right column, of chroma only; 4 to
-// 7: B's bottom row. Luma: 8 and 9 C's first blocks, 10 D's last one; chroma: 8 and 9 D's last ones
-// of Cb and Cr.
+// The neighbour's block that a lane waits for. Lanes 0 to 3: A's right column, of luma not if it is
+// in shared memory; 4 to 7: B's bottom row. Luma: 8 and 9 C's first blocks, 10 D's last one;
+// chroma: 8 and 9 D's last ones of Cb and Cr.
 typedef struct Wanted {
     const uint64_t *at; // NULL: there is none, or it has been delivered
-    uint64_t word;
+    uint64_t word;      // not 0: there already
 } Wanted;
 
-// Right columns of the MBs that a block's warps code, by warp.
+// Right columns of the MBs that a row's warps code, by warp: words that are 0 until they are
+// written, and again once they are taken. A word is not written again before it is taken, as each
+// row of an MB's 4x4 blocks needs the one to its left.
 enum { ROW_WARPS = 4 };
 typedef struct Row {
-    unsigned long long right[ROW_WARPS][4]; // read and written by atomics: racecheck does not know
-                                            // barriers at which a warp only arrives
+    unsigned long long right[ROW_WARPS][4];
 } Row;
 
-// An MB's place in its row. Barrier 4 * warp + k of the block says that right[warp][k] is written:
-// the warp arrives, and the next MB's warp waits. It is not used again before, as each row of an
-// MB's 4x4 blocks needs the one to its left.
+// An MB's place in its row, without a row if its neighbours are anywhere.
 typedef struct Place {
-    Row *row;
-    int left, own; // warps of A and of this MB; -1: no A, no MB to the right
+    Row *row;      // NULL: none
+    int left, own; // warps of A and of this MB; -1: no A, no MB to the right; or no row
 } Place;
-
-MOTUS_WARP void meet_left(const Place *p, int k) {
-    asm volatile("barrier.sync %0, 64;" : : "r"(4 * p->left + k) : "memory");
-}
-
-// Hands on blocks [from, to) of the right column, which are written. All lanes call it.
-MOTUS_WARP void hand_on_right(const Place *p, int from, int to) {
-    for (int k = from; k < to && p->own >= 0; k++)
-        asm volatile("barrier.arrive %0, 64;" : : "r"(4 * p->own + k) : "memory");
-}
 
 enum { LEFT = 0, ABOVE = 4, ABOVE_RIGHT = 8, CORNER = 10, CHROMA_CORNER = 8 };
 
@@ -73,15 +62,13 @@ MOTUS_WARP bool wait_for(Wanted *w, uint32_t of) {
     return mine;
 }
 
-// Does the same for luma. Of the lanes LEFT to LEFT + 3, `of` has neighbouring ones.
+// Does the same for luma.
 MOTUS_WARP bool wait_for_luma(Wanted *w, const Place *p, uint32_t of) {
     const int lane = motus_lane();
     const bool came = wait_for(w, of);
     if (p->left < 0 || !(of & lanes(LEFT, 4))) return came;
-    for (int k = 0; k < 4; k++)
-        if (of >> k & 1) meet_left(p, k);
     if (lane >= 4 || !(of >> lane & 1)) return came;
-    w->word = atomicExch(&p->row->right[p->left][lane], 0);
+    while (!(w->word = atomicExch(&p->row->right[p->left][lane], 0))) __nanosleep(20);
     return true;
 }
 
@@ -121,6 +108,8 @@ typedef struct Luma {
 MOTUS_WARP void keep_edge(const Place *p, MotusHandedMb *to, int below, int k, uint64_t word) {
     if (below)
         motus_store_relaxed(&to->below[k], word);
+    else if (!p->row)
+        motus_store_relaxed(&to->right[k], word);
     else if (p->own >= 0)
         atomicExch(&p->row->right[p->own][k], word);
 }
@@ -179,7 +168,6 @@ MOTUS_WARP MotusIntraPart code_4x4(const MotusIntraMb *in, Luma *s, const Place 
         block = motus_i4_block_of(&mb, &m, motus_min(step + 1, 9));
         motus_i4_block(&mb, &m, &now, in->i4_trials, 0);
         keep_edges_4x4(i4, canvas, place, to, step);
-        if (step >= 3 && step & 1) hand_on_right(place, (step - 3) / 2, (step - 1) / 2);
     }
     return motus_i4_finish(&mb, &s->scratch, m.to);
 }
@@ -226,7 +214,6 @@ MOTUS_WARP MotusIntraPart code_8x8(const MotusIntraMb *in, const MotusQuant8 *qu
         motus_i8_block(&mb, in, MOTUS_SHARED(&s->scratch.i4_minus[0]), i8, MOTUS_SHARED(&s->trial),
                        q, &part);
         keep_edges_8x8(s, place, to, q);
-        if (q & 1) hand_on_right(place, q - 1, q + 1);
     }
     motus_i8_finish(&part);
     return part;
@@ -253,7 +240,6 @@ MOTUS_WARP MotusIntraPart code_16x16(const MotusIntraMb *in, int mode, Luma *s, 
         samples |= (uint32_t)at[below ? i : i * MOTUS_LUMA_STRIDE] << (8 * i);
     if (lane < 8)
         keep_edge(place, to, below, k, word_of(samples, MOTUS_I4_DC, s->trial.mb.total_coeff[blk]));
-    hand_on_right(place, 0, 4);
     return motus_intra_sums(in, &s->trial, &whole, 0);
 }
 

@@ -17,6 +17,7 @@ typedef struct MotusEffort {
     int reach;           // of the search in downscaled pictures, +- samples
     uint32_t partitions; // mask of the MotusModes that are tried
     int rounds, phases;  // of mode decision: each round runs the phases one after another
+    int b_phases;        // the same in B pictures, where more depends on neighbours
     int type_gate;       // MB types, and further references, by whole-sample costs
     int sub_gate;        // sub-macroblock types, by whole-sample costs
     int trial_gate;      // MB types that get a trial, by SATD costs
@@ -31,7 +32,7 @@ typedef struct MotusEffort {
     int i4_trials;       // Intra4x4 modes with a trial, per block, where the MB is coded
     int estimate_trials; // Intra4x4 modes with a trial where intra in P pictures is estimated
     int estimate_levels; // of these estimates, with CAVLC; CABAC: APART
-    int types_first;     // 1: an I picture's MBs get their types before any MB is coded
+    int types_first;     // 1: intra MBs get their types before any of them is coded
     int intra_chain;     // motus_longest_chain: of dependent intra MBs in P pictures
 } MotusEffort;
 

@@ -99,4 +99,48 @@ MOTUS_HD const uint16_t *motus_flag_costs(const MotusCabacCosts *costs, int cate
     return costs->bin[MOTUS_CTX_CODED_BLOCK + motus_block_contexts(category).coded + context];
 }
 
+// ---- Chroma's DCs -------------------------------------------------------------------------------
+
+// Returns a DC behind its 2x2 transform in 1/256 of a level; below 2^21.
+MOTUS_HD int motus_dc_scaled(int dc, const MotusQuant *q) {
+    return (int)((uint32_t)motus_abs(dc) * q->scale[0] >> (q->shift + 1));
+}
+
+MOTUS_HD MotusLevelWalk motus_dc_walk(const MotusCabacCosts *costs, const MotusQuant *q) {
+    return motus_level_walk(costs, MOTUS_CATEGORY_CHROMA_DC, q->rate, MOTUS_LEVELS_LOWERED);
+}
+
+// Returns the result for the DCs of one plane. Its neighbours' are taken to have no levels.
+MOTUS_HD MotusLevels motus_dc_levels(const MotusLevelWalk *walk, const MotusCabacCosts *costs) {
+    return motus_walked_levels(walk, motus_flag_costs(costs, MOTUS_CATEGORY_CHROMA_DC, 0));
+}
+
+// Choice of chroma's part of coded_block_pattern.
+typedef struct MotusChromaChoice {
+    int dc_pays;     // 1: DCs are coded without AC rather than nothing
+    int32_t ac_from; // AC is coded if it gains more than its bits cost and this
+} MotusChromaChoice;
+
+// Returns the choice for an MB. dc: sums of both planes.
+MOTUS_HD MotusChromaChoice motus_chroma_choice(const MotusLevels *dc, const MotusCabacCosts *costs,
+                                               const MotusNeighbours *neighbours, uint32_t rate) {
+    int32_t cost[3]; // of each part with the DCs' levels
+    for (int chroma = 0; chroma < 3; chroma++) {
+        MotusSymbols s = {NULL, 0, 0, costs->bin, 0};
+        motus_put_cbp_chroma(&s, neighbours->a, neighbours->b, chroma);
+        cost[chroma] = (int32_t)motus_rate_of(s.bits + (chroma ? dc->bits : 0), rate) -
+                       (chroma ? dc->gain : 0);
+    }
+    MotusChromaChoice choice;
+    choice.dc_pays = dc->n && cost[1] < cost[0];
+    choice.ac_from = cost[2] - cost[!!choice.dc_pays];
+    return choice;
+}
+
+// True if AC is coded: ac: sums of its blocks.
+MOTUS_HD int motus_chroma_ac_pays(const MotusChromaChoice *choice, int32_t gain, uint32_t bits,
+                                  uint32_t rate) {
+    return gain > 0 && gain > (int32_t)motus_rate_of(bits, rate) + choice->ac_from;
+}
+
 #endif

@@ -71,6 +71,27 @@ static inline MotusLevels motus_choose_levels_cabac(int16_t level[16], const int
     return motus_walked_levels(&walk, flag);
 }
 
+// Chooses the levels of a chroma plane's DCs behind their 2x2 transform.
+static inline MotusLevels motus_choose_dc_levels(int16_t level[4], const int dc[4],
+                                                 const MotusQuant *q,
+                                                 const MotusCabacCosts *costs) {
+    MotusLevelWalk walk = motus_dc_walk(costs, q);
+    uint32_t live = 0;
+    for (int i = 0; i < 4; i++)
+        live |= (uint32_t)(motus_dc_scaled(dc[i], q) >= MOTUS_LEVEL_FROM) << i;
+    memset(level, 0, 4 * sizeof *level);
+    while (live) {
+        const int i = motus_bit_length(live) - 1;
+        live ^= 1u << i;
+        const int next = live ? motus_bit_length(live) - 1 : -1,
+                  magnitude = motus_walk_level(&walk, i, next, motus_dc_scaled(dc[i], q));
+        level[i] = (int16_t)(dc[i] < 0 ? -magnitude : magnitude);
+    }
+    const MotusLevels levels = motus_dc_levels(&walk, costs);
+    if (!levels.n) memset(level, 0, 4 * sizeof *level);
+    return levels;
+}
+
 // Fills t (raster order) with coefficients in 1/256 of a level. Returns the mask of those that may
 // have a level.
 static inline uint64_t motus_live8(int t[64], const int coef[64], const MotusQuant8 *q) {

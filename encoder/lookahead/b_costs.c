@@ -9,18 +9,13 @@
 
 static void search_mb(const MotusBSearch *p, const MotusPixelOps *ops, int x, int y) {
     const int i = y * p->cur.mb_width + x;
-    Search s = {.ops = ops,
-                .at = p->cur.plane[0] + MB * (y * p->cur.stride + x),
-                .before = &p->ref,
-                .x = MB * x,
-                .y = MB * y,
-                .predictor = motus_b_predictor(p, x, y),
-                .cost = UINT32_MAX};
+    Search s = {.ops = ops, .before = &p->ref, .predictor = motus_b_predictor(p, x, y)};
+    begin_search(&s, &p->cur, x, y, p->weight);
     for (int k = 0; k < MOTUS_B_STARTS; k++) {
         MotusMv mv;
         if (motus_b_start(&mv, k, p, x, y)) try_mv(&s, mv, ops->sad);
     }
-    descend(&s);
+    try_around(&s); // expected MVs are near enough
     refine(&s);
     p->field.mv[i] = s.best;
     p->field.cost[i] = motus_lookahead_cost(s.cost < p->intra[i] ? s.cost : p->intra[i]);
@@ -38,29 +33,46 @@ void motus_b_search(const MotusBSearch *p, int threads) {
 // ---- One B picture ------------------------------------------------------------------------------
 
 // Returns the SATD of the mean of both predictions of MB (x, y).
-static uint32_t mean_satd(const MotusPixelOps *ops, const MotusHalfPicture *cur,
-                          const MotusHalfPicture *const ref[2], const MotusMv mv[2], int x, int y) {
+static uint32_t mean_satd(const MotusPixelOps *ops, const MotusBetween *p, int x, int y) {
+    const MotusHalfPicture *cur = &p->cur;
+    const int i = y * cur->mb_width + x;
     uint8_t mean[MB * MB];
-    const uint8_t *a = motus_lookahead_at(ref[0], MB * x, MB * y, mv[0]),
-                  *b = motus_lookahead_at(ref[1], MB * x, MB * y, mv[1]);
+    const uint8_t *a = motus_lookahead_at(&p->ref[0], MB * x, MB * y, p->field[0].mv[i]),
+                  *b = motus_lookahead_at(&p->ref[1], MB * x, MB * y, p->field[1].mv[i]);
     for (int v = 0; v < MB; v++, a += cur->stride, b += cur->stride)
         for (int u = 0; u < MB; u++) mean[MB * v + u] = (uint8_t)((a[u] + b[u] + 1) >> 1);
     return ops->satd(cur->plane[0] + MB * (y * cur->stride + x), cur->stride, mean, MB, MB, MB);
 }
 
-uint64_t motus_b_picture_cost(const MotusHalfPicture *cur, const MotusHalfPicture *const ref[2],
-                              const MotusBField *const field[2], uint16_t *mb_cost, int threads) {
+// Returns the cost of MB (x, y) as ref alone predicts it without its weight, at most intra. Its
+// MV's bits are counted against the left MB's MV.
+static uint32_t unweighted_cost(const MotusPixelOps *ops, const MotusHalfPicture *cur,
+                                const MotusHalfPicture *ref, const MotusBField *field,
+                                uint32_t intra, int x, int y) {
+    const MotusMv *mv = &field->mv[y * cur->mb_width + x];
+    const uint32_t cost =
+        ops->satd(cur->plane[0] + MB * (y * cur->stride + x), cur->stride,
+                  motus_lookahead_at(ref, MB * x, MB * y, *mv), ref->stride, MB, MB) +
+        motus_lookahead_mv_cost(*mv, x ? mv[-1] : motus_lookahead_mv(0, 0));
+    return cost < intra ? cost : intra;
+}
+
+uint64_t motus_b_picture_cost(const MotusBetween *b, int threads) {
     const MotusPixelOps *ops = motus_pixel_ops(0);
+    const MotusHalfPicture *cur = &b->cur;
     uint64_t sum = 0;
     (void)threads;
 #pragma omp parallel for num_threads(threads) schedule(static) reduction(+ : sum)
     for (int y = 0; y < cur->mb_height; y++)
         for (int x = 0; x < cur->mb_width; x++) {
             const int i = y * cur->mb_width + x;
-            const MotusMv mv[2] = {field[0]->mv[i], field[1]->mv[i]};
-            const uint32_t cost = motus_b_cost(mean_satd(ops, cur, ref, mv, x, y),
-                                               field[0]->cost[i], field[1]->cost[i]);
-            if (mb_cost) mb_cost[i] = (uint16_t)cost;
+            const uint32_t earlier =
+                b->weight && b->weight->is_used
+                    ? unweighted_cost(ops, cur, &b->ref[0], &b->field[0], b->intra[i], x, y)
+                    : b->field[0].cost[i];
+            const uint32_t cost =
+                motus_b_cost(mean_satd(ops, b, x, y), earlier, b->field[1].cost[i]);
+            if (b->mb_cost) b->mb_cost[i] = (uint16_t)cost;
             sum += cost;
         }
     return sum;
@@ -77,13 +89,10 @@ static uint64_t sum_of(const MotusBField *field, int n) {
 // Adds up the measured costs of the B pictures of a mini-GOP of n pictures.
 static void cost_between(MotusBCosts *costs, const MotusBPicture *const *picture, int n,
                          int pyramid, int threads) {
-    const MotusHalfPicture *const ref[2] = {&picture[n]->half, &picture[0]->half};
     for (int d = 1; d < n; d++) {
         if (!motus_b_is_measured(n - d, d, pyramid)) continue;
-        const MotusBField *const field[2] = {&picture[d]->earlier[n - d - 1],
-                                             &picture[d]->later[d - 1]};
-        costs->b[n - 1] += motus_b_picture_cost(
-            &picture[d]->half, ref, field, picture[d]->between[motus_b_pair(n - d, d)], threads);
+        const MotusBetween between = motus_b_between(picture, n, d);
+        costs->b[n - 1] += motus_b_picture_cost(&between, threads);
     }
 }
 

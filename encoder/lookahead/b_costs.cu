@@ -4,13 +4,12 @@
 //   p_sums      a thread: every so many MBs of a field
 // SPDX-License-Identifier: BSD-2-Clause
 #include "common/cuda_call.cuh"
-#include "encoder/lookahead/lookahead_pairs.cuh"
 #include "encoder/lookahead/lookahead_passes_cuda.h"
+#include "encoder/lookahead/lookahead_search.cuh"
 
 namespace {
 
-constexpr int MB = MOTUS_LOOKAHEAD_MB, BLOCK = 128;
-constexpr int MBS = BLOCK / 2;                                         // of a block
+constexpr int MB = MOTUS_LOOKAHEAD_MB, BLOCK = MOTUS_PAIRS_BLOCK;
 constexpr int PAIRS = MOTUS_B_FLAT_SPAN * (MOTUS_B_FLAT_SPAN - 1) / 2; // measured, at most
 
 static_assert(PAIRS >= MOTUS_B_SPAN - 1, "with a pyramid one for each length is measured");
@@ -21,39 +20,25 @@ struct Fields {
 
 __global__ void __launch_bounds__(BLOCK) b_fields(const __grid_constant__ Fields fields) {
     const MotusBSearch &p = fields.search[blockIdx.y];
-    const int width = p.cur.mb_width, n = width * p.cur.mb_height,
-              k = (int)(blockIdx.x * MBS + threadIdx.x / 2), i = min(k, n - 1);
-    const int x = i % width, y = i / width;
+    const Place at = find_place(p.cur);
     Search s;
-    s.before = &p.ref;
-    s.x = MB * x, s.y = MB * y;
-    s.predictor = motus_b_predictor(&p, x, y);
-    s.cost = UINT32_MAX;
-    load_blocks(s.row, p.cur.plane[0] + (s.y + 4 * (motus_lane() & 1)) * p.cur.stride + s.x,
-                p.cur.stride);
+    begin_search(&s, p.cur, p.ref, p.weight, at);
+    s.predictor = motus_b_predictor(&p, at.x, at.y);
 #pragma unroll 1
     for (int c = 0; c < MOTUS_B_STARTS; c++) {
         MotusMv mv = motus_lookahead_mv(0, 0);
-        const int has_one = motus_b_start(&mv, c, &p, x, y);
+        const int has_one = motus_b_start(&mv, c, &p, at.x, at.y);
         try_mv<false>(&s, mv, has_one);
     }
-    descend_pairs(&s);
-    refine_pairs(&s);
-    if (motus_lane() & 1 || k >= n) return;
-    p.field.mv[i] = s.best;
-    p.field.cost[i] = motus_lookahead_cost(s.cost < p.intra[i] ? s.cost : p.intra[i]);
+    try_around(&s, 1);
+    refine(&s);
+    if (!at.is_one) return;
+    p.field.mv[at.i] = s.best;
+    p.field.cost[at.i] = motus_lookahead_cost(s.cost < p.intra[at.i] ? s.cost : p.intra[at.i]);
 }
 
-// A B picture between two others.
-struct Between {
-    MotusHalfPicture cur, ref[2];
-    MotusBField field[2];
-    uint16_t *mb_cost; // NULL: not kept
-    int length;        // of its mini-GOP
-};
-
 struct Betweens {
-    Between picture[PAIRS]; // [blockIdx.y]
+    MotusBetween picture[PAIRS]; // [blockIdx.y]
 };
 
 // Adds the warp's costs to a sum of the picture.
@@ -64,26 +49,26 @@ __device__ void add_up(uint64_t *sum, uint32_t cost) {
 
 __global__ void __launch_bounds__(BLOCK)
     b_sums(const __grid_constant__ Betweens betweens, MotusBCosts *costs) {
-    const Between &b = betweens.picture[blockIdx.y];
-    const int n = b.cur.mb_width * b.cur.mb_height, lower = 4 * (motus_lane() & 1),
-              k = (int)(blockIdx.x * MBS + threadIdx.x / 2), i = min(k, n - 1);
-    const int x = MB * (i % b.cur.mb_width), y = MB * (i / b.cur.mb_width);
-    uint32_t row[2][4], ref[2][2][4], cost = 0;
-    load_blocks(row, b.cur.plane[0] + (y + lower) * b.cur.stride + x, b.cur.stride);
+    const MotusBetween &b = betweens.picture[blockIdx.y];
+    const Place at = find_place(b.cur);
+    const int x = MB * at.x, y = MB * at.y, lower = 4 * (motus_lane() & 1);
+    const MotusMv *mv = b.field[0].mv + at.i;
+    uint32_t row[2][4], ref[2][2][4], earlier = b.field[0].cost[at.i];
+    load_blocks(row, lane_rows(b.cur, at), b.cur.stride);
     for (int r = 0; r < 2; r++)
         load_blocks(ref[r],
-                    motus_lookahead_at(&b.ref[r], x, y, b.field[r].mv[i]) + lower * b.cur.stride,
+                    motus_lookahead_at(&b.ref[r], x, y, b.field[r].mv[at.i]) + lower * b.cur.stride,
                     b.cur.stride);
-    for (int half = 0; half < 2; half++) {
+    if (b.weight && b.weight->is_used) // as unweighted_cost
+        earlier = min((uint32_t)b.intra[at.i],
+                      pair_satd(row, ref[0]) +
+                          motus_lookahead_mv_cost(*mv, x ? mv[-1] : motus_lookahead_mv(0, 0)));
+    for (int half = 0; half < 2; half++)
         for (int v = 0; v < 4; v++) // (a + b + 1) >> 1 of four samples
             ref[0][half][v] = __vavgu4(ref[0][half][v], ref[1][half][v]);
-        cost += motus_words_satd(row[half], ref[0][half]);
-    }
-    cost += __shfl_xor_sync(MOTUS_ALL_LANES, cost, 1);
-    cost = motus_b_cost(cost, b.field[0].cost[i], b.field[1].cost[i]);
-    const int is_one = k < n && !lower;
-    if (is_one && b.mb_cost) b.mb_cost[k] = (uint16_t)cost;
-    add_up(&costs->b[b.length - 1], is_one ? cost : 0);
+    const uint32_t cost = motus_b_cost(pair_satd(row, ref[0]), earlier, b.field[1].cost[at.i]);
+    if (at.is_one && b.mb_cost) b.mb_cost[at.i] = (uint16_t)cost;
+    add_up(&costs->b[b.length - 1], at.is_one ? cost : 0);
 }
 
 // Costs of the fields as P pictures: of 1..span.
@@ -104,27 +89,22 @@ __global__ void __launch_bounds__(BLOCK)
 MotusStatus launch_fields(const Fields &fields, int n, cudaStream_t stream, MotusError *error) {
     const MotusHalfPicture &cur = fields.search[0].cur;
     if (n < 1) return MOTUS_OK;
-    const dim3 grid((unsigned)((cur.mb_width * cur.mb_height + MBS - 1) / MBS), (unsigned)n);
+    const dim3 grid(blocks_of(cur), (unsigned)n);
     b_fields<<<grid, BLOCK, 0, stream>>>(fields);
     return motus_cuda_launched("lookahead: fields of B pictures", error);
 }
 
 MotusStatus sum_b(MotusBCosts *costs, const MotusBPicture *const *picture, int span, int pyramid,
-                  int n_mb, cudaStream_t stream, MotusError *error) {
+                  cudaStream_t stream, MotusError *error) {
     Betweens betweens = {};
     int n = 0;
     for (int length = 2; length <= span; length++)
         for (int d = 1; d < length; d++) {
-            const MotusBPicture *cur = picture[d];
-            if (!motus_b_is_measured(length - d, d, pyramid)) continue;
-            betweens.picture[n++] = {cur->half,
-                                     {picture[length]->half, picture[0]->half},
-                                     {cur->earlier[length - d - 1], cur->later[d - 1]},
-                                     cur->between[motus_b_pair(length - d, d)],
-                                     length};
+            if (motus_b_is_measured(length - d, d, pyramid))
+                betweens.picture[n++] = motus_b_between(picture, length, d);
         }
     if (!n) return MOTUS_OK;
-    const dim3 grid((unsigned)((n_mb + MBS - 1) / MBS), (unsigned)n);
+    const dim3 grid(blocks_of(picture[0]->half), (unsigned)n);
     b_sums<<<grid, BLOCK, 0, stream>>>(betweens, costs);
     return motus_cuda_launched("lookahead: costs of B pictures", error);
 }
@@ -152,5 +132,5 @@ MotusStatus motus_b_costs_cuda(MotusBCosts *costs, const MotusBPicture *const *p
     MotusStatus status = launch_fields(earlier, span - 1, on, error);
     if (!status) status = launch_fields(later, farthest, on, error);
     if (!status) status = sum_p(costs, picture[0], span, n_mb, on, error);
-    return status ? status : sum_b(costs, picture, span, pyramid, n_mb, on, error);
+    return status ? status : sum_b(costs, picture, span, pyramid, on, error);
 }

@@ -14,6 +14,7 @@ extern "C" {
 typedef struct MotusBPicture {
     MotusHalfPicture half;
     const uint16_t *intra;
+    const MotusHalfWeight *weight;       // of earlier pictures, by distance less 1; NULL: none
     MotusBField earlier[MOTUS_B_SPAN];   // into earlier pictures; [0] is the lookahead's own
     MotusBField later[MOTUS_B_SPAN - 1]; // into later pictures
     // MB costs of the picture as a B picture, by motus_b_pair; NULL: not kept.
@@ -41,7 +42,8 @@ static inline MotusBSearch motus_b_search_earlier(const MotusBPicture *const *pi
                                  d,
                                  cur->earlier[0].mv,
                                  picture[1]->earlier[d - 2].mv,
-                                 NULL};
+                                 NULL,
+                                 cur->weight ? &cur->weight[d - 1] : NULL};
     return search;
 }
 
@@ -52,8 +54,22 @@ static inline MotusBSearch motus_b_search_later(const MotusBPicture *const *pict
     const MotusBSearch search = {cur->half,  picture[0]->half,
                                  cur->intra, cur->later[d - 1],
                                  d,          d > 1 ? cur->later[0].mv : NULL,
-                                 NULL,       picture[0]->earlier[d - 1].mv};
+                                 NULL,       picture[0]->earlier[d - 1].mv,
+                                 NULL};
     return search;
+}
+
+// Returns picture[d] between picture[n] and picture[0].
+static inline MotusBetween motus_b_between(const MotusBPicture *const *picture, int n, int d) {
+    const MotusBPicture *cur = picture[d];
+    const MotusBetween between = {cur->half,
+                                  {picture[n]->half, picture[0]->half},
+                                  {cur->earlier[n - d - 1], cur->later[d - 1]},
+                                  cur->intra,
+                                  cur->weight ? &cur->weight[n - d - 1] : NULL,
+                                  cur->between[motus_b_pair(n - d, d)],
+                                  n};
+    return between;
 }
 
 // Costs of the mini-GOPs that end with a picture, by their lengths less 1: of the P picture, and
@@ -66,10 +82,8 @@ typedef struct MotusBCosts {
 // Fills p->field. The result does not depend on `threads`.
 void motus_b_search(const MotusBSearch *p, int threads);
 
-// Returns the cost of `cur`, coded as a B picture between ref[0] and ref[1] with the MVs of the
-// fields. Fills mb_cost with the MBs' costs if it is not NULL.
-uint64_t motus_b_picture_cost(const MotusHalfPicture *cur, const MotusHalfPicture *const ref[2],
-                              const MotusBField *const field[2], uint16_t *mb_cost, int threads);
+// Returns the cost of a B picture and fills in its MBs' costs if they are kept.
+uint64_t motus_b_picture_cost(const MotusBetween *between, int threads);
 
 // Fills *costs for lengths 1..span. picture[d] is d pictures before the picture; all earlier[] of
 // picture[1..span] and earlier[0] of picture[0] are filled in. Fills the rest of earlier[], and the

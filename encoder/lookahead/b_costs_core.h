@@ -5,6 +5,7 @@
 #ifndef ENCODER_LOOKAHEAD_B_COSTS_CORE_H
 #define ENCODER_LOOKAHEAD_B_COSTS_CORE_H
 
+#include "encoder/lookahead/half_weights_core.h"
 #include "encoder/lookahead/lookahead_core.h"
 
 enum {
@@ -62,7 +63,19 @@ typedef struct MotusBSearch {
     // Expected MVs: along `first` and then `rest`, that picture's MVs into ref; or, if not NULL,
     // against `back`, the MVs of ref into cur.
     const MotusMv *rest, *back;
+    const MotusHalfWeight *weight; // of ref; NULL: none
 } MotusBSearch;
+
+// A B picture between two others. It has no weights: where field[0] was found with one, what its
+// reference alone predicts is measured again.
+typedef struct MotusBetween {
+    MotusHalfPicture cur, ref[2];
+    MotusBField field[2];
+    const uint16_t *intra;         // costs of cur
+    const MotusHalfWeight *weight; // of field[0]; NULL: none
+    uint16_t *mb_cost;             // NULL: not kept
+    int length;                    // of its mini-GOP
+} MotusBetween;
 
 MOTUS_HD MotusMv motus_b_mv(int x, int y) {
     return motus_lookahead_mv(motus_clip(-MOTUS_B_LONGEST_MV, MOTUS_B_LONGEST_MV, x),

@@ -30,7 +30,7 @@ struct MotusLookahead {
     MotusLookaheadSettings settings;
     const MotusLookaheadOps *ops;
     void *executor;
-    int device, searches_at_once, n_mb, n_slots;
+    int device, n_mb, n_slots;
     Entry *ring;          // n_slots entries: number % n_slots
     MotusTreeLink *links; // of a window
     int64_t first, end;   // [first, end): pictures that have a type and no plan yet
@@ -83,15 +83,12 @@ MotusStatus motus_lookahead_open(MotusLookahead **out, const MotusLookaheadSetti
     *look = (MotusLookahead){.settings = *settings,
                              .ops = ops,
                              .device = device,
-                             .searches_at_once = 1,
                              .n_mb = settings->mb_width * settings->mb_height,
                              .first = settings->first,
                              .end = settings->first,
                              .begun = settings->first,
                              .decided = settings->first,
                              .first_in_segment = 1};
-    if (ops->searches_at_once)
-        look->searches_at_once = ops->searches_at_once(device, settings->mb_height);
     MotusStatus status = open_ring(look, error);
     if (status)
         motus_lookahead_close(&look);
@@ -112,23 +109,18 @@ void motus_lookahead_close(MotusLookahead **out) {
 
 int motus_lookahead_device(const MotusLookahead *look) { return look->device; }
 
-int motus_lookahead_searches_at_once(const MotusLookahead *look) { return look->searches_at_once; }
+int motus_lookahead_is_asynchronous(const MotusLookahead *look) {
+    return look->ops->max_pending > 0;
+}
 
 // ---- Pictures in --------------------------------------------------------------------------------
 
-// True if the previous picture is known to be an IDR picture. With two searches at once its type is
-// another thread's, and the executor finds out by itself.
-static int is_after_idr(const MotusLookahead *look) {
-    return look->searches_at_once == 1 && !look->first_in_segment &&
-           entry_of(look, look->begun - 1)->plan.idr;
-}
-
-// Returns how many earlier pictures of its GOP the next one can refer to, at most b_span. With two
-// searches at once, their types are not known.
+// Returns how many earlier pictures of its GOP the next one can refer to, at most b_span. If
+// pictures are pending, their types are not known.
 static int span_of(const MotusLookahead *look) {
     if (look->first_in_segment || !look->settings.b_span) return 0;
     const Entry *before = entry_of(look, look->begun - 1);
-    return motus_min(look->searches_at_once == 1 ? before->since_idr : before->in_segment,
+    return motus_min(motus_lookahead_is_asynchronous(look) ? before->in_segment : before->since_idr,
                      look->settings.b_span);
 }
 
@@ -140,11 +132,8 @@ MotusStatus motus_lookahead_begin(MotusLookahead *look, const MotusPlane *luma, 
                  .force_idr = force_idr,
                  .in_segment =
                      look->first_in_segment ? 1 : entry_of(look, look->begun - 1)->in_segment + 1};
-    const MotusLookaheadPicture picture = {.number = look->begun,
-                                           .first_in_segment = e->first_in_segment,
-                                           .force_idr = force_idr,
-                                           .after_idr = is_after_idr(look),
-                                           .span = span_of(look)};
+    const MotusLookaheadPicture picture = {
+        .number = look->begun, .first_in_segment = e->first_in_segment, .span = span_of(look)};
     MotusStatus status = look->ops->begin(look->executor, &picture, luma, filled, error);
     if (status) return status;
     look->begun++;

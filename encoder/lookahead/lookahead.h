@@ -26,6 +26,7 @@ typedef struct MotusLookaheadSettings {
     int keep_aq;        // 1: motus_lookahead_aq is called, with AQ and mb-tree
     int b_span;         // longest mini-GOP in pictures, 2..MOTUS_B_SPAN; 0: plan.b stays 0
     int b_pyramid;      // 1: the middle one of two and more B pictures is a reference
+    int weights;        // 1: P pictures may weight their references
 } MotusLookaheadSettings;
 
 // Returns the pictures that are known at most beyond the one that is planned.
@@ -61,9 +62,8 @@ void motus_lookahead_close(MotusLookahead **out); // accepts NULL inside
 // Returns the device, or MOTUS_LOOKAHEAD_HOST.
 int motus_lookahead_device(const MotusLookahead *look);
 
-// Returns how many pictures may be analysed at once. 1: types come from motus_lookahead_put alone.
-// 2: motus_lookahead_begin may be called as well.
-int motus_lookahead_searches_at_once(const MotusLookahead *look);
+// True if motus_lookahead_begin may be called, too: else types come from motus_lookahead_put alone.
+int motus_lookahead_is_asynchronous(const MotusLookahead *look);
 
 // ---- Pictures in: motus_lookahead_get has returned MOTUS_AGAIN ----------------------------------
 

@@ -1,6 +1,5 @@
-// Arithmetic of the lookahead's costs and picture types. The CPU tries candidates one after another
-// (lookahead_cost.c), a GPU sixteen at a time (lookahead_cost.cu). The least cost wins; on a tie
-// the candidate with the lower index wins.
+// Arithmetic of the lookahead's costs and picture types. Candidates are tried one after another:
+// the first one of the least cost wins.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef ENCODER_LOOKAHEAD_LOOKAHEAD_CORE_H
 #define ENCODER_LOOKAHEAD_LOOKAHEAD_CORE_H
@@ -99,24 +98,29 @@ MOTUS_HD const uint8_t *motus_lookahead_at(const MotusHalfPicture *half, int x, 
            (mv.x >> 1);
 }
 
-// Sets *mv to start candidate i: 0 zero, 1 the left MB's MV (the predictor), 2..5 the previous
-// picture's MVs of this MB and of those to the right, above and below. Returns 0 if there is none.
-MOTUS_HD int motus_lookahead_start(MotusMv *mv, int i, MotusMv predictor, const MotusMv *earlier,
+// Sets *mv to start candidate i of the second pass: 0 the MB's MV of the first pass, 1 zero, 2..5
+// the first pass's MVs of the MBs to the left, above, to the right and below. Returns 0 if there is
+// none.
+MOTUS_HD int motus_lookahead_start(MotusMv *mv, int i, const MotusMv *first,
                                    const MotusHalfPicture *half, int mb_x, int mb_y) {
     const int width = half->mb_width, at = mb_y * width + mb_x;
+    const int there = i < 2 || (i == 2   ? mb_x > 0
+                                : i == 3 ? mb_y > 0
+                                : i == 4 ? mb_x + 1 < width
+                                         : mb_y + 1 < half->mb_height);
     *mv = motus_lookahead_mv(0, 0);
-    if (i == 1) *mv = motus_lookahead_even(predictor);
-    if (i < 2) return 1;
-    if (!earlier || i >= MOTUS_LOOKAHEAD_STARTS) return 0;
-    const int there = i == 2 || (i == 3   ? mb_x + 1 < width
-                                 : i == 4 ? mb_y > 0
-                                          : mb_y + 1 < half->mb_height);
-    if (there)
-        *mv = motus_lookahead_even(earlier[i == 2   ? at
-                                           : i == 3 ? at + 1
-                                           : i == 4 ? at - width
-                                                    : at + width]);
+    if (there && i != 1)
+        *mv = first[i == 0   ? at
+                    : i == 2 ? at - 1
+                    : i == 3 ? at - width
+                    : i == 4 ? at + 1
+                             : at + width];
     return there;
+}
+
+// Returns the predictor of the second pass: the left MB's MV of the first.
+MOTUS_HD MotusMv motus_lookahead_predictor(const MotusMv *first, int mb_width, int x, int y) {
+    return x ? first[y * mb_width + x - 1] : motus_lookahead_mv(0, 0);
 }
 
 // Eight steps of -8..7 samples in a word, the first one in the lowest nibble, so that a lane finds

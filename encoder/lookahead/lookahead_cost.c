@@ -105,46 +105,62 @@ static uint32_t intra_cost(const MotusPixelOps *ops, const MotusHalfPicture *cur
 
 // ---- Inter --------------------------------------------------------------------------------------
 
-static void search(Search *s, const MotusMv *earlier, int mb_x, int mb_y) {
-    s->cost = UINT32_MAX;
+// First pass: each MB from zero on.
+static void search_row(const MotusMbCosts *costs, const MotusHalfPicture *cur,
+                       const MotusHalfPicture *before, const MotusHalfWeight *weight, int y) {
+    const MotusMv zero = {0, 0};
+    for (int x = 0; x < cur->mb_width; x++) {
+        Search s = {.ops = motus_pixel_ops(0), .before = before, .predictor = zero};
+        begin_search(&s, cur, x, y, weight);
+        try_mv(&s, zero, s.ops->sad);
+        descend(&s);
+        costs->first[y * cur->mb_width + x] = s.best;
+    }
+}
+
+// Second pass. Returns the cost of MB (x, y) with costs->mv.
+static uint32_t search_again(const MotusMbCosts *costs, const MotusHalfPicture *cur,
+                             const MotusHalfPicture *before, const MotusHalfWeight *weight, int x,
+                             int y) {
+    int found = 0; // 1: another MB's MV is better
+    Search s = {.ops = motus_pixel_ops(0),
+                .before = before,
+                .predictor = motus_lookahead_predictor(costs->first, cur->mb_width, x, y)};
+    begin_search(&s, cur, x, y, weight);
     for (int i = 0; i < MOTUS_LOOKAHEAD_STARTS; i++) {
         MotusMv mv;
-        if (motus_lookahead_start(&mv, i, s->predictor, earlier, s->before, mb_x, mb_y))
-            try_mv(s, mv, s->ops->sad);
+        if (motus_lookahead_start(&mv, i, costs->first, cur, x, y))
+            found = try_mv(&s, mv, s.ops->sad) ? i > 0 : found;
     }
-    descend(s);
-    refine(s);
+    if (found) descend(&s);
+    refine(&s);
+    costs->mv[y * cur->mb_width + x] = s.best;
+    return s.cost;
 }
 
 static void costs_of_row(const MotusMbCosts *costs, const MotusHalfPicture *cur,
-                         const MotusHalfPicture *before, const MotusMv *earlier, int y) {
+                         const MotusHalfPicture *before, const MotusHalfWeight *weight, int y) {
     const MotusPixelOps *ops = motus_pixel_ops(0);
-    MotusMv left = {0, 0};
     for (int x = 0; x < cur->mb_width; x++) {
         const int i = y * cur->mb_width + x;
         const uint32_t intra = intra_cost(ops, cur, x, y);
         uint32_t inter = intra;
         costs->mv[i] = (MotusMv){0, 0};
-        if (before) {
-            Search s = {.ops = ops,
-                        .at = cur->plane[0] + MB * (y * cur->stride + x),
-                        .before = before,
-                        .x = MB * x,
-                        .y = MB * y,
-                        .predictor = left};
-            search(&s, earlier, x, y);
-            left = costs->mv[i] = s.best;
-            if (s.cost < inter) inter = s.cost;
-        }
+        if (before) inter = search_again(costs, cur, before, weight, x, y);
         costs->intra[i] = motus_lookahead_cost(intra);
-        costs->inter[i] = motus_lookahead_cost(inter);
+        costs->inter[i] = motus_lookahead_cost(inter < intra ? inter : intra);
     }
 }
 
 void motus_mb_costs(const MotusMbCosts *costs, const MotusHalfPicture *cur,
-                    const MotusHalfPicture *before, const MotusMv *earlier, int threads) {
+                    const MotusHalfPicture *before, const MotusHalfWeight *weight, int threads) {
     (void)threads;
-#pragma omp parallel for num_threads(threads) schedule(dynamic, 2)
-    for (int y = 0; y < cur->mb_height; y++)
-        costs_of_row(costs, cur, before, before ? earlier : NULL, y);
+#pragma omp parallel num_threads(threads)
+    {
+#pragma omp for schedule(dynamic, 2)
+        for (int y = 0; y < cur->mb_height; y++)
+            if (before) search_row(costs, cur, before, weight, y);
+#pragma omp for schedule(dynamic, 2)
+        for (int y = 0; y < cur->mb_height; y++) costs_of_row(costs, cur, before, weight, y);
+    }
 }

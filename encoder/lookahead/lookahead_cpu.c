@@ -17,6 +17,9 @@ typedef struct CpuSlot {
     int16_t *offset; // AQ's; final after `plan`
     int16_t *aq;     // AQ's, with keep_aq
     MotusLookaheadSums sums;
+    MotusHalfStats stats; // with weights
+    MotusHalfSums half_sums;
+    MotusHalfWeight weight[MOTUS_B_SPAN]; // with weights: of earlier pictures
     MotusBPicture b; // with b_span: the picture's fields; their memory begins with earlier[1].mv
 } CpuSlot;
 
@@ -30,16 +33,20 @@ typedef struct Cpu {
 
 // ---- Opening ------------------------------------------------------------------------------------
 
-static int alloc_slot(CpuSlot *s, size_t n, int keep_aq) {
-    const size_t bytes = sizeof *s->propagated + sizeof *s->costs.mv + sizeof *s->costs.intra +
-                         sizeof *s->costs.inter + (keep_aq ? 2 : 1) * sizeof *s->offset;
+static int alloc_slot(CpuSlot *s, size_t n, const MotusLookaheadSettings *settings) {
+    const size_t bytes = sizeof *s->propagated + 2 * sizeof *s->costs.mv + sizeof *s->costs.intra +
+                         sizeof *s->costs.inter + (settings->keep_aq ? 2 : 1) * sizeof *s->offset +
+                         (settings->weights ? 4 : 0) * sizeof *s->stats.small;
     s->propagated = motus_alloc(n, bytes);
     if (!s->propagated) return 0;
     s->costs.mv = (MotusMv *)(s->propagated + n);
-    s->costs.intra = (uint16_t *)(s->costs.mv + n);
+    s->costs.first = s->costs.mv + n;
+    s->costs.intra = (uint16_t *)(s->costs.first + n);
     s->costs.inter = s->costs.intra + n;
     s->offset = (int16_t *)(s->costs.inter + n);
     s->aq = s->offset + n;
+    s->stats = (MotusHalfStats){&s->half_sums, s->offset + (settings->keep_aq ? 2 : 1) * n};
+    if (settings->weights) s->b.weight = s->weight;
     return 1;
 }
 
@@ -94,7 +101,7 @@ static MotusStatus open_cpu(void **executor, const MotusLookaheadSettings *setti
     c->slot = motus_alloc((size_t)n_slots, sizeof *c->slot);
     int ok = c->slot != NULL;
     for (int i = 0; ok && i < n_slots; i++)
-        ok = alloc_slot(&c->slot[i], (size_t)c->n_mb, c->settings.keep_aq) &&
+        ok = alloc_slot(&c->slot[i], (size_t)c->n_mb, settings) &&
              (!settings->b_span || alloc_fields(&c->slot[i], settings, (size_t)c->n_mb));
     c->n_pictures = motus_max(settings->b_span, 1) + 1;
     for (int i = 0; ok && i < c->n_pictures; i++)
@@ -124,6 +131,17 @@ static void mini_gops(Cpu *c, const MotusLookaheadPicture *picture, CpuSlot *cur
     motus_b_costs(&cur->sums.mini_gops, list, picture->span, c->settings.b_pyramid, threads);
 }
 
+// Finds the weights of the earlier pictures that the picture is searched in.
+static void weigh(Cpu *c, const MotusLookaheadPicture *picture, const MotusHalfPicture *half,
+                  int threads) {
+    CpuSlot *cur = &c->slot[picture->number % c->n_slots];
+    motus_half_measure(&cur->stats, half, threads);
+    for (int d = 1; d <= motus_lookahead_refs(picture); d++)
+        cur->weight[d - 1] = motus_half_find_weight(
+            &cur->stats, &c->slot[(picture->number - d + c->n_slots) % c->n_slots].stats,
+            c->settings.mb_width, c->settings.mb_height);
+}
+
 static MotusStatus begin(void *executor, const MotusLookaheadPicture *picture,
                          const MotusPlane *luma, void *filled, MotusError *error) {
     (void)filled, (void)error;
@@ -131,14 +149,13 @@ static MotusStatus begin(void *executor, const MotusLookaheadPicture *picture,
     const MotusLookaheadSettings *s = &c->settings;
     const int threads = motus_threads_ready(s->threads); // a team of the calling thread
     assert(c->slot);
-    CpuSlot *cur = &c->slot[picture->number % c->n_slots],
-            *before =
-                picture->first_in_segment ? NULL : &c->slot[(picture->number - 1) % c->n_slots];
+    CpuSlot *cur = &c->slot[picture->number % c->n_slots];
     MotusHalfPicture *half = half_of(c, picture->number);
     motus_half_build(half, luma, threads);
-    // MVs of an IDR picture are no candidates: a GOP's plan depends on nothing before it.
-    motus_mb_costs(&cur->costs, half, before ? half_of(c, picture->number - 1) : NULL,
-                   before && !picture->after_idr ? before->costs.mv : NULL, threads);
+    if (s->weights) weigh(c, picture, half, threads);
+    motus_mb_costs(&cur->costs, half,
+                   picture->first_in_segment ? NULL : half_of(c, picture->number - 1),
+                   cur->b.weight, threads);
     if (s->aq_mode)
         motus_aq_offsets(cur->offset, luma, s->mb_width, s->mb_height, s->aq_mode,
                          s->aq_strength_q8, threads);

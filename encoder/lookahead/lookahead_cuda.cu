@@ -16,20 +16,19 @@ extern "C" {
 
 namespace {
 
-// Slot of the ring. Progress, sums and offsets lie in one block: one copy brings sums and offsets
-// to the host, one memset clears them with the progress. With keep_aq a second block follows, with
-// the sums and offsets of AQ alone.
+// Slot of the ring. Sums and offsets lie in one block: one copy brings them to the host, one memset
+// clears them. With keep_aq a second block follows, with the sums and offsets of AQ alone.
 struct CudaSlot {
     MotusMbCosts costs;
-    MotusLookaheadRules rules;
-    uint32_t *progress; // of the picture's search
     MotusLookaheadSums *sums;
     int16_t *offset;
     MotusLookaheadSums *aq_sums;
     int16_t *aq;
     uint64_t *propagated;
+    MotusHalfStats stats; // with weights
+    MotusHalfWeight *weight;
     MotusBPicture b;      // with b_span
-    cudaEvent_t prepared; // the half-size picture is built; progress and sums are 0
+    cudaEvent_t prepared; // the half-size picture is built; sums are 0
     cudaEvent_t done;     // the sums are on the host
     cudaEvent_t measured; // and with them the costs of mini-GOPs
 };
@@ -68,10 +67,6 @@ size_t blocks_bytes(const Cuda *c) { return (c->settings.keep_aq ? 2 : 1) * bloc
 
 uint8_t *host_block(const Cuda *c, int slot) { return c->host + (size_t)slot * blocks_bytes(c); }
 
-size_t progress_bytes(const Cuda *c) {
-    return ((size_t)c->settings.mb_height * sizeof(uint32_t) + 255) / 256 * 256;
-}
-
 CudaSlot *slot_of(const Cuda *c, int64_t number) {
     return &c->slot[(number + c->n_slots) % c->n_slots];
 }
@@ -106,6 +101,16 @@ void lay_out_fields(CudaSlot *s, const MotusLookaheadSettings *settings, uint8_t
     if (base) motus_b_lay_out_between(&s->b, between, stride, span, settings->b_pyramid);
 }
 
+void lay_out_weights(CudaSlot *s, const MotusLookaheadSettings *settings, uint8_t *base, size_t n,
+                     size_t *end) {
+    if (!settings->weights) return;
+    s->stats.sums = (MotusHalfSums *)(base + motus_slot_reserve(end, sizeof *s->stats.sums));
+    s->stats.small = (int16_t *)(base + motus_slot_reserve(end, 4 * n * sizeof *s->stats.small));
+    s->weight =
+        (MotusHalfWeight *)(base + motus_slot_reserve(end, MOTUS_B_SPAN * sizeof *s->weight));
+    s->b.weight = s->weight;
+}
+
 // Lays out all buffers from `base` on (NULL: only counts) and returns their bytes.
 size_t lay_out(Cuda *c, uint8_t *base) {
     const int mb_width = c->settings.mb_width, mb_height = c->settings.mb_height;
@@ -120,9 +125,7 @@ size_t lay_out(Cuda *c, uint8_t *base) {
         (uint64_t *)(base + motus_slot_reserve(&end, (size_t)c->n_slots * n * sizeof(uint64_t)));
     for (int i = 0; i < c->n_slots; i++) {
         CudaSlot *s = &c->slot[i];
-        uint8_t *block = base + motus_slot_reserve(&end, progress_bytes(c) + blocks_bytes(c)) +
-                         progress_bytes(c);
-        s->progress = (uint32_t *)(block - progress_bytes(c));
+        uint8_t *block = base + motus_slot_reserve(&end, blocks_bytes(c));
         s->sums = (MotusLookaheadSums *)block;
         s->offset = (int16_t *)(block + SUMS_BYTES);
         s->aq_sums = (MotusLookaheadSums *)(block + block_bytes(c));
@@ -131,6 +134,8 @@ size_t lay_out(Cuda *c, uint8_t *base) {
         s->costs.intra = (uint16_t *)(base + motus_slot_reserve(&end, n * sizeof(uint16_t)));
         s->costs.inter = (uint16_t *)(base + motus_slot_reserve(&end, n * sizeof(uint16_t)));
         s->costs.mv = (MotusMv *)(base + motus_slot_reserve(&end, n * sizeof(MotusMv)));
+        s->costs.first = (MotusMv *)(base + motus_slot_reserve(&end, n * sizeof(MotusMv)));
+        lay_out_weights(s, &c->settings, base, n, &end);
         lay_out_fields(s, &c->settings, base, n, &end);
     }
     return end;
@@ -290,10 +295,14 @@ MotusStatus prepare(Cuda *c, int64_t number, const MotusPlane *luma, cudaStream_
     const MotusLookaheadSettings *s = &c->settings;
     const CudaSlot *cur = slot_of(c, number);
     const MotusHalfPicture *half = half_of(c, number);
-    const size_t bytes = progress_bytes(c) + (s->aq_mode ? sizeof *cur->sums : block_bytes(c));
+    const size_t bytes = s->aq_mode ? sizeof *cur->sums : block_bytes(c);
     MotusStatus status =
-        motus_cuda_check(cudaMemsetAsync(cur->progress, 0, bytes, stream), "sums", error);
+        motus_cuda_check(cudaMemsetAsync(cur->sums, 0, bytes, stream), "sums", error);
     if (!status) status = motus_half_build_cuda(half, luma, stream, error);
+    if (!status && s->weights)
+        status = motus_cuda_check(
+            cudaMemsetAsync(cur->stats.sums, 0, sizeof *cur->stats.sums, stream), "sums", error);
+    if (!status && s->weights) status = motus_half_measure_cuda(&cur->stats, half, stream, error);
     if (!status) status = motus_cuda_check(cudaEventRecord(cur->prepared, stream), "record", error);
     if (!status) status = motus_intra_costs_cuda(&cur->costs, half, stream, error);
     if (!status && s->aq_mode)
@@ -302,25 +311,31 @@ MotusStatus prepare(Cuda *c, int64_t number, const MotusPlane *luma, cudaStream_
     return status;
 }
 
-MotusLookaheadSearch search_of(Cuda *c, int64_t number) {
-    const CudaSlot *cur = slot_of(c, number), *before = slot_of(c, number - 1);
+// Finds the weights of the earlier pictures that the picture is searched in.
+MotusStatus weigh(Cuda *c, const MotusLookaheadPicture *picture, cudaStream_t stream,
+                  MotusError *error) {
+    const CudaSlot *cur = slot_of(c, picture->number);
+    const int n = motus_lookahead_refs(picture);
+    MotusHalfStats ref[MOTUS_B_SPAN];
+    for (int d = 1; d <= n; d++) ref[d - 1] = slot_of(c, picture->number - d)->stats;
+    return motus_half_find_weights_cuda(cur->weight, &cur->stats, ref, n, c->settings.mb_width,
+                                        c->settings.mb_height, stream, error);
+}
+
+MotusLookaheadSearch search_of(Cuda *c, const MotusLookaheadPicture *picture) {
+    const CudaSlot *cur = slot_of(c, picture->number);
     MotusLookaheadSearch search = {};
     search.costs = cur->costs;
-    search.cur = *half_of(c, number);
-    search.sums = cur->sums, search.progress = cur->progress;
-    if (cur->rules.first_in_segment) return search;
-    search.before = *half_of(c, number - 1);
-    search.earlier = before->costs.mv;
-    search.sums_before = before->sums, search.sums_two_before = slot_of(c, number - 2)->sums;
-    search.progress_before = before->progress;
-    search.rules_before = before->rules;
-    search.rules_before.scenecut = 0;
+    search.cur = *half_of(c, picture->number);
+    search.weight = cur->weight;
+    search.sums = cur->sums;
+    if (!picture->first_in_segment) search.before = *half_of(c, picture->number - 1);
     return search;
 }
 
 // Enqueues a picture's passes. Even and odd pictures have a stream each: a picture begins once the
-// type of the picture two before is known. By then no search reads the half-size picture three
-// before, whose memory it takes. Types are set in order.
+// sums of the picture two before are on the host, which come in order. By then no search reads the
+// half-size picture three before, whose memory it takes.
 MotusStatus enqueue(Cuda *c, const MotusLookaheadPicture *picture, const MotusPlane *luma,
                     cudaEvent_t filled, MotusError *error) {
     const MotusLookaheadSettings *s = &c->settings;
@@ -328,16 +343,14 @@ MotusStatus enqueue(Cuda *c, const MotusLookaheadPicture *picture, const MotusPl
     CudaSlot *cur = slot_of(c, number);
     const CudaSlot *before = slot_of(c, number - 1);
     const cudaStream_t stream = c->analysing[number & 1];
-    cur->rules = {picture->first_in_segment, picture->force_idr, s->keyint, s->min_keyint,
-                  s->scenecut};
-    const MotusLookaheadSearch search = search_of(c, number);
+    const MotusLookaheadSearch search = search_of(c, picture);
     MotusStatus status = wait_on(stream, filled, error);
     if (!status && s->b_span) status = wait_on(stream, slot_of(c, number - 3)->measured, error);
     if (!status) status = prepare(c, number, luma, stream, error);
     if (!status) status = wait_on(stream, before->prepared, error);
+    if (!status && s->weights) status = weigh(c, picture, stream, error);
     if (!status) status = motus_lookahead_search_cuda(&search, stream, error);
     if (!status) status = wait_on(stream, before->done, error);
-    if (!status) status = motus_lookahead_type_cuda(&search, &cur->rules, stream, error);
     if (!status)
         status =
             motus_cuda_check(cudaMemcpyAsync(host_block(c, (int)(cur - c->slot)), cur->sums,
@@ -346,7 +359,7 @@ MotusStatus enqueue(Cuda *c, const MotusLookaheadPicture *picture, const MotusPl
     return status ? status : motus_cuda_check(cudaEventRecord(cur->done, stream), "record", error);
 }
 
-// Enqueues the costs of mini-GOPs that end with the picture, behind its type.
+// Enqueues the costs of mini-GOPs that end with the picture, behind its sums.
 MotusStatus measure(Cuda *c, const MotusLookaheadPicture *picture, MotusError *error) {
     const int64_t number = picture->number;
     CudaSlot *cur = slot_of(c, number);
@@ -470,7 +483,6 @@ const int16_t *aq_offsets(const void *executor, int slot, MotusLookaheadSums *su
 const MotusLookaheadOps motus_lookahead_ops_cuda = {MOTUS_LOOKAHEAD_MAX_PENDING,
                                                     open_cuda,
                                                     close_cuda,
-                                                    motus_lookahead_searches_at_once_cuda,
                                                     take,
                                                     begin,
                                                     wait_for,

@@ -12,15 +12,12 @@
 extern "C" {
 #endif
 
-// Sums over a picture's MBs. The last four members are the CUDA executor's alone.
+// Sums over a picture's MBs.
 typedef struct MotusLookaheadSums {
     uint64_t intra, inter; // costs
     uint64_t energies;     // motus_aq_log2_energy
     uint64_t offsets;      // QP offsets, 1/256 QP: a signed number
     uint64_t weighted;     // motus_weighted_cost
-    uint64_t since_idr;    // pictures since the last IDR picture, this one included; 0: not known
-    uint64_t cut;          // 1: an IDR picture because of its costs alone
-    uint64_t repeated;     // inter costs of a repeated search
     MotusBCosts mini_gops; // with b_span
 } MotusLookaheadSums;
 
@@ -28,10 +25,13 @@ typedef struct MotusLookaheadSums {
 typedef struct MotusLookaheadPicture {
     int64_t number;       // in the ring: slot number % n_slots
     int first_in_segment; // no previous picture
-    int force_idr;        // the caller asks for an IDR picture
-    int after_idr;        // CPU: the previous picture is an IDR picture, its MVs are no candidates
     int span;             // earlier pictures, at most b_span, that mini-GOPs may begin behind
 } MotusLookaheadPicture;
+
+// Returns how many earlier pictures it is searched in.
+static inline int motus_lookahead_refs(const MotusLookaheadPicture *picture) {
+    return motus_max(picture->span, !picture->first_in_segment);
+}
 
 // A picture of a window and the distances of its references in display order.
 typedef struct MotusTreeLink {
@@ -58,15 +58,12 @@ static inline MotusTreePicture motus_tree_picture(const MotusTreeLink *link,
 }
 
 typedef struct MotusLookaheadOps {
-    int max_pending; // pictures that may have begun and have no type yet
+    int max_pending; // pictures that may have begun and have no type yet; 0: `begin` waits
 
     // Opens an executor whose ring has n_slots slots. MOTUS_ERR_MEMORY, MOTUS_ERR_CUDA.
     MotusStatus (*open)(void **executor, const MotusLookaheadSettings *settings, int n_slots,
                         int device, MotusError *error);
     void (*close)(void **executor); // accepts NULL inside
-
-    // Returns how many pictures may be analysed at once: 1 or 2. NULL: 1.
-    int (*searches_at_once)(int device, int mb_height);
 
     // Makes the source's luma readable by the executor: *luma, once *filled (cudaEvent_t) has
     // fired. An upload is kept for `uploaded`.

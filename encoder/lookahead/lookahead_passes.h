@@ -36,6 +36,32 @@ void motus_half_free(MotusHalfPicture *half); // accepts a zeroed one
 // at the bottom, which is filled with its edge samples.
 void motus_half_build(MotusHalfPicture *half, const MotusPlane *luma, int threads);
 
+// ---- Weights of references ----------------------------------------------------------------------
+
+// Weight of the samples of a half-size reference, as a MotusWeight.
+typedef struct MotusHalfWeight {
+    int32_t inverse; // of the weight, 1/4096
+    int16_t weight, offset, log2_denom;
+    int16_t is_used; // 0: it changes nothing
+} MotusHalfWeight;
+
+// Sums over a half-size picture's samples and their squares.
+typedef struct MotusHalfSums {
+    uint64_t sum, squares;
+} MotusHalfSums;
+
+typedef struct MotusHalfStats {
+    MotusHalfSums *sums;
+    int16_t *small; // 2 mb_width x 2 mb_height sums of 4x4 samples
+} MotusHalfStats;
+
+// Fills in *stats. The result does not depend on `threads`.
+void motus_half_measure(const MotusHalfStats *stats, const MotusHalfPicture *half, int threads);
+
+// Returns the weight that a picture is predicted with from a reference.
+MotusHalfWeight motus_half_find_weight(const MotusHalfStats *cur, const MotusHalfStats *ref,
+                                       int mb_width, int mb_height);
+
 // ---- Costs --------------------------------------------------------------------------------------
 
 // Costs of a picture's MBs, one entry per MB: SATD at half size plus lambda * bits of mode and MV,
@@ -44,12 +70,14 @@ typedef struct MotusMbCosts {
     uint16_t *intra;
     uint16_t *inter; // at most intra; equal to intra if there is no previous picture
     MotusMv *mv;     // whole samples of the full picture, into the previous picture
+    MotusMv *first;  // scratch memory: MVs of the first pass
 } MotusMbCosts;
 
-// Fills *costs. `before` is the previous picture, NULL if there is none; `earlier` holds its MVs,
-// which become candidates, or is NULL. The result does not depend on `threads`.
+// Fills *costs. `before` is the previous picture, NULL if there is none, and `weight` that of it,
+// or NULL. Each MB is searched alone first; then it goes on from the MVs of its neighbours, if they
+// are better. The result does not depend on `threads`.
 void motus_mb_costs(const MotusMbCosts *costs, const MotusHalfPicture *cur,
-                    const MotusHalfPicture *before, const MotusMv *earlier, int threads);
+                    const MotusHalfPicture *before, const MotusHalfWeight *weight, int threads);
 
 // ---- AQ and mb-tree: QP offsets of MBs, 1/256 QP ------------------------------------------------
 

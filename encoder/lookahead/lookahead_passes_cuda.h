@@ -15,41 +15,33 @@ extern "C" {
 MotusStatus motus_half_build_cuda(const MotusHalfPicture *half, const MotusPlane *luma,
                                   void *stream, MotusError *error);
 
+// *stats->sums is zeroed by the caller.
+MotusStatus motus_half_measure_cuda(const MotusHalfStats *stats, const MotusHalfPicture *half,
+                                    void *stream, MotusError *error);
+
+// Fills in the weights of n references, at most MOTUS_B_SPAN.
+MotusStatus motus_half_find_weights_cuda(MotusHalfWeight *weight, const MotusHalfStats *cur,
+                                         const MotusHalfStats *ref, int n, int mb_width,
+                                         int mb_height, void *stream, MotusError *error);
+
 MotusStatus motus_intra_costs_cuda(const MotusMbCosts *costs, const MotusHalfPicture *cur,
                                    void *stream, MotusError *error);
 
-// Search of a picture in the previous one. The previous picture's search may still run on another
-// stream: rows wait for the rows whose MVs they begin from.
+// Search of a picture in the previous one.
 typedef struct MotusLookaheadSearch {
-    MotusMbCosts costs;           // intra is filled in
-    MotusHalfPicture cur, before; // before.memory NULL: no previous picture
-    const MotusMv *earlier;       // MVs of the previous picture; NULL: none
-    MotusLookaheadSums *sums;     // zeroed by the caller
-    uint32_t *progress; // per row: MBs searched so far, zeroed by the caller; NULL: not reported
-    // The previous picture's sums and those of the picture before it, whose type is known. NULL:
-    // the previous picture is complete, and its MVs are candidates.
-    const MotusLookaheadSums *sums_before, *sums_two_before;
-    const uint32_t *progress_before;
-    MotusLookaheadRules rules_before; // of the previous picture; scenecut 0, its costs are unknown
+    MotusMbCosts costs;            // intra is filled in
+    MotusHalfPicture cur, before;  // before.memory NULL: no previous picture
+    const MotusHalfWeight *weight; // of the previous picture; NULL: none
+    MotusLookaheadSums *sums;      // zeroed by the caller
 } MotusLookaheadSearch;
 
-// Fills costs.inter and costs.mv and adds the costs to *sums. Assumes that the previous picture is
-// no scene cut, except behind a scene cut.
+// Fills costs.inter and costs.mv and adds the costs to *sums.
 MotusStatus motus_lookahead_search_cuda(const MotusLookaheadSearch *search, void *stream,
                                         MotusError *error);
-
-// Repeats the search if its assumption was wrong, then sets the picture's type in *sums. Must
-// follow the search and the previous picture's type.
-MotusStatus motus_lookahead_type_cuda(const MotusLookaheadSearch *search,
-                                      const MotusLookaheadRules *rules, void *stream,
-                                      MotusError *error);
 
 // Adds to *costs, which is device memory and zeroed by the caller. Otherwise like motus_b_costs.
 MotusStatus motus_b_costs_cuda(MotusBCosts *costs, const MotusBPicture *const *picture, int span,
                                int pyramid, void *stream, MotusError *error);
-
-// Returns how many pictures of mb_height rows may be searched at once on the device: 1 or 2.
-int motus_lookahead_searches_at_once_cuda(int device, int mb_height);
 
 // sums->energies is zeroed by the caller.
 MotusStatus motus_aq_offsets_cuda(int16_t *offset, const MotusPlane *luma, int mb_width,

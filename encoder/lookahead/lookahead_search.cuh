@@ -1,10 +1,12 @@
-// Search of an MB in another half-size picture, by a warp: lanes 2c and 2c + 1 measure candidate c,
-// 4 rows each. Equals lookahead_search_cpu.h (GPU suite `lookahead`).
+// Search of MBs in another half-size picture, sixteen by a warp: lanes 2c and 2c + 1 search MB c, 4
+// rows each. Points around an MV share the rows that they load. Equals lookahead_search_cpu.h (GPU
+// suites `lookahead` and `mini_gop`). All functions must be called by the whole warp.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef ENCODER_LOOKAHEAD_LOOKAHEAD_SEARCH_CUH
 #define ENCODER_LOOKAHEAD_LOOKAHEAD_SEARCH_CUH
 
 #include "common/lanes.h"
+#include "encoder/lookahead/half_weights_core.h"
 #include "encoder/lookahead/lookahead_core.h"
 #include "me/pixel/cost_core.h"
 #include "me/pixel/sad.cuh"
@@ -12,13 +14,38 @@
 
 namespace {
 
-// Search of an MB. All members but `row` are uniform over the warp.
+enum { MOTUS_PAIRS_BLOCK = 128 }; // threads of a block, two for an MB
+
+// A lane's MB. Lanes behind the last MB repeat it.
+struct Place {
+    int i, x, y, is_one; // is_one: the lane writes the MB's results
+};
+
+__device__ Place find_place(const MotusHalfPicture &cur) {
+    const int n = cur.mb_width * cur.mb_height,
+              k = (int)(blockIdx.x * MOTUS_PAIRS_BLOCK + threadIdx.x) / 2, i = min(k, n - 1);
+    return {i, i % cur.mb_width, i / cur.mb_width, k < n && !(threadIdx.x & 1)};
+}
+
+unsigned blocks_of(const MotusHalfPicture &cur) {
+    const int pairs = MOTUS_PAIRS_BLOCK / 2;
+    return (unsigned)((cur.mb_width * cur.mb_height + pairs - 1) / pairs);
+}
+
+// Returns the first of the lane's samples.
+__device__ const uint8_t *lane_rows(const MotusHalfPicture &cur, const Place &at) {
+    return cur.plane[0] + (MOTUS_LOOKAHEAD_MB * at.y + 4 * (motus_lane() & 1)) * cur.stride +
+           MOTUS_LOOKAHEAD_MB * at.x;
+}
+
+// Search of an MB. All members but `row` are the same in both lanes.
 struct Search {
     const MotusHalfPicture *before;
     int x, y;           // the MB's first sample at half size
     uint32_t row[2][4]; // the lane's 4 rows: words of the left and the right 4x4 block
     MotusMv predictor, best;
     uint32_t cost;
+    MotusHalfWeight weight; // of `before`
 };
 
 // Loads two 4x4 blocks side by side from any address. Reads only words that hold a sample of them.
@@ -34,67 +61,199 @@ __device__ void load_blocks(uint32_t row[2][4], const uint8_t *from, ptrdiff_t s
     }
 }
 
-// Returns the cost, below 2^20, of the candidate of a pair of lanes. *has_one becomes 0 if it lies
-// outside; *mv is then zero. The whole warp must call it.
-template <bool SATD>
-__device__ uint32_t candidate_cost(const Search *s, MotusMv *mv, int *has_one) {
-    const MotusHalfPicture *half = s->before;
-    const int lower = motus_lane() & 1;
-    *has_one = *has_one && motus_lookahead_inside(half, s->x, s->y, *mv);
-    if (!*has_one) *mv = motus_lookahead_mv(0, 0); // always readable
-    uint32_t ref[2][4], cost = 0;
-    load_blocks(ref, motus_lookahead_at(half, s->x, s->y, *mv) + 4 * lower * half->stride,
-                half->stride);
-    for (int k = 0; k < 2; k++) {
-        if (SATD) cost += motus_words_satd(s->row[k], ref[k]);
-        for (int i = 0; i < 4 && !SATD; i++) cost = motus_sad4(s->row[k][i], ref[k][i], cost);
+// Divides the source samples by the weight of the reference.
+__device__ void unweigh(Search *s) {
+    for (int k = 0; k < 8 && s->weight.is_used; k++) {
+        uint32_t *word = &s->row[k >> 2][k & 3], samples = 0;
+        for (int i = 0; i < 4; i++)
+            samples |= (uint32_t)motus_half_unweigh(motus_word_sample(*word, i), &s->weight, 1)
+                       << (8 * i);
+        *word = samples;
     }
-    cost += __shfl_xor_sync(MOTUS_ALL_LANES, cost, 1);
-    return cost + motus_lookahead_mv_cost(*mv, s->predictor);
 }
 
-// Returns the key of the lane's candidate: cost, then index; UINT32_MAX if it has none or it lies
-// outside. The whole warp must call it.
-template <bool SATD> __device__ uint32_t measure(const Search *s, MotusMv *mv, int has_one) {
-    const uint32_t cost = candidate_cost<SATD>(s, mv, &has_one);
-    return has_one ? cost << 4 | (uint32_t)(motus_lane() >> 1) : UINT32_MAX;
+// Returns the SATD of an MB, to both of its lanes.
+__device__ uint32_t pair_satd(const uint32_t a[2][4], const uint32_t b[2][4]) {
+    const uint32_t satd = motus_words_satd(a[0], b[0]) + motus_words_satd(a[1], b[1]);
+    return satd + __shfl_xor_sync(MOTUS_ALL_LANES, satd, 1);
 }
 
-// Makes the candidate of least key the best one if it beats the best so far. Returns 1 if it does.
-__device__ int take(Search *s, uint32_t key, MotusMv mv) {
-    const uint32_t least = motus_lanes_min(key);
-    if (least >> 4 >= s->cost) return 0;
-    s->cost = least >> 4;
-    s->best =
-        motus_mv_of_word(__shfl_sync(MOTUS_ALL_LANES, motus_mv_word(mv), 2 * (int)(least & 15)));
+__device__ void begin_search(Search *s, const MotusHalfPicture &cur, const MotusHalfPicture &before,
+                             const MotusHalfWeight *weight, const Place &at) {
+    s->before = &before;
+    s->x = MOTUS_LOOKAHEAD_MB * at.x, s->y = MOTUS_LOOKAHEAD_MB * at.y;
+    s->cost = UINT32_MAX;
+    s->weight = weight ? *weight : motus_half_no_weight();
+    load_blocks(s->row, lane_rows(cur, at), cur.stride);
+    unweigh(s);
+}
+
+// ---- One candidate ------------------------------------------------------------------------------
+
+// Returns the first of the lane's samples in a prediction by mv.
+__device__ const uint8_t *lane_rows(const Search *s, MotusMv mv) {
+    return motus_lookahead_at(s->before, s->x, s->y, mv) +
+           4 * (motus_lane() & 1) * s->before->stride;
+}
+
+// Makes mv the best one if it costs less. Returns 1 if it does. is_tried: 0 in pairs that do not
+// take part. error: of the MB's samples.
+__device__ int take(Search *s, MotusMv mv, uint32_t error, int is_tried) {
+    const uint32_t cost =
+        motus_half_weigh_error(error, &s->weight) + motus_lookahead_mv_cost(mv, s->predictor);
+    if (!is_tried || !motus_lookahead_inside(s->before, s->x, s->y, mv) || cost >= s->cost)
+        return 0;
+    s->cost = cost;
+    s->best = mv;
     return 1;
 }
 
-// Descends by SAD as lookahead_cost.c does. Each round measures the hexagon and the eight even
-// neighbours at once, because a round's latency counts and 16 candidates fit.
-__device__ void descend(Search *s) {
-    const int c = motus_lane() >> 1;
-    for (int step = 0; step <= MOTUS_LOOKAHEAD_STEPS; step++) {
-        MotusMv mv = c < 6 ? motus_lookahead_hexagon(s->best, c)
-                           : motus_lookahead_around(s->best, (c - 6) & 7);
-        const uint32_t key = measure<false>(s, &mv, c < 14);
-        if (step < MOTUS_LOOKAHEAD_STEPS && take(s, c < 6 ? key : UINT32_MAX, mv)) continue;
-        take(s, c < 6 ? UINT32_MAX : key, mv);
-        return;
+template <bool SATD> __device__ int try_mv(Search *s, MotusMv mv, int is_tried) {
+    const int is_inside = motus_lookahead_inside(s->before, s->x, s->y, mv);
+    uint32_t ref[2][4], error = 0;
+    load_blocks(ref, lane_rows(s, is_inside ? mv : motus_lookahead_mv(0, 0)), s->before->stride);
+    if (SATD)
+        error = pair_satd(s->row, ref);
+    else {
+        for (int i = 0; i < 8; i++)
+            error = motus_sad4(s->row[i >> 2][i & 3], ref[i >> 2][i & 3], error);
+        error += __shfl_xor_sync(MOTUS_ALL_LANES, error, 1);
+    }
+    return take(s, mv, error, is_tried && is_inside);
+}
+
+// ---- Points around an MV ------------------------------------------------------------------------
+
+// Loads 12 samples from any address, as words.
+__device__ void load_row(uint32_t word[3], const uint8_t *from) {
+    const int byte = (int)((uintptr_t)from & 3);
+    const uint8_t *at = from - byte;
+    uint32_t w[4];
+    for (int i = 0; i < 4; i++) w[i] = motus_word_get(at + 4 * i); // the border is wide enough
+    for (int i = 0; i < 3; i++) word[i] = __funnelshift_r(w[i], w[i + 1], 8 * byte);
+}
+
+// Adds to sad the differences of the lane's row r and the samples from `shift` (0..4) on.
+__device__ __forceinline__ void add_row(uint32_t *sad, const Search *s, int r,
+                                        const uint32_t word[3], int shift) {
+    const uint32_t left = shift == 4 ? word[1] : __funnelshift_r(word[0], word[1], 8 * shift),
+                   right = shift == 4 ? word[2] : __funnelshift_r(word[1], word[2], 8 * shift);
+    *sad = motus_sad4(s->row[1][r], right, motus_sad4(s->row[0][r], left, *sad));
+}
+
+// Adds up the SADs of both lanes of n points, 16 bits each.
+template <int N> __device__ void add_lanes(uint32_t sad[N]) {
+    for (int i = 0; i < N; i += 2) {
+        uint32_t both = sad[i] | sad[i + 1] << 16;
+        both += __shfl_xor_sync(MOTUS_ALL_LANES, both, 1);
+        sad[i] = both & 0xFFFF, sad[i + 1] = both >> 16;
     }
 }
 
-// mv: the lane's start candidate.
-__device__ void search(Search *s, MotusMv mv, int has_one) {
-    const int c = motus_lane() >> 1;
+// Tries the hexagon around the best MV. Returns the point that becomes the best one; -1: none.
+__device__ int try_first_hexagon(Search *s, int moves) {
+    const MotusMv from = s->best;
+    const ptrdiff_t stride = s->before->stride;
+    const uint8_t *at = lane_rows(s, from);
+    uint32_t sad[6] = {};
+#pragma unroll
+    for (int r = 0; r < 4; r++) {
+        uint32_t word[3];
+        load_row(word, at + r * stride - 2);
+        add_row(&sad[0], s, r, word, 0), add_row(&sad[3], s, r, word, 4);
+        load_row(word, at + (r + 2) * stride - 1);
+        add_row(&sad[1], s, r, word, 0), add_row(&sad[2], s, r, word, 2);
+        load_row(word, at + (r - 2) * stride - 1);
+        add_row(&sad[5], s, r, word, 0), add_row(&sad[4], s, r, word, 2);
+    }
+    add_lanes<6>(sad);
+    int best = -1;
+#pragma unroll
+    for (int i = 0; i < 6; i++)
+        if (take(s, motus_lookahead_hexagon(from, i), sad[i], moves)) best = i;
+    return best;
+}
+
+// Tries the eight even neighbours of the best MV.
+__device__ void try_around(Search *s, int moves) {
+    const MotusMv from = s->best;
+    const uint8_t *at = lane_rows(s, from) - 1;
+    uint32_t sad[8] = {};
+#pragma unroll
+    for (int v = -1; v <= 4; v++) {
+        uint32_t word[3];
+        load_row(word, at + v * s->before->stride);
+        if (v < 3) // from above
+            add_row(&sad[4], s, v + 1, word, 0), add_row(&sad[2], s, v + 1, word, 1),
+                add_row(&sad[5], s, v + 1, word, 2);
+        if (v >= 0 && v < 4) add_row(&sad[0], s, v, word, 0), add_row(&sad[1], s, v, word, 2);
+        if (v > 0) // from below
+            add_row(&sad[6], s, v - 1, word, 0), add_row(&sad[3], s, v - 1, word, 1),
+                add_row(&sad[7], s, v - 1, word, 2);
+    }
+    add_lanes<8>(sad);
+#pragma unroll
+    for (int i = 0; i < 8; i++) take(s, motus_lookahead_around(from, i), sad[i], moves);
+}
+
+// Tries the whole samples around the best MV, which is even.
+__device__ void try_square(Search *s) {
+    const MotusMv from = s->best;
+    const ptrdiff_t stride = s->before->stride;
+    const uint8_t *right = lane_rows(s, motus_lookahead_mv(from.x + 1, from.y)),
+                  *below = lane_rows(s, motus_lookahead_mv(from.x, from.y + 1)),
+                  *diagonal = lane_rows(s, motus_lookahead_mv(from.x + 1, from.y + 1));
+    uint32_t sad[10] = {}; // [9] is none
+#pragma unroll
+    for (int r = -1; r < 4; r++) {
+        uint32_t word[3];
+        if (r >= 0) {
+            load_row(word, right + r * stride - 1);
+            add_row(&sad[3], s, r, word, 0), add_row(&sad[5], s, r, word, 1);
+        }
+        load_row(word, below + r * stride);
+        if (r < 3) add_row(&sad[1], s, r + 1, word, 0);
+        if (r >= 0) add_row(&sad[7], s, r, word, 0);
+        load_row(word, diagonal + r * stride - 1);
+        if (r < 3) add_row(&sad[0], s, r + 1, word, 0), add_row(&sad[2], s, r + 1, word, 1);
+        if (r >= 0) add_row(&sad[6], s, r, word, 0), add_row(&sad[8], s, r, word, 1);
+    }
+    add_lanes<10>(sad);
+#pragma unroll
+    for (int i = 0; i < 9; i++) // the centre is the best one
+        if (i != 4) take(s, motus_lookahead_next_to(from, i), sad[i], 1);
+}
+
+// ---- The search ---------------------------------------------------------------------------------
+
+// Tries the hexagon around point `moved` of the one before.
+__device__ int try_hexagon(Search *s, int moved, int moves) {
+    const MotusMv from = s->best;
+    int best = -1;
+#pragma unroll 1
+    for (int k = 0; k < 3; k++) {
+        const int i = motus_lookahead_new_point(moved, k);
+        if (try_mv<false>(s, motus_lookahead_hexagon(from, i), moves)) best = i;
+    }
+    return best;
+}
+
+// moves: 0 if the pair keeps its MV.
+__device__ void descend(Search *s, int moves) {
+    if (!__any_sync(MOTUS_ALL_LANES, moves)) return;
+    int moved = try_first_hexagon(s, moves);
+#pragma unroll 1
+    for (int step = 1; step < MOTUS_LOOKAHEAD_STEPS; step++) {
+        if (!__any_sync(MOTUS_ALL_LANES, moved >= 0)) break;
+        moved = try_hexagon(s, motus_max(moved, 0), moved >= 0);
+    }
+    try_around(s, moves);
+}
+
+__device__ void refine(Search *s) {
+    try_square(s);
     s->cost = UINT32_MAX;
-    const uint32_t start = measure<false>(s, &mv, has_one);
-    take(s, start, mv);
-    descend(s);
-    mv = c < 9 ? motus_lookahead_next_to(s->best, c) : motus_lookahead_mv(0, 0);
-    s->cost = UINT32_MAX;
-    const uint32_t last = measure<true>(s, &mv, c < 10);
-    take(s, last, mv);
+    try_mv<true>(s, s->best, 1);
 }
 
 } // namespace

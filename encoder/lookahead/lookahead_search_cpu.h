@@ -4,6 +4,7 @@
 #ifndef ENCODER_LOOKAHEAD_LOOKAHEAD_SEARCH_CPU_H
 #define ENCODER_LOOKAHEAD_LOOKAHEAD_SEARCH_CPU_H
 
+#include "encoder/lookahead/half_weights_core.h"
 #include "encoder/lookahead/lookahead_core.h"
 #include "me/pixel/pixel.h"
 
@@ -12,20 +13,38 @@
 // Search of one MB.
 typedef struct Search {
     const MotusPixelOps *ops;
-    const uint8_t *at;
+    const uint8_t *at; // the MB's samples
+    ptrdiff_t stride;  // between their rows
     const MotusHalfPicture *before;
+    const MotusHalfWeight *weight; // of `before`; NULL: none
+    uint8_t unweighed[MB * MB];
     int x, y; // the MB's first sample at half size
     MotusMv predictor, best;
     uint32_t cost;
 } Search;
 
+// Begins the search of MB (x, y) of `cur`.
+static inline void begin_search(Search *s, const MotusHalfPicture *cur, int x, int y,
+                                const MotusHalfWeight *weight) {
+    s->x = MB * x, s->y = MB * y;
+    s->at = cur->plane[0] + s->y * cur->stride + s->x, s->stride = cur->stride;
+    s->cost = UINT32_MAX;
+    s->weight = weight && weight->is_used ? weight : NULL;
+    if (!s->weight) return;
+    for (int i = 0; i < MB * MB; i++)
+        s->unweighed[i] =
+            (uint8_t)motus_half_unweigh(s->at[i / MB * s->stride + i % MB], s->weight, 1);
+    s->at = s->unweighed, s->stride = MB;
+}
+
 // Returns 1 if mv becomes the best one.
 static inline int try_mv(Search *s, MotusMv mv, MotusPixelCompare compare) {
     const MotusHalfPicture *half = s->before;
     if (!motus_lookahead_inside(half, s->x, s->y, mv)) return 0;
-    const uint32_t cost = motus_lookahead_mv_cost(mv, s->predictor) +
-                          compare(s->at, half->stride, motus_lookahead_at(half, s->x, s->y, mv),
-                                  half->stride, MB, MB);
+    uint32_t cost =
+        compare(s->at, s->stride, motus_lookahead_at(half, s->x, s->y, mv), half->stride, MB, MB);
+    if (s->weight) cost = motus_half_weigh_error(cost, s->weight);
+    cost += motus_lookahead_mv_cost(mv, s->predictor);
     if (cost >= s->cost) return 0;
     s->cost = cost;
     s->best = mv;
@@ -44,21 +63,26 @@ static inline int try_hexagon(Search *s, int moved) {
     return best;
 }
 
-// Descends by SAD: hexagon steps while the best MV moves, then the eight even neighbours.
-static inline void descend(Search *s) {
-    int moved = try_hexagon(s, -1);
-    for (int step = 1; moved >= 0 && step < MOTUS_LOOKAHEAD_STEPS; step++)
-        moved = try_hexagon(s, moved);
+// Tries the eight even neighbours of the best MV.
+static inline void try_around(Search *s) {
     const MotusMv from = s->best;
     for (int i = 0; i < 8; i++) try_mv(s, motus_lookahead_around(from, i), s->ops->sad);
 }
 
-// Refines to whole samples around the best even MV by SATD. Zero is a candidate too.
+// Descends by SAD: hexagon steps while the best MV moves, then its neighbours.
+static inline void descend(Search *s) {
+    int moved = try_hexagon(s, -1);
+    for (int step = 1; moved >= 0 && step < MOTUS_LOOKAHEAD_STEPS; step++)
+        moved = try_hexagon(s, moved);
+    try_around(s);
+}
+
+// Refines to whole samples by SAD, and measures the best of them by SATD.
 static inline void refine(Search *s) {
     const MotusMv from = s->best;
+    for (int i = 0; i < 9; i++) try_mv(s, motus_lookahead_next_to(from, i), s->ops->sad);
     s->cost = UINT32_MAX;
-    for (int i = 0; i < 9; i++) try_mv(s, motus_lookahead_next_to(from, i), s->ops->satd);
-    try_mv(s, (MotusMv){0, 0}, s->ops->satd);
+    try_mv(s, s->best, s->ops->satd);
 }
 
 #endif

@@ -309,8 +309,7 @@ __global__ void __launch_bounds__(THREADS) strip_kernel(const __grid_constant__ 
     __shared__ StripTile<false> chroma[2];
     const int x0 = (int)blockIdx.x * RUN, y = (int)blockIdx.y;
     const Task task = task_of((int)threadIdx.x);
-    motus_let_successor_start();
-    motus_wait_for_predecessor();
+    motus_begin_early();
     StripTile<false> &tile = chroma[task.plane == 2];
     task.plane ? strip_lines<false>(p, task, x0, y, tile) : strip_lines<true>(p, task, x0, y, luma);
     __syncthreads(); // lines are whole before columns are read
@@ -404,8 +403,7 @@ __global__ void __launch_bounds__(THREADS) filter_kernel(const __grid_constant__
     __shared__ __align__(16) Tile<false> chroma[2];
     const int x0 = (int)blockIdx.x * RUN, y = (int)blockIdx.y;
     const Task task = task_of((int)threadIdx.x);
-    motus_let_successor_start();
-    motus_wait_for_predecessor();
+    motus_begin_early();
     Tile<false> &tile = chroma[task.plane == 2];
     task.plane ? filter_lines<false>(p, task, x0, y, tile)
                : filter_lines<true>(p, task, x0, y, luma);

@@ -193,6 +193,7 @@ MotusStatus write_slice(MotusCudaCoder *c, const Output *out, int k, MotusError 
     slice.before = k ? &c->slice_results[k - 1] : NULL;
     slice.result = k + 1 == slices->n ? &out->report->result : &c->slice_results[k],
     slice.stats = &out->report->stats;
+    slice.early = c->pic.early;
     if (!s->sequence.cabac)
         return check(c, motus_slice_cuda_write(&slice, c->writing), "entropy coding", error);
     MotusCabacSliceCuda cabac = {};

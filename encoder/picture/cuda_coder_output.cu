@@ -34,6 +34,16 @@ MotusStatus download_recon(MotusCudaCoder *c, const Output *out, const MotusFram
     return status;
 }
 
+// Adds the squared errors of the current picture to its statistics.
+MotusStatus measure_errors(MotusCudaCoder *c, const Output *out, cudaStream_t stream,
+                           MotusError *error) {
+    const MotusEncoderConfig *config = &c->settings->config;
+    return check(c,
+                 motus_planes_ssd_cuda(c->src, current_rec(c)->plane, config->width, config->height,
+                                       out->report->stats.ssd, stream),
+                 "statistics", error);
+}
+
 } // namespace
 
 MotusStatus motus_cuda_coder::download(MotusCudaCoder *c, const Output *out, const MotusFrame *rec,
@@ -44,13 +54,13 @@ MotusStatus motus_cuda_coder::download(MotusCudaCoder *c, const Output *out, con
                        cudaMemcpyAsync(out->h_nal, out->nal, out->downloaded,
                                        cudaMemcpyDeviceToHost, c->writing),
                        "download", error);
+    // Beside the writing of a picture alone; else not in the next picture's way.
+    const int is_alone = c->begun == c->finished;
+    if (!status && is_alone) // the statistics are cleared
+        status = check(c, cudaStreamWaitEvent(c->stream, out->finalized, 0), "wait", error);
+    if (!status && is_alone) status = measure_errors(c, out, c->stream, error);
     if (!status) status = follow(c, c->writing, c->stream, c->rebuilt, error);
-    if (!status)
-        status = check(c,
-                       motus_planes_ssd_cuda(c->src, current_rec(c)->plane,
-                                             c->settings->config.width, c->settings->config.height,
-                                             out->report->stats.ssd, c->writing),
-                       "statistics", error);
+    if (!status && !is_alone) status = measure_errors(c, out, c->writing, error);
     if (!status)
         status = check(c,
                        cudaMemcpyAsync(out->h_report, out->report, sizeof *out->report,
@@ -67,16 +77,17 @@ void pause_us(int64_t us) {
 }
 
 // Blocks until the coder's only picture is done. CUDA's blocking wait returns some 100 us late, and
-// here nothing else runs meanwhile: sleeps for 7/8 of the expected time, then polls, and leaves a
-// picture that takes twice as long to CUDA. The next picture is expected to take as long as this
-// one, or less if this one was done at the first poll.
+// here nothing else runs meanwhile: sleeps for 7/8 of the expected time, polls up to 9/8 without a
+// pause, as a sleep takes some 20 us, then with pauses, and leaves a picture that takes twice as
+// long to CUDA. The next picture is expected to take as long as this one, or less if this one was
+// done at the first poll.
 cudaError_t wait_alone(MotusCudaCoder *c, const Output *out) {
     const int64_t expected = c->expected_us[out->type];
     pause_us(out->begun_us + expected - expected / 8 - now_us());
     cudaError_t status = cudaEventQuery(out->done);
     const int too_late = status == cudaSuccess;
     while (status == cudaErrorNotReady && now_us() < out->begun_us + 2 * expected) {
-        pause_us(15);
+        if (now_us() > out->begun_us + expected + expected / 8) pause_us(15);
         status = cudaEventQuery(out->done);
     }
     if (status == cudaErrorNotReady) {

@@ -17,6 +17,7 @@ MotusEffort motus_picture_effort(const MotusStream *s, const MotusPictureParams 
         // half saves 0.1 % of the bits each.
         effort.range = motus_far_range(effort.range);
         effort.intra_chain /= 2;
+        effort.phases = effort.b_phases;
     }
     if (!external->mv) return effort;
     effort.partitions &= external->modes;

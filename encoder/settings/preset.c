@@ -9,11 +9,11 @@
 #define THOROUGH(range_, rounds_, phases_, rd_mvs_)                                                \
     {                                                                                              \
         .range = (range_), .reach = 64, .partitions = MOTUS_MODES_ALL, .rounds = (rounds_),        \
-        .phases = (phases_), .type_gate = 24, .sub_gate = 24, .trial_gate = 24, .skip_gate = 0,    \
-        .pair_steps = 8, .steps = 2, .rd_mvs = (rd_mvs_), .levels = MOTUS_LEVELS_LOWERED,          \
-        .intra_levels = MOTUS_LEVELS_LOWERED, .intra_gate = 64, .intra_slope = 0, .i4_trials = 3,  \
-        .estimate_trials = 3, .estimate_levels = MOTUS_LEVELS_LOWERED, .types_first = 0,           \
-        .intra_chain = 255                                                                         \
+        .phases = (phases_), .b_phases = (phases_), .type_gate = 24, .sub_gate = 24,               \
+        .trial_gate = 24, .skip_gate = 0, .pair_steps = 8, .steps = 2, .rd_mvs = (rd_mvs_),        \
+        .levels = MOTUS_LEVELS_LOWERED, .intra_levels = MOTUS_LEVELS_LOWERED, .intra_gate = 64,    \
+        .intra_slope = 0, .i4_trials = 3, .estimate_trials = 3,                                    \
+        .estimate_levels = MOTUS_LEVELS_LOWERED, .types_first = 0, .intra_chain = 255              \
     }
 
 // A GPU's time is set by the passes that depend on one another (rounds * phases) and by the chains
@@ -26,6 +26,7 @@ static const MotusEffort presets[MOTUS_PRESETS] = {
                              .partitions = MOTUS_MODES_ALL,
                              .rounds = 1,
                              .phases = 16,
+                             .b_phases = 32,
                              .type_gate = 20,
                              .sub_gate = 20,
                              .trial_gate = 20,
@@ -45,7 +46,8 @@ static const MotusEffort presets[MOTUS_PRESETS] = {
                            .reach = 64,
                            .partitions = MOTUS_MODES_ALL,
                            .rounds = 1,
-                           .phases = 16,
+                           .phases = 8,
+                           .b_phases = 16,
                            .type_gate = 17,
                            .sub_gate = 17,
                            .trial_gate = 16,
@@ -67,6 +69,7 @@ static const MotusEffort presets[MOTUS_PRESETS] = {
                                            1u << MOTUS_MODE_8x16 | 1u << MOTUS_MODE_8x8,
                              .rounds = 1,
                              .phases = 8,
+                             .b_phases = 8,
                              .type_gate = 16,
                              .sub_gate = 16,
                              .trial_gate = 16,

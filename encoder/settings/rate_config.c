@@ -130,6 +130,7 @@ static MotusLookaheadSettings lookahead_of(const MotusEncoderConfig *c, int mb_w
                                    .first = c->first_picture,
                                    .b_span = b_span_of(c),
                                    .b_pyramid = c->b_pyramid == MOTUS_B_PYRAMID_NORMAL,
+                                   .weights = c->weightp > 0,
                                    .keep_aq =
                                        c->bframes && c->aq_mode && c->mb_tree && c->lookahead};
     if (c->rate != MOTUS_RATE_QP) return look;

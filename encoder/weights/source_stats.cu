@@ -19,16 +19,15 @@ struct Planes {
     int mb_width, n_mb;
 };
 
-// Sums of samples and of their squares.
+// Sums of samples and of their squares. A lane adds 8 samples of an MB, and at most 2^20 / 4096
+// MBs: below 2^27.
 struct Sums {
-    uint64_t sum, squares;
+    uint32_t sum, squares;
 };
 
-__device__ uint32_t add_word(Sums *to, uint32_t word) {
-    const uint32_t sum = __dp4a(word, 0x01010101u, 0u);
-    to->sum += sum;
-    to->squares += __dp4a(word, word, 0u);
-    return sum;
+__device__ void add_word(Sums *to, uint32_t word) {
+    to->sum = __dp4a(word, 0x01010101u, to->sum);
+    to->squares = __dp4a(word, word, to->squares);
 }
 
 // Adds the lane's share of an MB's luma; lanes 0, 1, 16 and 17 write downscaled samples.
@@ -36,8 +35,9 @@ __device__ void measure_luma(const Planes &p, int x, int y, Sums *to, int16_t *s
     const int lane = motus_lane(), half = lane & 1;
     const uint2 words = *reinterpret_cast<const uint2 *>(
         p.data[0] + (16 * y + (lane >> 1)) * p.stride[0] + 16 * x + 8 * half);
-    uint32_t sum = add_word(to, words.x);
-    sum += add_word(to, words.y);
+    uint32_t sum = __dp4a(words.y, 0x01010101u, __dp4a(words.x, 0x01010101u, 0u));
+    to->sum += sum;
+    to->squares = __dp4a(words.y, words.y, __dp4a(words.x, words.x, to->squares));
     for (int step = 2; step < 16; step *= 2) sum += __shfl_xor_sync(MOTUS_ALL_LANES, sum, step);
     if (!(lane & 14))
         small[(2 * y + (lane >> 4)) * 2 * p.mb_width + 2 * x + half] = motus_small_sample(sum);
@@ -70,12 +70,11 @@ __global__ void __launch_bounds__(32 * WARPS) measure(MotusSourceStats *stats, P
         measure_luma(p, x, y, &luma, stats->small);
         measure_chroma(p, x, y, &chroma);
     }
-    luma = {lanes_sum(luma.sum, 32), lanes_sum(luma.squares, 32)};
-    chroma = {lanes_sum(chroma.sum, 16), lanes_sum(chroma.squares, 16)};
-    if (!motus_lane()) add(&block[0], luma.sum), add(&block[3], luma.squares);
+    const uint64_t sums[4] = {lanes_sum(luma.sum, 32), lanes_sum(luma.squares, 32),
+                              lanes_sum(chroma.sum, 16), lanes_sum(chroma.squares, 16)};
+    if (!motus_lane()) add(&block[0], sums[0]), add(&block[3], sums[1]);
     const int plane = 1 + (motus_lane() >> 4);
-    if (!(motus_lane() & 15))
-        add(&block[plane], chroma.sum), add(&block[3 + plane], chroma.squares);
+    if (!(motus_lane() & 15)) add(&block[plane], sums[2]), add(&block[3 + plane], sums[3]);
     __syncthreads(); // block[] is complete
     if (threadIdx.x < 6) add(&stats->sum[0] + threadIdx.x, block[threadIdx.x]);
 }

@@ -19,8 +19,6 @@ typedef struct MotusSourceStats {
     int16_t small[];             // luma downscaled 8:1, 2 mb_width x 2 mb_height samples of 1/16
 } MotusSourceStats;
 
-enum { MOTUS_SMALL_ONE = 16, MOTUS_SMALL_MAX = 255 * MOTUS_SMALL_ONE };
-
 // Returns a downscaled sample from the sum of 8x8 samples.
 MOTUS_HD int16_t motus_small_sample(uint32_t sum) { return (int16_t)((sum + 2) >> 2); }
 

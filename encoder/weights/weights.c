@@ -4,29 +4,18 @@
 #include <assert.h>
 
 #include "common/alloc.h"
-#include "common/int_core.h"
+#include "encoder/weights/moments_core.h"
 
 enum {
-    SCALE_ONE = 128,           // scales are in 1/128
-    MAX_SCALE = 8 * SCALE_ONE, // larger ones are none
-    LEAST_VARIANCE = 4,        // of a plane whose scale is measured
-    LOG2_DENOM = 6,            // at most, so that 1 can be coded
-    REACH = 2,                 // of the search, in downscaled samples
-    MOST_MBS = 2048,           // or little more are searched
+    REACH = 2,       // of the search, in downscaled samples
+    MOST_MBS = 2048, // or little more are searched
 };
 
-// Weights are taken if they leave at most `cost` of the cost, 1/256, and help at least `majority`
-// as many MBs as they harm, 1/4: more is asked of the first picture of a fade than of the next
-// ones. What comes into the picture changes means, too, but harms the MBs that were there.
+// As MOTUS_WEIGHT_COST and MAJORITY: more is asked of the first picture of a fade than of the next.
 typedef struct Gate {
     int cost, majority;
 } Gate;
-static const Gate gates[2] = {{228, 6}, {250, 5}};
-
-// Mean and variance of a plane, 1/256.
-typedef struct Moments {
-    int64_t mean, variance;
-} Moments;
+static const Gate gates[2] = {{MOTUS_WEIGHT_COST, MOTUS_WEIGHT_MAJORITY}, {250, 5}};
 
 typedef struct Source {
     MotusSourceStats *stats;
@@ -102,34 +91,11 @@ static const MotusSourceStats *find_source(const MotusWeightFinder *f, int32_t s
 // ---- Suggestions --------------------------------------------------------------------------------
 
 static void read_moments(const MotusWeightFinder *f, const MotusSourceStats *stats,
-                         Moments moments[3]) {
+                         MotusMoments moments[3]) {
     for (int p = 0; p < 3; p++) {
-        const uint64_t n = (uint64_t)f->n_mb * (p ? 64 : 256),
-                       mean = (256 * stats->sum[p] + n / 2) / n; // below 2^16
-        moments[p].mean = (int64_t)mean;
-        moments[p].variance = (int64_t)(256 * stats->squares[p] / n) - (int64_t)(mean * mean >> 8);
+        const uint64_t n = (uint64_t)f->n_mb * (p ? 64 : 256);
+        moments[p] = motus_moments(stats->sum[p], stats->squares[p], n);
     }
-}
-
-static int64_t square_root(int64_t v) {
-    int64_t root = 0;
-    for (int64_t bit = (int64_t)1 << 20; bit; bit >>= 1)
-        if ((root + bit) * (root + bit) <= v) root += bit;
-    return root;
-}
-
-// Returns the ratio of two planes' deviations.
-static int scale_of(const Moments *cur, const Moments *ref) {
-    if (ref->variance < 256 * LEAST_VARIANCE || cur->variance < 0) return SCALE_ONE;
-    const int64_t scale = square_root(((cur->variance << 16) / ref->variance)); // 1/256
-    return scale >= 2 * MAX_SCALE ? SCALE_ONE : (int)(scale + 1) / 2;
-}
-
-// Returns the weight nearest to a scale, and the offset that makes the means equal.
-static MotusWeight weight_at(int scale, const Moments *cur, const Moments *ref, int log2_denom) {
-    const int weight = motus_min(127, (scale * (1 << log2_denom) + SCALE_ONE / 2) / SCALE_ONE);
-    const int64_t offset = (cur->mean - ref->mean * weight / (1 << log2_denom) + 128) >> 8;
-    return (MotusWeight){(int16_t)weight, (int16_t)motus_clip(-128, 127, (int)offset)};
 }
 
 static MotusWeight none(int log2_denom) { return (MotusWeight){(int16_t)(1 << log2_denom), 0}; }
@@ -140,11 +106,6 @@ static int are_equal(MotusWeight a, MotusWeight b) {
 
 // ---- Costs --------------------------------------------------------------------------------------
 
-static int16_t weigh(int sample, MotusWeight w, int log2_denom) {
-    const int scaled = (sample * w.weight + (1 << (log2_denom - 1))) >> log2_denom;
-    return (int16_t)motus_clip(0, MOTUS_SMALL_MAX, scaled + MOTUS_SMALL_ONE * w.offset);
-}
-
 // Fills in f->ref.
 static void weigh_reference(MotusWeightFinder *f, const int16_t *small, MotusWeight w,
                             int log2_denom) {
@@ -152,7 +113,7 @@ static void weigh_reference(MotusWeightFinder *f, const int16_t *small, MotusWei
     int16_t *to = f->ref + REACH;
     for (int y = -REACH; y < height + REACH; y++, to += width + 2 * REACH) {
         const int16_t *from = small + motus_clip(0, height - 1, y) * width;
-        for (int x = 0; x < width; x++) to[x] = weigh(from[x], w, log2_denom);
+        for (int x = 0; x < width; x++) to[x] = motus_weigh_small(from[x], w, log2_denom);
         for (int x = 1; x <= REACH; x++) to[-x] = to[0], to[width - 1 + x] = to[width - 1];
     }
 }
@@ -205,23 +166,25 @@ static int help_most(const MotusWeightFinder *f, const Gate *gate) {
 // ---- References ---------------------------------------------------------------------------------
 
 // Follows luma: what fades without colour leaves means and variances of chroma as they are.
-static void find_chroma(const Moments cur[3], const Moments ref[3], int k, MotusWeights *weights) {
+static void find_chroma(const MotusMoments cur[3], const MotusMoments ref[3], int k,
+                        MotusWeights *weights) {
     const int log2_denom = weights->log2_denom;
     for (int p = 1; p < 3; p++) {
         weights->ref[k].plane[p] =
-            weight_at(scale_of(&cur[p], &ref[p]), &cur[p], &ref[p], log2_denom);
+            motus_weight_at(motus_scale_of(&cur[p], &ref[p]), &cur[p], &ref[p], log2_denom);
         weights->ref[k].has_chroma |= !are_equal(weights->ref[k].plane[p], none(log2_denom));
     }
 }
 
-static void find_luma(MotusWeightFinder *f, const Moments *cur, const Moments *ref,
+static void find_luma(MotusWeightFinder *f, const MotusMoments *cur, const MotusMoments *ref,
                       const int16_t *small, int k, MotusWeights *weights) {
     const Gate *gate = &gates[f->has_weights];
-    const int log2_denom = weights->log2_denom, scales[2] = {scale_of(cur, ref), SCALE_ONE};
+    const int log2_denom = weights->log2_denom,
+              scales[2] = {motus_scale_of(cur, ref), MOTUS_SCALE_ONE};
     MotusWeight tried = none(log2_denom);
     uint64_t least = 0;
     for (int i = 0; i < 2; i++) {
-        const MotusWeight w = weight_at(scales[i], cur, ref, log2_denom);
+        const MotusWeight w = motus_weight_at(scales[i], cur, ref, log2_denom);
         if (are_equal(w, none(log2_denom)) || are_equal(w, tried)) continue;
         if (!least) {
             weigh_reference(f, small, none(log2_denom), log2_denom);
@@ -238,21 +201,20 @@ static void find_luma(MotusWeightFinder *f, const Moments *cur, const Moments *r
 }
 
 // Returns the largest denominator that all scales allow.
-static int choose_denom(const MotusWeightFinder *f, const Moments cur[3], int refs,
+static int choose_denom(const MotusWeightFinder *f, const MotusMoments cur[3], int refs,
                         const int32_t *ref_shown) {
-    int most = SCALE_ONE, log2_denom = LOG2_DENOM;
+    int most = MOTUS_SCALE_ONE;
     for (int k = 0; k < refs; k++) {
-        Moments ref[3];
+        MotusMoments ref[3];
         read_moments(f, find_source(f, ref_shown[k]), ref);
-        for (int p = 0; p < 3; p++) most = motus_max(most, scale_of(&cur[p], &ref[p]));
+        for (int p = 0; p < 3; p++) most = motus_max(most, motus_scale_of(&cur[p], &ref[p]));
     }
-    while ((most << log2_denom) > 127 * SCALE_ONE) log2_denom--;
-    return log2_denom;
+    return motus_log2_denom_of(most);
 }
 
 void motus_weights_find(MotusWeightFinder *f, int refs, const int32_t *ref_shown,
                         MotusWeights *weights) {
-    Moments cur[3], ref[3];
+    MotusMoments cur[3], ref[3];
     int has_weights = 0;
     read_moments(f, f->current, cur);
     *weights = (MotusWeights){.log2_denom = choose_denom(f, cur, refs, ref_shown)};

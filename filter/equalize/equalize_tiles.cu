@@ -107,8 +107,7 @@ __global__ void __launch_bounds__(CURVE_THREADS)
     __shared__ uint32_t scratch[32];
     int tiles = grid.nx * grid.ny, tile = blockIdx.x, bin = threadIdx.x;
     uint32_t plane_now = 0, plane_before = 0;
-    motus_let_successor_start();
-    motus_wait_for_predecessor();
+    motus_begin_early();
     uint32_t n = state.counts[turn.now * tiles + tile][bin];
     if (turn.smooth_q8 && turn.started)
         for (int t = 0; t < tiles; t++)

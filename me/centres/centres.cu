@@ -161,8 +161,7 @@ __device__ bool inside(int at, int size, int v, int limit) {
 __global__ void __launch_bounds__(32 * WARPS) centre_kernel(Centres c) {
     int number = blockIdx.x * WARPS + (threadIdx.x >> 5), lane = motus_lane();
     MotusCentreSource source = c.source;
-    motus_let_successor_start();
-    motus_wait_for_predecessor();
+    motus_begin_early();
     if (number >= source.mb_width * source.mb_height) return;
     int mb_x = number % source.mb_width, mb_y = number / source.mb_width;
     source.median = *c.median;

@@ -52,8 +52,7 @@ __device__ uint32_t four_means(const uint8_t *from, ptrdiff_t stride) {
 
 __global__ void scale_kernel(Scaled to, const uint8_t *cur, ptrdiff_t cur_stride,
                              const uint8_t *ref, ptrdiff_t ref_stride) {
-    motus_let_successor_start();
-    motus_wait_for_predecessor();
+    motus_begin_early();
     // x: words of the downscaled row, MBs of the source.
     int x = blockIdx.x * blockDim.x + threadIdx.x - MOTUS_COARSE_BORDER / 4;
     int y = blockIdx.y * blockDim.y + threadIdx.y - MOTUS_COARSE_BORDER;
@@ -209,8 +208,7 @@ __global__ void __launch_bounds__(32 * WARPS)
     __shared__ uint32_t window[WINDOW_ROWS][WINDOW_PITCH];
     __shared__ uint8_t row_bits[MAX_POINTS];
     const Scaled &p = w.scaled;
-    motus_let_successor_start();
-    motus_wait_for_predecessor();
+    motus_begin_early();
     if (blockIdx.x == 0) {
         if (previous)
             find_median(previous, p.mb_width * p.mb_height, w.median);

@@ -23,6 +23,13 @@ MOTUS_HD uint32_t motus_mv_cost(uint32_t lambda_q8, MotusMv mv, MotusMv predicto
 // True if the MV points at full samples.
 MOTUS_HD int motus_mv_is_whole(MotusMv mv) { return !((mv.x | mv.y) & 3); }
 
+// Returns the MV rounded to whole samples, halves up.
+MOTUS_HD MotusMv motus_mv_round(MotusMv mv) {
+    mv.x = (int16_t)((mv.x + 2) & ~3);
+    mv.y = (int16_t)((mv.y + 2) & ~3);
+    return mv;
+}
+
 // For kernels: an MV in a word, x in the lower half.
 MOTUS_HD uint32_t motus_mv_word(MotusMv mv) {
     return (uint16_t)mv.x | (uint32_t)(uint16_t)mv.y << 16;

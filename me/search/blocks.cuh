@@ -117,9 +117,9 @@ template <int X, int Y> struct Source {
     }
 };
 
-// Computes the four 4x4 sums of an 8x8 block at N points one below the other. Line by line: N
-// consecutive additions share a source word.
-template <int N, int X, int Y, int PITCH>
+// Computes the four 4x4 sums of an 8x8 block at N points one below the other; LARGE: its whole sum
+// as the first one. Line by line: N consecutive additions share a source word.
+template <int N, int X, int Y, int PITCH, bool LARGE>
 __device__ void sum_8x8(uint32_t (*sum)[4], const Source<X, Y> &source, const Column &column) {
     uint2 w[7 + N];
 #pragma unroll
@@ -128,27 +128,36 @@ __device__ void sum_8x8(uint32_t (*sum)[4], const Source<X, Y> &source, const Co
                                                 (8 * Y + r) * PITCH);
 #pragma unroll
     for (int line = 0; line < 8; line++) {
-        int s = 2 * (line / 4);
+        const int s = LARGE ? 0 : 2 * (line / 4), right = LARGE ? 0 : s + 1;
+        const bool goes_on = LARGE ? line : line % 4;
 #pragma unroll
         for (int n = 0; n < N; n++)
-            sum[n][s] = motus_sad4(w[line + n].x, source.word[2 * line], line % 4 ? sum[n][s] : 0);
+            sum[n][s] = motus_sad4(w[line + n].x, source.word[2 * line], goes_on ? sum[n][s] : 0);
 #pragma unroll
         for (int n = 0; n < N; n++)
-            sum[n][s + 1] =
-                motus_sad4(w[line + n].y, source.word[2 * line + 1], line % 4 ? sum[n][s + 1] : 0);
+            sum[n][right] = motus_sad4(w[line + n].y, source.word[2 * line + 1],
+                                       LARGE || goes_on ? sum[n][right] : 0);
     }
 }
 
-// Updates the minima with 8x8 block (X, Y) of all points.
-template <int X, int Y, int N, int C, int PITCH>
+// Updates the minima with 8x8 block (X, Y) of all points. LARGE: without smaller blocks.
+template <int X, int Y, int N, int C, int PITCH, bool LARGE>
 __device__ void take_blocks(Best &best, const Merge &m, const uint32_t *mb,
                             const Column (&column)[C], Point (&point)[N]) {
     Source<X, Y> source(mb);
     uint32_t sum[N][4];
 #pragma unroll
-    for (int c = 0; c < C; c++) sum_8x8<N / C, X, Y, PITCH>(sum + c * (N / C), source, column[c]);
+    for (int c = 0; c < C; c++)
+        sum_8x8<N / C, X, Y, PITCH, LARGE>(sum + c * (N / C), source, column[c]);
 #pragma unroll
     for (int n = 0; n < N; n += 2) {
+        if (LARGE) {
+            uint32_t *key = &best.key[MOTUS_BLOCK_8x8 + 2 * Y + X];
+            uint32_t &p = point[n].all[2 * Y + X], &q = point[n + 1].all[2 * Y + X];
+            p = m.key(sum[n][0], point[n].word), q = m.key(sum[n + 1][0], point[n + 1].word);
+            *key = min3(*key, p, q);
+            continue;
+        }
         Keys8x8 p(m, sum[n], point[n].word), q(m, sum[n + 1], point[n + 1].word);
         take_8x8<X, Y>(best, p, q);
         point[n].all[2 * Y + X] = p.all, point[n + 1].all[2 * Y + X] = q.all;
@@ -156,14 +165,14 @@ __device__ void take_blocks(Best &best, const Merge &m, const uint32_t *mb,
 }
 
 // Updates the minima with an even number N of points: each of C columns has N / C, one below the
-// other. mb: the 64 source words in shared memory.
-template <int PITCH, int N, int C>
+// other. mb: the 64 source words in shared memory. LARGE: only blocks from 8x8 up.
+template <int PITCH, bool LARGE = false, int N, int C>
 __device__ void take_points(Best &best, const Merge &m, const uint32_t *mb,
                             const Column (&column)[C], Point (&point)[N]) {
-    take_blocks<0, 0, N, C, PITCH>(best, m, mb, column, point);
-    take_blocks<1, 0, N, C, PITCH>(best, m, mb, column, point);
-    take_blocks<0, 1, N, C, PITCH>(best, m, mb, column, point);
-    take_blocks<1, 1, N, C, PITCH>(best, m, mb, column, point);
+    take_blocks<0, 0, N, C, PITCH, LARGE>(best, m, mb, column, point);
+    take_blocks<1, 0, N, C, PITCH, LARGE>(best, m, mb, column, point);
+    take_blocks<0, 1, N, C, PITCH, LARGE>(best, m, mb, column, point);
+    take_blocks<1, 1, N, C, PITCH, LARGE>(best, m, mb, column, point);
 #pragma unroll
     for (int n = 0; n < N; n += 2) take_whole(best, Whole(m, point[n]), Whole(m, point[n + 1]));
 }

@@ -309,8 +309,7 @@ template <bool SADS>
 __global__ void __launch_bounds__(THREADS, 4) refine_kernel(const __grid_constant__ Job job) {
     __shared__ Tile<SADS> tile;
     const int first_mb = (int)blockIdx.x * TILE, m = (int)threadIdx.x / 32, mb = first_mb + m;
-    motus_let_successor_start();
-    motus_wait_for_predecessor();
+    motus_begin_early();
     Own own = begin(tile, job, m, mb);
     run_round<2>(tile, job, own, first_mb);
     if (job.subpel == MOTUS_SUBPEL_QUARTER) {

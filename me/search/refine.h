@@ -71,13 +71,24 @@ static inline uint64_t motus_blocks_of(uint32_t modes) {
 void motus_refine_blocks(const MotusMbJob *job, MotusSubpel subpel, const MotusRefineOps *ops,
                          uint64_t blocks, MotusMbMotion *motion);
 
-#define MOTUS_MOST_RINGS 16 // of a round of motus_refine_best
+#define MOTUS_MOST_RINGS 16  // of a round of motus_refine_best
+#define MOTUS_ENOUGH_RINGS 8 // of its first two rounds: the second adds none beyond them
 
-// Refines a mask of blocks together. The blocks' integer MVs are measured for all of them, then in
-// two rounds the eight positions 1/2 and 1/4 samples around every block's best, then the predictor.
-// A round has the first MOTUS_MOST_RINGS different ones of its rings, in the order of the blocks,
-// and each ring is in raster order. A position counts if it is at most range + 3/4 samples from the
-// centre. The least cost wins; of equal costs the one that was measured first. Writes mv and cost.
+// Returns the blocks around whose MVs motus_refine_best looks for better ones: all but 4x4 blocks,
+// which take what others find, if blocks of 8x4 or 4x8 are among them.
+static inline uint64_t motus_ring_blocks(uint64_t blocks) {
+    const uint64_t larger = blocks & ((1ull << MOTUS_BLOCK_4x4) - 1);
+    return larger >> MOTUS_BLOCK_8x4 ? larger : blocks;
+}
+
+// Refines a mask of blocks together. Every position is measured for all of them: their integer MVs,
+// the predictor rounded to whole samples, rounds of rings, the predictor. A ring is the eight
+// positions around a block's best MV before the round, in raster order. The first round has those
+// 1/2 sample around motus_ring_blocks, the second 1/2 around blocks up to 8x8 that the first moved,
+// the third 1/4 around motus_ring_blocks: the first MOTUS_MOST_RINGS different ones in the order of
+// the blocks; the second round MOTUS_ENOUGH_RINGS less those of the first. A position counts if it
+// is at most range + 3/4 samples from the centre. The least cost wins; of equal costs the one that
+// was measured first. Writes mv and cost.
 void motus_refine_best(const MotusMbJob *job, const MotusRefineOps *ops, uint64_t blocks,
                        MotusMbMotion *motion);
 

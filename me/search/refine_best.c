@@ -2,6 +2,8 @@
 // position is measured for the whole MB and offered to every block, so that blocks share what any
 // of them finds.
 // SPDX-License-Identifier: BSD-2-Clause
+#include <string.h>
+
 #include "me/pixel/cost_core.h"
 #include "me/search/refine.h"
 
@@ -59,20 +61,33 @@ static MotusMv best_of(const Rings *r, int b) {
                      (int16_t)(r->job->centre.y + y - r->reach)};
 }
 
-// Tries the rings around the best MVs of the blocks before the round.
-static void try_rings(Rings *r, uint64_t blocks, int step) {
+// Tries the rings around the best MVs of the blocks, `most` at most. Returns their number.
+static int try_rings(Rings *r, uint64_t blocks, int step, int most) {
     MotusMv from[MOTUS_BLOCKS] = {{0, 0}};
+    int n = 0;
     for (uint64_t left = blocks; left; left &= left - 1) {
         const int b = __builtin_ctzll(left);
         from[b] = best_of(r, b);
     }
-    for (int n = 0; n < MOTUS_MOST_RINGS && blocks; n++) {
+    for (; n < most && blocks; n++) {
         const int b = __builtin_ctzll(blocks);
         blocks &= ~r->ops->same(from, b);
         for (int dy = -step; dy <= step; dy += step)
             for (int dx = -step; dx <= step; dx += step)
                 if (dx || dy) try_mv(r, from[b].x + dx, from[b].y + dy);
     }
+    return n;
+}
+
+// Tries the rings of all rounds.
+static void try_rounds(Rings *r, uint64_t blocks) {
+    uint32_t before[MOTUS_BLOCK_8x4];
+    uint64_t moved = 0;
+    memcpy(before, r->best.at, sizeof before);
+    const int rings = try_rings(r, blocks, 2, MOTUS_MOST_RINGS);
+    for (int b = 0; b < MOTUS_BLOCK_8x4; b++) moved |= (uint64_t)(r->best.at[b] != before[b]) << b;
+    try_rings(r, moved, 2, MOTUS_ENOUGH_RINGS - rings);
+    try_rings(r, blocks, 1, MOTUS_MOST_RINGS);
 }
 
 void motus_refine_best(const MotusMbJob *job, const MotusRefineOps *ops, uint64_t blocks,
@@ -88,7 +103,9 @@ void motus_refine_best(const MotusMbJob *job, const MotusRefineOps *ops, uint64_
         const MotusMv mv = motion->mv[__builtin_ctzll(left)];
         try_mv(&r, mv.x, mv.y);
     }
-    for (int step = 2; step; step--) try_rings(&r, blocks, step);
+    const MotusMv whole = motus_mv_round(job->predictor);
+    try_mv(&r, whole.x, whole.y);
+    try_rounds(&r, motus_ring_blocks(blocks));
     try_mv(&r, job->predictor.x, job->predictor.y);
     for (uint64_t left = blocks; left; left &= left - 1) {
         const int b = __builtin_ctzll(left);

@@ -2,7 +2,7 @@
 //
 // A warp per MB (refine_best_warp.cuh), 128 threads a block. It reads the MB's samples once, and of
 // the reference's planes 66 rows for each of some 11 rings, by way of shared memory.
-// Shared memory: 4.9 KiB a warp. MVs, costs and SADs are updated in place.
+// Shared memory: 5.4 KiB a warp. MVs, costs and SADs are updated in place.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "common/cuda_call.cuh"
 #include "me/pixel/sad.cuh"
@@ -15,7 +15,8 @@ extern "C" {
 
 namespace {
 
-static_assert(MOTUS_RINGS_MOST == MOTUS_MOST_RINGS, "as on the CPU");
+static_assert(MOTUS_RINGS_MOST == MOTUS_MOST_RINGS && MOTUS_RINGS_ENOUGH == MOTUS_ENOUGH_RINGS,
+              "as on the CPU");
 
 constexpr int WARPS = 4; // of a thread block
 
@@ -61,8 +62,7 @@ __global__ void __launch_bounds__(32 * WARPS, 5) rings_kernel(const __grid_const
     MotusRingsMb of;
     MotusRingsLane lane;
     MotusRingsOwn own;
-    motus_let_successor_start();
-    motus_wait_for_predecessor();
+    motus_begin_early();
     if (mb >= job.n_mb || !begin(job, mb, &of, &lane, &own)) return; // whole warps
     motus_rings_run(&of, &lane, &shared[threadIdx.x / 32], &own);
 #pragma unroll

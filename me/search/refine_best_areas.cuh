@@ -14,7 +14,8 @@
 
 enum {
     MOTUS_RINGS_MOST = 16,                        // MOTUS_MOST_RINGS
-    MOTUS_RINGS_ROWS = 17,                        // of an area: those of an MB and one more
+    MOTUS_RINGS_ENOUGH = 8,                       // MOTUS_ENOUGH_RINGS
+    MOTUS_RINGS_AREA = 16 * 32 + 4 * 16 + 32,     // bytes: rows of an MB and one more
     MOTUS_RINGS_PREDICTOR = 8 * MOTUS_RINGS_MOST, // its number in the last round
     // A key is cost << CODE_BITS | code, so that the least key is the first of the best positions.
     // A code is 0 for the best one before the round, else 1 + the position's number in the round.
@@ -35,10 +36,10 @@ typedef struct MotusRingsMb {
 
 // Memory that the lanes of a warp share.
 typedef struct MotusRingsShared {
-    // Areas of the planes, four at a time, fetched in turn: rows of 32 samples. The halves of rows
-    // 4..7 and 12..15 are swapped, so that eight rows of 16 samples lie in different banks.
-    alignas(16) uint8_t area[2][4][MOTUS_RINGS_ROWS][32];
-    uint32_t mv[MOTUS_BLOCKS]; // a list; motus_mv_word
+    // Areas of the planes, four at a time, fetched in turn: rows of 32 samples. Behind every fourth
+    // row are 16 bytes more, so that eight rows of 16 samples lie in different banks.
+    alignas(16) uint8_t area[2][4][MOTUS_RINGS_AREA];
+    uint32_t mv[MOTUS_BLOCKS + 1]; // a list; motus_mv_word
     uint32_t key[MOTUS_BLOCKS];
     uint16_t sad[4][MOTUS_BLOCKS]; // at four MVs
 } MotusRingsShared;
@@ -47,7 +48,10 @@ typedef struct MotusRingsShared {
 // blocks g and g + 8. 16x16 and 8x16 have one block for both.
 typedef struct MotusRingsLane {
     uint32_t cur[2];
-    uint32_t sign[2][2]; // of samples in coefficients g and g + 8; the opposite ones
+    // For tensor cores: signs of samples in coefficients g and g + 8, and those coefficients of the
+    // MB that the lane sums up, negated.
+    uint32_t sign[2];
+    int minus[2][4];
     uint32_t key[MOTUS_MODES][2];
 } MotusRingsLane;
 
@@ -118,17 +122,20 @@ MOTUS_WARP void motus_rings_copy(uint8_t *to, const uint8_t *from) {
 #endif
 }
 
-// Begins to fetch four areas of 16 rows into `turn`, and the 17th row of the last two. from: their
-// corners, at multiples of 16.
+// Returns where a row of an area begins.
+MOTUS_HD int motus_rings_row_at(int row) { return 32 * row + 16 * (row >> 2); }
+
+// Begins to fetch the lane's part of four areas into `turn`: eight lanes copy an area, half a row
+// each. from: its area's corner, at a multiple of 16. Areas 2 and 3 have a 17th row.
 MOTUS_WARP void motus_rings_fetch(const MotusRingsMb *mb, MotusRingsShared *s, int turn,
-                                  const uint8_t *const from[4]) {
-    const int row = motus_lane() >> 1, half = motus_lane() & 1;
-    const int stride = (int)mb->ref->stride, offset = row * stride + 16 * half;
-    for (int i = 0; i < 4; i++)
-        motus_rings_copy(&s->area[turn][i][row][16 * (half ^ (row >> 2 & 1))], from[i] + offset);
-    if (row < 2)
-        motus_rings_copy(&s->area[turn][2 + row][16][16 * half],
-                         (row ? from[3] : from[2]) + 16 * stride + 16 * half);
+                                  const uint8_t *from) {
+    const int area = motus_lane() >> 3, row = motus_lane() >> 1 & 3, half = motus_lane() & 1;
+    const int stride = (int)mb->ref->stride;
+    uint8_t *to = s->area[turn][area] + 32 * row + 16 * half;
+    from += row * stride + 16 * half;
+    for (int k = 0; k < 4; k++)
+        motus_rings_copy(to + motus_rings_row_at(4 * k), from + 4 * k * stride);
+    if (area >= 2 && !row) motus_rings_copy(to + motus_rings_row_at(16), from + 16 * stride);
 }
 
 // Ends a stage of fetches, empty or not.
@@ -146,31 +153,16 @@ MOTUS_WARP void motus_rings_fetched(void) {
     motus_lanes_sync();
 }
 
-// Where a lane finds four samples in areas: the addresses of two words, and the first sample's
-// place.
-typedef struct MotusRingsAt {
-    const uint8_t *low, *high;
-    int byte;
-} MotusRingsAt;
-
-// Returns where samples `at`..`at` + 3 of a row of an area are; at: 0..27.
-MOTUS_WARP MotusRingsAt motus_rings_at(uint8_t (*area)[32], int row, int at) {
-    const int swap = 4 * row & 16, word = at & ~3;
-    const uint8_t *from = area[row];
-    return (MotusRingsAt){from + (word ^ swap), from + ((word + 4) ^ swap), at & 3};
-}
-
-// Loads these samples, or those of another row or area: `offset` bytes further, the rows a multiple
-// of eight apart. next: those one byte further.
-MOTUS_WARP void motus_rings_words(MotusRingsAt at, int offset, uint32_t *first, uint32_t *next) {
-    const uint32_t low = *(const uint32_t *)(at.low + offset),
-                   high = *(const uint32_t *)(at.high + offset);
+// Loads four samples of a row of an area, from bits / 8 bytes behind `at` on. next: those one byte
+// further.
+MOTUS_WARP void motus_rings_words(const uint8_t *at, int bits, uint32_t *first, uint32_t *next) {
+    const uint32_t low = *(const uint32_t *)at, high = *(const uint32_t *)(at + 4);
 #ifdef __CUDA_ARCH__
-    *first = __funnelshift_r(low, high, 8 * at.byte);
-    *next = __funnelshift_rc(low, high, 8 * at.byte + 8);
+    *first = __funnelshift_r(low, high, bits);
+    *next = __funnelshift_rc(low, high, bits + 8);
 #else
     const uint64_t both = low | (uint64_t)high << 32;
-    *first = (uint32_t)(both >> 8 * at.byte), *next = (uint32_t)(both >> (8 * at.byte + 8));
+    *first = (uint32_t)(both >> bits), *next = (uint32_t)(both >> (bits + 8));
 #endif
 }
 
@@ -194,75 +186,62 @@ MOTUS_WARP void motus_rings_load(const MotusRingsMb *mb, MotusMv mv, uint32_t ro
     for (int h = 0; h < 2; h++) row[h] = motus_words_average(row[h], other[h]);
 }
 
-// Writes where the MB lies in plane 0 at four MVs of whole samples: number `first` of the list and
-// the next ones; the last one of n fills up the four. Columns are rounded down to multiples of 16.
-MOTUS_WARP void motus_rings_find_four(const MotusRingsMb *mb, const MotusRingsShared *s, int first,
-                                      int n, const uint8_t *from[4]) {
-    const MotusRefLuma *ref = mb->ref;
-    for (int i = 0; i < 4; i++) {
-        const MotusMv mv = motus_mv_of_word(s->mv[motus_min(first + i, n - 1)]);
-        from[i] = ref->plane[0] +
-                  motus_ref_luma_clip(ref->height, mb->y + (mv.y >> 2)) * (int)ref->stride +
-                  (motus_ref_luma_clip(ref->width, mb->x + (mv.x >> 2)) & ~15);
-    }
-}
-
-// Loads the lane's rows at these MVs, once they are fetched.
-MOTUS_WARP void motus_rings_load_four(const MotusRingsMb *mb, MotusRingsShared *s, int turn,
-                                      int first, int n, uint32_t row[4][2]) {
-    for (int i = 0; i < 4; i++) {
-        const MotusMv mv = motus_mv_of_word(s->mv[motus_min(first + i, n - 1)]);
-        const int x = motus_ref_luma_clip(mb->ref->width, mb->x + (mv.x >> 2));
-        const MotusRingsAt at = motus_rings_at(s->area[turn][i], motus_rings_area_row(),
-                                               (x & 15) + motus_rings_area_column());
-        uint32_t unused;
-        for (int h = 0; h < 2; h++) motus_rings_words(at, 8 * h * 32, &row[i][h], &unused);
-    }
-}
-
 // Returns the position of the MB displaced by v quarter samples, in half samples.
 MOTUS_HD int motus_rings_position(int corner, int v, int size) {
     return motus_clip(-2 * 24, 2 * (size + 8), 2 * corner + (v >> 1)) | (v >> 1 & 1);
 }
 
-// Writes where the ring around an MV of half samples lies. Its middle row and column are in the
-// planes of the MV's parity, the others in those of the opposite parity: area 0 has the middle, 1
-// the sides, 2 the rows above and below, 3 the corners.
-MOTUS_WARP void motus_rings_find_ring(const MotusRingsMb *mb, MotusMv mv, const uint8_t *from[4]) {
+// Returns where the lane's area of four lies. One area has the MB displaced by an MV of whole or
+// half samples; `side` and `up` (0 or 1) move it 1/2 sample to the left and up.
+MOTUS_WARP const uint8_t *motus_rings_find(const MotusRingsMb *mb, MotusMv mv, int side, int up) {
     const MotusRefLuma *ref = mb->ref;
-    const int x = motus_rings_position(mb->x, mv.x, ref->width),
-              y = motus_rings_position(mb->y, mv.y, ref->height);
-    const int stride = (int)ref->stride, size = (int)(ref->plane[1] - ref->plane[0]);
+    const int x = motus_rings_position(mb->x, mv.x, ref->width) - side,
+              y = motus_rings_position(mb->y, mv.y, ref->height) - up;
+    const int plane = 2 * (y & 1) + (x & 1), size = (int)(ref->plane[1] - ref->plane[0]);
+    return ref->plane[0] + (plane * size + (y >> 1) * (int)ref->stride + (x >> 1 & ~15));
+}
+
+// Returns the lane's word of area 0 whose MB begins at column x & 15; its byte is x & 3.
+MOTUS_WARP const uint8_t *motus_rings_word(const MotusRingsShared *s, int turn, int x) {
+    return s->area[turn][0] + motus_rings_row_at(motus_rings_area_row()) +
+           motus_rings_area_column() + (x & 12);
+}
+
+// Loads the lane's rows at four MVs of whole samples, once they are fetched: number `first` of the
+// list and the next ones; the last one of n fills up the four.
+MOTUS_WARP void motus_rings_load_four(const MotusRingsMb *mb, const MotusRingsShared *s, int turn,
+                                      int first, int n, uint32_t row[4][2]) {
     for (int i = 0; i < 4; i++) {
-        const int to_side = i & 1, up = i >> 1;
-        const int plane = 2 * ((y & 1) ^ up) + ((x & 1) ^ to_side);
-        from[i] =
-            ref->plane[0] + plane * size + ((y - up) >> 1) * stride + (((x - to_side) >> 1) & ~15);
+        const MotusMv mv = motus_mv_of_word(s->mv[motus_min(first + i, n - 1)]);
+        const int x = motus_ref_luma_clip(mb->ref->width, mb->x + (mv.x >> 2));
+        const uint8_t *at = motus_rings_word(s, turn, x) + i * MOTUS_RINGS_AREA;
+        uint32_t unused;
+        for (int h = 0; h < 2; h++)
+            motus_rings_words(at + h * motus_rings_row_at(8), 8 * (x & 3), &row[i][h], &unused);
     }
 }
 
 // Loads the lane's rows at the upper (below: the lower) four positions of a ring that is fetched,
-// `step` quarter samples from its middle: three in a line, then the left (right) one. A
-// quarter-sample position in a straight direction averages the middle and its neighbour half a
-// sample away; a diagonal one averages those two corners of its square that are half-sample in one
-// direction only.
-MOTUS_WARP void motus_rings_load_half(const MotusRingsMb *mb, MotusRingsShared *s, int turn,
+// `step` quarter samples from its middle: three in a line, then the left (right) one. Its middle
+// row and column are in the planes of the MV's parity, the others in those of the opposite parity:
+// area 0 has the middle, 1 the sides, 2 the rows above and below, 3 the corners. A quarter-sample
+// position in a straight direction averages the middle and its neighbour half a sample away; a
+// diagonal one averages those two corners of its square that are half-sample in one direction only.
+MOTUS_WARP void motus_rings_load_half(const MotusRingsMb *mb, const MotusRingsShared *s, int turn,
                                       MotusMv mv, int step, int below, uint32_t row[4][2]) {
-    const int x = motus_rings_position(mb->x, mv.x, mb->ref->width);
-    const int r = motus_rings_area_row(), column = motus_rings_area_column();
-    const int middle_at = (x >> 1 & 15) + column, side_at = ((x - 1) >> 1 & 15) + column;
+    const int x = motus_rings_position(mb->x, mv.x, mb->ref->width), side = (x - 1) >> 1;
     const int even = !((mv.x ^ mv.y) & 2); // both components of the MV are whole, or neither
-    const int next_area = (int)sizeof s->area[0][0];
-    const MotusRingsAt inner[2] = {motus_rings_at(s->area[turn][0], r, middle_at),
-                                   motus_rings_at(s->area[turn][0], r, side_at)},
-                       beyond[2] = {motus_rings_at(s->area[turn][2], r + below, middle_at),
-                                    motus_rings_at(s->area[turn][2], r + below, side_at)};
+    const int down = below ? motus_rings_row() == 3 ? 48 : 32 : 0,
+              bits[2] = {4 * (x & 6), 8 * (side & 3)};
+    const uint8_t *at[2] = {motus_rings_word(s, turn, x >> 1), motus_rings_word(s, turn, side)};
+    const uint8_t *beyond[2] = {at[0] + down, at[1] + down};
     for (int h = 0; h < 2; h++) {
+        const int r = h * motus_rings_row_at(8);
         uint32_t middle, left, right, outer[3], unused;
-        motus_rings_words(inner[0], 8 * h * 32, &middle, &unused);
-        motus_rings_words(inner[1], 8 * h * 32 + next_area, &left, &right);
-        motus_rings_words(beyond[0], 8 * h * 32, &outer[1], &unused);
-        motus_rings_words(beyond[1], 8 * h * 32 + next_area, &outer[0], &outer[2]);
+        motus_rings_words(at[0] + r, bits[0], &middle, &unused);
+        motus_rings_words(at[1] + r + MOTUS_RINGS_AREA, bits[1], &left, &right);
+        motus_rings_words(beyond[0] + r + 2 * MOTUS_RINGS_AREA, bits[0], &outer[1], &unused);
+        motus_rings_words(beyond[1] + r + 3 * MOTUS_RINGS_AREA, bits[1], &outer[0], &outer[2]);
         row[0][h] = outer[0], row[1][h] = outer[1], row[2][h] = outer[2];
         row[3][h] = below ? right : left;
         if (step == 2) continue;

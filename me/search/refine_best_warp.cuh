@@ -20,24 +20,35 @@ MOTUS_WARP uint32_t motus_rings_quad_sum(const uint32_t v[4]) {
     return (t & 1 ? high : low) + motus_rings_from(t & 1 ? low : high, 1);
 }
 
-// Writes the signs of samples in the coefficients that the lane helps to compute, a byte each:
-// sample 4t + i in coefficient g or g + 8, (-1)^(number of bits that both numbers have).
-MOTUS_WARP void motus_rings_signs(MotusRingsLane *lane) {
-    const int g = motus_rings_cell(), t = motus_rings_row();
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+// Adds four Hadamard coefficients to a lane's `from`: numbers 2t and 2t + 1, counted from those of
+// `sign`, of 4x4 blocks g and g + 8.
+MOTUS_WARP void motus_rings_hadamard(const uint32_t row[2], uint32_t sign, const int from[4],
+                                     int to[4]) {
+    asm("mma.sync.aligned.m16n8k16.row.col.s32.u8.s8.s32 {%0, %1, %2, %3}, {%4, %5}, {%6}, "
+        "{%7, %8, %9, %10};"
+        : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
+        : "r"(row[0]), "r"(row[1]), "r"(sign), "r"(from[0]), "r"(from[1]), "r"(from[2]),
+          "r"(from[3]));
+}
+
+// Prepares the lane's part of SATDs. A sign, a byte each, is that of sample 4t + i in coefficient g
+// or g + 8: (-1)^(number of bits that both numbers have).
+MOTUS_WARP void motus_rings_prepare(MotusRingsLane *lane) {
+    const int g = motus_rings_cell(), t = motus_rings_row(), none[4] = {0, 0, 0, 0};
     uint32_t odd = 0;
     for (int i = 0; i < 4; i++) {
         const int both = (4 * t + i) & g;
         odd |= (uint32_t)((both ^ both >> 1 ^ both >> 2) & 1) << 8 * i;
     }
-    const uint32_t plus = odd * 254 + 0x01010101u, minus = (odd ^ 0x01010101u) * 254 + 0x01010101u;
-    lane->sign[0][0] = plus, lane->sign[0][1] = minus;
-    lane->sign[1][0] = t & 2 ? minus : plus, lane->sign[1][1] = t & 2 ? plus : minus;
-#ifdef __CUDA_ARCH__ // the compiler would rather compute them again
-    for (int i = 0; i < 4; i++) asm volatile("" : "+r"(lane->sign[i >> 1][i & 1]));
-#endif
+    for (int k = 0; k < 2; k++) {
+        const uint32_t minus = k && t & 2 ? odd : odd ^ 0x01010101u;
+        lane->sign[k] = (minus ^ 0x01010101u) * 254 + 0x01010101u;
+        asm volatile("" : "+r"(lane->sign[k])); // the compiler would rather compute it again
+        motus_rings_hadamard(lane->cur, minus * 254 + 0x01010101u, none, lane->minus[k]);
+    }
 }
 
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
 // Returns to lane t of a quad the SATDs of its two 4x4 blocks, in the halves of a word, at the t-th
 // of four positions; row: the lane's rows at each. Every lane adds up the magnitudes of four
 // coefficients, each a sum over the prediction less one over the MB, of both blocks of its quad. A
@@ -50,11 +61,7 @@ MOTUS_WARP uint32_t motus_rings_satds(const MotusRingsLane *lane, uint32_t row[4
 #pragma unroll
         for (int k = 0; k < 2; k++) {
             int c[4];
-            asm("mma.sync.aligned.m16n8k32.row.col.s32.u8.s8.s32 {%0, %1, %2, %3}, "
-                "{%4, %5, %6, %7}, {%8, %9}, {%10, %10, %10, %10};"
-                : "=r"(c[0]), "=r"(c[1]), "=r"(c[2]), "=r"(c[3])
-                : "r"(row[i][0]), "r"(row[i][1]), "r"(lane->cur[0]), "r"(lane->cur[1]),
-                  "r"(lane->sign[k][0]), "r"(lane->sign[k][1]), "r"(0));
+            motus_rings_hadamard(row[i], lane->sign[k], lane->minus[k], c);
 #pragma unroll
             for (int j = 0; j < 4; j++) sum[j >> 1] = __sad(c[j], 0, sum[j >> 1]);
         }
@@ -63,6 +70,8 @@ MOTUS_WARP uint32_t motus_rings_satds(const MotusRingsLane *lane, uint32_t row[4
     return motus_rings_quad_sum(v) >> 1; // both halves are even
 }
 #else
+MOTUS_WARP void motus_rings_prepare(MotusRingsLane *lane) { (void)lane; }
+
 // The same without tensor cores: a lane gets all rows of its position.
 MOTUS_WARP uint32_t motus_rings_satds(const MotusRingsLane *lane, uint32_t row[4][2]) {
     const int t = motus_rings_row();
@@ -138,8 +147,9 @@ MOTUS_HD MotusMv motus_rings_mv(MotusMv middle, int step, int k) {
 // Returns which of a ring's positions, in raster order, is the i-th of a half.
 MOTUS_HD int motus_rings_position_of(int i, int below) { return !below ? i : i == 3 ? 4 : 5 + i; }
 
-// A round: n MVs of the list (step 0), or the rings `step` quarter samples around them. Positions
-// are measured by fours, a ring by two.
+// A round: n MVs of the list (step 0), or the rings `step` quarter samples around them. Behind
+// those of the last round (step 1) comes the predictor, unless it was a start, in whole samples.
+// Positions are measured by fours, a ring by two.
 typedef struct MotusRingsRound {
     int step, n;
 } MotusRingsRound;
@@ -147,77 +157,102 @@ typedef struct MotusRingsRound {
 // Begins to fetch what fours from number `four` on need: one, or both of a ring.
 MOTUS_WARP void motus_rings_begin(const MotusRingsMb *mb, MotusRingsShared *s, MotusRingsRound r,
                                   int four) {
-    const int stage = r.step ? four >> 1 : four;
-    const uint8_t *from[4];
+    const int stage = r.step ? four >> 1 : four, area = motus_lane() >> 3;
     motus_lanes_sync(); // the areas have been read
     if (r.step ? stage < r.n : 4 * stage < r.n) {
-        if (r.step)
-            motus_rings_find_ring(mb, motus_mv_of_word(s->mv[stage]), from);
-        else
-            motus_rings_find_four(mb, s, 4 * stage, r.n, from);
-        motus_rings_fetch(mb, s, stage & 1, from);
+        const int i = r.step ? stage : motus_min(4 * stage + area, r.n - 1);
+        motus_rings_fetch(mb, s, stage & 1,
+                          motus_rings_find(mb, motus_mv_of_word(s->mv[i]), r.step && area & 1,
+                                           r.step && area & 2));
     }
     motus_rings_commit();
 }
 
-// Measures a round. Its last one also has the predictor, which fills a four. All rounds share one
-// body: the instructions of several would not fit in the processor's cache.
+// Returns the key of the lane's position: of those of eight fours from `four` on the one of its
+// number, or (no four of the list) the predictor.
+MOTUS_WARP uint32_t motus_rings_keys(const MotusRingsMb *mb, const MotusRingsShared *s,
+                                     MotusRingsRound r, int four, int fours) {
+    int i = 4 * four + motus_lane();
+    MotusMv mv = mb->predictor;
+    if (four == fours) {
+        i = MOTUS_RINGS_PREDICTOR;
+    } else if (r.step) {
+        mv = motus_rings_mv(motus_mv_of_word(s->mv[motus_min(i >> 3, r.n - 1)]), r.step, i & 7);
+    } else {
+        i = motus_min(i, r.n - 1);
+        mv = motus_mv_of_word(s->mv[i]);
+    }
+    return motus_rings_key(mb, mv, i);
+}
+
+// Measures a round. All rounds share one body: the instructions of several would not fit in the
+// processor's cache.
 MOTUS_WARP void motus_rings_measure(const MotusRingsMb *mb, MotusRingsLane *lane,
                                     MotusRingsShared *s, MotusRingsRound r) {
     const int fours = r.step ? 2 * r.n : (r.n + 3) >> 2, t = motus_rings_row();
+    const int end = fours + (r.step == 1 && !motus_mv_is_whole(mb->predictor));
+    uint32_t keys = 0; // of 32 positions
     motus_rings_begin(mb, s, r, 0);
     MOTUS_ONE_BODY
-    for (int four = 0; four < fours + (r.step == 1); four++) {
+    for (int four = 0; four < end; four++) {
         const int turn = (r.step ? four >> 1 : four) & 1, below = four & 1;
-        int number = motus_min(4 * four + t, r.n - 1);
-        MotusMv mv = mb->predictor;
         uint32_t row[4][2];
         if (!r.step || !below) {
             motus_rings_begin(mb, s, r, four + (r.step ? 2 : 1));
             motus_rings_fetched();
         }
+        if (!(four & 7) || four == fours) keys = motus_rings_keys(mb, s, r, four, fours);
         if (four == fours) {
-            number = MOTUS_RINGS_PREDICTOR;
-            motus_rings_load(mb, mv, row[0]);
+            motus_rings_load(mb, mb->predictor, row[0]);
             for (int i = 1; i < 4; i++) row[i][0] = row[0][0], row[i][1] = row[0][1];
         } else if (r.step) {
-            const MotusMv middle = motus_mv_of_word(s->mv[four >> 1]);
-            const int k = motus_rings_position_of(t, below);
-            number = 8 * (four >> 1) + k;
-            mv = motus_rings_mv(middle, r.step, k);
-            motus_rings_load_half(mb, s, turn, middle, r.step, below, row);
+            motus_rings_load_half(mb, s, turn, motus_mv_of_word(s->mv[four >> 1]), r.step, below,
+                                  row);
         } else {
-            mv = motus_mv_of_word(s->mv[number]);
             motus_rings_load_four(mb, s, turn, 4 * four, r.n, row);
         }
-        motus_rings_offer(lane, row, motus_rings_key(mb, mv, number));
+        const int number =
+            r.step ? 4 * (four & ~1) + motus_rings_position_of(t, below) : 4 * four + t;
+        motus_rings_offer(lane, row, motus_lanes_shuffle(keys, number & 31));
     }
 }
 
 // ---- Blocks -------------------------------------------------------------------------------------
 
-// Lists the different MVs of the wanted blocks, in the order of the blocks, `most` at most. Writes
-// each own block's number in the list. Returns the number of MVs.
-MOTUS_WARP int motus_rings_list(MotusRingsShared *s, const MotusRingsOwn *own, int most,
-                                int at[2]) {
-    uint32_t left[2];
-    int n = 0;
+// Lists the different MVs of some own blocks, in the order of the blocks, `most` at most. Writes
+// each one's number in the list. Returns the number of MVs.
+MOTUS_WARP int motus_rings_list(MotusRingsShared *s, const MotusRingsOwn *own, const int some[2],
+                                int most, int at[2]) {
+    const uint32_t all = motus_lanes_ballot(some[0]);
+    const uint32_t same = motus_lanes_match(own->mv[0]) & all, first = same & (0u - same);
+    const int is_first = some[0] && first >> motus_lane() == 1;
+    const uint32_t firsts = motus_lanes_ballot(is_first);
+    uint32_t left = motus_lanes_ballot(some[1]);
+    at[0] = motus_lanes_count(firsts & (first - 1));
+    int n = motus_min(motus_lanes_count(firsts), most);
     motus_lanes_sync(); // the last list has been read
-    for (int h = 0; h < 2; h++) left[h] = motus_lanes_ballot(own->wanted[h]);
+    if (is_first && at[0] < most) s->mv[at[0]] = own->mv[0];
     MOTUS_ONE_BODY
-    for (; (left[0] | left[1]) && n < most; n++) {
-        const uint32_t from = left[0] ? left[0] : left[1];
-        const uint32_t mv = motus_lanes_shuffle(left[0] ? own->mv[0] : own->mv[1],
-                                                motus_bit_length(from & (0u - from)) - 1);
-        if (motus_lane() == 0) s->mv[n] = mv;
-        for (int h = 0; h < 2; h++) {
-            const int same = own->wanted[h] && own->mv[h] == mv;
-            if (same) at[h] = n;
-            left[h] &= ~motus_lanes_ballot(same);
-        }
+    while (left && n < most) {
+        const uint32_t mv =
+            motus_lanes_shuffle(own->mv[1], motus_bit_length(left & (0u - left)) - 1);
+        const uint32_t known = motus_lanes_ballot(is_first && own->mv[0] == mv);
+        const int i = known ? motus_lanes_count(firsts & (known - 1)) : n++;
+        const int is_same = some[1] && own->mv[1] == mv;
+        if (motus_lane() == 0 && !known) s->mv[i] = mv;
+        if (is_same) at[1] = i;
+        left &= ~motus_lanes_ballot(is_same);
     }
     motus_lanes_sync();
     return n;
+}
+
+// Returns the number of blocks of which those wanted have rings of their own: motus_ring_blocks.
+MOTUS_WARP int motus_rings_around(const MotusRingsOwn *own) {
+    const uint32_t wanted = motus_lanes_ballot(own->wanted[0]);
+    return wanted << (32 - MOTUS_BLOCK_4x4) >> (32 - MOTUS_BLOCK_4x4 + MOTUS_BLOCK_8x4)
+               ? MOTUS_BLOCK_4x4
+               : MOTUS_BLOCKS;
 }
 
 // Finds the least keys of the own blocks after a round: their costs and their MVs, which come from
@@ -264,7 +299,7 @@ MOTUS_HD uint32_t motus_rings_sad(uint32_t a, uint32_t b) {
 MOTUS_WARP void motus_rings_measure_sads(const MotusRingsMb *mb, const MotusRingsLane *lane,
                                          MotusRingsShared *s, MotusRingsOwn *own) {
     int at[2] = {0, 0};
-    const int n = motus_rings_list(s, own, MOTUS_BLOCKS, at);
+    const int n = motus_rings_list(s, own, own->wanted, MOTUS_BLOCKS, at);
     MOTUS_ONE_BODY
     for (int first = 0; first < n; first += 4) {
         uint32_t v[4], sum[MOTUS_MODES];
@@ -290,19 +325,51 @@ MOTUS_WARP void motus_rings_measure_sads(const MotusRingsMb *mb, const MotusRing
     }
 }
 
+// Lists the starts: the different MVs of the wanted blocks, and the predictor in whole samples.
+// Returns their number.
+MOTUS_WARP int motus_rings_list_starts(const MotusRingsMb *mb, MotusRingsShared *s,
+                                       const MotusRingsOwn *own) {
+    const uint32_t whole = motus_mv_word(motus_mv_round(mb->predictor));
+    int unused[2];
+    const int n = motus_rings_list(s, own, own->wanted, MOTUS_BLOCKS, unused);
+    if (motus_lanes_ballot((own->wanted[0] && own->mv[0] == whole) ||
+                           (own->wanted[1] && own->mv[1] == whole)))
+        return n;
+    if (motus_lane() == 0) s->mv[n] = whole;
+    motus_lanes_sync();
+    return n + 1;
+}
+
+// Measures a round, unless it is empty, and finds the own blocks' best positions.
+MOTUS_WARP void motus_rings_round(const MotusRingsMb *mb, MotusRingsLane *lane, MotusRingsShared *s,
+                                  MotusRingsOwn *own, MotusRingsRound r) {
+    if (r.n <= 0) return;
+    motus_rings_measure(mb, lane, s, r);
+    motus_rings_choose(mb, lane, s, own, r.step);
+}
+
 // Refines the own wanted blocks, at least one, from the search's MVs in whole samples. lane->cur is
 // loaded.
 MOTUS_WARP void motus_rings_run(const MotusRingsMb *mb, MotusRingsLane *lane, MotusRingsShared *s,
                                 MotusRingsOwn *own) {
-    int at[2];
-    motus_rings_signs(lane);
+    const int around = motus_rings_around(own); // blocks that have rings
+    int rings = 0;
+    uint32_t before = 0; // the first own block's MV before the last round
+    motus_rings_prepare(lane);
     for (int m = 0; m < MOTUS_MODES; m++) lane->key[m][0] = lane->key[m][1] = UINT32_MAX;
     MOTUS_ONE_BODY
-    for (int round = 0; round < 3; round++) {
-        MotusRingsRound r = {round ? 3 - round : 0, 0};
-        r.n = motus_rings_list(s, own, round ? MOTUS_RINGS_MOST : MOTUS_BLOCKS, at);
-        motus_rings_measure(mb, lane, s, r);
-        motus_rings_choose(mb, lane, s, own, r.step);
+    for (int round = 0; round < 4; round++) {
+        const int moved = own->mv[0] != before && motus_lane() < MOTUS_BLOCK_8x4;
+        const int some[2] = {own->wanted[0] && motus_lane() < around && (round != 2 || moved),
+                             own->wanted[1] && motus_lane() + 32 < around && round != 2};
+        const int most = round == 2 ? MOTUS_RINGS_ENOUGH - rings : MOTUS_RINGS_MOST;
+        MotusRingsRound r = {round == 0 ? 0 : round == 3 ? 1 : 2, 0};
+        int unused[2];
+        before = own->mv[0];
+        r.n = round ? motus_rings_list(s, own, some, most, unused)
+                    : motus_rings_list_starts(mb, s, own);
+        rings = r.n;
+        motus_rings_round(mb, lane, s, own, r);
     }
     motus_rings_measure_sads(mb, lane, s, own);
 }

@@ -13,10 +13,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "me/search/search_cuda.h"
 
-#include "common/cuda_call.cuh"
-#include "me/pixel/cost_core.h"
-#include "me/pixel/sad.cuh"
-#include "me/search/blocks.cuh"
+#include "me/search/window.cuh"
 
 namespace {
 
@@ -24,18 +21,6 @@ constexpr int LANES = 32;       // columns that a warp takes at a time
 constexpr int ROWS = 32;        // of a panel
 constexpr int RUN = 8;          // rows that a lane takes at a time
 constexpr int TABLE_PITCH = 36; // words per row of minima: 32 lanes, padded for 16-byte loads
-
-struct Batch {
-    MotusSearchPicture picture[MOTUS_SEARCH_BATCH];
-};
-
-struct Geometry {
-    int width, height, mb_width, n_mb, range;
-    uint32_t modes;
-    int section; // rows of panels that one raster index can number
-    Merge merge;
-    const uint8_t *mask; // of wanted modes, per MB; NULL: all
-};
 
 // Points [x, x + columns) x [y, y + rows) of the window.
 struct Panel {
@@ -61,19 +46,6 @@ template <int MBS> struct Layout {
     static constexpr int size(int points) { return costs + MBS * (2 * points + MOTUS_BLOCKS) * 4; }
 };
 
-// Writes the eight copies of a 16-byte chunk. raw: the chunk and the eight bytes after it.
-__device__ void store_copies(uint4 *to, const uint32_t raw[6]) {
-#pragma unroll
-    for (int shift = 0; shift < 4; shift++) {
-        uint32_t w[5];
-#pragma unroll
-        for (int i = 0; i < 5; i++)
-            w[i] = shift ? __funnelshift_r(raw[i], raw[i + 1], 8 * shift) : raw[i];
-        to[shift] = make_uint4(w[0], w[1], w[2], w[3]);
-        to[shift + 4] = make_uint4(w[1], w[2], w[3], w[4]);
-    }
-}
-
 // Fills shared memory with the panel whose first sample is (x0, y0) of the reference. Neighbouring
 // lanes take neighbouring rows, so their stores have no bank conflicts.
 template <int MBS>
@@ -91,26 +63,6 @@ __device__ void fill_window(uint8_t *window, const MotusSearchPicture &p, const 
         store_copies(reinterpret_cast<uint4 *>(window + row * L::pitch + chunk * 128), raw);
     }
 }
-
-// A warp's MB and panel.
-struct Window {
-    const uint8_t *samples; // the panel's first row in shared memory
-    const uint32_t *source; // the MB's 64 words
-    // lambda * bits << 7 of each column and row of the window. Their sum, low bits cleared, is the
-    // MV's part of a key.
-    const uint32_t *column_cost, *row_cost;
-    int at;      // byte position of the MB at the panel's first column
-    int points;  // 2R + 1
-    int section; // first row of the window that indices count from
-
-    __device__ uint32_t index(int x, int y) const { return (y - section) * points + x; }
-    __device__ uint32_t word(uint32_t cost, uint32_t index) const {
-        return (cost & ~INDEX_MASK) | index;
-    }
-    __device__ uint32_t word(int x, int y) const {
-        return word(column_cost[x] + row_cost[y], index(x, y));
-    }
-};
 
 // Remainder points of a panel: a last column that would occupy one lane, then the rows below the
 // runs. The last of them is the panel's corner.
@@ -205,31 +157,6 @@ __device__ void search_panel(Best &best, uint32_t *single, const Merge &m, const
     if (rest.count) search_remainder<PITCH, STEP>(best, single, m, window, panel, rest, lane);
 }
 
-__device__ MotusMv per_mb(const MotusMv *mv, int mb) { return mv ? mv[mb] : MotusMv{0, 0}; }
-
-// Loads the MB's 64 words into shared memory, half a row per lane.
-__device__ void load_source(uint32_t *source, const MotusSearchPicture &p, const Geometry &g,
-                            int mb_x, int mb_y, int lane) {
-    uint32_t w[2];
-    motus_load_clamped<2>(w, p.cur, p.cur_stride, g.width, g.height, 16 * mb_x + 8 * (lane & 1),
-                          16 * mb_y + (lane >> 1));
-    *reinterpret_cast<uint2 *>(source + 2 * lane) = make_uint2(w[0], w[1]);
-}
-
-// Writes the MV costs, times 128, of the window's columns and then of its rows.
-__device__ void fill_costs(uint32_t *costs, const MotusSearchPicture &p, const Geometry &g, int mb,
-                           int lane) {
-    MotusMv centre = per_mb(p.centre, mb), predictor = per_mb(p.predictor, mb);
-    uint32_t lambda = p.lambda ? p.lambda[mb] : p.lambda_q8;
-    int points = 2 * g.range + 1;
-#pragma unroll 1
-    for (int i = lane; i < 2 * points; i += 32) {
-        int mv =
-            i < points ? centre.x - predictor.x + 4 * i : centre.y - predictor.y + 4 * (i - points);
-        costs[i] = lambda * motus_se_bits(mv - 4 * g.range) << (INDEX_BITS - 8);
-    }
-}
-
 // Returns the least of the 32 keys of a table row.
 __device__ uint32_t row_minimum(const uint32_t *row, uint32_t least) {
 #pragma unroll
@@ -238,36 +165,6 @@ __device__ uint32_t row_minimum(const uint32_t *row, uint32_t least) {
         least = min3(min3(least, v.x, v.y), v.z, v.w);
     }
     return least;
-}
-
-__device__ int mode_of(int block) {
-    return block < 3    ? (block > 0)
-           : block < 9  ? 2 + (block > 4)
-           : block < 25 ? 4 + (block > 16)
-                        : 6;
-}
-
-// Writes a block's result. winner: J in the high word, the point's raster index in the window in
-// the low one.
-__device__ void write_result(const MotusSearchPicture &p, const Geometry &g, int block, int mb,
-                             uint64_t winner, const uint32_t *column_cost,
-                             const uint32_t *row_cost) {
-    if (!(g.modes >> mode_of(block) & 1) || (g.mask && !(g.mask[mb] >> mode_of(block) & 1))) return;
-    int points = 2 * g.range + 1, index = (int)(uint32_t)winner;
-    // Below 2^17: half a step keeps the division exact.
-    int y = (int)((index + 0.5f) * (1.0f / points)), x = index - y * points;
-    uint32_t j = (uint32_t)(winner >> 32);
-    MotusMv centre = per_mb(p.centre, mb);
-    size_t at = (size_t)block * g.n_mb + mb;
-    p.mv[at] =
-        MotusMv{(int16_t)(centre.x + 4 * (x - g.range)), (int16_t)(centre.y + 4 * (y - g.range))};
-    p.cost[at] = j;
-    p.sad[at] = (uint16_t)(j - ((column_cost[x] + row_cost[y]) >> INDEX_BITS));
-}
-
-__device__ void reset(Best &best) {
-#pragma unroll
-    for (int b = 0; b < MOTUS_BLOCKS; b++) best.key[b] = ~0u;
 }
 
 // Reduces the lanes' minima through a table with a row per block and MB, which overwrites the
@@ -330,8 +227,7 @@ __global__ void __launch_bounds__(32 * MBS, MBS == 4 ? 3 : 8)
     int across = panels(points, L::columns), down = panels(points, ROWS);
     int group_x = blockIdx.x * MBS, mb_y = blockIdx.y, mb_x = min(group_x + warp, g.mb_width - 1),
         mb = mb_y * g.mb_width + mb_x;
-    motus_let_successor_start();
-    motus_wait_for_predecessor();
+    motus_begin_early();
     if (!is_wanted<MBS>(g, group_x, mb_y)) return;
     MotusMv centre = per_mb(p.centre, mb);
     int x0 = 16 * group_x + centre.x / 4 - g.range, y0 = 16 * mb_y + centre.y / 4 - g.range;
@@ -384,26 +280,26 @@ cudaError_t launch(const Batch &batch, int n, const Geometry &g, cudaStream_t st
 
 cudaError_t search(const MotusSearchPicture *pictures, int n, const uint8_t *mask, int width,
                    int height, int range, uint32_t modes, cudaStream_t stream) {
-    Batch batch = {};
-    for (int i = 0; i < n; i++) batch.picture[i] = pictures[i];
-    int mb_width = motus_mbs(width), points = 2 * range + 1;
-    int section = max(1, ((INDEX_MASK + 1) / points - 1) / ROWS);
-    Geometry g{width, height, mb_width, mb_width * motus_mbs(height),
-               range, modes,  section,  {1u << INDEX_BITS, 1},
-               mask};
+    const Batch batch = batch_of(pictures, n);
+    Geometry g = geometry_of(width, height, range, modes);
+    g.section = max(1, ((INDEX_MASK + 1) / (2 * range + 1) - 1) / ROWS);
+    g.mask = mask;
     return pictures[0].centre ? launch<1>(batch, n, g, stream) : launch<4>(batch, n, g, stream);
 }
 
 } // namespace
 
 cudaError_t motus_search_cuda_prepare(void) {
-    cudaError_t error = allow_shared_memory<1>();
+    cudaError_t error = motus_search_small_cuda_prepare();
+    if (error == cudaSuccess) error = allow_shared_memory<1>();
     return error == cudaSuccess ? allow_shared_memory<4>() : error;
 }
 
 cudaError_t motus_search_cuda(const MotusSearchPicture *pictures, int n, int width, int height,
                               int range, uint32_t modes, cudaStream_t stream) {
-    return search(pictures, n, NULL, width, height, range, modes, stream);
+    return pictures[0].centre && range >= MOTUS_SMALL_FROM && range <= MOTUS_SMALL_RANGE
+               ? motus_search_small_cuda(pictures, n, width, height, range, modes, stream)
+               : search(pictures, n, NULL, width, height, range, modes, stream);
 }
 
 cudaError_t motus_search_masked_cuda(const MotusSearchPicture *picture, const uint8_t *mask,

@@ -36,7 +36,14 @@ cudaError_t motus_search_cuda_prepare(void);
 cudaError_t motus_search_cuda(const MotusSearchPicture *pictures, int n, int width, int height,
                               int range, uint32_t modes, cudaStream_t stream);
 
-// The same for one picture and a mask of wanted modes per MB, in device memory.
+// The same for small windows around centres, range MOTUS_SMALL_FROM..MOTUS_SMALL_RANGE.
+// motus_search_cuda calls it.
+enum { MOTUS_SMALL_FROM = 4, MOTUS_SMALL_RANGE = 8 };
+cudaError_t motus_search_small_cuda(const MotusSearchPicture *pictures, int n, int width,
+                                    int height, int range, uint32_t modes, cudaStream_t stream);
+cudaError_t motus_search_small_cuda_prepare(void);
+
+// Equals motus_search_cuda for one picture and a mask of wanted modes per MB, in device memory.
 cudaError_t motus_search_masked_cuda(const MotusSearchPicture *picture, const uint8_t *mask,
                                      int width, int height, int range, uint32_t modes,
                                      cudaStream_t stream);

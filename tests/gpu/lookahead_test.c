@@ -3,16 +3,17 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "encoder/lookahead/lookahead.h"
 #include "encoder/lookahead/lookahead_passes_cuda.h"
+#include "tests/encoder/lookahead/pictures.h"
 #include "tests/gpu/sequence.h"
 
 // Two pictures and what the passes make of the second.
 typedef struct Passes {
-    int mb_width, mb_height, with_earlier, with_before, with_aq, is_idr, strength;
+    int mb_width, mb_height, with_before, with_aq, is_idr, strength;
     size_t n; // MBs
     MotusAqMode mode;
     GpuPlane luma[2];
-    GpuBuffer *half_memory[2], *intra, *inter, *mv, *earlier, *offset, *aq, *propagated, *before,
-        *later, *both, *after, *sums;
+    GpuBuffer *half_memory[2], *intra, *inter, *mv, *first, *earlier, *offset, *aq, *propagated,
+        *before, *later, *both, *after, *sums;
     MotusHalfPicture half[2][2]; // [picture][on]
     MotusMbCosts costs[2];
     uint32_t *propagated32, *before32, *after32; // the CPU's amounts
@@ -45,8 +46,10 @@ static void open_passes(GpuCase *c) {
     p->intra = gpu_buffer(c, "intra costs", uses[pass].intra, p->n * sizeof(uint16_t));
     p->inter = gpu_buffer(c, "inter costs", uses[pass].inter, p->n * sizeof(uint16_t));
     p->mv = gpu_buffer(c, "MVs", uses[pass].inter, p->n * sizeof(MotusMv));
+    p->first = gpu_buffer(c, "MVs of the first pass", GPU_RESULT, p->n * sizeof(MotusMv));
     for (int on = 0; on < 2; on++)
-        p->costs[on] = (MotusMbCosts){p->intra->at[on], p->inter->at[on], p->mv->at[on]};
+        p->costs[on] =
+            (MotusMbCosts){p->intra->at[on], p->inter->at[on], p->mv->at[on], p->first->at[on]};
     p->earlier = gpu_buffer(c, "earlier MVs", GPU_INPUT, p->n * sizeof(MotusMv));
     p->offset = gpu_buffer(c, "offsets", uses[pass].offset, p->n * sizeof(int16_t));
     p->aq = gpu_buffer(c, "AQ offsets", GPU_INPUT, p->n * sizeof(int16_t));
@@ -69,8 +72,7 @@ static void close_passes(GpuCase *c) {
 }
 
 static void mb_costs(const Passes *p) {
-    motus_mb_costs(&p->costs[0], &p->half[1][0], p->with_before ? &p->half[0][0] : NULL,
-                   p->with_earlier ? p->earlier->at[ON_CPU] : NULL, 1);
+    motus_mb_costs(&p->costs[0], &p->half[1][0], p->with_before ? &p->half[0][0] : NULL, NULL, 1);
 }
 
 // Draws amounts of all magnitudes; some pass 32 bits.
@@ -99,15 +101,15 @@ static void fill_b_costs(const Passes *p) {
     }
 }
 
-// Each content with the MVs and half planes of the picture before, without the MVs, and without
-// both. Passes that read offsets get AQ's.
+// Each content with the half planes of the picture before, twice, and without. Passes that read
+// offsets get AQ's.
 static void fill_passes(GpuCase *c) {
     static const int contents[CONTENTS] = {MOTUS_MATERIAL_SCENE, MOTUS_MATERIAL_NOISE,
                                            GPU_NEARLY_STILL, GPU_CHECKERS};
     Passes *p = c->state;
     const int content = contents[c->round / 3 % CONTENTS];
     MotusMv *earlier = p->earlier->at[ON_CPU];
-    p->with_earlier = c->round % 3 == 0, p->with_before = c->round % 3 < 2;
+    p->with_before = c->round % 3 < 2;
     p->mode = c->round % 2 ? MOTUS_AQ_AUTO : MOTUS_AQ_VARIANCE, p->is_idr = c->round % 2;
     p->strength = motus_test_range(50, 1000), p->with_aq = motus_test_range(0, 1);
     for (size_t i = 0; i < p->n; i++)
@@ -127,8 +129,8 @@ static void fill_passes(GpuCase *c) {
     memcpy(p->offset->at[ON_CPU], p->aq->at[ON_CPU], p->offset->bytes);
     fill_propagated(p);
     if (p->inter->use & GPU_FILLED) fill_b_costs(p);
-    snprintf(c->what, sizeof c->what, "content %d, earlier %d, before %d, AQ %d, mode %d", content,
-             p->with_earlier, p->with_before, p->with_aq, (int)p->mode);
+    snprintf(c->what, sizeof c->what, "content %d, before %d, AQ %d, mode %d", content,
+             p->with_before, p->with_aq, (int)p->mode);
 }
 
 static MotusStatus run_half(GpuCase *c, int on) {
@@ -152,10 +154,8 @@ static MotusStatus run_intra(GpuCase *c, int on) {
 
 static MotusStatus run_search(GpuCase *c, int on) {
     const Passes *p = c->state;
-    MotusLookaheadSearch search = {.costs = p->costs[on],
-                                   .cur = p->half[1][on],
-                                   .earlier = p->with_earlier ? p->earlier->at[on] : NULL,
-                                   .sums = p->sums->at[on]};
+    MotusLookaheadSearch search = {
+        .costs = p->costs[on], .cur = p->half[1][on], .sums = p->sums->at[on]};
     if (p->with_before) search.before = p->half[0][on];
     if (on) return motus_lookahead_search_cuda(&search, c->stream, &c->error);
     mb_costs(p);
@@ -266,10 +266,12 @@ typedef struct Clip {
     DeviceFrame device[PICTURES];
 } Clip;
 
-static void make_clip(Clip *clip, int width, int height) {
+// fades: its light flickers.
+static void make_clip(Clip *clip, int width, int height, int fades) {
     for (int i = 0, content = MOTUS_MATERIAL_SCENE; i < PICTURES; i++) {
         if (!motus_test_range(0, 7)) content = motus_test_range(0, GPU_PICTURES - 1);
         clip->host[i] = gpu_picture(content, width, height, i);
+        if (fades) fade(&clip->host[i]->plane[0], motus_test_range(40, 64));
         clip->device[i] = device_frame(width, height, 5, 0);
         upload(&clip->device[i], clip->host[i], NULL);
     }
@@ -399,7 +401,8 @@ static void plans_agree(void) {
             .mb_tree_q8 = k / 3 % 4 ? 512 : 0,
             .keep_aq = k % 3 && k / 3 % 4 && k % 2,
             .b_span = k % 2 ? spans[k % 7] : motus_min(spans[k % 7], MOTUS_B_FLAT_SPAN),
-            .b_pyramid = k % 2};
+            .b_pyramid = k % 2,
+            .weights = k / 2 % 2};
         char what[100];
         snprintf(what, sizeof what, "%dx%d, depth %d, AQ %d, mb-tree %d, B %d", width, height,
                  s.depth, (int)s.aq_mode, s.mb_tree_q8, s.b_span);
@@ -407,7 +410,7 @@ static void plans_agree(void) {
         static Plans plans[2];
         for (int i = 0; i < 2 * PICTURES; i++) plans[i & 1].offset[i / 2] = malloc(n_mb * 2);
         for (int i = 0; i < 2 * PICTURES; i++) plans[i & 1].aq[i / 2] = malloc(n_mb * 2);
-        make_clip(&clip, width, height);
+        make_clip(&clip, width, height, k / 4 % 2);
         plan_all(&plans[0], &s, &clip, MOTUS_LOOKAHEAD_HOST, 0);
         for (int pending = 0; pending < 2; pending++) {
             plan_all(&plans[1], &s, &clip, 0, pending);

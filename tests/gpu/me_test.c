@@ -61,10 +61,10 @@ static void open_case(GpuCase *c) {
 }
 
 static void open_random(GpuCase *c) {
-    static const int ranges[] = {1,  2,  3,  7,  8,  15, 16, 16,  17, 24,
-                                 31, 32, 33, 48, 64, 90, 91, 127, 128};
+    static const int ranges[] = {1,  2,  3,  4,  5,  6,  7,  8,  15, 16,  16,
+                                 17, 24, 31, 32, 33, 48, 64, 90, 91, 127, 128};
     Search *s = c->state;
-    const int range = c->number & 1 ? ranges[motus_test_range(0, 18)] : motus_test_range(1, 40);
+    const int range = c->number & 1 ? ranges[motus_test_range(0, 21)] : motus_test_range(1, 40);
     me_case_random(&s->me, range, (MotusSubpel)motus_test_range(0, 3));
     open_case(c);
 }

@@ -217,10 +217,11 @@ static void offer(BestSearch *s, MotusMv mv) {
     }
 }
 
-// Offers the eight positions around each of the first 16 different MVs of a list.
-static void offer_rings(BestSearch *s, const MotusMv *list, int n, int step) {
+// Offers the eight positions around each of the first `most` different MVs of a list. Returns the
+// number of rings.
+static int offer_rings(BestSearch *s, const MotusMv *list, int n, int step, int most) {
     int rings = 0;
-    for (int i = 0; i < n && rings < 16; i++) {
+    for (int i = 0; i < n && rings < most; i++) {
         int earlier = 0;
         for (int k = 0; k < i; k++) earlier |= list[k].x == list[i].x && list[k].y == list[i].y;
         if (earlier) continue;
@@ -229,6 +230,32 @@ static void offer_rings(BestSearch *s, const MotusMv *list, int n, int step) {
             for (int dx = -step; dx <= step; dx += step)
                 if (dx || dy) offer(s, moved(list[i], dx, dy));
     }
+    return rings;
+}
+
+// True if a block of this size has rings of its own: 4x4 blocks have none beside 8x4 or 4x8 ones.
+static int has_rings(int mode, uint32_t modes) {
+    const uint32_t halves = 1u << MOTUS_MODE_8x4 | 1u << MOTUS_MODE_4x8;
+    return (modes >> mode & 1) && (mode != MOTUS_MODE_4x4 || !(modes & halves));
+}
+
+static void offer_rounds(BestSearch *s, uint32_t modes) {
+    MotusMv before[MOTUS_BLOCKS] = {{0, 0}};
+    int rings = 0;
+    for (int round = 0; round < 3; round++) {
+        MotusMv list[MOTUS_BLOCKS];
+        int n = 0;
+        for (int b = 0; b < MOTUS_BLOCKS; b++) {
+            const int mode = motus_blocks[b].mode;
+            const MotusMv mv = s->best[b].mv;
+            const int still = mv.x == before[b].x && mv.y == before[b].y;
+            before[b] = mv;
+            if (!has_rings(mode, modes)) continue;
+            if (round == 1 && (mode > MOTUS_MODE_8x8 || still)) continue;
+            list[n++] = mv;
+        }
+        rings += offer_rings(s, list, n, round == 2 ? 1 : 2, round == 1 ? 8 - rings : 16);
+    }
 }
 
 static void search_best(BestSearch *s, uint32_t modes, int range, OracleResult *result) {
@@ -236,13 +263,8 @@ static void search_best(BestSearch *s, uint32_t modes, int range, OracleResult *
     for (int b = 0; b < MOTUS_BLOCKS; b++) s->best[b].cost = UINT32_MAX;
     for (int b = 0; b < MOTUS_BLOCKS; b++)
         if (modes >> motus_blocks[b].mode & 1) offer(s, result[b].mv);
-    for (int step = 2; step; step--) {
-        MotusMv list[MOTUS_BLOCKS];
-        int n = 0;
-        for (int b = 0; b < MOTUS_BLOCKS; b++)
-            if (modes >> motus_blocks[b].mode & 1) list[n++] = s->best[b].mv;
-        offer_rings(s, list, n, step);
-    }
+    offer(s, (MotusMv){(int16_t)((s->predictor.x + 2) & ~3), (int16_t)((s->predictor.y + 2) & ~3)});
+    offer_rounds(s, modes);
     offer(s, s->predictor);
     for (int b = 0; b < MOTUS_BLOCKS; b++) {
         int x, y, w, h;

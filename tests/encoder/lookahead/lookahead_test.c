@@ -74,10 +74,6 @@ static void versions_agree(void) {
         MotusPlane plane[2] = {plane_alloc(width, height), plane_alloc(width, height)};
         MotusHalfPicture half[2] = {{0}, {0}};
         MotusMbCosts costs[3];
-        MotusMv *earlier = calloc((size_t)n, sizeof *earlier);
-        for (int i = 0; i < n; i++)
-            earlier[i] = (MotusMv){(int16_t)motus_test_range(-200, 200),
-                                   (int16_t)motus_test_range(-200, 200)};
         for (int i = 0; i < 3; i++) costs[i] = costs_alloc(n);
         for (int i = 0; i < 2; i++) {
             REQUIRE_OK(motus_half_alloc(&half[i], mbw, mbh));
@@ -89,15 +85,57 @@ static void versions_agree(void) {
         for (int version = 0; version < 3; version++) {
             if (version == 2) motus_test_cpu("c");
             for (int i = 0; i < 2; i++) motus_half_build(&half[i], &plane[i], version == 1 ? 3 : 1);
-            motus_mb_costs(&costs[version], &half[1], &half[0], earlier, version == 1 ? 3 : 1);
+            motus_mb_costs(&costs[version], &half[1], &half[0], NULL, version == 1 ? 3 : 1);
             motus_test_cpu(NULL);
         }
         MOTUS_CHECK(same_costs(&costs[0], &costs[1], n), "%dx%d: threads", width, height);
         MOTUS_CHECK(same_costs(&costs[0], &costs[2], n), "%dx%d: plain C", width, height);
         for (int i = 0; i < 3; i++) costs_free(&costs[i]);
         for (int i = 0; i < 2; i++) motus_half_free(&half[i]), free(plane[i].data);
-        free(earlier);
     }
+}
+
+// ---- Weights ------------------------------------------------------------------------------------
+
+static MotusHalfWeight find_weight(MotusPlane plane[2], int threads) {
+    MotusHalfPicture half = {0};
+    MotusHalfSums sums[2];
+    static int16_t small[2][4 * N_MB];
+    REQUIRE_OK(motus_half_alloc(&half, MBW, MBH));
+    for (int i = 0; i < 2; i++) {
+        motus_half_build(&half, &plane[i], 1);
+        motus_half_measure(&(MotusHalfStats){&sums[i], small[i]}, &half, threads);
+    }
+    motus_half_free(&half);
+    return motus_half_find_weight(&(MotusHalfStats){&sums[1], small[1]},
+                                  &(MotusHalfStats){&sums[0], small[0]}, MBW, MBH);
+}
+
+// A picture that becomes darker or brighter has a weight near its gain. A picture that moves has
+// none.
+static void weights(void) {
+    MotusPlane plane[2] = {plane_alloc(W, H), plane_alloc(W, H)};
+    for (int k = 0; k < 40; k++) {
+        const int before = motus_test_range(20, 64), after = motus_test_range(20, 64);
+        for (int i = 0; i < 2; i++) draw(&plane[i], k % 5, 3 * i, -2 * i);
+        CU_ASSERT(!find_weight(plane, 1).is_used);
+        draw(&plane[1], k % 5, 0, 0);
+        fade(&plane[0], before), fade(&plane[1], after);
+        const MotusHalfWeight w = find_weight(plane, 1), same = find_weight(plane, 3);
+        CU_ASSERT(!memcmp(&w, &same, sizeof w));
+        if (motus_abs(before - after) < 6) continue;
+        const int gain = 64 * after / before, found = 64 * w.weight >> w.log2_denom;
+        MOTUS_CHECK(w.is_used && motus_abs(found - gain) <= 4 + gain / 16, "%d / %d: %d for %d",
+                    after, before, found, gain);
+        for (int v = 0; v < 256; v++) { // dividing undoes the weight
+            const MotusWeight weight = {w.weight, w.offset};
+            const int there = motus_weighted_sample(v, weight, motus_max(1, w.log2_denom));
+            if (!w.log2_denom || there == 0 || there == 255) continue;
+            MOTUS_CHECK(motus_abs(motus_half_unweigh(there, &w, 1) - v) <= 1 + 64 / found,
+                        "%d by %d", v, found);
+        }
+    }
+    for (int i = 0; i < 2; i++) free(plane[i].data);
 }
 
 // ---- Plans --------------------------------------------------------------------------------------
@@ -367,7 +405,7 @@ static void variance(void) {
     free(plane.data);
 }
 
-MOTUS_SUITE("lookahead", TEST(logarithms), TEST(known_motion), TEST(versions_agree),
+MOTUS_SUITE("lookahead", TEST(logarithms), TEST(known_motion), TEST(versions_agree), TEST(weights),
             TEST(order_and_delay), TEST(cuts), TEST(offsets_lean_back), TEST(aq_apart),
             TEST(mini_gops), TEST(offsets_of_mini_gops), TEST(amounts_of_two_references),
             TEST(still_pictures), TEST(variance))

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "encoder/lookahead/b_costs.h"
 #include "encoder/lookahead/lookahead_passes_cuda.h"
+#include "tests/encoder/lookahead/pictures.h"
 #include "tests/gpu/sequence.h"
 
 enum { SPAN = MOTUS_B_SPAN };
@@ -18,6 +19,8 @@ static void *shared(size_t bytes) {
 typedef struct Chain {
     MotusBPicture picture[2][SPAN + 1];
     MotusMbCosts costs[SPAN + 1];
+    MotusHalfStats stats[2][SPAN + 1];
+    MotusHalfWeight *weight[2][SPAN + 1];
     uint8_t *memory;
     size_t n;
 } Chain;
@@ -25,18 +28,21 @@ typedef struct Chain {
 static void chain_open(Chain *c, int width, int height) {
     const int mbw = (width + 15) / 16, mbh = (height + 15) / 16;
     const size_t n = ((size_t)(mbw * mbh) + 3) / 4 * 4, half = motus_half_bytes(mbw, mbh),
-                 fields = 2 * n * sizeof(MotusMv) + 4 * n;
+                 fields = 2 * n * sizeof(MotusMv) + 4 * n, // of two fields, or of costs
+        stats = sizeof(MotusHalfSums) + 8 * n + SPAN * sizeof(MotusHalfWeight);
     c->n = (size_t)(mbw * mbh);
     uint8_t *at = c->memory =
-        shared((SPAN + 1) * (half + fields * (2 * SPAN + 1) + 4 * n * MOTUS_B_PAIRS));
+        shared((SPAN + 1) * (half + fields * (2 * SPAN + 1) + 4 * n * MOTUS_B_PAIRS + 2 * stats));
     for (int d = 0; d <= SPAN; d++, at += half)
         for (int on = 0; on < 2; on++) motus_half_layout(&c->picture[on][d].half, at, mbw, mbh);
     for (int d = 0; d <= SPAN; d++) {
-        c->costs[d] = (MotusMbCosts){(uint16_t *)at, (uint16_t *)at + n, (MotusMv *)at + n};
+        c->costs[d] = (MotusMbCosts){(uint16_t *)at, (uint16_t *)at + n, (MotusMv *)at + n,
+                                     (MotusMv *)at + 2 * n};
         at += fields;
         for (int on = 0; on < 2; on++) {
             MotusBPicture *p = &c->picture[on][d];
             p->intra = c->costs[d].intra;
+            p->weight = NULL;
             p->earlier[0] = (MotusBField){c->costs[d].mv, c->costs[d].inter};
             for (int i = 1; i < SPAN; i++, at += fields / 2)
                 p->earlier[i] = (MotusBField){(MotusMv *)at, (uint16_t *)((MotusMv *)at + n)};
@@ -45,6 +51,12 @@ static void chain_open(Chain *c, int width, int height) {
             for (int i = 0; i < MOTUS_B_PAIRS; i++, at += 2 * n) p->between[i] = (uint16_t *)at;
         }
     }
+    for (int d = 0; d <= SPAN; d++)
+        for (int on = 0; on < 2; on++, at += stats) {
+            c->stats[on][d].sums = memset(at, 0, sizeof(MotusHalfSums));
+            c->stats[on][d].small = (int16_t *)(c->stats[on][d].sums + 1);
+            c->weight[on][d] = (MotusHalfWeight *)(c->stats[on][d].small + 4 * n);
+        }
 }
 
 static int same_field(const MotusBField *a, const MotusBField *b, size_t n) {
@@ -68,6 +80,26 @@ static void compare_chain(const Chain *c, int span, int pyramid, const char *wha
         }
 }
 
+// Measures picture `at` and finds the weights of up to `most` pictures before it.
+static void weigh(Chain *c, int at, int most) {
+    const MotusHalfPicture *half = &c->picture[0][at].half;
+    MotusError error = {0};
+    motus_half_measure(&c->stats[0][at], half, 1);
+    MOTUS_CHECK(!motus_half_measure_cuda(&c->stats[1][at], half, NULL, &error), "%s", error.text);
+    for (int d = 1; d <= most; d++)
+        c->weight[0][at][d - 1] = motus_half_find_weight(&c->stats[0][at], &c->stats[0][at + d],
+                                                         half->mb_width, half->mb_height);
+    MOTUS_CHECK(!motus_half_find_weights_cuda(c->weight[1][at], &c->stats[1][at],
+                                              &c->stats[1][at + 1], most, half->mb_width,
+                                              half->mb_height, NULL, &error),
+                "%s", error.text);
+    GPU_OK(cudaDeviceSynchronize());
+    CU_ASSERT(!memcmp(c->stats[0][at].sums, c->stats[1][at].sums, sizeof(MotusHalfSums)));
+    CU_ASSERT(!memcmp(c->stats[0][at].small, c->stats[1][at].small, 8 * c->n));
+    CU_ASSERT(!memcmp(c->weight[0][at], c->weight[1][at], (size_t)most * sizeof(MotusHalfWeight)));
+    for (int on = 0; on < 2; on++) c->picture[on][at].weight = c->weight[on][at];
+}
+
 static void mini_gop_costs(void) {
     for (int round = 0; round < 24; round++) {
         const int content = round % GPU_PICTURES, pyramid = round / 2 % 2,
@@ -85,10 +117,12 @@ static void mini_gop_costs(void) {
             MotusFrame *frame = gpu_picture(content, width, height, k);
             const int at = SPAN - k;
             const MotusBPicture *list[2][SPAN + 1];
+            if (round / 8 == 2) fade(&frame->plane[0], 24 + 5 * k);
             motus_half_build(&c.picture[0][at].half, &frame->plane[0], 1);
+            if (round >= 8) weigh(&c, at, motus_min(k, span));
             motus_frame_unref(&frame);
             motus_mb_costs(&c.costs[at], &c.picture[0][at].half,
-                           k ? &c.picture[0][at + 1].half : NULL, NULL, 1);
+                           k ? &c.picture[0][at + 1].half : NULL, c.picture[0][at].weight, 1);
             for (int d = 0; d <= k; d++)
                 for (int on = 0; on < 2; on++) list[on][d] = &c.picture[on][at + d];
             memset(costs, 0, 2 * sizeof *costs);

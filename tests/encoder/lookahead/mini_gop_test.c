@@ -14,6 +14,8 @@ enum { SPAN = MOTUS_B_SPAN };
 typedef struct Chain { // of a picture and those before it, nearest first
     MotusBPicture picture[SPAN + 1];
     MotusMbCosts costs[SPAN + 1];
+    MotusHalfStats stats[SPAN + 1];
+    MotusHalfWeight weight[SPAN + 1][SPAN];
     int n_mb, span, pyramid;
 } Chain;
 
@@ -21,14 +23,16 @@ static MotusBField field_alloc(int n) {
     return (MotusBField){malloc((size_t)n * sizeof(MotusMv)), malloc((size_t)n * 2)};
 }
 
-// keeps: costs between two references are kept by MB.
-static void chain_open(Chain *c, int width, int height, int keeps) {
+// keeps: costs between two references are kept by MB. weights: references have weights.
+static void chain_open(Chain *c, int width, int height, int keeps, int weights) {
     const int mbw = (width + 15) / 16, mbh = (height + 15) / 16, n = c->n_mb = mbw * mbh;
     for (int d = 0; d <= SPAN; d++) {
         MotusBPicture *p = &c->picture[d];
         REQUIRE_OK(motus_half_alloc(&p->half, mbw, mbh));
         c->costs[d] = costs_alloc(n);
         p->intra = c->costs[d].intra;
+        p->weight = weights ? c->weight[d] : NULL;
+        c->stats[d] = (MotusHalfStats){malloc(sizeof(MotusHalfSums)), malloc((size_t)n * 8)};
         p->earlier[0] = (MotusBField){c->costs[d].mv, c->costs[d].inter};
         for (int i = 1; i < SPAN; i++) p->earlier[i] = field_alloc(n);
         for (int i = 0; i < SPAN - 1; i++) p->later[i] = field_alloc(n);
@@ -41,6 +45,7 @@ static void chain_close(Chain *c) {
         MotusBPicture *p = &c->picture[d];
         motus_half_free(&p->half);
         costs_free(&c->costs[d]);
+        free(c->stats[d].sums), free(c->stats[d].small);
         for (int i = 1; i < SPAN; i++) free(p->earlier[i].mv), free(p->earlier[i].cost);
         for (int i = 0; i < SPAN - 1; i++) free(p->later[i].mv), free(p->later[i].cost);
         for (int i = 0; i < MOTUS_B_PAIRS; i++) free(p->between[i]);
@@ -54,7 +59,11 @@ static MotusBCosts chain_run(Chain *c, const MotusPlane *plane, int threads) {
         MotusBPicture *p = &c->picture[SPAN - k];
         const MotusBPicture *list[SPAN + 1];
         motus_half_build(&p->half, &plane[k], threads);
-        motus_mb_costs(&c->costs[SPAN - k], &p->half, k ? &p[1].half : NULL, NULL, threads);
+        motus_half_measure(&c->stats[SPAN - k], &p->half, threads);
+        for (int d = 1; d <= k; d++)
+            c->weight[SPAN - k][d - 1] = motus_half_find_weight(
+                &c->stats[SPAN - k], &c->stats[SPAN - k + d], p->half.mb_width, p->half.mb_height);
+        motus_mb_costs(&c->costs[SPAN - k], &p->half, k ? &p[1].half : NULL, p->weight, threads);
         for (int d = 0; d <= k; d++) list[d] = p + d;
         motus_b_costs(&costs, list, motus_min(k, c->span), c->pyramid, threads);
     }
@@ -69,10 +78,15 @@ static uint32_t satd(const uint8_t *a, const uint8_t *b, ptrdiff_t a_stride, ptr
 static uint32_t cost_by_mv(const MotusBSearch *s, int i) {
     const int x = i % s->cur.mb_width, y = i / s->cur.mb_width;
     const MotusMv mv = s->field.mv[i];
-    const uint32_t inter =
-        satd(s->cur.plane[0] + 8 * (y * s->cur.stride + x),
-             motus_lookahead_at(&s->ref, 8 * x, 8 * y, mv), s->cur.stride, s->ref.stride) +
-        motus_lookahead_mv_cost(mv, motus_b_predictor(s, x, y));
+    const MotusHalfWeight w = s->weight ? *s->weight : motus_half_no_weight();
+    uint8_t source[64];
+    for (int k = 0; k < 64; k++)
+        source[k] = (uint8_t)motus_half_unweigh(
+            s->cur.plane[0][(8 * y + k / 8) * s->cur.stride + 8 * x + k % 8], &w, 1);
+    const uint32_t error =
+        satd(source, motus_lookahead_at(&s->ref, 8 * x, 8 * y, mv), 8, s->ref.stride);
+    const uint32_t inter = error * (uint32_t)w.weight / (1u << w.log2_denom) +
+                           motus_lookahead_mv_cost(mv, motus_b_predictor(s, x, y));
     return inter < s->intra[i] ? inter : s->intra[i];
 }
 
@@ -96,9 +110,15 @@ static uint64_t b_cost_of(const Chain *c, int earlier, int d) {
             const ptrdiff_t at = k / 8 * cur->half.stride + k % 8;
             mean[k] = (uint8_t)((u[at] + v[at] + 1) / 2);
         }
-        uint32_t cost =
-            satd(cur->half.plane[0] + y * cur->half.stride + x, mean, cur->half.stride, 8) + 2 * 4;
-        if (a->cost[i] < cost) cost = a->cost[i];
+        const uint8_t *source = cur->half.plane[0] + y * cur->half.stride + x;
+        uint32_t cost = satd(source, mean, cur->half.stride, 8) + 2 * 4, alone = a->cost[i];
+        if (cur->weight && cur->weight[earlier - d - 1].is_used) {
+            const MotusMv left = x ? a->mv[i - 1] : (MotusMv){0, 0};
+            alone = satd(source, u, cur->half.stride, cur->half.stride) +
+                    motus_lookahead_mv_cost(a->mv[i], left);
+            if (cur->intra[i] < alone) alone = cur->intra[i];
+        }
+        if (alone < cost) cost = alone;
         if (b->cost[i] < cost) cost = b->cost[i];
         const uint16_t *kept = cur->between[motus_b_pair(earlier - d, d)];
         MOTUS_CHECK(!kept || kept[i] == cost, "MB %d between %d and %d", i, earlier - d, d);
@@ -118,7 +138,8 @@ static void check_chain(const Chain *c, const MotusBCosts *costs) {
                                     .field = p[0].earlier[d - 1],
                                     .d = d,
                                     .first = p[0].earlier[0].mv,
-                                    .rest = p[1].earlier[d - 2].mv},
+                                    .rest = p[1].earlier[d - 2].mv,
+                                    .weight = p[0].weight ? &p[0].weight[d - 1] : NULL},
                     "earlier");
     for (int d = 1; d <= farthest; d++)
         check_costs(&(MotusBSearch){.cur = p[d].half,
@@ -138,10 +159,11 @@ static void check_chain(const Chain *c, const MotusBCosts *costs) {
     }
 }
 
-// Random pictures and moving ones of any size: costs by their definition, from any number of
+// Random pictures, moving ones and fades of any size: costs by their definition, from any number of
 // threads and from plain C.
 static void mini_gop_costs(void) {
-    for (int k = 0; k < 12; k++) {
+    int used = 0;
+    for (int k = 0; k < 24; k++) {
         const int width = motus_test_range(2, 150), height = motus_test_range(2, 100);
         MotusPlane plane[SPAN + 1];
         MotusBCosts costs[3];
@@ -149,11 +171,12 @@ static void mini_gop_costs(void) {
         for (int i = 0; i <= SPAN; i++) {
             plane[i] = plane_alloc(width, height);
             if (k % 3)
-                draw(&plane[i], k, (k - 4) * i, -5 * i);
+                draw(&plane[i], k, (k % 12 - 4) * i, -5 * i),
+                    fade(&plane[i], k < 12 ? 64 : 20 + 5 * i);
             else
                 motus_test_fill(plane[i].data, (size_t)(width * height));
         }
-        chain_open(&chain, width, height, k % 2);
+        chain_open(&chain, width, height, k % 2, k >= 6);
         for (int version = 0; version < 3; version++) {
             if (version == 2) motus_test_cpu("c");
             costs[version] = chain_run(&chain, plane, version == 1 ? 3 : 1);
@@ -162,9 +185,11 @@ static void mini_gop_costs(void) {
         CU_ASSERT(!memcmp(&costs[0], &costs[1], sizeof *costs));
         CU_ASSERT(!memcmp(&costs[0], &costs[2], sizeof *costs));
         check_chain(&chain, &costs[0]);
+        for (int d = 1; d <= SPAN; d++) used += chain.weight[0][d - 1].is_used && k >= 12 && k % 3;
         chain_close(&chain);
         for (int i = 0; i <= SPAN; i++) free(plane[i].data);
     }
+    MOTUS_CHECK(used > 4 * SPAN, "%d weights in fades", used);
 }
 
 // Returns the weighted cost of the B pictures between pictures `from` and `to`, numbered from 1, as

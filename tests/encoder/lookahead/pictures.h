@@ -33,19 +33,29 @@ static inline void draw(MotusPlane *plane, int scene, int dx, int dy) {
                           2);
 }
 
+// Scales samples by scale / 64.
+static inline void fade(const MotusPlane *plane, int scale) {
+    for (int y = 0; y < plane->height; y++)
+        for (int x = 0; x < plane->width; x++) {
+            uint8_t *v = &plane->data[y * plane->stride + x];
+            *v = (uint8_t)(*v * scale / 64);
+        }
+}
+
 static inline MotusPlane plane_alloc(int width, int height) {
     return (MotusPlane){malloc((size_t)(width * height)), width, width, height};
 }
 
 static inline MotusMbCosts costs_alloc(int n) {
     return (MotusMbCosts){malloc((size_t)n * 2), malloc((size_t)n * 2),
-                          malloc((size_t)n * sizeof(MotusMv))};
+                          malloc((size_t)n * sizeof(MotusMv)), malloc((size_t)n * sizeof(MotusMv))};
 }
 
 static inline void costs_free(MotusMbCosts *c) {
     free(c->intra);
     free(c->inter);
     free(c->mv);
+    free(c->first);
 }
 
 #endif

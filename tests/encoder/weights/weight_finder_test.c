@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "encoder/weights/moments_core.h"
 #include "encoder/weights/weights.h"
 #include "tests/support/harness.h"
 #include "tools/synth/synth.h"

@@ -1,0 +1,117 @@
+// Exhaustive integer search in windows of 9 to 17 points a side; equals motus_search_ops_c. A
+// column of so few points would leave half of the lanes idle. So a lane takes any column and eight
+// of its rows, the last eight rows of a column as if they were the next ones: points that are
+// measured twice have equal keys.
+// A block is one warp with one MB: `Room` bytes of shared memory, 1/2 of them for 13 points. Grid:
+// x = MBs of a row, y = MB rows, z = pictures. LARGE: no blocks below 8x8, which takes half of the
+// registers.
+// SPDX-License-Identifier: BSD-2-Clause
+#include "common/lanes.h"
+#include "me/search/window.cuh"
+
+namespace {
+
+constexpr int RUN = 8;                                    // rows that a lane takes at a time
+constexpr int MOST_POINTS = 2 * MOTUS_SMALL_RANGE + 1;    // a side
+constexpr int CHUNKS = (15 + 16 + MOST_POINTS + 14) / 16; // of a row at any alignment
+constexpr int PITCH = CHUNKS * 128 + 16;                  // as in search.cu
+constexpr int ROWS = MOST_POINTS + 15;
+
+// Shared memory of a block. The window comes last, as small ones need less of it.
+struct Room {
+    uint32_t source[64], costs[2 * MOST_POINTS + 2];
+    alignas(16) uint8_t window[ROWS * PITCH];
+};
+
+size_t bytes_of(int points) { return offsetof(Room, window) + (size_t)(points + 15) * PITCH; }
+
+// Fills the window whose first sample is (x0, y0) of the reference, a row a lane.
+__device__ void fill_window(uint8_t *window, const MotusSearchPicture &p, const Geometry &g, int x0,
+                            int y0) {
+    const int points = 2 * g.range + 1, chunks = ((x0 & 15) + 16 + points + 14) / 16;
+#pragma unroll 1
+    for (int row = motus_lane(); row < points + 15; row += 32)
+#pragma unroll 1
+        for (int chunk = 0; chunk < chunks; chunk++) {
+            uint32_t raw[6];
+            motus_load_clamped<6>(raw, p.ref, p.ref_stride, g.width, g.height,
+                                  (x0 & ~15) + 16 * chunk, y0 + row);
+            store_copies(reinterpret_cast<uint4 *>(window + row * PITCH + chunk * 128), raw);
+        }
+}
+
+template <bool LARGE>
+__device__ void search_window(Best &best, const Merge &m, const Window &window, int points) {
+    const int runs = (points + RUN - 1) / RUN, all = points * runs;
+#pragma unroll 1
+    for (int first = 0; first < all; first += 32) {
+        const int i = min(first + motus_lane(), all - 1), run = i / points, x = i - run * points,
+                  y = min(RUN * run, points - RUN);
+        const Column column[1] = {Column(window.samples + y * PITCH, window.at + x)};
+        const uint32_t cost = window.column_cost[x];
+        Point point[RUN];
+#pragma unroll
+        for (int n = 0; n < RUN; n++)
+            point[n].word = window.word(cost + window.row_cost[y + n], window.index(x, y + n));
+        take_points<PITCH, LARGE>(best, m, window.source, column, point);
+    }
+}
+
+// Writes the least keys of all lanes, a block a lane.
+template <int BLOCKS>
+__device__ void write_results(const MotusSearchPicture &p, const Geometry &g, const Best &best,
+                              const Window &window, int mb) {
+    uint32_t own[2] = {0, 0};
+#pragma unroll
+    for (int b = 0; b < BLOCKS; b++) {
+        const uint32_t key = __reduce_min_sync(MOTUS_ALL_LANES, best.key[b]);
+        if (b % 32 == motus_lane()) own[b / 32] = key;
+    }
+#pragma unroll
+    for (int k = 0; k < 2; k++) {
+        const int b = motus_lane() + 32 * k;
+        if (b < BLOCKS)
+            write_result(p, g, b, mb,
+                         (uint64_t)(own[k] >> INDEX_BITS) << 32 | (own[k] & INDEX_MASK),
+                         window.column_cost, window.row_cost);
+    }
+}
+
+template <bool LARGE>
+__global__ void __launch_bounds__(32, LARGE ? 16 : 8)
+    small_kernel(const __grid_constant__ Batch batch, Geometry g) {
+    extern __shared__ uint4 memory[];
+    Room *room = reinterpret_cast<Room *>(memory);
+    const MotusSearchPicture &p = batch.picture[blockIdx.z];
+    const int mb_x = blockIdx.x, mb_y = blockIdx.y, mb = mb_y * g.mb_width + mb_x,
+              points = 2 * g.range + 1;
+    motus_begin_early();
+    const MotusMv centre = per_mb(p.centre, mb);
+    const int x0 = 16 * mb_x + centre.x / 4 - g.range, y0 = 16 * mb_y + centre.y / 4 - g.range;
+    load_source(room->source, p, g, mb_x, mb_y, motus_lane());
+    fill_costs(room->costs, p, g, mb, motus_lane());
+    fill_window(room->window, p, g, x0, y0);
+    __syncwarp(); // shared memory is complete
+    const Window window = {
+        room->window, room->source, room->costs, room->costs + points, x0 & 15, points, 0};
+    Best best;
+    reset(best);
+    search_window<LARGE>(best, g.merge, window, points);
+    write_results<LARGE ? MOTUS_BLOCK_8x8 + 4 : MOTUS_BLOCKS>(p, g, best, window, mb);
+}
+
+} // namespace
+
+cudaError_t motus_search_small_cuda_prepare(void) {
+    return motus_load_kernels(small_kernel<true>, small_kernel<false>);
+}
+
+cudaError_t motus_search_small_cuda(const MotusSearchPicture *pictures, int n, int width,
+                                    int height, int range, uint32_t modes, cudaStream_t stream) {
+    static_assert(sizeof(Room) < 48 << 10, "more must be asked for");
+    const Geometry g = geometry_of(width, height, range, modes);
+    return motus_launch(pictures[0].early, dim3(g.mb_width, g.n_mb / g.mb_width, n), 32,
+                        bytes_of(2 * range + 1), stream,
+                        modes >> (MOTUS_MODE_8x8 + 1) ? small_kernel<false> : small_kernel<true>,
+                        batch_of(pictures, n), g);
+}
