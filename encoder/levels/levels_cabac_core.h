@@ -126,7 +126,7 @@ MOTUS_HD MotusChromaChoice motus_chroma_choice(const MotusLevels *dc, const Motu
                                                const MotusNeighbours *neighbours, uint32_t rate) {
     int32_t cost[3]; // of each part with the DCs' levels
     for (int chroma = 0; chroma < 3; chroma++) {
-        MotusSymbols s = {NULL, 0, 0, costs->bin, 0};
+        MotusSymbols s = {NULL, 0, 0, costs->bin, 0, 0};
         motus_put_cbp_chroma(&s, neighbours->a, neighbours->b, chroma);
         cost[chroma] = (int32_t)motus_rate_of(s.bits + (chroma ? dc->bits : 0), rate) -
                        (chroma ? dc->gain : 0);
