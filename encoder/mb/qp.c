@@ -13,7 +13,7 @@ uint32_t motus_lambda_q8(int qp, MotusSliceType type) {
 // Returns factor * 2^((qp - 12) / 3); with 0.68, from 11 (QP 0) to 1,433,600 (QP 51). The factors
 // gave the lowest BD-rates on real sequences.
 static uint32_t lambda_ssd_q8(int qp, int lambda) {
-    static const uint16_t factors[MOTUS_LAMBDAS] = {87, 175, 350, 128, 218, 175}; // 1/256
+    static const uint16_t factors[MOTUS_LAMBDAS] = {104, 175, 350, 128, 218, 175}; // 1/256
     const uint32_t factor = factors[lambda];
     const uint32_t thirds[3] = {65536, 82570, 104032};           // 2^(k/3) * 65536
     const uint64_t power = (uint64_t)thirds[qp % 3] << (qp / 3); // 2^(qp / 3) * 65536
