@@ -364,6 +364,7 @@ default_pictures() {
     same_as 'none with --mvs-in' '--mvs-in f.npy' '--mvs-in f.npy --bframes 0 --ref 1'
     same_as 'as many as asked for' '--field f.npy --bframes 2' '--bframes 2 --ref 1'
     same_as 'references and B pictures of slow' '--preset slow' '--preset slow --ref 3 --bframes 7'
+    same_as 'B pictures of fast' '--preset fast' '--preset fast --ref 1 --bframes 3'
     same_as 'AQ of --tune ssim' '--tune ssim' '--tune ssim --aq-mode 2 --aq-strength 1.5'
     same_as 'those of slower' '--preset slower' '--preset slower --ref 5 --bframes 7'
 }
@@ -372,7 +373,7 @@ default_pictures() {
 foreign_words() {
     encode -i in.y4m -o t.264
     ok '-i names the input' cmp -s t.264 ref.264
-    encode -i in.y4m t2.264 --profile high --bframes 3 --b-adapt 1 --ref 1 --preset medium
+    encode -i in.y4m t2.264 --profile high --bframes 7 --b-adapt 1 --ref 1 --preset medium
     ok 'and the operand behind it the output; defaults' cmp -s t2.264 ref.264
     default_pictures
     encode in.y4m -o t.264 --bframes 2 --keyint 4 --recon b.y4m --mvs b.csv --stats b.json

@@ -202,7 +202,7 @@ static int parse(MotusEncodeOptions *o, int argc, char **argv) {
         {"no-8x8dct", 0, &c->transform_8x8, NULL, 0, 0, NULL,
          "only 4x4 transforms in the High profile, too"},
         MOTUS_INT("bframes", 0, &c->bframes, 0, MOTUS_MAX_BFRAMES,
-                  "most B pictures in a row (3, presets from slow on 7; 0 in baseline, with MVs)"),
+                  "most B pictures in a row (7, with fast and faster 3; 0 in baseline, with MVs)"),
         MOTUS_INT("b-adapt", 0, &c->b_adapt, 0, 2,
                   "choose how many B pictures are in a row; 0: always bframes (1)"),
         {"b-pyramid", 0, &c->b_pyramid, motus_option_b_pyramid, 0, 0, "NAME",
@@ -294,14 +294,7 @@ static int name_output(MotusEncodeOptions *o) {
 
 // Returns the B pictures in a row of a preset, in profiles that have them.
 static int bframes_of(MotusPreset preset) {
-    switch (preset) {
-    case MOTUS_PRESET_SLOW:
-    case MOTUS_PRESET_SLOWER:
-    case MOTUS_PRESET_PLACEBO:
-        return 7;
-    default:
-        return 3; // more would cost GPUs time in the lookahead
-    }
+    return preset == MOTUS_PRESET_FAST || preset == MOTUS_PRESET_FASTER ? 3 : 7;
 }
 
 // Sets what has not been given. Fields of MVs are those of the picture before.
