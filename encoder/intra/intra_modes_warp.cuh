@@ -92,8 +92,8 @@ MOTUS_WARP void motus_intra16x16_predict_warp(const MotusIntraMb *in, MotusIntra
     motus_lanes_sync(); // the prediction is written
 }
 
-// Returns SATD + lambda * bits of the best Intra16x16 mode, and leaves predictions in pred, if it is
-// not NULL.
+// Returns SATD + lambda * bits of the best Intra16x16 mode, and leaves predictions in pred, if it
+// is not NULL.
 MOTUS_WARP uint32_t motus_intra16x16_estimate_warp(const MotusIntraMb *in, MotusIntraSides *s,
                                                    uint8_t pred[4][256], int *mode) {
     const MotusIntraWhole whole = motus_intra16x16_sides(in, s);
