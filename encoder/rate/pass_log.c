@@ -9,6 +9,7 @@
 
 #include "common/alloc.h"
 #include "common/error.h"
+#include "encoder/lookahead/b_order.h"
 #include "encoder/lookahead/lookahead.h"
 
 #define FIRST_LINE "motus pass log 1"
@@ -56,30 +57,35 @@ static int read_number(const char **text, int64_t *value) {
     return good;
 }
 
-static MotusStatus read_end(const MotusPassLog *log, const char *line, MotusError *error) {
+// Returns how many B pictures the log ends with. Those of the last mini-GOP are in stream order,
+// behind their P picture.
+static int last_b_pictures(const MotusPassLog *log) {
+    int n = 0;
+    while (n < log->n && log->picture[log->n - 1 - n].b) n++;
+    return n;
+}
+
+// Puts the last mini-GOP, which is complete, into display order. With a pyramid the first of two or
+// more B pictures is a reference.
+static void order_mini_gop(MotusPassLog *log) {
+    const int n = last_b_pictures(log);
+    MotusPassPicture coded[MOTUS_MAX_BFRAMES + 1], *shown = log->picture + log->n - 1 - n;
+    MotusBPlace place[MOTUS_MAX_BFRAMES];
+    if (!n) return;
+    memcpy(coded, shown, (size_t)(n + 1) * sizeof *coded);
+    motus_b_order(place, n + 1, coded[1].b == MOTUS_B_REFERENCE ? MOTUS_B_LEVELS : 0);
+    for (int i = 0; i < n; i++) shown[place[i].at] = coded[1 + i];
+    shown[n] = coded[0];
+}
+
+static MotusStatus read_end(MotusPassLog *log, const char *line, MotusError *error) {
     const char *at = line + 3;
     int64_t n = 0;
     if (strncmp(line, "end", 3) || !read_number(&at, &n) || n != log->n || !n)
         return motus_fail(error, MOTUS_ERR_FORMAT,
                           "its last line does not count its %" PRId64 " pictures", log->n);
+    order_mini_gop(log);
     return MOTUS_OK;
-}
-
-static void swap(MotusPassPicture *a, MotusPassPicture *b) {
-    const MotusPassPicture other = *a;
-    *a = *b;
-    *b = other;
-}
-
-// Puts the last picture, a B picture, before the P picture that the text has before it.
-static void move_b(MotusPassLog *log) {
-    MotusPassPicture *p = log->picture + log->n - 2;
-    swap(p, p + 1);
-    int n = 0; // B pictures of the mini-GOP before this one, at p
-    while (n < log->n - 2 && p[-n - 1].b) n++;
-    // The reference among them, which came first, is the middle one.
-    MotusPassPicture *middle = p - n + (n - 1) / 2;
-    if (n && n % 2 == 0 && middle->b == MOTUS_B_REFERENCE) swap(middle, middle + 1);
 }
 
 static MotusStatus read_picture(MotusPassLog *log, const char *line, MotusError *error) {
@@ -87,7 +93,8 @@ static MotusStatus read_picture(MotusPassLog *log, const char *line, MotusError 
     const int64_t most = (int64_t)1 << 40;
     int64_t number[NUMBERS] = {0};
     const char *at = line + (*line != 0);
-    const int is_b = (*line == 'B' || *line == 'R') && log->n && !log->picture[log->n - 1].idr,
+    const int is_b = (*line == 'B' || *line == 'R') && log->n && !log->picture[log->n - 1].idr &&
+                     last_b_pictures(log) < MOTUS_MAX_BFRAMES,
               b = !is_b          ? MOTUS_NOT_B
                   : *line == 'B' ? MOTUS_B
                                  : MOTUS_B_REFERENCE;
@@ -105,8 +112,8 @@ static MotusStatus read_picture(MotusPassLog *log, const char *line, MotusError 
                                 .cost = (uint64_t)number[COST],
                                 .weighted = (uint64_t)number[WEIGHTED],
                                 .b = b};
+    if (!b && log->n) order_mini_gop(log);
     const MotusStatus status = motus_pass_log_add(log, &p);
-    if (!status && b) move_b(log);
     return status ? motus_fail(error, status, "out of memory") : MOTUS_AGAIN;
 }
 

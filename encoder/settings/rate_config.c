@@ -183,14 +183,24 @@ static void write_fingerprint(MotusRateConfig *rate, const MotusEncoderConfig *c
         snprintf(rate->fingerprint + used, sizeof rate->fingerprint - used, " refresh");
 }
 
+// Returns where two texts, which differ, begin to: one word before, which names the value.
+static size_t difference(const char *a, const char *b) {
+    size_t word = 0, name = 0;
+    for (size_t i = 0; a[i] && a[i] == b[i]; i++)
+        if (a[i] == ' ') name = word, word = i + 1;
+    return name;
+}
+
 static MotusStatus read_log(MotusRateConfig *rate, const char *text, MotusError *error) {
     MotusError cause = {0};
     MotusStatus status = motus_pass_log_read(&rate->log, text, &cause);
     if (status) return motus_fail(error, status, "pass log: %s", cause.text);
-    if (strcmp(rate->log.fingerprint, rate->fingerprint))
+    if (strcmp(rate->log.fingerprint, rate->fingerprint)) {
+        const size_t at = difference(rate->log.fingerprint, rate->fingerprint);
         return motus_fail(error, MOTUS_ERR_FORMAT,
                           "pass log: made with other settings: %.90s; now %.90s",
-                          rate->log.fingerprint, rate->fingerprint);
+                          rate->log.fingerprint + at, rate->fingerprint + at);
+    }
     rate->control.log = &rate->log;
     return MOTUS_OK;
 }

@@ -199,6 +199,13 @@ static void ignore(void *context, int number, const MotusPlane plane[3]) {
     (void)context, (void)number, (void)plane;
 }
 
+// Returns the bytes up to the middle of the last NAL unit.
+static size_t cut_within_last_nal(const MotusCoded *coded) {
+    size_t begin = coded->size - 3;
+    while (begin && memcmp(coded->data + begin, "\0\0\1", 3)) begin--;
+    return begin + (coded->size - begin) / 2;
+}
+
 // The judges must notice damage.
 static void damage_is_found(void) {
     ConformCase c = conform_case(MOTUS_MATERIAL_SCENE, 112, 80, 4, 24);
@@ -210,7 +217,7 @@ static void damage_is_found(void) {
                 coded.failure);
     for (int d = 0; d < MOTUS_DECODERS && coded.size > 100; d++) {
         MotusDecodeReport report;
-        motus_decoders[d].decode(coded.data, coded.size - 40, ignore, NULL, &report);
+        motus_decoders[d].decode(coded.data, cut_within_last_nal(&coded), ignore, NULL, &report);
         MOTUS_CHECK(report.complaints > 0, "%s: a cut stream", motus_decoders[d].name);
     }
     motus_coded_free(&coded);

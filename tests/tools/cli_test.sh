@@ -83,6 +83,8 @@ refuse_rates() {
         --pass-log first.log --keyint 7
     encode in.y4m -o second.264 --bitrate 100 --pass 2 --pass-log first.log
     encode in.y4m -o second.264 --bitrate 100 --pass 2 --pass-log first.log --profile high
+    refused 1 'other settings: bframes 7 .*; now bframes 2' encode in.y4m -o out.264 \
+        --bitrate 100 --pass 2 --pass-log first.log --bframes 2
     encode in.y4m -o first.264 --crf 30 --pass 1 --pass-log crf.log
     encode in.y4m -o second.264 --bitrate 100 --pass 2 --pass-log crf.log
 }

@@ -48,7 +48,7 @@ feed_back() {
 }
 
 others() {
-    runs encode in.y4m -o own.264 --qp 28
+    runs encode in.y4m -o own.264 --qp 28 --bframes 3
     runs search in.y4m -o searched.npy --lambda 1500
     runs encode in.y4m -o searched.264 --qp 28 --mvs-in searched.npy
     ok 'a field that was searched between source pictures comes near' \

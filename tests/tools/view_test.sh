@@ -132,7 +132,7 @@ read -r _ got n _ <<<"$(colour out.png 16)"
 
 # A video has every picture of its source, also those without vectors, and nothing is said.
 "$motus" synth long.y4m --size 88x72 --frames 20 --pan 3,0 2>log
-"$motus" encode long.y4m -o long.264 --quiet --recon long-recon.y4m --mvs long.csv
+"$motus" encode long.y4m -o long.264 --bframes 3 --quiet --recon long-recon.y4m --mvs long.csv
 for source in long.264 long.y4m long.csv; do
     view $source --picture long-recon.y4m --style flow --zoom 2 --quiet -o out.mp4
     [ ! -s log ] || die "a video of $source says $(cat log)"

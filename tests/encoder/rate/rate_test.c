@@ -354,21 +354,17 @@ static void logs(void) {
         const MotusPassPicture p = {
             i % 50 == 0, motus_test_range(-999, 13056), motus_test_range(1, 1 << 30), 1 + i % 3,
             motus_test_random(), motus_test_random(),
-            // Six B pictures, and a P behind them; every other time the third one is a reference.
-            i % 50 % 7 == 0                     ? MOTUS_NOT_B
-            : i % 50 % 7 == 3 && i % 50 / 7 % 2 ? MOTUS_B_REFERENCE
-                                                : MOTUS_B};
+            // Six B pictures, and a P behind them; every other time in a pyramid.
+            i % 50 % 7 == 0                    ? MOTUS_NOT_B
+            : i % 50 / 7 % 2 && i % 50 % 7 % 2 ? MOTUS_B_REFERENCE
+                                               : MOTUS_B};
         REQUIRE_OK(motus_pass_log_add(&log, &p));
     }
-    // In stream order: place 1 has picture 7, place 2 has 1; with a reference 7, 3, 1, 2, 4.
+    // In stream order: picture 7 of a mini-GOP comes first.
     for (int64_t i = 0; i < log.n; i++) {
+        static const int order[2][7] = {{7, 1, 2, 3, 4, 5, 6}, {7, 3, 1, 2, 5, 4, 6}};
         const int64_t at = i % 50, k = (at + 6) % 7, pyramid = (at + 6) / 7 % 2 == 0;
-        const int64_t plain = !at      ? i
-                              : k == 0 ? i + 6
-                                       : i - 1,
-                      shown = !at || !k || !pyramid || k > 3 ? plain
-                              : k == 1                       ? i + 1
-                                                             : i - 2;
+        const int64_t shown = at ? i - k + order[pyramid][k] - 1 : i;
         char *lines = motus_pass_log_text(&log.picture[shown], i ? NULL : fingerprint);
         size += (size_t)snprintf(text + size, sizeof text - size, "%s", lines);
         motus_free(lines);
