@@ -1,4 +1,4 @@
-// What one picture of a stream may spend, by its type.
+// Effort and lambda of one picture of a stream, by its type.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef ENCODER_SETTINGS_PICTURE_EFFORT_H
 #define ENCODER_SETTINGS_PICTURE_EFFORT_H

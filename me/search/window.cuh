@@ -1,4 +1,4 @@
-// What the searches of large and of small windows (search.cu, search_small.cu) share: pictures, an
+// Common to the searches of large and of small windows (search.cu, search_small.cu): pictures, an
 // MB's window, results.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef ME_SEARCH_WINDOW_CUH
