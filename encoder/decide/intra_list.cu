@@ -137,7 +137,7 @@ __device__ Link link_of(const MotusPictureStateCuda &w, int i) {
     return link;
 }
 
-// How chains are measured (motus_chain_up_to), and the longest one.
+// Measure of chains (typed: motus_chain_up_to), and the longest one.
 struct Measure {
     int typed, most;
 };

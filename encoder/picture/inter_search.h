@@ -20,8 +20,8 @@ typedef struct MotusInterSearch {
     int has_last_mv;
     int32_t last_span; // of last_mv: pictures from its reference to the P picture
     MotusRefLuma weighted[MOTUS_MAX_REFERENCES]; // with weightp: each reference's luma with weights
-    // Of searches MB by MB: the source, the references and their hints. A P picture's centres are
-    // predicted by MB, too.
+    // Source, references and hints of searches MB by MB. A P picture's centres are predicted by MB,
+    // too.
     const MotusPlane *src;
     const MotusRefLuma *ref_luma[2];
     MotusMeHints hints[2];
