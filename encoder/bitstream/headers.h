@@ -80,6 +80,7 @@ typedef struct MotusSliceSettings {
     int idr, idr_pic_id;         // idr_pic_id 0..65535
     int slice_type;              // MotusSliceType
     int refs;                    // num_ref_idx_l0_active; 0 = 1
+    int copies;                  // MotusPictureParams.copies
     const MotusWeights *weights; // P: with weighted_pred
     int is_reference;            // else nal_ref_idc is 0; IDR pictures are
     uint32_t frame_num;

@@ -241,8 +241,11 @@ static MotusStatus find_weights(MotusGopCoder *coder, MotusPendingPicture *p, Mo
         return MOTUS_OK;
     MotusStatus status = ops->measure(&input, motus_weight_finder_stats(coder->weights), error);
     if (status) return status;
-    if (params->type == MOTUS_SLICE_P)
-        motus_weights_find(coder->weights, params->refs, params->ref_shown, &params->weights);
+    if (params->type == MOTUS_SLICE_P &&
+        motus_weights_find(coder->weights, params->refs, params->ref_shown, &params->weights) &&
+        coder->coders->stream->config.weightp == 2)
+        params->copies = motus_weights_repeat(&params->weights, params->ref_shown, &params->refs,
+                                              coder->coders->stream->p_refs);
     if (params->is_reference)
         motus_weight_finder_keep(coder->weights, params->shown, params->slot, params->idr);
     return MOTUS_OK;

@@ -11,6 +11,7 @@ typedef struct MotusCodedMbs {
     int mb_width, mb_height, n_mb;
     int slice_type;         // MotusSliceType; P will do for I
     int refs;               // num_ref_idx_l0_active; 0 = 1
+    int copies;             // P: ref_idx 1 to here are the picture of ref_idx 0
     int threads;            // of loops over MB rows
     const int *slice_first; // per MB (motus_slice_first); NULL: one slice. Not owned
     const MotusFrame *src;  // whole MBs; I_PCM samples. Not owned

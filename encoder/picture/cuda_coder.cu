@@ -282,8 +282,8 @@ MotusStatus deblock(MotusCudaCoder *c, const MotusPictureParams *params, MotusEr
     const ptrdiff_t stride[3] = {rec[0].stride, rec[1].stride, rec[2].stride};
     return check(c,
                  motus_deblock_cuda(to, from, stride, w->mb, w->mb_width, w->mb_height,
-                                    is_b(params) ? 0 : motus_max(params->refs, 1), c->deblock_work,
-                                    c->pic.early, c->stream),
+                                    is_b(params) ? 0 : motus_max(params->refs, 1), params->copies,
+                                    c->deblock_work, c->pic.early, c->stream),
                  "deblocking", error);
 }
 

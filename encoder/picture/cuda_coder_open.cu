@@ -60,14 +60,13 @@ void lay_out_weighted(MotusRefLuma *luma, const MotusStream *s, uint8_t *base, s
 // Returns the references that a picture lists, at most.
 int most_listed(const MotusStream *s) {
     const int of_b = s->b_refs + (s->b_refs > 0);
-    return s->config.references > of_b ? s->config.references : of_b;
+    return s->p_refs > of_b ? s->p_refs : of_b;
 }
 
 // The first worker codes all P pictures, others IDR and B pictures only.
 void lay_out_fields(Worker *w, const MotusStream *s, int is_first, uint8_t *base, size_t *end) {
     const size_t n = (size_t)s->mb_width * s->mb_height;
-    const int refs =
-                  is_first && s->config.references > s->b_refs ? s->config.references : s->b_refs,
+    const int refs = is_first && s->p_refs > s->b_refs ? s->p_refs : s->b_refs,
               fields = is_first ? most_listed(s) : s->b_refs + 1;
     for (int k = 0; k < fields; k++) {
         reserve(&w->centre[k], n, base, end);

@@ -13,7 +13,7 @@
 // ---- Opening ------------------------------------------------------------------------------------
 
 static int most_fields(const MotusStream *stream) {
-    return motus_max(stream->config.references, stream->b_refs + (stream->b_refs > 0));
+    return motus_max(stream->p_refs, stream->b_refs + (stream->b_refs > 0));
 }
 
 static MotusStatus alloc_buffers(MotusInterSearch *s) {
@@ -28,7 +28,7 @@ static MotusStatus alloc_buffers(MotusInterSearch *s) {
         if (!(s->centre[k] = motus_alloc(n, sizeof *s->centre[0]))) return MOTUS_ERR_MEMORY;
         status = motus_field_alloc(&s->field[k], width, height);
     }
-    for (int k = 0; k < stream->config.references && stream->sequence.weighted_pred && !status; k++)
+    for (int k = 0; k < stream->p_refs && stream->sequence.weighted_pred && !status; k++)
         status = motus_ref_luma_alloc(&s->weighted[k], width, height);
     return status;
 }
@@ -66,7 +66,7 @@ size_t motus_inter_search_bytes(const MotusStream *stream) {
                  refs = (size_t)stream->sequence.max_refs, // each: a frame and four luma planes
         per_field = sizeof(MotusMv) + MOTUS_BLOCKS * (sizeof(MotusMv) + 2 + 4);
     return n * (2 * sizeof(MotusMv) + fields * per_field) +
-           (stream->sequence.weighted_pred ? 4 * samples * (size_t)stream->config.references : 0) +
+           (stream->sequence.weighted_pred ? 4 * samples * (size_t)stream->p_refs : 0) +
            11 * refs * samples / 2 + (refs > 1 ? refs * n : 0);
 }
 

@@ -236,7 +236,8 @@ static MotusStatus read_config(MotusEncoderConfig *to, const MotusEncoderConfig 
     *to = motus_encoder_config_default(from->width, from->height, from->fps);
     memcpy(to, from, from->size);
     MotusStatus status = check_config(to, error);
-    if (!status) to->weightp = to->weightp && may_weigh(to);
+    if (!status && !may_weigh(to)) to->weightp = 0;
+    if (!status && to->intra_refresh) to->weightp = motus_min(to->weightp, 1);
     if (!status) to->references = to->intra_refresh ? 1 : motus_references_of(to);
     return status;
 }
@@ -260,7 +261,7 @@ static MotusSequenceSettings sequence_of(const MotusStream *s) {
         .max_refs = motus_max(refs, motus_max(c->references, c->keep_references)),
         .gaps = c->keep_references > 0,
         .active_refs = c->references,
-        .weighted_pred = c->weightp,
+        .weighted_pred = c->weightp > 0,
         .weighted_bipred = c->weightb && c->bframes,
         .reorder = motus_b_reorder(c->bframes, c->b_pyramid ? MOTUS_B_LEVELS : 0),
         .pic_init_qp = 26,
@@ -284,6 +285,7 @@ MotusStatus motus_stream_open(MotusStream *s, const MotusEncoderConfig *config, 
     MotusStatus status = read_config(c, config, error);
     if (status) return status;
     s->effort = motus_effort_of(c);
+    s->p_refs = motus_min(c->references + (c->weightp == 2), MOTUS_MAX_REFERENCES);
     s->b_refs = motus_b_references_of(c);
     for (int lambda = 0; lambda < MOTUS_LAMBDAS; lambda++)
         for (int qp = 0; qp < MOTUS_QPS; qp++) {
@@ -320,6 +322,7 @@ MotusSliceSettings motus_slice_settings(const MotusStream *s, const MotusPicture
                                 .idr_pic_id = (int)(params->idr_pic_id & 0xFFFF),
                                 .slice_type = (int)params->type,
                                 .refs = params->refs,
+                                .copies = params->copies,
                                 .weights = &params->weights,
                                 .is_reference = params->is_reference,
                                 .frame_num = params->frame_num & ((1u << LOG2_MAX_FRAME_NUM) - 1),

@@ -39,6 +39,7 @@ typedef struct MotusStream {
     int mb_width, mb_height;
     MotusEffort effort;
     MotusInterLimits limits;
+    int p_refs; // of list 0 of P pictures, at most, copies included
     int b_refs; // of list 0 of B pictures, at most (motus_b_references_of)
     // Largest |y| of search centres, quarter samples: keeps search windows in the level's range.
     int centre_limit_y;
@@ -70,6 +71,7 @@ typedef struct MotusPictureParams {
     uint32_t frame_num;  // pictures of reference since the IDR picture, before this one
     int32_t shown;       // frames since the IDR picture in display order; PicOrderCnt is twice it
     int refs;            // of list 0: num_ref_idx_l0_active
+    int copies;          // P: so many entries behind the first one are the same picture again
     // `shown` of reference pictures: of list 0 by ref_idx, then, of B pictures, of list 1's only
     // one.
     int32_t ref_shown[MOTUS_MAX_REFERENCES];
