@@ -86,8 +86,8 @@ MOTUS_HD int motus_deblock_strength_block(const MotusEdgeBlocks *e) {
 
 // The same with several references, of which the first 1 + copies are one picture.
 MOTUS_HD int motus_deblock_refs_block(const MotusEdgeBlocks *e, int copies) {
-    const int strength = motus_deblock_strength_block(e),
-              p = e->p->ref[0][motus_8x8_of(e->p_blk)], q = e->q->ref[0][motus_8x8_of(e->q_blk)];
+    const int strength = motus_deblock_strength_block(e), p = e->p->ref[0][motus_8x8_of(e->p_blk)],
+              q = e->q->ref[0][motus_8x8_of(e->q_blk)];
     return strength ? strength : motus_max(p, copies) != motus_max(q, copies);
 }
 

@@ -83,7 +83,7 @@ MotusEncoderConfig motus_encoder_config_default(int width, int height, MotusRati
                                 .pb_ratio = 1.3,
                                 .b_adapt = 1,
                                 .b_pyramid = MOTUS_B_PYRAMID_NORMAL,
-                                .weightp = 1};
+                                .weightp = 2};
 }
 
 #define REFUSE(...) return motus_fail(error, MOTUS_ERR_ARGUMENT, __VA_ARGS__)

@@ -155,18 +155,31 @@ static uint64_t search(const MotusWeightFinder *f, int16_t *cost) {
     return sum;
 }
 
-// MBs that have lower and higher costs with weights.
-typedef struct Balance {
-    int64_t helped, harmed;
-} Balance;
+// A weight that was tried.
+typedef struct Trial {
+    uint64_t cost;
+    int is_taken;
+    int is_mixed; // it harms many MBs
+} Trial;
 
-static Balance balance(const MotusWeightFinder *f) {
-    Balance b = {0, 0};
+// Judges the weight of f->weighted. plain: cost without weights; repeats: of a mixed picture MBs
+// choose between the reference with and without, so that no majority is asked for.
+static Trial judge(const MotusWeightFinder *f, uint64_t plain, uint64_t weighted, int repeats) {
+    const Gate *gate = &gates[f->has_weights];
+    int64_t helped = 0, harmed = 0;
+    uint64_t lesser = 0;
     for (int i = 0; i < f->n_searched; i++) {
-        b.helped += f->weighted[i] < f->plain[i];
-        b.harmed += f->weighted[i] > f->plain[i];
+        helped += f->weighted[i] < f->plain[i];
+        harmed += f->weighted[i] > f->plain[i];
+        lesser += (uint64_t)motus_min(f->plain[i], f->weighted[i]);
     }
-    return b;
+    const int is_mixed = MIXED * harmed >= helped;
+    if (repeats && is_mixed)
+        return (Trial){lesser, lesser < plain * MOTUS_WEIGHT_COST / 256, is_mixed};
+    return (Trial){weighted,
+                   weighted < plain * (uint64_t)gate->cost / 256 &&
+                       4 * helped >= gate->majority * harmed,
+                   is_mixed};
 }
 
 // ---- References ---------------------------------------------------------------------------------
@@ -182,29 +195,27 @@ static void find_chroma(const MotusMoments cur[3], const MotusMoments ref[3], in
     }
 }
 
-// Returns 1 if the weights found harm many MBs.
+// Returns 1 if reference k should be in the list without its weights, too. repeats: it may be.
 static int find_luma(MotusWeightFinder *f, const MotusMoments *cur, const MotusMoments *ref,
-                     const int16_t *small, int k, MotusWeights *weights) {
-    const Gate *gate = &gates[f->has_weights];
+                     const int16_t *small, int k, int repeats, MotusWeights *weights) {
     const int log2_denom = weights->log2_denom,
               scales[2] = {motus_scale_of(cur, ref), MOTUS_SCALE_ONE};
     MotusWeight tried = none(log2_denom);
-    uint64_t least = 0;
+    uint64_t plain = 0, least = UINT64_MAX;
     int is_mixed = 0;
     for (int i = 0; i < 2; i++) {
         const MotusWeight w = motus_weight_at(scales[i], cur, ref, log2_denom);
         if (are_equal(w, none(log2_denom)) || are_equal(w, tried)) continue;
-        if (!least) {
+        if (!plain) {
             weigh_reference(f, small, none(log2_denom), log2_denom);
-            least = search(f, f->plain) * (uint64_t)gate->cost / 256;
+            plain = search(f, f->plain);
         }
         weigh_reference(f, small, w, log2_denom);
-        const uint64_t cost = search(f, f->weighted);
-        const Balance mbs = balance(f);
+        const Trial trial = judge(f, plain, search(f, f->weighted), repeats);
         tried = w;
-        if (cost >= least || 4 * mbs.helped < gate->majority * mbs.harmed) continue;
-        least = cost;
-        is_mixed = MIXED * mbs.harmed >= mbs.helped;
+        if (!trial.is_taken || trial.cost >= least) continue;
+        least = trial.cost;
+        is_mixed = repeats && trial.is_mixed;
         weights->ref[k].plane[0] = w;
         weights->ref[k].has_luma = 1;
     }
@@ -223,7 +234,7 @@ static int choose_denom(const MotusWeightFinder *f, const MotusMoments cur[3], i
     return motus_log2_denom_of(most);
 }
 
-int motus_weights_find(MotusWeightFinder *f, int refs, const int32_t *ref_shown,
+int motus_weights_find(MotusWeightFinder *f, int refs, const int32_t *ref_shown, int repeats,
                        MotusWeights *weights) {
     MotusMoments cur[3], ref[3];
     int has_weights = 0, is_mixed = 0;
@@ -232,8 +243,7 @@ int motus_weights_find(MotusWeightFinder *f, int refs, const int32_t *ref_shown,
     for (int k = 0; k < refs; k++) {
         const MotusSourceStats *from = find_source(f, ref_shown[k]);
         read_moments(f, from, ref);
-        const int mixes = find_luma(f, &cur[0], &ref[0], from->small, k, weights);
-        if (!k) is_mixed = mixes;
+        is_mixed |= find_luma(f, &cur[0], &ref[0], from->small, k, repeats && !k, weights);
         if (weights->ref[k].has_luma) find_chroma(cur, ref, k, weights);
         has_weights |= weights->ref[k].has_luma;
     }

@@ -18,8 +18,9 @@ void motus_weight_finder_close(MotusWeightFinder **out); // accepts NULL inside
 MotusSourceStats *motus_weight_finder_stats(MotusWeightFinder *finder);
 
 // Finds the weights of the current picture's references, which are known by their times. Returns 1
-// if the first one's weights harm many MBs: without them it serves as a further reference.
-int motus_weights_find(MotusWeightFinder *finder, int refs, const int32_t *ref_shown,
+// if the first one should be in the list without weights, too, as they harm many MBs; 0 unless it
+// may be (repeats).
+int motus_weights_find(MotusWeightFinder *finder, int refs, const int32_t *ref_shown, int repeats,
                        MotusWeights *weights);
 
 // Repeats the first of *refs references behind it, without weights. The last one is left out if

@@ -225,9 +225,11 @@ typedef struct MotusEncoderConfig {
     // 1: B pictures weight their two references by their distances in time (implicit weights).
     // Differs from 0 where the distances do: with a pyramid, or with bframes 2, 4 and more.
     int weightb;
-    // 1 or 2, which is the same: P pictures have weights and offsets of their references where
-    // source pictures say that it helps: in fades and flicker. 0: none. BASELINE has none, nor have
-    // slices of at most slice_max_size < 512 bytes.
+    // 1 or 2: P pictures have weights and offsets of their references where source pictures say
+    // that it helps: in fades and flicker. 2: where only a part of the picture fades, the first
+    // reference is in the list again without weights, so that each MB chooses; not with
+    // intra_refresh or external MVs. 0: none. BASELINE has none, nor have slices of at most
+    // slice_max_size < 512 bytes.
     int weightp;
     // Reference pictures that decoders keep at least, 0..MOTUS_MAX_REFERENCES: one of them replaces
     // a lost picture (motus_encoder_reference_lost). Four cover a loss that is told three pictures
@@ -248,7 +250,7 @@ typedef struct MotusEncoderConfig {
 // from keyint and memory, one slice, packets in host memory, profile BASELINE (CABAC above it),
 // rate control QP. For CRF and BITRATE: crf 23, QPs 0..51 in steps of 4, ip_ratio 1.26, lookahead
 // 40, min_keyint 0, scenecut 40, AQ off (strength 1), mb-tree on. No B pictures, pb_ratio 1.3,
-// b_adapt 1, b_pyramid NORMAL, the preset's references and no others, weightp 1, no weightb, no
+// b_adapt 1, b_pyramid NORMAL, the preset's references and no others, weightp 2, no weightb, no
 // intra refresh.
 MOTUS_API MotusEncoderConfig motus_encoder_config_default(int width, int height, MotusRational fps);
 

@@ -94,7 +94,7 @@ static void set_pictures(MotusEncoderConfig *config, const AVCodecContext *avctx
     config->b_pyramid = (MotusBPyramid)x->b_pyramid;
     if (avctx->refs > 0) config->references = avctx->refs;
     config->weightb = x->weightb;
-    config->weightp = x->weightp >= 0 ? x->weightp : !x->zerolatency;
+    config->weightp = x->weightp >= 0 ? x->weightp : x->zerolatency ? 0 : 2;
     config->intra_refresh = x->intra_refresh;
     if (avctx->slices > 0) config->slices = avctx->slices;
     config->slice_max_size = x->slice_max_size;
@@ -379,7 +379,7 @@ static const AVOption options[] = {
            MOTUS_B_PYRAMID_NORMAL),
     WORD("b-pyramid", "none", MOTUS_B_PYRAMID_NONE),
     WORD("b-pyramid", "normal", MOTUS_B_PYRAMID_NORMAL),
-    NUMBER("weightp", "P-frames weight references in fades (-1: 1, zerolatency 0)", weightp, -1, -1,
+    NUMBER("weightp", "P-frames weight references in fades (-1: 2, zerolatency 0)", weightp, -1, -1,
            2),
     SWITCH("intra-refresh", "a column of intra MBs wanders in g pictures", intra_refresh, 0),
     SWITCH("weightb", "B-frames weight references by their distance", weightb, 0),

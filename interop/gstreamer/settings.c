@@ -293,7 +293,7 @@ void motus_gst_settings_apply(const MotusGstSettings *s, MotusEncoderConfig *c) 
     c->references = (int)s->references;
     c->keep_references = (int)s->keep_references;
     c->intra_refresh = s->intra_refresh != 0;
-    c->weightp = s->weightp && !zerolatency;
+    c->weightp = s->weightp && !zerolatency ? 2 : 0;
     c->weightb = s->weightb != 0;
     c->mb_tree = s->mbtree != 0;
     c->qp_min = (int)s->qp_min;

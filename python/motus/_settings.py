@@ -52,7 +52,7 @@ class Settings(TypedDict, total=False):
     references: 0..16, default 0 (the preset's); pictures that P pictures predict from
     keep_references: 0..16, default 0; pictures that decoders keep at least: reference_lost
     intra_refresh: default False; a column of intra blocks wanders in keyint pictures
-    weightp: 0..2, default 1; P pictures weight references in fades; 0: not; not baseline
+    weightp: 0..2, default 2; P pictures weight references in fades, 2: of parts; not baseline
     weightb: default False; B pictures weight references by their distance
     preset: "slow", "medium", "fast", "faster", "slower", "placebo"; default "medium"
     keyint: 0..2**31 - 1, default 250; most pictures of a GOP; 0: one GOP; 2: half are keys

@@ -29,14 +29,14 @@ static const GridAxis axes[AXES] = {
     [PROFILE] = {"profile", "main=1 main,cavlc=5 high=2 high,cavlc=6 high,4x4=10"},
     [QP] = {"qp", "4 22 28 34 51"},
     [SIZE] = {"size", "80x64=0 16x16=1 18x34=2 112x80=3"},
-    [MATERIAL] = {"material", "0 1 2 3 4 5 7"},
+    [MATERIAL] = {"material", "0 1 2 3 4 5 7 8"},
     [MAPS] = {"maps", "none=0 mixed=1"},
     [PRESET] = {"preset", "slow=0 medium=1 fast=2 faster=3 slower=4 placebo=5"},
     [SUBPEL] = {"subpel", "quarter=2 half=1 full=0"},
     [DEBLOCK] = {"deblock", "on=1 off=0"},
     [THREADS] = {"threads", "1 3"},
     [WEIGHTB] = {"weightb", "0 1"},
-    [WEIGHTP] = {"weightp", "0 1"},
+    [WEIGHTP] = {"weightp", "0 1 2"},
 };
 
 static ConformCase case_of(const int *row) {

@@ -216,7 +216,7 @@ static int parse(MotusEncodeOptions *o, int argc, char **argv) {
         MOTUS_FLAG("intra-refresh", &c->intra_refresh,
                    "a wandering column of intra MBs in place of I pictures, in keyint pictures"),
         MOTUS_INT("weightp", 0, &c->weightp, 0, 2,
-                  "weight references of P pictures in fades; 2 is 1 (1, zerolatency 0)"),
+                  "weight references of P pictures in fades; 2: of parts, too (2, zerolatency 0)"),
         MOTUS_FLAG("weightb", &c->weightb,
                    "weight the references of B pictures by their distances"),
         {"no-weightb", 0, &c->weightb, NULL, 0, 0, NULL, "average them (default)"},
@@ -302,7 +302,7 @@ static void set_defaults(MotusEncodeOptions *o) {
     MotusEncoderConfig *c = &o->config;
     const int fields = o->mvs_in || o->outputs.field;
     if (!c->references && fields) c->references = 1;
-    if (c->weightp == NOT_GIVEN) c->weightp = o->rate.tune != MOTUS_TUNE_ZEROLATENCY;
+    if (c->weightp == NOT_GIVEN) c->weightp = o->rate.tune == MOTUS_TUNE_ZEROLATENCY ? 0 : 2;
     if (c->bframes == NOT_GIVEN)
         c->bframes =
             fields || c->keep_references || c->intra_refresh || c->profile == MOTUS_PROFILE_BASELINE
