@@ -400,7 +400,7 @@ void motus_write_slice_header(MotusBits *bits, const MotusSequenceSettings *sett
     if (settings->reorder) // pic_order_cnt_lsb
         motus_bits_put(bits, LOG2_MAX_POC_LSB,
                        (uint32_t)slice->poc & ((1u << LOG2_MAX_POC_LSB) - 1));
-    if (is_b) put_flag(bits, 1); // direct_spatial_mv_pred_flag
+    if (is_b) put_flag(bits, slice->direct_spatial); // direct_spatial_mv_pred_flag
     if (slice->slice_type) {
         write_active_refs(bits, settings, slice);
         for (int list = 0; list < 1 + is_b; list++)

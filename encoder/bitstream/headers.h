@@ -85,6 +85,7 @@ typedef struct MotusSliceSettings {
     int is_reference;            // else nal_ref_idc is 0; IDR pictures are
     uint32_t frame_num;
     int32_t poc;              // PicOrderCnt; written if the stream reorders pictures
+    int direct_spatial;       // B: direct_spatial_mv_pred_flag
     uint32_t list_command[2]; // abs_diff_pic_num of each list's first picture; 0: the default list
     uint32_t drop_command;    // difference_of_pic_nums of a picture to drop; 0: sliding window
     int qp;

@@ -3,6 +3,7 @@
 #ifndef ENCODER_MB_CODED_MBS_H
 #define ENCODER_MB_CODED_MBS_H
 
+#include "encoder/mb/direct_core.h"
 #include "encoder/mb/mb.h"
 #include "motus/frame.h"
 
@@ -18,7 +19,7 @@ typedef struct MotusCodedMbs {
     MotusMb *mb;
     MotusMbCoef *coef;
     MotusMbContext *context;     // with CABAC, else NULL
-    const uint8_t *col_zero;     // B: motus_col_zero of the collocated MBs. Not owned
+    MotusDirectSource direct;    // B. Not owned
     struct MotusBinCounts *bins; // gets the bins of slices that are written; NULL: not counted
 } MotusCodedMbs;
 

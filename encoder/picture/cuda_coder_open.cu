@@ -48,6 +48,8 @@ void lay_out_buffer(Buffer *buffer, const MotusStream *s, uint8_t *base, size_t 
     const size_t n = (size_t)s->mb_width * s->mb_height;
     motus_device_frame_layout(buffer->rec.plane, s->mb_width, s->mb_height, base, end);
     if (s->config.bframes) reserve(&buffer->rec.col_zero, n, base, end);
+    if (s->config.bframes && s->config.direct == MOTUS_DIRECT_TEMPORAL)
+        reserve(&buffer->rec.col, n, base, end);
     reserve(&buffer->mv, n, base, end);
 }
 
@@ -78,6 +80,8 @@ void lay_out_fields(Worker *w, const MotusStream *s, int is_first, uint8_t *base
         lay_out_weighted(&w->weighted[k], s, base, end);
     if (refs > 1) reserve(&w->far_blocks, (size_t)(refs - 1) * n, base, end);
     if (fields > 1) reserve(&w->near_mv, n, base, end);
+    if (s->config.bframes && s->config.direct != MOTUS_DIRECT_SPATIAL)
+        reserve(&w->direct, n, base, end);
     reserve(&w->whole_mv, n, base, end);
     w->centres_work = base + motus_slot_reserve(end, motus_centres_cuda_bytes(16 * s->mb_width,
                                                                               16 * s->mb_height));

@@ -83,7 +83,8 @@ MotusEncoderConfig motus_encoder_config_default(int width, int height, MotusRati
                                 .pb_ratio = 1.3,
                                 .b_adapt = 1,
                                 .b_pyramid = MOTUS_B_PYRAMID_NORMAL,
-                                .weightp = 2};
+                                .weightp = 2,
+                                .direct = MOTUS_DIRECT_SPATIAL};
 }
 
 #define REFUSE(...) return motus_fail(error, MOTUS_ERR_ARGUMENT, __VA_ARGS__)
@@ -138,6 +139,7 @@ static MotusStatus check_picture(const MotusEncoderConfig *c, MotusError *error)
         REFUSE("ratio %g of B and P steps is outside 0.1..10", c->pb_ratio);
     if ((unsigned)c->b_pyramid > MOTUS_B_PYRAMID_NORMAL)
         REFUSE("unknown B pyramid %d", (int)c->b_pyramid);
+    if ((unsigned)c->direct >= MOTUS_DIRECT_MODES) REFUSE("unknown direct mode %d", (int)c->direct);
     if (c->b_adapt < 0 || c->b_adapt > 2) REFUSE("b_adapt %d is outside 0..2", c->b_adapt);
     if (c->references < 0 || c->references > MOTUS_MAX_REFERENCES)
         REFUSE("%d reference pictures are outside 0..%d", c->references, MOTUS_MAX_REFERENCES);
@@ -327,6 +329,7 @@ MotusSliceSettings motus_slice_settings(const MotusStream *s, const MotusPicture
                                 .is_reference = params->is_reference,
                                 .frame_num = params->frame_num & ((1u << LOG2_MAX_FRAME_NUM) - 1),
                                 .poc = 2 * params->shown,
+                                .direct_spatial = params->direct != MOTUS_DIRECT_TEMPORAL,
                                 .list_command = {params->list_command[0], params->list_command[1]},
                                 .drop_command = params->drop_command,
                                 .qp = params->qp,

@@ -75,6 +75,7 @@ typedef struct MotusPictureParams {
     // `shown` of reference pictures: of list 0 by ref_idx, then, of B pictures, of list 1's only
     // one.
     int32_t ref_shown[MOTUS_MAX_REFERENCES];
+    MotusDirectMode direct;   // B
     uint32_t list_command[2]; // motus_list_command of it
     uint32_t drop_command;    // motus_dpb_drop_command
     int slot;                 // of a reference, below max_num_ref_frames: where it is kept

@@ -78,6 +78,14 @@ typedef enum MotusBPyramid {
     MOTUS_B_PYRAMID_NORMAL, // the middle one of two and more in a row, and of those on its sides
 } MotusBPyramid;
 
+// Direct prediction: B_Skip and MBs or 8x8 blocks of B pictures without MVDs.
+typedef enum MotusDirectMode {
+    MOTUS_DIRECT_NONE,     // none
+    MOTUS_DIRECT_SPATIAL,  // with the MVs of neighbours (8.4.1.2.2)
+    MOTUS_DIRECT_TEMPORAL, // with those of the collocated MB (8.4.1.2.3)
+    MOTUS_DIRECT_MODES
+} MotusDirectMode;
+
 // Rate control: what sets a picture's QP.
 typedef enum MotusRateControl {
     MOTUS_RATE_QP,      // constant QP: `qp` for every P picture; no lookahead, no AQ
@@ -243,6 +251,9 @@ typedef struct MotusEncoderConfig {
     // column has passed. Sizes of pictures stay close to one another. One reference, one GOP coder,
     // no scene cuts; not with B pictures, keyint 0 or an HRD.
     int intra_refresh;
+    // TEMPORAL: of pictures whose list 0 has the collocated picture's first reference: all without
+    // a pyramid, with one and a single reference about half; the others are SPATIAL.
+    MotusDirectMode direct;
 } MotusEncoderConfig;
 
 // Returns the defaults: QP 26, I offset -3, keyint 250, preset medium with its range, quarter
@@ -251,7 +262,7 @@ typedef struct MotusEncoderConfig {
 // rate control QP. For CRF and BITRATE: crf 23, QPs 0..51 in steps of 4, ip_ratio 1.26, lookahead
 // 40, min_keyint 0, scenecut 40, AQ off (strength 1), mb-tree on. No B pictures, pb_ratio 1.3,
 // b_adapt 1, b_pyramid NORMAL, the preset's references and no others, weightp 2, no weightb, no
-// intra refresh.
+// intra refresh, direct SPATIAL.
 MOTUS_API MotusEncoderConfig motus_encoder_config_default(int width, int height, MotusRational fps);
 
 // ---- Packets ------------------------------------------------------------------------------------

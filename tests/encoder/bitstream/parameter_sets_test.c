@@ -219,6 +219,7 @@ static void slice_header_reads_back(void) {
             .idr_pic_id = motus_test_range(0, 65535),
             .slice_type = type,
             .is_reference = round & 1 || motus_test_range(0, 1),
+            .direct_spatial = motus_test_range(0, 1),
             .copies = type == MOTUS_SLICE_P && motus_test_range(0, 1),
             .list_command = {(uint32_t)motus_test_range(0, 5), (uint32_t)motus_test_range(0, 1)},
             .drop_command = (uint32_t)motus_test_range(0, 1) * (uint32_t)motus_test_range(1, 9),
@@ -240,7 +241,8 @@ static void slice_header_reads_back(void) {
                  "frame_num");
         if (slice.idr) expect_ue(&reader, (uint32_t)slice.idr_pic_id, "idr_pic_id");
         if (s.reorder) expect_u(&reader, 8, (uint32_t)slice.poc % 256, "pic_order_cnt_lsb");
-        if (type == 2) expect_u(&reader, 1, 1, "direct_spatial_mv_pred_flag");
+        if (type == 2)
+            expect_u(&reader, 1, (uint32_t)slice.direct_spatial, "direct_spatial_mv_pred_flag");
         if (type) expect_u(&reader, 1, 0, "num_ref_idx_active_override_flag");
         for (int list = 0; list < type; list++)
             expect_list(&reader, slice.list_command[list], slice.copies, s.log2_max_frame_num);
