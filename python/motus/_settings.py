@@ -49,6 +49,7 @@ class Settings(TypedDict, total=False):
     bframes: 0..16, default 0; most B pictures in a row; not baseline
     b_adapt: 0..2, default 1; 0: always bframes, else fewer where that is better
     b_pyramid: "none", "normal"; default "normal"; middle B pictures are references
+    direct: "none", "spatial", "temporal"; default "spatial"; MVs of direct and skipped B blocks
     references: 0..16, default 0 (the preset's); pictures that P pictures predict from
     keep_references: 0..16, default 0; pictures that decoders keep at least: reference_lost
     intra_refresh: default False; a column of intra blocks wanders in keyint pictures
@@ -99,6 +100,7 @@ class Settings(TypedDict, total=False):
     bframes: int
     b_adapt: int
     b_pyramid: str
+    direct: str
     references: int
     keep_references: int
     intra_refresh: bool
@@ -129,6 +131,7 @@ _NAMES = {
     "subpel": ("full", "half", "quarter"),
     "hrd": ("none", "vbr", "cbr"),
     "b_pyramid": ("none", "normal"),
+    "direct": ("none", "spatial", "temporal"),
     "aq_mode": ("off", "variance", "auto"),
 }
 _ALL_DEVICES = -1
