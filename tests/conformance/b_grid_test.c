@@ -11,7 +11,7 @@
 // clang-format off
 enum {
     BFRAMES, ADAPT, PYRAMID, REFS, KEYINT, SLICES, RATE, CUTS, PROFILE, QP, SIZE, MATERIAL, MAPS,
-    PRESET, SUBPEL, DEBLOCK, THREADS, WEIGHTB, WEIGHTP, AXES
+    PRESET, SUBPEL, DEBLOCK, THREADS, WEIGHTB, WEIGHTP, DIRECT, AXES
 };
 // clang-format on
 enum { MOST_ROWS = 150 };
@@ -37,6 +37,7 @@ static const GridAxis axes[AXES] = {
     [THREADS] = {"threads", "1 3"},
     [WEIGHTB] = {"weightb", "0 1"},
     [WEIGHTP] = {"weightp", "0 1 2"},
+    [DIRECT] = {"direct", "none=0 spatial=1 temporal=2"},
 };
 
 static ConformCase case_of(const int *row) {
@@ -50,6 +51,7 @@ static ConformCase case_of(const int *row) {
     c.maps = (MotusConformMaps)v[MAPS];
     e->bframes = v[BFRAMES], e->b_adapt = v[ADAPT], e->b_pyramid = (MotusBPyramid)v[PYRAMID];
     e->references = v[REFS], e->weightb = v[WEIGHTB], e->weightp = v[WEIGHTP];
+    e->direct = (MotusDirectMode)v[DIRECT];
     e->keyint = v[KEYINT], e->slices = v[SLICES], e->scenecut = v[CUTS];
     e->profile = (MotusProfile)(v[PROFILE] & 3);
     e->cabac = !(v[PROFILE] & 4), e->transform_8x8 = !(v[PROFILE] & 8);
