@@ -64,7 +64,7 @@ int conform_case_run(const ConformCase *c, MotusCoverage *coverage, MotusPicture
 void conform_case_same(const ConformCase *a, const ConformCase *b, const char *cpu,
                        const char *what) {
     MotusCoded one, other;
-    char text[400], settings[300];
+    char text[460], settings[360];
     describe(settings, b);
     snprintf(text, sizeof text, "%s, %s", what, settings);
     conform_case_encode(&one, a);
