@@ -128,6 +128,15 @@ int motus_references_of(const MotusEncoderConfig *c) {
     return motus_clip(1, motus_max(1, most), wanted);
 }
 
+// Temporal direct prediction saves 0.7 % of the bits of `fast` and 1.2 of `faster` (the sequences
+// of docs/bench.md), 0.2 of `medium`, whose neighbours are closer to what they become.
+MotusDirectMode motus_direct_mode_of(const MotusEncoderConfig *c) {
+    if (c->direct != MOTUS_DIRECT_AUTO) return c->direct;
+    return c->preset == MOTUS_PRESET_FAST || c->preset == MOTUS_PRESET_FASTER
+               ? MOTUS_DIRECT_TEMPORAL
+               : MOTUS_DIRECT_SPATIAL;
+}
+
 int motus_b_references_of(const MotusEncoderConfig *c) {
     return c->bframes ? motus_min(c->references, MOST_B_REFERENCES) : 0;
 }

@@ -84,7 +84,7 @@ MotusEncoderConfig motus_encoder_config_default(int width, int height, MotusRati
                                 .b_adapt = 1,
                                 .b_pyramid = MOTUS_B_PYRAMID_NORMAL,
                                 .weightp = 2,
-                                .direct = MOTUS_DIRECT_SPATIAL};
+                                .direct = MOTUS_DIRECT_AUTO};
 }
 
 #define REFUSE(...) return motus_fail(error, MOTUS_ERR_ARGUMENT, __VA_ARGS__)
@@ -240,6 +240,7 @@ static MotusStatus read_config(MotusEncoderConfig *to, const MotusEncoderConfig 
     MotusStatus status = check_config(to, error);
     if (!status && !may_weigh(to)) to->weightp = 0;
     if (!status && to->intra_refresh) to->weightp = motus_min(to->weightp, 1);
+    if (!status) to->direct = motus_direct_mode_of(to);
     if (!status) to->references = to->intra_refresh ? 1 : motus_references_of(to);
     return status;
 }

@@ -83,6 +83,8 @@ typedef enum MotusDirectMode {
     MOTUS_DIRECT_NONE,     // none
     MOTUS_DIRECT_SPATIAL,  // with the MVs of neighbours (8.4.1.2.2)
     MOTUS_DIRECT_TEMPORAL, // with those of the collocated MB (8.4.1.2.3)
+    MOTUS_DIRECT_AUTO,     // what takes fewer bits with the preset: TEMPORAL with FAST and FASTER,
+                           // else SPATIAL
     MOTUS_DIRECT_MODES
 } MotusDirectMode;
 
@@ -262,7 +264,7 @@ typedef struct MotusEncoderConfig {
 // rate control QP. For CRF and BITRATE: crf 23, QPs 0..51 in steps of 4, ip_ratio 1.26, lookahead
 // 40, min_keyint 0, scenecut 40, AQ off (strength 1), mb-tree on. No B pictures, pb_ratio 1.3,
 // b_adapt 1, b_pyramid NORMAL, the preset's references and no others, weightp 2, no weightb, no
-// intra refresh, direct SPATIAL.
+// intra refresh, direct AUTO.
 MOTUS_API MotusEncoderConfig motus_encoder_config_default(int width, int height, MotusRational fps);
 
 // ---- Packets ------------------------------------------------------------------------------------

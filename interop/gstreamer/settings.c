@@ -63,6 +63,7 @@ static GType direct_type(void) {
         {MOTUS_DIRECT_NONE, "None", "none"},
         {MOTUS_DIRECT_SPATIAL, "With the MVs of neighbours", "spatial"},
         {MOTUS_DIRECT_TEMPORAL, "With those of the collocated macroblock", "temporal"},
+        {MOTUS_DIRECT_AUTO, "The preset's", "auto"},
         {0, NULL, NULL}};
     static gsize type;
     return enum_type(&type, "GstMotusH264EncDirect", values);
@@ -125,7 +126,7 @@ static const Property properties[] = {
      "Make the middle one of two and more B pictures a reference, on two levels", NULL,
      KIND_BOOLEAN, 0, 0, TRUE, AT(b_pyramid), FALSE},
     {"direct", "Direct prediction", "MVs of direct and skipped blocks of B pictures", direct_type,
-     KIND_ENUM, 0, 0, MOTUS_DIRECT_SPATIAL, AT(direct), FALSE},
+     KIND_ENUM, 0, 0, MOTUS_DIRECT_AUTO, AT(direct), FALSE},
     {"ref", "References", "Reference pictures that P pictures may use (0: the preset's)", NULL,
      KIND_UINT, 0, MOTUS_MAX_REFERENCES, 0, AT(references), FALSE},
     {"keep-references", "Kept references",

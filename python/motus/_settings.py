@@ -49,7 +49,7 @@ class Settings(TypedDict, total=False):
     bframes: 0..16, default 0; most B pictures in a row; not baseline
     b_adapt: 0..2, default 1; 0: always bframes, else fewer where that is better
     b_pyramid: "none", "normal"; default "normal"; middle B pictures are references
-    direct: "none", "spatial", "temporal"; default "spatial"; MVs of direct and skipped B blocks
+    direct: "none", "spatial", "temporal", "auto"; default "auto" (the preset's); MVs of B skips
     references: 0..16, default 0 (the preset's); pictures that P pictures predict from
     keep_references: 0..16, default 0; pictures that decoders keep at least: reference_lost
     intra_refresh: default False; a column of intra blocks wanders in keyint pictures
@@ -131,7 +131,7 @@ _NAMES = {
     "subpel": ("full", "half", "quarter"),
     "hrd": ("none", "vbr", "cbr"),
     "b_pyramid": ("none", "normal"),
-    "direct": ("none", "spatial", "temporal"),
+    "direct": ("none", "spatial", "temporal", "auto"),
     "aq_mode": ("off", "variance", "auto"),
 }
 _ALL_DEVICES = -1

@@ -37,7 +37,7 @@ static const GridAxis axes[AXES] = {
     [THREADS] = {"threads", "1 3"},
     [WEIGHTB] = {"weightb", "0 1"},
     [WEIGHTP] = {"weightp", "0 1 2"},
-    [DIRECT] = {"direct", "none=0 spatial=1 temporal=2"},
+    [DIRECT] = {"direct", "none=0 spatial=1 temporal=2 auto=3"},
 };
 
 static ConformCase case_of(const int *row) {

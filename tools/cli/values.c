@@ -234,7 +234,7 @@ int motus_option_b_pyramid(const MotusOption *option, const char *text, char *ca
 }
 
 int motus_option_direct(const MotusOption *option, const char *text, char *cause, size_t size) {
-    static const char *const names[MOTUS_DIRECT_MODES] = {"none", "spatial", "temporal"};
+    static const char *const names[MOTUS_DIRECT_MODES] = {"none", "spatial", "temporal", "auto"};
     return motus_option_name(option, text, names, MOTUS_DIRECT_MODES, cause, size);
 }
 

@@ -208,7 +208,7 @@ static int parse(MotusEncodeOptions *o, int argc, char **argv) {
         {"b-pyramid", 0, &c->b_pyramid, motus_option_b_pyramid, 0, 0, "NAME",
          "none, or normal: middle ones of two and more B pictures are references (normal)"},
         {"direct", 0, &c->direct, motus_option_direct, 0, 0, "NAME",
-         "MVs of B_Skip and direct blocks: none, spatial or temporal (spatial)"},
+         "MVs of B_Skip and direct blocks: none, spatial, temporal or auto, the preset's (auto)"},
         {"pbratio", 0, &c->pb_ratio, motus_option_number, 0, 10, "N",
          "quantizer step of B pictures over that of P pictures, without mbtree (1.3)"},
         MOTUS_INT("ref", 0, &c->references, 1, MOTUS_MAX_REFERENCES,
