@@ -13,6 +13,7 @@ void motus_mini_gop_open(MotusMiniGop *m, const MotusStream *s) {
                         .references = s->config.references,
                         .b_refs = s->b_refs,
                         .direct = s->config.direct,
+                        .spatial_references = s->spatial_references,
                         .mb_width = s->mb_width,
                         .refresh_period = s->refresh_period,
                         .deblock = s->config.deblock,
@@ -163,6 +164,7 @@ static void list_b_refs(const MotusMiniGop *m, MotusPictureParams *params) {
 static MotusDirectMode direct_of(MotusMiniGop *m, const MotusPictureParams *params) {
     const int32_t first = motus_dpb_find(&m->dpb, params->ref_shown[params->refs])->first;
     if (m->direct != MOTUS_DIRECT_TEMPORAL) return m->direct;
+    if (m->spatial_references && params->is_reference) return MOTUS_DIRECT_SPATIAL;
     for (int k = 0; k < params->refs; k++)
         if (params->ref_shown[k] == first) return MOTUS_DIRECT_TEMPORAL;
     return MOTUS_DIRECT_SPATIAL;

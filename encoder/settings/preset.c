@@ -129,12 +129,15 @@ int motus_references_of(const MotusEncoderConfig *c) {
 }
 
 // Temporal direct prediction saves 0.7 % of the bits of `fast` and 1.2 of `faster` (the sequences
-// of docs/bench.md), 0.2 of `medium`, whose neighbours are closer to what they become.
-MotusDirectMode motus_direct_mode_of(const MotusEncoderConfig *c) {
-    if (c->direct != MOTUS_DIRECT_AUTO) return c->direct;
-    return c->preset == MOTUS_PRESET_FAST || c->preset == MOTUS_PRESET_FASTER
-               ? MOTUS_DIRECT_TEMPORAL
-               : MOTUS_DIRECT_SPATIAL;
+// of docs/bench.md), 0.2 of `medium`, whose neighbours are closer to what they become; 0.3 there if
+// references are spatial.
+MotusDirectMode motus_direct_mode_of(const MotusEncoderConfig *c, int *spatial_references) {
+    const int is_fast = c->preset == MOTUS_PRESET_FAST || c->preset == MOTUS_PRESET_FASTER,
+              is_auto = c->direct == MOTUS_DIRECT_AUTO;
+    *spatial_references = is_auto && !is_fast;
+    if (!is_auto) return c->direct;
+    return is_fast || c->preset == MOTUS_PRESET_MEDIUM ? MOTUS_DIRECT_TEMPORAL
+                                                       : MOTUS_DIRECT_SPATIAL;
 }
 
 int motus_b_references_of(const MotusEncoderConfig *c) {

@@ -240,7 +240,6 @@ static MotusStatus read_config(MotusEncoderConfig *to, const MotusEncoderConfig 
     MotusStatus status = check_config(to, error);
     if (!status && !may_weigh(to)) to->weightp = 0;
     if (!status && to->intra_refresh) to->weightp = motus_min(to->weightp, 1);
-    if (!status) to->direct = motus_direct_mode_of(to);
     if (!status) to->references = to->intra_refresh ? 1 : motus_references_of(to);
     return status;
 }
@@ -290,6 +289,7 @@ MotusStatus motus_stream_open(MotusStream *s, const MotusEncoderConfig *config, 
     s->effort = motus_effort_of(c);
     s->p_refs = motus_min(c->references + (c->weightp == 2), MOTUS_MAX_REFERENCES);
     s->b_refs = motus_b_references_of(c);
+    c->direct = motus_direct_mode_of(c, &s->spatial_references);
     for (int lambda = 0; lambda < MOTUS_LAMBDAS; lambda++)
         for (int qp = 0; qp < MOTUS_QPS; qp++) {
             s->qp_table[lambda][qp] = motus_qp_at(qp, lambda);

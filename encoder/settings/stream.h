@@ -39,8 +39,9 @@ typedef struct MotusStream {
     int mb_width, mb_height;
     MotusEffort effort;
     MotusInterLimits limits;
-    int p_refs; // of list 0 of P pictures, at most, copies included
-    int b_refs; // of list 0 of B pictures, at most (motus_b_references_of)
+    int p_refs;             // of list 0 of P pictures, at most, copies included
+    int spatial_references; // B pictures that are references do not have temporal direct prediction
+    int b_refs;             // of list 0 of B pictures, at most (motus_b_references_of)
     // Largest |y| of search centres, quarter samples: keeps search windows in the level's range.
     int centre_limit_y;
     MotusSlices slices;
