@@ -12,13 +12,7 @@
 
 namespace {
 
-#ifndef REF_ROWS
-#define REF_ROWS 4
-#endif
-#ifndef REF_WARPS
-#define REF_WARPS 8
-#endif
-constexpr int ROWS = REF_ROWS, WARPS = REF_WARPS; // rows of a thread, warps of a block
+constexpr int ROWS = 4, WARPS = 8; // rows of a thread, warps of a block
 constexpr int TAPS = 6;
 
 // Added to six-tap sums of samples, so that none is below 0.
