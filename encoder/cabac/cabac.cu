@@ -58,6 +58,7 @@ size_t place(Job *job, uint8_t *work, uint32_t capacity) {
 // ---- Kernels: symbols ---------------------------------------------------------------------------
 
 template <bool B> __global__ void __launch_bounds__(MB_THREADS) context_kernel(Job job) {
+    motus_begin_early();
     const int k = (int)(blockIdx.x * MB_THREADS + threadIdx.x);
     set_context<B>(job, k / 16, k % 16);
 }
@@ -83,6 +84,7 @@ __device__ void begin_slice(const Job &job) {
 }
 
 template <bool B> __global__ void __launch_bounds__(THREADS) count_kernel(Job job) {
+    motus_begin_early();
     __shared__ uint32_t tally[TALLIES];
     __shared__ uint16_t kept[WARPS][32][KEPT_ROW];
     const int i = (int)(blockIdx.x * WARPS + threadIdx.x / 32), t = (int)threadIdx.x;
@@ -123,6 +125,7 @@ __device__ void clear_digits(const Job &job) {
 }
 
 template <bool B> __global__ void __launch_bounds__(THREADS) put_kernel(Job job) {
+    motus_begin_early();
     const Piece piece = only_piece(job);
     if (!piece.n) return;
     clear_digits(job);
@@ -132,40 +135,48 @@ template <bool B> __global__ void __launch_bounds__(THREADS) put_kernel(Job job)
 // ---- Kernels: the coder -------------------------------------------------------------------------
 
 __global__ void __launch_bounds__(THREADS) tile_kernel(Job job) {
+    motus_begin_early();
     __shared__ CountRoom room;
     const Piece piece = only_piece(job);
     if (piece.n) count_tiles<THREADS>(job, piece, room);
 }
 __global__ void __launch_bounds__(THREADS) offset_kernel(Job job) {
+    motus_begin_early();
     const Piece piece = only_piece(job);
     if (piece.n) sum_tiles<THREADS>(job, piece);
 }
 __global__ void __launch_bounds__(THREADS) sort_kernel(Job job) {
+    motus_begin_early();
     __shared__ SortRoom<THREADS> room;
     const Piece piece = only_piece(job);
     if (piece.n) sort_tiles<THREADS>(job, piece, room);
 }
 __global__ void __launch_bounds__(STATE_THREADS) state_kernel(Job job) {
+    motus_begin_early();
     __shared__ StateRoom<STATE_THREADS> room;
     const Piece piece = only_piece(job);
     if (piece.n) find_states<STATE_THREADS>(job, piece, room);
 }
 __global__ void __launch_bounds__(THREADS) run_kernel(Job job) {
+    motus_begin_early();
     __shared__ RunRoom room;
     const Piece piece = only_piece(job);
     if (piece.n) make_runs<THREADS>(job, piece, room);
 }
 __global__ void __launch_bounds__(THREADS) way_kernel(Job job) {
+    motus_begin_early();
     __shared__ WayRoom room;
     const Piece piece = only_piece(job);
     if (piece.n) find_ways<THREADS>(job, piece, room);
 }
 __global__ void __launch_bounds__(THREADS) entry_kernel(Job job) {
+    motus_begin_early();
     __shared__ EntryRoom<THREADS> room;
     const Piece piece = only_piece(job);
     if (piece.n) find_entries<THREADS>(job, piece, room);
 }
 __global__ void __launch_bounds__(LOW_THREADS) low_kernel(Job job) {
+    motus_begin_early();
     __shared__ LowRoom room;
     const Piece piece = only_piece(job);
     if (piece.n) add_low<LOW_THREADS>(job, piece, room);
@@ -173,6 +184,7 @@ __global__ void __launch_bounds__(LOW_THREADS) low_kernel(Job job) {
 
 // Codes a slice of several pieces, by one block. Barriers let it read what its threads wrote.
 template <bool B> __global__ void __launch_bounds__(THREADS) long_kernel(Job job) {
+    motus_begin_early();
     __shared__ union {
         CountRoom count;
         SortRoom<THREADS> sort;
@@ -244,6 +256,7 @@ __device__ void settle_tile(const Job &job, uint32_t tile) {
 }
 
 __global__ void __launch_bounds__(THREADS) settle_kernel(Job job) {
+    motus_begin_early();
     const uint32_t bytes = rbsp_bytes(job);
     if (blockIdx.x == 0 && threadIdx.x == 0) *job.bytes = bytes;
     for (uint32_t tile = blockIdx.x; tile * MOTUS_NAL_TILE < bytes; tile += gridDim.x) {
@@ -266,6 +279,7 @@ __device__ void put_samples(const Job &job, int i, uint32_t end) {
 // Sets the stop bits, and writes I_PCM samples. A lane per MB, and one for the slice's end; samples
 // by all lanes.
 __global__ void __launch_bounds__(THREADS) sample_kernel(Job job) {
+    motus_begin_early();
     const int i = (int)(blockIdx.x * THREADS + threadIdx.x);
     if (!*job.bytes) return;
     const uint32_t end = i <= job.n_mb ? job.restart[i] : 0;
@@ -307,6 +321,7 @@ __global__ void __launch_bounds__(END_THREADS)
 }
 
 __global__ void __launch_bounds__(END_THREADS) end_kernel(MotusCabacPictureCuda p) {
+    motus_begin_early();
     __shared__ uint32_t room[END_THREADS / 32];
     const uint32_t t = threadIdx.x, size = p.result->size;
     const uint64_t bins = sum_of_bins(p.bins, room);
@@ -334,16 +349,32 @@ int blocks_for(size_t n, size_t each) {
     return (int)(blocks < MOST_BLOCKS ? blocks : MOST_BLOCKS);
 }
 
+// Launches kernels of a job one after another, early if its slice allows it. Keeps the first
+// failure.
+struct Launcher {
+    const Job &job;
+    cudaStream_t stream;
+    cudaError_t status;
+    void operator()(void (*kernel)(Job), int blocks, int threads) {
+        if (status == cudaSuccess)
+            status = motus_launch(job.in.slice.early, blocks, threads, 0, stream, kernel, job);
+    }
+};
+
 // Launches the kernels that depend on the syntax. tiles: of a piece.
-template <bool B> void put(const Job &job, int tiles, cudaStream_t stream) {
+template <bool B> cudaError_t put(const Job &job, int tiles, cudaStream_t stream) {
     const int warps = job.n_mb / WARPS + 1, string = job.in.string != NULL; // one warp more
+    Launcher launch = {job, stream, cudaSuccess};
     if (!string)
-        context_kernel<B>
-            <<<(16 * job.n_mb + MB_THREADS - 1) / MB_THREADS, MB_THREADS, 0, stream>>>(job);
-    count_kernel<B><<<warps, THREADS, 0, stream>>>(job);
-    if (!string) scan_kernel<<<1, SCAN_THREADS, 0, stream>>>(job.mb_end, job.n_mb + 1, Sum());
-    long_kernel<B><<<1, THREADS, 0, stream>>>(job);
-    put_kernel<B><<<string ? tiles : warps, THREADS, 0, stream>>>(job);
+        launch(context_kernel<B>, (16 * job.n_mb + MB_THREADS - 1) / MB_THREADS, MB_THREADS);
+    launch(count_kernel<B>, warps, THREADS);
+    if (!string && launch.status == cudaSuccess)
+        launch.status = motus_launch(job.in.slice.early, 1, SCAN_THREADS, 0, stream,
+                                     scan_kernel<uint32_t, Sum>, job.mb_end, job.n_mb + 1, Sum());
+    launch(long_kernel<B>, 1, THREADS);
+    launch(put_kernel<B>, string ? tiles : warps, THREADS);
+    launch(tile_kernel, tiles, THREADS);
+    return launch.status;
 }
 
 } // namespace
@@ -366,9 +397,7 @@ cudaError_t motus_cabac_slice_cuda_begin(const MotusCabacSliceCuda *in, cudaStre
     const cudaError_t status = job_of(&job, in);
     if (status != cudaSuccess) return status;
     const int tiles = blocks_for(in->piece, TILE);
-    in->slice.is_b ? put<true>(job, tiles, stream) : put<false>(job, tiles, stream);
-    tile_kernel<<<tiles, THREADS, 0, stream>>>(job);
-    return cudaGetLastError();
+    return in->slice.is_b ? put<true>(job, tiles, stream) : put<false>(job, tiles, stream);
 }
 
 cudaError_t motus_cabac_slice_cuda_end(const MotusCabacSliceCuda *in, cudaStream_t stream) {
@@ -378,16 +407,19 @@ cudaError_t motus_cabac_slice_cuda_end(const MotusCabacSliceCuda *in, cudaStream
     const size_t piece = in->piece;
     const int tiles = blocks_for(piece, TILE),
               chunk_tiles = blocks_for(piece + 2 * MOTUS_CHUNK, TILE);
-    offset_kernel<<<CONTEXTS / WARPS, THREADS, 0, stream>>>(job);
-    sort_kernel<<<tiles, THREADS, 0, stream>>>(job);
-    state_kernel<<<blocks_for(piece + CONTEXTS * MOTUS_SEGMENT, STATE_THREADS * MOTUS_SEGMENT),
-                   STATE_THREADS, 0, stream>>>(job);
-    run_kernel<<<blocks_for(piece, MOTUS_RUN), THREADS, 0, stream>>>(job);
-    way_kernel<<<chunk_tiles, THREADS, 0, stream>>>(job);
-    entry_kernel<<<1, THREADS, 0, stream>>>(job);
-    low_kernel<<<chunk_tiles, LOW_THREADS, 0, stream>>>(job);
-    settle_kernel<<<motus_min(job.n_tiles, MOST_BLOCKS), THREADS, 0, stream>>>(job);
-    sample_kernel<<<job.n_mb / THREADS + 1, THREADS, 0, stream>>>(job);
+    Launcher launch = {job, stream, cudaSuccess};
+    launch(offset_kernel, CONTEXTS / WARPS, THREADS);
+    launch(sort_kernel, tiles, THREADS);
+    launch(state_kernel,
+           blocks_for(piece + CONTEXTS * MOTUS_SEGMENT, STATE_THREADS * MOTUS_SEGMENT),
+           STATE_THREADS);
+    launch(run_kernel, blocks_for(piece, MOTUS_RUN), THREADS);
+    launch(way_kernel, chunk_tiles, THREADS);
+    launch(entry_kernel, 1, THREADS);
+    launch(low_kernel, chunk_tiles, LOW_THREADS);
+    launch(settle_kernel, motus_min(job.n_tiles, MOST_BLOCKS), THREADS);
+    launch(sample_kernel, job.n_mb / THREADS + 1, THREADS);
+    if (launch.status != cudaSuccess) return launch.status;
     const MotusSliceCuda &slice = in->slice;
     const MotusNalCuda nal = {job.rbsp,       job.bytes,    job.escapes,  slice.head, slice.nal,
                               slice.capacity, slice.before, slice.result, slice.early};
@@ -402,6 +434,5 @@ cudaError_t motus_cabac_costs_cuda_learn(const MotusBinCounts *bins, const Motus
 
 cudaError_t motus_cabac_picture_cuda_end(const MotusCabacPictureCuda *picture,
                                          cudaStream_t stream) {
-    end_kernel<<<1, END_THREADS, 0, stream>>>(*picture);
-    return cudaGetLastError();
+    return motus_launch(picture->early, 1, END_THREADS, 0, stream, end_kernel, *picture);
 }

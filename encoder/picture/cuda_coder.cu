@@ -161,14 +161,9 @@ MotusStatus code_inter(MotusCudaCoder *c, const Output *out, const MotusPictureP
 }
 
 // CABAC: once all MBs are symbols and costs are learnt from them, the next picture's decisions may
-// begin.
+// begin. A picture alone learns later, beside its writing.
 MotusStatus release_mbs(MotusCudaCoder *c, const Output *out, MotusError *error) {
-    MotusStatus status = out->next_costs
-                             ? check(c,
-                                     motus_cabac_costs_cuda_learn(c->bins, c->pic.costs,
-                                                                  out->next_costs, c->writing),
-                                     "costs", error)
-                             : MOTUS_OK;
+    MotusStatus status = is_alone(c) ? MOTUS_OK : learn_costs(c, out, c->writing, error);
     return status ? status : check(c, cudaEventRecord(out->written, c->writing), "record", error);
 }
 
@@ -211,8 +206,6 @@ MotusStatus write_slice(MotusCudaCoder *c, const Output *out, int k, MotusError 
 MotusStatus write_slices(MotusCudaCoder *c, const Output *out, MotusError *error) {
     const MotusStream *s = c->settings;
     MotusStatus status = MOTUS_OK;
-    if (s->sequence.cabac)
-        status = check(c, cudaMemsetAsync(c->bins, 0, sizeof *c->bins, c->writing), "bins", error);
     for (int k = 0; k < s->slices.n && !status; k++) status = write_slice(c, out, k, error);
     if (status) return status;
     if (!s->sequence.cabac)
@@ -220,19 +213,24 @@ MotusStatus write_slices(MotusCudaCoder *c, const Output *out, MotusError *error
     MotusCabacPictureCuda picture = {};
     picture.bins = c->bins, picture.n_mb = c->pic.n_mb, picture.n_slices = s->slices.n;
     picture.nal = out->nal, picture.capacity = (uint32_t)motus_nal_bound(s->rbsp_capacity);
-    picture.result = &out->report->result;
+    picture.result = &out->report->result, picture.early = c->pic.early;
     return check(c, motus_cabac_picture_cuda_end(&picture, c->writing), "entropy coding", error);
 }
 
-// Uploads the slice headers and clears the statistics.
+// Uploads the slice headers, clears the statistics and the counts of bins.
 MotusStatus begin_writing(MotusCudaCoder *c, const Output *out, MotusError *error) {
     const size_t heads = (size_t)c->settings->slices.n * sizeof *out->head;
     MotusStatus status =
         check(c, cudaMemcpyAsync(out->head, out->h_head, heads, cudaMemcpyHostToDevice, c->writing),
               "slice header", error);
-    return status ? status
-                  : check(c, cudaMemsetAsync(out->report, 0, sizeof *out->report, c->writing),
-                          "statistics", error);
+    if (!status)
+        status = check(c, cudaMemsetAsync(out->report, 0, sizeof *out->report, c->writing),
+                       "statistics", error);
+    // The previous picture may have been written on the other stream.
+    if (!status) status = check(c, cudaStreamWaitEvent(c->writing, c->packed, 0), "wait", error);
+    return status || !c->settings->sequence.cabac
+               ? status
+               : check(c, cudaMemsetAsync(c->bins, 0, sizeof *c->bins, c->writing), "bins", error);
 }
 
 // Finalizes the MBs, and computes what B pictures read of a reference picture's.
@@ -262,8 +260,6 @@ MotusStatus finalize(MotusCudaCoder *c, const Output *out, const MotusPicturePar
 MotusStatus entropy_code(MotusCudaCoder *c, const Output *out, const MotusPictureParams *params,
                          MotusError *error) {
     MotusStatus status = begin_writing(c, out, error);
-    // The previous picture may have been written on the other stream.
-    if (!status) status = check(c, cudaStreamWaitEvent(c->writing, c->packed, 0), "wait", error);
     if (!status) status = follow(c, c->writing, c->stream, c->coded, error);
     if (!status) status = finalize(c, out, params, error);
     if (!status) status = write_slices(c, out, error);

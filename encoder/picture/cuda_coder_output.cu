@@ -44,7 +44,25 @@ MotusStatus measure_errors(MotusCudaCoder *c, const Output *out, cudaStream_t st
                  "statistics", error);
 }
 
+// Completes a picture alone on the stream of its passes, while it is written on the other one.
+MotusStatus work_beside_writing(MotusCudaCoder *c, const Output *out, MotusError *error) {
+    // The statistics are cleared.
+    MotusStatus status = check(c, cudaStreamWaitEvent(c->stream, out->finalized, 0), "wait", error);
+    if (!status) status = measure_errors(c, out, c->stream, error);
+    if (status || !out->next_costs) return status;
+    status = check(c, cudaStreamWaitEvent(c->stream, out->written, 0), "wait", error);
+    if (!status) status = learn_costs(c, out, c->stream, error);
+    return status ? status : check(c, cudaEventRecord(out->written, c->stream), "record", error);
+}
+
 } // namespace
+
+MotusStatus motus_cuda_coder::learn_costs(MotusCudaCoder *c, const Output *out, cudaStream_t stream,
+                                          MotusError *error) {
+    if (!out->next_costs) return MOTUS_OK;
+    return check(c, motus_cabac_costs_cuda_learn(c->bins, c->pic.costs, out->next_costs, stream),
+                 "costs", error);
+}
 
 MotusStatus motus_cuda_coder::download(MotusCudaCoder *c, const Output *out, const MotusFrame *rec,
                                        MotusError *error) {
@@ -54,13 +72,10 @@ MotusStatus motus_cuda_coder::download(MotusCudaCoder *c, const Output *out, con
                        cudaMemcpyAsync(out->h_nal, out->nal, out->downloaded,
                                        cudaMemcpyDeviceToHost, c->writing),
                        "download", error);
-    // Beside the writing of a picture alone; else not in the next picture's way.
-    const int is_alone = c->begun == c->finished;
-    if (!status && is_alone) // the statistics are cleared
-        status = check(c, cudaStreamWaitEvent(c->stream, out->finalized, 0), "wait", error);
-    if (!status && is_alone) status = measure_errors(c, out, c->stream, error);
+    const bool alone = is_alone(c);
+    if (!status && alone) status = work_beside_writing(c, out, error);
     if (!status) status = follow(c, c->writing, c->stream, c->rebuilt, error);
-    if (!status && !is_alone) status = measure_errors(c, out, c->writing, error);
+    if (!status && !alone) status = measure_errors(c, out, c->writing, error);
     if (!status)
         status = check(c,
                        cudaMemcpyAsync(out->h_report, out->report, sizeof *out->report,
