@@ -132,8 +132,19 @@ MotusStatus find_references(MotusCudaCoder *c, const MotusPictureParams *params,
     return MOTUS_OK;
 }
 
-MotusStatus code_inter(MotusCudaCoder *c, const Output *out, const MotusPictureParams *params,
-                       MotusField *field, MotusError *error) {
+// Waits for all of the source. The slot is free once the picture is coded, so its statistics have
+// to be complete, too.
+MotusStatus wait_for_source(MotusCudaCoder *c, const MotusFrameSlot *slot, MotusError *error) {
+    MotusStatus status =
+        check(c, cudaStreamWaitEvent(c->stream, (cudaEvent_t)slot->filled, 0), "wait", error);
+    return status || !slot->measured
+               ? status
+               : check(c, cudaStreamWaitEvent(c->stream, (cudaEvent_t)slot->measured, 0), "wait",
+                       error);
+}
+
+MotusStatus code_inter(MotusCudaCoder *c, const MotusFrameSlot *slot, const Output *out,
+                       const MotusPictureParams *params, MotusField *field, MotusError *error) {
     const int has_b = is_b(params), qp = params->qp;
     MotusEffort effort = motus_picture_effort(c->settings, params);
     if (has_b) effort.partitions &= (1u << (MOTUS_MODE_8x8 + 1)) - 1;
@@ -150,6 +161,7 @@ MotusStatus code_inter(MotusCudaCoder *c, const Output *out, const MotusPictureP
     if (!status) status = search(c, params, ref, &effort, field, error);
     if (!status) status = mark(c, qp, &effort, &p, has_b ? &b : NULL, &marked, error);
     if (!status) status = refine(c, params, ref, effort.partitions, marked, error);
+    if (!status) status = wait_for_source(c, slot, error);
     if (!status) status = wait_for_writing(c, error);
     if (!status) status = wait_for_costs(c, params, error);
     if (!status) status = set_costs(c, out, params, error);
@@ -328,8 +340,8 @@ MotusStatus make_reference(MotusCudaCoder *c, const Output *out, MotusError *err
 }
 
 // Launches all steps of a picture, in order.
-MotusStatus code(MotusCudaCoder *c, const MotusPictureParams *params, const Output *out,
-                 MotusField *field, MotusError *error) {
+MotusStatus code(MotusCudaCoder *c, const MotusFrameSlot *slot, const MotusPictureParams *params,
+                 const Output *out, MotusField *field, MotusError *error) {
     const MotusStream *s = c->settings;
     MotusStatus status =
         c->pic.ended ? check(c, cudaEventRecord(out->began, c->stream), "record", error) : MOTUS_OK;
@@ -338,13 +350,14 @@ MotusStatus code(MotusCudaCoder *c, const MotusPictureParams *params, const Outp
                        cudaMemcpyAsync(out->qp_offset, out->h_qp_offset, (size_t)c->pic.n_mb,
                                        cudaMemcpyHostToDevice, c->stream),
                        "QP offsets", error);
+    if (!status && params->idr) status = wait_for_source(c, slot, error);
     if (!status && params->idr) status = wait_for_writing(c, error);
     if (!status && params->idr) status = set_costs(c, out, params, error);
     if (!status)
         status = params->idr
                      ? check(c, motus_code_i_cuda(&c->pic, params->qp, &s->effort, c->stream),
                              "intra coding", error)
-                     : code_inter(c, out, params, field, error);
+                     : code_inter(c, slot, out, params, field, error);
     if (!status) status = stage_ended(c, MOTUS_STAGE_INTRA, error);
     if (!status) status = entropy_code(c, out, params, error);
     if (!status) status = stage_ended(c, MOTUS_STAGE_ENTROPY, error);
@@ -384,10 +397,7 @@ extern "C" MotusStatus motus_cuda_coder_begin(MotusCudaCoder *c, const MotusFram
     MotusOnDevice on(c->device);
     choose_worker(c, params);
     MotusStatus status =
-        check(c, cudaStreamWaitEvent(c->stream, (cudaEvent_t)slot->filled, 0), "wait", error);
-    if (!status && slot->measured) // the slot is free once the picture is coded
-        status =
-            check(c, cudaStreamWaitEvent(c->stream, (cudaEvent_t)slot->measured, 0), "wait", error);
+        check(c, cudaStreamWaitEvent(c->stream, (cudaEvent_t)slot->has_luma, 0), "wait", error);
     if (status) return status;
     choose_concurrency(c, params, coders);
     c->before = c->history;
@@ -408,7 +418,7 @@ extern "C" MotusStatus motus_cuda_coder_begin(MotusCudaCoder *c, const MotusFram
     c->pic.transform_8x8 = c->settings->sequence.transform_8x8;
     status = choose_rec(c, params, error);
     place_planes(c, slot);
-    if (!status) status = code(c, params, out, field, error);
+    if (!status) status = code(c, slot, params, out, field, error);
     if (!status) status = download(c, out, rec, error);
     if (status) { // no download outlives the call
         cudaStreamSynchronize(c->stream);
