@@ -407,10 +407,8 @@ extern "C" MotusStatus motus_cuda_coder_begin(MotusCudaCoder *c, const MotusFram
     c->pic.qp_offset = params->qp_offset ? out->qp_offset : NULL;
     c->pic.refresh = params->refresh;
     c->pic.lambda = motus_picture_lambda(c->settings, params);
-    const int b = is_b(params);
-    out->downloaded = packets_stay(c)                  ? 0
-                      : c->expected[b] < out->nal_room ? c->expected[b]
-                                                       : out->nal_room;
+    const size_t expected = is_alone(c) ? SIZE_MAX : c->expected[is_b(params)];
+    out->downloaded = packets_stay(c) ? 0 : expected < out->nal_room ? expected : out->nal_room;
     out->with_mb = rec != NULL;
     out->type = params->type, out->n_refs = params->refs;
     c->pic.ended = out->began ? out->ended : NULL;

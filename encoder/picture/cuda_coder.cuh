@@ -41,7 +41,7 @@ typedef struct Output {
     uint8_t *nal, *h_nal;
     MotusMb *h_mb;     // NULL with stream_only
     size_t nal_room;   // bytes of h_nal
-    size_t downloaded; // bytes of the NAL units that are downloaded before their size is known
+    size_t downloaded; // of the NAL units: most bytes that are downloaded with the picture
     int with_mb;
     MotusReference *refs, *h_refs; // as listed, if there may be several in list 0
     MotusSliceType type;
