@@ -84,9 +84,9 @@ __device__ void begin_slice(const Job &job) {
 }
 
 template <bool B> __global__ void __launch_bounds__(THREADS) count_kernel(Job job) {
-    motus_begin_early();
     __shared__ uint32_t tally[TALLIES];
     __shared__ uint16_t kept[WARPS][32][KEPT_ROW];
+    motus_begin_early();
     const int i = (int)(blockIdx.x * WARPS + threadIdx.x / 32), t = (int)threadIdx.x;
     begin_slice(job);
     if (job.in.string) {
@@ -104,7 +104,7 @@ template <bool B> __global__ void __launch_bounds__(THREADS) count_kernel(Job jo
     add_tally(job.in.slice.stats, tally);
 }
 
-// Returns the only piece; n 0: there are several, which long_kernel codes.
+// Returns the only piece; n 0: there are several, which tile_kernel codes.
 __device__ Piece only_piece(const Job &job) {
     Piece piece = piece_at(job, 0);
     if (pieces_of(job) > 1) piece.n = 0;
@@ -127,77 +127,26 @@ __device__ void clear_digits(const Job &job) {
 template <bool B> __global__ void __launch_bounds__(THREADS) put_kernel(Job job) {
     motus_begin_early();
     const Piece piece = only_piece(job);
-    if (!piece.n) return;
     clear_digits(job);
-    put_symbols<THREADS, B, true>(job, piece);
+    if (piece.n) put_symbols<THREADS, B, true>(job, piece);
 }
 
 // ---- Kernels: the coder -------------------------------------------------------------------------
 
-__global__ void __launch_bounds__(THREADS) tile_kernel(Job job) {
-    motus_begin_early();
-    __shared__ CountRoom room;
-    const Piece piece = only_piece(job);
-    if (piece.n) count_tiles<THREADS>(job, piece, room);
-}
-__global__ void __launch_bounds__(THREADS) offset_kernel(Job job) {
-    motus_begin_early();
-    const Piece piece = only_piece(job);
-    if (piece.n) sum_tiles<THREADS>(job, piece);
-}
-__global__ void __launch_bounds__(THREADS) sort_kernel(Job job) {
-    motus_begin_early();
-    __shared__ SortRoom<THREADS> room;
-    const Piece piece = only_piece(job);
-    if (piece.n) sort_tiles<THREADS>(job, piece, room);
-}
-__global__ void __launch_bounds__(STATE_THREADS) state_kernel(Job job) {
-    motus_begin_early();
-    __shared__ StateRoom<STATE_THREADS> room;
-    const Piece piece = only_piece(job);
-    if (piece.n) find_states<STATE_THREADS>(job, piece, room);
-}
-__global__ void __launch_bounds__(THREADS) run_kernel(Job job) {
-    motus_begin_early();
-    __shared__ RunRoom room;
-    const Piece piece = only_piece(job);
-    if (piece.n) make_runs<THREADS>(job, piece, room);
-}
-__global__ void __launch_bounds__(THREADS) way_kernel(Job job) {
-    motus_begin_early();
-    __shared__ WayRoom room;
-    const Piece piece = only_piece(job);
-    if (piece.n) find_ways<THREADS>(job, piece, room);
-}
-__global__ void __launch_bounds__(THREADS) entry_kernel(Job job) {
-    motus_begin_early();
-    __shared__ EntryRoom<THREADS> room;
-    const Piece piece = only_piece(job);
-    if (piece.n) find_entries<THREADS>(job, piece, room);
-}
-__global__ void __launch_bounds__(LOW_THREADS) low_kernel(Job job) {
-    motus_begin_early();
-    __shared__ LowRoom room;
-    const Piece piece = only_piece(job);
-    if (piece.n) add_low<LOW_THREADS>(job, piece, room);
-}
+// Shared memory of a block that codes all pieces.
+union LongRoom {
+    CountRoom count;
+    SortRoom<THREADS> sort;
+    StateRoom<THREADS> state;
+    RunRoom run;
+    WayRoom way;
+    EntryRoom<THREADS> entry;
+    LowRoom low;
+};
 
 // Codes a slice of several pieces, by one block. Barriers let it read what its threads wrote.
-template <bool B> __global__ void __launch_bounds__(THREADS) long_kernel(Job job) {
-    motus_begin_early();
-    __shared__ union {
-        CountRoom count;
-        SortRoom<THREADS> sort;
-        StateRoom<THREADS> state;
-        RunRoom run;
-        WayRoom way;
-        EntryRoom<THREADS> entry;
-        LowRoom low;
-    } room;
-    const int n = pieces_of(job);
-    if (n == 1) return;
-    clear_digits(job);
-    for (int number = 0; number < n; number++) {
+template <bool B> __device__ void code_pieces(const Job &job, LongRoom &room) {
+    for (int number = 0, n = pieces_of(job); number < n; number++) {
         const Piece piece = piece_at(job, number);
         put_symbols<THREADS, B, false>(job, piece);
         __syncthreads();
@@ -218,6 +167,59 @@ template <bool B> __global__ void __launch_bounds__(THREADS) long_kernel(Job job
         add_low<THREADS>(job, piece, room.low);
         __syncthreads();
     }
+}
+
+// Counts bins by tiles. Block 0 codes a slice of several pieces, for which the other kernels do
+// nothing.
+template <bool B> __global__ void __launch_bounds__(THREADS) tile_kernel(Job job) {
+    __shared__ LongRoom room;
+    motus_begin_early();
+    const Piece piece = only_piece(job);
+    if (piece.n)
+        count_tiles<THREADS>(job, piece, room.count);
+    else if (blockIdx.x == 0)
+        code_pieces<B>(job, room);
+}
+__global__ void __launch_bounds__(THREADS) offset_kernel(Job job) {
+    motus_begin_early();
+    const Piece piece = only_piece(job);
+    if (piece.n) sum_tiles<THREADS>(job, piece);
+}
+__global__ void __launch_bounds__(THREADS) sort_kernel(Job job) {
+    __shared__ SortRoom<THREADS> room;
+    motus_begin_early();
+    const Piece piece = only_piece(job);
+    if (piece.n) sort_tiles<THREADS>(job, piece, room);
+}
+__global__ void __launch_bounds__(STATE_THREADS) state_kernel(Job job) {
+    __shared__ StateRoom<STATE_THREADS> room;
+    motus_begin_early();
+    const Piece piece = only_piece(job);
+    if (piece.n) find_states<STATE_THREADS>(job, piece, room);
+}
+__global__ void __launch_bounds__(THREADS) run_kernel(Job job) {
+    __shared__ RunRoom room;
+    motus_begin_early();
+    const Piece piece = only_piece(job);
+    if (piece.n) make_runs<THREADS>(job, piece, room);
+}
+__global__ void __launch_bounds__(THREADS) way_kernel(Job job) {
+    __shared__ WayRoom room;
+    motus_begin_early();
+    const Piece piece = only_piece(job);
+    if (piece.n) find_ways<THREADS>(job, piece, room);
+}
+__global__ void __launch_bounds__(THREADS) entry_kernel(Job job) {
+    __shared__ EntryRoom<THREADS> room;
+    motus_begin_early();
+    const Piece piece = only_piece(job);
+    if (piece.n) find_entries<THREADS>(job, piece, room);
+}
+__global__ void __launch_bounds__(LOW_THREADS) low_kernel(Job job) {
+    __shared__ LowRoom room;
+    motus_begin_early();
+    const Piece piece = only_piece(job);
+    if (piece.n) add_low<LOW_THREADS>(job, piece, room);
 }
 
 // ---- Kernels: the NAL unit ----------------------------------------------------------------------
@@ -321,8 +323,8 @@ __global__ void __launch_bounds__(END_THREADS)
 }
 
 __global__ void __launch_bounds__(END_THREADS) end_kernel(MotusCabacPictureCuda p) {
-    motus_begin_early();
     __shared__ uint32_t room[END_THREADS / 32];
+    motus_begin_early();
     const uint32_t t = threadIdx.x, size = p.result->size;
     const uint64_t bins = sum_of_bins(p.bins, room);
     if (p.result->overflow) return;
@@ -371,9 +373,8 @@ template <bool B> cudaError_t put(const Job &job, int tiles, cudaStream_t stream
     if (!string && launch.status == cudaSuccess)
         launch.status = motus_launch(job.in.slice.early, 1, SCAN_THREADS, 0, stream,
                                      scan_kernel<uint32_t, Sum>, job.mb_end, job.n_mb + 1, Sum());
-    launch(long_kernel<B>, 1, THREADS);
     launch(put_kernel<B>, string ? tiles : warps, THREADS);
-    launch(tile_kernel, tiles, THREADS);
+    launch(tile_kernel<B>, tiles, THREADS);
     return launch.status;
 }
 
