@@ -163,8 +163,8 @@ typedef struct Receiver {
 
 static void *receive_all(void *argument) {
     Receiver *r = argument;
-    for (int i = 0; i < PACKETS && !r->status; i++)
-        do r->status = motus_encoder_receive(r->enc, &r->packet[i], r->timeout_ms);
+    for (int i = 0; i < PACKETS && !r->status; i++) do
+            r->status = motus_encoder_receive(r->enc, &r->packet[i], r->timeout_ms);
         while (r->status == MOTUS_AGAIN);
     return NULL;
 }
@@ -196,10 +196,7 @@ static void from_another_thread(void) {
     drop_sequence(&s);
 }
 
-static const GpuRow rows[] = {GPU_TEST(the_same_bytes),
-                              GPU_TEST(from_another_thread),
-                              GPU_TEST(in_the_order_of_a_stream),
-                              GPU_TEST(memory_comes_back),
-                              GPU_TEST(failing_device),
-                              {0}};
+static const GpuRow rows[] = {GPU_TEST(the_same_bytes),           GPU_TEST(from_another_thread),
+                              GPU_TEST(in_the_order_of_a_stream), GPU_TEST(memory_comes_back),
+                              GPU_TEST(failing_device),           {0}};
 const GpuSuite gpu_packets = {"packets", rows};
