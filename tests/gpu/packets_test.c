@@ -163,9 +163,8 @@ typedef struct Receiver {
 
 static void *receive_all(void *argument) {
     Receiver *r = argument;
-    for (int i = 0; i < PACKETS && !r->status; i++) do
-            r->status = motus_encoder_receive(r->enc, &r->packet[i], r->timeout_ms);
-        while (r->status == MOTUS_AGAIN);
+    for (int i = 0; i < PACKETS && r->status >= 0; i += !r->status)
+        r->status = motus_encoder_receive(r->enc, &r->packet[i], r->timeout_ms);
     return NULL;
 }
 
