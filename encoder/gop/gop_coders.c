@@ -278,7 +278,7 @@ void motus_gop_coders_planned(MotusGopCoders *coders, const MotusPicturePlan *pl
     } else if (p->state == MOTUS_PENDING_PLAN) {
         motus_pending_advance(&coders->pending, p, MOTUS_PENDING_READY);
         for (int k = 0; k < coders->n; k++)
-            if (coders->coder[k].next == p) pthread_cond_signal(&coders->coder[k].wake);
+            if (coders->coder[k].next == p) motus_gop_coder_wake(&coders->coder[k]);
         work_here(coders);
     }
     pthread_mutex_unlock(&coders->lock);
