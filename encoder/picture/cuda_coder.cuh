@@ -41,7 +41,7 @@ typedef struct Output {
     uint8_t *nal, *h_nal;
     MotusMb *h_mb;     // NULL with stream_only
     size_t nal_room;   // bytes of h_nal
-    size_t downloaded; // bytes of the NAL units that are downloaded before their size is known
+    size_t downloaded; // of the NAL units: most bytes that are downloaded with the picture
     int with_mb;
     MotusReference *refs, *h_refs; // as listed, if there may be several in list 0
     MotusSliceType type;
@@ -197,6 +197,10 @@ static inline bool packets_stay(const MotusCudaCoder *c) {
     return c->settings->config.packet_memory == MOTUS_MEMORY_DEVICE;
 }
 
+// True if the current picture is the coder's only one: it is measured, and learnt from, beside its
+// writing; else after it, not in the next picture's way.
+static inline bool is_alone(const MotusCudaCoder *c) { return c->begun == c->finished; }
+
 static inline int64_t now_us() {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
@@ -225,6 +229,10 @@ MotusStatus choose_rec(MotusCudaCoder *c, const MotusPictureParams *params, Motu
 
 // Makes the picture that was launched the last one.
 void advance(MotusCudaCoder *c, const MotusPictureParams *params);
+
+// Learns costs of CABAC's bins from the current picture, if any are learnt.
+MotusStatus learn_costs(MotusCudaCoder *c, const Output *out, cudaStream_t stream,
+                        MotusError *error);
 
 // Makes room for `bytes` of NAL units in pinned memory; the old content is lost.
 MotusStatus reserve_nal(MotusCudaCoder *c, Output *out, size_t bytes, MotusError *error);

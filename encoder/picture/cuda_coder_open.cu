@@ -230,10 +230,9 @@ MotusStatus open_worker(MotusCudaCoder *c, Worker *w, int index, MotusError *err
             c, cudaStreamCreateWithPriority(&w->stream, cudaStreamNonBlocking, least - prefers),
             "stream", error);
     if (!status && index < FEW_CODERS)
-        status = check(c,
-                       cudaStreamCreateWithPriority(&w->own_writing, cudaStreamNonBlocking,
-                                                    c->settings->sequence.cabac ? greatest : least),
-                       "stream", error);
+        status =
+            check(c, cudaStreamCreateWithPriority(&w->own_writing, cudaStreamNonBlocking, greatest),
+                  "stream", error);
     for (cudaEvent_t *event : {&w->coded, &w->packed, &w->rebuilt})
         if (!status)
             status =
@@ -293,6 +292,7 @@ MotusStatus motus_cuda_coder::reserve_nal(MotusCudaCoder *c, Output *out, size_t
     const size_t most = motus_nal_bound(c->settings->rbsp_capacity);
     if (bytes <= out->nal_room) return MOTUS_OK;
     if (out->h_nal) bytes = 2 * bytes < most ? 2 * bytes : most;
+    bytes = (bytes + 15) & ~(size_t)15;
     cudaFreeHost(out->h_nal);
     out->h_nal = NULL;
     out->nal_room = 0;
