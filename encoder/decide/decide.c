@@ -138,7 +138,10 @@ static void choose_type(const IntraPass *pass, const MotusLevelChoice *levels, i
 // Chooses the types of all MBs, or of those that intra refresh wants.
 static void choose_types_of(const IntraPass *pass) {
     const MotusPictureState *pic = pass->pic;
-    const MotusLevelChoice levels = estimated_levels(pic, pass->coding);
+    const MotusCoding *coding = pass->coding;
+    const int method =
+        motus_type_levels(coding->effort.estimate_levels, coding->costs, coding->quant8 != NULL);
+    const MotusLevelChoice levels = {pic->zero_runs, method, coding->costs};
 #pragma omp parallel for num_threads(pic->mbs.threads) schedule(dynamic, 16)
     for (int i = 0; i < pic->mbs.n_mb; i++)
         if (!pass->slice_type || is_refreshed(pic, i)) choose_type(pass, &levels, i);
@@ -150,7 +153,9 @@ static int code_typed(const IntraPass *pass, int x, int y) {
     const int i = y * pic->mbs.mb_width + x;
     MotusMb *mb = &pic->mbs.mb[i];
     if (mb->type == MOTUS_MB_I_PCM) return 1;
-    const MotusIntraMb in = intra_mb(pass, x, y);
+    const MotusLevelChoice levels = {pic->zero_runs, MOTUS_LEVELS_GUESSED, pass->coding->costs};
+    MotusIntraMb in = intra_mb(pass, x, y);
+    in.levels = &levels;
     const MotusQuant8 *quant8 = pass->coding->quant8;
     const MotusIntraType type = {mb->type, mb->transform_8x8, mb->intra16x16_pred_mode};
     MotusTrial trial;

@@ -7,8 +7,9 @@
 
 // Choice of a block's levels: the nearest ones, or those lowered where bits cost more than error.
 // APART: each is lowered as if those before it were the nearest ones, so that none waits for
-// another; intra MBs have it in every preset with CABAC, and nothing else has.
-enum { MOTUS_LEVELS_NEAREST, MOTUS_LEVELS_LOWERED, MOTUS_LEVELS_APART };
+// another; intra MBs have it in every preset with CABAC, and nothing else has. GUESSED: the nearest
+// ones with a dead zone, and bits from counts; of intra MBs that are coded as types chosen before.
+enum { MOTUS_LEVELS_NEAREST, MOTUS_LEVELS_LOWERED, MOTUS_LEVELS_APART, MOTUS_LEVELS_GUESSED };
 
 // Effort of a preset (preset.c has the values). Gates are in 1/16: a candidate is dropped if it
 // costs more than gate / 16 times the best one.
