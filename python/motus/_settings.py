@@ -51,7 +51,7 @@ class Settings(TypedDict, total=False):
     b_pyramid: "none", "normal"; default "normal"; middle B pictures are references
     references: 0..16, default 0 (the preset's); pictures that P pictures predict from
     keep_references: 0..16, default 0; pictures that decoders keep at least: reference_lost
-    intra_refresh: default False; a column of intra blocks wanders in keyint pictures
+    intra_refresh: default False; a column of intra blocks wanders once in keyint pictures
     weightp: 0..2, default 1; P pictures weight references in fades; 0: not; not baseline
     weightb: default False; B pictures weight references by their distance
     preset: "slow", "medium", "fast", "faster", "slower", "placebo"; default "medium"
