@@ -52,15 +52,17 @@ MotusStatus motus_picture_plan_get(MotusPicturePlan *p, MotusLookahead *look, Mo
 }
 
 // Maps QPs to MBs. If all offsets are 0, the picture needs no map.
-static void map_qps(MotusPicturePlan *p, const MotusStream *s, MotusPictureParams *params) {
+static void map_qps(MotusPicturePlan *p, const MotusRate *rate, const MotusStream *s,
+                    MotusPictureParams *params) {
     const MotusEncoderConfig *c = &s->config;
-    const int fixed = c->rate == MOTUS_RATE_QP, n_mb = s->mb_width * s->mb_height;
+    const int fixed = c->rate == MOTUS_RATE_QP, n_mb = s->mb_width * s->mb_height,
+              spread = !fixed && motus_rate_holds_one(rate) ? s->mb_width : 0;
     params->qp_offset = NULL;
     p->mean_q8 = params->qp * MOTUS_QP_UNIT;
     if (!p->map) return;
     params->qp =
         motus_rate_map(p->map, fixed ? params->qp * MOTUS_QP_UNIT : p->qp_q8, p->offset, p->extra,
-                       n_mb, fixed ? 0 : c->qp_min, fixed ? 51 : c->qp_max, &p->mean_q8);
+                       n_mb, spread, fixed ? 0 : c->qp_min, fixed ? 51 : c->qp_max, &p->mean_q8);
     int8_t any = 0;
     for (int i = 0; i < n_mb; i++) any |= p->map[i];
     if (any) params->qp_offset = p->map;
@@ -170,13 +172,14 @@ void motus_picture_plan_begin(MotusPicturePlan *p, MotusRate *rate, const MotusS
             motus_rate_change(rate, p->change.bitrate, p->change.vbv_rate, p->change.vbv_size,
                               rate->settings.fps);
         const int64_t before = rate->coded_again;
+        p->lookahead.refreshed = params->refresh.end > 0;
         p->qp_q8 = motus_rate_qp(rate, &p->lookahead, &future, p->duration);
         p->again = (int)(rate->coded_again - before);
         params->hrd = (MotusHrdTiming){.initial = motus_vbv_removal_delay(&rate->vbv),
                                        .whole = motus_vbv_size_delay(&rate->vbv),
                                        .since_idr = 2 * (uint32_t)rate->since_idr};
     }
-    map_qps(p, s, params);
+    map_qps(p, rate, s, params);
 }
 
 int motus_picture_plan_coded(MotusPicturePlan *p, MotusRate *rate, const MotusStream *s,
@@ -184,7 +187,7 @@ int motus_picture_plan_coded(MotusPicturePlan *p, MotusRate *rate, const MotusSt
     if (s->config.rate == MOTUS_RATE_QP || !motus_rate_wants_sizes(&rate->settings)) return 0;
     if (motus_rate_coded(rate, 8 * (int64_t)bytes, &p->qp_q8, &p->filler_bytes)) {
         p->again++;
-        map_qps(p, s, params);
+        map_qps(p, rate, s, params);
         return 1;
     }
     p->held = rate->held;
