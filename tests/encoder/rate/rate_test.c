@@ -206,6 +206,28 @@ static void no_picture_is_late(void) {
     }
 }
 
+// A VBV of one picture is filled: sizes are predicted from the last picture's.
+static void one_picture_fills_the_buffer(void) {
+    for (int k = 0; k < 60; k++) {
+        MotusRateSettings s = settings_of(0);
+        double used = 0;
+        int over = 0;
+        fix_fps(&s);
+        make_clip(&clip, 250, 25344 << 2 * (k % 4), 120);
+        for (int i = 1; i < clip.n; i++) clip.idr[i] = 0;
+        s.vbv_rate = s.bitrate = rate_at(&clip, &s, motus_test_range(12, 24));
+        s.vbv_size = s.vbv_rate * s.fps.den / s.fps.num;
+        run(&clip, &s, 0, NULL, &out);
+        for (int i = 1; i < clip.n; i++) {
+            used += (double)out.bits[i] / (double)s.vbv_size;
+            over += out.bits[i] > s.vbv_size && out.qp[i] < 51;
+        }
+        MOTUS_CHECK(!over && used > 0.7 * clip.n && out.codings < clip.n * 7 / 4,
+                    "case %d: %d too large, %.2f of the shares, %d codings", k, over, used / clip.n,
+                    out.codings);
+    }
+}
+
 // A buffer too small for one picture at any QP: the picture is coded as coarsely as possible,
 // reported, and coding continues.
 static void hopeless_buffers(void) {
@@ -486,4 +508,4 @@ static void changes(void) {
 MOTUS_SUITE("rate", TEST(bitrate_is_met), TEST(quiet_starts), TEST(no_picture_is_late),
             TEST(hopeless_buffers), TEST(filler_fills), TEST(crf_needs_no_feedback),
             TEST(second_pass), TEST(steep_second_pass), TEST(b_pictures), TEST(logs), TEST(maps),
-            TEST(spread_maps), TEST(changes))
+            TEST(spread_maps), TEST(one_picture_fills_the_buffer), TEST(changes))
