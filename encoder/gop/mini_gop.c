@@ -189,12 +189,14 @@ static MotusPendingPicture *take_b(MotusMiniGop *m) {
     return p;
 }
 
-// Continues the intra refresh of the picture's reference; after an IDR picture a cycle begins.
+// Continues the intra refresh of the picture's reference. The first cycle begins where an IDR
+// picture would follow the last one.
 static void set_refresh(MotusMiniGop *m, MotusPictureParams *params) {
-    params->refresh_at = -1;
+    params->refresh_at = -m->refresh_period;
     if (!m->refresh_period || params->type != MOTUS_SLICE_P) return;
     const MotusDpbPicture *ref = motus_dpb_find(&m->dpb, params->ref_shown[0]);
-    params->refresh_at = (ref->refresh + 1) % m->refresh_period;
+    params->refresh_at = ref->refresh + 1 == m->refresh_period ? 0 : ref->refresh + 1;
+    if (params->refresh_at < 0) return;
     params->refresh =
         motus_refresh_at(m->mb_width, m->refresh_period, params->refresh_at, m->deblock);
 }

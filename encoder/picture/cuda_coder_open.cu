@@ -219,12 +219,15 @@ void close_timing(Output *out) {
 }
 
 // The coder's first worker, which codes references, is preferred: the others wait for them.
-// CABAC: the next picture's decisions wait for small kernels on the writing stream.
+// CABAC: the next picture's decisions wait for small kernels on the writing stream. Pictures that
+// somebody waits for go before the work of other streams of the process.
 MotusStatus open_worker(MotusCudaCoder *c, Worker *w, int index, MotusError *error) {
     int least = 0, greatest = 0;
     MotusStatus status =
         check(c, cudaDeviceGetStreamPriorityRange(&least, &greatest), "stream", error);
     const int prefers = c->n_workers > 1 && w == c->worker && greatest < least;
+    if (c->settings->config.gop_coders == 1 && !c->settings->config.lookahead)
+        least = motus_min(least, greatest + 1 + prefers);
     if (!status)
         status = check(
             c, cudaStreamCreateWithPriority(&w->stream, cudaStreamNonBlocking, least - prefers),
