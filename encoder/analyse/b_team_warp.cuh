@@ -8,6 +8,7 @@
 #include "encoder/analyse/b_candidates_warp.cuh"
 #include "encoder/analyse/inter_choice_warp.cuh"
 #include "encoder/analyse/inter_trial_warp.cuh"
+#include "encoder/analyse/transform8_warp.cuh"
 
 enum { MOTUS_B_WARPS = 4 };
 
@@ -238,10 +239,11 @@ MOTUS_WARP void motus_b_team_choose(const MotusBCandidates *found, const MotusIn
 
 // ---- Trials -------------------------------------------------------------------------------------
 
-// Evaluates type k.
+// Evaluates type k. s: as in motus_lane_trial_transform.
 MOTUS_WARP void motus_b_team_trial(const MotusInterMb *in, uint32_t edge,
                                    const MotusLevelChoice *levels, const MotusBChoice *choice,
-                                   int k, MotusTrialCoefs *coefs, MotusTrial *trial) {
+                                   int k, MotusTrialCoefs *coefs, MotusTransformShared *s,
+                                   MotusTrial *trial) {
     const int lane = motus_lane();
     motus_word_put((char *)&trial->mb + 4 * lane,
                    motus_word_get((const char *)&choice->mb[k] + 4 * lane));
@@ -249,6 +251,7 @@ MOTUS_WARP void motus_b_team_trial(const MotusInterMb *in, uint32_t edge,
     if (lane == 0) trial->mb.qp = in->qp->luma.qp;
     const MotusMv none = {0, 0};
     motus_lane_trial(in, edge, levels, none, choice->mv_bits[k], coefs, trial);
+    motus_lane_trial_transform(in, levels, s, trial);
 }
 
 // Returns the mask of types that are evaluated, and *first, the best one by SATD.
@@ -273,11 +276,13 @@ MOTUS_WARP MotusTrial *motus_b_team_join(int first, uint32_t close, MotusBTeam *
     return &t->trial[(first + motus_bit_length(which & (0u - which)) - 1) % MOTUS_B_TYPES];
 }
 
-// Returns the cheapest inter coding of the MB. coefs: each warp's. *satd: as in motus_decide_b.
+// Returns the cheapest inter coding of the MB. coefs: each warp's; eights, too, NULL: in->quant8
+// is. *satd: as in motus_decide_b.
 MOTUS_WARP MotusTrial *motus_b_team_decide(const MotusInterMb *in, const MotusBCandidates *found,
                                            MotusDirectFrom from, const MotusEffort *effort,
                                            const MotusLevelChoice *levels, MotusBTeam *t,
-                                           MotusTrialCoefs *coefs, int warp, uint32_t *satd) {
+                                           MotusTrialCoefs *coefs, MotusTransformShared *eights,
+                                           int warp, uint32_t *satd) {
     const MotusBEdge edge = motus_b_edge(&in->neighbours);
     int first;
     if (warp == 0)
@@ -294,7 +299,8 @@ MOTUS_WARP MotusTrial *motus_b_team_decide(const MotusInterMb *in, const MotusBC
         const int k = (first + i) % MOTUS_B_TYPES;
         if (!(close >> k & 1)) continue;
         if (turn == warp)
-            motus_b_team_trial(in, edge.counts, levels, &t->choice, k, &coefs[warp], &t->trial[k]);
+            motus_b_team_trial(in, edge.counts, levels, &t->choice, k, &coefs[warp],
+                               eights ? &eights[warp] : NULL, &t->trial[k]);
         turn = (turn + 1) % MOTUS_B_WARPS;
     }
     motus_team_sync(); // every type is evaluated

@@ -43,6 +43,7 @@ static inline void motus_b_trial(const MotusInterMb *in, const MotusLevelChoice 
     trial->mb.qp = in->qp->luma.qp;
     motus_predict_b(trial->luma, trial->chroma, &trial->mb, in->ref, in->refs, in->x, in->y);
     motus_trial_complete(in, levels, none, mv_bits, residual, trial);
+    motus_trial_transform(in, levels, trial);
 }
 
 // Begins the decision of an MB, as motus_decide_skip does.

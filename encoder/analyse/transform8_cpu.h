@@ -158,4 +158,12 @@ static inline int motus_choose_transform(const MotusInterMb *in, const MotusLeve
     return 1;
 }
 
+// Gives a complete trial the 8x8 transform if it has a choice and costs less with it.
+static inline void motus_trial_transform(const MotusInterMb *in, const MotusLevelChoice *choice,
+                                         MotusTrial *trial) {
+    if (!in->quant8 || trial->bits > MOTUS_MB_BITS_LIMIT) return;
+    motus_choose_transform(in, choice, in->quant8, &trial->mb, &trial->coef, trial->luma,
+                           MOTUS_LUMA_STRIDE, trial->luma_bits, &trial->cost);
+}
+
 #endif

@@ -392,4 +392,22 @@ MOTUS_WARP int motus_choose_transform_warp(const MotusInterMb *in, const MotusLe
     return 1;
 }
 
+// motus_trial_transform of a complete trial. s NULL: the trial keeps its transform.
+MOTUS_WARP void motus_lane_trial_transform(const MotusInterMb *in, const MotusLevelChoice *choice,
+                                           MotusTransformShared *s, MotusTrial *trial) {
+    if (!s) return;
+    const int at = 4 * motus_lane();
+    motus_lanes_sync(); // the trial is written
+    uint32_t cost = trial->cost;
+    if (!in->quant8 || trial->bits > MOTUS_MB_BITS_LIMIT) return;
+    motus_word_put((char *)&s->mb + at, motus_word_get((const char *)&trial->mb + at));
+    motus_lanes_sync(); // the MB is copied
+    if (!motus_choose_transform_warp(in, choice, in->quant8, s, &trial->coef, trial->luma,
+                                     MOTUS_LUMA_STRIDE, trial->luma_bits, &cost))
+        return;
+    motus_word_put((char *)&trial->mb + at, motus_word_get((const char *)&s->mb + at));
+    if (motus_lane() == 0) trial->cost = cost;
+    motus_lanes_sync(); // the trial is written
+}
+
 #endif

@@ -4,7 +4,6 @@
 
 #include "common/wavefront.h"
 #include "encoder/analyse/rd_refine_cpu.h"
-#include "encoder/analyse/transform8_cpu.h"
 #include "encoder/decide/candidates_cpu.h"
 #include "encoder/intra/intra_search_cpu.h"
 
@@ -288,16 +287,20 @@ static void note_decision(const InterPass *pass, int i, int now) {
 static MotusInterMb inter_mb(const InterPass *pass, int i) {
     const MotusPictureState *pic = pass->pic;
     const int x = i % pic->mbs.mb_width, y = i / pic->mbs.mb_width;
-    return (MotusInterMb){.ref = pass->inter->ref,
-                          .limits = &pass->inter->limits,
-                          .qp = qp_of(pic, pass->coding, i),
-                          .src = motus_mb_source(pic->mbs.src, x, y),
-                          .x = x,
-                          .y = y,
-                          .lists = pass->inter->lists,
-                          .refs = pass->inter->refs,
-                          .costs = pass->coding->costs,
-                          .max_mv_x = motus_refresh_max_mv_x(&pic->refresh, x)};
+    const MotusQp *qp = qp_of(pic, pass->coding, i);
+    const int has_choice = pass->coding->effort.transforms && pass->coding->costs;
+    return (MotusInterMb){
+        .ref = pass->inter->ref,
+        .limits = &pass->inter->limits,
+        .qp = qp,
+        .src = motus_mb_source(pic->mbs.src, x, y),
+        .x = x,
+        .y = y,
+        .lists = pass->inter->lists,
+        .refs = pass->inter->refs,
+        .costs = pass->coding->costs,
+        .max_mv_x = motus_refresh_max_mv_x(&pic->refresh, x),
+        .quant8 = has_choice && pass->coding->quant8 ? &pass->coding->quant8[qp->luma.qp] : NULL};
 }
 
 // Takes the best inter coding of MB i.

@@ -81,8 +81,8 @@ __global__ void __launch_bounds__(32 * WARPS)
 }
 
 // Decides an MB, the blockIdx.x-th of the phase in row blockIdx.y. is_first: of the first round,
-// whose launches may begin early, as in decide.cu.
-template <bool CABAC, Kind KIND>
+// whose launches may begin early, as in decide.cu. BOTH: trials have both transforms.
+template <bool CABAC, bool BOTH, Kind KIND>
 __global__ void __launch_bounds__(32 * MOTUS_B_WARPS, SM_WARPS / MOTUS_B_WARPS)
     decide_kernel(const __grid_constant__ Pass pass, const __grid_constant__ InterOf<KIND> inter,
                   const __grid_constant__ MotusDirectSource direct, int phase, int now,
@@ -90,6 +90,7 @@ __global__ void __launch_bounds__(32 * MOTUS_B_WARPS, SM_WARPS / MOTUS_B_WARPS)
     constexpr int SETS = KIND == B_MANY ? MOTUS_B_SETS : 1;
     __shared__ MotusBTeam team;
     __shared__ MotusTrialCoefs coefs[MOTUS_B_WARPS];
+    __shared__ MotusTransformShared eights[BOTH ? MOTUS_B_WARPS : 1];
     __shared__ MotusBCandidates found[SETS];
     const MotusPictureStateCuda &w = pass.pic;
     if (!is_first || !phase) motus_wait_for_predecessor(); // candidates are written
@@ -111,9 +112,10 @@ __global__ void __launch_bounds__(32 * MOTUS_B_WARPS, SM_WARPS / MOTUS_B_WARPS)
     in.neighbours = motus_neighbours(w.mb, w.mb_width, x, y, first);
     const MotusLevelChoice levels = level_choice<CABAC>(pass, pass.effort.levels);
     in.costs = levels.costs;
+    if (BOTH) in.quant8 = &w.quant8[in.qp->luma.qp];
     uint32_t satd;
-    const MotusTrial *best =
-        motus_b_team_decide(&in, found, from, &pass.effort, &levels, &team, coefs, warp, &satd);
+    const MotusTrial *best = motus_b_team_decide(&in, found, from, &pass.effort, &levels, &team,
+                                                 coefs, BOTH ? eights : nullptr, warp, &satd);
     if (warp == 0) {
         copy(&w.coef[i], &best->coef);
         if (motus_lane() == 0) {
@@ -136,10 +138,11 @@ cudaError_t launch_round(const Pass &pass, const InterOf<KIND> &inter,
                          cudaStream_t stream) {
     cudaError_t status = cudaSuccess;
     for (int k = 0; k < pass.effort.phases && status == cudaSuccess; k++) {
-        status =
-            motus_launch(pass.pic.early, blocks_of_phase(pass), 32 * MOTUS_B_WARPS, 0, stream,
-                         pass.pic.costs ? decide_kernel<true, KIND> : decide_kernel<false, KIND>,
-                         pass, inter, direct, k, ++*now, is_first);
+        status = motus_launch(pass.pic.early, blocks_of_phase(pass), 32 * MOTUS_B_WARPS, 0, stream,
+                              has_both_transforms(pass) ? decide_kernel<true, true, KIND>
+                              : pass.pic.costs          ? decide_kernel<true, false, KIND>
+                                                        : decide_kernel<false, false, KIND>,
+                              pass, inter, direct, k, ++*now, is_first);
         if (status == cudaSuccess) status = refine_mvs<KIND>(pass, inter, k, *now, stream);
     }
     return status;
@@ -167,8 +170,10 @@ cudaError_t code_b(const Pass &pass, const InterOf<KIND> &inter, const MotusBCod
 } // namespace
 
 cudaError_t motus_decide::prepare_b() {
-    return motus_load_kernels(decide_kernel<true, B_ONE>, decide_kernel<false, B_ONE>,
-                              decide_kernel<true, B_MANY>, decide_kernel<false, B_MANY>);
+    return motus_load_kernels(decide_kernel<true, true, B_ONE>, decide_kernel<true, false, B_ONE>,
+                              decide_kernel<false, false, B_ONE>, decide_kernel<true, true, B_MANY>,
+                              decide_kernel<true, false, B_MANY>,
+                              decide_kernel<false, false, B_MANY>);
 }
 
 extern "C" cudaError_t motus_mark_b_blocks_cuda(const MotusPictureStateCuda *pic,

@@ -12,6 +12,7 @@
 static struct Shared {
     MotusBTeam team;
     MotusTrialCoefs coefs[MOTUS_B_WARPS];
+    MotusTransformShared eights[MOTUS_B_WARPS];
     MotusTransformShared transform;
 } shared;
 
@@ -70,8 +71,9 @@ static void decide_body(void *argument) {
     const Call *c = argument;
     const int warp = emulated_warp();
     uint32_t satd;
-    const MotusTrial *best = motus_b_team_decide(c->in, c->found, c->from, c->effort, c->levels,
-                                                 &shared.team, shared.coefs, warp, &satd);
+    const MotusTrial *best =
+        motus_b_team_decide(c->in, c->found, c->from, c->effort, c->levels, &shared.team,
+                            shared.coefs, c->in->quant8 ? shared.eights : NULL, warp, &satd);
     motus_team_sync();
     if (warp == 0 && motus_lane() == MOTUS_LANES - 1)
         *c->trial = *best, *c->choice = shared.team.choice, *c->satd = satd;

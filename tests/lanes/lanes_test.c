@@ -259,6 +259,7 @@ static void compare_transforms(Picture *p, const MotusInterMb *in, const MotusLe
 
 static void code_inter(Picture *p, int x, int y) {
     const MotusLevelChoice levels = {p->pic.zero_runs, p->effort.levels, p->costs};
+    const MotusQuant8 quant8 = motus_quant8_at(p->qp.luma.qp, MOTUS_SLICE_P);
     const MotusInterMb in = {.ref = p->reference,
                              .limits = &p->limits,
                              .qp = &p->qp,
@@ -270,7 +271,8 @@ static void code_inter(Picture *p, int x, int y) {
                              .refs = p->refs,
                              .costs = p->costs,
                              .max_mv_x = motus_test_range(0, 3) ? MOTUS_MAX_MV_X
-                                                                : 4 * motus_test_range(-2, 16)};
+                                                                : 4 * motus_test_range(-2, 16),
+                             .quant8 = p->costs && motus_test_range(0, 1) ? &quant8 : NULL};
     MotusCandidates found;
     draw_candidates(&found, p->refs);
     if (motus_test_range(0, 7))
@@ -287,7 +289,7 @@ static void code_inter(Picture *p, int x, int y) {
                     "%s, case %d, MB %d,%d: SATDs", p->name, p->number, x, y);
     }
     const int warps = (x ^ y) & 1 ? 2 : motus_test_range(2, LANES_INTER_WARPS),
-              shares = warps > 2 && motus_test_range(0, 2);
+              shares = warps > 2 && !in.quant8 && motus_test_range(0, 2);
     uint32_t satd;
     motus_test_fill(&memory, sizeof memory);
     const MotusTrial *best =
