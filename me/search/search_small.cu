@@ -1,7 +1,7 @@
 // Exhaustive integer search in windows of 9 to 17 points a side; equals motus_search_ops_c. A
-// column of so few points would leave half of the lanes idle. So a lane takes any column and eight
-// of its rows, the last eight rows of a column as if they were the next ones: points that are
-// measured twice have equal keys.
+// column of so few points would leave half of the lanes idle. So a lane takes any column and a run
+// of four to eight of its rows, the last ones of a column as if they were the next ones: points
+// that are measured twice have equal keys.
 // A block is one warp with one MB: `Room` bytes of shared memory, 1/2 of them for 13 points. Grid:
 // x = MBs of a row, y = MB rows, z = pictures. LARGE: no blocks below 8x8, which takes half of the
 // registers.
@@ -11,7 +11,6 @@
 
 namespace {
 
-constexpr int RUN = 8;                                    // rows that a lane takes at a time
 constexpr int MOST_POINTS = 2 * MOTUS_SMALL_RANGE + 1;    // a side
 constexpr int CHUNKS = (15 + 16 + MOST_POINTS + 14) / 16; // of a row at any alignment
 constexpr int PITCH = CHUNKS * 128 + 16;                  // as in search.cu
@@ -40,7 +39,8 @@ __device__ void fill_window(uint8_t *window, const MotusSearchPicture &p, const 
         }
 }
 
-template <bool LARGE>
+// RUN: rows that a lane takes at a time.
+template <bool LARGE, int RUN>
 __device__ void search_window(Best &best, const Merge &m, const Window &window, int points) {
     const int runs = (points + RUN - 1) / RUN, all = points * runs;
 #pragma unroll 1
@@ -77,7 +77,7 @@ __device__ void write_results(const MotusSearchPicture &p, const Geometry &g, co
     }
 }
 
-template <bool LARGE>
+template <bool LARGE, int RUN>
 __global__ void __launch_bounds__(32, LARGE ? 16 : 8)
     small_kernel(const __grid_constant__ Batch batch, Geometry g) {
     extern __shared__ uint4 memory[];
@@ -96,22 +96,31 @@ __global__ void __launch_bounds__(32, LARGE ? 16 : 8)
         room->window, room->source, room->costs, room->costs + points, x0 & 15, points, 0};
     Best best;
     reset(best);
-    search_window<LARGE>(best, g.merge, window, points);
+    search_window<LARGE, RUN>(best, g.merge, window, points);
     write_results<LARGE ? MOTUS_BLOCK_8x8 + 4 : MOTUS_BLOCKS>(p, g, best, window, mb);
+}
+
+// Returns the kernel whose lanes measure the fewest rows: points of 9, 11 and 17 are covered by
+// runs of 4, 6 and 6 in one, one and two turns of the warp, others by runs of 8.
+template <bool LARGE> auto kernel_of(int range) {
+    return range == 4                 ? small_kernel<LARGE, 4>
+           : range == 5 || range == 8 ? small_kernel<LARGE, 6>
+                                      : small_kernel<LARGE, 8>;
 }
 
 } // namespace
 
 cudaError_t motus_search_small_cuda_prepare(void) {
-    return motus_load_kernels(small_kernel<true>, small_kernel<false>);
+    return motus_load_kernels(kernel_of<true>(4), kernel_of<true>(5), kernel_of<true>(6),
+                              kernel_of<false>(4), kernel_of<false>(5), kernel_of<false>(6));
 }
 
 cudaError_t motus_search_small_cuda(const MotusSearchPicture *pictures, int n, int width,
                                     int height, int range, uint32_t modes, cudaStream_t stream) {
     static_assert(sizeof(Room) < 48 << 10, "more must be asked for");
     const Geometry g = geometry_of(width, height, range, modes);
-    return motus_launch(pictures[0].early, dim3(g.mb_width, g.n_mb / g.mb_width, n), 32,
-                        bytes_of(2 * range + 1), stream,
-                        modes >> (MOTUS_MODE_8x8 + 1) ? small_kernel<false> : small_kernel<true>,
-                        batch_of(pictures, n), g);
+    return motus_launch(
+        pictures[0].early, dim3(g.mb_width, g.n_mb / g.mb_width, n), 32, bytes_of(2 * range + 1),
+        stream, modes >> (MOTUS_MODE_8x8 + 1) ? kernel_of<false>(range) : kernel_of<true>(range),
+        batch_of(pictures, n), g);
 }
