@@ -14,7 +14,7 @@ namespace {
 constexpr int MOST_POINTS = 2 * MOTUS_SMALL_RANGE + 1;    // a side
 constexpr int CHUNKS = (15 + 16 + MOST_POINTS + 14) / 16; // of a row at any alignment
 constexpr int PITCH = CHUNKS * 128 + 16;                  // as in search.cu
-constexpr int ROWS = MOST_POINTS + 15;
+constexpr int ROWS = MOST_POINTS + 15;                    // at most a row a lane
 
 // Shared memory of a block. The window comes last, as small ones need less of it.
 struct Room {
@@ -24,19 +24,29 @@ struct Room {
 
 size_t bytes_of(int points) { return offsetof(Room, window) + (size_t)(points + 15) * PITCH; }
 
-// Fills the window whose first sample is (x0, y0) of the reference, a row a lane.
-__device__ void fill_window(uint8_t *window, const MotusSearchPicture &p, const Geometry &g, int x0,
-                            int y0) {
-    const int points = 2 * g.range + 1, chunks = ((x0 & 15) + 16 + points + 14) / 16;
-#pragma unroll 1
-    for (int row = motus_lane(); row < points + 15; row += 32)
-#pragma unroll 1
-        for (int chunk = 0; chunk < chunks; chunk++) {
-            uint32_t raw[6];
-            motus_load_clamped<6>(raw, p.ref, p.ref_stride, g.width, g.height,
-                                  (x0 & ~15) + 16 * chunk, y0 + row);
-            store_copies(reinterpret_cast<uint4 *>(window + row * PITCH + chunk * 128), raw);
-        }
+// A lane's row of the window, as it was loaded.
+struct Row {
+    uint32_t chunk[CHUNKS][6];
+    int chunks; // 0: the lane has none
+};
+
+// Loads a row of the window whose first sample is (x0, y0) of the reference.
+__device__ void load_row(Row &row, const MotusSearchPicture &p, const Geometry &g, int x0, int y0) {
+    const int y = motus_lane(), rows = 2 * g.range + 16;
+    row.chunks = y < rows ? ((x0 & 15) + rows + 15) / 16 : 0;
+#pragma unroll
+    for (int k = 0; k < CHUNKS; k++)
+        if (k < row.chunks)
+            motus_load_clamped<6>(row.chunk[k], p.ref, p.ref_stride, g.width, g.height,
+                                  (x0 & ~15) + 16 * k, y0 + y);
+}
+
+__device__ void store_row(uint8_t *window, const Row &row) {
+#pragma unroll
+    for (int k = 0; k < CHUNKS; k++)
+        if (k < row.chunks)
+            store_copies(reinterpret_cast<uint4 *>(window + motus_lane() * PITCH + k * 128),
+                         row.chunk[k]);
 }
 
 // RUN: rows that a lane takes at a time.
@@ -88,9 +98,11 @@ __global__ void __launch_bounds__(32, LARGE ? 16 : 8)
     motus_begin_early();
     const MotusMv centre = per_mb(p.centre, mb);
     const int x0 = 16 * mb_x + centre.x / 4 - g.range, y0 = 16 * mb_y + centre.y / 4 - g.range;
+    Row row;
+    load_row(row, p, g, x0, y0); // while it comes, the rest is loaded
     load_source(room->source, p, g, mb_x, mb_y, motus_lane());
     fill_costs(room->costs, p, g, mb, motus_lane());
-    fill_window(room->window, p, g, x0, y0);
+    store_row(room->window, row);
     __syncwarp(); // shared memory is complete
     const Window window = {
         room->window, room->source, room->costs, room->costs + points, x0 & 15, points, 0};
