@@ -23,6 +23,7 @@ typedef struct MotusEffort {
     int sub_gate;        // sub-macroblock types, by whole-sample costs
     int trial_gate;      // MB types that get a trial, by SATD costs
     int skip_gate;       // P_Skip is taken at once if its RD cost is at most so many bits; 0 never
+    int b_skip_gate;     // the same for B_Skip
     int pair_steps;      // refinements of one MV of a bi-predicted block beside the other one
     int steps;           // refinements around predicted MVs
     int rd_mvs;          // MVs of a decided MB that are refined by RD cost, at most

@@ -10,8 +10,8 @@
     {                                                                                              \
         .range = (range_), .reach = 64, .partitions = MOTUS_MODES_ALL, .rounds = (rounds_),        \
         .phases = (phases_), .b_phases = (phases_), .type_gate = 24, .sub_gate = 24,               \
-        .trial_gate = 24, .skip_gate = 0, .pair_steps = 8, .steps = 2, .rd_mvs = (rd_mvs_),        \
-        .transforms = (transforms_), .levels = MOTUS_LEVELS_LOWERED,                               \
+        .trial_gate = 24, .skip_gate = 0, .b_skip_gate = 0, .pair_steps = 8, .steps = 2,           \
+        .rd_mvs = (rd_mvs_), .transforms = (transforms_), .levels = MOTUS_LEVELS_LOWERED,          \
         .intra_levels = MOTUS_LEVELS_LOWERED, .intra_gate = 64, .intra_slope = 0, .i4_trials = 3,  \
         .estimate_trials = 3, .estimate_levels = MOTUS_LEVELS_LOWERED, .types_first = 0,           \
         .intra_chain = 255                                                                         \
@@ -32,6 +32,7 @@ static const MotusEffort presets[MOTUS_PRESETS] = {
                              .sub_gate = 20,
                              .trial_gate = 20,
                              .skip_gate = 16,
+                             .b_skip_gate = 16,
                              .pair_steps = 4,
                              .steps = 2,
                              .levels = MOTUS_LEVELS_LOWERED,
@@ -53,6 +54,7 @@ static const MotusEffort presets[MOTUS_PRESETS] = {
                            .sub_gate = 17,
                            .trial_gate = 16,
                            .skip_gate = 16,
+                           .b_skip_gate = 16,
                            .pair_steps = 2,
                            .steps = 1,
                            .levels = MOTUS_LEVELS_LOWERED,
@@ -75,7 +77,8 @@ static const MotusEffort presets[MOTUS_PRESETS] = {
                              .sub_gate = 16,
                              .trial_gate = 16,
                              .skip_gate = 0,
-                             .pair_steps = 2,
+                             .b_skip_gate = 16,
+                             .pair_steps = 0,
                              .steps = 0,
                              .levels = MOTUS_LEVELS_NEAREST,
                              .intra_levels = MOTUS_LEVELS_NEAREST,
