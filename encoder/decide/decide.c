@@ -137,7 +137,10 @@ static void choose_type(const IntraPass *pass, const MotusLevelChoice *levels, i
 // Chooses the types of all MBs, or of those that intra refresh wants.
 static void choose_types_of(const IntraPass *pass) {
     const MotusPictureState *pic = pass->pic;
-    const MotusLevelChoice levels = estimated_levels(pic, pass->coding);
+    const MotusCoding *coding = pass->coding;
+    const int method =
+        motus_type_levels(coding->effort.estimate_levels, coding->costs, coding->quant8 != NULL);
+    const MotusLevelChoice levels = {pic->zero_runs, method, coding->costs};
 #pragma omp parallel for num_threads(pic->mbs.threads) schedule(dynamic, 16)
     for (int i = 0; i < pic->mbs.n_mb; i++)
         if (!pass->slice_type || is_refreshed(pic, i)) choose_type(pass, &levels, i);
@@ -149,7 +152,9 @@ static int code_typed(const IntraPass *pass, int x, int y) {
     const int i = y * pic->mbs.mb_width + x;
     MotusMb *mb = &pic->mbs.mb[i];
     if (mb->type == MOTUS_MB_I_PCM) return 1;
-    const MotusIntraMb in = intra_mb(pass, x, y);
+    const MotusLevelChoice levels = {pic->zero_runs, MOTUS_LEVELS_GUESSED, pass->coding->costs};
+    MotusIntraMb in = intra_mb(pass, x, y);
+    in.levels = &levels;
     const MotusQuant8 *quant8 = pass->coding->quant8;
     const MotusIntraType type = {mb->type, mb->transform_8x8, mb->intra16x16_pred_mode};
     MotusTrial trial;
@@ -331,8 +336,8 @@ static void decide_b_mb(const InterPass *pass, const MotusInterMb *in, int i) {
     MotusBCandidates *found = pic->candidates[i].b;
     const MotusTrial *best = &scratch.trial[0];
     pic->satd[i] = 0;
-    if (!motus_b_decide_skip(in, pass->inter->col_zero[i], effort, &pass->levels, pass->refine,
-                             &scratch)) {
+    if (!motus_b_decide_skip(in, motus_direct_from(&pass->inter->direct, i), effort, &pass->levels,
+                             pass->refine, &scratch)) {
         if (!has_first_guess(pass, in->x, in->y)) find_b_candidates(pass, i, found);
         best = motus_b_decide_types(in, found, effort, &pass->levels, pass->refine, &scratch,
                                     &pic->satd[i]);

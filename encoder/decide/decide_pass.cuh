@@ -57,6 +57,7 @@ static __device__ MotusLevelChoice level_choice(const Pass &pass, int method) {
 template <bool CABAC> static __device__ MotusLevelChoice intra_choice(const Pass &pass, int cavlc) {
     MotusLevelChoice choice = level_choice<CABAC>(pass, cavlc);
     choice.method = motus_intra_levels(cavlc, choice.costs);
+    __builtin_assume(choice.method != MOTUS_LEVELS_GUESSED);
     return choice;
 }
 

@@ -124,8 +124,11 @@ static MotusMbRecon mb_recon(const Picture *p, int x, int y) {
 }
 
 static void code_intra(Picture *p, int x, int y, int slice_type) {
-    const MotusLevelChoice levels = {
-        p->pic.zero_runs, motus_intra_levels(p->effort.intra_levels, p->costs), p->costs};
+    const int guessed = !motus_test_range(0, 2);
+    const MotusLevelChoice levels = {p->pic.zero_runs,
+                                     guessed ? (int)MOTUS_LEVELS_GUESSED
+                                             : motus_intra_levels(p->effort.intra_levels, p->costs),
+                                     p->costs};
     MotusNeighbours neighbours = motus_neighbours(p->pic.mbs.mb, p->mb_width, x, y, 0);
     const MotusIntraMb in = {.qp = &p->qp,
                              .levels = &levels,
