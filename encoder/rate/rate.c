@@ -138,9 +138,8 @@ int motus_rate_holds_one(const MotusRate *r) {
 
 // Returns the QP at which a P picture should fill the VBV that holds one.
 static int qp_for_size(const MotusRate *r, int qp_q8) {
-    const int fits = motus_max(
-        r->size.qp_q8 - r->settings.qp_step * MOTUS_QP_UNIT,
-        motus_size_qp(&r->size, r->plan.weighted, r->plan.refreshed, motus_vbv_limit(&r->vbv)));
+    const int fits = motus_size_qp(&r->size, r->plan.weighted, r->plan.refreshed,
+                                   motus_vbv_limit(&r->vbv), r->settings.qp_step * MOTUS_QP_UNIT);
     return is_constant(&r->settings) ? fits : motus_max(fits, qp_q8);
 }
 

@@ -3,11 +3,13 @@
 
 #include <stdlib.h>
 
+#include "common/int_core.h"
 #include "common/log2_core.h"
 
 enum { HALVES = 4 }; // QPs that halve a picture's bits where one picture follows another
 enum { FIRST_REFRESH = MOTUS_OCTAVE / 2, FIRST_ERROR = MOTUS_OCTAVE / 8 };
-enum { LEAST_MARGIN = MOTUS_OCTAVE / 40 }; // of predictions, beside half of the mean error
+enum { LEAST_MARGIN = MOTUS_OCTAVE / 40 }; // of predictions, beside a quarter of the mean error
+enum { SETTLES = 32 }; // pictures, after which a QP falls by half of what seems to be possible
 
 static int log2_of(uint64_t v) { return v > 1 ? motus_log2_q12(v) : 0; }
 
@@ -29,9 +31,11 @@ void motus_size_begin(MotusSizeModel *m, uint64_t cost, int qp_q8, int64_t bits)
                           .error = FIRST_ERROR};
 }
 
-int motus_size_qp(const MotusSizeModel *m, uint64_t cost, int refreshed, int64_t limit) {
+int motus_size_qp(const MotusSizeModel *m, uint64_t cost, int refreshed, int64_t limit, int most) {
     const int over = predict(m, cost, refreshed) - log2_of(limit > 1 ? (uint64_t)limit : 1);
-    return m->qp_q8 + qps_of(over + LEAST_MARGIN + m->error / 2);
+    const int step = motus_max(-most, qps_of(over + LEAST_MARGIN + m->error / 4));
+    // A picture that is finer than its reference takes more bits than the next one at its QP.
+    return m->qp_q8 + (step > 0 ? step : step * (2 * SETTLES - m->known + 1) / (2 * SETTLES));
 }
 
 // A picture counts half: the other half is its own. An error of a picture with a range of intra
@@ -43,5 +47,6 @@ void motus_size_learn(MotusSizeModel *m, uint64_t cost, int refreshed, int qp_q8
     m->refresh += refresh;
     m->level += (error - refresh) / 2 + finer;
     m->qp_q8 = qp_q8;
+    m->known = motus_min(m->known + 1, SETTLES);
     m->error += (abs(error) - m->error) / 8;
 }
