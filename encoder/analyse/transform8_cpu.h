@@ -120,7 +120,7 @@ static inline int motus_choose_transform(const MotusInterMb *in, const MotusLeve
     if (in->lists == 2)
         motus_predict_b(luma, NULL, mb, in->ref, in->refs, in->x, in->y);
     else
-        motus_predict_inter_luma(luma, mb, in->ref, in->x, in->y);
+        motus_predict_inter(luma, NULL, mb, in->ref, in->x, in->y);
     for (int q = 0; q < 4; q++) {
         const int x = 8 * (q & 1), y = 8 * (q >> 1);
         if (!motus_code_block8(&levels[q], src + y * stride + x, stride, luma + 16 * y + x, 16,
