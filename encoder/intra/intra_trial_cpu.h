@@ -53,12 +53,10 @@ static inline uint32_t motus_satd_block(const uint8_t *a, ptrdiff_t a_stride, co
 // Returns the index of the smallest of n costs, the first of equals. UINT32_MAX stands for a mode
 // that is not allowed.
 static inline int motus_least(const uint32_t *cost, int n) {
-    uint64_t best = UINT64_MAX; // cost << 8 | index
-    for (int i = 0; i < n; i++) {
-        const uint64_t key = (uint64_t)cost[i] << 8 | (uint64_t)i;
-        best = key < best ? key : best;
-    }
-    return (int)(best & 255);
+    int best = 0;
+    for (int i = 1; i < n; i++)
+        if (cost[i] < cost[best]) best = i;
+    return best;
 }
 
 // Chooses the chroma mode by SATD and leaves its prediction in trial->chroma.

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "encoder/mb/intra_core.h"
-#include "encoder/mb/predict_core.h"
 
 // Edge of a 4x4 block as one line around its corner: L3 L2 L1 L0 corner T0 .. T7 T7 (8.3.1.2.4) 0.
 // A row of a directional mode is four neighbouring values of `half` or `smooth`.
@@ -17,21 +16,6 @@ typedef struct MotusIntraLine {
 } MotusIntraLine;
 
 static inline void motus_intra_line(MotusIntraLine *line, const MotusIntraEdge *edge) {
-#ifdef MOTUS_USE_AVX2
-    uint32_t left;
-    uint64_t top;
-    memcpy(&left, edge->left, sizeof left);
-    memcpy(&top, edge->top, sizeof top);
-    const uint64_t low = __builtin_bswap32(left) | (uint64_t)edge->corner << 32 | top << 40,
-                   high = top >> 24 | (uint64_t)edge->top[7] << 40;
-    const __m128i e = _mm_set_epi64x((int64_t)high, (int64_t)low), before = _mm_slli_si128(e, 1),
-                  after = _mm_srli_si128(e, 1), // (a + c) / 2, rounded down, then the mean with b
-        odd = _mm_and_si128(_mm_xor_si128(before, after), _mm_set1_epi8(1)),
-                  mean = _mm_sub_epi8(_mm_avg_epu8(before, after), odd);
-    _mm_storeu_si128((__m128i *)line->e, e);
-    _mm_storeu_si128((__m128i *)line->half, _mm_avg_epu8(e, after));
-    _mm_storeu_si128((__m128i *)line->smooth, _mm_avg_epu8(e, mean));
-#else
     uint8_t *e = line->e;
     for (int i = 0; i < 4; i++) e[i] = edge->left[3 - i];
     e[MOTUS_LINE_CORNER] = edge->corner;
@@ -42,7 +26,6 @@ static inline void motus_intra_line(MotusIntraLine *line, const MotusIntraEdge *
     for (int i = 0; i < 15; i++) line->half[i] = (uint8_t)((e[i] + e[i + 1] + 1) >> 1);
     for (int i = 1; i < 15; i++)
         line->smooth[i] = (uint8_t)((e[i - 1] + 2 * e[i] + e[i + 1] + 2) >> 2);
-#endif
 }
 
 static inline void motus_intra_row4(uint8_t *row, uint8_t first, const uint8_t *next3) {

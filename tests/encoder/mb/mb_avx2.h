@@ -3,7 +3,6 @@
 #ifndef TESTS_ENCODER_MB_MB_AVX2_H
 #define TESTS_ENCODER_MB_MB_AVX2_H
 
-#include "encoder/mb/intra4x4_cpu.h"
 #include "encoder/mb/predict_core.h"
 #include "me/intra16_core.h"
 
@@ -16,7 +15,6 @@ typedef struct MbAvx2 {
                     int size);
     uint32_t (*satd)(const uint8_t *a, ptrdiff_t a_stride, const uint8_t *b, ptrdiff_t b_stride,
                      int w, int h);
-    void (*intra_line)(MotusIntraLine *line, const MotusIntraEdge *edge);
 } MbAvx2;
 
 extern const MbAvx2 mb_avx2;

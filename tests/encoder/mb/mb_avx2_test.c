@@ -63,18 +63,4 @@ static void errors_agree(void) {
     }
 }
 
-static void lines_agree(void) {
-    for (int round = 0; round < ROUNDS && has_avx2(); round++) {
-        MotusIntraEdge edge;
-        MotusIntraLine line[2];
-        fill((uint8_t *)&edge, sizeof edge, round);
-        motus_intra_line(&line[0], &edge);
-        mb_avx2.intra_line(&line[1], &edge);
-        MOTUS_CHECK(!memcmp(line[0].e, line[1].e, 16) && !memcmp(line[0].half, line[1].half, 14) &&
-                        !memcmp(line[0].smooth + 1, line[1].smooth + 1, 13),
-                    "round %d", round);
-    }
-}
-
-MOTUS_SUITE("mb_avx2", TEST(chroma_agrees), TEST(planes_agree), TEST(errors_agree),
-            TEST(lines_agree))
+MOTUS_SUITE("mb_avx2", TEST(chroma_agrees), TEST(planes_agree), TEST(errors_agree))
