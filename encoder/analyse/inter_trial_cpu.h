@@ -75,10 +75,10 @@ static inline uint32_t motus_inter_trial(const MotusInterMb *in, const MotusLeve
     if (motus_rd_cost_in(unit, luma_ssd, bits * unit + (mb->cbp ? mv_bits : 0), lambda) >= limit)
         return UINT32_MAX;
     motus_predict_mb(in, mb, NULL, trial->chroma);
-    bits += levels->costs ? motus_code_inter_chroma(residual, trial, &in->src, &in->neighbours,
-                                                    quant, levels)
-                          : motus_code_chroma(residual, trial, &in->src, &in->neighbours, quant,
-                                              levels, MOTUS_DEADZONE_INTER);
+    bits += levels->costs
+                ? motus_code_inter_chroma(residual, trial, &in->src, &in->neighbours, quant, levels)
+                : motus_code_chroma(residual, trial, &in->src, &in->neighbours, quant, levels,
+                                    MOTUS_DEADZONE_INTER);
     if (motus_trial_is_skip(in, mb, skip)) mb->type = MOTUS_MB_P_SKIP;
     motus_trial_measure(trial, in, levels, luma_ssd,
                         bits * unit + motus_trial_bits(in, mb, mv_bits));
@@ -115,7 +115,8 @@ static inline uint32_t motus_known_cost(const MotusInterMb *in, const MotusLevel
         MotusMb coded = *mb;
         if (!motus_moves_alike(mb, t->mb)) continue;
         coded.cbp = t->cbp;
-        return motus_rd_cost_in(unit, t->ssd, t->bits * unit + motus_trial_bits(in, &coded, mv_bits),
+        return motus_rd_cost_in(unit, t->ssd,
+                                t->bits * unit + motus_trial_bits(in, &coded, mv_bits),
                                 in->qp->lambda_ssd_q8);
     }
     return 0;

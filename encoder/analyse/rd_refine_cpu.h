@@ -6,8 +6,8 @@
 #include "encoder/analyse/b_trial_cpu.h"
 #include "encoder/analyse/rd_refine_core.h"
 
-// Evaluates `mb` with the MVs that it has, as far as it may cost less than `limit`. A trial that may
-// be too large for an MB costs too much.
+// Evaluates `mb` with the MVs that it has, as far as it may cost less than `limit`. A trial that
+// may be too large for an MB costs too much.
 static inline void motus_rd_trial(const MotusInterMb *in, const MotusLevelChoice *levels,
                                   MotusMv skip, const MotusMb *mb, uint32_t limit,
                                   MotusResidual *residual, MotusTrial *trial) {

@@ -130,8 +130,8 @@ void motus_centre_sads_avx2(const uint8_t cur[256], const uint8_t *ref, ptrdiff_
                     sum[dx], _mm256_sad_epu8(block, _mm256_set_m128i(load16(row + stride + dx),
                                                                      load16(row + dx))));
         }
-        const __m256i four = _mm256_hadd_epi32(_mm256_hadd_epi32(sum[0], sum[1]),
-                                               _mm256_hadd_epi32(sum[2], sum[3]));
+        const __m256i four =
+            _mm256_hadd_epi32(_mm256_hadd_epi32(sum[0], sum[1]), _mm256_hadd_epi32(sum[2], sum[3]));
         _mm_storeu_si128((__m128i *)sad, _mm_add_epi32(_mm256_castsi256_si128(four),
                                                        _mm256_extracti128_si256(four, 1)));
         sad[4] = motus_sum32_avx2(sum[4]);
