@@ -36,10 +36,10 @@ void motus_device_frame_layout(MotusPlane plane[3], int mb_width, int mb_height,
     }
 }
 
-MotusStatus motus_device_frame_upload(const MotusPlane to[3], const MotusFrame *frame, void *stream,
-                                      MotusError *error) {
+MotusStatus motus_device_frame_upload(const MotusPlane to[3], const MotusFrame *frame, int first,
+                                      int n, void *stream, MotusError *error) {
     MotusStatus status = MOTUS_OK;
-    for (int p = 0; p < 3 && !status; p++) {
+    for (int p = first; p < first + n && !status; p++) {
         const MotusPlane *from = &frame->plane[p];
         status = motus_cuda_check(cudaMemcpy2DAsync(to[p].data, (size_t)to[p].stride, from->data,
                                                     (size_t)from->stride, (size_t)from->width,

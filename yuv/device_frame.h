@@ -17,10 +17,10 @@ MotusStatus motus_device_frame_locate(const MotusFrame *frame, int *device, Motu
 void motus_device_frame_layout(MotusPlane plane[3], int mb_width, int mb_height, uint8_t *base,
                                size_t *end);
 
-// Copies the frame's planes from host memory on the cudaStream_t `stream`. Returns immediately: the
-// frame must not change until the stream has passed the copy.
-MotusStatus motus_device_frame_upload(const MotusPlane to[3], const MotusFrame *frame, void *stream,
-                                      MotusError *error);
+// Copies n planes of the frame, from `first` on, from host memory on the cudaStream_t `stream`.
+// Returns immediately: the frame must not change until the stream has passed the copy.
+MotusStatus motus_device_frame_upload(const MotusPlane to[3], const MotusFrame *frame, int first,
+                                      int n, void *stream, MotusError *error);
 
 // Copies n planes from device to device on the cudaStream_t `stream` of from_device. Blocks until
 // they are complete.

@@ -26,10 +26,11 @@ __global__ void copy_padded(Planes p) {
 }
 
 // Grid x: 256 samples beyond the frame per block, one per thread, rows below it before columns to
-// its right; grid y: the plane.
-__global__ void pad(Planes p, int width, int height) {
-    const MotusPlane &plane = p.dst[blockIdx.y];
-    const int w = blockIdx.y ? width / 2 : width, h = blockIdx.y ? height / 2 : height;
+// its right; grid y: the plane, from `first` on.
+__global__ void pad(Planes p, int first, int width, int height) {
+    const int index = first + (int)blockIdx.y;
+    const MotusPlane &plane = p.dst[index];
+    const int w = index ? width / 2 : width, h = index ? height / 2 : height;
     const int below = (plane.height - h) * plane.width, right = plane.width - w,
               i = blockIdx.x * PAD_THREADS + threadIdx.x;
     if (i >= below + right * h) return;
@@ -61,13 +62,13 @@ MotusStatus motus_planes_copy_padded_cuda(const MotusPlane dst[3], const MotusPl
     return launch(p, 3, stream, error);
 }
 
-MotusStatus motus_planes_pad_cuda(const MotusPlane planes[3], int width, int height, void *stream,
-                                  MotusError *error) {
+MotusStatus motus_planes_pad_cuda(const MotusPlane planes[3], int first, int n, int width,
+                                  int height, void *stream, MotusError *error) {
     Planes p = {};
     for (int i = 0; i < 3; i++) p.dst[i] = planes[i];
     const int beyond = planes[0].width * planes[0].height - width * height; // of luma, the most
     if (!beyond) return MOTUS_OK;
-    pad<<<dim3((beyond + PAD_THREADS - 1) / PAD_THREADS, 3), PAD_THREADS, 0,
-          (cudaStream_t)stream>>>(p, width, height);
+    pad<<<dim3((beyond + PAD_THREADS - 1) / PAD_THREADS, n), PAD_THREADS, 0,
+          (cudaStream_t)stream>>>(p, first, width, height);
     return motus_cuda_launched("filling up to macroblocks", error);
 }

@@ -37,9 +37,10 @@ MotusStatus motus_plane_copy_padded_cuda(const MotusPlane *dst, const MotusPlane
 MotusStatus motus_planes_copy_padded_cuda(const MotusPlane dst[3], const MotusPlane src[3],
                                           void *stream, MotusError *error);
 
-// Pads planes in device memory that already hold a frame of width x height luma samples, both even.
-MotusStatus motus_planes_pad_cuda(const MotusPlane planes[3], int width, int height, void *stream,
-                                  MotusError *error);
+// Pads n planes in device memory, from `first` on, that already hold those of a frame of width x
+// height luma samples, both even.
+MotusStatus motus_planes_pad_cuda(const MotusPlane planes[3], int first, int n, int width,
+                                  int height, void *stream, MotusError *error);
 
 #ifdef __cplusplus
 }

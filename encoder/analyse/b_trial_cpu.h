@@ -21,19 +21,36 @@ static inline void motus_b_skip_trial(const MotusInterMb *in, const MotusLevelCh
     MotusMb *mb = &trial->mb;
     uint32_t sum[MOTUS_BLOCKS];
     memset(mb, 0, sizeof *mb);
+    mb->type = MOTUS_MB_P_SKIP;
+    mb->qp = in->qp->luma.qp;
     for (int q = 0; q < 4; q++) motus_set_direct(mb, q, &s->choice.direct);
-    motus_no_residual_trial(in, levels, trial);
+    trial->luma_bits = 0;
+    motus_predict_b(trial->luma, trial->chroma, mb, in->ref, in->refs, in->x, in->y);
+    motus_trial_measure(trial, in, levels, motus_skip_bits(in, mb));
+    if (s->choice.direct.blocks != MOTUS_ALL_DIRECT) trial->cost = UINT32_MAX;
     const MotusTaps taps = {{trial->luma, trial->luma}};
     ops->prepare(&s->choose.cur, in->src.plane[0], in->src.stride[0]);
     ops->satd_mb(&s->choose.cur, &taps, MOTUS_LUMA_STRIDE, 15, sum);
-    memcpy(s->choose.direct_satd, sum + MOTUS_BLOCK_8x8, sizeof s->choose.direct_satd);
+    for (int q = 0; q < 4; q++)
+        s->choose.direct_satd[q] =
+            motus_b_direct_satd(&s->choice.direct, q, sum[MOTUS_BLOCK_8x8 + q]);
+}
+
+// Evaluates trial->mb, whose type, lists, MVs and references are set.
+static inline void motus_b_trial(const MotusInterMb *in, const MotusLevelChoice *levels,
+                                 uint32_t mv_bits, MotusResidual *residual, MotusTrial *trial) {
+    const MotusMv none = {0, 0};
+    trial->mb.qp = in->qp->luma.qp;
+    motus_predict_b(trial->luma, trial->chroma, &trial->mb, in->ref, in->refs, in->x, in->y);
+    motus_trial_complete(in, levels, none, mv_bits, residual, trial);
+    motus_trial_transform(in, levels, trial);
 }
 
 // Begins the decision of an MB, as motus_decide_skip does.
-static inline int motus_b_decide_skip(const MotusInterMb *in, int col_zero,
+static inline int motus_b_decide_skip(const MotusInterMb *in, MotusDirectFrom from,
                                       const MotusEffort *effort, const MotusLevelChoice *levels,
                                       const MotusRefineOps *ops, MotusBDecideScratch *s) {
-    s->choice.direct = motus_direct_spatial(&in->neighbours, col_zero);
+    s->choice.direct = motus_direct_of(&in->neighbours, from);
     motus_b_skip_trial(in, levels, ops, s, &s->trial[0]);
     return motus_skip_is_enough(&s->trial[0], in->qp, effort);
 }
@@ -45,10 +62,7 @@ motus_b_decide_types(const MotusInterMb *in, const MotusBCandidates *found,
                      const MotusRefineOps *ops, MotusBDecideScratch *s, uint32_t *satd) {
     MotusTrial *best = &s->trial[0], *other = &s->trial[1];
     const uint32_t *cost = s->choice.cost;
-    const MotusMv none = {0, 0};
-    MotusTriedTypes tried;
     int first = 0;
-    tried.n = 0;
     motus_b_measure_near(in, ops, &s->choose);
     motus_b_choose_types(in, found, &s->choose, &s->choice);
     for (int k = 1; k < MOTUS_B_TYPES; k++)
@@ -57,10 +71,11 @@ motus_b_decide_types(const MotusInterMb *in, const MotusBCandidates *found,
     for (int i = 0; i < MOTUS_B_TYPES; i++) { // the best one by SATD first: it wins ties
         const int k = (first + i) % MOTUS_B_TYPES;
         if (cost[k] == UINT32_MAX ||
-            (uint64_t)cost[k] * 16 > (uint64_t)cost[first] * (uint32_t)effort->trial_gate ||
-            !motus_try_type(in, levels, none, &s->choice.mb[k], s->choice.mv_bits[k], &tried,
-                            &s->residual, best, other))
+            (uint64_t)cost[k] * 16 > (uint64_t)cost[first] * (uint32_t)effort->trial_gate)
             continue;
+        other->mb = s->choice.mb[k];
+        motus_b_trial(in, levels, s->choice.mv_bits[k], &s->residual, other);
+        if (other->cost >= best->cost) continue;
         MotusTrial *swap = best;
         best = other;
         other = swap;
@@ -72,11 +87,11 @@ motus_b_decide_types(const MotusInterMb *in, const MotusBCandidates *found,
 // Returns the cheapest inter coding of the MB, one of the scratch's two trials. *satd becomes the
 // cost of the best type by SATD, 0 if B_Skip was taken at once.
 static inline MotusTrial *motus_decide_b(const MotusInterMb *in, const MotusBCandidates *found,
-                                         int col_zero, const MotusEffort *effort,
+                                         MotusDirectFrom from, const MotusEffort *effort,
                                          const MotusLevelChoice *levels, const MotusRefineOps *ops,
                                          MotusBDecideScratch *s, uint32_t *satd) {
     *satd = 0;
-    if (motus_b_decide_skip(in, col_zero, effort, levels, ops, s)) return &s->trial[0];
+    if (motus_b_decide_skip(in, from, effort, levels, ops, s)) return &s->trial[0];
     return motus_b_decide_types(in, found, effort, levels, ops, s, satd);
 }
 

@@ -7,6 +7,7 @@
 #include "encoder/analyse/inter_bits_core.h"
 #include "encoder/analyse/inter_choice_cpu.h"
 #include "encoder/analyse/residual_cpu.h"
+#include "encoder/analyse/transform8_cpu.h"
 
 typedef struct MotusDecideScratch {
     MotusTrial trial[2];
@@ -15,124 +16,54 @@ typedef struct MotusDecideScratch {
     MotusResidual residual;
 } MotusDecideScratch;
 
-// Predicts an MB with its MVs. luma, chroma: NULL: not wanted.
-static inline void motus_predict_mb(const MotusInterMb *in, const MotusMb *mb, uint8_t luma[256],
-                                    uint8_t chroma[2][64]) {
-    if (in->lists == 2)
-        motus_predict_b(luma, chroma, mb, in->ref, in->refs, in->x, in->y);
-    else
-        motus_predict_inter(luma, chroma, mb, in->ref, in->x, in->y);
-}
-
-// Sets bits, SSD and cost of a trial from its reconstruction. luma_ssd: luma's part; bits: each
-// 1 / motus_unit_of.
+// Sets bits, SSD and cost of a trial from its reconstruction. bits: each 1 / motus_unit_of.
 static inline void motus_trial_measure(MotusTrial *trial, const MotusInterMb *in,
-                                       const MotusLevelChoice *levels, uint32_t luma_ssd,
-                                       uint32_t bits) {
+                                       const MotusLevelChoice *levels, uint32_t bits) {
     trial->bits = motus_whole_bits(bits, levels);
-    trial->ssd = luma_ssd + motus_ssd_chroma(&in->src, trial->chroma);
+    trial->ssd = motus_ssd_luma(&in->src, trial->luma) + motus_ssd_chroma(&in->src, trial->chroma);
     trial->cost = motus_rd_cost_in(motus_unit_of(levels), trial->ssd, bits, in->qp->lambda_ssd_q8);
 }
 
-// Evaluates P_Skip or B_Skip, as which trial->mb is set, with the MVs that it has.
-static inline void motus_no_residual_trial(const MotusInterMb *in, const MotusLevelChoice *levels,
-                                           MotusTrial *trial) {
-    trial->mb.type = MOTUS_MB_P_SKIP;
-    trial->mb.qp = in->qp->luma.qp;
-    trial->luma_bits = 0;
-    motus_predict_mb(in, &trial->mb, trial->luma, trial->chroma);
-    motus_trial_measure(trial, in, levels, motus_ssd_luma(&in->src, trial->luma),
-                        motus_skip_bits(in, &trial->mb));
+// Codes the residual of a predicted MB and completes its trial. skip: P_Skip's MV.
+static inline void motus_trial_complete(const MotusInterMb *in, const MotusLevelChoice *levels,
+                                        MotusMv skip, uint32_t mv_bits, MotusResidual *residual,
+                                        MotusTrial *trial) {
+    MotusMb *mb = &trial->mb;
+    trial->luma_bits =
+        motus_code_inter_luma(residual, trial, &in->src, &in->neighbours, &in->qp->luma, levels);
+    const uint32_t bits =
+        trial->luma_bits + (levels->costs
+                                ? motus_code_inter_chroma(residual, trial, &in->src,
+                                                          &in->neighbours, &in->qp->chroma, levels)
+                                : motus_code_chroma(residual, trial, &in->src, &in->neighbours,
+                                                    &in->qp->chroma, levels, MOTUS_DEADZONE_INTER));
+    if (motus_trial_is_skip(in, mb, skip)) mb->type = MOTUS_MB_P_SKIP;
+    motus_trial_measure(trial, in, levels,
+                        bits * motus_unit_of(levels) + motus_trial_bits(in, mb, mv_bits));
 }
 
 // Evaluates P_Skip. Its MV may exceed the limits of coded MVs.
 static inline void motus_skip_trial(const MotusInterMb *in, const MotusLevelChoice *levels,
                                     MotusMv skip, MotusTrial *trial) {
     memset(&trial->mb, 0, sizeof trial->mb);
+    trial->mb.type = MOTUS_MB_P_SKIP;
+    trial->mb.qp = in->qp->luma.qp;
     for (int i = 0; i < 16; i++) trial->mb.mv[i] = skip;
-    motus_no_residual_trial(in, levels, trial);
+    trial->luma_bits = 0;
+    motus_predict_inter(trial->luma, trial->chroma, &trial->mb, in->ref, in->x, in->y);
+    motus_trial_measure(trial, in, levels, motus_skip_bits(in, &trial->mb));
     if (skip.x > in->max_mv_x) trial->cost = UINT32_MAX;
 }
 
-// Evaluates trial->mb, whose type, MVs and references are set. An MB without residual, 16x16 with
-// P_Skip's MV `skip` or all direct, becomes P_Skip or B_Skip. Returns the bits of the residual, or
-// UINT32_MAX if luma alone costs `limit` or more: then the trial is not completed, and its cost is
-// UINT32_MAX.
-static inline uint32_t motus_inter_trial(const MotusInterMb *in, const MotusLevelChoice *levels,
-                                         MotusMv skip, uint32_t mv_bits, uint32_t limit,
-                                         MotusResidual *residual, MotusTrial *trial) {
-    const uint32_t unit = motus_unit_of(levels), lambda = in->qp->lambda_ssd_q8;
-    const MotusQuant *quant = &in->qp->chroma;
-    MotusMb *mb = &trial->mb;
-    mb->qp = in->qp->luma.qp;
-    motus_predict_mb(in, mb, trial->luma, NULL);
-    uint32_t bits =
-        motus_code_inter_luma(residual, trial, &in->src, &in->neighbours, &in->qp->luma, levels);
-    const uint32_t luma_ssd = motus_ssd_luma(&in->src, trial->luma);
-    trial->luma_bits = bits;
-    trial->bits = 0;
-    trial->cost = UINT32_MAX;
-    if (motus_rd_cost_in(unit, luma_ssd, bits * unit + (mb->cbp ? mv_bits : 0), lambda) >= limit)
-        return UINT32_MAX;
-    motus_predict_mb(in, mb, NULL, trial->chroma);
-    bits += levels->costs
-                ? motus_code_inter_chroma(residual, trial, &in->src, &in->neighbours, quant, levels)
-                : motus_code_chroma(residual, trial, &in->src, &in->neighbours, quant, levels,
-                                    MOTUS_DEADZONE_INTER);
-    if (motus_trial_is_skip(in, mb, skip)) mb->type = MOTUS_MB_P_SKIP;
-    motus_trial_measure(trial, in, levels, luma_ssd,
-                        bits * unit + motus_trial_bits(in, mb, mv_bits));
-    return bits;
-}
-
-// ---- Types --------------------------------------------------------------------------------------
-
-// A type that had a trial.
-typedef struct MotusTriedType {
-    const MotusMb *mb; // before the trial
-    uint32_t ssd, bits;
-    uint8_t cbp;
-} MotusTriedType;
-
-typedef struct MotusTriedTypes {
-    MotusTriedType type[MOTUS_B_TYPES];
-    int n;
-} MotusTriedTypes;
-
-static inline int motus_moves_alike(const MotusMb *a, const MotusMb *b) {
-    return !memcmp(a->mv, b->mv, sizeof a->mv) && !memcmp(a->mv1, b->mv1, sizeof a->mv1) &&
-           !memcmp(a->pred, b->pred, sizeof a->pred) && !memcmp(a->ref, b->ref, sizeof a->ref);
-}
-
-// Returns the RD cost of a type with the motion of one that had a trial: the same residual. 0 if
-// there is none, or if the MB might be skipped.
-static inline uint32_t motus_known_cost(const MotusInterMb *in, const MotusLevelChoice *levels,
-                                        const MotusTriedTypes *tried, const MotusMb *mb,
-                                        uint32_t mv_bits) {
-    const uint32_t unit = motus_unit_of(levels);
-    for (int i = 0; i < tried->n && mb->type != MOTUS_MB_P_16x16; i++) {
-        const MotusTriedType *t = &tried->type[i];
-        MotusMb coded = *mb;
-        if (!motus_moves_alike(mb, t->mb)) continue;
-        coded.cbp = t->cbp;
-        return motus_rd_cost_in(unit, t->ssd,
-                                t->bits * unit + motus_trial_bits(in, &coded, mv_bits),
-                                in->qp->lambda_ssd_q8);
-    }
-    return 0;
-}
-
-// Evaluates a type, as far as it may be cheaper than `best`. True if it is: *other is its trial.
-static inline int motus_try_type(const MotusInterMb *in, const MotusLevelChoice *levels,
-                                 MotusMv skip, const MotusMb *mb, uint32_t mv_bits,
-                                 MotusTriedTypes *tried, MotusResidual *residual,
-                                 const MotusTrial *best, MotusTrial *other) {
-    if (motus_known_cost(in, levels, tried, mb, mv_bits) >= best->cost) return 0;
-    other->mb = *mb;
-    const uint32_t bits = motus_inter_trial(in, levels, skip, mv_bits, best->cost, residual, other);
-    if (bits != UINT32_MAX)
-        tried->type[tried->n++] = (MotusTriedType){mb, other->ssd, bits, other->mb.cbp};
-    return other->cost < best->cost;
+// Evaluates trial->mb, whose type, MVs and references are set. A 16x16 MB with P_Skip's MV and no
+// residual becomes P_Skip.
+static inline void motus_inter_trial(const MotusInterMb *in, const MotusLevelChoice *levels,
+                                     MotusMv skip, uint32_t mv_bits, MotusResidual *residual,
+                                     MotusTrial *trial) {
+    trial->mb.qp = in->qp->luma.qp;
+    motus_predict_inter(trial->luma, trial->chroma, &trial->mb, in->ref, in->x, in->y);
+    motus_trial_complete(in, levels, skip, mv_bits, residual, trial);
+    motus_trial_transform(in, levels, trial);
 }
 
 // True if type k comes close enough to the best one by SATD to be evaluated.
@@ -161,17 +92,15 @@ static inline MotusTrial *motus_decide_types(const MotusInterMb *in, const Motus
                                              uint32_t *satd) {
     MotusTrial *best = &s->trial[0], *other = &s->trial[1];
     MotusChoice *choice = &s->choice;
-    MotusTriedTypes tried;
-    tried.n = 0;
     motus_choose_types(in, found, &s->choose, choice);
     const int first = motus_choice_best(choice);
     *satd = choice->cost[first];
     for (int i = 0; i < 4; i++) { // the best one by SATD first: it wins ties
         const int k = (first + i) & 3;
-        if (!motus_type_is_close(choice, k, first, effort) ||
-            !motus_try_type(in, levels, choice->skip, &choice->mb[k], choice->mv_bits[k], &tried,
-                            &s->residual, best, other))
-            continue;
+        if (!motus_type_is_close(choice, k, first, effort)) continue;
+        other->mb = choice->mb[k];
+        motus_inter_trial(in, levels, choice->skip, choice->mv_bits[k], &s->residual, other);
+        if (other->cost >= best->cost) continue;
         MotusTrial *swap = best;
         best = other;
         other = swap;

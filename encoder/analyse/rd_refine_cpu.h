@@ -6,18 +6,21 @@
 #include "encoder/analyse/b_trial_cpu.h"
 #include "encoder/analyse/rd_refine_core.h"
 
-// Evaluates `mb` with the MVs that it has, as far as it may cost less than `limit`. A trial that
-// may be too large for an MB costs too much.
+// Evaluates `mb` with the MVs that it has. A trial that may be too large for an MB costs too much.
 static inline void motus_rd_trial(const MotusInterMb *in, const MotusLevelChoice *levels,
-                                  MotusMv skip, const MotusMb *mb, uint32_t limit,
-                                  MotusResidual *residual, MotusTrial *trial) {
+                                  MotusMv skip, const MotusMb *mb, MotusResidual *residual,
+                                  MotusTrial *trial) {
     uint32_t mv_bits = 0;
     for (int i = 0; i < 16; i++)
         for (int list = 0; list < in->lists; list++)
             mv_bits += motus_trial_mv_bits(in, mb, i, list);
     trial->mb = *mb;
     trial->mb.cbp = 0;
-    motus_inter_trial(in, levels, skip, mv_bits, limit, residual, trial);
+    trial->mb.transform_8x8 = 0;
+    if (in->lists == 2)
+        motus_b_trial(in, levels, mv_bits, residual, trial);
+    else
+        motus_inter_trial(in, levels, skip, mv_bits, residual, trial);
     if (trial->bits > MOTUS_MB_BITS_LIMIT) trial->cost = UINT32_MAX;
 }
 
@@ -33,7 +36,7 @@ static inline int motus_rd_refine_mv(const MotusInterMb *in, const MotusLevelCho
         MotusMb moved = *mb;
         if (!motus_inter_mv_allowed(in, mv)) continue;
         motus_rd_set(&moved, part, list, mv);
-        motus_rd_trial(in, levels, skip, &moved, *cost, residual, trial);
+        motus_rd_trial(in, levels, skip, &moved, residual, trial);
         if (trial->cost < *cost) *cost = trial->cost, best = k;
     }
     if (best < 0) return 0;
@@ -60,7 +63,7 @@ static inline int motus_rd_refine(const MotusInterMb *in, const MotusLevelChoice
                                                 trial, &cost);
         any |= moves;
     }
-    if (any) motus_rd_trial(in, levels, skip, &mb, UINT32_MAX, residual, trial);
+    if (any) motus_rd_trial(in, levels, skip, &mb, residual, trial);
     return any;
 }
 

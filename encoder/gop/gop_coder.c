@@ -2,9 +2,6 @@
 #include "encoder/gop/gop_coder.h"
 
 #include <string.h>
-#ifdef __linux__
-#include <sys/prctl.h>
-#endif
 
 #include "common/device.h"
 #include "common/error.h"
@@ -122,7 +119,14 @@ void motus_executor_add(MotusGopCoders *coders, MotusExecutor *e, MotusPendingPi
     } else {
         add(coder, picture);
     }
-    if (coder) pthread_cond_signal(&coder->wake);
+    if (coder) motus_gop_coder_wake(coder);
+}
+
+void motus_gop_coder_wake(MotusGopCoder *coder) {
+    if (coder->coders->helpers)
+        pthread_cond_broadcast(&coder->coders->done);
+    else
+        pthread_cond_signal(&coder->wake);
 }
 
 static int can_begin(const MotusGopCoder *coder) {
@@ -138,6 +142,7 @@ static int can_take(const MotusGopCoder *coder) {
 }
 
 int motus_gop_coder_has_work(MotusGopCoder *coder) {
+    if (coder->is_working) return 0;
     if (can_take(coder)) take_gop(coder);
     if (!coder->first) return 0;
     return coder->begun || can_begin(coder) || coder->coders->failure.status;
@@ -215,7 +220,7 @@ static MotusStatus finish_coding(MotusGopCoder *coder, MotusPendingPicture *p, M
 void motus_gop_coders_fail(MotusGopCoders *coders, const MotusError *error) {
     if (coders->failure.status) return;
     coders->failure = *error;
-    for (int k = 0; k < coders->n; k++) pthread_cond_signal(&coders->coder[k].wake);
+    for (int k = 0; k < coders->n; k++) motus_gop_coder_wake(&coders->coder[k]);
 }
 
 // Returns the CPU threads for one picture: an even share for each coder that has pictures, and one
@@ -235,14 +240,18 @@ static void explain(const MotusGopCoder *coder, MotusStatus status, MotusError *
 // Finds the weights of a picture's references from source pictures.
 static MotusStatus find_weights(MotusGopCoder *coder, MotusPendingPicture *p, MotusError *error) {
     const MotusExecutorOps *ops = coder->coders->ops;
+    const MotusStream *stream = coder->coders->stream;
     MotusPictureParams *params = &p->params;
     const MotusPictureInput input = picture_input(coder, p);
     if (!coder->weights || !(params->type == MOTUS_SLICE_P || params->is_reference))
         return MOTUS_OK;
     MotusStatus status = ops->measure(&input, motus_weight_finder_stats(coder->weights), error);
     if (status) return status;
-    if (params->type == MOTUS_SLICE_P)
-        motus_weights_find(coder->weights, params->refs, params->ref_shown, &params->weights);
+    if (params->type == MOTUS_SLICE_P &&
+        motus_weights_find(coder->weights, params->refs, params->ref_shown,
+                           stream->config.weightp == 2 && !params->external.mv, &params->weights))
+        params->copies = motus_weights_repeat(&params->weights, params->ref_shown, &params->refs,
+                                              stream->p_refs);
     if (params->is_reference)
         motus_weight_finder_keep(coder->weights, params->shown, params->slot, params->idr);
     return MOTUS_OK;
@@ -308,28 +317,41 @@ static void drop_picture(MotusGopCoder *coder) {
 
 // A device has the next picture before the oldest one is waited for, so that it is never idle.
 void motus_gop_coder_step(MotusGopCoder *coder) {
+    coder->is_working = 1;
     if (can_begin(coder))
         begin_picture(coder);
     else if (coder->begun)
         finish_picture(coder);
     else
         drop_picture(coder);
+    coder->is_working = 0;
+    if (coder->coders->helpers) motus_gop_coder_wake(coder); // they waited for the step's end
 }
 
 // ---- Threads ------------------------------------------------------------------------------------
+
+int motus_gop_coder_takes_help(const MotusGopCoder *coder) {
+    const MotusGopCoders *coders = coder->coders;
+    return coders->n == 1 && coders->ops->any_thread && coders->stream->config.stream_only &&
+           coder->has_thread && !coder->error.status;
+}
+
+void motus_gop_coder_begin_help(MotusGopCoder *coder) { coder->coders->helpers++; }
+
+void motus_gop_coder_end_help(MotusGopCoder *coder) {
+    coder->coders->helpers--;
+    if (motus_gop_coder_has_work(coder)) motus_gop_coder_wake(coder);
+}
 
 static void *run_coder(void *argument) {
     MotusGopCoder *coder = argument;
     MotusGopCoders *coders = coder->coders;
     if (coder->executor->device >= 0) motus_device_use(coder->executor->device);
-#ifdef __linux__
-    prctl(PR_SET_TIMERSLACK, 5000ul); // ns, for sleeps of some 10 us; 50,000 by default
-#endif
     open_coder(coder);
     pthread_mutex_lock(&coders->lock);
     note_opened(coder);
     while (!coder->error.status && !coders->closing)
-        if (motus_gop_coder_has_work(coder))
+        if (!coders->helpers && motus_gop_coder_has_work(coder))
             motus_gop_coder_step(coder);
         else
             pthread_cond_wait(&coder->wake, &coders->lock);

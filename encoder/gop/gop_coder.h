@@ -19,7 +19,7 @@ typedef struct MotusGopCoder {
     struct MotusExecutor *executor;
     pthread_t thread;
     int has_thread;
-    // The thread's alone.
+    // Of the thread that opens the coder, then of the one that is in a step.
     void *coder; // of MotusExecutorOps
     void *slots; // frame slots that came with the coder, and outlive it
     MotusRate rate;
@@ -30,6 +30,7 @@ typedef struct MotusGopCoder {
     MotusPendingPicture *next;   // oldest one that has not begun; NULL: none
     MotusPendingPicture *newest; // the one that has begun last, if any is not done
     int begun;                   // pictures from first to next
+    int is_working;              // 1: a thread is in a step
     int opened;                  // 1: the opening has ended, with `error`
     MotusFrameSlot *opened_slots;
     MotusError error;
@@ -72,6 +73,7 @@ struct MotusGopCoders {
     uint32_t idr_pic_id;                             // of the next picture to be queued
     MotusExecutor *current;                          // has the newest GOP
     int lookahead_jobs; // pending ones, which may plan the oldest picture
+    int helpers;        // calling threads that work for coder 0; its own thread rests
     int opening;        // coders that are being opened
     int active;         // coders that have pictures
     int busy_threads;   // CPU threads that code pictures
@@ -99,11 +101,23 @@ void motus_executor_add(MotusGopCoders *coders, MotusExecutor *executor,
 // Ends the stream with this error, unless it has failed before.
 void motus_gop_coders_fail(MotusGopCoders *coders, const MotusError *error);
 
-// True if a coder can begin, finish or drop a picture now. Takes a GOP for an idle coder.
+// True if a coder can begin, finish or drop a picture now, and no thread does. Takes a GOP for an
+// idle coder.
 int motus_gop_coder_has_work(MotusGopCoder *coder);
+
+// Tells the coder's thread, or those who help it, that there may be something to do.
+void motus_gop_coder_wake(MotusGopCoder *coder);
 
 // Begins, finishes or drops one picture. Releases the lock meanwhile.
 void motus_gop_coder_step(MotusGopCoder *coder);
+
+// True if calling threads may work for the coder: a picture alone then waits for no thread to wake.
+// It is the only one, and what it does on the host is short.
+int motus_gop_coder_takes_help(const MotusGopCoder *coder);
+
+// The calling thread works for the coder, in place of the coder's own, until it ends to help.
+void motus_gop_coder_begin_help(MotusGopCoder *coder);
+void motus_gop_coder_end_help(MotusGopCoder *coder);
 
 // Closes the coder of a thread that has ended, or that never was.
 void motus_gop_coder_stop(MotusGopCoder *coder);

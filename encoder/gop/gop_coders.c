@@ -160,7 +160,12 @@ static void hold(MotusGopCoders *coders, MotusExecutor *e, MotusPendingPicture *
     if (p->state < MOTUS_PENDING_READY) add_unplanned(coders, p);
     if (p->state != MOTUS_PENDING_TYPE) assign(coders, e, p);
     motus_mini_gop_put(&coders->mini_gop, p);
+    MotusGopCoder *coder = &coders->coder[0];
+    const int helps = motus_gop_coder_takes_help(coder) && !coder->begun;
+    if (helps) motus_gop_coder_begin_help(coder);
     deal(coders);
+    if (helps && motus_gop_coder_has_work(coder)) motus_gop_coder_step(coder);
+    if (helps) motus_gop_coder_end_help(coder);
     pthread_mutex_unlock(&coders->lock);
 }
 
@@ -273,7 +278,7 @@ void motus_gop_coders_planned(MotusGopCoders *coders, const MotusPicturePlan *pl
     } else if (p->state == MOTUS_PENDING_PLAN) {
         motus_pending_advance(&coders->pending, p, MOTUS_PENDING_READY);
         for (int k = 0; k < coders->n; k++)
-            if (coders->coder[k].next == p) pthread_cond_signal(&coders->coder[k].wake);
+            if (coders->coder[k].next == p) motus_gop_coder_wake(&coders->coder[k]);
         work_here(coders);
     }
     pthread_mutex_unlock(&coders->lock);
@@ -305,8 +310,8 @@ static struct timespec later(int milliseconds) {
 }
 
 // Blocks until the first picture is done, the time is over, or the picture needs frames that have
-// not been sent.
-static void wait_for_first(MotusGopCoders *coders, int timeout_ms) {
+// not been sent. helped: a coder, or NULL.
+static void wait_for_first(MotusGopCoders *coders, MotusGopCoder *helped, int timeout_ms) {
     const struct timespec end = later(motus_max(timeout_ms, 0));
     for (;;) {
         const MotusPendingPicture *p = coders->pending.first;
@@ -314,7 +319,9 @@ static void wait_for_first(MotusGopCoders *coders, int timeout_ms) {
         if (!p && (!coders->mini_gop.first || cause_of_loss(coders)->status)) break;
         const int needs_frames = (!p || p->state < MOTUS_PENDING_READY) &&
                                  !coders->lookahead_jobs && !coders->failure.status;
-        if (timeout_ms < 0 && !needs_frames)
+        if (helped && motus_gop_coder_has_work(helped))
+            motus_gop_coder_step(helped);
+        else if (timeout_ms < 0 && !needs_frames)
             pthread_cond_wait(&coders->done, &coders->lock);
         else if (timeout_ms < 0 ||
                  pthread_cond_timedwait(&coders->done, &coders->lock, &end) == ETIMEDOUT)
@@ -327,7 +334,11 @@ MotusStatus motus_gop_coders_receive(MotusGopCoders *coders, MotusPacket **packe
     MotusPendingPicture *taken = NULL;
     MotusStatus status = MOTUS_AGAIN;
     pthread_mutex_lock(&coders->lock);
-    wait_for_first(coders, timeout_ms);
+    MotusGopCoder *helped = &coders->coder[0];
+    if (timeout_ms >= 0 || !motus_gop_coder_takes_help(helped)) helped = NULL;
+    if (helped) motus_gop_coder_begin_help(helped);
+    wait_for_first(coders, helped, timeout_ms);
+    if (helped) motus_gop_coder_end_help(helped);
     const MotusPendingPicture *p = coders->pending.first;
     if (p && p->state == MOTUS_PENDING_DONE) {
         status = p->error.status;

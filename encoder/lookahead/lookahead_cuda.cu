@@ -252,7 +252,7 @@ MotusStatus bring(Cuda *c, const MotusFrameSource *source, MotusPlane *luma, cud
     int device = c->device;
     *luma = c->frame.plane[0], *made_on = c->stream;
     if (!source->on_device)
-        return motus_device_frame_upload(c->frame.plane, frame, c->stream, error);
+        return motus_device_frame_upload(c->frame.plane, frame, 0, 3, c->stream, error);
     MotusStatus status = motus_device_frame_locate(frame, &device, error);
     if (status) return status;
     if (device != c->device)

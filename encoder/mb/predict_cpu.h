@@ -230,20 +230,31 @@ static inline const MotusReference *motus_reference_at(const MotusReference *ref
     return ref + mb->ref[0][motus_8x8_of(4 * p->y + p->x)];
 }
 
-// Predicts an MB with its MVs. luma, chroma: NULL: not wanted. ref: by ref_idx.
-static inline void motus_predict_inter(uint8_t luma[256], uint8_t chroma[2][64], const MotusMb *mb,
-                                       const MotusReference *ref, int mb_x, int mb_y) {
+// Predicts an MB's luma with its MVs. ref: by ref_idx.
+static inline void motus_predict_inter_luma(uint8_t luma[256], const MotusMb *mb,
+                                            const MotusReference *ref, int mb_x, int mb_y) {
     MotusPartition parts[16];
     const int n = motus_mb_partitions(mb, parts);
     assert(n > 0);
     for (int i = 0; i < n; i++) {
         const MotusPartition *p = &parts[i];
+        motus_predict_luma_block(luma, motus_reference_at(ref, mb, p), mb_x, mb_y, 4 * p->x,
+                                 4 * p->y, 4 * p->width, 4 * p->height, mb->mv[4 * p->y + p->x]);
+    }
+}
+
+// Predicts an MB with its MVs.
+static inline void motus_predict_inter(uint8_t luma[256], uint8_t chroma[2][64], const MotusMb *mb,
+                                       const MotusReference *ref, int mb_x, int mb_y) {
+    MotusPartition parts[16];
+    int n = motus_mb_partitions(mb, parts);
+    for (int i = 0; i < n; i++) {
+        const MotusPartition *p = &parts[i];
         const MotusReference *its = motus_reference_at(ref, mb, p);
-        const MotusMv mv = mb->mv[4 * p->y + p->x];
-        if (luma)
-            motus_predict_luma_block(luma, its, mb_x, mb_y, 4 * p->x, 4 * p->y, 4 * p->width,
-                                     4 * p->height, mv);
-        for (int c = 0; c < 2 && chroma; c++)
+        MotusMv mv = mb->mv[4 * p->y + p->x];
+        motus_predict_luma_block(luma, its, mb_x, mb_y, 4 * p->x, 4 * p->y, 4 * p->width,
+                                 4 * p->height, mv);
+        for (int c = 0; c < 2; c++)
             motus_predict_chroma_block(chroma[c], its, c, mb_x, mb_y, 2 * p->x, 2 * p->y,
                                        2 * p->width, 2 * p->height, mv);
     }
@@ -292,8 +303,8 @@ static inline void motus_predict_chroma_lists(uint8_t chroma[2][64],
     }
 }
 
-// Predicts an MB of a B picture. luma, chroma: NULL: not wanted. ref: the `refs` ones of list 0,
-// then that of list 1.
+// Predicts an MB of a B picture. chroma: NULL: luma alone. ref: the `refs` ones of list 0, then
+// that of list 1.
 static inline void motus_predict_b(uint8_t luma[256], uint8_t chroma[2][64], const MotusMb *mb,
                                    const MotusReference *ref, int refs, int mb_x, int mb_y) {
     const int mode = motus_motion_mode(mb);
@@ -304,7 +315,7 @@ static inline void motus_predict_b(uint8_t luma[256], uint8_t chroma[2][64], con
             const int q = y / 8 * 2 + x / 8;
             const MotusMv mv[2] = {mb->mv[motus_corner_of(q)], mb->mv1[q]};
             const MotusReference *const its[2] = {&ref[mb->ref[0][q]], &ref[refs]};
-            if (luma) motus_predict_luma_lists(luma, its, mb_x, mb_y, x, y, w, h, mb->pred[q], mv);
+            motus_predict_luma_lists(luma, its, mb_x, mb_y, x, y, w, h, mb->pred[q], mv);
             if (chroma)
                 motus_predict_chroma_lists(chroma, its, mb_x, mb_y, x, y, w, h, mb->pred[q], mv);
         }

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "encoder/mb/deblock_cuda.h"
+#include "encoder/mb/temporal_cuda.h"
 #include "encoder/settings/picture_effort.h"
 #include "me/pixel/ref_luma_cuda.h"
 
@@ -70,6 +71,25 @@ MotusStatus upload_references(MotusCudaCoder *c, const Output *out, int n, Motus
                  "references", error);
 }
 
+// Returns where the direct prediction of a B picture's MBs comes from. col: list 1's reference.
+MotusDirectSource direct_source(const MotusCudaCoder *c, const MotusPictureParams *params,
+                                const Reference *col) {
+    if (params->direct == MOTUS_DIRECT_SPATIAL) return {NULL, col->rec.col_zero};
+    return {c->direct, NULL};
+}
+
+// Computes it, unless it is spatial. The collocated MBs are final.
+MotusStatus find_direct(MotusCudaCoder *c, const MotusPictureParams *params, const Reference *col,
+                        MotusError *error) {
+    MotusTemporalMap map;
+    if (params->direct != MOTUS_DIRECT_TEMPORAL) return MOTUS_OK; // none: it is zeroed
+    motus_temporal_map(&map, params->shown, params->ref_shown, params->refs, col->listed,
+                       col->n_listed);
+    return check(c,
+                 motus_direct_temporal_cuda(col->rec.col, c->pic.n_mb, &map, c->direct, c->stream),
+                 "direct prediction", error);
+}
+
 // Fills in a B picture's coding, and uploads its references if list 0 has several.
 MotusStatus b_coding(MotusCudaCoder *c, const Output *out, const MotusPictureParams *params,
                      Reference *const ref[], MotusBCodingCuda *b, MotusError *error) {
@@ -77,7 +97,7 @@ MotusStatus b_coding(MotusCudaCoder *c, const Output *out, const MotusPicturePar
     b->refs = refs;
     b->list = out->refs;
     b->far_blocks = c->far_blocks;
-    b->col_zero = ref[refs]->rec.col_zero;
+    b->direct = direct_source(c, params, ref[refs]);
     b->limits = c->settings->limits;
     for (int k = 0; k <= refs; k++) {
         MotusReference its = reference(c, params, ref[k], k);
@@ -132,8 +152,19 @@ MotusStatus find_references(MotusCudaCoder *c, const MotusPictureParams *params,
     return MOTUS_OK;
 }
 
-MotusStatus code_inter(MotusCudaCoder *c, const Output *out, const MotusPictureParams *params,
-                       MotusField *field, MotusError *error) {
+// Waits for all of the source. The slot is free once the picture is coded, so its statistics have
+// to be complete, too.
+MotusStatus wait_for_source(MotusCudaCoder *c, const MotusFrameSlot *slot, MotusError *error) {
+    MotusStatus status =
+        check(c, cudaStreamWaitEvent(c->stream, (cudaEvent_t)slot->filled, 0), "wait", error);
+    return status || !slot->measured
+               ? status
+               : check(c, cudaStreamWaitEvent(c->stream, (cudaEvent_t)slot->measured, 0), "wait",
+                       error);
+}
+
+MotusStatus code_inter(MotusCudaCoder *c, const MotusFrameSlot *slot, const Output *out,
+                       const MotusPictureParams *params, MotusField *field, MotusError *error) {
     const int has_b = is_b(params), qp = params->qp;
     MotusEffort effort = motus_picture_effort(c->settings, params);
     if (has_b) effort.partitions &= (1u << (MOTUS_MODE_8x8 + 1)) - 1;
@@ -148,8 +179,10 @@ MotusStatus code_inter(MotusCudaCoder *c, const Output *out, const MotusPictureP
     else
         status = p_coding(c, out, params, ref, &p, error);
     if (!status) status = search(c, params, ref, &effort, field, error);
+    if (!status && has_b) status = find_direct(c, params, ref[params->refs], error);
     if (!status) status = mark(c, qp, &effort, &p, has_b ? &b : NULL, &marked, error);
     if (!status) status = refine(c, params, ref, effort.partitions, marked, error);
+    if (!status) status = wait_for_source(c, slot, error);
     if (!status) status = wait_for_writing(c, error);
     if (!status) status = wait_for_costs(c, params, error);
     if (!status) status = set_costs(c, out, params, error);
@@ -161,14 +194,9 @@ MotusStatus code_inter(MotusCudaCoder *c, const Output *out, const MotusPictureP
 }
 
 // CABAC: once all MBs are symbols and costs are learnt from them, the next picture's decisions may
-// begin.
+// begin. A picture alone learns later, beside its writing.
 MotusStatus release_mbs(MotusCudaCoder *c, const Output *out, MotusError *error) {
-    MotusStatus status = out->next_costs
-                             ? check(c,
-                                     motus_cabac_costs_cuda_learn(c->bins, c->pic.costs,
-                                                                  out->next_costs, c->writing),
-                                     "costs", error)
-                             : MOTUS_OK;
+    MotusStatus status = is_alone(c) ? MOTUS_OK : learn_costs(c, out, c->writing, error);
     return status ? status : check(c, cudaEventRecord(out->written, c->writing), "record", error);
 }
 
@@ -211,8 +239,6 @@ MotusStatus write_slice(MotusCudaCoder *c, const Output *out, int k, MotusError 
 MotusStatus write_slices(MotusCudaCoder *c, const Output *out, MotusError *error) {
     const MotusStream *s = c->settings;
     MotusStatus status = MOTUS_OK;
-    if (s->sequence.cabac)
-        status = check(c, cudaMemsetAsync(c->bins, 0, sizeof *c->bins, c->writing), "bins", error);
     for (int k = 0; k < s->slices.n && !status; k++) status = write_slice(c, out, k, error);
     if (status) return status;
     if (!s->sequence.cabac)
@@ -220,19 +246,24 @@ MotusStatus write_slices(MotusCudaCoder *c, const Output *out, MotusError *error
     MotusCabacPictureCuda picture = {};
     picture.bins = c->bins, picture.n_mb = c->pic.n_mb, picture.n_slices = s->slices.n;
     picture.nal = out->nal, picture.capacity = (uint32_t)motus_nal_bound(s->rbsp_capacity);
-    picture.result = &out->report->result;
+    picture.result = &out->report->result, picture.early = c->pic.early;
     return check(c, motus_cabac_picture_cuda_end(&picture, c->writing), "entropy coding", error);
 }
 
-// Uploads the slice headers and clears the statistics.
+// Uploads the slice headers, clears the statistics and the counts of bins.
 MotusStatus begin_writing(MotusCudaCoder *c, const Output *out, MotusError *error) {
     const size_t heads = (size_t)c->settings->slices.n * sizeof *out->head;
     MotusStatus status =
         check(c, cudaMemcpyAsync(out->head, out->h_head, heads, cudaMemcpyHostToDevice, c->writing),
               "slice header", error);
-    return status ? status
-                  : check(c, cudaMemsetAsync(out->report, 0, sizeof *out->report, c->writing),
-                          "statistics", error);
+    if (!status)
+        status = check(c, cudaMemsetAsync(out->report, 0, sizeof *out->report, c->writing),
+                       "statistics", error);
+    // The previous picture may have been written on the other stream.
+    if (!status) status = check(c, cudaStreamWaitEvent(c->writing, c->packed, 0), "wait", error);
+    return status || !c->settings->sequence.cabac
+               ? status
+               : check(c, cudaMemsetAsync(c->bins, 0, sizeof *c->bins, c->writing), "bins", error);
 }
 
 // Finalizes the MBs, and computes what B pictures read of a reference picture's.
@@ -247,11 +278,16 @@ MotusStatus finalize(MotusCudaCoder *c, const Output *out, const MotusPicturePar
     if (params->type == MOTUS_SLICE_P)
         f.searched = c->whole_mv, f.kept = c->buffer[c->own_buffer].mv;
     f.is_b = is_b(params), f.refs = params->refs;
-    if (f.is_b) f.col_zero = find_reference(c, params->ref_shown[params->refs])->rec.col_zero;
+    if (f.is_b)
+        f.direct = direct_source(c, params, find_reference(c, params->ref_shown[params->refs]));
     MotusStatus status = check(c, motus_finalize_cuda(&f, c->writing), "entropy coding", error);
     if (!status && params->is_reference && current_rec(c)->col_zero)
         status = check(c, motus_col_zero_cuda(w->mb, w->n_mb, current_rec(c)->col_zero, c->writing),
                        "entropy coding", error);
+    if (!status && params->is_reference && current_rec(c)->col)
+        status = check(
+            c, motus_col_mbs_cuda(w->mb, w->n_mb, params->refs, current_rec(c)->col, c->writing),
+            "collocated MVs", error);
     return status ? status : check(c, cudaEventRecord(out->finalized, c->writing), "record", error);
 }
 
@@ -262,8 +298,6 @@ MotusStatus finalize(MotusCudaCoder *c, const Output *out, const MotusPicturePar
 MotusStatus entropy_code(MotusCudaCoder *c, const Output *out, const MotusPictureParams *params,
                          MotusError *error) {
     MotusStatus status = begin_writing(c, out, error);
-    // The previous picture may have been written on the other stream.
-    if (!status) status = check(c, cudaStreamWaitEvent(c->writing, c->packed, 0), "wait", error);
     if (!status) status = follow(c, c->writing, c->stream, c->coded, error);
     if (!status) status = finalize(c, out, params, error);
     if (!status) status = write_slices(c, out, error);
@@ -282,8 +316,8 @@ MotusStatus deblock(MotusCudaCoder *c, const MotusPictureParams *params, MotusEr
     const ptrdiff_t stride[3] = {rec[0].stride, rec[1].stride, rec[2].stride};
     return check(c,
                  motus_deblock_cuda(to, from, stride, w->mb, w->mb_width, w->mb_height,
-                                    is_b(params) ? 0 : motus_max(params->refs, 1), c->deblock_work,
-                                    c->pic.early, c->stream),
+                                    is_b(params) ? 0 : motus_max(params->refs, 1), params->copies,
+                                    c->deblock_work, c->pic.early, c->stream),
                  "deblocking", error);
 }
 
@@ -332,8 +366,8 @@ MotusStatus make_reference(MotusCudaCoder *c, const Output *out, MotusError *err
 }
 
 // Launches all steps of a picture, in order.
-MotusStatus code(MotusCudaCoder *c, const MotusPictureParams *params, const Output *out,
-                 MotusField *field, MotusError *error) {
+MotusStatus code(MotusCudaCoder *c, const MotusFrameSlot *slot, const MotusPictureParams *params,
+                 const Output *out, MotusField *field, MotusError *error) {
     const MotusStream *s = c->settings;
     MotusStatus status =
         c->pic.ended ? check(c, cudaEventRecord(out->began, c->stream), "record", error) : MOTUS_OK;
@@ -342,13 +376,14 @@ MotusStatus code(MotusCudaCoder *c, const MotusPictureParams *params, const Outp
                        cudaMemcpyAsync(out->qp_offset, out->h_qp_offset, (size_t)c->pic.n_mb,
                                        cudaMemcpyHostToDevice, c->stream),
                        "QP offsets", error);
+    if (!status && params->idr) status = wait_for_source(c, slot, error);
     if (!status && params->idr) status = wait_for_writing(c, error);
     if (!status && params->idr) status = set_costs(c, out, params, error);
     if (!status)
         status = params->idr
                      ? check(c, motus_code_i_cuda(&c->pic, params->qp, &s->effort, c->stream),
                              "intra coding", error)
-                     : code_inter(c, out, params, field, error);
+                     : code_inter(c, slot, out, params, field, error);
     if (!status) status = stage_ended(c, MOTUS_STAGE_INTRA, error);
     if (!status) status = entropy_code(c, out, params, error);
     if (!status) status = stage_ended(c, MOTUS_STAGE_ENTROPY, error);
@@ -388,10 +423,7 @@ extern "C" MotusStatus motus_cuda_coder_begin(MotusCudaCoder *c, const MotusFram
     MotusOnDevice on(c->device);
     choose_worker(c, params);
     MotusStatus status =
-        check(c, cudaStreamWaitEvent(c->stream, (cudaEvent_t)slot->filled, 0), "wait", error);
-    if (!status && slot->measured) // the slot is free once the picture is coded
-        status =
-            check(c, cudaStreamWaitEvent(c->stream, (cudaEvent_t)slot->measured, 0), "wait", error);
+        check(c, cudaStreamWaitEvent(c->stream, (cudaEvent_t)slot->has_luma, 0), "wait", error);
     if (status) return status;
     choose_concurrency(c, params, coders);
     c->before = c->history;
@@ -401,10 +433,8 @@ extern "C" MotusStatus motus_cuda_coder_begin(MotusCudaCoder *c, const MotusFram
     c->pic.qp_offset = params->qp_offset ? out->qp_offset : NULL;
     c->pic.refresh = params->refresh;
     c->pic.lambda = motus_picture_lambda(c->settings, params);
-    const int b = is_b(params);
-    out->downloaded = packets_stay(c)                  ? 0
-                      : c->expected[b] < out->nal_room ? c->expected[b]
-                                                       : out->nal_room;
+    const size_t expected = is_alone(c) ? SIZE_MAX : c->expected[is_b(params)];
+    out->downloaded = packets_stay(c) ? 0 : expected < out->nal_room ? expected : out->nal_room;
     out->with_mb = rec != NULL;
     out->type = params->type, out->n_refs = params->refs;
     c->pic.ended = out->began ? out->ended : NULL;
@@ -412,7 +442,7 @@ extern "C" MotusStatus motus_cuda_coder_begin(MotusCudaCoder *c, const MotusFram
     c->pic.transform_8x8 = c->settings->sequence.transform_8x8;
     status = choose_rec(c, params, error);
     place_planes(c, slot);
-    if (!status) status = code(c, params, out, field, error);
+    if (!status) status = code(c, slot, params, out, field, error);
     if (!status) status = download(c, out, rec, error);
     if (status) { // no download outlives the call
         cudaStreamSynchronize(c->stream);

@@ -41,7 +41,7 @@ typedef struct Output {
     uint8_t *nal, *h_nal;
     MotusMb *h_mb;     // NULL with stream_only
     size_t nal_room;   // bytes of h_nal
-    size_t downloaded; // bytes of the NAL units that are downloaded before their size is known
+    size_t downloaded; // of the NAL units: most bytes that are downloaded with the picture
     int with_mb;
     MotusReference *refs, *h_refs; // as listed, if there may be several in list 0
     MotusSliceType type;
@@ -56,6 +56,7 @@ typedef struct Output {
 typedef struct Reconstruction {
     MotusPlane plane[3];
     uint8_t *col_zero; // per MB (motus_col_zero); NULL if the stream has no B pictures
+    MotusColMb *col;   // per MB; NULL without temporal direct prediction
 } Reconstruction;
 
 // Equals MotusReferencePicture.
@@ -65,6 +66,8 @@ typedef struct Reference {
     int64_t picture;    // in coding order
     int is_there;
     int32_t shown;
+    int32_t listed[MOTUS_MAX_REFERENCES]; // MotusPictureParams.ref_shown
+    int n_listed;
 } Reference;
 
 // Memory of a reference picture. Later pictures may still read it when the picture is no reference
@@ -106,6 +109,7 @@ typedef struct Worker {
     uint64_t *far_blocks;                           // MotusPCodingCuda.far_blocks
     MotusMv *whole_mv;                              // of 16x16, before refinement
     MotusRefLuma weighted[MOTUS_MAX_REFERENCES];    // with weightp: references with weights
+    MotusDirect *direct;                            // per MB, unless it is spatial
     MotusMv *near_mv;                               // over the distance to another reference
     void *centres_work, *slice_work, *deblock_work; // scratch memory
     MotusSliceResult *slice_results;                // of all slices but the last one
@@ -193,6 +197,10 @@ static inline bool packets_stay(const MotusCudaCoder *c) {
     return c->settings->config.packet_memory == MOTUS_MEMORY_DEVICE;
 }
 
+// True if the current picture is the coder's only one: it is measured, and learnt from, beside its
+// writing; else after it, not in the next picture's way.
+static inline bool is_alone(const MotusCudaCoder *c) { return c->begun == c->finished; }
+
 static inline int64_t now_us() {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
@@ -221,6 +229,10 @@ MotusStatus choose_rec(MotusCudaCoder *c, const MotusPictureParams *params, Motu
 
 // Makes the picture that was launched the last one.
 void advance(MotusCudaCoder *c, const MotusPictureParams *params);
+
+// Learns costs of CABAC's bins from the current picture, if any are learnt.
+MotusStatus learn_costs(MotusCudaCoder *c, const Output *out, cudaStream_t stream,
+                        MotusError *error);
 
 // Makes room for `bytes` of NAL units in pinned memory; the old content is lost.
 MotusStatus reserve_nal(MotusCudaCoder *c, Output *out, size_t bytes, MotusError *error);

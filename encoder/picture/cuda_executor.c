@@ -198,6 +198,7 @@ static MotusStatus store(void *coder, const MotusPacketPiece *piece, int n,
 }
 
 const MotusExecutorOps motus_executor_ops_cuda = {.backend = MOTUS_BACKEND_CUDA,
+                                                  .any_thread = 1,
                                                   .depth = motus_cuda_coder_depth,
                                                   .find_devices = find_devices,
                                                   .best_coders = best_coders,

@@ -18,7 +18,7 @@ typedef struct MotusFrameSlot {
     struct MotusFrameSlot *next;    // in a list of free slots
     struct MotusFrameSlots *origin; // on a device: the slots that it was opened with
     MotusPlane plane[3];            // on a device: whole MBs; unused on the CPU
-    void *filled;                   // cudaEvent_t: the planes are complete
+    void *has_luma, *filled;        // cudaEvent_t: plane 0 is complete; all planes are
     // On a device, with weightp: statistics of the planes there and in pinned memory, which are
     // complete at the cudaEvent_t `measured`.
     MotusSourceStats *stats, *h_stats;
@@ -69,6 +69,7 @@ typedef struct MotusPacketBlock {
 typedef struct MotusExecutorOps {
     MotusBackend backend;
     int codes_from_host; // 1: begin() reads input->whole; 0: input->slot
+    int any_thread;      // 1: the functions of a coder may be called by any threads, in turn
 
     // Lists the devices that the configuration asks for; -1 stands for the CPU.
     MotusStatus (*find_devices)(const MotusEncoderConfig *config, int device[MOTUS_MAX_GOP_CODERS],

@@ -30,14 +30,12 @@ MotusStatus open_events(MotusFrameSlots *s, MotusError *error) {
     MotusStatus status = motus_cuda_check(
         cudaEventCreateWithFlags(&s->read, cudaEventDisableTiming), "event", error);
     for (int i = 0; i < s->n && !status; i++) {
-        cudaEvent_t filled = NULL, measured = NULL;
-        status = motus_cuda_check(cudaEventCreateWithFlags(&filled, cudaEventDisableTiming),
-                                  "event", error);
-        s->slot[i].filled = filled;
-        if (status || !s->stats_bytes) continue;
-        status = motus_cuda_check(cudaEventCreateWithFlags(&measured, cudaEventDisableTiming),
-                                  "event", error);
-        s->slot[i].measured = measured;
+        MotusFrameSlot *slot = &s->slot[i];
+        for (void **event : {&slot->has_luma, &slot->filled, &slot->measured})
+            if (!status && (event != &slot->measured || s->stats_bytes))
+                status = motus_cuda_check(
+                    cudaEventCreateWithFlags((cudaEvent_t *)event, cudaEventDisableTiming), "event",
+                    error);
     }
     return status;
 }
@@ -70,22 +68,38 @@ MotusStatus open_memory(MotusFrameSlots *s, const MotusStream *stream, MotusErro
     return MOTUS_OK;
 }
 
-MotusStatus upload(const MotusFrameSlot *slot, const MotusFrame *frame, MotusError *error) {
-    MotusFrameSlots *s = slot->origin;
-    MotusStatus status = motus_device_frame_upload(slot->plane, frame, s->up, error);
-    return status ? status : motus_cuda_check(cudaEventRecord(s->read, s->up), "record", error);
+MotusStatus record(void *event, cudaStream_t stream, MotusError *error) {
+    return motus_cuda_check(cudaEventRecord((cudaEvent_t)event, stream), "record", error);
 }
 
-// Copies a frame from host memory or from device `from`, and pads it on the copy stream.
-MotusStatus fill_from_elsewhere(const MotusFrameSlot *slot, const MotusFrameSource *source,
-                                int from, MotusError *error) {
+// Uploads and pads a frame, luma first: the search needs no chroma.
+MotusStatus upload(const MotusFrameSlot *slot, const MotusFrame *frame, MotusError *error) {
+    MotusFrameSlots *s = slot->origin;
+    const MotusPlane *to = slot->plane;
+    MotusStatus status = motus_device_frame_upload(to, frame, 0, 1, s->up, error);
+    if (!status) status = motus_planes_pad_cuda(to, 0, 1, s->width, s->height, s->up, error);
+    if (!status) status = record(slot->has_luma, s->up, error);
+    if (!status) status = motus_device_frame_upload(to, frame, 1, 2, s->up, error);
+    if (!status) status = record(s->read, s->up, error);
+    return status ? status : motus_planes_pad_cuda(to, 1, 2, s->width, s->height, s->up, error);
+}
+
+// Copies a frame from device `from`, and pads it on the copy stream.
+MotusStatus copy_from(const MotusFrameSlot *slot, const MotusFrameSource *source, int from,
+                      MotusError *error) {
     const MotusFrameSlots *s = slot->origin;
+    MotusStatus status = motus_device_frame_copy_peer(slot->plane, s->device, source->frame->plane,
+                                                      from, 3, source->stream, error);
+    if (!status)
+        status = motus_planes_pad_cuda(slot->plane, 0, 3, s->width, s->height, s->up, error);
+    return status ? status : record(slot->has_luma, s->up, error);
+}
+
+MotusStatus copy_here(const MotusFrameSlot *slot, const MotusFrameSource *source,
+                      MotusError *error) {
     MotusStatus status =
-        source->on_device
-            ? motus_device_frame_copy_peer(slot->plane, s->device, source->frame->plane, from, 3,
-                                           source->stream, error)
-            : upload(slot, source->frame, error);
-    return status ? status : motus_planes_pad_cuda(slot->plane, s->width, s->height, s->up, error);
+        motus_planes_copy_padded_cuda(slot->plane, source->frame->plane, source->stream, error);
+    return status ? status : record(slot->has_luma, (cudaStream_t)source->stream, error);
 }
 
 // Measures a filled slot and downloads the statistics, on the copy stream: coders have no stream
@@ -184,7 +198,7 @@ extern "C" void motus_frame_slots_close(MotusFrameSlots **slots) {
     if (s->up) cudaStreamSynchronize(s->up);
     if (s->read) cudaEventDestroy(s->read);
     for (int i = 0; s->slot && i < s->n; i++)
-        for (void *event : {s->slot[i].filled, s->slot[i].measured})
+        for (void *event : {s->slot[i].has_luma, s->slot[i].filled, s->slot[i].measured})
             if (event) cudaEventDestroy((cudaEvent_t)event);
     cudaFree(s->memory);
     cudaFreeHost(s->host);
@@ -204,12 +218,10 @@ extern "C" MotusStatus motus_frame_slot_fill(MotusFrameSlot *slot, const MotusFr
     const int here = source->on_device && device == s->device;
     cudaStream_t stream = here ? (cudaStream_t)source->stream : s->up;
     if (!status)
-        status =
-            here ? motus_planes_copy_padded_cuda(slot->plane, source->frame->plane, stream, error)
-                 : fill_from_elsewhere(slot, source, device, error);
-    if (!status)
-        status =
-            motus_cuda_check(cudaEventRecord((cudaEvent_t)slot->filled, stream), "record", error);
+        status = here                ? copy_here(slot, source, error)
+                 : source->on_device ? copy_from(slot, source, device, error)
+                                     : upload(slot, source->frame, error);
+    if (!status) status = record(slot->filled, stream, error);
     if (!status && slot->stats) status = measure(slot, error);
     if (status && !here) cudaStreamSynchronize(stream); // no copy outlives the call
     return status;

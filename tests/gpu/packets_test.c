@@ -1,6 +1,8 @@
 // Packets that stay in device memory have the bytes of those that are downloaded. They outlive the
-// encoder, and are released in the order of a stream.
+// encoder, and are released in the order of a stream. Another thread may receive them.
 // SPDX-License-Identifier: BSD-2-Clause
+#include <pthread.h>
+
 #include "common/faults.h"
 #include "tests/gpu/sequence.h"
 
@@ -151,9 +153,49 @@ static void failing_device(void) {
     drop_sequence(&s);
 }
 
-static const GpuRow rows[] = {GPU_TEST(the_same_bytes),
-                              GPU_TEST(in_the_order_of_a_stream),
-                              GPU_TEST(memory_comes_back),
-                              GPU_TEST(failing_device),
-                              {0}};
+// A thread that receives all packets with this timeout; it may have to ask again.
+typedef struct Receiver {
+    MotusEncoder *enc;
+    int timeout_ms;
+    MotusPacket *packet[PACKETS];
+    MotusStatus status;
+} Receiver;
+
+static void *receive_all(void *argument) {
+    Receiver *r = argument;
+    for (int i = 0; i < PACKETS && r->status >= 0; i += !r->status)
+        r->status = motus_encoder_receive(r->enc, &r->packet[i], r->timeout_ms);
+    return NULL;
+}
+
+// Whoever begins and finishes a picture: the coder's thread, the sender or the receiver.
+static void from_another_thread(void) {
+    static const int timeouts[] = {-1, 0, 2};
+    Sequence s;
+    make_sequence(&s, 130, 66);
+    s.config.gop_coders = s.config.stream_only = 1;
+    for (int k = 0; k < 12; k++) {
+        MotusPacket *alone[PACKETS];
+        Receiver r = {.enc = open_encoder(&s.config), .timeout_ms = timeouts[k % 3]};
+        pthread_t thread;
+        encode(alone, &s, MOTUS_MEMORY_HOST);
+        CU_ASSERT_FATAL(!pthread_create(&thread, NULL, receive_all, &r));
+        for (int i = 0; i < PACKETS; i++)
+            CU_ASSERT_EQUAL(motus_encoder_send(r.enc, s.frame[i % N_FRAMES], NULL), MOTUS_OK);
+        CU_ASSERT_EQUAL(motus_encoder_send(r.enc, NULL, NULL), MOTUS_OK);
+        CU_ASSERT_FATAL(!pthread_join(thread, NULL) && !r.status);
+        for (int i = 0; i < PACKETS; i++) {
+            MOTUS_CHECK(packet_is(r.packet[i], alone[i]->data, alone[i]->size),
+                        "timeout %d, packet %d", r.timeout_ms, i);
+            motus_packet_unref(&r.packet[i]);
+            motus_packet_unref(&alone[i]);
+        }
+        motus_encoder_close(&r.enc);
+    }
+    drop_sequence(&s);
+}
+
+static const GpuRow rows[] = {GPU_TEST(the_same_bytes),           GPU_TEST(from_another_thread),
+                              GPU_TEST(in_the_order_of_a_stream), GPU_TEST(memory_comes_back),
+                              GPU_TEST(failing_device),           {0}};
 const GpuSuite gpu_packets = {"packets", rows};

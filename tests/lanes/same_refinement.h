@@ -16,7 +16,7 @@ static inline const char *compare_refinement(const MotusInterMb *in, const Motus
     int any = 0;
     MotusMv skip = motus_mb_skip_mv(&in->neighbours, in->lists == 1 ? in->refs : 1);
     if (motus_rd_is_open(&decided->mb)) {
-        motus_rd_trial(in, levels, skip, &decided->mb, UINT32_MAX, &residual, &one);
+        motus_rd_trial(in, levels, skip, &decided->mb, &residual, &one);
         if (one.cost != decided->cost || one.bits != decided->bits)
             return "an MB that does not move costs something else than it did";
     }
