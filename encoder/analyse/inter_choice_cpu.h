@@ -10,7 +10,8 @@
 #include "encoder/mb/predict_cpu.h"
 #include "me/pixel/pixel_core.h"
 
-// MVs to choose from, and the SATD of each of the 41 blocks with each.
+// MVs to choose from, and the SATD of each of the 41 blocks with each: of the blocks between 16x16
+// and 4x4 once all MVs are listed.
 typedef struct MotusChoices {
     int n;
     int16_t x[MOTUS_CHOICES], y[MOTUS_CHOICES];
@@ -34,13 +35,36 @@ typedef struct MotusMvps {
 
 static inline void motus_choices_put(MotusChoices *c, int at, MotusMv mv, int ref,
                                      const uint16_t satd[16]) {
-    uint32_t sum[MOTUS_BLOCKS];
-    for (int i = 0; i < 16; i++) sum[MOTUS_BLOCK_4x4 + i] = satd[i];
-    motus_merge_sums(sum);
-    for (int b = 0; b < MOTUS_BLOCKS; b++) c->sum[b][at] = sum[b];
+    uint32_t sum = 0;
+    for (int i = 0; i < 16; i++) {
+        c->sum[MOTUS_BLOCK_4x4 + i][at] = satd[i];
+        sum += satd[i];
+    }
+    c->sum[MOTUS_BLOCK_16x16][at] = sum;
     c->x[at] = mv.x;
     c->y[at] = mv.y;
     c->ref[at] = (uint8_t)ref;
+}
+
+// Adds two blocks' SATDs with the first n MVs, a multiple of 8.
+static inline void motus_choices_add_up(MotusChoices *c, int to, int a, int b, int n) {
+    for (int v = 0; v < n; v += 8)
+        for (int i = v; i < v + 8; i++) c->sum[to][i] = c->sum[a][i] + c->sum[b][i];
+}
+
+// Completes the SATDs of the other blocks, as motus_merge_sums does.
+static inline void motus_choices_merge(MotusChoices *c) {
+    const int n = (c->n + 7) & ~7, s44 = MOTUS_BLOCK_4x4, s84 = MOTUS_BLOCK_8x4,
+              s48 = MOTUS_BLOCK_4x8, s88 = MOTUS_BLOCK_8x8;
+    for (int i = 0; i < 8; i++) motus_choices_add_up(c, s84 + i, s44 + 2 * i, s44 + 2 * i + 1, n);
+    for (int i = 0; i < 8; i++)
+        motus_choices_add_up(c, s48 + i, s44 + i + (i & 4), s44 + i + (i & 4) + 4, n);
+    for (int i = 0; i < 4; i++)
+        motus_choices_add_up(c, s88 + i, s84 + i + (i & 2), s84 + i + (i & 2) + 2, n);
+    for (int i = 0; i < 2; i++) {
+        motus_choices_add_up(c, MOTUS_BLOCK_16x8 + i, s88 + 2 * i, s88 + 2 * i + 1, n);
+        motus_choices_add_up(c, MOTUS_BLOCK_8x16 + i, s88 + i, s88 + i + 2, n);
+    }
 }
 
 static inline int motus_choices_have(const MotusChoices *c, MotusMv mv, int ref) {
@@ -246,6 +270,7 @@ static inline void motus_choose_types(const MotusInterMb *in, const MotusCandida
         choice->cost[k] = UINT32_MAX;
     }
     motus_choices_of_neighbours(s, in, choice->skip);
+    motus_choices_merge(c);
     motus_choose_whole(c, in, &s->grid, 0, choice);
     if (found->blocks >> MOTUS_BLOCK_16x8 & 1) motus_choose_whole(c, in, &s->grid, 1, choice);
     if (found->blocks >> MOTUS_BLOCK_8x16 & 1) motus_choose_whole(c, in, &s->grid, 2, choice);

@@ -41,6 +41,12 @@ static uint32_t sad_c(const uint8_t cur[256], const uint8_t *ref, ptrdiff_t stri
     return sad;
 }
 
+static void sads_c(const uint8_t cur[256], const uint8_t *ref, ptrdiff_t stride,
+                   uint32_t sad[MOTUS_FINE_POINTS]) {
+    for (int i = 0; i < MOTUS_FINE_POINTS; i++)
+        sad[i] = sad_c(cur, ref + i / 5 * stride + i % 5, stride, UINT32_MAX);
+}
+
 MotusStatus motus_coarse_alloc(MotusCoarse *coarse, int mb_width, int mb_height) {
     int width = 4 * mb_width, height = 4 * mb_height,
         stride = (width + 2 * MOTUS_COARSE_BORDER + 63) / 64 * 64;
@@ -51,12 +57,14 @@ MotusStatus motus_coarse_alloc(MotusCoarse *coarse, int mb_width, int mb_height)
     coarse->search = search_c;
     coarse->scale = scale_c;
     coarse->sad = sad_c;
+    coarse->sads = sads_c;
 #if defined(__x86_64__)
     unsigned flags = motus_cpu_flags();
     if (flags & MOTUS_CPU_AVX2) {
         coarse->search = motus_coarse_search_avx2;
         coarse->scale = motus_coarse_scale_avx2;
         coarse->sad = motus_centre_sad_avx2;
+        coarse->sads = motus_centre_sads_avx2;
     }
     if (flags & MOTUS_CPU_AVX512) coarse->search = motus_coarse_search_avx512;
 #endif
@@ -155,11 +163,7 @@ MotusMv motus_mv_median(const MotusMv *mv, int n) {
     return (MotusMv){median_of(mv, n, 0), median_of(mv, n, 1)};
 }
 
-static int is_among(const uint32_t *words, int n, uint32_t word) {
-    int found = 0;
-    for (int i = 0; i < n; i++) found |= words[i] == word;
-    return found;
-}
+#define TRIED 32 // places of a table of MVs
 
 // An MB and its best candidate so far.
 typedef struct CentreMb {
@@ -167,51 +171,81 @@ typedef struct CentreMb {
     int x, y; // of its first sample
     uint32_t least;
     MotusMv best;
+    uint32_t tried[TRIED]; // most MVs that were offered, each at a place of its own
 } CentreMb;
 
-static void offer(const MotusCentres *c, CentreMb *mb, MotusMv mv, uint32_t cost) {
+// Returns the samples at an MV.
+static const uint8_t *samples_at(const MotusCentres *c, const CentreMb *mb, MotusMv mv) {
     const MotusRefLuma *ref = c->picture.ref;
-    if (cost >= mb->least) return;
     const int x = motus_ref_luma_clip(ref->width, mb->x + mv.x / 4),
               y = motus_ref_luma_clip(ref->height, mb->y + mv.y / 4);
-    cost += c->sad(mb->cur, ref->plane[0] + y * ref->stride + x, ref->stride, mb->least - cost);
+    return ref->plane[0] + y * ref->stride + x;
+}
+
+// Offers a candidate, unless it is known to have been offered before: it would cost the same.
+static void offer(const MotusCentres *c, CentreMb *mb, MotusMv mv) {
+    mv = motus_centre_rounded(&c->source, mv);
+    const uint32_t word = motus_mv_word(mv);
+    uint32_t *tried = &mb->tried[word * 0x9E3779B1u / (UINT32_MAX / TRIED + 1)];
+    if (*tried == word) return;
+    *tried = word;
+    uint32_t cost = motus_mv_cost(c->picture.lambda_q8, mv, c->source.median);
+    if (cost >= mb->least) return;
+    cost += c->sad(mb->cur, samples_at(c, mb, mv), c->picture.ref->stride, mb->least - cost);
     if (cost < mb->least) mb->least = cost, mb->best = mv;
 }
 
-// Offers the MVs around the MB's own coarse one, but not that one, which has been offered before.
+// Offers the MVs of the 3x3 MBs around.
+static void offer_around(const MotusCentres *c, CentreMb *mb, const MotusMv *field) {
+    const int width = c->source.mb_width, x = mb->x / 16, y = mb->y / 16,
+              left = motus_max(0, x - 1), right = motus_min(x + 1, width - 1),
+              bottom = motus_min(y + 1, c->source.mb_height - 1);
+    for (int row = motus_max(0, y - 1); row <= bottom; row++)
+        for (int i = left; i <= right; i++) offer(c, mb, field[row * width + i]);
+}
+
+// Offers the MVs around the MB's own coarse one, all measured at once unless a limit moves some.
 static void offer_fine(const MotusCentres *c, CentreMb *mb) {
     const MotusCentreSource *s = &c->source;
-    MotusMv mv[MOTUS_CENTRES - MOTUS_CENTRE_FINE];
+    const ptrdiff_t stride = c->picture.ref->stride;
+    MotusMv mv[MOTUS_FINE_POINTS];
+    uint32_t sad[MOTUS_FINE_POINTS];
     int bits_x[5], bits_y[5];
-    for (int i = MOTUS_CENTRE_FINE; i < MOTUS_CENTRES; i++)
-        motus_centre_candidate(s, mb->x / 16, mb->y / 16, i, &mv[i - MOTUS_CENTRE_FINE]);
+    for (int i = 0; i < MOTUS_FINE_POINTS; i++)
+        motus_centre_candidate(s, mb->x / 16, mb->y / 16, MOTUS_CENTRE_FINE + i, &mv[i]);
     for (int i = 0; i < 5; i++) {
         bits_x[i] = motus_se_bits(mv[i].x - s->median.x);
         bits_y[i] = motus_se_bits(mv[5 * i].y - s->median.y);
     }
-    for (int y = 0; y < 5; y++)
-        for (int x = 0; x < 5; x++)
-            if (x != 2 || y != 2)
-                offer(c, mb, mv[5 * y + x],
-                      motus_bits_cost(c->picture.lambda_q8, bits_x[x] + bits_y[y]));
+    const MotusMv first = mv[0], last = mv[MOTUS_FINE_POINTS - 1];
+    const uint8_t *at = samples_at(c, mb, first);
+    if (last.x - first.x == 16 && last.y - first.y == 16 &&
+        samples_at(c, mb, last) == at + 4 * stride + 4)
+        c->sads(mb->cur, at, stride, sad);
+    else
+        for (int i = 0; i < MOTUS_FINE_POINTS; i++)
+            sad[i] = c->sad(mb->cur, samples_at(c, mb, mv[i]), stride, UINT32_MAX);
+    for (int i = 0; i < MOTUS_FINE_POINTS; i++) {
+        const uint32_t cost =
+            sad[i] + motus_bits_cost(c->picture.lambda_q8, bits_x[i % 5] + bits_y[i / 5]);
+        if (cost < mb->least) mb->least = cost, mb->best = mv[i];
+    }
 }
 
 MotusMv motus_centre_of(const MotusCentres *c, int mb_number) {
     const MotusCentresPicture *p = &c->picture;
     const int mb_x = mb_number % c->source.mb_width, mb_y = mb_number / c->source.mb_width;
-    CentreMb mb = {.x = 16 * mb_x, .y = 16 * mb_y, .least = UINT32_MAX};
-    uint32_t tried[MOTUS_CENTRE_FINE];
-    int n = 0;
-    MotusMv mv;
+    const MotusMv zero = {0, 0};
+    CentreMb mb;
+    mb.x = 16 * mb_x, mb.y = 16 * mb_y;
+    mb.least = UINT32_MAX;
+    memset(mb.tried, 0xFF, sizeof mb.tried); // no MV's
     for (int y = 0; y < 16; y++)
         memcpy(mb.cur + 16 * y, p->cur + (mb.y + y) * p->cur_stride + mb.x, 16);
-    for (int i = 0; i < MOTUS_CENTRE_FINE; i++) {
-        if (!motus_centre_candidate(&c->source, mb_x, mb_y, i, &mv) ||
-            is_among(tried, n, motus_mv_word(mv)))
-            continue;
-        tried[n++] = motus_mv_word(mv);
-        offer(c, &mb, mv, motus_mv_cost(p->lambda_q8, mv, c->source.median));
-    }
+    offer(c, &mb, zero);
+    if (c->source.previous) offer_around(c, &mb, c->source.previous);
+    offer(c, &mb, c->source.median);
+    offer_around(c, &mb, c->source.coarse);
     offer_fine(c, &mb);
     return mb.best;
 }
@@ -224,6 +258,7 @@ void motus_centres_begin(MotusCentres *c, const MotusCentresPicture *p, MotusCoa
     const int mb_width = ref->width / 16, mb_height = ref->height / 16;
     *c = (MotusCentres){.picture = *p,
                         .sad = coarse->sad,
+                        .sads = coarse->sads,
                         .source = {.previous = p->previous,
                                    .coarse = coarse->mv,
                                    .median = motus_mv_median(p->previous, mb_width * mb_height),

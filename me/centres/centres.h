@@ -34,6 +34,12 @@ typedef uint32_t (*MotusCentreSad)(const uint8_t cur[256], const uint8_t *ref, p
 uint32_t motus_centre_sad_avx2(const uint8_t cur[256], const uint8_t *ref, ptrdiff_t stride,
                                uint32_t limit);
 
+// Writes the SADs of 16x16 samples at the 5x5 positions from ref on, in raster order.
+typedef void (*MotusCentreSads)(const uint8_t cur[256], const uint8_t *ref, ptrdiff_t stride,
+                                uint32_t sad[MOTUS_FINE_POINTS]);
+void motus_centre_sads_avx2(const uint8_t cur[256], const uint8_t *ref, ptrdiff_t stride,
+                            uint32_t sad[MOTUS_FINE_POINTS]);
+
 typedef struct MotusCoarse {
     MotusPlane cur, ref; // downscaled 4:1, with a border of repeated samples; same stride
     MotusMv *mv;         // per MB, quarter samples of the full picture, multiples of 16
@@ -41,6 +47,7 @@ typedef struct MotusCoarse {
     MotusCoarseSearch search;
     MotusCoarseScale scale;
     MotusCentreSad sad;
+    MotusCentreSads sads;
 } MotusCoarse;
 
 MotusStatus motus_coarse_alloc(MotusCoarse *coarse, int mb_width, int mb_height);
@@ -63,6 +70,7 @@ void motus_centres(const MotusCentresPicture *picture, MotusCoarse *coarse, int 
 typedef struct MotusCentres {
     MotusCentresPicture picture;
     MotusCentreSad sad;
+    MotusCentreSads sads;
     MotusCentreSource source;
 } MotusCentres;
 

@@ -67,7 +67,8 @@ enum {
     MOTUS_CENTRE_MEDIAN = 10,
     MOTUS_CENTRE_COARSE = 11,
     MOTUS_CENTRE_FINE = 20,
-    MOTUS_CENTRES = 45
+    MOTUS_FINE_POINTS = 25,
+    MOTUS_CENTRES = MOTUS_CENTRE_FINE + MOTUS_FINE_POINTS
 };
 
 // Gets the k-th MV of the 3x3 MBs around MB (mb_x, mb_y). Returns 0 outside the picture.
@@ -99,12 +100,18 @@ MOTUS_HD int motus_centre_source(const MotusCentreSource *s, int mb_x, int mb_y,
     return 1;
 }
 
-// The same, rounded to full samples within the limits.
+// Returns an MV rounded to full samples within the limits.
+MOTUS_HD MotusMv motus_centre_rounded(const MotusCentreSource *s, MotusMv mv) {
+    mv.x = (int16_t)motus_clip(-s->limit_x, s->limit_x, (mv.x + 2) & ~3);
+    mv.y = (int16_t)motus_clip(-s->limit_y, s->limit_y, (mv.y + 2) & ~3);
+    return mv;
+}
+
+// Gets candidate i, rounded. Returns 0 if there is none.
 MOTUS_HD int motus_centre_candidate(const MotusCentreSource *s, int mb_x, int mb_y, int i,
                                     MotusMv *mv) {
-    int found = motus_centre_source(s, mb_x, mb_y, i, mv);
-    mv->x = (int16_t)motus_clip(-s->limit_x, s->limit_x, (mv->x + 2) & ~3);
-    mv->y = (int16_t)motus_clip(-s->limit_y, s->limit_y, (mv->y + 2) & ~3);
+    const int found = motus_centre_source(s, mb_x, mb_y, i, mv);
+    *mv = motus_centre_rounded(s, *mv);
     return found;
 }
 
