@@ -166,6 +166,11 @@ MOTUS_HD uint32_t motus_b_bits(const MotusMb *mb, uint32_t mv_bits) {
     return MOTUS_SKIP_RUN_BITS + motus_b_mode_bits(mb) + mv_bits + motus_cbp_bits(mb->cbp, 0);
 }
 
+// Returns the SATD of direct 8x8 block q, or more than any other if it must not be direct.
+MOTUS_HD uint32_t motus_b_direct_satd(const MotusDirect *direct, int q, uint32_t satd) {
+    return direct->blocks >> q & 1 ? satd : 1u << 28;
+}
+
 // True if an 8x8 block of B_8x8 is direct rather than predicted by its best option.
 MOTUS_HD int motus_b_direct_wins(uint32_t direct_satd, const MotusBOption *own, const MotusQp *qp) {
     return direct_satd + motus_mode_cost(qp, 1) <=

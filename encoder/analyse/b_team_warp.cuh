@@ -8,6 +8,7 @@
 #include "encoder/analyse/b_candidates_warp.cuh"
 #include "encoder/analyse/inter_choice_warp.cuh"
 #include "encoder/analyse/inter_trial_warp.cuh"
+#include "encoder/analyse/transform8_warp.cuh"
 
 enum { MOTUS_B_WARPS = 4 };
 
@@ -58,7 +59,8 @@ MOTUS_WARP void motus_b_clear(MotusMb *mb) {
 MOTUS_WARP void motus_b_make_direct(MotusMb *mb, const MotusDirect *direct, int type) {
     const int q = motus_lane();
     motus_b_clear(mb);
-    if (q < 4) motus_set_8x8(mb, q, direct->pred, direct->ref, direct->mv[0][q], direct->mv[1][q]);
+    if (q < 4)
+        motus_set_8x8(mb, q, direct->pred, direct->ref[q], direct->mv[0][q], direct->mv[1][q]);
     if (q == 0) mb->direct = MOTUS_ALL_DIRECT, mb->type = (uint8_t)type;
     motus_lanes_sync(); // it is written
 }
@@ -71,9 +73,9 @@ MOTUS_WARP uint32_t motus_lane_8x8_sum(uint32_t v) {
 
 // Evaluates B_Skip, and measures the prediction that it shares with direct blocks.
 MOTUS_WARP void motus_b_team_skip(const MotusInterMb *in, const MotusLevelChoice *levels,
-                                  int col_zero, MotusBTeam *t) {
+                                  MotusDirectFrom from, MotusBTeam *t) {
     const int lane = motus_lane(), blk = lane & 15;
-    const MotusDirect direct = motus_direct_spatial(&in->neighbours, col_zero);
+    const MotusDirect direct = motus_direct_of(&in->neighbours, from);
     if (lane == 0) t->choice.direct = direct;
     motus_lanes_sync(); // it is written
     motus_b_make_direct(&t->skip.mb, &t->choice.direct, MOTUS_MB_P_SKIP);
@@ -81,8 +83,10 @@ MOTUS_WARP void motus_b_team_skip(const MotusInterMb *in, const MotusLevelChoice
     MotusLaneBlock b = motus_lane_predict(&t->skip, in);
     uint32_t satd = motus_words_satd(b.src, b.rec);
     satd = motus_lane_8x8_sum(satd);
-    if (lane < 16 && !(blk & 5)) t->direct_satd[motus_8x8_of(blk)] = satd;
+    const int q = motus_8x8_of(blk);
+    if (lane < 16 && !(blk & 5)) t->direct_satd[q] = motus_b_direct_satd(&direct, q, satd);
     motus_lane_measure(&t->skip, &b, in->qp, motus_skip_bits(in, &t->skip.mb), levels);
+    if (lane == 0 && direct.blocks != MOTUS_ALL_DIRECT) t->skip.cost = UINT32_MAX;
 }
 
 // Measures a near pair of these MVs, a half of the warp each list.
@@ -201,7 +205,7 @@ MOTUS_WARP void motus_b_team_choose_8x8(const MotusBCandidates *found, const Mot
             best.pred = direct->pred, best.satd = t->direct_satd[q];
             best.bits = best.mv_bits = 0;
             for (int list = 0; list < 2; list++)
-                best.mv[list] = direct->mv[list][q], best.ref[list] = direct->ref[list];
+                best.mv[list] = direct->mv[list][q], best.ref[list] = direct->ref[q][list];
             mask |= 1 << q;
         }
         motus_b_lane_put(grid, p.cells, &best, mb);
@@ -235,10 +239,11 @@ MOTUS_WARP void motus_b_team_choose(const MotusBCandidates *found, const MotusIn
 
 // ---- Trials -------------------------------------------------------------------------------------
 
-// Evaluates type k.
+// Evaluates type k. s: as in motus_lane_trial_transform.
 MOTUS_WARP void motus_b_team_trial(const MotusInterMb *in, uint32_t edge,
                                    const MotusLevelChoice *levels, const MotusBChoice *choice,
-                                   int k, MotusTrialCoefs *coefs, MotusTrial *trial) {
+                                   int k, MotusTrialCoefs *coefs, MotusTransformShared *s,
+                                   MotusTrial *trial) {
     const int lane = motus_lane();
     motus_word_put((char *)&trial->mb + 4 * lane,
                    motus_word_get((const char *)&choice->mb[k] + 4 * lane));
@@ -246,6 +251,7 @@ MOTUS_WARP void motus_b_team_trial(const MotusInterMb *in, uint32_t edge,
     if (lane == 0) trial->mb.qp = in->qp->luma.qp;
     const MotusMv none = {0, 0};
     motus_lane_trial(in, edge, levels, none, choice->mv_bits[k], coefs, trial);
+    motus_lane_trial_transform(in, levels, s, trial);
 }
 
 // Returns the mask of types that are evaluated, and *first, the best one by SATD.
@@ -270,15 +276,17 @@ MOTUS_WARP MotusTrial *motus_b_team_join(int first, uint32_t close, MotusBTeam *
     return &t->trial[(first + motus_bit_length(which & (0u - which)) - 1) % MOTUS_B_TYPES];
 }
 
-// Returns the cheapest inter coding of the MB. coefs: each warp's. *satd: as in motus_decide_b.
+// Returns the cheapest inter coding of the MB. coefs: each warp's; eights, too, NULL: in->quant8
+// is. *satd: as in motus_decide_b.
 MOTUS_WARP MotusTrial *motus_b_team_decide(const MotusInterMb *in, const MotusBCandidates *found,
-                                           int col_zero, const MotusEffort *effort,
+                                           MotusDirectFrom from, const MotusEffort *effort,
                                            const MotusLevelChoice *levels, MotusBTeam *t,
-                                           MotusTrialCoefs *coefs, int warp, uint32_t *satd) {
+                                           MotusTrialCoefs *coefs, MotusTransformShared *eights,
+                                           int warp, uint32_t *satd) {
     const MotusBEdge edge = motus_b_edge(&in->neighbours);
     int first;
     if (warp == 0)
-        motus_b_team_skip(in, levels, col_zero, t);
+        motus_b_team_skip(in, levels, from, t);
     else
         motus_b_team_near(in, &edge, t, warp);
     motus_team_sync(); // B_Skip is evaluated, near pairs are measured
@@ -291,7 +299,8 @@ MOTUS_WARP MotusTrial *motus_b_team_decide(const MotusInterMb *in, const MotusBC
         const int k = (first + i) % MOTUS_B_TYPES;
         if (!(close >> k & 1)) continue;
         if (turn == warp)
-            motus_b_team_trial(in, edge.counts, levels, &t->choice, k, &coefs[warp], &t->trial[k]);
+            motus_b_team_trial(in, edge.counts, levels, &t->choice, k, &coefs[warp],
+                               eights ? &eights[warp] : NULL, &t->trial[k]);
         turn = (turn + 1) % MOTUS_B_WARPS;
     }
     motus_team_sync(); // every type is evaluated

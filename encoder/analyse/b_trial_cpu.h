@@ -27,10 +27,13 @@ static inline void motus_b_skip_trial(const MotusInterMb *in, const MotusLevelCh
     trial->luma_bits = 0;
     motus_predict_b(trial->luma, trial->chroma, mb, in->ref, in->refs, in->x, in->y);
     motus_trial_measure(trial, in, levels, motus_skip_bits(in, mb));
+    if (s->choice.direct.blocks != MOTUS_ALL_DIRECT) trial->cost = UINT32_MAX;
     const MotusTaps taps = {{trial->luma, trial->luma}};
     ops->prepare(&s->choose.cur, in->src.plane[0], in->src.stride[0]);
     ops->satd_mb(&s->choose.cur, &taps, MOTUS_LUMA_STRIDE, 15, sum);
-    memcpy(s->choose.direct_satd, sum + MOTUS_BLOCK_8x8, sizeof s->choose.direct_satd);
+    for (int q = 0; q < 4; q++)
+        s->choose.direct_satd[q] =
+            motus_b_direct_satd(&s->choice.direct, q, sum[MOTUS_BLOCK_8x8 + q]);
 }
 
 // Evaluates trial->mb, whose type, lists, MVs and references are set.
@@ -40,13 +43,14 @@ static inline void motus_b_trial(const MotusInterMb *in, const MotusLevelChoice 
     trial->mb.qp = in->qp->luma.qp;
     motus_predict_b(trial->luma, trial->chroma, &trial->mb, in->ref, in->refs, in->x, in->y);
     motus_trial_complete(in, levels, none, mv_bits, residual, trial);
+    motus_trial_transform(in, levels, trial);
 }
 
 // Begins the decision of an MB, as motus_decide_skip does.
-static inline int motus_b_decide_skip(const MotusInterMb *in, int col_zero,
+static inline int motus_b_decide_skip(const MotusInterMb *in, MotusDirectFrom from,
                                       const MotusEffort *effort, const MotusLevelChoice *levels,
                                       const MotusRefineOps *ops, MotusBDecideScratch *s) {
-    s->choice.direct = motus_direct_spatial(&in->neighbours, col_zero);
+    s->choice.direct = motus_direct_of(&in->neighbours, from);
     motus_b_skip_trial(in, levels, ops, s, &s->trial[0]);
     return motus_skip_is_enough(&s->trial[0], in->qp, effort);
 }
@@ -83,11 +87,11 @@ motus_b_decide_types(const MotusInterMb *in, const MotusBCandidates *found,
 // Returns the cheapest inter coding of the MB, one of the scratch's two trials. *satd becomes the
 // cost of the best type by SATD, 0 if B_Skip was taken at once.
 static inline MotusTrial *motus_decide_b(const MotusInterMb *in, const MotusBCandidates *found,
-                                         int col_zero, const MotusEffort *effort,
+                                         MotusDirectFrom from, const MotusEffort *effort,
                                          const MotusLevelChoice *levels, const MotusRefineOps *ops,
                                          MotusBDecideScratch *s, uint32_t *satd) {
     *satd = 0;
-    if (motus_b_decide_skip(in, col_zero, effort, levels, ops, s)) return &s->trial[0];
+    if (motus_b_decide_skip(in, from, effort, levels, ops, s)) return &s->trial[0];
     return motus_b_decide_types(in, found, effort, levels, ops, s, satd);
 }
 

@@ -34,6 +34,7 @@ typedef struct MotusInterMb {
     int refs;                     // of list 0
     const MotusCabacCosts *costs; // NULL: CAVLC
     int max_mv_x;                 // motus_refresh_max_mv_x
+    const MotusQuant8 *quant8;    // trials take the 8x8 transform where it costs less; or NULL
 } MotusInterMb;
 
 // The MB with the best MVs (and sub types) of each of the four types P_16x16, P_16x8, P_8x16 and
@@ -151,7 +152,8 @@ MOTUS_HD int motus_ref_is_close(uint32_t cost, uint32_t least, int gate) {
 // ---- Transform ----------------------------------------------------------------------------------
 //
 // An MB is decided with the 4x4 transform, and tried with the 8x8 one after the round: once, where
-// every type would have a trial of its own, and without waiting for other MBs.
+// every type would have a trial of its own, and without waiting for other MBs. An effort with
+// `transforms` tries both in every trial.
 
 // In bits: a cost up to which no 8x8 transform is tried; what a P_Skip MB pays for having levels
 // (mb_type, MVD, coded_block_pattern, flags); by how much luma may grow, far less than
@@ -161,7 +163,7 @@ enum { MOTUS_TRANSFORM_FROM = 16, MOTUS_UNSKIP_BITS = 6, MOTUS_TRANSFORM_MORE = 
 // True if the 8x8 transform is tried for an MB with this RD cost. P_Skip becomes 16x16 then, and
 // its MV has to be allowed there.
 MOTUS_HD int motus_transform_is_open(const MotusMb *mb, const MotusInterMb *in, uint32_t cost) {
-    if (motus_mb_is_intra(mb) || motus_has_small_partition(mb) ||
+    if (mb->transform_8x8 || motus_mb_is_intra(mb) || motus_has_small_partition(mb) ||
         (mb->type == MOTUS_MB_P_SKIP && !motus_mv_allowed(in->limits, mb->mv[0])))
         return 0;
     return cost > motus_rd_cost(0, MOTUS_TRANSFORM_FROM, in->qp->lambda_ssd_q8);

@@ -7,6 +7,7 @@
 
 #include "encoder/analyse/inter_choice_warp.cuh"
 #include "encoder/analyse/inter_trial_warp.cuh"
+#include "encoder/analyse/transform8_warp.cuh"
 
 // Shared memory of a team, beside the coefficients of each warp.
 typedef struct MotusInterTeam {
@@ -52,12 +53,14 @@ MOTUS_WARP void motus_team_skip_trial(const MotusInterMb *in, const MotusLevelCh
     if (skip.x > in->max_mv_x && motus_lane() == 0) trial->cost = UINT32_MAX;
 }
 
-// Evaluates type k. edge: MotusTeamEdge's counts.
+// Evaluates type k. edge: MotusTeamEdge's counts. s: as in motus_lane_trial_transform.
 MOTUS_WARP void motus_team_trial(const MotusInterMb *in, uint32_t edge,
                                  const MotusLevelChoice *levels, const MotusChoice *choice,
-                                 MotusMv skip, int k, MotusTrialCoefs *coefs, MotusTrial *trial) {
+                                 MotusMv skip, int k, MotusTrialCoefs *coefs,
+                                 MotusTransformShared *s, MotusTrial *trial) {
     motus_team_type(in, choice, k, trial);
     motus_lane_trial(in, edge, levels, skip, choice->mv_bits[k], coefs, trial);
+    motus_lane_trial_transform(in, levels, s, trial);
 }
 
 // ---- A type by the whole team -------------------------------------------------------------------
@@ -154,8 +157,8 @@ MOTUS_WARP void motus_team_choose(const MotusTeamLane *own, const MotusInterMb *
 // Evaluates the types in the mask `close`, the warps in turn; a single one together if `shares`.
 MOTUS_WARP void motus_team_evaluate(const MotusTeamLane *own, uint32_t edge, const MotusInterMb *in,
                                     const MotusLevelChoice *levels, int best, uint32_t close,
-                                    MotusInterTeam *t, MotusTrialCoefs *coefs, int warp, int warps,
-                                    int shares) {
+                                    MotusInterTeam *t, MotusTrialCoefs *coefs,
+                                    MotusTransformShared *eights, int warp, int warps, int shares) {
     if (shares && !(close & (close - 1))) {
         motus_team_shared_trial(in, edge, levels, &t->choose.of.levels, &t->choose.choice,
                                 own->skip, best, coefs, &t->of.trial[best], warp, warps);
@@ -166,7 +169,7 @@ MOTUS_WARP void motus_team_evaluate(const MotusTeamLane *own, uint32_t edge, con
         if (!(close >> k & 1)) continue;
         if (turn == warp)
             motus_team_trial(in, edge, levels, &t->choose.choice, own->skip, k, &coefs[warp],
-                             &t->of.trial[k]);
+                             eights ? &eights[warp] : NULL, &t->of.trial[k]);
         turn = turn + 1 == warps ? 0 : turn + 1;
     }
 }
@@ -184,12 +187,14 @@ MOTUS_WARP MotusTrial *motus_team_join(int first, uint32_t close, MotusInterTeam
 }
 
 // Returns the cheapest inter coding of the MB, after motus_team_begin, which set `own`. coefs: each
-// warp's. shares: all warps evaluate a single type together. *satd: as in motus_decide_inter.
+// warp's; eights, too, NULL: in->quant8 is. shares: all warps evaluate a single type together, with
+// one transform. *satd: as in motus_decide_inter.
 MOTUS_WARP MotusTrial *motus_team_decide(const MotusInterMb *in, MotusTeamLane own,
                                          const MotusTeamEdge *edge, const MotusCandidates *found,
                                          const MotusEffort *effort, const MotusLevelChoice *levels,
-                                         MotusInterTeam *t, MotusTrialCoefs *coefs, int warp,
-                                         int warps, int shares, uint32_t *satd) {
+                                         MotusInterTeam *t, MotusTrialCoefs *coefs,
+                                         MotusTransformShared *eights, int warp, int warps,
+                                         int shares, uint32_t *satd) {
     const int old = own.n;
     int first;
     motus_team_list(&own, edge, in, warp < MOTUS_CHOOSERS ? t->choose.of.grid[warp] : NULL);
@@ -203,7 +208,7 @@ MOTUS_WARP MotusTrial *motus_team_decide(const MotusInterMb *in, MotusTeamLane o
     motus_team_choose(&own, in, found->blocks, t, warp);
     motus_team_sync(); // types are chosen
     const uint32_t close = motus_team_close(&t->choose.choice, effort->trial_gate, &first);
-    motus_team_evaluate(&own, edge->counts, in, levels, first, close, t, coefs, warp, warps,
+    motus_team_evaluate(&own, edge->counts, in, levels, first, close, t, coefs, eights, warp, warps,
                         shares);
     motus_team_sync(); // every type is evaluated
     MotusTrial *best = motus_team_join(first, close, t);

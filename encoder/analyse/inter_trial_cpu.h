@@ -7,6 +7,7 @@
 #include "encoder/analyse/inter_bits_core.h"
 #include "encoder/analyse/inter_choice_cpu.h"
 #include "encoder/analyse/residual_cpu.h"
+#include "encoder/analyse/transform8_cpu.h"
 
 typedef struct MotusDecideScratch {
     MotusTrial trial[2];
@@ -62,6 +63,7 @@ static inline void motus_inter_trial(const MotusInterMb *in, const MotusLevelCho
     trial->mb.qp = in->qp->luma.qp;
     motus_predict_inter(trial->luma, trial->chroma, &trial->mb, in->ref, in->x, in->y);
     motus_trial_complete(in, levels, skip, mv_bits, residual, trial);
+    motus_trial_transform(in, levels, trial);
 }
 
 // True if type k comes close enough to the best one by SATD to be evaluated.

@@ -16,6 +16,7 @@ static inline void motus_rd_trial(const MotusInterMb *in, const MotusLevelChoice
             mv_bits += motus_trial_mv_bits(in, mb, i, list);
     trial->mb = *mb;
     trial->mb.cbp = 0;
+    trial->mb.transform_8x8 = 0;
     if (in->lists == 2)
         motus_b_trial(in, levels, mv_bits, residual, trial);
     else

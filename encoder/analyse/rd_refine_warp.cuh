@@ -18,13 +18,14 @@ typedef struct MotusRdTeam {
 
 // Values that the trials of an MB share.
 typedef struct MotusRdLane {
-    uint32_t edge; // MotusTeamEdge.counts
-    MotusMv skip;  // P_Skip's MV
+    uint32_t edge;                // MotusTeamEdge.counts
+    MotusMv skip;                 // P_Skip's MV
+    MotusTransformShared *eights; // this warp's, or NULL (motus_lane_trial_transform)
 } MotusRdLane;
 
 MOTUS_WARP MotusRdLane motus_rd_lane(const MotusInterMb *in) {
     const MotusMv zero = {0, 0};
-    MotusRdLane own = {0xFFFF, zero};
+    MotusRdLane own = {0xFFFF, zero, NULL};
     int blk;
     const MotusMb *mb = motus_edge_mb(&in->neighbours, &blk);
     if (mb) own.edge = motus_edge_counts(mb, blk);
@@ -47,11 +48,18 @@ MOTUS_WARP void motus_rd_copy(MotusMb *to, const MotusMb *from) {
 MOTUS_WARP uint32_t motus_rd_evaluate(const MotusInterMb *in, const MotusRdLane *own,
                                       const MotusLevelChoice *levels, MotusTrialCoefs *coefs,
                                       MotusTrial *trial) {
+    MotusTransformShared *s = own->eights;
     const int list = motus_lane() >> 4;
+    if (s) {
+        if (motus_lane() == 0) trial->mb.transform_8x8 = 0;
+        motus_lanes_sync(); // it is written
+    }
     const uint32_t mv_bits = motus_lanes_sum(
         list < in->lists ? motus_trial_mv_bits(in, &trial->mb, motus_lane() & 15, list) : 0);
     const uint32_t cost = motus_lane_trial(in, own->edge, levels, own->skip, mv_bits, coefs, trial);
-    return motus_lanes_shuffle(cost, 0);
+    if (!s) return motus_lanes_shuffle(cost, 0);
+    motus_lane_trial_transform(in, levels, s, trial);
+    return trial->bits > MOTUS_MB_BITS_LIMIT ? UINT32_MAX : trial->cost;
 }
 
 // Evaluates this warp's move of an MV into t->cost.
@@ -89,14 +97,15 @@ MOTUS_WARP int motus_rd_team_mv(const MotusInterMb *in, const MotusRdLane *own,
 }
 
 // Refines the MVs of the decided MB t->mb, which costs `cost`, in turn until none moves, at most
-// `most` of them. coefs: each warp's. Returns 1 if it has become cheaper: the first trial is its
-// coding then.
+// `most` of them. coefs: each warp's; eights, too, NULL: in->quant8 is. Returns 1 if it has become
+// cheaper: the first trial is its coding then.
 MOTUS_WARP int motus_rd_team_refine(const MotusInterMb *in, const MotusLevelChoice *levels,
                                     int most, uint32_t cost, MotusRdTeam *t, MotusTrialCoefs *coefs,
-                                    int warp) {
+                                    MotusTransformShared *eights, int warp) {
     int any = 0, moves = 1, left = most;
     if (!motus_rd_is_open(&t->mb)) return 0;
-    const MotusRdLane own = motus_rd_lane(in);
+    MotusRdLane own = motus_rd_lane(in);
+    if (eights) own.eights = &eights[warp];
     while (moves && left > 0) {
         moves = 0;
         MOTUS_ONE_BODY

@@ -14,7 +14,9 @@ static inline void motus_residual_levels(MotusResidual *r, MotusTrial *trial, in
                                          const MotusQuant *q, const MotusLevelChoice *choice) {
     for (int blk = from; blk < to; blk++) {
         int16_t *level = motus_coef_block(&trial->coef, blk);
-        if (choice->costs)
+        if (choice->method == MOTUS_LEVELS_GUESSED)
+            r->levels[blk] = motus_guess_block(level, r->coef[blk], r->live[blk], first, q, choice);
+        else if (choice->costs)
             r->levels[blk] = motus_choose_levels_cabac(
                 level, r->coef[blk], r->live[blk],
                 blk >= 16 ? 4

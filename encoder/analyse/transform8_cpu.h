@@ -65,6 +65,22 @@ static inline void motus_choose_levels8_cavlc(MotusBlockLevels *b, const int coe
     }
 }
 
+// Chooses levels by MOTUS_LEVELS_GUESSED, for either entropy coder.
+static inline void motus_guess_block8(MotusBlockLevels *b, const int coef[64],
+                                      const MotusQuant8 *q) {
+    int sum = 0;
+    b->n = 0, b->bits = 0, b->gain = 0, b->rate = q->rate;
+    if (!motus_find_live8(b, coef, q)) return;
+    for (uint64_t left = b->live; left; left &= left - 1) {
+        const int i = __builtin_ctzll(left), magnitude = motus_guess_magnitude(b->t[i]);
+        b->level[i] = motus_signed_level(magnitude, coef[motus_zigzag8_at(i)]);
+        b->n++;
+        sum += motus_guess_level(magnitude);
+        b->gain = motus_min(b->gain + motus_level_gain(b->t[i], magnitude), MOTUS_GAIN_MAX);
+    }
+    b->bits = motus_guessed_bits8(sum, 64 - __builtin_clzll(b->live) - b->n);
+}
+
 // Codes an 8x8 block. rec: its prediction, then its reconstruction. Returns 1 if its levels are
 // worth their bits.
 static inline int motus_code_block8(MotusBlockLevels *b, const uint8_t *src, ptrdiff_t src_stride,
@@ -72,7 +88,9 @@ static inline int motus_code_block8(MotusBlockLevels *b, const uint8_t *src, ptr
                                     const MotusLevelChoice *choice) {
     int coef[64];
     motus_forward_block8(coef, src, src_stride, rec, rec_stride);
-    if (choice->costs)
+    if (choice->method == MOTUS_LEVELS_GUESSED)
+        motus_guess_block8(b, coef, quant);
+    else if (choice->costs)
         motus_choose_levels8(b, coef, quant, choice->costs, choice->method);
     else
         motus_choose_levels8_cavlc(b, coef, quant, choice);
@@ -138,6 +156,14 @@ static inline int motus_choose_transform(const MotusInterMb *in, const MotusLeve
         motus_store_block8(mb, coef, q, cbp >> q & 1 ? &levels[q] : NULL, choice);
     for (int y = 0; y < 16; y++) memcpy(rec + y * rec_stride, luma + 16 * y, 16);
     return 1;
+}
+
+// Gives a complete trial the 8x8 transform if it has a choice and costs less with it.
+static inline void motus_trial_transform(const MotusInterMb *in, const MotusLevelChoice *choice,
+                                         MotusTrial *trial) {
+    if (!in->quant8 || trial->bits > MOTUS_MB_BITS_LIMIT) return;
+    motus_choose_transform(in, choice, in->quant8, &trial->mb, &trial->coef, trial->luma,
+                           MOTUS_LUMA_STRIDE, trial->luma_bits, &trial->cost);
 }
 
 #endif

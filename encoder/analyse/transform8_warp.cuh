@@ -189,6 +189,33 @@ MOTUS_WARP MotusCoded8 motus_eight_apart8(int16_t level[64], const int32_t v[72]
     return coded;
 }
 
+// Chooses them by MOTUS_LEVELS_GUESSED (motus_guess_block8), by sixteen lanes alike. Every position
+// in `left` gets a level.
+MOTUS_WARP MotusCoded8 motus_eight_guess8(int16_t level[64], const int32_t v[72], uint64_t left,
+                                          const MotusEightTables *tables, int cabac) {
+    const int lane = motus_lane(), k = lane & 7, n = motus_positions(left);
+    int sum = 0;
+    int32_t gain = 0;
+    for (int j = 0; j < 4; j++) {
+        const int row = 2 * j + (lane >> 4), i = 8 * row + k, value = v[9 * row + k],
+                  t = motus_abs(value), magnitude = motus_guess_magnitude(t);
+        if (!(left >> i & 1)) continue;
+        sum += motus_guess_level(magnitude);
+        gain = motus_min(gain + motus_level_gain(t, magnitude), MOTUS_GAIN_MAX);
+        level[i] = (int16_t)(value < 0 ? -magnitude : magnitude);
+    }
+    sum = (int)motus_lanes_group_sum((uint32_t)sum, 8);
+    gain = (int32_t)motus_lanes_group_sum((uint32_t)gain, 8); // below 2^30 of both halves
+    sum += (int)motus_lanes_shuffle((uint32_t)sum, lane ^ 16);
+    gain += (int32_t)motus_lanes_shuffle((uint32_t)gain, lane ^ 16);
+    MotusCoded8 coded = {0, n, 0};
+    if (!cabac) coded.n = motus_positions(left & 0x1111111111111111u << (k & 3));
+    if (n) coded.bits = motus_guessed_bits8(sum, motus_last_position(left) + 1 - n);
+    coded.pays =
+        n && motus_min(gain, MOTUS_GAIN_MAX) > (int32_t)motus_rate_of(coded.bits, tables->rate);
+    return coded;
+}
+
 // Chooses them for CAVLC, one 4x4 block after another by all eight lanes
 // (motus_choose_levels8_cavlc). Gains that saturate in another order than there are still above the
 // cost of any block's bits.
@@ -245,9 +272,12 @@ MOTUS_WARP MotusCoded8 motus_eight_levels8(int16_t level[64], int32_t v[72],
         level[8 * j + k] = 0;
     }
     motus_lanes_sync(); // v is written
-    const MotusCoded8 coded = !choice->costs ? motus_eight_blocks8(level, v, left, tables, choice)
-                              : apart        ? motus_eight_apart8(level, v, left, tables)
-                                             : motus_eight_walk8(level, v, left, tables);
+    const MotusCoded8 coded =
+        apart && choice->method == MOTUS_LEVELS_GUESSED
+            ? motus_eight_guess8(level, v, left, tables, choice->costs != NULL)
+        : !choice->costs ? motus_eight_blocks8(level, v, left, tables, choice)
+        : apart          ? motus_eight_apart8(level, v, left, tables)
+                         : motus_eight_walk8(level, v, left, tables);
     motus_lanes_sync(); // levels are written, all have read v
     return coded;
 }
@@ -360,6 +390,24 @@ MOTUS_WARP int motus_choose_transform_warp(const MotusInterMb *in, const MotusLe
     }
     motus_lanes_sync(); // the MB is complete
     return 1;
+}
+
+// motus_trial_transform of a complete trial. s NULL: the trial keeps its transform.
+MOTUS_WARP void motus_lane_trial_transform(const MotusInterMb *in, const MotusLevelChoice *choice,
+                                           MotusTransformShared *s, MotusTrial *trial) {
+    if (!s) return;
+    const int at = 4 * motus_lane();
+    motus_lanes_sync(); // the trial is written
+    uint32_t cost = trial->cost;
+    if (!in->quant8 || trial->bits > MOTUS_MB_BITS_LIMIT) return;
+    motus_word_put((char *)&s->mb + at, motus_word_get((const char *)&trial->mb + at));
+    motus_lanes_sync(); // the MB is copied
+    if (!motus_choose_transform_warp(in, choice, in->quant8, s, &trial->coef, trial->luma,
+                                     MOTUS_LUMA_STRIDE, trial->luma_bits, &cost))
+        return;
+    motus_word_put((char *)&trial->mb + at, motus_word_get((const char *)&s->mb + at));
+    if (motus_lane() == 0) trial->cost = cost;
+    motus_lanes_sync(); // the trial is written
 }
 
 #endif

@@ -340,12 +340,20 @@ static void write_active_refs(MotusBits *bits, const MotusSequenceSettings *sett
     if (is_b) motus_bits_ue(bits, 0);
 }
 
-// Writes ref_pic_list_modification() of a list (7.3.3.1): at most one command.
-static void write_list(MotusBits *bits, uint32_t abs_diff_pic_num) {
-    put_flag(bits, abs_diff_pic_num != 0); // ref_pic_list_modification_flag
-    if (!abs_diff_pic_num) return;
+static void write_list_command(MotusBits *bits, uint32_t abs_diff_pic_num) {
     motus_bits_ue(bits, 0); // modification_of_pic_nums_idc: subtract
     motus_bits_ue(bits, abs_diff_pic_num - 1);
+}
+
+// Writes ref_pic_list_modification() of a list (7.3.3.1): a command for its first picture, and one
+// for each copy, which is MaxPicNum before it. The default first picture of a P picture, which a
+// copy has to name, is the reference before it.
+static void write_list(MotusBits *bits, uint32_t abs_diff_pic_num, int copies,
+                       uint32_t max_pic_num) {
+    put_flag(bits, abs_diff_pic_num || copies); // ref_pic_list_modification_flag
+    if (!abs_diff_pic_num && !copies) return;
+    write_list_command(bits, abs_diff_pic_num ? abs_diff_pic_num : 1);
+    for (int i = 0; i < copies; i++) write_list_command(bits, max_pic_num);
     motus_bits_ue(bits, 3); // end
 }
 
@@ -392,10 +400,12 @@ void motus_write_slice_header(MotusBits *bits, const MotusSequenceSettings *sett
     if (settings->reorder) // pic_order_cnt_lsb
         motus_bits_put(bits, LOG2_MAX_POC_LSB,
                        (uint32_t)slice->poc & ((1u << LOG2_MAX_POC_LSB) - 1));
-    if (is_b) put_flag(bits, 1); // direct_spatial_mv_pred_flag
+    if (is_b) put_flag(bits, slice->direct_spatial); // direct_spatial_mv_pred_flag
     if (slice->slice_type) {
         write_active_refs(bits, settings, slice);
-        for (int list = 0; list < 1 + is_b; list++) write_list(bits, slice->list_command[list]);
+        for (int list = 0; list < 1 + is_b; list++)
+            write_list(bits, slice->list_command[list], list ? 0 : slice->copies,
+                       1u << settings->log2_max_frame_num);
         if (settings->weighted_pred && !is_b)
             write_weights(bits, slice->weights, motus_max(slice->refs, 1));
     }

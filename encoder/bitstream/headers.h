@@ -80,10 +80,12 @@ typedef struct MotusSliceSettings {
     int idr, idr_pic_id;         // idr_pic_id 0..65535
     int slice_type;              // MotusSliceType
     int refs;                    // num_ref_idx_l0_active; 0 = 1
+    int copies;                  // MotusPictureParams.copies
     const MotusWeights *weights; // P: with weighted_pred
     int is_reference;            // else nal_ref_idc is 0; IDR pictures are
     uint32_t frame_num;
     int32_t poc;              // PicOrderCnt; written if the stream reorders pictures
+    int direct_spatial;       // B: direct_spatial_mv_pred_flag
     uint32_t list_command[2]; // abs_diff_pic_num of each list's first picture; 0: the default list
     uint32_t drop_command;    // difference_of_pic_nums of a picture to drop; 0: sliding window
     int qp;

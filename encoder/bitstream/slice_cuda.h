@@ -7,6 +7,7 @@
 #include <cuda_runtime_api.h>
 
 #include "encoder/bitstream/headers.h"
+#include "encoder/mb/direct_core.h"
 #include "encoder/mb/mb.h"
 
 #ifdef __cplusplus
@@ -38,7 +39,7 @@ typedef struct MotusFinalizeCuda {
     const MotusMv *searched; // per MB: MV that an intra MB puts in `kept`
     MotusMv *kept; // first MV of each MB, for the next picture's search centres; NULL: not wanted
     int span[MOTUS_MAX_REFERENCES]; // P: pictures from each reference to this one
-    const uint8_t *col_zero;        // B: motus_col_zero of the collocated MBs
+    MotusDirectSource direct;       // B
 } MotusFinalizeCuda;
 
 // Finalizes the MBs in place and sets their marks.

@@ -4,7 +4,6 @@
 
 #include "common/wavefront.h"
 #include "encoder/analyse/rd_refine_cpu.h"
-#include "encoder/analyse/transform8_cpu.h"
 #include "encoder/decide/candidates_cpu.h"
 #include "encoder/intra/intra_search_cpu.h"
 
@@ -138,7 +137,10 @@ static void choose_type(const IntraPass *pass, const MotusLevelChoice *levels, i
 // Chooses the types of all MBs, or of those that intra refresh wants.
 static void choose_types_of(const IntraPass *pass) {
     const MotusPictureState *pic = pass->pic;
-    const MotusLevelChoice levels = estimated_levels(pic, pass->coding);
+    const MotusCoding *coding = pass->coding;
+    const int method =
+        motus_type_levels(coding->effort.estimate_levels, coding->costs, coding->quant8 != NULL);
+    const MotusLevelChoice levels = {pic->zero_runs, method, coding->costs};
 #pragma omp parallel for num_threads(pic->mbs.threads) schedule(dynamic, 16)
     for (int i = 0; i < pic->mbs.n_mb; i++)
         if (!pass->slice_type || is_refreshed(pic, i)) choose_type(pass, &levels, i);
@@ -150,7 +152,9 @@ static int code_typed(const IntraPass *pass, int x, int y) {
     const int i = y * pic->mbs.mb_width + x;
     MotusMb *mb = &pic->mbs.mb[i];
     if (mb->type == MOTUS_MB_I_PCM) return 1;
-    const MotusIntraMb in = intra_mb(pass, x, y);
+    const MotusLevelChoice levels = {pic->zero_runs, MOTUS_LEVELS_GUESSED, pass->coding->costs};
+    MotusIntraMb in = intra_mb(pass, x, y);
+    in.levels = &levels;
     const MotusQuant8 *quant8 = pass->coding->quant8;
     const MotusIntraType type = {mb->type, mb->transform_8x8, mb->intra16x16_pred_mode};
     MotusTrial trial;
@@ -283,16 +287,20 @@ static void note_decision(const InterPass *pass, int i, int now) {
 static MotusInterMb inter_mb(const InterPass *pass, int i) {
     const MotusPictureState *pic = pass->pic;
     const int x = i % pic->mbs.mb_width, y = i / pic->mbs.mb_width;
-    return (MotusInterMb){.ref = pass->inter->ref,
-                          .limits = &pass->inter->limits,
-                          .qp = qp_of(pic, pass->coding, i),
-                          .src = motus_mb_source(pic->mbs.src, x, y),
-                          .x = x,
-                          .y = y,
-                          .lists = pass->inter->lists,
-                          .refs = pass->inter->refs,
-                          .costs = pass->coding->costs,
-                          .max_mv_x = motus_refresh_max_mv_x(&pic->refresh, x)};
+    const MotusQp *qp = qp_of(pic, pass->coding, i);
+    const int has_choice = pass->coding->effort.transforms && pass->coding->costs;
+    return (MotusInterMb){
+        .ref = pass->inter->ref,
+        .limits = &pass->inter->limits,
+        .qp = qp,
+        .src = motus_mb_source(pic->mbs.src, x, y),
+        .x = x,
+        .y = y,
+        .lists = pass->inter->lists,
+        .refs = pass->inter->refs,
+        .costs = pass->coding->costs,
+        .max_mv_x = motus_refresh_max_mv_x(&pic->refresh, x),
+        .quant8 = has_choice && pass->coding->quant8 ? &pass->coding->quant8[qp->luma.qp] : NULL};
 }
 
 // Takes the best inter coding of MB i.
@@ -328,8 +336,8 @@ static void decide_b_mb(const InterPass *pass, const MotusInterMb *in, int i) {
     MotusBCandidates *found = pic->candidates[i].b;
     const MotusTrial *best = &scratch.trial[0];
     pic->satd[i] = 0;
-    if (!motus_b_decide_skip(in, pass->inter->col_zero[i], effort, &pass->levels, pass->refine,
-                             &scratch)) {
+    if (!motus_b_decide_skip(in, motus_direct_from(&pass->inter->direct, i), effort, &pass->levels,
+                             pass->refine, &scratch)) {
         if (!has_first_guess(pass, in->x, in->y)) find_b_candidates(pass, i, found);
         best = motus_b_decide_types(in, found, effort, &pass->levels, pass->refine, &scratch,
                                     &pic->satd[i]);

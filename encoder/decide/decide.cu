@@ -170,12 +170,14 @@ __device__ void note_decision(const Pass &pass, const Turn &turn, const MotusTri
 
 // Decides an MB, the blockIdx.x-th of the phase in row blockIdx.y. TEAM: warps of a block. SHARES:
 // they evaluate a single type together. RESIDENT: warps on an SM at a time. CABAC: level_choice.
-template <int TEAM, bool SHARES, int RESIDENT, bool CABAC, Kind KIND>
+// BOTH: trials have both transforms.
+template <int TEAM, bool SHARES, int RESIDENT, bool CABAC, bool BOTH, Kind KIND>
 __global__ void __launch_bounds__(32 * TEAM, RESIDENT / TEAM)
     decide_kernel(const __grid_constant__ Pass pass, const __grid_constant__ InterOf<KIND> inter,
                   const Turn turn) {
     __shared__ MotusInterTeam team;
     __shared__ MotusTrialCoefs coefs[TEAM];
+    __shared__ MotusTransformShared eights[BOTH ? TEAM : 1];
     const MotusPictureStateCuda &w = pass.pic;
     if (turn.first && !turn.phase)
         motus_wait_for_predecessor(); // candidates are written, also for launches that begin early
@@ -194,14 +196,16 @@ __global__ void __launch_bounds__(32 * TEAM, RESIDENT / TEAM)
     in.neighbours = motus_neighbours(w.mb, w.mb_width, x, y, first);
     const MotusLevelChoice levels = level_choice<CABAC>(pass, pass.effort.levels);
     in.costs = levels.costs;
+    if (BOTH) in.quant8 = &w.quant8[in.qp->luma.qp];
     const MotusCandidates *found = &w.candidates[i];
     MotusTeamLane own;
     uint32_t satd;
     motus_team_begin(&own, found, in.refs, &team.choose.choice, &team.of.sums, warp, TEAM);
     if (turn.first) motus_wait_for_predecessor(); // the neighbours are decided
     const MotusTeamEdge edge = motus_team_edge(&in.neighbours, in.refs);
-    const MotusTrial *best = motus_team_decide(&in, own, &edge, found, &pass.effort, &levels, &team,
-                                               coefs, warp, TEAM, SHARES, &satd);
+    const MotusTrial *best =
+        motus_team_decide(&in, own, &edge, found, &pass.effort, &levels, &team, coefs,
+                          BOTH ? eights : nullptr, warp, TEAM, SHARES, &satd);
     if (warp == 0) {
         copy(&w.coef[i], &best->coef);
         if (motus_lane() == 0) {
@@ -239,8 +243,8 @@ template <int TEAM, bool SHARES, int RESIDENT, Kind KIND>
 cudaError_t launch_team(const Pass &pass, const InterOf<KIND> &inter, const Turn &turn,
                         cudaStream_t stream) {
     return motus_launch(turn.early, blocks_of_phase(pass), 32 * TEAM, 0, stream,
-                        pass.pic.costs ? decide_kernel<TEAM, SHARES, RESIDENT, true, KIND>
-                                       : decide_kernel<TEAM, SHARES, RESIDENT, false, KIND>,
+                        pass.pic.costs ? decide_kernel<TEAM, SHARES, RESIDENT, true, false, KIND>
+                                       : decide_kernel<TEAM, SHARES, RESIDENT, false, false, KIND>,
                         pass, inter, turn);
 }
 
@@ -251,6 +255,10 @@ template <Kind KIND>
 cudaError_t launch_pass(const Pass &pass, const InterOf<KIND> &inter, int round, int phase, int now,
                         cudaStream_t stream) {
     const Turn turn = {phase, now, round == 0, round == 0 && pass.pic.early};
+    if (has_both_transforms(pass))
+        return motus_launch(turn.early, blocks_of_phase(pass), 32 * 4, 0, stream,
+                            decide_kernel<4, false, SM_WARPS_FEW, true, true, KIND>, pass, inter,
+                            turn);
     if (pass.pic.early && pass.effort.levels == MOTUS_LEVELS_LOWERED)
         return launch_team<4, true, SM_WARPS_FEW, KIND>(pass, inter, turn, stream);
     if (pass.pic.early) return launch_team<4, true, SM_WARPS, KIND>(pass, inter, turn, stream);
@@ -288,11 +296,11 @@ cudaError_t code_p(const Pass &pass, const InterOf<KIND> &inter, const MotusPCod
 template <int TEAM, bool SHARES, int RESIDENT>
 cudaError_t attributes_of(cudaFuncAttributes *attributes) {
     cudaError_t status = cudaSuccess;
-    for (auto kernel : {decide_kernel<TEAM, SHARES, RESIDENT, false, P_ONE>,
-                        decide_kernel<TEAM, SHARES, RESIDENT, true, P_ONE>})
+    for (auto kernel : {decide_kernel<TEAM, SHARES, RESIDENT, false, false, P_ONE>,
+                        decide_kernel<TEAM, SHARES, RESIDENT, true, false, P_ONE>})
         if (status == cudaSuccess) status = cudaFuncGetAttributes(attributes, kernel);
-    for (auto kernel : {decide_kernel<TEAM, SHARES, RESIDENT, false, P_MANY>,
-                        decide_kernel<TEAM, SHARES, RESIDENT, true, P_MANY>})
+    for (auto kernel : {decide_kernel<TEAM, SHARES, RESIDENT, false, false, P_MANY>,
+                        decide_kernel<TEAM, SHARES, RESIDENT, true, false, P_MANY>})
         if (status == cudaSuccess) status = cudaFuncGetAttributes(attributes, kernel);
     return status;
 }
@@ -335,6 +343,9 @@ extern "C" cudaError_t motus_decide_cuda_prepare(int *early) {
     if (status == cudaSuccess) status = attributes_of<4, false, SM_WARPS>(&attributes);
     if (status == cudaSuccess) status = attributes_of<4, true, SM_WARPS>(&attributes);
     if (status == cudaSuccess) status = attributes_of<4, true, SM_WARPS_FEW>(&attributes);
+    if (status == cudaSuccess)
+        status = motus_load_kernels(decide_kernel<4, false, SM_WARPS_FEW, true, true, P_ONE>,
+                                    decide_kernel<4, false, SM_WARPS_FEW, true, true, P_MANY>);
     if (status == cudaSuccess) status = prepare_transforms();
     if (status == cudaSuccess) status = prepare_refinement();
     if (status == cudaSuccess) status = prepare_b();

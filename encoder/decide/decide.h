@@ -79,7 +79,7 @@ typedef struct MotusInterCoding {
     void (*search)(const void *context, int k, int i, MotusMbMotion *motion);
     const void *search_context;
     const MotusMv *centre[MOTUS_MAX_REFERENCES]; // per MB: the predictor of the field's costs
-    const uint8_t *col_zero;                     // B: motus_col_zero of list 1's reference, per MB
+    MotusDirectSource direct;                    // B
     MotusInterLimits limits;
     MotusSubpel subpel; // refinement of whole-sample MVs
 } MotusInterCoding;

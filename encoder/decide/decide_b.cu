@@ -81,14 +81,16 @@ __global__ void __launch_bounds__(32 * WARPS)
 }
 
 // Decides an MB, the blockIdx.x-th of the phase in row blockIdx.y. is_first: of the first round,
-// whose launches may begin early, as in decide.cu.
-template <bool CABAC, Kind KIND>
+// whose launches may begin early, as in decide.cu. BOTH: trials have both transforms.
+template <bool CABAC, bool BOTH, Kind KIND>
 __global__ void __launch_bounds__(32 * MOTUS_B_WARPS, SM_WARPS / MOTUS_B_WARPS)
     decide_kernel(const __grid_constant__ Pass pass, const __grid_constant__ InterOf<KIND> inter,
-                  const uint8_t *of_col_zero, int phase, int now, int is_first) {
+                  const __grid_constant__ MotusDirectSource direct, int phase, int now,
+                  int is_first) {
     constexpr int SETS = KIND == B_MANY ? MOTUS_B_SETS : 1;
     __shared__ MotusBTeam team;
     __shared__ MotusTrialCoefs coefs[MOTUS_B_WARPS];
+    __shared__ MotusTransformShared eights[BOTH ? MOTUS_B_WARPS : 1];
     __shared__ MotusBCandidates found[SETS];
     const MotusPictureStateCuda &w = pass.pic;
     if (!is_first || !phase) motus_wait_for_predecessor(); // candidates are written
@@ -105,14 +107,15 @@ __global__ void __launch_bounds__(32 * MOTUS_B_WARPS, SM_WARPS / MOTUS_B_WARPS)
     MotusInterMb in = inter_mb<KIND>(pass, inter, x, y);
     for (int set = 0; set < SETS && warp == MOTUS_B_WARPS - 1; set++) // beside B_Skip
         copy(&found[set], candidates_of(w, i) + set);
-    const int col_zero = of_col_zero[i];
+    const MotusDirectFrom from = motus_direct_from(&direct, i);
     if (is_first) motus_wait_for_predecessor(); // the neighbours are decided
     in.neighbours = motus_neighbours(w.mb, w.mb_width, x, y, first);
     const MotusLevelChoice levels = level_choice<CABAC>(pass, pass.effort.levels);
     in.costs = levels.costs;
+    if (BOTH) in.quant8 = &w.quant8[in.qp->luma.qp];
     uint32_t satd;
-    const MotusTrial *best =
-        motus_b_team_decide(&in, found, col_zero, &pass.effort, &levels, &team, coefs, warp, &satd);
+    const MotusTrial *best = motus_b_team_decide(&in, found, from, &pass.effort, &levels, &team,
+                                                 coefs, BOTH ? eights : nullptr, warp, &satd);
     if (warp == 0) {
         copy(&w.coef[i], &best->coef);
         if (motus_lane() == 0) {
@@ -130,14 +133,16 @@ __global__ void __launch_bounds__(32 * MOTUS_B_WARPS, SM_WARPS / MOTUS_B_WARPS)
 }
 
 template <Kind KIND>
-cudaError_t launch_round(const Pass &pass, const InterOf<KIND> &inter, const uint8_t *col_zero,
-                         int is_first, int *now, cudaStream_t stream) {
+cudaError_t launch_round(const Pass &pass, const InterOf<KIND> &inter,
+                         const MotusDirectSource &direct, int is_first, int *now,
+                         cudaStream_t stream) {
     cudaError_t status = cudaSuccess;
     for (int k = 0; k < pass.effort.phases && status == cudaSuccess; k++) {
-        status =
-            motus_launch(pass.pic.early, blocks_of_phase(pass), 32 * MOTUS_B_WARPS, 0, stream,
-                         pass.pic.costs ? decide_kernel<true, KIND> : decide_kernel<false, KIND>,
-                         pass, inter, col_zero, k, ++*now, is_first);
+        status = motus_launch(pass.pic.early, blocks_of_phase(pass), 32 * MOTUS_B_WARPS, 0, stream,
+                              has_both_transforms(pass) ? decide_kernel<true, true, KIND>
+                              : pass.pic.costs          ? decide_kernel<true, false, KIND>
+                                                        : decide_kernel<false, false, KIND>,
+                              pass, inter, direct, k, ++*now, is_first);
         if (status == cudaSuccess) status = refine_mvs<KIND>(pass, inter, k, *now, stream);
     }
     return status;
@@ -152,7 +157,7 @@ cudaError_t code_b(const Pass &pass, const InterOf<KIND> &inter, const MotusBCod
     cudaError_t status = motus_stage_ended_cuda(pic, MOTUS_STAGE_CANDIDATES, stream);
     for (int round = 0; round < pass.effort.rounds && status == cudaSuccess; round++) {
         const int since = now;
-        status = launch_round<KIND>(pass, inter, b.col_zero, round == 0, &now, stream);
+        status = launch_round<KIND>(pass, inter, b.direct, round == 0, &now, stream);
         if (pic->transform_8x8 && status == cudaSuccess)
             status = choose_transforms<KIND>(pass, inter, since, ++now, stream);
         if (!round && status == cudaSuccess) status = estimate_intra(pass, stream);
@@ -165,8 +170,10 @@ cudaError_t code_b(const Pass &pass, const InterOf<KIND> &inter, const MotusBCod
 } // namespace
 
 cudaError_t motus_decide::prepare_b() {
-    return motus_load_kernels(decide_kernel<true, B_ONE>, decide_kernel<false, B_ONE>,
-                              decide_kernel<true, B_MANY>, decide_kernel<false, B_MANY>);
+    return motus_load_kernels(decide_kernel<true, true, B_ONE>, decide_kernel<true, false, B_ONE>,
+                              decide_kernel<false, false, B_ONE>, decide_kernel<true, true, B_MANY>,
+                              decide_kernel<true, false, B_MANY>,
+                              decide_kernel<false, false, B_MANY>);
 }
 
 extern "C" cudaError_t motus_mark_b_blocks_cuda(const MotusPictureStateCuda *pic,

@@ -101,7 +101,7 @@ typedef struct MotusBCodingCuda {
     const MotusMv *mv[MOTUS_MAX_REFERENCES], *centre[MOTUS_MAX_REFERENCES];
     const uint32_t *cost[MOTUS_MAX_REFERENCES];
     uint64_t *far_blocks; // as in MotusPCodingCuda
-    const uint8_t *col_zero;
+    MotusDirectSource direct;
     MotusInterLimits limits;
 } MotusBCodingCuda;
 

@@ -57,6 +57,7 @@ static __device__ MotusLevelChoice level_choice(const Pass &pass, int method) {
 template <bool CABAC> static __device__ MotusLevelChoice intra_choice(const Pass &pass, int cavlc) {
     MotusLevelChoice choice = level_choice<CABAC>(pass, cavlc);
     choice.method = motus_intra_levels(cavlc, choice.costs);
+    __builtin_assume(choice.method != MOTUS_LEVELS_GUESSED);
     return choice;
 }
 
@@ -176,7 +177,13 @@ static __device__ MotusInterMb inter_mb(const Pass &pass, const InterOf<KIND> &i
     in.src = mb_source(pass.pic, x, y);
     in.x = x, in.y = y;
     in.max_mv_x = motus_refresh_max_mv_x(&pass.pic.refresh, x);
+    in.quant8 = nullptr;
     return in;
+}
+
+// True if trials of inter MBs have both transforms.
+static inline bool has_both_transforms(const Pass &pass) {
+    return pass.effort.transforms && pass.pic.transform_8x8 && pass.pic.costs;
 }
 
 // Tries the 8x8 transform for the inter MBs that were decided after pass `since`.

@@ -1,5 +1,5 @@
 // RD refinement of MVs on a CUDA device, after each pass of decisions (refine_mvs in decide.c). A
-// block of eight warps an MB of the phase, 19 KiB of shared memory.
+// block of eight warps an MB of the phase, 19 KiB of shared memory, 35 with both transforms.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "encoder/analyse/rd_refine_warp.cuh"
 #include "encoder/decide/decide_core.h"
@@ -12,12 +12,14 @@ namespace {
 constexpr int SM_WARPS = 32; // resident on an SM at 64 registers a thread
 
 // Refines an MB that was decided in pass `now`, the blockIdx.x-th of the phase in row blockIdx.y.
-template <bool CABAC, Kind KIND>
+// BOTH: trials have both transforms.
+template <bool CABAC, bool BOTH, Kind KIND>
 __global__ void __launch_bounds__(32 * MOTUS_RD_WARPS, SM_WARPS / MOTUS_RD_WARPS)
     refine_kernel(const __grid_constant__ Pass pass, const __grid_constant__ InterOf<KIND> inter,
                   int phase, int now) {
     __shared__ MotusRdTeam team;
     __shared__ MotusTrialCoefs coefs[MOTUS_RD_WARPS];
+    __shared__ MotusTransformShared eights[BOTH ? MOTUS_RD_WARPS : 1];
     const MotusPictureStateCuda &w = pass.pic;
     motus_wait_for_predecessor(); // MBs of the phase are decided
     motus_let_successor_start();
@@ -30,8 +32,9 @@ __global__ void __launch_bounds__(32 * MOTUS_RD_WARPS, SM_WARPS / MOTUS_RD_WARPS
     motus_team_sync(); // the MB is written
     const MotusLevelChoice levels = level_choice<CABAC>(pass, pass.effort.levels);
     in.costs = levels.costs;
+    if (BOTH) in.quant8 = &w.quant8[in.qp->luma.qp];
     if (!motus_rd_team_refine(&in, &levels, pass.effort.rd_mvs, w.inter_cost[i], &team, coefs,
-                              warp))
+                              BOTH ? eights : nullptr, warp))
         return; // the whole block
     const MotusTrial *best = &team.trial[0];
     if (warp == 0) {
@@ -52,8 +55,9 @@ cudaError_t motus_decide::refine_mvs(const Pass &pass, const InterOf<KIND> &inte
                                      int now, cudaStream_t stream) {
     return pass.effort.rd_mvs
                ? motus_launch(pass.pic.early, blocks_of_phase(pass), 32 * MOTUS_RD_WARPS, 0, stream,
-                              pass.pic.costs ? refine_kernel<true, KIND>
-                                             : refine_kernel<false, KIND>,
+                              has_both_transforms(pass) ? refine_kernel<true, true, KIND>
+                              : pass.pic.costs          ? refine_kernel<true, false, KIND>
+                                                        : refine_kernel<false, false, KIND>,
                               pass, inter, phase, now)
                : cudaSuccess;
 }
@@ -66,9 +70,14 @@ template cudaError_t motus_decide::refine_mvs<B_ONE>(const Pass &, const FewRefe
 template cudaError_t motus_decide::refine_mvs<B_MANY>(const Pass &, const ManyReferences &, int,
                                                       int, cudaStream_t);
 
+template <Kind KIND> static cudaError_t prepare() {
+    return motus_load_kernels(refine_kernel<true, true, KIND>, refine_kernel<true, false, KIND>,
+                              refine_kernel<false, false, KIND>);
+}
+
 cudaError_t motus_decide::prepare_refinement() {
-    return motus_load_kernels(refine_kernel<true, P_ONE>, refine_kernel<false, P_ONE>,
-                              refine_kernel<true, P_MANY>, refine_kernel<false, P_MANY>,
-                              refine_kernel<true, B_ONE>, refine_kernel<false, B_ONE>,
-                              refine_kernel<true, B_MANY>, refine_kernel<false, B_MANY>);
+    cudaError_t status = prepare<P_ONE>();
+    if (status == cudaSuccess) status = prepare<P_MANY>();
+    if (status == cudaSuccess) status = prepare<B_ONE>();
+    return status == cudaSuccess ? prepare<B_MANY>() : status;
 }

@@ -28,6 +28,12 @@ __device__ bool has_mb(const Pass &pass, int i) {
     return !pass.slice_type || is_refreshed(pass.pic, i);
 }
 
+template <bool CABAC> __device__ MotusLevelChoice type_choice(const Pass &pass) {
+    if (CABAC) return intra_choice<CABAC>(pass, pass.effort.estimate_levels);
+    return level_choice<CABAC>(
+        pass, motus_type_levels(pass.effort.estimate_levels, nullptr, pass.pic.transform_8x8));
+}
+
 // Returns MB i with the source around it and neighbours without levels.
 __device__ MotusIntraMb source_mb(const Pass &pass, const MotusLevelChoice *levels,
                                   MotusMb *neighbour, int i) {
@@ -72,7 +78,7 @@ __global__ void __launch_bounds__(32, SM_WARPS) whole_kernel(const __grid_consta
     const int i = (int)blockIdx.x;
     motus_begin_early();
     if (!has_mb(pass, i)) return;
-    const MotusLevelChoice levels = intra_choice<CABAC>(pass, pass.effort.estimate_levels);
+    const MotusLevelChoice levels = type_choice<CABAC>(pass);
     const MotusIntraMb in = source_mb(pass, &levels, &s.neighbour, i);
     motus_intra_begin_as(&in, &s.trial, MOTUS_MB_I_16x16);
     const MotusIntraPart part = motus_code_intra_whole(&in, &s.scratch, &s.trial, 0);
@@ -93,7 +99,7 @@ __global__ void __launch_bounds__(32, SM_WARPS) small_kernel(const __grid_consta
     const int i = (int)blockIdx.x;
     motus_begin_early();
     if (!has_mb(pass, i)) return;
-    const MotusLevelChoice levels = intra_choice<CABAC>(pass, pass.effort.estimate_levels);
+    const MotusLevelChoice levels = type_choice<CABAC>(pass);
     const MotusIntraMb in = source_mb(pass, &levels, &s.neighbour, i);
     const uint32_t least = w.intra_cost[i];
     motus_intra_begin_as(&in, &s.trial, MOTUS_MB_I_4x4);
@@ -109,7 +115,7 @@ __global__ void __launch_bounds__(32, SM_WARPS) eight_kernel(const __grid_consta
     const int i = (int)blockIdx.x;
     motus_begin_early();
     if (!has_mb(pass, i)) return;
-    const MotusLevelChoice levels = intra_choice<CABAC>(pass, pass.effort.estimate_levels);
+    const MotusLevelChoice levels = type_choice<CABAC>(pass);
     const MotusIntraMb in = source_mb(pass, &levels, &s.of.neighbour, i);
     if (!motus_tries_intra8x8(&in)) return;
     MotusTrial *trial = &s.of.trial;

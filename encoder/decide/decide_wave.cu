@@ -207,7 +207,7 @@ __global__ void __launch_bounds__(MOST_ROWS *ROW_THREADS, 1)
               t = (int)threadIdx.x % ROW_THREADS, warp = t / 32;
     WaveShared *s = shared + own;
     motus_wait_for_predecessor();
-    const MotusLevelChoice levels = intra_choice<CABAC>(pass, pass.effort.intra_levels);
+    const MotusLevelChoice levels = level_choice<CABAC>(pass, MOTUS_LEVELS_GUESSED);
     if ((int)blockIdx.x >= luma_blocks) {
         code_chroma_of<ROWS>(pass, &levels, &s->chroma[warp]);
         return;
@@ -237,12 +237,9 @@ __global__ void __launch_bounds__(128) finish_kernel(const __grid_constant__ Pas
             *reinterpret_cast<const uint32_t *>(&chroma->total_coeff[k]);
     mb->intra_chroma_pred_mode = chroma->intra_chroma_pred_mode;
     const MotusQp *qp = &w.qp_table[motus_mb_qp(pass.qp, w.qp_offset, i)];
-    mb->cbp = (uint8_t)(parts.luma.cbp | parts.chroma.cbp);
-    const uint32_t bits = parts.luma.bits + parts.chroma.bits +
-                          motus_intra_bits(mb, parts.luma.mode_bits, pass.slice_type);
-    const uint32_t cost = motus_rd_cost(parts.luma.ssd + parts.chroma.ssd, bits, qp->lambda_ssd_q8);
-    if (mb->type == MOTUS_MB_I_PCM || motus_intra_wants_pcm(bits, cost, qp))
-        w.flags[MOTUS_FLAG_WANTS_PCM] = 1;
+    const int wants_pcm = motus_intra_typed_wants_pcm(mb, &w.coef[i], &parts.luma, &parts.chroma,
+                                                      pass.slice_type, qp, w.zero_runs);
+    if (mb->type == MOTUS_MB_I_PCM || wants_pcm) w.flags[MOTUS_FLAG_WANTS_PCM] = 1;
 }
 
 using Kernel = void (*)(Pass, int);

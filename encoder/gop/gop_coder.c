@@ -240,14 +240,18 @@ static void explain(const MotusGopCoder *coder, MotusStatus status, MotusError *
 // Finds the weights of a picture's references from source pictures.
 static MotusStatus find_weights(MotusGopCoder *coder, MotusPendingPicture *p, MotusError *error) {
     const MotusExecutorOps *ops = coder->coders->ops;
+    const MotusStream *stream = coder->coders->stream;
     MotusPictureParams *params = &p->params;
     const MotusPictureInput input = picture_input(coder, p);
     if (!coder->weights || !(params->type == MOTUS_SLICE_P || params->is_reference))
         return MOTUS_OK;
     MotusStatus status = ops->measure(&input, motus_weight_finder_stats(coder->weights), error);
     if (status) return status;
-    if (params->type == MOTUS_SLICE_P)
-        motus_weights_find(coder->weights, params->refs, params->ref_shown, &params->weights);
+    if (params->type == MOTUS_SLICE_P &&
+        motus_weights_find(coder->weights, params->refs, params->ref_shown,
+                           stream->config.weightp == 2 && !params->external.mv, &params->weights))
+        params->copies = motus_weights_repeat(&params->weights, params->ref_shown, &params->refs,
+                                              stream->p_refs);
     if (params->is_reference)
         motus_weight_finder_keep(coder->weights, params->shown, params->slot, params->idr);
     return MOTUS_OK;

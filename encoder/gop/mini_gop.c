@@ -12,6 +12,8 @@ void motus_mini_gop_open(MotusMiniGop *m, const MotusStream *s) {
                         .levels = s->config.b_pyramid ? MOTUS_B_LEVELS : 0,
                         .references = s->config.references,
                         .b_refs = s->b_refs,
+                        .direct = s->config.direct,
+                        .spatial_references = s->spatial_references,
                         .mb_width = s->mb_width,
                         .refresh_period = s->refresh_period,
                         .deblock = s->config.deblock,
@@ -158,6 +160,16 @@ static void list_b_refs(const MotusMiniGop *m, MotusPictureParams *params) {
     params->ref_shown[params->refs] = entry[0].shown;
 }
 
+// Returns the direct mode of a B picture whose references are listed.
+static MotusDirectMode direct_of(MotusMiniGop *m, const MotusPictureParams *params) {
+    const int32_t first = motus_dpb_find(&m->dpb, params->ref_shown[params->refs])->first;
+    if (m->direct != MOTUS_DIRECT_TEMPORAL) return m->direct;
+    if (m->spatial_references && params->is_reference) return MOTUS_DIRECT_SPATIAL;
+    for (int k = 0; k < params->refs; k++)
+        if (params->ref_shown[k] == first) return MOTUS_DIRECT_TEMPORAL;
+    return MOTUS_DIRECT_SPATIAL;
+}
+
 // Takes the next B picture of the last mini-GOP.
 static MotusPendingPicture *take_b(MotusMiniGop *m) {
     const MotusBPlace *place = &m->b[m->b_taken];
@@ -172,16 +184,19 @@ static MotusPendingPicture *take_b(MotusMiniGop *m) {
     p->params.b_level = place->level;
     p->params.shown = m->shown_p - m->n_b + place->at;
     list_b_refs(m, &p->params);
+    p->params.direct = direct_of(m, &p->params);
     m->b_taken++;
     return p;
 }
 
-// Continues the intra refresh of the picture's reference; after an IDR picture a cycle begins.
+// Continues the intra refresh of the picture's reference. The first cycle begins where an IDR
+// picture would follow the last one.
 static void set_refresh(MotusMiniGop *m, MotusPictureParams *params) {
-    params->refresh_at = -1;
+    params->refresh_at = -m->refresh_period;
     if (!m->refresh_period || params->type != MOTUS_SLICE_P) return;
     const MotusDpbPicture *ref = motus_dpb_find(&m->dpb, params->ref_shown[0]);
-    params->refresh_at = (ref->refresh + 1) % m->refresh_period;
+    params->refresh_at = ref->refresh + 1 == m->refresh_period ? 0 : ref->refresh + 1;
+    if (params->refresh_at < 0) return;
     params->refresh =
         motus_refresh_at(m->mb_width, m->refresh_period, params->refresh_at, m->deblock);
 }

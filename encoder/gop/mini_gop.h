@@ -19,6 +19,8 @@ typedef struct MotusMiniGop {
     int levels;                            // of references among B pictures
     int references;                        // of P pictures, at most
     int b_refs;                            // of list 0 of B pictures, at most
+    MotusDirectMode direct;                // of the configuration
+    int spatial_references;                // MotusStream's
     int mb_width, refresh_period, deblock; // MotusStream's; period 0: no intra refresh
     int delay; // from coding to showing a picture, in pictures: max_num_reorder_frames
     // State behind the last picture that was taken.

@@ -19,11 +19,11 @@ MotusStatus motus_picture_plan_alloc(MotusPicturePlan **plan, const MotusStream 
                  depth = (size_t)motus_lookahead_delay(&s->rate.lookahead),
                  head = aligned(sizeof(MotusPicturePlan)),
                  mvs = params->external_mvs ? aligned(motus_external_mvs_bytes(s)) : 0;
-    const int looks = s->config.rate != MOTUS_RATE_QP, maps = looks || extra,
-              keeps_aq = looks && s->rate.lookahead.keep_aq;
+    const int offsets = extra || s->refresh_period, looks = s->config.rate != MOTUS_RATE_QP,
+              maps = looks || offsets, keeps_aq = looks && s->rate.lookahead.keep_aq;
     uint8_t *at =
         motus_alloc(1, head + mvs + (looks ? depth * 9 + 2 * n_mb : 0) + (keeps_aq ? 2 * n_mb : 0) +
-                           (maps ? n_mb : 0) + (extra ? n_mb : 0));
+                           (maps ? n_mb : 0) + (offsets ? n_mb : 0));
     MotusPicturePlan *p = *plan = (MotusPicturePlan *)(void *)at;
     if (!p) return MOTUS_ERR_MEMORY;
     at += head;
@@ -34,7 +34,8 @@ MotusStatus motus_picture_plan_alloc(MotusPicturePlan **plan, const MotusStream 
     if (keeps_aq) p->b_offset = (int16_t *)(void *)at, at += 2 * n_mb;
     if (looks) p->future_flags = at, at += depth;
     if (maps) p->map = (int8_t *)at, at += n_mb;
-    if (extra) p->extra = memcpy(at, extra, n_mb);
+    if (offsets) p->extra = (int8_t *)at;
+    if (extra) memcpy(p->extra, extra, n_mb);
     p->held = INT64_MAX;
     return MOTUS_OK;
 }
@@ -51,18 +52,26 @@ MotusStatus motus_picture_plan_get(MotusPicturePlan *p, MotusLookahead *look, Mo
 }
 
 // Maps QPs to MBs. If all offsets are 0, the picture needs no map.
-static void map_qps(MotusPicturePlan *p, const MotusStream *s, MotusPictureParams *params) {
+static void map_qps(MotusPicturePlan *p, const MotusRate *rate, const MotusStream *s,
+                    MotusPictureParams *params) {
     const MotusEncoderConfig *c = &s->config;
-    const int fixed = c->rate == MOTUS_RATE_QP, n_mb = s->mb_width * s->mb_height;
+    const int fixed = c->rate == MOTUS_RATE_QP, n_mb = s->mb_width * s->mb_height,
+              spread = !fixed && motus_rate_holds_one(rate) ? s->mb_width : 0;
     params->qp_offset = NULL;
     p->mean_q8 = params->qp * MOTUS_QP_UNIT;
     if (!p->map) return;
     params->qp =
         motus_rate_map(p->map, fixed ? params->qp * MOTUS_QP_UNIT : p->qp_q8, p->offset, p->extra,
-                       n_mb, fixed ? 0 : c->qp_min, fixed ? 51 : c->qp_max, &p->mean_q8);
+                       n_mb, spread, fixed ? 0 : c->qp_min, fixed ? 51 : c->qp_max, &p->mean_q8);
     int8_t any = 0;
     for (int i = 0; i < n_mb; i++) any |= p->map[i];
     if (any) params->qp_offset = p->map;
+}
+
+static void add_refresh_offsets(const MotusPicturePlan *p, const MotusStream *s,
+                                const MotusRefresh *refresh) {
+    for (int i = 0; i < s->mb_width * s->mb_height; i++)
+        p->extra[i] = (int8_t)(p->extra[i] + motus_refresh_qp(refresh, i % s->mb_width));
 }
 
 // B pictures beside P pictures alone have the ratio's QP. Half of its offset is between a reference
@@ -152,6 +161,7 @@ static void become_b(MotusPicturePlan *p, const MotusLookaheadSettings *s, int i
 void motus_picture_plan_begin(MotusPicturePlan *p, MotusRate *rate, const MotusStream *s,
                               MotusPictureParams *params) {
     const MotusEncoderConfig *c = &s->config;
+    if (params->refresh.end) add_refresh_offsets(p, s, &params->refresh);
     if (c->rate == MOTUS_RATE_QP) {
         params->qp = fixed_qp(c, params);
     } else {
@@ -162,13 +172,14 @@ void motus_picture_plan_begin(MotusPicturePlan *p, MotusRate *rate, const MotusS
             motus_rate_change(rate, p->change.bitrate, p->change.vbv_rate, p->change.vbv_size,
                               rate->settings.fps);
         const int64_t before = rate->coded_again;
+        p->lookahead.refreshed = params->refresh.end > 0;
         p->qp_q8 = motus_rate_qp(rate, &p->lookahead, &future, p->duration);
         p->again = (int)(rate->coded_again - before);
         params->hrd = (MotusHrdTiming){.initial = motus_vbv_removal_delay(&rate->vbv),
                                        .whole = motus_vbv_size_delay(&rate->vbv),
                                        .since_idr = 2 * (uint32_t)rate->since_idr};
     }
-    map_qps(p, s, params);
+    map_qps(p, rate, s, params);
 }
 
 int motus_picture_plan_coded(MotusPicturePlan *p, MotusRate *rate, const MotusStream *s,
@@ -176,7 +187,7 @@ int motus_picture_plan_coded(MotusPicturePlan *p, MotusRate *rate, const MotusSt
     if (s->config.rate == MOTUS_RATE_QP || !motus_rate_wants_sizes(&rate->settings)) return 0;
     if (motus_rate_coded(rate, 8 * (int64_t)bytes, &p->qp_q8, &p->filler_bytes)) {
         p->again++;
-        map_qps(p, s, params);
+        map_qps(p, rate, s, params);
         return 1;
     }
     p->held = rate->held;

@@ -16,7 +16,7 @@ typedef struct MotusRateChange {
 typedef struct MotusPicturePlan {
     int64_t duration; // in 1 / fps
     MotusRateChange change;
-    int8_t *extra; // n_mb, QP offsets of the caller; NULL: none
+    int8_t *extra; // n_mb, QP offsets of the caller and of intra refresh; NULL: none
     // From the lookahead; not used with fixed QP.
     MotusLookaheadPlan lookahead;
     int16_t *offset; // n_mb, 1/256 QP

@@ -211,7 +211,8 @@ static inline MotusIntraType motus_intra_type(const MotusIntraMb *in, const Motu
     return type;
 }
 
-// Codes the MB as a type that was chosen before. True if it would rather be I_PCM.
+// Codes the MB as a type that was chosen before, its levels by MOTUS_LEVELS_GUESSED. True if it
+// would rather be I_PCM.
 static inline int motus_intra_code_as(const MotusIntraMb *in, const MotusQuant8 *quant8,
                                       MotusIntraType type, MotusIntraScratch *s,
                                       MotusTrial *trial) {
@@ -227,8 +228,8 @@ static inline int motus_intra_code_as(const MotusIntraMb *in, const MotusQuant8 
         luma = type.transform_8x8 ? motus_code_intra8x8(in, quant8, s->canvas, trial, UINT32_MAX)
                                   : motus_code_intra4x4(in, s, trial, UINT32_MAX, UINT32_MAX);
     }
-    motus_intra_add_up(in, trial, &luma, &chroma);
-    return motus_intra_wants_pcm(trial->bits, trial->cost, in->qp);
+    return motus_intra_typed_wants_pcm(&trial->mb, &trial->coef, &luma, &chroma, in->slice_type,
+                                       in->qp, in->levels->zero_runs);
 }
 
 #endif

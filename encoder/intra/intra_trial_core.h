@@ -6,6 +6,7 @@
 
 #include "encoder/analyse/trial_core.h"
 #include "encoder/bitstream/syntax_core.h"
+#include "encoder/levels/levels_guess_core.h"
 
 #define MOTUS_I4_TRIALS 3 // Intra4x4 modes per block that get a trial, at most
 
@@ -146,6 +147,41 @@ MOTUS_HD void motus_intra_copy_chroma(MotusTrial *to, const MotusTrial *from) {
 // True if an MB of these costs is better coded as I_PCM, or must be.
 MOTUS_HD int motus_intra_wants_pcm(uint32_t bits, uint32_t cost, const MotusQp *qp) {
     return bits > MOTUS_MB_BITS_LIMIT || cost > motus_rd_cost(0, MOTUS_PCM_BITS, qp->lambda_ssd_q8);
+}
+
+// Returns the bits of an MB's levels as CAVLC codes them, but for what neighbours change in
+// coeff_token, which the margin of MOTUS_MB_BITS_LIMIT covers.
+MOTUS_HD uint32_t motus_intra_count_levels(const MotusMb *mb, const MotusMbCoef *coef,
+                                           const uint8_t *zero_runs) {
+    const int is_16x16 = mb->type == MOTUS_MB_I_16x16;
+    int bits = 0;
+    if (is_16x16)
+        bits += motus_cavlc_block_bits(motus_cavlc_shape(coef->luma_dc, 16), coef->luma_dc, -1, 0,
+                                       16, 0, zero_runs);
+    for (int c = 0; c < 2; c++) bits += motus_cavlc_chroma_dc_bits(coef->chroma_dc[c]);
+    for (int blk = 0; blk < 24; blk++) {
+        if (!mb->total_coeff[blk]) continue; // its levels are undefined
+        const int first = is_16x16 || blk >= 16;
+        const int16_t *level =
+            (blk < 16 ? coef->luma[blk] : coef->chroma_ac[(blk - 16) >> 2][blk & 3]) + first;
+        bits +=
+            motus_cavlc_block_bits(motus_cavlc_shape(level, 16 - first), level, -1, 0, 16 - first,
+                                   motus_cavlc_token_class(mb->total_coeff[blk]), zero_runs);
+    }
+    return (uint32_t)bits;
+}
+
+// Sets cbp of an MB that was coded as its type. True if it would rather be I_PCM.
+MOTUS_HD int motus_intra_typed_wants_pcm(MotusMb *mb, const MotusMbCoef *coef,
+                                         const MotusIntraPart *luma, const MotusIntraPart *chroma,
+                                         int slice_type, const MotusQp *qp,
+                                         const uint8_t *zero_runs) {
+    uint32_t bits = luma->bits + chroma->bits; // guessed
+    mb->cbp = (uint8_t)(luma->cbp | chroma->cbp);
+    if (bits > MOTUS_GUESS_TRUSTED) bits = motus_intra_count_levels(mb, coef, zero_runs);
+    bits += motus_intra_bits(mb, luma->mode_bits, slice_type);
+    return motus_intra_wants_pcm(
+        bits, motus_rd_cost(luma->ssd + chroma->ssd, bits, qp->lambda_ssd_q8), qp);
 }
 
 // Returns the cheaper of the two trials, or I_PCM in its place as a last resort. i4: the second one

@@ -250,9 +250,11 @@ static inline uint32_t motus_code_i4_block(const MotusIntraMb *in, MotusIntraScr
         memcpy(s->block[i], pred, 16);
         motus_forward_block(coef, src, in->src.stride[0], pred, 4);
         const uint32_t live = motus_live_coefs(coef, q);
-        levels[i] = costs ? motus_choose_levels_cabac(s->level[i], coef, live, 2, flag_context, q,
-                                                      costs, in->levels->method)
-                          : motus_choose_levels(s->level[i], coef, live, 0, nc, q, in->levels);
+        levels[i] = in->levels->method == MOTUS_LEVELS_GUESSED
+                        ? motus_guess_block(s->level[i], coef, live, 0, q, in->levels)
+                    : costs ? motus_choose_levels_cabac(s->level[i], coef, live, 2, flag_context, q,
+                                                        costs, in->levels->method)
+                            : motus_choose_levels(s->level[i], coef, live, 0, nc, q, in->levels);
         if (levels[i].n)
             motus_reconstruct_block(s->block[i], 4, s->level[i], levels[i].n, 0, 0, q->qp);
         ssd[i] = motus_ssd_square(src, in->src.stride[0], s->block[i], 4, 4);

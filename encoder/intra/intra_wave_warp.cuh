@@ -54,10 +54,12 @@ MOTUS_WARP void look(Wanted *w) {
     if (w->at && !w->word) w->word = motus_load_relaxed(w->at);
 }
 
-// Blocks until the words of these lanes have come. True in lanes that got one now.
+// Blocks until the words of these lanes have come. True in lanes that got one now. All lanes stay
+// together: a warp whose lanes wait apart took up to a third longer for an I picture.
 MOTUS_WARP bool wait_for(Wanted *w, uint32_t of) {
     const bool mine = w->at && of >> motus_lane() & 1;
-    while (mine && !w->word) w->word = motus_load_relaxed(w->at);
+    while (__any_sync(MOTUS_ALL_LANES, mine && !w->word))
+        if (mine && !w->word) w->word = motus_load_relaxed(w->at);
     if (mine) w->at = nullptr;
     return mine;
 }
@@ -65,11 +67,11 @@ MOTUS_WARP bool wait_for(Wanted *w, uint32_t of) {
 // Does the same for luma.
 MOTUS_WARP bool wait_for_luma(Wanted *w, const Place *p, uint32_t of) {
     const int lane = motus_lane();
-    const bool came = wait_for(w, of);
-    if (p->left < 0 || !(of & lanes(LEFT, 4))) return came;
-    if (lane >= 4 || !(of >> lane & 1)) return came;
-    while (!(w->word = atomicExch(&p->row->right[p->left][lane], 0))) __nanosleep(20);
-    return true;
+    const bool came = wait_for(w, of), is_left = p->left >= 0 && lane < ABOVE && of >> lane & 1;
+    if (is_left) w->word = 0;
+    while (__any_sync(MOTUS_ALL_LANES, is_left && !w->word))
+        if (is_left && !w->word) w->word = atomicExch(&p->row->right[p->left][lane], 0);
+    return came || is_left;
 }
 
 // Puts a lane's luma samples on a canvas.

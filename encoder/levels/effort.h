@@ -7,8 +7,9 @@
 
 // Choice of a block's levels: the nearest ones, or those lowered where bits cost more than error.
 // APART: each is lowered as if those before it were the nearest ones, so that none waits for
-// another; intra MBs have it in every preset with CABAC, and nothing else has.
-enum { MOTUS_LEVELS_NEAREST, MOTUS_LEVELS_LOWERED, MOTUS_LEVELS_APART };
+// another; intra MBs have it in every preset with CABAC, and nothing else has. GUESSED: the nearest
+// ones with a dead zone, and bits from counts; of intra MBs that are coded as types chosen before.
+enum { MOTUS_LEVELS_NEAREST, MOTUS_LEVELS_LOWERED, MOTUS_LEVELS_APART, MOTUS_LEVELS_GUESSED };
 
 // Effort of a preset (preset.c has the values). Gates are in 1/16: a candidate is dropped if it
 // costs more than gate / 16 times the best one.
@@ -22,9 +23,11 @@ typedef struct MotusEffort {
     int sub_gate;        // sub-macroblock types, by whole-sample costs
     int trial_gate;      // MB types that get a trial, by SATD costs
     int skip_gate;       // P_Skip is taken at once if its RD cost is at most so many bits; 0 never
+    int b_skip_gate;     // the same for B_Skip
     int pair_steps;      // refinements of one MV of a bi-predicted block beside the other one
     int steps;           // refinements around predicted MVs
     int rd_mvs;          // MVs of a decided MB that are refined by RD cost, at most
+    int transforms;      // 1: with CABAC every trial of an inter MB has both transforms
     int levels;          // MOTUS_LEVELS_* of inter MBs
     int intra_levels;    // of intra MBs as they are coded, with CAVLC; CABAC: APART
     int intra_gate;      // intra in P pictures: SATD of Intra16x16 against the best inter type

@@ -7,6 +7,7 @@
 #define ENCODER_LEVELS_LEVELS_CABAC_WARP_CUH
 
 #include "encoder/levels/levels_cabac_core.h"
+#include "encoder/levels/levels_guess_warp.cuh"
 #include "encoder/levels/levels_warp.cuh"
 
 // ---- Eight lanes a block ------------------------------------------------------------------------
@@ -271,13 +272,16 @@ MOTUS_WARP MotusLevels motus_eight_levels_apart(int16_t *to, const int coef[2],
     return levels;
 }
 
-// Chooses the levels of a block of intra MBs: motus_eight_levels_cavlc, or the above with costs.
+// Chooses the levels of a block of intra MBs: motus_eight_levels_cavlc, the above with costs, or
+// with guessed bits.
 MOTUS_WARP MotusLevels motus_eight_levels_intra(int16_t *to, const int coef[2],
                                                 const MotusLevelPair *pair, int active,
                                                 int category, int context, const MotusQuant *q,
                                                 const MotusLevelChoice *choice,
                                                 const MotusApartCosts *costs,
                                                 MotusPairLevels *own) {
+    if (choice->method == MOTUS_LEVELS_GUESSED)
+        return motus_eight_levels_guessed(to, coef, pair, active, category != 2, q, choice, own);
     return choice->costs
                ? motus_eight_levels_apart(to, coef, pair, active, category, context, q, costs, own)
                : motus_eight_levels_cavlc(to, coef, pair, active, category != 2, context, q, choice,
@@ -339,9 +343,10 @@ MOTUS_WARP MotusLevels motus_lane_levels(int16_t level[16], const int16_t coef[1
                : motus_lane_levels_cavlc(level, coef, live, category != 2, context, q, choice);
 }
 
-// Returns the bits of a block without levels.
+// Returns the bits of an intra MB's block without levels.
 MOTUS_WARP uint32_t motus_no_levels_bits(int category, int context,
                                          const MotusLevelChoice *choice) {
+    if (choice->method == MOTUS_LEVELS_GUESSED) return motus_guess_in(MOTUS_GUESS_NONE, choice);
     return choice->costs ? motus_flag_costs(choice->costs, category, context)[0]
                          : (uint32_t)motus_cavlc_empty_length(motus_cavlc_token_class(context));
 }

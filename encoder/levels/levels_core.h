@@ -26,6 +26,12 @@ MOTUS_HD int motus_intra_levels(int cavlc, const MotusCabacCosts *costs) {
     return costs ? (int)MOTUS_LEVELS_APART : cavlc;
 }
 
+// Returns the method where types are chosen before samples. Guesses of Intra8x8 do not compare well
+// with those of other types.
+MOTUS_HD int motus_type_levels(int cavlc, const MotusCabacCosts *costs, int transform_8x8) {
+    return costs || transform_8x8 ? motus_intra_levels(cavlc, costs) : (int)MOTUS_LEVELS_GUESSED;
+}
+
 // Returns the parts of a bit in which bits of levels and of Intra4x4 modes are counted.
 MOTUS_HD uint32_t motus_unit_of(const MotusLevelChoice *choice) {
     return choice->costs ? MOTUS_BIT : 1;

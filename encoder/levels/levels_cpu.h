@@ -5,7 +5,7 @@
 #ifndef ENCODER_LEVELS_LEVELS_CPU_H
 #define ENCODER_LEVELS_LEVELS_CPU_H
 
-#include "encoder/levels/levels_core.h"
+#include "encoder/levels/levels_guess_core.h"
 
 // A block whose levels are being chosen: levels and coefficients in zigzag order, coefficients in
 // 1/256 of a level (below 2^20). Bit i of `shape` is position i.
@@ -81,6 +81,36 @@ static inline MotusLevels motus_choose_levels(int16_t level[16], const int16_t c
     }
     levels.gain = motus_min(gain, MOTUS_GAIN_MAX);
     return levels.gain > (int32_t)((levels.bits - zero_bits) * q->rate) ? levels : none;
+}
+
+// Chooses the levels of such a block by MOTUS_LEVELS_GUESSED. Writes level[16], or anything if the
+// result has no levels.
+static inline MotusLevels motus_guess_block(int16_t level[16], const int16_t coef[16],
+                                            uint32_t live, int first, const MotusQuant *q,
+                                            const MotusLevelChoice *choice) {
+    uint32_t near = 0, nonzero = 0; // zigzag masks
+    int t[16], sum = 0;
+    int32_t gain = 0;
+    if (first) live &= ~1u;
+    memset(level, 0, 16 * sizeof *level);
+    for (uint32_t left = live; left; left &= left - 1) {
+        const int at = motus_bit_length(left & -left) - 1, i = motus_zigzag_of(at);
+        t[i] = (int)((uint32_t)motus_abs(coef[at]) * q->scale[motus_coef_class(at)] >> q->shift);
+        near |= 1u << i;
+    }
+    for (uint32_t left = near; left; left &= left - 1) {
+        const int i = motus_bit_length(left & -left) - 1, magnitude = motus_guess_magnitude(t[i]),
+                  gap =
+                      i - motus_max(first, motus_bit_length((near & ((1u << i) - 1)) << 1 | 1) - 1);
+        if (magnitude == 1 && motus_guess_drops(t[i], !(near >> i >> 1), gap, q->rate)) continue;
+        level[i] = (int16_t)(coef[motus_zigzag_at(i)] < 0 ? -magnitude : magnitude);
+        nonzero |= 1u << i;
+        sum += motus_guess_level(magnitude);
+        gain += motus_level_gain(t[i], magnitude);
+    }
+    const int n = motus_cavlc_total_coeff(nonzero),
+              zeros = nonzero ? motus_bit_length(nonzero) - first - n : 0;
+    return motus_guessed_levels(n, sum, zeros, motus_min(gain, MOTUS_GAIN_MAX), q->rate, choice);
 }
 
 #endif

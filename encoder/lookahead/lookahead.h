@@ -44,6 +44,7 @@ typedef struct MotusLookaheadPlan {
     uint64_t weighted;    // sum of MB costs at each MB's quantizer step: cost * 2^(-offset / 6)
     int mean;             // mean of the offsets, 1/256 QP
     int b;                // MotusPictureB; the GOP coders' choice if b_span is 0
+    int refreshed;        // 1: has a range of intra refresh; the GOP coders tell
 } MotusLookaheadPlan;
 
 typedef struct MotusLookahead MotusLookahead;

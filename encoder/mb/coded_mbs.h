@@ -3,6 +3,7 @@
 #ifndef ENCODER_MB_CODED_MBS_H
 #define ENCODER_MB_CODED_MBS_H
 
+#include "encoder/mb/direct_core.h"
 #include "encoder/mb/mb.h"
 #include "motus/frame.h"
 
@@ -11,13 +12,14 @@ typedef struct MotusCodedMbs {
     int mb_width, mb_height, n_mb;
     int slice_type;         // MotusSliceType; P will do for I
     int refs;               // num_ref_idx_l0_active; 0 = 1
+    int copies;             // P: ref_idx 1 to here are the picture of ref_idx 0
     int threads;            // of loops over MB rows
     const int *slice_first; // per MB (motus_slice_first); NULL: one slice. Not owned
     const MotusFrame *src;  // whole MBs; I_PCM samples. Not owned
     MotusMb *mb;
     MotusMbCoef *coef;
     MotusMbContext *context;     // with CABAC, else NULL
-    const uint8_t *col_zero;     // B: motus_col_zero of the collocated MBs. Not owned
+    MotusDirectSource direct;    // B. Not owned
     struct MotusBinCounts *bins; // gets the bins of slices that are written; NULL: not counted
 } MotusCodedMbs;
 

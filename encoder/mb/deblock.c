@@ -9,8 +9,11 @@
 #include "encoder/mb/deblock_core.h"
 
 #ifndef MOTUS_DEBLOCK_PICTURE
-// References of a picture's blocks: one; several in list 0; two lists.
-typedef enum Motion { MOTION_ONE, MOTION_REFS, MOTION_B } Motion;
+// References of a picture's blocks.
+typedef struct Motion {
+    enum { MOTION_ONE, MOTION_REFS, MOTION_B } kind; // one; several in list 0; two lists
+    int copies;                                      // MOTION_REFS: MotusCodedMbs.copies
+} Motion;
 
 #define MOTUS_DEBLOCK_PICTURE motus_deblock_picture_c
 
@@ -28,9 +31,9 @@ void motus_deblock_picture(MotusFrame *rec, const MotusCodedMbs *mbs) {
 static int strength_block(const MotusMb *mb, const MotusMb *outside, int direction, int edge, int k,
                           Motion motion) {
     const MotusEdgeBlocks blocks = motus_edge_blocks(mb, outside, direction, edge, k);
-    return motion == MOTION_B      ? motus_deblock_b_block(&blocks)
-           : motion == MOTION_REFS ? motus_deblock_refs_block(&blocks)
-                                   : motus_deblock_strength_block(&blocks);
+    return motion.kind == MOTION_B      ? motus_deblock_b_block(&blocks)
+           : motion.kind == MOTION_REFS ? motus_deblock_refs_block(&blocks, motion.copies)
+                                        : motus_deblock_strength_block(&blocks);
 }
 
 // bS of one direction, [edge][4x4 block along it].
@@ -42,8 +45,8 @@ static int find_strengths(Strengths strengths, const MotusMb *mb, const MotusMb 
                           int direction, Motion motion) {
     int any = 0;
     for (int edge = 0; edge < 4; edge++) {
-        const int all = (motion == MOTION_B ? motus_deblock_b_edge
-                                            : motus_deblock_strength_edge)(mb, outside, edge);
+        const int all = (motion.kind == MOTION_B ? motus_deblock_b_edge
+                                                 : motus_deblock_strength_edge)(mb, outside, edge);
         for (int k = 0; k < 4; k++) {
             strengths[edge][k] =
                 (uint8_t)(all >= 0 ? all : strength_block(mb, outside, direction, edge, k, motion));
@@ -114,11 +117,13 @@ typedef struct Picture {
 // order that motus_wavefront keeps.
 static void filter_mb(void *context, int x, int y) {
     const Picture *picture = context;
-    const int mb_width = picture->mbs->mb_width;
-    const Motion motion = picture->mbs->slice_type == MOTUS_SLICE_B ? MOTION_B
-                          : picture->mbs->refs > 1                  ? MOTION_REFS
-                                                                    : MOTION_ONE;
-    const MotusMb *mb = picture->mbs->mb + y * mb_width + x;
+    const MotusCodedMbs *mbs = picture->mbs;
+    const int mb_width = mbs->mb_width;
+    const Motion motion = {mbs->slice_type == MOTUS_SLICE_B ? MOTION_B
+                           : mbs->refs > 1                  ? MOTION_REFS
+                                                            : MOTION_ONE,
+                           mbs->copies};
+    const MotusMb *mb = mbs->mb + y * mb_width + x;
     const MotusPlane *plane = picture->rec->plane;
     const ptrdiff_t stride[2] = {plane[0].stride, plane[1].stride};
     uint8_t *const at[3] = {plane[0].data + 16 * (y * stride[0] + x),

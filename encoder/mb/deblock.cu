@@ -36,7 +36,7 @@ struct Picture {
     uint8_t *to[3];
     ptrdiff_t stride[3];
     const MotusMb *mb;
-    int mb_width, mb_height;
+    int mb_width, mb_height, copies;
     Edges *edges;
     Strip *strip;
 };
@@ -69,7 +69,7 @@ __global__ void __launch_bounds__(32 * PREPARE_WARPS) prepare_kernel(Picture p) 
     if (strength < 0) {
         const MotusEdgeBlocks blocks = motus_edge_blocks(mb, outside, direction, edge, k);
         strength = KIND == LISTS  ? motus_deblock_b_block(&blocks)
-                   : KIND == MANY ? motus_deblock_refs_block(&blocks)
+                   : KIND == MANY ? motus_deblock_refs_block(&blocks, p.copies)
                                   : motus_deblock_strength_block(&blocks);
     }
     uint32_t nibbles = (uint32_t)strength << 4 * edge;
@@ -422,8 +422,8 @@ extern "C" size_t motus_deblock_cuda_bytes(int mb_width, int mb_height) {
 
 extern "C" cudaError_t motus_deblock_cuda(uint8_t *const to[3], const uint8_t *const from[3],
                                           const ptrdiff_t stride[3], const MotusMb *mb,
-                                          int mb_width, int mb_height, int refs, void *work,
-                                          int early, cudaStream_t stream) {
+                                          int mb_width, int mb_height, int refs, int copies,
+                                          void *work, int early, cudaStream_t stream) {
     static_assert(sizeof(Edges) == 64 && sizeof(Strip) == 128, "aligned one behind the other");
     const int n_mb = mb_width * mb_height;
     Edges *edges = static_cast<Edges *>(work);
@@ -433,6 +433,7 @@ extern "C" cudaError_t motus_deblock_cuda(uint8_t *const to[3], const uint8_t *c
                        mb,
                        mb_width,
                        mb_height,
+                       copies,
                        edges,
                        reinterpret_cast<Strip *>(edges + n_mb)};
     const dim3 runs((unsigned)(mb_width + RUN - 1) / RUN, (unsigned)mb_height);

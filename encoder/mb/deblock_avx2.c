@@ -13,8 +13,11 @@
 
 typedef uint8_t Strengths[4][4];
 
-// References of a picture's blocks: one; several in list 0; one in each list.
-typedef enum Motion { MOTION_ONE, MOTION_REFS, MOTION_B } Motion;
+// As in deblock.c.
+typedef struct Motion {
+    enum { MOTION_ONE, MOTION_REFS, MOTION_B } kind;
+    int copies;
+} Motion;
 
 static __m128i load(const void *p) { return _mm_loadu_si128(p); }
 
@@ -77,9 +80,12 @@ static __m128i blocks_before(__m128i own, __m128i outside, int direction) {
 }
 
 // Equals inter_strengths in a P picture with several references.
-static __m128i refs_strengths(const MotusMb *mb, const MotusMb *outside, int direction) {
-    const __m128i ref = spread_8x8(load_word(mb->ref[0])),
-                  before = blocks_before(ref, spread_8x8(load_word(outside->ref[0])), direction);
+static __m128i refs_strengths(const MotusMb *mb, const MotusMb *outside, int direction,
+                              int copies) {
+    const __m128i least = _mm_set1_epi8((char)copies),
+                  ref = _mm_max_epu8(spread_8x8(load_word(mb->ref[0])), least),
+                  out = _mm_max_epu8(spread_8x8(load_word(outside->ref[0])), least),
+                  before = blocks_before(ref, out, direction);
     return _mm_max_epu8(inter_strengths(mb, outside, direction),
                         _mm_andnot_si128(_mm_cmpeq_epi8(ref, before), _mm_set1_epi8(1)));
 }
@@ -121,9 +127,9 @@ static int find_strengths(Strengths strengths, const MotusMb *mb, const MotusMb 
         all = _mm_set1_epi8(3);
     } else {
         const MotusMb *inter = outside && !motus_mb_is_intra(outside) ? outside : mb;
-        all = motion == MOTION_B      ? b_strengths(mb, inter, direction)
-              : motion == MOTION_REFS ? refs_strengths(mb, inter, direction)
-                                      : inter_strengths(mb, inter, direction);
+        all = motion.kind == MOTION_B      ? b_strengths(mb, inter, direction)
+              : motion.kind == MOTION_REFS ? refs_strengths(mb, inter, direction, motion.copies)
+                                           : inter_strengths(mb, inter, direction);
         if (direction == MOTUS_VERTICAL) all = _mm_shuffle_epi8(all, by_column);
     }
     const int first = motus_deblock_strength_edge(mb, outside, 0); // -1: keep

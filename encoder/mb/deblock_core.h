@@ -84,11 +84,11 @@ MOTUS_HD int motus_deblock_strength_block(const MotusEdgeBlocks *e) {
     return motus_abs(a.x - b.x) >= 4 || motus_abs(a.y - b.y) >= 4;
 }
 
-// The same with several references.
-MOTUS_HD int motus_deblock_refs_block(const MotusEdgeBlocks *e) {
-    const int strength = motus_deblock_strength_block(e);
-    return strength ? strength
-                    : e->p->ref[0][motus_8x8_of(e->p_blk)] != e->q->ref[0][motus_8x8_of(e->q_blk)];
+// The same with several references, of which the first 1 + copies are one picture.
+MOTUS_HD int motus_deblock_refs_block(const MotusEdgeBlocks *e, int copies) {
+    const int strength = motus_deblock_strength_block(e), p = e->p->ref[0][motus_8x8_of(e->p_blk)],
+              q = e->q->ref[0][motus_8x8_of(e->q_blk)];
+    return strength ? strength : motus_max(p, copies) != motus_max(q, copies);
 }
 
 // ---- bS in B pictures ---------------------------------------------------------------------------

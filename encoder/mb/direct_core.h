@@ -1,17 +1,37 @@
-// MVs of B MBs: those of the neighbours in one list, and spatial direct prediction (8.4.1.2.2) with
-// direct_8x8_inference_flag, whose unit is the 8x8 block.
+// MVs of B MBs: those of the neighbours in one list, and direct prediction (8.4.1.2) with
+// direct_8x8_inference_flag, whose unit is the 8x8 block. temporal_core.h has the temporal one.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef ENCODER_MB_DIRECT_CORE_H
 #define ENCODER_MB_DIRECT_CORE_H
 
 #include "encoder/mb/mv_core.h"
 
-// Direct prediction of an MB. All its 8x8 blocks have the same lists and references.
+// Direct prediction of an MB. All its 8x8 blocks have the same lists.
 typedef struct MotusDirect {
-    MotusMv mv[2][4]; // by list and 8x8 block; zero where the list is not used
-    uint8_t pred;     // MOTUS_PRED_*
-    uint8_t ref[2];   // ref_idx; 0 where the list is not used
+    MotusMv mv[2][4];  // by list and 8x8 block; zero where the list is not used
+    uint8_t ref[4][2]; // ref_idx by 8x8 block and list; 0 where the list is not used
+    uint8_t pred;      // MOTUS_PRED_*
+    uint8_t blocks;    // mask of the 8x8 blocks that may be direct; the MB if all may
 } MotusDirect;
+
+// What the direct prediction of an MB follows from besides its neighbours.
+typedef struct MotusDirectFrom {
+    const MotusDirect *fixed; // temporal; or zeroed: none; NULL: spatial
+    int col_zero;             // spatial: motus_col_zero of the collocated MB
+} MotusDirectFrom;
+
+// The same of all MBs of a picture, either one.
+typedef struct MotusDirectSource {
+    const MotusDirect *fixed;
+    const uint8_t *col_zero;
+} MotusDirectSource;
+
+MOTUS_HD MotusDirectFrom motus_direct_from(const MotusDirectSource *source, int i) {
+    MotusDirectFrom from;
+    from.fixed = source->fixed ? source->fixed + i : NULL;
+    from.col_zero = source->fixed ? 0 : source->col_zero[i];
+    return from;
+}
 
 // Returns the ref_idx of 8x8 block q of a B slice's MB in a list; -1: none, intra, or NULL.
 MOTUS_HD int motus_ref_of(const MotusMb *mb, int q, int list) {
@@ -103,12 +123,17 @@ MOTUS_HD MotusDirect motus_direct_spatial(const MotusNeighbours *neighbours, int
                                   motus_list_cell(c, c_blk, list), ref[list]);
         for (int q = 0; q < 4; q++)
             direct.mv[list][q] = !ref[list] && col_zero >> q & 1 ? zero : mv;
-        direct.ref[list] = (uint8_t)motus_max(ref[list], 0);
+        for (int q = 0; q < 4; q++) direct.ref[q][list] = (uint8_t)motus_max(ref[list], 0);
     }
     direct.pred = (uint8_t)(none || (ref[0] >= 0 && ref[1] >= 0) ? MOTUS_PRED_BI
                             : ref[0] >= 0                        ? MOTUS_PRED_L0
                                                                  : MOTUS_PRED_L1);
+    direct.blocks = MOTUS_ALL_DIRECT;
     return direct;
+}
+
+MOTUS_HD MotusDirect motus_direct_of(const MotusNeighbours *neighbours, MotusDirectFrom from) {
+    return from.fixed ? *from.fixed : motus_direct_spatial(neighbours, from.col_zero);
 }
 
 // Sets lists, references and MVs of 8x8 block q of an MB.
@@ -127,14 +152,14 @@ MOTUS_HD void motus_set_8x8(MotusMb *mb, int q, int pred, const uint8_t ref[2], 
 
 // Makes 8x8 block q of an MB direct.
 MOTUS_HD void motus_set_direct(MotusMb *mb, int q, const MotusDirect *direct) {
-    motus_set_8x8(mb, q, direct->pred, direct->ref, direct->mv[0][q], direct->mv[1][q]);
+    motus_set_8x8(mb, q, direct->pred, direct->ref[q], direct->mv[0][q], direct->mv[1][q]);
     mb->direct |= (uint8_t)(1 << q);
 }
 
 // True if 8x8 block q of an inter MB is predicted as direct says.
 MOTUS_HD int motus_moves_as_direct(const MotusMb *mb, int q, const MotusDirect *direct) {
-    return mb->pred[q] == direct->pred && mb->ref[0][q] == direct->ref[0] &&
-           mb->ref[1][q] == direct->ref[1] &&
+    return (direct->blocks >> q & 1) && mb->pred[q] == direct->pred &&
+           mb->ref[0][q] == direct->ref[q][0] && mb->ref[1][q] == direct->ref[q][1] &&
            motus_mv_equal(mb->mv[motus_corner_of(q)], direct->mv[0][q]) &&
            motus_mv_equal(mb->mv1[q], direct->mv[1][q]);
 }
@@ -156,9 +181,10 @@ MOTUS_HD int motus_motion_mode(const MotusMb *mb) {
 
 // Finds out what is direct once all MVs are final: MVs of neighbours may have changed since the MB
 // was decided. Its MVs stay as they are, so that all MBs of a picture may be finalized at once.
-MOTUS_HD void motus_mb_finalize_b(MotusMb *mb, const MotusNeighbours *neighbours, int col_zero) {
+MOTUS_HD void motus_mb_finalize_b(MotusMb *mb, const MotusNeighbours *neighbours,
+                                  MotusDirectFrom from) {
     if (motus_mb_is_intra(mb)) return;
-    const MotusDirect direct = motus_direct_spatial(neighbours, col_zero);
+    const MotusDirect direct = motus_direct_of(neighbours, from);
     const int was_direct = mb->direct == MOTUS_ALL_DIRECT;
     int mask = 0;
     for (int q = 0; q < 4; q++) mask |= motus_moves_as_direct(mb, q, &direct) << q;

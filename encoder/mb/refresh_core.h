@@ -19,11 +19,15 @@ typedef struct MotusRefresh {
 } MotusRefresh;
 
 enum { MOTUS_DEBLOCK_REACH = 3, MOTUS_TAPS_RIGHT = 3 }; // 8.7.2.3; 8.4.2.2.1
+enum { MOTUS_REFRESH_PART = 8 };
+enum { MOTUS_REFRESH_FINER = 2, MOTUS_REFRESH_COARSER = 3 }; // QPs
 
-// Returns how many pictures of a cycle of `period` pictures the range takes: it moves by a column a
-// picture at least, as its last column is intra again in the next picture.
+// Returns how many pictures of a cycle of `period` pictures the range takes. Its last column is
+// intra again in the next picture, so each picture costs a column: the range has 1 /
+// MOTUS_REFRESH_PART of the columns, and moves by one at least.
 static inline int motus_refresh_pictures(int mb_width, int period) {
-    return motus_min(mb_width, period);
+    const int part = MOTUS_REFRESH_PART, step = motus_max(1, (mb_width + part / 2) / part - 1);
+    return motus_min((mb_width + step - 1) / step, period);
 }
 
 // Returns the end of the range in picture `at` of n.
@@ -48,6 +52,14 @@ static inline MotusRefresh motus_refresh_at(int mb_width, int period, int at, in
 // True if the MBs of column x are intra.
 MOTUS_HD int motus_is_refreshed(const MotusRefresh *r, int x) {
     return x >= r->first && x < r->end;
+}
+
+// Returns the QP offset of MBs of column x: many pictures predict from the range, but one alone
+// from its last column.
+static inline int motus_refresh_qp(const MotusRefresh *r, int x) {
+    return !motus_is_refreshed(r, x)                 ? 0
+           : x + 1 == r->end && r->end < r->mb_width ? MOTUS_REFRESH_COARSER
+                                                     : -MOTUS_REFRESH_FINER;
 }
 
 // Returns MOTUS_SPOILT_RIGHT if samples above right of MBs of column x (6.4.9: C) may be wrong.

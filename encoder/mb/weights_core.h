@@ -11,14 +11,18 @@
 // A pair's two weights add up to 64. With 32 the weighted sum is the rounded average.
 enum { MOTUS_EVEN_PAIR = 32 };
 
-// Returns list 1's implicit weight, -64..128 (8.4.2.3.1): list 0's is 64 less it. The pictures'
-// times: of the current one and of both references, in units of a picture.
-MOTUS_HD int motus_implicit_weight(int32_t shown, int32_t ref0, int32_t ref1) {
+// Returns DistScaleFactor (8.4.1.2.3) of two different references. The pictures' times: of the
+// current one and of both references, in units of a picture.
+MOTUS_HD int motus_dist_scale(int32_t shown, int32_t ref0, int32_t ref1) {
     const int tb = motus_clip(-128, 127, 2 * (shown - ref0)),
-              td = motus_clip(-128, 127, 2 * (ref1 - ref0));
-    if (!td) return MOTUS_EVEN_PAIR;
-    const int tx = (16384 + motus_abs(td / 2)) / td,
-              weight = motus_clip(-1024, 1023, (tb * tx + 32) >> 6) >> 2;
+              td = motus_clip(-128, 127, 2 * (ref1 - ref0)), tx = (16384 + motus_abs(td / 2)) / td;
+    return motus_clip(-1024, 1023, (tb * tx + 32) >> 6);
+}
+
+// Returns list 1's implicit weight, -64..128 (8.4.2.3.1): list 0's is 64 less it.
+MOTUS_HD int motus_implicit_weight(int32_t shown, int32_t ref0, int32_t ref1) {
+    if (ref0 == ref1) return MOTUS_EVEN_PAIR;
+    const int weight = motus_dist_scale(shown, ref0, ref1) >> 2;
     return weight < -64 || weight > 128 ? MOTUS_EVEN_PAIR : weight;
 }
 

@@ -117,8 +117,9 @@ static MotusStatus open_coder(void **coder, const MotusStream *stream, void *sha
 static void code_inter(Coder *c, const MotusCoding *coding) {
     MotusInterCoding inter;
     motus_inter_search(&c->search, c->input.params, &c->pic, coding, &inter);
-    c->pic.mbs.col_zero = inter.col_zero;
+    c->pic.mbs.direct = inter.direct;
     c->pic.mbs.refs = inter.refs;
+    c->pic.mbs.copies = c->input.params->copies;
     (c->cut_first ? c->passes->decide_inter : c->passes->code_inter)(&c->pic, coding, &inter);
 }
 

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "encoder/mb/deblock_cuda.h"
+#include "encoder/mb/temporal_cuda.h"
 #include "encoder/settings/picture_effort.h"
 #include "me/pixel/ref_luma_cuda.h"
 
@@ -70,6 +71,25 @@ MotusStatus upload_references(MotusCudaCoder *c, const Output *out, int n, Motus
                  "references", error);
 }
 
+// Returns where the direct prediction of a B picture's MBs comes from. col: list 1's reference.
+MotusDirectSource direct_source(const MotusCudaCoder *c, const MotusPictureParams *params,
+                                const Reference *col) {
+    if (params->direct == MOTUS_DIRECT_SPATIAL) return {NULL, col->rec.col_zero};
+    return {c->direct, NULL};
+}
+
+// Computes it, unless it is spatial. The collocated MBs are final.
+MotusStatus find_direct(MotusCudaCoder *c, const MotusPictureParams *params, const Reference *col,
+                        MotusError *error) {
+    MotusTemporalMap map;
+    if (params->direct != MOTUS_DIRECT_TEMPORAL) return MOTUS_OK; // none: it is zeroed
+    motus_temporal_map(&map, params->shown, params->ref_shown, params->refs, col->listed,
+                       col->n_listed);
+    return check(c,
+                 motus_direct_temporal_cuda(col->rec.col, c->pic.n_mb, &map, c->direct, c->stream),
+                 "direct prediction", error);
+}
+
 // Fills in a B picture's coding, and uploads its references if list 0 has several.
 MotusStatus b_coding(MotusCudaCoder *c, const Output *out, const MotusPictureParams *params,
                      Reference *const ref[], MotusBCodingCuda *b, MotusError *error) {
@@ -77,7 +97,7 @@ MotusStatus b_coding(MotusCudaCoder *c, const Output *out, const MotusPicturePar
     b->refs = refs;
     b->list = out->refs;
     b->far_blocks = c->far_blocks;
-    b->col_zero = ref[refs]->rec.col_zero;
+    b->direct = direct_source(c, params, ref[refs]);
     b->limits = c->settings->limits;
     for (int k = 0; k <= refs; k++) {
         MotusReference its = reference(c, params, ref[k], k);
@@ -159,6 +179,7 @@ MotusStatus code_inter(MotusCudaCoder *c, const MotusFrameSlot *slot, const Outp
     else
         status = p_coding(c, out, params, ref, &p, error);
     if (!status) status = search(c, params, ref, &effort, field, error);
+    if (!status && has_b) status = find_direct(c, params, ref[params->refs], error);
     if (!status) status = mark(c, qp, &effort, &p, has_b ? &b : NULL, &marked, error);
     if (!status) status = refine(c, params, ref, effort.partitions, marked, error);
     if (!status) status = wait_for_source(c, slot, error);
@@ -263,11 +284,16 @@ MotusStatus finalize(MotusCudaCoder *c, const Output *out, const MotusPicturePar
     if (params->type == MOTUS_SLICE_P)
         f.searched = c->whole_mv, f.kept = c->buffer[c->own_buffer].mv;
     f.is_b = is_b(params), f.refs = params->refs;
-    if (f.is_b) f.col_zero = find_reference(c, params->ref_shown[params->refs])->rec.col_zero;
+    if (f.is_b)
+        f.direct = direct_source(c, params, find_reference(c, params->ref_shown[params->refs]));
     MotusStatus status = check(c, motus_finalize_cuda(&f, c->writing), "entropy coding", error);
     if (!status && params->is_reference && current_rec(c)->col_zero)
         status = check(c, motus_col_zero_cuda(w->mb, w->n_mb, current_rec(c)->col_zero, c->writing),
                        "entropy coding", error);
+    if (!status && params->is_reference && current_rec(c)->col)
+        status = check(
+            c, motus_col_mbs_cuda(w->mb, w->n_mb, params->refs, current_rec(c)->col, c->writing),
+            "collocated MVs", error);
     return status ? status : check(c, cudaEventRecord(out->finalized, c->writing), "record", error);
 }
 
@@ -296,8 +322,8 @@ MotusStatus deblock(MotusCudaCoder *c, const MotusPictureParams *params, MotusEr
     const ptrdiff_t stride[3] = {rec[0].stride, rec[1].stride, rec[2].stride};
     return check(c,
                  motus_deblock_cuda(to, from, stride, w->mb, w->mb_width, w->mb_height,
-                                    is_b(params) ? 0 : motus_max(params->refs, 1), c->deblock_work,
-                                    c->pic.early, c->stream),
+                                    is_b(params) ? 0 : motus_max(params->refs, 1), params->copies,
+                                    c->deblock_work, c->pic.early, c->stream),
                  "deblocking", error);
 }
 

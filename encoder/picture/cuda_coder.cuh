@@ -56,6 +56,7 @@ typedef struct Output {
 typedef struct Reconstruction {
     MotusPlane plane[3];
     uint8_t *col_zero; // per MB (motus_col_zero); NULL if the stream has no B pictures
+    MotusColMb *col;   // per MB; NULL without temporal direct prediction
 } Reconstruction;
 
 // Equals MotusReferencePicture.
@@ -65,6 +66,8 @@ typedef struct Reference {
     int64_t picture;    // in coding order
     int is_there;
     int32_t shown;
+    int32_t listed[MOTUS_MAX_REFERENCES]; // MotusPictureParams.ref_shown
+    int n_listed;
 } Reference;
 
 // Memory of a reference picture. Later pictures may still read it when the picture is no reference
@@ -106,6 +109,7 @@ typedef struct Worker {
     uint64_t *far_blocks;                           // MotusPCodingCuda.far_blocks
     MotusMv *whole_mv;                              // of 16x16, before refinement
     MotusRefLuma weighted[MOTUS_MAX_REFERENCES];    // with weightp: references with weights
+    MotusDirect *direct;                            // per MB, unless it is spatial
     MotusMv *near_mv;                               // over the distance to another reference
     void *centres_work, *slice_work, *deblock_work; // scratch memory
     MotusSliceResult *slice_results;                // of all slices but the last one

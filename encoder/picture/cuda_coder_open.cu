@@ -48,6 +48,8 @@ void lay_out_buffer(Buffer *buffer, const MotusStream *s, uint8_t *base, size_t 
     const size_t n = (size_t)s->mb_width * s->mb_height;
     motus_device_frame_layout(buffer->rec.plane, s->mb_width, s->mb_height, base, end);
     if (s->config.bframes) reserve(&buffer->rec.col_zero, n, base, end);
+    if (s->config.bframes && s->config.direct == MOTUS_DIRECT_TEMPORAL)
+        reserve(&buffer->rec.col, n, base, end);
     reserve(&buffer->mv, n, base, end);
 }
 
@@ -60,14 +62,13 @@ void lay_out_weighted(MotusRefLuma *luma, const MotusStream *s, uint8_t *base, s
 // Returns the references that a picture lists, at most.
 int most_listed(const MotusStream *s) {
     const int of_b = s->b_refs + (s->b_refs > 0);
-    return s->config.references > of_b ? s->config.references : of_b;
+    return s->p_refs > of_b ? s->p_refs : of_b;
 }
 
 // The first worker codes all P pictures, others IDR and B pictures only.
 void lay_out_fields(Worker *w, const MotusStream *s, int is_first, uint8_t *base, size_t *end) {
     const size_t n = (size_t)s->mb_width * s->mb_height;
-    const int refs =
-                  is_first && s->config.references > s->b_refs ? s->config.references : s->b_refs,
+    const int refs = is_first && s->p_refs > s->b_refs ? s->p_refs : s->b_refs,
               fields = is_first ? most_listed(s) : s->b_refs + 1;
     for (int k = 0; k < fields; k++) {
         reserve(&w->centre[k], n, base, end);
@@ -79,6 +80,8 @@ void lay_out_fields(Worker *w, const MotusStream *s, int is_first, uint8_t *base
         lay_out_weighted(&w->weighted[k], s, base, end);
     if (refs > 1) reserve(&w->far_blocks, (size_t)(refs - 1) * n, base, end);
     if (fields > 1) reserve(&w->near_mv, n, base, end);
+    if (s->config.bframes && s->config.direct != MOTUS_DIRECT_SPATIAL)
+        reserve(&w->direct, n, base, end);
     reserve(&w->whole_mv, n, base, end);
     w->centres_work = base + motus_slot_reserve(end, motus_centres_cuda_bytes(16 * s->mb_width,
                                                                               16 * s->mb_height));
@@ -216,12 +219,15 @@ void close_timing(Output *out) {
 }
 
 // The coder's first worker, which codes references, is preferred: the others wait for them.
-// CABAC: the next picture's decisions wait for small kernels on the writing stream.
+// CABAC: the next picture's decisions wait for small kernels on the writing stream. Pictures that
+// somebody waits for go before the work of other streams of the process.
 MotusStatus open_worker(MotusCudaCoder *c, Worker *w, int index, MotusError *error) {
     int least = 0, greatest = 0;
     MotusStatus status =
         check(c, cudaDeviceGetStreamPriorityRange(&least, &greatest), "stream", error);
     const int prefers = c->n_workers > 1 && w == c->worker && greatest < least;
+    if (c->settings->config.gop_coders == 1 && !c->settings->config.lookahead)
+        least = motus_min(least, greatest + 1 + prefers);
     if (!status)
         status = check(
             c, cudaStreamCreateWithPriority(&w->stream, cudaStreamNonBlocking, least - prefers),

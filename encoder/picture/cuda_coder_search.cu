@@ -78,6 +78,8 @@ void add_reference(MotusCudaCoder *c, const MotusPictureParams *params) {
     ref->buffer = c->own_buffer;
     ref->picture = c->begun;
     ref->is_there = 1, ref->shown = params->shown;
+    ref->n_listed = motus_references_listed(params);
+    memcpy(ref->listed, params->ref_shown, sizeof ref->listed);
 }
 
 } // namespace

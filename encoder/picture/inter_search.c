@@ -13,7 +13,12 @@
 // ---- Opening ------------------------------------------------------------------------------------
 
 static int most_fields(const MotusStream *stream) {
-    return motus_max(stream->config.references, stream->b_refs + (stream->b_refs > 0));
+    return motus_max(stream->p_refs, stream->b_refs + (stream->b_refs > 0));
+}
+
+// True if the direct prediction of MBs is kept.
+static int has_direct(const MotusStream *stream) {
+    return stream->config.bframes && stream->config.direct != MOTUS_DIRECT_SPATIAL;
 }
 
 static MotusStatus alloc_buffers(MotusInterSearch *s) {
@@ -24,11 +29,13 @@ static MotusStatus alloc_buffers(MotusInterSearch *s) {
     if (!(s->last_mv = motus_alloc(n, sizeof *s->last_mv))) return MOTUS_ERR_MEMORY;
     if (s->fields > 1 && !(s->near_mv = motus_alloc(n, sizeof *s->near_mv)))
         return MOTUS_ERR_MEMORY;
+    if (has_direct(stream) && !(s->direct = motus_alloc(n, sizeof *s->direct)))
+        return MOTUS_ERR_MEMORY;
     for (int k = 0; k < s->fields && !status; k++) {
         if (!(s->centre[k] = motus_alloc(n, sizeof *s->centre[0]))) return MOTUS_ERR_MEMORY;
         status = motus_field_alloc(&s->field[k], width, height);
     }
-    for (int k = 0; k < stream->config.references && stream->sequence.weighted_pred && !status; k++)
+    for (int k = 0; k < stream->p_refs && stream->sequence.weighted_pred && !status; k++)
         status = motus_ref_luma_alloc(&s->weighted[k], width, height);
     return status;
 }
@@ -41,10 +48,7 @@ MotusStatus motus_inter_search_open(MotusInterSearch *s, const MotusStream *stre
     me.modes = stream->effort.partitions;
     me.threads = threads;
     MotusStatus status = motus_me_cpu_open(&s->me, &me);
-    if (!status)
-        status =
-            motus_references_alloc(&s->refs, stream->sequence.max_refs, stream->config.bframes > 0,
-                                   stream->mb_width, stream->mb_height);
+    if (!status) status = motus_references_alloc(&s->refs, stream);
     return status ? status : alloc_buffers(s);
 }
 
@@ -58,6 +62,7 @@ void motus_inter_search_close(MotusInterSearch *s) {
     }
     motus_free(s->near_mv);
     motus_free(s->last_mv);
+    motus_free(s->direct);
 }
 
 size_t motus_inter_search_bytes(const MotusStream *stream) {
@@ -66,7 +71,8 @@ size_t motus_inter_search_bytes(const MotusStream *stream) {
                  refs = (size_t)stream->sequence.max_refs, // each: a frame and four luma planes
         per_field = sizeof(MotusMv) + MOTUS_BLOCKS * (sizeof(MotusMv) + 2 + 4);
     return n * (2 * sizeof(MotusMv) + fields * per_field) +
-           (stream->sequence.weighted_pred ? 4 * samples * (size_t)stream->config.references : 0) +
+           (has_direct(stream) ? n * (sizeof(MotusDirect) + refs * sizeof(MotusColMb)) : 0) +
+           (stream->sequence.weighted_pred ? 4 * samples * (size_t)stream->p_refs : 0) +
            11 * refs * samples / 2 + (refs > 1 ? refs * n : 0);
 }
 
@@ -175,6 +181,21 @@ static void search(MotusInterSearch *s, const MotusPictureParams *params,
     motus_stage_ended(pic->clock, MOTUS_STAGE_SEARCH);
 }
 
+// Returns where the direct prediction of a B picture's MBs comes from.
+static MotusDirectSource find_direct(MotusInterSearch *s, const MotusPictureParams *params) {
+    const MotusReferencePicture *col =
+        motus_references_find(&s->refs, params->ref_shown[params->refs]);
+    const int n = s->stream->mb_width * s->stream->mb_height;
+    MotusTemporalMap map;
+    if (params->direct == MOTUS_DIRECT_SPATIAL) return (MotusDirectSource){NULL, col->col_zero};
+    if (params->direct == MOTUS_DIRECT_NONE) return (MotusDirectSource){s->direct, NULL};
+    motus_temporal_map(&map, params->shown, params->ref_shown, params->refs, col->listed,
+                       col->n_listed);
+#pragma omp parallel for num_threads(s->me->threads) schedule(static)
+    for (int i = 0; i < n; i++) s->direct[i] = motus_direct_temporal(&col->col[i], &map);
+    return (MotusDirectSource){s->direct, NULL};
+}
+
 void motus_inter_search(MotusInterSearch *s, const MotusPictureParams *params,
                         const MotusPictureState *pic, const MotusCoding *coding,
                         MotusInterCoding *inter) {
@@ -193,8 +214,8 @@ void motus_inter_search(MotusInterSearch *s, const MotusPictureParams *params,
         inter->ref_luma[k] = luma;
         inter->field[k] = s->field[k];
         inter->centre[k] = s->centre[k];
-        inter->col_zero = ref->col_zero;
     }
+    if (is_b) inter->direct = find_direct(s, params);
     if (searches_by_mb(s, params, pic, coding))
         inter->search = search_mb, inter->search_context = s;
     for (int k = 0; is_b && s->stream->sequence.weighted_bipred && k < params->refs; k++)

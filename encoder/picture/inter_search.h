@@ -17,6 +17,7 @@ typedef struct MotusInterSearch {
     MotusMv *centre[MOTUS_MAX_REFERENCES];   // per MB: search centres of each reference
     MotusMv *near_mv;                        // per MB: MVs that they come from
     MotusMv *last_mv;                        // per MB: of the last P picture
+    MotusDirect *direct;                     // per MB, unless direct prediction is spatial
     int has_last_mv;
     int32_t last_span; // of last_mv: pictures from its reference to the P picture
     MotusRefLuma weighted[MOTUS_MAX_REFERENCES]; // with weightp: each reference's luma with weights

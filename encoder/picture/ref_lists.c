@@ -30,7 +30,8 @@ uint32_t motus_dpb_drop_command(const MotusDpb *dpb, uint32_t frame_num) {
 }
 
 void motus_dpb_add(MotusDpb *dpb, int32_t shown, uint32_t frame_num, const int32_t *source, int n) {
-    MotusDpbPicture added = {.shown = shown, .frame_num = frame_num, .sources = 1};
+    MotusDpbPicture added = {
+        .shown = shown, .frame_num = frame_num, .sources = 1, .first = n ? source[0] : shown};
     for (int i = 0; i < n; i++) {
         const MotusDpbPicture *from = motus_dpb_find(dpb, source[i]);
         const int32_t distance = shown - from->shown;

@@ -13,9 +13,10 @@ typedef struct MotusDpbPicture {
     uint32_t frame_num; // MotusPictureParams.frame_num, not wrapped
     // Bit k: the picture shown k before it is predicted from, directly or not; bit 0: itself.
     uint64_t sources;
-    int is_lost; // a receiver has lost one of them
-    int refresh; // MotusPictureParams.refresh_at
-    int slot;    // MotusPictureParams.slot
+    int is_lost;   // a receiver has lost one of them
+    int32_t first; // `shown` of its ref_idx 0, its own if it has none
+    int refresh;   // MotusPictureParams.refresh_at
+    int slot;      // MotusPictureParams.slot
 } MotusDpbPicture;
 
 typedef struct MotusDpb {

@@ -1,19 +1,23 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "encoder/picture/references.h"
 
+#include <string.h>
+
 #include "common/alloc.h"
 #include "encoder/mb/direct_core.h"
 
-MotusStatus motus_references_alloc(MotusReferences *refs, int n, int with_b, int mb_width,
-                                   int mb_height) {
-    *refs = (MotusReferences){.n = n};
+MotusStatus motus_references_alloc(MotusReferences *refs, const MotusStream *stream) {
+    const int with_b = stream->config.bframes > 0,
+              with_col = with_b && stream->config.direct == MOTUS_DIRECT_TEMPORAL;
+    const size_t n_mb = (size_t)stream->mb_width * (size_t)stream->mb_height;
+    *refs = (MotusReferences){.n = stream->sequence.max_refs};
     MotusStatus status = MOTUS_OK;
-    for (int i = 0; i < n && !status; i++) {
+    for (int i = 0; i < refs->n && !status; i++) {
         MotusReferencePicture *p = &refs->picture[i];
-        status = motus_ref_luma_alloc(&p->luma, 16 * mb_width, 16 * mb_height);
-        if (status || !with_b) continue;
-        p->col_zero = motus_alloc((size_t)mb_width * (size_t)mb_height, 1);
-        if (!p->col_zero) status = MOTUS_ERR_MEMORY;
+        status = motus_ref_luma_alloc(&p->luma, 16 * stream->mb_width, 16 * stream->mb_height);
+        if (!status && with_b && !(p->col_zero = motus_alloc(n_mb, 1))) status = MOTUS_ERR_MEMORY;
+        if (!status && with_col && !(p->col = motus_alloc(n_mb, sizeof *p->col)))
+            status = MOTUS_ERR_MEMORY;
     }
     return status;
 }
@@ -23,6 +27,7 @@ void motus_references_free(MotusReferences *refs) {
         motus_frame_unref(&refs->picture[i].frame);
         motus_ref_luma_free(&refs->picture[i].luma);
         motus_free(refs->picture[i].col_zero);
+        motus_free(refs->picture[i].col);
     }
     *refs = (MotusReferences){0};
 }
@@ -47,7 +52,12 @@ void motus_references_add(MotusReferences *refs, MotusFrame *frame,
     p->frame = frame;
     p->shown = params->shown;
     p->is_prepared = 0;
+    p->n_listed = motus_references_listed(params);
+    memcpy(p->listed, params->ref_shown, sizeof p->listed);
     if (!p->col_zero) return;
 #pragma omp parallel for num_threads(mbs->threads) schedule(static)
-    for (int i = 0; i < mbs->n_mb; i++) p->col_zero[i] = (uint8_t)motus_col_zero(&mbs->mb[i]);
+    for (int i = 0; i < mbs->n_mb; i++) {
+        p->col_zero[i] = (uint8_t)motus_col_zero(&mbs->mb[i]);
+        if (p->col) p->col[i] = motus_col_mb(&mbs->mb[i], params->refs);
+    }
 }

@@ -4,6 +4,7 @@
 #define ENCODER_PICTURE_REFERENCES_H
 
 #include "encoder/mb/coded_mbs.h"
+#include "encoder/mb/temporal_core.h"
 #include "encoder/picture/ref_lists.h"
 #include "encoder/settings/stream.h"
 #include "me/pixel/ref_luma.h"
@@ -14,6 +15,9 @@ typedef struct MotusReferencePicture {
     MotusRefLuma luma; // of the frame, once motus_reference_prepare was called
     int is_prepared;
     uint8_t *col_zero; // per MB (motus_col_zero); NULL if the stream has no B pictures
+    MotusColMb *col;   // per MB; NULL without temporal direct prediction
+    int32_t listed[MOTUS_MAX_REFERENCES]; // MotusPictureParams.ref_shown
+    int n_listed;
 } MotusReferencePicture;
 
 typedef struct MotusReferences {
@@ -21,9 +25,8 @@ typedef struct MotusReferences {
     int n; // pictures kept: max_num_ref_frames
 } MotusReferences;
 
-// Allocates room for n pictures, with_b: of a stream with B pictures. MOTUS_ERR_MEMORY.
-MotusStatus motus_references_alloc(MotusReferences *refs, int n, int with_b, int mb_width,
-                                   int mb_height);
+// Allocates room for a stream's references. MOTUS_ERR_MEMORY.
+MotusStatus motus_references_alloc(MotusReferences *refs, const MotusStream *stream);
 void motus_references_free(MotusReferences *refs); // accepts a zeroed one
 
 // Returns the newest picture with this `shown`; NULL: there is none.

@@ -80,6 +80,15 @@ static void learn(MotusRate *r, MotusComplexity c, int64_t bits) {
     r->ratio_q8[t] = ratio_of(&r->plan);
 }
 
+// Updates the model of sizes, at a QP that MBs may have.
+static void learn_size(MotusRate *r, int64_t bits) {
+    const int qp = motus_min(r->qp_q8, r->settings.qp_max * MOTUS_QP_UNIT);
+    if (r->plan.idr)
+        motus_size_begin(&r->size, r->plan.weighted, qp, bits);
+    else if (!r->plan.b)
+        motus_size_learn(&r->size, r->plan.weighted, r->plan.refreshed, qp, bits);
+}
+
 // ---- QP for the VBV -----------------------------------------------------------------------------
 
 // Buffer after the removals of the current picture and the future ones.
@@ -119,6 +128,20 @@ static int qp_for_vbv(const MotusRate *r, MotusComplexity cur, const MotusFuture
     while (qp_q8 < MOTUS_RATE_MAX_QP && simulate(r, cur, future, qp_q8).least < size / RESERVE)
         qp_q8 += step;
     return qp_q8;
+}
+
+int motus_rate_holds_one(const MotusRate *r) {
+    const MotusRateSettings *s = &r->settings;
+    return s->vbv_rate &&
+           (Wide)4 * s->vbv_size * s->fps.num <= (Wide)5 * s->vbv_rate * s->fps.den * r->duration;
+}
+
+// Returns the QP at which a P picture should fill the VBV that holds one.
+static int qp_for_size(const MotusRate *r, int qp_q8) {
+    const int fits = motus_max(
+        r->size.qp_q8 - r->settings.qp_step * MOTUS_QP_UNIT,
+        motus_size_qp(&r->size, r->plan.weighted, r->plan.refreshed, motus_vbv_limit(&r->vbv)));
+    return is_constant(&r->settings) ? fits : motus_max(fits, qp_q8);
 }
 
 // ---- Bitrate ------------------------------------------------------------------------------------
@@ -315,7 +338,10 @@ int motus_rate_qp(MotusRate *r, const MotusLookaheadPlan *plan, const MotusFutur
     if (r->last_qp_q8 >= 0 && s->kind == MOTUS_RATE_BITRATE)
         qp = motus_clip(r->last_qp_q8 - step, is_cut(r) ? MOTUS_RATE_MAX_QP : r->last_qp_q8 + step,
                         qp);
-    if (s->vbv_rate) qp = qp_for_vbv(r, cur, future, qp);
+    if (r->size.known && !plan->idr && !plan->b && motus_rate_holds_one(r))
+        qp = qp_for_size(r, qp);
+    else if (s->vbv_rate)
+        qp = qp_for_vbv(r, cur, future, qp);
     qp += above_p(s, current_type(r));
     r->since_idr = r->elapsed - r->idr_at;
     if (plan->idr) r->idr_at = r->elapsed;
@@ -324,16 +350,23 @@ int motus_rate_qp(MotusRate *r, const MotusLookaheadPlan *plan, const MotusFutur
     return r->qp_q8;
 }
 
+// Returns how much the QP has to rise if a picture took so many octaves too many.
+static int rise(const MotusRate *r, int octaves) {
+    const int unit = MOTUS_OCTAVE / MOTUS_QP_UNIT,
+              halves = r->plan.idr ? MOTUS_HALVES_I : MOTUS_HALVES_P;
+    // The bits of one P picture fall faster, as little is left to code if its reference is finer.
+    if (motus_rate_holds_one(r) && !r->plan.idr)
+        return octaves * halves * r->tries / (2 * unit) + MOTUS_QP_UNIT / 4 * r->tries;
+    return motus_max(MOTUS_QP_UNIT, octaves * halves / unit + MOTUS_QP_UNIT / 2);
+}
+
 // Returns the QP at which a picture that took `bits` should fit into `limit` bits;
 // MOTUS_RATE_MAX_QP for the last try.
 static int qp_again(const MotusRate *r, int64_t bits, int64_t limit) {
-    const int halves = r->plan.idr ? MOTUS_HALVES_I : MOTUS_HALVES_P;
     const int over =
         motus_log2_q12((uint64_t)bits) - (limit > 1 ? motus_log2_q12((uint64_t)limit) : 0);
-    const int more = motus_max(MOTUS_QP_UNIT,
-                               over * halves / (MOTUS_OCTAVE / MOTUS_QP_UNIT) + MOTUS_QP_UNIT / 2);
     return r->tries == MOTUS_RATE_TRIES ? MOTUS_RATE_MAX_QP
-                                        : motus_min(r->qp_q8 + more, MOTUS_RATE_MAX_QP);
+                                        : motus_min(r->qp_q8 + rise(r, over), MOTUS_RATE_MAX_QP);
 }
 
 // Returns the bytes of a filler data NAL unit (7.3.2.7) of at least `bits` bits. Start code, header
@@ -353,6 +386,7 @@ int motus_rate_coded(MotusRate *r, int64_t bits, int *qp_q8, int64_t *filler_byt
     }
     if (!r->settings.vbv_rate && again_for_log(r, bits, qp_q8)) return 1;
     learn(r, c, bits);
+    learn_size(r, bits);
     motus_complexity_add(&r->past, c);
     *filler_bytes = r->settings.hrd == MOTUS_HRD_CBR
                         ? filler_for(motus_vbv_overflow(&r->vbv, bits, r->duration))
@@ -380,13 +414,21 @@ void motus_rate_change(MotusRate *r, int64_t bitrate, int64_t vbv_rate, int64_t 
     r->spent = bits_in(s, r->elapsed);
 }
 
+// Returns the QP of the row of MB i, in 1/256: the upper rows round down, the lower ones up.
+static int spread_qp(int qp_q8, int i, int n_mb, int width) {
+    const int first = i / width * width, up = MOTUS_QP_UNIT * (2 * first + width) / (2 * n_mb);
+    return (qp_q8 + up) & -MOTUS_QP_UNIT;
+}
+
 int motus_rate_map(int8_t *map, int qp_q8, const int16_t *offset, const int8_t *extra, int n_mb,
-                   int qp_min, int qp_max, int *mean_q8) {
+                   int spread, int qp_min, int qp_max, int *mean_q8) {
     int64_t sum = 0;
-    for (int i = 0, qp = 0; i < n_mb; i++) {
-        const int exact = qp_q8 + (offset ? offset[i] : 0);
-        if (!i || abs(exact - qp * MOTUS_QP_UNIT) >= KEPT_WITHIN)
+    for (int i = 0, qp = 0, last = 0; i < n_mb; i++) {
+        const int base = spread ? spread_qp(qp_q8, i, n_mb, spread) : qp_q8,
+                  exact = base + (offset ? offset[i] : 0);
+        if (!i || base != last || abs(exact - qp * MOTUS_QP_UNIT) >= KEPT_WITHIN)
             qp = (exact + MOTUS_QP_UNIT / 2) >> 8;
+        last = base;
         map[i] = (int8_t)motus_clip(qp_min, qp_max, qp + (extra ? extra[i] : 0));
         sum += map[i];
     }

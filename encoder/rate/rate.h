@@ -11,6 +11,7 @@
 #include "encoder/lookahead/lookahead.h"
 #include "encoder/rate/complexity.h"
 #include "encoder/rate/pass_log.h"
+#include "encoder/rate/size_model.h"
 #include "encoder/rate/vbv.h"
 
 #ifdef __cplusplus
@@ -60,7 +61,8 @@ typedef struct MotusRate {
     // that are empty.
     uint64_t complexity[MOTUS_RATE_TYPES], cost[MOTUS_RATE_TYPES];
     uint32_t ratio_q8[MOTUS_RATE_TYPES]; // weighted cost / cost of the last picture; 0: none yet
-    int last_qp_q8; // of the last P picture with a residual, or cut; below 0: none
+    int last_qp_q8;      // of the last P picture with a residual, or cut; below 0: none
+    MotusSizeModel size; // of P pictures, if the VBV holds about one picture
     // Second pass.
     int log_qp_q8;        // QP at which the whole log fits the rate
     MotusComplexity rest; // of the GOP's pictures that are left
@@ -104,6 +106,9 @@ int motus_rate_wants_sizes(const MotusRateSettings *settings);
 int motus_rate_qp(MotusRate *rate, const MotusLookaheadPlan *plan, const MotusFutureCosts *future,
                   int64_t duration);
 
+// True if the VBV holds one picture, or little more: each has to fit by itself.
+int motus_rate_holds_one(const MotusRate *rate);
+
 // Takes the bits of the picture's access unit. Returns 1 if the picture must be coded again at
 // *qp_q8, else 0 with the bytes of a filler data NAL unit to add in *filler_bytes.
 int motus_rate_coded(MotusRate *rate, int64_t bits, int *qp_q8, int64_t *filler_bytes);
@@ -115,9 +120,10 @@ void motus_rate_change(MotusRate *rate, int64_t bitrate, int64_t vbv_rate, int64
 // Fills map[n_mb] with QP offsets to the slice QP, which it returns. An MB's QP is qp_q8 +
 // offset[], rounded, plus extra[] (whole QPs, or NULL), within [qp_min, qp_max]. Before extra[] it
 // is the previous MB's QP if that is less than one and a half away, which saves mb_qp_delta.
-// *mean_q8: mean QP of the MBs.
+// spread: MBs of a row, of which the upper ones round the QP down and the lower ones up, so that
+// their mean is qp_q8; 0: all round to nearest. *mean_q8: mean QP of the MBs.
 int motus_rate_map(int8_t *map, int qp_q8, const int16_t *offset, const int8_t *extra, int n_mb,
-                   int qp_min, int qp_max, int *mean_q8);
+                   int spread, int qp_min, int qp_max, int *mean_q8);
 
 #ifdef __cplusplus
 }

@@ -18,6 +18,7 @@ MotusEffort motus_picture_effort(const MotusStream *s, const MotusPictureParams 
         effort.range = motus_far_range(effort.range);
         effort.intra_chain /= 2;
         effort.phases = effort.b_phases;
+        effort.skip_gate = effort.b_skip_gate;
     }
     if (!external->mv) return effort;
     effort.partitions &= external->modes;

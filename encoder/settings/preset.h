@@ -13,6 +13,10 @@ MotusEffort motus_effort_of(const MotusEncoderConfig *config);
 // as a level allows.
 int motus_references_of(const MotusEncoderConfig *config);
 
+// Returns config->direct, or the preset's mode for AUTO, and whether B pictures that are references
+// are SPATIAL nevertheless.
+MotusDirectMode motus_direct_mode_of(const MotusEncoderConfig *config, int *spatial_references);
+
 // Returns how many of config->references list 0 of a B picture may have, at most 15; 0 without B
 // pictures.
 int motus_b_references_of(const MotusEncoderConfig *config);

@@ -83,7 +83,8 @@ MotusEncoderConfig motus_encoder_config_default(int width, int height, MotusRati
                                 .pb_ratio = 1.3,
                                 .b_adapt = 1,
                                 .b_pyramid = MOTUS_B_PYRAMID_NORMAL,
-                                .weightp = 1};
+                                .weightp = 2,
+                                .direct = MOTUS_DIRECT_AUTO};
 }
 
 #define REFUSE(...) return motus_fail(error, MOTUS_ERR_ARGUMENT, __VA_ARGS__)
@@ -138,6 +139,7 @@ static MotusStatus check_picture(const MotusEncoderConfig *c, MotusError *error)
         REFUSE("ratio %g of B and P steps is outside 0.1..10", c->pb_ratio);
     if ((unsigned)c->b_pyramid > MOTUS_B_PYRAMID_NORMAL)
         REFUSE("unknown B pyramid %d", (int)c->b_pyramid);
+    if ((unsigned)c->direct >= MOTUS_DIRECT_MODES) REFUSE("unknown direct mode %d", (int)c->direct);
     if (c->b_adapt < 0 || c->b_adapt > 2) REFUSE("b_adapt %d is outside 0..2", c->b_adapt);
     if (c->references < 0 || c->references > MOTUS_MAX_REFERENCES)
         REFUSE("%d reference pictures are outside 0..%d", c->references, MOTUS_MAX_REFERENCES);
@@ -236,7 +238,8 @@ static MotusStatus read_config(MotusEncoderConfig *to, const MotusEncoderConfig 
     *to = motus_encoder_config_default(from->width, from->height, from->fps);
     memcpy(to, from, from->size);
     MotusStatus status = check_config(to, error);
-    if (!status) to->weightp = to->weightp && may_weigh(to);
+    if (!status && !may_weigh(to)) to->weightp = 0;
+    if (!status && to->intra_refresh) to->weightp = motus_min(to->weightp, 1);
     if (!status) to->references = to->intra_refresh ? 1 : motus_references_of(to);
     return status;
 }
@@ -260,7 +263,7 @@ static MotusSequenceSettings sequence_of(const MotusStream *s) {
         .max_refs = motus_max(refs, motus_max(c->references, c->keep_references)),
         .gaps = c->keep_references > 0,
         .active_refs = c->references,
-        .weighted_pred = c->weightp,
+        .weighted_pred = c->weightp > 0,
         .weighted_bipred = c->weightb && c->bframes,
         .reorder = motus_b_reorder(c->bframes, c->b_pyramid ? MOTUS_B_LEVELS : 0),
         .pic_init_qp = 26,
@@ -284,7 +287,9 @@ MotusStatus motus_stream_open(MotusStream *s, const MotusEncoderConfig *config, 
     MotusStatus status = read_config(c, config, error);
     if (status) return status;
     s->effort = motus_effort_of(c);
+    s->p_refs = motus_min(c->references + (c->weightp == 2), MOTUS_MAX_REFERENCES);
     s->b_refs = motus_b_references_of(c);
+    c->direct = motus_direct_mode_of(c, &s->spatial_references);
     for (int lambda = 0; lambda < MOTUS_LAMBDAS; lambda++)
         for (int qp = 0; qp < MOTUS_QPS; qp++) {
             s->qp_table[lambda][qp] = motus_qp_at(qp, lambda);
@@ -320,10 +325,12 @@ MotusSliceSettings motus_slice_settings(const MotusStream *s, const MotusPicture
                                 .idr_pic_id = (int)(params->idr_pic_id & 0xFFFF),
                                 .slice_type = (int)params->type,
                                 .refs = params->refs,
+                                .copies = params->copies,
                                 .weights = &params->weights,
                                 .is_reference = params->is_reference,
                                 .frame_num = params->frame_num & ((1u << LOG2_MAX_FRAME_NUM) - 1),
                                 .poc = 2 * params->shown,
+                                .direct_spatial = params->direct != MOTUS_DIRECT_TEMPORAL,
                                 .list_command = {params->list_command[0], params->list_command[1]},
                                 .drop_command = params->drop_command,
                                 .qp = params->qp,

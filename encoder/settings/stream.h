@@ -39,7 +39,9 @@ typedef struct MotusStream {
     int mb_width, mb_height;
     MotusEffort effort;
     MotusInterLimits limits;
-    int b_refs; // of list 0 of B pictures, at most (motus_b_references_of)
+    int p_refs;             // of list 0 of P pictures, at most, copies included
+    int spatial_references; // B pictures that are references do not have temporal direct prediction
+    int b_refs;             // of list 0 of B pictures, at most (motus_b_references_of)
     // Largest |y| of search centres, quarter samples: keeps search windows in the level's range.
     int centre_limit_y;
     MotusSlices slices;
@@ -70,9 +72,11 @@ typedef struct MotusPictureParams {
     uint32_t frame_num;  // pictures of reference since the IDR picture, before this one
     int32_t shown;       // frames since the IDR picture in display order; PicOrderCnt is twice it
     int refs;            // of list 0: num_ref_idx_l0_active
+    int copies;          // P: so many entries behind the first one are the same picture again
     // `shown` of reference pictures: of list 0 by ref_idx, then, of B pictures, of list 1's only
     // one.
     int32_t ref_shown[MOTUS_MAX_REFERENCES];
+    MotusDirectMode direct;   // B
     uint32_t list_command[2]; // motus_list_command of it
     uint32_t drop_command;    // motus_dpb_drop_command
     int slot;                 // of a reference, below max_num_ref_frames: where it is kept

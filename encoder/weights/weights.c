@@ -2,6 +2,7 @@
 #include "encoder/weights/weights.h"
 
 #include <assert.h>
+#include <string.h>
 
 #include "common/alloc.h"
 #include "encoder/weights/moments_core.h"
@@ -9,6 +10,7 @@
 enum {
     REACH = 2,       // of the search, in downscaled samples
     MOST_MBS = 2048, // or little more are searched
+    MIXED = 8,       // a picture is, if weights harm one of so many MBs that they help
 };
 
 // As MOTUS_WEIGHT_COST and MAJORITY: more is asked of the first picture of a fade than of the next.
@@ -153,14 +155,31 @@ static uint64_t search(const MotusWeightFinder *f, int16_t *cost) {
     return sum;
 }
 
-// True if weights help enough MBs.
-static int help_most(const MotusWeightFinder *f, const Gate *gate) {
-    int helped = 0, harmed = 0;
+// A weight that was tried.
+typedef struct Trial {
+    uint64_t cost;
+    int is_taken;
+    int is_mixed; // it harms many MBs
+} Trial;
+
+// Judges the weight of f->weighted. plain: cost without weights; repeats: of a mixed picture MBs
+// choose between the reference with and without, so that no majority is asked for.
+static Trial judge(const MotusWeightFinder *f, uint64_t plain, uint64_t weighted, int repeats) {
+    const Gate *gate = &gates[f->has_weights];
+    int64_t helped = 0, harmed = 0;
+    uint64_t lesser = 0;
     for (int i = 0; i < f->n_searched; i++) {
         helped += f->weighted[i] < f->plain[i];
         harmed += f->weighted[i] > f->plain[i];
+        lesser += (uint64_t)motus_min(f->plain[i], f->weighted[i]);
     }
-    return 4 * (int64_t)helped >= gate->majority * (int64_t)harmed;
+    const int is_mixed = MIXED * harmed >= helped;
+    if (repeats && is_mixed)
+        return (Trial){lesser, lesser < plain * MOTUS_WEIGHT_COST / 256, is_mixed};
+    return (Trial){weighted,
+                   weighted < plain * (uint64_t)gate->cost / 256 &&
+                       4 * helped >= gate->majority * harmed,
+                   is_mixed};
 }
 
 // ---- References ---------------------------------------------------------------------------------
@@ -176,28 +195,31 @@ static void find_chroma(const MotusMoments cur[3], const MotusMoments ref[3], in
     }
 }
 
-static void find_luma(MotusWeightFinder *f, const MotusMoments *cur, const MotusMoments *ref,
-                      const int16_t *small, int k, MotusWeights *weights) {
-    const Gate *gate = &gates[f->has_weights];
+// Returns 1 if reference k should be in the list without its weights, too. repeats: it may be.
+static int find_luma(MotusWeightFinder *f, const MotusMoments *cur, const MotusMoments *ref,
+                     const int16_t *small, int k, int repeats, MotusWeights *weights) {
     const int log2_denom = weights->log2_denom,
               scales[2] = {motus_scale_of(cur, ref), MOTUS_SCALE_ONE};
     MotusWeight tried = none(log2_denom);
-    uint64_t least = 0;
+    uint64_t plain = 0, least = UINT64_MAX;
+    int is_mixed = 0;
     for (int i = 0; i < 2; i++) {
         const MotusWeight w = motus_weight_at(scales[i], cur, ref, log2_denom);
         if (are_equal(w, none(log2_denom)) || are_equal(w, tried)) continue;
-        if (!least) {
+        if (!plain) {
             weigh_reference(f, small, none(log2_denom), log2_denom);
-            least = search(f, f->plain) * (uint64_t)gate->cost / 256;
+            plain = search(f, f->plain);
         }
         weigh_reference(f, small, w, log2_denom);
-        const uint64_t cost = search(f, f->weighted);
+        const Trial trial = judge(f, plain, search(f, f->weighted), repeats);
         tried = w;
-        if (cost >= least || !help_most(f, gate)) continue;
-        least = cost;
+        if (!trial.is_taken || trial.cost >= least) continue;
+        least = trial.cost;
+        is_mixed = repeats && trial.is_mixed;
         weights->ref[k].plane[0] = w;
         weights->ref[k].has_luma = 1;
     }
+    return is_mixed;
 }
 
 // Returns the largest denominator that all scales allow.
@@ -212,19 +234,30 @@ static int choose_denom(const MotusWeightFinder *f, const MotusMoments cur[3], i
     return motus_log2_denom_of(most);
 }
 
-void motus_weights_find(MotusWeightFinder *f, int refs, const int32_t *ref_shown,
-                        MotusWeights *weights) {
+int motus_weights_find(MotusWeightFinder *f, int refs, const int32_t *ref_shown, int repeats,
+                       MotusWeights *weights) {
     MotusMoments cur[3], ref[3];
-    int has_weights = 0;
+    int has_weights = 0, is_mixed = 0;
     read_moments(f, f->current, cur);
     *weights = (MotusWeights){.log2_denom = choose_denom(f, cur, refs, ref_shown)};
     for (int k = 0; k < refs; k++) {
         const MotusSourceStats *from = find_source(f, ref_shown[k]);
         read_moments(f, from, ref);
-        find_luma(f, &cur[0], &ref[0], from->small, k, weights);
+        is_mixed |= find_luma(f, &cur[0], &ref[0], from->small, k, repeats && !k, weights);
         if (weights->ref[k].has_luma) find_chroma(cur, ref, k, weights);
         has_weights |= weights->ref[k].has_luma;
     }
     if (!has_weights) weights->log2_denom = 0; // takes the fewest bits
     f->has_weights = has_weights;
+    return is_mixed;
+}
+
+int motus_weights_repeat(MotusWeights *weights, int32_t *ref_shown, int *refs, int most) {
+    if (most < 2) return 0;
+    *refs = motus_min(*refs + 1, most);
+    const size_t n = (size_t)*refs - 1;
+    memmove(ref_shown + 1, ref_shown, n * sizeof *ref_shown);
+    memmove(&weights->ref[1], &weights->ref[0], n * sizeof weights->ref[0]);
+    weights->ref[1].has_luma = weights->ref[1].has_chroma = 0;
+    return 1;
 }

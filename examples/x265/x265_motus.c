@@ -15,7 +15,7 @@
 
 typedef struct Options {
     const char *input, *output, *recon, *preset;
-    int motus, qp, ctu, frames, range, quarter, refine, again, csv, plain;
+    int motus, qp, ctu, frames, range, quarter, gpu, refine, again, csv, plain;
 } Options;
 
 typedef struct Totals {
@@ -105,7 +105,7 @@ static int open_motus(Session *s) {
     me.threads = 1;
     me.subpel = s->options->quarter ? MOTUS_SUBPEL_QUARTER : MOTUS_SUBPEL_BEST;
     me.modes = 1u << MOTUS_MODE_16x16 | 1u << MOTUS_MODE_8x8;
-    me.backend = MOTUS_BACKEND_CPU;
+    me.backend = s->options->gpu ? MOTUS_BACKEND_CUDA : MOTUS_BACKEND_CPU;
     s->centre = calloc((size_t)n_mb, sizeof *s->centre);
     s->stats = calloc((size_t)n_mb, sizeof *s->stats);
     if (!s->centre || !s->stats || motus_frame_alloc(&s->cur, width, height) ||
@@ -257,6 +257,7 @@ static const char help[] =
     "  --refine N          x265's refine-inter: what it evaluates beside motus's field, 0..3 (2)\n"
     "  --range N           motus searches +-N samples around the previous picture's MVs (16)\n"
     "  --quarter           nearest quarter-sample MVs: less time and more bits than with the best\n"
+    "  --gpu               motus searches on a CUDA device\n"
     "  --frames N          at most N frames; with --again the input repeats until there are N\n"
     "  --plain             x265 without assembly, for valgrind\n"
     "  --csv               "
@@ -288,19 +289,18 @@ static int read_options(Options *o, int argc, char **argv) {
         REFINE,
         RANGE,
         QUARTER,
+        GPU,
         FRAMES,
         AGAIN,
         CSV,
         PLAIN
     };
     static const struct option known[] = {
-        {"qp", 1, NULL, QP},         {"recon", 1, NULL, RECON},
-        {"search", 1, NULL, SEARCH}, {"preset", 1, NULL, PRESET},
-        {"ctu", 1, NULL, CTU},       {"refine", 1, NULL, REFINE},
-        {"range", 1, NULL, RANGE},   {"quarter", 0, NULL, QUARTER},
-        {"frames", 1, NULL, FRAMES}, {"again", 0, NULL, AGAIN},
-        {"csv", 0, NULL, CSV},       {"plain", 0, NULL, PLAIN},
-        {"help", 0, NULL, 'h'},      {0}};
+        {"qp", 1, NULL, QP},         {"recon", 1, NULL, RECON},     {"search", 1, NULL, SEARCH},
+        {"preset", 1, NULL, PRESET}, {"ctu", 1, NULL, CTU},         {"refine", 1, NULL, REFINE},
+        {"range", 1, NULL, RANGE},   {"quarter", 0, NULL, QUARTER}, {"gpu", 0, NULL, GPU},
+        {"frames", 1, NULL, FRAMES}, {"again", 0, NULL, AGAIN},     {"csv", 0, NULL, CSV},
+        {"plain", 0, NULL, PLAIN},   {"help", 0, NULL, 'h'},        {0}};
     *o = (Options){.preset = "medium", .motus = 1, .qp = 30, .ctu = 64, .range = 16, .refine = 2};
     for (int c; (c = getopt_long(argc, argv, "o:h", known, NULL)) != -1;) {
         if (c == 'o') o->output = optarg;
@@ -312,6 +312,7 @@ static int read_options(Options *o, int argc, char **argv) {
         if (c == REFINE) o->refine = number(optarg, 0, 3);
         if (c == RANGE) o->range = number(optarg, 1, MOTUS_MAX_RANGE);
         if (c == QUARTER) o->quarter = 1;
+        if (c == GPU) o->gpu = 1;
         if (c == FRAMES) o->frames = number(optarg, 1, INT_MAX);
         if (c == AGAIN) o->again = 1;
         if (c == CSV) o->csv = 1;

@@ -78,6 +78,16 @@ typedef enum MotusBPyramid {
     MOTUS_B_PYRAMID_NORMAL, // the middle one of two and more in a row, and of those on its sides
 } MotusBPyramid;
 
+// Direct prediction: B_Skip and MBs or 8x8 blocks of B pictures without MVDs.
+typedef enum MotusDirectMode {
+    MOTUS_DIRECT_NONE,     // none
+    MOTUS_DIRECT_SPATIAL,  // with the MVs of neighbours (8.4.1.2.2)
+    MOTUS_DIRECT_TEMPORAL, // with those of the collocated MB (8.4.1.2.3)
+    MOTUS_DIRECT_AUTO, // what takes fewer bits with the preset: TEMPORAL with FAST and FASTER, with
+                       // MEDIUM in B pictures that are no references; else SPATIAL
+    MOTUS_DIRECT_MODES
+} MotusDirectMode;
+
 // Rate control: what sets a picture's QP.
 typedef enum MotusRateControl {
     MOTUS_RATE_QP,      // constant QP: `qp` for every P picture; no lookahead, no AQ
@@ -225,22 +235,28 @@ typedef struct MotusEncoderConfig {
     // 1: B pictures weight their two references by their distances in time (implicit weights).
     // Differs from 0 where the distances do: with a pyramid, or with bframes 2, 4 and more.
     int weightb;
-    // 1 or 2, which is the same: P pictures have weights and offsets of their references where
-    // source pictures say that it helps: in fades and flicker. 0: none. BASELINE has none, nor have
-    // slices of at most slice_max_size < 512 bytes.
+    // 1 or 2: P pictures have weights and offsets of their references where source pictures say
+    // that it helps: in fades and flicker. 2: where only a part of the picture fades, the first
+    // reference is in the list again without weights, so that each MB chooses; not with
+    // intra_refresh or external MVs. 0: none. BASELINE has none, nor have slices of at most
+    // slice_max_size < 512 bytes.
     int weightp;
     // Reference pictures that decoders keep at least, 0..MOTUS_MAX_REFERENCES: one of them replaces
     // a lost picture (motus_encoder_reference_lost). Four cover a loss that is told three pictures
     // late. The SPS then allows gaps in frame_num (7.4.3), so that decoders know them as losses.
     // Memory and maybe the level grow, time does not. 0 = those that are used. Not with B pictures.
     int keep_references;
-    // 1: only the first picture, and those that are asked for, are IDR pictures. Once in keyint
-    // pictures a column of intra MBs wanders over the picture, by one MB a picture or more, and
-    // nothing left of it is predicted from its right. A decoder that joins at the beginning of a
-    // cycle, which has parameter sets and a recovery point SEI message (D.1.8), is exact once the
-    // column has passed. Sizes of pictures stay close to one another. One reference, one GOP coder,
-    // no scene cuts; not with B pictures, keyint 0 or an HRD.
+    // 1: only the first picture, and those that are asked for, are IDR pictures. Where another one
+    // would follow after keyint pictures, a cycle begins: a range of intra MBs, an eighth of the
+    // columns, two at least, wanders over the picture in 19 pictures at most. Nothing left of it is
+    // predicted from its right. A decoder that joins at the beginning of a cycle, which has
+    // parameter sets and a recovery point SEI message (D.1.8), is exact once the range has passed.
+    // Sizes of pictures stay close to one another. One reference, one GOP coder, no scene cuts; not
+    // with B pictures, keyint 0 or an HRD.
     int intra_refresh;
+    // TEMPORAL: of pictures whose list 0 has the collocated picture's first reference: all without
+    // a pyramid, with one and a single reference about half; the others are SPATIAL.
+    MotusDirectMode direct;
 } MotusEncoderConfig;
 
 // Returns the defaults: QP 26, I offset -3, keyint 250, preset medium with its range, quarter
@@ -248,8 +264,8 @@ typedef struct MotusEncoderConfig {
 // from keyint and memory, one slice, packets in host memory, profile BASELINE (CABAC above it),
 // rate control QP. For CRF and BITRATE: crf 23, QPs 0..51 in steps of 4, ip_ratio 1.26, lookahead
 // 40, min_keyint 0, scenecut 40, AQ off (strength 1), mb-tree on. No B pictures, pb_ratio 1.3,
-// b_adapt 1, b_pyramid NORMAL, the preset's references and no others, weightp 1, no weightb, no
-// intra refresh.
+// b_adapt 1, b_pyramid NORMAL, the preset's references and no others, weightp 2, no weightb, no
+// intra refresh, direct AUTO.
 MOTUS_API MotusEncoderConfig motus_encoder_config_default(int width, int height, MotusRational fps);
 
 // ---- Packets ------------------------------------------------------------------------------------

@@ -23,7 +23,8 @@ typedef struct LibmotusContext {
     float crf, aq_strength, scenecut;
     int profile, coder, transform_8x8;
     int qp, preset, zerolatency, aq_mode, lookahead, mbtree, hrd, aud, deblock, slice_max_size,
-        range, gop_coders, backend, device, b_adapt, b_pyramid, weightb, weightp, intra_refresh;
+        range, gop_coders, backend, device, b_adapt, b_pyramid, direct, weightb, weightp,
+        intra_refresh;
 } LibmotusContext;
 
 static int averror(MotusStatus status) {
@@ -92,9 +93,10 @@ static void set_pictures(MotusEncoderConfig *config, const AVCodecContext *avctx
     if (avctx->max_b_frames >= 0) config->bframes = avctx->max_b_frames;
     config->b_adapt = x->b_adapt;
     config->b_pyramid = (MotusBPyramid)x->b_pyramid;
+    config->direct = (MotusDirectMode)x->direct;
     if (avctx->refs > 0) config->references = avctx->refs;
     config->weightb = x->weightb;
-    config->weightp = x->weightp >= 0 ? x->weightp : !x->zerolatency;
+    config->weightp = x->weightp >= 0 ? x->weightp : x->zerolatency ? 0 : 2;
     config->intra_refresh = x->intra_refresh;
     if (avctx->slices > 0) config->slices = avctx->slices;
     config->slice_max_size = x->slice_max_size;
@@ -379,7 +381,13 @@ static const AVOption options[] = {
            MOTUS_B_PYRAMID_NORMAL),
     WORD("b-pyramid", "none", MOTUS_B_PYRAMID_NONE),
     WORD("b-pyramid", "normal", MOTUS_B_PYRAMID_NORMAL),
-    NUMBER("weightp", "P-frames weight references in fades (-1: 1, zerolatency 0)", weightp, -1, -1,
+    CHOICE("direct-pred", "vectors of direct and skipped blocks of B-frames", direct,
+           MOTUS_DIRECT_AUTO, MOTUS_DIRECT_AUTO),
+    WORD("direct-pred", "none", MOTUS_DIRECT_NONE),
+    WORD("direct-pred", "spatial", MOTUS_DIRECT_SPATIAL),
+    WORD("direct-pred", "temporal", MOTUS_DIRECT_TEMPORAL),
+    WORD("direct-pred", "auto", MOTUS_DIRECT_AUTO),
+    NUMBER("weightp", "P-frames weight references in fades (-1: 2, zerolatency 0)", weightp, -1, -1,
            2),
     SWITCH("intra-refresh", "a column of intra MBs wanders in g pictures", intra_refresh, 0),
     SWITCH("weightb", "B-frames weight references by their distance", weightb, 0),

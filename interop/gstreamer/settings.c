@@ -58,6 +58,17 @@ static GType backend_type(void) {
     return enum_type(&type, "GstMotusH264EncBackend", values);
 }
 
+static GType direct_type(void) {
+    static const GEnumValue values[] = {
+        {MOTUS_DIRECT_NONE, "None", "none"},
+        {MOTUS_DIRECT_SPATIAL, "With the MVs of neighbours", "spatial"},
+        {MOTUS_DIRECT_TEMPORAL, "With those of the collocated macroblock", "temporal"},
+        {MOTUS_DIRECT_AUTO, "The preset's", "auto"},
+        {0, NULL, NULL}};
+    static gsize type;
+    return enum_type(&type, "GstMotusH264EncDirect", values);
+}
+
 // ---- Properties ---------------------------------------------------------------------------------
 
 // Property ids count from 1 in the order of this table.
@@ -114,6 +125,8 @@ static const Property properties[] = {
     {"b-pyramid", "B pyramid",
      "Make the middle one of two and more B pictures a reference, on two levels", NULL,
      KIND_BOOLEAN, 0, 0, TRUE, AT(b_pyramid), FALSE},
+    {"direct", "Direct prediction", "MVs of direct and skipped blocks of B pictures", direct_type,
+     KIND_ENUM, 0, 0, MOTUS_DIRECT_AUTO, AT(direct), FALSE},
     {"ref", "References", "Reference pictures that P pictures may use (0: the preset's)", NULL,
      KIND_UINT, 0, MOTUS_MAX_REFERENCES, 0, AT(references), FALSE},
     {"keep-references", "Kept references",
@@ -290,10 +303,11 @@ void motus_gst_settings_apply(const MotusGstSettings *s, MotusEncoderConfig *c) 
     c->bframes = zerolatency ? 0 : (int)s->bframes;
     c->b_adapt = s->b_adapt != 0;
     c->b_pyramid = s->b_pyramid ? MOTUS_B_PYRAMID_NORMAL : MOTUS_B_PYRAMID_NONE;
+    c->direct = (MotusDirectMode)s->direct;
     c->references = (int)s->references;
     c->keep_references = (int)s->keep_references;
     c->intra_refresh = s->intra_refresh != 0;
-    c->weightp = s->weightp && !zerolatency;
+    c->weightp = s->weightp && !zerolatency ? 2 : 0;
     c->weightb = s->weightb != 0;
     c->mb_tree = s->mbtree != 0;
     c->qp_min = (int)s->qp_min;

@@ -27,7 +27,7 @@ typedef struct MotusGstSettings {
     guint quantizer, qp_min, qp_max, qp_step;
     guint preset, tune; // numbered as in x264enc
     guint keyint, lookahead, bframes, references, keep_references, slices, slice_max_size, threads,
-        gop_coders, backend;
+        gop_coders, backend, direct;
     gint aud, mbtree, cabac, dct8x8, b_adapt, b_pyramid, weightb, weightp, intra_refresh;
     double ip_factor;
     char *cache_file; // log between two passes

@@ -1,8 +1,9 @@
 // The four planes of a MotusRefLuma, border included; equals motus_ref_luma_build.
 //
-// Grid: tiles of 128x16 samples of the bordered plane; block: 256 threads. Shared memory: the
-// tile's full samples and its unrounded b. A thread computes four neighbours of each plane at a
-// time. Read: the reference once, and halos; written: four planes.
+// A thread filters four columns of four rows: it loads nine rows of twelve samples, and neither
+// shared memory nor barriers are needed. Block: eight warps of 128 columns, one below the other.
+// Two samples or sums share a word (2 x 16 bits). Read: the reference from the L2, then the L1;
+// written: four planes.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "me/pixel/ref_luma_cuda.h"
 
@@ -11,97 +12,119 @@
 
 namespace {
 
-constexpr int TILE_X = 128, TILE_Y = 16, THREADS = 256;
-constexpr int ROWS = TILE_Y + 5, PITCH = TILE_X + 16;
+constexpr int ROWS = 4, WARPS = 8; // rows of a thread, warps of a block
+constexpr int TAPS = 6;
+
+// Added to six-tap sums of samples, so that none is below 0.
+constexpr int BIAS = 2560;
+
+constexpr __host__ __device__ uint32_t both(int v) { return 0x10001u * (uint16_t)v; }
 
 // The planes to write.
 struct Target {
     uint8_t *full; // sample (0, 0) of plane 0
     size_t plane;  // bytes from a plane to the next
     ptrdiff_t stride;
-    int columns; // both borders included
+    int columns, rows; // both borders included
 };
 
-// Four neighbouring sums or samples.
-struct Four {
-    int v[4];
+// Four columns of a row, in two words: the first and the third, the second and the fourth.
+struct Row {
+    uint32_t word;    // samples as they are
+    uint32_t full[2]; // samples
+    uint32_t half[2]; // b before rounding, + BIAS
 };
 
-__device__ Four bytes(const uint8_t *aligned) {
-    uint32_t w = *reinterpret_cast<const uint32_t *>(aligned);
-    return {{(int)(w & 255), (int)(w >> 8 & 255), (int)(w >> 16 & 255), (int)(w >> 24)}};
+__device__ uint32_t even(uint32_t word) { return word & 0x00FF00FF; }
+__device__ uint32_t odd(uint32_t word) { return word >> 8 & 0x00FF00FF; }
+
+// Returns six-tap sums of samples, + BIAS. Halves do not borrow, since the results fit.
+__device__ uint32_t six_tap(uint32_t e, uint32_t f, uint32_t g, uint32_t h, uint32_t i,
+                            uint32_t j) {
+    return 20 * (g + h) + (e + j + both(BIAS)) - 5 * (f + i);
 }
 
-__device__ Four sums(const short4 *at) {
-    short4 s = *at;
-    return {{s.x, s.y, s.z, s.w}};
+// Returns four bytes: those of 2 x 16 bits each from bit SHIFT on, the rest above being 0.
+template <int SHIFT> __device__ uint32_t join(uint32_t evens, uint32_t odds) {
+    return (evens >> SHIFT & 0x00FF00FF) | (odds << (8 - SHIFT) & 0xFF00FF00);
 }
 
-template <class Round> __device__ uint32_t rounded(const Four &s, Round round) {
-    return round(s.v[0]) | round(s.v[1]) << 8 | round(s.v[2]) << 16 | (uint32_t)round(s.v[3]) << 24;
+// Returns four samples of six-tap sums.
+__device__ uint32_t round_once(const uint32_t sum[2]) {
+    uint32_t v[2];
+    for (int k = 0; k < 2; k++)
+        v[k] = __viaddmin_s16x2_relu(sum[k], both(16 - BIAS), both(255 << 5 | 31));
+    return join<5>(v[0], v[1]);
 }
 
-// Filters down the columns of six rows.
-__device__ Four down(const Four r[6]) {
-    Four sum;
-#pragma unroll
-    for (int i = 0; i < 4; i++)
-        sum.v[i] = motus_six_tap(r[0].v[i], r[1].v[i], r[2].v[i], r[3].v[i], r[4].v[i], r[5].v[i]);
-    return sum;
+// Filters the samples across that lie at the middle one of three words.
+__device__ Row across(uint32_t left, uint32_t middle, uint32_t right) {
+    const uint32_t before = __funnelshift_r(left, middle, 16),
+                   behind = __funnelshift_r(middle, right, 16);
+    const uint32_t s[7] = {even(before), odd(before), even(middle), odd(middle),
+                           even(behind), odd(behind), even(right)}; // from two columns before on
+    Row row = {middle, {s[2], s[3]}, {0, 0}};
+    for (int k = 0; k < 2; k++)
+        row.half[k] = six_tap(s[k], s[k + 1], s[k + 2], s[k + 3], s[k + 4], s[k + 5]);
+    return row;
 }
 
-// Computes the unrounded b of the four samples at `aligned`.
-__device__ short4 across(const uint8_t *aligned) {
-    Four left = bytes(aligned - 4), middle = bytes(aligned), right = bytes(aligned + 4);
-    int s[9] = {left.v[2],   left.v[3],  middle.v[0], middle.v[1], middle.v[2],
-                middle.v[3], right.v[0], right.v[1],  right.v[2]};
-    int b[4];
-#pragma unroll
-    for (int i = 0; i < 4; i++)
-        b[i] = motus_six_tap(s[i], s[i + 1], s[i + 2], s[i + 3], s[i + 4], s[i + 5]);
-    return make_short4((short)b[0], (short)b[1], (short)b[2], (short)b[3]);
+// Returns h of six rows.
+__device__ uint32_t down_once(const Row r[TAPS]) {
+    uint32_t sum[2];
+    for (int k = 0; k < 2; k++)
+        sum[k] = six_tap(r[0].full[k], r[1].full[k], r[2].full[k], r[3].full[k], r[4].full[k],
+                         r[5].full[k]);
+    return round_once(sum);
 }
 
-// Writes four samples of each plane. `full` and `half` point two rows above them.
-__device__ void write_four(const Target &to, ptrdiff_t at, const uint8_t *full,
-                           const short4 *half) {
-    auto once = [](int sum) { return motus_round_once(sum); };
-    auto twice = [](int sum) { return motus_round_twice(sum); };
-    auto put = [&](int plane, uint32_t word) {
-        *reinterpret_cast<uint32_t *>(to.full + plane * to.plane + at) = word;
-    };
-    Four samples[6], b[6];
-#pragma unroll
-    for (int i = 0; i < 6; i++)
-        samples[i] = bytes(full + i * PITCH), b[i] = sums(half + i * (TILE_X / 4));
-    put(0, *reinterpret_cast<const uint32_t *>(full + 2 * PITCH));
-    put(1, rounded(b[2], once));
-    put(2, rounded(down(samples), once));
-    put(3, rounded(down(b), twice));
+// Returns the sums b of a column in two rows.
+__device__ int two_rows(const Row *r, int column) {
+    const int word = column & 1;
+    return (int)__byte_perm(r[0].half[word], r[1].half[word], column < 2 ? 0x5410 : 0x7632);
 }
 
-__global__ void __launch_bounds__(THREADS)
+// Returns j of six rows. Taps are bytes, two an instruction.
+__device__ uint32_t down_twice(const Row r[TAPS]) {
+    int sum[4]; // before rounding, + 512: -213,688..475,832
+    for (int k = 0; k < 4; k++) {
+        sum[k] = __dp2a_lo(two_rows(r, k), 0xFB01, 512 - 32 * BIAS); // taps 1, -5
+        sum[k] = __dp2a_lo(two_rows(r + 2, k), 0x1414, sum[k]);      // 20, 20
+        sum[k] = __dp2a_lo(two_rows(r + 4, k), 0x01FB, sum[k]);      // -5, 1
+    }
+    uint32_t v[2]; // sums / 256, clipped
+    for (int k = 0; k < 2; k++)
+        v[k] = __vimin_s16x2_relu(__byte_perm((uint32_t)sum[k], (uint32_t)sum[k + 2], 0x6521),
+                                  both(255 << 2 | 3));
+    return join<2>(v[0], v[1]);
+}
+
+__global__ void __launch_bounds__(32 * WARPS)
     planes_kernel(Target to, const uint8_t *ref, int stride, int width, int height) {
-    __shared__ __align__(16) uint8_t full[ROWS][PITCH]; // from (-8, -2) of the tile
-    __shared__ short4 half[ROWS][TILE_X / 4];           // b before rounding
+    const int column = ((int)blockIdx.x * 32 + (int)threadIdx.x) * 4,
+              first = ((int)blockIdx.y * WARPS + (int)threadIdx.y) * ROWS;
     motus_let_successor_start();
-    int x0 = blockIdx.x * TILE_X - MOTUS_REF_PAD, y0 = blockIdx.y * TILE_Y - MOTUS_REF_PAD;
-    for (int i = threadIdx.x; i < ROWS * (PITCH / 8); i += THREADS) {
-        int row = i / (PITCH / 8), column = i % (PITCH / 8) * 8;
-        uint32_t w[2];
-        motus_load_clamped<2>(w, ref, stride, width, height, x0 - 8 + column, y0 - 2 + row);
-        *reinterpret_cast<uint2 *>(&full[row][column]) = make_uint2(w[0], w[1]);
+    if (column >= to.columns || first >= to.rows) return; // columns are whole words, rows ROWS
+    const int x = column - MOTUS_REF_PAD, y = first - MOTUS_REF_PAD;
+    const MotusEdgeWord left = motus_edge_find(width, x - 4), middle = motus_edge_find(width, x),
+                        right = motus_edge_find(width, x + 4);
+    Row row[ROWS + TAPS - 1];
+#pragma unroll
+    for (int i = 0; i < ROWS + TAPS - 1; i++) {
+        const uint8_t *at = ref + (ptrdiff_t)min(max(y + i - 2, 0), height - 1) * stride;
+        row[i] = across(motus_edge_load(at, left), motus_edge_load(at, middle),
+                        motus_edge_load(at, right));
     }
-    __syncthreads(); // `full` is complete
-    for (int i = threadIdx.x; i < ROWS * (TILE_X / 4); i += THREADS) {
-        int row = i / (TILE_X / 4), x = i % (TILE_X / 4);
-        half[row][x] = across(&full[row][4 * x + 8]);
-    }
-    __syncthreads(); // `half` is complete
-    for (int i = threadIdx.x; i < TILE_Y * (TILE_X / 4); i += THREADS) {
-        int y = i / (TILE_X / 4), x = i % (TILE_X / 4);
-        if ((int)blockIdx.x * TILE_X + 4 * x >= to.columns) continue; // columns are whole words
-        write_four(to, (y0 + y) * to.stride + x0 + 4 * x, &full[y][4 * x + 8], &half[y][x]);
+    uint8_t *out = to.full + y * to.stride + x;
+#pragma unroll
+    for (int i = 0; i < ROWS; i++, out += to.stride) {
+        auto put = [&](int plane, uint32_t word) {
+            *reinterpret_cast<uint32_t *>(out + plane * to.plane) = word;
+        };
+        put(0, row[i + 2].word);
+        put(1, round_once(row[i + 2].half));
+        put(2, down_once(row + i));
+        put(3, down_twice(row + i));
     }
 }
 
@@ -111,10 +134,11 @@ cudaError_t motus_ref_luma_cuda_build(const MotusRefLuma *ref, const MotusPlane 
                                       cudaStream_t stream) {
     const int columns = ref->width + 2 * MOTUS_REF_PAD,
               rows = ref->height + 2 * MOTUS_REF_PAD; // both multiples of 16
-    static_assert(2 * MOTUS_REF_PAD % TILE_Y == 0, "rows are whole tiles");
-    dim3 tiles((columns + TILE_X - 1) / TILE_X, rows / TILE_Y);
-    Target to{ref->plane[0], (size_t)(ref->plane[1] - ref->plane[0]), ref->stride, columns};
-    planes_kernel<<<tiles, THREADS, 0, stream>>>(to, luma->data, (int)luma->stride, luma->width,
-                                                 luma->height);
+    static_assert(16 % ROWS == 0, "a thread's rows are all there or none");
+    const dim3 blocks((columns + 127) / 128, (rows + WARPS * ROWS - 1) / (WARPS * ROWS));
+    const Target to = {ref->plane[0], (size_t)(ref->plane[1] - ref->plane[0]), ref->stride, columns,
+                       rows};
+    planes_kernel<<<blocks, dim3(32, WARPS), 0, stream>>>(to, luma->data, (int)luma->stride,
+                                                          luma->width, luma->height);
     return cudaGetLastError();
 }

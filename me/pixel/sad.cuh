@@ -12,14 +12,30 @@ static __device__ __forceinline__ uint32_t motus_sad4(uint32_t a, uint32_t b, ui
     return d;
 }
 
-// Loads the four samples of a row at column x (a multiple of 4), edge samples repeated.
-static __device__ __forceinline__ uint32_t motus_edge_word(const uint8_t *row, int width, int x) {
+// Where four samples of a row lie if its edge samples repeat: the aligned word from `at` on, and
+// __byte_perm's selector of its bytes.
+struct MotusEdgeWord {
+    int at;
+    uint32_t take;
+};
+
+// Finds the four samples at column x, a multiple of 4.
+static __device__ __forceinline__ MotusEdgeWord motus_edge_find(int width, int x) {
     int at = min(max(x, 0), (width - 1) & ~3), last = width - 1 - at;
-    uint32_t take = 0x3210; // __byte_perm's selector: nibble i names the source of byte i
+    uint32_t take = 0x3210; // nibble i names the source of byte i
     if (x < at) take = 0;
     if (x >= at && last < 3) take = last == 2 ? 0x2210 : last == 1 ? 0x1110 : 0;
     if (x > at) take = 0x1111 * min(last, 3);
-    return __byte_perm(*reinterpret_cast<const uint32_t *>(row + at), 0, take);
+    return {at, take};
+}
+
+static __device__ __forceinline__ uint32_t motus_edge_load(const uint8_t *row, MotusEdgeWord e) {
+    return __byte_perm(*reinterpret_cast<const uint32_t *>(row + e.at), 0, e.take);
+}
+
+// Loads the four samples of a row at column x (a multiple of 4), edge samples repeated.
+static __device__ __forceinline__ uint32_t motus_edge_word(const uint8_t *row, int width, int x) {
+    return motus_edge_load(row, motus_edge_find(width, x));
 }
 
 // Loads N words (6 or 2) of row y from column x, a multiple of 16 (8 for 2 words). Outside the

@@ -16,6 +16,7 @@ enum {
     MOTUS_RINGS_MOST = 16,                        // MOTUS_MOST_RINGS
     MOTUS_RINGS_ENOUGH = 8,                       // MOTUS_ENOUGH_RINGS
     MOTUS_RINGS_AREA = 16 * 32 + 4 * 16 + 32,     // bytes: rows of an MB and one more
+    MOTUS_RINGS_KEYS = 12,                        // of a lane
     MOTUS_RINGS_PREDICTOR = 8 * MOTUS_RINGS_MOST, // its number in the last round
     // A key is cost << CODE_BITS | code, so that the least key is the first of the best positions.
     // A code is 0 for the best one before the round, else 1 + the position's number in the round.
@@ -41,6 +42,7 @@ typedef struct MotusRingsShared {
     alignas(16) uint8_t area[2][4][MOTUS_RINGS_AREA];
     uint32_t mv[MOTUS_BLOCKS + 1]; // a list; motus_mv_word
     uint32_t key[MOTUS_BLOCKS];
+    uint32_t writes[32];           // blocks whose keys a lane writes; motus_rings_share_blocks
     uint16_t sad[4][MOTUS_BLOCKS]; // at four MVs
 } MotusRingsShared;
 

@@ -255,20 +255,48 @@ MOTUS_WARP int motus_rings_around(const MotusRingsOwn *own) {
                : MOTUS_BLOCKS;
 }
 
+// Writes the number of each block whose least key the lane will write, a byte each, 0xFF: none.
+// Lane t of a quad takes keys 3t to 3t + 2 of its 4x4 blocks.
+MOTUS_WARP void motus_rings_share_blocks(MotusRingsShared *s) {
+    uint32_t writes = 0;
+    int i = 0;
+    for (int m = 0; m < MOTUS_MODES; m++)
+        for (int h = 0; h < motus_rings_halves(m); h++, i++) {
+            const int cell = motus_rings_cell() + 8 * h;
+            const uint32_t block =
+                motus_rings_is_first(m, cell) ? (uint32_t)motus_rings_block(m, cell) : 0xFF;
+            if (i / 3 == motus_rings_row()) writes |= block << i % 3 * 8;
+        }
+    s->writes[motus_lane()] = writes; // only the lane itself reads it
+}
+
+// Writes the least keys of all blocks. The lane's own are for the next round then.
+MOTUS_WARP void motus_rings_store_keys(MotusRingsLane *lane, MotusRingsShared *s) {
+    const int t = motus_rings_row();
+    const uint32_t blocks = s->writes[motus_lane()];
+    uint32_t key[MOTUS_RINGS_KEYS], half[MOTUS_RINGS_KEYS / 2];
+    int n = 0;
+    for (int m = 0; m < MOTUS_MODES; m++)
+        for (int h = 0; h < motus_rings_halves(m); h++) {
+            key[n++] = lane->key[m][h];
+            lane->key[m][h] = lane->key[m][h] >> MOTUS_RINGS_CODE_BITS << MOTUS_RINGS_CODE_BITS;
+        }
+    for (int i = 0; i < 6; i++) // lanes 0 and 1 of a quad take the first six
+        half[i] = motus_rings_least(t & 2 ? key[i + 6] : key[i],
+                                    motus_rings_from(t & 2 ? key[i] : key[i + 6], 2));
+    for (int i = 0; i < 3; i++) {
+        const uint32_t least = motus_rings_least(
+            t & 1 ? half[i + 3] : half[i], motus_rings_from(t & 1 ? half[i] : half[i + 3], 1));
+        const uint32_t block = blocks >> 8 * i & 0xFF;
+        if (block != 0xFF) s->key[block] = least;
+    }
+}
+
 // Finds the least keys of the own blocks after a round: their costs and their MVs, which come from
 // the list (step 0) or from rings around it. Keys are for the next round then.
 MOTUS_WARP void motus_rings_choose(const MotusRingsMb *mb, MotusRingsLane *lane,
                                    MotusRingsShared *s, MotusRingsOwn *own, int step) {
-    for (int m = 0; m < MOTUS_MODES; m++)
-        for (int h = 0; h < motus_rings_halves(m); h++) {
-            const int cell = motus_rings_cell() + 8 * h;
-            uint32_t key = lane->key[m][h];
-            key = motus_rings_least(key, motus_rings_from(key, 1));
-            key = motus_rings_least(key, motus_rings_from(key, 2));
-            if (motus_rings_row() == 0 && motus_rings_is_first(m, cell))
-                s->key[motus_rings_block(m, cell)] = key;
-            lane->key[m][h] = key >> MOTUS_RINGS_CODE_BITS << MOTUS_RINGS_CODE_BITS;
-        }
+    motus_rings_store_keys(lane, s);
     motus_lanes_sync();
     for (int h = 0; h < 2; h++) {
         if (!own->wanted[h]) continue;
@@ -356,6 +384,7 @@ MOTUS_WARP void motus_rings_run(const MotusRingsMb *mb, MotusRingsLane *lane, Mo
     int rings = 0;
     uint32_t before = 0; // the first own block's MV before the last round
     motus_rings_prepare(lane);
+    motus_rings_share_blocks(s);
     for (int m = 0; m < MOTUS_MODES; m++) lane->key[m][0] = lane->key[m][1] = UINT32_MAX;
     MOTUS_ONE_BODY
     for (int round = 0; round < 4; round++) {

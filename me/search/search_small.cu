@@ -1,7 +1,7 @@
 // Exhaustive integer search in windows of 9 to 17 points a side; equals motus_search_ops_c. A
-// column of so few points would leave half of the lanes idle. So a lane takes any column and eight
-// of its rows, the last eight rows of a column as if they were the next ones: points that are
-// measured twice have equal keys.
+// column of so few points would leave half of the lanes idle. So a lane takes any column and a run
+// of four to eight of its rows, the last ones of a column as if they were the next ones: points
+// that are measured twice have equal keys.
 // A block is one warp with one MB: `Room` bytes of shared memory, 1/2 of them for 13 points. Grid:
 // x = MBs of a row, y = MB rows, z = pictures. LARGE: no blocks below 8x8, which takes half of the
 // registers.
@@ -11,11 +11,10 @@
 
 namespace {
 
-constexpr int RUN = 8;                                    // rows that a lane takes at a time
 constexpr int MOST_POINTS = 2 * MOTUS_SMALL_RANGE + 1;    // a side
 constexpr int CHUNKS = (15 + 16 + MOST_POINTS + 14) / 16; // of a row at any alignment
 constexpr int PITCH = CHUNKS * 128 + 16;                  // as in search.cu
-constexpr int ROWS = MOST_POINTS + 15;
+constexpr int ROWS = MOST_POINTS + 15;                    // at most a row a lane
 
 // Shared memory of a block. The window comes last, as small ones need less of it.
 struct Room {
@@ -25,22 +24,33 @@ struct Room {
 
 size_t bytes_of(int points) { return offsetof(Room, window) + (size_t)(points + 15) * PITCH; }
 
-// Fills the window whose first sample is (x0, y0) of the reference, a row a lane.
-__device__ void fill_window(uint8_t *window, const MotusSearchPicture &p, const Geometry &g, int x0,
-                            int y0) {
-    const int points = 2 * g.range + 1, chunks = ((x0 & 15) + 16 + points + 14) / 16;
-#pragma unroll 1
-    for (int row = motus_lane(); row < points + 15; row += 32)
-#pragma unroll 1
-        for (int chunk = 0; chunk < chunks; chunk++) {
-            uint32_t raw[6];
-            motus_load_clamped<6>(raw, p.ref, p.ref_stride, g.width, g.height,
-                                  (x0 & ~15) + 16 * chunk, y0 + row);
-            store_copies(reinterpret_cast<uint4 *>(window + row * PITCH + chunk * 128), raw);
-        }
+// A lane's row of the window, as it was loaded.
+struct Row {
+    uint32_t chunk[CHUNKS][6];
+    int chunks; // 0: the lane has none
+};
+
+// Loads a row of the window whose first sample is (x0, y0) of the reference.
+__device__ void load_row(Row &row, const MotusSearchPicture &p, const Geometry &g, int x0, int y0) {
+    const int y = motus_lane(), rows = 2 * g.range + 16;
+    row.chunks = y < rows ? ((x0 & 15) + rows + 15) / 16 : 0;
+#pragma unroll
+    for (int k = 0; k < CHUNKS; k++)
+        if (k < row.chunks)
+            motus_load_clamped<6>(row.chunk[k], p.ref, p.ref_stride, g.width, g.height,
+                                  (x0 & ~15) + 16 * k, y0 + y);
 }
 
-template <bool LARGE>
+__device__ void store_row(uint8_t *window, const Row &row) {
+#pragma unroll
+    for (int k = 0; k < CHUNKS; k++)
+        if (k < row.chunks)
+            store_copies(reinterpret_cast<uint4 *>(window + motus_lane() * PITCH + k * 128),
+                         row.chunk[k]);
+}
+
+// RUN: rows that a lane takes at a time.
+template <bool LARGE, int RUN>
 __device__ void search_window(Best &best, const Merge &m, const Window &window, int points) {
     const int runs = (points + RUN - 1) / RUN, all = points * runs;
 #pragma unroll 1
@@ -77,7 +87,7 @@ __device__ void write_results(const MotusSearchPicture &p, const Geometry &g, co
     }
 }
 
-template <bool LARGE>
+template <bool LARGE, int RUN>
 __global__ void __launch_bounds__(32, LARGE ? 16 : 8)
     small_kernel(const __grid_constant__ Batch batch, Geometry g) {
     extern __shared__ uint4 memory[];
@@ -88,30 +98,41 @@ __global__ void __launch_bounds__(32, LARGE ? 16 : 8)
     motus_begin_early();
     const MotusMv centre = per_mb(p.centre, mb);
     const int x0 = 16 * mb_x + centre.x / 4 - g.range, y0 = 16 * mb_y + centre.y / 4 - g.range;
+    Row row;
+    load_row(row, p, g, x0, y0); // while it comes, the rest is loaded
     load_source(room->source, p, g, mb_x, mb_y, motus_lane());
     fill_costs(room->costs, p, g, mb, motus_lane());
-    fill_window(room->window, p, g, x0, y0);
+    store_row(room->window, row);
     __syncwarp(); // shared memory is complete
     const Window window = {
         room->window, room->source, room->costs, room->costs + points, x0 & 15, points, 0};
     Best best;
     reset(best);
-    search_window<LARGE>(best, g.merge, window, points);
+    search_window<LARGE, RUN>(best, g.merge, window, points);
     write_results<LARGE ? MOTUS_BLOCK_8x8 + 4 : MOTUS_BLOCKS>(p, g, best, window, mb);
+}
+
+// Returns the kernel whose lanes measure the fewest rows: points of 9, 11 and 17 are covered by
+// runs of 4, 6 and 6 in one, one and two turns of the warp, others by runs of 8.
+template <bool LARGE> auto kernel_of(int range) {
+    return range == 4                 ? small_kernel<LARGE, 4>
+           : range == 5 || range == 8 ? small_kernel<LARGE, 6>
+                                      : small_kernel<LARGE, 8>;
 }
 
 } // namespace
 
 cudaError_t motus_search_small_cuda_prepare(void) {
-    return motus_load_kernels(small_kernel<true>, small_kernel<false>);
+    return motus_load_kernels(kernel_of<true>(4), kernel_of<true>(5), kernel_of<true>(6),
+                              kernel_of<false>(4), kernel_of<false>(5), kernel_of<false>(6));
 }
 
 cudaError_t motus_search_small_cuda(const MotusSearchPicture *pictures, int n, int width,
                                     int height, int range, uint32_t modes, cudaStream_t stream) {
     static_assert(sizeof(Room) < 48 << 10, "more must be asked for");
     const Geometry g = geometry_of(width, height, range, modes);
-    return motus_launch(pictures[0].early, dim3(g.mb_width, g.n_mb / g.mb_width, n), 32,
-                        bytes_of(2 * range + 1), stream,
-                        modes >> (MOTUS_MODE_8x8 + 1) ? small_kernel<false> : small_kernel<true>,
-                        batch_of(pictures, n), g);
+    return motus_launch(
+        pictures[0].early, dim3(g.mb_width, g.n_mb / g.mb_width, n), 32, bytes_of(2 * range + 1),
+        stream, modes >> (MOTUS_MODE_8x8 + 1) ? kernel_of<false>(range) : kernel_of<true>(range),
+        batch_of(pictures, n), g);
 }

@@ -88,7 +88,8 @@ class EncoderConfig(Structure):
         int time_stages, export_field, n_devices; int *devices;
         int slices, slice_max_size, packet_memory, profile, cabac,
         transform_8x8, bframes; double pb_ratio; int b_adapt, b_pyramid,
-        references, weightb, weightp, keep_references, intra_refresh;""")
+        references, weightb, weightp, keep_references, intra_refresh,
+        direct;""")
 
 
 class FrameParams(Structure):

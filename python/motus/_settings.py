@@ -49,10 +49,11 @@ class Settings(TypedDict, total=False):
     bframes: 0..16, default 0; most B pictures in a row; not baseline
     b_adapt: 0..2, default 1; 0: always bframes, else fewer where that is better
     b_pyramid: "none", "normal"; default "normal"; middle B pictures are references
+    direct: "none", "spatial", "temporal", "auto"; default "auto" (the preset's); MVs of B skips
     references: 0..16, default 0 (the preset's); pictures that P pictures predict from
     keep_references: 0..16, default 0; pictures that decoders keep at least: reference_lost
-    intra_refresh: default False; a column of intra blocks wanders in keyint pictures
-    weightp: 0..2, default 1; P pictures weight references in fades; 0: not; not baseline
+    intra_refresh: default False; a column of intra blocks wanders once in keyint pictures
+    weightp: 0..2, default 2; P pictures weight references in fades, 2: of parts; not baseline
     weightb: default False; B pictures weight references by their distance
     preset: "slow", "medium", "fast", "faster", "slower", "placebo"; default "medium"
     keyint: 0..2**31 - 1, default 250; most pictures of a GOP; 0: one GOP; 2: half are keys
@@ -99,6 +100,7 @@ class Settings(TypedDict, total=False):
     bframes: int
     b_adapt: int
     b_pyramid: str
+    direct: str
     references: int
     keep_references: int
     intra_refresh: bool
@@ -129,6 +131,7 @@ _NAMES = {
     "subpel": ("full", "half", "quarter"),
     "hrd": ("none", "vbr", "cbr"),
     "b_pyramid": ("none", "normal"),
+    "direct": ("none", "spatial", "temporal", "auto"),
     "aq_mode": ("off", "variance", "auto"),
 }
 _ALL_DEVICES = -1

@@ -28,6 +28,7 @@ _OPTIONS = {"g": "keyint", "keyint_min": "min_keyint", "b": "bitrate", "maxrate"
             "rc-lookahead": "lookahead", "threads": "threads", "profile": "profile",
             "coder": "cabac", "8x8dct": "transform_8x8", "bf": "bframes",
             "b_strategy": "b_adapt", "b-pyramid": "b_pyramid",
+            "direct-pred": "direct",
             "refs": "references", "weightb": "weightb",
             "weightp": "weightp"}
 _CODERS = {"cabac": True, "ac": True, "1": True, "cavlc": False, "vlc": False, "0": False}

@@ -11,7 +11,7 @@
 // clang-format off
 enum {
     BFRAMES, ADAPT, PYRAMID, REFS, KEYINT, SLICES, RATE, CUTS, PROFILE, QP, SIZE, MATERIAL, MAPS,
-    PRESET, SUBPEL, DEBLOCK, THREADS, WEIGHTB, WEIGHTP, AXES
+    PRESET, SUBPEL, DEBLOCK, THREADS, WEIGHTB, WEIGHTP, DIRECT, AXES
 };
 // clang-format on
 enum { MOST_ROWS = 150 };
@@ -29,14 +29,15 @@ static const GridAxis axes[AXES] = {
     [PROFILE] = {"profile", "main=1 main,cavlc=5 high=2 high,cavlc=6 high,4x4=10"},
     [QP] = {"qp", "4 22 28 34 51"},
     [SIZE] = {"size", "80x64=0 16x16=1 18x34=2 112x80=3"},
-    [MATERIAL] = {"material", "0 1 2 3 4 5 7"},
+    [MATERIAL] = {"material", "0 1 2 3 4 5 7 8"},
     [MAPS] = {"maps", "none=0 mixed=1"},
     [PRESET] = {"preset", "slow=0 medium=1 fast=2 faster=3 slower=4 placebo=5"},
     [SUBPEL] = {"subpel", "quarter=2 half=1 full=0"},
     [DEBLOCK] = {"deblock", "on=1 off=0"},
     [THREADS] = {"threads", "1 3"},
     [WEIGHTB] = {"weightb", "0 1"},
-    [WEIGHTP] = {"weightp", "0 1"},
+    [WEIGHTP] = {"weightp", "0 1 2"},
+    [DIRECT] = {"direct", "none=0 spatial=1 temporal=2 auto=3"},
 };
 
 static ConformCase case_of(const int *row) {
@@ -50,6 +51,7 @@ static ConformCase case_of(const int *row) {
     c.maps = (MotusConformMaps)v[MAPS];
     e->bframes = v[BFRAMES], e->b_adapt = v[ADAPT], e->b_pyramid = (MotusBPyramid)v[PYRAMID];
     e->references = v[REFS], e->weightb = v[WEIGHTB], e->weightp = v[WEIGHTP];
+    e->direct = (MotusDirectMode)v[DIRECT];
     e->keyint = v[KEYINT], e->slices = v[SLICES], e->scenecut = v[CUTS];
     e->profile = (MotusProfile)(v[PROFILE] & 3);
     e->cabac = !(v[PROFILE] & 4), e->transform_8x8 = !(v[PROFILE] & 8);

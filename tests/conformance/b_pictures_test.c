@@ -7,6 +7,7 @@
 
 #include "encoder/bitstream/slice.h"
 #include "encoder/mb/deblock.h"
+#include "encoder/mb/temporal_core.h"
 #include "encoder/settings/stream.h"
 #include "tests/conformance/decoders/decoders.h"
 #include "tests/conformance/inter_mbs.h"
@@ -47,8 +48,14 @@ typedef struct Clip {
     MotusSlices slices;
     MotusCodedMbs mbs;
     int pyramid;
-    uint8_t *col_zero[PICTURES]; // of reference pictures, by number shown
-    MotusFrame *rec[PICTURES];   // by number shown
+    int temporal;
+    // Of pictures by number shown: collocated motion, and the references that it refers to.
+    uint8_t *col_zero[PICTURES];
+    MotusColMb *col[PICTURES];
+    int32_t listed[PICTURES][MOST_REFS + 1];
+    int n_listed[PICTURES];
+    MotusDirect *direct;       // per MB, temporal
+    MotusFrame *rec[PICTURES]; // by number shown
     uint8_t *rbsp, *nal;
     size_t rbsp_capacity, size;
     int shown; // pictures decoded
@@ -163,6 +170,7 @@ static void write_slices(Clip *c, const Coded *p, const MotusMb *decided, int qp
                                           .slice_type = (int)p->type,
                                           .refs = c->mbs.refs,
                                           .is_reference = p->is_reference,
+                                          .direct_spatial = !c->temporal,
                                           .list_command = {p->command, 0},
                                           .frame_num = (uint32_t)p->frame_num,
                                           .poc = 2 * p->shown,
@@ -211,18 +219,40 @@ static void check_list(const Clip *c, const Coded *p) {
     free(mvs);
 }
 
+// Chooses where the direct prediction of a B picture comes from.
+static void find_direct(Clip *c, const Coded *p) {
+    MotusTemporalMap map;
+    c->mbs.direct = (MotusDirectSource){NULL, c->col_zero[p->list1]};
+    if (!c->temporal) return;
+    motus_temporal_map(&map, p->shown, c->listed[p->shown], c->mbs.refs, c->listed[p->list1],
+                       c->n_listed[p->list1]);
+    for (int i = 0; i < c->mbs.n_mb; i++)
+        c->direct[i] = motus_direct_temporal(&c->col[p->list1][i], &map);
+    c->mbs.direct = (MotusDirectSource){c->direct, NULL};
+}
+
+static void keep_motion(Clip *c, const Coded *p) {
+    for (int i = 0; i < c->mbs.n_mb; i++) {
+        c->col_zero[p->shown][i] = (uint8_t)motus_col_zero(&c->mbs.mb[i]);
+        c->col[p->shown][i] = motus_col_mb(&c->mbs.mb[i], c->mbs.refs);
+    }
+}
+
 static void code_picture(Clip *c, const Coded *p, int qp) {
     const MotusFrame *refs[MOST_REFS + 1];
     c->mbs.refs = p->n > 1 ? motus_test_range(1, p->n) : 1;
     for (int k = 0; k < c->mbs.refs; k++) refs[k] = c->rec[p->list0[k]];
     refs[c->mbs.refs] = c->rec[p->list1];
-    c->mbs.col_zero = c->col_zero[p->list1];
+    for (int k = 0; k < c->mbs.refs; k++) c->listed[p->shown][k] = p->list0[k];
+    c->listed[p->shown][c->mbs.refs] = p->list1;
+    c->n_listed[p->shown] = c->mbs.refs + (p->type == MOTUS_SLICE_B);
+    if (p->type == MOTUS_SLICE_B) find_direct(c, p);
     const InterMbs how = {.qp = qp,
                           .cabac = c->cabac,
                           .transform_8x8 = c->transform_8x8,
                           .reach = 4 * (16 * c->mb_width + 60),
                           .residual = motus_test_range(0, 80),
-                          .col_zero = c->mbs.col_zero};
+                          .direct = c->mbs.direct};
     const size_t mb_bytes = (size_t)c->mbs.n_mb * sizeof(MotusMb);
     MotusMb *decided = aligned_alloc(64, (mb_bytes + 63) & ~(size_t)63);
     CU_ASSERT_FATAL(decided != NULL);
@@ -238,8 +268,7 @@ static void code_picture(Clip *c, const Coded *p, int qp) {
     for (int i = 0; i < c->mbs.n_mb; i++) plain_mb_reconstruct(c->rec[p->shown], &c->mbs, i, refs);
     if (c->deblock) motus_deblock_picture(c->rec[p->shown], &c->mbs);
     check_list(c, p);
-    for (int i = 0; i < c->mbs.n_mb; i++)
-        c->col_zero[p->shown][i] = (uint8_t)motus_col_zero(&c->mbs.mb[i]);
+    keep_motion(c, p);
     write_slices(c, p, decided, qp);
     free(decided);
 }
@@ -272,7 +301,11 @@ static void open_clip(Clip *c, int mb_width, int mb_height, int slices) {
     c->mbs.mb = aligned_alloc(64, (n * sizeof *c->mbs.mb + 63) & ~(size_t)63);
     c->mbs.coef = aligned_alloc(64, (n * sizeof *c->mbs.coef + 63) & ~(size_t)63);
     c->mbs.context = aligned_alloc(64, (n * sizeof *c->mbs.context + 63) & ~(size_t)63);
-    for (int i = 0; i < PICTURES; i++) CU_ASSERT_FATAL((c->col_zero[i] = calloc(n, 1)) != NULL);
+    c->direct = calloc(n, sizeof *c->direct);
+    for (int i = 0; i < PICTURES; i++) {
+        c->col_zero[i] = calloc(n, 1), c->col[i] = calloc(n, sizeof *c->col[i]);
+        CU_ASSERT_FATAL(c->direct && c->col_zero[i] && c->col[i]);
+    }
     c->rbsp = malloc(c->rbsp_capacity);
     c->nal = malloc(PICTURES * 2 * c->rbsp_capacity);
     CU_ASSERT_FATAL(c->mbs.mb && c->mbs.coef && c->mbs.context && c->rbsp && c->nal);
@@ -288,8 +321,10 @@ static void close_clip(Clip *c) {
     for (int i = 0; i < PICTURES; i++) {
         motus_frame_unref(&c->rec[i]);
         free(c->col_zero[i]);
+        free(c->col[i]);
     }
     motus_slices_free(&c->slices);
+    free(c->direct);
     free(c->mbs.mb);
     free(c->mbs.coef);
     free(c->mbs.context);
@@ -302,16 +337,18 @@ static void one_clip(int cabac, int mb_width, int mb_height, int slices) {
     MotusDecodeReport report;
     Clip c = {.cabac = cabac,
               .pyramid = motus_test_range(0, 1),
+              .temporal = motus_test_range(0, 1),
               .transform_8x8 = motus_test_range(0, 1),
               .deblock = motus_test_range(0, 2) > 0,
               .spread = 1 << motus_test_range(0, 7)};
     const int qp = motus_test_range(0, 51);
     open_clip(&c, mb_width, mb_height, slices);
     if (!cabac) free(c.mbs.context), c.mbs.context = NULL;
-    snprintf(what, sizeof what,
-             "%s %dx%d pyramid=%d slices=%d transform_8x8=%d deblock=%d qp=%d spread=%d",
-             cabac ? "CABAC" : "CAVLC", mb_width, mb_height, c.pyramid, c.slices.n, c.transform_8x8,
-             c.deblock, qp, c.spread);
+    snprintf(
+        what, sizeof what,
+        "%s %dx%d pyramid=%d temporal=%d slices=%d transform_8x8=%d deblock=%d qp=%d spread=%d",
+        cabac ? "CABAC" : "CAVLC", mb_width, mb_height, c.pyramid, c.temporal, c.slices.n,
+        c.transform_8x8, c.deblock, qp, c.spread);
     c.what = what;
     write_headers(&c);
     for (int i = 0; i < PICTURES; i++) code_picture(&c, &orders[c.pyramid][i], qp);

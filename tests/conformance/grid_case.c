@@ -46,7 +46,7 @@ static const GridAxis axes[AXES] = {
     [PROFILE] = {"profile",
                  "baseline=0 main-no-cabac=1 main=2 high-no-8x8=3 high=4 high-no-cabac=5"},
     [BFRAMES] = {"bframes", "0 1 2 3 7"}, // in profile baseline 0
-    [WEIGHTS] = {"weights", "none=0 b=1 p=2 both=3"},
+    [WEIGHTS] = {"weights", "none=0 b=1 p=2 both=5"},
     [REFS] = {"references", "1 2 3 5"},
 };
 

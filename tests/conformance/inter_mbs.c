@@ -51,15 +51,16 @@ static void random_partition(MotusMb *mb, const MotusNeighbours *neighbours,
 }
 
 static void random_b(MotusMb *mb, const MotusNeighbours *neighbours, const InterMbs *how,
-                     int col_zero, int refs) {
-    const MotusDirect direct = motus_direct_spatial(neighbours, col_zero);
+                     MotusDirectFrom from, int refs) {
+    const MotusDirect direct = motus_direct_of(neighbours, from);
     MotusPartition parts[16];
     const int n = motus_mb_partitions(mb, parts);
-    const int whole = mb->type == MOTUS_MB_P_SKIP || (mb->type == MOTUS_MB_P_16x16 && chance(30));
-    if (whole) mb->type = MOTUS_MB_P_16x16; // B_Skip without levels
+    const int whole = direct.blocks == MOTUS_ALL_DIRECT &&
+                      (mb->type == MOTUS_MB_P_SKIP || (mb->type == MOTUS_MB_P_16x16 && chance(30)));
+    if (whole || mb->type == MOTUS_MB_P_SKIP) mb->type = MOTUS_MB_P_16x16; // B_Skip without levels
     for (int q = 0; q < 4 && whole; q++) motus_set_direct(mb, q, &direct);
     for (int i = 0; i < n && !whole; i++)
-        if (mb->type == MOTUS_MB_P_8x8 && chance(30))
+        if (mb->type == MOTUS_MB_P_8x8 && (direct.blocks >> i & 1) && chance(30))
             motus_set_direct(mb, i, &direct);
         else
             random_partition(mb, neighbours, &parts[i], how, refs);
@@ -155,7 +156,7 @@ static void random_mb(MotusCodedMbs *mbs, int i, const InterMbs *how) {
     if (motus_mb_is_intra(mb))
         random_intra(mb, &neighbours);
     else if (mbs->slice_type == MOTUS_SLICE_B)
-        random_b(mb, &neighbours, how, how->col_zero[i], mbs->refs);
+        random_b(mb, &neighbours, how, motus_direct_from(&how->direct, i), mbs->refs);
     else
         random_p(mb, &neighbours, how);
     if (mb->type == MOTUS_MB_P_SKIP || !chance(how->residual)) return;

@@ -9,9 +9,9 @@
 typedef struct InterMbs {
     int qp; // of the slice
     int cabac, transform_8x8;
-    int reach;               // largest MV component, quarter samples
-    int residual;            // per cent of MBs with levels
-    const uint8_t *col_zero; // B: per MB (motus_col_zero of the list 1 picture)
+    int reach;                // largest MV component, quarter samples
+    int residual;             // per cent of MBs with levels
+    MotusDirectSource direct; // B
 } InterMbs;
 
 // Fills MBs and levels of mbs->slice_type, before finalization.

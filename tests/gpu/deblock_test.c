@@ -61,12 +61,13 @@ static MotusStatus run_deblock(GpuCase *c, int on) {
     }
     if (on)
         return gpu_launched(c, motus_deblock_cuda(to, from, stride, d->mb->at[on], d->mb_width,
-                                                  d->mb_height, refs, d->scratch->at[on], 0,
-                                                  c->stream));
+                                                  d->mb_height, refs, refs / 2, d->scratch->at[on],
+                                                  0, c->stream));
     const MotusCodedMbs mbs = {.mb_width = d->mb_width,
                                .mb_height = d->mb_height,
                                .slice_type = is_b ? MOTUS_SLICE_B : MOTUS_SLICE_P,
                                .refs = refs,
+                               .copies = refs / 2,
                                .mb = d->mb->at[on]};
     motus_deblock_picture(&frame, &mbs);
     return MOTUS_OK;

@@ -91,7 +91,7 @@ static void b_pictures_as_on_the_cpu(void) {
                                                             (MotusRational){25, 1});
         c.profile = k % 2 ? MOTUS_PROFILE_HIGH : MOTUS_PROFILE_MAIN;
         c.cabac = k % 5 > 0, c.bframes = 1 + k % 7, c.references = 1 + k % 4, c.weightb = k % 4 > 1,
-        c.weightp = k % 3 > 0,
+        c.weightp = k % 3, c.direct = (MotusDirectMode)(k / 2 % 4),
         c.b_pyramid = k / 7 == 1 ? MOTUS_B_PYRAMID_NONE : MOTUS_B_PYRAMID_NORMAL;
         c.keyint = k % 2 ? 250 : 9;
         c.slices = 1 + k % 4 / 3 * 2, c.stream_only = k % 6 == 5, c.deblock = k % 8 != 7;

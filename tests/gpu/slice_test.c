@@ -126,7 +126,7 @@ static void fill_slice(GpuCase *c) {
     memset(s->bins->at[ON_CPU], 0, sizeof(MotusBinCounts));
     motus_cabac_costs_set(s->costs->at[ON_CPU], s->head.cabac_table, s->head.qp);
     memcpy(s->d_head->at[ON_CPU], &s->head, sizeof s->head);
-    memcpy(s->col_zero->at[ON_CPU], s->pic.col_zero, n);
+    memcpy(s->col_zero->at[ON_CPU], s->pic.direct.col_zero, n);
     memcpy(s->mb->at[ON_CPU], s->pic.mb, n * sizeof(MotusMb));
     memcpy(s->coef->at[ON_CPU], s->pic.coef, n * sizeof(MotusMbCoef));
     if (s->slices.first) memcpy(s->first->at[ON_CPU], s->slices.first, n * sizeof(int));
@@ -243,7 +243,7 @@ static MotusStatus run_on_device(GpuCase *c) {
                                         .kept = s->kept->at[ON_CUDA],
                                         .is_b = s->settings.slice_type == MOTUS_SLICE_B,
                                         .refs = 1,
-                                        .col_zero = s->col_zero->at[ON_CUDA]};
+                                        .direct.col_zero = s->col_zero->at[ON_CUDA]};
     cudaError_t status = motus_finalize_cuda(&finalize, c->stream);
     for (int k = 0; k < n && !status; k++) {
         const int from = begin ? begin[k] : 0, to = begin ? begin[k + 1] : s->pic.mb_height,

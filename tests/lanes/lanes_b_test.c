@@ -233,6 +233,19 @@ static void compare_choices(const Picture *p, const MotusInterMb *in, const Motu
     }
 }
 
+// Temporal prediction, of which some blocks may be missing.
+static MotusDirect random_direct(int refs) {
+    MotusDirect direct = {.pred = MOTUS_PRED_BI, .blocks = MOTUS_ALL_DIRECT};
+    if (!motus_test_range(0, 2)) direct.blocks = (uint8_t)motus_test_range(0, MOTUS_ALL_DIRECT);
+    for (int q = 0; q < 4; q++) {
+        direct.ref[q][0] = (uint8_t)motus_test_range(0, refs - 1);
+        for (int list = 0; list < 2; list++)
+            direct.mv[list][q] =
+                (MotusMv){(int16_t)motus_test_range(-20, 20), (int16_t)motus_test_range(-20, 20)};
+    }
+    return direct;
+}
+
 static void code_mb(Picture *p, int x, int y) {
     const MotusLevelChoice levels = {p->state.zero_runs, p->effort.levels, p->costs};
     const MotusInterMb in = {.ref = p->ref,
@@ -245,18 +258,20 @@ static void code_mb(Picture *p, int x, int y) {
                              .lists = 2,
                              .refs = p->refs,
                              .costs = p->costs,
-                             .max_mv_x = MOTUS_MAX_MV_X};
+                             .max_mv_x = MOTUS_MAX_MV_X,
+                             .quant8 = p->costs && motus_test_range(0, 1) ? &p->quant8 : NULL};
     static MotusTrial many;
     MotusBChoice choice;
     MotusBCandidates found[MOTUS_B_SETS];
     uint32_t satd[2];
-    const int col_zero = motus_test_range(0, 15);
+    const MotusDirect fixed = random_direct(p->refs);
+    const MotusDirectFrom from = {motus_test_range(0, 3) ? NULL : &fixed, motus_test_range(0, 15)};
     find_candidates(p, &in, found);
     motus_test_fill(&memory, sizeof memory);
-    const MotusTrial *one = motus_decide_b(&in, found, col_zero, &p->effort, &levels,
+    const MotusTrial *one = motus_decide_b(&in, found, from, &p->effort, &levels,
                                            motus_refine_ops(), &memory.decide, &satd[0]);
     const char *failure =
-        lanes_decide_b(&in, found, col_zero, &p->effort, &levels, &many, &choice, &satd[1]);
+        lanes_decide_b(&in, found, from, &p->effort, &levels, &many, &choice, &satd[1]);
     MOTUS_CHECK(!failure && satd[0] == satd[1], "case %d, MB %d,%d: %s", p->number, x, y,
                 failure ? failure : "SATD");
     if (failure) return;

@@ -12,6 +12,7 @@
 static struct Shared {
     MotusBTeam team;
     MotusTrialCoefs coefs[MOTUS_B_WARPS];
+    MotusTransformShared eights[MOTUS_B_WARPS];
     MotusTransformShared transform;
 } shared;
 
@@ -22,7 +23,7 @@ typedef struct Call {
     const MotusEffort *effort;
     const MotusLevelChoice *levels;
     const MotusBFields *fields;
-    int col_zero;
+    MotusDirectFrom from;
     MotusTrial *trial;
     MotusBChoice *choice;
     MotusMb *mb;
@@ -70,19 +71,21 @@ static void decide_body(void *argument) {
     const Call *c = argument;
     const int warp = emulated_warp();
     uint32_t satd;
-    const MotusTrial *best = motus_b_team_decide(c->in, c->found, c->col_zero, c->effort, c->levels,
-                                                 &shared.team, shared.coefs, warp, &satd);
+    const MotusTrial *best =
+        motus_b_team_decide(c->in, c->found, c->from, c->effort, c->levels, &shared.team,
+                            shared.coefs, c->in->quant8 ? shared.eights : NULL, warp, &satd);
     motus_team_sync();
     if (warp == 0 && motus_lane() == MOTUS_LANES - 1)
         *c->trial = *best, *c->choice = shared.team.choice, *c->satd = satd;
 }
 
-const char *lanes_decide_b(const MotusInterMb *in, const MotusBCandidates *found, int col_zero,
-                           const MotusEffort *effort, const MotusLevelChoice *levels,
-                           MotusTrial *trial, MotusBChoice *choice, uint32_t *satd) {
+const char *lanes_decide_b(const MotusInterMb *in, const MotusBCandidates *found,
+                           MotusDirectFrom from, const MotusEffort *effort,
+                           const MotusLevelChoice *levels, MotusTrial *trial, MotusBChoice *choice,
+                           uint32_t *satd) {
     Call c = {.in = in,
               .found = found,
-              .col_zero = col_zero,
+              .from = from,
               .effort = effort,
               .levels = levels,
               .trial = trial,

@@ -16,9 +16,10 @@ const char *lanes_b_candidates(const MotusInterMb *in, const MotusEffort *effort
 const char *lanes_b_first_guess(MotusMb *mb, const MotusBCandidates *found);
 
 // Decides an MB into *trial, *choice and *satd; *choice is undefined where B_Skip is taken at once.
-const char *lanes_decide_b(const MotusInterMb *in, const MotusBCandidates *found, int col_zero,
-                           const MotusEffort *effort, const MotusLevelChoice *levels,
-                           MotusTrial *trial, MotusBChoice *choice, uint32_t *satd);
+const char *lanes_decide_b(const MotusInterMb *in, const MotusBCandidates *found,
+                           MotusDirectFrom from, const MotusEffort *effort,
+                           const MotusLevelChoice *levels, MotusTrial *trial, MotusBChoice *choice,
+                           uint32_t *satd);
 // Chooses the transform of MB *mb, as lanes_choose_transform.
 const char *lanes_b_choose_transform(const MotusInterMb *in, const MotusLevelChoice *levels,
                                      const MotusQuant8 *quant8, MotusMb *mb, MotusMbCoef *coef,

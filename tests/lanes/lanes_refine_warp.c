@@ -10,6 +10,7 @@
 static struct Shared {
     MotusRdTeam team;
     MotusTrialCoefs coefs[MOTUS_RD_WARPS];
+    MotusTransformShared eights[MOTUS_RD_WARPS];
 } shared;
 
 typedef struct Call {
@@ -22,8 +23,9 @@ typedef struct Call {
 
 static void refine_body(void *argument) {
     const Call *c = argument;
-    const int warp = emulated_warp(), any = motus_rd_team_refine(c->in, c->levels, c->most, c->cost,
-                                                                 &shared.team, shared.coefs, warp);
+    const int warp = emulated_warp(),
+              any = motus_rd_team_refine(c->in, c->levels, c->most, c->cost, &shared.team,
+                                         shared.coefs, c->in->quant8 ? shared.eights : NULL, warp);
     motus_team_sync();
     if (warp == MOTUS_RD_WARPS - 1 && motus_lane() == 0) *c->any = any;
 }

@@ -124,8 +124,11 @@ static MotusMbRecon mb_recon(const Picture *p, int x, int y) {
 }
 
 static void code_intra(Picture *p, int x, int y, int slice_type) {
-    const MotusLevelChoice levels = {
-        p->pic.zero_runs, motus_intra_levels(p->effort.intra_levels, p->costs), p->costs};
+    const int guessed = !motus_test_range(0, 2);
+    const MotusLevelChoice levels = {p->pic.zero_runs,
+                                     guessed ? (int)MOTUS_LEVELS_GUESSED
+                                             : motus_intra_levels(p->effort.intra_levels, p->costs),
+                                     p->costs};
     MotusNeighbours neighbours = motus_neighbours(p->pic.mbs.mb, p->mb_width, x, y, 0);
     const MotusIntraMb in = {.qp = &p->qp,
                              .levels = &levels,
@@ -256,6 +259,7 @@ static void compare_transforms(Picture *p, const MotusInterMb *in, const MotusLe
 
 static void code_inter(Picture *p, int x, int y) {
     const MotusLevelChoice levels = {p->pic.zero_runs, p->effort.levels, p->costs};
+    const MotusQuant8 quant8 = motus_quant8_at(p->qp.luma.qp, MOTUS_SLICE_P);
     const MotusInterMb in = {.ref = p->reference,
                              .limits = &p->limits,
                              .qp = &p->qp,
@@ -267,7 +271,8 @@ static void code_inter(Picture *p, int x, int y) {
                              .refs = p->refs,
                              .costs = p->costs,
                              .max_mv_x = motus_test_range(0, 3) ? MOTUS_MAX_MV_X
-                                                                : 4 * motus_test_range(-2, 16)};
+                                                                : 4 * motus_test_range(-2, 16),
+                             .quant8 = p->costs && motus_test_range(0, 1) ? &quant8 : NULL};
     MotusCandidates found;
     draw_candidates(&found, p->refs);
     if (motus_test_range(0, 7))
@@ -284,7 +289,7 @@ static void code_inter(Picture *p, int x, int y) {
                     "%s, case %d, MB %d,%d: SATDs", p->name, p->number, x, y);
     }
     const int warps = (x ^ y) & 1 ? 2 : motus_test_range(2, LANES_INTER_WARPS),
-              shares = warps > 2 && motus_test_range(0, 2);
+              shares = warps > 2 && !in.quant8 && motus_test_range(0, 2);
     uint32_t satd;
     motus_test_fill(&memory, sizeof memory);
     const MotusTrial *best =

@@ -110,7 +110,7 @@ static int parse(BenchOptions *o, int argc, char **argv) {
         MOTUS_INT("ref", 0, &o->refs, 1, MOTUS_MAX_REFERENCES,
                   "encode: reference pictures that P pictures may use (1)"),
         MOTUS_INT("weightp", 0, &o->weightp, 0, 2,
-                  "encode: weight references of P pictures in fades (1)"),
+                  "encode: weight references of P pictures in fades (2)"),
         {"b-pyramid", 0, &o->b_pyramid, motus_option_b_pyramid, 0, 0, "NAME",
          "encode: none, or normal: the middle B picture is a reference (normal)"},
         MOTUS_FLAG("presets", &o->all_presets, "encode: a table of all presets"),
@@ -264,7 +264,7 @@ int motus_cmd_bench(int argc, char **argv) {
                       .b_adapt = 1,
                       .b_pyramid = MOTUS_B_PYRAMID_NORMAL,
                       .refs = 1,
-                      .weightp = 1};
+                      .weightp = 2};
     int done = parse(&o, argc, argv);
     if (done >= 0) return done;
     if ((done = check(&o))) return done;

@@ -80,6 +80,7 @@ MotusOptionParse motus_option_deinterlace; // MotusDeinterlace
 MotusOptionParse motus_option_preset;      // MotusPreset; x264's names are taken with a note
 MotusOptionParse motus_option_profile;     // MotusProfile
 MotusOptionParse motus_option_b_pyramid;   // MotusBPyramid
+MotusOptionParse motus_option_direct;      // MotusDirectMode
 MotusOptionParse motus_option_presets;     // int: a mask of 1 << MotusPreset
 MotusOptionParse motus_option_device;      // int; shows the CUDA devices (motus_devices_show)
 MotusOptionParse motus_option_devices;     // MotusDeviceList; shows them, too

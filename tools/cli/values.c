@@ -233,6 +233,11 @@ int motus_option_b_pyramid(const MotusOption *option, const char *text, char *ca
     return motus_option_name(option, text, names, 2, cause, size);
 }
 
+int motus_option_direct(const MotusOption *option, const char *text, char *cause, size_t size) {
+    static const char *const names[MOTUS_DIRECT_MODES] = {"none", "spatial", "temporal", "auto"};
+    return motus_option_name(option, text, names, MOTUS_DIRECT_MODES, cause, size);
+}
+
 int motus_option_profile(const MotusOption *option, const char *text, char *cause, size_t size) {
     const char *names[MOTUS_PROFILES];
     for (int i = 0; i < MOTUS_PROFILES; i++) names[i] = motus_profile_name((MotusProfile)i);

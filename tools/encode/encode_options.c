@@ -207,6 +207,8 @@ static int parse(MotusEncodeOptions *o, int argc, char **argv) {
                   "choose how many B pictures are in a row; 0: always bframes (1)"),
         {"b-pyramid", 0, &c->b_pyramid, motus_option_b_pyramid, 0, 0, "NAME",
          "none, or normal: middle ones of two and more B pictures are references (normal)"},
+        {"direct", 0, &c->direct, motus_option_direct, 0, 0, "NAME",
+         "MVs of B_Skip and direct blocks: none, spatial, temporal or auto, the preset's (auto)"},
         {"pbratio", 0, &c->pb_ratio, motus_option_number, 0, 10, "N",
          "quantizer step of B pictures over that of P pictures, without mbtree (1.3)"},
         MOTUS_INT("ref", 0, &c->references, 1, MOTUS_MAX_REFERENCES,
@@ -216,7 +218,7 @@ static int parse(MotusEncodeOptions *o, int argc, char **argv) {
         MOTUS_FLAG("intra-refresh", &c->intra_refresh,
                    "a wandering column of intra MBs in place of I pictures, in keyint pictures"),
         MOTUS_INT("weightp", 0, &c->weightp, 0, 2,
-                  "weight references of P pictures in fades; 2 is 1 (1, zerolatency 0)"),
+                  "weight references of P pictures in fades; 2: of parts, too (2, zerolatency 0)"),
         MOTUS_FLAG("weightb", &c->weightb,
                    "weight the references of B pictures by their distances"),
         {"no-weightb", 0, &c->weightb, NULL, 0, 0, NULL, "average them (default)"},
@@ -302,7 +304,7 @@ static void set_defaults(MotusEncodeOptions *o) {
     MotusEncoderConfig *c = &o->config;
     const int fields = o->mvs_in || o->outputs.field;
     if (!c->references && fields) c->references = 1;
-    if (c->weightp == NOT_GIVEN) c->weightp = o->rate.tune != MOTUS_TUNE_ZEROLATENCY;
+    if (c->weightp == NOT_GIVEN) c->weightp = o->rate.tune == MOTUS_TUNE_ZEROLATENCY ? 0 : 2;
     if (c->bframes == NOT_GIVEN)
         c->bframes =
             fields || c->keep_references || c->intra_refresh || c->profile == MOTUS_PROFILE_BASELINE

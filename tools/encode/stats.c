@@ -94,6 +94,7 @@ static void add_settings(cJSON *head, const MotusEncoderConfig *c) {
     if (c->bframes) cJSON_AddNumberToObject(s, "pb_ratio", c->pb_ratio);
     if (c->bframes) cJSON_AddNumberToObject(s, "b_adapt", c->b_adapt);
     if (c->bframes) cJSON_AddNumberToObject(s, "b_pyramid", c->b_pyramid);
+    if (c->bframes) cJSON_AddNumberToObject(s, "direct", c->direct);
     if (c->weightp) cJSON_AddNumberToObject(s, "weightp", c->weightp);
     if (c->weightb) cJSON_AddNumberToObject(s, "weightb", c->weightb);
     if (c->references > 1) cJSON_AddNumberToObject(s, "references", c->references);

@@ -33,22 +33,23 @@ void conform_case_encode(MotusCoded *coded, const ConformCase *c) {
     for (int i = 0; i < c->frames; i++) motus_frame_unref(&frames[i]);
 }
 
-static void describe(char text[300], const ConformCase *c) {
+static void describe(char text[360], const ConformCase *c) {
     const MotusEncoderConfig *e = &c->config;
-    snprintf(text, 300,
+    snprintf(text, 360,
              "%s%s %dx%d frames=%d qp=%d%+d keyint=%d range=%d subpel=%d partitions=%02x "
              "deblock=%d aud=%d preset=%d threads=%d rate=%d slices=%d size=%d maps=%d "
-             "profile=%s cabac=%d bframes=%d b_adapt=%d b_pyramid=%d",
+             "profile=%s cabac=%d bframes=%d b_adapt=%d b_pyramid=%d refs=%d weights=%d,%d "
+             "direct=%d",
              motus_material_name(c->material), c->grey ? "-grey" : "", e->width, e->height,
              c->frames, e->qp, e->qp_i_offset, e->keyint, e->range, (int)e->subpel, e->partitions,
              e->deblock, e->aud, (int)e->preset, e->threads, (int)e->rate, e->slices,
              e->slice_max_size, (int)c->maps, motus_profile_name(e->profile), e->cabac, e->bframes,
-             e->b_adapt, (int)e->b_pyramid);
+             e->b_adapt, (int)e->b_pyramid, e->references, e->weightp, e->weightb, (int)e->direct);
 }
 
 int conform_case_run(const ConformCase *c, MotusCoverage *coverage, MotusPictureStats *stats) {
     MotusCoded coded;
-    char text[300];
+    char text[360];
     int slices = 0;
     describe(text, c);
     conform_case_encode(&coded, c);
@@ -63,7 +64,7 @@ int conform_case_run(const ConformCase *c, MotusCoverage *coverage, MotusPicture
 void conform_case_same(const ConformCase *a, const ConformCase *b, const char *cpu,
                        const char *what) {
     MotusCoded one, other;
-    char text[400], settings[300];
+    char text[460], settings[360];
     describe(settings, b);
     snprintf(text, sizeof text, "%s, %s", what, settings);
     conform_case_encode(&one, a);

@@ -6,8 +6,8 @@
 enum { UNIT = 16, CUT = 3 }; // positions are in 1/16 of a luma sample
 
 const char *motus_material_name(MotusMaterial material) {
-    static const char *const names[MOTUS_MATERIALS] = {"scene", "fast",    "noise", "still",
-                                                       "hard",  "patches", "waves", "fade"};
+    static const char *const names[MOTUS_MATERIALS] = {"scene",   "fast",  "noise", "still", "hard",
+                                                       "patches", "waves", "fade",  "lamp"};
     return names[material];
 }
 
@@ -61,6 +61,11 @@ static int fade(int x, int y, int number, uint32_t seed) {
     return 16 + texture(x + number * 12, y - number * 7, seed) * 7 / 8 * scale / 64;
 }
 
+static int lamp(int x, int y, int number, uint32_t seed) {
+    if (x / (16 * UNIT) % 3 < 2) return fade(x, y, number, seed);
+    return 16 + texture(x + number * 12, y - number * 7, seed) * 7 / 8;
+}
+
 static int noise(int x, int y, int number, uint32_t seed) {
     return hash(x, y, seed + 7 * (uint32_t)number) & 255;
 }
@@ -102,8 +107,8 @@ static int waves(int x, int y, int number, uint32_t seed) {
 }
 
 MotusFrame *motus_material_frame(MotusMaterial material, int width, int height, int number) {
-    static const Sample samples[MOTUS_MATERIALS] = {scene, fast,    noise, still,
-                                                    hard,  patches, waves, fade};
+    static const Sample samples[MOTUS_MATERIALS] = {scene,   fast,  noise, still, hard,
+                                                    patches, waves, fade,  lamp};
     MotusFrame *frame;
     if (motus_frame_alloc(&frame, width, height)) abort();
     for (int c = 0; c < 3; c++) {

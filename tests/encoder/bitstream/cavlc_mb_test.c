@@ -239,7 +239,7 @@ static MotusCodedMbs rows_of(const MotusCodedMbs *pic, int from, int to, MotusFr
     rows.n_mb = rows.mb_width * rows.mb_height;
     rows.mb = pic->mb + from * pic->mb_width;
     rows.coef = pic->coef + from * pic->mb_width;
-    rows.col_zero = pic->col_zero + from * pic->mb_width;
+    rows.direct.col_zero = pic->direct.col_zero + from * pic->mb_width;
     rows.slice_first = NULL;
     return rows;
 }

@@ -197,11 +197,16 @@ static void pps_and_aud_read_back(void) {
     }
 }
 
-static void expect_list(Reader *reader, uint32_t command) {
-    expect_u(reader, 1, command != 0, "ref_pic_list_modification_flag");
-    if (!command) return;
+// The first picture is named if it comes twice; a copy of it is a whole cycle of numbers before it.
+static void expect_list(Reader *reader, uint32_t command, int copies, int log2_max) {
+    expect_u(reader, 1, command || copies, "ref_pic_list_modification_flag");
+    if (!command && !copies) return;
     expect_ue(reader, 0, "modification_of_pic_nums_idc");
-    expect_ue(reader, command - 1, "abs_diff_pic_num_minus1");
+    expect_ue(reader, command ? command - 1 : 0, "abs_diff_pic_num_minus1");
+    for (int i = 0; i < copies; i++) {
+        expect_ue(reader, 0, "modification_of_pic_nums_idc");
+        expect_ue(reader, (1u << log2_max) - 1, "abs_diff_pic_num_minus1");
+    }
     expect_ue(reader, 3, "modification_of_pic_nums_idc");
 }
 
@@ -214,6 +219,8 @@ static void slice_header_reads_back(void) {
             .idr_pic_id = motus_test_range(0, 65535),
             .slice_type = type,
             .is_reference = round & 1 || motus_test_range(0, 1),
+            .direct_spatial = motus_test_range(0, 1),
+            .copies = type == MOTUS_SLICE_P && motus_test_range(0, 1),
             .list_command = {(uint32_t)motus_test_range(0, 5), (uint32_t)motus_test_range(0, 1)},
             .drop_command = (uint32_t)motus_test_range(0, 1) * (uint32_t)motus_test_range(1, 9),
             .poc = 2 * motus_test_range(0, 1000),
@@ -234,9 +241,11 @@ static void slice_header_reads_back(void) {
                  "frame_num");
         if (slice.idr) expect_ue(&reader, (uint32_t)slice.idr_pic_id, "idr_pic_id");
         if (s.reorder) expect_u(&reader, 8, (uint32_t)slice.poc % 256, "pic_order_cnt_lsb");
-        if (type == 2) expect_u(&reader, 1, 1, "direct_spatial_mv_pred_flag");
+        if (type == 2)
+            expect_u(&reader, 1, (uint32_t)slice.direct_spatial, "direct_spatial_mv_pred_flag");
         if (type) expect_u(&reader, 1, 0, "num_ref_idx_active_override_flag");
-        for (int list = 0; list < type; list++) expect_list(&reader, slice.list_command[list]);
+        for (int list = 0; list < type; list++)
+            expect_list(&reader, slice.list_command[list], slice.copies, s.log2_max_frame_num);
         if (slice.idr)
             expect_u(&reader, 2, 0, "no_output_of_prior_pics_flag, long_term_reference_flag");
         if (!slice.idr && slice.is_reference)

@@ -21,7 +21,7 @@ void random_mbs_open(MotusCodedMbs *pic, int mb_width, int mb_height) {
                     motus_frame_alloc(&src, 16 * mb_width, 16 * mb_height) == MOTUS_OK);
     pic->src = src;
     for (size_t i = 0; i < n; i++) col_zero[i] = (uint8_t)motus_test_range(0, 15);
-    pic->col_zero = col_zero;
+    pic->direct.col_zero = col_zero;
 }
 
 void random_mbs_close(MotusCodedMbs *pic) {
@@ -29,7 +29,7 @@ void random_mbs_close(MotusCodedMbs *pic) {
     motus_frame_unref(&src);
     free(pic->mb);
     free(pic->coef);
-    free((uint8_t *)pic->col_zero);
+    free((uint8_t *)pic->direct.col_zero);
     *pic = (MotusCodedMbs){0};
 }
 
@@ -99,7 +99,7 @@ static void random_lists(const MotusCodedMbs *pic, int i) {
     static const uint8_t ref[2] = {0, 0};
     const MotusNeighbours neighbours =
         motus_neighbours(pic->mb, pic->mb_width, i % pic->mb_width, i / pic->mb_width, 0);
-    const MotusDirect direct = motus_direct_spatial(&neighbours, pic->col_zero[i]);
+    const MotusDirect direct = motus_direct_spatial(&neighbours, pic->direct.col_zero[i]);
     MotusMb *mb = &pic->mb[i];
     const int reach = 1 << motus_test_range(0, 13),
               is_direct = mb->type == MOTUS_MB_P_SKIP ||

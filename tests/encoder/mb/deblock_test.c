@@ -12,7 +12,7 @@
 typedef struct Scene {
     MotusFrame *frame;
     MotusMb *mb;
-    int mb_width, mb_height, slice_type, refs; // refs: of P pictures
+    int mb_width, mb_height, slice_type, refs, copies; // refs, copies: of P pictures
 } Scene;
 
 // Tables 8-16 and 8-17 as printed.
@@ -47,6 +47,9 @@ static int has_levels(const MotusMb *mb, int x, int y) {
 
 static int far_apart(MotusMv a, MotusMv b) { return abs(a.x - b.x) >= 4 || abs(a.y - b.y) >= 4; }
 
+// Returns the reference picture of a ref_idx: the first ones are the same.
+static int picture_of(const Scene *s, int ref) { return ref <= s->copies ? 0 : ref; }
+
 // Returns bS by 8.7.2.1 for the luma samples p0 at (px, py) and q0 at (qx, qy).
 static int naive_strength(const Scene *s, int px, int py, int qx, int qy) {
     const MotusMb *p = mb_at(s, px, py), *q = mb_at(s, qx, qy);
@@ -56,7 +59,8 @@ static int naive_strength(const Scene *s, int px, int py, int qx, int qy) {
     const int p_blk = blk_at(px, py), q_blk = blk_at(qx, qy);
     const int p8 = p_blk / 8 * 2 + p_blk % 4 / 2, q8 = q_blk / 8 * 2 + q_blk % 4 / 2;
     if (s->slice_type != MOTUS_SLICE_B)
-        return p->ref[0][p8] != q->ref[0][q8] || far_apart(p->mv[p_blk], q->mv[q_blk]);
+        return picture_of(s, p->ref[0][p8]) != picture_of(s, q->ref[0][q8]) ||
+               far_apart(p->mv[p_blk], q->mv[q_blk]);
     const int lists = p->pred[p8];
     if (lists != q->pred[q8] || p->ref[0][p8] != q->ref[0][q8])
         return 1; // other references, or another number of MVs
@@ -144,7 +148,8 @@ static Scene make_scene(int mb_width, int mb_height, int qp, int spread) {
                .mb_width = mb_width,
                .mb_height = mb_height,
                .slice_type = motus_test_range(MOTUS_SLICE_P, MOTUS_SLICE_B),
-               .refs = motus_test_range(1, 4)};
+               .refs = motus_test_range(1, 4),
+               .copies = motus_test_range(0, 1)};
     if (!s.mb || motus_frame_alloc(&s.frame, 16 * mb_width, 16 * mb_height)) abort();
     for (int c = 0; c < 3; c++) deblock_case_samples(&s.frame->plane[c], spread);
     for (int i = 0; i < mb_width * mb_height; i++) {
@@ -180,6 +185,7 @@ static void one_version(const char *name, Version deblock, const Scene *scene,
                                .mb_height = got.mb_height,
                                .slice_type = got.slice_type,
                                .refs = got.refs,
+                               .copies = got.copies,
                                .threads = threads,
                                .mb = got.mb};
     deblock(got.frame, &mbs);

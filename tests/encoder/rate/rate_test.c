@@ -6,6 +6,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "common/alloc.h"
@@ -202,6 +203,28 @@ static void no_picture_is_late(void) {
                     out.most);
         MOTUS_CHECK(out.codings < clip.n * 5 / 4, "case %d: %d codings of %d pictures", k,
                     out.codings, clip.n);
+    }
+}
+
+// A VBV of one picture is filled: sizes are predicted from the last picture's.
+static void one_picture_fills_the_buffer(void) {
+    for (int k = 0; k < 60; k++) {
+        MotusRateSettings s = settings_of(0);
+        double used = 0;
+        int over = 0;
+        fix_fps(&s);
+        make_clip(&clip, 250, 25344 << 2 * (k % 4), 120);
+        for (int i = 1; i < clip.n; i++) clip.idr[i] = 0;
+        s.vbv_rate = s.bitrate = rate_at(&clip, &s, motus_test_range(12, 24));
+        s.vbv_size = s.vbv_rate * s.fps.den / s.fps.num;
+        run(&clip, &s, 0, NULL, &out);
+        for (int i = 1; i < clip.n; i++) {
+            used += (double)out.bits[i] / (double)s.vbv_size;
+            over += out.bits[i] > s.vbv_size && out.qp[i] < 51;
+        }
+        MOTUS_CHECK(!over && used > 0.7 * clip.n && out.codings < clip.n * 7 / 4,
+                    "case %d: %d too large, %.2f of the shares, %d codings", k, over, used / clip.n,
+                    out.codings);
     }
 }
 
@@ -415,7 +438,7 @@ static void maps(void) {
             offset[i] = (int16_t)motus_test_range(k & 1 ? -5120 : -600, k & 1 ? 5120 : 600),
             extra[i] = (int8_t)motus_test_range(-128, 127);
         const int slice = motus_rate_map(map, base, with ? offset : NULL, with == 2 ? extra : NULL,
-                                         N, lo, hi, &mean);
+                                         N, 0, lo, hi, &mean);
         CU_ASSERT(slice >= lo && slice <= hi && mean >= lo * 256 && mean <= hi * 256);
         double kept = 0;
         for (int i = 0; i < N; i++) {
@@ -423,6 +446,22 @@ static void maps(void) {
             if (!i || fabs(exact - kept) >= 1.5) kept = floor(exact + 0.5);
             const double qp = kept + (with == 2 ? extra[i] : 0);
             CU_ASSERT_EQUAL(slice + map[i], (int)fmin(fmax(qp, lo), hi));
+        }
+    }
+}
+
+// Rows of MBs take the two nearest QPs, upper ones the lower, and their mean is near the exact one.
+static void spread_maps(void) {
+    enum { WIDTH = 10, ROWS = 32, N = WIDTH * ROWS };
+    int8_t map[N];
+    for (int qp_q8 = 20 * 256; qp_q8 < 22 * 256; qp_q8 += 8) {
+        int mean;
+        const int slice = motus_rate_map(map, qp_q8, NULL, NULL, N, WIDTH, 0, 51, &mean);
+        CU_ASSERT(abs(mean - qp_q8) <= 256 / ROWS);
+        for (int i = 0; i < N; i++) {
+            const int qp = slice + map[i];
+            CU_ASSERT(qp == qp_q8 / 256 || qp == qp_q8 / 256 + 1);
+            CU_ASSERT(!i || (map[i] >= map[i - 1] && (i % WIDTH == 0 || map[i] == map[i - 1])));
         }
     }
 }
@@ -469,4 +508,4 @@ static void changes(void) {
 MOTUS_SUITE("rate", TEST(bitrate_is_met), TEST(quiet_starts), TEST(no_picture_is_late),
             TEST(hopeless_buffers), TEST(filler_fills), TEST(crf_needs_no_feedback),
             TEST(second_pass), TEST(steep_second_pass), TEST(b_pictures), TEST(logs), TEST(maps),
-            TEST(changes))
+            TEST(spread_maps), TEST(one_picture_fills_the_buffer), TEST(changes))

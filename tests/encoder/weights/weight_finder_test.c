@@ -98,14 +98,14 @@ static MotusWeightFinder *finder_of(int references) {
 }
 
 // Returns the weights of a picture in one reference.
-static MotusWeights find_one(MotusFrame *reference, MotusFrame *frame) {
+static MotusWeights find_one(MotusFrame *reference, MotusFrame *frame, int *repeats) {
     static const int32_t shown = 3;
     MotusWeightFinder *finder = finder_of(1);
     MotusWeights weights;
     show(finder, reference);
     motus_weight_finder_keep(finder, shown, 0, 1);
     show(finder, frame);
-    motus_weights_find(finder, 1, &shown, &weights);
+    *repeats = motus_weights_find(finder, 1, &shown, *repeats, &weights);
     motus_weight_finder_close(&finder);
     CU_ASSERT(!finder);
     return weights;
@@ -116,7 +116,9 @@ static void fade_by(int first, int step) {
         MotusFrame *from = scene(0), *to = scene(1);
         fade(from, 0, scale > 64 ? 16 : 64);
         fade(to, 0, scale > 64 ? scale / 4 : scale);
-        const MotusWeights w = find_one(from, to);
+        int repeats = 1;
+        const MotusWeights w = find_one(from, to, &repeats);
+        CU_ASSERT(!repeats);
         const MotusWeight luma = w.ref[0].plane[0], cb = w.ref[0].plane[1];
         const int wanted = motus_min(127, scale * (1 << w.log2_denom) / 64),
                   tolerance = 2 + wanted / 16;
@@ -132,7 +134,8 @@ static void fade_by(int first, int step) {
 static void fades(void) { fade_by(16, 13); }
 
 static void no_weights(MotusFrame *from, MotusFrame *to, const char *what) {
-    const MotusWeights w = find_one(from, to);
+    int repeats = 0;
+    const MotusWeights w = find_one(from, to, &repeats);
     MOTUS_CHECK(!w.log2_denom && !w.ref[0].has_luma && !w.ref[0].has_chroma, "%s: %d / %d %+d",
                 what, w.ref[0].plane[0].weight, 1 << w.log2_denom, w.ref[0].plane[0].offset);
 }
@@ -143,6 +146,28 @@ static void others_have_none(void) {
     MotusFrame *part = scene(1);
     fade(part, 16 * scene_mbs[0] * 3 / 5, 20);
     no_weights(scene(0), part, "less than half of the picture darkens");
+}
+
+// Where a part of the picture darkens, the reference should come again without weights. It comes
+// second, and pushes out the last one of a full list.
+static void parts_repeat(void) {
+    MotusFrame *part = scene(0);
+    int repeats = 1;
+    fade(part, 16 * scene_mbs[0] / 3, 20);
+    MotusWeights w = find_one(scene(0), part, &repeats);
+    CU_ASSERT(repeats && w.ref[0].has_luma);
+    for (int most = 1; most < 5; most++) {
+        int32_t shown[4] = {9, 5, 3, 0};
+        int refs = 3 < most ? 3 : most;
+        MotusWeights listed = w;
+        listed.ref[1].has_luma = 1, listed.ref[1].plane[0].offset = 77;
+        const int copies = motus_weights_repeat(&listed, shown, &refs, most);
+        CU_ASSERT(copies == (most > 1) && refs == most);
+        if (!copies) continue;
+        CU_ASSERT(shown[0] == 9 && shown[1] == 9 && (most < 3 || shown[2] == 5));
+        CU_ASSERT(listed.ref[0].has_luma && !listed.ref[1].has_luma && !listed.ref[1].has_chroma);
+        CU_ASSERT(listed.ref[2].plane[0].offset == 77 || most < 3);
+    }
 }
 
 // Only some rows of large pictures are searched.
@@ -170,11 +195,11 @@ static void several_references(void) {
     MotusFrame *frame = scene(3);
     fade(frame, 0, 40);
     show(finder, frame);
-    motus_weights_find(finder, 3, shown, &w);
+    motus_weights_find(finder, 3, shown, 0, &w);
     for (int k = 0; k < 3; k++)
         MOTUS_CHECK(w.ref[k].has_luma == (scales[k] != 40), "reference %d", k);
     motus_weight_finder_close(&finder);
 }
 
 MOTUS_SUITE("weight_finder", TEST(statistics), TEST(fades), TEST(others_have_none),
-            TEST(large_pictures), TEST(several_references))
+            TEST(parts_repeat), TEST(large_pictures), TEST(several_references))

@@ -1,0 +1,28 @@
+// Sizes of P pictures predicted from the last one's: for a VBV of about one picture, where each
+// picture has to fit by itself.
+// SPDX-License-Identifier: BSD-2-Clause
+#ifndef ENCODER_RATE_SIZE_MODEL_H
+#define ENCODER_RATE_SIZE_MODEL_H
+
+#include <stdint.h>
+
+// Logarithms count in 1 / MOTUS_OCTAVE. All 0: no picture is known.
+typedef struct MotusSizeModel {
+    int known;
+    int qp_q8;   // of the last picture
+    int level;   // log2(bits / cost) at that QP, without intra refresh
+    int refresh; // log2 of the factor of bits of pictures with a range of intra refresh
+    int error;   // decaying mean of the predictions' errors
+} MotusSizeModel;
+
+// Begins with the bits of the I picture before the first P picture.
+void motus_size_begin(MotusSizeModel *model, uint64_t cost, int qp_q8, int64_t bits);
+
+// Returns the lowest QP at which a picture of this cost should take at most `limit` bits.
+// refreshed: 1 if it has a range of intra refresh.
+int motus_size_qp(const MotusSizeModel *model, uint64_t cost, int refreshed, int64_t limit);
+
+// Takes the bits of the picture at its QP.
+void motus_size_learn(MotusSizeModel *model, uint64_t cost, int refreshed, int qp_q8, int64_t bits);
+
+#endif
