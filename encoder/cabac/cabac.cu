@@ -58,7 +58,7 @@ size_t place(Job *job, uint8_t *work, uint32_t capacity) {
 // ---- Kernels: symbols ---------------------------------------------------------------------------
 
 template <bool B> __global__ void __launch_bounds__(MB_THREADS) context_kernel(Job job) {
-    motus_begin_early();
+    motus_begin_in_turn();
     const int k = (int)(blockIdx.x * MB_THREADS + threadIdx.x);
     set_context<B>(job, k / 16, k % 16);
 }
@@ -86,7 +86,7 @@ __device__ void begin_slice(const Job &job) {
 template <bool B> __global__ void __launch_bounds__(THREADS) count_kernel(Job job) {
     __shared__ uint32_t tally[TALLIES];
     __shared__ uint16_t kept[WARPS][32][KEPT_ROW];
-    motus_begin_early();
+    motus_begin_in_turn();
     const int i = (int)(blockIdx.x * WARPS + threadIdx.x / 32), t = (int)threadIdx.x;
     begin_slice(job);
     if (job.in.string) {
@@ -125,7 +125,7 @@ __device__ void clear_digits(const Job &job) {
 }
 
 template <bool B> __global__ void __launch_bounds__(THREADS) put_kernel(Job job) {
-    motus_begin_early();
+    motus_begin_in_turn();
     const Piece piece = only_piece(job);
     clear_digits(job);
     if (piece.n) put_symbols<THREADS, B, true>(job, piece);
@@ -173,7 +173,7 @@ template <bool B> __device__ void code_pieces(const Job &job, LongRoom &room) {
 // nothing.
 template <bool B> __global__ void __launch_bounds__(THREADS) tile_kernel(Job job) {
     __shared__ LongRoom room;
-    motus_begin_early();
+    motus_begin_in_turn();
     const Piece piece = only_piece(job);
     if (piece.n)
         count_tiles<THREADS>(job, piece, room.count);
@@ -181,43 +181,43 @@ template <bool B> __global__ void __launch_bounds__(THREADS) tile_kernel(Job job
         code_pieces<B>(job, room);
 }
 __global__ void __launch_bounds__(THREADS) offset_kernel(Job job) {
-    motus_begin_early();
+    motus_begin_in_turn();
     const Piece piece = only_piece(job);
     if (piece.n) sum_tiles<THREADS>(job, piece);
 }
 __global__ void __launch_bounds__(THREADS) sort_kernel(Job job) {
     __shared__ SortRoom<THREADS> room;
-    motus_begin_early();
+    motus_begin_in_turn();
     const Piece piece = only_piece(job);
     if (piece.n) sort_tiles<THREADS>(job, piece, room);
 }
 __global__ void __launch_bounds__(STATE_THREADS) state_kernel(Job job) {
     __shared__ StateRoom<STATE_THREADS> room;
-    motus_begin_early();
+    motus_begin_in_turn();
     const Piece piece = only_piece(job);
     if (piece.n) find_states<STATE_THREADS>(job, piece, room);
 }
 __global__ void __launch_bounds__(THREADS) run_kernel(Job job) {
     __shared__ RunRoom room;
-    motus_begin_early();
+    motus_begin_in_turn();
     const Piece piece = only_piece(job);
     if (piece.n) make_runs<THREADS>(job, piece, room);
 }
 __global__ void __launch_bounds__(THREADS) way_kernel(Job job) {
     __shared__ WayRoom room;
-    motus_begin_early();
+    motus_begin_in_turn();
     const Piece piece = only_piece(job);
     if (piece.n) find_ways<THREADS>(job, piece, room);
 }
 __global__ void __launch_bounds__(THREADS) entry_kernel(Job job) {
     __shared__ EntryRoom<THREADS> room;
-    motus_begin_early();
+    motus_begin_in_turn();
     const Piece piece = only_piece(job);
     if (piece.n) find_entries<THREADS>(job, piece, room);
 }
 __global__ void __launch_bounds__(LOW_THREADS) low_kernel(Job job) {
     __shared__ LowRoom room;
-    motus_begin_early();
+    motus_begin_in_turn();
     const Piece piece = only_piece(job);
     if (piece.n) add_low<LOW_THREADS>(job, piece, room);
 }
@@ -258,7 +258,7 @@ __device__ void settle_tile(const Job &job, uint32_t tile) {
 }
 
 __global__ void __launch_bounds__(THREADS) settle_kernel(Job job) {
-    motus_begin_early();
+    motus_begin_in_turn();
     const uint32_t bytes = rbsp_bytes(job);
     if (blockIdx.x == 0 && threadIdx.x == 0) *job.bytes = bytes;
     for (uint32_t tile = blockIdx.x; tile * MOTUS_NAL_TILE < bytes; tile += gridDim.x) {
@@ -281,7 +281,7 @@ __device__ void put_samples(const Job &job, int i, uint32_t end) {
 // Sets the stop bits, and writes I_PCM samples. A lane per MB, and one for the slice's end; samples
 // by all lanes.
 __global__ void __launch_bounds__(THREADS) sample_kernel(Job job) {
-    motus_begin_early();
+    motus_begin_in_turn();
     const int i = (int)(blockIdx.x * THREADS + threadIdx.x);
     if (!*job.bytes) return;
     const uint32_t end = i <= job.n_mb ? job.restart[i] : 0;
@@ -324,7 +324,7 @@ __global__ void __launch_bounds__(END_THREADS)
 
 __global__ void __launch_bounds__(END_THREADS) end_kernel(MotusCabacPictureCuda p) {
     __shared__ uint32_t room[END_THREADS / 32];
-    motus_begin_early();
+    motus_begin_in_turn();
     const uint32_t t = threadIdx.x, size = p.result->size;
     const uint64_t bins = sum_of_bins(p.bins, room);
     if (p.result->overflow) return;
