@@ -98,13 +98,6 @@ static __device__ __forceinline__ void motus_begin_early(void) {
     motus_wait_for_predecessor();
 }
 
-// Waits, then lets the next kernel's blocks begin. Of a chain of kernels that call this, blocks of
-// one at most wait on the SMs; after motus_begin_early those of all may.
-static __device__ __forceinline__ void motus_begin_in_turn(void) {
-    motus_wait_for_predecessor();
-    motus_let_successor_start();
-}
-
 // T, not deduced: arguments convert to the kernel's parameter types.
 template <class T> struct MotusSame { typedef T type; };
 

@@ -68,7 +68,7 @@ typedef struct MotusSliceCuda {
     const MotusSliceResult *before; // of the previous slice in `nal`; NULL: this is the first
     MotusSliceResult *result;
     MotusPictureStats *stats; // mb, sub, bits_mode to bits_chroma are added to; 8-byte aligned
-    int early;                // 1: launches may begin early (common/cuda_call.cuh)
+    int early;                // 1: CAVLC's launches may begin early (common/cuda_call.cuh)
 } MotusSliceCuda;
 
 // NAL unit of an RBSP on the device. All pointers are device memory.

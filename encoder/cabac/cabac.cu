@@ -58,7 +58,6 @@ size_t place(Job *job, uint8_t *work, uint32_t capacity) {
 // ---- Kernels: symbols ---------------------------------------------------------------------------
 
 template <bool B> __global__ void __launch_bounds__(MB_THREADS) context_kernel(Job job) {
-    motus_begin_in_turn();
     const int k = (int)(blockIdx.x * MB_THREADS + threadIdx.x);
     set_context<B>(job, k / 16, k % 16);
 }
@@ -86,7 +85,6 @@ __device__ void begin_slice(const Job &job) {
 template <bool B> __global__ void __launch_bounds__(THREADS) count_kernel(Job job) {
     __shared__ uint32_t tally[TALLIES];
     __shared__ uint16_t kept[WARPS][32][KEPT_ROW];
-    motus_begin_in_turn();
     const int i = (int)(blockIdx.x * WARPS + threadIdx.x / 32), t = (int)threadIdx.x;
     begin_slice(job);
     if (job.in.string) {
@@ -104,7 +102,7 @@ template <bool B> __global__ void __launch_bounds__(THREADS) count_kernel(Job jo
     add_tally(job.in.slice.stats, tally);
 }
 
-// Returns the only piece; n 0: there are several, which tile_kernel codes.
+// Returns the only piece; n 0: there are several, which long_kernel codes.
 __device__ Piece only_piece(const Job &job) {
     Piece piece = piece_at(job, 0);
     if (pieces_of(job) > 1) piece.n = 0;
@@ -125,28 +123,69 @@ __device__ void clear_digits(const Job &job) {
 }
 
 template <bool B> __global__ void __launch_bounds__(THREADS) put_kernel(Job job) {
-    motus_begin_in_turn();
     const Piece piece = only_piece(job);
+    if (!piece.n) return;
     clear_digits(job);
-    if (piece.n) put_symbols<THREADS, B, true>(job, piece);
+    put_symbols<THREADS, B, true>(job, piece);
 }
 
 // ---- Kernels: the coder -------------------------------------------------------------------------
 
-// Shared memory of a block that codes all pieces.
-union LongRoom {
-    CountRoom count;
-    SortRoom<THREADS> sort;
-    StateRoom<THREADS> state;
-    RunRoom run;
-    WayRoom way;
-    EntryRoom<THREADS> entry;
-    LowRoom low;
-};
+__global__ void __launch_bounds__(THREADS) tile_kernel(Job job) {
+    __shared__ CountRoom room;
+    const Piece piece = only_piece(job);
+    if (piece.n) count_tiles<THREADS>(job, piece, room);
+}
+__global__ void __launch_bounds__(THREADS) offset_kernel(Job job) {
+    const Piece piece = only_piece(job);
+    if (piece.n) sum_tiles<THREADS>(job, piece);
+}
+__global__ void __launch_bounds__(THREADS) sort_kernel(Job job) {
+    __shared__ SortRoom<THREADS> room;
+    const Piece piece = only_piece(job);
+    if (piece.n) sort_tiles<THREADS>(job, piece, room);
+}
+__global__ void __launch_bounds__(STATE_THREADS) state_kernel(Job job) {
+    __shared__ StateRoom<STATE_THREADS> room;
+    const Piece piece = only_piece(job);
+    if (piece.n) find_states<STATE_THREADS>(job, piece, room);
+}
+__global__ void __launch_bounds__(THREADS) run_kernel(Job job) {
+    __shared__ RunRoom room;
+    const Piece piece = only_piece(job);
+    if (piece.n) make_runs<THREADS>(job, piece, room);
+}
+__global__ void __launch_bounds__(THREADS) way_kernel(Job job) {
+    __shared__ WayRoom room;
+    const Piece piece = only_piece(job);
+    if (piece.n) find_ways<THREADS>(job, piece, room);
+}
+__global__ void __launch_bounds__(THREADS) entry_kernel(Job job) {
+    __shared__ EntryRoom<THREADS> room;
+    const Piece piece = only_piece(job);
+    if (piece.n) find_entries<THREADS>(job, piece, room);
+}
+__global__ void __launch_bounds__(LOW_THREADS) low_kernel(Job job) {
+    __shared__ LowRoom room;
+    const Piece piece = only_piece(job);
+    if (piece.n) add_low<LOW_THREADS>(job, piece, room);
+}
 
 // Codes a slice of several pieces, by one block. Barriers let it read what its threads wrote.
-template <bool B> __device__ void code_pieces(const Job &job, LongRoom &room) {
-    for (int number = 0, n = pieces_of(job); number < n; number++) {
+template <bool B> __global__ void __launch_bounds__(THREADS) long_kernel(Job job) {
+    __shared__ union {
+        CountRoom count;
+        SortRoom<THREADS> sort;
+        StateRoom<THREADS> state;
+        RunRoom run;
+        WayRoom way;
+        EntryRoom<THREADS> entry;
+        LowRoom low;
+    } room;
+    const int n = pieces_of(job);
+    if (n == 1) return;
+    clear_digits(job);
+    for (int number = 0; number < n; number++) {
         const Piece piece = piece_at(job, number);
         put_symbols<THREADS, B, false>(job, piece);
         __syncthreads();
@@ -167,59 +206,6 @@ template <bool B> __device__ void code_pieces(const Job &job, LongRoom &room) {
         add_low<THREADS>(job, piece, room.low);
         __syncthreads();
     }
-}
-
-// Counts bins by tiles. Block 0 codes a slice of several pieces, for which the other kernels do
-// nothing.
-template <bool B> __global__ void __launch_bounds__(THREADS) tile_kernel(Job job) {
-    __shared__ LongRoom room;
-    motus_begin_in_turn();
-    const Piece piece = only_piece(job);
-    if (piece.n)
-        count_tiles<THREADS>(job, piece, room.count);
-    else if (blockIdx.x == 0)
-        code_pieces<B>(job, room);
-}
-__global__ void __launch_bounds__(THREADS) offset_kernel(Job job) {
-    motus_begin_in_turn();
-    const Piece piece = only_piece(job);
-    if (piece.n) sum_tiles<THREADS>(job, piece);
-}
-__global__ void __launch_bounds__(THREADS) sort_kernel(Job job) {
-    __shared__ SortRoom<THREADS> room;
-    motus_begin_in_turn();
-    const Piece piece = only_piece(job);
-    if (piece.n) sort_tiles<THREADS>(job, piece, room);
-}
-__global__ void __launch_bounds__(STATE_THREADS) state_kernel(Job job) {
-    __shared__ StateRoom<STATE_THREADS> room;
-    motus_begin_in_turn();
-    const Piece piece = only_piece(job);
-    if (piece.n) find_states<STATE_THREADS>(job, piece, room);
-}
-__global__ void __launch_bounds__(THREADS) run_kernel(Job job) {
-    __shared__ RunRoom room;
-    motus_begin_in_turn();
-    const Piece piece = only_piece(job);
-    if (piece.n) make_runs<THREADS>(job, piece, room);
-}
-__global__ void __launch_bounds__(THREADS) way_kernel(Job job) {
-    __shared__ WayRoom room;
-    motus_begin_in_turn();
-    const Piece piece = only_piece(job);
-    if (piece.n) find_ways<THREADS>(job, piece, room);
-}
-__global__ void __launch_bounds__(THREADS) entry_kernel(Job job) {
-    __shared__ EntryRoom<THREADS> room;
-    motus_begin_in_turn();
-    const Piece piece = only_piece(job);
-    if (piece.n) find_entries<THREADS>(job, piece, room);
-}
-__global__ void __launch_bounds__(LOW_THREADS) low_kernel(Job job) {
-    __shared__ LowRoom room;
-    motus_begin_in_turn();
-    const Piece piece = only_piece(job);
-    if (piece.n) add_low<LOW_THREADS>(job, piece, room);
 }
 
 // ---- Kernels: the NAL unit ----------------------------------------------------------------------
@@ -258,7 +244,6 @@ __device__ void settle_tile(const Job &job, uint32_t tile) {
 }
 
 __global__ void __launch_bounds__(THREADS) settle_kernel(Job job) {
-    motus_begin_in_turn();
     const uint32_t bytes = rbsp_bytes(job);
     if (blockIdx.x == 0 && threadIdx.x == 0) *job.bytes = bytes;
     for (uint32_t tile = blockIdx.x; tile * MOTUS_NAL_TILE < bytes; tile += gridDim.x) {
@@ -281,7 +266,6 @@ __device__ void put_samples(const Job &job, int i, uint32_t end) {
 // Sets the stop bits, and writes I_PCM samples. A lane per MB, and one for the slice's end; samples
 // by all lanes.
 __global__ void __launch_bounds__(THREADS) sample_kernel(Job job) {
-    motus_begin_in_turn();
     const int i = (int)(blockIdx.x * THREADS + threadIdx.x);
     if (!*job.bytes) return;
     const uint32_t end = i <= job.n_mb ? job.restart[i] : 0;
@@ -324,7 +308,6 @@ __global__ void __launch_bounds__(END_THREADS)
 
 __global__ void __launch_bounds__(END_THREADS) end_kernel(MotusCabacPictureCuda p) {
     __shared__ uint32_t room[END_THREADS / 32];
-    motus_begin_in_turn();
     const uint32_t t = threadIdx.x, size = p.result->size;
     const uint64_t bins = sum_of_bins(p.bins, room);
     if (p.result->overflow) return;
@@ -351,31 +334,16 @@ int blocks_for(size_t n, size_t each) {
     return (int)(blocks < MOST_BLOCKS ? blocks : MOST_BLOCKS);
 }
 
-// Launches kernels of a job one after another, early if its slice allows it. Keeps the first
-// failure.
-struct Launcher {
-    const Job &job;
-    cudaStream_t stream;
-    cudaError_t status;
-    void operator()(void (*kernel)(Job), int blocks, int threads) {
-        if (status == cudaSuccess)
-            status = motus_launch(job.in.slice.early, blocks, threads, 0, stream, kernel, job);
-    }
-};
-
 // Launches the kernels that depend on the syntax. tiles: of a piece.
-template <bool B> cudaError_t put(const Job &job, int tiles, cudaStream_t stream) {
+template <bool B> void put(const Job &job, int tiles, cudaStream_t stream) {
     const int warps = job.n_mb / WARPS + 1, string = job.in.string != NULL; // one warp more
-    Launcher launch = {job, stream, cudaSuccess};
     if (!string)
-        launch(context_kernel<B>, (16 * job.n_mb + MB_THREADS - 1) / MB_THREADS, MB_THREADS);
-    launch(count_kernel<B>, warps, THREADS);
-    if (!string && launch.status == cudaSuccess)
-        launch.status = motus_launch(job.in.slice.early, 1, SCAN_THREADS, 0, stream,
-                                     scan_kernel<uint32_t, Sum>, job.mb_end, job.n_mb + 1, Sum());
-    launch(put_kernel<B>, string ? tiles : warps, THREADS);
-    launch(tile_kernel<B>, tiles, THREADS);
-    return launch.status;
+        context_kernel<B>
+            <<<(16 * job.n_mb + MB_THREADS - 1) / MB_THREADS, MB_THREADS, 0, stream>>>(job);
+    count_kernel<B><<<warps, THREADS, 0, stream>>>(job);
+    if (!string) scan_kernel<<<1, SCAN_THREADS, 0, stream>>>(job.mb_end, job.n_mb + 1, Sum());
+    long_kernel<B><<<1, THREADS, 0, stream>>>(job);
+    put_kernel<B><<<string ? tiles : warps, THREADS, 0, stream>>>(job);
 }
 
 } // namespace
@@ -398,7 +366,9 @@ cudaError_t motus_cabac_slice_cuda_begin(const MotusCabacSliceCuda *in, cudaStre
     const cudaError_t status = job_of(&job, in);
     if (status != cudaSuccess) return status;
     const int tiles = blocks_for(in->piece, TILE);
-    return in->slice.is_b ? put<true>(job, tiles, stream) : put<false>(job, tiles, stream);
+    in->slice.is_b ? put<true>(job, tiles, stream) : put<false>(job, tiles, stream);
+    tile_kernel<<<tiles, THREADS, 0, stream>>>(job);
+    return cudaGetLastError();
 }
 
 cudaError_t motus_cabac_slice_cuda_end(const MotusCabacSliceCuda *in, cudaStream_t stream) {
@@ -408,19 +378,16 @@ cudaError_t motus_cabac_slice_cuda_end(const MotusCabacSliceCuda *in, cudaStream
     const size_t piece = in->piece;
     const int tiles = blocks_for(piece, TILE),
               chunk_tiles = blocks_for(piece + 2 * MOTUS_CHUNK, TILE);
-    Launcher launch = {job, stream, cudaSuccess};
-    launch(offset_kernel, CONTEXTS / WARPS, THREADS);
-    launch(sort_kernel, tiles, THREADS);
-    launch(state_kernel,
-           blocks_for(piece + CONTEXTS * MOTUS_SEGMENT, STATE_THREADS * MOTUS_SEGMENT),
-           STATE_THREADS);
-    launch(run_kernel, blocks_for(piece, MOTUS_RUN), THREADS);
-    launch(way_kernel, chunk_tiles, THREADS);
-    launch(entry_kernel, 1, THREADS);
-    launch(low_kernel, chunk_tiles, LOW_THREADS);
-    launch(settle_kernel, motus_min(job.n_tiles, MOST_BLOCKS), THREADS);
-    launch(sample_kernel, job.n_mb / THREADS + 1, THREADS);
-    if (launch.status != cudaSuccess) return launch.status;
+    offset_kernel<<<CONTEXTS / WARPS, THREADS, 0, stream>>>(job);
+    sort_kernel<<<tiles, THREADS, 0, stream>>>(job);
+    state_kernel<<<blocks_for(piece + CONTEXTS * MOTUS_SEGMENT, STATE_THREADS * MOTUS_SEGMENT),
+                   STATE_THREADS, 0, stream>>>(job);
+    run_kernel<<<blocks_for(piece, MOTUS_RUN), THREADS, 0, stream>>>(job);
+    way_kernel<<<chunk_tiles, THREADS, 0, stream>>>(job);
+    entry_kernel<<<1, THREADS, 0, stream>>>(job);
+    low_kernel<<<chunk_tiles, LOW_THREADS, 0, stream>>>(job);
+    settle_kernel<<<motus_min(job.n_tiles, MOST_BLOCKS), THREADS, 0, stream>>>(job);
+    sample_kernel<<<job.n_mb / THREADS + 1, THREADS, 0, stream>>>(job);
     const MotusSliceCuda &slice = in->slice;
     const MotusNalCuda nal = {job.rbsp,       job.bytes,    job.escapes,  slice.head, slice.nal,
                               slice.capacity, slice.before, slice.result, slice.early};
@@ -435,5 +402,6 @@ cudaError_t motus_cabac_costs_cuda_learn(const MotusBinCounts *bins, const Motus
 
 cudaError_t motus_cabac_picture_cuda_end(const MotusCabacPictureCuda *picture,
                                          cudaStream_t stream) {
-    return motus_launch(picture->early, 1, END_THREADS, 0, stream, end_kernel, *picture);
+    end_kernel<<<1, END_THREADS, 0, stream>>>(*picture);
+    return cudaGetLastError();
 }

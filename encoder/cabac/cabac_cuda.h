@@ -47,7 +47,6 @@ typedef struct MotusCabacPictureCuda {
     uint8_t *nal;
     uint32_t capacity;
     MotusSliceResult *result; // of the last slice
-    int early;                // as of the slices
 } MotusCabacPictureCuda;
 
 // Appends cabac_zero_words.

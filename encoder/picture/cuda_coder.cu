@@ -200,12 +200,6 @@ MotusStatus release_mbs(MotusCudaCoder *c, const Output *out, MotusError *error)
     return status ? status : check(c, cudaEventRecord(out->written, c->writing), "record", error);
 }
 
-// True if the launches that write the current picture may begin early. Those of CABAC are so many
-// that they would slow the next picture down.
-int launches_early(const MotusCudaCoder *c) {
-    return c->pic.early && (is_alone(c) || !c->settings->sequence.cabac);
-}
-
 // Writes slice k, whole MB rows, as if it were a picture of its own.
 MotusStatus write_slice(MotusCudaCoder *c, const Output *out, int k, MotusError *error) {
     const MotusStream *s = c->settings;
@@ -227,7 +221,7 @@ MotusStatus write_slice(MotusCudaCoder *c, const Output *out, int k, MotusError 
     slice.before = k ? &c->slice_results[k - 1] : NULL;
     slice.result = k + 1 == slices->n ? &out->report->result : &c->slice_results[k],
     slice.stats = &out->report->stats;
-    slice.early = launches_early(c);
+    slice.early = c->pic.early;
     if (!s->sequence.cabac)
         return check(c, motus_slice_cuda_write(&slice, c->writing), "entropy coding", error);
     MotusCabacSliceCuda cabac = {};
@@ -252,7 +246,7 @@ MotusStatus write_slices(MotusCudaCoder *c, const Output *out, MotusError *error
     MotusCabacPictureCuda picture = {};
     picture.bins = c->bins, picture.n_mb = c->pic.n_mb, picture.n_slices = s->slices.n;
     picture.nal = out->nal, picture.capacity = (uint32_t)motus_nal_bound(s->rbsp_capacity);
-    picture.result = &out->report->result, picture.early = launches_early(c);
+    picture.result = &out->report->result;
     return check(c, motus_cabac_picture_cuda_end(&picture, c->writing), "entropy coding", error);
 }
 

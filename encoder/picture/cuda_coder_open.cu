@@ -233,10 +233,9 @@ MotusStatus open_worker(MotusCudaCoder *c, Worker *w, int index, MotusError *err
             c, cudaStreamCreateWithPriority(&w->stream, cudaStreamNonBlocking, least - prefers),
             "stream", error);
     if (!status && index < FEW_CODERS)
-        status = check(c,
-                       cudaStreamCreateWithPriority(&w->own_writing, cudaStreamNonBlocking,
-                                                    c->settings->sequence.cabac ? greatest : least),
-                       "stream", error);
+        status =
+            check(c, cudaStreamCreateWithPriority(&w->own_writing, cudaStreamNonBlocking, greatest),
+                  "stream", error);
     for (cudaEvent_t *event : {&w->coded, &w->packed, &w->rebuilt})
         if (!status)
             status =
