@@ -136,8 +136,8 @@ cudaError_t motus_ref_luma_cuda_build(const MotusRefLuma *ref, const MotusPlane 
               rows = ref->height + 2 * MOTUS_REF_PAD; // both multiples of 16
     static_assert(16 % ROWS == 0, "a thread's rows are all there or none");
     const dim3 blocks((columns + 127) / 128, (rows + WARPS * ROWS - 1) / (WARPS * ROWS));
-    const Target to = {ref->plane[0], (size_t)(ref->plane[1] - ref->plane[0]), ref->stride,
-                       columns, rows};
+    const Target to = {ref->plane[0], (size_t)(ref->plane[1] - ref->plane[0]), ref->stride, columns,
+                       rows};
     planes_kernel<<<blocks, dim3(32, WARPS), 0, stream>>>(to, luma->data, (int)luma->stride,
                                                           luma->width, luma->height);
     return cudaGetLastError();

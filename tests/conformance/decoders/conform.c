@@ -166,6 +166,7 @@ void motus_conform_encode(MotusCoded *coded, const MotusEncoderConfig *config,
     }
     coded->level = motus_encoder_level(encoder);
     coded->most = (size_t)config->slice_max_size;
+    coded->copies = config->weightp == 2 && (config->slices > 1 || config->slice_max_size);
     MotusStatus status = MOTUS_AGAIN;
     for (int i = 0; i < n && status == MOTUS_AGAIN; i++) {
         status = send(encoder, frames[i], i, maps);
@@ -238,8 +239,10 @@ void motus_conform_judge(MotusCoded *coded, MotusCoverage *coverage) {
     if (coded->failure[0]) return;
     check_sizes(coded);
     check_syntax(coded, coverage);
-    // openh264 deblocks and predicts some B MBs wrongly (its issue 3269).
-    for (int i = 0; i < (coded->b_pictures ? 1 : MOTUS_DECODERS); i++) {
+    // openh264 deblocks and predicts some B MBs wrongly (its issue 3269), and P slices that list a
+    // reference twice where a picture has several; JM agrees with libavcodec there.
+    const int decoders = coded->b_pictures || coded->copies ? 1 : MOTUS_DECODERS;
+    for (int i = 0; i < decoders; i++) {
         Comparison comparison = {coded, motus_decoders[i].name};
         MotusDecodeReport report;
         motus_decoders[i].decode(coded->data, coded->size, compare, &comparison, &report);
