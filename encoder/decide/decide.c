@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "encoder/decide/decide.h"
 
+#include "common/wavefront.h"
 #include "encoder/analyse/rd_refine_cpu.h"
 #include "encoder/decide/candidates_cpu.h"
 #include "encoder/decide/intra_pass_cpu.h"
@@ -9,6 +10,109 @@
 #ifndef MOTUS_PASSES
 #define MOTUS_PASSES motus_passes_c
 #endif
+
+// ---- Intra --------------------------------------------------------------------------------------
+
+static void visit_i(void *context, int x, int y) { code_intra(context, x, y, -1); }
+
+static int waits_in_i(void *context, int x, int y) {
+    return row_above_is_of_slice(((const IntraPass *)context)->pic, x, y);
+}
+
+// Chooses the types of all MBs, or of those that intra refresh wants.
+static void choose_types_of(const IntraPass *pass) {
+    const MotusPictureState *pic = pass->pic;
+    const MotusCoding *coding = pass->coding;
+    const int method =
+        motus_type_levels(coding->effort.estimate_levels, coding->costs, coding->quant8 != NULL);
+    const MotusLevelChoice levels = {pic->zero_runs, method, coding->costs};
+#pragma omp parallel for num_threads(pic->mbs.threads) schedule(dynamic, 16)
+    for (int i = 0; i < pic->mbs.n_mb; i++)
+        if (!pass->slice_type || is_refreshed(pic, i)) choose_type(pass, &levels, i);
+}
+
+static void visit_typed(void *context, int x, int y) {
+    IntraPass *pass = context;
+    if (!code_typed(pass, x, y)) return;
+#pragma omp atomic write
+    pass->wants_pcm = 1;
+}
+
+// Codes an I picture, each MB as a type chosen before. Returns 0 if an MB would rather be I_PCM.
+static int code_as_types(MotusPictureState *pic, const MotusCoding *coding) {
+    IntraPass pass = intra_pass(pic, coding, 0);
+    const MotusWave wave = {visit_typed, waits_in_i, &pass, pic->row_order};
+    choose_types_of(&pass);
+    motus_wavefront(pic->mbs.mb_width, pic->mbs.mb_height, pic->mbs.threads, &wave);
+    return !pass.wants_pcm;
+}
+
+static void code_i_picture(MotusPictureState *pic, const MotusCoding *coding) {
+    IntraPass pass = intra_pass(pic, coding, 0);
+    const MotusWave wave = {visit_i, waits_in_i, &pass, pic->row_order};
+    if (coding->effort.types_first && code_as_types(pic, coding)) return;
+    motus_wavefront(pic->mbs.mb_width, pic->mbs.mb_height, pic->mbs.threads, &wave);
+}
+
+// Leaves the MBs' types for code_mb; I_PCM: to be searched.
+static void choose_types(MotusPictureState *pic, const MotusCoding *coding) {
+    if (coding->effort.types_first && code_as_types(pic, coding)) return;
+    for (int i = 0; i < pic->mbs.n_mb; i++) pic->mbs.mb[i].type = MOTUS_MB_I_PCM;
+}
+
+static int waits_for_intra(void *context, int x, int y) {
+    const MotusPictureState *pic = ((const IntraPass *)context)->pic;
+    return motus_mb_is_intra(&pic->mbs.mb[y * pic->mbs.mb_width + x]) &&
+           row_above_is_of_slice(pic, x, y);
+}
+
+// Codes an MB of a P picture that was decided to be intra. It becomes inter if its chain is too
+// long: waiting for other MBs is what intra coding costs where MBs are coded in parallel.
+static void visit_decided_intra(void *context, int x, int y) {
+    IntraPass *pass = context;
+    MotusPictureState *pic = pass->pic;
+    int i = y * pic->mbs.mb_width + x, length = 0;
+    pic->chain[i] = 0;
+    if (!motus_mb_is_intra(&pic->mbs.mb[i])) return;
+    if (!is_refreshed(pic, i) && (length = chain_length(pass, i)) > pic->longest_chain) {
+        pic->mbs.mb[i] = pic->mb_inter[i];
+        return;
+    }
+    pic->chain[i] = (uint8_t)motus_min(length, UINT8_MAX);
+    if (pass->typed)
+        visit_typed(pass, x, y);
+    else
+        code_intra(pass, x, y, -1);
+}
+
+// Evaluates intra coding where it comes close, from the reconstruction of the last round. Without
+// types beforehand Intra8x8 is left for the MBs that are coded as intra.
+static void estimate_intra(const IntraPass *pass) {
+    MotusPictureState *pic = pass->pic;
+    const MotusEffort *effort = &pass->coding->effort;
+    const MotusLevelChoice levels = estimated_levels(pic, pass->coding);
+#pragma omp parallel for num_threads(pic->mbs.threads) schedule(dynamic, 16)
+    for (int i = 0; i < pic->mbs.n_mb; i++) {
+        pic->intra_cost[i] = UINT32_MAX;
+        if (pic->mbs.mb[i].type == MOTUS_MB_P_SKIP || is_refreshed(pic, i)) continue;
+        MotusIntraMb in = intra_mb(pass, i % pic->mbs.mb_width, i / pic->mbs.mb_width);
+        in.levels = &levels;
+        in.i4_trials = effort->estimate_trials;
+        in.has &= ~motus_refresh_uncoded(&pic->refresh, i % pic->mbs.mb_width);
+        MotusIntraScratch scratch;
+        int mode;
+        uint32_t satd = motus_intra16x16_estimate(&in, &scratch, &mode);
+        if (!motus_intra_is_close(satd, pic->satd[i], pic->inter_cost[i], in.qp, effort)) continue;
+        const MotusQuant8 *quant8 = pass->typed ? pass->coding->quant8 : NULL;
+        MotusTrial trials[3];
+        const MotusTrial *best =
+            motus_intra_estimate(&in, quant8 ? &quant8[in.qp->luma.qp] : NULL, &scratch, mode,
+                                 intra_bound(pass, &in, i), pic->inter_cost[i], trials);
+        if (!best) continue;
+        pic->intra_cost[i] = best->cost;
+        pic->mb_intra[i] = best->mb;
+    }
+}
 
 // ---- Inter --------------------------------------------------------------------------------------
 

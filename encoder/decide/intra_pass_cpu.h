@@ -1,9 +1,8 @@
-// Intra MBs of a picture on the CPU: types beforehand, estimates, chains, visits of the wavefront.
+// Intra MBs of a picture on the CPU: an MB's type, coding and estimate, which passes visit.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef ENCODER_DECIDE_INTRA_PASS_CPU_H
 #define ENCODER_DECIDE_INTRA_PASS_CPU_H
 
-#include "common/wavefront.h"
 #include "encoder/decide/decide.h"
 #include "encoder/decide/decide_core.h"
 #include "encoder/intra/intra_search_cpu.h"
@@ -102,12 +101,6 @@ static inline int row_above_is_of_slice(const MotusPictureState *pic, int x, int
     return above >= first || (x + 1 < pic->mbs.mb_width && above + 1 >= first);
 }
 
-static inline void visit_i(void *context, int x, int y) { code_intra(context, x, y, -1); }
-
-static inline int waits_in_i(void *context, int x, int y) {
-    return row_above_is_of_slice(((const IntraPass *)context)->pic, x, y);
-}
-
 // Chooses the type of MB i before any is coded: the one of least cost with the source in place of
 // the reconstruction around it, and neighbours without levels. So no MB waits for another, and on a
 // device blocks then wait for blocks, not MBs for MBs.
@@ -131,18 +124,6 @@ static inline void choose_type(const IntraPass *pass, const MotusLevelChoice *le
     pic->mbs.mb[i].intra16x16_pred_mode = type.mode;
 }
 
-// Chooses the types of all MBs, or of those that intra refresh wants.
-static inline void choose_types_of(const IntraPass *pass) {
-    const MotusPictureState *pic = pass->pic;
-    const MotusCoding *coding = pass->coding;
-    const int method =
-        motus_type_levels(coding->effort.estimate_levels, coding->costs, coding->quant8 != NULL);
-    const MotusLevelChoice levels = {pic->zero_runs, method, coding->costs};
-#pragma omp parallel for num_threads(pic->mbs.threads) schedule(dynamic, 16)
-    for (int i = 0; i < pic->mbs.n_mb; i++)
-        if (!pass->slice_type || is_refreshed(pic, i)) choose_type(pass, &levels, i);
-}
-
 // Codes an MB as its type. True if it would rather be I_PCM.
 static inline int code_typed(const IntraPass *pass, int x, int y) {
     MotusPictureState *pic = pass->pic;
@@ -164,35 +145,6 @@ static inline int code_typed(const IntraPass *pass, int x, int y) {
     return wants_pcm;
 }
 
-static inline void visit_typed(void *context, int x, int y) {
-    IntraPass *pass = context;
-    if (!code_typed(pass, x, y)) return;
-#pragma omp atomic write
-    pass->wants_pcm = 1;
-}
-
-// Codes an I picture, each MB as a type chosen before. Returns 0 if an MB would rather be I_PCM.
-static inline int code_as_types(MotusPictureState *pic, const MotusCoding *coding) {
-    IntraPass pass = intra_pass(pic, coding, 0);
-    const MotusWave wave = {visit_typed, waits_in_i, &pass, pic->row_order};
-    choose_types_of(&pass);
-    motus_wavefront(pic->mbs.mb_width, pic->mbs.mb_height, pic->mbs.threads, &wave);
-    return !pass.wants_pcm;
-}
-
-static inline void code_i_picture(MotusPictureState *pic, const MotusCoding *coding) {
-    IntraPass pass = intra_pass(pic, coding, 0);
-    const MotusWave wave = {visit_i, waits_in_i, &pass, pic->row_order};
-    if (coding->effort.types_first && code_as_types(pic, coding)) return;
-    motus_wavefront(pic->mbs.mb_width, pic->mbs.mb_height, pic->mbs.threads, &wave);
-}
-
-// Leaves the MBs' types for code_mb; I_PCM: to be searched.
-static inline void choose_types(MotusPictureState *pic, const MotusCoding *coding) {
-    if (coding->effort.types_first && code_as_types(pic, coding)) return;
-    for (int i = 0; i < pic->mbs.n_mb; i++) pic->mbs.mb[i].type = MOTUS_MB_I_PCM;
-}
-
 // Returns the length of the longest chain of intra MBs that MB i would end.
 static inline int chain_length(const IntraPass *pass, int i) {
     const MotusPictureState *pic = pass->pic;
@@ -207,66 +159,12 @@ static inline int chain_length(const IntraPass *pass, int i) {
     return longest;
 }
 
-static inline int waits_for_intra(void *context, int x, int y) {
-    const MotusPictureState *pic = ((const IntraPass *)context)->pic;
-    return motus_mb_is_intra(&pic->mbs.mb[y * pic->mbs.mb_width + x]) &&
-           row_above_is_of_slice(pic, x, y);
-}
-
-// Codes an MB of a P picture that was decided to be intra. It becomes inter if its chain is too
-// long: waiting for other MBs is what intra coding costs where MBs are coded in parallel.
-static inline void visit_decided_intra(void *context, int x, int y) {
-    IntraPass *pass = context;
-    MotusPictureState *pic = pass->pic;
-    int i = y * pic->mbs.mb_width + x, length = 0;
-    pic->chain[i] = 0;
-    if (!motus_mb_is_intra(&pic->mbs.mb[i])) return;
-    if (!is_refreshed(pic, i) && (length = chain_length(pass, i)) > pic->longest_chain) {
-        pic->mbs.mb[i] = pic->mb_inter[i];
-        return;
-    }
-    pic->chain[i] = (uint8_t)motus_min(length, UINT8_MAX);
-    if (pass->typed)
-        visit_typed(pass, x, y);
-    else
-        code_intra(pass, x, y, -1);
-}
-
 // Returns a cost from which on intra coding of MB i cannot be chosen: that of inter, unless it may
 // rise in another round or I_PCM is cheaper.
 static inline uint32_t intra_bound(const IntraPass *pass, const MotusIntraMb *in, int i) {
     const uint32_t inter = pass->pic->inter_cost[i],
                    pcm = motus_rd_cost(0, MOTUS_PCM_BITS, in->qp->lambda_ssd_q8);
     return pass->coding->effort.rounds == 1 && inter <= pcm ? inter : UINT32_MAX;
-}
-
-// Evaluates intra coding where it comes close, from the reconstruction of the last round. Without
-// types beforehand Intra8x8 is left for the MBs that are coded as intra.
-static inline void estimate_intra(const IntraPass *pass) {
-    MotusPictureState *pic = pass->pic;
-    const MotusEffort *effort = &pass->coding->effort;
-    const MotusLevelChoice levels = estimated_levels(pic, pass->coding);
-#pragma omp parallel for num_threads(pic->mbs.threads) schedule(dynamic, 16)
-    for (int i = 0; i < pic->mbs.n_mb; i++) {
-        pic->intra_cost[i] = UINT32_MAX;
-        if (pic->mbs.mb[i].type == MOTUS_MB_P_SKIP || is_refreshed(pic, i)) continue;
-        MotusIntraMb in = intra_mb(pass, i % pic->mbs.mb_width, i / pic->mbs.mb_width);
-        in.levels = &levels;
-        in.i4_trials = effort->estimate_trials;
-        in.has &= ~motus_refresh_uncoded(&pic->refresh, i % pic->mbs.mb_width);
-        MotusIntraScratch scratch;
-        int mode;
-        uint32_t satd = motus_intra16x16_estimate(&in, &scratch, &mode);
-        if (!motus_intra_is_close(satd, pic->satd[i], pic->inter_cost[i], in.qp, effort)) continue;
-        const MotusQuant8 *quant8 = pass->typed ? pass->coding->quant8 : NULL;
-        MotusTrial trials[3];
-        const MotusTrial *best =
-            motus_intra_estimate(&in, quant8 ? &quant8[in.qp->luma.qp] : NULL, &scratch, mode,
-                                 intra_bound(pass, &in, i), pic->inter_cost[i], trials);
-        if (!best) continue;
-        pic->intra_cost[i] = best->cost;
-        pic->mb_intra[i] = best->mb;
-    }
 }
 
 #endif

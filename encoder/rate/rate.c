@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "common/log2_core.h"
+#include "encoder/rate/rate_parts.h"
 
 // Bits at QP 0 per unit of weighted cost, until sizes are known.
 enum {
@@ -13,38 +14,13 @@ enum {
     FIRST_COMPLEXITY_B_REFERENCE = 6
 };
 
-#define END_STEP (6 * MOTUS_QP_UNIT)        // largest QP change to meet the rate at the end
 #define LONGEST_GOP 250                     // assumed if keyint sets no limit
 #define KEPT_WITHIN (3 * MOTUS_QP_UNIT / 2) // an MB keeps the QP of the MB before it
 #define RESERVE 10                          // predictions leave 1 / RESERVE of the VBV unused
 
-typedef __int128 Wide; // products of bits, rates and times; factors may be near 2^62
-
 // ---- Complexity: bits at QP 0 -------------------------------------------------------------------
 
-static int type_of(int idr, int b) {
-    return idr                      ? MOTUS_RATE_I
-           : b == MOTUS_B_REFERENCE ? MOTUS_RATE_B_REFERENCE
-           : b                      ? MOTUS_RATE_B
-                                    : MOTUS_RATE_P;
-}
-
 static int current_type(const MotusRate *r) { return type_of(r->plan.idr, r->plan.b); }
-
-// Returns the QP of a type of pictures minus that of P pictures.
-static int above_p(const MotusRateSettings *s, int type) {
-    return type == MOTUS_RATE_I ? -s->ip_q8 : type == MOTUS_RATE_P ? 0 : s->pb_q8;
-}
-
-// Returns the complexity of a picture that took `bits` at a QP. It counts at the QP that a P
-// picture would have; bits of B pictures follow QP as those of P pictures do.
-static MotusComplexity measured(const MotusRate *r, int type, int64_t bits, int qp_q8) {
-    const int idr = type == MOTUS_RATE_I;
-    const int64_t empty = r->settings.empty_bits[type], fixed = idr            ? 0
-                                                                : bits < empty ? bits
-                                                                               : empty;
-    return motus_complexity_of(idr, bits, fixed, qp_q8 - above_p(&r->settings, type));
-}
 
 // Predicts the complexity of a picture from its weighted cost.
 static MotusComplexity predict(const MotusRate *r, int type, uint64_t weighted) {
@@ -145,10 +121,6 @@ static int qp_for_size(const MotusRate *r, int qp_q8) {
 
 // ---- Bitrate ------------------------------------------------------------------------------------
 
-static int64_t bits_in(const MotusRateSettings *s, int64_t durations) {
-    return (int64_t)((Wide)s->bitrate * s->fps.den * durations / s->fps.num);
-}
-
 static int64_t square_root(int64_t v) {
     int64_t low = 0, high = 1 << 20;
     while (low < high) {
@@ -204,96 +176,6 @@ static int qp_for_bitrate(const MotusRate *r, MotusComplexity window,
     return motus_clip(qp - finer, qp + END_STEP, qp_within(r, window, known));
 }
 
-// ---- Second pass --------------------------------------------------------------------------------
-
-static MotusComplexity log_complexity(const MotusRate *r, int64_t number) {
-    const MotusPassPicture *p = &r->settings.log->picture[number];
-    return measured(r, type_of(p->idr, p->b), p->bits, p->qp_q8);
-}
-
-// Returns the QP at which the whole log fits the rate.
-static int qp_of_log(const MotusRate *r) {
-    const MotusPassLog *log = r->settings.log;
-    MotusComplexity all = {0};
-    int64_t durations = 0;
-    for (int64_t i = 0; i < log->n; i++) {
-        motus_complexity_add(&all, log_complexity(r, i));
-        durations += log->picture[i].duration;
-    }
-    const int64_t bits = bits_in(&r->settings, durations);
-    return motus_complexity_qp(all, bits > 1 ? bits : 1);
-}
-
-static void begin_gop_of_log(MotusRate *r) {
-    const MotusPassLog *log = r->settings.log;
-    r->planned = r->taken = r->expected = r->recent = 0;
-    if (!motus_rate_feeds_back(&r->settings))
-        r->last_qp_q8 = -1, r->in_gop = -1; // GOPs do not depend on others
-    r->rest = (MotusComplexity){0};
-    for (int64_t i = r->plan.number; i < log->n && (i == r->plan.number || !log->picture[i].idr);
-         i++)
-        motus_complexity_add(&r->rest, log_complexity(r, i));
-}
-
-// Gives a GOP the bits that it takes at log_qp_q8. Deviations of its pictures are made up for
-// within the GOP.
-static int qp_for_second_pass(MotusRate *r) {
-    if (r->plan.idr) begin_gop_of_log(r);
-    MotusComplexity rest = r->rest;
-    const int64_t left = motus_complexity_bits(rest, r->log_qp_q8) + r->planned - r->taken;
-    if (r->recent > r->expected / 2 && r->recent / 2 < r->expected)
-        rest = motus_complexity_scale(rest, r->recent, r->expected);
-    const int qp = motus_clip(r->log_qp_q8 - 2 * END_STEP, r->log_qp_q8 + 2 * END_STEP,
-                              motus_complexity_qp(rest, left > 1 ? left : 1));
-    r->now = log_complexity(r, r->plan.number);
-    r->planned += motus_complexity_bits(r->now, r->log_qp_q8);
-    motus_complexity_subtract(&r->rest, r->now);
-    return qp;
-}
-
-static int log2_ratio(int64_t a, int64_t b) {
-    return (a > 1 ? motus_log2_q12((uint64_t)a) : 0) - (b > 1 ? motus_log2_q12((uint64_t)b) : 0);
-}
-
-// True if the rest of the GOP, at QPs of up to END_STEP from log_qp_q8, cannot make up for the
-// current picture's size. An eighth of the GOP's bits does not matter.
-static int misses_log(const MotusRate *r, int64_t bits) {
-    const int64_t rest = motus_complexity_bits(r->rest, r->log_qp_q8),
-                  over = r->taken + bits - r->planned, slack = r->planned / 8;
-    return over > rest / 2 + slack || -over > rest + slack;
-}
-
-// Returns the QP at which the current picture should bring the GOP back to the log's plan: by the
-// model, or between a coding with too many bits and one with too few.
-static int qp_for_log_again(MotusRate *r, int64_t bits) {
-    const MotusRateSettings *s = &r->settings;
-    const int64_t left = r->planned - r->taken, least = motus_complexity_bits(r->now, r->log_qp_q8);
-    const int64_t wanted = left > least / 4 ? left : least / 4;
-    const int halves = r->plan.idr ? MOTUS_HALVES_I : MOTUS_HALVES_P;
-    MotusRateSample *over = &r->over, *under = &r->under;
-    *(bits > wanted ? over : under) = (MotusRateSample){r->qp_q8, bits};
-    int qp = r->qp_q8 + log2_ratio(bits, wanted) * halves / (MOTUS_OCTAVE / MOTUS_QP_UNIT);
-    if (over->bits && under->bits) {
-        const int span = under->qp_q8 - over->qp_q8, fell = log2_ratio(over->bits, under->bits);
-        if (span < MOTUS_QP_UNIT / 2 || fell <= 0) return r->qp_q8;
-        const int64_t part = (int64_t)span * log2_ratio(over->bits, wanted) / fell;
-        qp = over->qp_q8 + motus_clip(span / 8, span - span / 8, (int)part);
-    }
-    return motus_clip(s->qp_min * MOTUS_QP_UNIT - r->plan.mean,
-                      s->qp_max * MOTUS_QP_UNIT - r->plan.mean, qp);
-}
-
-// True if the current picture must be coded again for the second pass's sake, at *qp_q8.
-static int again_for_log(MotusRate *r, int64_t bits, int *qp_q8) {
-    if (!r->settings.log || r->tries == MOTUS_RATE_LOG_TRIES || !misses_log(r, bits)) return 0;
-    const int qp = qp_for_log_again(r, bits);
-    if (abs(qp - r->qp_q8) < MOTUS_QP_UNIT / 4) return 0;
-    r->tries++;
-    r->coded_again++;
-    *qp_q8 = r->qp_q8 = qp;
-    return 1;
-}
-
 // True if a scene begins with the current picture, whose QP then need not be near the last one.
 static int is_cut(const MotusRate *r) {
     return r->plan.idr && !r->plan.forced && r->in_gop != r->settings.keyint;
@@ -309,7 +191,7 @@ void motus_rate_open(MotusRate *r, const MotusRateSettings *settings) {
                      .last_qp_q8 = -1};
     motus_vbv_open(&r->vbv, settings->vbv_rate, settings->vbv_size, settings->fps);
     if (settings->hrd) motus_vbv_round(&r->vbv);
-    if (settings->log) r->log_qp_q8 = qp_of_log(r);
+    if (settings->log) r->log_qp_q8 = motus_second_pass_qp_of_log(r);
 }
 
 int motus_rate_wants_sizes(const MotusRateSettings *s) {
@@ -332,7 +214,7 @@ int motus_rate_qp(MotusRate *r, const MotusLookaheadPlan *plan, const MotusFutur
     if (plan->idr && s->hrd == MOTUS_HRD_VBR) motus_vbv_round(&r->vbv);
     const MotusComplexity cur = predict(r, current_type(r), plan->weighted);
     int qp = s->kind == MOTUS_RATE_CRF ? s->crf_q8
-             : s->log                  ? qp_for_second_pass(r)
+             : s->log                  ? motus_second_pass_qp(r)
                                        : qp_for_bitrate(r, cur, future);
     if (r->last_qp_q8 >= 0 && s->kind == MOTUS_RATE_BITRATE)
         qp = motus_clip(r->last_qp_q8 - step, is_cut(r) ? MOTUS_RATE_MAX_QP : r->last_qp_q8 + step,
@@ -383,7 +265,7 @@ int motus_rate_coded(MotusRate *r, int64_t bits, int *qp_q8, int64_t *filler_byt
         *qp_q8 = r->qp_q8 = qp_again(r, bits, limit);
         return 1;
     }
-    if (!r->settings.vbv_rate && again_for_log(r, bits, qp_q8)) return 1;
+    if (!r->settings.vbv_rate && motus_second_pass_again(r, bits, qp_q8)) return 1;
     learn(r, c, bits);
     learn_size(r, bits);
     motus_complexity_add(&r->past, c);
