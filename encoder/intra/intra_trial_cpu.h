@@ -293,6 +293,8 @@ static inline MotusIntraPart motus_code_intra4x4(const MotusIntraMb *in, MotusIn
     MotusIntraPart part = {0, 0, 0, 0, 0};
     motus_canvas_load(in, s->canvas);
     motus_i4_cost_modes(in, s);
+    // SATDs of modes that are not allowed are computed beside others and not used.
+    memset(s->pred[0], 0, sizeof s->pred[0]);
     for (int q = 0; q < 4; q++) {
         uint32_t q_bits = 0, found = 0;
         for (int i = 4 * q; i < 4 * q + 4; i++) {

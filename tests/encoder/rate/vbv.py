@@ -69,13 +69,12 @@ def read_sps(rbsp):
     b.u(16), b.ue()
     if profile == 100:  # chroma format, bit depths, no scaling matrices
         b.ue(), b.ue(), b.ue(), b.u(2)
-    b.ue()
+    sps = {'hrd': None, 'frame_num_bits': b.ue() + 4, 'poc_bits': 0}
     if b.ue() == 0:
-        b.ue()
+        sps['poc_bits'] = b.ue() + 4
     b.ue(), b.u(1), b.ue(), b.ue(), b.u(1), b.u(1)
     if b.u(1):
         [b.ue() for _ in range(4)]
-    sps = {'hrd': None}
     if not b.u(1):
         return sps
     if b.u(1) and b.u(8) == 255:
@@ -113,8 +112,34 @@ def messages(rbsp):
         at += size
 
 
+def read_poc_lsb(sps, nal):
+    """pic_order_cnt_lsb of a slice, 0 without; frames only."""
+    b = Bits(rbsp_of(nal[:40]))
+    b.ue(), b.ue(), b.ue(), b.u(sps['frame_num_bits'])
+    if nal[0] & 31 == 5:
+        b.ue()
+    return b.u(sps['poc_bits'])
+
+
+def display_order(sps, units):
+    """The index in display order of each access unit."""
+    keys, period, poc = [], 0, 0
+    for n, unit in enumerate(units):
+        if unit['idr']:
+            period, poc = period + 1, 0
+        if sps['poc_bits']:
+            half = 1 << (sps['poc_bits'] - 1)
+            poc += (unit['poc_lsb'] - poc + half) % (2 * half) - half
+        keys.append((period, poc, n))
+    order = sorted(range(len(units)), key=lambda n: keys[n])
+    display = [0] * len(units)
+    for at, n in enumerate(order):
+        display[n] = at
+    return display
+
+
 def access_units(data):
-    """Dictionaries with bits, buffering (delay, offset) or None, removal."""
+    """Dictionaries with bits, buffering (delay, offset) or None, removal, idr and poc_lsb."""
     sps, unit, units, seen = None, None, [], False
     for code, first, end in nal_units(data):
         kind = data[first] & 31
@@ -123,6 +148,8 @@ def access_units(data):
             unit, seen = {'bits': 0, 'buffering': None, 'removal': None}, False
             units.append(unit)
         unit['bits'] += 8 * (end - code)
+        if kind in (1, 5) and not seen:
+            unit.update(idr=kind == 5, poc_lsb=read_poc_lsb(sps, data[first:end]))
         seen = seen or kind in (1, 5)
         if kind == 7:
             sps = read_sps(rbsp_of(data[first:end]))

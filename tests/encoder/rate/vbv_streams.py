@@ -100,13 +100,18 @@ def check(motus, source, folder, rng, hopeless):
         late = vbv.check_bucket(units, rate, size, vbv.Fraction(fps))
     if len(units) != report['frames']:
         wrong.append(f'{len(units)} access units of {report["frames"]}')
+    # The report has display order, access units have coding order.
+    display = vbv.display_order(sps, units)
+    frames = [report['per_frame'][at] for at in display]
+    wrong += [f'{f["bits"]} bits told, {u["bits"]} written' for f, u in zip(frames, units)
+              if not sps['hrd'] and f['bits'] != u['bits']][:1]
     # A picture that does not fit at QP 51 is coded all the same, and told; so are those behind it
     # until the channel has caught up.
-    told = [n for n, f in enumerate(report['per_frame']) if f['vbv_fullness'] < 0]
+    told = [n for n, f in enumerate(frames) if f['vbv_fullness'] < 0]
     if told != list(late) or len(told) != report['vbv_underflows']:
         wrong.append(f'late are {list(late)}, told {told}')
-    wrong += [f'picture {n} is late at QP {report["per_frame"][n]["mean_qp"]}' for n in late
-              if report['per_frame'][n]['mean_qp'] < 50.9]
+    wrong += [f'picture {n} is late at QP {frames[n]["mean_qp"]}' for n in late
+              if frames[n]['mean_qp'] < 50.9]
     what = f'{" ".join(arguments)} {os.path.basename(source)}'
     return [f'{what}: {w}' for w in wrong[:3]], bool(late), report['coded_again']
 
