@@ -19,7 +19,7 @@ typedef struct MotusGopCoder {
     struct MotusExecutor *executor;
     pthread_t thread;
     int has_thread;
-    // Of the thread that opens the coder, then of the one that is in a step.
+    // Members of the thread that opens the coder, then of the one that is in a step.
     void *coder; // of MotusExecutorOps
     void *slots; // frame slots that came with the coder, and outlive it
     MotusRate rate;

@@ -14,7 +14,7 @@ typedef struct MotusDirect {
     uint8_t blocks;    // mask of the 8x8 blocks that may be direct; the MB if all may
 } MotusDirect;
 
-// What the direct prediction of an MB follows from besides its neighbours.
+// Source of the direct prediction of an MB, besides its neighbours.
 typedef struct MotusDirectFrom {
     const MotusDirect *fixed; // temporal; or zeroed: none; NULL: spatial
     int col_zero;             // spatial: motus_col_zero of the collocated MB

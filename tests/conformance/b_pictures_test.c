@@ -49,7 +49,7 @@ typedef struct Clip {
     MotusCodedMbs mbs;
     int pyramid;
     int temporal;
-    // Of pictures by number shown: collocated motion, and the references that it refers to.
+    // Collocated motion of pictures by number shown, and the references that it refers to.
     uint8_t *col_zero[PICTURES];
     MotusColMb *col[PICTURES];
     int32_t listed[PICTURES][MOST_REFS + 1];

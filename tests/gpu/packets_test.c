@@ -168,7 +168,7 @@ static void *receive_all(void *argument) {
     return NULL;
 }
 
-// Whoever begins and finishes a picture: the coder's thread, the sender or the receiver.
+// Threads that begin and finish a picture: the coder's, the sender's or the receiver's.
 static void from_another_thread(void) {
     static const int timeouts[] = {-1, 0, 2};
     Sequence s;
