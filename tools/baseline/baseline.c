@@ -179,6 +179,7 @@ static int parse_slice(MotusBaseline *s, MotusRbsp *rbsp, int ref_idc, int idr, 
     if (rbsp->error || !s->mb) return next;
     if (!picture->n_slices) s->coverage->pictures[slice.is_p]++;
     if (slice.is_p) picture->type = 'P';
+    s->coverage->copies += slice.list_commands > 1;
     picture->n_slices++;
     return parse_slice_data(s, rbsp, &slice);
 }

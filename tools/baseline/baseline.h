@@ -52,6 +52,7 @@ typedef struct MotusCoverage {
     unsigned i_mb_type[2][26]; // in I and in P slices, table 7-11
     unsigned p_mb_type[5];     // table 7-13
     unsigned p_skip;           // MBs
+    unsigned copies;           // P slices with more than one command for their list
     unsigned sub_mb_type[4];
     unsigned intra4x4_pred_mode[9];
     unsigned intra8x8_pred_mode[9];

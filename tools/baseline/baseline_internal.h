@@ -50,7 +50,7 @@ typedef struct MotusPps {
 } MotusPps;
 
 typedef struct MotusParsedSlice {
-    int first_mb, is_p, num_ref_idx, qp, cabac_init_idc;
+    int first_mb, is_p, num_ref_idx, list_commands, qp, cabac_init_idc;
     uint32_t number;
 } MotusParsedSlice;
 

@@ -70,13 +70,15 @@ void motus_parse_pps(MotusRbsp *rbsp, MotusPps *pps) {
 }
 
 // Skips ref_pic_list_modification() (7.3.3.1): the parser does not need to know the pictures.
-static void skip_list_modification(MotusRbsp *rbsp) {
-    if (!motus_rbsp_u(rbsp, 1)) return;
+// Returns the number of its commands.
+static int skip_list_modification(MotusRbsp *rbsp) {
+    if (!motus_rbsp_u(rbsp, 1)) return 0;
     for (int i = 0; i < 67 && !rbsp->error; i++) {
-        if (motus_rbsp_ue_max(rbsp, 3, "modification_of_pic_nums_idc") == 3) return;
+        if (motus_rbsp_ue_max(rbsp, 3, "modification_of_pic_nums_idc") == 3) return i;
         motus_rbsp_ue(rbsp);
     }
     motus_rbsp_fail(rbsp, "ref_pic_list_modification()");
+    return 0;
 }
 
 // Skips pred_weight_table() (7.3.3.2) of a P slice.
@@ -138,7 +140,7 @@ void motus_parse_slice_header(MotusRbsp *rbsp, const MotusSps *sps, const MotusP
         if (motus_rbsp_u(rbsp, 1)) // num_ref_idx_active_override_flag
             slice->num_ref_idx =
                 1 + (int)motus_rbsp_ue_max(rbsp, 31, "num_ref_idx_l0_active_minus1");
-        skip_list_modification(rbsp);
+        slice->list_commands = skip_list_modification(rbsp);
         if (pps->weighted_pred) skip_weights(rbsp, slice->num_ref_idx);
     }
     if (nal_ref_idc) skip_marking(rbsp, idr);

@@ -166,7 +166,6 @@ void motus_conform_encode(MotusCoded *coded, const MotusEncoderConfig *config,
     }
     coded->level = motus_encoder_level(encoder);
     coded->most = (size_t)config->slice_max_size;
-    coded->copies = config->weightp == 2 && (config->slices > 1 || config->slice_max_size);
     MotusStatus status = MOTUS_AGAIN;
     for (int i = 0; i < n && status == MOTUS_AGAIN; i++) {
         status = send(encoder, frames[i], i, maps);
@@ -222,11 +221,14 @@ static void check_sizes(MotusCoded *coded) {
 
 // Parses the stream, counting into *coverage, and compares with the statistics.
 static void check_syntax(MotusCoded *coded, MotusCoverage *coverage) {
-    const unsigned before[2] = {coverage->transform_8x8[0], coverage->transform_8x8[1]};
+    const unsigned before[2] = {coverage->transform_8x8[0], coverage->transform_8x8[1]},
+                   copies = coverage->copies;
     if (coded->b_pictures) return; // the parser reads I and P pictures
     const char *wrong =
         motus_parse(coded->data, coded->size, coded->slices, coded->pictures, coverage);
     if (wrong) fail(coded, "parse: %s", wrong);
+    for (int i = 0; i < coded->pictures; i++)
+        coded->copies |= coded->slices && coded->slices[i] > 1 && coverage->copies > copies;
     for (int intra = 0; intra < 2 && !wrong; intra++) {
         const unsigned want = coverage->transform_8x8[intra] - before[intra];
         if (coded->stats.transform_8x8[intra] != want)
@@ -240,7 +242,7 @@ void motus_conform_judge(MotusCoded *coded, MotusCoverage *coverage) {
     check_sizes(coded);
     check_syntax(coded, coverage);
     // openh264 deblocks and predicts some B MBs wrongly (its issue 3269), and P slices that list a
-    // reference twice where a picture has several; JM agrees with libavcodec there.
+    // reference twice where a picture has several: JM agrees with libavcodec there.
     const int decoders = coded->b_pictures || coded->copies ? 1 : MOTUS_DECODERS;
     for (int i = 0; i < decoders; i++) {
         Comparison comparison = {coded, motus_decoders[i].name};

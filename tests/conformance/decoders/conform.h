@@ -14,7 +14,7 @@ typedef struct MotusCoded {
     MotusFrame **recon; // of each picture, in display order
     int *slices;        // of each packet; NULL: one
     int pictures, b_pictures;
-    int copies; // 1: P pictures of several slices may list a reference twice
+    int copies; // 1: a picture has several slices, and P slices list a reference twice
     int level;
     size_t most;             // limit of a NAL unit without its start code in bytes, 0: none
     MotusPictureStats stats; // sums over the pictures
