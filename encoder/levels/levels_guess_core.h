@@ -6,8 +6,8 @@
 
 #include "encoder/levels/levels_core.h"
 
-// Up to so many guessed bits of an MB's levels its true bits are below MOTUS_MB_BITS_LIMIT: a level
-// takes at most three times the bits that are guessed, and so does a block without any.
+// Limit of an MB's guessed bits up to which its true bits are taken to be below MOTUS_MB_BITS_LIMIT,
+// four times as many: few blocks take more than three times the guess. Above it they are counted.
 #define MOTUS_GUESS_TRUSTED 800
 
 // Guesses, in 1/4 of a bit, of a block without levels and of one with some; of each zero below the
