@@ -6,8 +6,9 @@
 
 #include "encoder/levels/levels_core.h"
 
-// Limit of an MB's guessed bits up to which its true bits are taken to be below MOTUS_MB_BITS_LIMIT,
-// four times as many: few blocks take more than three times the guess. Above it they are counted.
+// Guessed bits of an MB's levels up to which its true bits are taken to be below
+// MOTUS_MB_BITS_LIMIT, 3.25 times as many: few blocks take three times their guess. Above, they are
+// counted.
 #define MOTUS_GUESS_TRUSTED 800
 
 // Guesses, in 1/4 of a bit, of a block without levels and of one with some; of each zero below the
