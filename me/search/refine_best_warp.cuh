@@ -154,17 +154,27 @@ typedef struct MotusRingsRound {
     int step, n;
 } MotusRingsRound;
 
+// Finds what a round reads.
+MOTUS_WARP void motus_rings_find_round(const MotusRingsMb *mb, MotusRingsShared *s,
+                                       MotusRingsRound r) {
+    const int areas = r.step ? 4 * r.n : (r.n + 3) & ~3;
+    MOTUS_ONE_BODY
+    for (int i = motus_lane(); i < areas; i += MOTUS_LANES) {
+        const int n = motus_min(r.step ? i >> 2 : i, r.n - 1);
+        const MotusMv mv = motus_mv_of_word(s->mv[n]);
+        s->at[i] = motus_rings_find(mb, mv, r.step && i & 1, r.step && i & 2);
+        if (!r.step || !(i & 3)) s->place[r.step ? n : i] = (uint16_t)motus_rings_place(mb, mv);
+    }
+}
+
 // Begins to fetch what fours from number `four` on need: one, or both of a ring.
 MOTUS_WARP void motus_rings_begin(const MotusRingsMb *mb, MotusRingsShared *s, MotusRingsRound r,
                                   int four) {
-    const int stage = r.step ? four >> 1 : four, area = motus_lane() >> 3;
+    const int stage = r.step ? four >> 1 : four;
     motus_lanes_sync(); // the areas have been read
-    if (r.step ? stage < r.n : 4 * stage < r.n) {
-        const int i = r.step ? stage : motus_min(4 * stage + area, r.n - 1);
+    if (r.step ? stage < r.n : 4 * stage < r.n)
         motus_rings_fetch(mb, s, stage & 1,
-                          motus_rings_find(mb, motus_mv_of_word(s->mv[i]), r.step && area & 1,
-                                           r.step && area & 2));
-    }
+                          mb->ref->plane[0] + s->at[4 * stage + (motus_lane() >> 3)]);
     motus_rings_commit();
 }
 
@@ -192,6 +202,7 @@ MOTUS_WARP void motus_rings_measure(const MotusRingsMb *mb, MotusRingsLane *lane
     const int fours = r.step ? 2 * r.n : (r.n + 3) >> 2, t = motus_rings_row();
     const int end = fours + (r.step == 1 && !motus_mv_is_whole(mb->predictor));
     uint32_t keys = 0; // of 32 positions
+    motus_rings_find_round(mb, s, r);
     motus_rings_begin(mb, s, r, 0);
     MOTUS_ONE_BODY
     for (int four = 0; four < end; four++) {
@@ -203,13 +214,14 @@ MOTUS_WARP void motus_rings_measure(const MotusRingsMb *mb, MotusRingsLane *lane
         }
         if (!(four & 7) || four == fours) keys = motus_rings_keys(mb, s, r, four, fours);
         if (four == fours) {
-            motus_rings_load(mb, mb->predictor, row[0]);
+            int32_t at[2];
+            motus_rings_find_taps(mb, mb->predictor, at);
+            motus_rings_load(mb, at, row[0]);
             for (int i = 1; i < 4; i++) row[i][0] = row[0][0], row[i][1] = row[0][1];
         } else if (r.step) {
-            motus_rings_load_half(mb, s, turn, motus_mv_of_word(s->mv[four >> 1]), r.step, below,
-                                  row);
+            motus_rings_load_half(s, turn, s->place[four >> 1], r.step, below, row);
         } else {
-            motus_rings_load_four(mb, s, turn, 4 * four, r.n, row);
+            motus_rings_load_four(s, turn, s->place + 4 * four, row);
         }
         const int number =
             r.step ? 4 * (four & ~1) + motus_rings_position_of(t, below) : 4 * four + t;
@@ -301,11 +313,15 @@ MOTUS_WARP void motus_rings_measure_sads(const MotusRingsMb *mb, const MotusRing
     int at[2] = {0, 0};
     const int n = motus_rings_list(s, own, own->wanted, MOTUS_BLOCKS, at);
     MOTUS_ONE_BODY
+    for (int i = motus_lane(); i < n; i += MOTUS_LANES)
+        motus_rings_find_taps(mb, motus_mv_of_word(s->mv[i]), s->at + 2 * i);
+    motus_lanes_sync();
+    MOTUS_ONE_BODY
     for (int first = 0; first < n; first += 4) {
         uint32_t v[4], sum[MOTUS_MODES];
         for (int i = 0; i < 4; i++) {
             uint32_t row[2];
-            motus_rings_load(mb, motus_mv_of_word(s->mv[motus_min(first + i, n - 1)]), row);
+            motus_rings_load(mb, s->at + 2 * motus_min(first + i, n - 1), row);
             v[i] = motus_rings_sad(lane->cur[0], row[0]) | motus_rings_sad(lane->cur[1], row[1])
                                                                << 16;
         }
