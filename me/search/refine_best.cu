@@ -69,8 +69,9 @@ __global__ void __launch_bounds__(32 * WARPS, 5) rings_kernel(const __grid_const
     for (int h = 0; h < 2; h++) {
         if (!own.wanted[h]) continue;
         const size_t at = (size_t)(motus_lane() + 32 * h) * job.n_mb + mb;
-        p.mv[at] = motus_mv_of_word(own.mv[h]);
         p.cost[at] = own.cost[h];
+        if (!own.moved[h]) continue;
+        p.mv[at] = motus_mv_of_word(own.mv[h]);
         p.sad[at] = (uint16_t)own.sad[h];
     }
 }

@@ -45,6 +45,7 @@ typedef struct MotusRingsShared {
     int32_t at[2 * (MOTUS_BLOCKS + 1)];
     uint16_t place[MOTUS_BLOCKS + 3];
     uint32_t key[MOTUS_BLOCKS];
+    uint32_t found[MOTUS_BLOCKS];  // the search's MVs
     uint16_t sad[4][MOTUS_BLOCKS]; // at four MVs
 } MotusRingsShared;
 
@@ -63,7 +64,9 @@ typedef struct MotusRingsLane {
 typedef struct MotusRingsOwn {
     int wanted[2];
     uint32_t mv[2]; // motus_mv_word; at first the search's
-    uint32_t cost[2], sad[2];
+    uint32_t cost[2];
+    int moved[2];    // wanted, and the MV is not the search's
+    uint32_t sad[2]; // of those that moved; the others' is the search's
 } MotusRingsOwn;
 
 // Returns the lane's upper 4x4 block, and its row there.

@@ -307,11 +307,13 @@ MOTUS_HD uint32_t motus_rings_sad(uint32_t a, uint32_t b) {
 #endif
 }
 
-// Measures the SADs of the own blocks at their MVs.
+// Measures the SADs of the own blocks that moved.
 MOTUS_WARP void motus_rings_measure_sads(const MotusRingsMb *mb, const MotusRingsLane *lane,
                                          MotusRingsShared *s, MotusRingsOwn *own) {
     int at[2] = {0, 0};
-    const int n = motus_rings_list(s, own, own->wanted, MOTUS_BLOCKS, at);
+    for (int h = 0; h < 2; h++)
+        own->moved[h] = own->wanted[h] && own->mv[h] != s->found[motus_lane() + 32 * h];
+    const int n = motus_rings_list(s, own, own->moved, MOTUS_BLOCKS, at);
     MOTUS_ONE_BODY
     for (int i = motus_lane(); i < n; i += MOTUS_LANES)
         motus_rings_find_taps(mb, motus_mv_of_word(s->mv[i]), s->at + 2 * i);
@@ -335,7 +337,7 @@ MOTUS_WARP void motus_rings_measure_sads(const MotusRingsMb *mb, const MotusRing
             }
         motus_lanes_sync();
         for (int h = 0; h < 2; h++)
-            if (own->wanted[h] && at[h] >= first && at[h] < first + 4)
+            if (own->moved[h] && at[h] >= first && at[h] < first + 4)
                 own->sad[h] = s->sad[at[h] - first][motus_lane() + 32 * h];
         motus_lanes_sync(); // before the next four overwrite them
     }
@@ -372,6 +374,8 @@ MOTUS_WARP void motus_rings_run(const MotusRingsMb *mb, MotusRingsLane *lane, Mo
     int rings = 0;
     uint32_t before = 0; // the first own block's MV before the last round
     motus_rings_prepare(lane);
+    for (int h = 0; h < 2; h++)
+        if (own->wanted[h]) s->found[motus_lane() + 32 * h] = own->mv[h];
     for (int m = 0; m < MOTUS_MODES; m++) lane->key[m][0] = lane->key[m][1] = UINT32_MAX;
     MOTUS_ONE_BODY
     for (int round = 0; round < 4; round++) {
