@@ -42,7 +42,7 @@ typedef struct MotusRingsShared {
     uint32_t mv[MOTUS_BLOCKS + 1]; // a list; motus_mv_word
     // What the list's MVs read, found by a lane each: offsets from plane 0 of a round's areas, four
     // a ring, or of the two samples to average; and motus_rings_place.
-    int32_t at[2 * (MOTUS_BLOCKS + 1)];
+    int32_t at[2 * (MOTUS_BLOCKS + 3)];
     uint16_t place[MOTUS_BLOCKS + 3];
     uint32_t key[MOTUS_BLOCKS];
     uint32_t found[MOTUS_BLOCKS];  // the search's MVs
@@ -193,11 +193,13 @@ MOTUS_WARP void motus_rings_load(const MotusRingsMb *mb, const int32_t at[2], ui
     const int stride = (int)mb->ref->stride;
     const uint8_t *own =
         mb->ref->plane[0] + (motus_rings_area_row() * stride + motus_rings_area_column());
-    uint32_t other[2];
-    motus_words_load(row, 2, own + at[0], 8 * stride, 4);
-    if (at[0] == at[1]) return;
-    motus_words_load(other, 2, own + at[1], 8 * stride, 4);
-    for (int h = 0; h < 2; h++) row[h] = motus_words_average(row[h], other[h]);
+    uint32_t other, unused;
+    for (int h = 0; h < 2; h++) {
+        const uint8_t *from = own + 8 * h * stride;
+        motus_rings_words(from + (at[0] & ~3), 8 * (at[0] & 3), &row[h], &unused);
+        motus_rings_words(from + (at[1] & ~3), 8 * (at[1] & 3), &other, &unused);
+        row[h] = motus_words_average(row[h], other);
+    }
 }
 
 // Returns the position of the MB displaced by v quarter samples, in half samples.

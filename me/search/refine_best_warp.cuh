@@ -315,15 +315,15 @@ MOTUS_WARP void motus_rings_measure_sads(const MotusRingsMb *mb, const MotusRing
         own->moved[h] = own->wanted[h] && own->mv[h] != s->found[motus_lane() + 32 * h];
     const int n = motus_rings_list(s, own, own->moved, MOTUS_BLOCKS, at);
     MOTUS_ONE_BODY
-    for (int i = motus_lane(); i < n; i += MOTUS_LANES)
-        motus_rings_find_taps(mb, motus_mv_of_word(s->mv[i]), s->at + 2 * i);
+    for (int i = motus_lane(); i < ((n + 3) & ~3); i += MOTUS_LANES)
+        motus_rings_find_taps(mb, motus_mv_of_word(s->mv[motus_min(i, n - 1)]), s->at + 2 * i);
     motus_lanes_sync();
     MOTUS_ONE_BODY
     for (int first = 0; first < n; first += 4) {
         uint32_t v[4], sum[MOTUS_MODES];
         for (int i = 0; i < 4; i++) {
             uint32_t row[2];
-            motus_rings_load(mb, s->at + 2 * motus_min(first + i, n - 1), row);
+            motus_rings_load(mb, s->at + 2 * (first + i), row);
             v[i] = motus_rings_sad(lane->cur[0], row[0]) | motus_rings_sad(lane->cur[1], row[1])
                                                                << 16;
         }
