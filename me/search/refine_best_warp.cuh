@@ -167,14 +167,14 @@ MOTUS_WARP void motus_rings_find_round(const MotusRingsMb *mb, MotusRingsShared 
     }
 }
 
-// Begins to fetch what fours from number `four` on need: one, or both of a ring.
+// Begins to fetch what fours from number `four` on need: one, or both of a ring. Its middle, area
+// 0, is for averages.
 MOTUS_WARP void motus_rings_begin(const MotusRingsMb *mb, MotusRingsShared *s, MotusRingsRound r,
                                   int four) {
-    const int stage = r.step ? four >> 1 : four;
+    const int stage = r.step ? four >> 1 : four, area = motus_lane() >> 3;
     motus_lanes_sync(); // the areas have been read
-    if (r.step ? stage < r.n : 4 * stage < r.n)
-        motus_rings_fetch(mb, s, stage & 1,
-                          mb->ref->plane[0] + s->at[4 * stage + (motus_lane() >> 3)]);
+    if ((r.step ? stage < r.n : 4 * stage < r.n) && (r.step != 2 || area))
+        motus_rings_fetch(mb, s, stage & 1, mb->ref->plane[0] + s->at[4 * stage + area]);
     motus_rings_commit();
 }
 
