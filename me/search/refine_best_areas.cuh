@@ -45,14 +45,18 @@ typedef struct MotusRingsShared {
     int32_t at[2 * (MOTUS_BLOCKS + 3)];
     uint16_t place[MOTUS_BLOCKS + 3];
     uint32_t key[MOTUS_BLOCKS];
-    uint32_t found[MOTUS_BLOCKS];  // the search's MVs
-    uint16_t sad[4][MOTUS_BLOCKS]; // at four MVs
+    uint32_t found[MOTUS_BLOCKS]; // the search's MVs
+    union {
+        uint32_t position[MOTUS_RINGS_PREDICTOR + 1]; // MVs of a round's positions
+        uint16_t sad[4][MOTUS_BLOCKS];                // at four MVs
+    };
 } MotusRingsShared;
 
 // A lane: its rows of the MB, and the least keys of the blocks of each mode that contain its 4x4
 // blocks g and g + 8. 16x16 and 8x16 have one block for both.
 typedef struct MotusRingsLane {
     uint32_t cur[2];
+    int at; // of its upper row in an area
     // For tensor cores: signs of samples in coefficients g and g + 8, and those coefficients of the
     // MB that the lane sums up, negated.
     uint32_t sign[2];
@@ -188,6 +192,15 @@ MOTUS_WARP void motus_rings_find_taps(const MotusRingsMb *mb, MotusMv mv, int32_
     for (int k = 0; k < 2; k++) at[k] = y * (int)ref->stride + x + (int)tap[k];
 }
 
+// Returns where the lane's upper row begins in an area whose MB begins at column 0.
+MOTUS_WARP int motus_rings_own_at(void) {
+    int at = motus_rings_row_at(motus_rings_area_row()) + motus_rings_area_column();
+#ifdef __CUDA_ARCH__
+    asm volatile("" : "+r"(at)); // the compiler would rather compute it again
+#endif
+    return at;
+}
+
 // Loads the lane's rows of the prediction from the planes; at: motus_rings_find_taps.
 MOTUS_WARP void motus_rings_load(const MotusRingsMb *mb, const int32_t at[2], uint32_t row[2]) {
     const int stride = (int)mb->ref->stride;
@@ -226,16 +239,16 @@ MOTUS_WARP uint32_t motus_rings_place(const MotusRingsMb *mb, MotusMv mv) {
 }
 
 // Returns the lane's word of area 0 whose MB begins at column x, 0..15; its byte is x & 3.
-MOTUS_WARP const uint8_t *motus_rings_word(const MotusRingsShared *s, int turn, int x) {
-    return s->area[turn][0] + motus_rings_row_at(motus_rings_area_row()) +
-           motus_rings_area_column() + (x & 12);
+MOTUS_WARP const uint8_t *motus_rings_word(const MotusRingsShared *s, const MotusRingsLane *lane,
+                                           int turn, int x) {
+    return s->area[turn][0] + lane->at + (x & 12);
 }
 
 // Loads the lane's rows at four MVs of whole samples, once they are fetched; place: of each.
-MOTUS_WARP void motus_rings_load_four(const MotusRingsShared *s, int turn, const uint16_t place[4],
-                                      uint32_t row[4][2]) {
+MOTUS_WARP void motus_rings_load_four(const MotusRingsShared *s, const MotusRingsLane *lane,
+                                      int turn, const uint16_t place[4], uint32_t row[4][2]) {
     for (int i = 0; i < 4; i++) {
-        const uint8_t *at = motus_rings_word(s, turn, place[i]) + i * MOTUS_RINGS_AREA;
+        const uint8_t *at = motus_rings_word(s, lane, turn, place[i]) + i * MOTUS_RINGS_AREA;
         uint32_t unused;
         for (int h = 0; h < 2; h++)
             motus_rings_words(at + h * motus_rings_row_at(8), 8 * (place[i] & 3), &row[i][h],
@@ -250,12 +263,14 @@ MOTUS_WARP void motus_rings_load_four(const MotusRingsShared *s, int turn, const
 // quarter-sample position in a straight direction averages the middle and its neighbour half a
 // sample away; a diagonal one averages those two corners of its square that are half-sample in one
 // direction only.
-MOTUS_WARP void motus_rings_load_half(const MotusRingsShared *s, int turn, uint32_t place, int step,
-                                      int below, uint32_t row[4][2]) {
+MOTUS_WARP void motus_rings_load_half(const MotusRingsShared *s, const MotusRingsLane *lane,
+                                      int turn, uint32_t place, int step, int below,
+                                      uint32_t row[4][2]) {
     const int x = (int)place & 15, side = (int)place >> 4 & 15, even = (int)place >> 8;
     const int down = below ? motus_rings_row() == 3 ? 48 : 32 : 0,
               bits[2] = {8 * (x & 3), 8 * (side & 3)};
-    const uint8_t *at[2] = {motus_rings_word(s, turn, x), motus_rings_word(s, turn, side)};
+    const uint8_t *at[2] = {motus_rings_word(s, lane, turn, x),
+                            motus_rings_word(s, lane, turn, side)};
     const uint8_t *beyond[2] = {at[0] + down, at[1] + down};
     for (int h = 0; h < 2; h++) {
         const int r = h * motus_rings_row_at(8);

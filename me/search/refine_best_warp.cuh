@@ -178,10 +178,10 @@ MOTUS_WARP void motus_rings_begin(const MotusRingsMb *mb, MotusRingsShared *s, M
     motus_rings_commit();
 }
 
-// Returns the key of the lane's position: of those of eight fours from `four` on the one of its
-// number, or (no four of the list) the predictor.
-MOTUS_WARP uint32_t motus_rings_keys(const MotusRingsMb *mb, const MotusRingsShared *s,
-                                     MotusRingsRound r, int four, int fours) {
+// Returns the key of the lane's position, and notes its MV: of those of eight fours from `four` on
+// the one of its number, or (no four of the list) the predictor.
+MOTUS_WARP uint32_t motus_rings_keys(const MotusRingsMb *mb, MotusRingsShared *s, MotusRingsRound r,
+                                     int four, int fours) {
     int i = 4 * four + motus_lane();
     MotusMv mv = mb->predictor;
     if (four == fours) {
@@ -192,6 +192,8 @@ MOTUS_WARP uint32_t motus_rings_keys(const MotusRingsMb *mb, const MotusRingsSha
         i = motus_min(i, r.n - 1);
         mv = motus_mv_of_word(s->mv[i]);
     }
+    if (four < fours || motus_lane() == 0)
+        s->position[four < fours ? 4 * four + motus_lane() : i] = motus_mv_word(mv);
     return motus_rings_key(mb, mv, i);
 }
 
@@ -219,9 +221,9 @@ MOTUS_WARP void motus_rings_measure(const MotusRingsMb *mb, MotusRingsLane *lane
             motus_rings_load(mb, at, row[0]);
             for (int i = 1; i < 4; i++) row[i][0] = row[0][0], row[i][1] = row[0][1];
         } else if (r.step) {
-            motus_rings_load_half(s, turn, s->place[four >> 1], r.step, below, row);
+            motus_rings_load_half(s, lane, turn, s->place[four >> 1], r.step, below, row);
         } else {
-            motus_rings_load_four(s, turn, s->place + 4 * four, row);
+            motus_rings_load_four(s, lane, turn, s->place + 4 * four, row);
         }
         const int number =
             r.step ? 4 * (four & ~1) + motus_rings_position_of(t, below) : 4 * four + t;
@@ -267,10 +269,9 @@ MOTUS_WARP int motus_rings_around(const MotusRingsOwn *own) {
                : MOTUS_BLOCKS;
 }
 
-// Finds the least keys of the own blocks after a round: their costs and their MVs, which come from
-// the list (step 0) or from rings around it. Keys are for the next round then.
-MOTUS_WARP void motus_rings_choose(const MotusRingsMb *mb, MotusRingsLane *lane,
-                                   MotusRingsShared *s, MotusRingsOwn *own, int step) {
+// Finds the least keys of the own blocks after a round: their costs and their MVs. Keys are for the
+// next round then.
+MOTUS_WARP void motus_rings_choose(MotusRingsLane *lane, MotusRingsShared *s, MotusRingsOwn *own) {
     for (int m = 0; m < MOTUS_MODES; m++)
         for (int h = 0; h < motus_rings_halves(m); h++) {
             const int cell = motus_rings_cell() + 8 * h;
@@ -287,11 +288,7 @@ MOTUS_WARP void motus_rings_choose(const MotusRingsMb *mb, MotusRingsLane *lane,
         const uint32_t key = s->key[motus_lane() + 32 * h];
         const int n = (int)(key & ((1u << MOTUS_RINGS_CODE_BITS) - 1)) - 1;
         own->cost[h] = key >> MOTUS_RINGS_CODE_BITS;
-        if (n < 0) continue;
-        MotusMv mv = mb->predictor;
-        if (step && n < MOTUS_RINGS_PREDICTOR)
-            mv = motus_rings_mv(motus_mv_of_word(s->mv[n >> 3]), step, n & 7);
-        own->mv[h] = step ? motus_mv_word(mv) : s->mv[n];
+        if (n >= 0) own->mv[h] = s->position[n];
     }
 }
 
@@ -363,7 +360,7 @@ MOTUS_WARP void motus_rings_round(const MotusRingsMb *mb, MotusRingsLane *lane, 
                                   MotusRingsOwn *own, MotusRingsRound r) {
     if (r.n <= 0) return;
     motus_rings_measure(mb, lane, s, r);
-    motus_rings_choose(mb, lane, s, own, r.step);
+    motus_rings_choose(lane, s, own);
 }
 
 // Refines the own wanted blocks, at least one, from the search's MVs in whole samples. lane->cur is
@@ -374,6 +371,7 @@ MOTUS_WARP void motus_rings_run(const MotusRingsMb *mb, MotusRingsLane *lane, Mo
     int rings = 0;
     uint32_t before = 0; // the first own block's MV before the last round
     motus_rings_prepare(lane);
+    lane->at = motus_rings_own_at();
     for (int h = 0; h < 2; h++)
         if (own->wanted[h]) s->found[motus_lane() + 32 * h] = own->mv[h];
     for (int m = 0; m < MOTUS_MODES; m++) lane->key[m][0] = lane->key[m][1] = UINT32_MAX;
