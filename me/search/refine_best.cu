@@ -2,7 +2,7 @@
 //
 // A warp per MB (refine_best_warp.cuh), 128 threads a block. It reads the MB's samples once, and of
 // the reference's planes 66 rows for each of some 11 rings, by way of shared memory.
-// Shared memory: 5.4 KiB a warp. MVs, costs and SADs are updated in place.
+// Shared memory: 6.2 KiB a warp. MVs, costs and SADs are updated in place.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "common/cuda_call.cuh"
 #include "me/pixel/sad.cuh"
@@ -55,7 +55,7 @@ __device__ bool begin(const Job &job, int mb, MotusRingsMb *of, MotusRingsLane *
     return true;
 }
 
-__global__ void __launch_bounds__(32 * WARPS, 5) rings_kernel(const __grid_constant__ Job job) {
+__global__ void __launch_bounds__(32 * WARPS, 6) rings_kernel(const __grid_constant__ Job job) {
     __shared__ MotusRingsShared shared[WARPS];
     const int mb = (int)blockIdx.x * WARPS + (int)threadIdx.x / 32;
     const MotusSearchPicture &p = job.picture;
@@ -69,8 +69,9 @@ __global__ void __launch_bounds__(32 * WARPS, 5) rings_kernel(const __grid_const
     for (int h = 0; h < 2; h++) {
         if (!own.wanted[h]) continue;
         const size_t at = (size_t)(motus_lane() + 32 * h) * job.n_mb + mb;
-        p.mv[at] = motus_mv_of_word(own.mv[h]);
         p.cost[at] = own.cost[h];
+        if (!own.moved[h]) continue;
+        p.mv[at] = motus_mv_of_word(own.mv[h]);
         p.sad[at] = (uint16_t)own.sad[h];
     }
 }

@@ -40,14 +40,23 @@ typedef struct MotusRingsShared {
     // row are 16 bytes more, so that eight rows of 16 samples lie in different banks.
     alignas(16) uint8_t area[2][4][MOTUS_RINGS_AREA];
     uint32_t mv[MOTUS_BLOCKS + 1]; // a list; motus_mv_word
+    // What the list's MVs read, found by a lane each: offsets from plane 0 of a round's areas, four
+    // a ring, or of the two samples to average; and motus_rings_place.
+    int32_t at[2 * (MOTUS_BLOCKS + 3)];
+    uint16_t place[MOTUS_BLOCKS + 3];
     uint32_t key[MOTUS_BLOCKS];
-    uint16_t sad[4][MOTUS_BLOCKS]; // at four MVs
+    uint32_t found[MOTUS_BLOCKS]; // the search's MVs
+    union {
+        uint32_t position[MOTUS_RINGS_PREDICTOR + 1]; // MVs of a round's positions
+        uint16_t sad[4][MOTUS_BLOCKS];                // at four MVs
+    };
 } MotusRingsShared;
 
 // A lane: its rows of the MB, and the least keys of the blocks of each mode that contain its 4x4
 // blocks g and g + 8. 16x16 and 8x16 have one block for both.
 typedef struct MotusRingsLane {
     uint32_t cur[2];
+    int at; // of its upper row in an area
     // For tensor cores: signs of samples in coefficients g and g + 8, and those coefficients of the
     // MB that the lane sums up, negated.
     uint32_t sign[2];
@@ -59,7 +68,9 @@ typedef struct MotusRingsLane {
 typedef struct MotusRingsOwn {
     int wanted[2];
     uint32_t mv[2]; // motus_mv_word; at first the search's
-    uint32_t cost[2], sad[2];
+    uint32_t cost[2];
+    int moved[2];    // wanted, and the MV is not the search's
+    uint32_t sad[2]; // of those that moved; the others' is the search's
 } MotusRingsOwn;
 
 // Returns the lane's upper 4x4 block, and its row there.
@@ -172,18 +183,36 @@ MOTUS_WARP int motus_rings_area_row(void) {
 }
 MOTUS_WARP int motus_rings_area_column(void) { return 4 * (motus_rings_cell() & 3); }
 
-// Loads the lane's rows of the prediction at any MV, from the planes.
-MOTUS_WARP void motus_rings_load(const MotusRingsMb *mb, MotusMv mv, uint32_t row[2]) {
+// Finds the MB's first samples to average at any MV, as offsets from plane 0.
+MOTUS_WARP void motus_rings_find_taps(const MotusRingsMb *mb, MotusMv mv, int32_t at[2]) {
     const MotusRefLuma *ref = mb->ref;
-    const int x = motus_ref_luma_clip(ref->width, mb->x + (mv.x >> 2)) + motus_rings_area_column(),
-              y = motus_ref_luma_clip(ref->height, mb->y + (mv.y >> 2)) + motus_rings_area_row();
-    const uint8_t *full = ref->plane[0] + (y * (int)ref->stride + x);
+    const int x = motus_ref_luma_clip(ref->width, mb->x + (mv.x >> 2)),
+              y = motus_ref_luma_clip(ref->height, mb->y + (mv.y >> 2));
     const ptrdiff_t *tap = ref->tap[4 * (mv.y & 3) + (mv.x & 3)];
-    uint32_t other[2];
-    motus_words_load(row, 2, full + tap[0], 8 * ref->stride, 4);
-    if (tap[0] == tap[1]) return;
-    motus_words_load(other, 2, full + tap[1], 8 * ref->stride, 4);
-    for (int h = 0; h < 2; h++) row[h] = motus_words_average(row[h], other[h]);
+    for (int k = 0; k < 2; k++) at[k] = y * (int)ref->stride + x + (int)tap[k];
+}
+
+// Returns where the lane's upper row begins in an area whose MB begins at column 0.
+MOTUS_WARP int motus_rings_own_at(void) {
+    int at = motus_rings_row_at(motus_rings_area_row()) + motus_rings_area_column();
+#ifdef __CUDA_ARCH__
+    asm volatile("" : "+r"(at)); // the compiler would rather compute it again
+#endif
+    return at;
+}
+
+// Loads the lane's rows of the prediction from the planes; at: motus_rings_find_taps.
+MOTUS_WARP void motus_rings_load(const MotusRingsMb *mb, const int32_t at[2], uint32_t row[2]) {
+    const int stride = (int)mb->ref->stride;
+    const uint8_t *own =
+        mb->ref->plane[0] + (motus_rings_area_row() * stride + motus_rings_area_column());
+    uint32_t other, unused;
+    for (int h = 0; h < 2; h++) {
+        const uint8_t *from = own + 8 * h * stride;
+        motus_rings_words(from + (at[0] & ~3), 8 * (at[0] & 3), &row[h], &unused);
+        motus_rings_words(from + (at[1] & ~3), 8 * (at[1] & 3), &other, &unused);
+        row[h] = motus_words_average(row[h], other);
+    }
 }
 
 // Returns the position of the MB displaced by v quarter samples, in half samples.
@@ -191,49 +220,57 @@ MOTUS_HD int motus_rings_position(int corner, int v, int size) {
     return motus_clip(-2 * 24, 2 * (size + 8), 2 * corner + (v >> 1)) | (v >> 1 & 1);
 }
 
-// Returns where the lane's area of four lies. One area has the MB displaced by an MV of whole or
-// half samples; `side` and `up` (0 or 1) move it 1/2 sample to the left and up.
-MOTUS_WARP const uint8_t *motus_rings_find(const MotusRingsMb *mb, MotusMv mv, int side, int up) {
+// Returns the offset of an area from plane 0. It has the MB displaced by an MV of whole or half
+// samples; `side` and `up` (0 or 1) move it 1/2 sample to the left and up.
+MOTUS_WARP int32_t motus_rings_find(const MotusRingsMb *mb, MotusMv mv, int side, int up) {
     const MotusRefLuma *ref = mb->ref;
     const int x = motus_rings_position(mb->x, mv.x, ref->width) - side,
               y = motus_rings_position(mb->y, mv.y, ref->height) - up;
     const int plane = 2 * (y & 1) + (x & 1), size = (int)(ref->plane[1] - ref->plane[0]);
-    return ref->plane[0] + (plane * size + (y >> 1) * (int)ref->stride + (x >> 1 & ~15));
+    return plane * size + (y >> 1) * (int)ref->stride + (x >> 1 & ~15);
 }
 
-// Returns the lane's word of area 0 whose MB begins at column x & 15; its byte is x & 3.
-MOTUS_WARP const uint8_t *motus_rings_word(const MotusRingsShared *s, int turn, int x) {
-    return s->area[turn][0] + motus_rings_row_at(motus_rings_area_row()) +
-           motus_rings_area_column() + (x & 12);
+// Returns where in their areas the MB begins at an MV of whole or half samples (bits 0 to 3), and
+// 1/2 sample further to the left (bits 4 to 7). Bit 8: both components are whole, or neither.
+MOTUS_WARP uint32_t motus_rings_place(const MotusRingsMb *mb, MotusMv mv) {
+    const int x = motus_rings_position(mb->x, mv.x, mb->ref->width);
+    return (uint32_t)((x >> 1 & 15) | ((x - 1) >> 1 & 15) << 4) | (uint32_t)(~(mv.x ^ mv.y) & 2)
+                                                                      << 7;
 }
 
-// Loads the lane's rows at four MVs of whole samples, once they are fetched: number `first` of the
-// list and the next ones; the last one of n fills up the four.
-MOTUS_WARP void motus_rings_load_four(const MotusRingsMb *mb, const MotusRingsShared *s, int turn,
-                                      int first, int n, uint32_t row[4][2]) {
+// Returns the lane's word of area 0 whose MB begins at column x, 0..15; its byte is x & 3.
+MOTUS_WARP const uint8_t *motus_rings_word(const MotusRingsShared *s, const MotusRingsLane *lane,
+                                           int turn, int x) {
+    return s->area[turn][0] + lane->at + (x & 12);
+}
+
+// Loads the lane's rows at four MVs of whole samples, once they are fetched; place: of each.
+MOTUS_WARP void motus_rings_load_four(const MotusRingsShared *s, const MotusRingsLane *lane,
+                                      int turn, const uint16_t place[4], uint32_t row[4][2]) {
     for (int i = 0; i < 4; i++) {
-        const MotusMv mv = motus_mv_of_word(s->mv[motus_min(first + i, n - 1)]);
-        const int x = motus_ref_luma_clip(mb->ref->width, mb->x + (mv.x >> 2));
-        const uint8_t *at = motus_rings_word(s, turn, x) + i * MOTUS_RINGS_AREA;
+        const uint8_t *at = motus_rings_word(s, lane, turn, place[i]) + i * MOTUS_RINGS_AREA;
         uint32_t unused;
         for (int h = 0; h < 2; h++)
-            motus_rings_words(at + h * motus_rings_row_at(8), 8 * (x & 3), &row[i][h], &unused);
+            motus_rings_words(at + h * motus_rings_row_at(8), 8 * (place[i] & 3), &row[i][h],
+                              &unused);
     }
 }
 
 // Loads the lane's rows at the upper (below: the lower) four positions of a ring that is fetched,
-// `step` quarter samples from its middle: three in a line, then the left (right) one. Its middle
-// row and column are in the planes of the MV's parity, the others in those of the opposite parity:
-// area 0 has the middle, 1 the sides, 2 the rows above and below, 3 the corners. A quarter-sample
-// position in a straight direction averages the middle and its neighbour half a sample away; a
-// diagonal one averages those two corners of its square that are half-sample in one direction only.
-MOTUS_WARP void motus_rings_load_half(const MotusRingsMb *mb, const MotusRingsShared *s, int turn,
-                                      MotusMv mv, int step, int below, uint32_t row[4][2]) {
-    const int x = motus_rings_position(mb->x, mv.x, mb->ref->width), side = (x - 1) >> 1;
-    const int even = !((mv.x ^ mv.y) & 2); // both components of the MV are whole, or neither
+// `step` quarter samples from its middle at `place`: three in a line, then the left (right) one.
+// Its middle row and column are in the planes of the MV's parity, the others in those of the
+// opposite parity: area 0 has the middle, 1 the sides, 2 the rows above and below, 3 the corners. A
+// quarter-sample position in a straight direction averages the middle and its neighbour half a
+// sample away; a diagonal one averages those two corners of its square that are half-sample in one
+// direction only.
+MOTUS_WARP void motus_rings_load_half(const MotusRingsShared *s, const MotusRingsLane *lane,
+                                      int turn, uint32_t place, int step, int below,
+                                      uint32_t row[4][2]) {
+    const int x = (int)place & 15, side = (int)place >> 4 & 15, even = (int)place >> 8;
     const int down = below ? motus_rings_row() == 3 ? 48 : 32 : 0,
-              bits[2] = {4 * (x & 6), 8 * (side & 3)};
-    const uint8_t *at[2] = {motus_rings_word(s, turn, x >> 1), motus_rings_word(s, turn, side)};
+              bits[2] = {8 * (x & 3), 8 * (side & 3)};
+    const uint8_t *at[2] = {motus_rings_word(s, lane, turn, x),
+                            motus_rings_word(s, lane, turn, side)};
     const uint8_t *beyond[2] = {at[0] + down, at[1] + down};
     for (int h = 0; h < 2; h++) {
         const int r = h * motus_rings_row_at(8);

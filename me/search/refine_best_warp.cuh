@@ -154,24 +154,34 @@ typedef struct MotusRingsRound {
     int step, n;
 } MotusRingsRound;
 
-// Begins to fetch what fours from number `four` on need: one, or both of a ring.
+// Finds what a round reads.
+MOTUS_WARP void motus_rings_find_round(const MotusRingsMb *mb, MotusRingsShared *s,
+                                       MotusRingsRound r) {
+    const int areas = r.step ? 4 * r.n : (r.n + 3) & ~3;
+    MOTUS_ONE_BODY
+    for (int i = motus_lane(); i < areas; i += MOTUS_LANES) {
+        const int n = motus_min(r.step ? i >> 2 : i, r.n - 1);
+        const MotusMv mv = motus_mv_of_word(s->mv[n]);
+        s->at[i] = motus_rings_find(mb, mv, r.step && i & 1, r.step && i & 2);
+        if (!r.step || !(i & 3)) s->place[r.step ? n : i] = (uint16_t)motus_rings_place(mb, mv);
+    }
+}
+
+// Begins to fetch what fours from number `four` on need: one, or both of a ring. Its middle, area
+// 0, is for averages.
 MOTUS_WARP void motus_rings_begin(const MotusRingsMb *mb, MotusRingsShared *s, MotusRingsRound r,
                                   int four) {
     const int stage = r.step ? four >> 1 : four, area = motus_lane() >> 3;
     motus_lanes_sync(); // the areas have been read
-    if (r.step ? stage < r.n : 4 * stage < r.n) {
-        const int i = r.step ? stage : motus_min(4 * stage + area, r.n - 1);
-        motus_rings_fetch(mb, s, stage & 1,
-                          motus_rings_find(mb, motus_mv_of_word(s->mv[i]), r.step && area & 1,
-                                           r.step && area & 2));
-    }
+    if ((r.step ? stage < r.n : 4 * stage < r.n) && (r.step != 2 || area))
+        motus_rings_fetch(mb, s, stage & 1, mb->ref->plane[0] + s->at[4 * stage + area]);
     motus_rings_commit();
 }
 
-// Returns the key of the lane's position: of those of eight fours from `four` on the one of its
-// number, or (no four of the list) the predictor.
-MOTUS_WARP uint32_t motus_rings_keys(const MotusRingsMb *mb, const MotusRingsShared *s,
-                                     MotusRingsRound r, int four, int fours) {
+// Returns the key of the lane's position, and notes its MV: of those of eight fours from `four` on
+// the one of its number, or (no four of the list) the predictor.
+MOTUS_WARP uint32_t motus_rings_keys(const MotusRingsMb *mb, MotusRingsShared *s, MotusRingsRound r,
+                                     int four, int fours) {
     int i = 4 * four + motus_lane();
     MotusMv mv = mb->predictor;
     if (four == fours) {
@@ -182,6 +192,8 @@ MOTUS_WARP uint32_t motus_rings_keys(const MotusRingsMb *mb, const MotusRingsSha
         i = motus_min(i, r.n - 1);
         mv = motus_mv_of_word(s->mv[i]);
     }
+    if (four < fours || motus_lane() == 0)
+        s->position[four < fours ? 4 * four + motus_lane() : i] = motus_mv_word(mv);
     return motus_rings_key(mb, mv, i);
 }
 
@@ -192,6 +204,7 @@ MOTUS_WARP void motus_rings_measure(const MotusRingsMb *mb, MotusRingsLane *lane
     const int fours = r.step ? 2 * r.n : (r.n + 3) >> 2, t = motus_rings_row();
     const int end = fours + (r.step == 1 && !motus_mv_is_whole(mb->predictor));
     uint32_t keys = 0; // of 32 positions
+    motus_rings_find_round(mb, s, r);
     motus_rings_begin(mb, s, r, 0);
     MOTUS_ONE_BODY
     for (int four = 0; four < end; four++) {
@@ -203,13 +216,14 @@ MOTUS_WARP void motus_rings_measure(const MotusRingsMb *mb, MotusRingsLane *lane
         }
         if (!(four & 7) || four == fours) keys = motus_rings_keys(mb, s, r, four, fours);
         if (four == fours) {
-            motus_rings_load(mb, mb->predictor, row[0]);
+            int32_t at[2];
+            motus_rings_find_taps(mb, mb->predictor, at);
+            motus_rings_load(mb, at, row[0]);
             for (int i = 1; i < 4; i++) row[i][0] = row[0][0], row[i][1] = row[0][1];
         } else if (r.step) {
-            motus_rings_load_half(mb, s, turn, motus_mv_of_word(s->mv[four >> 1]), r.step, below,
-                                  row);
+            motus_rings_load_half(s, lane, turn, s->place[four >> 1], r.step, below, row);
         } else {
-            motus_rings_load_four(mb, s, turn, 4 * four, r.n, row);
+            motus_rings_load_four(s, lane, turn, s->place + 4 * four, row);
         }
         const int number =
             r.step ? 4 * (four & ~1) + motus_rings_position_of(t, below) : 4 * four + t;
@@ -255,10 +269,9 @@ MOTUS_WARP int motus_rings_around(const MotusRingsOwn *own) {
                : MOTUS_BLOCKS;
 }
 
-// Finds the least keys of the own blocks after a round: their costs and their MVs, which come from
-// the list (step 0) or from rings around it. Keys are for the next round then.
-MOTUS_WARP void motus_rings_choose(const MotusRingsMb *mb, MotusRingsLane *lane,
-                                   MotusRingsShared *s, MotusRingsOwn *own, int step) {
+// Finds the least keys of the own blocks after a round: their costs and their MVs. Keys are for the
+// next round then.
+MOTUS_WARP void motus_rings_choose(MotusRingsLane *lane, MotusRingsShared *s, MotusRingsOwn *own) {
     for (int m = 0; m < MOTUS_MODES; m++)
         for (int h = 0; h < motus_rings_halves(m); h++) {
             const int cell = motus_rings_cell() + 8 * h;
@@ -275,11 +288,7 @@ MOTUS_WARP void motus_rings_choose(const MotusRingsMb *mb, MotusRingsLane *lane,
         const uint32_t key = s->key[motus_lane() + 32 * h];
         const int n = (int)(key & ((1u << MOTUS_RINGS_CODE_BITS) - 1)) - 1;
         own->cost[h] = key >> MOTUS_RINGS_CODE_BITS;
-        if (n < 0) continue;
-        MotusMv mv = mb->predictor;
-        if (step && n < MOTUS_RINGS_PREDICTOR)
-            mv = motus_rings_mv(motus_mv_of_word(s->mv[n >> 3]), step, n & 7);
-        own->mv[h] = step ? motus_mv_word(mv) : s->mv[n];
+        if (n >= 0) own->mv[h] = s->position[n];
     }
 }
 
@@ -295,17 +304,23 @@ MOTUS_HD uint32_t motus_rings_sad(uint32_t a, uint32_t b) {
 #endif
 }
 
-// Measures the SADs of the own blocks at their MVs.
+// Measures the SADs of the own blocks that moved.
 MOTUS_WARP void motus_rings_measure_sads(const MotusRingsMb *mb, const MotusRingsLane *lane,
                                          MotusRingsShared *s, MotusRingsOwn *own) {
     int at[2] = {0, 0};
-    const int n = motus_rings_list(s, own, own->wanted, MOTUS_BLOCKS, at);
+    for (int h = 0; h < 2; h++)
+        own->moved[h] = own->wanted[h] && own->mv[h] != s->found[motus_lane() + 32 * h];
+    const int n = motus_rings_list(s, own, own->moved, MOTUS_BLOCKS, at);
+    MOTUS_ONE_BODY
+    for (int i = motus_lane(); i < ((n + 3) & ~3); i += MOTUS_LANES)
+        motus_rings_find_taps(mb, motus_mv_of_word(s->mv[motus_min(i, n - 1)]), s->at + 2 * i);
+    motus_lanes_sync();
     MOTUS_ONE_BODY
     for (int first = 0; first < n; first += 4) {
         uint32_t v[4], sum[MOTUS_MODES];
         for (int i = 0; i < 4; i++) {
             uint32_t row[2];
-            motus_rings_load(mb, motus_mv_of_word(s->mv[motus_min(first + i, n - 1)]), row);
+            motus_rings_load(mb, s->at + 2 * (first + i), row);
             v[i] = motus_rings_sad(lane->cur[0], row[0]) | motus_rings_sad(lane->cur[1], row[1])
                                                                << 16;
         }
@@ -319,7 +334,7 @@ MOTUS_WARP void motus_rings_measure_sads(const MotusRingsMb *mb, const MotusRing
             }
         motus_lanes_sync();
         for (int h = 0; h < 2; h++)
-            if (own->wanted[h] && at[h] >= first && at[h] < first + 4)
+            if (own->moved[h] && at[h] >= first && at[h] < first + 4)
                 own->sad[h] = s->sad[at[h] - first][motus_lane() + 32 * h];
         motus_lanes_sync(); // before the next four overwrite them
     }
@@ -345,7 +360,7 @@ MOTUS_WARP void motus_rings_round(const MotusRingsMb *mb, MotusRingsLane *lane, 
                                   MotusRingsOwn *own, MotusRingsRound r) {
     if (r.n <= 0) return;
     motus_rings_measure(mb, lane, s, r);
-    motus_rings_choose(mb, lane, s, own, r.step);
+    motus_rings_choose(lane, s, own);
 }
 
 // Refines the own wanted blocks, at least one, from the search's MVs in whole samples. lane->cur is
@@ -356,6 +371,9 @@ MOTUS_WARP void motus_rings_run(const MotusRingsMb *mb, MotusRingsLane *lane, Mo
     int rings = 0;
     uint32_t before = 0; // the first own block's MV before the last round
     motus_rings_prepare(lane);
+    lane->at = motus_rings_own_at();
+    for (int h = 0; h < 2; h++)
+        if (own->wanted[h]) s->found[motus_lane() + 32 * h] = own->mv[h];
     for (int m = 0; m < MOTUS_MODES; m++) lane->key[m][0] = lane->key[m][1] = UINT32_MAX;
     MOTUS_ONE_BODY
     for (int round = 0; round < 4; round++) {

@@ -31,7 +31,7 @@ static void body(void *argument) {
                              .lambda_q8 = job->lambda_q8,
                              .reach = 4 * job->range + 3};
     MotusRingsLane lane;
-    MotusRingsOwn own = {.sad = {0, 0}};
+    MotusRingsOwn own = {.moved = {0, 0}};
     for (int h = 0; h < 2; h++) {
         const int block = motus_lane() + 32 * h;
         memcpy(&lane.cur[h],
@@ -45,8 +45,9 @@ static void body(void *argument) {
     for (int h = 0; h < 2; h++) {
         const int block = motus_lane() + 32 * h;
         if (!own.wanted[h]) continue;
-        r->motion.mv[block] = motus_mv_of_word(own.mv[h]);
         r->motion.cost[block] = own.cost[h];
+        if (!own.moved[h]) continue;
+        r->motion.mv[block] = motus_mv_of_word(own.mv[h]);
         r->motion.sad[block] = (uint16_t)own.sad[h];
     }
 }
@@ -86,7 +87,8 @@ static void compare(const MotusPlane *cur, const MotusRefLuma *ref, int number) 
     MotusMbMotion found = {0}, want;
     motus_search_ops_c.search(&job, &found, scratch);
     want = found;
-    Refined r = {.job = &job, .blocks = motus_blocks_of(job.modes), .found = &found};
+    Refined r = {
+        .job = &job, .blocks = motus_blocks_of(job.modes), .found = &found, .motion = found};
     if (number & 1) motus_test_cpu("c");
     motus_refine_mb(&job, MOTUS_SUBPEL_BEST, motus_refine_ops(), motus_pixel_ops(number & 1),
                     &want);
