@@ -8,28 +8,34 @@
 #include "encoder/levels/levels_cabac_cpu.h"
 #include "encoder/levels/levels_cpu.h"
 
-// Chooses the levels of blocks [from, to) of one component.
+// Chooses the levels of block blk.
+static inline void motus_block_levels(MotusResidual *r, MotusTrial *trial, int blk, int first,
+                                      const MotusNeighbours *neighbours, const MotusQuant *q,
+                                      const MotusLevelChoice *choice) {
+    int16_t *level = motus_coef_block(&trial->coef, blk);
+    if (choice->method == MOTUS_LEVELS_GUESSED)
+        r->levels[blk] = motus_guess_block(level, r->coef[blk], r->live[blk], first, q, choice);
+    else if (choice->costs)
+        r->levels[blk] = motus_choose_levels_cabac(
+            level, r->coef[blk], r->live[blk],
+            blk >= 16 ? 4
+            : first   ? 1
+                      : 2,
+            motus_flag_context_at(r->count, neighbours, motus_mb_is_intra(&trial->mb), blk), q,
+            choice->costs, choice->method);
+    else
+        r->levels[blk] =
+            motus_choose_levels(level, r->coef[blk], r->live[blk], first,
+                                motus_cavlc_nc_at(r->count, neighbours, blk), q, choice);
+    trial->mb.total_coeff[blk] = (uint8_t)r->levels[blk].n;
+}
+
+// The same for blocks [from, to) of one component.
 static inline void motus_residual_levels(MotusResidual *r, MotusTrial *trial, int from, int to,
                                          int first, const MotusNeighbours *neighbours,
                                          const MotusQuant *q, const MotusLevelChoice *choice) {
-    for (int blk = from; blk < to; blk++) {
-        int16_t *level = motus_coef_block(&trial->coef, blk);
-        if (choice->method == MOTUS_LEVELS_GUESSED)
-            r->levels[blk] = motus_guess_block(level, r->coef[blk], r->live[blk], first, q, choice);
-        else if (choice->costs)
-            r->levels[blk] = motus_choose_levels_cabac(
-                level, r->coef[blk], r->live[blk],
-                blk >= 16 ? 4
-                : first   ? 1
-                          : 2,
-                motus_flag_context_at(r->count, neighbours, motus_mb_is_intra(&trial->mb), blk), q,
-                choice->costs, choice->method);
-        else
-            r->levels[blk] =
-                motus_choose_levels(level, r->coef[blk], r->live[blk], first,
-                                    motus_cavlc_nc_at(r->count, neighbours, blk), q, choice);
-        trial->mb.total_coeff[blk] = (uint8_t)r->levels[blk].n;
-    }
+    for (int blk = from; blk < to; blk++)
+        motus_block_levels(r, trial, blk, first, neighbours, q, choice);
 }
 
 // True if the levels of n <= 16 blocks together are worth their bits.
@@ -52,13 +58,17 @@ static inline uint32_t motus_code_inter_luma(MotusResidual *r, MotusTrial *trial
                                              const MotusLevelChoice *choice) {
     uint32_t bits = 0;
     motus_residual_luma_forward(r, src, trial, q);
-    motus_residual_levels(r, trial, 0, 16, 0, neighbours, q, choice);
     for (int q8 = 0; q8 < 4; q8++) {
         MotusLevels four[4];
         uint32_t sum;
-        const int at = q8 / 2 * 8 + q8 % 2 * 2;
-        for (int i = 0; i < 4; i++) four[i] = r->levels[at + i / 2 * 4 + i % 2];
-        if (motus_levels_pay(four, 4, q, choice, &sum)) {
+        const int at = q8 / 2 * 8 + q8 % 2 * 2,
+                  is_live = r->live[at] | r->live[at + 1] | r->live[at + 4] | r->live[at + 5];
+        for (int i = 0; i < 4 && is_live; i++) {
+            const int blk = at + i / 2 * 4 + i % 2;
+            motus_block_levels(r, trial, blk, 0, neighbours, q, choice);
+            four[i] = r->levels[blk];
+        }
+        if (is_live && motus_levels_pay(four, 4, q, choice, &sum)) {
             trial->mb.cbp |= (uint8_t)(1u << q8);
             bits += sum;
         } else {
@@ -123,8 +133,10 @@ static inline uint32_t motus_code_inter_chroma(MotusResidual *r, MotusTrial *tri
     motus_residual_chroma_forward(r, src, trial, q);
     const MotusLevels dc = motus_chroma_dc_levels(r, trial, q, choice->costs);
     const MotusChromaChoice chroma = motus_chroma_choice(&dc, choice->costs, neighbours, q->rate);
-    motus_residual_levels(r, trial, 16, 24, 1, neighbours, q, choice);
-    for (int blk = 16; blk < 24; blk++)
+    int is_live = 0;
+    for (int blk = 16; blk < 24; blk++) is_live |= r->live[blk];
+    if (is_live) motus_residual_levels(r, trial, 16, 24, 1, neighbours, q, choice);
+    for (int blk = 16; blk < 24 && is_live; blk++)
         ac.bits += r->levels[blk].bits, ac.gain += r->levels[blk].gain;
     const int ac_pays = motus_chroma_ac_pays(&chroma, ac.gain, ac.bits, q->rate);
     if (!ac_pays) ac.bits = 0, memset(trial->mb.total_coeff + 16, 0, 8);

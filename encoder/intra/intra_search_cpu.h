@@ -26,6 +26,27 @@ static inline void motus_canvas_load8(const MotusIntraMb *in, uint8_t *canvas) {
         memcpy(canvas + MOTUS_CANVAS_ORIGIN - MOTUS_CANVAS_STRIDE + 16, above + 16, 8);
 }
 
+// Adds the SATDs of the predictions to the costs of allowed modes.
+static inline void motus_i8_add_satds(MotusIntra8Scratch *s, const uint8_t *src, ptrdiff_t stride) {
+#ifdef MOTUS_USE_AVX2
+    __m256i from[4];
+    for (int i = 0; i < 4; i++) // rows i and 4 + i side by side
+        from[i] = motus_pairs_avx2(motus_load_8x2_avx2(src + i * stride, 4 * stride));
+    for (int mode = 0; mode < MOTUS_I4_MODES; mode++) {
+        __m256i d[4];
+        if (s->cost[mode] == UINT32_MAX) continue;
+        for (int i = 0; i < 4; i++)
+            d[i] = _mm256_sub_epi16(
+                from[i], motus_pairs_avx2(motus_load_8x2_avx2(s->pred[mode] + 8 * i, 32)));
+        s->cost[mode] += motus_sum32_avx2(motus_satd_strip_avx2(d));
+    }
+#else
+    for (int mode = 0; mode < MOTUS_I4_MODES; mode++)
+        if (s->cost[mode] != UINT32_MAX)
+            s->cost[mode] += motus_satd_block(src, stride, s->pred[mode], 8, 8, 8);
+#endif
+}
+
 // Predicts a block by every allowed mode and lists the best ones by SATD + lambda * bits. Returns
 // their number.
 static inline int motus_i8_list_modes(const MotusIntraMb *in, MotusIntra8Scratch *s,
@@ -38,9 +59,9 @@ static inline int motus_i8_list_modes(const MotusIntraMb *in, MotusIntra8Scratch
         if (!motus_intra4x4_allowed(mode, line->has)) continue;
         motus_intra8x8(s->pred[mode], 8, line, mode);
         s->cost[mode] =
-            motus_satd_block(src, in->src.stride[0], s->pred[mode], 8, 8, 8) +
             motus_mode_cost(in->qp, motus_i4_mode_bits(mode, predicted, &costs)) / MOTUS_BIT;
     }
+    motus_i8_add_satds(s, src, in->src.stride[0]);
     for (; n < MOTUS_I8_TRIALS; n++) {
         const int best = motus_least(s->cost, MOTUS_I4_MODES);
         if (s->cost[best] == UINT32_MAX) break;

@@ -206,16 +206,12 @@ static inline int motus_i4_list_modes(const MotusIntraMb *in, MotusIntraScratch 
                                       int list[MOTUS_I4_TRIALS]) {
     int n = 0;
     MotusIntraEdge edge;
-    MotusIntraLine line;
     motus_intra_edge(&edge, at, MOTUS_CANVAS_STRIDE, 4, motus_intra4x4_has(blk, in->has));
-    motus_intra_line(&line, &edge);
-    for (int mode = 0; mode < MOTUS_I4_MODES; mode++) {
-        uint8_t *pred = s->pred[0] + 16 * mode;
-        s->cost[mode] = UINT32_MAX;
-        if (!motus_intra4x4_allowed(mode, edge.has)) continue;
-        motus_intra4x4(pred, 4, &edge, &line, mode);
-        s->cost[mode] = s->mode_cost[mode == predicted ? 8 : mode - (mode > predicted)];
-    }
+    motus_intra4x4_modes(s->pred[0], &edge);
+    for (int mode = 0; mode < MOTUS_I4_MODES; mode++)
+        s->cost[mode] = motus_intra4x4_allowed(mode, edge.has)
+                            ? s->mode_cost[mode == predicted ? 8 : mode - (mode > predicted)]
+                            : UINT32_MAX;
     motus_i4_add_satds(s->cost, src, in->src.stride[0], s->pred[0]);
     for (; n < in->i4_trials; n++) {
         const int best = motus_least(s->cost, MOTUS_I4_MODES);

@@ -6,6 +6,9 @@
 #include <string.h>
 
 #include "encoder/mb/intra_core.h"
+#ifdef __AVX2__
+#include <immintrin.h>
+#endif
 
 // Edge of a 4x4 block as one line around its corner: L3 L2 L1 L0 corner T0 .. T7 T7 (8.3.1.2.4) 0.
 // A row of a directional mode is four neighbouring values of `half` or `smooth`.
@@ -106,6 +109,75 @@ static inline void motus_intra4x4(uint8_t *pred, ptrdiff_t stride, const MotusIn
         motus_intra_fill(pred, stride, motus_intra_dc(edge->top, edge->left, 2, edge->has), 4);
     else
         motus_intra4x4_directional(pred, stride, line, mode);
+}
+
+// ---- All modes ----------------------------------------------------------------------------------
+
+#ifdef __AVX2__
+// Samples of each mode (8.3.1.2.1 to 8.3.1.2.9), DC apart: bits 0..3 are a position in e (bits 4
+// and 5 are 0), in half (1) or in smooth (2), whose first value takes e[-1] to be e[0].
+#define H(i) (16 + (i))
+#define S(i) (32 + (i))
+static const uint8_t motus_intra4x4_samples[MOTUS_I4_MODES][16] = {
+    [MOTUS_I4_VERTICAL] = {5, 6, 7, 8, 5, 6, 7, 8, 5, 6, 7, 8, 5, 6, 7, 8},
+    [MOTUS_I4_HORIZONTAL] = {3, 3, 3, 3, 2, 2, 2, 2, 1, 1, 1, 1, 0, 0, 0, 0},
+    [MOTUS_I4_DOWN_LEFT] = {S(6), S(7), S(8), S(9), S(7), S(8), S(9), S(10), S(8), S(9), S(10),
+                            S(11), S(9), S(10), S(11), S(12)},
+    [MOTUS_I4_DOWN_RIGHT] = {S(4), S(5), S(6), S(7), S(3), S(4), S(5), S(6), S(2), S(3), S(4), S(5),
+                             S(1), S(2), S(3), S(4)},
+    [MOTUS_I4_VERTICAL_RIGHT] = {H(4), H(5), H(6), H(7), S(4), S(5), S(6), S(7), S(3), H(4), H(5),
+                                 H(6), S(2), S(4), S(5), S(6)},
+    [MOTUS_I4_HORIZONTAL_DOWN] = {H(3), S(4), S(5), S(6), H(2), S(3), H(3), S(4), H(1), S(2), H(2),
+                                  S(3), H(0), S(1), H(1), S(2)},
+    [MOTUS_I4_VERTICAL_LEFT] = {H(5), H(6), H(7), H(8), S(6), S(7), S(8), S(9), H(6), H(7), H(8),
+                                H(9), S(7), S(8), S(9), S(10)},
+    [MOTUS_I4_HORIZONTAL_UP] = {H(2), S(2), H(1), S(1), H(1), S(1), H(0), S(0), H(0), S(0), 0, 0, 0,
+                                0, 0, 0}};
+#undef H
+#undef S
+
+// Selects the samples that are positions in line k.
+static inline __m128i motus_intra4x4_select(__m128i line, __m128i samples, int k) {
+    const __m128i own = _mm_xor_si128(samples, _mm_set1_epi8((char)(16 * k)));
+    return _mm_shuffle_epi8(line, _mm_adds_epu8(own, _mm_set1_epi8(0x70)));
+}
+
+static inline void motus_intra4x4_modes_avx2(uint8_t *pred, const MotusIntraEdge *edge) {
+    const __m128i before = _mm_setr_epi8(0, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14);
+    _Alignas(16) uint8_t around[16] = {0};
+    for (int i = 0; i < 4; i++) around[i] = edge->left[3 - i];
+    around[MOTUS_LINE_CORNER] = edge->corner;
+    memcpy(around + MOTUS_LINE_TOP, edge->top, 8);
+    around[13] = edge->top[7];
+    const __m128i e = _mm_load_si128((const __m128i *)around), next = _mm_srli_si128(e, 1),
+                  last = _mm_shuffle_epi8(e, before), half = _mm_avg_epu8(e, next);
+    // (last + 2 e + next + 2) / 4 is the mean of e and the mean of the others, rounded down.
+    const __m128i odd = _mm_and_si128(_mm_xor_si128(last, next), _mm_set1_epi8(1)),
+                  smooth = _mm_avg_epu8(_mm_sub_epi8(_mm_avg_epu8(last, next), odd), e);
+    for (int mode = 0; mode < MOTUS_I4_MODES; mode++, pred += 16) {
+        const __m128i from = _mm_loadu_si128((const __m128i *)motus_intra4x4_samples[mode]);
+        const __m128i all = _mm_or_si128(
+            _mm_or_si128(motus_intra4x4_select(e, from, 0), motus_intra4x4_select(half, from, 1)),
+            motus_intra4x4_select(smooth, from, 2));
+        _mm_storeu_si128((__m128i *)pred, all);
+    }
+}
+#endif
+
+// Predicts a 4x4 block by all modes, at 16 * mode, rows of 4. Modes that are not allowed
+// (motus_intra4x4_allowed) write nothing or anything.
+static inline void motus_intra4x4_modes(uint8_t pred[16 * MOTUS_I4_MODES],
+                                        const MotusIntraEdge *edge) {
+#ifdef __AVX2__
+    motus_intra4x4_modes_avx2(pred, edge);
+    memset(pred + 16 * MOTUS_I4_DC, motus_intra_dc(edge->top, edge->left, 2, edge->has), 16);
+#else
+    MotusIntraLine line;
+    motus_intra_line(&line, edge);
+    for (int mode = 0; mode < MOTUS_I4_MODES; mode++)
+        if (motus_intra4x4_allowed(mode, edge->has))
+            motus_intra4x4(pred + 16 * mode, 4, edge, &line, mode);
+#endif
 }
 
 #endif

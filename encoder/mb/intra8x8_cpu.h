@@ -77,38 +77,46 @@ static inline int motus_intra8x8_dc(const MotusIntraLine8 *line) {
     return line->has & MOTUS_HAS_TOP ? (top + 4) >> 3 : 128;
 }
 
-// Returns the first of the eight samples of row y of a mode, neither horizontal nor DC.
-static inline const uint8_t *motus_intra8x8_row(const MotusIntraLine8 *line, int mode, int y) {
-    const int corner = MOTUS_LINE8_CORNER, top = MOTUS_LINE8_TOP;
+// Rows of a mode: row y begins at even or odd + y / 2 * step.
+typedef struct MotusRows8 {
+    const uint8_t *even, *odd;
+    int step;
+} MotusRows8;
+
+// Returns the rows of a mode, neither horizontal nor DC.
+static inline MotusRows8 motus_intra8x8_rows(const MotusIntraLine8 *line, int mode) {
+    const uint8_t *corner = line->smooth + MOTUS_LINE8_CORNER, *top = line->e + MOTUS_LINE8_TOP,
+                  *half = line->half + MOTUS_LINE8_TOP, *smooth = line->smooth + MOTUS_LINE8_TOP;
     switch (mode) {
     case MOTUS_I4_VERTICAL:
-        return line->e + top;
+        return (MotusRows8){top, top, 0};
     case MOTUS_I4_DOWN_LEFT:
-        return line->smooth + top + 1 + y;
+        return (MotusRows8){smooth + 1, smooth + 2, 2};
     case MOTUS_I4_DOWN_RIGHT:
-        return line->smooth + corner - y;
+        return (MotusRows8){corner, corner - 1, -2};
     case MOTUS_I4_VERTICAL_RIGHT:
-        return line->right[y & 1] + 3 - (y >> 1);
+        return (MotusRows8){line->right[0] + 3, line->right[1] + 3, -1};
     case MOTUS_I4_HORIZONTAL_DOWN:
-        return line->down + 14 - 2 * y;
+        return (MotusRows8){line->down + 14, line->down + 12, -4};
     case MOTUS_I4_VERTICAL_LEFT:
-        return (y & 1 ? line->smooth + 1 : line->half) + top + (y >> 1);
+        return (MotusRows8){half, smooth + 1, 1};
     default: // horizontal up
-        return line->up + 2 * y;
+        return (MotusRows8){line->up, line->up + 2, 4};
     }
 }
 
 // Predicts a block by a MOTUS_I4_* mode that its neighbours allow (motus_intra4x4_allowed).
 static inline void motus_intra8x8(uint8_t *pred, ptrdiff_t stride, const MotusIntraLine8 *line,
                                   int mode) {
-    const int dc = mode == MOTUS_I4_DC ? motus_intra8x8_dc(line) : 0;
-    for (int y = 0; y < 8; y++, pred += stride) {
-        if (mode == MOTUS_I4_HORIZONTAL)
-            memset(pred, line->e[7 - y], 8);
-        else if (mode == MOTUS_I4_DC)
-            memset(pred, dc, 8);
-        else
-            memcpy(pred, motus_intra8x8_row(line, mode, y), 8);
+    if (mode == MOTUS_I4_HORIZONTAL) {
+        for (int y = 0; y < 8; y++) memset(pred + y * stride, line->e[7 - y], 8);
+    } else if (mode == MOTUS_I4_DC) {
+        const int dc = motus_intra8x8_dc(line);
+        for (int y = 0; y < 8; y++) memset(pred + y * stride, dc, 8);
+    } else {
+        const MotusRows8 rows = motus_intra8x8_rows(line, mode);
+        for (int y = 0; y < 8; y++)
+            memcpy(pred + y * stride, (y & 1 ? rows.odd : rows.even) + (y >> 1) * rows.step, 8);
     }
 }
 

@@ -163,15 +163,20 @@ MotusMv motus_mv_median(const MotusMv *mv, int n) {
     return (MotusMv){median_of(mv, n, 0), median_of(mv, n, 1)};
 }
 
-#define TRIED 32 // places of a table of MVs
+enum {
+    TRIED = 32,  // places of a table of MVs
+    LISTED = 20, // zero, the median, two times 3x3 MVs
+};
 
-// An MB and its best candidate so far.
+// An MB, its candidates and the best one so far.
 typedef struct CentreMb {
     _Alignas(32) uint8_t cur[256];
     int x, y; // of its first sample
     uint32_t least;
     MotusMv best;
-    uint32_t tried[TRIED]; // most MVs that were offered, each at a place of its own
+    uint32_t tried[TRIED]; // most MVs that were listed, each at a place of its own
+    MotusMv listed[LISTED + 1];
+    int n;
 } CentreMb;
 
 // Returns the samples at an MV.
@@ -182,54 +187,70 @@ static const uint8_t *samples_at(const MotusCentres *c, const CentreMb *mb, Motu
     return ref->plane[0] + y * ref->stride + x;
 }
 
-// Offers a candidate, unless it is known to have been offered before: it would cost the same.
-static void offer(const MotusCentres *c, CentreMb *mb, MotusMv mv) {
+// Lists a candidate, unless it is known to be listed: it would cost the same. Without a branch,
+// which would be mispredicted.
+static void list(const MotusCentres *c, CentreMb *mb, MotusMv mv) {
     mv = motus_centre_rounded(&c->source, mv);
     const uint32_t word = motus_mv_word(mv);
     uint32_t *tried = &mb->tried[word * 0x9E3779B1u / (UINT32_MAX / TRIED + 1)];
-    if (*tried == word) return;
+    mb->listed[mb->n] = mv;
+    mb->n += *tried != word;
     *tried = word;
-    uint32_t cost = motus_mv_cost(c->picture.lambda_q8, mv, c->source.median);
-    if (cost >= mb->least) return;
-    cost += c->sad(mb->cur, samples_at(c, mb, mv), c->picture.ref->stride, mb->least - cost);
-    if (cost < mb->least) mb->least = cost, mb->best = mv;
 }
 
-// Offers the MVs of the 3x3 MBs around.
-static void offer_around(const MotusCentres *c, CentreMb *mb, const MotusMv *field) {
+// Lists the MVs of the 3x3 MBs around.
+static void list_around(const MotusCentres *c, CentreMb *mb, const MotusMv *field) {
     const int width = c->source.mb_width, x = mb->x / 16, y = mb->y / 16,
               left = motus_max(0, x - 1), right = motus_min(x + 1, width - 1),
               bottom = motus_min(y + 1, c->source.mb_height - 1);
     for (int row = motus_max(0, y - 1); row <= bottom; row++)
-        for (int i = left; i <= right; i++) offer(c, mb, field[row * width + i]);
+        for (int i = left; i <= right; i++) list(c, mb, field[row * width + i]);
 }
 
-// Offers the MVs around the MB's own coarse one, all measured at once unless a limit moves some.
-static void offer_fine(const MotusCentres *c, CentreMb *mb) {
-    const MotusCentreSource *s = &c->source;
-    const ptrdiff_t stride = c->picture.ref->stride;
-    MotusMv mv[MOTUS_FINE_POINTS];
-    uint32_t sad[MOTUS_FINE_POINTS];
-    int bits_x[5], bits_y[5];
-    for (int i = 0; i < MOTUS_FINE_POINTS; i++)
-        motus_centre_candidate(s, mb->x / 16, mb->y / 16, MOTUS_CENTRE_FINE + i, &mv[i]);
-    for (int i = 0; i < 5; i++) {
-        bits_x[i] = motus_se_bits(mv[i].x - s->median.x);
-        bits_y[i] = motus_se_bits(mv[5 * i].y - s->median.y);
+// Takes the best of the listed MVs.
+static void try_listed(const MotusCentres *c, CentreMb *mb) {
+    for (int i = 0; i < mb->n; i++) {
+        const MotusMv mv = mb->listed[i];
+        uint32_t cost = motus_mv_cost(c->picture.lambda_q8, mv, c->source.median);
+        if (cost >= mb->least) continue;
+        cost += c->sad(mb->cur, samples_at(c, mb, mv), c->picture.ref->stride, mb->least - cost);
+        if (cost < mb->least) mb->least = cost, mb->best = mv;
     }
-    const MotusMv first = mv[0], last = mv[MOTUS_FINE_POINTS - 1];
+}
+
+// Returns the i-th MV around the MB's own coarse one.
+static MotusMv fine_mv(const MotusCentres *c, const CentreMb *mb, int i) {
+    MotusMv mv;
+    motus_centre_candidate(&c->source, mb->x / 16, mb->y / 16, MOTUS_CENTRE_FINE + i, &mv);
+    return mv;
+}
+
+// Tries the MVs around the MB's own coarse one, all measured at once unless a limit moves some.
+static void try_fine(const MotusCentres *c, CentreMb *mb) {
+    const MotusMv median = c->source.median;
+    const ptrdiff_t stride = c->picture.ref->stride;
+    const MotusMv first = fine_mv(c, mb, 0), last = fine_mv(c, mb, MOTUS_FINE_POINTS - 1);
     const uint8_t *at = samples_at(c, mb, first);
+    uint32_t sad[MOTUS_FINE_POINTS], least = UINT32_MAX; // cost << 5 | i: costs are below 2^18
+    int bits_x[5], bits_y[5];
+    for (int i = 0; i < 5; i++) {
+        bits_x[i] = motus_se_bits(fine_mv(c, mb, i).x - median.x);
+        bits_y[i] = motus_se_bits(fine_mv(c, mb, 5 * i).y - median.y);
+    }
     if (last.x - first.x == 16 && last.y - first.y == 16 &&
         samples_at(c, mb, last) == at + 4 * stride + 4)
         c->sads(mb->cur, at, stride, sad);
     else
         for (int i = 0; i < MOTUS_FINE_POINTS; i++)
-            sad[i] = c->sad(mb->cur, samples_at(c, mb, mv[i]), stride, UINT32_MAX);
+            sad[i] = c->sad(mb->cur, samples_at(c, mb, fine_mv(c, mb, i)), stride, UINT32_MAX);
     for (int i = 0; i < MOTUS_FINE_POINTS; i++) {
         const uint32_t cost =
             sad[i] + motus_bits_cost(c->picture.lambda_q8, bits_x[i % 5] + bits_y[i / 5]);
-        if (cost < mb->least) mb->least = cost, mb->best = mv[i];
+        const uint32_t key = cost << 5 | (uint32_t)i;
+        least = key < least ? key : least;
     }
+    if (least >> 5 < mb->least)
+        mb->least = least >> 5, mb->best = fine_mv(c, mb, (int)(least & 31));
 }
 
 MotusMv motus_centre_of(const MotusCentres *c, int mb_number) {
@@ -239,14 +260,16 @@ MotusMv motus_centre_of(const MotusCentres *c, int mb_number) {
     CentreMb mb;
     mb.x = 16 * mb_x, mb.y = 16 * mb_y;
     mb.least = UINT32_MAX;
+    mb.n = 0;
     memset(mb.tried, 0xFF, sizeof mb.tried); // no MV's
     for (int y = 0; y < 16; y++)
         memcpy(mb.cur + 16 * y, p->cur + (mb.y + y) * p->cur_stride + mb.x, 16);
-    offer(c, &mb, zero);
-    if (c->source.previous) offer_around(c, &mb, c->source.previous);
-    offer(c, &mb, c->source.median);
-    offer_around(c, &mb, c->source.coarse);
-    offer_fine(c, &mb);
+    list(c, &mb, zero);
+    if (c->source.previous) list_around(c, &mb, c->source.previous);
+    list(c, &mb, c->source.median);
+    list_around(c, &mb, c->source.coarse);
+    try_listed(c, &mb);
+    try_fine(c, &mb);
     return mb.best;
 }
 

@@ -46,25 +46,37 @@ static uint32_t least_of(__m512i v) {
     return (uint32_t)_mm_cvtsi128_si32(_mm_minpos_epu16(least)) & 0xFFFF;
 }
 
-// Adds the 64-bit lanes.
-INLINE uint32_t sum_of(__m512i v) { return (uint32_t)_mm512_reduce_add_epi64(v); }
+// Returns the SADs of 64 samples at `column`, and those of the next rows up to n, in 16 bits each:
+// they are at most 16,320.
+INLINE uint64_t row_sads(__m512i samples, const uint64_t *column, int n) {
+    __m512i sads = _mm512_sad_epu8(samples, _mm512_loadu_si512(column));
+    for (int i = 1; i < n; i++) {
+        const __m512i sad = _mm512_sad_epu8(samples, _mm512_loadu_si512(column + i));
+        sads = _mm512_or_si512(sads, _mm512_slli_epi64(sad, 16 * (unsigned)i));
+    }
+    return (uint64_t)_mm512_reduce_add_epi64(sads);
+}
 
 // Finds the first row of least J in the last column, and that J.
 INLINE int search_column(const uint8_t *cur, const uint8_t *ref, ptrdiff_t stride,
                          const MotusCoarseCosts cost, uint32_t *least) {
     uint64_t block[8], column[MOTUS_COARSE_POINTS + 7]; // of eight samples each
-    int best = 0;
+    uint64_t sads[LAST / 4 + 1];
+    uint16_t sad[LAST + 4];
+    uint32_t best = UINT32_MAX; // J << 6 | row
     for (int y = 0; y < 8; y++) memcpy(&block[y], cur + y * stride, 8);
     for (int y = 0; y < MOTUS_COARSE_POINTS + 7; y++)
         memcpy(&column[y], ref + y * stride + LAST, 8);
     const __m512i samples = _mm512_loadu_si512(block);
-    *least = UINT32_MAX;
+    for (int y = 0; y < LAST; y += 4) sads[y / 4] = row_sads(samples, column + y, 4);
+    sads[LAST / 4] = row_sads(samples, column + LAST, 1);
+    memcpy(sad, sads, sizeof sad);
     for (int y = 0; y < MOTUS_COARSE_POINTS; y++) {
-        const __m512i sad = _mm512_sad_epu8(samples, _mm512_loadu_si512(column + y));
-        const uint32_t j = cost[y][LAST] + sum_of(sad);
-        if (j < *least) *least = j, best = y;
+        const uint32_t j = ((uint32_t)cost[y][LAST] + sad[y]) << 6 | (uint32_t)y;
+        best = j < best ? j : best;
     }
-    return best;
+    *least = best >> 6;
+    return (int)(best & 63);
 }
 
 int motus_coarse_search_avx512(const uint8_t *cur, const uint8_t *ref, ptrdiff_t stride,

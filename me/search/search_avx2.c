@@ -7,7 +7,6 @@
 #include "me/pixel/satd_avx2.h"
 
 #define PARTS 2
-#define HAS_COLUMNS 1
 #define INLINE static inline __attribute__((always_inline))
 
 typedef __m256i V;
@@ -20,10 +19,11 @@ INLINE V adds(V a, V b) { return _mm256_adds_epu16(a, b); }
 INLINE V sub(V a, V b) { return _mm256_sub_epi16(a, b); }
 INLINE V min_lanes(V a, V b) { return _mm256_min_epu16(a, b); }
 INLINE V above(V v, int n) { return _mm256_cmpgt_epi16(v, splat(n)); }
+INLINE V repeat(const void *p) { return _mm256_broadcastsi128_si256(_mm_load_si128(p)); }
 INLINE V parts(const void *const p[PARTS]) { return _mm256_loadu2_m128i(p[1], p[0]); }
 
 INLINE V sad4x1(V ref, const uint8_t cur[16], int x) {
-    V row = _mm256_broadcastsi128_si256(_mm_load_si128((const __m128i *)cur));
+    V row = repeat(cur);
     return x == 0   ? _mm256_mpsadbw_epu8(ref, row, MOTUS_MPSAD(0, 0))
            : x == 1 ? _mm256_mpsadbw_epu8(ref, row, MOTUS_MPSAD(1, 1))
            : x == 2 ? _mm256_mpsadbw_epu8(ref, row, MOTUS_MPSAD(2, 0))

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #define PARTS 4
-#define HAS_COLUMNS 0
 #define INLINE static inline __attribute__((always_inline))
 
 typedef __m512i V;
@@ -19,6 +18,8 @@ INLINE V adds(V a, V b) { return _mm512_adds_epu16(a, b); }
 INLINE V sub(V a, V b) { return _mm512_sub_epi16(a, b); }
 INLINE V min_lanes(V a, V b) { return _mm512_min_epu16(a, b); }
 INLINE V above(V v, int n) { return _mm512_movm_epi16(_mm512_cmpgt_epi16_mask(v, splat(n))); }
+
+INLINE V repeat(const void *p) { return _mm512_broadcast_i32x4(_mm_load_si128(p)); }
 
 INLINE V parts(const void *const p[PARTS]) {
     V v =
@@ -45,6 +46,51 @@ INLINE void offer(V *least, V *at, V j, V now) {
     __mmask32 better = _mm512_cmplt_epu16_mask(j, *least);
     _mm512_mask_storeu_epi16(least, better, j);
     _mm512_mask_storeu_epi16(at, better, now);
+}
+
+INLINE void offer_any(V *least, V *at, V j, V now) {
+    const __mmask32 better =
+        _mm512_cmplt_epu16_mask(j, *least) |
+        (_mm512_cmpeq_epi16_mask(j, *least) & _mm512_cmplt_epu16_mask(now, *at));
+    _mm512_mask_storeu_epi16(least, better, j);
+    _mm512_mask_storeu_epi16(at, better, now);
+}
+
+// Transposes the 16x16 bytes of each part. Each round rotates the index of a byte, vector * 16 +
+// byte, by one bit.
+INLINE void transpose(V v[16]) {
+    for (int round = 0; round < 4; round++) {
+        V to[16];
+        for (int i = 0; i < 8; i++) {
+            to[2 * i] = _mm512_unpacklo_epi8(v[i], v[8 + i]);
+            to[2 * i + 1] = _mm512_unpackhi_epi8(v[i], v[8 + i]);
+        }
+        for (int i = 0; i < 16; i++) v[i] = to[i];
+    }
+}
+
+// The column of windows lies down: 47 samples of each of its columns are three parts, the fourth is
+// that column of the MB. Rows of points become columns, as vdbpsadbw wants them.
+INLINE void column_sads(V sad[16], const uint8_t *const *row, int x, const uint8_t cur[16][16]) {
+    const V from[2] = {_mm512_setr_epi64(0, 1, 1, 2, 2, 3, 3, 4),
+                       _mm512_setr_epi64(1, 2, 2, 3, 3, 4, 4, 5)};
+    _Alignas(64) uint8_t lying[16][64];
+    V v[16];
+    for (int i = 0; i < 16; i++) {
+        const void *const p[PARTS] = {row[i] + x, row[16 + i] + x, row[32 + (i < 15 ? i : 14)] + x,
+                                      cur[i]};
+        v[i] = parts(p);
+    }
+    transpose(v);
+    for (int i = 0; i < 16; i++) store(lying[i], v[i]);
+    for (int k = 0; k < 4; k++) { // columns of blocks, then rows
+        V sum[4] = {splat(0), splat(0), splat(0), splat(0)};
+        for (int i = 4 * k; i < 4 * k + 4; i++)
+            for (int y = 0; y < 4; y++)
+                sum[y] = add(sum[y], sad4x1(_mm512_permutexvar_epi64(from[y >> 1], load(lying[i])),
+                                            lying[i] + 48, y));
+        for (int y = 0; y < 4; y++) sad[4 * y + k] = sum[y];
+    }
 }
 
 INLINE V least_of_two(V a, V b) { return _mm512_min_epu32(a, b); }

@@ -16,6 +16,7 @@
 //   adds, min_lanes                  unsigned: saturating sum, minimum
 //   above(v, n)                      all ones in lanes with v > n, signed
 //   parts(p)                         the 16 bytes at p[0], p[1], ...
+//   repeat(p)                        the 16 bytes at p in each part; aligned
 //   sad4x1(ref, cur, x)              per lane the SAD of samples 4x .. 4x + 3 of the MB's row
 //   `cur`;
 //                                    odd x: against samples 4 further in ref; x is a constant
@@ -24,7 +25,6 @@
 //                                    falls
 //   least_keys(key, least, at)       key[i], i < GROUP: the least of the lanes of least[i] above
 //   at[i] first_lane(v, value, at, index)  the first lane where v is value and `at` is index
-//   HAS_COLUMNS; if it is 1:
 //   offer_any(least, at, j, now)     as offer, but `now` may fall: lanes with j == *least take the
 //                                    lesser of *at and now
 //   column_sads(sad, row, x, cur)    SADs of the 16 4x4 blocks, in raster order; lane i: of the
@@ -48,8 +48,10 @@ typedef struct Scan {
     V at[SCANNED];    // index of its point
     _Alignas(16) uint8_t cur[16][16];
     uint16_t cost_of[32]; // of an MV of 2k + 2 bits, k = 0..30, at most 15,871; [OUTSIDE]: 32,767
-    uint16_t column_code[MAX_CODES]; // per dx: (bits of the horizontal code - 1) / 2, or OUTSIDE
-    uint16_t row_code[MAX_CODES];    // per dy
+    // Per dx: (bits of the horizontal code - 1) / 2, or OUTSIDE.
+    _Alignas(16) uint16_t column_code[MAX_CODES];
+    uint16_t row_code[MAX_CODES];                  // per dy
+    _Alignas(16) uint16_t row_codes[MAX_CODES][8]; // the same eight times
 } Scan;
 
 // The window's samples, cut into pieces of 16 columns, 8 apart. A part of a vector is eight
@@ -77,7 +79,7 @@ static Window lay_out(int range, uint8_t *memory) {
     Window w = {.points = 2 * range + 1,
                 .fits = 2 * range < 256,
                 .alone = 2 * range % PARTS == 0,
-                .column = HAS_COLUMNS && 2 * range % 8 == 0,
+                .column = 2 * range % 8 == 0,
                 .memory = memory};
     w.rows = (w.points - w.alone + PARTS - 1) / PARTS;
     w.chunks = (w.points - w.column + 7) / 8;
@@ -108,13 +110,10 @@ typedef struct Points {
 } Points;
 
 INLINE void take(Scan *s, int b, V j, const Points *p) {
-#if HAS_COLUMNS
-    if (p->any) {
+    if (p->any)
         offer_any(&s->least[b], &s->at[b], j, p->now);
-        return;
-    }
-#endif
-    offer(&s->least[b], &s->at[b], j, p->now);
+    else
+        offer(&s->least[b], &s->at[b], j, p->now);
 }
 
 // Takes the nine blocks of quadrant q of the MB; returns the SAD of the 8x8 block, at most 16,320.
@@ -179,22 +178,21 @@ INLINE V codes_of(const uint16_t *code, int step) {
     return parts(p);
 }
 
-// Returns 0, 1, ... in all lanes, or in those of each part (per_part).
-INLINE V numbers(int per_part) {
+// Returns 0, 1, ... in all lanes.
+INLINE V numbers(void) {
     uint16_t number[LANES];
     for (int i = 0; i < LANES; i++) number[i] = (uint16_t)i;
-    return codes_of(number, per_part ? 0 : 8);
+    return codes_of(number, 8);
 }
 
-// Loads for each part eight times the code there.
-INLINE V code_of_rows(const uint16_t *code, int step) {
-    uint16_t eight[PARTS][8];
-    for (int i = 0; i < PARTS; i++)
-        for (int k = 0; k < 8; k++) eight[i][k] = code[i * step];
-    return codes_of(eight[0], 8);
+// Returns the index of each part's first point, or of its first eight points, `rows` rows apart.
+INLINE V first_points(int rows, int per_column) {
+    uint16_t index[LANES];
+    for (int i = 0; i < LANES; i++)
+        index[i] = (uint16_t)(i / 8 * rows * 256 + (per_column ? i % 8 : 0));
+    return codes_of(index, 8);
 }
 
-#if HAS_COLUMNS
 // Takes rows [first, first + LANES) of the column on its own, those that are in the window.
 static __attribute__((noinline)) void
 scan_column(Scan *s, const Window *w, const uint8_t *const *rows, int first, int small) {
@@ -217,17 +215,13 @@ scan_column(Scan *s, const Window *w, const uint8_t *const *rows, int first, int
     }
     large_blocks(s, s88, &p);
 }
-#endif
 
 static void scan_window(Scan *s, const Window *w, int small) {
-    uint16_t first[PARTS];
-    for (int i = 0; i < PARTS; i++) first[i] = (uint16_t)(i * w->rows * 256);
-    V at = code_of_rows(first, 1), outside = splat(OUTSIDE);
-    if (w->fits) at = add(at, numbers(1));
+    V at = first_points(w->rows, w->fits), outside = splat(OUTSIDE);
     for (int i = 0; i < w->rows; i++, at = add(at, splat(256))) {
-        V row_code = code_of_rows(s->row_code + i, w->rows);
+        V row_code = codes_of(s->row_codes[i], 8 * w->rows);
         for (int chunk = 0; chunk < w->chunks; chunk++) {
-            V code = min_lanes(add(row_code, codes_of(s->column_code + 8 * chunk, 0)), outside);
+            V code = min_lanes(add(row_code, repeat(s->column_code + 8 * chunk)), outside);
             scan_points(s, w->memory + chunk * w->strip + WIDTH * i, w->strip, small, code,
                         add(at, splat((w->fits ? 8 : 1) * chunk)));
         }
@@ -236,7 +230,7 @@ static void scan_window(Scan *s, const Window *w, int small) {
         V code = min_lanes(
             add(splat(s->row_code[w->points - 1]), codes_of(s->column_code + column, 8)), outside);
         scan_points(s, w->memory + w->last + column / LANES * 32 * WIDTH, 16 * WIDTH, small, code,
-                    w->fits ? add(splat(256 * (w->points - 1) + column), numbers(0))
+                    w->fits ? add(splat(256 * (w->points - 1) + column), numbers())
                             : splat(LAST_ROW + column / LANES));
     }
 }
@@ -253,6 +247,8 @@ static void set_up(Scan *s, const MotusMbJob *job, int blocks) {
     s->cost_of[OUTSIDE] = 32767;
     set_up_codes(s->column_code, job->centre.x - 4 * job->range - job->predictor.x, points);
     set_up_codes(s->row_code, job->centre.y - 4 * job->range - job->predictor.y, points);
+    for (int y = 0; y < (points + PARTS - 1) / PARTS * PARTS; y++)
+        for (int i = 0; i < 8; i++) s->row_codes[y][i] = s->row_code[y];
     for (int b = 0; b < (blocks + GROUP - 1) / GROUP * GROUP; b++)
         s->least[b] = splat(65535), s->at[b] = splat(0);
     for (int y = 0; y < 16; y++) memcpy(s->cur[y], job->cur + y * job->cur_stride, 16);
@@ -304,28 +300,51 @@ static void fill_last_row(const Window *w, const Rows rows) {
         }
 }
 
+// Finds the row and column of each block's point of least J, from its J << 16 | index.
+INLINE void find_points(const Scan *s, const Window *w, const uint32_t *key, int blocks, int16_t *x,
+                        int16_t *y) {
+    for (int b = 0; b < blocks; b++) {
+        x[b] = key[b] & 255;
+        y[b] = key[b] >> 8 & 255;
+    }
+    for (int b = 0; b < blocks && !w->fits; b++) {
+        const uint16_t cost = (uint16_t)(key[b] >> 16), index = (uint16_t)key[b];
+        const int lane = first_lane(s->least[b], cost, s->at[b], index), last = index >= LAST_ROW;
+        if (last) y[b] = (int16_t)(w->points - 1);
+        x[b] = (int16_t)(last ? LANES * (index - LAST_ROW) + lane
+                              : 8 * x[b] + (x[b] < w->chunks ? lane % 8 : 0));
+    }
+}
+
+static void copy_blocks(MotusMbMotion *to, const MotusMbMotion *from, uint32_t modes, int blocks) {
+    for (int b = 0; b < blocks; b++) {
+        if (!(modes >> motus_blocks[b].mode & 1)) continue;
+        to->mv[b] = from->mv[b];
+        to->cost[b] = from->cost[b];
+        to->sad[b] = from->sad[b];
+    }
+}
+
 // Finds each block's first point of least J, by index, then by lane. Returns 0 if all J of a block
 // are 65,535 or more.
 static int finish(const Scan *s, const Window *w, const MotusMbJob *job, int blocks,
                   MotusMbMotion *out) {
-    uint32_t key[SCANNED]; // J << 16 | index
+    uint32_t key[SCANNED], most = 0; // J << 16 | index
+    int16_t x[SCANNED], y[SCANNED];
+    MotusMbMotion all, *to = job->modes == MOTUS_MODES_ALL ? out : &all;
+    const int left = job->centre.x - 4 * job->range, top = job->centre.y - 4 * job->range;
     for (int b = 0; b < blocks; b += GROUP) least_keys(key + b, s->least + b, s->at + b);
+    for (int b = 0; b < blocks; b++) most = key[b] > most ? key[b] : most;
+    if (most >> 16 == 65535) return 0;
+    find_points(s, w, key, blocks, x, y);
     for (int b = 0; b < blocks; b++) {
-        if (!(job->modes >> motus_blocks[b].mode & 1)) continue;
-        const uint16_t cost = (uint16_t)(key[b] >> 16), index = (uint16_t)key[b];
-        int x = index & 255, y = index >> 8;
-        if (cost == 65535) return 0;
-        if (!w->fits) {
-            const int lane = first_lane(s->least[b], cost, s->at[b], index),
-                      last = index >= LAST_ROW;
-            y = last ? 2 * job->range : y;
-            x = last ? LANES * (index - LAST_ROW) + lane : 8 * x + (x < w->chunks ? lane % 8 : 0);
-        }
-        out->mv[b].x = (int16_t)(job->centre.x + 4 * (x - job->range));
-        out->mv[b].y = (int16_t)(job->centre.y + 4 * (y - job->range));
-        out->cost[b] = cost;
-        out->sad[b] = (uint16_t)(cost - s->cost_of[s->column_code[x] + s->row_code[y]]);
+        to->mv[b].x = (int16_t)(left + 4 * x[b]);
+        to->mv[b].y = (int16_t)(top + 4 * y[b]);
+        to->cost[b] = key[b] >> 16;
     }
+    for (int b = 0; b < blocks; b++)
+        to->sad[b] = (uint16_t)(to->cost[b] - s->cost_of[s->column_code[x[b]] + s->row_code[y[b]]]);
+    if (to == &all) copy_blocks(out, &all, job->modes, blocks);
     return 1;
 }
 
@@ -340,10 +359,8 @@ static void search_mb(const MotusMbJob *job, MotusMbMotion *out, uint8_t *scratc
     fill_strips(&w, rows);
     fill_last_row(&w, rows);
     scan_window(&s, &w, small);
-#if HAS_COLUMNS
     for (int y = 0; w.column && y < w.points - w.alone; y += LANES)
         scan_column(&s, &w, rows, y, small);
-#endif
     // Only plain C counts beyond 65,535.
     if (!finish(&s, &w, job, blocks, out)) motus_search_ops_c.search(job, out, scratch);
 }

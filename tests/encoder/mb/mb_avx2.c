@@ -5,4 +5,4 @@
 #include "encoder/mb/predict_cpu.h"
 
 const MbAvx2 mb_avx2 = {motus_chroma_block, motus_intra_fill_plane, motus_ssd_square,
-                        motus_satd_block};
+                        motus_satd_block, motus_intra4x4_modes};

@@ -15,6 +15,7 @@ typedef struct MbAvx2 {
                     int size);
     uint32_t (*satd)(const uint8_t *a, ptrdiff_t a_stride, const uint8_t *b, ptrdiff_t b_stride,
                      int w, int h);
+    void (*intra4x4_modes)(uint8_t *pred, const MotusIntraEdge *edge);
 } MbAvx2;
 
 extern const MbAvx2 mb_avx2;

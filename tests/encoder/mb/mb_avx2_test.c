@@ -49,6 +49,21 @@ static void planes_agree(void) {
     }
 }
 
+static void modes_agree(void) {
+    for (int round = 0; round < ROUNDS && has_avx2(); round++) {
+        MotusIntraEdge edge;
+        uint8_t pred[2][16 * MOTUS_I4_MODES] = {{0}};
+        fill((uint8_t *)&edge, sizeof edge, round);
+        edge.has = (uint8_t)motus_test_range(0, 15);
+        motus_intra4x4_modes(pred[0], &edge);
+        mb_avx2.intra4x4_modes(pred[1], &edge);
+        for (int mode = 0; mode < MOTUS_I4_MODES; mode++)
+            MOTUS_CHECK(!motus_intra4x4_allowed(mode, edge.has) ||
+                            !memcmp(pred[0] + 16 * mode, pred[1] + 16 * mode, 16),
+                        "mode %d, neighbours %d", mode, edge.has);
+    }
+}
+
 static void errors_agree(void) {
     for (int round = 0; round < ROUNDS && has_avx2(); round++) {
         const int size = 4 << round % 3;
@@ -63,4 +78,5 @@ static void errors_agree(void) {
     }
 }
 
-MOTUS_SUITE("mb_avx2", TEST(chroma_agrees), TEST(planes_agree), TEST(errors_agree))
+MOTUS_SUITE("mb_avx2", TEST(chroma_agrees), TEST(planes_agree), TEST(modes_agree),
+            TEST(errors_agree))
