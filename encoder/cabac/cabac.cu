@@ -15,6 +15,7 @@ namespace {
 
 constexpr int THREADS = 256, MB_THREADS = 128, STATE_THREADS = 64, LOW_THREADS = 128;
 constexpr int WARPS = THREADS / 32;
+constexpr int COUNT_MBS = 16;    // whose symbols a block counts
 constexpr int MOST_BLOCKS = 264;  // of a step that takes any number; few pictures need more
 constexpr int DIGITS_BEHIND = 64; // zeros behind the last digit
 static_assert(THREADS * DIGITS * 2 == MOTUS_NAL_TILE, "a tile of digits is one of bytes");
@@ -57,9 +58,14 @@ size_t place(Job *job, uint8_t *work, uint32_t capacity) {
 
 // ---- Kernels: symbols ---------------------------------------------------------------------------
 
-template <bool B> __global__ void __launch_bounds__(MB_THREADS) context_kernel(Job job) {
+__global__ void __launch_bounds__(MB_THREADS) p_context_kernel(Job job) {
+    __shared__ ContextRoom room;
+    set_p_contexts<MB_THREADS>(job, (int)blockIdx.x * CONTEXT_MBS, room);
+}
+
+__global__ void __launch_bounds__(MB_THREADS) b_context_kernel(Job job) {
     const int k = (int)(blockIdx.x * MB_THREADS + threadIdx.x);
-    set_context<B>(job, k / 16, k % 16);
+    set_b_context(job, k / 16, k % 16);
 }
 
 __device__ uint32_t header_bytes(const MotusSliceHead *head) { return (head->header_bits + 7) / 8; }
@@ -83,23 +89,25 @@ __device__ void begin_slice(const Job &job) {
 }
 
 template <bool B> __global__ void __launch_bounds__(THREADS) count_kernel(Job job) {
-    __shared__ uint32_t tally[TALLIES];
-    __shared__ uint16_t kept[WARPS][32][KEPT_ROW];
-    const int i = (int)(blockIdx.x * WARPS + threadIdx.x / 32), t = (int)threadIdx.x;
+    __shared__ UnitRoom<COUNT_MBS> room;
+    const int t = (int)threadIdx.x, first = (int)blockIdx.x * COUNT_MBS;
     begin_slice(job);
     if (job.in.string) {
         for (int k = (int)(blockIdx.x * THREADS) + t; k <= job.n_mb; k += (int)gridDim.x * THREADS)
             job.mb_end[k] = job.in.string_end[k], job.restart[k] = 0;
         return;
     }
-    if (t < TALLIES) tally[t] = 0;
-    __syncthreads(); // cleared before it is added to
-    if (i < job.n_mb)
-        count_mb<B>(job, i, tally, kept[t / 32]);
-    else if (i == job.n_mb && motus_lane() == 0)
-        job.mb_end[i] = 1; // end_of_slice_flag
-    __syncthreads();       // complete before it is read
-    add_tally(job.in.slice.stats, tally);
+    if (t < TALLIES) room.tally[t] = 0;
+    if (t < UNIT_KINDS) room.kinds[t] = 0;
+    __syncthreads(); // cleared before they are added to
+    const int n = list_units<WARPS>(job, first, room);
+    for (int entry = t; entry < n; entry += THREADS) make_unit<B>(job, first, room, entry);
+    __syncthreads(); // all units are made
+    for (int k = t / 32; k < COUNT_MBS && first + k < job.n_mb; k += WARPS)
+        count_mb<B>(job, first + k, room.tally, room.n[k][motus_lane()], room.kept[k]);
+    if (blockIdx.x == 0 && t == 0) job.mb_end[job.n_mb] = 1; // end_of_slice_flag
+    __syncthreads(); // complete before it is read
+    add_tally(job.in.slice.stats, room.tally);
 }
 
 // Returns the only piece; n 0: there are several, which long_kernel codes.
@@ -334,13 +342,16 @@ int blocks_for(size_t n, size_t each) {
     return (int)(blocks < MOST_BLOCKS ? blocks : MOST_BLOCKS);
 }
 
+int blocks_of(int n, int each) { return (n + each - 1) / each; }
+
 // Launches the kernels that depend on the syntax. tiles: of a piece.
 template <bool B> void put(const Job &job, int tiles, cudaStream_t stream) {
-    const int warps = job.n_mb / WARPS + 1, string = job.in.string != NULL; // one warp more
-    if (!string)
-        context_kernel<B>
-            <<<(16 * job.n_mb + MB_THREADS - 1) / MB_THREADS, MB_THREADS, 0, stream>>>(job);
-    count_kernel<B><<<warps, THREADS, 0, stream>>>(job);
+    const int warps = blocks_of(job.n_mb, WARPS), string = job.in.string != NULL;
+    if (!string && B)
+        b_context_kernel<<<blocks_of(16 * job.n_mb, MB_THREADS), MB_THREADS, 0, stream>>>(job);
+    else if (!string)
+        p_context_kernel<<<blocks_of(job.n_mb, CONTEXT_MBS), MB_THREADS, 0, stream>>>(job);
+    count_kernel<B><<<blocks_of(job.n_mb, COUNT_MBS), THREADS, 0, stream>>>(job);
     if (!string) scan_kernel<<<1, SCAN_THREADS, 0, stream>>>(job.mb_end, job.n_mb + 1, Sum());
     long_kernel<B><<<1, THREADS, 0, stream>>>(job);
     put_kernel<B><<<string ? tiles : warps, THREADS, 0, stream>>>(job);

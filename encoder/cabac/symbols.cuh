@@ -72,28 +72,73 @@ __device__ MotusMv b_mvd_at(const Job &job, int i, int at) {
     return motus_b_context_mvd(mb, &neighbours, motus_b_first(mb, at & 3), at >> 2);
 }
 
-// Equals motus_mb_context_set and motus_b_context_set. blk: of the lane. Lanes without an MB pass
-// n_mb or more.
-template <bool B> __device__ void set_context(const Job &job, int i, int blk) {
+// mvd of a P slice's MBs: each partition's is found once.
+constexpr int CONTEXT_MBS = 32; // of a block
+struct ContextRoom {
+    MotusMv mvd[CONTEXT_MBS * 16]; // where their partitions begin
+    uint16_t list[CONTEXT_MBS * 16];
+    int n;
+};
+
+// Sets all of an MB's context but mvd: blk 0 does. Lanes without an MB pass n_mb or more.
+__device__ void set_rest_of_context(const Job &job, int i, int blk) {
     const bool there = i < job.n_mb;
     const MotusMb *mb = &job.in.slice.mb[there ? i : 0];
     const MotusMbCoef *coef = &job.in.slice.coef[there ? i : 0];
     const uint32_t luma = lanes_with(mb->type == MOTUS_MB_I_16x16 && coef->luma_dc[blk]),
                    chroma =
                        lanes_with(mb->cbp >> 4 && blk < 8 && coef->chroma_dc[blk / 4 & 1][blk % 4]);
-    if (!there) return;
+    if (!there || blk) return;
     MotusMbContext *context = &job.in.context[i];
-    const bool coded = !motus_mb_is_intra(mb) && mb->type != MOTUS_MB_P_SKIP;
-    if (!B)
-        context->mvd[blk] = coded ? mvd_at(job, i, blk % 4, blk / 4) : MotusMv{0, 0};
-    else if (blk < 8)
-        context->mvd_b[blk >> 2][blk & 3] = b_mvd_at(job, i, blk);
-    if (blk) return;
     context->qp_delta =
         (int16_t)(motus_mb_has_qp_delta(mb) ? motus_qp_delta(mb->qp, qp_before(job, i)) : 0);
     context->dc = (uint8_t)(mb->type == MOTUS_MB_I_PCM
                                 ? 7
                                 : (luma != 0) | ((chroma & 15) != 0) << 1 | (chroma > 15) << 2);
+}
+
+// Returns the first block of the partition that has block blk; -1: its mvd is zero.
+__device__ int partition_begin(const Job &job, int i, int blk) {
+    const MotusMb *mb = &job.in.slice.mb[min(i, job.n_mb - 1)];
+    if (i >= job.n_mb || motus_mb_is_intra(mb) || mb->type == MOTUS_MB_P_SKIP) return -1;
+    const MotusPartition own = partition_with(mb, blk % 4, blk / 4);
+    return 4 * own.y + own.x;
+}
+
+// Equals motus_mb_context_set, of the block's MBs from `first` on.
+template <int THREADS>
+__device__ void set_p_contexts(const Job &job, int first, ContextRoom &room) {
+    constexpr int ROUNDS = CONTEXT_MBS * 16 / THREADS;
+    int begin[ROUNDS];
+    if (threadIdx.x == 0) room.n = 0;
+    __syncthreads(); // cleared before it is added to
+#pragma unroll
+    for (int r = 0; r < ROUNDS; r++) {
+        const int slot = r * THREADS + (int)threadIdx.x, i = first + slot / 16;
+        set_rest_of_context(job, i, slot % 16);
+        begin[r] = partition_begin(job, i, slot % 16);
+        if (begin[r] == slot % 16) room.list[atomicAdd(&room.n, 1)] = (uint16_t)slot;
+    }
+    __syncthreads(); // all partitions are listed
+    for (int k = (int)threadIdx.x; k < room.n; k += THREADS) {
+        const int slot = room.list[k];
+        room.mvd[slot] = mvd_at(job, first + slot / 16, slot % 4, slot / 4 % 4);
+    }
+    __syncthreads(); // their mvd is there
+#pragma unroll
+    for (int r = 0; r < ROUNDS; r++) {
+        const int slot = r * THREADS + (int)threadIdx.x, i = first + slot / 16;
+        if (i < job.n_mb)
+            job.in.context[i].mvd[slot % 16] =
+                begin[r] < 0 ? MotusMv{0, 0} : room.mvd[slot / 16 * 16 + begin[r]];
+    }
+}
+
+// Equals motus_b_context_set. blk: of the lane.
+__device__ void set_b_context(const Job &job, int i, int blk) {
+    set_rest_of_context(job, i, blk);
+    if (i < job.n_mb && blk < 8)
+        job.in.context[i].mvd_b[blk >> 2][blk & 3] = b_mvd_at(job, i, blk);
 }
 
 // ---- Syntax of an MB ----------------------------------------------------------------------------
@@ -156,22 +201,74 @@ __device__ void keep_symbols(const Job &job, int i, uint32_t n, uint16_t (*row)[
     }
 }
 
-// Counts the symbols of an MB's units. end_of_slice_flag of the MB before is its first one.
+// Kinds of units by what takes long: a warp makes units of like kinds.
+enum { UNIT_KINDS = 16, KIND_OF_BLOCKS = 5, KIND_OF_8x8 = 14 };
+
+__device__ int kind_of_unit(const MotusMb *mb, int unit) {
+    if (unit < MOTUS_UNIT_LUMA_DC) return unit;
+    if (unit == MOTUS_UNIT_LUMA_DC) return KIND_OF_8x8 - 1;
+    if (unit >= MOTUS_UNIT_CHROMA_DC && unit < MOTUS_UNIT_CHROMA) return KIND_OF_BLOCKS - 1;
+    const int blk = unit < MOTUS_UNIT_LUMA ? 0
+                    : unit < MOTUS_UNIT_CHROMA_DC ? motus_blk_at(unit - MOTUS_UNIT_LUMA)
+                                                  : 16 + unit - MOTUS_UNIT_CHROMA,
+              levels = mb->total_coeff[blk];
+    if (blk < 16 && mb->transform_8x8) return KIND_OF_8x8 + (levels > 8);
+    return KIND_OF_BLOCKS + (levels < 5 ? levels : levels < 7 ? 5 : levels < 10 ? 6 : 7);
+}
+
+// Units of a block's MBs, in an order by kinds.
+template <int MBS> struct UnitRoom {
+    uint32_t tally[TALLIES], kinds[UNIT_KINDS];
+    uint16_t list[MBS * 32], n[MBS][32], kept[MBS][32][KEPT_ROW];
+};
+
+// Lists the units of the block's MBs from `first` on. A warp takes every WARPS-th MB. Returns their
+// number.
+template <int WARPS, int MBS>
+__device__ int list_units(const Job &job, int first, UnitRoom<MBS> &room) {
+    const int warp = (int)threadIdx.x / 32, unit = motus_lane();
+    int kind[MBS / WARPS], at[MBS / WARPS];
+#pragma unroll
+    for (int k = 0; k < MBS / WARPS; k++) {
+        const int i = first + warp + k * WARPS;
+        const MotusMb *mb = &job.in.slice.mb[min(i, job.n_mb - 1)];
+        const bool has = motus_mb_symbol_units(mb, job.in.slice.head->slice_type) >> unit & 1;
+        kind[k] = i < job.n_mb && has ? kind_of_unit(mb, unit) : UNIT_KINDS;
+        if (kind[k] < UNIT_KINDS) at[k] = (int)atomicAdd(&room.kinds[kind[k]], 1u);
+        room.n[warp + k * WARPS][unit] = 0;
+    }
+    __syncthreads(); // all kinds are counted
+    const uint32_t upto = scan_lanes(room.kinds[unit & (UNIT_KINDS - 1)], Sum());
+#pragma unroll
+    for (int k = 0; k < MBS / WARPS; k++) {
+        const int begin = (int)from_lane(upto, (kind[k] - 1) & 31);
+        if (kind[k] < UNIT_KINDS)
+            room.list[(kind[k] ? begin : 0) + at[k]] = (uint16_t)((warp + k * WARPS) * 32 + unit);
+    }
+    __syncthreads(); // the list is complete
+    return (int)from_lane(upto, UNIT_KINDS - 1);
+}
+
+template <bool B, int MBS> __device__ void make_unit(const Job &job, int first, UnitRoom<MBS> &room, int entry) {
+    const int own = room.list[entry], k = own / 32, unit = own % 32;
+    MotusSymbols symbols = {};
+    symbols.symbol = room.kept[k][unit], symbols.wraps = 0u - KEPT_OF_UNIT;
+    symbols.mark = mark_of(unit);
+    const MotusCabacMb m = syntax_of(job, first + k);
+    put_unit<B>(&symbols, m, unit);
+    room.n[k][unit] = (uint16_t)symbols.n;
+}
+
+// Counts an MB of which lane `unit` has n symbols in its row. end_of_slice_flag of the MB before is
+// its first one.
 template <bool B>
-__device__ void count_mb(const Job &job, int i, uint32_t *tally, uint16_t (*row)[KEPT_ROW]) {
+__device__ void count_mb(const Job &job, int i, uint32_t *tally, uint32_t n,
+                         uint16_t (*row)[KEPT_ROW]) {
     const MotusMb *mb = &job.in.slice.mb[i];
     const int unit = motus_lane();
-    const uint32_t units = motus_mb_symbol_units(mb, job.in.slice.head->slice_type);
-    MotusSymbols symbols = {};
-    symbols.symbol = row[unit], symbols.wraps = 0u - KEPT_OF_UNIT;
-    symbols.mark = mark_of(unit);
-    if (units >> unit & 1) {
-        const MotusCabacMb m = syntax_of(job, i);
-        put_unit<B>(&symbols, m, unit);
-    }
-    const uint32_t all = motus_lanes_sum(symbols.n);
-    job.count[i][unit] = (uint16_t)symbols.n;
-    if (are_kept(job, symbols.n, all)) keep_symbols(job, i, symbols.n, row);
+    const uint32_t all = motus_lanes_sum(n);
+    job.count[i][unit] = (uint16_t)n;
+    if (are_kept(job, n, all)) keep_symbols(job, i, n, row);
     if (unit == 0) {
         job.mb_end[i] = all + (i > 0);
         job.restart[i] = 0;
