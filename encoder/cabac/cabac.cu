@@ -15,7 +15,7 @@ namespace {
 
 constexpr int THREADS = 256, MB_THREADS = 128, STATE_THREADS = 64, LOW_THREADS = 128;
 constexpr int WARPS = THREADS / 32;
-constexpr int COUNT_MBS = 16;    // whose symbols a block counts
+constexpr int COUNT_MBS = 16;     // whose symbols a block counts
 constexpr int MOST_BLOCKS = 264;  // of a step that takes any number; few pictures need more
 constexpr int DIGITS_BEHIND = 64; // zeros behind the last digit
 static_assert(THREADS * DIGITS * 2 == MOTUS_NAL_TILE, "a tile of digits is one of bytes");
@@ -106,7 +106,7 @@ template <bool B> __global__ void __launch_bounds__(THREADS) count_kernel(Job jo
     for (int k = t / 32; k < COUNT_MBS && first + k < job.n_mb; k += WARPS)
         count_mb<B>(job, first + k, room.tally, room.n[k][motus_lane()], room.kept[k]);
     if (blockIdx.x == 0 && t == 0) job.mb_end[job.n_mb] = 1; // end_of_slice_flag
-    __syncthreads(); // complete before it is read
+    __syncthreads();                                         // complete before it is read
     add_tally(job.in.slice.stats, room.tally);
 }
 

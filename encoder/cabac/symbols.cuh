@@ -137,8 +137,7 @@ __device__ void set_p_contexts(const Job &job, int first, ContextRoom &room) {
 // Equals motus_b_context_set. blk: of the lane.
 __device__ void set_b_context(const Job &job, int i, int blk) {
     set_rest_of_context(job, i, blk);
-    if (i < job.n_mb && blk < 8)
-        job.in.context[i].mvd_b[blk >> 2][blk & 3] = b_mvd_at(job, i, blk);
+    if (i < job.n_mb && blk < 8) job.in.context[i].mvd_b[blk >> 2][blk & 3] = b_mvd_at(job, i, blk);
 }
 
 // ---- Syntax of an MB ----------------------------------------------------------------------------
@@ -208,7 +207,7 @@ __device__ int kind_of_unit(const MotusMb *mb, int unit) {
     if (unit < MOTUS_UNIT_LUMA_DC) return unit;
     if (unit == MOTUS_UNIT_LUMA_DC) return KIND_OF_8x8 - 1;
     if (unit >= MOTUS_UNIT_CHROMA_DC && unit < MOTUS_UNIT_CHROMA) return KIND_OF_BLOCKS - 1;
-    const int blk = unit < MOTUS_UNIT_LUMA ? 0
+    const int blk = unit < MOTUS_UNIT_LUMA        ? 0
                     : unit < MOTUS_UNIT_CHROMA_DC ? motus_blk_at(unit - MOTUS_UNIT_LUMA)
                                                   : 16 + unit - MOTUS_UNIT_CHROMA,
               levels = mb->total_coeff[blk];
@@ -249,7 +248,8 @@ __device__ int list_units(const Job &job, int first, UnitRoom<MBS> &room) {
     return (int)from_lane(upto, UNIT_KINDS - 1);
 }
 
-template <bool B, int MBS> __device__ void make_unit(const Job &job, int first, UnitRoom<MBS> &room, int entry) {
+template <bool B, int MBS>
+__device__ void make_unit(const Job &job, int first, UnitRoom<MBS> &room, int entry) {
     const int own = room.list[entry], k = own / 32, unit = own % 32;
     MotusSymbols symbols = {};
     symbols.symbol = room.kept[k][unit], symbols.wraps = 0u - KEPT_OF_UNIT;
