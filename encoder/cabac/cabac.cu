@@ -1,6 +1,6 @@
 // CABAC of a slice of finalized MBs on a CUDA device. In the order of the launches: contexts of
 // MBs; counts of symbols, a scan, symbols (symbols.cuh); bins sorted by context, states
-// (states.cuh); ranges, low, carries (ranges.cuh); I_PCM samples; the NAL unit (slice.cu).
+// (states.cuh); ranges, low, carries and I_PCM samples (ranges.cuh); the NAL unit (slice.cu).
 // Grids depend on picture size, piece and capacity only.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "encoder/cabac/cabac_cuda.h"
@@ -251,38 +251,46 @@ __device__ void settle_tile(const Job &job, uint32_t tile) {
     ((uint4 *)job.rbsp)[first / DIGITS] = make_uint4(word[0], word[1], word[2], word[3]);
 }
 
+// Writes those samples of an MB with I_PCM behind the bit `end` that lie in a tile, by a warp.
+__device__ void put_samples(const Job &job, uint32_t tile, int i, uint32_t end) {
+    const MotusSliceCuda &slice = job.in.slice;
+    const int x = i % slice.mb_width, y = i / slice.mb_width;
+    const uint32_t first = motus_align8(end) / 8;
+    for (uint32_t k = (uint32_t)motus_lane(); k < MOTUS_SAMPLE_BITS / 8; k += 32) {
+        const int p = k < 256 ? 0 : k < 320 ? 1 : 2, size = p ? 8 : 16, at = p ? (k - 256) % 64 : k;
+        if ((first + k) / MOTUS_NAL_TILE == tile)
+            job.rbsp[first + k] = slice.src[p][(y * size + at / size) * slice.src_stride[p] +
+                                               x * size + at % size];
+    }
+}
+
+// Sets the stop bits of a settled tile, and writes its I_PCM samples. A lane per MB, and one for
+// the slice's end; samples by all lanes of a warp.
+__device__ void put_restarts(const Job &job, uint32_t tile) {
+    const bool has_samples = job.in.string || job.in.slice.stats->mb[MOTUS_MB_I_PCM];
+    for (int i = (has_samples ? 0 : job.n_mb) + (int)threadIdx.x; i - motus_lane() <= job.n_mb;
+         i += THREADS) {
+        const uint32_t end = i <= job.n_mb ? job.restart[i] : 0, byte = (end - 1) / 8;
+        if (end && byte / MOTUS_NAL_TILE == tile)
+            job.rbsp[byte] |= (uint8_t)(128 >> (end - 1) % 8);
+        const bool samples = end && i < job.n_mb && !job.in.string &&
+                             motus_align8(end) / 8 / MOTUS_NAL_TILE <= tile &&
+                             (motus_align8(end) + MOTUS_SAMPLE_BITS) / 8 > tile * MOTUS_NAL_TILE;
+        uint32_t left = __ballot_sync(MOTUS_ALL_LANES, samples);
+        for (; left; left &= left - 1) {
+            const int lane = __ffs((int)left) - 1;
+            put_samples(job, tile, i - motus_lane() + lane, from_lane(end, lane));
+        }
+    }
+}
+
 __global__ void __launch_bounds__(THREADS) settle_kernel(Job job) {
     const uint32_t bytes = rbsp_bytes(job);
     if (blockIdx.x == 0 && threadIdx.x == 0) *job.bytes = bytes;
     for (uint32_t tile = blockIdx.x; tile * MOTUS_NAL_TILE < bytes; tile += gridDim.x) {
         settle_tile(job, tile);
-        __syncthreads(); // shared memory has been read
-    }
-}
-
-// Writes the samples of an MB with I_PCM behind the bit `end`, by a warp.
-__device__ void put_samples(const Job &job, int i, uint32_t end) {
-    const MotusSliceCuda &slice = job.in.slice;
-    const int x = i % slice.mb_width, y = i / slice.mb_width;
-    uint8_t *to = job.rbsp + motus_align8(end) / 8;
-    for (int k = motus_lane(); k < 384; k += 32) {
-        const int p = k < 256 ? 0 : k < 320 ? 1 : 2, size = p ? 8 : 16, at = p ? (k - 256) % 64 : k;
-        to[k] = slice.src[p][(y * size + at / size) * slice.src_stride[p] + x * size + at % size];
-    }
-}
-
-// Sets the stop bits, and writes I_PCM samples. A lane per MB, and one for the slice's end; samples
-// by all lanes.
-__global__ void __launch_bounds__(THREADS) sample_kernel(Job job) {
-    const int i = (int)(blockIdx.x * THREADS + threadIdx.x);
-    if (!*job.bytes) return;
-    const uint32_t end = i <= job.n_mb ? job.restart[i] : 0;
-    if (end) job.rbsp[(end - 1) / 8] |= (uint8_t)(128 >> (end - 1) % 8);
-    __syncwarp(); // stop bits are set before samples are written
-    uint32_t left = __ballot_sync(MOTUS_ALL_LANES, end && i < job.n_mb && !job.in.string);
-    for (; left; left &= left - 1) {
-        const int lane = __ffs((int)left) - 1;
-        put_samples(job, i - motus_lane() + lane, from_lane(end, lane));
+        __syncthreads(); // its bytes are written, and shared memory has been read
+        put_restarts(job, tile);
     }
 }
 
@@ -398,7 +406,6 @@ cudaError_t motus_cabac_slice_cuda_end(const MotusCabacSliceCuda *in, cudaStream
     entry_kernel<<<1, THREADS, 0, stream>>>(job);
     low_kernel<<<chunk_tiles, LOW_THREADS, 0, stream>>>(job);
     settle_kernel<<<motus_min(job.n_tiles, MOST_BLOCKS), THREADS, 0, stream>>>(job);
-    sample_kernel<<<job.n_mb / THREADS + 1, THREADS, 0, stream>>>(job);
     const MotusSliceCuda &slice = in->slice;
     const MotusNalCuda nal = {job.rbsp,       job.bytes,    job.escapes,  slice.head, slice.nal,
                               slice.capacity, slice.before, slice.result, slice.early};
