@@ -45,7 +45,6 @@ size_t place(Job *job, uint8_t *work, uint32_t capacity) {
     reserve(&job->between, 2);
     reserve(&job->way, chunks);
     reserve(&job->tile_way, tiles);
-    reserve(&job->entry, tiles);
     reserve(&job->record, chunks);
     reserve(&job->origin, chunks);
     reserve(&job->end, 5);
@@ -168,13 +167,8 @@ __global__ void __launch_bounds__(THREADS) way_kernel(Job job) {
     const Piece piece = only_piece(job);
     if (piece.n) find_ways<THREADS>(job, piece, room);
 }
-__global__ void __launch_bounds__(THREADS) entry_kernel(Job job) {
-    __shared__ EntryRoom<THREADS> room;
-    const Piece piece = only_piece(job);
-    if (piece.n) find_entries<THREADS>(job, piece, room);
-}
 __global__ void __launch_bounds__(LOW_THREADS) low_kernel(Job job) {
-    __shared__ LowRoom room;
+    __shared__ LowRoom<LOW_THREADS> room;
     const Piece piece = only_piece(job);
     if (piece.n) add_low<LOW_THREADS>(job, piece, room);
 }
@@ -187,8 +181,7 @@ template <bool B> __global__ void __launch_bounds__(THREADS) long_kernel(Job job
         StateRoom<THREADS> state;
         RunRoom run;
         WayRoom way;
-        EntryRoom<THREADS> entry;
-        LowRoom low;
+        LowRoom<THREADS> low;
     } room;
     const int n = pieces_of(job);
     if (n == 1) return;
@@ -209,8 +202,6 @@ template <bool B> __global__ void __launch_bounds__(THREADS) long_kernel(Job job
         __syncthreads();
         find_ways<THREADS>(job, piece, room.way);
         __syncthreads();
-        find_entries<THREADS>(job, piece, room.entry);
-        __syncthreads();
         add_low<THREADS>(job, piece, room.low);
         __syncthreads();
     }
@@ -220,7 +211,8 @@ template <bool B> __global__ void __launch_bounds__(THREADS) long_kernel(Job job
 
 // Returns the bytes of the RBSP, 0 if the NAL unit exceeds the capacity.
 __device__ uint32_t rbsp_bytes(const Job &job) {
-    const uint32_t bytes = bytes_upto(job, piece_at(job, pieces_of(job) - 1)),
+    const Piece last = piece_at(job, pieces_of(job) - 1);
+    const uint32_t bytes = bytes_upto(job, last, behind_of(job, last).at),
                    capacity = job.in.slice.capacity;
     return nal_begin(job.in.slice.before, capacity) + bytes + MOTUS_NAL_START <= capacity ? bytes
                                                                                           : 0;
@@ -259,8 +251,8 @@ __device__ void put_samples(const Job &job, uint32_t tile, int i, uint32_t end) 
     for (uint32_t k = (uint32_t)motus_lane(); k < MOTUS_SAMPLE_BITS / 8; k += 32) {
         const int p = k < 256 ? 0 : k < 320 ? 1 : 2, size = p ? 8 : 16, at = p ? (k - 256) % 64 : k;
         if ((first + k) / MOTUS_NAL_TILE == tile)
-            job.rbsp[first + k] = slice.src[p][(y * size + at / size) * slice.src_stride[p] +
-                                               x * size + at % size];
+            job.rbsp[first + k] =
+                slice.src[p][(y * size + at / size) * slice.src_stride[p] + x * size + at % size];
     }
 }
 
@@ -271,8 +263,7 @@ __device__ void put_restarts(const Job &job, uint32_t tile) {
     for (int i = (has_samples ? 0 : job.n_mb) + (int)threadIdx.x; i - motus_lane() <= job.n_mb;
          i += THREADS) {
         const uint32_t end = i <= job.n_mb ? job.restart[i] : 0, byte = (end - 1) / 8;
-        if (end && byte / MOTUS_NAL_TILE == tile)
-            job.rbsp[byte] |= (uint8_t)(128 >> (end - 1) % 8);
+        if (end && byte / MOTUS_NAL_TILE == tile) job.rbsp[byte] |= (uint8_t)(128 >> (end - 1) % 8);
         const bool samples = end && i < job.n_mb && !job.in.string &&
                              motus_align8(end) / 8 / MOTUS_NAL_TILE <= tile &&
                              (motus_align8(end) + MOTUS_SAMPLE_BITS) / 8 > tile * MOTUS_NAL_TILE;
@@ -403,7 +394,6 @@ cudaError_t motus_cabac_slice_cuda_end(const MotusCabacSliceCuda *in, cudaStream
                    STATE_THREADS, 0, stream>>>(job);
     run_kernel<<<blocks_for(piece, MOTUS_RUN), THREADS, 0, stream>>>(job);
     way_kernel<<<chunk_tiles, THREADS, 0, stream>>>(job);
-    entry_kernel<<<1, THREADS, 0, stream>>>(job);
     low_kernel<<<chunk_tiles, LOW_THREADS, 0, stream>>>(job);
     settle_kernel<<<motus_min(job.n_tiles, MOST_BLOCKS), THREADS, 0, stream>>>(job);
     const MotusSliceCuda &slice = in->slice;

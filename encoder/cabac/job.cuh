@@ -43,7 +43,6 @@ struct Job {
     Between *between;        // [2] before the piece, and behind it, in turn
     MotusWay (*way)[4];      // of chunks: from the tile's first one up to this one
     MotusWay (*tile_way)[4]; // of tiles
-    MotusWay *entry;         // [tiles] from the piece's beginning
     uint64_t (*record)[4];   // MotusChunks
     uint32_t *origin, *end;
     uint32_t *digit; // of the RBSP
