@@ -30,6 +30,7 @@ size_t place(Job *job, uint8_t *work, uint32_t capacity) {
         *at = (decltype(*at + 0))(work + motus_slot_reserve(&end, count * sizeof **at));
     };
     reserve(&job->count, n);
+    reserve(&job->is_kept, n);
     reserve(&job->mb_end, n + 1);
     reserve(&job->restart, n + 1);
     reserve(&job->symbol, piece + 2 * SLACK);
@@ -38,7 +39,8 @@ size_t place(Job *job, uint8_t *work, uint32_t capacity) {
     job->run = (uint32_t(*)[MOTUS_RUN])job->sorted;
     job->kept = (uint16_t *)job->sorted;
     job->most_kept = (uint32_t)motus_min(KEPT, (int)(2 * piece / n));
-    reserve(&job->offset, CONTEXTS * tiles);
+    reserve(&job->of_tile, tiles);
+    reserve(&job->of_group, tiles / GROUP + 1);
     reserve(&job->total, CONTEXTS);
     reserve(&job->base, CONTEXTS + 1);
     reserve(&job->tables, 1);
@@ -81,6 +83,7 @@ __device__ void begin_slice(const Job &job) {
         job.tables->four[k] = motus_next_of_four(k / 16, k % 16);
     for (int k = t; k < 2 * MOTUS_PLACES; k += step)
         job.tables->one[k] = (uint8_t)motus_next_place(k / 2, k % 2);
+    clear_groups(job, (int)(job.in.piece / TILE) + 2, t, step);
     if (t == 0) {
         job.between[0].range = MOTUS_FIRST_RANGE, job.between[0].at = 8 * header_bytes(head);
         job.restart[job.n_mb] = 0;
@@ -129,24 +132,30 @@ __device__ void clear_digits(const Job &job) {
         ((uint4 *)job.digit)[k] = make_uint4(0, 0, 0, 0);
 }
 
+struct TileRoom {
+    PutRoom put;
+    CountRoom count;
+};
+template <bool B>
+__device__ void put_tiles(const Job &job, const Piece &piece, bool keeps, TileRoom &room) {
+    const int n_tiles = tiles_of(piece);
+    for (int tile = (int)blockIdx.x; tile < n_tiles; tile += (int)gridDim.x) {
+        put_tile<THREADS, B>(job, piece, tile, keeps, room.put);
+        __syncthreads(); // its symbols are written
+        count_tile<THREADS>(job, piece, tile, room.count);
+    }
+}
+
 template <bool B> __global__ void __launch_bounds__(THREADS) put_kernel(Job job) {
+    __shared__ TileRoom room;
     const Piece piece = only_piece(job);
     if (!piece.n) return;
     clear_digits(job);
-    put_symbols<THREADS, B, true>(job, piece);
+    put_tiles<B>(job, piece, true, room);
 }
 
 // ---- Kernels: the coder -------------------------------------------------------------------------
 
-__global__ void __launch_bounds__(THREADS) tile_kernel(Job job) {
-    __shared__ CountRoom room;
-    const Piece piece = only_piece(job);
-    if (piece.n) count_tiles<THREADS>(job, piece, room);
-}
-__global__ void __launch_bounds__(THREADS) offset_kernel(Job job) {
-    const Piece piece = only_piece(job);
-    if (piece.n) sum_tiles<THREADS>(job, piece);
-}
 __global__ void __launch_bounds__(THREADS) sort_kernel(Job job) {
     __shared__ SortRoom<THREADS> room;
     const Piece piece = only_piece(job);
@@ -176,7 +185,7 @@ __global__ void __launch_bounds__(LOW_THREADS) low_kernel(Job job) {
 // Codes a slice of several pieces, by one block. Barriers let it read what its threads wrote.
 template <bool B> __global__ void __launch_bounds__(THREADS) long_kernel(Job job) {
     __shared__ union {
-        CountRoom count;
+        TileRoom tile;
         SortRoom<THREADS> sort;
         StateRoom<THREADS> state;
         RunRoom run;
@@ -188,11 +197,9 @@ template <bool B> __global__ void __launch_bounds__(THREADS) long_kernel(Job job
     clear_digits(job);
     for (int number = 0; number < n; number++) {
         const Piece piece = piece_at(job, number);
-        put_symbols<THREADS, B, false>(job, piece);
+        clear_groups(job, tiles_of(piece), (int)threadIdx.x, THREADS);
         __syncthreads();
-        count_tiles<THREADS>(job, piece, room.count);
-        __syncthreads();
-        sum_tiles<THREADS>(job, piece);
+        put_tiles<B>(job, piece, false, room.tile);
         __syncthreads();
         sort_tiles<THREADS>(job, piece, room.sort);
         __syncthreads();
@@ -345,7 +352,7 @@ int blocks_of(int n, int each) { return (n + each - 1) / each; }
 
 // Launches the kernels that depend on the syntax. tiles: of a piece.
 template <bool B> void put(const Job &job, int tiles, cudaStream_t stream) {
-    const int warps = blocks_of(job.n_mb, WARPS), string = job.in.string != NULL;
+    const bool string = job.in.string;
     if (!string && B)
         b_context_kernel<<<blocks_of(16 * job.n_mb, MB_THREADS), MB_THREADS, 0, stream>>>(job);
     else if (!string)
@@ -353,7 +360,7 @@ template <bool B> void put(const Job &job, int tiles, cudaStream_t stream) {
     count_kernel<B><<<blocks_of(job.n_mb, COUNT_MBS), THREADS, 0, stream>>>(job);
     if (!string) scan_kernel<<<1, SCAN_THREADS, 0, stream>>>(job.mb_end, job.n_mb + 1, Sum());
     long_kernel<B><<<1, THREADS, 0, stream>>>(job);
-    put_kernel<B><<<string ? tiles : warps, THREADS, 0, stream>>>(job);
+    put_kernel<B><<<tiles, THREADS, 0, stream>>>(job);
 }
 
 } // namespace
@@ -377,7 +384,6 @@ cudaError_t motus_cabac_slice_cuda_begin(const MotusCabacSliceCuda *in, cudaStre
     if (status != cudaSuccess) return status;
     const int tiles = blocks_for(in->piece, TILE);
     in->slice.is_b ? put<true>(job, tiles, stream) : put<false>(job, tiles, stream);
-    tile_kernel<<<tiles, THREADS, 0, stream>>>(job);
     return cudaGetLastError();
 }
 
@@ -388,7 +394,6 @@ cudaError_t motus_cabac_slice_cuda_end(const MotusCabacSliceCuda *in, cudaStream
     const size_t piece = in->piece;
     const int tiles = blocks_for(piece, TILE),
               chunk_tiles = blocks_for(piece + 2 * MOTUS_CHUNK, TILE);
-    offset_kernel<<<CONTEXTS / WARPS, THREADS, 0, stream>>>(job);
     sort_kernel<<<tiles, THREADS, 0, stream>>>(job);
     state_kernel<<<blocks_for(piece + CONTEXTS * MOTUS_SEGMENT, STATE_THREADS * MOTUS_SEGMENT),
                    STATE_THREADS, 0, stream>>>(job);

@@ -268,8 +268,10 @@ __device__ void count_mb(const Job &job, int i, uint32_t *tally, uint32_t n,
     const int unit = motus_lane();
     const uint32_t all = motus_lanes_sum(n);
     job.count[i][unit] = (uint16_t)n;
-    if (are_kept(job, n, all)) keep_symbols(job, i, n, row);
+    const bool kept = are_kept(job, n, all);
+    if (kept) keep_symbols(job, i, n, row);
     if (unit == 0) {
+        job.is_kept[i] = kept;
         job.mb_end[i] = all + (i > 0);
         job.restart[i] = 0;
         atomicAdd(&tally[TALLY_KINDS + mb->type], 1u);
@@ -302,13 +304,64 @@ __device__ void add_tally(MotusPictureStats *stats, const uint32_t *tally) {
 
 // ---- Writing ------------------------------------------------------------------------------------
 
-// Makes the symbols of an MB's units that lie in the piece, as far as SLACK outside of it. `at`:
-// place of this lane's n; to: of symbol 0.
+// Symbols [first, first + n) of the slice, which a tile has, and its MBs. An MB but the first one
+// has two symbols or more.
+constexpr int TILE_MBS = TILE / 2 + 2;
+struct PutRoom {
+    int first, last;
+    int end[TILE_MBS + 1]; // where MBs end, from the tile's first symbol on; [0]: where they begin
+    bool kept[TILE_MBS];
+};
+
+// Equals motus_mb_of_symbol, by a warp.
+__device__ int mb_of_symbol(const Job &job, uint32_t symbol) {
+    int low = 0, n = job.n_mb + 1;
+    while (n > 1) {
+        const int step = (n + 31) / 32, at = low + min((motus_lane() + 1) * step, n) - 1;
+        const uint32_t behind = __ballot_sync(MOTUS_ALL_LANES, job.mb_end[at] > symbol);
+        const int k = __ffs((int)behind) - 1;
+        low += k * step, n = min(step, n - k * step);
+    }
+    return low;
+}
+
+// Finds the MBs of a tile. Returns their number.
+template <int THREADS>
+__device__ int find_mbs(const Job &job, uint32_t first, int n, bool keeps, PutRoom &room) {
+    const int t = (int)threadIdx.x;
+    if (t < 32) {
+        const int own = mb_of_symbol(job, first);
+        if (t == 0) room.first = own;
+    } else if (t < 64) {
+        const int own = mb_of_symbol(job, first + (uint32_t)n - 1);
+        if (t == 32) room.last = own;
+    }
+    __syncthreads(); // both are found
+    const int mb = room.first, n_mbs = room.last - mb + 1;
+    for (int k = t; k <= n_mbs; k += THREADS) {
+        const int i = mb + k - 1;
+        room.end[k] = (int)((i < 0 ? 0 : job.mb_end[i]) - first);
+        if (k) room.kept[k - 1] = i == job.n_mb || (keeps && job.is_kept[i]);
+    }
+    __syncthreads(); // they are there
+    return n_mbs;
+}
+
+// Returns symbol `at` of an MB whose symbols are kept.
+__device__ uint32_t kept_symbol(const Job &job, int i, int at) {
+    if (i == job.n_mb) return MOTUS_CTX_TERMINATE | MOTUS_SYMBOL_BIN; // end_of_slice_flag
+    if (i && !at) return MOTUS_CTX_TERMINATE;
+    return job.kept[(size_t)i * job.most_kept + (size_t)(at - (i > 0))];
+}
+
+// Makes the symbols of an MB's units that lie in the tile, as far as SLACK outside of it, where
+// another block writes the same. begin: of the MB; to: of the tile.
 template <bool B>
-__device__ void make_symbols(const Job &job, const Piece &piece, int i, uint32_t at, uint32_t n,
-                             uint16_t *to) {
-    const int unit = motus_lane();
-    if (!n || at + n <= piece.first || at >= piece.first + (uint32_t)piece.n) return;
+__device__ void make_symbols(const Job &job, int i, int begin, int n, uint16_t *to) {
+    const int unit = motus_lane(), own = job.count[i][unit],
+              at = begin + (i > 0) + (int)scan_lanes((uint32_t)own, Sum()) - own;
+    if (unit == 0 && i && begin >= 0) to[begin] = MOTUS_CTX_TERMINATE;
+    if (!own || at + own <= 0 || at >= n) return;
     MotusSymbols symbols = {};
     symbols.symbol = to + at;
     symbols.mark = mark_of(unit);
@@ -316,32 +369,31 @@ __device__ void make_symbols(const Job &job, const Piece &piece, int i, uint32_t
     put_unit<B>(&symbols, m, unit);
 }
 
-// Writes an MB's symbols that lie in the piece. KEEPS: the only piece, for which they may be kept.
-template <bool B, bool KEEPS> __device__ void put_mb(const Job &job, const Piece &piece, int i) {
-    const int lane = motus_lane();
-    const uint32_t begin = i ? job.mb_end[i - 1] : 0, end = job.mb_end[i], first = begin + (i > 0);
-    if (end <= piece.first || begin >= piece.first + (uint32_t)piece.n) return;
-    uint16_t *to = job.symbol - (int64_t)piece.first;
-    if (lane == 0 && i > 0 && begin >= piece.first) to[begin] = MOTUS_CTX_TERMINATE;
-    const uint32_t own = job.count[i][lane];
-    if (KEEPS && are_kept(job, own, end - first)) {
-        for (uint32_t k = (uint32_t)lane; k < end - first; k += 32)
-            to[first + k] = job.kept[(size_t)i * job.most_kept + k];
+// Writes a tile's symbols, a thread per symbol that is kept, a warp per MB whose symbols are not.
+// keeps: some are, as this is the only piece.
+template <int THREADS, bool B>
+__device__ void put_tile(const Job &job, const Piece &piece, int tile, bool keeps, PutRoom &room) {
+    const int t = (int)threadIdx.x, n = min(TILE, piece.n - tile * TILE);
+    const uint32_t first = piece.first + (uint32_t)(tile * TILE);
+    uint16_t *to = job.symbol + tile * TILE;
+    if (job.in.string) {
+        for (int k = t; k < n; k += THREADS) to[k] = job.in.string[first + (uint32_t)k];
         return;
     }
-    make_symbols<B>(job, piece, i, first + scan_lanes(own, Sum()) - own, own, to);
-}
-
-template <int THREADS, bool B, bool KEEPS>
-__device__ void put_symbols(const Job &job, const Piece &piece) {
-    const int t = (int)(blockIdx.x * THREADS + threadIdx.x), step = (int)gridDim.x * THREADS;
-    const uint32_t last = symbols_of(job) - 1 - piece.first; // end_of_slice_flag
-    if (t == 0 && last < (uint32_t)piece.n)
-        job.symbol[last] = MOTUS_CTX_TERMINATE | MOTUS_SYMBOL_BIN;
-    if (job.in.string)
-        for (int i = t; i < piece.n; i += step) job.symbol[i] = job.in.string[piece.first + i];
-    else
-        for (int i = t / 32; i < job.n_mb; i += step / 32) put_mb<B, KEEPS>(job, piece, i);
+    const int n_mbs = find_mbs<THREADS>(job, first, n, keeps, room), mb = room.first;
+    for (int k = t; k < n; k += THREADS) {
+        int low = 0, high = n_mbs - 1; // the first one that ends behind k
+        while (low < high) {
+            const int middle = (low + high) / 2;
+            if (room.end[middle + 1] > k)
+                high = middle;
+            else
+                low = middle + 1;
+        }
+        if (room.kept[low]) to[k] = (uint16_t)kept_symbol(job, mb + low, k - room.end[low]);
+    }
+    for (int k = t / 32; k < n_mbs; k += THREADS / 32)
+        if (!room.kept[k]) make_symbols<B>(job, mb + k, room.end[k], n, to);
 }
 
 } // namespace
