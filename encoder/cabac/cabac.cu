@@ -1,5 +1,5 @@
 // CABAC of a slice of finalized MBs on a CUDA device. In the order of the launches: contexts of
-// MBs; counts of symbols, a scan, symbols (symbols.cuh); bins sorted by context, states
+// MBs; counts of symbols and their sums, symbols (symbols.cuh); bins sorted by context, states
 // (states.cuh); ranges, low, carries and I_PCM samples (ranges.cuh); the NAL unit (slice.cu).
 // Grids depend on picture size, piece and capacity only.
 // SPDX-License-Identifier: BSD-2-Clause
@@ -33,6 +33,7 @@ size_t place(Job *job, uint8_t *work, uint32_t capacity) {
     reserve(&job->is_kept, n);
     reserve(&job->mb_end, n + 1);
     reserve(&job->restart, n + 1);
+    reserve(&job->counted, 1);
     reserve(&job->symbol, piece + 2 * SLACK);
     job->symbol += SLACK;
     reserve(&job->sorted, piece + (size_t)CONTEXTS * MOTUS_SEGMENT);
@@ -59,22 +60,28 @@ size_t place(Job *job, uint8_t *work, uint32_t capacity) {
 
 // ---- Kernels: symbols ---------------------------------------------------------------------------
 
+__device__ void clear_counted(const Job &job) {
+    if (blockIdx.x == 0 && threadIdx.x == 0) *job.counted = 0;
+}
+
 __global__ void __launch_bounds__(MB_THREADS) p_context_kernel(Job job) {
     __shared__ ContextRoom room;
+    clear_counted(job);
     set_p_contexts<MB_THREADS>(job, (int)blockIdx.x * CONTEXT_MBS, room);
 }
 
 __global__ void __launch_bounds__(MB_THREADS) b_context_kernel(Job job) {
     const int k = (int)(blockIdx.x * MB_THREADS + threadIdx.x);
+    clear_counted(job);
     set_b_context(job, k / 16, k % 16);
 }
 
 __device__ uint32_t header_bytes(const MotusSliceHead *head) { return (head->header_bits + 7) / 8; }
 
-// Sets the coder's state before the first piece, and its tables.
+// Sets the coder's state before the first piece, and its tables, in equal parts by all blocks.
 __device__ void begin_slice(const Job &job) {
     const MotusSliceHead *head = job.in.slice.head;
-    const int t = (int)(blockIdx.x * THREADS + threadIdx.x), step = (int)gridDim.x * THREADS;
+    const int step = (int)gridDim.x * THREADS, t = (int)(threadIdx.x * gridDim.x + blockIdx.x);
     for (int c = t; c < CONTEXTS; c += step)
         if (c < MOTUS_CTX_TERMINATE || (c >= MOTUS_CTX_TRANSFORM_8x8 && c < MOTUS_CONTEXTS))
             job.between[0].place[c] =
@@ -88,6 +95,19 @@ __device__ void begin_slice(const Job &job) {
         job.between[0].range = MOTUS_FIRST_RANGE, job.between[0].at = 8 * header_bytes(head);
         job.restart[job.n_mb] = 0;
     }
+}
+
+// Turns the MBs' numbers of symbols into sums, by the block that has counted last.
+__device__ void sum_symbols(const Job &job) {
+    __shared__ uint32_t room[WARPS], last;
+    __syncthreads(); // the block's MBs are counted
+    if (threadIdx.x == 0) {
+        __threadfence(); // before they are said to be
+        last = atomicAdd(job.counted, 1u) == gridDim.x - 1;
+        __threadfence(); // before others are read
+    }
+    __syncthreads(); // it is known
+    if (last) scan_array<THREADS>(job.mb_end, job.n_mb + 1, Sum(), room);
 }
 
 template <bool B> __global__ void __launch_bounds__(THREADS) count_kernel(Job job) {
@@ -108,8 +128,8 @@ template <bool B> __global__ void __launch_bounds__(THREADS) count_kernel(Job jo
     for (int k = t / 32; k < COUNT_MBS && first + k < job.n_mb; k += WARPS)
         count_mb<B>(job, first + k, room.tally, room.n[k][motus_lane()], room.kept[k]);
     if (blockIdx.x == 0 && t == 0) job.mb_end[job.n_mb] = 1; // end_of_slice_flag
-    __syncthreads();                                         // complete before it is read
-    add_tally(job.in.slice.stats, room.tally);
+    sum_symbols(job);
+    add_tally(job.in.slice.stats, room.tally); // complete since its barriers
 }
 
 // Returns the only piece; n 0: there are several, which long_kernel codes.
@@ -358,7 +378,6 @@ template <bool B> void put(const Job &job, int tiles, cudaStream_t stream) {
     else if (!string)
         p_context_kernel<<<blocks_of(job.n_mb, CONTEXT_MBS), MB_THREADS, 0, stream>>>(job);
     count_kernel<B><<<blocks_of(job.n_mb, COUNT_MBS), THREADS, 0, stream>>>(job);
-    if (!string) scan_kernel<<<1, SCAN_THREADS, 0, stream>>>(job.mb_end, job.n_mb + 1, Sum());
     long_kernel<B><<<1, THREADS, 0, stream>>>(job);
     put_kernel<B><<<tiles, THREADS, 0, stream>>>(job);
 }
