@@ -132,7 +132,7 @@ template <bool B> __global__ void __launch_bounds__(THREADS) count_kernel(Job jo
     add_tally(job.in.slice.stats, room.tally); // complete since its barriers
 }
 
-// Returns the only piece; n 0: there are several, which are coded already.
+// Returns the only piece; n 0: there are several, which long_kernel codes.
 __device__ Piece only_piece(const Job &job) {
     Piece piece = piece_at(job, 0);
     if (pieces_of(job) > 1) piece.n = 0;
@@ -140,7 +140,7 @@ __device__ Piece only_piece(const Job &job) {
 }
 
 // Clears the digits that the slice may have, and those that settle_kernel reads behind them.
-__device__ void clear_digits(const Job &job, const Piece &piece) {
+__device__ void clear_digits(const Job &job) {
     // A symbol has at most 8 bits. I_PCM samples follow one more, with two stop bits and alignment.
     const uint64_t samples =
                        job.in.string ? (uint64_t)job.n_mb : job.in.slice.stats->mb[MOTUS_MB_I_PCM],
@@ -148,8 +148,7 @@ __device__ void clear_digits(const Job &job, const Piece &piece) {
                            (samples + 1) * (MOTUS_SAMPLE_BITS / 8 + 2);
     const uint64_t tiles = bytes / MOTUS_NAL_TILE + 1;
     const size_t n = (min(tiles, (uint64_t)job.n_tiles) * (MOTUS_NAL_TILE / 2) + DIGITS_BEHIND) / 4;
-    for (size_t k = (size_t)(piece.block * THREADS) + threadIdx.x; k < n;
-         k += (size_t)piece.blocks * THREADS)
+    for (size_t k = blockIdx.x * THREADS + threadIdx.x; k < n; k += (size_t)gridDim.x * THREADS)
         ((uint4 *)job.digit)[k] = make_uint4(0, 0, 0, 0);
 }
 
@@ -160,60 +159,22 @@ struct TileRoom {
 template <bool B>
 __device__ void put_tiles(const Job &job, const Piece &piece, bool keeps, TileRoom &room) {
     const int n_tiles = tiles_of(piece);
-    for (int tile = piece.block; tile < n_tiles; tile += piece.blocks) {
+    for (int tile = (int)blockIdx.x; tile < n_tiles; tile += (int)gridDim.x) {
         put_tile<THREADS, B>(job, piece, tile, keeps, room.put);
         __syncthreads(); // its symbols are written
         count_tile<THREADS>(job, piece, tile, room.count);
     }
 }
 
-// ---- Several pieces -----------------------------------------------------------------------------
-
-union PieceRoom {
-    TileRoom tile;
-    SortRoom<THREADS> sort;
-    StateRoom<THREADS> state;
-    RunRoom run;
-    WayRoom way;
-    LowRoom<THREADS> low;
-};
-
-// Codes a piece by one block. Barriers let it read what its threads wrote.
-template <bool B> __device__ void code_piece(const Job &job, const Piece &piece, PieceRoom &room) {
-    clear_groups(job, tiles_of(piece), (int)threadIdx.x, THREADS);
-    __syncthreads();
-    put_tiles<B>(job, piece, false, room.tile);
-    __syncthreads();
-    sort_tiles<THREADS>(job, piece, room.sort);
-    __syncthreads();
-    find_states<THREADS>(job, piece, room.state);
-    __syncthreads();
-    make_runs<THREADS>(job, piece, room.run);
-    __syncthreads();
-    find_ways<THREADS>(job, piece, room.way);
-    __syncthreads();
-    add_low<THREADS>(job, piece, room.low);
-    __syncthreads();
+template <bool B> __global__ void __launch_bounds__(THREADS) put_kernel(Job job) {
+    __shared__ TileRoom room;
+    const Piece piece = only_piece(job);
+    if (!piece.n) return;
+    clear_digits(job);
+    put_tiles<B>(job, piece, true, room);
 }
 
 // ---- Kernels: the coder -------------------------------------------------------------------------
-
-// Puts a slice's symbols. Several pieces are coded at once, by the first block.
-template <bool B> __global__ void __launch_bounds__(THREADS, 4) put_kernel(Job job) {
-    __shared__ PieceRoom room;
-    Piece piece = only_piece(job);
-    if (piece.n) {
-        clear_digits(job, piece);
-        put_tiles<B>(job, piece, true, room.tile);
-        return;
-    }
-    if (blockIdx.x) return;
-    for (int number = 0; number < pieces_of(job); number++) {
-        piece = piece_at(job, number), piece.block = 0, piece.blocks = 1;
-        if (!number) clear_digits(job, piece);
-        code_piece<B>(job, piece, room);
-    }
-}
 
 __global__ void __launch_bounds__(THREADS) sort_kernel(Job job) {
     __shared__ SortRoom<THREADS> room;
@@ -239,6 +200,38 @@ __global__ void __launch_bounds__(LOW_THREADS) low_kernel(Job job) {
     __shared__ LowRoom<LOW_THREADS> room;
     const Piece piece = only_piece(job);
     if (piece.n) add_low<LOW_THREADS>(job, piece, room);
+}
+
+// Codes a slice of several pieces, by one block. Barriers let it read what its threads wrote.
+template <bool B> __global__ void __launch_bounds__(THREADS) long_kernel(Job job) {
+    __shared__ union {
+        TileRoom tile;
+        SortRoom<THREADS> sort;
+        StateRoom<THREADS> state;
+        RunRoom run;
+        WayRoom way;
+        LowRoom<THREADS> low;
+    } room;
+    const int n = pieces_of(job);
+    if (n == 1) return;
+    clear_digits(job);
+    for (int number = 0; number < n; number++) {
+        const Piece piece = piece_at(job, number);
+        clear_groups(job, tiles_of(piece), (int)threadIdx.x, THREADS);
+        __syncthreads();
+        put_tiles<B>(job, piece, false, room.tile);
+        __syncthreads();
+        sort_tiles<THREADS>(job, piece, room.sort);
+        __syncthreads();
+        find_states<THREADS>(job, piece, room.state);
+        __syncthreads();
+        make_runs<THREADS>(job, piece, room.run);
+        __syncthreads();
+        find_ways<THREADS>(job, piece, room.way);
+        __syncthreads();
+        add_low<THREADS>(job, piece, room.low);
+        __syncthreads();
+    }
 }
 
 // ---- Kernels: the NAL unit ----------------------------------------------------------------------
@@ -385,6 +378,7 @@ template <bool B> void put(const Job &job, int tiles, cudaStream_t stream) {
     else if (!string)
         p_context_kernel<<<blocks_of(job.n_mb, CONTEXT_MBS), MB_THREADS, 0, stream>>>(job);
     count_kernel<B><<<blocks_of(job.n_mb, COUNT_MBS), THREADS, 0, stream>>>(job);
+    long_kernel<B><<<1, THREADS, 0, stream>>>(job);
     put_kernel<B><<<tiles, THREADS, 0, stream>>>(job);
 }
 

@@ -1,5 +1,6 @@
 // A slice that cabac.cu codes, its scratch memory and its pieces. A step of the coder is a function
-// of any number of blocks: cabac.cu launches a kernel each, or runs all steps in one block.
+// of all blocks of a kernel, and of any number of them: cabac.cu launches one kernel each, or runs
+// all steps in one block.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef ENCODER_CABAC_JOB_CUH
 #define ENCODER_CABAC_JOB_CUH
@@ -53,12 +54,10 @@ struct Job {
     uint32_t *escapes, *bytes; // MotusNalCuda
 };
 
-// Symbols [first, first + n) of the slice. number: of the piece. A step is done by `blocks` blocks,
-// of which this one has a number, too.
+// Symbols [first, first + n) of the slice. number: of the piece.
 struct Piece {
     int number, n;
     uint32_t first;
-    int block, blocks;
 };
 
 __device__ uint32_t symbols_of(const Job &job) { return job.mb_end[job.n_mb]; }
@@ -67,8 +66,7 @@ __device__ int pieces_of(const Job &job) {
 }
 __device__ Piece piece_at(const Job &job, int number) {
     const uint32_t first = (uint32_t)number * job.in.piece;
-    const int n = (int)min(job.in.piece, symbols_of(job) - first);
-    return {number, n, first, (int)blockIdx.x, (int)gridDim.x};
+    return {number, (int)min(job.in.piece, symbols_of(job) - first), first};
 }
 __device__ int tiles_of(const Piece &piece) { return (piece.n + TILE - 1) / TILE; }
 __device__ int groups_of(int n_tiles) { return (n_tiles + GROUP - 1) / GROUP; }

@@ -101,7 +101,7 @@ __device__ void make_runs(const Job &job, const Piece &piece, RunRoom &staged) {
     static_assert(THREADS == MOTUS_RUN, "a thread per range, one for the flag");
     const int t = (int)threadIdx.x, n_runs = (piece.n - 1) / MOTUS_RUN;
     bool has_rows = false;
-    for (int run = piece.block; run < n_runs; run += piece.blocks) {
+    for (int run = (int)blockIdx.x; run < n_runs; run += (int)gridDim.x) {
         const int is_run = !__syncthreads_or(motus_is_cut(job.symbol[run * MOTUS_RUN + t]));
         if (t == MOTUS_RUN_FLAG) job.run[run][t] = (uint32_t)is_run;
         if (!is_run) continue;
@@ -127,9 +127,9 @@ __device__ void find_ways(const Job &job, const Piece &piece, WayRoom &room) {
     const int t = (int)threadIdx.x, n_chunks = motus_chunks_of(piece.n),
               n_tiles = chunk_tiles_of(piece);
     const MotusChunks chunks = chunks_of(job, piece);
-    if (piece.block >= n_tiles) return;
+    if ((int)blockIdx.x >= n_tiles) return;
     make_rows<THREADS>(&room.staged);
-    for (int tile = piece.block; tile < n_tiles; tile += piece.blocks) {
+    for (int tile = (int)blockIdx.x; tile < n_tiles; tile += (int)gridDim.x) {
         const int chunk = tile * TILE_CHUNKS + t / 4;
         const MotusResolved symbols =
             stage<THREADS>(job, piece, &room.staged, tile * TILE - MOTUS_CHUNK);
@@ -218,17 +218,17 @@ template <int THREADS>
 __device__ void add_low(const Job &job, const Piece &piece, LowRoom<THREADS> &room) {
     const int t = (int)threadIdx.x, n_chunks = motus_chunks_of(piece.n),
               n_tiles = chunk_tiles_of(piece);
-    if (piece.block >= n_tiles) return;
+    if ((int)blockIdx.x >= n_tiles) return;
     make_rows<THREADS>(&room.staged);
     find_entries(job, piece, room.entry);
     const uint32_t end = motus_way_end(room.entry.end, before_of(job, piece).at);
-    if (piece.block == 0 && t == 0) {
+    if (blockIdx.x == 0 && t == 0) {
         const MotusWay last = way_to(job, piece, room.entry, (int)job.end[4]);
         behind_of(job, piece).at = end;
         behind_of(job, piece).range = job.end[last.range_class];
     }
     if (bytes_upto(job, piece, end) > job.in.slice.capacity) return;
-    for (int tile = piece.block; tile < n_tiles; tile += piece.blocks) {
+    for (int tile = (int)blockIdx.x; tile < n_tiles; tile += (int)gridDim.x) {
         const MotusResolved symbols =
             stage<THREADS>(job, piece, &room.staged, tile * TILE - MOTUS_CHUNK);
         __syncthreads(); // symbols are there

@@ -90,14 +90,14 @@ __device__ void sort_tiles(const Job &job, const Piece &piece, SortRoom<THREADS>
     constexpr int WARPS = THREADS / 32, ROUNDS = TILE / THREADS;
     uint32_t(&next)[WARPS][CONTEXTS] = room.next, (&base)[CONTEXTS + 1] = room.base;
     const int t = (int)threadIdx.x, lane = motus_lane(), warp = t / 32, n_tiles = tiles_of(piece);
-    if (piece.block >= n_tiles) return;
+    if ((int)blockIdx.x >= n_tiles) return;
     const uint2 total = add_tiles(job, {0, 0}, 0, groups_of(n_tiles) * GROUP);
     find_bases<THREADS>(total, base, room.warps);
     __syncthreads(); // complete before they are read
-    for (int c = t; c <= CONTEXTS && piece.block == 0; c += THREADS) job.base[c] = base[c];
-    if (piece.block == 0) ((uint2 *)job.total)[t] = total;
+    for (int c = t; c <= CONTEXTS && blockIdx.x == 0; c += THREADS) job.base[c] = base[c];
+    if (blockIdx.x == 0) ((uint2 *)job.total)[t] = total;
     uint2 earlier = {0, 0}; // bins of the tiles before
-    for (int tile = piece.block, done = 0; tile < n_tiles; tile += piece.blocks) {
+    for (int tile = (int)blockIdx.x, done = 0; tile < n_tiles; tile += (int)gridDim.x) {
         earlier = add_tiles(job, earlier, done, tile), done = tile;
         const int first = tile * TILE + warp * 32 * ROUNDS + lane;
         uint32_t symbol[ROUNDS], rank[ROUNDS];
@@ -212,14 +212,14 @@ template <int THREADS>
 __device__ void find_states(const Job &job, const Piece &piece, StateRoom<THREADS> &room) {
     uint64_t(&bits)[32 + THREADS] = room.bits;
     const int t = (int)threadIdx.x, warp = t & ~31, n = (int)job.base[CONTEXTS];
-    if (piece.block == 0)
+    if (blockIdx.x == 0)
         for (int c = t; c < CONTEXTS; c += THREADS)
             if (!job.total[c]) behind_of(job, piece).place[c] = before_of(job, piece).place[c];
-    if (piece.block * THREADS >= n) return;
+    if ((int)blockIdx.x * THREADS >= n) return;
     for (int c = t; c <= CONTEXTS; c += THREADS) room.base[c] = job.base[c];
     for (int k = t; k < (int)sizeof room.tables / 4; k += THREADS)
         ((uint32_t *)&room.tables)[k] = ((const uint32_t *)job.tables)[k];
-    for (int tile = piece.block * THREADS; tile < n; tile += piece.blocks * THREADS) {
+    for (int tile = (int)blockIdx.x * THREADS; tile < n; tile += (int)gridDim.x * THREADS) {
         bits[32 + t] = pack_segments(job, tile + warp, n);
         if (warp == 0) bits[t] = pack_segments(job, tile - 32, n);
         __syncthreads(); // complete before they are read
