@@ -229,40 +229,39 @@ MOTUS_HD int motus_pass_boundary(const MotusChunks *c, int t, uint32_t q, int i,
     return MOTUS_RUN;
 }
 
-// A walk through a chunk: where it is, its way up to the last restart, and the bits since.
+// A walk through a chunk: its way up to the last restart, its bits since, the next symbol.
 typedef struct MotusWalk {
     MotusWay way;
     uint32_t range, bits;
     int i;
 } MotusWalk;
 
-// Takes a symbol. Returns whether it is a cut.
-MOTUS_HD int motus_walk_step(MotusWalk *w, MotusRangeRow row) {
-    const uint32_t before = w->range;
-    w->bits += motus_range_step(&w->range, row), w->i++;
-    if (!(row.shifts & MOTUS_ROW_CUT)) return 0;
-    w->way.range_class = motus_range_class(before);
-    if (row.shifts & MOTUS_ROW_RESTART) {
-        const MotusWay finish = {w->bits + MOTUS_STOP_BITS, 1 + MOTUS_SAMPLE_BITS,
-                                 w->way.range_class};
-        w->way = motus_way_join(w->way, finish);
-        w->bits = 0;
-    }
-    return 1;
+// Ends the way at a restart.
+MOTUS_HD void motus_walk_restart(MotusWalk *w) {
+    const MotusWay finish = {w->bits + MOTUS_STOP_BITS, 1 + MOTUS_SAMPLE_BITS, w->way.range_class};
+    w->way = motus_way_join(w->way, finish);
+    w->bits = 0;
 }
 
 // Walks on, within a chunk's symbols, up to `limit` or behind the first cut from `stop` on. Returns
 // whether there was one.
 MOTUS_HD int motus_walk(MotusWalk *w, const MotusResolved *s, int stop, int limit) {
-    if (w->i >= s->begin && limit <= s->end) {
-        const MotusRangeRow *row = s->row + motus_resolved_place(s, w->i);
-        while (w->i < limit)
-            if (motus_walk_step(w, *row++) && w->i > stop) return 1;
-    } else {
-        while (w->i < limit)
-            if (motus_walk_step(w, motus_row_of(s->context, s->all[w->i])) && w->i > stop) return 1;
+    const int near = w->i >= s->begin && limit <= s->end;
+    const MotusRangeRow *row = near ? s->row + motus_resolved_place(s, w->i) : NULL;
+    uint32_t before = 0x40 * w->way.range_class;
+    int ended = 0;
+    while (w->i < limit && !ended) {
+        const MotusRangeRow own = near ? *row++ : motus_row_of(s->context, s->all[w->i]);
+        const uint32_t is_cut = own.shifts & MOTUS_ROW_CUT;
+        before = is_cut ? w->range : before;
+        w->bits += motus_range_step(&w->range, own), w->i++;
+        ended = is_cut && w->i > stop;
+        if (!(own.shifts & MOTUS_ROW_RESTART)) continue;
+        w->way.range_class = motus_range_class(before);
+        motus_walk_restart(w);
     }
-    return 0;
+    w->way.range_class = motus_range_class(before);
+    return ended;
 }
 
 // Returns the way through chunk t if the cut before it has class q.
