@@ -14,8 +14,7 @@
 namespace {
 
 constexpr int THREADS = 256, MB_THREADS = 128, STATE_THREADS = 64, LOW_THREADS = 128;
-constexpr int WARPS = THREADS / 32;
-constexpr int COUNT_MBS = 16;     // whose symbols a block counts
+constexpr int COUNT_THREADS = 128, COUNT_MBS = 16; // of a block that counts symbols
 constexpr int MOST_BLOCKS = 264;  // of a step that takes any number; few pictures need more
 constexpr int DIGITS_BEHIND = 64; // zeros behind the last digit
 static_assert(THREADS * DIGITS * 2 == MOTUS_NAL_TILE, "a tile of digits is one of bytes");
@@ -81,7 +80,7 @@ __device__ uint32_t header_bytes(const MotusSliceHead *head) { return (head->hea
 // Sets the coder's state before the first piece, and its tables, in equal parts by all blocks.
 __device__ void begin_slice(const Job &job) {
     const MotusSliceHead *head = job.in.slice.head;
-    const int step = (int)gridDim.x * THREADS, t = (int)(threadIdx.x * gridDim.x + blockIdx.x);
+    const int step = (int)(gridDim.x * blockDim.x), t = (int)(threadIdx.x * gridDim.x + blockIdx.x);
     for (int c = t; c < CONTEXTS; c += step)
         if (c < MOTUS_CTX_TERMINATE || (c >= MOTUS_CTX_TRANSFORM_8x8 && c < MOTUS_CONTEXTS))
             job.between[0].place[c] =
@@ -99,7 +98,7 @@ __device__ void begin_slice(const Job &job) {
 
 // Turns the MBs' numbers of symbols into sums, by the block that has counted last.
 __device__ void sum_symbols(const Job &job) {
-    __shared__ uint32_t room[WARPS], last;
+    __shared__ uint32_t room[COUNT_THREADS / 32], last;
     __syncthreads(); // the block's MBs are counted
     if (threadIdx.x == 0) {
         __threadfence(); // before they are said to be
@@ -107,26 +106,24 @@ __device__ void sum_symbols(const Job &job) {
         __threadfence(); // before others are read
     }
     __syncthreads(); // it is known
-    if (last) scan_array<THREADS>(job.mb_end, job.n_mb + 1, Sum(), room);
+    if (last) scan_array<COUNT_THREADS>(job.mb_end, job.n_mb + 1, Sum(), room);
 }
 
-template <bool B> __global__ void __launch_bounds__(THREADS) count_kernel(Job job) {
+template <bool B> __global__ void __launch_bounds__(COUNT_THREADS) count_kernel(Job job) {
     __shared__ UnitRoom<COUNT_MBS> room;
-    const int t = (int)threadIdx.x, first = (int)blockIdx.x * COUNT_MBS;
+    const int t = (int)threadIdx.x;
     begin_slice(job);
     if (job.in.string) {
-        for (int k = (int)(blockIdx.x * THREADS) + t; k <= job.n_mb; k += (int)gridDim.x * THREADS)
+        for (int k = (int)(blockIdx.x * COUNT_THREADS) + t; k <= job.n_mb;
+             k += (int)gridDim.x * COUNT_THREADS)
             job.mb_end[k] = job.in.string_end[k], job.restart[k] = 0;
         return;
     }
     if (t < TALLIES) room.tally[t] = 0;
     if (t < UNIT_KINDS) room.kinds[t] = 0;
+    if (t == 0) room.n_late = 0;
     __syncthreads(); // cleared before they are added to
-    const int n = list_units<WARPS>(job, first, room);
-    for (int entry = t; entry < n; entry += THREADS) make_unit<B>(job, first, room, entry);
-    __syncthreads(); // all units are made
-    for (int k = t / 32; k < COUNT_MBS && first + k < job.n_mb; k += WARPS)
-        count_mb<B>(job, first + k, room.tally, room.n[k][motus_lane()], room.kept[k]);
+    count_mbs<COUNT_THREADS, B>(job, (int)blockIdx.x * COUNT_MBS, room);
     if (blockIdx.x == 0 && t == 0) job.mb_end[job.n_mb] = 1; // end_of_slice_flag
     sum_symbols(job);
     add_tally(job.in.slice.stats, room.tally); // complete since its barriers
@@ -377,7 +374,7 @@ template <bool B> void put(const Job &job, int tiles, cudaStream_t stream) {
         b_context_kernel<<<blocks_of(16 * job.n_mb, MB_THREADS), MB_THREADS, 0, stream>>>(job);
     else if (!string)
         p_context_kernel<<<blocks_of(job.n_mb, CONTEXT_MBS), MB_THREADS, 0, stream>>>(job);
-    count_kernel<B><<<blocks_of(job.n_mb, COUNT_MBS), THREADS, 0, stream>>>(job);
+    count_kernel<B><<<blocks_of(job.n_mb, COUNT_MBS), COUNT_THREADS, 0, stream>>>(job);
     long_kernel<B><<<1, THREADS, 0, stream>>>(job);
     put_kernel<B><<<tiles, THREADS, 0, stream>>>(job);
 }

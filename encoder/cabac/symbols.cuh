@@ -173,31 +173,13 @@ enum {
     TALLIES
 };
 
-// Most symbols that are kept where they are counted: of a unit and of an MB. Others are made again.
-constexpr int KEPT_OF_UNIT = 32, KEPT = 256;
-constexpr int KEPT_ROW = KEPT_OF_UNIT + 2; // a gap keeps banks apart
-
-// True if an MB's symbols are kept: `all`, and this lane's n.
-__device__ bool are_kept(const Job &job, uint32_t n, uint32_t all) {
-    return all <= job.most_kept && !__any_sync(MOTUS_ALL_LANES, n > KEPT_OF_UNIT);
-}
+// An MB's symbols are kept where they are counted, up to KEPT of them.
+constexpr int KEPT = 768;
+constexpr int ROW = 32, ROW_PITCH = ROW + 2; // symbols of a unit; a gap keeps banks apart
+constexpr int ROWS = 192;                    // of a block; units beyond them are made twice
 
 __device__ uint32_t mark_of(int unit) {
     return (uint32_t)motus_unit_kind(unit) << MOTUS_KIND_SHIFT;
-}
-
-// Keeps an MB's symbols, of which lane `unit` has n in its row, in their order.
-__device__ void keep_symbols(const Job &job, int i, uint32_t n, uint16_t (*row)[KEPT_ROW]) {
-    const uint32_t upto = scan_lanes(n, Sum()), all = from_lane(upto, 31);
-    __syncwarp(); // rows are written
-    for (uint32_t first = 0; first < all; first += 32) {
-        const uint32_t k = first + (uint32_t)motus_lane();
-        int unit = 0; // the first one that ends behind symbol k
-        for (int step = 16; step; step /= 2)
-            if (from_lane(upto, unit + step - 1) <= k) unit += step;
-        const uint32_t begin = from_lane(upto - n, unit & 31);
-        if (k < all) job.kept[(size_t)i * job.most_kept + k] = row[unit][k - begin];
-    }
 }
 
 // Kinds of units by what takes long: a warp makes units of like kinds.
@@ -215,10 +197,12 @@ __device__ int kind_of_unit(const MotusMb *mb, int unit) {
     return KIND_OF_BLOCKS + (levels < 5 ? levels : levels < 7 ? 5 : levels < 10 ? 6 : 7);
 }
 
-// Units of a block's MBs, in an order by kinds.
+// Units of a block's MBs, in an order by kinds: (MB of the block) * 32 + unit.
 template <int MBS> struct UnitRoom {
-    uint32_t tally[TALLIES], kinds[UNIT_KINDS];
-    uint16_t list[MBS * 32], n[MBS][32], kept[MBS][32][KEPT_ROW];
+    uint32_t tally[TALLIES], kinds[UNIT_KINDS], n_late;
+    uint16_t list[MBS * 32], late[MBS * 32]; // late: made again, without a row
+    uint16_t n[MBS][32], row_of[MBS][32];
+    uint16_t row[ROWS][ROW_PITCH];
 };
 
 // Lists the units of the block's MBs from `first` on. A warp takes every WARPS-th MB. Returns their
@@ -248,30 +232,48 @@ __device__ int list_units(const Job &job, int first, UnitRoom<MBS> &room) {
     return (int)from_lane(upto, UNIT_KINDS - 1);
 }
 
-template <bool B, int MBS>
-__device__ void make_unit(const Job &job, int first, UnitRoom<MBS> &room, int entry) {
-    const int own = room.list[entry], k = own / 32, unit = own % 32;
+// Makes a unit's symbols at `to`, of which they wrap. Returns their number.
+template <bool B>
+__device__ uint32_t make_unit(const Job &job, int i, int unit, uint16_t *to, uint32_t wraps) {
     MotusSymbols symbols = {};
-    symbols.symbol = room.kept[k][unit], symbols.wraps = 0u - KEPT_OF_UNIT;
+    symbols.symbol = to, symbols.wraps = wraps;
     symbols.mark = mark_of(unit);
-    const MotusCabacMb m = syntax_of(job, first + k);
+    const MotusCabacMb m = syntax_of(job, i);
     put_unit<B>(&symbols, m, unit);
-    room.n[k][unit] = (uint16_t)symbols.n;
+    return symbols.n;
 }
 
-// Counts an MB of which lane `unit` has n symbols in its row. end_of_slice_flag of the MB before is
-// its first one.
-template <bool B>
-__device__ void count_mb(const Job &job, int i, uint32_t *tally, uint32_t n,
-                         uint16_t (*row)[KEPT_ROW]) {
+// Keeps an MB's symbols: those of lane `unit`, n, end at `upto` of them. Lists units without a row.
+template <int MBS>
+__device__ void keep_symbols(const Job &job, int i, int mb, uint32_t n, uint32_t upto,
+                             UnitRoom<MBS> &room) {
+    const uint32_t all = from_lane(upto, 31), own = room.row_of[mb][motus_lane()];
+    const bool late = n && (n > ROW || own >= ROWS);
+    for (uint32_t first = 0; first < all; first += 32) {
+        const uint32_t k = first + (uint32_t)motus_lane();
+        int unit = 0; // the first one that ends behind symbol k
+        for (int step = 16; step; step /= 2)
+            if (from_lane(upto, unit + step - 1) <= k) unit += step;
+        const uint32_t begin = from_lane(upto - n, unit & 31), row = from_lane(own, unit & 31);
+        const bool has_row = !from_lane(late, unit & 31);
+        if (k < all && has_row) job.kept[(size_t)i * job.most_kept + k] = room.row[row][k - begin];
+    }
+    if (late) room.late[atomicAdd(&room.n_late, 1u)] = (uint16_t)(mb * 32 + motus_lane());
+    if (late) room.row_of[mb][motus_lane()] = (uint16_t)(upto - n); // where they begin
+}
+
+// Counts an MB whose units are made. end_of_slice_flag of the MB before is its first symbol.
+template <bool B, int MBS>
+__device__ void count_mb(const Job &job, int i, int of_block, UnitRoom<MBS> &room) {
     const MotusMb *mb = &job.in.slice.mb[i];
     const int unit = motus_lane();
-    const uint32_t all = motus_lanes_sum(n);
+    const uint32_t n = room.n[of_block][unit], upto = scan_lanes(n, Sum()),
+                   all = from_lane(upto, 31);
+    uint32_t *tally = room.tally;
     job.count[i][unit] = (uint16_t)n;
-    const bool kept = are_kept(job, n, all);
-    if (kept) keep_symbols(job, i, n, row);
+    if (all <= job.most_kept) keep_symbols(job, i, of_block, n, upto, room);
     if (unit == 0) {
-        job.is_kept[i] = kept;
+        job.is_kept[i] = all <= job.most_kept;
         job.mb_end[i] = all + (i > 0);
         job.restart[i] = 0;
         atomicAdd(&tally[TALLY_KINDS + mb->type], 1u);
@@ -283,6 +285,27 @@ __device__ void count_mb(const Job &job, int i, uint32_t *tally, uint32_t n,
     }
     if (unit < 4 && mb->type == MOTUS_MB_P_8x8)
         atomicAdd(&tally[TALLY_SUBS + mb->sub_type[unit]], 1u);
+}
+
+// Makes, counts and keeps the symbols of the block's MBs from `first` on. `room` is cleared.
+template <int THREADS, bool B, int MBS>
+__device__ void count_mbs(const Job &job, int first, UnitRoom<MBS> &room) {
+    const int t = (int)threadIdx.x, n = list_units<THREADS / 32>(job, first, room);
+    for (int k = t; k < n; k += THREADS) {
+        const int mb = room.list[k] / 32, unit = room.list[k] % 32;
+        room.n[mb][unit] =
+            (uint16_t)make_unit<B>(job, first + mb, unit, k < ROWS ? room.row[k] : NULL, 0u - ROW);
+        room.row_of[mb][unit] = (uint16_t)k;
+    }
+    __syncthreads(); // all units are made
+    for (int k = t / 32; k < MBS && first + k < job.n_mb; k += THREADS / 32)
+        count_mb<B>(job, first + k, k, room);
+    __syncthreads(); // late ones are listed
+    for (int k = t; k < (int)room.n_late; k += THREADS) {
+        const int mb = room.late[k] / 32, unit = room.late[k] % 32;
+        make_unit<B>(job, first + mb, unit,
+                     job.kept + (size_t)(first + mb) * job.most_kept + room.row_of[mb][unit], 0);
+    }
 }
 
 __device__ void add_tally(MotusPictureStats *stats, const uint32_t *tally) {
@@ -362,11 +385,7 @@ __device__ void make_symbols(const Job &job, int i, int begin, int n, uint16_t *
               at = begin + (i > 0) + (int)scan_lanes((uint32_t)own, Sum()) - own;
     if (unit == 0 && i && begin >= 0) to[begin] = MOTUS_CTX_TERMINATE;
     if (!own || at + own <= 0 || at >= n) return;
-    MotusSymbols symbols = {};
-    symbols.symbol = to + at;
-    symbols.mark = mark_of(unit);
-    const MotusCabacMb m = syntax_of(job, i);
-    put_unit<B>(&symbols, m, unit);
+    make_unit<B>(job, i, unit, to + at, 0);
 }
 
 // Writes a tile's symbols, a thread per symbol that is kept, a warp per MB whose symbols are not.
