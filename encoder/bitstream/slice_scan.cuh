@@ -103,14 +103,11 @@ __device__ T scan_warps(T mine, Op op, T (&room)[N / 32], T *all) {
 
 // Scans v in place with one block. A warp takes 32 * SCAN_EACH neighbouring entries, of which its
 // lanes load and store neighbours at a time.
-template <class T, class Op>
-__global__ void __launch_bounds__(SCAN_THREADS) scan_kernel(T *v, int n, Op op) {
-    __shared__ T room[SCAN_THREADS / 32];
+template <int THREADS, class T, class Op>
+__device__ void scan_array(T *v, int n, Op op, T (&room)[THREADS / 32]) {
     const int warp = (int)threadIdx.x / 32, lane = motus_lane();
     T done = Op::none(); // of previous rounds
-    motus_let_successor_start();
-    motus_wait_for_predecessor();
-    for (int from = 0; from < n; from += SCAN_THREADS * SCAN_EACH) {
+    for (int from = 0; from < n; from += THREADS * SCAN_EACH) {
         const int first = from + 32 * SCAN_EACH * warp + lane;
         T own[SCAN_EACH], upto = Op::none(), all;
 #pragma unroll
@@ -121,13 +118,21 @@ __global__ void __launch_bounds__(SCAN_THREADS) scan_kernel(T *v, int n, Op op) 
             own[i] = op(upto, scan_lanes(own[i], op));
             upto = from_lane(own[i], 31);
         }
-        const T before = op(done, scan_warps<SCAN_THREADS>(upto, op, room, &all));
+        const T before = op(done, scan_warps<THREADS>(upto, op, room, &all));
 #pragma unroll
         for (int i = 0; i < SCAN_EACH; i++)
             if (first + 32 * i < n) v[first + 32 * i] = op(before, own[i]);
         done = op(done, all);
         __syncthreads(); // `all` has been read
     }
+}
+
+template <class T, class Op>
+__global__ void __launch_bounds__(SCAN_THREADS) scan_kernel(T *v, int n, Op op) {
+    __shared__ T room[SCAN_THREADS / 32];
+    motus_let_successor_start();
+    motus_wait_for_predecessor();
+    scan_array<SCAN_THREADS>(v, n, op, room);
 }
 
 } // namespace

@@ -1,6 +1,6 @@
 // CABAC of a slice of finalized MBs on a CUDA device. In the order of the launches: contexts of
-// MBs; counts of symbols, a scan, symbols (symbols.cuh); bins sorted by context, states
-// (states.cuh); ranges, low, carries (ranges.cuh); I_PCM samples; the NAL unit (slice.cu).
+// MBs; counts of symbols and their sums, symbols (symbols.cuh); bins sorted by context, states
+// (states.cuh); ranges, low, carries and I_PCM samples (ranges.cuh); the NAL unit (slice.cu).
 // Grids depend on picture size, piece and capacity only.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "encoder/cabac/cabac_cuda.h"
@@ -14,7 +14,7 @@
 namespace {
 
 constexpr int THREADS = 256, MB_THREADS = 128, STATE_THREADS = 64, LOW_THREADS = 128;
-constexpr int WARPS = THREADS / 32;
+constexpr int COUNT_THREADS = 128, COUNT_MBS = 16; // of a block that counts symbols
 constexpr int MOST_BLOCKS = 264;  // of a step that takes any number; few pictures need more
 constexpr int DIGITS_BEHIND = 64; // zeros behind the last digit
 static_assert(THREADS * DIGITS * 2 == MOTUS_NAL_TILE, "a tile of digits is one of bytes");
@@ -29,22 +29,24 @@ size_t place(Job *job, uint8_t *work, uint32_t capacity) {
         *at = (decltype(*at + 0))(work + motus_slot_reserve(&end, count * sizeof **at));
     };
     reserve(&job->count, n);
+    reserve(&job->is_kept, n);
     reserve(&job->mb_end, n + 1);
     reserve(&job->restart, n + 1);
+    reserve(&job->counted, 1);
     reserve(&job->symbol, piece + 2 * SLACK);
     job->symbol += SLACK;
     reserve(&job->sorted, piece + (size_t)CONTEXTS * MOTUS_SEGMENT);
     job->run = (uint32_t(*)[MOTUS_RUN])job->sorted;
     job->kept = (uint16_t *)job->sorted;
     job->most_kept = (uint32_t)motus_min(KEPT, (int)(2 * piece / n));
-    reserve(&job->offset, CONTEXTS * tiles);
+    reserve(&job->of_tile, tiles);
+    reserve(&job->of_group, tiles / GROUP + 1);
     reserve(&job->total, CONTEXTS);
     reserve(&job->base, CONTEXTS + 1);
     reserve(&job->tables, 1);
     reserve(&job->between, 2);
     reserve(&job->way, chunks);
     reserve(&job->tile_way, tiles);
-    reserve(&job->entry, tiles);
     reserve(&job->record, chunks);
     reserve(&job->origin, chunks);
     reserve(&job->end, 5);
@@ -57,17 +59,28 @@ size_t place(Job *job, uint8_t *work, uint32_t capacity) {
 
 // ---- Kernels: symbols ---------------------------------------------------------------------------
 
-template <bool B> __global__ void __launch_bounds__(MB_THREADS) context_kernel(Job job) {
+__device__ void clear_counted(const Job &job) {
+    if (blockIdx.x == 0 && threadIdx.x == 0) *job.counted = 0;
+}
+
+__global__ void __launch_bounds__(MB_THREADS) p_context_kernel(Job job) {
+    __shared__ ContextRoom room;
+    clear_counted(job);
+    set_p_contexts<MB_THREADS>(job, (int)blockIdx.x * CONTEXT_MBS, room);
+}
+
+__global__ void __launch_bounds__(MB_THREADS) b_context_kernel(Job job) {
     const int k = (int)(blockIdx.x * MB_THREADS + threadIdx.x);
-    set_context<B>(job, k / 16, k % 16);
+    clear_counted(job);
+    set_b_context(job, k / 16, k % 16);
 }
 
 __device__ uint32_t header_bytes(const MotusSliceHead *head) { return (head->header_bits + 7) / 8; }
 
-// Sets the coder's state before the first piece, and its tables.
+// Sets the coder's state before the first piece, and its tables, in equal parts by all blocks.
 __device__ void begin_slice(const Job &job) {
     const MotusSliceHead *head = job.in.slice.head;
-    const int t = (int)(blockIdx.x * THREADS + threadIdx.x), step = (int)gridDim.x * THREADS;
+    const int step = (int)(gridDim.x * blockDim.x), t = (int)(threadIdx.x * gridDim.x + blockIdx.x);
     for (int c = t; c < CONTEXTS; c += step)
         if (c < MOTUS_CTX_TERMINATE || (c >= MOTUS_CTX_TRANSFORM_8x8 && c < MOTUS_CONTEXTS))
             job.between[0].place[c] =
@@ -76,30 +89,44 @@ __device__ void begin_slice(const Job &job) {
         job.tables->four[k] = motus_next_of_four(k / 16, k % 16);
     for (int k = t; k < 2 * MOTUS_PLACES; k += step)
         job.tables->one[k] = (uint8_t)motus_next_place(k / 2, k % 2);
+    clear_groups(job, (int)(job.in.piece / TILE) + 2, t, step);
     if (t == 0) {
         job.between[0].range = MOTUS_FIRST_RANGE, job.between[0].at = 8 * header_bytes(head);
         job.restart[job.n_mb] = 0;
     }
 }
 
-template <bool B> __global__ void __launch_bounds__(THREADS) count_kernel(Job job) {
-    __shared__ uint32_t tally[TALLIES];
-    __shared__ uint16_t kept[WARPS][32][KEPT_ROW];
-    const int i = (int)(blockIdx.x * WARPS + threadIdx.x / 32), t = (int)threadIdx.x;
+// Turns the MBs' numbers of symbols into sums, by the block that has counted last.
+__device__ void sum_symbols(const Job &job) {
+    __shared__ uint32_t room[COUNT_THREADS / 32], last;
+    __syncthreads(); // the block's MBs are counted
+    if (threadIdx.x == 0) {
+        __threadfence(); // before they are said to be
+        last = atomicAdd(job.counted, 1u) == gridDim.x - 1;
+        __threadfence(); // before others are read
+    }
+    __syncthreads(); // it is known
+    if (last) scan_array<COUNT_THREADS>(job.mb_end, job.n_mb + 1, Sum(), room);
+}
+
+template <bool B> __global__ void __launch_bounds__(COUNT_THREADS) count_kernel(Job job) {
+    __shared__ UnitRoom<COUNT_MBS> room;
+    const int t = (int)threadIdx.x;
     begin_slice(job);
     if (job.in.string) {
-        for (int k = (int)(blockIdx.x * THREADS) + t; k <= job.n_mb; k += (int)gridDim.x * THREADS)
+        for (int k = (int)(blockIdx.x * COUNT_THREADS) + t; k <= job.n_mb;
+             k += (int)gridDim.x * COUNT_THREADS)
             job.mb_end[k] = job.in.string_end[k], job.restart[k] = 0;
         return;
     }
-    if (t < TALLIES) tally[t] = 0;
-    __syncthreads(); // cleared before it is added to
-    if (i < job.n_mb)
-        count_mb<B>(job, i, tally, kept[t / 32]);
-    else if (i == job.n_mb && motus_lane() == 0)
-        job.mb_end[i] = 1; // end_of_slice_flag
-    __syncthreads();       // complete before it is read
-    add_tally(job.in.slice.stats, tally);
+    if (t < TALLIES) room.tally[t] = 0;
+    if (t < UNIT_KINDS) room.kinds[t] = 0;
+    if (t == 0) room.n_late = 0;
+    __syncthreads(); // cleared before they are added to
+    count_mbs<COUNT_THREADS, B>(job, (int)blockIdx.x * COUNT_MBS, room);
+    if (blockIdx.x == 0 && t == 0) job.mb_end[job.n_mb] = 1; // end_of_slice_flag
+    sum_symbols(job);
+    add_tally(job.in.slice.stats, room.tally); // complete since its barriers
 }
 
 // Returns the only piece; n 0: there are several, which long_kernel codes.
@@ -122,24 +149,30 @@ __device__ void clear_digits(const Job &job) {
         ((uint4 *)job.digit)[k] = make_uint4(0, 0, 0, 0);
 }
 
+struct TileRoom {
+    PutRoom put;
+    CountRoom count;
+};
+template <bool B>
+__device__ void put_tiles(const Job &job, const Piece &piece, bool keeps, TileRoom &room) {
+    const int n_tiles = tiles_of(piece);
+    for (int tile = (int)blockIdx.x; tile < n_tiles; tile += (int)gridDim.x) {
+        put_tile<THREADS, B>(job, piece, tile, keeps, room.put);
+        __syncthreads(); // its symbols are written
+        count_tile<THREADS>(job, piece, tile, room.count);
+    }
+}
+
 template <bool B> __global__ void __launch_bounds__(THREADS) put_kernel(Job job) {
+    __shared__ TileRoom room;
     const Piece piece = only_piece(job);
     if (!piece.n) return;
     clear_digits(job);
-    put_symbols<THREADS, B, true>(job, piece);
+    put_tiles<B>(job, piece, true, room);
 }
 
 // ---- Kernels: the coder -------------------------------------------------------------------------
 
-__global__ void __launch_bounds__(THREADS) tile_kernel(Job job) {
-    __shared__ CountRoom room;
-    const Piece piece = only_piece(job);
-    if (piece.n) count_tiles<THREADS>(job, piece, room);
-}
-__global__ void __launch_bounds__(THREADS) offset_kernel(Job job) {
-    const Piece piece = only_piece(job);
-    if (piece.n) sum_tiles<THREADS>(job, piece);
-}
 __global__ void __launch_bounds__(THREADS) sort_kernel(Job job) {
     __shared__ SortRoom<THREADS> room;
     const Piece piece = only_piece(job);
@@ -160,38 +193,30 @@ __global__ void __launch_bounds__(THREADS) way_kernel(Job job) {
     const Piece piece = only_piece(job);
     if (piece.n) find_ways<THREADS>(job, piece, room);
 }
-__global__ void __launch_bounds__(THREADS) entry_kernel(Job job) {
-    __shared__ EntryRoom<THREADS> room;
-    const Piece piece = only_piece(job);
-    if (piece.n) find_entries<THREADS>(job, piece, room);
-}
 __global__ void __launch_bounds__(LOW_THREADS) low_kernel(Job job) {
-    __shared__ LowRoom room;
+    __shared__ LowRoom<LOW_THREADS> room;
     const Piece piece = only_piece(job);
     if (piece.n) add_low<LOW_THREADS>(job, piece, room);
 }
 
 // Codes a slice of several pieces, by one block. Barriers let it read what its threads wrote.
-template <bool B> __global__ void __launch_bounds__(THREADS) long_kernel(Job job) {
+template <bool B> __global__ void __launch_bounds__(THREADS, 4) long_kernel(Job job) {
     __shared__ union {
-        CountRoom count;
+        TileRoom tile;
         SortRoom<THREADS> sort;
         StateRoom<THREADS> state;
         RunRoom run;
         WayRoom way;
-        EntryRoom<THREADS> entry;
-        LowRoom low;
+        LowRoom<THREADS> low;
     } room;
     const int n = pieces_of(job);
     if (n == 1) return;
     clear_digits(job);
     for (int number = 0; number < n; number++) {
         const Piece piece = piece_at(job, number);
-        put_symbols<THREADS, B, false>(job, piece);
+        clear_groups(job, tiles_of(piece), (int)threadIdx.x, THREADS);
         __syncthreads();
-        count_tiles<THREADS>(job, piece, room.count);
-        __syncthreads();
-        sum_tiles<THREADS>(job, piece);
+        put_tiles<B>(job, piece, false, room.tile);
         __syncthreads();
         sort_tiles<THREADS>(job, piece, room.sort);
         __syncthreads();
@@ -200,8 +225,6 @@ template <bool B> __global__ void __launch_bounds__(THREADS) long_kernel(Job job
         make_runs<THREADS>(job, piece, room.run);
         __syncthreads();
         find_ways<THREADS>(job, piece, room.way);
-        __syncthreads();
-        find_entries<THREADS>(job, piece, room.entry);
         __syncthreads();
         add_low<THREADS>(job, piece, room.low);
         __syncthreads();
@@ -212,7 +235,8 @@ template <bool B> __global__ void __launch_bounds__(THREADS) long_kernel(Job job
 
 // Returns the bytes of the RBSP, 0 if the NAL unit exceeds the capacity.
 __device__ uint32_t rbsp_bytes(const Job &job) {
-    const uint32_t bytes = bytes_upto(job, piece_at(job, pieces_of(job) - 1)),
+    const Piece last = piece_at(job, pieces_of(job) - 1);
+    const uint32_t bytes = bytes_upto(job, last, behind_of(job, last).at),
                    capacity = job.in.slice.capacity;
     return nal_begin(job.in.slice.before, capacity) + bytes + MOTUS_NAL_START <= capacity ? bytes
                                                                                           : 0;
@@ -243,38 +267,45 @@ __device__ void settle_tile(const Job &job, uint32_t tile) {
     ((uint4 *)job.rbsp)[first / DIGITS] = make_uint4(word[0], word[1], word[2], word[3]);
 }
 
+// Writes those samples of an MB with I_PCM behind the bit `end` that lie in a tile, by a warp.
+__device__ void put_samples(const Job &job, uint32_t tile, int i, uint32_t end) {
+    const MotusSliceCuda &slice = job.in.slice;
+    const int x = i % slice.mb_width, y = i / slice.mb_width;
+    const uint32_t first = motus_align8(end) / 8;
+    for (uint32_t k = (uint32_t)motus_lane(); k < MOTUS_SAMPLE_BITS / 8; k += 32) {
+        const int p = k < 256 ? 0 : k < 320 ? 1 : 2, size = p ? 8 : 16, at = p ? (k - 256) % 64 : k;
+        if ((first + k) / MOTUS_NAL_TILE == tile)
+            job.rbsp[first + k] =
+                slice.src[p][(y * size + at / size) * slice.src_stride[p] + x * size + at % size];
+    }
+}
+
+// Sets the stop bits of a settled tile, and writes its I_PCM samples. A lane per MB, and one for
+// the slice's end; samples by all lanes of a warp.
+__device__ void put_restarts(const Job &job, uint32_t tile) {
+    const bool has_samples = job.in.string || job.in.slice.stats->mb[MOTUS_MB_I_PCM];
+    for (int i = (has_samples ? 0 : job.n_mb) + (int)threadIdx.x; i - motus_lane() <= job.n_mb;
+         i += THREADS) {
+        const uint32_t end = i <= job.n_mb ? job.restart[i] : 0, byte = (end - 1) / 8;
+        if (end && byte / MOTUS_NAL_TILE == tile) job.rbsp[byte] |= (uint8_t)(128 >> (end - 1) % 8);
+        const bool samples = end && i < job.n_mb && !job.in.string &&
+                             motus_align8(end) / 8 / MOTUS_NAL_TILE <= tile &&
+                             (motus_align8(end) + MOTUS_SAMPLE_BITS) / 8 > tile * MOTUS_NAL_TILE;
+        uint32_t left = __ballot_sync(MOTUS_ALL_LANES, samples);
+        for (; left; left &= left - 1) {
+            const int lane = __ffs((int)left) - 1;
+            put_samples(job, tile, i - motus_lane() + lane, from_lane(end, lane));
+        }
+    }
+}
+
 __global__ void __launch_bounds__(THREADS) settle_kernel(Job job) {
     const uint32_t bytes = rbsp_bytes(job);
     if (blockIdx.x == 0 && threadIdx.x == 0) *job.bytes = bytes;
     for (uint32_t tile = blockIdx.x; tile * MOTUS_NAL_TILE < bytes; tile += gridDim.x) {
         settle_tile(job, tile);
-        __syncthreads(); // shared memory has been read
-    }
-}
-
-// Writes the samples of an MB with I_PCM behind the bit `end`, by a warp.
-__device__ void put_samples(const Job &job, int i, uint32_t end) {
-    const MotusSliceCuda &slice = job.in.slice;
-    const int x = i % slice.mb_width, y = i / slice.mb_width;
-    uint8_t *to = job.rbsp + motus_align8(end) / 8;
-    for (int k = motus_lane(); k < 384; k += 32) {
-        const int p = k < 256 ? 0 : k < 320 ? 1 : 2, size = p ? 8 : 16, at = p ? (k - 256) % 64 : k;
-        to[k] = slice.src[p][(y * size + at / size) * slice.src_stride[p] + x * size + at % size];
-    }
-}
-
-// Sets the stop bits, and writes I_PCM samples. A lane per MB, and one for the slice's end; samples
-// by all lanes.
-__global__ void __launch_bounds__(THREADS) sample_kernel(Job job) {
-    const int i = (int)(blockIdx.x * THREADS + threadIdx.x);
-    if (!*job.bytes) return;
-    const uint32_t end = i <= job.n_mb ? job.restart[i] : 0;
-    if (end) job.rbsp[(end - 1) / 8] |= (uint8_t)(128 >> (end - 1) % 8);
-    __syncwarp(); // stop bits are set before samples are written
-    uint32_t left = __ballot_sync(MOTUS_ALL_LANES, end && i < job.n_mb && !job.in.string);
-    for (; left; left &= left - 1) {
-        const int lane = __ffs((int)left) - 1;
-        put_samples(job, i - motus_lane() + lane, from_lane(end, lane));
+        __syncthreads(); // its bytes are written, and shared memory has been read
+        put_restarts(job, tile);
     }
 }
 
@@ -334,16 +365,18 @@ int blocks_for(size_t n, size_t each) {
     return (int)(blocks < MOST_BLOCKS ? blocks : MOST_BLOCKS);
 }
 
+int blocks_of(int n, int each) { return (n + each - 1) / each; }
+
 // Launches the kernels that depend on the syntax. tiles: of a piece.
 template <bool B> void put(const Job &job, int tiles, cudaStream_t stream) {
-    const int warps = job.n_mb / WARPS + 1, string = job.in.string != NULL; // one warp more
-    if (!string)
-        context_kernel<B>
-            <<<(16 * job.n_mb + MB_THREADS - 1) / MB_THREADS, MB_THREADS, 0, stream>>>(job);
-    count_kernel<B><<<warps, THREADS, 0, stream>>>(job);
-    if (!string) scan_kernel<<<1, SCAN_THREADS, 0, stream>>>(job.mb_end, job.n_mb + 1, Sum());
+    const bool string = job.in.string;
+    if (!string && B)
+        b_context_kernel<<<blocks_of(16 * job.n_mb, MB_THREADS), MB_THREADS, 0, stream>>>(job);
+    else if (!string)
+        p_context_kernel<<<blocks_of(job.n_mb, CONTEXT_MBS), MB_THREADS, 0, stream>>>(job);
+    count_kernel<B><<<blocks_of(job.n_mb, COUNT_MBS), COUNT_THREADS, 0, stream>>>(job);
     long_kernel<B><<<1, THREADS, 0, stream>>>(job);
-    put_kernel<B><<<string ? tiles : warps, THREADS, 0, stream>>>(job);
+    put_kernel<B><<<tiles, THREADS, 0, stream>>>(job);
 }
 
 } // namespace
@@ -367,7 +400,6 @@ cudaError_t motus_cabac_slice_cuda_begin(const MotusCabacSliceCuda *in, cudaStre
     if (status != cudaSuccess) return status;
     const int tiles = blocks_for(in->piece, TILE);
     in->slice.is_b ? put<true>(job, tiles, stream) : put<false>(job, tiles, stream);
-    tile_kernel<<<tiles, THREADS, 0, stream>>>(job);
     return cudaGetLastError();
 }
 
@@ -378,16 +410,13 @@ cudaError_t motus_cabac_slice_cuda_end(const MotusCabacSliceCuda *in, cudaStream
     const size_t piece = in->piece;
     const int tiles = blocks_for(piece, TILE),
               chunk_tiles = blocks_for(piece + 2 * MOTUS_CHUNK, TILE);
-    offset_kernel<<<CONTEXTS / WARPS, THREADS, 0, stream>>>(job);
     sort_kernel<<<tiles, THREADS, 0, stream>>>(job);
     state_kernel<<<blocks_for(piece + CONTEXTS * MOTUS_SEGMENT, STATE_THREADS * MOTUS_SEGMENT),
                    STATE_THREADS, 0, stream>>>(job);
     run_kernel<<<blocks_for(piece, MOTUS_RUN), THREADS, 0, stream>>>(job);
     way_kernel<<<chunk_tiles, THREADS, 0, stream>>>(job);
-    entry_kernel<<<1, THREADS, 0, stream>>>(job);
     low_kernel<<<chunk_tiles, LOW_THREADS, 0, stream>>>(job);
     settle_kernel<<<motus_min(job.n_tiles, MOST_BLOCKS), THREADS, 0, stream>>>(job);
-    sample_kernel<<<job.n_mb / THREADS + 1, THREADS, 0, stream>>>(job);
     const MotusSliceCuda &slice = in->slice;
     const MotusNalCuda nal = {job.rbsp,       job.bytes,    job.escapes,  slice.head, slice.nal,
                               slice.capacity, slice.before, slice.result, slice.early};

@@ -14,6 +14,7 @@ namespace {
 constexpr int CONTEXTS = 512;                   // MOTUS_CONTEXTS, to a power of two
 constexpr int TILE = 2048;                      // symbols that a block takes at a time
 constexpr int TILE_CHUNKS = TILE / MOTUS_CHUNK; // likewise
+constexpr int GROUP = 16;                       // tiles
 constexpr int SLACK = 2048;                     // symbols of a unit, at most 1400
 constexpr int DIGITS = 8;                       // that a thread settles
 static_assert(TILE_CHUNKS == 64, "a lane joins two ways");
@@ -29,21 +30,23 @@ struct Job {
     MotusCabacSliceCuda in;
     int n_mb, n_tiles;     // of MOTUS_NAL_TILE bytes
     uint16_t (*count)[32]; // [n_mb] symbols of units
+    uint8_t *is_kept;      // [n_mb]
     uint16_t *kept;        // [n_mb][most_kept] an MB's symbols; in the memory of `sorted`
     uint32_t most_kept;
     uint32_t *mb_end;           // [n_mb + 1] symbols up to and with an MB; the last: of the slice
+    uint32_t *counted;          // blocks whose MBs' symbols are
     uint32_t *restart;          // [n_mb + 1] MotusDigits; 0: none
     uint16_t *symbol;           // of the piece; SLACK before and behind
     uint32_t *sorted;           // by context, each from a whole segment on; until states are known
     uint32_t (*run)[MOTUS_RUN]; // MotusChunks; in the memory of `sorted`
-    uint32_t *offset;           // [CONTEXTS][tiles] bins of a tile; then of the tiles before it
-    uint32_t *total;            // [CONTEXTS] bins
-    uint32_t *base;             // [CONTEXTS + 1] first segments; the last: their number
+    uint16_t (*of_tile)[CONTEXTS];  // [tiles] bins
+    uint32_t (*of_group)[CONTEXTS]; // of each GROUP tiles
+    uint32_t *total;                // [CONTEXTS] bins
+    uint32_t *base;                 // [CONTEXTS + 1] first segments; the last: their number
     MotusPlaceTables *tables;
     Between *between;        // [2] before the piece, and behind it, in turn
     MotusWay (*way)[4];      // of chunks: from the tile's first one up to this one
     MotusWay (*tile_way)[4]; // of tiles
-    MotusWay *entry;         // [tiles] from the piece's beginning
     uint64_t (*record)[4];   // MotusChunks
     uint32_t *origin, *end;
     uint32_t *digit; // of the RBSP
@@ -66,6 +69,7 @@ __device__ Piece piece_at(const Job &job, int number) {
     return {number, (int)min(job.in.piece, symbols_of(job) - first), first};
 }
 __device__ int tiles_of(const Piece &piece) { return (piece.n + TILE - 1) / TILE; }
+__device__ int groups_of(int n_tiles) { return (n_tiles + GROUP - 1) / GROUP; }
 __device__ int chunk_tiles_of(const Piece &piece) {
     return (motus_chunks_of(piece.n) + TILE_CHUNKS - 1) / TILE_CHUNKS;
 }

@@ -143,13 +143,16 @@ __device__ void find_ways(const Job &job, const Piece &piece, WayRoom &room) {
     }
 }
 
-// Finds each tile's entry, and where the piece ends, by one block.
-template <int THREADS> struct EntryRoom { MotusWay warps[THREADS / 32][4]; };
+// Ways from the piece's beginning up to tiles: `before` of every each-th one, and its end.
+template <int THREADS> struct EntryRoom { MotusWay warps[THREADS / 32][4], before[THREADS], end; };
+
+__device__ int tiles_each(int n_tiles, int threads) { return (n_tiles + threads - 1) / threads; }
+
 template <int THREADS>
 __device__ void find_entries(const Job &job, const Piece &piece, EntryRoom<THREADS> &room) {
     MotusWay(&warps)[THREADS / 32][4] = room.warps;
     const int t = (int)threadIdx.x, warp = t / 32, n = chunk_tiles_of(piece),
-              each = (n + THREADS - 1) / THREADS, from = min(t * each, n), to = min(from + each, n);
+              each = tiles_each(n, THREADS), from = min(t * each, n), to = min(from + each, n);
     Ways own = Ways::none();
     for (int k = from; k < to; k++) own = Follow()(own, load_ways(job.tile_way[k]));
     const Ways upto = scan_lanes(own, Follow());
@@ -159,25 +162,27 @@ __device__ void find_entries(const Job &job, const Piece &piece, EntryRoom<THREA
     MotusWay way = no_way(0); // the first chunk's way is the same for all classes
     for (int w = 0; w < warp; w++) way = then(way, load_ways(warps[w]));
     if (motus_lane()) way = then(way, before);
-    for (int k = from; k < to; k++) {
-        job.entry[k] = way;
-        way = then(way, load_ways(job.tile_way[k]));
-    }
-    __syncthreads(); // entries are written
-    if (to != n || from == to) return;
-    const int last = (int)job.end[4];
-    const MotusWay begin = then(job.entry[last / TILE_CHUNKS], load_ways(job.way[last]));
-    Between &behind = behind_of(job, piece);
-    behind.at = motus_way_end(way, before_of(job, piece).at);
-    behind.range = job.end[begin.range_class];
+    room.before[t] = way;
+    if (t == THREADS - 1) room.end = then(way, own);
+    __syncthreads(); // ways are written
+}
+
+// Returns the way from the piece's beginning up to a chunk.
+template <int THREADS>
+__device__ MotusWay way_to(const Job &job, const Piece &piece, const EntryRoom<THREADS> &room,
+                           int chunk) {
+    const int each = tiles_each(chunk_tiles_of(piece), THREADS), tile = chunk / TILE_CHUNKS;
+    MotusWay way = room.before[tile / each];
+    for (int k = tile / each * each; k < tile; k++) way = then(way, load_ways(job.tile_way[k]));
+    return then(way, load_ways(job.way[chunk]));
 }
 
 // ---- Low ----------------------------------------------------------------------------------------
 
-// Returns the bytes of the RBSP up to the end of a piece, whole ones behind the last piece.
-__device__ uint32_t bytes_upto(const Job &job, const Piece &piece) {
+// Returns the bytes of the RBSP up to a piece's end at bit `end`, whole ones behind the last piece.
+__device__ uint32_t bytes_upto(const Job &job, const Piece &piece, uint32_t end) {
     const bool last = piece.first + (uint32_t)piece.n == symbols_of(job);
-    return (behind_of(job, piece).at - (last ? MOTUS_SAMPLE_BITS : 0)) / 8;
+    return (end - (last ? MOTUS_SAMPLE_BITS : 0)) / 8;
 }
 
 __device__ void add_bits(MotusPictureStats *stats, const uint32_t bits[MOTUS_BIT_KINDS]) {
@@ -188,39 +193,49 @@ __device__ void add_bits(MotusPictureStats *stats, const uint32_t bits[MOTUS_BIT
 }
 
 // Adds a chunk's digits, and returns its bits by kind.
-__device__ uint64_t add_chunk(const Job &job, const Piece &piece, const MotusChunks &chunks,
-                              const MotusResolved &symbols, const MotusDigits &digits, int chunk) {
-    MotusWay way = then(job.entry[chunk / TILE_CHUNKS], load_ways(job.way[chunk]));
+template <int THREADS>
+__device__ uint64_t add_chunk(const Job &job, const Piece &piece, const EntryRoom<THREADS> &entry,
+                              const MotusResolved &symbols, int chunk) {
+    const MotusChunks chunks = chunks_of(job, piece);
+    const MotusDigits digits = {job.digit, job.restart, job.mb_end, job.n_mb, piece.first};
+    MotusWay way = way_to(job, piece, entry, chunk);
     MotusChunkBegin begin = motus_chunk_begin(&chunks, &symbols, chunk, way.range_class);
     if (begin.empty) {
         if (chunk * MOTUS_CHUNK >= piece.n) return 0;
-        const int origin = (int)job.origin[chunk];
-        way = then(job.entry[origin / TILE_CHUNKS], load_ways(job.way[origin]));
+        way = way_to(job, piece, entry, (int)job.origin[chunk]);
         begin = motus_empty_begin(&chunks, &symbols, chunk, &way);
     }
     return motus_chunk_low(&chunks, &symbols, chunk, begin,
                            motus_way_end(way, before_of(job, piece).at), &digits);
 }
 
-// Adds low's digits, a thread per chunk.
-using LowRoom = Staged<TILE + 2 * MOTUS_CHUNK>;
+// Adds low's digits, a thread per chunk, and finds where the piece ends.
+template <int THREADS> struct LowRoom {
+    EntryRoom<THREADS> entry;
+    Staged<TILE + 2 * MOTUS_CHUNK> staged;
+};
 template <int THREADS>
-__device__ void add_low(const Job &job, const Piece &piece, LowRoom &staged) {
+__device__ void add_low(const Job &job, const Piece &piece, LowRoom<THREADS> &room) {
     const int t = (int)threadIdx.x, n_chunks = motus_chunks_of(piece.n),
               n_tiles = chunk_tiles_of(piece);
-    const MotusChunks chunks = chunks_of(job, piece);
-    const MotusDigits digits = {job.digit, job.restart, job.mb_end, job.n_mb, piece.first};
-    if (bytes_upto(job, piece) > job.in.slice.capacity) return;
     if ((int)blockIdx.x >= n_tiles) return;
-    make_rows<THREADS>(&staged);
+    make_rows<THREADS>(&room.staged);
+    find_entries(job, piece, room.entry);
+    const uint32_t end = motus_way_end(room.entry.end, before_of(job, piece).at);
+    if (blockIdx.x == 0 && t == 0) {
+        const MotusWay last = way_to(job, piece, room.entry, (int)job.end[4]);
+        behind_of(job, piece).at = end;
+        behind_of(job, piece).range = job.end[last.range_class];
+    }
+    if (bytes_upto(job, piece, end) > job.in.slice.capacity) return;
     for (int tile = (int)blockIdx.x; tile < n_tiles; tile += (int)gridDim.x) {
         const MotusResolved symbols =
-            stage<THREADS>(job, piece, &staged, tile * TILE - MOTUS_CHUNK);
+            stage<THREADS>(job, piece, &room.staged, tile * TILE - MOTUS_CHUNK);
         __syncthreads(); // symbols are there
         if (t < TILE_CHUNKS) {
             const int chunk = tile * TILE_CHUNKS + t;
             const uint64_t packed =
-                chunk < n_chunks ? add_chunk(job, piece, chunks, symbols, digits, chunk) : 0;
+                chunk < n_chunks ? add_chunk(job, piece, room.entry, symbols, chunk) : 0;
             uint32_t bits[MOTUS_BIT_KINDS];
             for (int i = 0; i < MOTUS_BIT_KINDS; i++)
                 bits[i] = motus_lanes_sum((uint32_t)(packed >> 16 * i) & 0xFFFF);

@@ -31,7 +31,7 @@ MOTUS_HD int motus_is_restart(uint32_t v) {
 
 // Effect of a resolved symbol on the range, by the class of the range before it. `bytes`: range
 // behind a cut less 256; else rangeTabLPS (table 9-44), 0 for bypass bins. `shifts`: 4 bits each.
-typedef struct MotusRangeRow {
+typedef struct __attribute__((aligned(8))) MotusRangeRow {
     uint32_t bytes, shifts;
 } MotusRangeRow;
 
@@ -229,37 +229,59 @@ MOTUS_HD int motus_pass_boundary(const MotusChunks *c, int t, uint32_t q, int i,
     return MOTUS_RUN;
 }
 
+// A walk through a chunk: its way up to the last restart, its bits since, the next symbol.
+typedef struct MotusWalk {
+    MotusWay way;
+    uint32_t range, bits;
+    int i;
+} MotusWalk;
+
+// Ends the way at a restart.
+MOTUS_HD void motus_walk_restart(MotusWalk *w) {
+    const MotusWay finish = {w->bits + MOTUS_STOP_BITS, 1 + MOTUS_SAMPLE_BITS, w->way.range_class};
+    w->way = motus_way_join(w->way, finish);
+    w->bits = 0;
+}
+
+// Walks on, within a chunk's symbols, up to `limit` or behind the first cut from `stop` on. Returns
+// whether there was one.
+MOTUS_HD int motus_walk(MotusWalk *w, const MotusResolved *s, int stop, int limit) {
+    const int near = w->i >= s->begin && limit <= s->end;
+    const MotusRangeRow *row = near ? s->row + motus_resolved_place(s, w->i) : NULL;
+    uint32_t before = 0x40 * w->way.range_class;
+    int ended = 0;
+    while (w->i < limit && !ended) {
+        const MotusRangeRow own = near ? *row++ : motus_row_of(s->context, s->all[w->i]);
+        const uint32_t is_cut = own.shifts & MOTUS_ROW_CUT;
+        before = is_cut ? w->range : before;
+        w->bits += motus_range_step(&w->range, own), w->i++;
+        ended = is_cut && w->i > stop;
+        if (!(own.shifts & MOTUS_ROW_RESTART)) continue;
+        w->way.range_class = motus_range_class(before);
+        motus_walk_restart(w);
+    }
+    w->way.range_class = motus_range_class(before);
+    return ended;
+}
+
 // Returns the way through chunk t if the cut before it has class q.
 MOTUS_HD MotusWay motus_chunk_way(const MotusChunks *c, const MotusResolved *s, int t, uint32_t q) {
     const MotusChunkBegin begin = motus_chunk_begin(c, s, t, q);
     const int stop = motus_min(MOTUS_CHUNK * t, c->n - 1);
-    MotusWay way = {0, 0, q};
-    uint32_t range = begin.range, bits = 0;
-    int i = begin.empty ? c->n : begin.i, ended = begin.empty;
+    MotusWalk w = {{0, 0, q}, begin.range, 0, begin.empty ? c->n : begin.i};
+    int ended = begin.empty;
     while (!ended) {
-        while (i > stop && i % MOTUS_CHUNK == 0) {
-            const int passed = motus_pass_boundary(c, t, q, i, way, &range, &bits);
-            i += passed;
+        while (w.i > stop && w.i % MOTUS_CHUNK == 0) {
+            const int passed = motus_pass_boundary(c, t, q, w.i, w.way, &w.range, &w.bits);
+            w.i += passed;
             if (!passed) break;
         }
-        const int limit = motus_min(i / MOTUS_CHUNK * MOTUS_CHUNK + MOTUS_CHUNK, c->n);
-        for (; i < limit && !ended; i++) {
-            const MotusRangeRow row = motus_row_at(s, i);
-            const uint32_t before = range;
-            bits += motus_range_step(&range, row);
-            if (!(row.shifts & MOTUS_ROW_CUT)) continue;
-            way.range_class = motus_range_class(before);
-            ended = i >= stop;
-            if (!(row.shifts & MOTUS_ROW_RESTART)) continue;
-            const MotusWay finish = {bits + MOTUS_STOP_BITS, 1 + MOTUS_SAMPLE_BITS,
-                                     way.range_class};
-            way = motus_way_join(way, finish);
-            bits = 0;
-        }
-        if (i == c->n) ended = 1, c->end[q] = range, c->end[4] = (uint32_t)t;
+        const int limit = motus_min(w.i / MOTUS_CHUNK * MOTUS_CHUNK + MOTUS_CHUNK, c->n);
+        ended = motus_walk(&w, s, stop, limit);
+        if (w.i == c->n) ended = 1, c->end[q] = w.range, c->end[4] = (uint32_t)t;
     }
-    const MotusWay more = {bits, 0, way.range_class};
-    return motus_way_join(way, more);
+    const MotusWay more = {w.bits, 0, w.way.range_class};
+    return motus_way_join(w.way, more);
 }
 
 // ---- Low ----------------------------------------------------------------------------------------
@@ -343,8 +365,8 @@ MOTUS_HD uint64_t motus_chunk_low(const MotusChunks *c, const MotusResolved *s, 
     MotusLow low = motus_low_at(at);
     uint64_t sum = 0; // at most 16 for each of 64 symbols
     uint32_t range = begin.range;
-    for (int i = begin.i; i <= last; i++) {
-        const int place = motus_resolved_place(s, i);
+    int place = motus_resolved_place(s, begin.i);
+    for (int i = begin.i; i <= last; i++, place += 1 + (i % MOTUS_CHUNK == 0)) {
         const uint32_t v = s->near[place];
         const MotusRangeRow row = s->row[place];
         const uint32_t bits = motus_low_step(&low, &range, v, row);

@@ -9,70 +9,75 @@ namespace {
 
 // ---- Sorting by context, stably -----------------------------------------------------------------
 
-// Counts bins of each context by tiles, and all bins.
+// Counts a tile's bins of each context, and adds them to all bins.
 struct CountRoom {
     uint32_t count[2 * CONTEXTS]; // as MotusBinCounts
 };
 template <int THREADS>
-__device__ void count_tiles(const Job &job, const Piece &piece, CountRoom &room) {
+__device__ void count_tile(const Job &job, const Piece &piece, int tile, CountRoom &room) {
     uint32_t(&count)[2 * CONTEXTS] = room.count;
-    const int t = (int)threadIdx.x, n_tiles = tiles_of(piece);
-    for (int tile = (int)blockIdx.x; tile < n_tiles; tile += (int)gridDim.x) {
-        for (int c = t; c < 2 * CONTEXTS; c += THREADS) count[c] = 0;
-        __syncthreads(); // cleared before it is added to
-        uint32_t others = 0;
-        for (int i = tile * TILE + t; i < min(piece.n, (tile + 1) * TILE); i += THREADS) {
-            const uint32_t symbol = job.symbol[i];
-            if (is_context(symbol))
-                atomicAdd(&count[symbol & (2 * CONTEXTS - 1)], 1u);
-            else
-                others += symbol & MOTUS_SYMBOL_BYPASS ? (symbol >> 8 & 7) + 1 : 1;
-        }
-        others = motus_lanes_sum(others);
-        if (motus_lane() == 0 && others) atomicAdd(&job.in.bins->others, others);
-        __syncthreads(); // complete before it is read
-        for (int c = t; c < CONTEXTS; c += THREADS)
-            job.offset[(size_t)c * n_tiles + tile] = count[c] + count[c + CONTEXTS];
-        for (int c = t; c < 2 * CONTEXTS; c += THREADS)
-            if (count[c]) atomicAdd(&job.in.bins->bin[c], count[c]);
-        __syncthreads(); // read before it is cleared
+    const int t = (int)threadIdx.x;
+    for (int c = t; c < 2 * CONTEXTS; c += THREADS) count[c] = 0;
+    __syncthreads(); // cleared before it is added to
+    uint32_t others = 0;
+    for (int i = tile * TILE + t; i < min(piece.n, (tile + 1) * TILE); i += THREADS) {
+        const uint32_t symbol = job.symbol[i];
+        if (is_context(symbol))
+            atomicAdd(&count[symbol & (2 * CONTEXTS - 1)], 1u);
+        else
+            others += symbol & MOTUS_SYMBOL_BYPASS ? (symbol >> 8 & 7) + 1 : 1;
     }
+    others = motus_lanes_sum(others);
+    if (motus_lane() == 0 && others) atomicAdd(&job.in.bins->others, others);
+    __syncthreads(); // complete before it is read
+    for (int c = t; c < CONTEXTS; c += THREADS) {
+        const uint32_t n = count[c] + count[c + CONTEXTS];
+        job.of_tile[tile][c] = (uint16_t)n;
+        if (n) atomicAdd(&job.of_group[tile / GROUP][c], n);
+    }
+    for (int c = t; c < 2 * CONTEXTS; c += THREADS)
+        if (count[c]) atomicAdd(&job.in.bins->bin[c], count[c]);
+    __syncthreads(); // read before it is cleared
 }
 
-// Turns counts into sums over the tiles before. A warp per context.
-template <int THREADS> __device__ void sum_tiles(const Job &job, const Piece &piece) {
-    const int n_tiles = tiles_of(piece), lane = motus_lane();
-    for (int c = (int)(blockIdx.x * THREADS + threadIdx.x) / 32; c < CONTEXTS;
-         c += (int)gridDim.x * THREADS / 32) {
-        uint32_t sum = 0;
-        for (int first = 0; first < n_tiles; first += 32) {
-            uint32_t *at = job.offset + (size_t)c * n_tiles + first + lane;
-            const int there = first + lane < n_tiles;
-            const uint32_t own = there ? *at : 0, upto = scan_lanes(own, Sum());
-            if (there) *at = sum + upto - own;
-            sum += from_lane(upto, 31);
-        }
-        if (lane == 0) job.total[c] = sum;
-    }
+// Clears the counts of groups, to be added to. t: of `threads`.
+__device__ void clear_groups(const Job &job, int n_tiles, int t, int threads) {
+    const int n = groups_of(n_tiles) * CONTEXTS / 4;
+    for (int k = t; k < n; k += threads) ((uint4 *)job.of_group)[k] = make_uint4(0, 0, 0, 0);
 }
 
-// Sets base[c] to the first segment of context c, base[CONTEXTS] to the number of all. The caller's
-// next barrier completes them.
+// Adds the bins of tiles [from, to) in the thread's two contexts.
+__device__ uint2 add_tiles(const Job &job, uint2 sum, int from, int to) {
+    const int t = (int)threadIdx.x, whole = min(groups_of(from) * GROUP, to),
+              rest = max(to / GROUP * GROUP, whole);
+    auto add_tile = [&](int k) {
+        const ushort2 n = ((const ushort2 *)job.of_tile[k])[t];
+        sum.x += n.x, sum.y += n.y;
+    };
+#pragma unroll 4
+    for (int k = from; k < whole; k++) add_tile(k);
+#pragma unroll 4
+    for (int k = whole; k < rest; k += GROUP) {
+        const uint2 n = ((const uint2 *)job.of_group[k / GROUP])[t];
+        sum.x += n.x, sum.y += n.y;
+    }
+#pragma unroll 4
+    for (int k = rest; k < to; k++) add_tile(k);
+    return sum;
+}
+
+// Sets base[c] to the first segment of context c, base[CONTEXTS] to the number of all. total: of
+// the thread's two contexts. The caller's next barrier completes them.
 template <int THREADS>
-__device__ void find_bases(const Job &job, uint32_t *base, uint32_t (&room)[THREADS / 32]) {
-    constexpr int EACH = CONTEXTS / THREADS;
-    uint32_t own[EACH], sum = 0, all;
-    for (int k = 0; k < EACH; k++) {
-        const uint32_t total = job.total[(int)threadIdx.x * EACH + k];
-        own[k] = (total + MOTUS_SEGMENT - 1) / MOTUS_SEGMENT, sum += own[k];
-    }
-    const uint32_t upto = scan_lanes(sum, Sum());
-    uint32_t at = upto - sum + scan_warps<THREADS>(from_lane(upto, 31), Sum(), room, &all);
-    for (int k = 0; k < EACH; k++) {
-        base[(int)threadIdx.x * EACH + k] = at;
-        at += own[k];
-    }
-    if (threadIdx.x == THREADS - 1) base[CONTEXTS] = at;
+__device__ void find_bases(uint2 total, uint32_t *base, uint32_t (&room)[THREADS / 32]) {
+    const uint32_t own = (total.x + MOTUS_SEGMENT - 1) / MOTUS_SEGMENT,
+                   sum = own + (total.y + MOTUS_SEGMENT - 1) / MOTUS_SEGMENT,
+                   upto = scan_lanes(sum, Sum());
+    uint32_t all;
+    const uint32_t at = upto - sum + scan_warps<THREADS>(from_lane(upto, 31), Sum(), room, &all);
+    const int t = (int)threadIdx.x;
+    base[2 * t] = at, base[2 * t + 1] = at + own;
+    if (t == THREADS - 1) base[CONTEXTS] = all;
 }
 
 // Sorts bins, and resolves terminating ones. A warp takes neighbouring symbols of the tile.
@@ -81,14 +86,19 @@ template <int THREADS> struct SortRoom {
 };
 template <int THREADS>
 __device__ void sort_tiles(const Job &job, const Piece &piece, SortRoom<THREADS> &room) {
+    static_assert(2 * THREADS == CONTEXTS, "two contexts a thread");
     constexpr int WARPS = THREADS / 32, ROUNDS = TILE / THREADS;
     uint32_t(&next)[WARPS][CONTEXTS] = room.next, (&base)[CONTEXTS + 1] = room.base;
     const int t = (int)threadIdx.x, lane = motus_lane(), warp = t / 32, n_tiles = tiles_of(piece);
     if ((int)blockIdx.x >= n_tiles) return;
-    find_bases<THREADS>(job, base, room.warps);
+    const uint2 total = add_tiles(job, {0, 0}, 0, groups_of(n_tiles) * GROUP);
+    find_bases<THREADS>(total, base, room.warps);
     __syncthreads(); // complete before they are read
     for (int c = t; c <= CONTEXTS && blockIdx.x == 0; c += THREADS) job.base[c] = base[c];
-    for (int tile = (int)blockIdx.x; tile < n_tiles; tile += (int)gridDim.x) {
+    if (blockIdx.x == 0) ((uint2 *)job.total)[t] = total;
+    uint2 earlier = {0, 0}; // bins of the tiles before
+    for (int tile = (int)blockIdx.x, done = 0; tile < n_tiles; tile += (int)gridDim.x) {
+        earlier = add_tiles(job, earlier, done, tile), done = tile;
         const int first = tile * TILE + warp * 32 * ROUNDS + lane;
         uint32_t symbol[ROUNDS], rank[ROUNDS];
         for (int k = t; k < WARPS * CONTEXTS; k += THREADS) next[k / CONTEXTS][k % CONTEXTS] = 0;
@@ -112,8 +122,8 @@ __device__ void sort_tiles(const Job &job, const Piece &piece, SortRoom<THREADS>
             __syncwarp(); // and that before the next round
         }
         __syncthreads(); // counts of all warps are complete
-        for (int c = t; c < CONTEXTS; c += THREADS) {
-            uint32_t at = base[c] * MOTUS_SEGMENT + job.offset[(size_t)c * n_tiles + tile];
+        for (int c = 2 * t; c < 2 * t + 2; c++) {
+            uint32_t at = base[c] * MOTUS_SEGMENT + (c % 2 ? earlier.y : earlier.x);
 #pragma unroll
             for (int w = 0; w < WARPS; w++) {
                 const uint32_t own = next[w][c];
@@ -150,7 +160,7 @@ __device__ int context_of(const uint32_t *base, uint32_t segment) {
 __device__ uint64_t pack_segments(const Job &job, int first, int n) {
     const int lane = motus_lane();
     uint64_t own = 0;
-#pragma unroll 8
+#pragma unroll 16
     for (int k = 0; k < 32; k++) {
         const uint32_t *sorted = job.sorted + (ptrdiff_t)(first + k) * MOTUS_SEGMENT;
         const int there = first + k >= 0 && first + k < n;
@@ -180,16 +190,29 @@ __device__ int resolve(const Job &job, const Piece &piece, const MotusPlaceTable
     return n;
 }
 
-// Writes the resolved symbols of 32 segments by a warp. n: of this lane's segment.
+// Writes the resolved symbols of 32 segments by a warp. n: of this lane's segment. Loads of several
+// segments are under way at a time.
 __device__ void put_resolved(const Job &job, int first, int n, const uint32_t (*v)[STATE_WORDS]) {
+    constexpr int AT_A_TIME = 8;
     const int lane = motus_lane();
-#pragma unroll 4
-    for (int k = 0; k < 32; k++) {
-        const int n_there = (int)from_lane((uint32_t)n, k);
-        const uint32_t *sorted = job.sorted + (size_t)(first + k) * MOTUS_SEGMENT;
-        for (int i = lane; i < n_there; i += 32)
-            job.symbol[sorted[i] & MOTUS_SORTED_INDEX] =
-                motus_resolved_bin(sorted[i], v[k][i / 4] >> 8 * (i % 4) & 255);
+    for (int k = 0; k < 32; k += AT_A_TIME) {
+        uint32_t sorted[AT_A_TIME][2];
+        bool there[AT_A_TIME][2];
+#pragma unroll
+        for (int j = 0; j < 2 * AT_A_TIME; j++) {
+            const int of = k + j / 2, i = lane + j % 2 * 32;
+            there[j / 2][j % 2] = i < (int)from_lane((uint32_t)n, of);
+            if (there[j / 2][j % 2])
+                sorted[j / 2][j % 2] = job.sorted[(size_t)(first + of) * MOTUS_SEGMENT + i];
+        }
+#pragma unroll
+        for (int j = 0; j < 2 * AT_A_TIME; j++) {
+            const int i = lane + j % 2 * 32;
+            const uint32_t own = sorted[j / 2][j % 2];
+            if (there[j / 2][j % 2])
+                job.symbol[own & MOTUS_SORTED_INDEX] =
+                    motus_resolved_bin(own, v[k + j / 2][i / 4] >> 8 * (i % 4) & 255);
+        }
     }
 }
 

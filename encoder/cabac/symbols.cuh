@@ -72,28 +72,72 @@ __device__ MotusMv b_mvd_at(const Job &job, int i, int at) {
     return motus_b_context_mvd(mb, &neighbours, motus_b_first(mb, at & 3), at >> 2);
 }
 
-// Equals motus_mb_context_set and motus_b_context_set. blk: of the lane. Lanes without an MB pass
-// n_mb or more.
-template <bool B> __device__ void set_context(const Job &job, int i, int blk) {
+// mvd of a P slice's MBs: each partition's is found once.
+constexpr int CONTEXT_MBS = 32; // of a block
+struct ContextRoom {
+    MotusMv mvd[CONTEXT_MBS * 16]; // where their partitions begin
+    uint16_t list[CONTEXT_MBS * 16];
+    int n;
+};
+
+// Sets all of an MB's context but mvd: blk 0 does. Lanes without an MB pass n_mb or more.
+__device__ void set_rest_of_context(const Job &job, int i, int blk) {
     const bool there = i < job.n_mb;
     const MotusMb *mb = &job.in.slice.mb[there ? i : 0];
     const MotusMbCoef *coef = &job.in.slice.coef[there ? i : 0];
     const uint32_t luma = lanes_with(mb->type == MOTUS_MB_I_16x16 && coef->luma_dc[blk]),
                    chroma =
                        lanes_with(mb->cbp >> 4 && blk < 8 && coef->chroma_dc[blk / 4 & 1][blk % 4]);
-    if (!there) return;
+    if (!there || blk) return;
     MotusMbContext *context = &job.in.context[i];
-    const bool coded = !motus_mb_is_intra(mb) && mb->type != MOTUS_MB_P_SKIP;
-    if (!B)
-        context->mvd[blk] = coded ? mvd_at(job, i, blk % 4, blk / 4) : MotusMv{0, 0};
-    else if (blk < 8)
-        context->mvd_b[blk >> 2][blk & 3] = b_mvd_at(job, i, blk);
-    if (blk) return;
     context->qp_delta =
         (int16_t)(motus_mb_has_qp_delta(mb) ? motus_qp_delta(mb->qp, qp_before(job, i)) : 0);
     context->dc = (uint8_t)(mb->type == MOTUS_MB_I_PCM
                                 ? 7
                                 : (luma != 0) | ((chroma & 15) != 0) << 1 | (chroma > 15) << 2);
+}
+
+// Returns the first block of the partition that has block blk; -1: its mvd is zero.
+__device__ int partition_begin(const Job &job, int i, int blk) {
+    const MotusMb *mb = &job.in.slice.mb[min(i, job.n_mb - 1)];
+    if (i >= job.n_mb || motus_mb_is_intra(mb) || mb->type == MOTUS_MB_P_SKIP) return -1;
+    const MotusPartition own = partition_with(mb, blk % 4, blk / 4);
+    return 4 * own.y + own.x;
+}
+
+// Equals motus_mb_context_set, of the block's MBs from `first` on.
+template <int THREADS>
+__device__ void set_p_contexts(const Job &job, int first, ContextRoom &room) {
+    constexpr int ROUNDS = CONTEXT_MBS * 16 / THREADS;
+    int begin[ROUNDS];
+    if (threadIdx.x == 0) room.n = 0;
+    __syncthreads(); // cleared before it is added to
+#pragma unroll
+    for (int r = 0; r < ROUNDS; r++) {
+        const int slot = r * THREADS + (int)threadIdx.x, i = first + slot / 16;
+        set_rest_of_context(job, i, slot % 16);
+        begin[r] = partition_begin(job, i, slot % 16);
+        if (begin[r] == slot % 16) room.list[atomicAdd(&room.n, 1)] = (uint16_t)slot;
+    }
+    __syncthreads(); // all partitions are listed
+    for (int k = (int)threadIdx.x; k < room.n; k += THREADS) {
+        const int slot = room.list[k];
+        room.mvd[slot] = mvd_at(job, first + slot / 16, slot % 4, slot / 4 % 4);
+    }
+    __syncthreads(); // their mvd is there
+#pragma unroll
+    for (int r = 0; r < ROUNDS; r++) {
+        const int slot = r * THREADS + (int)threadIdx.x, i = first + slot / 16;
+        if (i < job.n_mb)
+            job.in.context[i].mvd[slot % 16] =
+                begin[r] < 0 ? MotusMv{0, 0} : room.mvd[slot / 16 * 16 + begin[r]];
+    }
+}
+
+// Equals motus_b_context_set. blk: of the lane.
+__device__ void set_b_context(const Job &job, int i, int blk) {
+    set_rest_of_context(job, i, blk);
+    if (i < job.n_mb && blk < 8) job.in.context[i].mvd_b[blk >> 2][blk & 3] = b_mvd_at(job, i, blk);
 }
 
 // ---- Syntax of an MB ----------------------------------------------------------------------------
@@ -129,50 +173,107 @@ enum {
     TALLIES
 };
 
-// Most symbols that are kept where they are counted: of a unit and of an MB. Others are made again.
-constexpr int KEPT_OF_UNIT = 32, KEPT = 256;
-constexpr int KEPT_ROW = KEPT_OF_UNIT + 2; // a gap keeps banks apart
-
-// True if an MB's symbols are kept: `all`, and this lane's n.
-__device__ bool are_kept(const Job &job, uint32_t n, uint32_t all) {
-    return all <= job.most_kept && !__any_sync(MOTUS_ALL_LANES, n > KEPT_OF_UNIT);
-}
+// An MB's symbols are kept where they are counted, up to KEPT of them.
+constexpr int KEPT = 768;
+constexpr int ROW = 32, ROW_PITCH = ROW + 2; // symbols of a unit; a gap keeps banks apart
+constexpr int ROWS = 192;                    // of a block; units beyond them are made twice
 
 __device__ uint32_t mark_of(int unit) {
     return (uint32_t)motus_unit_kind(unit) << MOTUS_KIND_SHIFT;
 }
 
-// Keeps an MB's symbols, of which lane `unit` has n in its row, in their order.
-__device__ void keep_symbols(const Job &job, int i, uint32_t n, uint16_t (*row)[KEPT_ROW]) {
-    const uint32_t upto = scan_lanes(n, Sum()), all = from_lane(upto, 31);
-    __syncwarp(); // rows are written
+// Kinds of units by what takes long: a warp makes units of like kinds.
+enum { UNIT_KINDS = 16, KIND_OF_BLOCKS = 5, KIND_OF_8x8 = 14 };
+
+__device__ int kind_of_unit(const MotusMb *mb, int unit) {
+    if (unit < MOTUS_UNIT_LUMA_DC) return unit;
+    if (unit == MOTUS_UNIT_LUMA_DC) return KIND_OF_8x8 - 1;
+    if (unit >= MOTUS_UNIT_CHROMA_DC && unit < MOTUS_UNIT_CHROMA) return KIND_OF_BLOCKS - 1;
+    const int blk = unit < MOTUS_UNIT_LUMA        ? 0
+                    : unit < MOTUS_UNIT_CHROMA_DC ? motus_blk_at(unit - MOTUS_UNIT_LUMA)
+                                                  : 16 + unit - MOTUS_UNIT_CHROMA,
+              levels = mb->total_coeff[blk];
+    if (blk < 16 && mb->transform_8x8) return KIND_OF_8x8 + (levels > 8);
+    return KIND_OF_BLOCKS + (levels < 5 ? levels : levels < 7 ? 5 : levels < 10 ? 6 : 7);
+}
+
+// Units of a block's MBs, in an order by kinds: (MB of the block) * 32 + unit.
+template <int MBS> struct UnitRoom {
+    uint32_t tally[TALLIES], kinds[UNIT_KINDS], n_late;
+    uint16_t list[MBS * 32], late[MBS * 32]; // late: made again, without a row
+    uint16_t n[MBS][32], row_of[MBS][32];
+    uint16_t row[ROWS][ROW_PITCH];
+};
+
+// Lists the units of the block's MBs from `first` on. A warp takes every WARPS-th MB. Returns their
+// number.
+template <int WARPS, int MBS>
+__device__ int list_units(const Job &job, int first, UnitRoom<MBS> &room) {
+    const int warp = (int)threadIdx.x / 32, unit = motus_lane();
+    int kind[MBS / WARPS], at[MBS / WARPS];
+#pragma unroll
+    for (int k = 0; k < MBS / WARPS; k++) {
+        const int i = first + warp + k * WARPS;
+        const MotusMb *mb = &job.in.slice.mb[min(i, job.n_mb - 1)];
+        const bool has = motus_mb_symbol_units(mb, job.in.slice.head->slice_type) >> unit & 1;
+        kind[k] = i < job.n_mb && has ? kind_of_unit(mb, unit) : UNIT_KINDS;
+        if (kind[k] < UNIT_KINDS) at[k] = (int)atomicAdd(&room.kinds[kind[k]], 1u);
+        room.n[warp + k * WARPS][unit] = 0;
+    }
+    __syncthreads(); // all kinds are counted
+    const uint32_t upto = scan_lanes(room.kinds[unit & (UNIT_KINDS - 1)], Sum());
+#pragma unroll
+    for (int k = 0; k < MBS / WARPS; k++) {
+        const int begin = (int)from_lane(upto, (kind[k] - 1) & 31);
+        if (kind[k] < UNIT_KINDS)
+            room.list[(kind[k] ? begin : 0) + at[k]] = (uint16_t)((warp + k * WARPS) * 32 + unit);
+    }
+    __syncthreads(); // the list is complete
+    return (int)from_lane(upto, UNIT_KINDS - 1);
+}
+
+// Makes a unit's symbols at `to`, of which they wrap. Returns their number.
+template <bool B>
+__device__ uint32_t make_unit(const Job &job, int i, int unit, uint16_t *to, uint32_t wraps) {
+    MotusSymbols symbols = {};
+    symbols.symbol = to, symbols.wraps = wraps;
+    symbols.mark = mark_of(unit);
+    const MotusCabacMb m = syntax_of(job, i);
+    put_unit<B>(&symbols, m, unit);
+    return symbols.n;
+}
+
+// Keeps an MB's symbols: those of lane `unit`, n, end at `upto` of them. Lists units without a row.
+template <int MBS>
+__device__ void keep_symbols(const Job &job, int i, int mb, uint32_t n, uint32_t upto,
+                             UnitRoom<MBS> &room) {
+    const uint32_t all = from_lane(upto, 31), own = room.row_of[mb][motus_lane()];
+    const bool late = n && (n > ROW || own >= ROWS);
     for (uint32_t first = 0; first < all; first += 32) {
         const uint32_t k = first + (uint32_t)motus_lane();
         int unit = 0; // the first one that ends behind symbol k
         for (int step = 16; step; step /= 2)
             if (from_lane(upto, unit + step - 1) <= k) unit += step;
-        const uint32_t begin = from_lane(upto - n, unit & 31);
-        if (k < all) job.kept[(size_t)i * job.most_kept + k] = row[unit][k - begin];
+        const uint32_t begin = from_lane(upto - n, unit & 31), row = from_lane(own, unit & 31);
+        const bool has_row = !from_lane(late, unit & 31);
+        if (k < all && has_row) job.kept[(size_t)i * job.most_kept + k] = room.row[row][k - begin];
     }
+    if (late) room.late[atomicAdd(&room.n_late, 1u)] = (uint16_t)(mb * 32 + motus_lane());
+    if (late) room.row_of[mb][motus_lane()] = (uint16_t)(upto - n); // where they begin
 }
 
-// Counts the symbols of an MB's units. end_of_slice_flag of the MB before is its first one.
-template <bool B>
-__device__ void count_mb(const Job &job, int i, uint32_t *tally, uint16_t (*row)[KEPT_ROW]) {
+// Counts an MB whose units are made. end_of_slice_flag of the MB before is its first symbol.
+template <bool B, int MBS>
+__device__ void count_mb(const Job &job, int i, int of_block, UnitRoom<MBS> &room) {
     const MotusMb *mb = &job.in.slice.mb[i];
     const int unit = motus_lane();
-    const uint32_t units = motus_mb_symbol_units(mb, job.in.slice.head->slice_type);
-    MotusSymbols symbols = {};
-    symbols.symbol = row[unit], symbols.wraps = 0u - KEPT_OF_UNIT;
-    symbols.mark = mark_of(unit);
-    if (units >> unit & 1) {
-        const MotusCabacMb m = syntax_of(job, i);
-        put_unit<B>(&symbols, m, unit);
-    }
-    const uint32_t all = motus_lanes_sum(symbols.n);
-    job.count[i][unit] = (uint16_t)symbols.n;
-    if (are_kept(job, symbols.n, all)) keep_symbols(job, i, symbols.n, row);
+    const uint32_t n = room.n[of_block][unit], upto = scan_lanes(n, Sum()),
+                   all = from_lane(upto, 31);
+    uint32_t *tally = room.tally;
+    job.count[i][unit] = (uint16_t)n;
+    if (all <= job.most_kept) keep_symbols(job, i, of_block, n, upto, room);
     if (unit == 0) {
+        job.is_kept[i] = all <= job.most_kept;
         job.mb_end[i] = all + (i > 0);
         job.restart[i] = 0;
         atomicAdd(&tally[TALLY_KINDS + mb->type], 1u);
@@ -184,6 +285,27 @@ __device__ void count_mb(const Job &job, int i, uint32_t *tally, uint16_t (*row)
     }
     if (unit < 4 && mb->type == MOTUS_MB_P_8x8)
         atomicAdd(&tally[TALLY_SUBS + mb->sub_type[unit]], 1u);
+}
+
+// Makes, counts and keeps the symbols of the block's MBs from `first` on. `room` is cleared.
+template <int THREADS, bool B, int MBS>
+__device__ void count_mbs(const Job &job, int first, UnitRoom<MBS> &room) {
+    const int t = (int)threadIdx.x, n = list_units<THREADS / 32>(job, first, room);
+    for (int k = t; k < n; k += THREADS) {
+        const int mb = room.list[k] / 32, unit = room.list[k] % 32;
+        room.n[mb][unit] =
+            (uint16_t)make_unit<B>(job, first + mb, unit, k < ROWS ? room.row[k] : NULL, 0u - ROW);
+        room.row_of[mb][unit] = (uint16_t)k;
+    }
+    __syncthreads(); // all units are made
+    for (int k = t / 32; k < MBS && first + k < job.n_mb; k += THREADS / 32)
+        count_mb<B>(job, first + k, k, room);
+    __syncthreads(); // late ones are listed
+    for (int k = t; k < (int)room.n_late; k += THREADS) {
+        const int mb = room.late[k] / 32, unit = room.late[k] % 32;
+        make_unit<B>(job, first + mb, unit,
+                     job.kept + (size_t)(first + mb) * job.most_kept + room.row_of[mb][unit], 0);
+    }
 }
 
 __device__ void add_tally(MotusPictureStats *stats, const uint32_t *tally) {
@@ -205,46 +327,92 @@ __device__ void add_tally(MotusPictureStats *stats, const uint32_t *tally) {
 
 // ---- Writing ------------------------------------------------------------------------------------
 
-// Makes the symbols of an MB's units that lie in the piece, as far as SLACK outside of it. `at`:
-// place of this lane's n; to: of symbol 0.
-template <bool B>
-__device__ void make_symbols(const Job &job, const Piece &piece, int i, uint32_t at, uint32_t n,
-                             uint16_t *to) {
-    const int unit = motus_lane();
-    if (!n || at + n <= piece.first || at >= piece.first + (uint32_t)piece.n) return;
-    MotusSymbols symbols = {};
-    symbols.symbol = to + at;
-    symbols.mark = mark_of(unit);
-    const MotusCabacMb m = syntax_of(job, i);
-    put_unit<B>(&symbols, m, unit);
+// Symbols [first, first + n) of the slice, which a tile has, and its MBs. An MB but the first one
+// has two symbols or more.
+constexpr int TILE_MBS = TILE / 2 + 2;
+struct PutRoom {
+    int first, last;
+    int end[TILE_MBS + 1]; // where MBs end, from the tile's first symbol on; [0]: where they begin
+    bool kept[TILE_MBS];
+};
+
+// Equals motus_mb_of_symbol, by a warp.
+__device__ int mb_of_symbol(const Job &job, uint32_t symbol) {
+    int low = 0, n = job.n_mb + 1;
+    while (n > 1) {
+        const int step = (n + 31) / 32, at = low + min((motus_lane() + 1) * step, n) - 1;
+        const uint32_t behind = __ballot_sync(MOTUS_ALL_LANES, job.mb_end[at] > symbol);
+        const int k = __ffs((int)behind) - 1;
+        low += k * step, n = min(step, n - k * step);
+    }
+    return low;
 }
 
-// Writes an MB's symbols that lie in the piece. KEEPS: the only piece, for which they may be kept.
-template <bool B, bool KEEPS> __device__ void put_mb(const Job &job, const Piece &piece, int i) {
-    const int lane = motus_lane();
-    const uint32_t begin = i ? job.mb_end[i - 1] : 0, end = job.mb_end[i], first = begin + (i > 0);
-    if (end <= piece.first || begin >= piece.first + (uint32_t)piece.n) return;
-    uint16_t *to = job.symbol - (int64_t)piece.first;
-    if (lane == 0 && i > 0 && begin >= piece.first) to[begin] = MOTUS_CTX_TERMINATE;
-    const uint32_t own = job.count[i][lane];
-    if (KEEPS && are_kept(job, own, end - first)) {
-        for (uint32_t k = (uint32_t)lane; k < end - first; k += 32)
-            to[first + k] = job.kept[(size_t)i * job.most_kept + k];
+// Finds the MBs of a tile. Returns their number.
+template <int THREADS>
+__device__ int find_mbs(const Job &job, uint32_t first, int n, bool keeps, PutRoom &room) {
+    const int t = (int)threadIdx.x;
+    if (t < 32) {
+        const int own = mb_of_symbol(job, first);
+        if (t == 0) room.first = own;
+    } else if (t < 64) {
+        const int own = mb_of_symbol(job, first + (uint32_t)n - 1);
+        if (t == 32) room.last = own;
+    }
+    __syncthreads(); // both are found
+    const int mb = room.first, n_mbs = room.last - mb + 1;
+    for (int k = t; k <= n_mbs; k += THREADS) {
+        const int i = mb + k - 1;
+        room.end[k] = (int)((i < 0 ? 0 : job.mb_end[i]) - first);
+        if (k) room.kept[k - 1] = i == job.n_mb || (keeps && job.is_kept[i]);
+    }
+    __syncthreads(); // they are there
+    return n_mbs;
+}
+
+// Returns symbol `at` of an MB whose symbols are kept.
+__device__ uint32_t kept_symbol(const Job &job, int i, int at) {
+    if (i == job.n_mb) return MOTUS_CTX_TERMINATE | MOTUS_SYMBOL_BIN; // end_of_slice_flag
+    if (i && !at) return MOTUS_CTX_TERMINATE;
+    return job.kept[(size_t)i * job.most_kept + (size_t)(at - (i > 0))];
+}
+
+// Makes the symbols of an MB's units that lie in the tile, as far as SLACK outside of it, where
+// another block writes the same. begin: of the MB; to: of the tile.
+template <bool B>
+__device__ void make_symbols(const Job &job, int i, int begin, int n, uint16_t *to) {
+    const int unit = motus_lane(), own = job.count[i][unit],
+              at = begin + (i > 0) + (int)scan_lanes((uint32_t)own, Sum()) - own;
+    if (unit == 0 && i && begin >= 0) to[begin] = MOTUS_CTX_TERMINATE;
+    if (!own || at + own <= 0 || at >= n) return;
+    make_unit<B>(job, i, unit, to + at, 0);
+}
+
+// Writes a tile's symbols, a thread per symbol that is kept, a warp per MB whose symbols are not.
+// keeps: some are, as this is the only piece.
+template <int THREADS, bool B>
+__device__ void put_tile(const Job &job, const Piece &piece, int tile, bool keeps, PutRoom &room) {
+    const int t = (int)threadIdx.x, n = min(TILE, piece.n - tile * TILE);
+    const uint32_t first = piece.first + (uint32_t)(tile * TILE);
+    uint16_t *to = job.symbol + tile * TILE;
+    if (job.in.string) {
+        for (int k = t; k < n; k += THREADS) to[k] = job.in.string[first + (uint32_t)k];
         return;
     }
-    make_symbols<B>(job, piece, i, first + scan_lanes(own, Sum()) - own, own, to);
-}
-
-template <int THREADS, bool B, bool KEEPS>
-__device__ void put_symbols(const Job &job, const Piece &piece) {
-    const int t = (int)(blockIdx.x * THREADS + threadIdx.x), step = (int)gridDim.x * THREADS;
-    const uint32_t last = symbols_of(job) - 1 - piece.first; // end_of_slice_flag
-    if (t == 0 && last < (uint32_t)piece.n)
-        job.symbol[last] = MOTUS_CTX_TERMINATE | MOTUS_SYMBOL_BIN;
-    if (job.in.string)
-        for (int i = t; i < piece.n; i += step) job.symbol[i] = job.in.string[piece.first + i];
-    else
-        for (int i = t / 32; i < job.n_mb; i += step / 32) put_mb<B, KEEPS>(job, piece, i);
+    const int n_mbs = find_mbs<THREADS>(job, first, n, keeps, room), mb = room.first;
+    for (int k = t; k < n; k += THREADS) {
+        int low = 0, high = n_mbs - 1; // the first one that ends behind k
+        while (low < high) {
+            const int middle = (low + high) / 2;
+            if (room.end[middle + 1] > k)
+                high = middle;
+            else
+                low = middle + 1;
+        }
+        if (room.kept[low]) to[k] = (uint16_t)kept_symbol(job, mb + low, k - room.end[low]);
+    }
+    for (int k = t / 32; k < n_mbs; k += THREADS / 32)
+        if (!room.kept[k]) make_symbols<B>(job, mb + k, room.end[k], n, to);
 }
 
 } // namespace
