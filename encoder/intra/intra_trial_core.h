@@ -25,6 +25,8 @@ typedef struct MotusIntraMb {
     const MotusQp *qp;
     const MotusLevelChoice *levels;
     int i4_trials; // Intra4x4 modes with a trial per block, best SATD first; 0 leaves out Intra4x4
+    int keeps_left; // 1: no Intra4x4 mode that reads samples above right: blocks with the same x + y
+                    // are independent of one another
     int slice_type;
     MotusMbSource src;
     MotusMbRecon rec;
@@ -101,6 +103,16 @@ MOTUS_HD MotusModeCosts motus_i8_mode_costs(const MotusLevelChoice *choice) {
 MOTUS_HD uint32_t motus_i4_mode_bits(int mode, int predicted, const MotusModeCosts *costs) {
     const int rest = mode - (mode > predicted), ones = (rest & 1) + (rest >> 1 & 1) + (rest >> 2);
     return mode == predicted ? costs->same : costs->other + (uint32_t)(ones * costs->one);
+}
+
+// Bits that an MB costs more as Intra4x4 than as Intra16x16, where types are chosen by SATD: those
+// of modes, mostly.
+#define MOTUS_I4_TYPE_BITS 64
+
+// True if Intra4x4 is chosen by SATDs: of 4x4 blocks, each by its best mode, and of the best
+// Intra16x16 mode with its bits.
+MOTUS_HD int motus_is_intra4x4_by_satd(uint32_t small, uint32_t whole, const MotusQp *qp) {
+    return small + motus_mode_cost(qp, MOTUS_I4_TYPE_BITS) < whole;
 }
 
 // Begins a trial with an MB of this type and nothing else.

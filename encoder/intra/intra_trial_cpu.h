@@ -213,6 +213,7 @@ static inline int motus_i4_list_modes(const MotusIntraMb *in, MotusIntraScratch 
         uint8_t *pred = s->pred[0] + 16 * mode;
         s->cost[mode] = UINT32_MAX;
         if (!motus_intra4x4_allowed(mode, edge.has)) continue;
+        if (in->keeps_left && motus_intra4x4_reads_right(mode)) continue;
         motus_intra4x4(pred, 4, &edge, &line, mode);
         s->cost[mode] = s->mode_cost[mode == predicted ? 8 : mode - (mode > predicted)];
     }
