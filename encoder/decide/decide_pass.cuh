@@ -69,6 +69,7 @@ static __device__ MotusIntraMb intra_mb(const Pass &pass, const MotusLevelChoice
     in.qp = &pass.pic.qp_table[motus_mb_qp(pass.qp, pass.pic.qp_offset, i)];
     in.levels = levels;
     in.i4_trials = pass.effort.i4_trials;
+    in.keeps_left = 0;
     in.slice_type = pass.slice_type;
     in.src = mb_source(pass.pic, x, y);
     in.rec = mb_recon(pass.pic, x, y);

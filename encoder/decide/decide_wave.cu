@@ -106,6 +106,7 @@ __device__ void code_luma(const Pass &pass, const MotusLevelChoice *levels, Luma
     in.src.plane[0] = l->source, in.src.stride[0] = MOTUS_LUMA_STRIDE;
     in.rec.plane[0] = s->scratch.canvas + MOTUS_CANVAS_ORIGIN;
     in.rec.stride[0] = MOTUS_CANVAS_STRIDE;
+    in.keeps_left = pass.effort.keeps_left;
     use_around(&in, s->around);
     look(&wanted);
     motus_intra_begin_as(&in, &s->trial, type);

@@ -217,7 +217,8 @@ static inline MotusIntraType motus_intra_type_by_satd(const MotusIntraMb *in,
     int mode;
     const uint32_t whole = motus_intra16x16_estimate(in, s, &mode);
     const int is_4x4 = motus_is_intra4x4_by_satd(motus_intra4x4_satd(in, s), whole, in->qp);
-    const MotusIntraType type = {is_4x4 ? MOTUS_MB_I_4x4 : MOTUS_MB_I_16x16, 0, (uint8_t)mode};
+    const MotusIntraType type = {(uint8_t)(is_4x4 ? MOTUS_MB_I_4x4 : MOTUS_MB_I_16x16), 0,
+                                 (uint8_t)mode};
     return type;
 }
 

@@ -24,9 +24,9 @@ typedef struct MotusMbRecon {
 typedef struct MotusIntraMb {
     const MotusQp *qp;
     const MotusLevelChoice *levels;
-    int i4_trials; // Intra4x4 modes with a trial per block, best SATD first; 0 leaves out Intra4x4
-    int keeps_left; // 1: no Intra4x4 mode that reads samples above right: blocks with the same x + y
-                    // are independent of one another
+    int i4_trials;  // Intra4x4 modes with a trial per block, best SATD first; 0 leaves out Intra4x4
+    int keeps_left; // 1: no Intra4x4 mode that reads samples above right: blocks with the same x +
+                    // y are independent of one another
     int slice_type;
     MotusMbSource src;
     MotusMbRecon rec;
