@@ -224,23 +224,26 @@ __global__ void __launch_bounds__(MOST_ROWS *ROW_THREADS, 1)
     if (y < w.mb_height) code_luma_of_row<EIGHT>(pass, &levels, &s->luma[warp], &s->row, y);
 }
 
-__global__ void __launch_bounds__(128) finish_kernel(const __grid_constant__ Pass pass) {
+// A warp an MB, since levels that are counted take their time.
+__global__ void __launch_bounds__(32 * WARPS) finish_kernel(const __grid_constant__ Pass pass) {
     const MotusPictureStateCuda &w = pass.pic;
-    const int at = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+    const int at = this_warp();
     motus_begin_early();
     if (at >= w.flags[MOTUS_FLAG_LISTED]) return;
     const int i = w.list[at];
     const MotusIntraParts parts = w.parts[i];
     MotusMb *mb = &w.mb[i];
     const MotusMb *chroma = &w.mb_intra[i];
-    for (int k = 16; k < 24; k += 4)
-        *reinterpret_cast<uint32_t *>(&mb->total_coeff[k]) =
-            *reinterpret_cast<const uint32_t *>(&chroma->total_coeff[k]);
-    mb->intra_chroma_pred_mode = chroma->intra_chroma_pred_mode;
+    if (motus_lane() < 2)
+        *reinterpret_cast<uint32_t *>(&mb->total_coeff[16 + 4 * motus_lane()]) =
+            *reinterpret_cast<const uint32_t *>(&chroma->total_coeff[16 + 4 * motus_lane()]);
+    if (motus_lane() == 0) mb->intra_chroma_pred_mode = chroma->intra_chroma_pred_mode;
+    __syncwarp(); // the MB is joined
     const MotusQp *qp = &w.qp_table[motus_mb_qp(pass.qp, w.qp_offset, i)];
     const int wants_pcm = motus_intra_typed_wants_pcm(mb, &w.coef[i], &parts.luma, &parts.chroma,
                                                       pass.slice_type, qp, w.zero_runs);
-    if (mb->type == MOTUS_MB_I_PCM || wants_pcm) w.flags[MOTUS_FLAG_WANTS_PCM] = 1;
+    if (motus_lane() == 0 && (mb->type == MOTUS_MB_I_PCM || wants_pcm))
+        w.flags[MOTUS_FLAG_WANTS_PCM] = 1;
 }
 
 using Kernel = void (*)(Pass, int);
@@ -283,7 +286,8 @@ cudaError_t motus_decide::code_typed(const Pass &pass, cudaStream_t stream) {
         motus_launch(w.early, blocks.luma + blocks.chroma, blocks.rows * ROW_THREADS,
                      blocks.rows * sizeof(WaveShared), stream, kernel, pass, blocks.luma);
     if (status == cudaSuccess)
-        status = motus_launch(w.early, (w.n_mb + 127) / 128, 128, 0, stream, finish_kernel, pass);
+        status =
+            motus_launch(w.early, blocks_for(w.n_mb), 32 * WARPS, 0, stream, finish_kernel, pass);
     return status;
 }
 

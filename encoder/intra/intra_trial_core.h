@@ -167,11 +167,7 @@ MOTUS_HD uint32_t motus_intra_count_levels(const MotusMb *mb, const MotusMbCoef 
                                            const uint8_t *zero_runs) {
     const int is_16x16 = mb->type == MOTUS_MB_I_16x16;
     int bits = 0;
-    if (is_16x16)
-        bits += motus_cavlc_block_bits(motus_cavlc_shape(coef->luma_dc, 16), coef->luma_dc, -1, 0,
-                                       16, 0, zero_runs);
-    for (int c = 0; c < 2; c++) bits += motus_cavlc_chroma_dc_bits(coef->chroma_dc[c]);
-    for (int blk = 0; blk < 24; blk++) {
+    for (int blk = motus_lane(); blk < 24; blk += MOTUS_LANES) {
         if (!mb->total_coeff[blk]) continue; // its levels are undefined
         const int first = is_16x16 || blk >= 16;
         const int16_t *level =
@@ -180,7 +176,12 @@ MOTUS_HD uint32_t motus_intra_count_levels(const MotusMb *mb, const MotusMbCoef 
             motus_cavlc_block_bits(motus_cavlc_shape(level, 16 - first), level, -1, 0, 16 - first,
                                    motus_cavlc_token_class(mb->total_coeff[blk]), zero_runs);
     }
-    return (uint32_t)bits;
+    for (int c = motus_lane(); c < 2; c += MOTUS_LANES)
+        bits += motus_cavlc_chroma_dc_bits(coef->chroma_dc[c]);
+    if (motus_lane() == 0 && is_16x16)
+        bits += motus_cavlc_block_bits(motus_cavlc_shape(coef->luma_dc, 16), coef->luma_dc, -1, 0,
+                                       16, 0, zero_runs);
+    return motus_lanes_sum((uint32_t)bits);
 }
 
 // Sets cbp of an MB that was coded as its type. True if it would rather be I_PCM.
@@ -189,7 +190,8 @@ MOTUS_HD int motus_intra_typed_wants_pcm(MotusMb *mb, const MotusMbCoef *coef,
                                          int slice_type, const MotusQp *qp,
                                          const uint8_t *zero_runs) {
     uint32_t bits = luma->bits + chroma->bits; // guessed
-    mb->cbp = (uint8_t)(luma->cbp | chroma->cbp);
+    if (motus_lane() == 0) mb->cbp = (uint8_t)(luma->cbp | chroma->cbp);
+    motus_lanes_sync(); // cbp is written
     if (bits > MOTUS_GUESS_TRUSTED) bits = motus_intra_count_levels(mb, coef, zero_runs);
     bits += motus_intra_bits(mb, luma->mode_bits, slice_type);
     return motus_intra_wants_pcm(
