@@ -135,8 +135,8 @@ static inline int code_typed(const IntraPass *pass, int x, int y) {
     const MotusLevelChoice levels = {pic->zero_runs, MOTUS_LEVELS_GUESSED, pass->coding->costs};
     MotusIntraMb in = intra_mb(pass, x, y);
     in.levels = &levels;
-    in.keeps_left = pass->coding->effort.keeps_left;
     const MotusQuant8 *quant8 = pass->coding->quant8;
+    in.keeps_left = pass->coding->effort.keeps_left && !quant8;
     const MotusIntraType type = {mb->type, mb->transform_8x8, mb->intra16x16_pred_mode};
     MotusTrial trial;
     MotusIntraScratch scratch;
