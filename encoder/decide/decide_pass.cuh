@@ -69,6 +69,7 @@ static __device__ MotusIntraMb intra_mb(const Pass &pass, const MotusLevelChoice
     in.qp = &pass.pic.qp_table[motus_mb_qp(pass.qp, pass.pic.qp_offset, i)];
     in.levels = levels;
     in.i4_trials = pass.effort.i4_trials;
+    in.keeps_left = 0;
     in.slice_type = pass.slice_type;
     in.src = mb_source(pass.pic, x, y);
     in.rec = mb_recon(pass.pic, x, y);
@@ -219,6 +220,10 @@ static __device__ int neighbour_of(const MotusPictureStateCuda &w, int i, int k)
 
 // Lists the MBs that are coded as intra, each after those it depends on: all of an I picture.
 cudaError_t list_intra(const Pass &pass, cudaStream_t stream);
+
+// Lists the MBs that are coded as intra, and chooses the types of those that have none. Reads luma
+// alone in I pictures.
+cudaError_t begin_intra(const Pass &pass, cudaStream_t stream);
 
 // Codes the MBs that are coded as intra: of a picture, or those that are listed. If they were coded
 // as typed, only if one of them would rather be I_PCM.

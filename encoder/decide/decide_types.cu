@@ -1,10 +1,12 @@
 // Types of MBs before any is coded, of an I picture or of a range of intra refresh, on a CUDA
-// device (choose_type in decide.c, suite gpu_decide). Three kernels, for Intra16x16, Intra4x4 and
-// Intra8x8: a block is one warp with one MB, and keeps the type if it costs less. They are apart
-// since instruction fetches bound them, as those of decide_estimate.cu.
+// device (choose_type in intra_pass_cpu.h, suite gpu_decide). By SATD in one kernel; by RD cost in
+// three, for Intra16x16, Intra4x4 and Intra8x8: a block is one warp with one MB, and keeps the type
+// if it costs less. They are apart since instruction fetches bound them, as those of
+// decide_estimate.cu.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "encoder/decide/decide_pass.cuh"
 #include "encoder/intra/intra8x8_warp.cuh"
+#include "encoder/intra/intra_type_warp.cuh"
 
 using namespace motus_decide;
 
@@ -34,15 +36,20 @@ template <bool CABAC> __device__ MotusLevelChoice type_choice(const Pass &pass) 
         pass, motus_type_levels(pass.effort.estimate_levels, nullptr, pass.pic.transform_8x8));
 }
 
+// Lets an MB be predicted from the source around it.
+__device__ void use_source(MotusIntraMb *in) {
+    for (int p = 0; p < 3; p++) {
+        in->rec.plane[p] = const_cast<uint8_t *>(in->src.plane[p]); // only read
+        in->rec.stride[p] = in->src.stride[p];
+    }
+}
+
 // Returns MB i with the source around it and neighbours without levels.
 __device__ MotusIntraMb source_mb(const Pass &pass, const MotusLevelChoice *levels,
                                   MotusMb *neighbour, int i) {
     const MotusPictureStateCuda &w = pass.pic;
     MotusIntraMb in = intra_mb(pass, levels, i % w.mb_width, i / w.mb_width);
-    for (int p = 0; p < 3; p++) {
-        in.rec.plane[p] = const_cast<uint8_t *>(in.src.plane[p]); // only read
-        in.rec.stride[p] = in.src.stride[p];
-    }
+    use_source(&in);
     in.i4_trials = pass.effort.estimate_trials;
     reinterpret_cast<uint32_t *>(neighbour)[motus_lane()] = 0;
     __syncwarp(); // before the type
@@ -71,6 +78,30 @@ __device__ void keep_cheaper(const MotusPictureStateCuda &w, int i, const MotusI
     w.mb[i].transform_8x8 = trial->mb.transform_8x8;
 }
 
+// Sets what is known of MB i as Intra16x16, and clears what it hands on.
+__device__ void begin_type(const MotusPictureStateCuda &w, int i, int mode) {
+    static_assert(sizeof(MotusHandedMb) == 8 * sizeof(uint4), "a vector a lane");
+    if (motus_lane() < 8)
+        reinterpret_cast<uint4 *>(&w.handed[i])[motus_lane()] = make_uint4(0, 0, 0, 0);
+    if (motus_lane()) return;
+    w.mb[i].type = MOTUS_MB_I_16x16;
+    w.mb[i].transform_8x8 = 0;
+    w.mb[i].intra16x16_pred_mode = (uint8_t)mode;
+}
+
+__global__ void __launch_bounds__(32) satd_kernel(const __grid_constant__ Pass pass) {
+    __shared__ MotusTypeShared s;
+    const MotusPictureStateCuda &w = pass.pic;
+    const int i = (int)blockIdx.x;
+    motus_begin_early();
+    if (!has_mb(pass, i)) return;
+    MotusIntraMb in = intra_mb(pass, nullptr, i % w.mb_width, i / w.mb_width);
+    use_source(&in);
+    const MotusIntraType type = motus_intra_type_by_satd_warp(&in, &s);
+    begin_type(w, i, type.mode);
+    if (motus_lane() == 0) w.mb[i].type = type.type;
+}
+
 template <bool CABAC>
 __global__ void __launch_bounds__(32, SM_WARPS) whole_kernel(const __grid_constant__ Pass pass) {
     __shared__ SharedType s;
@@ -82,14 +113,8 @@ __global__ void __launch_bounds__(32, SM_WARPS) whole_kernel(const __grid_consta
     const MotusIntraMb in = source_mb(pass, &levels, &s.neighbour, i);
     motus_intra_begin_as(&in, &s.trial, MOTUS_MB_I_16x16);
     const MotusIntraPart part = motus_code_intra_whole(&in, &s.scratch, &s.trial, 0);
-    static_assert(sizeof(MotusHandedMb) == 8 * sizeof(uint4), "a vector a lane");
-    if (motus_lane() < 8)
-        reinterpret_cast<uint4 *>(&w.handed[i])[motus_lane()] = make_uint4(0, 0, 0, 0);
-    if (motus_lane()) return;
-    w.intra_cost[i] = cost_of(&in, &s.trial, &part);
-    w.mb[i].type = MOTUS_MB_I_16x16;
-    w.mb[i].transform_8x8 = 0;
-    w.mb[i].intra16x16_pred_mode = s.trial.mb.intra16x16_pred_mode;
+    begin_type(w, i, s.trial.mb.intra16x16_pred_mode);
+    if (motus_lane() == 0) w.intra_cost[i] = cost_of(&in, &s.trial, &part);
 }
 
 template <bool CABAC>
@@ -139,6 +164,8 @@ template <bool CABAC> Kernel kernel_of(int type) {
 
 cudaError_t motus_decide::choose_types(const Pass &pass, cudaStream_t stream) {
     const MotusPictureStateCuda &w = pass.pic;
+    if (pass.effort.types_by_satd && !w.transform_8x8)
+        return motus_launch(w.early, w.n_mb, 32, 0, stream, satd_kernel, pass);
     cudaError_t status = cudaSuccess;
     for (int type = 0; type < 2 + w.transform_8x8 && status == cudaSuccess; type++)
         status = motus_launch(w.early, w.n_mb, 32, 0, stream,
@@ -147,6 +174,7 @@ cudaError_t motus_decide::choose_types(const Pass &pass, cudaStream_t stream) {
 }
 
 cudaError_t motus_decide::prepare_types() {
-    return motus_load_kernels(whole_kernel<true>, whole_kernel<false>, small_kernel<true>,
-                              small_kernel<false>, eight_kernel<true>, eight_kernel<false>);
+    return motus_load_kernels(satd_kernel, whole_kernel<true>, whole_kernel<false>,
+                              small_kernel<true>, small_kernel<false>, eight_kernel<true>,
+                              eight_kernel<false>);
 }

@@ -18,6 +18,9 @@ namespace {
 constexpr int MOST_ROWS = 4; // of a block; they take all registers of an SM
 constexpr int ROW_THREADS = 32 * ROW_WARPS;
 
+// Transforms of intra MBs: 4x4 alone, with keeps_left or without, or also 8x8.
+enum Sizes { LEFT_4x4, ALL_4x4, BOTH_SIZES };
+
 struct LumaWarp {
     Luma s;
     alignas(16) uint8_t source[256];
@@ -90,8 +93,8 @@ __device__ void use_around(MotusIntraMb *in, const MotusMb around[2]) {
     in->neighbours.b = in->neighbours.b ? &around[1] : nullptr;
 }
 
-// Codes luma of MB (x, y).
-template <bool EIGHT, bool ROWS>
+// Codes luma of MB (x, y). SIZES: of wave_kernel.
+template <Sizes SIZES, bool ROWS>
 __device__ void code_luma(const Pass &pass, const MotusLevelChoice *levels, LumaWarp *l,
                           const Place &place, int x, int y) {
     const MotusPictureStateCuda &w = pass.pic;
@@ -100,12 +103,13 @@ __device__ void code_luma(const Pass &pass, const MotusLevelChoice *levels, Luma
     MotusIntraMb in = intra_mb(pass, levels, x, y);
     const MotusMbRecon rec = in.rec;
     Wanted wanted = wanted_of<ROWS>(w, i, false);
-    const int type = w.mb[i].type, eight = EIGHT && w.mb[i].transform_8x8;
+    const int type = w.mb[i].type, eight = SIZES == BOTH_SIZES && w.mb[i].transform_8x8;
     for (int k = motus_lane(); k < 64; k += 32)
         copy4(l->source + 4 * k, in.src.plane[0] + (k >> 2) * in.src.stride[0] + 4 * (k & 3));
     in.src.plane[0] = l->source, in.src.stride[0] = MOTUS_LUMA_STRIDE;
     in.rec.plane[0] = s->scratch.canvas + MOTUS_CANVAS_ORIGIN;
     in.rec.stride[0] = MOTUS_CANVAS_STRIDE;
+    in.keeps_left = SIZES == LEFT_4x4;
     use_around(&in, s->around);
     look(&wanted);
     motus_intra_begin_as(&in, &s->trial, type);
@@ -128,23 +132,23 @@ __device__ void code_luma(const Pass &pass, const MotusLevelChoice *levels, Luma
 }
 
 // Codes luma of a warp's MBs of row y. Slices consist of whole rows.
-template <bool EIGHT>
+template <Sizes SIZES>
 __device__ void code_luma_of_row(const Pass &pass, const MotusLevelChoice *levels, LumaWarp *l,
                                  Row *row, int y) {
     const int warp = (int)threadIdx.x / 32 % ROW_WARPS, width = pass.pic.mb_width;
     for (int x = warp; x < width; x += ROW_WARPS) {
         const Place place = {row, x ? (warp + ROW_WARPS - 1) % ROW_WARPS : -1,
                              x + 1 < width ? warp : -1};
-        code_luma<EIGHT, true>(pass, levels, l, place, x, y);
+        code_luma<SIZES, true>(pass, levels, l, place, x, y);
     }
 }
 
-template <bool EIGHT>
+template <Sizes SIZES>
 __device__ void code_luma_of_list(const Pass &pass, const MotusLevelChoice *levels, LumaWarp *l) {
     const Place anywhere = {nullptr, -1, -1};
     const int width = pass.pic.mb_width;
     for (int i; (i = take(pass.pic, MOTUS_FLAG_LUMA_TAKEN)) >= 0;)
-        code_luma<EIGHT, false>(pass, levels, l, anywhere, i % width, i / width);
+        code_luma<SIZES, false>(pass, levels, l, anywhere, i % width, i / width);
 }
 
 template <bool ROWS>
@@ -197,7 +201,7 @@ struct WaveShared {
 
 // Grid: blocks for luma first, which have all rows of an I picture (ROWS), the others for chroma. A
 // block has one of the waves, since its SM's instruction cache cannot hold both.
-template <bool CABAC, bool EIGHT, bool ROWS>
+template <bool CABAC, Sizes SIZES, bool ROWS>
 __global__ void __launch_bounds__(MOST_ROWS *ROW_THREADS, 1)
     wave_kernel(const __grid_constant__ Pass pass, int luma_blocks) {
     extern __shared__ uint4 memory[];
@@ -213,44 +217,58 @@ __global__ void __launch_bounds__(MOST_ROWS *ROW_THREADS, 1)
         return;
     }
     if (!ROWS) {
-        code_luma_of_list<EIGHT>(pass, &levels, &s->luma[warp]);
+        code_luma_of_list<SIZES>(pass, &levels, &s->luma[warp]);
         return;
     }
     if (threadIdx.x == 0) shared->y = atomicAdd(&w.flags[MOTUS_FLAG_LUMA_TAKEN], rows);
     if (t < 4 * ROW_WARPS) s->row.right[t / 4][t % 4] = 0;
     __syncthreads(); // the row is written, and its words are 0
     const int y = shared->y + own;
-    if (y < w.mb_height) code_luma_of_row<EIGHT>(pass, &levels, &s->luma[warp], &s->row, y);
+    if (y < w.mb_height) code_luma_of_row<SIZES>(pass, &levels, &s->luma[warp], &s->row, y);
 }
 
-__global__ void __launch_bounds__(128) finish_kernel(const __grid_constant__ Pass pass) {
+// A warp an MB, since levels that are counted take their time.
+__global__ void __launch_bounds__(32 * WARPS) finish_kernel(const __grid_constant__ Pass pass) {
     const MotusPictureStateCuda &w = pass.pic;
-    const int at = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+    const int at = this_warp();
     motus_begin_early();
     if (at >= w.flags[MOTUS_FLAG_LISTED]) return;
     const int i = w.list[at];
     const MotusIntraParts parts = w.parts[i];
     MotusMb *mb = &w.mb[i];
     const MotusMb *chroma = &w.mb_intra[i];
-    for (int k = 16; k < 24; k += 4)
-        *reinterpret_cast<uint32_t *>(&mb->total_coeff[k]) =
-            *reinterpret_cast<const uint32_t *>(&chroma->total_coeff[k]);
-    mb->intra_chroma_pred_mode = chroma->intra_chroma_pred_mode;
+    if (motus_lane() < 2)
+        *reinterpret_cast<uint32_t *>(&mb->total_coeff[16 + 4 * motus_lane()]) =
+            *reinterpret_cast<const uint32_t *>(&chroma->total_coeff[16 + 4 * motus_lane()]);
+    if (motus_lane() == 0) mb->intra_chroma_pred_mode = chroma->intra_chroma_pred_mode;
+    __syncwarp(); // the MB is joined
     const MotusQp *qp = &w.qp_table[motus_mb_qp(pass.qp, w.qp_offset, i)];
     const int wants_pcm = motus_intra_typed_wants_pcm(mb, &w.coef[i], &parts.luma, &parts.chroma,
                                                       pass.slice_type, qp, w.zero_runs);
-    if (mb->type == MOTUS_MB_I_PCM || wants_pcm) w.flags[MOTUS_FLAG_WANTS_PCM] = 1;
+    if (motus_lane() == 0 && (mb->type == MOTUS_MB_I_PCM || wants_pcm))
+        w.flags[MOTUS_FLAG_WANTS_PCM] = 1;
 }
 
 using Kernel = void (*)(Pass, int);
 
-template <bool CABAC> Kernel kernel_of(bool eight, bool rows) {
-    if (eight) return rows ? wave_kernel<CABAC, true, true> : wave_kernel<CABAC, true, false>;
-    return rows ? wave_kernel<CABAC, false, true> : wave_kernel<CABAC, false, false>;
+template <bool CABAC> Kernel kernel_of(Sizes sizes, bool rows) {
+    if (sizes == BOTH_SIZES)
+        return rows ? wave_kernel<CABAC, BOTH_SIZES, true> : wave_kernel<CABAC, BOTH_SIZES, false>;
+    if (sizes == LEFT_4x4)
+        return rows ? wave_kernel<CABAC, LEFT_4x4, true> : wave_kernel<CABAC, LEFT_4x4, false>;
+    return rows ? wave_kernel<CABAC, ALL_4x4, true> : wave_kernel<CABAC, ALL_4x4, false>;
 }
 
 // Returns how many rows of a block fit in the current device's shared memory.
 int most_rows() { return motus_clip(1, MOST_ROWS, motus_shared_bytes() / (int)sizeof(WaveShared)); }
+
+// Returns the shared memory of a block with so many rows: more than half of an SM's, so that blocks
+// of one row do not share an SM, on which they would be slower, where others are idle.
+size_t shared_bytes_of(int rows) {
+    const size_t own = rows * sizeof(WaveShared), most = most_rows() * sizeof(WaveShared);
+    const size_t half = motus_shared_bytes() * 9 / 16;
+    return own > half ? own : half < most ? half : most;
+}
 
 // Blocks of the two waves, and rows of a block.
 struct Blocks {
@@ -276,24 +294,27 @@ Blocks blocks_for_waves(const Pass &pass) {
 cudaError_t motus_decide::code_typed(const Pass &pass, cudaStream_t stream) {
     const MotusPictureStateCuda &w = pass.pic;
     const Blocks blocks = blocks_for_waves(pass);
-    const Kernel kernel = w.costs ? kernel_of<true>(w.transform_8x8, !pass.slice_type)
-                                  : kernel_of<false>(w.transform_8x8, !pass.slice_type);
-    cudaError_t status =
-        motus_launch(w.early, blocks.luma + blocks.chroma, blocks.rows * ROW_THREADS,
-                     blocks.rows * sizeof(WaveShared), stream, kernel, pass, blocks.luma);
+    const Sizes sizes = w.transform_8x8 ? BOTH_SIZES : pass.effort.keeps_left ? LEFT_4x4 : ALL_4x4;
+    const Kernel kernel = w.costs ? kernel_of<true>(sizes, !pass.slice_type)
+                                  : kernel_of<false>(sizes, !pass.slice_type);
+    // In an I picture the stream waits for the source's chroma before.
+    cudaError_t status = motus_launch(w.early && pass.slice_type, blocks.luma + blocks.chroma,
+                                      blocks.rows * ROW_THREADS, shared_bytes_of(blocks.rows),
+                                      stream, kernel, pass, blocks.luma);
     if (status == cudaSuccess)
-        status = motus_launch(w.early, (w.n_mb + 127) / 128, 128, 0, stream, finish_kernel, pass);
+        status =
+            motus_launch(w.early, blocks_for(w.n_mb), 32 * WARPS, 0, stream, finish_kernel, pass);
     return status;
 }
 
 cudaError_t motus_decide::prepare_typed() {
     const int bytes = most_rows() * (int)sizeof(WaveShared);
     cudaError_t status = cudaSuccess;
-    for (const bool eight : {false, true})
+    for (const Sizes sizes : {LEFT_4x4, ALL_4x4, BOTH_SIZES})
         for (const bool rows : {false, true})
             for (const auto kernels : {kernel_of<false>, kernel_of<true>})
                 if (status == cudaSuccess)
                     status = cudaFuncSetAttribute(
-                        kernels(eight, rows), cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
+                        kernels(sizes, rows), cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
     return status == cudaSuccess ? motus_load_kernels(finish_kernel) : status;
 }

@@ -118,7 +118,9 @@ static inline void choose_type(const IntraPass *pass, const MotusLevelChoice *le
     in.rec = mb_recon((MotusFrame *)pic->mbs.src, x, y); // only read
     n->a = n->a ? &neighbour : NULL, n->b = n->b ? &neighbour : NULL;
     const MotusIntraType type =
-        motus_intra_type(&in, quant8 ? &quant8[in.qp->luma.qp] : NULL, &scratch, &trial);
+        pass->coding->effort.types_by_satd && !quant8
+            ? motus_intra_type_by_satd(&in, &scratch)
+            : motus_intra_type(&in, quant8 ? &quant8[in.qp->luma.qp] : NULL, &scratch, &trial);
     pic->mbs.mb[i].type = type.type;
     pic->mbs.mb[i].transform_8x8 = type.transform_8x8;
     pic->mbs.mb[i].intra16x16_pred_mode = type.mode;
@@ -134,6 +136,7 @@ static inline int code_typed(const IntraPass *pass, int x, int y) {
     MotusIntraMb in = intra_mb(pass, x, y);
     in.levels = &levels;
     const MotusQuant8 *quant8 = pass->coding->quant8;
+    in.keeps_left = pass->coding->effort.keeps_left && !quant8;
     const MotusIntraType type = {mb->type, mb->transform_8x8, mb->intra16x16_pred_mode};
     MotusTrial trial;
     MotusIntraScratch scratch;

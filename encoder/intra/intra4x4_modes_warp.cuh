@@ -124,7 +124,8 @@ MOTUS_WARP uint32_t motus_i4_rows(int mode) {
     }
 }
 
-// Addresses of lane j of 16, which handles sample j of the line; the same for every block.
+// Addresses of the lane that handles sample j of the line, of 16 lanes or of 8: those read no
+// samples above right. The same for every block.
 typedef struct MotusI4Edge {
     // Samples j - 1, j and j + 1 on the canvas, relative to the block, without ([0]) and with ([1])
     // an upper right block.
@@ -139,8 +140,8 @@ MOTUS_WARP int motus_i4_offset(int j, int right) {
     return motus_min(j - MOTUS_LINE_TOP, right) - MOTUS_CANVAS_STRIDE;
 }
 
-MOTUS_WARP MotusI4Edge motus_i4_edge(void) {
-    const int j = motus_lane() & 15, nowhere = MOTUS_RUN_NOWHERE + 4 * j;
+MOTUS_WARP MotusI4Edge motus_i4_edge(int j) {
+    const int nowhere = MOTUS_RUN_NOWHERE + 4 * j;
     MotusI4Edge edge;
     for (int right = 0; right < 2; right++)
         for (int i = 0; i < 3; i++)
@@ -164,11 +165,10 @@ MOTUS_WARP MotusI4Edge motus_i4_edge(void) {
     return edge;
 }
 
-// Fills `runs`, lane j of 16 from sample j of the line. `from`: samples j - 1, j and j + 1 on the
-// canvas. Samples that do not exist may have any value: modes that need them are not allowed.
+// Fills `runs`, a lane from sample j of the line. `from`: samples j - 1, j and j + 1 on the canvas.
+// Samples that do not exist may have any value: modes that need them are not allowed.
 MOTUS_WARP void motus_i4_line(uint32_t runs[40], const uint8_t *canvas, const int from[3],
-                              const MotusI4Edge *edge) {
-    const int j = motus_lane() & 15;
+                              const MotusI4Edge *edge, int j) {
     const uint32_t before = canvas[from[0]], e = canvas[from[1]], next = canvas[from[2]];
     const uint8_t half = (uint8_t)((e + next + 1) >> 1),
                   smooth = (uint8_t)((before + 2 * e + next + 2) >> 2);
@@ -180,6 +180,38 @@ MOTUS_WARP void motus_i4_line(uint32_t runs[40], const uint8_t *canvas, const in
     for (int i = 0; i < 3; i++) to[edge->smooth_at[i]] = smooth;
     motus_word_put(to + edge->left_at, e * 0x01010101u);
     motus_word_put(to + edge->last_at, e * 0x01010101u);
+}
+
+// Fills `runs` by eight lanes, from the samples to the left, the corner and those above. at: the
+// block on the canvas.
+MOTUS_WARP void motus_i4_line_of_eight(uint32_t runs[40], const uint8_t *canvas, int at,
+                                       const MotusI4Edge *edge) {
+    const int j = motus_lane() & 7;
+    int from[3];
+    for (int i = 0; i < 3; i++) from[i] = at + edge->from[0][i];
+    ((uint8_t *)runs)[MOTUS_RUN_LINE + 15 - j] = canvas[from[2]]; // the ninth sample of lane 7
+    motus_i4_line(runs, canvas, from, edge, j);
+}
+
+// Returns the mode of this lane of eight, one that does not read the samples above right, or
+// MOTUS_I4_MODES, of the last one.
+MOTUS_WARP int motus_i4_mode_of_eight(void) {
+    const int j = motus_lane() & 7;
+    return j + (j >= MOTUS_I4_DOWN_LEFT) + (j >= MOTUS_I4_VERTICAL_LEFT - 1);
+}
+
+// Returns the lane of eight that has a mode.
+MOTUS_WARP int motus_i4_lane_of_mode(int mode) {
+    return mode - (mode > MOTUS_I4_DOWN_LEFT) - (mode > MOTUS_I4_VERTICAL_LEFT);
+}
+
+// Returns the least key of eight lanes.
+MOTUS_WARP uint32_t motus_least_of_eight(uint32_t key) {
+    for (int bit = 4; bit; bit >>= 1) {
+        const uint32_t other = motus_lanes_shuffle(key, motus_lane() ^ bit);
+        key = other < key ? other : key;
+    }
+    return key;
 }
 
 // Returns four bytes of `runs` from byte `at` <= 88 on.
@@ -199,15 +231,13 @@ MOTUS_WARP int motus_i4_dc(const uint32_t runs[40], int has) {
                : (both + 4) >> 3; // 128 if neither exists
 }
 
-// Predicts the block of half a warp by a lane's mode, (lane & 15). Returns (SATD + lambda * bits +
-// 1)
-// << 4 | mode, never 0, or UINT32_MAX if the mode is not allowed.
+// Predicts a block by a lane's mode. Returns (SATD + lambda * bits + 1) << 4 | mode, never 0, or
+// UINT32_MAX if the mode is not allowed, or not below MOTUS_I4_MODES.
 MOTUS_WARP uint32_t motus_i4_mode(uint32_t pred[4], const uint32_t runs[40],
                                   const int32_t minus[16], const MotusQp *qp,
                                   const MotusModeCosts *costs, uint32_t unit, int has,
-                                  int predicted, uint32_t rows) {
-    const int lane = motus_lane(), mode = motus_min(lane & 15, MOTUS_I4_MODES - 1);
-    const int allowed = (lane & 15) < MOTUS_I4_MODES && motus_intra4x4_allowed(mode, has);
+                                  int predicted, uint32_t rows, int mode) {
+    const int allowed = mode < MOTUS_I4_MODES && motus_intra4x4_allowed(mode, has);
     const uint32_t dc = (uint32_t)motus_i4_dc(runs, has) * 0x01010101u,
                    flat = mode == MOTUS_I4_DC ? UINT32_MAX : 0;
     for (int y = 0; y < 4; y++) { // no branch: the loads of all rows overlap

@@ -1,7 +1,8 @@
 // Intra4x4 of an MB by a warp. Blocks with the same x + 2y are independent of one another: ten
 // steps, six of them of two blocks. Each half of the warp has a block: a lane a sample of its edge,
 // then a lane a mode, then eight lanes a trial, two coefficients each. In a step of one block the
-// second half computes the same, and its result is dropped.
+// second half computes the same, and its result is dropped. If no mode reads samples above right
+// (keeps_left), those with the same x + y are: seven steps of up to four blocks, eight lanes each.
 // Equals motus_code_intra4x4 (intra_trial_cpu.h): suite `lanes`, and `gpu_decide` on a device.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef ENCODER_INTRA_INTRA4X4_WARP_CUH
@@ -12,7 +13,7 @@
 
 // Shared memory of an MB.
 typedef struct MotusI4Lanes {
-    uint32_t runs[2][40];                             // of two blocks: motus_i4_line
+    uint32_t runs[4][40];                             // of up to four blocks: motus_i4_line
     __attribute__((aligned(16))) int16_t coef[4][16]; // of four trials: scaled, raster order
     int16_t level[4][16];                             // of four trials: zigzag order
     uint8_t has[16];                                  // of the MB's blocks: motus_intra4x4_has
@@ -128,7 +129,9 @@ MOTUS_WARP void motus_i4_surroundings(MotusI4Lanes *s, uint8_t *canvas,
 typedef struct MotusI4Mb {
     MotusQp qp; // copies stay in registers: no store can alias them
     MotusLevelChoice levels;
-    uint32_t rows; // motus_i4_rows of this lane's mode
+    int keeps_left;
+    int mode;      // this lane's; MOTUS_I4_MODES or more: none
+    uint32_t rows; // its motus_i4_rows
     MotusI4Edge edge;
     MotusI4Basis basis;
     MotusLevelPair pair;
@@ -167,7 +170,7 @@ MOTUS_WARP void motus_i4_transform_source(int16_t source[16][16], uint8_t sample
     }
 }
 
-// The block of half a warp in a step, independent of the blocks before it.
+// The block of half a warp, or of eight lanes, in a step, independent of the blocks before it.
 typedef struct MotusI4Block {
     int blk, at;   // at: its first sample on the canvas
     int has, kept; // kept 0: the result is dropped
@@ -176,11 +179,17 @@ typedef struct MotusI4Block {
     int src[2];    // this lane's two samples of the source (motus_i4_samples)
 } MotusI4Block;
 
-// Returns a half's block of those with x + 2y == step; a single one is both halves'.
+// Returns the number of an MB's steps.
+MOTUS_WARP int motus_i4_steps(int keeps_left) { return keeps_left ? 7 : 10; }
+
+// Returns these lanes' block of those with x + 2y == step, or x + y; the last one is also that of
+// lanes without.
 MOTUS_WARP MotusI4Block motus_i4_block_of(const MotusI4Mb *mb, const MotusI4Memory *m, int step) {
-    const int lane = motus_lane(), k = lane & 7, first = motus_max(0, (step - 2) >> 1),
-              own = first + (lane >> 4);
-    const int y = motus_min(own, motus_min(3, step >> 1)), x = step - 2 * y;
+    const int lane = motus_lane(), k = lane & 7,
+              first = motus_max(0, mb->keeps_left ? step - 3 : (step - 2) >> 1),
+              last = motus_min(3, mb->keeps_left ? step : step >> 1),
+              own = first + (mb->keeps_left ? lane >> 3 : lane >> 4), y = motus_min(own, last),
+              x = mb->keeps_left ? step - y : step - 2 * y;
     MotusI4Block b;
     b.blk = 4 * y + x;
     b.at = MOTUS_CANVAS_ORIGIN + 4 * y * MOTUS_CANVAS_STRIDE + 4 * x;
@@ -194,40 +203,95 @@ MOTUS_WARP MotusI4Block motus_i4_block_of(const MotusI4Mb *mb, const MotusI4Memo
     return b;
 }
 
+// A trial of eight lanes: what each has of it.
+typedef struct MotusI4Trial {
+    int mode;
+    uint32_t mode_bits;
+    MotusLevels levels;
+    MotusPairLevels own;
+    int sample[2];
+    uint32_t error; // of these samples
+} MotusI4Trial;
+
 // Stores the trial of the eight lanes whose mode is the best so far.
-MOTUS_WARP void motus_i4_keep(const MotusI4Memory *m, const MotusI4Block *b, int mode,
-                              uint32_t mode_bits, const int sample[2], const MotusPairLevels *own,
-                              const MotusLevels *levels, uint32_t error) {
+MOTUS_WARP void motus_i4_keep(const MotusI4Memory *m, const MotusI4Block *b,
+                              const MotusI4Trial *t) {
     const int k = motus_lane() & 7, x = b->blk & 3, y = b->blk >> 2, row = k >> 2;
     uint8_t *at = m->canvas + b->at + (k & 3);
     MotusI4Lanes *s = m->s;
-    at[row * MOTUS_CANVAS_STRIDE] = (uint8_t)sample[0];
-    at[(3 - row) * MOTUS_CANVAS_STRIDE] = (uint8_t)sample[1];
+    at[row * MOTUS_CANVAS_STRIDE] = (uint8_t)t->sample[0];
+    at[(3 - row) * MOTUS_CANVAS_STRIDE] = (uint8_t)t->sample[1];
     for (int h = 0; h < 2; h++)
-        m->to->coef.luma[b->blk][motus_pair_position(h)] = motus_pair_level(own, h);
-    s->error[b->blk][k] = error;
+        m->to->coef.luma[b->blk][motus_pair_position(h)] = motus_pair_level(&t->own, h);
+    s->error[b->blk][k] = t->error;
     if (k) return;
-    s->mode[y + 1][x + 1] = (int8_t)mode;
-    s->count[y + 1][x + 1] = (int8_t)levels->n;
-    s->bits[b->blk] = levels->bits;
-    s->mode_bits[b->blk] = mode_bits;
+    s->mode[y + 1][x + 1] = (int8_t)t->mode;
+    s->count[y + 1][x + 1] = (int8_t)t->levels.n;
+    s->bits[b->blk] = t->levels.bits;
+    s->mode_bits[b->blk] = t->mode_bits;
+}
+
+// What a block's neighbours set.
+typedef struct MotusI4Around {
+    int predicted, context; // mode; context of its levels
+} MotusI4Around;
+
+MOTUS_WARP MotusI4Around motus_i4_around(const MotusI4Mb *mb, const MotusI4Lanes *s,
+                                         const MotusI4Block *b) {
+    const int x = b->blk & 3, y = b->blk >> 2, left = s->mode[y + 1][x], above = s->mode[y][x + 1];
+    const MotusI4Around around = {
+        left < 0 || above < 0 ? (int)MOTUS_I4_DC : motus_min(left, above),
+        motus_count_context(s->count[y + 1][x], s->count[y][x + 1], 1, &mb->levels)};
+    return around;
+}
+
+// Codes a block by a mode, by eight lanes. from: the lane that has predicted it, own_pred.
+MOTUS_WARP MotusI4Trial motus_i4_try(const MotusI4Mb *mb, const MotusI4Memory *m,
+                                     const MotusI4Block *b, const MotusI4Around *around, int active,
+                                     int mode, const uint32_t own_pred[4], int from) {
+    const int group = motus_lane() >> 3;
+    MotusI4Lanes *s = m->s;
+    MotusI4Trial t;
+    uint32_t pred[4];
+    int coef[2];
+    t.mode = mode;
+    t.mode_bits = motus_i4_mode_bits(mode, around->predicted, &mb->modes);
+    for (int i = 0; i < 4; i++) pred[i] = motus_lanes_shuffle(own_pred[i], from);
+    motus_i4_forward(coef, pred, &mb->basis);
+    for (int h = 0; h < 2; h++) coef[h] = b->source[h] - coef[h];
+    t.levels =
+        motus_eight_levels_intra(s->level[group], coef, &mb->pair, active, 2, around->context,
+                                 &mb->qp.luma, &mb->levels, mb->costs, &t.own);
+    for (int h = 0; h < 2; h++)
+        s->coef[group][mb->pair.at[h]] =
+            (int16_t)(motus_dequant(motus_pair_level(&t.own, h), mb->pair.dequant[h],
+                                    mb->qp.luma.qp / 6) &
+                      -(t.levels.n != 0)); // no branch
+    motus_lanes_sync();                    // coefficients are written
+    motus_i4_samples(t.sample, s->coef[group], pred);
+    t.error = motus_i4_error(t.sample, b->src);
+    return t;
+}
+
+// Returns its RD cost.
+MOTUS_WARP uint32_t motus_i4_cost(const MotusI4Mb *mb, const MotusI4Trial *t, int active) {
+    const uint32_t ssd = motus_lanes_group_sum(t->error, 8), bits = t->levels.bits + t->mode_bits;
+    return active ? motus_rd_cost_in(motus_unit_of(&mb->levels), ssd, bits, mb->qp.lambda_ssd_q8)
+                  : UINT32_MAX;
 }
 
 // Codes a block by the best of the `most` modes that are cheapest by SATD, two trials at a time.
 // Returns its cost, if `asked` is set or there is a choice.
-MOTUS_WARP uint32_t motus_i4_block(const MotusI4Mb *mb, const MotusI4Memory *m,
-                                   const MotusI4Block *b, int most, int asked) {
-    const int lane = motus_lane(), group = lane >> 3, slot = group & 1, x = b->blk & 3,
-              y = b->blk >> 2;
-    MotusI4Lanes *s = m->s;
-    uint32_t *runs = s->runs[lane >> 4], best = UINT32_MAX, least_key = 0, own_pred[4];
-    const int left = s->mode[y + 1][x], above = s->mode[y][x + 1];
-    const int predicted = left < 0 || above < 0 ? (int)MOTUS_I4_DC : motus_min(left, above);
-    const int context = motus_count_context(s->count[y + 1][x], s->count[y][x + 1], 1, &mb->levels);
-    motus_i4_line(runs, m->canvas, b->from, &mb->edge);
+MOTUS_WARP uint32_t motus_i4_block_of_half(const MotusI4Mb *mb, const MotusI4Memory *m,
+                                           const MotusI4Block *b, int most, int asked) {
+    const int lane = motus_lane(), slot = lane >> 3 & 1;
+    uint32_t *runs = m->s->runs[lane >> 4], best = UINT32_MAX, least_key = 0, own_pred[4];
+    const MotusI4Around around = motus_i4_around(mb, m->s, b);
+    motus_i4_line(runs, m->canvas, b->from, &mb->edge, lane & 15);
     motus_lanes_sync(); // the line is written
-    uint32_t key = motus_i4_mode(own_pred, runs, m->minus[b->blk], &mb->qp, &mb->modes,
-                                 motus_unit_of(&mb->levels), b->has, predicted, mb->rows);
+    uint32_t key =
+        motus_i4_mode(own_pred, runs, m->minus[b->blk], &mb->qp, &mb->modes,
+                      motus_unit_of(&mb->levels), b->has, around.predicted, mb->rows, mb->mode);
     MOTUS_ONE_BODY
     for (int first = 0; first < most; first += 2) {
         uint32_t two[2]; // the least of half a warp
@@ -236,38 +300,58 @@ MOTUS_WARP uint32_t motus_i4_block(const MotusI4Mb *mb, const MotusI4Memory *m,
         const uint32_t chosen = slot ? two[1] : two[0];
         const int active = chosen != UINT32_MAX && first + slot < most,
                   mode = active ? (int)(chosen & 15) : (int)MOTUS_I4_DC;
-        const uint32_t mode_bits = motus_i4_mode_bits(mode, predicted, &mb->modes);
-        uint32_t pred[4];
-        int coef[2], sample[2], wins = !slot;
-        MotusPairLevels own;
-        for (int i = 0; i < 4; i++) pred[i] = motus_lanes_shuffle(own_pred[i], (lane & 16) + mode);
-        motus_i4_forward(coef, pred, &mb->basis);
-        for (int h = 0; h < 2; h++) coef[h] = b->source[h] - coef[h];
-        const MotusLevels levels =
-            motus_eight_levels_intra(s->level[group], coef, &mb->pair, active, 2, context,
-                                     &mb->qp.luma, &mb->levels, mb->costs, &own);
-        for (int h = 0; h < 2; h++)
-            s->coef[group][mb->pair.at[h]] =
-                (int16_t)(motus_dequant(motus_pair_level(&own, h), mb->pair.dequant[h],
-                                        mb->qp.luma.qp / 6) &
-                          -(levels.n != 0)); // no branch
-        motus_lanes_sync();                  // coefficients are written
-        motus_i4_samples(sample, s->coef[group], pred);
-        const uint32_t error = motus_i4_error(sample, b->src);
+        const MotusI4Trial t =
+            motus_i4_try(mb, m, b, &around, active, mode, own_pred, (lane & 16) + mode);
+        int wins = !slot;
         if (most > 1 || asked) {
-            const uint32_t ssd = motus_lanes_group_sum(error, 8), bits = levels.bits + mode_bits;
-            const uint32_t cost = active ? motus_rd_cost_in(motus_unit_of(&mb->levels), ssd, bits,
-                                                            mb->qp.lambda_ssd_q8)
-                                         : UINT32_MAX;
-            const uint32_t other = motus_lanes_shuffle(cost, lane ^ 8),
+            const uint32_t cost = motus_i4_cost(mb, &t, active),
+                           other = motus_lanes_shuffle(cost, lane ^ 8),
                            least = other < cost ? other : cost;
             wins = cost < best && (slot ? cost < other : cost <= other);
             best = least < best ? least : best;
         }
-        if (b->kept && wins) motus_i4_keep(m, b, mode, mode_bits, sample, &own, &levels, error);
+        if (b->kept && wins) motus_i4_keep(m, b, &t);
         motus_lanes_sync(); // the trial is stored; all have read the coefficients
     }
     return best;
+}
+
+// The same with eight lanes a block and one trial at a time, where no mode reads samples above
+// right.
+MOTUS_WARP uint32_t motus_i4_block_of_eight(const MotusI4Mb *mb, const MotusI4Memory *m,
+                                            const MotusI4Block *b, int most, int asked) {
+    const int lane = motus_lane();
+    uint32_t *runs = m->s->runs[lane >> 3], best = UINT32_MAX, least_key = 0, own_pred[4];
+    const MotusI4Around around = motus_i4_around(mb, m->s, b);
+    motus_i4_line_of_eight(runs, m->canvas, b->at, &mb->edge);
+    motus_lanes_sync(); // the line is written
+    const uint32_t key =
+        motus_i4_mode(own_pred, runs, m->minus[b->blk], &mb->qp, &mb->modes,
+                      motus_unit_of(&mb->levels), b->has, around.predicted, mb->rows, mb->mode);
+    MOTUS_ONE_BODY
+    for (int i = 0; i < most; i++) {
+        least_key = motus_least_of_eight(key > least_key ? key : UINT32_MAX);
+        const int active = least_key != UINT32_MAX,
+                  mode = active ? (int)(least_key & 15) : (int)MOTUS_I4_DC;
+        const MotusI4Trial t = motus_i4_try(mb, m, b, &around, active, mode, own_pred,
+                                            (lane & 24) + motus_i4_lane_of_mode(mode));
+        int wins = 1;
+        if (most > 1 || asked) {
+            const uint32_t cost = motus_i4_cost(mb, &t, active);
+            wins = cost < best;
+            best = wins ? cost : best;
+        }
+        if (b->kept && wins) motus_i4_keep(m, b, &t);
+        motus_lanes_sync(); // the trial is stored; all have read the coefficients
+    }
+    return best;
+}
+
+// Codes the blocks of a step.
+MOTUS_WARP uint32_t motus_i4_block(const MotusI4Mb *mb, const MotusI4Memory *m,
+                                   const MotusI4Block *b, int most, int asked) {
+    return mb->keeps_left ? motus_i4_block_of_eight(mb, m, b, most, asked)
+                          : motus_i4_block_of_half(mb, m, b, most, asked);
 }
 
 #endif

@@ -206,6 +206,43 @@ static inline MotusTrial *motus_intra_estimate(const MotusIntraMb *in, const Mot
 
 // ---- Types before samples -----------------------------------------------------------------------
 
+// Returns the sum of SATDs of 4x4 blocks of the source, each predicted by its best mode from the
+// source around it. Modes that read the samples above right are left out.
+static inline uint32_t motus_intra4x4_satd(const MotusIntraMb *in, MotusIntraScratch *s) {
+    const uint8_t *src = in->src.plane[0];
+    const ptrdiff_t stride = in->src.stride[0];
+    uint32_t sum = 0;
+    memset(s->pred[0], 0, sizeof s->pred[0]); // as in motus_code_intra4x4
+    for (int blk = 0; blk < 16; blk++) {
+        const uint8_t *at = src + 4 * (blk >> 2) * stride + 4 * (blk & 3);
+        MotusIntraEdge edge;
+        MotusIntraLine line;
+        motus_intra_edge(&edge, at, stride, 4, motus_intra4x4_has(blk, in->has));
+        motus_intra_line(&line, &edge);
+        for (int mode = 0; mode < MOTUS_I4_MODES; mode++) {
+            s->cost[mode] = UINT32_MAX;
+            if (!motus_intra4x4_allowed(mode, edge.has) || motus_intra4x4_reads_right(mode))
+                continue;
+            motus_intra4x4(s->pred[0] + 16 * mode, 4, &edge, &line, mode);
+            s->cost[mode] = 0;
+        }
+        motus_i4_add_satds(s->cost, at, stride, s->pred[0]);
+        sum += s->cost[motus_least(s->cost, MOTUS_I4_MODES)];
+    }
+    return sum;
+}
+
+// Returns the type of least SATD, with its Intra16x16 mode. in->rec: the source.
+static inline MotusIntraType motus_intra_type_by_satd(const MotusIntraMb *in,
+                                                      MotusIntraScratch *s) {
+    int mode;
+    const uint32_t whole = motus_intra16x16_estimate(in, s, &mode);
+    const int is_4x4 = motus_is_intra4x4_by_satd(motus_intra4x4_satd(in, s), whole, in->qp);
+    const MotusIntraType type = {(uint8_t)(is_4x4 ? MOTUS_MB_I_4x4 : MOTUS_MB_I_16x16), 0,
+                                 (uint8_t)mode};
+    return type;
+}
+
 // Returns the type of least cost, by luma alone, with its Intra16x16 mode. quant8: as above.
 static inline MotusIntraType motus_intra_type(const MotusIntraMb *in, const MotusQuant8 *quant8,
                                               MotusIntraScratch *s, MotusTrial *trial) {

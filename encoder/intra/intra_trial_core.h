@@ -24,7 +24,9 @@ typedef struct MotusMbRecon {
 typedef struct MotusIntraMb {
     const MotusQp *qp;
     const MotusLevelChoice *levels;
-    int i4_trials; // Intra4x4 modes with a trial per block, best SATD first; 0 leaves out Intra4x4
+    int i4_trials;  // Intra4x4 modes with a trial per block, best SATD first; 0 leaves out Intra4x4
+    int keeps_left; // 1: no Intra4x4 mode that reads samples above right: blocks with the same x +
+                    // y are independent of one another
     int slice_type;
     MotusMbSource src;
     MotusMbRecon rec;
@@ -103,6 +105,16 @@ MOTUS_HD uint32_t motus_i4_mode_bits(int mode, int predicted, const MotusModeCos
     return mode == predicted ? costs->same : costs->other + (uint32_t)(ones * costs->one);
 }
 
+// Bits that an MB costs more as Intra4x4 than as Intra16x16, where types are chosen by SATD: those
+// of modes, mostly.
+#define MOTUS_I4_TYPE_BITS 64
+
+// True if Intra4x4 is chosen by SATDs: of 4x4 blocks, each by its best mode, and of the best
+// Intra16x16 mode with its bits.
+MOTUS_HD int motus_is_intra4x4_by_satd(uint32_t small, uint32_t whole, const MotusQp *qp) {
+    return small + motus_mode_cost(qp, MOTUS_I4_TYPE_BITS) < whole;
+}
+
 // Begins a trial with an MB of this type and nothing else.
 MOTUS_HD void motus_intra_begin_as(const MotusIntraMb *in, MotusTrial *trial, int type) {
     for (int i = motus_lane(); i < (int)(sizeof trial->mb / 16); i += MOTUS_LANES)
@@ -155,11 +167,7 @@ MOTUS_HD uint32_t motus_intra_count_levels(const MotusMb *mb, const MotusMbCoef 
                                            const uint8_t *zero_runs) {
     const int is_16x16 = mb->type == MOTUS_MB_I_16x16;
     int bits = 0;
-    if (is_16x16)
-        bits += motus_cavlc_block_bits(motus_cavlc_shape(coef->luma_dc, 16), coef->luma_dc, -1, 0,
-                                       16, 0, zero_runs);
-    for (int c = 0; c < 2; c++) bits += motus_cavlc_chroma_dc_bits(coef->chroma_dc[c]);
-    for (int blk = 0; blk < 24; blk++) {
+    for (int blk = motus_lane(); blk < 24; blk += MOTUS_LANES) {
         if (!mb->total_coeff[blk]) continue; // its levels are undefined
         const int first = is_16x16 || blk >= 16;
         const int16_t *level =
@@ -168,7 +176,12 @@ MOTUS_HD uint32_t motus_intra_count_levels(const MotusMb *mb, const MotusMbCoef 
             motus_cavlc_block_bits(motus_cavlc_shape(level, 16 - first), level, -1, 0, 16 - first,
                                    motus_cavlc_token_class(mb->total_coeff[blk]), zero_runs);
     }
-    return (uint32_t)bits;
+    for (int c = motus_lane(); c < 2; c += MOTUS_LANES)
+        bits += motus_cavlc_chroma_dc_bits(coef->chroma_dc[c]);
+    if (motus_lane() == 0 && is_16x16)
+        bits += motus_cavlc_block_bits(motus_cavlc_shape(coef->luma_dc, 16), coef->luma_dc, -1, 0,
+                                       16, 0, zero_runs);
+    return motus_lanes_sum((uint32_t)bits);
 }
 
 // Sets cbp of an MB that was coded as its type. True if it would rather be I_PCM.
@@ -177,7 +190,8 @@ MOTUS_HD int motus_intra_typed_wants_pcm(MotusMb *mb, const MotusMbCoef *coef,
                                          int slice_type, const MotusQp *qp,
                                          const uint8_t *zero_runs) {
     uint32_t bits = luma->bits + chroma->bits; // guessed
-    mb->cbp = (uint8_t)(luma->cbp | chroma->cbp);
+    if (motus_lane() == 0) mb->cbp = (uint8_t)(luma->cbp | chroma->cbp);
+    motus_lanes_sync(); // cbp is written
     if (bits > MOTUS_GUESS_TRUSTED) bits = motus_intra_count_levels(mb, coef, zero_runs);
     bits += motus_intra_bits(mb, luma->mode_bits, slice_type);
     return motus_intra_wants_pcm(

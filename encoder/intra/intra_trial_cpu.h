@@ -208,10 +208,12 @@ static inline int motus_i4_list_modes(const MotusIntraMb *in, MotusIntraScratch 
     MotusIntraEdge edge;
     motus_intra_edge(&edge, at, MOTUS_CANVAS_STRIDE, 4, motus_intra4x4_has(blk, in->has));
     motus_intra4x4_modes(s->pred[0], &edge);
-    for (int mode = 0; mode < MOTUS_I4_MODES; mode++)
-        s->cost[mode] = motus_intra4x4_allowed(mode, edge.has)
-                            ? s->mode_cost[mode == predicted ? 8 : mode - (mode > predicted)]
-                            : UINT32_MAX;
+    for (int mode = 0; mode < MOTUS_I4_MODES; mode++) {
+        const int may = motus_intra4x4_allowed(mode, edge.has) &&
+                        !(in->keeps_left && motus_intra4x4_reads_right(mode));
+        s->cost[mode] =
+            may ? s->mode_cost[mode == predicted ? 8 : mode - (mode > predicted)] : UINT32_MAX;
+    }
     motus_i4_add_satds(s->cost, src, in->src.stride[0], s->pred[0]);
     for (; n < in->i4_trials; n++) {
         const int best = motus_least(s->cost, MOTUS_I4_MODES);

@@ -206,8 +206,10 @@ MOTUS_WARP MotusI4Mb motus_i4_prepare(const MotusIntraMb *in, MotusIntraShared *
     MotusI4Mb mb;
     mb.qp = *in->qp;
     mb.levels = *in->levels;
-    mb.rows = motus_i4_rows(motus_min(lane & 15, MOTUS_I4_MODES - 1));
-    mb.edge = motus_i4_edge();
+    mb.keeps_left = in->keeps_left;
+    mb.mode = in->keeps_left ? motus_i4_mode_of_eight() : lane & 15;
+    mb.rows = motus_i4_rows(motus_min(mb.mode, MOTUS_I4_MODES - 1));
+    mb.edge = motus_i4_edge(in->keeps_left ? lane & 7 : lane & 15);
     mb.pair = motus_level_pair(&in->qp->luma);
     mb.modes = motus_mode_costs(in->levels);
     mb.costs = MOTUS_SHARED(&s->costs);
@@ -262,13 +264,15 @@ MOTUS_WARP MotusIntraPart motus_code_intra4x4_warp(const MotusI4Mb *mb, const Mo
     MotusI4Block block = motus_i4_block_of(mb, &m, 0);
     motus_i4_surroundings(&s->i4, s->canvas, &in->neighbours, in->rec.plane[0], in->rec.stride[0],
                           in->has);
+    const int steps = motus_i4_steps(mb->keeps_left), lanes = mb->keeps_left ? 8 : 16;
     MOTUS_ONE_BODY
-    for (int step = 0; step < 10; step++) {
+    for (int step = 0; step < steps; step++) {
         const MotusI4Block now = block;
-        block = motus_i4_block_of(mb, &m, motus_min(step + 1, 9)); // overlaps this step
+        block = motus_i4_block_of(mb, &m, motus_min(step + 1, steps - 1)); // overlaps this step
         const uint32_t cost = motus_i4_block(mb, &m, &now, in->i4_trials, limit != UINT32_MAX);
         if (limit == UINT32_MAX) continue;
-        part.cost += motus_lanes_shuffle(cost, 0) + motus_lanes_shuffle(now.kept ? cost : 0, 16);
+        for (int first = 0; first < MOTUS_LANES; first += lanes)
+            part.cost += motus_lanes_shuffle(now.kept ? cost : 0, first);
         if (part.cost > limit) return part;
     }
     return motus_i4_finish(mb, s, trial);

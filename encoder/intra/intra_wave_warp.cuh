@@ -118,9 +118,12 @@ MOTUS_WARP void keep_edge(const Place *p, MotusHandedMb *to, int below, int k, u
 
 // Keeps right block y and bottom block x of an Intra4x4 MB after a step.
 MOTUS_WARP void keep_edges_4x4(const MotusI4Lanes *s, const uint8_t *canvas, const Place *p,
-                               MotusHandedMb *to, int step) {
-    const int lane = motus_lane(), below = lane == 1, k = below ? step - 6 : (step - 3) >> 1;
-    if (lane > 1 || k < 0 || (!below && !(step & 1))) return;
+                               MotusHandedMb *to, int step, int keeps_left) {
+    const int lane = motus_lane(), below = lane == 1,
+              k = keeps_left ? step - 3
+                  : below    ? step - 6
+                             : (step - 3) >> 1;
+    if (lane > 1 || k < 0 || (!keeps_left && !below && !(step & 1))) return;
     const int x = below ? k : 3, y = below ? 3 : k;
     const uint8_t *at =
         canvas + MOTUS_CANVAS_ORIGIN +
@@ -132,7 +135,11 @@ MOTUS_WARP void keep_edges_4x4(const MotusI4Lanes *s, const uint8_t *canvas, con
 }
 
 // Returns the lanes whose words a step of Intra4x4 needs first.
-MOTUS_WARP uint32_t needed_by_4x4(int step) {
+MOTUS_WARP uint32_t needed_by_4x4(int step, int keeps_left) {
+    if (keeps_left)
+        return step > 3
+                   ? 0
+                   : lanes(LEFT + step, 1) | lanes(ABOVE + step, 1) | (step ? 0 : lanes(CORNER, 1));
     return step == 0   ? lanes(LEFT, 1) | lanes(ABOVE, 2) | lanes(CORNER, 1)
            : step == 1 ? lanes(ABOVE + 2, 1)
            : step == 2 ? lanes(LEFT + 1, 1) | lanes(ABOVE + 3, 1)
@@ -155,10 +162,11 @@ MOTUS_WARP MotusIntraPart code_4x4(const MotusIntraMb *in, Luma *s, const Place 
             i4->mode[left ? k + 1 : 0][left ? 0 : k + 1] = -1;
     motus_lanes_sync(); // before blocks are delivered
     MotusI4Block block = motus_i4_block_of(&mb, &m, 0);
+    const int keeps_left = in->keeps_left, steps = motus_i4_steps(keeps_left);
     MOTUS_ONE_BODY
-    for (int step = 0; step < 10; step++) {
+    for (int step = 0; step < steps; step++) {
         const MotusI4Block now = block;
-        if (wait_for_luma(wanted, place, needed_by_4x4(step))) {
+        if (wait_for_luma(wanted, place, needed_by_4x4(step, keeps_left))) {
             put_luma(canvas, wanted->word);
             if (lane < 8) {
                 i4->count[left ? k + 1 : 0][left ? 0 : k + 1] = (int8_t)count_of(wanted->word);
@@ -167,9 +175,9 @@ MOTUS_WARP MotusIntraPart code_4x4(const MotusIntraMb *in, Luma *s, const Place 
         }
         motus_lanes_sync(); // the edge is written
         look(wanted);       // overlaps this step
-        block = motus_i4_block_of(&mb, &m, motus_min(step + 1, 9));
+        block = motus_i4_block_of(&mb, &m, motus_min(step + 1, steps - 1));
         motus_i4_block(&mb, &m, &now, in->i4_trials, 0);
-        keep_edges_4x4(i4, canvas, place, to, step);
+        keep_edges_4x4(i4, canvas, place, to, step, keeps_left);
     }
     return motus_i4_finish(&mb, &s->scratch, m.to);
 }

@@ -36,6 +36,9 @@ typedef struct MotusEffort {
     int estimate_trials; // Intra4x4 modes with a trial where intra in P pictures is estimated
     int estimate_levels; // of these estimates, with CAVLC; CABAC: APART
     int types_first;     // 1: intra MBs get their types before any of them is coded
+    int types_by_satd;   // 1: these types by SATD, without the 8x8 transform; 0: by RD cost
+    int keeps_left;      // 1: MotusIntraMb.keeps_left of MBs that are coded as their types, without
+                         // the 8x8 transform
     int intra_chain;     // motus_longest_chain: of dependent intra MBs in P pictures
 } MotusEffort;
 

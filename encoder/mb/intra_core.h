@@ -61,6 +61,11 @@ MOTUS_HD int motus_intra4x4_allowed(int mode, int has) {
     return !((int)(needs >> (4 * mode) & 15) & (has ^ ALL));
 }
 
+// True if an Intra4x4 mode reads the samples above right.
+MOTUS_HD int motus_intra4x4_reads_right(int mode) {
+    return mode == MOTUS_I4_DOWN_LEFT || mode == MOTUS_I4_VERTICAL_LEFT;
+}
+
 // Returns the neighbours that luma 8x8 block q has for prediction, from those of the MB.
 MOTUS_HD int motus_intra8x8_has(int q, int mb_has) {
     const int left = q & 1 || mb_has & MOTUS_HAS_LEFT, top = q & 2 || mb_has & MOTUS_HAS_TOP;

@@ -16,7 +16,7 @@ using namespace motus_cuda_coder;
 
 namespace {
 
-constexpr int64_t MAX_EXPECTED_US = 50000;
+constexpr int64_t MIN_EXPECTED_US = 200, MAX_EXPECTED_US = 50000;
 constexpr int COPY_BLOCKS = 16, COPY_THREADS = 256;
 
 // Copies NAL units, as far as `room` reaches, and the report to pinned memory: copy engines begin
@@ -67,13 +67,11 @@ cudaError_t copy_alone(const Output *out, cudaStream_t stream) {
     return cudaGetLastError();
 }
 
-// Completes a picture alone on the stream of its passes, while it is written on the other one.
-MotusStatus work_beside_writing(MotusCudaCoder *c, const Output *out, MotusError *error) {
-    // The statistics are cleared.
-    MotusStatus status = check(c, cudaStreamWaitEvent(c->stream, out->finalized, 0), "wait", error);
-    if (!status) status = measure_errors(c, out, c->stream, error);
-    if (status || !out->next_costs) return status;
-    status = check(c, cudaStreamWaitEvent(c->stream, out->written, 0), "wait", error);
+// Learns the costs of a picture alone on the stream of its passes, while it is written on the other
+// one.
+MotusStatus learn_beside_writing(MotusCudaCoder *c, const Output *out, MotusError *error) {
+    if (!out->next_costs) return MOTUS_OK;
+    MotusStatus status = check(c, cudaStreamWaitEvent(c->stream, out->written, 0), "wait", error);
     if (!status) status = learn_costs(c, out, c->stream, error);
     return status ? status : check(c, cudaEventRecord(out->written, c->stream), "record", error);
 }
@@ -87,6 +85,14 @@ MotusStatus motus_cuda_coder::learn_costs(MotusCudaCoder *c, const Output *out, 
                  "costs", error);
 }
 
+MotusStatus motus_cuda_coder::measure_alone(MotusCudaCoder *c, const Output *out,
+                                            MotusError *error) {
+    // The statistics are cleared.
+    MotusStatus status = check(c, cudaStreamWaitEvent(c->stream, out->finalized, 0), "wait", error);
+    if (!status) status = measure_errors(c, out, c->stream, error);
+    return status ? status : check(c, cudaEventRecord(c->rebuilt, c->stream), "record", error);
+}
+
 MotusStatus motus_cuda_coder::download(MotusCudaCoder *c, const Output *out, const MotusFrame *rec,
                                        MotusError *error) {
     MotusStatus status = download_recon(c, out, rec, error);
@@ -96,8 +102,11 @@ MotusStatus motus_cuda_coder::download(MotusCudaCoder *c, const Output *out, con
                        cudaMemcpyAsync(out->h_nal, out->nal, out->downloaded,
                                        cudaMemcpyDeviceToHost, c->writing),
                        "download", error);
-    if (!status && alone) status = work_beside_writing(c, out, error);
-    if (!status) status = follow(c, c->writing, c->stream, c->rebuilt, error);
+    if (!status && alone) status = learn_beside_writing(c, out, error);
+    if (!status && alone && !rec && !out->began) // for its errors alone
+        status = check(c, cudaStreamWaitEvent(c->writing, c->rebuilt, 0), "wait", error);
+    else if (!status)
+        status = follow(c, c->writing, c->stream, c->rebuilt, error);
     if (!status && !alone) status = measure_errors(c, out, c->writing, error);
     if (!status)
         status = check(c,
@@ -127,8 +136,9 @@ void pause_us(int64_t us) {
 // Blocks until the coder's only picture is done. CUDA's blocking wait returns some 100 us late, and
 // here nothing else runs meanwhile: sleeps for 7/8 of the expected time, polls up to 9/8 without a
 // pause, as a sleep takes some 20 us, then with pauses, and leaves a picture that takes twice as
-// long to CUDA. The next picture is expected to take as long as this one, or less if this one was
-// done at the first poll.
+// long to CUDA. The next picture is expected to take as long as this one, but at most 1/8 longer
+// than this one was expected to: a host that was held up once delays one picture. If this one was
+// done at the first poll, the next one is expected to take less.
 cudaError_t wait_alone(MotusCudaCoder *c, const Output *out) {
     const int64_t expected = c->expected_us[out->type];
     ShortSleeps sleeps;
@@ -144,9 +154,11 @@ cudaError_t wait_alone(MotusCudaCoder *c, const Output *out) {
         status = cudaEventSynchronize(out->done);
     }
     const int64_t took = now_us() - out->begun_us;
-    c->expected_us[out->type] = too_late                 ? expected * 3 / 4
-                                : took < MAX_EXPECTED_US ? took
-                                                         : MAX_EXPECTED_US;
+    const int64_t longer = expected + expected / 8, most = !expected ? MAX_EXPECTED_US
+                                                           : longer > MIN_EXPECTED_US
+                                                               ? longer
+                                                               : MIN_EXPECTED_US;
+    c->expected_us[out->type] = too_late ? expected * 3 / 4 : took < most ? took : most;
     return status;
 }
 

@@ -123,6 +123,18 @@ static MotusMbRecon mb_recon(const Picture *p, int x, int y) {
     return rec;
 }
 
+// Compares the types that are chosen from the source.
+static void compare_types(Picture *p, MotusIntraMb in, int x, int y) {
+    for (int k = 0; k < 3; k++)
+        in.rec.plane[k] = (uint8_t *)in.src.plane[k], in.rec.stride[k] = in.src.stride[k];
+    motus_test_fill(&memory, sizeof memory);
+    const MotusIntraType one = motus_intra_type_by_satd(&in, &memory.intra);
+    lanes_intra_type_by_satd(&in, &lanes);
+    MOTUS_CHECK(!lanes.failure && !memcmp(&one, &lanes.type, sizeof one),
+                "%s, case %d, MB %d,%d: type %d, not %d", p->name, p->number, x, y, lanes.type.type,
+                one.type);
+}
+
 static void code_intra(Picture *p, int x, int y, int slice_type) {
     const int guessed = !motus_test_range(0, 2);
     const MotusLevelChoice levels = {p->pic.zero_runs,
@@ -133,6 +145,7 @@ static void code_intra(Picture *p, int x, int y, int slice_type) {
     const MotusIntraMb in = {.qp = &p->qp,
                              .levels = &levels,
                              .i4_trials = p->effort.i4_trials,
+                             .keeps_left = motus_test_range(0, 1),
                              .slice_type = slice_type,
                              .src = motus_mb_source(p->src, x, y),
                              .rec = mb_recon(p, x, y),
@@ -146,6 +159,7 @@ static void code_intra(Picture *p, int x, int y, int slice_type) {
     MOTUS_CHECK(!lanes.failure && lanes.satd == satd && lanes.mode == mode,
                 "%s, case %d, MB %d,%d: estimate %u of mode %d, not %u of %d", p->name, p->number,
                 x, y, lanes.satd, lanes.mode, satd, mode);
+    compare_types(p, in, x, y);
     const MotusQuant8 quant8 = motus_quant8_at(p->qp.luma.qp, MOTUS_SLICE_P);
     const int warps = motus_test_range(0, 1) ? 4 : (x ^ y) & 1 ? 3 : 1;
     motus_test_fill(&memory, sizeof memory);

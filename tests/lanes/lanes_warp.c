@@ -10,6 +10,7 @@
 #include "encoder/analyse/transform8_warp.cuh"
 #include "encoder/decide/decide_core.h"
 #include "encoder/intra/intra8x8_warp.cuh"
+#include "encoder/intra/intra_type_warp.cuh"
 #include "tests/lanes/emulated_lanes.h"
 #include "tests/support/harness.h"
 
@@ -17,6 +18,7 @@
 static struct Shared {
     MotusTrial trial[2];
     MotusIntraShared intra;
+    MotusTypeShared type;
     MotusIntraTeam team;
     MotusIntra8Team team8;
     MotusInterTeam inter;
@@ -53,6 +55,17 @@ static void estimate_body(void *argument) {
 void lanes_intra16x16_estimate(const MotusIntraMb *in, LanesResult *r) {
     Arguments a = {.intra = in, .r = r};
     run(1, estimate_body, &a);
+}
+
+static void type_body(void *argument) {
+    const Arguments *a = argument;
+    const MotusIntraType type = motus_intra_type_by_satd_warp(a->intra, &shared.type);
+    if (motus_lane() == MOTUS_LANES - 1) a->r->type = type;
+}
+
+void lanes_intra_type_by_satd(const MotusIntraMb *in, LanesResult *r) {
+    Arguments a = {.intra = in, .r = r};
+    run(1, type_body, &a);
 }
 
 static void search_body(void *argument) {

@@ -12,6 +12,7 @@ enum { LANES_INTER_WARPS = 4 }; // most warps of a team that decides an inter MB
 typedef struct LanesResult {
     MotusTrial trial;
     MotusChoice choice;
+    MotusIntraType type;
     uint32_t satd;
     int mode;
     const char *failure;
@@ -19,6 +20,7 @@ typedef struct LanesResult {
 
 // Each call fills the lanes' shared memory with random bytes first.
 void lanes_intra16x16_estimate(const MotusIntraMb *in, LanesResult *r); // satd, mode
+void lanes_intra_type_by_satd(const MotusIntraMb *in, LanesResult *r);  // type
 void lanes_intra_search(const MotusIntraMb *in, LanesResult *r);        // by one warp
 void lanes_intra_team(const MotusIntraMb *in, LanesResult *r);          // by three warps
 // By four warps, with Intra8x8. quant8: at the MB's QP.
