@@ -71,6 +71,25 @@ MOTUS_WARP uint32_t motus_lane_8x8_sum(uint32_t v) {
     return v + motus_lanes_shuffle(v, motus_lane() ^ 4);
 }
 
+// Makes the trial B_Skip, and predicts it.
+MOTUS_WARP MotusLaneBlock motus_b_lane_predict_skip(const MotusInterMb *in,
+                                                    const MotusDirect *direct, MotusTrial *skip) {
+    motus_b_make_direct(&skip->mb, direct, MOTUS_MB_P_SKIP);
+    if (motus_lane() == 0) skip->mb.qp = in->qp->luma.qp, skip->luma_bits = 0;
+    return motus_lane_predict(skip, in);
+}
+
+// Equals motus_b_skip_is_sure of b_trial_cpu.h, by one warp.
+MOTUS_WARP int motus_b_warp_skip_is_sure(const MotusInterMb *in, const MotusDirect *direct,
+                                         const MotusEffort *effort, const MotusLevelChoice *levels,
+                                         MotusTrial *skip) {
+    if (direct->blocks != MOTUS_ALL_DIRECT) return 0;
+    const MotusLaneBlock b = motus_b_lane_predict_skip(in, direct, skip);
+    motus_lane_measure(skip, &b, in->qp, motus_most_b_skip_bits(in->costs), levels);
+    motus_lanes_sync(); // the cost is written
+    return motus_skip_is_enough(skip, in->qp, effort);
+}
+
 // Evaluates B_Skip, and measures the prediction that it shares with direct blocks.
 MOTUS_WARP void motus_b_team_skip(const MotusInterMb *in, const MotusLevelChoice *levels,
                                   MotusDirectFrom from, MotusBTeam *t) {
@@ -78,9 +97,7 @@ MOTUS_WARP void motus_b_team_skip(const MotusInterMb *in, const MotusLevelChoice
     const MotusDirect direct = motus_direct_of(&in->neighbours, from);
     if (lane == 0) t->choice.direct = direct;
     motus_lanes_sync(); // it is written
-    motus_b_make_direct(&t->skip.mb, &t->choice.direct, MOTUS_MB_P_SKIP);
-    if (lane == 0) t->skip.mb.qp = in->qp->luma.qp, t->skip.luma_bits = 0;
-    MotusLaneBlock b = motus_lane_predict(&t->skip, in);
+    const MotusLaneBlock b = motus_b_lane_predict_skip(in, &t->choice.direct, &t->skip);
     uint32_t satd = motus_words_satd(b.src, b.rec);
     satd = motus_lane_8x8_sum(satd);
     const int q = motus_8x8_of(blk);
