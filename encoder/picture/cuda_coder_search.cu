@@ -157,7 +157,7 @@ MotusStatus find_near_mvs(MotusCudaCoder *c, const MotusPictureParams *params, i
 }
 
 MotusStatus find_centres(MotusCudaCoder *c, const MotusPictureParams *params, int list,
-                         Reference *ref, MotusError *error) {
+                         Reference *ref, MotusWantedBlocks wanted, MotusError *error) {
     const MotusMv *near_mvs;
     MotusStatus status = find_near_mvs(c, params, list, &near_mvs, error);
     if (!status) status = prepare_luma(c, params, list, ref, error);
@@ -171,7 +171,9 @@ MotusStatus find_centres(MotusCudaCoder *c, const MotusPictureParams *params, in
                                    MOTUS_MAX_CENTRE,
                                    c->settings->centre_limit_y,
                                    c->centre[list],
-                                   c->pic.early};
+                                   c->pic.early,
+                                   wanted.mask,
+                                   wanted.pitch};
     return check(c, motus_centres_cuda(&centres, c->centres_work, c->stream), "centres", error);
 }
 
@@ -221,7 +223,7 @@ MotusStatus search_references(MotusCudaCoder *c, const MotusPictureParams *param
     int n = 0;
     for (int k = 0; k < fields_of(params) && !status; k++) {
         if (is_far(params, k) != far) continue;
-        status = find_centres(c, params, k, ref[k], error);
+        status = find_centres(c, params, k, ref[k], wanted, error);
         if (!status && params->external.mv) status = measure(c, params, k, ref[k], modes, error);
         p[n] = search_picture(c, params, k, ref[k], 0);
         p[n++].wanted = wanted;
