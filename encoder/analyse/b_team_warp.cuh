@@ -71,23 +71,42 @@ MOTUS_WARP uint32_t motus_lane_8x8_sum(uint32_t v) {
     return v + motus_lanes_shuffle(v, motus_lane() ^ 4);
 }
 
-// Makes the trial B_Skip, and predicts it.
-MOTUS_WARP MotusLaneBlock motus_b_lane_predict_skip(const MotusInterMb *in,
-                                                    const MotusDirect *direct, MotusTrial *skip) {
+// Makes the trial B_Skip.
+MOTUS_WARP void motus_b_make_skip(MotusTrial *skip, const MotusInterMb *in,
+                                  const MotusDirect *direct) {
     motus_b_make_direct(&skip->mb, direct, MOTUS_MB_P_SKIP);
     if (motus_lane() == 0) skip->mb.qp = in->qp->luma.qp, skip->luma_bits = 0;
-    return motus_lane_predict(skip, in);
 }
 
-// Equals motus_b_skip_is_sure of b_trial_cpu.h, by one warp.
+// Equals motus_b_skip_is_sure of b_trial_cpu.h, by one warp; leaves MB and samples. Chroma is not
+// predicted where luma is bad enough.
 MOTUS_WARP int motus_b_warp_skip_is_sure(const MotusInterMb *in, const MotusDirect *direct,
                                          const MotusEffort *effort, const MotusLevelChoice *levels,
                                          MotusTrial *skip) {
+    const uint32_t bits = motus_most_b_skip_bits(in->costs);
+    const int lane = motus_lane(), unit = motus_unit_of(levels), c = lane >> 4, row = lane >> 1 & 7;
+    const uint8_t *chroma = c ? in->src.plane[2] : in->src.plane[1];
+    const ptrdiff_t stride = c ? in->src.stride[2] : in->src.stride[1];
+    uint32_t ssd = 0;
     if (direct->blocks != MOTUS_ALL_DIRECT) return 0;
-    const MotusLaneBlock b = motus_b_lane_predict_skip(in, direct, skip);
-    motus_lane_measure(skip, &b, in->qp, motus_most_b_skip_bits(in->costs), levels);
-    motus_lanes_sync(); // the cost is written
-    return motus_skip_is_enough(skip, in->qp, effort);
+    motus_b_make_skip(skip, in, direct);
+    motus_lane_predict_luma(skip->luma, in, &skip->mb);
+    motus_lanes_sync(); // the prediction is written
+    for (int k = lane; k < 64; k += MOTUS_LANES)
+        ssd = motus_words_ssd(
+            motus_word_get(in->src.plane[0] + (k >> 2) * in->src.stride[0] + 4 * (k & 3)),
+            motus_word_get(skip->luma + 4 * k), ssd);
+    ssd = motus_lanes_sum(ssd);
+    if (!motus_skip_cost_is_enough(motus_rd_cost_in(unit, ssd, bits, in->qp->lambda_ssd_q8), in->qp,
+                                   effort))
+        return 0;
+    motus_lane_predict_chroma(skip->chroma, in, &skip->mb);
+    motus_lanes_sync(); // the prediction is written
+    ssd += motus_lanes_sum(
+        motus_words_ssd(motus_word_get(chroma + row * stride + 4 * (lane & 1)),
+                        motus_word_get(skip->chroma[c] + 8 * row + 4 * (lane & 1)), 0));
+    return motus_skip_cost_is_enough(motus_rd_cost_in(unit, ssd, bits, in->qp->lambda_ssd_q8),
+                                     in->qp, effort);
 }
 
 // Evaluates B_Skip, and measures the prediction that it shares with direct blocks.
@@ -97,7 +116,8 @@ MOTUS_WARP void motus_b_team_skip(const MotusInterMb *in, const MotusLevelChoice
     const MotusDirect direct = motus_direct_of(&in->neighbours, from);
     if (lane == 0) t->choice.direct = direct;
     motus_lanes_sync(); // it is written
-    const MotusLaneBlock b = motus_b_lane_predict_skip(in, &t->choice.direct, &t->skip);
+    motus_b_make_skip(&t->skip, in, &t->choice.direct);
+    const MotusLaneBlock b = motus_lane_predict(&t->skip, in);
     uint32_t satd = motus_words_satd(b.src, b.rec);
     satd = motus_lane_8x8_sum(satd);
     const int q = motus_8x8_of(blk);
