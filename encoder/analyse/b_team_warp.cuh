@@ -71,6 +71,44 @@ MOTUS_WARP uint32_t motus_lane_8x8_sum(uint32_t v) {
     return v + motus_lanes_shuffle(v, motus_lane() ^ 4);
 }
 
+// Makes the trial B_Skip.
+MOTUS_WARP void motus_b_make_skip(MotusTrial *skip, const MotusInterMb *in,
+                                  const MotusDirect *direct) {
+    motus_b_make_direct(&skip->mb, direct, MOTUS_MB_P_SKIP);
+    if (motus_lane() == 0) skip->mb.qp = in->qp->luma.qp, skip->luma_bits = 0;
+}
+
+// Equals motus_b_skip_is_sure of b_trial_cpu.h, by one warp; leaves MB and samples. Chroma is not
+// predicted where luma is bad enough.
+MOTUS_WARP int motus_b_warp_skip_is_sure(const MotusInterMb *in, const MotusDirect *direct,
+                                         const MotusEffort *effort, const MotusLevelChoice *levels,
+                                         MotusTrial *skip) {
+    const uint32_t bits = motus_most_b_skip_bits(in->costs);
+    const int lane = motus_lane(), unit = motus_unit_of(levels), c = lane >> 4, row = lane >> 1 & 7;
+    const uint8_t *chroma = c ? in->src.plane[2] : in->src.plane[1];
+    const ptrdiff_t stride = c ? in->src.stride[2] : in->src.stride[1];
+    uint32_t ssd = 0;
+    if (direct->blocks != MOTUS_ALL_DIRECT) return 0;
+    motus_b_make_skip(skip, in, direct);
+    motus_lane_predict_luma(skip->luma, in, &skip->mb);
+    motus_lanes_sync(); // the prediction is written
+    for (int k = lane; k < 64; k += MOTUS_LANES)
+        ssd = motus_words_ssd(
+            motus_word_get(in->src.plane[0] + (k >> 2) * in->src.stride[0] + 4 * (k & 3)),
+            motus_word_get(skip->luma + 4 * k), ssd);
+    ssd = motus_lanes_sum(ssd);
+    if (!motus_skip_cost_is_enough(motus_rd_cost_in(unit, ssd, bits, in->qp->lambda_ssd_q8), in->qp,
+                                   effort))
+        return 0;
+    motus_lane_predict_chroma(skip->chroma, in, &skip->mb);
+    motus_lanes_sync(); // the prediction is written
+    ssd += motus_lanes_sum(
+        motus_words_ssd(motus_word_get(chroma + row * stride + 4 * (lane & 1)),
+                        motus_word_get(skip->chroma[c] + 8 * row + 4 * (lane & 1)), 0));
+    return motus_skip_cost_is_enough(motus_rd_cost_in(unit, ssd, bits, in->qp->lambda_ssd_q8),
+                                     in->qp, effort);
+}
+
 // Evaluates B_Skip, and measures the prediction that it shares with direct blocks.
 MOTUS_WARP void motus_b_team_skip(const MotusInterMb *in, const MotusLevelChoice *levels,
                                   MotusDirectFrom from, MotusBTeam *t) {
@@ -78,9 +116,8 @@ MOTUS_WARP void motus_b_team_skip(const MotusInterMb *in, const MotusLevelChoice
     const MotusDirect direct = motus_direct_of(&in->neighbours, from);
     if (lane == 0) t->choice.direct = direct;
     motus_lanes_sync(); // it is written
-    motus_b_make_direct(&t->skip.mb, &t->choice.direct, MOTUS_MB_P_SKIP);
-    if (lane == 0) t->skip.mb.qp = in->qp->luma.qp, t->skip.luma_bits = 0;
-    MotusLaneBlock b = motus_lane_predict(&t->skip, in);
+    motus_b_make_skip(&t->skip, in, &t->choice.direct);
+    const MotusLaneBlock b = motus_lane_predict(&t->skip, in, NULL);
     uint32_t satd = motus_words_satd(b.src, b.rec);
     satd = motus_lane_8x8_sum(satd);
     const int q = motus_8x8_of(blk);
@@ -239,18 +276,18 @@ MOTUS_WARP void motus_b_team_choose(const MotusBCandidates *found, const MotusIn
 
 // ---- Trials -------------------------------------------------------------------------------------
 
-// Evaluates type k. s: as in motus_lane_trial_transform.
+// Evaluates type k. s: as in motus_lane_trial_transform; same: as in motus_lane_predict.
 MOTUS_WARP void motus_b_team_trial(const MotusInterMb *in, uint32_t edge,
                                    const MotusLevelChoice *levels, const MotusBChoice *choice,
                                    int k, MotusTrialCoefs *coefs, MotusTransformShared *s,
-                                   MotusTrial *trial) {
+                                   MotusTrial *trial, MotusTrial *same) {
     const int lane = motus_lane();
     motus_word_put((char *)&trial->mb + 4 * lane,
                    motus_word_get((const char *)&choice->mb[k] + 4 * lane));
     motus_lanes_sync(); // before a part of it is set
     if (lane == 0) trial->mb.qp = in->qp->luma.qp;
     const MotusMv none = {0, 0};
-    motus_lane_trial(in, edge, levels, none, choice->mv_bits[k], coefs, trial);
+    motus_lane_trial(in, edge, levels, none, choice->mv_bits[k], coefs, trial, same);
     motus_lane_trial_transform(in, levels, s, trial);
 }
 
@@ -300,7 +337,8 @@ MOTUS_WARP MotusTrial *motus_b_team_decide(const MotusInterMb *in, const MotusBC
         if (!(close >> k & 1)) continue;
         if (turn == warp)
             motus_b_team_trial(in, edge.counts, levels, &t->choice, k, &coefs[warp],
-                               eights ? &eights[warp] : NULL, &t->trial[k]);
+                               eights ? &eights[warp] : NULL, &t->trial[k],
+                               k == MOTUS_B_DIRECT ? &t->skip : NULL);
         turn = (turn + 1) % MOTUS_B_WARPS;
     }
     motus_team_sync(); // every type is evaluated

@@ -14,19 +14,36 @@ typedef struct MotusBDecideScratch {
     MotusResidual residual;
 } MotusBDecideScratch;
 
+// Makes the trial B_Skip, and predicts it.
+static inline void motus_b_predict_skip(const MotusInterMb *in, const MotusDirect *direct,
+                                        MotusTrial *trial) {
+    MotusMb *mb = &trial->mb;
+    memset(mb, 0, sizeof *mb);
+    mb->type = MOTUS_MB_P_SKIP;
+    mb->qp = in->qp->luma.qp;
+    for (int q = 0; q < 4; q++) motus_set_direct(mb, q, direct);
+    trial->luma_bits = 0;
+    motus_predict_b(trial->luma, trial->chroma, mb, in->ref, in->refs, in->x, in->y);
+}
+
+// True if B_Skip is taken at once whatever the MB's neighbours are; it is left in the trial then.
+// direct: does not depend on them.
+static inline int motus_b_skip_is_sure(const MotusInterMb *in, const MotusDirect *direct,
+                                       const MotusEffort *effort, const MotusLevelChoice *levels,
+                                       MotusTrial *trial) {
+    if (direct->blocks != MOTUS_ALL_DIRECT) return 0;
+    motus_b_predict_skip(in, direct, trial);
+    motus_trial_measure(trial, in, levels, motus_most_b_skip_bits(in->costs));
+    return motus_skip_is_enough(trial, in->qp, effort);
+}
+
 // Evaluates B_Skip, and measures the prediction that it shares with direct blocks.
 static inline void motus_b_skip_trial(const MotusInterMb *in, const MotusLevelChoice *levels,
                                       const MotusRefineOps *ops, MotusBDecideScratch *s,
                                       MotusTrial *trial) {
-    MotusMb *mb = &trial->mb;
     uint32_t sum[MOTUS_BLOCKS];
-    memset(mb, 0, sizeof *mb);
-    mb->type = MOTUS_MB_P_SKIP;
-    mb->qp = in->qp->luma.qp;
-    for (int q = 0; q < 4; q++) motus_set_direct(mb, q, &s->choice.direct);
-    trial->luma_bits = 0;
-    motus_predict_b(trial->luma, trial->chroma, mb, in->ref, in->refs, in->x, in->y);
-    motus_trial_measure(trial, in, levels, motus_skip_bits(in, mb));
+    motus_b_predict_skip(in, &s->choice.direct, trial);
+    motus_trial_measure(trial, in, levels, motus_skip_bits(in, &trial->mb));
     if (s->choice.direct.blocks != MOTUS_ALL_DIRECT) trial->cost = UINT32_MAX;
     const MotusTaps taps = {{trial->luma, trial->luma}};
     ops->prepare(&s->choose.cur, in->src.plane[0], in->src.stride[0]);

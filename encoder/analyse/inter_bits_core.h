@@ -84,6 +84,15 @@ MOTUS_HD uint32_t motus_skip_bits(const MotusInterMb *in, const MotusMb *mb) {
     return s.bits;
 }
 
+// Returns the most bits that B_Skip may take (motus_skip_bits), whatever the MB's neighbours are.
+MOTUS_HD uint32_t motus_most_b_skip_bits(const MotusCabacCosts *costs) {
+    int most = 0;
+    if (!costs) return MOTUS_SKIP_RUN_BITS;
+    for (int coded = 0; coded < 3; coded++)
+        most = motus_max(most, costs->bin[MOTUS_CTX_SKIP_IN_B + coded][1]);
+    return (uint32_t)most;
+}
+
 // Returns the bits of an inter MB besides the residual. mv_bits: motus_mvd_bits_in
 // of its MVs. mb_qp_delta is taken to be 0.
 MOTUS_HD uint32_t motus_trial_bits(const MotusInterMb *in, const MotusMb *mb, uint32_t mv_bits) {

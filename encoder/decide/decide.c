@@ -187,6 +187,19 @@ static void decide_b_mb(const InterPass *pass, const MotusInterMb *in, int i) {
     keep_inter(pass, best, i);
 }
 
+// Makes neighbours see B MB i as skipped if it certainly will be. Returns 0 otherwise.
+static int guess_b_skip(const InterPass *pass, int i) {
+    const MotusInterCoding *inter = pass->inter;
+    const MotusEffort *effort = &pass->coding->effort;
+    if (inter->lists < 2 || !motus_tries_skips_first(&inter->direct, inter->refs, effort)) return 0;
+    const MotusInterMb in = inter_mb(pass, i);
+    MotusTrial trial;
+    if (!motus_b_skip_is_sure(&in, &inter->direct.fixed[i], effort, &pass->levels, &trial))
+        return 0;
+    pass->pic->mbs.mb[i] = trial.mb;
+    return 1;
+}
+
 // Refines the MVs of MB i, which has been decided in pass `now`, by RD cost.
 static void refine_mvs(const InterPass *pass, const MotusInterMb *in, int i, int now) {
     MotusPictureState *pic = pass->pic;
@@ -297,7 +310,8 @@ static void decide_inter_picture(MotusPictureState *pic, const MotusCoding *codi
     int now = 0;
 #pragma omp parallel for num_threads(pic->mbs.threads) schedule(dynamic, 16)
     for (int i = 0; i < pic->mbs.n_mb; i++) {
-        if (has_first_guess(&pass, i % pic->mbs.mb_width, i / pic->mbs.mb_width))
+        if (has_first_guess(&pass, i % pic->mbs.mb_width, i / pic->mbs.mb_width) &&
+            !guess_b_skip(&pass, i))
             find_candidates(&pass, i);
         pic->intra_cost[i] = UINT32_MAX;
         pic->changed_at[i] = pic->seen_at[i] = 0;

@@ -1,7 +1,7 @@
 // Decisions of B pictures on a CUDA device, as decide.c makes them (suite gpu_decide).
-// mark_kernel: a thread an MB; candidates_kernel: a warp an MB. decide_kernel: the MBs of one
-// phase, a block of four warps each, 13 KiB of shared memory. The 8x8 transform and intra MBs are
-// those of P pictures.
+// skip_kernel: a warp an MB, before the search. mark_kernel: a thread an MB; candidates_kernel: a
+// warp an MB. decide_kernel: the MBs of one phase, a block of four warps each, 13 KiB of shared
+// memory. The 8x8 transform and intra MBs are those of P pictures.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "encoder/analyse/b_team_warp.cuh"
 #include "encoder/decide/decide_core.h"
@@ -19,6 +19,30 @@ __device__ MotusBCandidates *candidates_of(const MotusPictureStateCuda &w, int i
     return reinterpret_cast<MotusMbCandidates *>(w.candidates)[i].b;
 }
 
+// True if skip_kernel has coded the MB. All others have blocks once mark_kernel has run.
+__device__ bool is_skipped(const MotusBCandidates *found) { return !found->blocks; }
+
+// Codes the MBs whose B_Skip is sure.
+template <bool CABAC>
+__global__ void __launch_bounds__(32 * WARPS, SM_WARPS / WARPS)
+    skip_kernel(const __grid_constant__ Pass pass, const __grid_constant__ FewReferences inter,
+                const MotusDirect *direct) {
+    __shared__ MotusTrial trial[WARPS];
+    const MotusPictureStateCuda &w = pass.pic;
+    const int i = this_warp();
+    motus_begin_early();
+    if (i >= w.n_mb) return;
+    MotusTrial *skip = &trial[threadIdx.x / 32];
+    MotusInterMb in = inter_mb<B_ONE>(pass, inter, i % w.mb_width, i / w.mb_width);
+    const MotusLevelChoice levels = level_choice<CABAC>(pass, pass.effort.levels);
+    in.costs = levels.costs;
+    const int is_sure = motus_b_warp_skip_is_sure(&in, direct + i, &pass.effort, &levels, skip);
+    if (motus_lane() == 0) candidates_of(w, i)->blocks = !is_sure;
+    if (!is_sure) return;
+    copy(&w.mb[i], &skip->mb);
+    store_samples(skip, w, in.x, in.y);
+}
+
 // MANY: list 0 has several references.
 template <bool MANY>
 __global__ void __launch_bounds__(256)
@@ -27,7 +51,7 @@ __global__ void __launch_bounds__(256)
     const int refs = MANY ? b.refs : 1;
     const uint32_t lambda_q8 = MANY ? pass.pic.qp_table[pass.qp].lambda_q8 : 0;
     motus_begin_early();
-    if (i >= n_mb) return;
+    if (i >= n_mb || (b.skips_first && is_skipped(candidates_of(pass.pic, i)))) return;
     uint32_t least[MOTUS_B_BLOCKS], list1[MOTUS_B_BLOCKS];
 #pragma unroll
     for (int k = 0; k < MOTUS_B_BLOCKS; k++) {
@@ -71,9 +95,11 @@ __global__ void __launch_bounds__(32 * WARPS)
     const MotusInterMb in = inter_mb<KIND>(pass, inter, i % w.mb_width, i / w.mb_width);
     const MotusBFields fields = {b.mv, b.centre, b.cost, b.far_blocks, (size_t)i, (size_t)w.n_mb};
     MotusBCandidates *found = candidates_of(w, i);
-    motus_b_candidates_warp(&in, &pass.effort, &fields, w.qp_table[pass.qp].lambda_q8, found);
-    motus_lanes_sync(); // they are written
-    motus_b_first_guess(&w.mb[i], found);
+    if (!is_skipped(found)) {
+        motus_b_candidates_warp(&in, &pass.effort, &fields, w.qp_table[pass.qp].lambda_q8, found);
+        motus_lanes_sync(); // they are written
+        motus_b_first_guess(&w.mb[i], found);
+    }
     if (motus_lane()) return;
     w.intra_cost[i] = UINT32_MAX;
     w.changed_at[i] = w.seen_at[i] = 0;
@@ -97,7 +123,7 @@ __global__ void __launch_bounds__(32 * MOTUS_B_WARPS, SM_WARPS / MOTUS_B_WARPS)
     motus_let_successor_start();
     const int y = (int)blockIdx.y, x = mb_column(pass.effort.phases, phase);
     const int i = y * w.mb_width + x, warp = (int)threadIdx.x / 32;
-    if (x >= w.mb_width) { // the whole block
+    if (x >= w.mb_width || is_skipped(candidates_of(w, i))) { // the whole block
         if (is_first) motus_wait_for_predecessor();
         return;
     }
@@ -171,10 +197,20 @@ cudaError_t code_b(const Pass &pass, const InterOf<KIND> &inter, const MotusBCod
 } // namespace
 
 cudaError_t motus_decide::prepare_b() {
-    return motus_load_kernels(decide_kernel<true, true, B_ONE>, decide_kernel<true, false, B_ONE>,
+    return motus_load_kernels(skip_kernel<true>, skip_kernel<false>,
+                              decide_kernel<true, true, B_ONE>, decide_kernel<true, false, B_ONE>,
                               decide_kernel<false, false, B_ONE>, decide_kernel<true, true, B_MANY>,
                               decide_kernel<true, false, B_MANY>,
                               decide_kernel<false, false, B_MANY>);
+}
+
+extern "C" cudaError_t motus_skip_b_cuda(const MotusPictureStateCuda *pic,
+                                         const MotusBCodingCuda *b, int qp,
+                                         const MotusEffort *effort, cudaStream_t stream) {
+    const FewReferences inter = {{b->ref[0], b->ref[1]}, b->limits};
+    return motus_launch(pic->early, blocks_for(pic->n_mb), 32 * WARPS, 0, stream,
+                        pic->costs ? skip_kernel<true> : skip_kernel<false>,
+                        pass_of(pic, effort, qp, MOTUS_SLICE_B), inter, b->direct.fixed);
 }
 
 extern "C" cudaError_t motus_mark_b_blocks_cuda(const MotusPictureStateCuda *pic,

@@ -82,6 +82,15 @@ MOTUS_HD void motus_b_first_guess(MotusMb *mb, const MotusBCandidates *found) {
     if (motus_lane() == 0) mb->type = MOTUS_MB_P_16x16;
 }
 
+// True if B_Skip of a B picture's MBs is tried before anything else: MBs that take it whatever
+// their neighbours are (motus_b_skip_is_sure) are neither searched nor decided in a phase, and
+// neighbours see them as skipped from the first phase on. Needs direct prediction without
+// neighbours, one round, and a motion field that no other search reads. refs: of list 0.
+MOTUS_HD int motus_tries_skips_first(const MotusDirectSource *direct, int refs,
+                                     const MotusEffort *effort) {
+    return direct->fixed && refs == 1 && effort->rounds == 1 && effort->skip_gate;
+}
+
 // True if intra coding is evaluated: SATD of Intra16x16 against the best inter type. The gate
 // widens with the bits that the inter cost is worth, since Intra4x4 may then save more. SATDs are
 // below 2^18, lambda below 2^20.5, costs below 2^30.

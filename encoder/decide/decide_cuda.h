@@ -103,6 +103,7 @@ typedef struct MotusBCodingCuda {
     uint64_t *far_blocks; // as in MotusPCodingCuda
     MotusDirectSource direct;
     MotusInterLimits limits;
+    int skips_first; // 1: motus_skip_b_cuda has been called for the picture
 } MotusBCodingCuda;
 
 // Records the end of a stage, if stages are timed.
@@ -122,6 +123,11 @@ cudaError_t motus_code_i_cuda(const MotusPictureStateCuda *pic, int qp, const Mo
 cudaError_t motus_mark_blocks_cuda(const MotusPictureStateCuda *pic, const MotusPCodingCuda *p,
                                    MotusMv *whole, int qp, const MotusEffort *effort,
                                    cudaStream_t stream);
+
+// Begins a B picture for which motus_tries_skips_first is true: codes the MBs whose B_Skip is sure,
+// and sets MotusBCandidates.blocks, 0 for them, else 1. Their costs are not read afterwards.
+cudaError_t motus_skip_b_cuda(const MotusPictureStateCuda *pic, const MotusBCodingCuda *b, int qp,
+                              const MotusEffort *effort, cudaStream_t stream);
 
 // Sets MotusBCandidates.blocks, the mask of the blocks to refine in both lists, and b->far_blocks,
 // from whole-sample costs. pic->candidates holds MotusMbCandidates.

@@ -10,6 +10,7 @@
 
 #include <string.h>
 
+#include "encoder/decide/decide_core.h"
 #include "encoder/mb/deblock_cuda.h"
 #include "encoder/mb/temporal_cuda.h"
 #include "encoder/settings/picture_effort.h"
@@ -113,16 +114,20 @@ MotusStatus b_coding(MotusCudaCoder *c, const Output *out, const MotusPicturePar
     return refs == 1 ? MOTUS_OK : upload_references(c, out, refs + 1, error);
 }
 
-// Marks the blocks to refine. P pictures keep their 16x16 MVs as they are before refinement: the
-// next picture's centres are predicted from them if an MB becomes intra.
-MotusStatus mark(MotusCudaCoder *c, int qp, const MotusEffort *effort, const MotusPCodingCuda *p,
-                 const MotusBCodingCuda *b, MotusWantedBlocks *marked, MotusError *error) {
+// Returns where the marked blocks of a P or B picture's MBs are.
+MotusWantedBlocks marked_blocks(const MotusCudaCoder *c, int has_b) {
     static_assert(sizeof(MotusCandidates) % sizeof(uint64_t) == 0 &&
                       sizeof(MotusMbCandidates) == sizeof(MotusCandidates),
                   "masks at a pitch of words, the same for P and B");
     const MotusMbCandidates *candidates = (const MotusMbCandidates *)c->pic.candidates;
-    *marked = {b ? &candidates->b[0].blocks : &candidates->p.blocks,
-               sizeof *candidates / sizeof(uint64_t)};
+    return {has_b ? &candidates->b[0].blocks : &candidates->p.blocks,
+            sizeof *candidates / sizeof(uint64_t)};
+}
+
+// Marks the blocks to refine. P pictures keep their 16x16 MVs as they are before refinement: the
+// next picture's centres are predicted from them if an MB becomes intra.
+MotusStatus mark(MotusCudaCoder *c, int qp, const MotusEffort *effort, const MotusPCodingCuda *p,
+                 const MotusBCodingCuda *b, MotusError *error) {
     return check(c,
                  b ? motus_mark_b_blocks_cuda(&c->pic, b, qp, effort, c->stream)
                    : motus_mark_blocks_cuda(&c->pic, p, c->whole_mv, qp, effort, c->stream),
@@ -178,6 +183,28 @@ MotusStatus code_idr(MotusCudaCoder *c, const MotusFrameSlot *slot, const Output
                           "intra coding", error);
 }
 
+// Waits for all that decisions need beside motion fields.
+MotusStatus wait_for_decisions(MotusCudaCoder *c, const MotusFrameSlot *slot, const Output *out,
+                               const MotusPictureParams *params, MotusError *error) {
+    MotusStatus status = wait_for_source(c, slot, error);
+    if (!status) status = wait_for_writing(c, error);
+    if (!status) status = wait_for_costs(c, params, error);
+    return status ? status : set_costs(c, out, params, error);
+}
+
+// Codes the MBs of a B picture whose B_Skip is sure, before the search, which leaves them out.
+MotusStatus skip_first(MotusCudaCoder *c, const MotusFrameSlot *slot, const Output *out,
+                       const MotusPictureParams *params, Reference *const ref[],
+                       const MotusEffort *effort, const MotusBCodingCuda *b, MotusError *error) {
+    MotusStatus status = wait_for_decisions(c, slot, out, params, error);
+    for (int k = 0; k <= params->refs && !status; k++)
+        status = wait_for_reference(c, ref[k], error);
+    if (!status) status = find_direct(c, params, ref[params->refs], error);
+    return status ? status
+                  : check(c, motus_skip_b_cuda(&c->pic, b, params->qp, effort, c->stream),
+                          "decisions", error);
+}
+
 MotusStatus code_inter(MotusCudaCoder *c, const MotusFrameSlot *slot, const Output *out,
                        const MotusPictureParams *params, MotusField *field, MotusError *error) {
     const int has_b = is_b(params), qp = params->qp;
@@ -186,21 +213,24 @@ MotusStatus code_inter(MotusCudaCoder *c, const MotusFrameSlot *slot, const Outp
     Reference *ref[MOTUS_MAX_REFERENCES];
     MotusBCodingCuda b = {};
     MotusPCodingCuda p = {};
-    MotusWantedBlocks marked;
     MotusStatus status = find_references(c, params, ref, error);
     if (status) return status;
     if (has_b)
         status = b_coding(c, out, params, ref, &b, error);
     else
         status = p_coding(c, out, params, ref, &p, error);
-    if (!status) status = search(c, params, ref, &effort, field, error);
-    if (!status && has_b) status = find_direct(c, params, ref[params->refs], error);
-    if (!status) status = mark(c, qp, &effort, &p, has_b ? &b : NULL, &marked, error);
+    const MotusWantedBlocks marked = marked_blocks(c, has_b);
+    b.skips_first = has_b && motus_tries_skips_first(&b.direct, params->refs, &effort);
+    if (!status && b.skips_first)
+        status = skip_first(c, slot, out, params, ref, &effort, &b, error);
+    if (!status)
+        status = search(c, params, ref, &effort,
+                        b.skips_first && !field ? marked : MotusWantedBlocks{}, field, error);
+    if (!status && has_b && !b.skips_first)
+        status = find_direct(c, params, ref[params->refs], error);
+    if (!status) status = mark(c, qp, &effort, &p, has_b ? &b : NULL, error);
     if (!status) status = refine(c, params, ref, effort.partitions, marked, error);
-    if (!status) status = wait_for_source(c, slot, error);
-    if (!status) status = wait_for_writing(c, error);
-    if (!status) status = wait_for_costs(c, params, error);
-    if (!status) status = set_costs(c, out, params, error);
+    if (!status && !b.skips_first) status = wait_for_decisions(c, slot, out, params, error);
     if (status) return status;
     return check(c,
                  has_b ? motus_code_b_cuda(&c->pic, &b, qp, &effort, c->stream)

@@ -211,10 +211,16 @@ static inline int64_t now_us() {
 const MotusRefLuma *luma_of(const MotusCudaCoder *c, const MotusPictureParams *params,
                             const Reference *ref, int k);
 
+// Waits until a reference has samples and half-sample planes, and final MBs (col_zero, MVs). Notes
+// that the current picture reads its buffer.
+MotusStatus wait_for_reference(MotusCudaCoder *c, const Reference *ref, MotusError *error);
+
 // Waits for references, and fills the motion fields of a P or B picture in them. External MVs are
-// only measured. field: NULL, or gets the first one before refinement.
+// only measured. wanted: MBs with an empty mask need no MVs; field: NULL, or gets the first one
+// before refinement.
 MotusStatus search(MotusCudaCoder *c, const MotusPictureParams *params, Reference *const ref[],
-                   const MotusEffort *effort, MotusField *field, MotusError *error);
+                   const MotusEffort *effort, MotusWantedBlocks wanted, MotusField *field,
+                   MotusError *error);
 
 // Refines the marked blocks of the motion fields: of both lists, or of a P picture's first
 // reference; far_blocks are those of further ones.

@@ -102,6 +102,13 @@ void motus_cuda_coder::advance(MotusCudaCoder *c, const MotusPictureParams *para
 
 // ---- Search -------------------------------------------------------------------------------------
 
+MotusStatus motus_cuda_coder::wait_for_reference(MotusCudaCoder *c, const Reference *ref,
+                                                 MotusError *error) {
+    c->buffer[ref->buffer].reader[c->at] = c->begun;
+    MotusStatus status = wait_for(c, ref->picture, &Output::made, error);
+    return status ? status : wait_for(c, ref->picture, &Output::finalized, error);
+}
+
 const MotusRefLuma *motus_cuda_coder::luma_of(const MotusCudaCoder *c,
                                               const MotusPictureParams *params,
                                               const Reference *ref, int k) {
@@ -110,14 +117,6 @@ const MotusRefLuma *motus_cuda_coder::luma_of(const MotusCudaCoder *c,
 }
 
 namespace {
-
-// Waits until a reference has samples and half-sample planes, and final MBs (col_zero, MVs). Notes
-// that the current picture reads its buffer.
-MotusStatus wait_for_reference(MotusCudaCoder *c, const Reference *ref, MotusError *error) {
-    c->buffer[ref->buffer].reader[c->at] = c->begun;
-    MotusStatus status = wait_for(c, ref->picture, &Output::made, error);
-    return status ? status : wait_for(c, ref->picture, &Output::finalized, error);
-}
 
 // Equals prepare_luma of inter_search.c. The worker's last P picture read c->weighted on the same
 // stream.
@@ -158,7 +157,7 @@ MotusStatus find_near_mvs(MotusCudaCoder *c, const MotusPictureParams *params, i
 }
 
 MotusStatus find_centres(MotusCudaCoder *c, const MotusPictureParams *params, int list,
-                         Reference *ref, MotusError *error) {
+                         Reference *ref, MotusWantedBlocks wanted, MotusError *error) {
     const MotusMv *near_mvs;
     MotusStatus status = find_near_mvs(c, params, list, &near_mvs, error);
     if (!status) status = prepare_luma(c, params, list, ref, error);
@@ -172,7 +171,9 @@ MotusStatus find_centres(MotusCudaCoder *c, const MotusPictureParams *params, in
                                    MOTUS_MAX_CENTRE,
                                    c->settings->centre_limit_y,
                                    c->centre[list],
-                                   c->pic.early};
+                                   c->pic.early,
+                                   wanted.mask,
+                                   wanted.pitch};
     return check(c, motus_centres_cuda(&centres, c->centres_work, c->stream), "centres", error);
 }
 
@@ -215,16 +216,17 @@ MotusStatus measure(MotusCudaCoder *c, const MotusPictureParams *params, int lis
 // Searches the far references, or the others, in one launch.
 MotusStatus search_references(MotusCudaCoder *c, const MotusPictureParams *params,
                               Reference *const ref[], int far, int range, uint32_t modes,
-                              MotusError *error) {
+                              MotusWantedBlocks wanted, MotusError *error) {
     const MotusStream *s = c->settings;
     MotusSearchPicture p[MOTUS_MAX_REFERENCES];
     MotusStatus status = MOTUS_OK;
     int n = 0;
     for (int k = 0; k < fields_of(params) && !status; k++) {
         if (is_far(params, k) != far) continue;
-        status = find_centres(c, params, k, ref[k], error);
+        status = find_centres(c, params, k, ref[k], wanted, error);
         if (!status && params->external.mv) status = measure(c, params, k, ref[k], modes, error);
-        p[n++] = search_picture(c, params, k, ref[k], 0);
+        p[n] = search_picture(c, params, k, ref[k], 0);
+        p[n++].wanted = wanted;
     }
     if (!status && !far) status = stage_ended(c, MOTUS_STAGE_REFERENCE, error);
     if (status || !n || params->external.mv) return status;
@@ -251,15 +253,17 @@ MotusStatus download_field(MotusCudaCoder *c, MotusField *field, MotusError *err
 
 MotusStatus motus_cuda_coder::search(MotusCudaCoder *c, const MotusPictureParams *params,
                                      Reference *const ref[], const MotusEffort *effort,
-                                     MotusField *field, MotusError *error) {
+                                     MotusWantedBlocks wanted, MotusField *field,
+                                     MotusError *error) {
     // Finalizing the worker's last picture reads whole_mv.
     MotusStatus status = wait_for(c, c->last, &Output::finalized, error);
     if (!status)
-        status = search_references(c, params, ref, 0, effort->range, effort->partitions, error);
+        status =
+            search_references(c, params, ref, 0, effort->range, effort->partitions, wanted, error);
     if (!status && field) status = download_field(c, field, error);
     if (!status)
         status = search_references(c, params, ref, 1, motus_far_range(effort->range),
-                                   effort->partitions, error);
+                                   effort->partitions, wanted, error);
     return status ? status : stage_ended(c, MOTUS_STAGE_SEARCH, error);
 }
 

@@ -24,6 +24,8 @@ struct Centres {
     MotusCentreSource source; // its median is set from:
     const MotusMv *median;
     MotusMv *centre;
+    const uint64_t *wanted; // MotusCentresPicture
+    size_t wanted_pitch;
 };
 
 // The MB at sample (x, y). A lane compares half a row, and holds the whole row.
@@ -163,6 +165,7 @@ __global__ void __launch_bounds__(32 * WARPS) centre_kernel(Centres c) {
     MotusCentreSource source = c.source;
     motus_begin_early();
     if (number >= source.mb_width * source.mb_height) return;
+    if (c.wanted && !c.wanted[number * c.wanted_pitch]) return;
     int mb_x = number % source.mb_width, mb_y = number / source.mb_width;
     source.median = *c.median;
     Mb mb{16 * mb_x, 16 * mb_y, lane >> 1, lane & 1, {}};
@@ -210,8 +213,8 @@ cudaError_t motus_centres_cuda(const MotusCentresPicture *p, void *memory, cudaS
                                 motus_centre_limit(p->limit_y),
                                 mb_width,
                                 mb_height};
-    Centres c{p->cur,      ref->plane[0], p->cur_stride, ref->stride, ref->width,
-              ref->height, p->lambda_q8,  source,        median,      p->centre};
+    Centres c{p->cur,       ref->plane[0], p->cur_stride, ref->stride, ref->width, ref->height,
+              p->lambda_q8, source,        median,        p->centre,   p->wanted,  p->wanted_pitch};
     return motus_launch(p->early, (mb_width * mb_height + WARPS - 1) / WARPS, 32 * WARPS, 0, stream,
                         centre_kernel, c);
 }

@@ -24,6 +24,9 @@ typedef struct MotusCentresPicture {
     int limit_x, limit_y;    // largest |component| of a centre, quarter samples, 0 or more
     MotusMv *centre;         // result per MB, multiples of 4; not `previous`
     int early;               // CUDA: launches may begin early (cuda_call.cuh)
+    // CUDA: MB i needs no centre if wanted[i * wanted_pitch] is 0; NULL: all do.
+    const uint64_t *wanted;
+    size_t wanted_pitch;
 } MotusCentresPicture;
 
 // Returns the points in a row or column of the coarse search's window, at most 33.

@@ -203,8 +203,17 @@ __device__ void load_block(uint32_t block[8][2], const Scaled &p, int mb_x, int 
     }
 }
 
+// True if an MB, or one around it, which reads its MV, needs a centre.
+__device__ bool is_wanted(const Scaled &p, const uint64_t *wanted, size_t pitch, int mb_x,
+                          int mb_y) {
+    const int k = min(motus_lane(), 8), x = mb_x + k % 3 - 1, y = mb_y + k / 3 - 1;
+    const bool there = x >= 0 && x < p.mb_width && y >= 0 && y < p.mb_height;
+    return motus_lanes_ballot(there && wanted[(size_t)(y * p.mb_width + x) * pitch]) != 0;
+}
+
 __global__ void __launch_bounds__(32 * WARPS)
-    coarse_kernel(Memory w, const MotusMv *previous, uint32_t lambda_q8, int reach) {
+    coarse_kernel(Memory w, const MotusMv *previous, uint32_t lambda_q8, int reach,
+                  const uint64_t *wanted, size_t wanted_pitch) {
     __shared__ uint32_t window[WINDOW_ROWS][WINDOW_PITCH];
     __shared__ uint8_t row_bits[MAX_POINTS];
     const Scaled &p = w.scaled;
@@ -233,6 +242,7 @@ __global__ void __launch_bounds__(32 * WARPS)
         row_bits[i] = (uint8_t)motus_se_bits(motus_coarse_component(reach, i));
     __syncthreads(); // window and costs are complete
     if (mb_x >= p.mb_width) return;
+    if (wanted && !is_wanted(p, wanted, wanted_pitch, mb_x, mb_y)) return;
     Coarse c{window, row_bits, {}, lambda_q8, (x0 & 3) + 4 * (int)(threadIdx.x >> 5),
              points, reach};
     load_block(c.block, p, mb_x, mb_y);
@@ -289,5 +299,5 @@ cudaError_t motus_coarse_cuda(const MotusCentresPicture *p, void *memory, const 
     if (error != cudaSuccess) return error;
     int groups = (mb_width + WARPS - 1) / WARPS * mb_height;
     return motus_launch(p->early, 1 + groups, 32 * WARPS, 0, stream, coarse_kernel, w, p->previous,
-                        p->lambda_q8, p->reach);
+                        p->lambda_q8, p->reach, p->wanted, p->wanted_pitch);
 }

@@ -10,12 +10,6 @@
 extern "C" {
 #endif
 
-// Masks of the blocks to refine, in device memory: MB i's is mask[i * pitch]. NULL: all blocks.
-typedef struct MotusWantedBlocks {
-    const uint64_t *mask;
-    size_t pitch;
-} MotusWantedBlocks;
-
 // Refines the MVs of the wanted blocks of `modes` in place, and their SADs and costs (unless
 // picture->sad is NULL). Leaves MVs that have a fraction already.
 cudaError_t motus_refine_cuda(const MotusSearchPicture *picture, const MotusRefLuma *ref, int width,

@@ -13,6 +13,13 @@ extern "C" {
 
 #define MOTUS_SEARCH_BATCH 32 // largest number of pictures in a launch
 
+// Masks of the blocks to search or refine, in device memory: MB i's is mask[i * pitch]. NULL: all
+// blocks.
+typedef struct MotusWantedBlocks {
+    const uint64_t *mask;
+    size_t pitch;
+} MotusWantedBlocks;
+
 // One picture to search. All pointers are device memory; planes and their rows begin at multiples
 // of 16 bytes.
 typedef struct MotusSearchPicture {
@@ -25,7 +32,9 @@ typedef struct MotusSearchPicture {
     MotusMv *mv;    // [41][n_mb]
     uint16_t *sad;  // [41][n_mb]
     uint32_t *cost; // [41][n_mb]
-    int early;      // of the first picture: search and refinement may begin early (cuda_call.cuh)
+    // Small windows: MBs with an empty mask are not searched. Others are not masked.
+    MotusWantedBlocks wanted;
+    int early; // of the first picture: search and refinement may begin early (cuda_call.cuh)
 } MotusSearchPicture;
 
 // Loads the kernels and grants their shared memory, once per device before the first search.

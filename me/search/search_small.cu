@@ -96,6 +96,7 @@ __global__ void __launch_bounds__(32, LARGE ? 16 : 8)
     const int mb_x = blockIdx.x, mb_y = blockIdx.y, mb = mb_y * g.mb_width + mb_x,
               points = 2 * g.range + 1;
     motus_begin_early();
+    if (p.wanted.mask && !p.wanted.mask[mb * p.wanted.pitch]) return; // the whole block
     const MotusMv centre = per_mb(p.centre, mb);
     const int x0 = 16 * mb_x + centre.x / 4 - g.range, y0 = 16 * mb_y + centre.y / 4 - g.range;
     Row row;

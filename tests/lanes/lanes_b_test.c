@@ -31,7 +31,7 @@ typedef struct Picture {
     MotusCabacCosts table;
     const MotusCabacCosts *costs; // NULL: CAVLC
     int number;                   // of the case
-    int types[MOTUS_MB_KINDS], direct, taken, moved;
+    int types[MOTUS_MB_KINDS], direct, sure, taken, moved;
     int further, far; // MBs with candidates in further references, 8x8 blocks that have one
 } Picture;
 
@@ -246,6 +246,24 @@ static MotusDirect random_direct(int refs) {
     return direct;
 }
 
+// decided: the MB's decision.
+static void compare_sure_skips(Picture *p, const MotusInterMb *in, const MotusDirect *direct,
+                               const MotusLevelChoice *levels, const MotusTrial *decided) {
+    static MotusTrial one, many;
+    int is_sure;
+    const int expected = motus_b_skip_is_sure(in, direct, &p->effort, levels, &one);
+    const char *failure = lanes_b_skip_is_sure(in, direct, &p->effort, levels, &many, &is_sure);
+    MOTUS_CHECK(!failure && is_sure == expected, "case %d, MB %d,%d: %s", p->number, in->x, in->y,
+                failure ? failure : "a sure B_Skip");
+    if (failure || !expected) return;
+    MOTUS_CHECK(!memcmp(&one.mb, &many.mb, sizeof one.mb) &&
+                    !memcmp(one.luma, many.luma, sizeof one.luma) &&
+                    !memcmp(one.chroma, many.chroma, sizeof one.chroma) &&
+                    !memcmp(&one.mb, &decided->mb, sizeof one.mb),
+                "case %d, MB %d,%d: a sure B_Skip is not what is decided", p->number, in->x, in->y);
+    p->sure++;
+}
+
 static void code_mb(Picture *p, int x, int y) {
     const MotusLevelChoice levels = {p->state.zero_runs, p->effort.levels, p->costs};
     const MotusInterMb in = {.ref = p->ref,
@@ -283,6 +301,7 @@ static void code_mb(Picture *p, int x, int y) {
                     one->bits == many.bits && one->ssd == many.ssd && one->cost == many.cost,
                 "case %d, MB %d,%d: type %d, not %d; %u bits, not %u; SSD %u, not %u", p->number, x,
                 y, many.mb.type, one->mb.type, many.bits, one->bits, many.ssd, one->ssd);
+    if (from.fixed) compare_sure_skips(p, &in, from.fixed, &levels, one);
     p->types[one->mb.type]++;
     for (int q = 0; q < 4 && !motus_mb_is_intra(&one->mb); q++) p->far += one->mb.ref[0][q] > 0;
     p->direct += one->mb.type == MOTUS_MB_P_16x16 && one->mb.direct;
@@ -312,7 +331,8 @@ static void code_picture(Picture *p) {
 static void generated(void) {
     static const int qps[] = {28, 0, 51, 18, 38};
     Picture p;
-    int types[MOTUS_MB_KINDS] = {0}, direct = 0, taken = 0, further = 0, far = 0, moved = 0;
+    int types[MOTUS_MB_KINDS] = {0}, direct = 0, sure = 0, taken = 0, further = 0, far = 0,
+        moved = 0;
     for (int k = 0; k < 10; k++) {
         picture_open(&p);
         for (int preset = 0; preset < MOTUS_PRESETS; preset++) {
@@ -321,13 +341,13 @@ static void generated(void) {
             code_picture(&p);
         }
         for (int i = 0; i < MOTUS_MB_KINDS; i++) types[i] += p.types[i];
-        direct += p.direct, taken += p.taken, further += p.further, far += p.far;
+        direct += p.direct, sure += p.sure, taken += p.taken, further += p.further, far += p.far;
         moved += p.moved;
         picture_close(&p);
     }
     for (int i = MOTUS_MB_P_SKIP; i <= MOTUS_MB_P_8x8; i++)
         MOTUS_CHECK(types[i] > 0, "no MB of type %d", i);
-    CU_ASSERT_TRUE(direct > 0 && taken > 0 && further > 0 && far > 0 && moved > 0);
+    CU_ASSERT_TRUE(direct > 0 && sure > 0 && taken > 0 && further > 0 && far > 0 && moved > 0);
 }
 
 MOTUS_SUITE("lanes_b", TEST(generated))

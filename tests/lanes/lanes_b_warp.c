@@ -94,6 +94,25 @@ const char *lanes_decide_b(const MotusInterMb *in, const MotusBCandidates *found
     return run(MOTUS_B_WARPS, decide_body, &c);
 }
 
+static void sure_body(void *argument) {
+    const Call *c = argument;
+    MotusTrial *skip = &shared.team.skip;
+    const int is_sure = motus_b_warp_skip_is_sure(c->in, c->from.fixed, c->effort, c->levels, skip);
+    if (motus_lane() == MOTUS_LANES - 1) *c->trial = *skip, *c->taken = is_sure;
+}
+
+const char *lanes_b_skip_is_sure(const MotusInterMb *in, const MotusDirect *direct,
+                                 const MotusEffort *effort, const MotusLevelChoice *levels,
+                                 MotusTrial *trial, int *is_sure) {
+    Call c = {.in = in,
+              .from = {direct, 0},
+              .effort = effort,
+              .levels = levels,
+              .trial = trial,
+              .taken = is_sure};
+    return run(1, sure_body, &c);
+}
+
 static void transform_body(void *argument) {
     const Call *c = argument;
     uint32_t cost = *c->cost;

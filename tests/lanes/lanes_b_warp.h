@@ -15,6 +15,10 @@ const char *lanes_b_candidates(const MotusInterMb *in, const MotusEffort *effort
                                const uint64_t far[], MotusBCandidates found[MOTUS_B_SETS]);
 const char *lanes_b_first_guess(MotusMb *mb, const MotusBCandidates *found);
 
+const char *lanes_b_skip_is_sure(const MotusInterMb *in, const MotusDirect *direct,
+                                 const MotusEffort *effort, const MotusLevelChoice *levels,
+                                 MotusTrial *trial, int *is_sure);
+
 // Decides an MB into *trial, *choice and *satd; *choice is undefined where B_Skip is taken at once.
 const char *lanes_decide_b(const MotusInterMb *in, const MotusBCandidates *found,
                            MotusDirectFrom from, const MotusEffort *effort,
