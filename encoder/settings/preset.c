@@ -11,7 +11,7 @@
         .range = (range_), .reach = 64, .partitions = MOTUS_MODES_ALL, .rounds = (rounds_),        \
         .phases = (phases_), .b_phases = (phases_), .type_gate = 24, .sub_gate = 24,               \
         .trial_gate = 24, .skip_gate = 0, .b_skip_gate = 0, .pair_steps = 8, .steps = 2,           \
-        .rd_mvs = (rd_mvs_), .transforms = 1, .levels = MOTUS_LEVELS_LOWERED,                      \
+        .rd_mvs = (rd_mvs_), .transforms = 1, .b_transforms = 1, .levels = MOTUS_LEVELS_LOWERED,   \
         .intra_levels = MOTUS_LEVELS_LOWERED, .intra_gate = 64, .intra_slope = 0, .i4_trials = 3,  \
         .estimate_trials = 3, .estimate_levels = MOTUS_LEVELS_LOWERED, .types_first = 0,           \
         .intra_chain = 255                                                                         \
@@ -35,6 +35,7 @@ static const MotusEffort presets[MOTUS_PRESETS] = {
                              .b_skip_gate = 16,
                              .pair_steps = 4,
                              .steps = 2,
+                             .transforms = 1,
                              .levels = MOTUS_LEVELS_LOWERED,
                              .intra_levels = MOTUS_LEVELS_LOWERED,
                              .intra_gate = 12,
