@@ -28,6 +28,7 @@ typedef struct MotusEffort {
     int steps;           // refinements around predicted MVs
     int rd_mvs;          // MVs of a decided MB that are refined by RD cost, at most
     int transforms;      // 1: with CABAC every trial of an inter MB has both transforms
+    int b_transforms;    // the same in B pictures
     int levels;          // MOTUS_LEVELS_* of inter MBs
     int intra_levels;    // of intra MBs as they are coded, with CAVLC; CABAC: APART
     int intra_gate;      // intra in P pictures: SATD of Intra16x16 against the best inter type

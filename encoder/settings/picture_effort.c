@@ -19,6 +19,7 @@ MotusEffort motus_picture_effort(const MotusStream *s, const MotusPictureParams 
         effort.intra_chain /= 2;
         effort.phases = effort.b_phases;
         effort.skip_gate = effort.b_skip_gate;
+        effort.transforms = effort.b_transforms;
     }
     if (!external->mv) return effort;
     effort.partitions &= external->modes;

@@ -6,12 +6,12 @@
 
 // Presets with all trials differ in the search range, in how often MBs are decided again, and in
 // the refinement of their MVs.
-#define THOROUGH(range_, rounds_, phases_, rd_mvs_, transforms_)                                   \
+#define THOROUGH(range_, rounds_, phases_, rd_mvs_)                                                \
     {                                                                                              \
         .range = (range_), .reach = 64, .partitions = MOTUS_MODES_ALL, .rounds = (rounds_),        \
         .phases = (phases_), .b_phases = (phases_), .type_gate = 24, .sub_gate = 24,               \
         .trial_gate = 24, .skip_gate = 0, .b_skip_gate = 0, .pair_steps = 8, .steps = 2,           \
-        .rd_mvs = (rd_mvs_), .transforms = (transforms_), .levels = MOTUS_LEVELS_LOWERED,          \
+        .rd_mvs = (rd_mvs_), .transforms = 1, .b_transforms = 1, .levels = MOTUS_LEVELS_LOWERED,   \
         .intra_levels = MOTUS_LEVELS_LOWERED, .intra_gate = 64, .intra_slope = 0, .i4_trials = 3,  \
         .estimate_trials = 3, .estimate_levels = MOTUS_LEVELS_LOWERED, .types_first = 0,           \
         .intra_chain = 255                                                                         \
@@ -21,7 +21,7 @@
 // of intra MBs in P pictures; a CPU's by the number of trials, which the gates limit. intra_levels
 // and estimate_levels are for CAVLC (motus_intra_levels).
 static const MotusEffort presets[MOTUS_PRESETS] = {
-    [MOTUS_PRESET_SLOW] = THOROUGH(16, 2, 16, 8, 0),
+    [MOTUS_PRESET_SLOW] = THOROUGH(16, 2, 16, 8),
     [MOTUS_PRESET_MEDIUM] = {.range = 16,
                              .reach = 64,
                              .partitions = MOTUS_MODES_ALL,
@@ -35,6 +35,7 @@ static const MotusEffort presets[MOTUS_PRESETS] = {
                              .b_skip_gate = 16,
                              .pair_steps = 4,
                              .steps = 2,
+                             .transforms = 1,
                              .levels = MOTUS_LEVELS_LOWERED,
                              .intra_levels = MOTUS_LEVELS_LOWERED,
                              .intra_gate = 12,
@@ -92,8 +93,8 @@ static const MotusEffort presets[MOTUS_PRESETS] = {
                              .types_by_satd = 1,
                              .keeps_left = 1,
                              .intra_chain = 8},
-    [MOTUS_PRESET_SLOWER] = THOROUGH(32, 3, 32, 16, 1),
-    [MOTUS_PRESET_PLACEBO] = THOROUGH(48, 4, 32, 32, 1),
+    [MOTUS_PRESET_SLOWER] = THOROUGH(32, 3, 32, 16),
+    [MOTUS_PRESET_PLACEBO] = THOROUGH(48, 4, 32, 32),
 };
 
 // More than one costs `medium` a fifth of its speed on a GPU, for 1.4 % of the bits.
