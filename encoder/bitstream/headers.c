@@ -412,7 +412,7 @@ void motus_write_slice_header(MotusBits *bits, const MotusSequenceSettings *sett
     if (slice->is_reference) write_marking(bits, slice);
     if (slice->cabac && slice->slice_type) motus_bits_ue(bits, (uint32_t)slice->cabac_init_idc);
     motus_bits_se(bits, slice->qp - settings->pic_init_qp);
-    motus_bits_ue(bits, !slice->deblock    ? 1
+    motus_bits_ue(bits, !slice->deblock   ? 1
                         : slice->is_apart ? 2
                                           : 0); // disable_deblocking_filter_idc
     if (slice->deblock) {

@@ -270,7 +270,7 @@ static void code_inter(Picture *p, int x, int y) {
                              .lists = 1,
                              .refs = p->refs,
                              .costs = p->costs,
-                             .max_mv_x = motus_test_range(0, 3) ? MOTUS_MAX_MV_X
+                             .max_mv_y = motus_test_range(0, 3) ? MOTUS_MAX_MV_Y
                                                                 : 4 * motus_test_range(-2, 16),
                              .quant8 = p->costs && motus_test_range(0, 1) ? &quant8 : NULL};
     MotusCandidates found;
