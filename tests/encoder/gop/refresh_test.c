@@ -177,8 +177,8 @@ static void motion_upwards(void) {
 // it is three times as large and more.
 static void sizes_stay_close(void) {
     for (int refresh = 0; refresh < 2; refresh++) {
-        Case c = {176,
-                  96,
+        Case c = {96,
+                  176,
                   15,
                   MOTUS_MATERIAL_STILL,
                   MOTUS_PRESET_FAST,
