@@ -56,12 +56,16 @@ static void learn(MotusRate *r, MotusComplexity c, int64_t bits) {
     r->ratio_q8[t] = ratio_of(&r->plan);
 }
 
-// Updates the model of sizes, at a QP that MBs may have.
+// Updates the model of sizes, at a QP that MBs may have. A picture without a residual would have
+// the same size at other QPs.
 static void learn_size(MotusRate *r, int64_t bits) {
     const int qp = motus_min(r->qp_q8, r->settings.qp_max * MOTUS_QP_UNIT);
-    if (r->plan.idr)
+    if (r->plan.b) return;
+    if (bits <= r->settings.empty_bits[current_type(r)])
+        motus_size_skip(&r->size, qp);
+    else if (r->plan.idr || !r->size.known)
         motus_size_begin(&r->size, r->plan.weighted, qp, bits);
-    else if (!r->plan.b)
+    else
         motus_size_learn(&r->size, r->plan.weighted, r->plan.refreshed, qp, bits);
 }
 

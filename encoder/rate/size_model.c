@@ -38,15 +38,19 @@ int motus_size_qp(const MotusSizeModel *m, uint64_t cost, int refreshed, int64_t
     return m->qp_q8 + (step > 0 ? step : step * (2 * SETTLES - m->known + 1) / (2 * SETTLES));
 }
 
+void motus_size_skip(MotusSizeModel *m, int qp_q8) {
+    m->level += octaves_of(m->qp_q8 - qp_q8);
+    m->qp_q8 = qp_q8;
+}
+
 // A picture counts half: the other half is its own. An error of a picture with a range of intra
 // refresh is the range's by half.
 void motus_size_learn(MotusSizeModel *m, uint64_t cost, int refreshed, int qp_q8, int64_t bits) {
-    const int finer = octaves_of(m->qp_q8 - qp_q8),
-              error = log2_of((uint64_t)bits) - predict(m, cost, refreshed) - finer,
+    motus_size_skip(m, qp_q8);
+    const int error = log2_of((uint64_t)bits) - predict(m, cost, refreshed),
               refresh = refreshed ? error / 2 : 0;
     m->refresh += refresh;
-    m->level += (error - refresh) / 2 + finer;
-    m->qp_q8 = qp_q8;
+    m->level += (error - refresh) / 2;
     m->known = motus_min(m->known + 1, SETTLES);
     m->error += (abs(error) - m->error) / 8;
 }

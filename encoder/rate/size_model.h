@@ -15,13 +15,17 @@ typedef struct MotusSizeModel {
     int error;   // decaying mean of the predictions' errors
 } MotusSizeModel;
 
-// Begins with the bits of the I picture before the first P picture.
+// Begins with the bits of the I picture before the first P picture, or of the first picture that is
+// not empty.
 void motus_size_begin(MotusSizeModel *model, uint64_t cost, int qp_q8, int64_t bits);
 
 // Returns a QP at which a picture of this cost should take nearly `limit` bits.
 // refreshed: 1 if it has a range of intra refresh. most: what the QP may fall by.
 int motus_size_qp(const MotusSizeModel *model, uint64_t cost, int refreshed, int64_t limit,
                   int most);
+
+// Goes to the QP of a picture whose bits tell nothing.
+void motus_size_skip(MotusSizeModel *model, int qp_q8);
 
 // Takes the bits of the picture at its QP.
 void motus_size_learn(MotusSizeModel *model, uint64_t cost, int refreshed, int qp_q8, int64_t bits);
