@@ -137,8 +137,7 @@ static void code_intra(Picture *p, int x, int y, int slice_type) {
                              .src = motus_mb_source(p->src, x, y),
                              .rec = mb_recon(p, x, y),
                              .neighbours = neighbours,
-                             .has = motus_intra_has(&neighbours) |
-                                    (motus_test_range(0, 3) ? 0 : MOTUS_SPOILT_RIGHT)};
+                             .has = motus_intra_has(&neighbours)};
     int mode;
     motus_test_fill(&memory, sizeof memory);
     const uint32_t satd = motus_intra16x16_estimate(&in, &memory.intra, &mode);
