@@ -6,9 +6,9 @@
 
 #include <stdint.h>
 
-// Logarithms count in 1 / MOTUS_OCTAVE. All 0: no picture is known.
+// Logarithms count in 1 / MOTUS_OCTAVE.
 typedef struct MotusSizeModel {
-    int known;   // pictures
+    int known;   // 0: no picture is
     int qp_q8;   // of the last picture
     int level;   // log2(bits / cost) at that QP, without intra refresh
     int refresh; // log2 of the factor of bits of pictures with a range of intra refresh
