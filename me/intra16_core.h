@@ -17,8 +17,7 @@ enum {
     MOTUS_HAS_LEFT = 1,
     MOTUS_HAS_TOP = 2,
     MOTUS_HAS_CORNER = 4,
-    MOTUS_SPOILT_RIGHT = 8, // of an MB and its upper right block: not to be predicted from
-    MOTUS_HAS_TOP_RIGHT = 16
+    MOTUS_HAS_TOP_RIGHT = 8
 };
 
 // Intra16x16PredMode, table 8-4.

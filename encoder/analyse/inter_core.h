@@ -33,7 +33,7 @@ typedef struct MotusInterMb {
     int lists;                    // 1: a P MB, 2: a B MB
     int refs;                     // of list 0
     const MotusCabacCosts *costs; // NULL: CAVLC
-    int max_mv_x;                 // motus_refresh_max_mv_x
+    int max_mv_y;                 // motus_refresh_max_mv_y
     const MotusQuant8 *quant8;    // trials take the 8x8 transform where it costs less; or NULL
 } MotusInterMb;
 
@@ -53,7 +53,7 @@ MOTUS_HD int motus_mv_allowed(const MotusInterLimits *limits, MotusMv mv) {
 
 // True if the MB may have a coded MV.
 MOTUS_HD int motus_inter_mv_allowed(const MotusInterMb *in, MotusMv mv) {
-    return motus_mv_allowed(in->limits, mv) && mv.x <= in->max_mv_x;
+    return motus_mv_allowed(in->limits, mv) && motus_refresh_mv_y(in->max_mv_y, mv.y) == mv.y;
 }
 
 // Returns the bits of one component of an MV difference, se(v), |v| < 2^15: from the exponent of

@@ -50,7 +50,8 @@ MOTUS_WARP void motus_team_skip_trial(const MotusInterMb *in, const MotusLevelCh
     motus_team_skip(in, skip, trial);
     const MotusLaneBlock b = motus_lane_predict(trial, in, NULL);
     motus_lane_measure(trial, &b, in->qp, motus_skip_bits(in, &trial->mb), levels);
-    if (skip.x > in->max_mv_x && motus_lane() == 0) trial->cost = UINT32_MAX;
+    if (motus_refresh_mv_y(in->max_mv_y, skip.y) != skip.y && motus_lane() == 0)
+        trial->cost = UINT32_MAX;
 }
 
 // Evaluates type k. edge: MotusTeamEdge's counts. s: as in motus_lane_trial_transform.

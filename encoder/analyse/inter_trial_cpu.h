@@ -52,7 +52,7 @@ static inline void motus_skip_trial(const MotusInterMb *in, const MotusLevelChoi
     trial->luma_bits = 0;
     motus_predict_inter(trial->luma, trial->chroma, &trial->mb, in->ref, in->x, in->y);
     motus_trial_measure(trial, in, levels, motus_skip_bits(in, &trial->mb));
-    if (skip.x > in->max_mv_x) trial->cost = UINT32_MAX;
+    if (motus_refresh_mv_y(in->max_mv_y, skip.y) != skip.y) trial->cost = UINT32_MAX;
 }
 
 // Evaluates trial->mb, whose type, MVs and references are set. A 16x16 MB with P_Skip's MV and no

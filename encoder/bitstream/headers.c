@@ -412,7 +412,9 @@ void motus_write_slice_header(MotusBits *bits, const MotusSequenceSettings *sett
     if (slice->is_reference) write_marking(bits, slice);
     if (slice->cabac && slice->slice_type) motus_bits_ue(bits, (uint32_t)slice->cabac_init_idc);
     motus_bits_se(bits, slice->qp - settings->pic_init_qp);
-    motus_bits_ue(bits, slice->deblock ? 0 : 1); // disable_deblocking_filter_idc
+    motus_bits_ue(bits, !slice->deblock   ? 1
+                        : slice->is_apart ? 2
+                                          : 0); // disable_deblocking_filter_idc
     if (slice->deblock) {
         motus_bits_se(bits, 0); // slice_alpha_c0_offset_div2
         motus_bits_se(bits, 0); // slice_beta_offset_div2

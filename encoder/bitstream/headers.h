@@ -89,7 +89,7 @@ typedef struct MotusSliceSettings {
     uint32_t list_command[2]; // abs_diff_pic_num of each list's first picture; 0: the default list
     uint32_t drop_command;    // difference_of_pic_nums of a picture to drop; 0: sliding window
     int qp;
-    int deblock;
+    int deblock, is_apart;     // is_apart: edges of the slice are not filtered
     int cabac, cabac_init_idc; // else CAVLC; 0..2, of P slices
     int transform_8x8;         // transform_8x8_mode_flag
 } MotusSliceSettings;

@@ -60,10 +60,10 @@ static inline void add_p_candidates(const InterPass *pass, int i, int ref, uint6
                                     const MotusMbMotion *motion, MotusCandidates *found) {
     const int x = i % pass->pic->mbs.mb_width, y = i / pass->pic->mbs.mb_width;
     const MotusMbSource src = motus_mb_source(pass->pic->mbs.src, x, y);
-    const int max_x = motus_refresh_max_mv_x(&pass->pic->refresh, x);
+    const int max_y = motus_refresh_max_mv_y(&pass->pic->refresh, y);
     for (uint64_t left = blocks; left && found->n < MOTUS_CANDIDATES; left &= left - 1) {
         MotusMv mv = motion->mv[__builtin_ctzll(left)];
-        mv.x = (int16_t)motus_min(mv.x, max_x);
+        mv.y = (int16_t)motus_refresh_mv_y(max_y, mv.y);
         int known = 0;
         for (int v = 0; v < found->n; v++)
             known |= found->ref[v] == ref && motus_mv_equal(found->mv[v], mv);
@@ -166,7 +166,7 @@ static inline int has_first_guess(const InterPass *pass, int x, int y) {
 static inline void find_candidates(const InterPass *pass, int i) {
     MotusMbCandidates *found = &pass->pic->candidates[i];
     MotusMb *mb = &pass->pic->mbs.mb[i];
-    if (motus_is_refreshed(&pass->pic->refresh, i % pass->pic->mbs.mb_width)) {
+    if (motus_is_refreshed(&pass->pic->refresh, i / pass->pic->mbs.mb_width)) {
         *mb = (MotusMb){.type = MOTUS_MB_I_16x16};
     } else if (pass->inter->lists == 2) {
         find_b_candidates(pass, i, found->b);

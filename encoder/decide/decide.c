@@ -98,7 +98,6 @@ static void estimate_intra(const IntraPass *pass) {
         MotusIntraMb in = intra_mb(pass, i % pic->mbs.mb_width, i / pic->mbs.mb_width);
         in.levels = &levels;
         in.i4_trials = effort->estimate_trials;
-        in.has &= ~motus_refresh_uncoded(&pic->refresh, i % pic->mbs.mb_width);
         MotusIntraScratch scratch;
         int mode;
         uint32_t satd = motus_intra16x16_estimate(&in, &scratch, &mode);
@@ -141,7 +140,7 @@ static MotusInterMb inter_mb(const InterPass *pass, int i) {
         .lists = pass->inter->lists,
         .refs = pass->inter->refs,
         .costs = pass->coding->costs,
-        .max_mv_x = motus_refresh_max_mv_x(&pic->refresh, x),
+        .max_mv_y = motus_refresh_max_mv_y(&pic->refresh, y),
         .quant8 = has_choice && pass->coding->quant8 ? &pass->coding->quant8[qp->luma.qp] : NULL};
 }
 

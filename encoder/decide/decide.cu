@@ -78,13 +78,13 @@ struct Listed {
 // Lists the distinct MVs of the marked blocks in a reference, in the order of blocks. A lane has
 // two blocks, then an MV. max_x: of their x.
 __device__ void list_mvs(Listed *l, uint64_t blocks, const MotusMv *mv, size_t pitch, int ref,
-                         int max_x) {
+                         int max_y) {
     const int lane = motus_lane();
     uint32_t own[2], left[2];
     for (int h = 0; h < 2; h++) {
         const int b = lane + 32 * h, marked = b < MOTUS_BLOCKS && blocks >> b & 1;
         MotusMv its = marked ? mv[b * pitch] : MotusMv{0, 0};
-        its.x = (int16_t)motus_min(its.x, max_x);
+        its.y = (int16_t)motus_refresh_mv_y(max_y, its.y);
         own[h] = motus_mv_word(its);
         left[h] = motus_lanes_ballot(marked);
     }
@@ -113,12 +113,12 @@ __global__ void __launch_bounds__(32 * WARPS)
     const size_t pitch = (size_t)w.n_mb;
     const MotusInterMb in = inter_mb<KIND>(pass, inter, i % w.mb_width, i / w.mb_width);
     Listed listed = {0, 0, 0};
-    if (KIND == P_ONE) list_mvs(&listed, blocks, p.mv[0] + i, pitch, 0, in.max_mv_x);
+    if (KIND == P_ONE) list_mvs(&listed, blocks, p.mv[0] + i, pitch, 0, in.max_mv_y);
     for (int small = 0; KIND == P_MANY && small < 2; small++)
         for (int ref = 0; ref < p.refs; ref++) {
             const uint64_t wanted = ref ? p.far_blocks[(ref - 1) * pitch + i] : blocks;
             list_mvs(&listed, wanted & (small ? ~MOTUS_LARGE_BLOCKS : MOTUS_LARGE_BLOCKS),
-                     p.mv[ref] + i, pitch, ref, in.max_mv_x);
+                     p.mv[ref] + i, pitch, ref, in.max_mv_y);
         }
     const int n = listed.n;
     const uint32_t mv = listed.mv;
@@ -184,7 +184,7 @@ __global__ void __launch_bounds__(32 * TEAM, RESIDENT / TEAM)
     if (turn.early) motus_let_successor_start();
     const int y = (int)blockIdx.y, x = mb_column(pass.effort.phases, turn.phase);
     const int i = y * w.mb_width + x;
-    if (x >= w.mb_width || motus_is_refreshed(&w.refresh, x)) { // the whole block
+    if (x >= w.mb_width || motus_is_refreshed(&w.refresh, y)) { // the whole block
         if (turn.first) motus_wait_for_predecessor();
         return;
     }

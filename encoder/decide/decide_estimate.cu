@@ -45,12 +45,11 @@ __device__ int warp_of_grid(int *warps) {
     return (int)(blockIdx.x * blockDim.x + threadIdx.x) / 32;
 }
 
-// Returns MB i, beside MBs of an intra refresh that are not coded yet.
+// Returns MB i.
 __device__ MotusIntraMb estimated_mb(const Pass &pass, const MotusLevelChoice *levels, int i) {
     const int x = i % pass.pic.mb_width, y = i / pass.pic.mb_width;
     MotusIntraMb in = intra_mb(pass, levels, x, y);
     in.i4_trials = pass.effort.estimate_trials;
-    in.has &= ~motus_refresh_uncoded(&pass.pic.refresh, x);
     return in;
 }
 

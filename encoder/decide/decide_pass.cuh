@@ -75,13 +75,13 @@ static __device__ MotusIntraMb intra_mb(const Pass &pass, const MotusLevelChoice
     in.rec = mb_recon(pass.pic, x, y);
     in.neighbours = motus_neighbours(pass.pic.mb, pass.pic.mb_width, x, y,
                                      motus_slice_first(pass.pic.slice_first, i));
-    in.has = motus_intra_has(&in.neighbours) | motus_refresh_spoils(&pass.pic.refresh, x);
+    in.has = motus_intra_has(&in.neighbours);
     return in;
 }
 
 // True if MB i is intra because of intra refresh.
 static __device__ bool is_refreshed(const MotusPictureStateCuda &w, int i) {
-    return motus_is_refreshed(&w.refresh, i % w.mb_width);
+    return motus_is_refreshed(&w.refresh, i / w.mb_width);
 }
 
 static __device__ void copy4(uint8_t *to, const uint8_t *from) {
@@ -177,7 +177,7 @@ static __device__ MotusInterMb inter_mb(const Pass &pass, const InterOf<KIND> &i
     in.qp = &pass.pic.qp_table[motus_mb_qp(pass.qp, pass.pic.qp_offset, i)];
     in.src = mb_source(pass.pic, x, y);
     in.x = x, in.y = y;
-    in.max_mv_x = motus_refresh_max_mv_x(&pass.pic.refresh, x);
+    in.max_mv_y = motus_refresh_max_mv_y(&pass.pic.refresh, y);
     in.quant8 = nullptr;
     return in;
 }

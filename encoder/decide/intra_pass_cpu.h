@@ -34,7 +34,7 @@ static inline const MotusQp *qp_of(const MotusPictureState *pic, const MotusCodi
 
 // True if MB i is intra because of intra refresh.
 static inline int is_refreshed(const MotusPictureState *pic, int i) {
-    return motus_is_refreshed(&pic->refresh, i % pic->mbs.mb_width);
+    return motus_is_refreshed(&pic->refresh, i / pic->mbs.mb_width);
 }
 
 typedef struct IntraPass {
@@ -74,8 +74,7 @@ static inline MotusIntraMb intra_mb(const IntraPass *pass, int x, int y) {
                           .src = motus_mb_source(pic->mbs.src, x, y),
                           .rec = mb_recon(pic->rec, x, y),
                           .neighbours = neighbours,
-                          .has = motus_intra_has(&neighbours) |
-                                 motus_refresh_spoils(&pic->refresh, x)};
+                          .has = motus_intra_has(&neighbours)};
 }
 
 // Codes an MB as intra. qp -1: its own.

@@ -14,9 +14,8 @@ void motus_mini_gop_open(MotusMiniGop *m, const MotusStream *s) {
                         .b_refs = s->b_refs,
                         .direct = s->config.direct,
                         .spatial_references = s->spatial_references,
-                        .mb_width = s->mb_width,
+                        .mb_height = s->mb_height,
                         .refresh_period = s->refresh_period,
-                        .deblock = s->config.deblock,
                         // The second level begins with four B pictures.
                         .dpb = {.size = s->sequence.max_refs,
                                 .drops_first_shown = s->config.bframes > 3 && s->config.b_pyramid}};
@@ -197,8 +196,7 @@ static void set_refresh(MotusMiniGop *m, MotusPictureParams *params) {
     const MotusDpbPicture *ref = motus_dpb_find(&m->dpb, params->ref_shown[0]);
     params->refresh_at = ref->refresh + 1 == m->refresh_period ? 0 : ref->refresh + 1;
     if (params->refresh_at < 0) return;
-    params->refresh =
-        motus_refresh_at(m->mb_width, m->refresh_period, params->refresh_at, m->deblock);
+    params->refresh = motus_refresh_at(m->mb_height, m->refresh_period, params->refresh_at);
 }
 
 static void complete(MotusMiniGop *m, MotusPendingPicture *p) {

@@ -12,16 +12,16 @@
 
 typedef struct MotusMiniGop {
     int bframes;
-    int adapts;                            // b_adapt: pictures are planned before they are taken
-    MotusPendingPicture *first, *last;     // held pictures, in display order
-    MotusPendingPicture *untyped;          // oldest of them without a type
-    int ended;                             // no frames follow
-    int levels;                            // of references among B pictures
-    int references;                        // of P pictures, at most
-    int b_refs;                            // of list 0 of B pictures, at most
-    MotusDirectMode direct;                // of the configuration
-    int spatial_references;                // MotusStream's
-    int mb_width, refresh_period, deblock; // MotusStream's; period 0: no intra refresh
+    int adapts;                        // b_adapt: pictures are planned before they are taken
+    MotusPendingPicture *first, *last; // held pictures, in display order
+    MotusPendingPicture *untyped;      // oldest of them without a type
+    int ended;                         // no frames follow
+    int levels;                        // of references among B pictures
+    int references;                    // of P pictures, at most
+    int b_refs;                        // of list 0 of B pictures, at most
+    MotusDirectMode direct;            // of the configuration
+    int spatial_references;            // MotusStream's
+    int mb_height, refresh_period;     // MotusStream's; period 0: no intra refresh
     int delay; // from coding to showing a picture, in pictures: max_num_reorder_frames
     // State behind the last picture that was taken.
     MotusBPlace b[MOTUS_MAX_BFRAMES]; // the last mini-GOP's B pictures, in coding order

@@ -34,10 +34,9 @@ typedef struct MotusIntraMb {
     int has; // MOTUS_HAS_* of the MB
 } MotusIntraMb;
 
-// True if the MB is tried as Intra8x8, if it may have the 8x8 transform. The filters of its edges
-// read the samples above right.
+// True if the MB is tried as Intra8x8, if it may have the 8x8 transform.
 MOTUS_HD int motus_tries_intra8x8(const MotusIntraMb *in) {
-    return in->i4_trials && !(in->has & MOTUS_SPOILT_RIGHT);
+    return in->i4_trials > 0;
 }
 
 // Type of an intra MB: Intra16x16, Intra4x4 or, with the 8x8 transform, Intra8x8.

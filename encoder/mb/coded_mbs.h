@@ -15,6 +15,7 @@ typedef struct MotusCodedMbs {
     int copies;             // P: ref_idx 1 to here are the picture of ref_idx 0
     int threads;            // of loops over MB rows
     const int *slice_first; // per MB (motus_slice_first); NULL: one slice. Not owned
+    int apart_row;          // slices that begin in this MB row are apart in deblocking; 0: none
     const MotusFrame *src;  // whole MBs; I_PCM samples. Not owned
     MotusMb *mb;
     MotusMbCoef *coef;

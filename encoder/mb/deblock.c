@@ -113,6 +113,12 @@ typedef struct Picture {
     const MotusCodedMbs *mbs;
 } Picture;
 
+// Returns the first MB that may share a filtered edge with MB i.
+static int first_beside(const MotusCodedMbs *mbs, int i) {
+    const int first = motus_slice_first(mbs->slice_first, i);
+    return mbs->apart_row && first / mbs->mb_width == mbs->apart_row ? first : 0;
+}
+
 // Filters MB (x, y). It changes the last rows of the MB above after the MB above right did, an
 // order that motus_wavefront keeps.
 static void filter_mb(void *context, int x, int y) {
@@ -129,8 +135,11 @@ static void filter_mb(void *context, int x, int y) {
     uint8_t *const at[3] = {plane[0].data + 16 * (y * stride[0] + x),
                             plane[1].data + 8 * (y * stride[1] + x),
                             plane[2].data + 8 * (y * stride[1] + x)};
-    filter_direction(at, stride, mb, x > 0 ? mb - 1 : NULL, MOTUS_VERTICAL, motion);
-    filter_direction(at, stride, mb, y > 0 ? mb - mb_width : NULL, MOTUS_HORIZONTAL, motion);
+    const int i = y * mb_width + x, first = first_beside(mbs, i);
+    filter_direction(at, stride, mb, x > 0 && i - 1 >= first ? mb - 1 : NULL, MOTUS_VERTICAL,
+                     motion);
+    filter_direction(at, stride, mb, i - mb_width >= first ? mb - mb_width : NULL, MOTUS_HORIZONTAL,
+                     motion);
 }
 
 void MOTUS_DEBLOCK_PICTURE(MotusFrame *rec, const MotusCodedMbs *mbs) {

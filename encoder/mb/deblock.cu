@@ -36,7 +36,7 @@ struct Picture {
     uint8_t *to[3];
     ptrdiff_t stride[3];
     const MotusMb *mb;
-    int mb_width, mb_height, copies;
+    int mb_width, mb_height, copies, apart_row;
     Edges *edges;
     Strip *strip;
 };
@@ -59,7 +59,9 @@ __global__ void __launch_bounds__(32 * PREPARE_WARPS) prepare_kernel(Picture p) 
     if (n >= p.mb_width * p.mb_height) return;
     const MotusMb *mb = p.mb + n;
     const MotusMb *left = n % p.mb_width ? mb - 1 : nullptr,
-                  *above = n >= p.mb_width ? mb - p.mb_width : nullptr;
+                  *above = n >= p.mb_width && (!p.apart_row || n / p.mb_width != p.apart_row)
+                               ? mb - p.mb_width
+                               : nullptr;
     Edges &edges = p.edges[n];
 
     const int direction = lane >> 4, k = lane >> 2 & 3, edge = lane & 3; // one bS per lane
@@ -423,7 +425,8 @@ extern "C" size_t motus_deblock_cuda_bytes(int mb_width, int mb_height) {
 extern "C" cudaError_t motus_deblock_cuda(uint8_t *const to[3], const uint8_t *const from[3],
                                           const ptrdiff_t stride[3], const MotusMb *mb,
                                           int mb_width, int mb_height, int refs, int copies,
-                                          void *work, int early, cudaStream_t stream) {
+                                          int apart_row, void *work, int early,
+                                          cudaStream_t stream) {
     static_assert(sizeof(Edges) == 64 && sizeof(Strip) == 128, "aligned one behind the other");
     const int n_mb = mb_width * mb_height;
     Edges *edges = static_cast<Edges *>(work);
@@ -434,6 +437,7 @@ extern "C" cudaError_t motus_deblock_cuda(uint8_t *const to[3], const uint8_t *c
                        mb_width,
                        mb_height,
                        copies,
+                       apart_row,
                        edges,
                        reinterpret_cast<Strip *>(edges + n_mb)};
     const dim3 runs((unsigned)(mb_width + RUN - 1) / RUN, (unsigned)mb_height);

@@ -7,7 +7,8 @@
 
 // Filters `rec` (whole MBs) in place, as a wavefront over MB rows. mbs: size, slice type, finalized
 // MBs with one reference per list, threads. FilterOffsetA, FilterOffsetB and chroma_qp_index_offset
-// are 0; edges between slices are filtered. Both chroma planes have the same stride.
+// are 0; edges between slices are filtered, but for those of slices that begin in apart_row. Both
+// chroma planes have the same stride.
 void motus_deblock_picture(MotusFrame *rec, const MotusCodedMbs *mbs);
 
 // Versions of it with the same results.

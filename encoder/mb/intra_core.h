@@ -44,7 +44,6 @@ MOTUS_HD int motus_intra4x4_has(int blk, int mb_has) {
     const int corner_from = x > 0 ? MOTUS_HAS_TOP : y > 0 ? MOTUS_HAS_LEFT : MOTUS_HAS_CORNER;
     if ((x > 0 && y > 0) || (mb_has & corner_from)) has |= MOTUS_HAS_CORNER;
     const int right_from = x < 3 ? MOTUS_HAS_TOP : MOTUS_HAS_TOP_RIGHT;
-    if (blk == 3) has |= mb_has & MOTUS_SPOILT_RIGHT;
     if (y == 0) return mb_has & right_from ? has | MOTUS_HAS_TOP_RIGHT : has;
     // The block above right is coded later: inside the MB for the lower right block of an 8x8
     // block, outside for column 3.
@@ -52,12 +51,12 @@ MOTUS_HD int motus_intra4x4_has(int blk, int mb_has) {
 }
 
 // True if the neighbours in `has` allow a mode. The table holds the neighbours that each mode
-// needs, and SPOILT of those that read the samples above right (8.3.1.2), which must not be set.
+// needs (8.3.1.2).
 MOTUS_HD int motus_intra4x4_allowed(int mode, int has) {
-    enum { L = MOTUS_HAS_LEFT, T = MOTUS_HAS_TOP, S = MOTUS_SPOILT_RIGHT };
+    enum { L = MOTUS_HAS_LEFT, T = MOTUS_HAS_TOP };
     enum { ALL = L | T | MOTUS_HAS_CORNER };
     const uint64_t needs =
-        MOTUS_PACK16(4, T, L, 0, T | S, ALL, ALL, ALL, T | S, L, 0, 0, 0, 0, 0, 0, 0);
+        MOTUS_PACK16(4, T, L, 0, T, ALL, ALL, ALL, T, L, 0, 0, 0, 0, 0, 0, 0);
     return !((int)(needs >> (4 * mode) & 15) & (has ^ ALL));
 }
 

@@ -59,8 +59,6 @@ static MotusStatus alloc_buffers(Coder *c) {
         status = MOTUS_ERR_MEMORY;
     c->pic.mbs.context = c->context;
     c->pic.mbs.bins = c->context ? &c->bins : NULL;
-    c->pic.mbs.slice_first = s->slices.first;
-    c->pic.row_order = s->slices.row_order;
     if (!status) status = motus_inter_search_open(&c->search, s, c->max_threads);
     if (!status) c->max_threads = c->search.me->threads;
     return status;
@@ -141,7 +139,7 @@ static MotusStatus write_slice(Coder *c, int from, int to) {
 }
 
 static MotusStatus write_slices(Coder *c) {
-    const MotusSlices *s = &c->stream->slices;
+    const MotusSlices *s = motus_picture_slices(c->stream, c->input.params);
     MotusStatus status = MOTUS_OK;
     if (!s->begin) return write_slice(c, 0, c->pic.mbs.mb_height);
     for (int k = 0; k < s->n && !status; k++) status = write_slice(c, s->begin[k], s->begin[k + 1]);
@@ -164,6 +162,7 @@ static void write_zero_words(Coder *c) {
 static MotusStatus code(Coder *c) {
     const MotusPictureParams *params = c->input.params;
     const MotusSequenceSettings *sequence = &c->stream->sequence;
+    const MotusSlices *slices = motus_picture_slices(c->stream, params);
     const int lambda = motus_picture_lambda(c->stream, params);
     const MotusCoding coding = {.qp_table = c->stream->qp_table[lambda],
                                 .qp = params->qp,
@@ -181,7 +180,10 @@ static MotusStatus code(Coder *c) {
     MotusStatus status = MOTUS_OK;
     c->pic.qp_offset = params->qp_offset;
     c->pic.refresh = params->refresh;
-    c->n_slices = c->stream->slices.n;
+    c->pic.mbs.slice_first = slices->first;
+    c->pic.mbs.apart_row = motus_refresh_apart(&params->refresh);
+    c->pic.row_order = slices->row_order;
+    c->n_slices = slices->n;
     c->stats = (MotusPictureStats){0};
     c->size = 0;
     if (!params->idr)

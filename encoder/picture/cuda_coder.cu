@@ -248,7 +248,7 @@ MotusStatus release_mbs(MotusCudaCoder *c, const Output *out, MotusError *error)
 // Writes slice k, whole MB rows, as if it were a picture of its own.
 MotusStatus write_slice(MotusCudaCoder *c, const Output *out, int k, MotusError *error) {
     const MotusStream *s = c->settings;
-    const MotusSlices *slices = &s->slices;
+    const MotusSlices *slices = out->slices;
     const int begin = slices->begin ? slices->begin[k] : 0,
               end = slices->begin ? slices->begin[k + 1] : s->mb_height;
     MotusSliceCuda slice = {};
@@ -284,12 +284,12 @@ MotusStatus write_slice(MotusCudaCoder *c, const Output *out, int k, MotusError 
 MotusStatus write_slices(MotusCudaCoder *c, const Output *out, MotusError *error) {
     const MotusStream *s = c->settings;
     MotusStatus status = MOTUS_OK;
-    for (int k = 0; k < s->slices.n && !status; k++) status = write_slice(c, out, k, error);
+    for (int k = 0; k < out->slices->n && !status; k++) status = write_slice(c, out, k, error);
     if (status) return status;
     if (!s->sequence.cabac)
         return check(c, cudaEventRecord(out->written, c->writing), "record", error);
     MotusCabacPictureCuda picture = {};
-    picture.bins = c->bins, picture.n_mb = c->pic.n_mb, picture.n_slices = s->slices.n;
+    picture.bins = c->bins, picture.n_mb = c->pic.n_mb, picture.n_slices = out->slices->n;
     picture.nal = out->nal, picture.capacity = (uint32_t)motus_nal_bound(s->rbsp_capacity);
     picture.result = &out->report->result;
     return check(c, motus_cabac_picture_cuda_end(&picture, c->writing), "entropy coding", error);
@@ -297,7 +297,7 @@ MotusStatus write_slices(MotusCudaCoder *c, const Output *out, MotusError *error
 
 // Uploads the slice headers, clears the statistics and the counts of bins.
 MotusStatus begin_writing(MotusCudaCoder *c, const Output *out, MotusError *error) {
-    const size_t heads = (size_t)c->settings->slices.n * sizeof *out->head;
+    const size_t heads = (size_t)out->slices->n * sizeof *out->head;
     MotusStatus status =
         check(c, cudaMemcpyAsync(out->head, out->h_head, heads, cudaMemcpyHostToDevice, c->writing),
               "slice header", error);
@@ -362,14 +362,16 @@ MotusStatus deblock(MotusCudaCoder *c, const MotusPictureParams *params, MotusEr
     return check(c,
                  motus_deblock_cuda(to, from, stride, w->mb, w->mb_width, w->mb_height,
                                     is_b(params) ? 0 : motus_max(params->refs, 1), params->copies,
-                                    c->deblock_work, c->pic.early, c->stream),
+                                    motus_refresh_apart(&params->refresh), c->deblock_work,
+                                    c->pic.early, c->stream),
                  "deblocking", error);
 }
 
 void put_heads(const MotusStream *s, const MotusPictureParams *params, MotusSliceHead *head) {
-    for (int k = 0; k < s->slices.n; k++) {
+    const MotusSlices *slices = motus_picture_slices(s, params);
+    for (int k = 0; k < slices->n; k++) {
         const MotusSliceSettings slice =
-            motus_slice_settings(s, params, s->slices.begin ? s->slices.begin[k] * s->mb_width : 0);
+            motus_slice_settings(s, params, slices->begin ? slices->begin[k] * s->mb_width : 0);
         head[k] = motus_slice_head(&s->sequence, &slice, motus_nal_ref_idc(params));
     }
 }
@@ -444,6 +446,14 @@ void choose_worker(MotusCudaCoder *c, const MotusPictureParams *params) {
     static_cast<Worker &>(*c) = c->worker[c->at];
 }
 
+// Returns the device copy of the first MBs of the picture's slices; NULL: it has one slice.
+int *slice_first_of(const MotusCudaCoder *c, const MotusPictureParams *params) {
+    const size_t at = params->refresh.end ? 1 + (size_t)params->refresh_at : 0;
+    return motus_picture_slices(c->settings, params)->first
+               ? c->slice_first + at * (size_t)c->pic.n_mb
+               : NULL;
+}
+
 // Sets what the passes read of the current picture's planes.
 void place_planes(MotusCudaCoder *c, const MotusFrameSlot *slot) {
     c->src = slot->plane;
@@ -473,6 +483,8 @@ extern "C" MotusStatus motus_cuda_coder_begin(MotusCudaCoder *c, const MotusFram
     if (params->qp_offset) memcpy(out->h_qp_offset, params->qp_offset, (size_t)c->pic.n_mb);
     c->pic.qp_offset = params->qp_offset ? out->qp_offset : NULL;
     c->pic.refresh = params->refresh;
+    out->slices = motus_picture_slices(c->settings, params);
+    c->pic.slice_first = slice_first_of(c, params);
     c->pic.lambda = motus_picture_lambda(c->settings, params);
     const size_t expected = is_alone(c) ? SIZE_MAX : c->expected[is_b(params)];
     out->downloaded = packets_stay(c) ? 0 : expected < out->nal_room ? expected : out->nal_room;

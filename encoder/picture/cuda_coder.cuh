@@ -33,6 +33,7 @@ typedef struct Report {
 
 // Buffers of one picture in flight, beside samples. h_: pinned.
 typedef struct Output {
+    const MotusSlices *slices;
     MotusSliceHead *head, *h_head; // one per slice
     int8_t *qp_offset, *h_qp_offset;
     MotusCabacCosts *h_costs;    // with CABAC
@@ -139,7 +140,9 @@ struct MotusCudaCoder : motus_cuda_coder::Worker {
     int n_buffers;
     motus_cuda_coder::Buffer buffer[motus_cuda_coder::MAX_BUFFERS];
     MotusCabacCosts *costs[MOTUS_COST_KINDS][MOTUS_COST_TABLES]; // with CABAC, of history.learnt
-    int *slice_first; // device copy of MotusSlices.first; NULL for one slice
+    // Device copies of MotusSlices.first, n_mb each: of the stream's slices, then of pictures with
+    // intra refresh (MotusStream.refresh_slices). NULL if no picture has several slices.
+    int *slice_first;
     motus_cuda_coder::Output output[MOTUS_CODER_DEPTH];
     int64_t begun, finished;         // pictures; the current one is number `begun`
     int64_t expected_us[3];          // duration of a picture that runs alone, by type

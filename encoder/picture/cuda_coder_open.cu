@@ -108,12 +108,12 @@ void lay_out_worker(Worker *w, const MotusStream *s, int is_first, uint8_t *base
     }
     reserve(&w->marks.coded, motus_mark_words((int)n), base, end);
     reserve(&w->marks.with_qp, motus_mark_words((int)n), base, end);
-    if (s->slices.first) reserve(&w->slice_results, (size_t)s->slices.n, base, end);
+    if (s->most_slices > 1) reserve(&w->slice_results, (size_t)s->most_slices, base, end);
 }
 
 void lay_out_output(Output *out, const MotusStream *s, uint8_t *base, size_t *end) {
     reserve(&out->nal, motus_nal_bound(s->rbsp_capacity), base, end);
-    reserve(&out->head, (size_t)s->slices.n, base, end);
+    reserve(&out->head, (size_t)s->most_slices, base, end);
     reserve(&out->qp_offset, (size_t)s->mb_width * s->mb_height, base, end);
     reserve(&out->report, 1, base, end);
     if (most_listed(s) > 1) reserve(&out->refs, (size_t)most_listed(s), base, end);
@@ -136,7 +136,9 @@ size_t lay_out(MotusCudaCoder *c, const MotusStream *s, uint8_t *base, Places *p
     if (s->sequence.cabac)
         for (int k = 0; k < MOTUS_COST_TABLES * (s->config.bframes ? MOTUS_COST_KINDS : 1); k++)
             reserve(&c->costs[k / MOTUS_COST_TABLES][k % MOTUS_COST_TABLES], 1, base, &end);
-    if (s->slices.first) reserve(&c->slice_first, (size_t)s->mb_width * s->mb_height, base, &end);
+    if (s->most_slices > 1)
+        reserve(&c->slice_first, (1 + (size_t)s->n_refreshes) * s->mb_width * s->mb_height, base,
+                &end);
     for (int i = 0; i < c->depth; i++) lay_out_output(&c->output[i], s, base, &end);
     return end;
 }
@@ -146,13 +148,23 @@ size_t lay_out_host(MotusCudaCoder *c, const MotusStream *s, uint8_t *host) {
     size_t end = 0;
     for (Output *out = c->output; out < c->output + c->depth; out++) {
         reserve(&out->h_report, 1, host, &end);
-        reserve(&out->h_head, (size_t)s->slices.n, host, &end);
+        reserve(&out->h_head, (size_t)s->most_slices, host, &end);
         reserve(&out->h_qp_offset, n, host, &end);
         if (s->sequence.cabac) reserve(&out->h_costs, 1, host, &end);
         if (most_listed(s) > 1) reserve(&out->h_refs, (size_t)most_listed(s), host, &end);
         if (!s->config.stream_only) reserve(&out->h_mb, n, host, &end);
     }
     return end;
+}
+
+// Uploads the first MBs of slices to place k of slice_first.
+MotusStatus upload_slices(MotusCudaCoder *c, const MotusSlices *slices, int k, MotusError *error) {
+    const size_t n = (size_t)c->settings->mb_width * c->settings->mb_height;
+    if (!slices->first) return MOTUS_OK;
+    return check(c,
+                 cudaMemcpyAsync(c->slice_first + (size_t)k * n, slices->first, n * sizeof(int),
+                                 cudaMemcpyHostToDevice, c->worker[0].stream),
+                 "slices", error);
 }
 
 // Sets what the laid-out memory holds before the first picture.
@@ -166,12 +178,8 @@ MotusStatus fill_memory(MotusCudaCoder *c, const Places *places, MotusError *err
         c->buffer[k].owner = -1;
         for (int64_t &reader : c->buffer[k].reader) reader = -1;
     }
-    if (s->slices.first)
-        status = check(c,
-                       cudaMemcpyAsync(c->slice_first, s->slices.first,
-                                       (size_t)s->mb_width * s->mb_height * sizeof(int),
-                                       cudaMemcpyHostToDevice, c->worker[0].stream),
-                       "slices", error);
+    for (int k = 0; k <= s->n_refreshes && !status; k++)
+        status = upload_slices(c, k ? &s->refresh_slices[k - 1] : &s->slices, k, error);
     if (!status) status = check(c, cudaStreamSynchronize(c->worker[0].stream), "memory", error);
     for (int k = 0; k < c->n_workers && !status; k++) {
         Worker *w = &c->worker[k];
@@ -179,7 +187,6 @@ MotusStatus fill_memory(MotusCudaCoder *c, const Places *places, MotusError *err
         status = check(
             c, motus_picture_state_cuda_place(&w->pic, places->state[k], s->mb_width, s->mb_height),
             "device memory", error);
-        w->pic.slice_first = s->slices.first ? c->slice_first : NULL;
     }
     return status;
 }

@@ -176,7 +176,7 @@ static MotusStatus finish(void *coder, MotusCodedPicture *out, MotusError *error
     *out = (MotusCodedPicture){.nal = coded->nal,
                                .device_nal = coded->device_nal,
                                .size = coded->size,
-                               .slices = c->stream->slices.n,
+                               .slices = motus_picture_slices(c->stream, p->params)->n,
                                .stats = coded->stats};
     memcpy(out->stage_us, coded->stage_us, sizeof out->stage_us);
     MotusStatus status = p->rec ? show_recon(c, p, out) : MOTUS_OK;

@@ -133,8 +133,7 @@ static int try_mb(const Walk *walk, Slice *s, int i) {
     return 0;
 }
 
-static MotusStatus walk_all(Walk *walk) {
-    const int *rows = walk->cut->stream->slices.first;
+static MotusStatus walk_all(Walk *walk, const int *rows) {
     Slice s = begin_slice(walk, 0);
     for (int i = 0; i < walk->pic->mbs.n_mb; i++) {
         const int begins = i && motus_slice_first(rows, i) == i;
@@ -157,8 +156,7 @@ MotusStatus motus_slice_cut_picture(const MotusSliceCut *cut, MotusPictureState 
                  .stats = stats};
     const int *whole_rows = pic->mbs.slice_first;
     pic->mbs.slice_first = cut->first;
-    const MotusStatus status = walk_all(&walk);
-    pic->mbs.slice_first = whole_rows;
+    const MotusStatus status = walk_all(&walk, whole_rows);
     *size = walk.size;
     *n_slices = walk.n_slices;
     return status;

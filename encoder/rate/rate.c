@@ -56,13 +56,20 @@ static void learn(MotusRate *r, MotusComplexity c, int64_t bits) {
     r->ratio_q8[t] = ratio_of(&r->plan);
 }
 
-// Updates the model of sizes, at a QP that MBs may have.
+// Updates the model of sizes, at a QP that MBs may have. A picture without a residual would have
+// the same size at other QPs.
 static void learn_size(MotusRate *r, int64_t bits) {
     const int qp = motus_min(r->qp_q8, r->settings.qp_max * MOTUS_QP_UNIT);
-    if (r->plan.idr)
+    if (r->plan.b) return;
+    if (bits <= r->settings.empty_bits[current_type(r)])
+        motus_size_skip(&r->size, qp);
+    else if (r->plan.idr || !r->size.known)
         motus_size_begin(&r->size, r->plan.weighted, qp, bits);
-    else if (!r->plan.b)
+    else {
+        if (r->tries && !r->plan.refreshed)
+            motus_size_compare(&r->size, r->over.qp_q8, r->over.bits, qp, bits);
         motus_size_learn(&r->size, r->plan.weighted, r->plan.refreshed, qp, bits);
+    }
 }
 
 // ---- QP for the VBV -----------------------------------------------------------------------------
@@ -236,8 +243,12 @@ static int rise(const MotusRate *r, int octaves) {
     const int unit = MOTUS_OCTAVE / MOTUS_QP_UNIT,
               halves = r->plan.idr ? MOTUS_HALVES_I : MOTUS_HALVES_P;
     // The bits of one P picture fall faster, as little is left to code if its reference is finer.
-    if (motus_rate_holds_one(r) && !r->plan.idr)
-        return octaves * halves * r->tries / (2 * unit) + MOTUS_QP_UNIT / 4 * r->tries;
+    if (motus_rate_holds_one(r) && !r->plan.idr) {
+        const int least = octaves * halves / (2 * unit),
+                  learnt = motus_size_rise(&r->size, octaves),
+                  qp = r->size.known && !r->plan.refreshed ? learnt : motus_max(least, learnt);
+        return (qp + MOTUS_QP_UNIT / 4) * r->tries;
+    }
     return motus_max(MOTUS_QP_UNIT, octaves * halves / unit + MOTUS_QP_UNIT / 2);
 }
 
@@ -262,6 +273,7 @@ int motus_rate_coded(MotusRate *r, int64_t bits, int *qp_q8, int64_t *filler_byt
     if (bits > limit && r->tries < MOTUS_RATE_TRIES && r->qp_q8 < MOTUS_RATE_MAX_QP) {
         r->tries++;
         r->coded_again++;
+        r->over = (MotusRateSample){r->qp_q8, bits};
         *qp_q8 = r->qp_q8 = qp_again(r, bits, limit);
         return 1;
     }

@@ -9,7 +9,8 @@
 enum { HALVES = 4 }; // QPs that halve a picture's bits where one picture follows another
 enum { FIRST_REFRESH = MOTUS_OCTAVE / 2, FIRST_ERROR = MOTUS_OCTAVE / 8 };
 enum { LEAST_MARGIN = MOTUS_OCTAVE / 40 }; // of predictions, beside a quarter of the mean error
-enum { SETTLES = 32 }; // pictures, after which a QP falls by half of what seems to be possible
+// 1/256 QPs that double the bits of a picture that is finer than the last one.
+enum { LEAST_DOUBLES = 192, FIRST_DOUBLES = 3 * MOTUS_QP_UNIT, MOST_DOUBLES = 4 * MOTUS_QP_UNIT };
 
 static int log2_of(uint64_t v) { return v > 1 ? motus_log2_q12(v) : 0; }
 
@@ -28,25 +29,45 @@ void motus_size_begin(MotusSizeModel *m, uint64_t cost, int qp_q8, int64_t bits)
                           .qp_q8 = qp_q8,
                           .level = log2_of((uint64_t)bits) - log2_of(cost),
                           .refresh = FIRST_REFRESH,
-                          .error = FIRST_ERROR};
+                          .error = FIRST_ERROR,
+                          .doubles = FIRST_DOUBLES};
+}
+
+int motus_size_rise(const MotusSizeModel *m, int octaves) {
+    return octaves * m->doubles / MOTUS_OCTAVE;
+}
+
+void motus_size_compare(MotusSizeModel *m, int qp_q8, int64_t bits, int again_q8,
+                        int64_t again_bits) {
+    const int octaves = log2_of((uint64_t)bits) - log2_of((uint64_t)again_bits);
+    if (octaves <= 0) return;
+    const int doubles =
+        motus_clip(LEAST_DOUBLES, MOST_DOUBLES, (again_q8 - qp_q8) * MOTUS_OCTAVE / octaves);
+    m->doubles += (doubles - m->doubles) / 4;
 }
 
 int motus_size_qp(const MotusSizeModel *m, uint64_t cost, int refreshed, int64_t limit, int most) {
     const int over = predict(m, cost, refreshed) - log2_of(limit > 1 ? (uint64_t)limit : 1);
-    const int step = motus_max(-most, qps_of(over + LEAST_MARGIN + m->error / 4));
-    // A picture that is finer than its reference takes more bits than the next one at its QP.
-    return m->qp_q8 + (step > 0 ? step : step * (2 * SETTLES - m->known + 1) / (2 * SETTLES));
+    const int octaves = over + LEAST_MARGIN + m->error / 4;
+    return m->qp_q8 +
+           (octaves > 0 ? qps_of(octaves) : motus_max(-most, motus_size_rise(m, octaves)));
+}
+
+void motus_size_skip(MotusSizeModel *m, int qp_q8) {
+    m->level += octaves_of(m->qp_q8 - qp_q8);
+    m->qp_q8 = qp_q8;
 }
 
 // A picture counts half: the other half is its own. An error of a picture with a range of intra
-// refresh is the range's by half.
+// refresh is the range's by half. A picture that is finer than its reference takes more bits than
+// the next one at its QP.
 void motus_size_learn(MotusSizeModel *m, uint64_t cost, int refreshed, int qp_q8, int64_t bits) {
-    const int finer = octaves_of(m->qp_q8 - qp_q8),
-              error = log2_of((uint64_t)bits) - predict(m, cost, refreshed) - finer,
+    const int finer = m->qp_q8 - qp_q8,
+              octaves = finer > 0 ? finer * MOTUS_OCTAVE / m->doubles : octaves_of(finer),
+              error = log2_of((uint64_t)bits) - predict(m, cost, refreshed) - octaves,
               refresh = refreshed ? error / 2 : 0;
+    motus_size_skip(m, qp_q8);
     m->refresh += refresh;
-    m->level += (error - refresh) / 2 + finer;
-    m->qp_q8 = qp_q8;
-    m->known = motus_min(m->known + 1, SETTLES);
+    m->level += (error - refresh) / 2;
     m->error += (abs(error) - m->error) / 8;
 }

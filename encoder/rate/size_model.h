@@ -6,22 +6,34 @@
 
 #include <stdint.h>
 
-// Logarithms count in 1 / MOTUS_OCTAVE. All 0: no picture is known.
+// Logarithms count in 1 / MOTUS_OCTAVE.
 typedef struct MotusSizeModel {
-    int known;   // pictures
+    int known;   // 0: no picture is
     int qp_q8;   // of the last picture
     int level;   // log2(bits / cost) at that QP, without intra refresh
     int refresh; // log2 of the factor of bits of pictures with a range of intra refresh
     int error;   // decaying mean of the predictions' errors
+    int doubles; // 1/256 QPs below the last picture's QP that double the bits
 } MotusSizeModel;
 
-// Begins with the bits of the I picture before the first P picture.
+// Begins with the bits of the I picture before the first P picture, or of the first picture that is
+// not empty.
 void motus_size_begin(MotusSizeModel *model, uint64_t cost, int qp_q8, int64_t bits);
+
+// Returns how much the QP has to rise if a picture took so many octaves too many, 1/256.
+int motus_size_rise(const MotusSizeModel *model, int octaves);
 
 // Returns a QP at which a picture of this cost should take nearly `limit` bits.
 // refreshed: 1 if it has a range of intra refresh. most: what the QP may fall by.
 int motus_size_qp(const MotusSizeModel *model, uint64_t cost, int refreshed, int64_t limit,
                   int most);
+
+// Goes to the QP of a picture whose bits tell nothing.
+void motus_size_skip(MotusSizeModel *model, int qp_q8);
+
+// Takes the bits of a picture that was coded at two QPs.
+void motus_size_compare(MotusSizeModel *model, int qp_q8, int64_t bits, int again_q8,
+                        int64_t again_bits);
 
 // Takes the bits of the picture at its QP.
 void motus_size_learn(MotusSizeModel *model, uint64_t cost, int refreshed, int qp_q8, int64_t bits);

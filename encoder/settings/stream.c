@@ -19,7 +19,6 @@
 
 static void place_rows(MotusSlices *s, int mb_width, int mb_height) {
     int at = 0;
-    for (int k = 0; k <= s->n; k++) s->begin[k] = (mb_height * k + s->n / 2) / s->n;
     for (int k = 0; k < s->n; k++)
         for (int i = s->begin[k] * mb_width; i < s->begin[k + 1] * mb_width; i++)
             s->first[i] = s->begin[k] * mb_width;
@@ -28,18 +27,39 @@ static void place_rows(MotusSlices *s, int mb_width, int mb_height) {
             if (s->begin[k] + row < s->begin[k + 1]) s->row_order[at++] = s->begin[k] + row;
 }
 
-MotusStatus motus_slices_alloc(MotusSlices *s, int wanted, int mb_width, int mb_height) {
-    *s = (MotusSlices){.n = motus_clip(1, mb_height, wanted)};
-    if (s->n == 1) return MOTUS_OK;
+static MotusStatus alloc_arrays(MotusSlices *s, int mb_width, int mb_height) {
     s->first = motus_alloc((size_t)mb_width * (size_t)mb_height, sizeof *s->first);
     s->row_order = motus_alloc((size_t)mb_height, sizeof *s->row_order);
     s->begin = motus_alloc((size_t)s->n + 1, sizeof *s->begin);
-    if (s->first && s->row_order && s->begin) {
-        place_rows(s, mb_width, mb_height);
-        return MOTUS_OK;
-    }
+    if (s->first && s->row_order && s->begin) return MOTUS_OK;
     motus_slices_free(s);
     return MOTUS_ERR_MEMORY;
+}
+
+MotusStatus motus_slices_alloc(MotusSlices *s, int wanted, int mb_width, int mb_height) {
+    *s = (MotusSlices){.n = motus_clip(1, mb_height, wanted)};
+    if (s->n == 1) return MOTUS_OK;
+    const MotusStatus status = alloc_arrays(s, mb_width, mb_height);
+    if (status) return status;
+    for (int k = 0; k <= s->n; k++) s->begin[k] = (mb_height * k + s->n / 2) / s->n;
+    place_rows(s, mb_width, mb_height);
+    return MOTUS_OK;
+}
+
+MotusStatus motus_slices_split(MotusSlices *s, const MotusSlices *from, int row, int mb_width,
+                               int mb_height) {
+    int k = 0; // slices that begin before the row
+    while (k < from->n && (from->begin ? from->begin[k] : 0) < row) k++;
+    const int is_new = row < mb_height && (k == from->n || from->begin[k] != row);
+    *s = (MotusSlices){.n = from->n + is_new};
+    if (s->n == 1) return MOTUS_OK;
+    const MotusStatus status = alloc_arrays(s, mb_width, mb_height);
+    if (status) return status;
+    for (int i = 0; i < s->n; i++)
+        s->begin[i] = is_new && i == k ? row : from->begin ? from->begin[i - (is_new && i > k)] : 0;
+    s->begin[s->n] = mb_height;
+    place_rows(s, mb_width, mb_height);
+    return MOTUS_OK;
 }
 
 void motus_slices_free(MotusSlices *s) {
@@ -275,11 +295,25 @@ static MotusSequenceSettings sequence_of(const MotusStream *s) {
 
 static size_t rbsp_capacity(const MotusStream *s) {
     const size_t n_mb = (size_t)s->mb_width * (size_t)s->mb_height,
-                 slices = s->config.slice_max_size ? n_mb : (size_t)s->slices.n;
+                 slices = s->config.slice_max_size ? n_mb : (size_t)s->most_slices;
     // Decisions bound the bits that an MB takes in CAVLC.
     return n_mb * MAX_MB_BYTES * (s->config.profile == MOTUS_PROFILE_BASELINE ? 1 : 2) +
            slices * (MAX_SLICE_BYTES + (s->config.weightp ? MOTUS_MAX_WEIGHTS_BYTES : 0)) +
            MOTUS_HEADER_BYTES;
+}
+
+// Divides the pictures of a cycle at the ends of their ranges.
+static MotusStatus open_refresh(MotusStream *s, MotusError *error) {
+    const int n = motus_refresh_pictures(s->mb_height, s->refresh_period);
+    s->refresh_slices = motus_alloc((size_t)n, sizeof *s->refresh_slices);
+    for (int at = 0; s->refresh_slices && at < n; at++) {
+        MotusSlices *slices = &s->refresh_slices[s->n_refreshes];
+        const MotusRefresh refresh = motus_refresh_at(s->mb_height, s->refresh_period, at);
+        if (motus_slices_split(slices, &s->slices, refresh.end, s->mb_width, s->mb_height)) break;
+        s->most_slices = motus_max(s->most_slices, slices->n);
+        s->n_refreshes++;
+    }
+    return s->n_refreshes == n ? MOTUS_OK : motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
 }
 
 MotusStatus motus_stream_open(MotusStream *s, const MotusEncoderConfig *config, MotusError *error) {
@@ -299,12 +333,14 @@ MotusStatus motus_stream_open(MotusStream *s, const MotusEncoderConfig *config, 
     s->mb_height = motus_mbs(c->height);
     if (motus_slices_alloc(&s->slices, c->slices, s->mb_width, s->mb_height))
         return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
-    s->rbsp_capacity = rbsp_capacity(s);
+    s->most_slices = s->slices.n;
     if (c->intra_refresh) { // the first GOP does not end
         s->refresh_period = c->keyint;
         c->keyint = c->min_keyint = c->scenecut = 0;
+        status = open_refresh(s, error);
     }
-    status = motus_rate_config_open(&s->rate, c, s->mb_width, s->mb_height, error);
+    s->rbsp_capacity = rbsp_capacity(s);
+    if (!status) status = motus_rate_config_open(&s->rate, c, s->mb_width, s->mb_height, error);
     c->pass_log = NULL; // the caller's, and read
     s->sequence = sequence_of(s);
     if (!status) status = choose_level(s, error);
@@ -316,10 +352,13 @@ MotusStatus motus_stream_open(MotusStream *s, const MotusEncoderConfig *config, 
 void motus_stream_close(MotusStream *s) {
     motus_rate_config_close(&s->rate);
     motus_slices_free(&s->slices);
+    for (int at = 0; at < s->n_refreshes; at++) motus_slices_free(&s->refresh_slices[at]);
+    motus_free(s->refresh_slices);
 }
 
 MotusSliceSettings motus_slice_settings(const MotusStream *s, const MotusPictureParams *params,
                                         int first_mb) {
+    const int apart = motus_refresh_apart(&params->refresh);
     return (MotusSliceSettings){.first_mb = first_mb,
                                 .idr = params->idr,
                                 .idr_pic_id = (int)(params->idr_pic_id & 0xFFFF),
@@ -335,6 +374,7 @@ MotusSliceSettings motus_slice_settings(const MotusStream *s, const MotusPicture
                                 .drop_command = params->drop_command,
                                 .qp = params->qp,
                                 .deblock = s->config.deblock,
+                                .is_apart = apart && first_mb / s->mb_width == apart,
                                 .cabac = s->sequence.cabac,
                                 .transform_8x8 = s->sequence.transform_8x8};
 }
@@ -358,7 +398,7 @@ size_t motus_access_unit_begin(const MotusStream *s, const MotusPictureParams *p
         MotusBits bits;
         motus_bits_init(&bits, rbsp, sizeof rbsp);
         motus_write_recovery_point(&bits,
-                                   motus_refresh_pictures(s->mb_width, s->refresh_period) - 1);
+                                   motus_refresh_pictures(s->mb_height, s->refresh_period) - 1);
         size += motus_nal_write(dst + size, 0, MOTUS_NAL_SEI, rbsp, bits.size);
     }
     if (s->sequence.hrd) {

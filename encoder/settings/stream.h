@@ -17,7 +17,7 @@ extern "C" {
 
 enum { MOTUS_HEADER_BYTES = 512 }; // bound of parameter sets, delimiter, SEI and slice header
 
-// Slices of whole MB rows, the same for every picture of a stream. Arrays are NULL for one slice.
+// Slices of whole MB rows. Arrays are NULL for one slice.
 typedef struct MotusSlices {
     int n;      // slices per picture, at least 1
     int *first; // per MB: first MB of its slice (motus_slice_first)
@@ -32,6 +32,10 @@ typedef struct MotusSlices {
 MotusStatus motus_slices_alloc(MotusSlices *slices, int wanted, int mb_width, int mb_height);
 void motus_slices_free(MotusSlices *slices); // accepts a zeroed one
 
+// Copies slices, with one more that begins at MB row `row` if none does. MOTUS_ERR_MEMORY.
+MotusStatus motus_slices_split(MotusSlices *slices, const MotusSlices *from, int row, int mb_width,
+                               int mb_height);
+
 // Must not be copied: rate.control.log points into it.
 typedef struct MotusStream {
     MotusEncoderConfig config;
@@ -45,6 +49,9 @@ typedef struct MotusStream {
     // Largest |y| of search centres, quarter samples: keeps search windows in the level's range.
     int centre_limit_y;
     MotusSlices slices;
+    MotusSlices *refresh_slices; // of the n_refreshes pictures of a cycle that have a range
+    int n_refreshes;
+    int most_slices;      // of a picture, slices of limited size aside
     int refresh_period;   // pictures of an intra refresh cycle; 0: none
     size_t rbsp_capacity; // bound of the bytes of a picture's slices
     MotusQp qp_table[MOTUS_LAMBDAS][MOTUS_QPS];
@@ -94,6 +101,12 @@ typedef struct MotusPictureParams {
 // True if an intra refresh cycle begins with the picture.
 static inline int motus_begins_cycle(const MotusPictureParams *params) {
     return params->refresh.end && !params->refresh_at;
+}
+
+// Returns the slices of a picture.
+static inline const MotusSlices *motus_picture_slices(const MotusStream *stream,
+                                                      const MotusPictureParams *params) {
+    return params->refresh.end ? &stream->refresh_slices[params->refresh_at] : &stream->slices;
 }
 
 // True if a segment may begin at this picture and this IDR picture of a stream.

@@ -389,7 +389,7 @@ static const AVOption options[] = {
     WORD("direct-pred", "auto", MOTUS_DIRECT_AUTO),
     NUMBER("weightp", "P-frames weight references in fades (-1: 2, zerolatency 0)", weightp, -1, -1,
            2),
-    SWITCH("intra-refresh", "a column of intra MBs wanders in g pictures", intra_refresh, 0),
+    SWITCH("intra-refresh", "rows of intra MBs wander in g pictures", intra_refresh, 0),
     SWITCH("weightb", "B-frames weight references by their distance", weightb, 0),
     SWITCH("mbtree", "finer quantizers for macroblocks that later pictures predict from", mbtree,
            1),

@@ -133,7 +133,7 @@ static const Property properties[] = {
      "Reference pictures that decoders keep at least, to replace lost ones (not with B pictures)",
      NULL, KIND_UINT, 0, MOTUS_MAX_REFERENCES, 0, AT(keep_references), FALSE},
     {"intra-refresh", "Intra refresh",
-     "A column of intra macroblocks wanders over key-int-max pictures, in place of key pictures",
+     "Rows of intra macroblocks wander over key-int-max pictures, in place of key pictures",
      NULL, KIND_BOOLEAN, 0, 0, FALSE, AT(intra_refresh), FALSE},
     {"weightp", "Weighted P pictures",
      "Weight a P picture's references in fades (not in Baseline, nor with tune zerolatency)", NULL,

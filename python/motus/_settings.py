@@ -52,7 +52,7 @@ class Settings(TypedDict, total=False):
     direct: "none", "spatial", "temporal", "auto"; default "auto" (the preset's); MVs of B skips
     references: 0..16, default 0 (the preset's); pictures that P pictures predict from
     keep_references: 0..16, default 0; pictures that decoders keep at least: reference_lost
-    intra_refresh: default False; a column of intra blocks wanders once in keyint pictures
+    intra_refresh: default False; rows of intra blocks wander once in keyint pictures
     weightp: 0..2, default 2; P pictures weight references in fades, 2: of parts; not baseline
     weightb: default False; B pictures weight references by their distance
     preset: "slow", "medium", "fast", "faster", "slower", "placebo"; default "medium"

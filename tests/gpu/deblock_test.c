@@ -13,7 +13,8 @@ enum { REFS = 3 };
 typedef struct Deblock {
     int mb_width, mb_height;
     GpuPlane from[3], to[3];
-    GpuBuffer *mb, *scratch;
+    int apart;                       // MB row that a slice begins in, apart in deblocking; 0: none
+    GpuBuffer *mb, *first, *scratch; // first: per MB: first MB of its slice
 } Deblock;
 
 // Rows have a gap of at least 64 bytes.
@@ -29,14 +30,18 @@ static void open_deblock(GpuCase *c) {
     }
     const size_t n_mb = (size_t)d->mb_width * (size_t)d->mb_height;
     d->mb = gpu_buffer(c, "MBs", GPU_INPUT, n_mb * sizeof(MotusMb));
+    d->first = gpu_buffer(c, "first MBs", GPU_INPUT, n_mb * sizeof(int));
     d->scratch =
         gpu_buffer(c, "scratch", GPU_SCRATCH, motus_deblock_cuda_bytes(d->mb_width, d->mb_height));
 }
 
 static void fill_with(GpuCase *c, DeblockKind kind, int qp, int spread) {
     Deblock *d = c->state;
+    d->apart = motus_test_range(0, d->mb_height - 1);
     for (int p = 0; p < 3; p++) deblock_case_samples(&d->from[p].at[ON_CPU], spread);
     for (int i = 0; i < d->mb_width * d->mb_height; i++) {
+        const int row = i / d->mb_width;
+        ((int *)d->first->at[ON_CPU])[i] = row < d->apart ? 0 : d->apart * d->mb_width;
         MotusMb *mb = (MotusMb *)d->mb->at[ON_CPU] + i;
         deblock_case_mb(mb, kind, qp);
         if (c->row->variant == B_PICTURES) deblock_case_b(mb, REFS);
@@ -61,13 +66,15 @@ static MotusStatus run_deblock(GpuCase *c, int on) {
     }
     if (on)
         return gpu_launched(c, motus_deblock_cuda(to, from, stride, d->mb->at[on], d->mb_width,
-                                                  d->mb_height, refs, refs / 2, d->scratch->at[on],
-                                                  0, c->stream));
+                                                  d->mb_height, refs, refs / 2, d->apart,
+                                                  d->scratch->at[on], 0, c->stream));
     const MotusCodedMbs mbs = {.mb_width = d->mb_width,
                                .mb_height = d->mb_height,
                                .slice_type = is_b ? MOTUS_SLICE_B : MOTUS_SLICE_P,
                                .refs = refs,
                                .copies = refs / 2,
+                               .slice_first = d->first->at[on],
+                               .apart_row = d->apart,
                                .mb = d->mb->at[on]};
     motus_deblock_picture(&frame, &mbs);
     return MOTUS_OK;

@@ -104,7 +104,7 @@ static void b_pictures_as_on_the_cpu(void) {
     }
 }
 
-// Every preset and profile; cycles of fewer and of more pictures than columns.
+// Every preset and profile; cycles of fewer and of more pictures than rows.
 static void intra_refresh_as_on_the_cpu(void) {
     for (int k = 0; k < 2 * MOTUS_PRESETS; k++) {
         MotusEncoderConfig c = motus_encoder_config_default(k % 4 ? 176 : 322, k % 3 ? 144 : 98,

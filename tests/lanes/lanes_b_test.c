@@ -276,7 +276,7 @@ static void code_mb(Picture *p, int x, int y) {
                              .lists = 2,
                              .refs = p->refs,
                              .costs = p->costs,
-                             .max_mv_x = MOTUS_MAX_MV_X,
+                             .max_mv_y = MOTUS_MAX_MV_Y,
                              .quant8 = p->costs && motus_test_range(0, 1) ? &p->quant8 : NULL};
     static MotusTrial many;
     MotusBChoice choice;

@@ -150,8 +150,7 @@ static void code_intra(Picture *p, int x, int y, int slice_type) {
                              .src = motus_mb_source(p->src, x, y),
                              .rec = mb_recon(p, x, y),
                              .neighbours = neighbours,
-                             .has = motus_intra_has(&neighbours) |
-                                    (motus_test_range(0, 3) ? 0 : MOTUS_SPOILT_RIGHT)};
+                             .has = motus_intra_has(&neighbours)};
     int mode;
     motus_test_fill(&memory, sizeof memory);
     const uint32_t satd = motus_intra16x16_estimate(&in, &memory.intra, &mode);
@@ -284,7 +283,7 @@ static void code_inter(Picture *p, int x, int y) {
                              .lists = 1,
                              .refs = p->refs,
                              .costs = p->costs,
-                             .max_mv_x = motus_test_range(0, 3) ? MOTUS_MAX_MV_X
+                             .max_mv_y = motus_test_range(0, 3) ? MOTUS_MAX_MV_Y
                                                                 : 4 * motus_test_range(-2, 16),
                              .quant8 = p->costs && motus_test_range(0, 1) ? &quant8 : NULL};
     MotusCandidates found;

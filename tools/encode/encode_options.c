@@ -216,7 +216,7 @@ static int parse(MotusEncodeOptions *o, int argc, char **argv) {
         MOTUS_INT("keep-references", 0, &c->keep_references, 0, MOTUS_MAX_REFERENCES,
                   "reference pictures that decoders keep at least, against losses (0)"),
         MOTUS_FLAG("intra-refresh", &c->intra_refresh,
-                   "a wandering column of intra MBs in place of I pictures, in keyint pictures"),
+                   "wandering rows of intra MBs in place of I pictures, in keyint pictures"),
         MOTUS_INT("weightp", 0, &c->weightp, 0, 2,
                   "weight references of P pictures in fades; 2: of parts, too (2, zerolatency 0)"),
         MOTUS_FLAG("weightb", &c->weightb,

@@ -19,7 +19,7 @@ typedef struct Case {
     MotusProfile profile;
     int deblock, slices, slice_max_size, qp, keep, lost; // lost: a picture that is lost; 0: none
     MotusRateControl rate;
-    int pan; // half samples a picture, in place of the material; 0: none
+    int pan; // half samples a picture, up, in place of the material; 0: none
 } Case;
 
 typedef struct Run {
@@ -44,20 +44,19 @@ static MotusEncoderConfig config_of(const Case *c) {
     return config;
 }
 
-// Draws picture i of a still texture that moves to the left by half samples, so that MVs point to
-// the right.
+// Draws picture i of a still texture that moves up by half samples, so that MVs point down.
 static MotusFrame *draw_pan(const Case *c, int i) {
-    static MotusFrame *wide;
+    static MotusFrame *tall;
     MotusFrame *frame;
-    if (!wide) wide = motus_material_frame(MOTUS_MATERIAL_STILL, 4096, 96, 0);
+    if (!tall) tall = motus_material_frame(MOTUS_MATERIAL_STILL, 96, 4096, 0);
     REQUIRE_OK(motus_frame_alloc(&frame, c->width, c->height));
     for (int p = 0; p < 3; p++)
         for (int y = 0; y < frame->plane[p].height; y++)
             for (int x = 0; x < frame->plane[p].width; x++) {
                 const uint8_t *at =
-                    wide->plane[p].data + y * wide->plane[p].stride + 2 * x + (c->pan * i >> !!p);
+                    tall->plane[p].data + (2 * y + (c->pan * i >> !!p)) * tall->plane[p].stride + x;
                 frame->plane[p].data[y * frame->plane[p].stride + x] =
-                    (uint8_t)((at[0] + at[1] + 1) / 2);
+                    (uint8_t)((at[0] + at[tall->plane[p].stride] + 1) / 2);
             }
     return frame;
 }
@@ -103,7 +102,7 @@ static void compare(void *context, int number, const MotusPlane plane[3]) {
 static void join(Run *r, int first) {
     const int period = r->test->period, cycle = (first + period - 1) / period * period;
     r->first = first;
-    r->exact_from = cycle + motus_refresh_pictures((r->test->width + 15) / 16, period) - 1;
+    r->exact_from = cycle + motus_refresh_pictures((r->test->height + 15) / 16, period) - 1;
     r->seen = r->wrong = 0;
     motus_decode_joined(r->data + r->at[first], r->size - r->at[first], compare, r);
     const int expected = PICTURES - r->exact_from;
@@ -138,6 +137,8 @@ static void joined_late(void) {
          0, MOTUS_RATE_QP, 0},
         {112, 64, 7, MOTUS_MATERIAL_PATCHES, MOTUS_PRESET_SLOW, MOTUS_PROFILE_HIGH, 0, 1, 400, 20,
          0, 0, MOTUS_RATE_QP, 0},
+        {64, 98, 9, MOTUS_MATERIAL_PATCHES, MOTUS_PRESET_FAST, MOTUS_PROFILE_BASELINE, 1, 3, 400,
+         22, 0, 0, MOTUS_RATE_QP, 0},
         {98, 50, 20, MOTUS_MATERIAL_SCENE, MOTUS_PRESET_FAST, MOTUS_PROFILE_BASELINE, 1, 1, 0, 28,
          0, 0, MOTUS_RATE_BITRATE, 0},
         {16, 64, 4, MOTUS_MATERIAL_SCENE, MOTUS_PRESET_FAST, MOTUS_PROFILE_HIGH, 1, 1, 0, 28, 0, 0,
@@ -154,10 +155,10 @@ static void joined_late(void) {
 
 // Best matches lie on both sides of the bound of MVs, which whole and half samples meet
 // differently.
-static void motion_to_the_right(void) {
+static void motion_upwards(void) {
     for (int k = 0; k < 12; k++) {
-        const Case c = {96,
-                        64,
+        const Case c = {64,
+                        96,
                         motus_test_range(6, 11),
                         MOTUS_MATERIAL_STILL,
                         MOTUS_PRESET_FAST,
@@ -178,8 +179,8 @@ static void motion_to_the_right(void) {
 // it is three times as large and more.
 static void sizes_stay_close(void) {
     for (int refresh = 0; refresh < 2; refresh++) {
-        Case c = {176,
-                  96,
+        Case c = {96,
+                  176,
                   15,
                   MOTUS_MATERIAL_STILL,
                   MOTUS_PRESET_FAST,
@@ -225,5 +226,5 @@ static void refused(void) {
     }
 }
 
-MOTUS_SUITE("refresh", TEST(joined_late), TEST(motion_to_the_right), TEST(sizes_stay_close),
+MOTUS_SUITE("refresh", TEST(joined_late), TEST(motion_upwards), TEST(sizes_stay_close),
             TEST(refused))

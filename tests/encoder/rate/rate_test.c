@@ -228,6 +228,27 @@ static void one_picture_fills_the_buffer(void) {
     }
 }
 
+// Nothing moves in 120 pictures, which are all skipped at every QP, before the clip goes on as it
+// was. The first picture that moves fits, at about the QP before.
+static void one_picture_after_a_still(void) {
+    enum { STILL = 60, MOVES = 180 };
+    for (int k = 0; k < 40; k++) {
+        MotusRateSettings s = settings_of(0);
+        fix_fps(&s);
+        make_clip(&clip, 250, 25344 << 2 * (k % 4), 1000);
+        for (int i = 1; i < clip.n; i++) clip.idr[i] = 0, clip.cost[i] = clip.cost[STILL - 1];
+        s.vbv_rate = s.bitrate = rate_at(&clip, &s, motus_test_range(12, 30));
+        s.vbv_size = s.vbv_rate * s.fps.den / s.fps.num;
+        s.empty_bits[0] = s.empty_bits[1] = 400;
+        for (int i = STILL; i < MOVES; i++) clip.cost[i] = 200, clip.factor[i] = 0;
+        run(&clip, &s, 0, NULL, &out);
+        const double before = out.qp[STILL - 1], after = out.qp[MOVES];
+        MOTUS_CHECK(out.bits[MOVES] <= s.vbv_size && (fabs(after - before) < 2 || before > 40),
+                    "case %d: QP %.1f, then %.1f, %.2f of its share", k, before, after,
+                    (double)out.bits[MOVES] / (double)s.vbv_size);
+    }
+}
+
 // A buffer too small for one picture at any QP: the picture is coded as coarsely as possible,
 // reported, and coding continues.
 static void hopeless_buffers(void) {
@@ -468,4 +489,4 @@ static void changes(void) {
 MOTUS_SUITE("rate", TEST(bitrate_is_met), TEST(quiet_starts), TEST(no_picture_is_late),
             TEST(hopeless_buffers), TEST(filler_fills), TEST(crf_needs_no_feedback),
             TEST(second_pass), TEST(steep_second_pass), TEST(b_pictures), TEST(logs),
-            TEST(one_picture_fills_the_buffer), TEST(changes))
+            TEST(one_picture_fills_the_buffer), TEST(one_picture_after_a_still), TEST(changes))

@@ -98,6 +98,27 @@ static void slices_of_whole_rows(void) {
         }
 }
 
+// A split adds one slice at most, and leaves the others where they are.
+static void slices_are_split(void) {
+    for (int rows = 1; rows < 20; rows++)
+        for (int wanted = 1; wanted < 6; wanted++)
+            for (int row = 1; row <= rows; row++) {
+                MotusSlices s, from;
+                REQUIRE_OK(motus_slices_alloc(&from, wanted, 3, rows));
+                REQUIRE_OK(motus_slices_split(&s, &from, row, 3, rows));
+                int is_there = row == rows;
+                for (int k = 0; k < from.n && from.n > 1; k++) is_there |= from.begin[k] == row;
+                CU_ASSERT_EQUAL(s.n, from.n + !is_there);
+                for (int i = 0; i < 3 * rows; i++) {
+                    const int first = motus_slice_first(from.first, i);
+                    CU_ASSERT_EQUAL(motus_slice_first(s.first, i),
+                                    i >= 3 * row && first < 3 * row ? 3 * row : first);
+                }
+                motus_slices_free(&s);
+                motus_slices_free(&from);
+            }
+}
+
 // Members beyond the size of an older program's configuration are not read.
 static void older_programs(void) {
     static const size_t sizes[] = {
@@ -146,4 +167,4 @@ static void lambdas_of_pictures(void) {
 
 MOTUS_SUITE("settings", TEST(lambdas_of_pictures), TEST(own_values_replace_the_presets),
             TEST(references_of_presets), TEST(level_follows_range), TEST(slices_of_whole_rows),
-            TEST(older_programs))
+            TEST(slices_are_split), TEST(older_programs))
