@@ -165,6 +165,7 @@ static void search(MotusInterSearch *s, const MotusPictureParams *params,
     (s->centres_by_mb ? motus_me_cpu_predict_by_mb : motus_me_cpu_predict)(s->me, &picture);
     motus_stage_ended(pic->clock, MOTUS_STAGE_REFERENCE);
     if (params->external.mv) {
+        motus_external_mvs_choose(&params->external, stream, params->ref_shown[k] - params->shown);
         motus_external_mvs_measure(&params->external, coding->effort.partitions, luma, ref, centre,
                                    lambda_q8, s->me->threads, s->field[k]);
         return;
