@@ -89,12 +89,18 @@ static MotusReference reference_of(const MotusReferencePicture *p, const MotusRe
     return ref;
 }
 
+// True if predictions may lie between samples. Temporal direct MVs are scaled, whatever `subpel` is.
+static int has_half(const MotusStream *stream) {
+    return stream->config.subpel != MOTUS_SUBPEL_FULL ||
+           (stream->config.bframes && stream->config.direct == MOTUS_DIRECT_TEMPORAL);
+}
+
 // Prepares the luma of reference k, with its weights if it has any. Weights before interpolation
 // differ from those after it by rounding, which search and SATDs may.
 static const MotusRefLuma *prepare_luma(MotusInterSearch *s, const MotusPictureParams *params,
                                         int k, MotusReferencePicture *p) {
     const MotusWeights *weights = &params->weights;
-    motus_reference_prepare(p, s->stream->config.subpel != MOTUS_SUBPEL_FULL, s->me->threads);
+    motus_reference_prepare(p, has_half(s->stream), s->me->threads);
     if (params->type != MOTUS_SLICE_P || !weights->ref[k].has_luma) return &p->luma;
     MotusRefLuma *to = &s->weighted[k];
     uint8_t weighted[256];
