@@ -27,6 +27,28 @@ if TYPE_CHECKING:
     from ._settings import Settings
 
 
+def _coded_mvs(table: Any) -> np.ndarray:
+    """Returns the library's MVs of a table with the columns of `motus encode --mvs`."""
+    table = np.asarray(table)
+    names = {"x": "x", "y": "y", "width": "w", "height": "h", "mv_x": "mv_x", "mv_y": "mv_y",
+             "distance": "distance"}
+    missing = sorted(set(names.values()) - set(table.dtype.names or ()))
+    if missing or table.ndim != 1:
+        raise ArgumentError(f"mvs: a one-dimensional structured array with the fields "
+                            f"{', '.join(names.values())}; missing: {', '.join(missing) or 'none'}")
+    c = _lib.CodedMv
+    coded = np.zeros(table.size, {
+        "names": list(names), "itemsize": ctypes.sizeof(c),
+        "formats": ["<u2", "<u2", "u1", "u1", "<i2", "<i2", "<i2"],
+        "offsets": [c.x.offset, c.y.offset, c.width.offset, c.height.offset, c.mv.offset,
+                    c.mv.offset + 2, c.distance.offset]})
+    for to, name in names.items():
+        coded[to] = table[name]
+        if not np.array_equal(coded[to], table[name]):
+            raise ArgumentError(f"mvs: values of {name} are no whole numbers of its range")
+    return coded
+
+
 class Encoder:
     """Encodes frames of one size.
 
@@ -124,36 +146,42 @@ class Encoder:
         return _lib.check(status, error)
 
     def _params(self, pts: int | None, duration: int | None, keyframe: bool,
-                qp_offset: Any) -> tuple[_lib.FrameParams, Any]:
+                qp_offset: Any, mvs: Any, mvs_final: bool) -> tuple[_lib.FrameParams, Any]:
         params = _lib.FrameParams(
             size=ctypes.sizeof(_lib.FrameParams),
             pts=self._sent if pts is None else whole("pts", pts, 64),
             duration=1 if duration is None else whole("duration", duration, 64),
-            force_idr=bool(keyframe))
+            force_idr=bool(keyframe), external_final=bool(mvs_final))
+        coded = None if mvs is None else _coded_mvs(mvs)
+        if coded is not None and coded.size:
+            params.reference_mvs, params.n_reference_mvs = coded.ctypes.data, coded.size
         if qp_offset is None:
-            return params, None
+            return params, coded
         wanted = np.asarray(qp_offset)
         offsets = np.ascontiguousarray(wanted, np.int8)
         if not np.array_equal(offsets, wanted):
             raise ArgumentError("QP offsets are whole numbers of -128..127")
         params.qp_offset, params.n_qp_offset = offsets.ctypes.data, offsets.size
-        return params, offsets
+        return params, (offsets, coded)
 
     def send(self, frame: Any, *, pts: int | None = None, duration: int | None = None,
-             keyframe: bool = False, qp_offset: Sequence[Any] | None = None) -> None:
+             keyframe: bool = False, qp_offset: Sequence[Any] | None = None,
+             mvs: Any = None, mvs_final: bool = False) -> None:
         """Sends the next frame: [H, W, C], [C, H, W] or [H, W] (grey), uint8 or floats of 0..1; or
         4:2:0 as (Y, Cb, Cr), (Y, CbCr), or one array with layout="I420" or "NV12".
 
         The frame may change once the call returns. An array on a GPU is read there, on its own
         stream. pts, duration: in units of time_base; by default the frame's number, and 1.
-        keyframe: begins a GOP. qp_offset: added to the QP of each macroblock."""
+        keyframe: begins a GOP. qp_offset: added to the QP of each macroblock. mvs: motion vectors
+        in place of the search, a structured array of one picture with the fields x, y, w, h, mv_x,
+        mv_y and distance, as `motus encode --mvs` writes them; mvs_final: none is refined."""
         with self._sending:
             encoder = self._open
             picture = picture_of(frame, self._frames)
             if picture.size != (self.width, self.height):
                 raise ArgumentError(f"a frame of {picture.image.width}x{picture.image.height} for "
                                     f"an encoder of {self.width}x{self.height}", -1)
-            params, alive = self._params(pts, duration, keyframe, qp_offset)
+            params, alive = self._params(pts, duration, keyframe, qp_offset, mvs, mvs_final)
             image = byref(picture.image)
             if picture.device is None:
                 status = lib.motus_encoder_send_image(encoder, image, byref(params))
