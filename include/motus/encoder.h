@@ -330,14 +330,12 @@ typedef struct MotusFrameParams {
     // Modes that external_mvs holds, mask of 1 << MotusMode; P pictures use no others. 0 = all.
     uint32_t external_modes;
     int external_final; // 1 = no external MV is refined
-    // External MVs of a P or B picture by reference picture, which replace the whole-sample search
-    // in all of its references; 0 entries = search. Copied before the call returns. An entry is one
-    // of the 41 blocks of an MB, as in MotusPacket.mvs, whose references it finds by `distance`,
-    // not 0; `list` and `skip` are not read. Of two entries for a block and distance the later
-    // counts. Blocks that lack an MV for a reference get one of the entries over them: those of the
-    // same distance first, then others, scaled by the distances to whole samples; without any, that
-    // of the block before. Refinement as above; MVs that are finer than `subpel` are rounded, those
-    // less than a sample inside the level's range clipped. Not with external_mvs.
+    // External MVs by reference, which replace the search of a P or B picture in all of its
+    // references; 0 entries = search. Copied before the call returns. Not with external_mvs. An
+    // entry is one of the 41 blocks of an MB as in MotusPacket.mvs; `distance`, not 0, tells its
+    // reference; `skip` and `list` are not read. Blocks without an MV for a reference take those of
+    // the entries over them, of the same distance before others, which are scaled; without any,
+    // that of the MB before. MVs finer than `subpel` are rounded, those at the range's end clipped.
     const MotusCodedMv *reference_mvs;
     size_t n_reference_mvs;
 } MotusFrameParams;
