@@ -128,7 +128,9 @@ static void mvs_by_reference_as_on_the_cpu(void) {
         c.profile = k % 6 ? MOTUS_PROFILE_HIGH : MOTUS_PROFILE_BASELINE;
         c.cabac = k % 6 > 0, c.bframes = k % 6 ? k % 5 : 0, c.references = 1 + k % 4;
         c.preset = (MotusPreset)(k % MOTUS_PRESETS);
-        c.subpel = k % 5 ? MOTUS_SUBPEL_QUARTER : MOTUS_SUBPEL_HALF;
+        c.subpel = k % 3 == 1 ? MOTUS_SUBPEL_FULL
+                   : k % 5    ? MOTUS_SUBPEL_QUARTER
+                              : MOTUS_SUBPEL_HALF;
         c.direct = (MotusDirectMode)(k / 2 % 4), c.weightp = k % 3, c.keyint = k % 2 ? 250 : 9;
         c.rate = k % 3 ? MOTUS_RATE_QP : MOTUS_RATE_CRF;
         c.gop_coders = 1 + k % 2;
