@@ -17,6 +17,7 @@ from ._errors import ArgumentError, StateError
 from ._frames import picture_of
 from ._lib import lib
 from ._mp4_file import Mp4File
+from ._mvs import coded_of, table_of
 from ._packet import Packet
 from ._settings import Rate, config_of, frames_of, name_of, rational, whole
 from .mp4 import Mp4Writer
@@ -25,28 +26,6 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from ._settings import Settings
-
-
-def _coded_mvs(table: Any) -> np.ndarray:
-    """Returns the library's MVs of a table with the columns of `motus encode --mvs`."""
-    table = np.asarray(table)
-    names = {"x": "x", "y": "y", "width": "w", "height": "h", "mv_x": "mv_x", "mv_y": "mv_y",
-             "distance": "distance"}
-    missing = sorted(set(names.values()) - set(table.dtype.names or ()))
-    if missing or table.ndim != 1:
-        raise ArgumentError(f"mvs: a one-dimensional structured array with the fields "
-                            f"{', '.join(names.values())}; missing: {', '.join(missing) or 'none'}")
-    c = _lib.CodedMv
-    coded = np.zeros(table.size, {
-        "names": list(names), "itemsize": ctypes.sizeof(c),
-        "formats": ["<u2", "<u2", "u1", "u1", "<i2", "<i2", "<i2"],
-        "offsets": [c.x.offset, c.y.offset, c.width.offset, c.height.offset, c.mv.offset,
-                    c.mv.offset + 2, c.distance.offset]})
-    for to, name in names.items():
-        coded[to] = table[name]
-        if not np.array_equal(coded[to], table[name]):
-            raise ArgumentError(f"mvs: values of {name} are no whole numbers of its range")
-    return coded
 
 
 class Encoder:
@@ -60,10 +39,12 @@ class Encoder:
                 out.write(packet.data)
 
     One thread may send while another receives. `settings` are those of motus.Settings. With pad or
-    crop the size may be odd; the attributes `width` and `height` are those of the stream."""
+    crop the size may be odd; the attributes `width` and `height` are those of the stream. keep_mvs:
+    packets have their motion vectors."""
 
     def __init__(self, width: int, height: int, fps: Rate = 24, *,
-                 time_base: Fraction | None = None, **settings: Unpack[Settings]) -> None:
+                 time_base: Fraction | None = None, keep_mvs: bool = False,
+                 **settings: Unpack[Settings]) -> None:
         self._encoder = ctypes.c_void_p()
         self._sending, self._receiving = threading.RLock(), threading.RLock()
         # Device arrays of libraries that do not know streams, until their pictures are coded.
@@ -79,6 +60,7 @@ class Encoder:
         if time_base is not None:
             unit = self.time_base
             self._config.time_base = _lib.Rational(unit.numerator, unit.denominator)
+        self._config.stream_only = not keep_mvs
         error = _lib.Error()
         status = lib.motus_encoder_open(byref(self._encoder), byref(self._config), byref(error))
         _lib.check(status, error)
@@ -152,7 +134,7 @@ class Encoder:
             pts=self._sent if pts is None else whole("pts", pts, 64),
             duration=1 if duration is None else whole("duration", duration, 64),
             force_idr=bool(keyframe), external_final=bool(mvs_final))
-        coded = None if mvs is None else _coded_mvs(mvs)
+        coded = None if mvs is None else coded_of(mvs)
         if coded is not None and coded.size:
             params.reference_mvs, params.n_reference_mvs = coded.ctypes.data, coded.size
         if qp_offset is None:
@@ -173,8 +155,8 @@ class Encoder:
         The frame may change once the call returns. An array on a GPU is read there, on its own
         stream. pts, duration: in units of time_base; by default the frame's number, and 1.
         keyframe: begins a GOP. qp_offset: added to the QP of each macroblock. mvs: motion vectors
-        in place of the search, a structured array of one picture with the fields x, y, w, h, mv_x,
-        mv_y and distance, as `motus encode --mvs` writes them; mvs_final: none is refined."""
+        in place of the search, as packet.mvs or rows of a picture that `motus encode --mvs` wrote;
+        mvs_final: none is refined."""
         with self._sending:
             encoder = self._open
             picture = picture_of(frame, self._frames)
@@ -231,7 +213,8 @@ class Encoder:
                 made = Packet(
                     ctypes.string_at(p.data, p.size), p.number, p.pts, p.duration, bool(p.is_idr),
                     p.type.decode(), p.qp, p.mean_qp, (ssd[0], ssd[1], ssd[2]),
-                    self.width * self.height, p.dts)
+                    self.width * self.height, p.dts,
+                    None if self._config.stream_only else table_of(p))
             finally:
                 lib.motus_packet_unref(byref(packet))
             while self._held and self._held[0][0] <= made.number - self._bframes:

@@ -190,6 +190,14 @@ def test_mvs(rgb, i420, program, tmp_path):
 
     searched = (tmp_path / "out.264").stat().st_size
     assert abs(size() - searched) < 0.05 * searched
+    with motus.Encoder(W, H, 25, qp=28, profile="high", bframes=2, layout="I420", keep_mvs=True,
+                       **CPU) as encoder:
+        for frame in i420:
+            encoder.send(frame)
+        packets = list(encoder.finish())
+    for p in packets:
+        for name in p.mvs.dtype.names:
+            assert np.array_equal(p.mvs[name], table[table["frame"] == p.number][name])
     assert size(64, mvs_final=True) > 1.1 * searched
     with motus.Encoder(W, H, 25, **CPU) as encoder:
         with pytest.raises(motus.ArgumentError, match="missing: distance, h, mv_x"):
