@@ -250,7 +250,8 @@ static MotusStatus find_weights(MotusGopCoder *coder, MotusPendingPicture *p, Mo
     if (status) return status;
     if (params->type == MOTUS_SLICE_P &&
         motus_weights_find(coder->weights, params->refs, params->ref_shown,
-                           stream->config.weightp == 2 && !params->external.mv, &params->weights))
+                           stream->config.weightp == 2 && !motus_has_external_field(params),
+                           &params->weights))
         params->copies = motus_weights_repeat(&params->weights, params->ref_shown, &params->refs,
                                               stream->p_refs);
     if (params->is_reference)

@@ -121,11 +121,11 @@ static void number_idr(MotusMiniGop *m, MotusPendingPicture *p) {
 }
 
 // Fills in the references of a P picture: the last P or IDR picture, then the others, those coded
-// last first. External MVs are of the first one. After a loss the first one is the newest that is
-// not lost. One command of the list puts it there, so that the others end before the newest lost
-// one.
+// last first. A field of external MVs is of the first one. After a loss the first one is the newest
+// that is not lost. One command of the list puts it there, so that the others end before the newest
+// lost one.
 static void list_p_refs(const MotusMiniGop *m, MotusPictureParams *params) {
-    const int most = params->external.mv ? 1 : m->references;
+    const int most = motus_has_external_field(params) ? 1 : m->references;
     const MotusDpbPicture *newest = motus_dpb_newest(&m->dpb);
     const int32_t first = m->bframes || !newest ? m->shown_p : newest->shown;
     params->ref_shown[0] = first;
@@ -178,7 +178,8 @@ static MotusPendingPicture *take_b(MotusMiniGop *m) {
     for (; held; held--) before = before ? before->next : m->first;
     MotusPendingPicture *p = remove_behind(m, before);
     p->params.type = MOTUS_SLICE_B;
-    p->params.external = (MotusExternalMvs){.mv = NULL}; // they are for P pictures
+    if (motus_has_external_field(&p->params))
+        p->params.external = (MotusExternalMvs){.mv = NULL}; // a field is for P pictures
     p->params.is_reference = place->is_reference;
     p->params.b_level = place->level;
     p->params.shown = m->shown_p - m->n_b + place->at;

@@ -196,9 +196,11 @@ MotusSearchPicture search_picture(const MotusCudaCoder *c, const MotusPicturePar
 }
 
 // Uploads external MVs and measures them. Returns once they have been read, as they are in pageable
-// memory.
+// memory, which gets those of the next reference.
 MotusStatus measure(MotusCudaCoder *c, const MotusPictureParams *params, int list,
                     const Reference *ref, uint32_t modes, MotusError *error) {
+    motus_external_mvs_choose(&params->external, c->settings,
+                              params->ref_shown[list] - params->shown);
     MotusStatus status = check(c,
                                cudaMemcpyAsync(c->mv[list], params->external.mv,
                                                MOTUS_BLOCKS * (size_t)c->pic.n_mb * sizeof(MotusMv),

@@ -1,5 +1,6 @@
-// External MVs: a motion field that the caller gives for a P picture in place of the search.
-// Checked and copied by motus_encoder_send, measured where the picture is coded.
+// External MVs, which the caller gives in place of the search: a motion field of a P picture's
+// first reference, or blocks with the distances of their references. Checked and copied by
+// motus_encoder_send, measured where the picture is coded.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef ENCODER_PICTURE_EXTERNAL_MVS_H
 #define ENCODER_PICTURE_EXTERNAL_MVS_H
@@ -12,14 +13,22 @@
 extern "C" {
 #endif
 
-// Checks params->external_mvs for a picture of the stream. MOTUS_ERR_ARGUMENT.
+// True if the caller gives MVs.
+int motus_external_mvs_are_given(const MotusFrameParams *params);
+
+// Checks params->external_mvs and reference_mvs for a picture of the stream. MOTUS_ERR_ARGUMENT.
 MotusStatus motus_external_mvs_check(const MotusStream *stream, const MotusFrameParams *params,
                                      MotusError *error);
 
-// Copies the field's MVs to `memory`, which has motus_external_mvs_bytes().
-size_t motus_external_mvs_bytes(const MotusStream *stream);
+// Copies the MVs to `memory`, which has motus_external_mvs_bytes() and is aligned to 16 bytes.
+size_t motus_external_mvs_bytes(const MotusStream *stream, const MotusFrameParams *params);
 MotusExternalMvs motus_external_mvs_copy(const MotusStream *stream, const MotusFrameParams *params,
                                          void *memory);
+
+// Makes external->mv those of a reference: with MVs by reference, those of `distance`, pictures to
+// it in display order.
+void motus_external_mvs_choose(const MotusExternalMvs *external, const MotusStream *stream,
+                               int distance);
 
 // Fills `field` with the MVs of `modes`, their SADs and costs SAD + ((lambda_q8 * bits(mv -
 // predictor)) >> 8). src: luma of whole MBs. predictor: per MB.

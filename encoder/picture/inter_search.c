@@ -89,12 +89,18 @@ static MotusReference reference_of(const MotusReferencePicture *p, const MotusRe
     return ref;
 }
 
+// True if predictions may lie between samples. Temporal direct MVs are scaled, whatever `subpel` is.
+static int has_half(const MotusStream *stream) {
+    return stream->config.subpel != MOTUS_SUBPEL_FULL ||
+           (stream->config.bframes && stream->config.direct == MOTUS_DIRECT_TEMPORAL);
+}
+
 // Prepares the luma of reference k, with its weights if it has any. Weights before interpolation
 // differ from those after it by rounding, which search and SATDs may.
 static const MotusRefLuma *prepare_luma(MotusInterSearch *s, const MotusPictureParams *params,
                                         int k, MotusReferencePicture *p) {
     const MotusWeights *weights = &params->weights;
-    motus_reference_prepare(p, s->stream->config.subpel != MOTUS_SUBPEL_FULL, s->me->threads);
+    motus_reference_prepare(p, has_half(s->stream), s->me->threads);
     if (params->type != MOTUS_SLICE_P || !weights->ref[k].has_luma) return &p->luma;
     MotusRefLuma *to = &s->weighted[k];
     uint8_t weighted[256];
@@ -165,6 +171,7 @@ static void search(MotusInterSearch *s, const MotusPictureParams *params,
     (s->centres_by_mb ? motus_me_cpu_predict_by_mb : motus_me_cpu_predict)(s->me, &picture);
     motus_stage_ended(pic->clock, MOTUS_STAGE_REFERENCE);
     if (params->external.mv) {
+        motus_external_mvs_choose(&params->external, stream, params->ref_shown[k] - params->shown);
         motus_external_mvs_measure(&params->external, coding->effort.partitions, luma, ref, centre,
                                    lambda_q8, s->me->threads, s->field[k]);
         return;

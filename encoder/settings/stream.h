@@ -61,11 +61,15 @@ typedef struct MotusStream {
     MotusRateConfig rate; // unused with rate control QP
 } MotusStream;
 
-// External MVs of a P picture.
+// External MVs of a picture: of a P picture's first reference, or by reference.
 typedef struct MotusExternalMvs {
-    const MotusMv *mv; // [MOTUS_BLOCKS][n_mb]; NULL: none
-    uint32_t modes;    // modes in mv, mask of 1 << MotusMode, 16x16 among them
-    int final;         // 1: no MV is refined
+    MotusMv *mv; // [MOTUS_BLOCKS][n_mb]; NULL: none
+    // By reference: sorted by MB, those of MB i from first[i] on, n_mb + 1 entries. `mv` is memory
+    // for the MVs of one reference at a time. NULL: none.
+    const MotusCodedMv *entry;
+    const uint32_t *first;
+    uint32_t modes; // modes in mv, mask of 1 << MotusMode, 16x16 among them
+    int final;      // 1: no MV is refined
 } MotusExternalMvs;
 
 // Parameters of a picture. Together with the frame and the pictures coded before it in its GOP they
@@ -97,6 +101,11 @@ typedef struct MotusPictureParams {
     MotusHrdTiming hrd;
     MotusExternalMvs external;
 } MotusPictureParams;
+
+// True if the picture has a motion field of its first reference from the caller.
+static inline int motus_has_external_field(const MotusPictureParams *params) {
+    return params->external.mv && !params->external.entry;
+}
 
 // True if an intra refresh cycle begins with the picture.
 static inline int motus_begins_cycle(const MotusPictureParams *params) {

@@ -330,6 +330,14 @@ typedef struct MotusFrameParams {
     // Modes that external_mvs holds, mask of 1 << MotusMode; P pictures use no others. 0 = all.
     uint32_t external_modes;
     int external_final; // 1 = no external MV is refined
+    // External MVs by reference, which replace the search of a P or B picture in all of its
+    // references; 0 entries = search. Copied before the call returns. Not with external_mvs. An
+    // entry is one of the 41 blocks of an MB as in MotusPacket.mvs; `distance`, not 0, tells its
+    // reference; `skip` and `list` are not read. Blocks without an MV for a reference take those of
+    // the entries over them, of the same distance before others, which are scaled; without any,
+    // that of the MB before. MVs finer than `subpel` are rounded, those at the range's end clipped.
+    const MotusCodedMv *reference_mvs;
+    size_t n_reference_mvs;
 } MotusFrameParams;
 
 // A coded picture, reference counted. It outlives later calls and the encoder. All that it points

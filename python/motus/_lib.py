@@ -92,10 +92,20 @@ class EncoderConfig(Structure):
         direct;""")
 
 
+class Mv(Structure):
+    _fields_ = _members("int16_t x, y;")
+
+
+class CodedMv(Structure):
+    _fields_ = _members("""
+        uint16_t x, y; uint8_t width, height, skip, list; Mv mv; int16_t distance;""")
+
+
 class FrameParams(Structure):
     _fields_ = _members("""
         size_t size; int64_t pts, duration; void *opaque; int force_idr; void *qp_offset;
-        size_t n_qp_offset; void *external_mvs; uint32_t external_modes; int external_final;""")
+        size_t n_qp_offset; void *external_mvs; uint32_t external_modes; int external_final;
+        void *reference_mvs; size_t n_reference_mvs;""")
 
 
 class PictureStats(Structure):

@@ -2,8 +2,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import log10
+
+import numpy as np
 
 
 @dataclass(frozen=True)
@@ -21,6 +23,9 @@ class Packet:
     ssd: tuple[int, int, int]  # squared differences from the source frame: Y, Cb, Cr
     luma_samples: int
     dts: int  # decoding time, as `pts`; rises from packet to packet, at most pts
+    # With keep_mvs: a structured array with the fields x, y, w, h, mv_x, mv_y (quarter samples),
+    # skip, list and distance (pictures to the reference); none of intra macroblocks.
+    mvs: np.ndarray | None = field(default=None, compare=False)
 
     def __repr__(self) -> str:
         return (f"<motus.Packet {self.number}: {self.type}{', key' if self.is_key else ''}, "

@@ -17,6 +17,7 @@ from ._errors import ArgumentError, StateError
 from ._frames import picture_of
 from ._lib import lib
 from ._mp4_file import Mp4File
+from ._mvs import coded_of, table_of
 from ._packet import Packet
 from ._settings import Rate, config_of, frames_of, name_of, rational, whole
 from .mp4 import Mp4Writer
@@ -38,10 +39,12 @@ class Encoder:
                 out.write(packet.data)
 
     One thread may send while another receives. `settings` are those of motus.Settings. With pad or
-    crop the size may be odd; the attributes `width` and `height` are those of the stream."""
+    crop the size may be odd; the attributes `width` and `height` are those of the stream. keep_mvs:
+    packets have their motion vectors."""
 
     def __init__(self, width: int, height: int, fps: Rate = 24, *,
-                 time_base: Fraction | None = None, **settings: Unpack[Settings]) -> None:
+                 time_base: Fraction | None = None, keep_mvs: bool = False,
+                 **settings: Unpack[Settings]) -> None:
         self._encoder = ctypes.c_void_p()
         self._sending, self._receiving = threading.RLock(), threading.RLock()
         # Device arrays of libraries that do not know streams, until their pictures are coded.
@@ -57,6 +60,7 @@ class Encoder:
         if time_base is not None:
             unit = self.time_base
             self._config.time_base = _lib.Rational(unit.numerator, unit.denominator)
+        self._config.stream_only = not keep_mvs
         error = _lib.Error()
         status = lib.motus_encoder_open(byref(self._encoder), byref(self._config), byref(error))
         _lib.check(status, error)
@@ -124,36 +128,42 @@ class Encoder:
         return _lib.check(status, error)
 
     def _params(self, pts: int | None, duration: int | None, keyframe: bool,
-                qp_offset: Any) -> tuple[_lib.FrameParams, Any]:
+                qp_offset: Any, mvs: Any, mvs_final: bool) -> tuple[_lib.FrameParams, Any]:
         params = _lib.FrameParams(
             size=ctypes.sizeof(_lib.FrameParams),
             pts=self._sent if pts is None else whole("pts", pts, 64),
             duration=1 if duration is None else whole("duration", duration, 64),
-            force_idr=bool(keyframe))
+            force_idr=bool(keyframe), external_final=bool(mvs_final))
+        coded = None if mvs is None else coded_of(mvs)
+        if coded is not None and coded.size:
+            params.reference_mvs, params.n_reference_mvs = coded.ctypes.data, coded.size
         if qp_offset is None:
-            return params, None
+            return params, coded
         wanted = np.asarray(qp_offset)
         offsets = np.ascontiguousarray(wanted, np.int8)
         if not np.array_equal(offsets, wanted):
             raise ArgumentError("QP offsets are whole numbers of -128..127")
         params.qp_offset, params.n_qp_offset = offsets.ctypes.data, offsets.size
-        return params, offsets
+        return params, (offsets, coded)
 
     def send(self, frame: Any, *, pts: int | None = None, duration: int | None = None,
-             keyframe: bool = False, qp_offset: Sequence[Any] | None = None) -> None:
+             keyframe: bool = False, qp_offset: Sequence[Any] | None = None,
+             mvs: Any = None, mvs_final: bool = False) -> None:
         """Sends the next frame: [H, W, C], [C, H, W] or [H, W] (grey), uint8 or floats of 0..1; or
         4:2:0 as (Y, Cb, Cr), (Y, CbCr), or one array with layout="I420" or "NV12".
 
         The frame may change once the call returns. An array on a GPU is read there, on its own
         stream. pts, duration: in units of time_base; by default the frame's number, and 1.
-        keyframe: begins a GOP. qp_offset: added to the QP of each macroblock."""
+        keyframe: begins a GOP. qp_offset: added to the QP of each macroblock. mvs: motion vectors
+        in place of the search, as packet.mvs or rows of a picture that `motus encode --mvs` wrote;
+        mvs_final: none is refined."""
         with self._sending:
             encoder = self._open
             picture = picture_of(frame, self._frames)
             if picture.size != (self.width, self.height):
                 raise ArgumentError(f"a frame of {picture.image.width}x{picture.image.height} for "
                                     f"an encoder of {self.width}x{self.height}", -1)
-            params, alive = self._params(pts, duration, keyframe, qp_offset)
+            params, alive = self._params(pts, duration, keyframe, qp_offset, mvs, mvs_final)
             image = byref(picture.image)
             if picture.device is None:
                 status = lib.motus_encoder_send_image(encoder, image, byref(params))
@@ -203,7 +213,8 @@ class Encoder:
                 made = Packet(
                     ctypes.string_at(p.data, p.size), p.number, p.pts, p.duration, bool(p.is_idr),
                     p.type.decode(), p.qp, p.mean_qp, (ssd[0], ssd[1], ssd[2]),
-                    self.width * self.height, p.dts)
+                    self.width * self.height, p.dts,
+                    None if self._config.stream_only else table_of(p))
             finally:
                 lib.motus_packet_unref(byref(packet))
             while self._held and self._held[0][0] <= made.number - self._bframes:

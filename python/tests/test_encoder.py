@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 import gc
 import os
+import subprocess
 import threading
 from fractions import Fraction
 
@@ -168,6 +169,47 @@ def test_qp_offsets(rgb):
             encoder.send(rgb[0], qp_offset=offsets + 200)
         same, finer = encoder.finish()
     assert same.data == plain.data and finer.mean_qp == 13 and len(finer.data) > len(same.data)
+
+
+def test_mvs(rgb, i420, program, tmp_path):
+    """Vectors of the program's table give about the same stream; other ones another."""
+    (tmp_path / "in.yuv").write_bytes(i420.tobytes())
+    subprocess.run([program, "encode", str(tmp_path / "in.yuv"), "--size", f"{W}x{H}", "--quiet",
+                    "--backend", "cpu", "--qp", "28", "--bframes", "2", "--mvs",
+                    str(tmp_path / "mvs.npy"), "-o", str(tmp_path / "out.264"), "-y"], check=True)
+    table = np.load(tmp_path / "mvs.npy")
+
+    def size(change=0, **parameters):
+        with motus.Encoder(W, H, 25, qp=28, profile="high", bframes=2, layout="I420",
+                           **CPU) as encoder:
+            for t, frame in enumerate(i420):
+                mvs = table[table["frame"] == t]
+                mvs["mv_x"] += change
+                encoder.send(frame, mvs=mvs, **parameters)
+            return sum(len(packet.data) for packet in encoder.finish())
+
+    searched = (tmp_path / "out.264").stat().st_size
+    assert abs(size() - searched) < 0.05 * searched
+    with motus.Encoder(W, H, 25, qp=28, profile="high", bframes=2, layout="I420", keep_mvs=True,
+                       **CPU) as encoder:
+        for frame in i420:
+            encoder.send(frame)
+        packets = list(encoder.finish())
+    for p in packets:
+        for name in p.mvs.dtype.names:
+            assert np.array_equal(p.mvs[name], table[table["frame"] == p.number][name])
+    assert size(64, mvs_final=True) > 1.1 * searched
+    with motus.Encoder(W, H, 25, **CPU) as encoder:
+        with pytest.raises(motus.ArgumentError, match="missing: distance, h, mv_x"):
+            encoder.send(rgb[0], mvs=np.zeros(2, [("x", int), ("y", int), ("w", int)]))
+        wrong = table[:1].copy()
+        wrong["x"] = 640
+        with pytest.raises(motus.ArgumentError, match="outside the picture"):
+            encoder.send(rgb[0], mvs=wrong)
+        wrong = table[:1].astype([(name, int) for name in table.dtype.names])
+        wrong["mv_y"] = 40000
+        with pytest.raises(motus.ArgumentError, match="values of mv_y"):
+            encoder.send(rgb[0], mvs=wrong)
 
 
 def test_out_of_order(rgb):

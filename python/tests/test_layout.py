@@ -12,8 +12,8 @@ import motus
 from motus import _lib, _settings
 
 STRUCTURES = {f"Motus{name}": getattr(_lib, name) for name in (
-    "Rational Colour Error Plane Frame Image EncoderConfig FrameParams PictureStats Packet "
-    "MeConfig MeHints Field MeJob").split()}
+    "Rational Colour Error Plane Frame Image EncoderConfig Mv CodedMv FrameParams PictureStats "
+    "Packet MeConfig MeHints Field MeJob").split()}
 C_NAMES = {"pass_": "pass", "lambda_": "lambda"}
 
 

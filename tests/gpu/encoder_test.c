@@ -44,15 +44,29 @@ static void equal_to_the_cpu(void) {
 
 // ---- B pictures ---------------------------------------------------------------------------------
 
-enum { B_FRAMES = 20 };
+enum { B_FRAMES = 20, ENTRIES = 400 };
 
-// Codes frames of a scene and keeps the packets in coding order.
-static void code_scene(const MotusEncoderConfig *config, MotusPacket *packet[B_FRAMES]) {
+// External MVs by reference of the pictures of a scene.
+typedef struct GivenMvs {
+    MotusCodedMv entry[B_FRAMES][ENTRIES];
+    int final;
+} GivenMvs;
+
+// Codes frames of a scene and keeps the packets in coding order. given: NULL: search.
+static void code_scene(const MotusEncoderConfig *config, const GivenMvs *given,
+                       MotusPacket *packet[B_FRAMES]) {
     MotusEncoder *enc = open_encoder(config);
     for (int i = 0; i < B_FRAMES; i++) {
         MotusFrame *frame = gpu_picture(i % 11 > 8 ? MOTUS_MATERIAL_NOISE : MOTUS_MATERIAL_SCENE,
                                         config->width, config->height, i);
-        CU_ASSERT_EQUAL(motus_encoder_send(enc, frame, NULL), MOTUS_OK);
+        const MotusFrameParams params = {.size = sizeof params,
+                                         .pts = i,
+                                         .duration = 1,
+                                         .external_final = given && given->final,
+                                         .reference_mvs = given ? given->entry[i] : NULL,
+                                         // None for some pictures.
+                                         .n_reference_mvs = given && i % 7 ? ENTRIES >> i % 3 : 0};
+        CU_ASSERT_EQUAL(motus_encoder_send(enc, frame, given ? &params : NULL), MOTUS_OK);
         motus_frame_unref(&frame);
     }
     CU_ASSERT_EQUAL(motus_encoder_send(enc, NULL, NULL), MOTUS_OK);
@@ -70,18 +84,61 @@ static int same_packets(const MotusPacket *a, const MotusPacket *b) {
 }
 
 // Codes the scene on the CPU and on the device. k: the case's number.
-static void compare_scene(MotusEncoderConfig *c, int k) {
+static void compare_scene_of(MotusEncoderConfig *c, const GivenMvs *given, int k) {
     MotusPacket *want[B_FRAMES] = {0}, *got[B_FRAMES] = {0};
     c->backend = MOTUS_BACKEND_CPU;
-    code_scene(c, want);
+    code_scene(c, given, want);
     c->backend = MOTUS_BACKEND_CUDA;
-    code_scene(c, got);
+    code_scene(c, given, got);
     for (int i = 0; i < B_FRAMES; i++) {
         MOTUS_CHECK(same_packets(want[i], got[i]), "case %d, packet %d: %c %d", k, i, want[i]->type,
                     (int)want[i]->number);
         motus_packet_unref(&want[i]);
         motus_packet_unref(&got[i]);
     }
+}
+
+static void compare_scene(MotusEncoderConfig *c, int k) { compare_scene_of(c, NULL, k); }
+
+// Draws blocks anywhere, with MVs of whole samples and with fractions into references before and
+// behind.
+static void draw_mvs(GivenMvs *given, int mb_width, int mb_height) {
+    MotusCodedMv *entry = &given->entry[0][0];
+    for (int i = 0; i < B_FRAMES * ENTRIES; i++) {
+        const MotusBlock *block = &motus_blocks[motus_test_range(0, MOTUS_BLOCKS - 1)];
+        const int reach = motus_test_range(0, 9) ? 40 : 252, step = motus_test_range(0, 1) ? 4 : 1,
+                  distance = motus_test_range(-6, 5);
+        entry[i] =
+            (MotusCodedMv){.x = (uint16_t)(16 * motus_test_range(0, mb_width - 1) + block->x),
+                           .y = (uint16_t)(16 * motus_test_range(0, mb_height - 1) + block->y),
+                           .width = block->width,
+                           .height = block->height,
+                           .distance = (int16_t)(distance + (distance >= 0)),
+                           .mv = {(int16_t)(motus_test_range(-reach, reach) / step * step),
+                                  (int16_t)(motus_test_range(-reach, reach) / step * step)}};
+    }
+}
+
+static void mvs_by_reference_as_on_the_cpu(void) {
+    GivenMvs *given = calloc(1, sizeof *given);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(given);
+    for (int k = 0; k < 12; k++) {
+        MotusEncoderConfig c = motus_encoder_config_default(k % 4 ? 176 : 322, k % 3 ? 144 : 98,
+                                                            (MotusRational){25, 1});
+        c.profile = k % 6 ? MOTUS_PROFILE_HIGH : MOTUS_PROFILE_BASELINE;
+        c.cabac = k % 6 > 0, c.bframes = k % 6 ? k % 5 : 0, c.references = 1 + k % 4;
+        c.preset = (MotusPreset)(k % MOTUS_PRESETS);
+        c.subpel = k % 3 == 1 ? MOTUS_SUBPEL_FULL
+                   : k % 5    ? MOTUS_SUBPEL_QUARTER
+                              : MOTUS_SUBPEL_HALF;
+        c.direct = (MotusDirectMode)(k / 2 % 4), c.weightp = k % 3, c.keyint = k % 2 ? 250 : 9;
+        c.rate = k % 3 ? MOTUS_RATE_QP : MOTUS_RATE_CRF;
+        c.gop_coders = 1 + k % 2;
+        given->final = k % 4 == 3;
+        draw_mvs(given, (c.width + 15) / 16, (c.height + 15) / 16);
+        compare_scene_of(&c, given, k);
+    }
+    free(given);
 }
 
 // Fixed QPs, CRF with mb-tree, and pictures that are coded again because of the VBV.
@@ -434,6 +491,7 @@ static const GpuRow rows[] = {GPU_TEST(equal_to_the_cpu),
                               GPU_TEST(gop_coders_give_one_stream),
                               GPU_TEST(segments_in_any_order),
                               GPU_TEST(fields_as_on_the_cpu),
+                              GPU_TEST(mvs_by_reference_as_on_the_cpu),
                               GPU_TEST(frames_made_late),
                               GPU_TEST(kept_sources),
                               GPU_TEST(frames_from_a_ring),

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Tests motion fields from outside: a field that --field wrote gives the same stream through
-# --mvs-in, any other field a stream, a wrong one a line; and the exports of motus search.
+# --mvs-in, any other field a stream, as do coded vectors (--mvs), a wrong one a line; and the exports
+# of motus search.
 #   fields_cli_test.sh MOTUS
 # SPDX-License-Identifier: BSD-2-Clause
 set -u
@@ -106,6 +107,64 @@ wrong_fields() {
     ok 'the field is an input' [ $? = 2 ]
 }
 
+# Coded vectors of B pictures and of several references, of either kind of table.
+coded_vectors() {
+    local options
+    for options in '--qp 28' '--preset fast --crf 28' '--bframes 0 --ref 4 --qp 30' \
+        '--bframes 2 --direct temporal --ref 2 --keyint 5 --gop-coders 2 --qp 26'; do
+        # shellcheck disable=SC2086
+        runs encode in.y4m -o a.264 $options --mvs a.npy
+        # shellcheck disable=SC2086
+        runs encode in.y4m -o a.264 $options --mvs a.csv
+        # shellcheck disable=SC2086
+        runs encode in.y4m -o b.264 $options --mvs-in a.npy --mvs b.csv --recon b.y4m
+        # shellcheck disable=SC2086
+        runs encode in.y4m -o c.264 $options --mvs-in a.csv
+        ok "stream of either table of $options" cmp -s b.264 c.264
+        ok "bytes of $options" \
+            [ $((100 * $(stat -c %s b.264))) -lt $((105 * $(stat -c %s a.264))) ]
+        ok "same pictures and lists of $options" \
+            cmp -s <(cut -d, -f1,9 a.csv | sort -u) <(cut -d, -f1,9 b.csv | sort -u)
+        command -v ffmpeg >/dev/null || continue
+        ok "decoded pictures of $options" cmp -s <(ffmpeg -v error -i b.264 -f rawvideo - | md5sum) \
+            <(ffmpeg -v error -i b.y4m -f rawvideo - | md5sum)
+    done
+    # Other pictures than those that the table was made for.
+    runs encode in.y4m -o d.264 --qp 28 --bframes 7 --ref 3 --mvs-in a.csv --mvs-final
+    awk -F, '$1 != 6' a.csv >gap.csv
+    "$motus" encode in.y4m -o gap.264 --qp 28 --mvs-in gap.csv --backend cpu 2>err
+    ok 'a gap is searched' \
+        grep -q 'gap.csv: note: has no vectors of [0-9]* P and B pictures, which were searched' err
+}
+
+# A table of coded vectors with one thing wrong.
+wrong_coded() {
+    local pattern=$1
+    # shellcheck disable=SC2016
+    awk -F, -v OFS=, "$2" a.csv >wrong.csv
+    refused "^motus: wrong.csv: $pattern" encode in.y4m -o out.264 --qp 28 --mvs-in wrong.csv
+}
+
+# shellcheck disable=SC2016 # awk's own $1
+wrong_coded_vectors() {
+    runs encode in.y4m -o a.264 --qp 28 --mvs a.csv
+    wrong_coded 'row 4: distance 0 is that of no reference picture' 'NR == 5 {$10 = 0} 1'
+    wrong_coded 'row 4: distance 40000 is that' 'NR == 5 {$10 = 40000} 1'
+    wrong_coded 'row 3: a block at 64, ' 'NR == 4 {$2 = 64} 1'
+    wrong_coded 'row 3: 5x[0-9]* at .* is no block of a macroblock' 'NR == 4 {$6 = 5} 1'
+    wrong_coded 'picture 1 has two vectors of the [0-9]*x[0-9]* block at' \
+        '{print} $1 == 1 && !n++'
+    wrong_coded 'picture [0-9]*: the [0-9]*x[0-9]* block at .* vector \(0, 2100\) has a vector out' \
+        'NR == 5 {$4 = 0; $5 = 2100} 1'
+    wrong_coded 'has no vectors of picture [0-9]*, which is a [PB] picture' 'NR == 1 || $1 < 6'
+    wrong_coded 'row 9: picture 0 is out of order' 'NR == 10 {$1 = 0} 1'
+    wrong_coded 'row 5 is no row of numbers' 'NR == 6 {NF = 9} 1'
+    "$motus" encode small.y4m -o small.264 --mvs small.csv --quiet
+    "$motus" encode in.y4m -o in.264 --mvs a.npy --quiet
+    refused 'a.npy: row [0-9]*: a block at .*, outside a picture of 32x48' \
+        encode small.y4m -o out.264 --mvs-in a.npy
+}
+
 # Outputs of motus search beside tables. 12 macroblocks, 11 fields.
 exports() {
     local kind
@@ -140,5 +199,7 @@ exports() {
 feed_back
 others
 wrong_fields
+coded_vectors
+wrong_coded_vectors
 exports
 checks_done

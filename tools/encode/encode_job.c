@@ -21,6 +21,8 @@ typedef struct EncodeSession {
     MotusReadAhead *ahead;      // NULL: frames are read when they are needed
     MotusSsimMeter *meter;      // only with `ahead`; NULL: SSIM is measured on this thread
     MotusFieldIn *external_mvs; // NULL: the encoder searches
+    int64_t last_given;         // last frame sent with external MVs
+    int64_t searched;           // pictures with inter MBs that the table of external MVs lacks
     MotusFilters *filters;
     MotusEncoder *encoder;
     MotusEncodeOutputs outputs;
@@ -38,12 +40,23 @@ typedef struct EncodeSession {
 
 static int wants_ssim(const EncodeSession *s) { return !s->options->quiet || s->outputs.stats; }
 
+// True if the table of external MVs should have some of a picture of which it has none. By
+// reference they are of inter MBs only, and of the picture types of another encode.
+static int lacks_mvs(EncodeSession *s, const MotusPacket *picture) {
+    const uint32_t *mb = picture->stats.mb;
+    int has_inter = 0;
+    if (!motus_field_in_by_reference(s->external_mvs)) return picture->type == 'P';
+    for (int kind = MOTUS_MB_P_SKIP; kind <= MOTUS_MB_P_8x8; kind++) has_inter |= mb[kind] != 0;
+    s->searched += has_inter;
+    return has_inter && motus_field_in_ended(s->external_mvs) && picture->number > s->last_given;
+}
+
 static MotusStatus finish_picture(EncodeSession *s, const MotusPacket *picture, double ssim,
                                   MotusError *error) {
-    if (s->external_mvs && picture->type == 'P' && !picture->opaque)
-        return motus_fail(error, MOTUS_ERR_TRUNCATED,
-                          "%s: has no vectors of picture %lld, which is a P picture",
-                          motus_shown(s->options->mvs_in), (long long)picture->number);
+    if (s->external_mvs && !picture->opaque && lacks_mvs(s, picture))
+        return motus_fail(
+            error, MOTUS_ERR_TRUNCATED, "%s: has no vectors of picture %lld, which is a %c picture",
+            motus_shown(s->options->mvs_in), (long long)picture->number, picture->type);
     motus_totals_add(&s->totals, picture, ssim);
     char more[64], fields[64];
     motus_progress_fields(&s->totals, &s->job, fields);
@@ -185,11 +198,16 @@ static MotusStatus no_frame(const MotusEncodeOptions *o, MotusError *error) {
 
 // Reads the next frame's external MVs. The packet's `opaque` is NULL if there are none.
 static MotusStatus read_mvs(EncodeSession *s, MotusFrameParams *params, MotusError *error) {
-    MotusStatus status = motus_field_in_picture(s->external_mvs, s->sent, &params->external_mvs,
-                                                &params->external_modes, error);
+    MotusFieldIn *in = s->external_mvs;
+    MotusStatus status = motus_field_in_by_reference(in)
+                             ? motus_field_in_entries(in, s->sent, &params->reference_mvs,
+                                                      &params->n_reference_mvs, error)
+                             : motus_field_in_picture(in, s->sent, &params->external_mvs,
+                                                      &params->external_modes, error);
     if (!params->external_modes) params->external_mvs = NULL;
     params->external_final = s->options->mvs_final;
-    params->opaque = params->external_mvs ? s : NULL;
+    params->opaque = params->external_mvs || params->n_reference_mvs ? s : NULL;
+    if (params->opaque) s->last_given = s->sent;
     return status;
 }
 
@@ -206,7 +224,7 @@ static MotusStatus send(EncodeSession *s, const MotusFrame *frame, MotusError *e
                  ? motus_encoder_send_device(s->encoder, frame, stream, &params)
                  : motus_encoder_send(s->encoder, frame, &params);
     const MotusError *cause = motus_encoder_error(s->encoder);
-    if (status && params.external_mvs && cause->status == MOTUS_ERR_ARGUMENT)
+    if (status && params.opaque && cause->status == MOTUS_ERR_ARGUMENT)
         return motus_fail(error, status, "%s: picture %lld: %s", motus_shown(s->options->mvs_in),
                           (long long)s->sent, cause->text);
     s->sent += frame && !status;
@@ -379,14 +397,23 @@ static int warn_of_damage(const EncodeSession *s) {
     return s->input.cut || text[0];
 }
 
+// Notes pictures that had no external MVs.
+static void note_searched(const EncodeSession *s) {
+    if (s->searched && motus_encode_says(s->options, MOTUS_LOG_NOTE))
+        motus_warn("%s: note: has no vectors of %lld P and B pictures, which were searched",
+                   motus_shown(s->options->mvs_in), (long long)s->searched);
+}
+
 int motus_encode_job(const MotusEncodeOptions *options) {
     EncodeSession s = {.options = options,
+                       .last_given = -1,
                        .input = {.limit = options->frames, .duration = options->duration.us},
                        .job = {.input = options->input, .output = options->outputs.stream}};
     MotusError error = {0};
     MotusStatus status = run(&s, &error);
     int damaged = !status && warn_of_damage(&s),
         result = motus_exit_status(status, &error, status ? motus_signal_caught() : s.interrupted);
+    if (!status) note_searched(&s);
     if (!status && !options->quiet) motus_report_print(stderr, &s.totals, &s.job);
     close_session(&s);
     const int failed = s.outputs.lost || (options->strict && (damaged || s.lost));

@@ -47,7 +47,8 @@ static const char about[] =
     "                                                 the motion vectors as they were coded\n"
     "  motus search film.y4m -o field.npy --lambda 1500\n"
     "  motus encode film.y4m -o film.264 --mvs-in field.npy\n"
-    "                                                 external motion vectors, no search\n"
+    "                                                 external motion vectors, no search; the\n"
+    "                                                 table of --mvs has those of B pictures, too\n"
     "  motus encode actor.mp4 -o scene.264 --key green --background street.mp4 --scale\n"
     "                                                 filtered first, in the order given\n"
     "  motus encode film.y4m -o film.264 --devices all\n"
@@ -102,7 +103,7 @@ static void add_file_rows(MotusEncodeOptions *o, MotusOption *to) {
                    "write figures, in all and per frame"),
         MOTUS_TEXT("mvs", 0, &o->outputs.mvs, "FILE", "write the coded vectors, .csv or .npy"),
         MOTUS_TEXT("mvs-in", 0, &o->mvs_in, "FIELD",
-                   "external vectors instead of a search, .csv or .npy (see above)"),
+                   "external vectors instead of a search: a field, or the table of --mvs"),
         MOTUS_FLAG("mvs-final", &o->mvs_final, "do not refine these vectors"),
         MOTUS_TEXT("field", 0, &o->outputs.field, "FILE", "write the searched field, for --mvs-in"),
         {"equalize", 0, filters, motus_option_equalize, 0, 0, "[=SETTINGS]",
@@ -299,10 +300,11 @@ static int bframes_of(MotusPreset preset) {
     return preset == MOTUS_PRESET_FAST || preset == MOTUS_PRESET_FASTER ? 3 : 7;
 }
 
-// Sets what has not been given. Fields of MVs are those of the picture before.
+// Sets what has not been given. Fields of MVs are those of the picture before, if their table tells
+// no others.
 static void set_defaults(MotusEncodeOptions *o) {
     MotusEncoderConfig *c = &o->config;
-    const int fields = o->mvs_in || o->outputs.field;
+    const int fields = o->outputs.field || (o->mvs_in && !motus_field_file_by_reference(o->mvs_in));
     if (!c->references && fields) c->references = 1;
     if (c->weightp == NOT_GIVEN) c->weightp = o->rate.tune == MOTUS_TUNE_ZEROLATENCY ? 0 : 2;
     if (c->bframes == NOT_GIVEN)

@@ -1,12 +1,12 @@
-// Motion fields in files, picture by picture: read as external MVs (--mvs-in) and written (motus
-// search, --field).
+// Motion fields in files, picture by picture: read as external MVs (--mvs-in), like tables of coded
+// MVs, and written (motus search, --field).
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef TOOLS_SEARCH_FIELD_FILE_H
 #define TOOLS_SEARCH_FIELD_FILE_H
 
 #include <stdint.h>
 
-#include "motus/me.h"
+#include "motus/encoder.h"
 
 typedef struct MotusFieldIn MotusFieldIn;
 
@@ -21,6 +21,19 @@ MotusStatus motus_field_in_open(MotusFieldIn **opened, const char *path, int wid
 // order; 16x16 or some MBs are missing. MOTUS_ERR_TRUNCATED, _IO.
 MotusStatus motus_field_in_picture(MotusFieldIn *in, int64_t number, const MotusField **field,
                                    uint32_t *modes, MotusError *error);
+
+// True if the rows tell their references by `distance` (encode --mvs): read them with
+// motus_field_in_entries. The second one looks into a regular file; false also if there is no
+// table.
+int motus_field_in_by_reference(const MotusFieldIn *in);
+int motus_field_file_by_reference(const char *path);
+
+// The same of MVs by reference, valid until the next call: *n is 0 if the table has no rows of this
+// picture. Blocks may be missing.
+MotusStatus motus_field_in_entries(MotusFieldIn *in, int64_t number, const MotusCodedMv **entry,
+                                   size_t *n, MotusError *error);
+
+int motus_field_in_ended(const MotusFieldIn *in); // true if all rows have been read
 
 void motus_field_in_close(MotusFieldIn **in); // accepts NULL and *in == NULL
 

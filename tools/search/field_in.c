@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "tools/search/field_file.h"
 
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "common/alloc.h"
 #include "common/error.h"
@@ -13,6 +15,10 @@ struct MotusFieldIn {
     int width, height;
     MotusField *field;
     uint8_t *present; // [MOTUS_BLOCKS][n_mb]: 1 if the picture has an MV
+    // By reference: entries, and their keys for a look for doubles.
+    MotusCodedMv *entry;
+    uint64_t *key;
+    size_t n, capacity;
     long long row[MOTUS_COLUMNS];
     int has_row; // `row` belongs to a later picture
     int at_end;
@@ -37,6 +43,8 @@ void motus_field_in_close(MotusFieldIn **in) {
     motus_table_close(&(*in)->table);
     motus_field_free(&(*in)->field);
     motus_free((*in)->present);
+    free((*in)->entry);
+    free((*in)->key);
     motus_free(*in);
     *in = NULL;
 }
@@ -50,18 +58,18 @@ static int block_of(long long x, long long y, long long w, long long h) {
     return -1;
 }
 
-// Puts in->row into the field.
-static MotusStatus take_row(MotusFieldIn *in, MotusError *error) {
+// Finds the block of in->row in its MB and checks the MV.
+static MotusStatus check_row(const MotusFieldIn *in, int *block, MotusError *error) {
     const long long *r = in->row, x = r[MOTUS_COLUMN_X], y = r[MOTUS_COLUMN_Y],
                     mv_x = r[MOTUS_COLUMN_MV_X], mv_y = r[MOTUS_COLUMN_MV_Y],
                     number = motus_table_rows(in->table);
-    MotusField *field = in->field;
+    const MotusField *field = in->field;
     if (x < 0 || y < 0 || x >= 16LL * field->mb_width || y >= 16LL * field->mb_height)
         return motus_fail(error, MOTUS_ERR_FORMAT,
                           "%s: row %lld: a block at %lld, %lld, outside a picture of %dx%d",
                           motus_shown(in->path), number, x, y, in->width, in->height);
-    const int b = block_of(x % 16, y % 16, r[MOTUS_COLUMN_W], r[MOTUS_COLUMN_H]);
-    if (b < 0)
+    *block = block_of(x % 16, y % 16, r[MOTUS_COLUMN_W], r[MOTUS_COLUMN_H]);
+    if (*block < 0)
         return motus_fail(error, MOTUS_ERR_FORMAT,
                           "%s: row %lld: %lldx%lld at %lld, %lld is no block of a macroblock",
                           motus_shown(in->path), number, r[MOTUS_COLUMN_W], r[MOTUS_COLUMN_H], x,
@@ -70,14 +78,62 @@ static MotusStatus take_row(MotusFieldIn *in, MotusError *error) {
         return motus_fail(error, MOTUS_ERR_FORMAT,
                           "%s: row %lld: vector (%lld, %lld) is out of range",
                           motus_shown(in->path), number, mv_x, mv_y);
+    return MOTUS_OK;
+}
+
+// Puts in->row into the field.
+static MotusStatus take_row(MotusFieldIn *in, MotusError *error) {
+    const long long *r = in->row, x = r[MOTUS_COLUMN_X], y = r[MOTUS_COLUMN_Y];
+    MotusField *field = in->field;
+    int b;
+    MotusStatus status = check_row(in, &b, error);
+    if (status) return status;
     const size_t mb = (size_t)(y / 16 * field->mb_width + x / 16),
                  at = (size_t)b * (size_t)field->n_mb + mb;
     if (in->present[at])
-        return motus_fail(error, MOTUS_ERR_FORMAT,
-                          "%s: row %lld: picture %lld has this block already",
-                          motus_shown(in->path), number, r[MOTUS_COLUMN_FRAME]);
+        return motus_fail(
+            error, MOTUS_ERR_FORMAT, "%s: row %lld: picture %lld has this block already",
+            motus_shown(in->path), motus_table_rows(in->table), r[MOTUS_COLUMN_FRAME]);
     in->present[at] = 1;
-    field->mv[b][mb] = (MotusMv){(int16_t)mv_x, (int16_t)mv_y};
+    field->mv[b][mb] = (MotusMv){(int16_t)r[MOTUS_COLUMN_MV_X], (int16_t)r[MOTUS_COLUMN_MV_Y]};
+    return MOTUS_OK;
+}
+
+static MotusStatus grow(MotusFieldIn *in, MotusError *error) {
+    if (in->n < in->capacity) return MOTUS_OK;
+    const size_t capacity = in->capacity ? 2 * in->capacity : 1024;
+    MotusCodedMv *entry = realloc(in->entry, capacity * sizeof *entry);
+    if (entry) in->entry = entry;
+    uint64_t *key = entry ? realloc(in->key, capacity * sizeof *key) : NULL;
+    if (!key)
+        return motus_fail(error, MOTUS_ERR_MEMORY, "%s: out of memory", motus_shown(in->path));
+    in->key = key, in->capacity = capacity;
+    return MOTUS_OK;
+}
+
+// Appends in->row to the entries.
+static MotusStatus take_entry(MotusFieldIn *in, MotusError *error) {
+    const long long *r = in->row, x = r[MOTUS_COLUMN_X], y = r[MOTUS_COLUMN_Y],
+                    distance = r[MOTUS_COLUMN_DISTANCE];
+    int b;
+    MotusStatus status = check_row(in, &b, error);
+    if (status) return status;
+    if (!distance || distance < INT16_MIN || distance > INT16_MAX)
+        return motus_fail(error, MOTUS_ERR_FORMAT,
+                          "%s: row %lld: distance %lld is that of no reference picture",
+                          motus_shown(in->path), motus_table_rows(in->table), distance);
+    if ((status = grow(in, error))) return status;
+    in->entry[in->n] =
+        (MotusCodedMv){.x = (uint16_t)x,
+                       .y = (uint16_t)y,
+                       .width = motus_blocks[b].width,
+                       .height = motus_blocks[b].height,
+                       .list = distance > 0,
+                       .mv = {(int16_t)r[MOTUS_COLUMN_MV_X], (int16_t)r[MOTUS_COLUMN_MV_Y]},
+                       .distance = (int16_t)distance};
+    // By MB, block and distance.
+    in->key[in->n++] =
+        (uint64_t)y / 16 << 48 | (uint64_t)x / 16 << 32 | (uint64_t)b << 16 | (uint16_t)distance;
     return MOTUS_OK;
 }
 
@@ -94,7 +150,8 @@ static MotusStatus take_rows(MotusFieldIn *in, int64_t number, int *taken, Motus
             return motus_fail(error, MOTUS_ERR_FORMAT, "%s: row %lld: picture %lld is out of order",
                               motus_shown(in->path), motus_table_rows(in->table),
                               in->row[MOTUS_COLUMN_FRAME]);
-        if ((status = take_row(in, error))) return status;
+        if ((status = (motus_field_in_by_reference(in) ? take_entry : take_row)(in, error)))
+            return status;
         ++*taken;
     }
     return MOTUS_OK;
@@ -130,4 +187,55 @@ MotusStatus motus_field_in_picture(MotusFieldIn *in, int64_t number, const Motus
     memset(in->present, 0, MOTUS_BLOCKS * (size_t)in->field->n_mb);
     MotusStatus status = take_rows(in, number, &taken, error);
     return status || !taken ? status : check_picture(in, number, modes, error);
+}
+
+// ---- By reference -------------------------------------------------------------------------------
+
+int motus_field_in_by_reference(const MotusFieldIn *in) {
+    return motus_table_has(in->table, MOTUS_COLUMN_DISTANCE);
+}
+
+int motus_field_file_by_reference(const char *path) {
+    struct stat st;
+    MotusError error;
+    MotusTable *table;
+    if (stat(path, &st) || !S_ISREG(st.st_mode) || motus_table_open(&table, path, &error)) return 0;
+    const int has = motus_table_has(table, MOTUS_COLUMN_DISTANCE);
+    motus_table_close(&table);
+    return has;
+}
+
+int motus_field_in_ended(const MotusFieldIn *in) { return in->at_end; }
+
+static int compare_keys(const void *a, const void *b) {
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+// Fails if a block has two MVs for a reference.
+static MotusStatus check_doubles(const MotusFieldIn *in, int64_t number, MotusError *error) {
+    qsort(in->key, in->n, sizeof *in->key, compare_keys);
+    for (size_t i = 1; i < in->n; i++) {
+        const uint64_t key = in->key[i];
+        const MotusBlock *block = &motus_blocks[key >> 16 & 63];
+        if (key == in->key[i - 1])
+            return motus_fail(error, MOTUS_ERR_FORMAT,
+                              "%s: picture %lld has two vectors of the %dx%d block at %d, %d with "
+                              "distance %d",
+                              motus_shown(in->path), (long long)number, block->width, block->height,
+                              16 * (int)(key >> 32 & 0xFFFF) + block->x,
+                              16 * (int)(key >> 48) + block->y, (int16_t)key);
+    }
+    return MOTUS_OK;
+}
+
+MotusStatus motus_field_in_entries(MotusFieldIn *in, int64_t number, const MotusCodedMv **entry,
+                                   size_t *n, MotusError *error) {
+    int taken;
+    in->n = 0;
+    MotusStatus status = take_rows(in, number, &taken, error);
+    if (!status && taken) status = check_doubles(in, number, error);
+    *entry = in->entry;
+    *n = in->n;
+    return status;
 }

@@ -10,8 +10,8 @@
 #include "common/error.h"
 #include "tools/cli/options.h"
 
-static const char *const names[MOTUS_COLUMNS] = {"frame", "x",    "y",     "w",    "h",   "mv_x",
-                                                 "mv_y",  "skip", "block", "cost", "list"};
+static const char *const names[MOTUS_COLUMNS] = {
+    "frame", "x", "y", "w", "h", "mv_x", "mv_y", "skip", "block", "cost", "list", "distance"};
 
 enum { MAX_FIELDS = 32, MAX_HEADER = 4096, MAX_ROW = 512 };
 

@@ -1,5 +1,6 @@
-// External MVs: the encoder's own fields, fed back, give the same stream; any other field gives a
-// stream that independent decoders follow; wrong fields are refused without effect.
+// External MVs: the encoder's own fields, fed back, give the same stream; any other field, and any
+// MVs by reference, give a stream that independent decoders follow; wrong ones are refused without
+// effect.
 // SPDX-License-Identifier: BSD-2-Clause
 #include <stddef.h>
 #include <stdlib.h>
@@ -10,13 +11,16 @@
 #include "tests/conformance/decoders/material.h"
 #include "tests/support/harness.h"
 
-enum { PICTURES = 5 };
+enum { PICTURES = 9 };
 
-// A sequence with a field per picture, and its stream.
+// A sequence with a field or MVs by reference per picture, and its stream. Pictures and packets are
+// in display order.
 typedef struct Sequence {
     MotusFrame *frame[PICTURES];
     MotusField *field[PICTURES]; // NULL: search
     uint32_t modes;
+    MotusCodedMv *entry[PICTURES]; // n_entries[i] of them; 0: search
+    size_t n_entries[PICTURES];
     int final;
     MotusCoded coded;
     MotusPacket *packet[PICTURES];
@@ -57,17 +61,20 @@ static void drop_sequence(Sequence *s) {
     for (int i = 0; i < PICTURES; i++) {
         motus_frame_unref(&s->frame[i]);
         motus_field_free(&s->field[i]);
+        free(s->entry[i]);
     }
 }
 
-static void keep(Sequence *s, MotusPacket *packet, int i) {
+static void keep(Sequence *s, MotusPacket *packet) {
     MotusCoded *coded = &s->coded;
-    s->packet[i] = packet;
+    s->packet[packet->number] = packet;
     coded->data = realloc(coded->data, coded->size + packet->size);
     memcpy(coded->data + coded->size, packet->data, packet->size);
     coded->size += packet->size;
-    coded->slices[coded->pictures] = packet->slices;
-    coded->recon[coded->pictures++] = motus_frame_ref(packet->recon);
+    coded->slices[coded->pictures++] = packet->slices;
+    coded->b_pictures += packet->type == 'B';
+    for (int i = 0; i < 2; i++) coded->stats.transform_8x8[i] += packet->stats.transform_8x8[i];
+    coded->recon[packet->number] = motus_frame_ref(packet->recon);
 }
 
 static void encode(Sequence *s, const MotusEncoderConfig *c) {
@@ -82,14 +89,15 @@ static void encode(Sequence *s, const MotusEncoderConfig *c) {
                                          .duration = 1,
                                          .external_mvs = s->field[i],
                                          .external_modes = s->modes,
-                                         .external_final = s->final};
+                                         .external_final = s->final,
+                                         .reference_mvs = s->entry[i],
+                                         .n_reference_mvs = s->n_entries[i]};
         MotusStatus status = motus_encoder_send(enc, s->frame[i], &params);
         MOTUS_CHECK(!status, "picture %d: %s", i, motus_encoder_error(enc)->text);
     }
     EXPECT_OK(motus_encoder_send(enc, NULL, NULL));
     MotusPacket *packet;
-    for (int i = 0; i < PICTURES && !motus_encoder_receive(enc, &packet, -1); i++)
-        keep(s, packet, i);
+    for (int i = 0; i < PICTURES && !motus_encoder_receive(enc, &packet, -1); i++) keep(s, packet);
     CU_ASSERT_EQUAL(s->coded.pictures, PICTURES);
     motus_encoder_close(&enc);
 }
@@ -233,6 +241,168 @@ static void only_whole_samples_are_refined(void) {
     drop_sequence(&s);
 }
 
+// ---- By reference -------------------------------------------------------------------------------
+
+// Settings with B pictures and several references, whose streams do not depend on export_field.
+static MotusEncoderConfig b_config_of(int i) {
+    MotusEncoderConfig c = config_of(i);
+    c.export_field = 0;
+    c.profile = i % 5 ? MOTUS_PROFILE_HIGH : MOTUS_PROFILE_MAIN;
+    c.cabac = i % 3 > 0;
+    c.bframes = i % 4;
+    c.references = 1 + i % 5;
+    c.direct = (MotusDirectMode)(i / 2 % MOTUS_DIRECT_MODES);
+    c.b_pyramid = i % 3 ? MOTUS_B_PYRAMID_NORMAL : MOTUS_B_PYRAMID_NONE;
+    c.weightp = i % 3;
+    c.weightb = i & 1;
+    c.keyint = i % 4 == 3 ? 5 : 0;
+    return c;
+}
+
+static void judge(Sequence *s, int number) {
+    MotusCoverage coverage = {0};
+    motus_conform_judge(&s->coded, &coverage);
+    MOTUS_CHECK(!s->coded.failure[0], "case %d: %s", number, s->coded.failure);
+}
+
+// Encodes again with other numbers of threads and GOP coders: the same stream.
+static void encode_otherwise(Sequence *s, const MotusEncoderConfig *config, int number) {
+    MotusEncoderConfig c = *config;
+    const size_t size = s->coded.size;
+    uint8_t *first = malloc(size);
+    memcpy(first, s->coded.data, size);
+    c.threads = 3 - c.threads, c.gop_coders = 3 - c.gop_coders;
+    encode(s, &c);
+    MOTUS_CHECK(s->coded.size == size && !memcmp(first, s->coded.data, size),
+                "case %d: %zu and %zu bytes", number, size, s->coded.size);
+    free(first);
+}
+
+// MVs of packets, given back: a stream of about the same size, with refinement or without.
+static void coded_mvs_are_as_good_as_a_search(void) {
+    size_t searched = 0, given = 0;
+    for (int i = 0; i < 20; i++) {
+        const MotusEncoderConfig c = b_config_of(i);
+        Sequence s;
+        open_sequence(&s, MOTUS_MATERIAL_SCENE, &c);
+        encode(&s, &c);
+        searched += s.coded.size;
+        for (int k = 0; k < PICTURES; k++) {
+            const size_t n = s.n_entries[k] = s.packet[k]->n_mvs;
+            s.entry[k] = malloc(n * sizeof *s.entry[k] + 1);
+            if (n) memcpy(s.entry[k], s.packet[k]->mvs, n * sizeof *s.entry[k]);
+        }
+        s.final = i & 1;
+        encode(&s, &c);
+        given += s.coded.size;
+        judge(&s, i);
+        encode_otherwise(&s, &c, i);
+        drop_sequence(&s);
+    }
+    MOTUS_CHECK(100 * given < 103 * searched, "%zu bytes of coded vectors, %zu of a search", given,
+                searched);
+}
+
+// Draws blocks anywhere; MVs up to the range's end, into references of all distances.
+static void draw_entries(Sequence *s, const MotusEncoderConfig *c, int picture) {
+    const int mb_width = (c->width + 15) / 16, mb_height = (c->height + 15) / 16,
+              n = motus_test_range(0, 1) ? motus_test_range(0, 300) : motus_test_range(0, 9);
+    MotusCodedMv *entry = s->entry[picture] = calloc((size_t)n + 1, sizeof *entry);
+    s->n_entries[picture] = (size_t)n;
+    for (int i = 0; i < n; i++) {
+        const MotusBlock *block = &motus_blocks[motus_test_range(0, MOTUS_BLOCKS - 1)];
+        const int whole = motus_test_range(0, 1), distance = motus_test_range(1, 6);
+        entry[i] = (MotusCodedMv){
+            .x = (uint16_t)(16 * motus_test_range(0, mb_width - 1) + block->x),
+            .y = (uint16_t)(16 * motus_test_range(0, mb_height - 1) + block->y),
+            .width = block->width,
+            .height = block->height,
+            .distance = (int16_t)(!motus_test_range(0, 19) ? motus_test_range(1, 32767)
+                                  : motus_test_range(0, 2) ? -distance
+                                                           : distance),
+            .mv = {component(8192, 1, whole), component(256, 1, whole)}};
+    }
+}
+
+static void any_mvs_by_reference_give_a_stream(void) {
+    for (int i = 0; i < 24; i++) {
+        const MotusEncoderConfig c = b_config_of(i);
+        Sequence s;
+        open_sequence(&s, (MotusMaterial)(i % MOTUS_MATERIALS), &c);
+        for (int k = 0; k < PICTURES; k++) draw_entries(&s, &c, k);
+        s.final = i % 3 == 2;
+        encode(&s, &c);
+        judge(&s, i);
+        encode_otherwise(&s, &c, i);
+        drop_sequence(&s);
+    }
+}
+
+// A picture whose one MV by reference is that of a pan: the blocks without entries have it, too,
+// and final ones are not refined.
+static void one_entry_serves_a_picture(void) {
+    MotusEncoderConfig c = motus_encoder_config_default(64, 48, (MotusRational){25, 1});
+    const MotusMv mv = {-52, 28};
+    c.backend = MOTUS_BACKEND_CPU;
+    c.export_field = c.references = 1;
+    Sequence s;
+    open_sequence(&s, MOTUS_MATERIAL_SCENE, &c);
+    s.entry[1] = calloc(1, sizeof *s.entry[1]);
+    s.n_entries[1] = 1;
+    *s.entry[1] = (MotusCodedMv){.width = 16, .height = 16, .distance = -1, .mv = mv};
+    encode(&s, &c);
+    const MotusField *field = s.packet[1]->field;
+    for (int i = 0; i < 12; i++)
+        MOTUS_CHECK(!memcmp(&field->mv[MOTUS_BLOCK_16x16][i], &mv, sizeof mv), "macroblock %d", i);
+    s.entry[1]->distance = -2; // twice as far
+    encode(&s, &c);
+    field = s.packet[1]->field;
+    for (int i = 0; i < 12; i++)
+        MOTUS_CHECK(field->mv[0][i].x == -24 && field->mv[0][i].y == 16, "macroblock %d: %d, %d", i,
+                    field->mv[0][i].x, field->mv[0][i].y);
+    drop_sequence(&s);
+}
+
+static void wrong_mvs_by_reference_are_refused(void) {
+    static const struct {
+        const char *what;
+        MotusCodedMv entry;
+    } wrong[] = {
+        {"outside the picture", {.x = 64, .width = 16, .height = 16, .distance = -1}},
+        {"outside the picture", {.y = 48, .width = 16, .height = 16, .distance = -1}},
+        {"no block", {.x = 8, .width = 16, .height = 8, .distance = -1}},
+        {"no block", {.width = 0, .height = 8, .distance = -1}},
+        {"distance is 0", {.x = 56, .y = 40, .width = 8, .height = 8}},
+        {"range", {.width = 16, .height = 16, .distance = 1, .mv = {8193, 0}}},
+        {"range", {.width = 16, .height = 16, .distance = 1, .mv = {0, INT16_MIN}}},
+    };
+    MotusEncoderConfig c = motus_encoder_config_default(64, 48, (MotusRational){25, 1});
+    MotusEncoder *enc = NULL;
+    MotusFrame *frame = motus_material_frame(MOTUS_MATERIAL_SCENE, 64, 48, 0);
+    MotusField *field = NULL;
+    c.backend = MOTUS_BACKEND_CPU;
+    REQUIRE_OK(motus_encoder_open(&enc, &c, NULL));
+    REQUIRE_OK(motus_field_alloc(&field, 64, 48));
+    MotusFrameParams params = {.size = sizeof params, .duration = 1, .n_reference_mvs = 1};
+    CU_ASSERT_EQUAL(motus_encoder_send(enc, frame, &params), MOTUS_ERR_ARGUMENT);
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        params.reference_mvs = &wrong[i].entry;
+        CU_ASSERT_EQUAL(motus_encoder_send(enc, frame, &params), MOTUS_ERR_ARGUMENT);
+        MOTUS_CHECK(strstr(motus_encoder_error(enc)->text, wrong[i].what), "\"%s\" in \"%s\"",
+                    wrong[i].what, motus_encoder_error(enc)->text);
+    }
+    params.reference_mvs = &(MotusCodedMv){.width = 16, .height = 16, .distance = -1};
+    params.external_mvs = field;
+    CU_ASSERT_EQUAL(motus_encoder_send(enc, frame, &params), MOTUS_ERR_ARGUMENT);
+    params.external_mvs = NULL;
+    EXPECT_OK(motus_encoder_send(enc, frame, &params));
+    motus_encoder_close(&enc);
+    motus_field_free(&field);
+    motus_frame_unref(&frame);
+}
+
+// ---- Wrong fields -------------------------------------------------------------------------------
+
 typedef struct Wrong {
     const char *what; // part of the error's text
     int width, b;     // of the field; the changed block
@@ -290,4 +460,6 @@ static void wrong_fields_are_refused(void) {
 
 MOTUS_SUITE("external_mvs", TEST(own_fields_give_the_same_stream),
             TEST(so_they_do_with_rate_control), TEST(any_field_gives_a_stream),
-            TEST(only_whole_samples_are_refined), TEST(wrong_fields_are_refused))
+            TEST(only_whole_samples_are_refined), TEST(coded_mvs_are_as_good_as_a_search),
+            TEST(any_mvs_by_reference_give_a_stream), TEST(one_entry_serves_a_picture),
+            TEST(wrong_mvs_by_reference_are_refused), TEST(wrong_fields_are_refused))
