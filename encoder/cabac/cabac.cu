@@ -200,7 +200,7 @@ __global__ void __launch_bounds__(LOW_THREADS) low_kernel(Job job) {
 }
 
 // Codes a slice of several pieces, by one block. Barriers let it read what its threads wrote.
-template <bool B> __global__ void __launch_bounds__(THREADS, 4) long_kernel(Job job) {
+template <bool B> __global__ void __launch_bounds__(THREADS) long_kernel(Job job) {
     __shared__ union {
         TileRoom tile;
         SortRoom<THREADS> sort;
