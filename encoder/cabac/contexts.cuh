@@ -1,4 +1,5 @@
-// Contexts of a slice's MBs (MotusMbContext) by blocks: a lane per 4x4 block, two MBs a warp.
+// Contexts of a slice's MBs (MotusMbContext) by blocks: a lane per 4x4 block, two MBs a warp; mvd
+// of P slices by a lane per partition.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef ENCODER_CABAC_CONTEXTS_CUH
 #define ENCODER_CABAC_CONTEXTS_CUH

@@ -1,4 +1,5 @@
-// Binarization of a slice's MBs (cabac_mb_core.h) by blocks: a warp per MB, a lane per unit.
+// Binarization of a slice's MBs (cabac_mb_core.h) by blocks: a lane per unit, units of like kinds
+// together. Symbols are counted and kept, then put in their order, a tile at a time.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef ENCODER_CABAC_SYMBOLS_CUH
 #define ENCODER_CABAC_SYMBOLS_CUH
