@@ -1,6 +1,7 @@
 // CABAC of a slice of finalized MBs on a CUDA device. In the order of the launches: contexts of
 // MBs; counts of symbols and their sums, symbols (symbols.cuh); bins sorted by context, states
-// (states.cuh); ranges, low, carries and I_PCM samples (ranges.cuh); the NAL unit (slice.cu).
+// (states.cuh); ranges, low (ranges.cuh); carries, I_PCM samples (settle.cuh); the NAL unit
+// (slice.cu).
 // Grids depend on picture size, piece and capacity only.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "encoder/cabac/cabac_cuda.h"
@@ -8,6 +9,7 @@
 #include "common/slots.h"
 #include "encoder/bitstream/cabac_costs_core.h"
 #include "encoder/cabac/ranges.cuh"
+#include "encoder/cabac/settle.cuh"
 #include "encoder/cabac/states.cuh"
 #include "encoder/cabac/symbols.cuh"
 
@@ -74,8 +76,6 @@ __global__ void __launch_bounds__(MB_THREADS) b_context_kernel(Job job) {
     clear_counted(job);
     set_b_context(job, k / 16, k % 16);
 }
-
-__device__ uint32_t header_bytes(const MotusSliceHead *head) { return (head->header_bits + 7) / 8; }
 
 // Sets the coder's state before the first piece, and its tables, in equal parts by all blocks.
 __device__ void begin_slice(const Job &job) {
@@ -200,7 +200,7 @@ __global__ void __launch_bounds__(LOW_THREADS) low_kernel(Job job) {
 }
 
 // Codes a slice of several pieces, by one block. Barriers let it read what its threads wrote.
-template <bool B> __global__ void __launch_bounds__(THREADS, 4) long_kernel(Job job) {
+template <bool B> __global__ void __launch_bounds__(THREADS) long_kernel(Job job) {
     __shared__ union {
         TileRoom tile;
         SortRoom<THREADS> sort;
@@ -242,70 +242,13 @@ __device__ uint32_t rbsp_bytes(const Job &job) {
                                                                                           : 0;
 }
 
-// Returns byte i of the slice header, which ends with cabac_alignment_one_bits.
-__device__ uint32_t header_byte(const MotusSliceHead *head, uint32_t i) {
-    const uint32_t bits = head->header_bits, padding = 8 * header_bytes(head) - bits;
-    return head->header[i] | (i == bits / 8 ? (1u << padding) - 1 : 0);
-}
-
-// Settles the digits of a tile, and writes its bytes.
-__device__ void settle_tile(const Job &job, uint32_t tile) {
-    const uint32_t first = tile * THREADS * DIGITS + (THREADS - 1 - threadIdx.x) * DIGITS;
-    uint16_t settled[DIGITS];
-    settle_digits<THREADS>(job.digit, first, settled);
-    const MotusSliceHead *head = job.in.slice.head;
-    const uint32_t header = header_bytes(head);
-    uint32_t word[DIGITS / 2];
-#pragma unroll
-    for (int k = 0; k < DIGITS; k++) {
-        uint32_t pair = __byte_perm(settled[k], 0, 0x4401); // big endian
-        for (uint32_t b = 0; b < 2; b++)
-            if (2 * (first + k) + b < header)
-                pair |= header_byte(head, 2 * (first + k) + b) << 8 * b;
-        word[k / 2] = k % 2 ? word[k / 2] | pair << 16 : pair;
-    }
-    ((uint4 *)job.rbsp)[first / DIGITS] = make_uint4(word[0], word[1], word[2], word[3]);
-}
-
-// Writes those samples of an MB with I_PCM behind the bit `end` that lie in a tile, by a warp.
-__device__ void put_samples(const Job &job, uint32_t tile, int i, uint32_t end) {
-    const MotusSliceCuda &slice = job.in.slice;
-    const int x = i % slice.mb_width, y = i / slice.mb_width;
-    const uint32_t first = motus_align8(end) / 8;
-    for (uint32_t k = (uint32_t)motus_lane(); k < MOTUS_SAMPLE_BITS / 8; k += 32) {
-        const int p = k < 256 ? 0 : k < 320 ? 1 : 2, size = p ? 8 : 16, at = p ? (k - 256) % 64 : k;
-        if ((first + k) / MOTUS_NAL_TILE == tile)
-            job.rbsp[first + k] =
-                slice.src[p][(y * size + at / size) * slice.src_stride[p] + x * size + at % size];
-    }
-}
-
-// Sets the stop bits of a settled tile, and writes its I_PCM samples. A lane per MB, and one for
-// the slice's end; samples by all lanes of a warp.
-__device__ void put_restarts(const Job &job, uint32_t tile) {
-    const bool has_samples = job.in.string || job.in.slice.stats->mb[MOTUS_MB_I_PCM];
-    for (int i = (has_samples ? 0 : job.n_mb) + (int)threadIdx.x; i - motus_lane() <= job.n_mb;
-         i += THREADS) {
-        const uint32_t end = i <= job.n_mb ? job.restart[i] : 0, byte = (end - 1) / 8;
-        if (end && byte / MOTUS_NAL_TILE == tile) job.rbsp[byte] |= (uint8_t)(128 >> (end - 1) % 8);
-        const bool samples = end && i < job.n_mb && !job.in.string &&
-                             motus_align8(end) / 8 / MOTUS_NAL_TILE <= tile &&
-                             (motus_align8(end) + MOTUS_SAMPLE_BITS) / 8 > tile * MOTUS_NAL_TILE;
-        uint32_t left = __ballot_sync(MOTUS_ALL_LANES, samples);
-        for (; left; left &= left - 1) {
-            const int lane = __ffs((int)left) - 1;
-            put_samples(job, tile, i - motus_lane() + lane, from_lane(end, lane));
-        }
-    }
-}
-
 __global__ void __launch_bounds__(THREADS) settle_kernel(Job job) {
     const uint32_t bytes = rbsp_bytes(job);
     if (blockIdx.x == 0 && threadIdx.x == 0) *job.bytes = bytes;
     for (uint32_t tile = blockIdx.x; tile * MOTUS_NAL_TILE < bytes; tile += gridDim.x) {
-        settle_tile(job, tile);
+        settle_tile<THREADS>(job, tile);
         __syncthreads(); // its bytes are written, and shared memory has been read
-        put_restarts(job, tile);
+        put_restarts<THREADS>(job, tile);
     }
 }
 

@@ -80,6 +80,8 @@ __device__ Between &behind_of(const Job &job, const Piece &piece) {
     return job.between[~piece.number & 1];
 }
 
+__device__ uint32_t header_bytes(const MotusSliceHead *head) { return (head->header_bits + 7) / 8; }
+
 __device__ bool is_context(uint32_t symbol) {
     return !(symbol & MOTUS_SYMBOL_BYPASS) &&
            (symbol & MOTUS_SYMBOL_CONTEXT) != MOTUS_CTX_TERMINATE;

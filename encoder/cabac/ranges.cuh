@@ -1,4 +1,4 @@
-// Ranges, low and carries of resolved symbols (ranges_core.h), by blocks.
+// Ranges and low of resolved symbols (ranges_core.h), by blocks.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef ENCODER_CABAC_RANGES_CUH
 #define ENCODER_CABAC_RANGES_CUH
@@ -242,57 +242,6 @@ __device__ void add_low(const Job &job, const Piece &piece, LowRoom<THREADS> &ro
             if (motus_lane() == 0) add_bits(job.in.slice.stats, bits);
         }
         __syncthreads(); // read before others come
-    }
-}
-
-// ---- Carries ------------------------------------------------------------------------------------
-
-// MotusCarry in two bits: `always`, `passes`.
-struct Carry {
-    static __device__ uint32_t none() { return 2; }
-    // `a` is of the digits behind those of `b`.
-    __device__ uint32_t operator()(uint32_t a, uint32_t b) const {
-        return (b & 1) | (b >> 1 & a & 1) | (a & b & 2);
-    }
-};
-
-// Returns the carry into the tile's last digit, to all lanes of a warp: that of the first digit
-// behind it that passes none.
-__device__ uint32_t carry_into(const uint32_t *digit, uint32_t at) {
-    for (;; at += 32) {
-        const uint32_t own = at + (uint32_t)motus_lane(),
-                       sum = motus_digit_sum(digit[own], digit[own + 1]),
-                       stops = __ballot_sync(MOTUS_ALL_LANES, sum != 0xFFFF);
-        if (stops) return from_lane(sum, __ffs((int)stops) - 1) >> 16;
-    }
-}
-
-// Returns the digits with their carries; d: the thread's own, and the one behind them. Threads
-// count digits from the tile's end.
-template <int THREADS>
-__device__ void settle_digits(const uint32_t *digit, uint32_t first, uint16_t (&settled)[DIGITS]) {
-    __shared__ uint32_t room[THREADS / 32], behind_tile;
-    uint32_t sum[DIGITS], own = Carry::none(), all;
-#pragma unroll
-    for (int k = DIGITS - 1; k >= 0; k--) {
-        sum[k] = motus_digit_sum(digit[first + k], digit[first + k + 1]);
-        own = Carry()(own, sum[k] >> 16 | (sum[k] == 0xFFFF ? 2 : 0));
-    }
-    if (threadIdx.x < 32) {
-        const uint32_t carry = carry_into(digit, from_lane(first, 0) + DIGITS);
-        if (threadIdx.x == 0) behind_tile = carry;
-    }
-    const uint32_t upto = scan_lanes(own, Carry());
-    const uint32_t warps = scan_warps<THREADS>(from_lane(upto, 31), Carry(), room, &all);
-    uint32_t before = from_before(upto, 1);
-    if (motus_lane() == 0) before = Carry::none();
-    before = Carry()(warps, before);
-    uint32_t carry = (before & 1) | (before >> 1 & behind_tile); // scan_warps has barriers
-#pragma unroll
-    for (int k = DIGITS - 1; k >= 0; k--) {
-        const uint32_t value = sum[k] + carry;
-        settled[k] = (uint16_t)value;
-        carry = value >> 16;
     }
 }
 

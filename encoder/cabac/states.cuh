@@ -160,7 +160,7 @@ __device__ int context_of(const uint32_t *base, uint32_t segment) {
 __device__ uint64_t pack_segments(const Job &job, int first, int n) {
     const int lane = motus_lane();
     uint64_t own = 0;
-#pragma unroll 16
+#pragma unroll 8
     for (int k = 0; k < 32; k++) {
         const uint32_t *sorted = job.sorted + (ptrdiff_t)(first + k) * MOTUS_SEGMENT;
         const int there = first + k >= 0 && first + k < n;
@@ -190,29 +190,16 @@ __device__ int resolve(const Job &job, const Piece &piece, const MotusPlaceTable
     return n;
 }
 
-// Writes the resolved symbols of 32 segments by a warp. n: of this lane's segment. Loads of several
-// segments are under way at a time.
+// Writes the resolved symbols of 32 segments by a warp. n: of this lane's segment.
 __device__ void put_resolved(const Job &job, int first, int n, const uint32_t (*v)[STATE_WORDS]) {
-    constexpr int AT_A_TIME = 8;
     const int lane = motus_lane();
-    for (int k = 0; k < 32; k += AT_A_TIME) {
-        uint32_t sorted[AT_A_TIME][2];
-        bool there[AT_A_TIME][2];
-#pragma unroll
-        for (int j = 0; j < 2 * AT_A_TIME; j++) {
-            const int of = k + j / 2, i = lane + j % 2 * 32;
-            there[j / 2][j % 2] = i < (int)from_lane((uint32_t)n, of);
-            if (there[j / 2][j % 2])
-                sorted[j / 2][j % 2] = job.sorted[(size_t)(first + of) * MOTUS_SEGMENT + i];
-        }
-#pragma unroll
-        for (int j = 0; j < 2 * AT_A_TIME; j++) {
-            const int i = lane + j % 2 * 32;
-            const uint32_t own = sorted[j / 2][j % 2];
-            if (there[j / 2][j % 2])
-                job.symbol[own & MOTUS_SORTED_INDEX] =
-                    motus_resolved_bin(own, v[k + j / 2][i / 4] >> 8 * (i % 4) & 255);
-        }
+#pragma unroll 4
+    for (int k = 0; k < 32; k++) {
+        const int n_there = (int)from_lane((uint32_t)n, k);
+        const uint32_t *sorted = job.sorted + (size_t)(first + k) * MOTUS_SEGMENT;
+        for (int i = lane; i < n_there; i += 32)
+            job.symbol[sorted[i] & MOTUS_SORTED_INDEX] =
+                motus_resolved_bin(sorted[i], v[k][i / 4] >> 8 * (i % 4) & 255);
     }
 }
 

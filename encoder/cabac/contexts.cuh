@@ -1,0 +1,144 @@
+// Contexts of a slice's MBs (MotusMbContext) by blocks: a lane per 4x4 block, two MBs a warp; mvd
+// of P slices by a lane per partition.
+// SPDX-License-Identifier: BSD-2-Clause
+#ifndef ENCODER_CABAC_CONTEXTS_CUH
+#define ENCODER_CABAC_CONTEXTS_CUH
+
+#include "encoder/bitstream/b_syntax_core.h"
+#include "encoder/cabac/job.cuh"
+
+namespace {
+
+__device__ MotusNeighbours neighbours_of(const Job &job, int i) {
+    const MotusSliceCuda &slice = job.in.slice;
+    return motus_neighbours(slice.mb, slice.mb_width, i % slice.mb_width, i / slice.mb_width, 0);
+}
+
+// Returns the QP that mb_qp_delta of MB i refers to.
+__device__ int qp_before(const Job &job, int i) {
+    while (i > 0 && job.in.slice.mb[i - 1].type == MOTUS_MB_I_PCM) i--;
+    return i ? job.in.slice.mb[i - 1].qp : job.in.slice.head->qp;
+}
+
+// Returns the partition of an inter MB that has block (x, y).
+__device__ MotusPartition partition_with(const MotusMb *mb, int x, int y) {
+    const int sub = mb->sub_type[y / 2 * 2 + x / 2], type = mb->type;
+    const int mode = type <= MOTUS_MB_P_16x16  ? (int)MOTUS_MODE_16x16
+                     : type == MOTUS_MB_P_16x8 ? (int)MOTUS_MODE_16x8
+                     : type == MOTUS_MB_P_8x16 ? (int)MOTUS_MODE_8x16
+                                               : motus_sub_mode(sub);
+    const MotusPartition any = motus_partition_at(mode, 0, x, y);
+    const int part = type == MOTUS_MB_P_16x8 ? y / 2 : type == MOTUS_MB_P_8x16 ? x / 2 : 0;
+    return motus_partition_at(mode, part, x / any.width * any.width, y / any.height * any.height);
+}
+
+// Returns a number of a partition that grows in coding order.
+__device__ int order_of(const MotusPartition &p) {
+    return p.mode < MOTUS_MODE_8x8 ? p.part : 4 * (p.y / 2 * 2 + p.x / 2) + p.y % 2 * 2 + p.x % 2;
+}
+
+// Returns the mvd of block (x, y) of an inter MB.
+__device__ MotusMv mvd_at(const Job &job, int i, int x, int y) {
+    const MotusMb *mb = &job.in.slice.mb[i];
+    const MotusNeighbours neighbours = neighbours_of(job, i);
+    const MotusPartition own = partition_with(mb, x, y);
+    const int several = job.in.slice.refs > 1, blk = 4 * own.y + own.x;
+    MotusMvGrid grid;
+    if (several)
+        motus_grid_load_refs(&grid, &neighbours);
+    else
+        motus_grid_load(&grid, &neighbours);
+    for (int cell = 0; cell < 16 && own.mode != MOTUS_MODE_16x16; cell++)
+        if (order_of(partition_with(mb, cell % 4, cell / 4)) < order_of(own))
+            motus_grid_set(&grid, cell % 4, cell / 4, 1, 1,
+                           MOTUS_CELL_INTER + (several ? mb->ref[0][motus_8x8_of(cell)] : 0),
+                           mb->mv[cell]);
+    const MotusMv mv = mb->mv[blk],
+                  predictor = motus_mvp_ref(&grid, own.mode, own.part, own.x, own.y, own.width,
+                                            several ? mb->ref[0][motus_8x8_of(blk)] : 0);
+    return {(int16_t)(mv.x - predictor.x), (int16_t)(mv.y - predictor.y)};
+}
+
+// Returns the lanes of this lane's MB that have a level.
+__device__ uint32_t lanes_with(int level) {
+    return __ballot_sync(MOTUS_ALL_LANES, level != 0) >> (motus_lane() & 16) & 0xFFFF;
+}
+
+// Returns entry `at` of mvd_b of an MB of a B slice.
+__device__ MotusMv b_mvd_at(const Job &job, int i, int at) {
+    const MotusMb *mb = &job.in.slice.mb[i];
+    const MotusNeighbours neighbours = neighbours_of(job, i);
+    return motus_b_context_mvd(mb, &neighbours, motus_b_first(mb, at & 3), at >> 2);
+}
+
+// mvd of a P slice's MBs: each partition's is found once.
+constexpr int CONTEXT_MBS = 32; // of a block
+struct ContextRoom {
+    MotusMv mvd[CONTEXT_MBS * 16]; // where their partitions begin
+    uint16_t list[CONTEXT_MBS * 16];
+    int n;
+};
+
+// Sets all of an MB's context but mvd: blk 0 does. Lanes without an MB pass n_mb or more.
+__device__ void set_rest_of_context(const Job &job, int i, int blk) {
+    const bool there = i < job.n_mb;
+    const MotusMb *mb = &job.in.slice.mb[there ? i : 0];
+    const MotusMbCoef *coef = &job.in.slice.coef[there ? i : 0];
+    const uint32_t luma = lanes_with(mb->type == MOTUS_MB_I_16x16 && coef->luma_dc[blk]),
+                   chroma =
+                       lanes_with(mb->cbp >> 4 && blk < 8 && coef->chroma_dc[blk / 4 & 1][blk % 4]);
+    if (!there || blk) return;
+    MotusMbContext *context = &job.in.context[i];
+    context->qp_delta =
+        (int16_t)(motus_mb_has_qp_delta(mb) ? motus_qp_delta(mb->qp, qp_before(job, i)) : 0);
+    context->dc = (uint8_t)(mb->type == MOTUS_MB_I_PCM
+                                ? 7
+                                : (luma != 0) | ((chroma & 15) != 0) << 1 | (chroma > 15) << 2);
+}
+
+// Returns the first block of the partition that has block blk; -1: its mvd is zero.
+__device__ int partition_begin(const Job &job, int i, int blk) {
+    const MotusMb *mb = &job.in.slice.mb[min(i, job.n_mb - 1)];
+    if (i >= job.n_mb || motus_mb_is_intra(mb) || mb->type == MOTUS_MB_P_SKIP) return -1;
+    const MotusPartition own = partition_with(mb, blk % 4, blk / 4);
+    return 4 * own.y + own.x;
+}
+
+// Equals motus_mb_context_set, of the block's MBs from `first` on.
+template <int THREADS>
+__device__ void set_p_contexts(const Job &job, int first, ContextRoom &room) {
+    constexpr int ROUNDS = CONTEXT_MBS * 16 / THREADS;
+    int begin[ROUNDS];
+    if (threadIdx.x == 0) room.n = 0;
+    __syncthreads(); // cleared before it is added to
+#pragma unroll
+    for (int r = 0; r < ROUNDS; r++) {
+        const int slot = r * THREADS + (int)threadIdx.x, i = first + slot / 16;
+        set_rest_of_context(job, i, slot % 16);
+        begin[r] = partition_begin(job, i, slot % 16);
+        if (begin[r] == slot % 16) room.list[atomicAdd(&room.n, 1)] = (uint16_t)slot;
+    }
+    __syncthreads(); // all partitions are listed
+    for (int k = (int)threadIdx.x; k < room.n; k += THREADS) {
+        const int slot = room.list[k];
+        room.mvd[slot] = mvd_at(job, first + slot / 16, slot % 4, slot / 4 % 4);
+    }
+    __syncthreads(); // their mvd is there
+#pragma unroll
+    for (int r = 0; r < ROUNDS; r++) {
+        const int slot = r * THREADS + (int)threadIdx.x, i = first + slot / 16;
+        if (i < job.n_mb)
+            job.in.context[i].mvd[slot % 16] =
+                begin[r] < 0 ? MotusMv{0, 0} : room.mvd[slot / 16 * 16 + begin[r]];
+    }
+}
+
+// Equals motus_b_context_set. blk: of the lane.
+__device__ void set_b_context(const Job &job, int i, int blk) {
+    set_rest_of_context(job, i, blk);
+    if (i < job.n_mb && blk < 8) job.in.context[i].mvd_b[blk >> 2][blk & 3] = b_mvd_at(job, i, blk);
+}
+
+} // namespace
+
+#endif
