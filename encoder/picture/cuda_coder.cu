@@ -388,7 +388,6 @@ MotusStatus code(MotusCudaCoder *c, const MotusFrameSlot *slot, const MotusPictu
     if (!status) status = entropy_code(c, out, params, error);
     if (!status) status = stage_ended(c, MOTUS_STAGE_ENTROPY, error);
     if (!status && s->config.deblock) status = deblock(c, params, error);
-    if (!status && is_alone(c)) status = measure_alone(c, out, error);
     if (!status && params->is_reference) status = make_reference(c, out, error);
     return status ? status : stage_ended(c, MOTUS_STAGE_DEBLOCK, error);
 }

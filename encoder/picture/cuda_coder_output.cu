@@ -67,11 +67,13 @@ cudaError_t copy_alone(const Output *out, cudaStream_t stream) {
     return cudaGetLastError();
 }
 
-// Learns the costs of a picture alone on the stream of its passes, while it is written on the other
-// one.
-MotusStatus learn_beside_writing(MotusCudaCoder *c, const Output *out, MotusError *error) {
-    if (!out->next_costs) return MOTUS_OK;
-    MotusStatus status = check(c, cudaStreamWaitEvent(c->stream, out->written, 0), "wait", error);
+// Completes a picture alone on the stream of its passes, while it is written on the other one.
+MotusStatus work_beside_writing(MotusCudaCoder *c, const Output *out, MotusError *error) {
+    // The statistics are cleared.
+    MotusStatus status = check(c, cudaStreamWaitEvent(c->stream, out->finalized, 0), "wait", error);
+    if (!status) status = measure_errors(c, out, c->stream, error);
+    if (status || !out->next_costs) return status;
+    status = check(c, cudaStreamWaitEvent(c->stream, out->written, 0), "wait", error);
     if (!status) status = learn_costs(c, out, c->stream, error);
     return status ? status : check(c, cudaEventRecord(out->written, c->stream), "record", error);
 }
@@ -85,14 +87,6 @@ MotusStatus motus_cuda_coder::learn_costs(MotusCudaCoder *c, const Output *out, 
                  "costs", error);
 }
 
-MotusStatus motus_cuda_coder::measure_alone(MotusCudaCoder *c, const Output *out,
-                                            MotusError *error) {
-    // The statistics are cleared.
-    MotusStatus status = check(c, cudaStreamWaitEvent(c->stream, out->finalized, 0), "wait", error);
-    if (!status) status = measure_errors(c, out, c->stream, error);
-    return status ? status : check(c, cudaEventRecord(c->rebuilt, c->stream), "record", error);
-}
-
 MotusStatus motus_cuda_coder::download(MotusCudaCoder *c, const Output *out, const MotusFrame *rec,
                                        MotusError *error) {
     MotusStatus status = download_recon(c, out, rec, error);
@@ -102,11 +96,8 @@ MotusStatus motus_cuda_coder::download(MotusCudaCoder *c, const Output *out, con
                        cudaMemcpyAsync(out->h_nal, out->nal, out->downloaded,
                                        cudaMemcpyDeviceToHost, c->writing),
                        "download", error);
-    if (!status && alone) status = learn_beside_writing(c, out, error);
-    if (!status && alone && !rec && !out->began) // for its errors alone
-        status = check(c, cudaStreamWaitEvent(c->writing, c->rebuilt, 0), "wait", error);
-    else if (!status)
-        status = follow(c, c->writing, c->stream, c->rebuilt, error);
+    if (!status && alone) status = work_beside_writing(c, out, error);
+    if (!status) status = follow(c, c->writing, c->stream, c->rebuilt, error);
     if (!status && !alone) status = measure_errors(c, out, c->writing, error);
     if (!status)
         status = check(c,
