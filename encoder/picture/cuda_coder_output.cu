@@ -1,6 +1,8 @@
 // The results of a picture: their way down, and the host's wait for them.
 // SPDX-License-Identifier: BSD-2-Clause
 #include <string.h>
+
+#include <algorithm>
 #ifdef __linux__
 #include <sys/prctl.h>
 #endif
@@ -124,6 +126,13 @@ void pause_us(int64_t us) {
     if (us > 0) nanosleep(&t, NULL);
 }
 
+// Returns the most that a picture is expected to take behind one that was expected to take this
+// long, 0: unknown.
+int64_t most_expected(int64_t expected) {
+    if (!expected) return MAX_EXPECTED_US;
+    return std::min(std::max(expected + expected / 8, MIN_EXPECTED_US), MAX_EXPECTED_US);
+}
+
 // Blocks until the coder's only picture is done. CUDA's blocking wait returns some 100 us late, and
 // here nothing else runs meanwhile: sleeps for 7/8 of the expected time, polls up to 9/8 without a
 // pause, as a sleep takes some 20 us, then with pauses, and leaves a picture that takes twice as
@@ -145,11 +154,8 @@ cudaError_t wait_alone(MotusCudaCoder *c, const Output *out) {
         status = cudaEventSynchronize(out->done);
     }
     const int64_t took = now_us() - out->begun_us;
-    const int64_t longer = expected + expected / 8, most = !expected ? MAX_EXPECTED_US
-                                                           : longer > MIN_EXPECTED_US
-                                                               ? longer
-                                                               : MIN_EXPECTED_US;
-    c->expected_us[out->type] = too_late ? expected * 3 / 4 : took < most ? took : most;
+    c->expected_us[out->type] =
+        too_late ? expected * 3 / 4 : std::min(took, most_expected(expected));
     return status;
 }
 
