@@ -290,7 +290,6 @@ cudaError_t code_p(const Pass &pass, const InterOf<KIND> &inter, const MotusPCod
     }
     if (status == cudaSuccess)
         status = motus_stage_ended_cuda(&pass.pic, MOTUS_STAGE_DECIDE, stream);
-    if (status == cudaSuccess) status = begin_intra(pass, stream);
     return status == cudaSuccess ? code_intra(pass, stream) : status;
 }
 
@@ -316,11 +315,6 @@ cudaError_t motus_decide::note_intra(const Pass &pass, bool all, int now, cudaSt
 extern "C" cudaError_t motus_code_i_cuda(const MotusPictureStateCuda *pic, int qp,
                                          const MotusEffort *effort, cudaStream_t stream) {
     return code_intra(pass_of(pic, effort, qp, MOTUS_SLICE_I), stream);
-}
-
-extern "C" cudaError_t motus_begin_i_cuda(const MotusPictureStateCuda *pic, int qp,
-                                          const MotusEffort *effort, cudaStream_t stream) {
-    return begin_intra(pass_of(pic, effort, qp, MOTUS_SLICE_I), stream);
 }
 
 extern "C" cudaError_t motus_mark_blocks_cuda(const MotusPictureStateCuda *pic,

@@ -190,7 +190,6 @@ cudaError_t code_b(const Pass &pass, const InterOf<KIND> &inter, const MotusBCod
         if (!round && status == cudaSuccess) status = note_intra(pass, true, ++now, stream);
     }
     if (status == cudaSuccess) status = motus_stage_ended_cuda(pic, MOTUS_STAGE_DECIDE, stream);
-    if (status == cudaSuccess) status = begin_intra(pass, stream);
     return status == cudaSuccess ? code_intra(pass, stream) : status;
 }
 

@@ -110,11 +110,6 @@ typedef struct MotusBCodingCuda {
 cudaError_t motus_stage_ended_cuda(const MotusPictureStateCuda *pic, MotusStage stage,
                                    cudaStream_t stream);
 
-// Lists the MBs of an I picture, and chooses their types if these come first. Reads luma alone.
-cudaError_t motus_begin_i_cuda(const MotusPictureStateCuda *pic, int qp, const MotusEffort *effort,
-                               cudaStream_t stream);
-
-// Codes them.
 cudaError_t motus_code_i_cuda(const MotusPictureStateCuda *pic, int qp, const MotusEffort *effort,
                               cudaStream_t stream);
 

@@ -192,19 +192,15 @@ cudaError_t motus_decide::code_listed(const Pass &pass, cudaStream_t stream) {
     const size_t bytes = eight ? sizeof(IntraTeam<true>) : sizeof(IntraTeam<false>);
     const Kernel kernel =
         pass.pic.costs ? kernel_of<true>(eight, alone) : kernel_of<false>(eight, alone);
-    // In an I picture without types the stream waits for the source's chroma before.
-    return motus_launch(pass.pic.early && (pass.slice_type || pass.typed), blocks,
-                        teams * team_threads(eight), teams * bytes, stream, kernel, pass);
-}
-
-cudaError_t motus_decide::begin_intra(const Pass &pass, cudaStream_t stream) {
-    const bool chooses = pass.typed && (!pass.slice_type || pass.pic.refresh.end);
-    const cudaError_t status = list_intra(pass, stream);
-    return chooses && status == cudaSuccess ? choose_types(pass, stream) : status;
+    return motus_launch(pass.pic.early, blocks, teams * team_threads(eight), teams * bytes, stream,
+                        kernel, pass);
 }
 
 cudaError_t motus_decide::code_intra(const Pass &pass, cudaStream_t stream) {
-    const cudaError_t status = pass.typed ? code_typed(pass, stream) : cudaSuccess;
+    const bool chooses = pass.typed && (!pass.slice_type || pass.pic.refresh.end);
+    cudaError_t status = list_intra(pass, stream);
+    if (chooses && status == cudaSuccess) status = choose_types(pass, stream);
+    if (pass.typed && status == cudaSuccess) status = code_typed(pass, stream);
     return status == cudaSuccess ? code_listed(pass, stream) : status;
 }
 

@@ -221,10 +221,6 @@ static __device__ int neighbour_of(const MotusPictureStateCuda &w, int i, int k)
 // Lists the MBs that are coded as intra, each after those it depends on: all of an I picture.
 cudaError_t list_intra(const Pass &pass, cudaStream_t stream);
 
-// Lists the MBs that are coded as intra, and chooses the types of those that have none. Reads luma
-// alone in I pictures.
-cudaError_t begin_intra(const Pass &pass, cudaStream_t stream);
-
 // Codes the MBs that are coded as intra: of a picture, or those that are listed. If they were coded
 // as typed, only if one of them would rather be I_PCM.
 cudaError_t code_intra(const Pass &pass, cudaStream_t stream);

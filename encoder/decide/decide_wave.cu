@@ -297,10 +297,9 @@ cudaError_t motus_decide::code_typed(const Pass &pass, cudaStream_t stream) {
     const Sizes sizes = w.transform_8x8 ? BOTH_SIZES : pass.effort.keeps_left ? LEFT_4x4 : ALL_4x4;
     const Kernel kernel = w.costs ? kernel_of<true>(sizes, !pass.slice_type)
                                   : kernel_of<false>(sizes, !pass.slice_type);
-    // In an I picture the stream waits for the source's chroma before.
-    cudaError_t status = motus_launch(w.early && pass.slice_type, blocks.luma + blocks.chroma,
-                                      blocks.rows * ROW_THREADS, shared_bytes_of(blocks.rows),
-                                      stream, kernel, pass, blocks.luma);
+    cudaError_t status =
+        motus_launch(w.early, blocks.luma + blocks.chroma, blocks.rows * ROW_THREADS,
+                     shared_bytes_of(blocks.rows), stream, kernel, pass, blocks.luma);
     if (status == cudaSuccess)
         status =
             motus_launch(w.early, blocks_for(w.n_mb), 32 * WARPS, 0, stream, finish_kernel, pass);

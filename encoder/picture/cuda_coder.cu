@@ -168,21 +168,6 @@ MotusStatus wait_for_source(MotusCudaCoder *c, const MotusFrameSlot *slot, Motus
                        error);
 }
 
-// Codes an IDR picture, whose types are chosen while its chroma is uploaded.
-MotusStatus code_idr(MotusCudaCoder *c, const MotusFrameSlot *slot, const Output *out,
-                     const MotusPictureParams *params, MotusError *error) {
-    const MotusEffort *effort = &c->settings->effort;
-    MotusStatus status = wait_for_writing(c, error);
-    if (!status) status = set_costs(c, out, params, error);
-    if (!status)
-        status = check(c, motus_begin_i_cuda(&c->pic, params->qp, effort, c->stream), "intra types",
-                       error);
-    if (!status) status = wait_for_source(c, slot, error);
-    return status ? status
-                  : check(c, motus_code_i_cuda(&c->pic, params->qp, effort, c->stream),
-                          "intra coding", error);
-}
-
 // Waits for all that decisions need beside motion fields.
 MotusStatus wait_for_decisions(MotusCudaCoder *c, const MotusFrameSlot *slot, const Output *out,
                                const MotusPictureParams *params, MotusError *error) {
@@ -423,14 +408,18 @@ MotusStatus code(MotusCudaCoder *c, const MotusFrameSlot *slot, const MotusPictu
                        cudaMemcpyAsync(out->qp_offset, out->h_qp_offset, (size_t)c->pic.n_mb,
                                        cudaMemcpyHostToDevice, c->stream),
                        "QP offsets", error);
+    if (!status && params->idr) status = wait_for_source(c, slot, error);
+    if (!status && params->idr) status = wait_for_writing(c, error);
+    if (!status && params->idr) status = set_costs(c, out, params, error);
     if (!status)
-        status = params->idr ? code_idr(c, slot, out, params, error)
-                             : code_inter(c, slot, out, params, field, error);
+        status = params->idr
+                     ? check(c, motus_code_i_cuda(&c->pic, params->qp, &s->effort, c->stream),
+                             "intra coding", error)
+                     : code_inter(c, slot, out, params, field, error);
     if (!status) status = stage_ended(c, MOTUS_STAGE_INTRA, error);
     if (!status) status = entropy_code(c, out, params, error);
     if (!status) status = stage_ended(c, MOTUS_STAGE_ENTROPY, error);
     if (!status && s->config.deblock) status = deblock(c, params, error);
-    if (!status && is_alone(c)) status = measure_alone(c, out, error);
     if (!status && params->is_reference) status = make_reference(c, out, error);
     return status ? status : stage_ended(c, MOTUS_STAGE_DEBLOCK, error);
 }

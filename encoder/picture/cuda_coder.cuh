@@ -243,10 +243,6 @@ void advance(MotusCudaCoder *c, const MotusPictureParams *params);
 MotusStatus learn_costs(MotusCudaCoder *c, const Output *out, cudaStream_t stream,
                         MotusError *error);
 
-// Measures the squared errors of a picture alone beside its writing: its packet waits for them, but
-// not for what later pictures read.
-MotusStatus measure_alone(MotusCudaCoder *c, const Output *out, MotusError *error);
-
 // Makes room for `bytes` of NAL units in pinned memory; the old content is lost.
 MotusStatus reserve_nal(MotusCudaCoder *c, Output *out, size_t bytes, MotusError *error);
 

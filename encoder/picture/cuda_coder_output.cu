@@ -1,6 +1,8 @@
 // The results of a picture: their way down, and the host's wait for them.
 // SPDX-License-Identifier: BSD-2-Clause
 #include <string.h>
+
+#include <algorithm>
 #ifdef __linux__
 #include <sys/prctl.h>
 #endif
@@ -67,11 +69,13 @@ cudaError_t copy_alone(const Output *out, cudaStream_t stream) {
     return cudaGetLastError();
 }
 
-// Learns the costs of a picture alone on the stream of its passes, while it is written on the other
-// one.
-MotusStatus learn_beside_writing(MotusCudaCoder *c, const Output *out, MotusError *error) {
-    if (!out->next_costs) return MOTUS_OK;
-    MotusStatus status = check(c, cudaStreamWaitEvent(c->stream, out->written, 0), "wait", error);
+// Completes a picture alone on the stream of its passes, while it is written on the other one.
+MotusStatus work_beside_writing(MotusCudaCoder *c, const Output *out, MotusError *error) {
+    // The statistics are cleared.
+    MotusStatus status = check(c, cudaStreamWaitEvent(c->stream, out->finalized, 0), "wait", error);
+    if (!status) status = measure_errors(c, out, c->stream, error);
+    if (status || !out->next_costs) return status;
+    status = check(c, cudaStreamWaitEvent(c->stream, out->written, 0), "wait", error);
     if (!status) status = learn_costs(c, out, c->stream, error);
     return status ? status : check(c, cudaEventRecord(out->written, c->stream), "record", error);
 }
@@ -85,14 +89,6 @@ MotusStatus motus_cuda_coder::learn_costs(MotusCudaCoder *c, const Output *out, 
                  "costs", error);
 }
 
-MotusStatus motus_cuda_coder::measure_alone(MotusCudaCoder *c, const Output *out,
-                                            MotusError *error) {
-    // The statistics are cleared.
-    MotusStatus status = check(c, cudaStreamWaitEvent(c->stream, out->finalized, 0), "wait", error);
-    if (!status) status = measure_errors(c, out, c->stream, error);
-    return status ? status : check(c, cudaEventRecord(c->rebuilt, c->stream), "record", error);
-}
-
 MotusStatus motus_cuda_coder::download(MotusCudaCoder *c, const Output *out, const MotusFrame *rec,
                                        MotusError *error) {
     MotusStatus status = download_recon(c, out, rec, error);
@@ -102,11 +98,8 @@ MotusStatus motus_cuda_coder::download(MotusCudaCoder *c, const Output *out, con
                        cudaMemcpyAsync(out->h_nal, out->nal, out->downloaded,
                                        cudaMemcpyDeviceToHost, c->writing),
                        "download", error);
-    if (!status && alone) status = learn_beside_writing(c, out, error);
-    if (!status && alone && !rec && !out->began) // for its errors alone
-        status = check(c, cudaStreamWaitEvent(c->writing, c->rebuilt, 0), "wait", error);
-    else if (!status)
-        status = follow(c, c->writing, c->stream, c->rebuilt, error);
+    if (!status && alone) status = work_beside_writing(c, out, error);
+    if (!status) status = follow(c, c->writing, c->stream, c->rebuilt, error);
     if (!status && !alone) status = measure_errors(c, out, c->writing, error);
     if (!status)
         status = check(c,
@@ -133,6 +126,13 @@ void pause_us(int64_t us) {
     if (us > 0) nanosleep(&t, NULL);
 }
 
+// Returns the most that a picture is expected to take behind one that was expected to take this
+// long, 0: unknown.
+int64_t most_expected(int64_t expected) {
+    if (!expected) return MAX_EXPECTED_US;
+    return std::min(std::max(expected + expected / 8, MIN_EXPECTED_US), MAX_EXPECTED_US);
+}
+
 // Blocks until the coder's only picture is done. CUDA's blocking wait returns some 100 us late, and
 // here nothing else runs meanwhile: sleeps for 7/8 of the expected time, polls up to 9/8 without a
 // pause, as a sleep takes some 20 us, then with pauses, and leaves a picture that takes twice as
@@ -154,11 +154,8 @@ cudaError_t wait_alone(MotusCudaCoder *c, const Output *out) {
         status = cudaEventSynchronize(out->done);
     }
     const int64_t took = now_us() - out->begun_us;
-    const int64_t longer = expected + expected / 8, most = !expected ? MAX_EXPECTED_US
-                                                           : longer > MIN_EXPECTED_US
-                                                               ? longer
-                                                               : MIN_EXPECTED_US;
-    c->expected_us[out->type] = too_late ? expected * 3 / 4 : took < most ? took : most;
+    c->expected_us[out->type] =
+        too_late ? expected * 3 / 4 : std::min(took, most_expected(expected));
     return status;
 }
 

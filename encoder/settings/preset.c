@@ -90,7 +90,6 @@ static const MotusEffort presets[MOTUS_PRESETS] = {
                              .estimate_trials = 1,
                              .estimate_levels = MOTUS_LEVELS_NEAREST,
                              .types_first = 1,
-                             .types_by_satd = 1,
                              .keeps_left = 1,
                              .intra_chain = 8},
     [MOTUS_PRESET_SLOWER] = THOROUGH(32, 3, 32, 16),

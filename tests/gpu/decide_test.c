@@ -295,12 +295,7 @@ static MotusStatus run_decide(GpuCase *c, int on) {
                                 .limits = limits};
     if (!on) return decide_on_cpu(d, limits), MOTUS_OK;
     d->gpu.lambda = d->is_p ? MOTUS_LAMBDA_P : MOTUS_LAMBDA_I;
-    if (!d->is_p) {
-        const MotusStatus status =
-            gpu_launched(c, motus_begin_i_cuda(&d->gpu, qp, &d->effort, c->stream));
-        return status ? status
-                      : gpu_launched(c, motus_code_i_cuda(&d->gpu, qp, &d->effort, c->stream));
-    }
+    if (!d->is_p) return gpu_launched(c, motus_code_i_cuda(&d->gpu, qp, &d->effort, c->stream));
     cudaError_t status = motus_mark_blocks_cuda(&d->gpu, &p, NULL, qp, &d->effort, c->stream);
     if (!status) status = motus_code_p_cuda(&d->gpu, &p, qp, &d->effort, c->stream);
     return gpu_launched(c, status);
