@@ -117,7 +117,7 @@ MOTUS_WARP void motus_b_team_skip(const MotusInterMb *in, const MotusLevelChoice
     if (lane == 0) t->choice.direct = direct;
     motus_lanes_sync(); // it is written
     motus_b_make_skip(&t->skip, in, &t->choice.direct);
-    const MotusLaneBlock b = motus_lane_predict(&t->skip, in, NULL);
+    const MotusLaneBlock b = motus_lane_predict(&t->skip, in);
     uint32_t satd = motus_words_satd(b.src, b.rec);
     satd = motus_lane_8x8_sum(satd);
     const int q = motus_8x8_of(blk);
@@ -276,18 +276,18 @@ MOTUS_WARP void motus_b_team_choose(const MotusBCandidates *found, const MotusIn
 
 // ---- Trials -------------------------------------------------------------------------------------
 
-// Evaluates type k. s: as in motus_lane_trial_transform; same: as in motus_lane_predict.
+// Evaluates type k. s: as in motus_lane_trial_transform.
 MOTUS_WARP void motus_b_team_trial(const MotusInterMb *in, uint32_t edge,
                                    const MotusLevelChoice *levels, const MotusBChoice *choice,
                                    int k, MotusTrialCoefs *coefs, MotusTransformShared *s,
-                                   MotusTrial *trial, MotusTrial *same) {
+                                   MotusTrial *trial) {
     const int lane = motus_lane();
     motus_word_put((char *)&trial->mb + 4 * lane,
                    motus_word_get((const char *)&choice->mb[k] + 4 * lane));
     motus_lanes_sync(); // before a part of it is set
     if (lane == 0) trial->mb.qp = in->qp->luma.qp;
     const MotusMv none = {0, 0};
-    motus_lane_trial(in, edge, levels, none, choice->mv_bits[k], coefs, trial, same);
+    motus_lane_trial(in, edge, levels, none, choice->mv_bits[k], coefs, trial);
     motus_lane_trial_transform(in, levels, s, trial);
 }
 
@@ -337,8 +337,7 @@ MOTUS_WARP MotusTrial *motus_b_team_decide(const MotusInterMb *in, const MotusBC
         if (!(close >> k & 1)) continue;
         if (turn == warp)
             motus_b_team_trial(in, edge.counts, levels, &t->choice, k, &coefs[warp],
-                               eights ? &eights[warp] : NULL, &t->trial[k],
-                               k == MOTUS_B_DIRECT ? &t->skip : NULL);
+                               eights ? &eights[warp] : NULL, &t->trial[k]);
         turn = (turn + 1) % MOTUS_B_WARPS;
     }
     motus_team_sync(); // every type is evaluated

@@ -48,7 +48,7 @@ MOTUS_WARP void motus_team_type(const MotusInterMb *in, const MotusChoice *choic
 MOTUS_WARP void motus_team_skip_trial(const MotusInterMb *in, const MotusLevelChoice *levels,
                                       MotusMv skip, MotusTrial *trial) {
     motus_team_skip(in, skip, trial);
-    const MotusLaneBlock b = motus_lane_predict(trial, in, NULL);
+    const MotusLaneBlock b = motus_lane_predict(trial, in);
     motus_lane_measure(trial, &b, in->qp, motus_skip_bits(in, &trial->mb), levels);
     if (motus_refresh_mv_y(in->max_mv_y, skip.y) != skip.y && motus_lane() == 0)
         trial->cost = UINT32_MAX;
@@ -60,7 +60,7 @@ MOTUS_WARP void motus_team_trial(const MotusInterMb *in, uint32_t edge,
                                  MotusMv skip, int k, MotusTrialCoefs *coefs,
                                  MotusTransformShared *s, MotusTrial *trial) {
     motus_team_type(in, choice, k, trial);
-    motus_lane_trial(in, edge, levels, skip, choice->mv_bits[k], coefs, trial, NULL);
+    motus_lane_trial(in, edge, levels, skip, choice->mv_bits[k], coefs, trial);
     motus_lane_trial_transform(in, levels, s, trial);
 }
 
@@ -118,7 +118,7 @@ MOTUS_WARP void motus_team_shared_trial(const MotusInterMb *in, uint32_t edge,
     MotusLaneResidual r;
     if (warp == 0) {
         motus_team_type(in, choice, k, trial);
-        b = motus_lane_predict(trial, in, NULL);
+        b = motus_lane_predict(trial, in);
         r = motus_lane_transform(trial, &b, &coefs[0], in, edge, levels);
         motus_team_list_levels(shared, &r);
     }

@@ -28,10 +28,8 @@ typedef struct MotusLaneBlock {
     uint32_t src[4], rec[4]; // rec: prediction, then reconstruction
 } MotusLaneBlock;
 
-// Predicts the MB with the MVs of trial->mb, and loads each lane's block. same: NULL, or a trial
-// that has this prediction.
-MOTUS_WARP MotusLaneBlock motus_lane_predict(MotusTrial *trial, const MotusInterMb *in,
-                                             MotusTrial *same) {
+// Predicts the MB with the MVs of trial->mb, and loads each lane's block.
+MOTUS_WARP MotusLaneBlock motus_lane_predict(MotusTrial *trial, const MotusInterMb *in) {
     MotusLaneBlock b;
     b.blk = motus_min(motus_lane(), 23);
     b.at = motus_trial_block(trial, b.blk, &b.stride);
@@ -45,13 +43,6 @@ MOTUS_WARP MotusLaneBlock motus_lane_predict(MotusTrial *trial, const MotusInter
                                       : in->src.plane[2];
     src += (b.blk >> shift & side) * 4 * stride + (b.blk & side) * 4;
     for (int i = 0; i < 4; i++) b.src[i] = motus_word_get(src + i * stride);
-    if (same) {
-        const uint8_t *from = motus_trial_block(same, b.blk, &b.stride);
-        for (int i = 0; i < 4; i++) b.rec[i] = motus_word_get(from + i * b.stride);
-        for (int i = 0; i < 4 && motus_lane() < 24; i++)
-            motus_word_put(b.at + i * b.stride, b.rec[i]);
-        return b;
-    }
     motus_lane_predict_luma(trial->luma, in, &trial->mb);
     motus_lane_predict_chroma(trial->chroma, in, &trial->mb);
     motus_lanes_sync(); // the prediction is written
@@ -309,11 +300,11 @@ MOTUS_WARP uint32_t motus_lane_complete(MotusTrial *trial, MotusLaneBlock *b,
 }
 
 // Evaluates trial->mb, whose type, lists, MVs, references and QP are set. edge: MotusTeamEdge's
-// counts; same: as in motus_lane_predict. Returns what motus_lane_measure does.
+// counts. Returns what motus_lane_measure does.
 MOTUS_WARP uint32_t motus_lane_trial(const MotusInterMb *in, uint32_t edge,
                                      const MotusLevelChoice *levels, MotusMv skip, uint32_t mv_bits,
-                                     MotusTrialCoefs *coefs, MotusTrial *trial, MotusTrial *same) {
-    MotusLaneBlock b = motus_lane_predict(trial, in, same);
+                                     MotusTrialCoefs *coefs, MotusTrial *trial) {
+    MotusLaneBlock b = motus_lane_predict(trial, in);
     const MotusLaneResidual r = motus_lane_transform(trial, &b, coefs, in, edge, levels);
     MotusLevels chosen = {0, 0, 0};
     if (r.any)

@@ -56,8 +56,7 @@ MOTUS_WARP uint32_t motus_rd_evaluate(const MotusInterMb *in, const MotusRdLane 
     }
     const uint32_t mv_bits = motus_lanes_sum(
         list < in->lists ? motus_trial_mv_bits(in, &trial->mb, motus_lane() & 15, list) : 0);
-    const uint32_t cost =
-        motus_lane_trial(in, own->edge, levels, own->skip, mv_bits, coefs, trial, NULL);
+    const uint32_t cost = motus_lane_trial(in, own->edge, levels, own->skip, mv_bits, coefs, trial);
     if (!s) return motus_lanes_shuffle(cost, 0);
     motus_lane_trial_transform(in, levels, s, trial);
     return trial->bits > MOTUS_MB_BITS_LIMIT ? UINT32_MAX : trial->cost;
