@@ -220,7 +220,8 @@ static MotusStatus finish_coding(MotusGopCoder *coder, MotusPendingPicture *p, M
 void motus_gop_coders_fail(MotusGopCoders *coders, const MotusError *error) {
     if (coders->failure.status) return;
     coders->failure = *error;
-    for (int k = 0; k < coders->n; k++) motus_gop_coder_wake(&coders->coder[k]);
+    for (int k = 0; k < coders->n; k++)
+        if (coders->coder[k].coders) motus_gop_coder_wake(&coders->coder[k]); // it has begun
 }
 
 // Returns the CPU threads for one picture: an even share for each coder that has pictures, and one

@@ -33,12 +33,13 @@ static void failing_allocations(void) {
 // Makes an allocation fail while frame i is sent and coded. A refused frame may be sent again. A
 // picture that could not be coded ends the stream with the same error for every call. The packets
 // before it are those without the failure.
-static void failures_keep_what_was_done(void) {
+static void fail_while_coding(int gop_coders) {
     MotusFrame *frames[N_FRAMES];
     MotusEncoderConfig config = encoder_case_config(48, 48);
     Stream want = {0};
     int taken_later = 0, ended = 0;
     config.keyint = 3;
+    config.gop_coders = gop_coders;
     encoder_case_frames(frames, 48, 48);
     REQUIRE_OK(encoder_case_encode(&config, frames, &want));
     for (long n = 0; n < 40; n++) {
@@ -79,6 +80,12 @@ static void failures_keep_what_was_done(void) {
                 ended);
     free(want.data);
     encoder_case_drop(frames);
+}
+
+// With several coders, most failures come before all of them have begun.
+static void failures_keep_what_was_done(void) {
+    fail_while_coding(1);
+    fail_while_coding(4);
 }
 
 enum { LONG = 23 };
