@@ -13,12 +13,7 @@
 #include <immintrin.h>
 #endif
 
-enum {
-    MOTUS_HAS_LEFT = 1,
-    MOTUS_HAS_TOP = 2,
-    MOTUS_HAS_CORNER = 4,
-    MOTUS_HAS_TOP_RIGHT = 8
-};
+enum { MOTUS_HAS_LEFT = 1, MOTUS_HAS_TOP = 2, MOTUS_HAS_CORNER = 4, MOTUS_HAS_TOP_RIGHT = 8 };
 
 // Intra16x16PredMode, table 8-4.
 enum { MOTUS_I16_VERTICAL, MOTUS_I16_HORIZONTAL, MOTUS_I16_DC, MOTUS_I16_PLANE, MOTUS_I16_MODES };

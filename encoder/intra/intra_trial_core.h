@@ -35,9 +35,7 @@ typedef struct MotusIntraMb {
 } MotusIntraMb;
 
 // True if the MB is tried as Intra8x8, if it may have the 8x8 transform.
-MOTUS_HD int motus_tries_intra8x8(const MotusIntraMb *in) {
-    return in->i4_trials > 0;
-}
+MOTUS_HD int motus_tries_intra8x8(const MotusIntraMb *in) { return in->i4_trials > 0; }
 
 // Type of an intra MB: Intra16x16, Intra4x4 or, with the 8x8 transform, Intra8x8.
 typedef struct MotusIntraType {

@@ -55,8 +55,7 @@ MOTUS_HD int motus_intra4x4_has(int blk, int mb_has) {
 MOTUS_HD int motus_intra4x4_allowed(int mode, int has) {
     enum { L = MOTUS_HAS_LEFT, T = MOTUS_HAS_TOP };
     enum { ALL = L | T | MOTUS_HAS_CORNER };
-    const uint64_t needs =
-        MOTUS_PACK16(4, T, L, 0, T, ALL, ALL, ALL, T, L, 0, 0, 0, 0, 0, 0, 0);
+    const uint64_t needs = MOTUS_PACK16(4, T, L, 0, T, ALL, ALL, ALL, T, L, 0, 0, 0, 0, 0, 0, 0);
     return !((int)(needs >> (4 * mode) & 15) & (has ^ ALL));
 }
 
