@@ -111,6 +111,14 @@ static inline int motus_b_refine_list(const MotusBJob *in, MotusBPredictions *p,
     return 1;
 }
 
+// Returns those of `blocks` whose MVs have no fraction: all of the search's, external MVs may have.
+static inline uint64_t motus_whole_mvs(const MotusMv mv[MOTUS_BLOCKS], uint64_t blocks) {
+    uint64_t whole = 0;
+    for (; blocks; blocks &= blocks - 1)
+        if (motus_mv_is_whole(mv[__builtin_ctzll(blocks)])) whole |= blocks & -blocks;
+    return whole;
+}
+
 // Refines the MVs of some blocks in a reference.
 static inline void motus_b_refine(const MotusBJob *in, int ref, uint64_t blocks,
                                   MotusMbMotion *motion) {
@@ -121,7 +129,7 @@ static inline void motus_b_refine(const MotusBJob *in, int ref, uint64_t blocks,
                             .y = 16 * in->y,
                             .predictor = in->centre[ref],
                             .lambda_q8 = in->lambda_q8};
-    motus_refine_blocks(&job, in->subpel, in->ops, blocks, motion);
+    motus_refine_blocks(&job, in->subpel, in->ops, motus_whole_mvs(motion->mv, blocks), motion);
 }
 // Takes the MVs of further references of list 0 that cost least, once refined. A block is refined
 // in a reference if its whole-sample cost is close to the least one, and has a candidate if its

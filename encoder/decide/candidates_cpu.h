@@ -29,13 +29,6 @@ static inline void get_motion(const InterPass *pass, int k, int i, MotusMbMotion
     }
 }
 
-// Returns the mask of blocks whose MVs have no fraction. The search's have none, external MVs may.
-static inline uint64_t whole_mvs(const MotusMv mv[MOTUS_BLOCKS]) {
-    uint64_t mask = 0;
-    for (int b = 0; b < MOTUS_BLOCKS; b++) mask |= (uint64_t)motus_mv_is_whole(mv[b]) << b;
-    return mask;
-}
-
 // Refines a P MB's blocks `wanted` in a reference.
 static inline void refine_p_blocks(const InterPass *pass, int i, int ref, uint64_t wanted,
                                    MotusMbMotion *motion) {
@@ -51,7 +44,7 @@ static inline void refine_p_blocks(const InterPass *pass, int i, int ref, uint64
                             .y = 16 * y,
                             .predictor = p->centre[ref][i],
                             .lambda_q8 = lambda_q8};
-    motus_refine_blocks(&job, p->subpel, pass->refine, wanted & whole_mvs(motion->mv), motion);
+    motus_refine_blocks(&job, p->subpel, pass->refine, motus_whole_mvs(motion->mv, wanted), motion);
 }
 
 // Measures and adds the MVs of a P MB's blocks in a reference that are not listed yet, as long as

@@ -89,7 +89,8 @@ static MotusReference reference_of(const MotusReferencePicture *p, const MotusRe
     return ref;
 }
 
-// True if predictions may lie between samples. Temporal direct MVs are scaled, whatever `subpel` is.
+// True if predictions may lie between samples. Temporal direct MVs are scaled, whatever `subpel`
+// is.
 static int has_half(const MotusStream *stream) {
     return stream->config.subpel != MOTUS_SUBPEL_FULL ||
            (stream->config.bframes && stream->config.direct == MOTUS_DIRECT_TEMPORAL);

@@ -41,7 +41,8 @@ typedef struct EncodeSession {
 static int wants_ssim(const EncodeSession *s) { return !s->options->quiet || s->outputs.stats; }
 
 // True if the table of external MVs should have some of a picture of which it has none. By
-// reference they are of inter MBs only, and of the picture types of another encode.
+// reference they are of inter MBs only, and of the picture types of another encode: pictures that
+// were searched are counted.
 static int lacks_mvs(EncodeSession *s, const MotusPacket *picture) {
     const uint32_t *mb = picture->stats.mb;
     int has_inter = 0;
