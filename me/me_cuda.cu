@@ -21,6 +21,8 @@ namespace {
 
 // One more than may be pending: the previous job's picture may be the next one's reference.
 constexpr int SLOTS = MOTUS_ME_IN_FLIGHT + 1;
+constexpr int STREAMS = MOTUS_ME_IN_FLIGHT; // in turn, so that all pending jobs have their own
+static_assert(STREAMS <= MOTUS_MAX_STREAMS, "motus_slots_open");
 
 // Offsets in the device memory of a slot.
 struct Layout {
@@ -40,7 +42,7 @@ struct MeCuda {
     MotusMeConfig config;
     int device, stride, n_mb, threads;
     Layout layout;
-    MotusSlots slots;           // as many streams as slots
+    MotusSlots slots;
     Task task[SLOTS];           // of each slot
     MotusRequestCuda *requests; // opened with the first request
     MotusPredictCuda *predict;  // opened with the first prediction
@@ -119,18 +121,23 @@ int run_of_modes(uint32_t modes, int from, int *first, int *end) {
     return from;
 }
 
-MotusStatus download_array(MeCuda *m, Task *t, size_t array, size_t entry, int first, int end,
-                           MotusError *error) {
-    size_t from = array + (size_t)first * m->n_mb * entry,
-           bytes = (size_t)(end - first) * m->n_mb * entry;
+MotusStatus download_bytes(MeCuda *m, Task *t, size_t from, size_t bytes, MotusError *error) {
     return motus_cuda_check(cudaMemcpyAsync(t->slot->host + (from - m->layout.mv),
                                             t->slot->device + from, bytes, cudaMemcpyDeviceToHost,
                                             t->stream),
                             "download", error);
 }
 
+MotusStatus download_array(MeCuda *m, Task *t, size_t array, size_t entry, int first, int end,
+                           MotusError *error) {
+    return download_bytes(m, t, array + (size_t)first * m->n_mb * entry,
+                          (size_t)(end - first) * m->n_mb * entry, error);
+}
+
 MotusStatus download(MeCuda *m, Task *t, MotusError *error) {
     MotusStatus status = MOTUS_OK;
+    if (m->config.modes == MOTUS_MODES_ALL)
+        return download_bytes(m, t, m->layout.mv, m->layout.size - m->layout.mv, error);
     for (int mode = 0, first, end; mode < MOTUS_MODES && !status;) {
         mode = run_of_modes(m->config.modes, mode, &first, &end);
         if (first == end) break;
@@ -227,10 +234,9 @@ MotusStatus open_state(void **state, const MotusMeConfig *config, int device, Mo
     m->layout = lay_out(config, m->stride, m->n_mb);
     MotusStatus status = motus_cuda_check(motus_search_cuda_prepare(), "kernels", error);
     if (!status)
-        status = motus_slots_open(&m->slots, SLOTS, SLOTS, m->layout.size,
+        status = motus_slots_open(&m->slots, SLOTS, STREAMS, m->layout.size,
                                   m->layout.size - m->layout.mv, error);
-    for (int i = 0; i < SLOTS; i++)
-        m->task[i].slot = &m->slots.slot[i], m->task[i].stream = m->slots.stream[i];
+    for (int i = 0; i < SLOTS; i++) m->task[i].slot = &m->slots.slot[i];
     if (status)
         close_state(m);
     else
@@ -244,6 +250,7 @@ MotusStatus submit(void *state, const MotusMeJob *job, MotusError *error) {
     int64_t n = m->slots.submitted;
     Task *t = &m->task[n % SLOTS], *next = &m->task[(n + 1) % SLOTS],
          *before = &m->task[(n + SLOTS - 1) % SLOTS];
+    t->stream = m->slots.stream[n % STREAMS];
     MotusSearchPicture p = {};
     p.mv = job->device_mv ? job->device_mv : (MotusMv *)(t->slot->device + m->layout.mv);
     p.sad = job->device_mv ? job->device_sad : (uint16_t *)(t->slot->device + m->layout.sad);

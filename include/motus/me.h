@@ -149,7 +149,7 @@ typedef enum MotusMemory {
     MOTUS_MEMORY_DEVICE, // CUDA device memory; needs the CUDA backend
 } MotusMemory;
 
-#define MOTUS_ME_IN_FLIGHT 3 // largest number of pending jobs
+#define MOTUS_ME_IN_FLIGHT 4 // largest number of pending jobs
 
 // Search of one picture. Planes, hints and results must stay valid and unchanged until the job has
 // been received.
