@@ -31,13 +31,13 @@ static void open_deblock(GpuCase *c) {
     const size_t n_mb = (size_t)d->mb_width * (size_t)d->mb_height;
     d->mb = gpu_buffer(c, "MBs", GPU_INPUT, n_mb * sizeof(MotusMb));
     d->first = gpu_buffer(c, "first MBs", GPU_INPUT, n_mb * sizeof(int));
+    d->apart = motus_test_range(0, d->mb_height - 1); // a graph keeps it
     d->scratch =
         gpu_buffer(c, "scratch", GPU_SCRATCH, motus_deblock_cuda_bytes(d->mb_width, d->mb_height));
 }
 
 static void fill_with(GpuCase *c, DeblockKind kind, int qp, int spread) {
     Deblock *d = c->state;
-    d->apart = motus_test_range(0, d->mb_height - 1);
     for (int p = 0; p < 3; p++) deblock_case_samples(&d->from[p].at[ON_CPU], spread);
     for (int i = 0; i < d->mb_width * d->mb_height; i++) {
         const int row = i / d->mb_width;

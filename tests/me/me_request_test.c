@@ -261,14 +261,16 @@ static const MotusPlane plane = {samples, WIDTH, WIDTH, HEIGHT};
 
 static void queue(void) {
     MotusMe *me = open_cpu(motus_me_config_default(WIDTH, HEIGHT), NULL, 1);
-    MotusField *field = NULL, *got = NULL;
+    MotusField *field = NULL, *last = NULL, *got = NULL;
     REQUIRE_OK(motus_field_alloc(&field, WIDTH, HEIGHT));
+    REQUIRE_OK(motus_field_alloc(&last, WIDTH, HEIGHT));
     MotusMbStats stats[N_MB];
     int tags[3];
     void *opaque = NULL;
     MotusMeRequest request = {.size = sizeof request, .cur = &plane, .stats = stats};
     const MotusMeJob job = {.cur = &plane, .ref = &plane, .field = field},
-                     next = {.cur = &plane, .field = field};
+                     next = {.cur = &plane, .field = field},
+                     fourth = {.cur = &plane, .ref = &plane, .field = last};
     CU_ASSERT_EQUAL(motus_me_wait(me, &opaque, 0), MOTUS_END);
     for (int round = 0; round < 3; round++) {
         request.opaque = &tags[0];
@@ -278,6 +280,7 @@ static void queue(void) {
         if (!round) EXPECT_OK(motus_me_submit(me, &job));
         request.opaque = &tags[2];
         EXPECT_OK(motus_me_request(me, &request));
+        EXPECT_OK(motus_me_submit(me, &fourth));
         CU_ASSERT_EQUAL(motus_me_request(me, &request), MOTUS_AGAIN);
         CU_ASSERT_EQUAL(motus_me_submit(me, &job), MOTUS_AGAIN);
         CU_ASSERT_EQUAL(motus_me_search(me, &plane, &plane, NULL, field), MOTUS_ERR_STATE);
@@ -289,10 +292,12 @@ static void queue(void) {
             CU_ASSERT(motus_me_receive(me, &got) == MOTUS_OK && got == field);
             CU_ASSERT(motus_me_wait(me, &opaque, -1) == MOTUS_OK && opaque == &tags[2]);
         }
+        CU_ASSERT(motus_me_receive(me, &got) == MOTUS_OK && got == last);
         CU_ASSERT(motus_me_wait(me, &opaque, -1) == MOTUS_END && !opaque);
     }
     EXPECT_OK(motus_me_request(me, &request)); // closed while it is pending
     motus_field_free(&field);
+    motus_field_free(&last);
     motus_me_close(&me);
 }
 
