@@ -239,6 +239,20 @@ MotusStatus choose_rec(MotusCudaCoder *c, const MotusPictureParams *params, Motu
 // Makes the picture that was launched the last one.
 void advance(MotusCudaCoder *c, const MotusPictureParams *params);
 
+// Returns where the direct prediction of a B picture's MBs comes from. col: list 1's reference.
+static inline MotusDirectSource
+direct_source(const MotusCudaCoder *c, const MotusPictureParams *params, const Reference *col) {
+    if (params->direct == MOTUS_DIRECT_SPATIAL) return {NULL, col->rec.col_zero};
+    return {c->direct, NULL};
+}
+
+// Finalizes the MBs and writes the NAL units on a stream of their own, beside deblocking and the
+// next picture up to its decisions. Deblocking waits for finalization if there is a QP map, as it
+// changes QPs, and in B pictures, where bS depends on what is direct; P_Skip is deblocked as
+// P_16x16. A download of the MBs waits, too.
+MotusStatus entropy_code(MotusCudaCoder *c, const Output *out, const MotusPictureParams *params,
+                         MotusError *error);
+
 // Learns costs of CABAC's bins from the current picture, if any are learnt.
 MotusStatus learn_costs(MotusCudaCoder *c, const Output *out, cudaStream_t stream,
                         MotusError *error);

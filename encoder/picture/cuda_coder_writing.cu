@@ -1,0 +1,126 @@
+// The way of a picture's MBs to NAL units: finalization, slices, entropy coding.
+// SPDX-License-Identifier: BSD-2-Clause
+#include "encoder/picture/cuda_coder.cuh"
+
+#include "encoder/mb/temporal_cuda.h"
+
+extern "C" {
+#include "encoder/bitstream/slice.h"
+}
+
+using namespace motus_cuda_coder;
+
+namespace {
+
+// CABAC: once all MBs are symbols and costs are learnt from them, the next picture's decisions may
+// begin. A picture alone learns later, beside its writing.
+MotusStatus release_mbs(MotusCudaCoder *c, const Output *out, MotusError *error) {
+    MotusStatus status = is_alone(c) ? MOTUS_OK : learn_costs(c, out, c->writing, error);
+    return status ? status : check(c, cudaEventRecord(out->written, c->writing), "record", error);
+}
+
+// Writes slice k, whole MB rows, as if it were a picture of its own.
+MotusStatus write_slice(MotusCudaCoder *c, const Output *out, int k, MotusError *error) {
+    const MotusStream *s = c->settings;
+    const MotusSlices *slices = out->slices;
+    const int begin = slices->begin ? slices->begin[k] : 0,
+              end = slices->begin ? slices->begin[k + 1] : s->mb_height;
+    MotusSliceCuda slice = {};
+    slice.mb_width = s->mb_width, slice.mb_height = end - begin;
+    slice.first_mb = begin * s->mb_width, slice.is_b = out->type == MOTUS_SLICE_B;
+    slice.refs = out->n_refs;
+    slice.mb = c->pic.mb + slice.first_mb, slice.coef = c->pic.coef + slice.first_mb;
+    slice.marks = c->marks;
+    for (int p = 0; p < 3; p++) {
+        slice.src[p] = c->src[p].data + (p ? 8 : 16) * begin * c->src[p].stride;
+        slice.src_stride[p] = c->src[p].stride;
+    }
+    slice.head = out->head + k, slice.work = c->slice_work;
+    slice.nal = out->nal, slice.capacity = (uint32_t)motus_nal_bound(s->rbsp_capacity);
+    slice.before = k ? &c->slice_results[k - 1] : NULL;
+    slice.result = k + 1 == slices->n ? &out->report->result : &c->slice_results[k],
+    slice.stats = &out->report->stats;
+    slice.early = c->pic.early;
+    if (!s->sequence.cabac)
+        return check(c, motus_slice_cuda_write(&slice, c->writing), "entropy coding", error);
+    MotusCabacSliceCuda cabac = {};
+    cabac.slice = slice, cabac.context = c->context + slice.first_mb;
+    cabac.piece = motus_cabac_cuda_piece(c->pic.n_mb), cabac.bins = c->bins;
+    MotusStatus status =
+        check(c, motus_cabac_slice_cuda_begin(&cabac, c->writing), "entropy coding", error);
+    if (!status && k + 1 == slices->n) status = release_mbs(c, out, error);
+    return status
+               ? status
+               : check(c, motus_cabac_slice_cuda_end(&cabac, c->writing), "entropy coding", error);
+}
+
+// Writes all slices.
+MotusStatus write_slices(MotusCudaCoder *c, const Output *out, MotusError *error) {
+    const MotusStream *s = c->settings;
+    MotusStatus status = MOTUS_OK;
+    for (int k = 0; k < out->slices->n && !status; k++) status = write_slice(c, out, k, error);
+    if (status) return status;
+    if (!s->sequence.cabac)
+        return check(c, cudaEventRecord(out->written, c->writing), "record", error);
+    MotusCabacPictureCuda picture = {};
+    picture.bins = c->bins, picture.n_mb = c->pic.n_mb, picture.n_slices = out->slices->n;
+    picture.nal = out->nal, picture.capacity = (uint32_t)motus_nal_bound(s->rbsp_capacity);
+    picture.result = &out->report->result;
+    return check(c, motus_cabac_picture_cuda_end(&picture, c->writing), "entropy coding", error);
+}
+
+// Uploads the slice headers, clears the statistics and the counts of bins.
+MotusStatus begin_writing(MotusCudaCoder *c, const Output *out, MotusError *error) {
+    const size_t heads = (size_t)out->slices->n * sizeof *out->head;
+    MotusStatus status =
+        check(c, cudaMemcpyAsync(out->head, out->h_head, heads, cudaMemcpyHostToDevice, c->writing),
+              "slice header", error);
+    if (!status)
+        status = check(c, cudaMemsetAsync(out->report, 0, sizeof *out->report, c->writing),
+                       "statistics", error);
+    // The previous picture may have been written on the other stream.
+    if (!status) status = check(c, cudaStreamWaitEvent(c->writing, c->packed, 0), "wait", error);
+    return status || !c->settings->sequence.cabac
+               ? status
+               : check(c, cudaMemsetAsync(c->bins, 0, sizeof *c->bins, c->writing), "bins", error);
+}
+
+// Finalizes the MBs, and computes what B pictures read of a reference picture's.
+MotusStatus finalize(MotusCudaCoder *c, const Output *out, const MotusPictureParams *params,
+                     MotusError *error) {
+    const MotusPictureStateCuda *w = &c->pic;
+    MotusFinalizeCuda f = {};
+    f.mb_width = w->mb_width, f.n_mb = w->n_mb, f.mb = w->mb, f.slice_first = w->slice_first;
+    f.qp = params->qp, f.marks = c->marks;
+    for (int k = 0; params->type == MOTUS_SLICE_P && k < params->refs; k++)
+        f.span[k] = params->shown - params->ref_shown[k];
+    if (params->type == MOTUS_SLICE_P)
+        f.searched = c->whole_mv, f.kept = c->buffer[c->own_buffer].mv;
+    f.is_b = is_b(params), f.refs = params->refs;
+    if (f.is_b)
+        f.direct = direct_source(c, params, find_reference(c, params->ref_shown[params->refs]));
+    MotusStatus status = check(c, motus_finalize_cuda(&f, c->writing), "entropy coding", error);
+    if (!status && params->is_reference && current_rec(c)->col_zero)
+        status = check(c, motus_col_zero_cuda(w->mb, w->n_mb, current_rec(c)->col_zero, c->writing),
+                       "entropy coding", error);
+    if (!status && params->is_reference && current_rec(c)->col)
+        status = check(
+            c, motus_col_mbs_cuda(w->mb, w->n_mb, params->refs, current_rec(c)->col, c->writing),
+            "collocated MVs", error);
+    return status ? status : check(c, cudaEventRecord(out->finalized, c->writing), "record", error);
+}
+
+} // namespace
+
+MotusStatus motus_cuda_coder::entropy_code(MotusCudaCoder *c, const Output *out,
+                                           const MotusPictureParams *params, MotusError *error) {
+    MotusStatus status = begin_writing(c, out, error);
+    if (!status) status = follow(c, c->writing, c->stream, c->coded, error);
+    if (!status) status = finalize(c, out, params, error);
+    if (!status) status = write_slices(c, out, error);
+    if (!status) status = check(c, cudaEventRecord(c->packed, c->writing), "record", error);
+    const int waits = params->qp_offset || is_b(params) || out->with_mb;
+    return status || !waits
+               ? status
+               : check(c, cudaStreamWaitEvent(c->stream, out->finalized, 0), "wait", error);
+}
