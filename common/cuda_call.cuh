@@ -116,14 +116,18 @@ static cudaError_t motus_launch(int early, dim3 blocks, dim3 threads, size_t sha
     return cudaLaunchKernelEx(&config, kernel, arguments...);
 }
 
+// Returns an attribute of the current device; 0: it has none.
+static inline int motus_device_attribute(cudaDeviceAttr which) {
+    int device = 0, value = 0;
+    if (cudaGetDevice(&device) != cudaSuccess ||
+        cudaDeviceGetAttribute(&value, which, device) != cudaSuccess)
+        (void)cudaGetLastError();
+    return value;
+}
+
 // Returns the bytes of shared memory that a block on the current device may ask for.
 static inline int motus_shared_bytes(void) {
-    int device = 0, bytes = 0;
-    if (cudaGetDevice(&device) != cudaSuccess ||
-        cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device) !=
-            cudaSuccess)
-        (void)cudaGetLastError();
-    return bytes;
+    return motus_device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin);
 }
 
 // Loads kernels, so that their first launches do not wait.

@@ -1,4 +1,4 @@
-// The CUDA backend. Whole pictures (jobs) go through a ring of slots, each with a stream, in which
+// The CUDA backend. Whole pictures (jobs) go through a ring of slots, on streams in turn, so that
 // upload, search, refinement and download of neighbouring pictures overlap. Nothing is allocated
 // per picture. Requests: request_cuda.cu; references: reference_cuda.cu; centres: predict_cuda.cu.
 // SPDX-License-Identifier: BSD-2-Clause
@@ -170,7 +170,7 @@ MotusStatus run(MeCuda *m, Task *t, const MotusSearchPicture *p, MotusError *err
     return motus_cuda_check(refined, "refinement", error);
 }
 
-// Lets the slot's stream wait for the caller's planes, and for the job after the slot's previous
+// Lets the job's stream wait for the caller's planes, and for the job after the slot's previous
 // one, which has read the slot's picture.
 MotusStatus wait_before(Task *t, Task *next, const MotusMeJob *job, MotusError *error) {
     MotusStatus status =

@@ -87,12 +87,14 @@ MOTUS_HD void motus_choice_put(MotusChoice *choice, int k, uint32_t cost, uint32
     choice->mv_bits[k] = mv_bits;
 }
 
-// True if P_Skip, evaluated, is taken at once. Its cost is nearly all distortion: if it is below
-// the cost of skip_gate bits, other MVs could not save more.
+// True if P_Skip or B_Skip of this RD cost is taken at once. The cost is nearly all distortion: if
+// it is below that of skip_gate bits, other MVs could not save more.
 MOTUS_HD int motus_skip_cost_is_enough(uint32_t cost, const MotusQp *qp,
                                        const MotusEffort *effort) {
     return cost <= motus_rd_cost(0, (uint32_t)effort->skip_gate, qp->lambda_ssd_q8);
 }
+
+// The same of a trial.
 MOTUS_HD int motus_skip_is_enough(const MotusTrial *skip, const MotusQp *qp,
                                   const MotusEffort *effort) {
     return motus_skip_cost_is_enough(skip->cost, qp, effort);

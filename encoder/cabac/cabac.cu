@@ -1,8 +1,7 @@
 // CABAC of a slice of finalized MBs on a CUDA device. In the order of the launches: contexts of
-// MBs; counts of symbols and their sums, symbols (symbols.cuh); bins sorted by context, states
-// (states.cuh); ranges, low (ranges.cuh); carries, I_PCM samples (settle.cuh); the NAL unit
-// (slice.cu).
-// Grids depend on picture size, piece and capacity only.
+// MBs (contexts.cuh); counts of symbols and their sums, symbols (symbols.cuh); bins sorted by
+// context, states (states.cuh); ranges, low (ranges.cuh); carries, I_PCM samples (settle.cuh); the
+// NAL unit (slice.cu). Grids depend on picture size, piece and capacity only.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "encoder/cabac/cabac_cuda.h"
 
@@ -101,11 +100,11 @@ __device__ void sum_symbols(const Job &job) {
     __shared__ uint32_t room[COUNT_THREADS / 32], last;
     __syncthreads(); // the block's MBs are counted
     if (threadIdx.x == 0) {
-        __threadfence(); // before they are said to be
+        __threadfence(); // sums are visible before the block is counted
         last = atomicAdd(job.counted, 1u) == gridDim.x - 1;
-        __threadfence(); // before others are read
+        __threadfence(); // sums of other blocks are read after it
     }
-    __syncthreads(); // it is known
+    __syncthreads(); // `last` is set
     if (last) scan_array<COUNT_THREADS>(job.mb_end, job.n_mb + 1, Sum(), room);
 }
 

@@ -34,7 +34,7 @@ struct Job {
     uint16_t *kept;        // [n_mb][most_kept] an MB's symbols; in the memory of `sorted`
     uint32_t most_kept;
     uint32_t *mb_end;           // [n_mb + 1] symbols up to and with an MB; the last: of the slice
-    uint32_t *counted;          // blocks whose MBs' symbols are
+    uint32_t *counted;          // blocks that have counted their MBs' symbols
     uint32_t *restart;          // [n_mb + 1] MotusDigits; 0: none
     uint16_t *symbol;           // of the piece; SLACK before and behind
     uint32_t *sorted;           // by context, each from a whole segment on; until states are known

@@ -100,7 +100,7 @@ __device__ int list_units(const Job &job, int first, UnitRoom<MBS> &room) {
     return (int)from_lane(upto, UNIT_KINDS - 1);
 }
 
-// Makes a unit's symbols at `to`, of which they wrap. Returns their number.
+// Makes a unit's symbols at `to`. wraps: MotusSymbols. Returns their number.
 template <bool B>
 __device__ uint32_t make_unit(const Job &job, int i, int unit, uint16_t *to, uint32_t wraps) {
     MotusSymbols symbols = {};

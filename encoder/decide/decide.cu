@@ -76,7 +76,7 @@ struct Listed {
 };
 
 // Lists the distinct MVs of the marked blocks in a reference, in the order of blocks. A lane has
-// two blocks, then an MV. max_x: of their x.
+// two blocks, then an MV. max_y: motus_refresh_max_mv_y.
 __device__ void list_mvs(Listed *l, uint64_t blocks, const MotusMv *mv, size_t pitch, int ref,
                          int max_y) {
     const int lane = motus_lane();

@@ -85,10 +85,12 @@ MOTUS_HD void motus_b_first_guess(MotusMb *mb, const MotusBCandidates *found) {
 // True if B_Skip of a B picture's MBs is tried before anything else: MBs that take it whatever
 // their neighbours are (motus_b_skip_is_sure) are neither searched nor decided in a phase, and
 // neighbours see them as skipped from the first phase on. Needs direct prediction without
-// neighbours, one round, and a motion field that no other search reads. refs: of list 0.
+// neighbours, one round, a motion field that no other search reads, and a gate below which no 8x8
+// transform is tried. refs: of list 0.
 MOTUS_HD int motus_tries_skips_first(const MotusDirectSource *direct, int refs,
                                      const MotusEffort *effort) {
-    return direct->fixed && refs == 1 && effort->rounds == 1 && effort->skip_gate;
+    return direct->fixed && refs == 1 && effort->rounds == 1 && effort->skip_gate &&
+           effort->skip_gate <= MOTUS_TRANSFORM_FROM;
 }
 
 // True if intra coding is evaluated: SATD of Intra16x16 against the best inter type. The gate
@@ -103,7 +105,8 @@ MOTUS_HD int motus_intra_is_close(uint32_t intra, uint32_t inter, uint32_t inter
 
 // Returns the length of a chain of intra MBs up to an MB behind neighbour k (A, B, C, D), whose own
 // chain has length `before`; 0: that is inter. A typed MB's first block waits for the last row of
-// the MB above, which is its second half of steps, but only for half of the MB to the left.
+// the MB above, which is its second half of steps, but only for half of the MB to the left. With
+// keeps_left it waits for half of both, and the count is the same.
 MOTUS_HD int motus_chain_up_to(int before, int k, int typed) {
     return before ? before + 1 + (typed && (k & 1)) : 0;
 }

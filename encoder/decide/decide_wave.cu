@@ -262,14 +262,6 @@ template <bool CABAC> Kernel kernel_of(Sizes sizes, bool rows) {
 // Returns how many rows of a block fit in the current device's shared memory.
 int most_rows() { return motus_clip(1, MOST_ROWS, motus_shared_bytes() / (int)sizeof(WaveShared)); }
 
-// Returns the shared memory of a block with so many rows: more than half of an SM's, so that blocks
-// of one row do not share an SM, on which they would be slower, where others are idle.
-size_t shared_bytes_of(int rows) {
-    const size_t own = rows * sizeof(WaveShared), most = most_rows() * sizeof(WaveShared);
-    const size_t half = motus_shared_bytes() * 9 / 16;
-    return own > half ? own : half < most ? half : most;
-}
-
 // Blocks of the two waves, and rows of a block.
 struct Blocks {
     int luma, chroma, rows;
@@ -289,6 +281,17 @@ Blocks blocks_for_waves(const Pass &pass) {
     return {blocks_of(mbs, warps), blocks_of((mbs + 1) / 2, warps), rows};
 }
 
+// Returns the shared memory of a block. If all blocks can have an SM each, it is more than half of
+// an SM's: two of them would share an SM, on which they would be slower, where others are idle.
+size_t shared_bytes_of(const Blocks &blocks) {
+    const size_t own = blocks.rows * sizeof(WaveShared), most = most_rows() * sizeof(WaveShared);
+    const size_t half = motus_shared_bytes() * 9 / 16;
+    if (own > half ||
+        blocks.luma + blocks.chroma > motus_device_attribute(cudaDevAttrMultiProcessorCount))
+        return own;
+    return half < most ? half : most;
+}
+
 } // namespace
 
 cudaError_t motus_decide::code_typed(const Pass &pass, cudaStream_t stream) {
@@ -299,7 +302,7 @@ cudaError_t motus_decide::code_typed(const Pass &pass, cudaStream_t stream) {
                                   : kernel_of<false>(sizes, !pass.slice_type);
     cudaError_t status =
         motus_launch(w.early, blocks.luma + blocks.chroma, blocks.rows * ROW_THREADS,
-                     shared_bytes_of(blocks.rows), stream, kernel, pass, blocks.luma);
+                     shared_bytes_of(blocks), stream, kernel, pass, blocks.luma);
     if (status == cudaSuccess)
         status =
             motus_launch(w.early, blocks_for(w.n_mb), 32 * WARPS, 0, stream, finish_kernel, pass);

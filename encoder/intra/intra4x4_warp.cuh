@@ -231,7 +231,7 @@ MOTUS_WARP void motus_i4_keep(const MotusI4Memory *m, const MotusI4Block *b,
     s->mode_bits[b->blk] = t->mode_bits;
 }
 
-// What a block's neighbours set.
+// Parameters that a block's neighbours set.
 typedef struct MotusI4Around {
     int predicted, context; // mode; context of its levels
 } MotusI4Around;

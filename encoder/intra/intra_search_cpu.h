@@ -216,15 +216,12 @@ static inline uint32_t motus_intra4x4_satd(const MotusIntraMb *in, MotusIntraScr
     for (int blk = 0; blk < 16; blk++) {
         const uint8_t *at = src + 4 * (blk >> 2) * stride + 4 * (blk & 3);
         MotusIntraEdge edge;
-        MotusIntraLine line;
         motus_intra_edge(&edge, at, stride, 4, motus_intra4x4_has(blk, in->has));
-        motus_intra_line(&line, &edge);
+        motus_intra4x4_modes(s->pred[0], &edge);
         for (int mode = 0; mode < MOTUS_I4_MODES; mode++) {
-            s->cost[mode] = UINT32_MAX;
-            if (!motus_intra4x4_allowed(mode, edge.has) || motus_intra4x4_reads_right(mode))
-                continue;
-            motus_intra4x4(s->pred[0] + 16 * mode, 4, &edge, &line, mode);
-            s->cost[mode] = 0;
+            const int may =
+                motus_intra4x4_allowed(mode, edge.has) && !motus_intra4x4_reads_right(mode);
+            s->cost[mode] = may ? 0 : UINT32_MAX;
         }
         motus_i4_add_satds(s->cost, at, stride, s->pred[0]);
         sum += s->cost[motus_least(s->cost, MOTUS_I4_MODES)];

@@ -1,4 +1,5 @@
-// Intra prediction of 4x4 blocks on the CPU (8.3.1.2). The warp's version is in encoder/analyse.
+// Intra prediction of 4x4 blocks on the CPU (8.3.1.2). The warp's version is
+// intra/intra4x4_modes_warp.cuh.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef ENCODER_MB_INTRA4X4_CPU_H
 #define ENCODER_MB_INTRA4X4_CPU_H
@@ -164,8 +165,8 @@ static inline void motus_intra4x4_modes_avx2(uint8_t *pred, const MotusIntraEdge
 }
 #endif
 
-// Predicts a 4x4 block by all modes, at 16 * mode, rows of 4. Modes that are not allowed
-// (motus_intra4x4_allowed) write nothing or anything.
+// Predicts a 4x4 block by all modes, at 16 * mode, rows of 4. Samples of modes that are not allowed
+// (motus_intra4x4_allowed) are undefined.
 static inline void motus_intra4x4_modes(uint8_t pred[16 * MOTUS_I4_MODES],
                                         const MotusIntraEdge *edge) {
 #ifdef __AVX2__

@@ -40,8 +40,8 @@ typedef struct MotusRingsShared {
     // row are 16 bytes more, so that eight rows of 16 samples lie in different banks.
     alignas(16) uint8_t area[2][4][MOTUS_RINGS_AREA];
     uint32_t mv[MOTUS_BLOCKS + 1]; // a list; motus_mv_word
-    // What the list's MVs read, found by a lane each: offsets from plane 0 of a round's areas, four
-    // a ring, or of the two samples to average; and motus_rings_place.
+    // Places that the list's MVs read, found by a lane each: offsets from plane 0 of a round's
+    // areas, four a ring, or of the two samples to average; and motus_rings_place.
     int32_t at[2 * (MOTUS_BLOCKS + 3)];
     uint16_t place[MOTUS_BLOCKS + 3];
     uint32_t key[MOTUS_BLOCKS];

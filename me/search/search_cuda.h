@@ -32,7 +32,7 @@ typedef struct MotusSearchPicture {
     MotusMv *mv;    // [41][n_mb]
     uint16_t *sad;  // [41][n_mb]
     uint32_t *cost; // [41][n_mb]
-    // Small windows: MBs with an empty mask are not searched. Others are not masked.
+    // Small windows leave out MBs whose mask is 0; other windows search all MBs.
     MotusWantedBlocks wanted;
     int early; // of the first picture: search and refinement may begin early (cuda_call.cuh)
 } MotusSearchPicture;
