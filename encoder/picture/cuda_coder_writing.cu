@@ -1,4 +1,4 @@
-// The way of a picture's MBs to NAL units: finalization, slices, entropy coding.
+// Writing of a picture's MBs as NAL units: finalization, slices, entropy coding.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "encoder/picture/cuda_coder.cuh"
 

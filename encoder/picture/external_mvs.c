@@ -22,7 +22,7 @@ static size_t count_mbs(const MotusStream *s) { return (size_t)s->mb_width * (si
 
 // ---- Checks -------------------------------------------------------------------------------------
 
-// Leaves room for refinement, which moves an MV by up to 3 quarter samples.
+// Checks an MV of a field. Refinement may still move it by up to 3 quarter samples.
 static MotusStatus check_mv(const MotusStream *s, MotusMv mv, int mb, int b, MotusError *error) {
     const int max_x = 4 * 2047, max_y = s->limits.max_mv_y - 4, unit = s->limits.unit;
     if (motus_abs(mv.x) > max_x || motus_abs(mv.y) > max_y)
@@ -52,9 +52,9 @@ static int mb_of(const MotusStream *s, const MotusCodedMv *entry) {
     return entry->y / 16 * s->mb_width + entry->x / 16;
 }
 
-// A coded MV may reach the range's end.
+// Checks an entry. MVs beyond the range of the stream's level are clipped later (fit).
 static MotusStatus check_entry(const MotusStream *s, const MotusCodedMv *entry, MotusError *error) {
-    const int max_x = 4 * 2048, max_y = s->limits.max_mv_y;
+    const int max_x = 4 * 2048, max_y = 4 * 512; // the largest range of table A-1
     const char *cause = NULL;
     if (entry->x >= 16 * s->mb_width || entry->y >= 16 * s->mb_height)
         cause = "is outside the picture";
@@ -63,7 +63,7 @@ static MotusStatus check_entry(const MotusStream *s, const MotusCodedMv *entry, 
     else if (!entry->distance)
         cause = "has no reference: its distance is 0";
     else if (motus_abs(entry->mv.x) > max_x || motus_abs(entry->mv.y) > max_y)
-        cause = "has a vector outside the range of the level";
+        cause = "is outside the range of all levels";
     return cause ? motus_fail(error, MOTUS_ERR_ARGUMENT,
                               "the %dx%d block at %d, %d with vector (%d, %d) %s", entry->width,
                               entry->height, entry->x, entry->y, entry->mv.x, entry->mv.y, cause)
@@ -173,7 +173,8 @@ static MotusMv mv_at(const MotusStream *s, const MotusCodedMv *entry, int distan
                final ? unit : 4);
 }
 
-// The MVs of an MB's 4x4 blocks, in raster order. Those without entries keep what they have.
+// Finds the MVs of an MB's 4x4 blocks, in raster order, for a reference. Blocks without entries
+// keep the MB's before.
 static void find_cells(const MotusExternalMvs *external, const MotusStream *s, int distance, int mb,
                        MotusMv cell[16]) {
     uint32_t rank[16];

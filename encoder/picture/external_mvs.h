@@ -25,8 +25,8 @@ size_t motus_external_mvs_bytes(const MotusStream *stream, const MotusFrameParam
 MotusExternalMvs motus_external_mvs_copy(const MotusStream *stream, const MotusFrameParams *params,
                                          void *memory);
 
-// Makes external->mv those of a reference: with MVs by reference, those of `distance`, pictures to
-// it in display order.
+// Fills external->mv for the reference at `distance` pictures in display order, below 0 an earlier
+// one. A field stays as it is.
 void motus_external_mvs_choose(const MotusExternalMvs *external, const MotusStream *stream,
                                int distance);
 

@@ -59,14 +59,14 @@ static void learn(MotusRate *r, MotusComplexity c, int64_t bits) {
 // Updates the model of sizes, at a QP that MBs may have. A picture without a residual would have
 // the same size at other QPs.
 static void learn_size(MotusRate *r, int64_t bits) {
-    const int qp = motus_min(r->qp_q8, r->settings.qp_max * MOTUS_QP_UNIT);
+    const int most = r->settings.qp_max * MOTUS_QP_UNIT, qp = motus_min(r->qp_q8, most);
     if (r->plan.b) return;
     if (bits <= r->settings.empty_bits[current_type(r)])
         motus_size_skip(&r->size, qp);
     else if (r->plan.idr || !r->size.known)
         motus_size_begin(&r->size, r->plan.weighted, qp, bits);
     else {
-        if (r->tries && !r->plan.refreshed)
+        if (r->tries && !r->plan.refreshed && r->over.qp_q8 < qp)
             motus_size_compare(&r->size, r->over.qp_q8, r->over.bits, qp, bits);
         motus_size_learn(&r->size, r->plan.weighted, r->plan.refreshed, qp, bits);
     }

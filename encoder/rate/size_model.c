@@ -58,9 +58,8 @@ void motus_size_skip(MotusSizeModel *m, int qp_q8) {
     m->qp_q8 = qp_q8;
 }
 
-// A picture counts half: the other half is its own. An error of a picture with a range of intra
-// refresh is the range's by half. A picture that is finer than its reference takes more bits than
-// the next one at its QP.
+// Corrects the level by half of the prediction's error. With a range of intra refresh, half of the
+// error is the range's. Bits of a picture that is finer than its reference grow by `doubles`.
 void motus_size_learn(MotusSizeModel *m, uint64_t cost, int refreshed, int qp_q8, int64_t bits) {
     const int finer = m->qp_q8 - qp_q8,
               octaves = finer > 0 ? finer * MOTUS_OCTAVE / m->doubles : octaves_of(finer),

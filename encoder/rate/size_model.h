@@ -28,7 +28,7 @@ int motus_size_rise(const MotusSizeModel *model, int octaves);
 int motus_size_qp(const MotusSizeModel *model, uint64_t cost, int refreshed, int64_t limit,
                   int most);
 
-// Goes to the QP of a picture whose bits tell nothing.
+// Moves the model to the QP of a picture whose bits tell nothing, such as a skipped one.
 void motus_size_skip(MotusSizeModel *model, int qp_q8);
 
 // Takes the bits of a picture that was coded at two QPs.

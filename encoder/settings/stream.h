@@ -32,7 +32,8 @@ typedef struct MotusSlices {
 MotusStatus motus_slices_alloc(MotusSlices *slices, int wanted, int mb_width, int mb_height);
 void motus_slices_free(MotusSlices *slices); // accepts a zeroed one
 
-// Copies slices, with one more that begins at MB row `row` if none does. MOTUS_ERR_MEMORY.
+// Copies `from`, adding a slice that begins at MB row `row` unless one does or `row` is mb_height.
+// MOTUS_ERR_MEMORY.
 MotusStatus motus_slices_split(MotusSlices *slices, const MotusSlices *from, int row, int mb_width,
                                int mb_height);
 

@@ -194,7 +194,9 @@ typedef struct MotusEncoderConfig {
 
     // Slices, each a NAL unit. They can be decoded without one another, except for deblocking. Both
     // limits may be set.
-    int slices; // slices per picture, of whole MB rows as even as possible; 0 = 1
+    // Slices per picture, of whole MB rows as even as possible; 0 = 1. One more where a range of
+    // intra_refresh ends.
+    int slices;
     // Largest NAL unit in bytes, start code excluded; a slice ends before the MB that would exceed
     // it. An MB that alone exceeds it gets a higher QP. 0 = no limit, else MOTUS_MIN_SLICE_SIZE or
     // more. CPU only.
@@ -228,9 +230,9 @@ typedef struct MotusEncoderConfig {
     // from bframes 7 on three.
     MotusBPyramid b_pyramid;
     // Reference pictures that a P picture may use, 1..MOTUS_MAX_REFERENCES: the last ones coded.
-    // Decoders keep as many, which may raise the level. Pictures with external MVs use one.
-    // 0 = the preset's, or fewer in pictures so large that no level allows as many: placebo 16,
-    // slower 5, slow 3, the others 1.
+    // Decoders keep as many, which may raise the level. P pictures with external_mvs use one. 0 =
+    // the preset's, or fewer in pictures so large that no level allows as many: placebo 16, slower
+    // 5, slow 3, the others 1.
     int references;
     // 1: B pictures weight their two references by their distances in time (implicit weights).
     // Differs from 0 where the distances do: with a pyramid, or with bframes 2, 4 and more.
@@ -238,7 +240,7 @@ typedef struct MotusEncoderConfig {
     // 1 or 2: P pictures have weights and offsets of their references where source pictures say
     // that it helps: in fades and flicker. 2: where only a part of the picture fades, the first
     // reference is in the list again without weights, so that each MB chooses; not with
-    // intra_refresh or external MVs. 0: none. BASELINE has none, nor have slices of at most
+    // intra_refresh or external_mvs. 0: none. BASELINE has none, nor have slices of at most
     // slice_max_size < 512 bytes.
     int weightp;
     // Reference pictures that decoders keep at least, 0..MOTUS_MAX_REFERENCES: one of them replaces
@@ -335,7 +337,8 @@ typedef struct MotusFrameParams {
     // entry is one of the 41 blocks of an MB as in MotusPacket.mvs; `distance`, not 0, tells its
     // reference; `skip` and `list` are not read. Blocks without an MV for a reference take those of
     // the entries over them, of the same distance before others, which are scaled; without any,
-    // that of the MB before. MVs finer than `subpel` are rounded, those at the range's end clipped.
+    // that of the MB before. MVs finer than `subpel` are rounded, those beyond the level's range
+    // clipped. MOTUS_ERR_ARGUMENT beyond +-2048 samples horizontally or +-512 vertically.
     const MotusCodedMv *reference_mvs;
     size_t n_reference_mvs;
 } MotusFrameParams;

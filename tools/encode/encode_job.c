@@ -21,7 +21,6 @@ typedef struct EncodeSession {
     MotusReadAhead *ahead;      // NULL: frames are read when they are needed
     MotusSsimMeter *meter;      // only with `ahead`; NULL: SSIM is measured on this thread
     MotusFieldIn *external_mvs; // NULL: the encoder searches
-    int64_t last_given;         // last frame sent with external MVs
     int64_t searched;           // pictures with inter MBs that the table of external MVs lacks
     MotusFilters *filters;
     MotusEncoder *encoder;
@@ -40,24 +39,23 @@ typedef struct EncodeSession {
 
 static int wants_ssim(const EncodeSession *s) { return !s->options->quiet || s->outputs.stats; }
 
-// True if the table of external MVs should have some of a picture of which it has none. By
-// reference they are of inter MBs only, and of the picture types of another encode: pictures that
-// were searched are counted.
+// True if a field has no MVs of a P picture. Tables by reference may lack pictures that were intra
+// in their own encode: those are searched, and counted.
 static int lacks_mvs(EncodeSession *s, const MotusPacket *picture) {
     const uint32_t *mb = picture->stats.mb;
     int has_inter = 0;
     if (!motus_field_in_by_reference(s->external_mvs)) return picture->type == 'P';
     for (int kind = MOTUS_MB_P_SKIP; kind <= MOTUS_MB_P_8x8; kind++) has_inter |= mb[kind] != 0;
     s->searched += has_inter;
-    return has_inter && motus_field_in_ended(s->external_mvs) && picture->number > s->last_given;
+    return 0;
 }
 
 static MotusStatus finish_picture(EncodeSession *s, const MotusPacket *picture, double ssim,
                                   MotusError *error) {
     if (s->external_mvs && !picture->opaque && lacks_mvs(s, picture))
-        return motus_fail(
-            error, MOTUS_ERR_TRUNCATED, "%s: has no vectors of picture %lld, which is a %c picture",
-            motus_shown(s->options->mvs_in), (long long)picture->number, picture->type);
+        return motus_fail(error, MOTUS_ERR_TRUNCATED,
+                          "%s: has no vectors of picture %lld, which is a P picture",
+                          motus_shown(s->options->mvs_in), (long long)picture->number);
     motus_totals_add(&s->totals, picture, ssim);
     char more[64], fields[64];
     motus_progress_fields(&s->totals, &s->job, fields);
@@ -208,7 +206,6 @@ static MotusStatus read_mvs(EncodeSession *s, MotusFrameParams *params, MotusErr
     if (!params->external_modes) params->external_mvs = NULL;
     params->external_final = s->options->mvs_final;
     params->opaque = params->external_mvs || params->n_reference_mvs ? s : NULL;
-    if (params->opaque) s->last_given = s->sent;
     return status;
 }
 
@@ -407,7 +404,6 @@ static void note_searched(const EncodeSession *s) {
 
 int motus_encode_job(const MotusEncodeOptions *options) {
     EncodeSession s = {.options = options,
-                       .last_given = -1,
                        .input = {.limit = options->frames, .duration = options->duration.us},
                        .job = {.input = options->input, .output = options->outputs.stream}};
     MotusError error = {0};

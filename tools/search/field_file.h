@@ -22,18 +22,17 @@ MotusStatus motus_field_in_open(MotusFieldIn **opened, const char *path, int wid
 MotusStatus motus_field_in_picture(MotusFieldIn *in, int64_t number, const MotusField **field,
                                    uint32_t *modes, MotusError *error);
 
-// True if the rows tell their references by `distance` (encode --mvs): read them with
-// motus_field_in_entries. The second one looks into a regular file; false also if there is no
+// True if the table has a column `distance` (encode --mvs): motus_field_in_entries reads it.
+// motus_field_file_by_reference opens the file for that; false for pipes and for files that are no
 // table.
 int motus_field_in_by_reference(const MotusFieldIn *in);
 int motus_field_file_by_reference(const char *path);
 
-// The same of MVs by reference, valid until the next call: *n is 0 if the table has no rows of this
-// picture. Blocks may be missing.
+// Reads the MVs by reference of picture `number`; numbers must ascend. They are valid until the
+// next call. *n is 0 if the table has none. MOTUS_ERR_FORMAT: a row is none of the 41 blocks or out
+// of order, has distance 0, or repeats a block and distance. MOTUS_ERR_TRUNCATED, _IO, _MEMORY.
 MotusStatus motus_field_in_entries(MotusFieldIn *in, int64_t number, const MotusCodedMv **entry,
                                    size_t *n, MotusError *error);
-
-int motus_field_in_ended(const MotusFieldIn *in); // true if all rows have been read
 
 void motus_field_in_close(MotusFieldIn **in); // accepts NULL and *in == NULL
 

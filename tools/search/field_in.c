@@ -15,7 +15,8 @@ struct MotusFieldIn {
     int width, height;
     MotusField *field;
     uint8_t *present; // [MOTUS_BLOCKS][n_mb]: 1 if the picture has an MV
-    // By reference: entries, and their keys for a look for doubles.
+    // Entries of a picture by reference, and their keys, by which check_doubles finds repeated
+    // ones.
     MotusCodedMv *entry;
     uint64_t *key;
     size_t n, capacity;
@@ -204,8 +205,6 @@ int motus_field_file_by_reference(const char *path) {
     motus_table_close(&table);
     return has;
 }
-
-int motus_field_in_ended(const MotusFieldIn *in) { return in->at_end; }
 
 static int compare_keys(const void *a, const void *b) {
     const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
