@@ -10,8 +10,8 @@
 #include "encoder/cabac/cabac_cuda.h"
 #include "encoder/decide/decide_cuda.h"
 #include "encoder/picture/cuda_coder.h"
-#include "encoder/picture/learnt_costs.h"
 #include "encoder/picture/references.h"
+#include "encoder/settings/learnt_costs.h"
 #include "me/pixel/ref_luma.h"
 #include "me/search/refine_cuda.h"
 

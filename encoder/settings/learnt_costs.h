@@ -3,8 +3,8 @@
 // take the costs that the first one of the last mini-GOP has left, so that they can be coded side
 // by side. This is the state of a GOP coder; the tables are the executor's.
 // SPDX-License-Identifier: BSD-2-Clause
-#ifndef ENCODER_PICTURE_LEARNT_COSTS_H
-#define ENCODER_PICTURE_LEARNT_COSTS_H
+#ifndef ENCODER_SETTINGS_LEARNT_COSTS_H
+#define ENCODER_SETTINGS_LEARNT_COSTS_H
 
 #include "encoder/settings/stream.h"
 
