@@ -54,8 +54,9 @@ MOTUS_HD MotusDirect motus_direct_temporal(const MotusColMb *col, const MotusTem
     direct.pred = MOTUS_PRED_BI;
     direct.blocks = 0;
     for (int q = 0; q < 4; q++) {
-        const int ref = col->ref[q] == MOTUS_COL_INTRA ? 0 : map->ref[col->ref[q]],
-                  scale = map->scale[motus_max(ref, 0)];
+        const int ref = col->ref[q] == MOTUS_COL_INTRA ? 0 : map->ref[col->ref[q]];
+        // NOLINTNEXTLINE(clang-analyzer-core.uninitialized.Assign): B pictures have a reference
+        const int scale = map->scale[motus_max(ref, 0)];
         const MotusMv mv = col->mv[q];
         MotusMv mv0;
         mv0.x = (int16_t)((scale * mv.x + 128) >> 8), mv0.y = (int16_t)((scale * mv.y + 128) >> 8);

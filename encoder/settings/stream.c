@@ -50,7 +50,8 @@ MotusStatus motus_slices_split(MotusSlices *s, const MotusSlices *from, int row,
                                int mb_height) {
     int k = 0; // slices that begin before the row
     while (k < from->n && (from->begin ? from->begin[k] : 0) < row) k++;
-    const int is_new = row < mb_height && (k == from->n || from->begin[k] != row);
+    const int begins = k < from->n && (from->begin ? from->begin[k] : 0) == row,
+              is_new = row < mb_height && !begins;
     *s = (MotusSlices){.n = from->n + is_new};
     if (s->n == 1) return MOTUS_OK;
     const MotusStatus status = alloc_arrays(s, mb_width, mb_height);

@@ -331,6 +331,7 @@ static int finish(const Scan *s, const Window *w, const MotusMbJob *job, int blo
                   MotusMbMotion *out) {
     uint32_t key[SCANNED], most = 0; // J << 16 | index
     int16_t x[SCANNED], y[SCANNED];
+    // cppcheck-suppress uninitvar
     MotusMbMotion all, *to = job->modes == MOTUS_MODES_ALL ? out : &all;
     const int left = job->centre.x - 4 * job->range, top = job->centre.y - 4 * job->range;
     for (int b = 0; b < blocks; b += GROUP) least_keys(key + b, s->least + b, s->at + b);

@@ -133,6 +133,7 @@ coded_vectors() {
     # Other pictures than those that the table was made for.
     runs encode in.y4m -o d.264 --qp 28 --bframes 7 --ref 3 --mvs-in a.csv --mvs-final
     local rows
+    # shellcheck disable=SC2016 # awk's own $1
     for rows in '$1 != 6' 'NR == 1 || $1 < 6'; do
         awk -F, "$rows" a.csv >gap.csv
         "$motus" encode in.y4m -o gap.264 --qp 28 --mvs-in gap.csv --backend cpu 2>err

@@ -86,7 +86,7 @@ static MotusStatus check_row(const MotusFieldIn *in, int *block, MotusError *err
 static MotusStatus take_row(MotusFieldIn *in, MotusError *error) {
     const long long *r = in->row, x = r[MOTUS_COLUMN_X], y = r[MOTUS_COLUMN_Y];
     MotusField *field = in->field;
-    int b;
+    int b = 0;
     MotusStatus status = check_row(in, &b, error);
     if (status) return status;
     const size_t mb = (size_t)(y / 16 * field->mb_width + x / 16),
@@ -116,7 +116,7 @@ static MotusStatus grow(MotusFieldIn *in, MotusError *error) {
 static MotusStatus take_entry(MotusFieldIn *in, MotusError *error) {
     const long long *r = in->row, x = r[MOTUS_COLUMN_X], y = r[MOTUS_COLUMN_Y],
                     distance = r[MOTUS_COLUMN_DISTANCE];
-    int b;
+    int b = 0;
     MotusStatus status = check_row(in, &b, error);
     if (status) return status;
     if (!distance || distance < INT16_MIN || distance > INT16_MAX)
