@@ -1,4 +1,4 @@
-// Configuration of an encoder (motus/encoder.h): presets, profiles, rate control, slices, references.
+// Configuration of an encoder (motus/encoder.h): presets, profiles, rate control, pictures, slices.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef MOTUS_ENCODER_CONFIG_H
 #define MOTUS_ENCODER_CONFIG_H
