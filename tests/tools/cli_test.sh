@@ -89,6 +89,9 @@ main_paths() {
     ok 'by times' cmp -s t4.264 t5.264
     encode in.y4m -o t5.264 --seek 0.1s --duration 0.15 # between two frames
     ok 'by times between frames' cmp -s t4.264 t5.264
+    encode in.y4m -o t6.264 --seek 3 --frames 1
+    encode in.y4m -o t5.264 --seek 3 --duration 0.1ms
+    ok 'a duration below a frame' cmp -s t6.264 t5.264
     encode in.y4m -o t5.264 --seek 4 --frames 3
     ok '--seek in y4m' [ "$(cmp t4.264 t5.264 2>&1 | wc -l)" = 1 ]
     encode in.y4m -o /dev/null --recon /dev/null
@@ -265,6 +268,9 @@ other_commands() {
         full.mb_points_per_second
     "$motus" bench encode --size 64x48 --frames 3 --runs 2 --json >b.json 2>err
     ok 'bench encode' "$json" b.json encode.fps_median encode.fps_best kbps
+    "$motus" bench encode --size 64x48 --frames 3 --runs 1 --preset faster --backend cpu --json \
+        >b.json 2>err
+    ok 'bench encode --preset alone' "$json" b.json rows.0.fps latency.0.p_median_ms
     "$motus" bench latency --size 64x48 --rate 200,500 --encoders 1,2 --pictures 20 --keyint 9 \
         --backend cpu --beside 'sleep 100' --settle 0 --json >b.json 2>err
     ok 'bench latency' "$json" b.json rows.0.median_ms rows.3.p99_ms rows.3.i_median_ms rows.3.late

@@ -131,7 +131,7 @@ usage_errors() {
     refused 2 '--devices: with --backend cpu' encode in.y4m -o out.264 --backend cpu --devices 0
     refused 2 '--devices: with --backend cpu' bench encode --backend cpu --devices 0
     refused 2 '--devices: goes with encode' bench me --devices 0
-    refused 2 '--preset: goes with encode --gop-coders' bench encode --preset fast
+    refused 2 '--preset: goes with encode' bench me --preset fast
     refused 2 '--gops: goes with encode --gop-coders' bench encode --gops 4
     refused 2 '--gops: goes with encode --gop-coders, without --devices' bench encode \
         --gop-coders 2 --devices 0 --gops 4

@@ -1,6 +1,7 @@
 // One pass of motus-mpi encode on rank 0: opens everything, runs until the output is written, and
 // ends the workers.
 // SPDX-License-Identifier: BSD-2-Clause
+#include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <mpi.h>
@@ -52,19 +53,20 @@ static MotusStatus check(const MotusMaster *m, const MotusMpiOptions *own, Motus
                          : o->from.us                      ? "--seek by a time"
                          : o->duration.us                  ? "--duration"
                          : c->pass == 1 && !m->pass->first ? "--pass 1"
-                         : c->vbv_maxrate                  ? "--vbv-maxrate"
-                                                           : NULL;
-    const char *reason =
-        c->vbv_maxrate ? ", whose pictures wait for the sizes of those before" : "";
+                         : c->vbv_maxrate
+                             ? "--vbv-maxrate, which needs the sizes of earlier pictures"
+                             : NULL;
     if (option)
-        return motus_fail(error, MOTUS_ERR_UNSUPPORTED, "%s: goes with motus encode only%s", option,
-                          reason);
+        return motus_fail(error, MOTUS_ERR_UNSUPPORTED, "%s: goes with motus encode only", option);
     if (own->resume && !(is_file(o->input) && strcmp(o->outputs.stream, "-")))
         return motus_fail(error, MOTUS_ERR_UNSUPPORTED,
                           "--resume: needs an input and an output that are files");
     if (o->mvs_in && !is_file(o->mvs_in) && !access(o->mvs_in, F_OK))
         return motus_fail(error, MOTUS_ERR_UNSUPPORTED,
                           "--mvs-in: has to be a file, since each rank reads it");
+    if (c->rate == MOTUS_RATE_BITRATE && !c->pass && strcmp(o->input, "-") &&
+        access(o->input, F_OK))
+        return motus_fail(error, MOTUS_ERR_IO, "%s: %s", motus_shown(o->input), strerror(errno));
     if (c->rate == MOTUS_RATE_BITRATE && !c->pass)
         return motus_fail(error, MOTUS_ERR_UNSUPPORTED,
                           "--bitrate: takes two passes, for which the input has to be a file");
