@@ -4,6 +4,7 @@
 #ifndef COMMON_INT_CORE_H
 #define COMMON_INT_CORE_H
 
+#include <assert.h>
 #include <stdint.h>
 
 #ifdef __CUDACC__
@@ -34,6 +35,7 @@ MOTUS_HD int motus_bit_length(uint32_t v) {
 #ifdef __CUDA_ARCH__
     return 32 - __clz((int)v);
 #else
+    assert(v); // __builtin_clz(0) is undefined
     return 32 - __builtin_clz(v);
 #endif
 }

@@ -77,8 +77,7 @@ static int no_command(const char *given) {
 int main(int argc, char **argv) {
     motus_standard_files_open();
     if (argc < 2) {
-        motus_warn("a command is missing: encode, search, compare, synth, bench or info "
-                   "(see motus --help)");
+        motus_warn("a command is missing (see motus --help)");
         return MOTUS_EXIT_USAGE;
     }
     if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help"))

@@ -6,6 +6,7 @@
 #include "motus/backend.h"
 #include "motus/dct8x8.h"
 #include "motus/encoder.h"
+#include "motus/encoder_config.h"
 #include "motus/filter.h"
 #include "motus/filter_cuda.h"
 #include "motus/frame.h"

@@ -15,7 +15,7 @@ Rate = Union[int, float, str, Fraction, "tuple[int, int]"]
 
 class Settings(TypedDict, total=False):
     """Settings of motus.encode, motus.stream and motus.Encoder: range, default, meaning.
-    include/motus/encoder.h has more about MotusEncoderConfig's members.
+    include/motus/encoder_config.h has more about MotusEncoderConfig's members.
 
     Frames
     layout: "auto", "HWC", "CHW", "I420", "NV12"; default "auto": from the shape

@@ -24,14 +24,14 @@ int main(void) {
 
 extern const GpuSuite gpu_driver, gpu_device, gpu_filters, gpu_colour, gpu_image, gpu_refusals,
     gpu_me, gpu_me_jobs, gpu_me_request, gpu_centres, gpu_decide, gpu_deblock, gpu_slice, gpu_cabac,
-    gpu_lookahead, gpu_mini_gop, gpu_rate, gpu_encoder, gpu_weights, gpu_packets, gpu_devices,
-    gpu_faults, gpu_av, gpu_lost;
+    gpu_lookahead, gpu_mini_gop, gpu_rate, gpu_encoder, gpu_scenes, gpu_weights, gpu_packets,
+    gpu_devices, gpu_faults, gpu_av, gpu_lost;
 
 static const GpuSuite *const suites[] = {
-    &gpu_driver,  &gpu_device,  &gpu_filters,    &gpu_colour,   &gpu_image,  &gpu_refusals,
-    &gpu_me,      &gpu_me_jobs, &gpu_me_request, &gpu_centres,  &gpu_decide, &gpu_deblock,
-    &gpu_slice,   &gpu_cabac,   &gpu_lookahead,  &gpu_mini_gop, &gpu_rate,   &gpu_encoder,
-    &gpu_weights, &gpu_packets, &gpu_devices,    &gpu_faults,
+    &gpu_driver, &gpu_device,  &gpu_filters,    &gpu_colour,   &gpu_image,  &gpu_refusals,
+    &gpu_me,     &gpu_me_jobs, &gpu_me_request, &gpu_centres,  &gpu_decide, &gpu_deblock,
+    &gpu_slice,  &gpu_cabac,   &gpu_lookahead,  &gpu_mini_gop, &gpu_rate,   &gpu_encoder,
+    &gpu_scenes, &gpu_weights, &gpu_packets,    &gpu_devices,  &gpu_faults,
 #ifdef MOTUS_HAVE_AV
     &gpu_av,
 #endif

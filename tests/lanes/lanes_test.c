@@ -11,39 +11,14 @@
 #include "encoder/decide/decide.h"
 #include "encoder/decide/decide_core.h"
 #include "encoder/intra/intra_search_cpu.h"
-#include "encoder/settings/preset.h"
 #include "tests/encoder/levels/random_costs.h"
+#include "tests/lanes/lanes_picture.h"
 #include "tests/lanes/lanes_warp.h"
 #include "tests/lanes/same_refinement.h"
 #include "tests/support/harness.h"
 #include "tools/synth/synth.h"
 #include "yuv/io/reader.h"
 #include "yuv/pad.h"
-
-enum { REFERENCES = 3 }; // most of a picture
-
-// A picture coded MB by MB in raster order.
-typedef struct Picture {
-    int mb_width, mb_height;
-    MotusPictureState pic;
-    MotusFrame *src, *rec, *ref;
-    MotusRefLuma ref_luma, weighted_luma;
-    MotusReference reference[REFERENCES];
-    int refs;
-    MotusQp qp;
-    MotusEffort effort;
-    MotusInterLimits limits;
-    MotusCabacCosts table;
-    const MotusCabacCosts *costs; // NULL: CAVLC
-    const char *name;
-    int number;    // of the case
-    int at_once;   // MBs that were taken as P_Skip at once
-    int moved;     // MBs whose MVs were refined by RD cost
-    int taken8[2]; // inter MBs that took the 8x8 transform, with CAVLC and with CABAC
-    int intra8[2]; // Intra8x8 MBs
-} Picture;
-
-enum { MOVES = 4 }; // MVs that an MB's blocks move by
 
 // The CPU's working memory, random before each call.
 static struct Memory {
@@ -54,27 +29,7 @@ static struct Memory {
 
 static LanesResult lanes;
 
-static void picture_open(Picture *p, int mb_width, int mb_height) {
-    int width = 16 * mb_width, height = 16 * mb_height;
-    *p = (Picture){.mb_width = mb_width, .mb_height = mb_height};
-    REQUIRE_OK(motus_picture_state_alloc(&p->pic, mb_width, mb_height, 1));
-    REQUIRE_OK(motus_frame_alloc(&p->src, width, height));
-    REQUIRE_OK(motus_frame_alloc(&p->rec, width, height));
-    REQUIRE_OK(motus_frame_alloc(&p->ref, width, height));
-    REQUIRE_OK(motus_ref_luma_alloc(&p->ref_luma, width, height));
-    REQUIRE_OK(motus_ref_luma_alloc(&p->weighted_luma, width, height));
-}
-
-static void picture_close(Picture *p) {
-    motus_picture_state_free(&p->pic);
-    motus_ref_luma_free(&p->ref_luma);
-    motus_ref_luma_free(&p->weighted_luma);
-    motus_frame_unref(&p->src);
-    motus_frame_unref(&p->rec);
-    motus_frame_unref(&p->ref);
-}
-
-static void set_effort(Picture *p, MotusPreset preset, int qp) {
+static void set_effort(LanesPicture *p, MotusPreset preset, int qp) {
     MotusEncoderConfig config =
         motus_encoder_config_default(16 * p->mb_width, 16 * p->mb_height, (MotusRational){25, 1});
     config.preset = preset;
@@ -89,7 +44,7 @@ static void set_effort(Picture *p, MotusPreset preset, int qp) {
 }
 
 // Compares the trials of MB (x, y), and stores the CPU's for the MBs that follow.
-static void compare(Picture *p, int x, int y, const MotusTrial *one, const char *what) {
+static void compare(LanesPicture *p, int x, int y, const MotusTrial *one, const char *what) {
     const MotusTrial *many = &lanes.trial;
     const char *failure = lanes.failure;
     int i = y * p->mb_width + x;
@@ -116,7 +71,7 @@ static void compare(Picture *p, int x, int y, const MotusTrial *one, const char 
     }
 }
 
-static MotusMbRecon mb_recon(const Picture *p, int x, int y) {
+static MotusMbRecon mb_recon(const LanesPicture *p, int x, int y) {
     MotusMbSource at = motus_mb_source(p->rec, x, y);
     MotusMbRecon rec;
     for (int k = 0; k < 3; k++) rec.plane[k] = (uint8_t *)at.plane[k], rec.stride[k] = at.stride[k];
@@ -124,7 +79,7 @@ static MotusMbRecon mb_recon(const Picture *p, int x, int y) {
 }
 
 // Compares the types that are chosen from the source.
-static void compare_types(Picture *p, MotusIntraMb in, int x, int y) {
+static void compare_types(LanesPicture *p, MotusIntraMb in, int x, int y) {
     for (int k = 0; k < 3; k++)
         in.rec.plane[k] = (uint8_t *)in.src.plane[k], in.rec.stride[k] = in.src.stride[k];
     motus_test_fill(&memory, sizeof memory);
@@ -135,7 +90,7 @@ static void compare_types(Picture *p, MotusIntraMb in, int x, int y) {
                 one.type);
 }
 
-static void code_intra(Picture *p, int x, int y, int slice_type) {
+static void code_intra(LanesPicture *p, int x, int y, int slice_type) {
     const int guessed = !motus_test_range(0, 2);
     const MotusLevelChoice levels = {p->pic.zero_runs,
                                      guessed ? (int)MOTUS_LEVELS_GUESSED
@@ -177,40 +132,8 @@ static void code_intra(Picture *p, int x, int y, int slice_type) {
                          : "intra");
 }
 
-// Draws an MB's MVs: a few that its blocks move by (move_blocks), then others around them.
-static void draw_candidates(MotusCandidates *found, int refs) {
-    int moves = motus_test_range(1, MOVES);
-    found->n = (uint8_t)motus_test_range(moves, MOTUS_CANDIDATES);
-    found->blocks = 1;
-    for (int k = 0; k < 3; k++) found->blocks |= (uint64_t)motus_test_random() << 15 * k;
-    for (int v = 0; v < found->n; v++) {
-        MotusMv mv = v < MOVES ? (MotusMv){0, 0} : found->mv[motus_test_range(0, v - 1)];
-        int reach = v < MOVES ? 8 : 1 << motus_test_range(0, 8), unit = v < MOVES ? 4 : 1;
-        mv.x = (int16_t)motus_clip(-2000, 2000, mv.x + unit * motus_test_range(-reach, reach));
-        mv.y = (int16_t)motus_clip(-600, 600, mv.y + unit * motus_test_range(-reach, reach));
-        found->mv[v] = mv;
-        found->ref[v] = (uint8_t)motus_test_range(0, refs - 1);
-    }
-}
-
-// Makes the MB's source from the reference: its blocks, of random sizes, move by its first MVs.
-static void move_blocks(Picture *p, int x, int y, const MotusCandidates *found) {
-    const MotusPlane *src = &p->src->plane[0];
-    int w = 4 << motus_test_range(0, 2), h = 4 << motus_test_range(0, 2), which[16];
-    for (int i = 0; i < 16; i++) which[i] = motus_test_range(0, motus_min(found->n, MOVES) - 1);
-    for (int i = 0; i < 256; i++) {
-        int px = i & 15, py = i >> 4;
-        const uint8_t *tap[2];
-        const int v = which[py / h * 4 + px / w];
-        const MotusReference *ref = &p->reference[found->ref[v]];
-        motus_luma_taps(ref, ref->luma, 16 * x + px, 16 * y + py, found->mv[v], tap);
-        src->data[(16 * y + py) * src->stride + 16 * x + px] =
-            motus_clip_u8(*tap[0] + motus_test_range(-2, 2));
-    }
-}
-
 // Makes the MB's source the prediction of P_Skip.
-static void skip_mb(Picture *p, const MotusInterMb *in, const MotusLevelChoice *levels) {
+static void skip_mb(LanesPicture *p, const MotusInterMb *in, const MotusLevelChoice *levels) {
     static MotusTrial trial;
     MotusMvGrid grid;
     (in->refs > 1 ? motus_grid_load_refs : motus_grid_load)(&grid, &in->neighbours);
@@ -226,7 +149,8 @@ static void skip_mb(Picture *p, const MotusInterMb *in, const MotusLevelChoice *
     }
 }
 
-static void compare_choices(const Picture *p, int x, int y, uint32_t satd, const MotusChoice *one) {
+static void compare_choices(const LanesPicture *p, int x, int y, uint32_t satd,
+                            const MotusChoice *one) {
     const MotusChoice *many = &lanes.choice;
     MOTUS_CHECK(lanes.satd == satd, "%s, case %d, MB %d,%d: SATD %u, not %u", p->name, p->number, x,
                 y, lanes.satd, satd);
@@ -249,8 +173,8 @@ typedef struct Transformed {
     int taken;
 } Transformed;
 
-static void compare_transforms(Picture *p, const MotusInterMb *in, const MotusLevelChoice *levels,
-                               const MotusTrial *best) {
+static void compare_transforms(LanesPicture *p, const MotusInterMb *in,
+                               const MotusLevelChoice *levels, const MotusTrial *best) {
     const MotusQuant8 quant8 = motus_quant8_at(in->qp->luma.qp, MOTUS_SLICE_P);
     Transformed one, many;
     one = (Transformed){.mb = best->mb, .coef = best->coef, .cost = best->cost};
@@ -270,7 +194,7 @@ static void compare_transforms(Picture *p, const MotusInterMb *in, const MotusLe
     p->taken8[p->costs != NULL] += one.taken;
 }
 
-static void code_inter(Picture *p, int x, int y) {
+static void code_inter(LanesPicture *p, int x, int y) {
     const MotusLevelChoice levels = {p->pic.zero_runs, p->effort.levels, p->costs};
     const MotusQuant8 quant8 = motus_quant8_at(p->qp.luma.qp, MOTUS_SLICE_P);
     const MotusInterMb in = {.ref = p->reference,
@@ -287,9 +211,9 @@ static void code_inter(Picture *p, int x, int y) {
                                                                 : 4 * motus_test_range(-2, 16),
                              .quant8 = p->costs && motus_test_range(0, 1) ? &quant8 : NULL};
     MotusCandidates found;
-    draw_candidates(&found, p->refs);
+    lanes_draw_candidates(&found, p->refs);
     if (motus_test_range(0, 7))
-        move_blocks(p, x, y, &found);
+        lanes_move_blocks(p, x, y, &found);
     else
         skip_mb(p, &in, &levels);
     for (int v = 0; v < found.n; v++) {
@@ -326,55 +250,9 @@ static void code_inter(Picture *p, int x, int y) {
     compare_transforms(p, &in, &levels, best);
 }
 
-static MotusWeight random_weight(int log2_denom) {
-    const int one = 1 << log2_denom;
-    if (!motus_test_range(0, 3)) return (MotusWeight){(int16_t)one, 0};
-    if (!motus_test_range(0, 3)) // any
-        return (MotusWeight){(int16_t)motus_test_range(-128, 127),
-                             (int16_t)motus_test_range(-128, 127)};
-    return (MotusWeight){
-        (int16_t)motus_clip(-128, 127, one + motus_test_range(-one / 4 - 1, one / 4 + 1)),
-        (int16_t)motus_test_range(-16, 16)};
-}
-
-// Gives a reference explicit weights. SATDs read another luma plane then.
-static void weigh(const Picture *p, MotusReference *ref) {
-    MotusWeights weights = {.log2_denom = motus_test_range(1, 6)};
-    for (int i = 0; i < 3; i++) weights.ref[1].plane[i] = random_weight(weights.log2_denom);
-    weights.ref[1].has_luma = motus_test_range(0, 1) != 0;
-    weights.ref[1].has_chroma = !weights.ref[1].has_luma || motus_test_range(0, 1);
-    motus_reference_weigh(ref, &weights, 1, ref->luma);
-    if (weights.ref[1].has_luma) ref->luma = p->weighted_luma.plane[0];
-}
-
-// Makes references of the picture: its own samples, and for further ones other fractions of them.
-static void set_references(Picture *p) {
-    const MotusRefLuma *luma = &p->ref_luma;
-    p->refs = motus_test_range(0, 1) ? 1 : motus_test_range(2, REFERENCES);
-    for (int k = 0; k < p->refs; k++) {
-        MotusReference *ref = &p->reference[k];
-        *ref = (MotusReference){
-            .width = luma->width,
-            .height = luma->height,
-            .luma = luma->plane[0],
-            .chroma = {p->ref->plane[1 + k % 2].data, p->ref->plane[2 - k % 2].data},
-            .luma_stride = luma->stride,
-            .chroma_stride = p->ref->plane[1].stride};
-        for (int i = 0; i < 16; i++) memcpy(ref->tap[i], luma->tap[i ^ k], sizeof ref->tap[i]);
-        if (!motus_test_range(0, 3)) weigh(p, ref);
-    }
-}
-
 // Codes the picture as I, or as P with itself as its reference.
-static void code_picture(Picture *p, int slice_type) {
-    for (int k = 0; slice_type && k < 3; k++)
-        motus_plane_copy_padded(&p->ref->plane[k], &p->src->plane[k]);
-    if (slice_type) {
-        motus_ref_luma_build(&p->ref_luma, &p->ref->plane[0], 1, 1);
-        for (size_t i = 0; i < motus_ref_luma_bytes(16 * p->mb_width, 16 * p->mb_height); i++)
-            p->weighted_luma.memory[i] = (uint8_t)motus_max(0, p->ref_luma.memory[i] - 3);
-        set_references(p);
-    }
+static void code_picture(LanesPicture *p, int slice_type) {
+    if (slice_type) lanes_picture_refer(p);
     for (int y = 0; y < p->mb_height; y++)
         for (int x = 0; x < p->mb_width; x++)
             if (slice_type && motus_test_range(0, 4))
@@ -385,7 +263,7 @@ static void code_picture(Picture *p, int slice_type) {
 }
 
 // Codes the picture with every preset at some QPs, the ends among them.
-static void code_all(Picture *p, int qps, int p_slices) {
+static void code_all(LanesPicture *p, int qps, int p_slices) {
     static const int ends[] = {28, 0, 51, 12, 40};
     for (int preset = 0; preset < MOTUS_PRESETS; preset++)
         for (int k = 0; k < qps; k++)
@@ -395,40 +273,21 @@ static void code_all(Picture *p, int qps, int p_slices) {
             }
 }
 
-// Draws blocks that are flat, noise, two values, or slopes, so that every mode and size of level
-// occurs.
-static void draw(const MotusPlane *plane, int strength) {
-    for (int y = 0; y < plane->height; y += 4)
-        for (int x = 0; x < plane->width; x += 4) {
-            int kind = motus_test_range(0, 4), base = motus_test_range(0, 255),
-                slope = motus_test_range(-8, 8);
-            for (int i = 0; i < 16; i++) {
-                int px = i & 3, py = i >> 2, noise = motus_test_range(-strength, strength);
-                int v = kind == 0   ? base
-                        : kind == 1 ? (motus_test_random() & 64 ? 255 : 0)
-                        : kind == 2 ? base + slope * px + noise
-                        : kind == 3 ? base + slope * py + noise
-                                    : base + slope * (px + py) + noise;
-                plane->data[(y + py) * plane->stride + x + px] = motus_clip_u8(v);
-            }
-        }
-}
-
 static void drawn(void) {
-    Picture p;
-    picture_open(&p, 5, 3);
+    LanesPicture p;
+    lanes_picture_open(&p, 5, 3);
     p.name = "drawn";
     for (int strength = 0; strength <= 64; strength = 4 * strength + 4) {
-        for (int k = 0; k < 3; k++) draw(&p.src->plane[k], strength);
+        for (int k = 0; k < 3; k++) lanes_draw_plane(&p.src->plane[k], strength);
         code_all(&p, 2, 1);
     }
-    picture_close(&p);
+    lanes_picture_close(&p);
 }
 
 static void generated(void) {
-    Picture p;
+    LanesPicture p;
     MotusSynth *synth = NULL;
-    picture_open(&p, 5, 4);
+    lanes_picture_open(&p, 5, 4);
     MotusSynthConfig config = motus_synth_config_default(16 * p.mb_width, 16 * p.mb_height);
     config.seed = motus_test_random(), config.noise = 2, config.objects = 4, config.flat = 20;
     p.name = "generated";
@@ -438,7 +297,7 @@ static void generated(void) {
     CU_ASSERT_TRUE(p.at_once > 0 && p.moved > 0);
     for (int k = 0; k < 2; k++) CU_ASSERT_TRUE(p.taken8[k] > 0 && p.intra8[k] > 0);
     motus_synth_close(&synth);
-    picture_close(&p);
+    lanes_picture_close(&p);
 }
 
 // Codes the middle of a real picture.
@@ -447,14 +306,14 @@ static void real(void) {
     char path[1024];
     MotusReader *reader = NULL;
     MotusFrame *frame = NULL;
-    Picture p;
+    LanesPicture p;
     snprintf(path, sizeof path, "%s/foreman_cif_300.y4m", dir ? dir : "");
     if (!dir || motus_reader_open(&reader, path, NULL, NULL)) {
         motus_test_skip("MOTUS_SEQS names no folder with foreman_cif_300.y4m");
         return;
     }
     REQUIRE_OK(motus_reader_next(reader, &frame, NULL));
-    picture_open(&p, 8, 5);
+    lanes_picture_open(&p, 8, 5);
     p.name = "foreman";
     for (int k = 0; k < 3; k++) {
         MotusPlane middle = frame->plane[k];
@@ -463,7 +322,7 @@ static void real(void) {
         motus_plane_copy_padded(&p.src->plane[k], &middle);
     }
     code_all(&p, 2, 1);
-    picture_close(&p);
+    lanes_picture_close(&p);
     motus_frame_unref(&frame);
     motus_reader_close(&reader);
 }

@@ -74,9 +74,13 @@ ok 'through pipes' bash -c \
     '"$0" filter - -o - --denoise 4 --quiet --backend cpu <fg.y4m >pipe.y4m' "$motus"
 refused 1 'is 128x96, the foreground 96x80' filter fg.y4m -o out.y4m --key green \
     --background big.y4m --backend cpu
-refused 1 '--key needs a --background' filter fg.y4m -o out.y4m --key green --backend cpu
-refused 1 '--background needs a --key' filter fg.y4m -o out.y4m --background bg.y4m --denoise 3 \
-    --backend cpu
+refused 2 '--key: needs --background FILE' filter fg.y4m -o out.y4m --key green
+for bad in '--background bg.y4m' --loop --scale; do
+    # shellcheck disable=SC2086
+    refused 2 '--background, --loop and --scale: go with --key' \
+        filter fg.y4m -o out.y4m --denoise 3 $bad
+done
+refused 2 '--key: needs --background FILE' encode fg.y4m -o out.264 --key green
 refused 1 'No such file' filter fg.y4m -o out.y4m --key green --background none.y4m --backend cpu
 refused 1 'No such file' filter none.y4m -o out.y4m --equalize
 refused 1 'levels are too many' filter fg.y4m -o out.y4m --denoise 5,levels=9 --backend cpu

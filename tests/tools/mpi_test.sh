@@ -148,6 +148,29 @@ same "part of the input" long.y4m "3" --qp 33 --keyint 6 --seek 11 --frames 25
     --pass-log log --quiet 2>err
 same "second pass" long.y4m "3" --bitrate 100 --keyint 10 --pass 2 --pass-log log
 
+# External MVs, a field and a table by reference: segments begin anywhere in it.
+for mvs in '--field' '--bframes 2 --mvs'; do
+    # shellcheck disable=SC2086
+    "$motus" encode long.y4m -o own.264 "${common[@]}" --qp 30 --seek 3 --quiet $mvs mvs.csv 2>err
+    same "vectors of $mvs" long.y4m "1 3" --qp 30 --keyint 7 --seek 3 --mvs-in mvs.csv
+done
+awk -F, '$1 < 20 || $1 > 29' mvs.csv >gap.csv
+"$motus" encode long.y4m -o ref.264 "${common[@]}" --qp 30 --keyint 7 --mvs-in gap.csv 2>err
+grep 'gap.csv: note: has no vectors of' err >note
+ranks 3 encode long.y4m -o out.264 "${common[@]}" --qp 30 --keyint 7 --mvs-in gap.csv
+ok "a table that lacks pictures" cmp ref.264 out.264
+ok "a table that lacks pictures is noted" grep -qxFf note err
+rm -f out.264
+for wrong in missing.csv /dev/null; do
+    ranks 3 encode long.y4m -o out.264 "${common[@]}" --qp 30 --mvs-in $wrong
+    ok "$wrong: said once" [ "$(grep -c '^motus: ' err)" = 1 ]
+    ok "$wrong: no output" [ ! -e out.264 ]
+done
+sed 's/^30,0,0,/30,0,1,/' mvs.csv >wrong.csv
+ranks 3 encode long.y4m -o out.264 "${common[@]}" --qp 30 --keyint 7 --mvs-in wrong.csv
+ok "a wrong table: said once" [ "$(grep -c '^motus: .*wrong.csv: row' err)" = 1 ]
+rm -f ./*.motus-*
+
 # A bitrate: two passes, the first at CRF 23. Far from that rate it is tried again, nearer.
 "$motus" encode scenes.y4m -o ref.264 "${common[@]}" --crf 23 --keyint 12 --pass 1 --pass-log log \
     --quiet 2>err
@@ -309,6 +332,8 @@ if [ -e out.264.motus-journal ]; then
     ok "other settings" grep -q 'other settings' err
     ranks 2 "${slow[@]}" --profile main --resume
     ok "another profile" grep -q 'other settings' err
+    ranks 2 "${slow[@]}" --bframes 0 --mvs-in mvs.csv --resume
+    ok "other vectors" grep -q 'other settings' err
     cp -p long.y4m before
     touch long.y4m
     ranks 2 "${slow[@]}" --resume

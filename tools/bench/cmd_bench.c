@@ -27,6 +27,7 @@ static const char about[] =
     "  motus bench me --input street.y4m --references 8 --backend cuda\n"
     "  motus bench encode --input foreman.y4m --qp 28 --runs 5\n"
     "  taskset -c 0 motus bench encode --input foreman.y4m --qp 28 --threads 1 --presets --peers\n"
+    "  motus bench encode --input street.y4m --preset medium,fast\n"
     "  motus bench encode --input street.y4m --gop-coders 16 --backend cuda --peers\n"
     "  motus bench encode --input street.y4m --frames 20 --devices all --preset medium\n"
     "  taskset -c 0 motus bench me                      on one core\n"
@@ -97,7 +98,7 @@ static int parse(BenchOptions *o, int argc, char **argv) {
         MOTUS_INT("pictures", 0, &o->pictures, 2, 1000000,
                   "encode --devices: pictures in a row of the table (4000)"),
         {"preset", 0, &o->presets, motus_option_presets, 0, 0, "LIST",
-         "encode --gop-coders, --devices: these presets only"},
+         "encode: these presets only; implies --gop-coders, 8 on a GPU, 1 on the CPU"},
         {"profile", 0, &o->profile, motus_option_profile, 0, 0, "NAME",
          "encode: baseline, main or high (baseline)"},
         {"no-cabac", 0, &o->cabac, NULL, 0, 0, NULL, "encode: CAVLC also above Baseline"},
@@ -130,6 +131,15 @@ static int parse(BenchOptions *o, int argc, char **argv) {
     return motus_options_parse(&command, argc, argv);
 }
 
+// Sets the GOP coders of a table that --preset alone asks for.
+static void set_gop_coders(BenchOptions *o) {
+    MotusBackend backend = MOTUS_BACKEND_CPU;
+    if (!o->what || strcmp(o->what, "encode") || !o->presets) return;
+    if (o->all_presets || o->gop_coders || o->devices.n) return;
+    motus_backend_choose(o->backend, &backend);
+    o->gop_coders = backend == MOTUS_BACKEND_CUDA ? 8 : 1;
+}
+
 // Returns 0, or the exit status if options do not go together.
 static int check(const BenchOptions *o) {
     if (!o->what || (strcmp(o->what, "me") && strcmp(o->what, "encode")))
@@ -155,8 +165,8 @@ static int check(const BenchOptions *o) {
         {o->gops && (!o->gop_coders || devices),
          "--gops: goes with encode --gop-coders, without --devices"},
         {o->pictures && !devices, "--pictures: goes with encode --devices"},
-        {o->presets && !o->gop_coders && !devices,
-         "--preset: goes with encode --gop-coders or --devices"},
+        {o->presets && (!encode || o->all_presets),
+         "--preset: goes with encode, without --presets"},
         {devices && o->backend == MOTUS_BACKEND_CPU, "--devices: with --backend cpu none is used"},
     };
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
@@ -267,6 +277,7 @@ int motus_cmd_bench(int argc, char **argv) {
                       .weightp = 2};
     int done = parse(&o, argc, argv);
     if (done >= 0) return done;
+    set_gop_coders(&o);
     if ((done = check(&o))) return done;
     set_defaults(&o);
     MotusBenchClip clip;

@@ -17,7 +17,8 @@ static int is_interrupted(const MotusInput *in) {
 static int is_late(MotusInput *in, const MotusFrame *frame) {
     const int64_t at = motus_reader_time(in->reader, frame->number).at;
     if (!in->begun) in->first = at;
-    return in->duration && at - in->first >= motus_reader_ticks(in->reader, in->duration);
+    return in->begun && in->duration &&
+           at - in->first >= motus_reader_ticks(in->reader, in->duration);
 }
 
 // Begins the next frame as motus_reader_begin does.

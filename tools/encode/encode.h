@@ -57,6 +57,9 @@ MotusStatus motus_encode_config(const MotusEncodeOptions *options, const MotusSe
                                 MotusEncoderConfig *config, MotusLogCallback *log, void *opaque,
                                 MotusError *error);
 
+// Notes on stderr how many pictures the table of external MVs lacks; says nothing of 0.
+void motus_encode_note_searched(const MotusEncodeOptions *options, int64_t pictures);
+
 // Encodes one input into finished files. Prints errors, warnings, the live line and the summary on
 // stderr. Returns the exit status.
 int motus_encode_job(const MotusEncodeOptions *options);

@@ -39,23 +39,12 @@ typedef struct EncodeSession {
 
 static int wants_ssim(const EncodeSession *s) { return !s->options->quiet || s->outputs.stats; }
 
-// True if a field has no MVs of a P picture. Tables by reference may lack pictures that were intra
-// in their own encode: those are searched, and counted.
-static int lacks_mvs(EncodeSession *s, const MotusPacket *picture) {
-    const uint32_t *mb = picture->stats.mb;
-    int has_inter = 0;
-    if (!motus_field_in_by_reference(s->external_mvs)) return picture->type == 'P';
-    for (int kind = MOTUS_MB_P_SKIP; kind <= MOTUS_MB_P_8x8; kind++) has_inter |= mb[kind] != 0;
-    s->searched += has_inter;
-    return 0;
-}
-
 static MotusStatus finish_picture(EncodeSession *s, const MotusPacket *picture, double ssim,
                                   MotusError *error) {
-    if (s->external_mvs && !picture->opaque && lacks_mvs(s, picture))
-        return motus_fail(error, MOTUS_ERR_TRUNCATED,
-                          "%s: has no vectors of picture %lld, which is a P picture",
-                          motus_shown(s->options->mvs_in), (long long)picture->number);
+    int searched = 0;
+    if (s->external_mvs && motus_field_in_check(s->external_mvs, picture, &searched, error))
+        return error->status;
+    s->searched += searched;
     motus_totals_add(&s->totals, picture, ssim);
     char more[64], fields[64];
     motus_progress_fields(&s->totals, &s->job, fields);
@@ -195,32 +184,20 @@ static MotusStatus no_frame(const MotusEncodeOptions *o, MotusError *error) {
 
 // ---- The loop -----------------------------------------------------------------------------------
 
-// Reads the next frame's external MVs. The packet's `opaque` is NULL if there are none.
-static MotusStatus read_mvs(EncodeSession *s, MotusFrameParams *params, MotusError *error) {
-    MotusFieldIn *in = s->external_mvs;
-    MotusStatus status = motus_field_in_by_reference(in)
-                             ? motus_field_in_entries(in, s->sent, &params->reference_mvs,
-                                                      &params->n_reference_mvs, error)
-                             : motus_field_in_picture(in, s->sent, &params->external_mvs,
-                                                      &params->external_modes, error);
-    if (!params->external_modes) params->external_mvs = NULL;
-    params->external_final = s->options->mvs_final;
-    params->opaque = params->external_mvs || params->n_reference_mvs ? s : NULL;
-    return status;
-}
-
 // Sends a frame; NULL ends the sequence.
 static MotusStatus send(EncodeSession *s, const MotusFrame *frame, MotusError *error) {
     void *stream;
     const MotusTime time =
         frame ? motus_reader_time(s->input.reader, frame->number) : (MotusTime){0};
-    MotusFrameParams params = {
-        .size = sizeof params, .pts = time.at, .duration = time.duration > 0 ? time.duration : 1};
-    MotusStatus status = frame && s->external_mvs ? read_mvs(s, &params, error) : MOTUS_OK;
-    if (status) return status;
-    status = motus_filters_on_device(s->filters, &stream)
-                 ? motus_encoder_send_device(s->encoder, frame, stream, &params)
-                 : motus_encoder_send(s->encoder, frame, &params);
+    MotusFrameParams params = {.size = sizeof params,
+                               .pts = time.at,
+                               .duration = time.duration > 0 ? time.duration : 1,
+                               .external_final = s->options->mvs_final};
+    if (frame && s->external_mvs && motus_field_in_params(s->external_mvs, s->sent, &params, error))
+        return error->status;
+    MotusStatus status = motus_filters_on_device(s->filters, &stream)
+                             ? motus_encoder_send_device(s->encoder, frame, stream, &params)
+                             : motus_encoder_send(s->encoder, frame, &params);
     const MotusError *cause = motus_encoder_error(s->encoder);
     if (status && params.opaque && cause->status == MOTUS_ERR_ARGUMENT)
         return motus_fail(error, status, "%s: picture %lld: %s", motus_shown(s->options->mvs_in),
@@ -395,11 +372,10 @@ static int warn_of_damage(const EncodeSession *s) {
     return s->input.cut || text[0];
 }
 
-// Notes pictures that had no external MVs.
-static void note_searched(const EncodeSession *s) {
-    if (s->searched && motus_encode_says(s->options, MOTUS_LOG_NOTE))
+void motus_encode_note_searched(const MotusEncodeOptions *o, int64_t pictures) {
+    if (pictures && motus_encode_says(o, MOTUS_LOG_NOTE))
         motus_warn("%s: note: has no vectors of %lld P and B pictures, which were searched",
-                   motus_shown(s->options->mvs_in), (long long)s->searched);
+                   motus_shown(o->mvs_in), (long long)pictures);
 }
 
 int motus_encode_job(const MotusEncodeOptions *options) {
@@ -410,7 +386,7 @@ int motus_encode_job(const MotusEncodeOptions *options) {
     MotusStatus status = run(&s, &error);
     int damaged = !status && warn_of_damage(&s),
         result = motus_exit_status(status, &error, status ? motus_signal_caught() : s.interrupted);
-    if (!status) note_searched(&s);
+    if (!status) motus_encode_note_searched(options, s.searched);
     if (!status && !options->quiet) motus_report_print(stderr, &s.totals, &s.job);
     close_session(&s);
     const int failed = s.outputs.lost || (options->strict && (damaged || s.lost));

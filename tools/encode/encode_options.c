@@ -323,6 +323,7 @@ static int check(MotusEncodeOptions *o) {
     if (status >= 0) return status;
     if (o->mvs_final && !o->mvs_in)
         return motus_usage_error("encode", "--mvs-final: goes with --mvs-in");
+    if ((status = motus_filters_check("encode", &o->filters)) >= 0) return status;
     o->config.export_field = names->field != NULL;
     set_defaults(o);
     names->pass_log = o->rate.pass == 1 ? o->rate.pass_log : NULL;

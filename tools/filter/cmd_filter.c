@@ -72,6 +72,7 @@ static int parse(FilterOptions *o, int argc, char **argv) {
     if (!o->output) return motus_usage_error("filter", "the output is missing: -o FILE");
     if (o->plot && !motus_has_ending(o->plot, ".png\0"))
         return motus_usage_error("filter", "--plot %s: must end in .png", o->plot);
+    if ((status = motus_filters_check("filter", list)) >= 0) return status;
     o->reader.width = o->size[0], o->reader.height = o->size[1], o->reader.threads = o->threads;
     o->reader.log = motus_print_log, o->reader.opaque = &o->quiet,
     o->reader.interrupted = motus_signal_caught;

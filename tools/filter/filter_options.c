@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/cli/cmd.h"
 #include "tools/filter/filters.h"
 
 const char motus_filters_help[] =
@@ -179,4 +180,14 @@ int motus_option_key(const MotusOption *option, const char *text, char *cause, s
             return 0;
         }
     return 1;
+}
+
+int motus_filters_check(const char *command, const MotusFilterList *list) {
+    int has_key = 0;
+    for (int i = 0; i < list->n; i++) has_key |= list->step[i].kind == MOTUS_FILTER_KEY;
+    if (has_key && !list->background)
+        return motus_usage_error(command, "--key: needs --background FILE");
+    if (!has_key && (list->background || list->loop || list->scale))
+        return motus_usage_error(command, "--background, --loop and --scale: go with --key");
+    return -1;
 }

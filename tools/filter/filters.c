@@ -21,12 +21,6 @@ struct MotusFilters {
     int ended; // the source; with `cuda` frames may still be in flight
 };
 
-static int has_key(const MotusFilterList *list) {
-    for (int i = 0; i < list->n; i++)
-        if (list->step[i].kind == MOTUS_FILTER_KEY) return 1;
-    return 0;
-}
-
 // Scales bilinearly, in 1/256 of a sample; corners meet corners.
 static void scale_plane(const MotusPlane *dst, const MotusPlane *src) {
     for (int y = 0; y < dst->height; y++) {
@@ -94,10 +88,6 @@ static MotusStatus next_background(MotusFilters *f, int width, int height, Motus
 
 static MotusStatus check_background(MotusFilters *f, const MotusSequenceInfo *info,
                                     MotusError *error) {
-    if (has_key(&f->list) && !f->list.background)
-        return motus_fail(error, MOTUS_ERR_ARGUMENT, "--key needs a --background");
-    if (!has_key(&f->list) && f->list.background)
-        return motus_fail(error, MOTUS_ERR_ARGUMENT, "--background needs a --key");
     if (!f->list.background) return MOTUS_OK;
     MotusStatus status = open_background(f, error);
     if (status) return status;

@@ -45,12 +45,14 @@ MotusOptionParse motus_option_key;
 
 extern const char motus_filters_help[]; // about these options
 
+// Checks that a key has a background and the reverse. Returns -1, or the exit status after a line.
+int motus_filters_check(const char *command, const MotusFilterList *list);
+
 typedef struct MotusFilters MotusFilters;
 
 // Opens the filters. backend AUTO: a CUDA device if there is one; if it fails here (too little
 // memory), the CPU after a warning. on_device: filtered frames stay in device memory if they are
-// filtered there. MOTUS_ERR_ARGUMENT: a key without background or the reverse, or a background of
-// another size without `scale`.
+// filtered there. MOTUS_ERR_ARGUMENT: a background of another size without `scale`.
 MotusStatus motus_filters_open(MotusFilters **filters, const MotusFilterList *list,
                                const MotusSequenceInfo *info, int threads, MotusBackend backend,
                                int on_device, MotusError *error);

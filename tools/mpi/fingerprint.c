@@ -26,7 +26,7 @@ void motus_settings_text(const MotusEncodeOptions *o, const MotusEncoderConfig *
         "profile %d cabac %d 8x8 %d deblock %d aud %d slices %d %d colour %d/%d %d %d %d %d %d "
         "frames %d seek %d fps "
         "%d/%d deinterlace %d ssim %d bframes %d pb %.9g adapt %d pyramid %d refs %d weightb %d "
-        "weightp %d keep %d refresh %d direct %d",
+        "weightp %d keep %d refresh %d direct %d final %d",
         motus_version(), c->width, c->height, c->fps.num, c->fps.den, (int)c->rate, c->qp,
         c->qp_i_offset, c->crf, c->bitrate, c->qp_min, c->qp_max, c->qp_step, c->ip_ratio,
         c->time_base.num, c->time_base.den, c->lookahead, c->keyint, c->min_keyint, c->scenecut,
@@ -36,7 +36,7 @@ void motus_settings_text(const MotusEncodeOptions *o, const MotusEncoderConfig *
         c->colour.full_range, c->colour.primaries, c->colour.transfer, c->colour.matrix,
         c->colour.chroma_location, o->frames, o->seek, o->fps.num, o->fps.den, (int)o->deinterlace,
         !o->quiet, c->bframes, c->pb_ratio, c->b_adapt, (int)c->b_pyramid, c->references,
-        c->weightb, c->weightp, c->keep_references, c->intra_refresh, (int)c->direct);
+        c->weightb, c->weightp, c->keep_references, c->intra_refresh, (int)c->direct, o->mvs_final);
 }
 
 MotusStatus motus_input_text(const char *path, char *text, size_t size, MotusError *error) {

@@ -18,7 +18,7 @@
 #include "common/threads.h"
 #include "tools/cli/system.h"
 
-#define MAGIC "motus journal 3\n"
+#define MAGIC "motus journal 4\n"
 #define SYNC_SECONDS 1
 #define MAX_HEADER_BYTES 8192
 

@@ -48,8 +48,8 @@ static const char help[] =
     "failure is printed,\n"
     "and the exit status is 1. --resume leaves out files whose output is no older than they are.\n"
     "--bitrate takes two passes, the first at CRF 23, over an input that is a file. Not here\n"
-    "yet, but for a batch: VBV, --pass 1, --recon, --stats, --mvs, filters, times to --seek, and\n"
-    "--duration.\n"
+    "yet, but for a batch: VBV, --pass 1, --recon, --stats, --mvs, --field, filters, times to\n"
+    "--seek, and --duration. A table for --mvs-in has to be a file: each rank reads all of it.\n"
     "Exit status: 0 done, 1 failed, 2 wrong usage.\n";
 
 // Removes a flag of motus-mpi from the arguments; returns 1 if it was there.

@@ -38,6 +38,7 @@ static MotusStatus write_picture(MotusMaster *m, const uint8_t *data, int64_t si
     const MotusTime time = {packet.pts, packet.duration};
     char more[80], fields[64];
     motus_totals_add(&m->totals, &packet, header.ssim);
+    m->searched += header.searched;
     const int used =
         snprintf(more, sizeof more, "  %d rank%s  ", m->ranks, m->ranks > 1 ? "s" : "");
     if (m->pass->first)

@@ -58,6 +58,7 @@ typedef struct MotusMaster {
     MotusEncodeOutputs outputs;
     MotusEncodeReport report;
     MotusTotals totals;
+    int64_t searched; // pictures with inter MBs that the table of external MVs lacks
     MotusProgress progress;
     double began;               // motus_seconds
     double first_request;       // motus_seconds; equal to `began` before it

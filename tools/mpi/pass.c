@@ -1,6 +1,7 @@
 // One pass of motus-mpi encode on rank 0: opens everything, runs until the output is written, and
 // ends the workers.
 // SPDX-License-Identifier: BSD-2-Clause
+#include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <mpi.h>
@@ -9,6 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "common/alloc.h"
 #include "common/device.h"
@@ -20,6 +22,7 @@
 #include "tools/cli/system.h"
 #include "tools/mpi/fingerprint.h"
 #include "tools/mpi/master.h"
+#include "tools/search/vector_table.h"
 
 #define MIN_SEGMENT 4                     // pictures, if GOPs are shorter
 #define CREDIT_BYTES ((int64_t)256 << 20) // of frames on their way to a worker
@@ -46,25 +49,36 @@ static MotusStatus check(const MotusMaster *m, const MotusMpiOptions *own, Motus
                          : o->outputs.stats                ? "--stats"
                          : o->outputs.mvs                  ? "--mvs"
                          : o->outputs.field                ? "--field"
-                         : o->mvs_in                       ? "--mvs-in"
                          : o->filters.n                    ? "a filter"
                          : o->from.us                      ? "--seek by a time"
                          : o->duration.us                  ? "--duration"
                          : c->pass == 1 && !m->pass->first ? "--pass 1"
-                         : c->vbv_maxrate                  ? "--vbv-maxrate"
-                                                           : NULL;
-    const char *reason =
-        c->vbv_maxrate ? ", whose pictures wait for the sizes of those before" : "";
+                         : c->vbv_maxrate
+                             ? "--vbv-maxrate, which needs the sizes of earlier pictures"
+                             : NULL;
     if (option)
-        return motus_fail(error, MOTUS_ERR_UNSUPPORTED, "%s: goes with motus encode only%s", option,
-                          reason);
+        return motus_fail(error, MOTUS_ERR_UNSUPPORTED, "%s: goes with motus encode only", option);
     if (own->resume && !(is_file(o->input) && strcmp(o->outputs.stream, "-")))
         return motus_fail(error, MOTUS_ERR_UNSUPPORTED,
                           "--resume: needs an input and an output that are files");
+    if (o->mvs_in && !is_file(o->mvs_in) && !access(o->mvs_in, F_OK))
+        return motus_fail(error, MOTUS_ERR_UNSUPPORTED,
+                          "--mvs-in: has to be a file, since each rank reads it");
+    if (c->rate == MOTUS_RATE_BITRATE && !c->pass && strcmp(o->input, "-") &&
+        access(o->input, F_OK))
+        return motus_fail(error, MOTUS_ERR_IO, "%s: %s", motus_shown(o->input), strerror(errno));
     if (c->rate == MOTUS_RATE_BITRATE && !c->pass)
         return motus_fail(error, MOTUS_ERR_UNSUPPORTED,
                           "--bitrate: takes two passes, for which the input has to be a file");
     return motus_encode_check_backend(o, error);
+}
+
+// Fails now rather than on each rank if the external MVs are missing or no table.
+static MotusStatus check_mvs(const MotusEncodeOptions *o, MotusError *error) {
+    MotusTable *table = NULL;
+    MotusStatus status = o->mvs_in ? motus_table_open(&table, o->mvs_in, error) : MOTUS_OK;
+    motus_table_close(&table);
+    return status;
 }
 
 static MotusStatus open_reader(MotusMaster *m, int streams, MotusError *error) {
@@ -115,7 +129,7 @@ static MotusStatus open_input(MotusMaster *m, MotusError *error) {
 static MotusStatus open_journal(MotusMaster *m, const MotusMpiOptions *own, MotusError *error) {
     const MotusEncodeOptions *o = m->options;
     struct stat st;
-    char settings[1024], input[256], name[PATH_MAX];
+    char settings[1024], input[512], name[PATH_MAX];
     const int output_is_file =
         strcmp(o->outputs.stream, "-") && (stat(o->outputs.stream, &st) || S_ISREG(st.st_mode));
     if (!is_file(o->input) || !output_is_file) return MOTUS_OK;
@@ -128,7 +142,10 @@ static MotusStatus open_journal(MotusMaster *m, const MotusMpiOptions *own, Motu
     }
     motus_journal_name(name, o->outputs.stream, m->pass->journal);
     motus_settings_text(o, &m->setup.config, settings, sizeof settings);
-    MotusStatus status = motus_input_text(o->input, input, sizeof input, error);
+    MotusStatus status = motus_input_text(o->input, input, sizeof input / 2, error);
+    const size_t n = strlen(input);
+    if (!status && o->mvs_in)
+        status = motus_input_text(o->mvs_in, input + n, sizeof input - n, error);
     if (status) return status;
     const MotusJournalUse use = own->resume    ? MOTUS_JOURNAL_RESUME
                                 : own->discard ? MOTUS_JOURNAL_DISCARD
@@ -197,6 +214,7 @@ static MotusStatus open_all(MotusMaster *m, const MotusMpiOptions *own, MotusErr
         return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
     MotusStatus status = check(m, own, error);
     if (!status) status = open_input(m, error);
+    if (!status) status = check_mvs(m->options, error);
     if (!status) status = open_journal(m, own, error);
     if (!status && !m->pass->first) status = open_outputs(m, error);
     if (!status && own->times && !m->pass->first && !(m->times = fopen(own->times, "w")))
@@ -371,6 +389,7 @@ int motus_mpi_run_pass(MotusLink *link, const MotusEncodeOptions *options,
     finish_times(&m);
     stop_all(&m);
     if (works) pthread_join(thread, NULL);
+    if (!pass->first) motus_encode_note_searched(options, m.searched);
     if (!options->quiet && !pass->first) motus_report_print(stderr, &m.totals, &m.report);
     close_all(&m, !pass->first);
     return options->strict && (m.damaged || m.lost) && !pass->first ? MOTUS_EXIT_FAILURE

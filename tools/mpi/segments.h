@@ -12,6 +12,7 @@
 typedef struct MotusPictureHeader {
     int64_t number, pts, dts, duration, size;
     int32_t is_idr, type;
+    int32_t searched, reserved; // searched: MVs were read (--mvs-in), but not of this picture
     double mean_qp, ssim;
     MotusPictureStats stats;
 } MotusPictureHeader;

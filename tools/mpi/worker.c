@@ -15,6 +15,7 @@
 #include "tools/mpi/rank_input.h"
 #include "tools/mpi/segments.h"
 #include "tools/mpi/setup.h"
+#include "tools/search/field_file.h"
 
 // Seconds before the last frame of a segment is sent when the next segment is requested.
 #define REQUEST_AHEAD 0.05
@@ -36,8 +37,9 @@ typedef struct Work {
     const MotusMpiWorker *worker;
     MotusRankInput input;
     MotusEncoder *encoder;
-    char warned[160]; // damage of the input reported so far
-    int requested;    // a segment has been requested
+    MotusFieldIn *mvs; // external MVs; NULL: the encoder searches
+    char warned[160];  // damage of the input reported so far
+    int requested;     // a segment has been requested
     // Seconds from one frame to the next while the last segment's were sent; below 0: unknown.
     double seconds_per_frame;
     PendingSegment *first, *last; // in stream order
@@ -131,6 +133,7 @@ static MotusStatus take_picture(Work *w, const MotusPacket *p, MotusError *error
                : 0);
     const void *data = c->pass == 1 ? (const void *)p->pass_log : p->data;
     if (c->pass == 1) header.size = (int64_t)strlen(p->pass_log);
+    if (w->mvs && motus_field_in_check(w->mvs, p, &header.searched, error)) return error->status;
     MotusStatus status = hold(w, &header, data, error);
     w->first->pictures++;
     if (!status) status = finish_segments(w, error);
@@ -152,10 +155,19 @@ static MotusStatus take_pictures(Work *w, int timeout, MotusError *error) {
                                                                             : MOTUS_OK;
 }
 
-static MotusStatus code_frame(Work *w, const MotusFrame *frame, MotusTime time, MotusError *error) {
-    const MotusFrameParams params = {
-        .size = sizeof params, .pts = time.at, .duration = time.duration > 0 ? time.duration : 1};
+// Codes picture `number` of the stream.
+static MotusStatus code_frame(Work *w, int64_t number, const MotusFrame *frame, MotusTime time,
+                              MotusError *error) {
+    const MotusEncodeOptions *o = w->worker->options;
+    MotusFrameParams params = {.size = sizeof params,
+                               .pts = time.at,
+                               .duration = time.duration > 0 ? time.duration : 1,
+                               .external_final = o->mvs_final};
+    if (w->mvs && motus_field_in_params(w->mvs, number, &params, error)) return error->status;
     MotusStatus status = motus_encoder_send(w->encoder, frame, &params);
+    if (status == MOTUS_ERR_ARGUMENT && params.opaque)
+        return motus_fail(error, status, "%s: picture %" PRId64 ": %s", motus_shown(o->mvs_in),
+                          number, motus_encoder_error(w->encoder)->text);
     return status ? encoder_failure(w, status, error) : take_pictures(w, 0, error);
 }
 
@@ -182,7 +194,8 @@ static MotusStatus code_input(Work *w, MotusMessage *segment, MotusError *error)
                          (double)(segment->count - n) * w->seconds_per_frame < REQUEST_AHEAD;
         if (soon && (status = request(w, error))) break;
         if ((status = motus_rank_input_frame(&w->input, first + n, &frame, error))) break;
-        status = code_frame(w, frame, motus_reader_time(w->input.reader, first + n), error);
+        status = code_frame(w, segment->number + n, frame,
+                            motus_reader_time(w->input.reader, first + n), error);
         motus_frame_unref(&frame);
     }
     motus_rank_input_end(&w->input);
@@ -199,7 +212,8 @@ static void release_message(void *opaque) {
     motus_message_free(&m);
 }
 
-static MotusStatus code_received_frame(Work *w, MotusMessage *m, MotusError *error) {
+static MotusStatus code_received_frame(Work *w, int64_t number, MotusMessage *m,
+                                       MotusError *error) {
     const MotusEncoderConfig *c = &w->worker->setup->config;
     const size_t luma = (size_t)c->width * (size_t)c->height;
     uint8_t *const data[3] = {m->data, m->data + luma, m->data + luma + luma / 4};
@@ -210,7 +224,7 @@ static MotusStatus code_received_frame(Work *w, MotusMessage *m, MotusError *err
         motus_message_free(&m);
         return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
     }
-    MotusStatus status = code_frame(w, frame, time, error);
+    MotusStatus status = code_frame(w, number, frame, time, error);
     motus_frame_unref(&frame);
     return status || reply(w, MOTUS_MSG_CREDIT, 0, 1, 0, 0) ? status : job_is_over(error);
 }
@@ -227,8 +241,8 @@ static MotusStatus code_received(Work *w, MotusMessage *segment, MotusError *err
             motus_message_free(&m);
             return MOTUS_OK;
         }
-        if (m) segment->count++;
-        status = m ? code_received_frame(w, m, error) : take_pictures(w, 0, error);
+        status = m ? code_received_frame(w, segment->number + segment->count++, m, error)
+                   : take_pictures(w, 0, error);
         if (status) return status;
     }
 }
@@ -246,6 +260,7 @@ static MotusStatus begin_segment(Work *w, MotusMessage *segment, double began, M
     else
         w->first = f, w->segment_done = began;
     w->last = f;
+    if (w->mvs) motus_field_in_skip(w->mvs, segment->number);
     MotusStatus status = motus_encoder_next_segment(w->encoder, segment->number, segment->gop);
     return status ? encoder_failure(w, status, error) : MOTUS_OK;
 }
@@ -275,7 +290,10 @@ static MotusMessage *next_message(Work *w, MotusError *error) {
 }
 
 static MotusStatus open_encoder(Work *w, MotusError *error) {
-    MotusStatus status = motus_encoder_open(&w->encoder, &w->worker->setup->config, error);
+    const MotusEncoderConfig *c = &w->worker->setup->config;
+    const char *mvs = w->worker->options->mvs_in;
+    MotusStatus status = motus_encoder_open(&w->encoder, c, error);
+    if (!status && mvs) status = motus_field_in_open(&w->mvs, mvs, c->width, c->height, error);
     if (!status && (status = motus_encoder_send(w->encoder, NULL, NULL)))
         encoder_failure(w, status, error); // segments begin after an end
     return status;
@@ -289,6 +307,7 @@ static void close_work(Work *w) {
     }
     motus_bytes_free(&w->held);
     motus_encoder_close(&w->encoder);
+    motus_field_in_close(&w->mvs);
     motus_rank_input_close(&w->input);
 }
 

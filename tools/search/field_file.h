@@ -15,24 +15,24 @@ typedef struct MotusFieldIn MotusFieldIn;
 MotusStatus motus_field_in_open(MotusFieldIn **opened, const char *path, int width, int height,
                                 MotusError *error);
 
-// Reads the field of picture `number`; numbers must ascend. *modes is the mask of its modes, each
-// with an MV for every block of every MB; 0: the table has no rows of this picture. The field is
-// valid until the next call. MOTUS_ERR_FORMAT: a row is none of the 41 blocks, repeated or out of
-// order; 16x16 or some MBs are missing. MOTUS_ERR_TRUNCATED, _IO.
-MotusStatus motus_field_in_picture(MotusFieldIn *in, int64_t number, const MotusField **field,
-                                   uint32_t *modes, MotusError *error);
-
-// True if the table has a column `distance` (encode --mvs): motus_field_in_entries reads it.
-// motus_field_file_by_reference opens the file for that; false for pipes and for files that are no
-// table.
-int motus_field_in_by_reference(const MotusFieldIn *in);
+// True if the table has a column `distance` (encode --mvs), and so MVs by reference. Opens the file
+// for that; false for pipes and for files that are no table.
 int motus_field_file_by_reference(const char *path);
 
-// Reads the MVs by reference of picture `number`; numbers must ascend. They are valid until the
-// next call. *n is 0 if the table has none. MOTUS_ERR_FORMAT: a row is none of the 41 blocks or out
-// of order, has distance 0, or repeats a block and distance. MOTUS_ERR_TRUNCATED, _IO, _MEMORY.
-MotusStatus motus_field_in_entries(MotusFieldIn *in, int64_t number, const MotusCodedMv **entry,
-                                   size_t *n, MotusError *error);
+// Skips rows of pictures before `number`.
+void motus_field_in_skip(MotusFieldIn *in, int64_t number);
+
+// Sets the MVs of picture `number`, a field or MVs by reference; numbers must ascend. They are
+// valid until the next call. params->opaque is NULL if the table has no rows of this picture.
+// MOTUS_ERR_FORMAT: a row is none of the 41 blocks, repeated or out of order; a field lacks 16x16
+// or some MBs of a mode; a distance is 0. MOTUS_ERR_TRUNCATED, _IO, _MEMORY.
+MotusStatus motus_field_in_params(MotusFieldIn *in, int64_t number, MotusFrameParams *params,
+                                  MotusError *error);
+
+// Checks a picture that was coded with these parameters. *searched is 1 if it has inter MBs that
+// the table had no MVs by reference for. MOTUS_ERR_TRUNCATED: a P picture had no field.
+MotusStatus motus_field_in_check(const MotusFieldIn *in, const MotusPacket *picture, int *searched,
+                                 MotusError *error);
 
 void motus_field_in_close(MotusFieldIn **in); // accepts NULL and *in == NULL
 

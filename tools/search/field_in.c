@@ -21,7 +21,8 @@ struct MotusFieldIn {
     uint64_t *key;
     size_t n, capacity;
     long long row[MOTUS_COLUMNS];
-    int has_row; // `row` belongs to a later picture
+    int has_row;   // `row` belongs to a later picture
+    int64_t first; // rows of earlier pictures are skipped
     int at_end;
 };
 
@@ -138,6 +139,11 @@ static MotusStatus take_entry(MotusFieldIn *in, MotusError *error) {
     return MOTUS_OK;
 }
 
+// True if the table has MVs by reference.
+static int by_reference(const MotusFieldIn *in) {
+    return motus_table_has(in->table, MOTUS_COLUMN_DISTANCE);
+}
+
 // Takes the rows of picture `number`, and reads the first one behind them.
 static MotusStatus take_rows(MotusFieldIn *in, int64_t number, int *taken, MotusError *error) {
     MotusStatus status = MOTUS_OK;
@@ -146,13 +152,14 @@ static MotusStatus take_rows(MotusFieldIn *in, int64_t number, int *taken, Motus
         in->at_end = status == MOTUS_END;
         if (status) return in->at_end ? MOTUS_OK : status;
         in->has_row = 1;
-        if (in->row[MOTUS_COLUMN_FRAME] > number) break;
-        if (in->row[MOTUS_COLUMN_FRAME] < number)
+        const int64_t picture = in->row[MOTUS_COLUMN_FRAME];
+        if (picture > number) break;
+        if (picture >= 0 && picture < in->first) continue;
+        if (picture < number)
             return motus_fail(error, MOTUS_ERR_FORMAT, "%s: row %lld: picture %lld is out of order",
                               motus_shown(in->path), motus_table_rows(in->table),
-                              in->row[MOTUS_COLUMN_FRAME]);
-        if ((status = (motus_field_in_by_reference(in) ? take_entry : take_row)(in, error)))
-            return status;
+                              (long long)picture);
+        if ((status = (by_reference(in) ? take_entry : take_row)(in, error))) return status;
         ++*taken;
     }
     return MOTUS_OK;
@@ -180,21 +187,17 @@ static MotusStatus check_picture(const MotusFieldIn *in, int64_t number, uint32_
     return MOTUS_OK;
 }
 
-MotusStatus motus_field_in_picture(MotusFieldIn *in, int64_t number, const MotusField **field,
-                                   uint32_t *modes, MotusError *error) {
+static MotusStatus read_field(MotusFieldIn *in, int64_t number, MotusFrameParams *params,
+                              MotusError *error) {
     int taken;
-    *field = in->field;
-    *modes = 0;
     memset(in->present, 0, MOTUS_BLOCKS * (size_t)in->field->n_mb);
     MotusStatus status = take_rows(in, number, &taken, error);
-    return status || !taken ? status : check_picture(in, number, modes, error);
+    if (status || !taken) return status;
+    params->external_mvs = in->field;
+    return check_picture(in, number, &params->external_modes, error);
 }
 
 // ---- By reference -------------------------------------------------------------------------------
-
-int motus_field_in_by_reference(const MotusFieldIn *in) {
-    return motus_table_has(in->table, MOTUS_COLUMN_DISTANCE);
-}
 
 int motus_field_file_by_reference(const char *path) {
     struct stat st;
@@ -228,13 +231,37 @@ static MotusStatus check_doubles(const MotusFieldIn *in, int64_t number, MotusEr
     return MOTUS_OK;
 }
 
-MotusStatus motus_field_in_entries(MotusFieldIn *in, int64_t number, const MotusCodedMv **entry,
-                                   size_t *n, MotusError *error) {
+static MotusStatus read_entries(MotusFieldIn *in, int64_t number, MotusFrameParams *params,
+                                MotusError *error) {
     int taken;
     in->n = 0;
     MotusStatus status = take_rows(in, number, &taken, error);
     if (!status && taken) status = check_doubles(in, number, error);
-    *entry = in->entry;
-    *n = in->n;
+    params->reference_mvs = in->entry;
+    params->n_reference_mvs = in->n;
     return status;
+}
+
+// ---- Pictures -----------------------------------------------------------------------------------
+
+void motus_field_in_skip(MotusFieldIn *in, int64_t number) { in->first = number; }
+
+MotusStatus motus_field_in_params(MotusFieldIn *in, int64_t number, MotusFrameParams *params,
+                                  MotusError *error) {
+    MotusStatus status = (by_reference(in) ? read_entries : read_field)(in, number, params, error);
+    params->opaque = params->external_mvs || params->n_reference_mvs ? in : NULL;
+    return status;
+}
+
+MotusStatus motus_field_in_check(const MotusFieldIn *in, const MotusPacket *picture, int *searched,
+                                 MotusError *error) {
+    *searched = 0;
+    if (picture->opaque) return MOTUS_OK;
+    if (!by_reference(in) && picture->type == 'P')
+        return motus_fail(error, MOTUS_ERR_TRUNCATED,
+                          "%s: has no vectors of picture %lld, which is a P picture",
+                          motus_shown(in->path), (long long)picture->number);
+    for (int kind = MOTUS_MB_P_SKIP; by_reference(in) && kind <= MOTUS_MB_P_8x8; kind++)
+        *searched |= picture->stats.mb[kind] != 0;
+    return MOTUS_OK;
 }

@@ -1,0 +1,294 @@
+#!/usr/bin/env bash
+# Tests the program from outside: every bad input ends in one line and an exit status, and nothing
+# half-written stays.
+#   refused_cli_test.sh MOTUS JSON_CHECK [MEDIA_PROBE]
+# SPDX-License-Identifier: BSD-2-Clause
+set -u
+# shellcheck source=tests/support/cli.sh
+. "$(dirname "$0")/../support/cli.sh"
+
+# Files in a playlist are inputs, too.
+refuse_rates() {
+    refused 2 'one of them decides' encode in.y4m -o out.264 --qp 20 --crf 20
+    refused 2 'one of them decides' encode in.y4m -o out.264 --bitrate 500 --crf 20
+    refused 2 '--qp: goes with no VBV' encode in.y4m -o out.264 --qp 20 --vbv-maxrate 500 \
+        --vbv-bufsize 500
+    refused 2 'only together' encode in.y4m -o out.264 --bitrate 500 --vbv-maxrate 500
+    refused 2 '--nal-hrd: needs' encode in.y4m -o out.264 --bitrate 500 --nal-hrd cbr
+    refused 2 '--nal-hrd maybe: must be none, vbr or cbr' encode in.y4m -o out.264 --bitrate 500 \
+        --nal-hrd maybe
+    refused 2 '--tune film: must be none, psnr, ssim or zerolatency' encode in.y4m -o out.264 \
+        --tune film
+    refused 2 '--crf nan: is not a number' encode in.y4m -o out.264 --crf nan
+    refused 2 '--crf 60: must be' encode in.y4m -o out.264 --crf 60
+    refused 2 '--pass 1: needs --bitrate' encode in.y4m -o out.264 --qp 28 --pass 1 \
+        --pass-log out.log
+    refused 2 '--pass 2: needs --bitrate' encode in.y4m -o out.264 --crf 28 --pass 2 \
+        --pass-log out.log
+    refused 2 '--pass 2: needs --pass-log' encode in.y4m -o out.264 --bitrate 500 --pass 2
+    refused 1 'above the VBV' encode in.y4m -o out.264 --bitrate 500 --vbv-maxrate 100 \
+        --vbv-bufsize 100
+    refused 1 'no bitrate given' encode in.y4m -o out.264 --bitrate 0
+    refused 1 'constant rate needs' encode in.y4m -o out.264 --bitrate 50 --vbv-maxrate 100 \
+        --vbv-bufsize 100 --nal-hrd cbr
+    refused 1 'nowhere.log: No such file' encode in.y4m -o out.264 --bitrate 500 --pass 2 \
+        --pass-log nowhere.log
+    refused 1 'pass log: this is no pass log' encode in.y4m -o out.264 --bitrate 500 --pass 2 \
+        --pass-log in.y4m
+    encode in.y4m -o first.264 --bitrate 100 --pass 1 --pass-log first.log
+    head -n 4 first.log >cut.log
+    refused 1 'pass log: it is cut short' encode in.y4m -o out.264 --bitrate 500 --pass 2 \
+        --pass-log cut.log
+    refused 1 'made with other settings' encode in.y4m -o out.264 --bitrate 500 --pass 2 \
+        --pass-log first.log --keyint 7
+    encode in.y4m -o second.264 --bitrate 100 --pass 2 --pass-log first.log
+    encode in.y4m -o second.264 --bitrate 100 --pass 2 --pass-log first.log --profile high
+    refused 1 'other settings: bframes 7 .*; now bframes 2' encode in.y4m -o out.264 \
+        --bitrate 100 --pass 2 --pass-log first.log --bframes 2
+    encode in.y4m -o first.264 --crf 30 --pass 1 --pass-log crf.log
+    encode in.y4m -o second.264 --bitrate 100 --pass 2 --pass-log crf.log
+}
+
+refuse_listed_inputs() {
+    mkdir 'a list' && cp in.y4m 'a list/it'\''s one.264' && cp in.y4m 'a list/two.264'
+    printf "ffconcat version 1.0\nfile 'it'\\\''s one.264'\n  file two.264\n" >'a list/concat.txt'
+    printf '#EXTM3U\r\n#EXT-X-MAP:URI="two.264"\r\n#EXTINF:1,\r\nit'\''s one.264?x=1\r\n' \
+        >'a list/media.m3u8'
+    printf '#EXTM3U\na list/media.m3u8\nmaster.m3u8\n' >master.m3u8
+    # shellcheck disable=SC2016 # $Number$ is DASH's
+    printf '%s\n' '<?xml version="1.0"?>' '<MPD><BaseURL>two.264</BaseURL>' \
+        '<SegmentTemplate media="it$Number%03d$.264"/></MPD>' >'a list/dash.mpd'
+    for list in concat.txt media.m3u8 dash.mpd; do
+        refused 2 'is the input as well' encode "a list/$list" -o "a list/it's one.264"
+        refused 2 'is the input as well' encode "a list/$list" -o in.264 --recon 'a list/two.264'
+    done
+    refused 2 'is the input as well' encode master.m3u8 -o 'a list/two.264'
+    refused 2 'is the background, an input as well' encode in.y4m -o 'a list/two.264' --key green \
+        --background 'a list/concat.txt'
+    cp in.y4m three.264 && printf 'three.264\n' >no_list.yuv
+    ok 'text that is no playlist names nothing' "$motus" encode no_list.yuv --size 2x2 --frames 1 \
+        -o three.264 --quiet
+    rm -r 'a list' master.m3u8 three.264 no_list.yuv
+}
+
+usage_errors() {
+    local bad
+    refused 2 'command is missing'
+    refused 2 'frobnicate: no such command' frobnicate
+    refused 2 'encod: no such command; did you mean encode\?' encod
+    refused 2 'input is missing' encode
+    refused 2 'output is missing' encode -
+    refused 2 'output is missing' encode /dev/null
+    refused 2 'one argument too many; the output is -o FILE' encode in.y4m other.y4m -o out.264
+    refused 2 'one argument too many' encode -i in.y4m -o out.264 other.264
+    refused 2 '--zap: no such option .see' encode in.y4m -o out.264 --zap
+    refused 2 '-z: no such option .see' encode in.y4m -o out.264 -z
+    refused 2 '--qp: needs a value' encode in.y4m -o out.264 --qp
+    refused 2 '--yes=3: takes no value' encode in.y4m -o out.264 --yes=3
+    refused 2 '--help=3: takes no value' encode in.y4m -o out.264 --help=3
+    refused 2 '--kyeint=3: no such option; did you mean --keyint\?' encode in.y4m -o out.264 \
+        --kyeint=3
+    refused 2 '-crf: no such option; did you mean --crf\?' encode in.y4m -o out.264 -crf 23
+    refused 2 '-b:v: no such option; did you mean --bitrate\?' encode in.y4m -o out.264 -b:v 800k
+    refused 2 '-threads: no such option; did you mean --threads\?' encode in.y4m -o out.264 \
+        -threads 4
+    refused 2 '--maxrate: no such option; did you mean --vbv-maxrate\?' encode in.y4m -o out.264 \
+        --maxrate 800k
+    refused 2 '-c:v: no such option; pictures always become H.264 .see' encode in.y4m -o out.264 \
+        -c:v libx264
+    refused 2 '-bf: no such option; did you mean --bframes\?' encode in.y4m -o out.264 -bf 2
+    refused 2 '-hide_banner: no such option; did you mean --quiet\?' encode in.y4m -o out.264 \
+        -hide_banner
+    refused 2 '-refs: no such option; did you mean --ref\?' encode in.y4m -o out.264 \
+        -refs 3
+    refused 2 '--subme: no such option; chosen by --preset' encode in.y4m -o out.264 --subme 7
+    refused 2 '--subme: no such option; did you mean --subpel' search in.y4m -o out.csv --subme 7
+    refused 2 \
+        'medum: must be slow, medium, fast, faster, slower or placebo; did you mean medium\?' \
+        encode in.y4m -o out.264 --preset medum
+    refused 2 '--profile high10: must be baseline, main or high' encode in.y4m -o out.264 \
+        --profile high10
+    refused 2 '--bframes 17: must be 0\.\.16' encode in.y4m -o out.264 --bframes 17
+    refused 1 'B pictures need profile main or high' encode in.y4m -o out.264 --bframes 3 \
+        --profile baseline
+    for bad in 1.5 1:60 1e3s :; do
+        refused 2 "--seek $bad: must be a number of frames, or a time like" encode in.y4m \
+            -o out.264 --seek $bad
+    done
+    refused 2 '--duration 0: must be a time like' encode in.y4m -o out.264 --duration 0
+    refused 2 '--bitrate 800m: is not a number of kilobits, like 800, 800k or 2M' encode in.y4m \
+        -o out.264 --bitrate 800m
+    for bad in 'qp 99' 'qp -1' 'qp 3x' 'keyint -1' 'range 0' 'range 129' 'threads -1' \
+        'threads 257' 'gop-coders 65' 'device x' 'devices 0,0' 'devices 1,' 'devices one' \
+        'devices 0,256' 'preset slowest' 'frames 0' 'seek -1' 'qp 99999999999999999999' 'slices 0' \
+        'slices 1025' 'slice-max-size 127' 'slice-max-size 1k' 'subpel best' \
+        'partitions 16x16,3x3' 'partitions ,' 'backend gpu' 'size 0x0' 'size 16' \
+        'size 100000x100000' 'size 16385x16' 'fps 0' 'fps abc' 'fps 1/0' 'mvs out.txt'; do
+        # shellcheck disable=SC2086
+        refused 2 "--$bad: " encode in.y4m -o out.264 --$bad
+    done
+    refused 2 '--device and --devices' encode in.y4m -o out.264 --device 0 --devices 0
+    refused 2 '--devices: with --backend cpu' encode in.y4m -o out.264 --backend cpu --devices 0
+    refused 2 '--devices: with --backend cpu' bench encode --backend cpu --devices 0
+    refused 2 '--devices: goes with encode' bench me --devices 0
+    refused 2 '--preset: goes with encode' bench me --preset fast
+    refused 2 '--gops: goes with encode --gop-coders' bench encode --gops 4
+    refused 2 '--gops: goes with encode --gop-coders, without --devices' bench encode \
+        --gop-coders 2 --devices 0 --gops 4
+    refused 2 '--pictures: goes with encode --devices' bench encode --gop-coders 2 --pictures 100
+    refused 2 '--runs: goes with encode, without --devices' bench encode --devices 0 --runs 2
+    refused 2 '--runs: goes with encode' bench me --runs 2
+    refused 2 '--qp: goes with encode' bench me --qp 0
+    refused 2 '--upload: goes with me' bench encode --upload
+    refused 2 '--peers: goes with me' bench encode --gop-coders 2 --devices 0 --peers
+    refused 2 'is the input as well' encode in.y4m -o in.y4m
+    refused 2 'is the input as well' encode in.y4m -o out.264 --recon ./in.y4m
+    ln -sf in.y4m link.y4m
+    refused 2 'is the input as well' encode in.y4m -o link.y4m
+    cp in.y4m linked.y4m && ln -f linked.y4m other_name.264
+    refused 2 'is the input as well; nothing was done' encode linked.y4m -o other_name.264
+    ln -f linked.y4m back.y4m
+    refused 2 'back.y4m: is the background, an input' encode in.y4m -o out.264 --key green \
+        --background linked.y4m --recon back.y4m
+    refused 2 'back.y4m: is the background, an input' filter in.y4m -o back.y4m --key green \
+        --background linked.y4m
+    refused 2 'back.csv: is the field \(--mvs-in\), an input as well' encode in.y4m -o out.264 \
+        --mvs back.csv --mvs-in back.csv
+    refused 2 'back.log: is the pass log \(--pass-log\), an input as well' encode in.y4m \
+        -o out.264 --bitrate 9 --pass 2 --pass-log back.log --stats back.log
+    cp in.y4m series01.264
+    refused 2 'series01.264: is the input as well' encode 'series%02d.264' -o series01.264
+    refuse_listed_inputs
+    refuse_rates
+    rm linked.y4m other_name.264 back.y4m series01.264
+    refused 2 'out.avi: ends in none of .264' encode in.y4m -o out.avi
+    refused 2 'out: ends in none of .264' encode in.y4m -o out
+    refused 2 '--format avi: must be h264, mp4, mov, mkv or ts' encode in.y4m -o out.264 \
+        --format avi
+    refused 2 '--fragment: only .mp4 and .mov' encode in.y4m -o out.264 --fragment
+    refused 2 '--deinterlace maybe: ' encode in.y4m -o out.264 --deinterlace maybe
+    refused 2 'named for two outputs' encode in.y4m -o out.264 --recon out.264
+    refused 2 'named for two outputs' encode in.y4m -o - --stats -
+    refused 2 '--recon out.mp4: must end in .y4m or .yuv' encode in.y4m -o out.264 --recon out.mp4
+    refused 2 '-o out.mp4: must end in .y4m or .yuv' filter in.y4m -o out.mp4 --equalize
+    refused 2 '--plot out.jpg: must end in .png' filter in.y4m -o out.y4m --equalize --plot out.jpg
+    refused 2 'OUTPUT out: must end in .y4m or .yuv' synth out
+    refused 2 '--vectors out.npy: must end in .csv' synth out.y4m --vectors out.npy
+    refused 2 '--log-level quiet: must be error, warning or info' encode in.y4m -o out.264 \
+        --log-level quiet
+    refused 2 '--pan 0.1,0: ' synth out.y4m --pan 0.1,0
+    refused 2 '--zoom 2: ' synth out.y4m --zoom 2
+    refused 2 '--rotate nan: ' synth out.y4m --rotate nan
+    refused 2 'must be me, encode, latency or filters' bench
+    refused 2 'must be at most 8 numbers' bench latency --rate 30,x
+    refused 2 'output is missing' search in.y4m
+    refused 2 '-o out.264: must end in .csv, .npy or .flo' search in.y4m -o out.264
+    ln -sf in.y4m in.csv
+    refused 2 'is the input as well' search in.y4m -o in.csv
+    for bad in 'modes none' 'modes 5x5' 'lambda -1' 'lambda 65536' 'frames 1' 'range 129'; do
+        # shellcheck disable=SC2086
+        refused 2 "--$bad: " search in.y4m -o out.csv --$bad
+    done
+    refused 2 'one argument too many' info more
+}
+
+bad_inputs() {
+    refused 1 'missing.y4m: No such file' encode missing.y4m -o out.264
+    refused 1 'http://nowhere.invalid/in.mp4: is a URL, and motus opens files' encode \
+        http://nowhere.invalid/in.mp4 -o out.264
+    refused 1 'rtsp://nowhere.invalid/in: is a URL, and motus opens files' search \
+        rtsp://nowhere.invalid/in -o out.csv
+    refused 2 'rtmp://nowhere.invalid/out: is a URL; motus writes files and pipes' encode in.y4m \
+        -o rtmp://nowhere.invalid/out
+    refused 2 'in.y4m: is the input as well' encode file:in.y4m -o in.y4m
+    encode "file://$PWD/in.y4m" -o t.264
+    ok 'a file by a URL' cmp -s t.264 ref.264
+    mkdir -p folder
+    refused 1 'folder: is a directory' encode folder -o out.264
+    : >empty.y4m
+    refused 1 'empty.y4m: is empty' encode empty.y4m -o out.264
+    head -c 20 in.y4m >bad.y4m
+    refused 1 'bad.y4m: ends inside' encode bad.y4m -o out.264
+    head -c 3000 in.y4m >bad.y4m
+    refused 1 'bad.y4m: ends inside frame 0' encode bad.y4m -o out.264
+    y4m 'W352 H288 F25:1 Im' </dev/null
+    refused 1 'bad.y4m: .*interlaced' encode bad.y4m -o out.264
+    local size
+    for size in 'W0 H0' 'W100000 H100000' 'W1 H1' 'W1 H64' 'W64 H1'; do
+        head -c 9999 in.y4m | y4m "$size F25:1"
+        refused 1 'bad.y4m: ' encode bad.y4m -o out.264
+    done
+    head -c 5000 /dev/urandom >bad.bin
+    refused 1 'bad.bin: ' encode bad.bin -o out.264
+    head -c 5000 /dev/urandom >bad.yuv
+    refused 1 'bad.yuv: ' encode bad.yuv -o out.264
+    refused 1 'bad.yuv: ' encode bad.yuv -o out.264 --size 352x288
+    refused 1 'missing.y4m: No such file' search missing.y4m -o out.csv
+    head -c 6000 in.y4m >bad.y4m
+    refused 1 'bad.y4m: ends inside frame 1' search bad.y4m -o out.csv
+    head -c 4674 in.y4m >bad.y4m
+    refused 1 'bad.y4m: .*(second frame|ends inside)' search bad.y4m -o out.npy
+    refused 1 'backend cuda' search in.y4m -o out.csv --backend cuda
+    refused 1 'seek' encode in.y4m -o out.264 --seek 12
+    refused 1 'backend cuda' encode in.y4m -o out.264 --backend cuda
+    refused 1 'devices needs .*backend cuda' encode in.y4m -o out.264 --devices all
+    refused 1 'devices needs .*backend cuda' encode in.y4m -o out.264 --devices 0,2
+    refused 1 'backend cuda' bench encode --devices all
+    if [ -z "$probe" ]; then
+        { echo FRAME && head -c 8192 /dev/zero; } | y4m 'W64 H64 F25:1 C422'
+        refused 1 'bad.y4m: ' encode bad.y4m -o out.264
+        refused 1 'libavformat' encode in.y4m -o out.mp4
+    fi
+}
+
+bad_outputs() {
+    local name
+    for name in out.264 out.h264; do
+        refused 1 "nowhere/$name: No such file" encode in.y4m -o "nowhere/$name"
+    done
+    refused 1 'folder: Is a directory' encode in.y4m -o folder
+    refused 1 '/dev/full: No space left' encode in.y4m -o /dev/full
+    refused 1 '/dev/full: No space left' synth /dev/full
+    refused 1 'nowhere/v.csv: No such file' synth out.y4m --vectors nowhere/v.csv
+    refused 1 'nowhere/r.y4m: No such file' encode in.y4m -o out.264 --recon nowhere/r.y4m
+    launcher=(bash -c 'ulimit -f 4 && exec "$@"' limited)
+    refused 1 'out.264: File too large' encode in.y4m -o out.264 --qp 0
+    [ -z "$probe" ] || refused 1 'out.mp4: File too large' encode in.y4m -o out.mp4 --qp 0
+    launcher=()
+    if [ -n "$probe" ]; then
+        refused 1 'nowhere/out.mp4: No such file' encode in.y4m -o nowhere/out.mp4
+    fi
+    "$motus" --help >/dev/full 2>err
+    ok 'help into a full device fails' [ $? = 1 ]
+    mkdir -p small
+    if mount -t tmpfs -o size=8k motus-test small 2>/dev/null; then
+        mounted=$work/small
+        refused 1 'small/out.264: No space left' encode in.y4m -o small/out.264 --qp 0
+        [ -z "$probe" ] ||
+            refused 1 'small/out.mp4: No space left' encode in.y4m -o small/out.mp4 --qp 0
+        ok 'nothing on the full disk' [ -z "$(ls small)" ]
+        umount small && mounted=''
+    else
+        echo 'note: no small file system could be mounted; /dev/full and a size limit replace it'
+    fi
+}
+
+# A file that stood under the name stays as it is when the encode fails.
+old_output_survives() {
+    echo old >keep.264
+    "$motus" encode cut0.y4m -o keep.264 --quiet 2>err
+    ok 'failure keeps the old file' [ "$(cat keep.264)" = old ]
+    ok 'no part' no_parts
+    encode in.y4m -o keep.264
+    ok 'success replaces the old file' cmp -s keep.264 ref.264
+    rm keep.264
+    "$motus" encode in.y4m -o keep.264 --recon /dev/full --quiet 2>err
+    ok 'another output that fails is a failure' [ $? = 1 ]
+    ok 'the stream is whole all the same' cmp -s keep.264 ref.264
+}
+
+usage_errors
+bad_inputs
+bad_outputs
+old_output_survives
+checks_done
