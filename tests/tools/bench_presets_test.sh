@@ -85,7 +85,7 @@ broken_program() {
 beside_x264() {
     local r
     bench --presets --peers --runs 1 --json >peers.json || fail '--presets --peers --json'
-    ok 'all rows' [ "$(value peers.json rows.#)" = 10 ]
+    ok 'all rows' [ "$(value peers.json rows.#)" = 14 ]
     ok 'the version' grep -q '^[0-9]' <(value peers.json x264)
     ok 'medium comes first' \
         [ "$(value peers.json rows.6.encoder) $(value peers.json rows.6.preset)" = 'x264 medium' ]
@@ -94,18 +94,33 @@ beside_x264() {
         ok "row $r is the one without peers" \
             [ "$(value peers.json rows.$r.kbps)" = "$(value alone.json rows.$r.kbps)" ]
     done
-    for r in 0 3 5 7 8; do
+    for r in 0 3 5 7 8 13; do
         ok "ratio of row $r" within "$(value peers.json rows.$r.ratio)" \
             "$(awk -v a="$(value peers.json rows.$r.fps_median)" \
             -v b="$(value peers.json rows.6.fps_median)" 'BEGIN { print a / b }')" 0.001
     done
     ok 'nothing left' clean
+    as_it_ships
     [ "$media" = 1 ] || return 0
-    for r in 0 1 2 3 4 5 6 7 8; do
+    for r in 0 1 2 3 4 5 6 7 8 9 10 11 12 13; do
         ok "row $r: its point at QP 27" \
             [ "$(value peers.json rows.$r.curve.1.psnr_y)" = "$(value peers.json rows.$r.psnr_y)" ]
     done
     x264_itself
+}
+
+# The rate of a preset as it ships is that of the program without further options, SEI apart.
+as_it_ships() {
+    local r=9 preset bytes
+    for preset in medium slow slower veryslow placebo; do
+        ok "row $r is $preset+" [ "$(value peers.json rows.$r.preset)" = $preset+ ]
+        x264 --preset $preset --tune psnr --keyint infinite --no-scenecut --threads 1 --qp 27 \
+            -o t.264 in.y4m >x264.log 2>&1
+        bytes=$(awk -v k="$(value peers.json rows.$r.kbps)" \
+            'BEGIN { printf "%d", k * 6 / 25 / 8 * 1000 + 0.5 }')
+        ok "row $r: its bytes without SEI" within $(($(stat -c %s t.264) - bytes)) 700 300
+        r=$((r + 1))
+    done
 }
 
 # Its stream's PSNR as x264 itself has it (the mean of the pictures', up to 0.05 dB above), and its
@@ -165,6 +180,25 @@ beside_libx264() {
     ok 'its bytes without SEI' within $(($(stat -c %s t.264) - bytes)) 700 300
     lanes --peers >table || fail '--gop-coders --peers'
     ok 'eight rows of x264' [ "$(grep -c '^x264 ' table)" = 8 ]
+    slow_peers
+}
+
+# Beside slow presets those of x264 as they ship, and no fast ones; their rows are the program's.
+slow_peers() {
+    bench --gop-coders 1 --preset slow --runs 1 --backend cpu --peers --json >slow.json ||
+        fail '--preset slow --peers'
+    local i names=(medium 'medium baseline' medium+ slow+ slower+ veryslow+ placebo+) bytes
+    ok 'eight rows' [ "$(value slow.json beside_x264.#)" = 8 ]
+    for i in 0 1 2 3 4 5 6; do
+        ok "${names[i]}" \
+            [ "$(value slow.json beside_x264.$((i + 1)).encoder)" = "x264 ${names[i]}" ]
+    done
+    ok 'medium+ is its own measure' \
+        [ "$(value slow.json 'beside_x264.3.bd_rate.x264 medium+')" = 0 ]
+    x264 --preset placebo --tune psnr --keyint 6 --no-scenecut --qp 27 -o t.264 in.y4m >x264.log 2>&1
+    bytes=$(awk -v k="$(value slow.json beside_x264.7.kbps)" \
+        'BEGIN { printf "%d", k * 6 / 25 / 8 * 1000 + 0.5 }')
+    ok 'its bytes without SEI' within $(($(stat -c %s t.264) - bytes)) 700 300
 }
 
 presets_alone

@@ -14,17 +14,15 @@
 enum { CURVE = 4 };
 static const int curve_qp[CURVE] = {22, 27, 32, 37};
 
-// x264's preset medium as it ships, except for GOPs and the tuning, which are as in all rows.
-static const char *const shipped[] = {"--profile", "high",      "--ref", "3", "--bframes",
-                                      "3",         "--weightp", "2",     NULL};
+// With +: the preset as it ships, except for GOPs and the tuning, which are as in all rows.
 static const struct {
     const char *preset, *name;
-    const char *const *words;
-} x264_rows[] = {{"medium", "medium", NULL},
-                 {"superfast", "superfast", NULL},
-                 {"ultrafast", "ultrafast", NULL},
-                 {"medium", "medium+", shipped}};
-enum { X264_ROWS = 4, ROWS = MOTUS_PRESETS + X264_ROWS, ANCHOR = MOTUS_PRESETS };
+    int shipped;
+} x264_rows[] = {{"medium", "medium", 0},       {"superfast", "superfast", 0},
+                 {"ultrafast", "ultrafast", 0}, {"medium", "medium+", 1},
+                 {"slow", "slow+", 1},          {"slower", "slower+", 1},
+                 {"veryslow", "veryslow+", 1},  {"placebo", "placebo+", 1}};
+enum { X264_ROWS = 8, ROWS = MOTUS_PRESETS + X264_ROWS, ANCHOR = MOTUS_PRESETS };
 
 // A row of the table. Those from ANCHOR on are x264's; the first of them is the anchor.
 typedef struct PresetRow {
@@ -117,7 +115,7 @@ static MotusStatus encode_x264(PresetTable *t, int r, int qp, int measure, Motus
     const MotusBench *b = t->b;
     const MotusX264Job job = {.program = "x264",
                               .preset = x264_rows[r - ANCHOR].preset,
-                              .words = x264_rows[r - ANCHOR].words,
+                              .shipped = x264_rows[r - ANCHOR].shipped,
                               .qp = qp,
                               .threads = b->config.threads,
                               .input = t->folder.clip,
@@ -252,8 +250,8 @@ static void print_table(const PresetTable *t) {
            *t->x264 ? "    speed" : "", t->has_decoder ? "     BD-rate" : "");
     for (int r = 0; r < t->n_rows; r++) print_row(t, r);
     if (*t->x264)
-        printf("x264's rows: Baseline, P pictures, one reference. medium+: High, 3 B pictures, "
-               "3 references, weights\n");
+        printf("x264's rows: Baseline, P pictures, one reference; with +: the preset as it ships "
+               "(High, B pictures, its references, weights)\n");
 }
 
 static void report_row(const PresetTable *t, int r, cJSON *rows) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <stdio.h>
 
+#include "common/cpu.h"
 #include "common/error.h"
 #include "tools/bench/bench.h"
 #include "tools/cli/cmd.h"
@@ -9,14 +10,27 @@
 
 enum {
     CURVE = 4,
-    X264_ROWS = 8,
+    X264_ROWS = 12,
     BASELINE = MOTUS_PRESETS + 6, // preset medium in Baseline profile
-    SHIPPED,                      // preset medium with its B pictures
-    ROWS = MOTUS_PRESETS + X264_ROWS
+    SHIPPED,                      // preset medium as it ships
+    ROWS = MOTUS_PRESETS + X264_ROWS,
+    SLOW = 1 << MOTUS_PRESET_SLOW | 1 << MOTUS_PRESET_SLOWER | 1 << MOTUS_PRESET_PLACEBO,
+    FAST = (1 << MOTUS_PRESETS) - 1 - SLOW,
+    ANY = SLOW | FAST
 };
 static const int curve_qp[CURVE] = {22, 27, 32, 37};
-static const char *const x264_presets[X264_ROWS] = {"ultrafast", "superfast", "veryfast", "faster",
-                                                    "fast",      "medium",    "medium",   "medium"};
+
+// P pictures only, unless the preset is as it ships.
+static const struct {
+    const char *preset, *more; // more: the rest of the name
+    int shipped;
+    int beside; // mask of 1 << MotusPreset: used if one of them is in the table
+} x264_rows[X264_ROWS] = {
+    {"ultrafast", "", 0, FAST},      {"superfast", "", 0, FAST}, {"veryfast", "", 0, FAST},
+    {"faster", "", 0, FAST},         {"fast", "", 0, FAST},      {"medium", "", 0, ANY},
+    {"medium", " baseline", 0, ANY}, {"medium", "+", 1, ANY},    {"slow", "+", 1, SLOW},
+    {"slower", "+", 1, SLOW},        {"veryslow", "+", 1, SLOW}, {"placebo", "+", 1, SLOW},
+};
 
 // A row of the table. Motus's come first, by MotusPreset.
 typedef struct X264Row {
@@ -67,18 +81,17 @@ static MotusStatus encode_ours(const MotusBench *b, int preset, int qp, MotusRdP
 
 // ---- x264 ---------------------------------------------------------------------------------------
 
-// Encodes GOPs of the clip's length, as motus, with P pictures only except in the row SHIPPED.
-// pictures 0: the clip once, with its PSNR.
+// Encodes GOPs of the clip's length, as motus. pictures 0: the clip once, with its PSNR.
 static MotusStatus encode_x264(const X264Table *t, int row, int qp, int pictures,
                                MotusLibX264Run *run, MotusError *error) {
     const MotusBenchClip *clip = t->b->clip;
     char number[2][16];
-    const char *option[][2] = {{"qp", number[0]},   {"keyint", number[1]},
-                               {"scenecut", "0"},   {"bframes", row == SHIPPED ? "3" : "0"},
-                               {"threads", "auto"}, {0}};
+    const char *option[][2] = {{"qp", number[0]},   {"keyint", number[1]}, {"scenecut", "0"},
+                               {"threads", "auto"}, {"bframes", "0"},      {0}};
+    if (x264_rows[row - MOTUS_PRESETS].shipped) option[4][0] = NULL; // the preset's
     snprintf(number[0], sizeof number[0], "%d", qp);
     snprintf(number[1], sizeof number[1], "%d", clip->n);
-    const MotusLibX264Job job = {.preset = x264_presets[row - MOTUS_PRESETS],
+    const MotusLibX264Job job = {.preset = x264_rows[row - MOTUS_PRESETS].preset,
                                  .tune = "psnr",
                                  .baseline = row == BASELINE,
                                  .option = option,
@@ -99,13 +112,14 @@ static MotusStatus point_of_x264(const X264Table *t, int row, int qp, MotusRdPoi
     return status;
 }
 
-// Times about two seconds of it, in whole clips: 2 to 40.
+// Times about two seconds of it, in whole clips: 2 to 40, and three pictures a processor, which
+// fill its threads.
 static MotusStatus time_x264(const X264Table *t, int row, double seconds_a_clip, double *fps,
                              MotusError *error) {
     MotusLibX264Run run;
-    const int clips = seconds_a_clip > 1      ? 2
-                      : seconds_a_clip < 0.05 ? 40
-                                              : (int)(2 / seconds_a_clip);
+    const int least = 3 * motus_cpu_threads(0) / t->b->clip->n;
+    int clips = seconds_a_clip > 1 ? 2 : seconds_a_clip < 0.05 ? 40 : (int)(2 / seconds_a_clip);
+    if (clips < least) clips = least;
     MotusStatus status = encode_x264(t, row, t->b->config.qp, clips * t->b->clip->n, &run, error);
     if (!status) *fps = clips * t->b->clip->n / run.seconds;
     return status;
@@ -120,7 +134,7 @@ static MotusStatus measure(X264Table *t, MotusError *error) {
         X264Row *row = &t->row[r];
         const int ours = r < MOTUS_PRESETS;
         double seconds = 0;
-        row->used = !ours || b->presets >> r & 1;
+        row->used = b->presets & (ours ? 1 << r : x264_rows[r - MOTUS_PRESETS].beside);
         if (!row->used) continue;
         row->fps = ours ? t->fps[r] : 0;
         status = ours ? encode_ours(b, r, b->config.qp, &row->point, error)
@@ -137,13 +151,16 @@ static void name_of(int r, char *text, size_t size) {
     if (r < MOTUS_PRESETS)
         snprintf(text, size, "motus %s", motus_preset_name((MotusPreset)r));
     else
-        snprintf(text, size, "x264 %s%s", x264_presets[r - MOTUS_PRESETS],
-                 r == BASELINE  ? " baseline"
-                 : r == SHIPPED ? " +3 B"
-                                : "");
+        snprintf(text, size, "x264 %s%s", x264_rows[r - MOTUS_PRESETS].preset,
+                 x264_rows[r - MOTUS_PRESETS].more);
 }
 
-// Reports a row, with its BD-rates (per cent) against motus's rows and x264's medium baseline.
+// True if rows are compared with this one in bits: motus's, and two of x264.
+static int is_anchor(const X264Table *t, int r) {
+    return t->row[r].used && (r < MOTUS_PRESETS || r == BASELINE || r == SHIPPED);
+}
+
+// Reports a row, with its BD-rates (per cent) against the anchors.
 static void report_row(const X264Table *t, int r, cJSON *rows) {
     const X264Row *row = &t->row[r];
     char name[32], anchor[32];
@@ -158,7 +175,7 @@ static void report_row(const X264Table *t, int r, cJSON *rows) {
         printf("%-20s %9.1f %10.1f %8.3f", name, row->fps, row->point.kbps, row->point.psnr);
     for (int a = 0; a < ROWS; a++) {
         double percent = 0;
-        if (!t->row[a].used || (a >= MOTUS_PRESETS && a != BASELINE)) continue;
+        if (!is_anchor(t, a)) continue;
         name_of(a, anchor, sizeof anchor);
         const int known = !motus_bd_rate(t->row[a].curve, CURVE, row->curve, CURVE, &percent);
         if (known) cJSON_AddNumberToObject(bd_rates, anchor, percent);
@@ -174,15 +191,14 @@ static void report(const X264Table *t) {
     cJSON_AddNumberToObject(b->report, "libx264", motus_libx264_build(t->lib));
     cJSON *rows = cJSON_AddArrayToObject(b->report, "beside_x264");
     if (b->print) {
-        printf("\nlibx264 build %d, all processors, tune psnr, P pictures only except in the last "
-               "row. frames/s (motus's with the best\nnumber of GOP coders), kb/s and PSNR at QP "
-               "%d; then how many more "
-               "bits than the encoder above\nthe column for the same PSNR (BD-rate, QP 22 27 32 "
-               "37)\n%-20s %9s %10s %8s",
+        printf("\nlibx264 build %d, all processors, tune psnr, P pictures only; with +: the preset "
+               "as it ships. frames/s (motus's with the\nbest number of GOP coders), kb/s and "
+               "PSNR at QP %d; then how many more bits than the encoder above the column for\nthe "
+               "same PSNR (BD-rate, QP 22 27 32 37)\n%-20s %9s %10s %8s",
                motus_libx264_build(t->lib), b->config.qp, "", "frames/s", "kb/s", "PSNR-Y");
         for (int a = 0; a < MOTUS_PRESETS; a++)
             if (t->row[a].used) printf(" %10s", motus_preset_name((MotusPreset)a));
-        printf(" %10s\n", "x264 base.");
+        printf(" %10s %10s\n", "x264 base.", "x264 med.+");
     }
     for (int r = 0; r < ROWS; r++)
         if (t->row[r].used) report_row(t, r, rows);

@@ -29,6 +29,8 @@ static const char about[] =
     "  taskset -c 0 motus bench encode --input foreman.y4m --qp 28 --threads 1 --presets --peers\n"
     "  motus bench encode --input street.y4m --preset medium,fast\n"
     "  motus bench encode --input street.y4m --gop-coders 16 --backend cuda --peers\n"
+    "  motus bench encode --input street.y4m --gop-coders 8 --preset slow,slower,placebo \\\n"
+    "    --profile high --bframes 7 --ref 3 --backend cuda --peers    beside x264 as it ships\n"
     "  motus bench encode --input street.y4m --frames 20 --devices all --preset medium\n"
     "  taskset -c 0 motus bench me                      on one core\n"
     "\n"
@@ -45,10 +47,12 @@ static const char about[] =
     "frames/s all of --threads give. Then processors of the host in use; memory of a GOP coder;\n"
     "the latency of one picture, from sending it to its packet (without B pictures); and the\n"
     "stages of each type with one GOP coder (on a GPU by the device's clock). A run is --gops\n"
-    "GOPs per GOP coder, from the first frame sent to the last packet. With --peers then\n"
-    "libx264's presets with all processors over the same frames, P pictures only, and its preset\n"
-    "medium with 3 B pictures: frames/s, and bits beside motus's at equal PSNR. libx264 is loaded\n"
-    "from where it is installed, or from --libx264.\n"
+    "GOPs per GOP coder, from the first frame sent to the last packet. With --peers then libx264\n"
+    "with all processors over the same frames: frames/s, and bits beside motus's at equal PSNR.\n"
+    "Its preset medium with P pictures only, in Baseline, and as it ships (medium+); ultrafast to\n"
+    "fast with P pictures if --preset has medium, fast or faster; slow to placebo as they ship if\n"
+    "it has slow, slower or placebo. libx264 is loaded from where it is installed, or from\n"
+    "--libx264.\n"
     "\n"
     "encode --devices LIST: frames/s of the first GPU, of the first two, four, ..., of all: as\n"
     "one encoder, and as an encoder for each in one process; --pictures of them, the clip again\n"
@@ -58,9 +62,10 @@ static const char about[] =
     "encode --presets --peers: frames/s (median and best of the runs, all rows taking turns),\n"
     "kb/s and luma PSNR at --qp; BD-rate against x264 preset medium over QP 22, 27, 32, 37;\n"
     "speed as a multiple of that x264's. x264 is the program on the PATH: baseline profile, tune\n"
-    "psnr, one reference, no B pictures, one IDR picture, as many threads. Its row medium+ has\n"
-    "what medium ships with: High profile, 3 B pictures, 3 references, weights. Its time is the\n"
-    "encode time that it prints, its PSNR that of its decoded stream, and SEI is not counted.\n";
+    "psnr, one reference, no B pictures, one IDR picture, as many threads. Its rows medium+ to\n"
+    "placebo+ have what these presets ship with: High profile, B pictures, references, weights.\n"
+    "Its time is the encode time that it prints, its PSNR that of its decoded stream, and SEI is\n"
+    "not counted.\n";
 
 typedef struct BenchOptions {
     const char *what, *input, *libx264;

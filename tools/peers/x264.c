@@ -81,8 +81,9 @@ static MotusStatus encode_failure(const char *log, int exit_status, MotusError *
 // Makes the command line, with its numbers in `text`. Returns 0 if it has too many words.
 static int make_words(const MotusX264Job *job, char *argv[MOTUS_X264_WORDS], char text[3][16]) {
     static const char *const fixed[] = {
-        "--profile", "baseline", "--tune",   "psnr",     "--ref",        "1", "--bframes", "0",
-        "--weightp", "0",        "--keyint", "infinite", "--no-scenecut"};
+        "--tune", "psnr", "--keyint",  "infinite", "--no-scenecut", "--profile", "baseline",
+        "--ref",  "1",    "--bframes", "0",        "--weightp",     "0"};
+    const int n_fixed = job->shipped ? 5 : (int)(sizeof fixed / sizeof *fixed);
     const struct {
         const char *name;
         int value;
@@ -91,7 +92,7 @@ static int make_words(const MotusX264Job *job, char *argv[MOTUS_X264_WORDS], cha
     argv[n++] = (char *)job->program;
     argv[n++] = "--preset";
     argv[n++] = (char *)(job->preset ? job->preset : "medium");
-    for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++) argv[n++] = (char *)fixed[i];
+    for (int i = 0; i < n_fixed; i++) argv[n++] = (char *)fixed[i];
     for (int i = 0; i < (job->range ? 3 : 2); i++) {
         snprintf(text[i], sizeof text[i], "%d", number[i].value);
         argv[n++] = (char *)number[i].name;

@@ -9,11 +9,12 @@
 enum { MOTUS_X264_WORDS = 96 }; // most words of a command line
 
 // An encode of a .y4m file to an Annex B stream: one IDR picture, P pictures only, one reference,
-// Baseline, tuned for PSNR, unless `words` override it.
+// Baseline, tuned for PSNR, unless `shipped` or `words` override it.
 typedef struct MotusX264Job {
     const char *program;      // a path, or a name on the PATH
     const char *const *words; // further options; NULL, or ends with NULL
     const char *preset;       // NULL: medium
+    int shipped;              // 1: profile, references, B pictures and weights are the preset's
     int qp, threads, range;   // range 0: x264's own
     const char *input, *output;
     const char *log; // file for its output
