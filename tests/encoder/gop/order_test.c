@@ -292,6 +292,38 @@ static void orders(void) {
         }
 }
 
+static void check_equal(const MotusPacket *a, const MotusPacket *b, const char *what, int i) {
+    MOTUS_CHECK(a->size == b->size && !memcmp(a->data, b->data, a->size) &&
+                    !memcmp(&a->stats, &b->stats, sizeof a->stats),
+                "%s: packet %d", what, i);
+    CU_ASSERT(motus_test_same_frames(a->recon, b->recon) && a->n_mvs == b->n_mvs &&
+              !memcmp(a->mvs, b->mvs, a->n_mvs * sizeof *a->mvs));
+}
+
+// Threads that share B pictures give the stream, reconstruction and MVs of one thread.
+static void threads_give_one_stream(void) {
+    static const int bframes[] = {2, 3, 7}, threads[] = {2, 5};
+    MotusPacket *packets[MOST + 1], *others[MOST + 1];
+    for (int round = 0; round < 12; round++) {
+        Clip c = clip_of(26, round % 5 ? 0 : 11, bframes[round % 3]);
+        c.pyramid = round % 4 != 3;
+        MotusEncoderConfig config = config_of(&c);
+        config.preset = round % 2 ? MOTUS_PRESET_FASTER : MOTUS_PRESET_MEDIUM;
+        config.direct = (MotusDirectMode)(round / 3);
+        config.gop_coders = config.threads = 1;
+        const int n = encode(&config, &c, 0, packets);
+        for (int k = 0; k < 2; k++) {
+            config.threads = threads[k];
+            CU_ASSERT_EQUAL_FATAL(encode(&config, &c, k ? 0 : -1, others), n);
+            for (int i = 0; i < n; i++)
+                check_equal(packets[i], others[i], k ? "five threads" : "two threads", i);
+            drop(others, n);
+        }
+        drop(packets, n);
+        encoder_case_drop(c.frames);
+    }
+}
+
 // With a lookahead, and sizes that feed back: types, numbers and times keep the rules.
 static void with_rate_control(void) {
     static const MotusRateControl rates[] = {MOTUS_RATE_CRF, MOTUS_RATE_BITRATE};
@@ -371,5 +403,5 @@ static void held_frames(void) {
     encoder_case_drop(c.frames);
 }
 
-MOTUS_SUITE("order", TEST(mini_gops), TEST(orders), TEST(with_rate_control),
-            TEST(failing_allocations), TEST(held_frames))
+MOTUS_SUITE("order", TEST(mini_gops), TEST(orders), TEST(threads_give_one_stream),
+            TEST(with_rate_control), TEST(failing_allocations), TEST(held_frames))
