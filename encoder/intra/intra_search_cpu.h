@@ -53,7 +53,6 @@ static inline int motus_i8_list_modes(const MotusIntraMb *in, MotusIntra8Scratch
                                       const uint8_t *src, const MotusIntraLine8 *line,
                                       int predicted, int list[MOTUS_I8_TRIALS]) {
     const MotusModeCosts costs = motus_i8_mode_costs(in->levels);
-    int n = 0;
     for (int mode = 0; mode < MOTUS_I4_MODES; mode++) {
         s->cost[mode] = UINT32_MAX;
         if (!motus_intra4x4_allowed(mode, line->has)) continue;
@@ -62,13 +61,7 @@ static inline int motus_i8_list_modes(const MotusIntraMb *in, MotusIntra8Scratch
             motus_mode_cost(in->qp, motus_i4_mode_bits(mode, predicted, &costs)) / MOTUS_BIT;
     }
     motus_i8_add_satds(s, src, in->src.stride[0]);
-    for (; n < MOTUS_I8_TRIALS; n++) {
-        const int best = motus_least(s->cost, MOTUS_I4_MODES);
-        if (s->cost[best] == UINT32_MAX) break;
-        s->cost[best] = UINT32_MAX;
-        list[n] = best;
-    }
-    return n;
+    return motus_list_least(list, MOTUS_I8_TRIALS, s->cost);
 }
 
 // Codes luma block q and adds to the part's cost, SSD and bits. Sets the block's mode and levels,

@@ -59,6 +59,19 @@ static inline int motus_least(const uint32_t *cost, int n) {
     return best;
 }
 
+// Lists up to `most` modes of least cost, the least first, and sets their costs to UINT32_MAX.
+// Returns their number.
+static inline int motus_list_least(int *list, int most, uint32_t cost[MOTUS_I4_MODES]) {
+    int n = 0;
+    for (; n < most; n++) {
+        const int best = motus_least(cost, MOTUS_I4_MODES);
+        if (cost[best] == UINT32_MAX) break;
+        cost[best] = UINT32_MAX;
+        list[n] = best;
+    }
+    return n;
+}
+
 // Chooses the chroma mode by SATD and leaves its prediction in trial->chroma.
 static inline void motus_intra_chroma_mode(const MotusIntraMb *in, MotusIntraScratch *s,
                                            MotusTrial *trial) {
@@ -204,7 +217,6 @@ static inline void motus_i4_add_satds(uint32_t cost[MOTUS_I4_MODES], const uint8
 static inline int motus_i4_list_modes(const MotusIntraMb *in, MotusIntraScratch *s, int blk,
                                       const uint8_t *src, const uint8_t *at, int predicted,
                                       int list[MOTUS_I4_TRIALS]) {
-    int n = 0;
     MotusIntraEdge edge;
     motus_intra_edge(&edge, at, MOTUS_CANVAS_STRIDE, 4, motus_intra4x4_has(blk, in->has));
     motus_intra4x4_modes(s->pred[0], &edge);
@@ -215,13 +227,7 @@ static inline int motus_i4_list_modes(const MotusIntraMb *in, MotusIntraScratch 
             may ? s->mode_cost[mode == predicted ? 8 : mode - (mode > predicted)] : UINT32_MAX;
     }
     motus_i4_add_satds(s->cost, src, in->src.stride[0], s->pred[0]);
-    for (; n < in->i4_trials; n++) {
-        const int best = motus_least(s->cost, MOTUS_I4_MODES);
-        if (s->cost[best] == UINT32_MAX) break;
-        s->cost[best] = UINT32_MAX;
-        list[n] = best;
-    }
-    return n;
+    return motus_list_least(list, in->i4_trials, s->cost);
 }
 
 // Codes luma block blk and adds to the part's cost, SSD and mode bits. Sets the block's mode,

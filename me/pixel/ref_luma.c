@@ -147,14 +147,12 @@ void motus_ref_luma_build(MotusRefLuma *ref, const MotusPlane *luma, int with_ha
 
 const uint8_t *motus_ref_luma_block(const MotusRefLuma *ref, int x, int y, MotusMv mv, int w, int h,
                                     uint8_t *dst, ptrdiff_t *stride) {
-    int px = motus_ref_luma_clip(ref->width, x + (mv.x >> 2)),
-        py = motus_ref_luma_clip(ref->height, y + (mv.y >> 2));
-    const uint8_t *full = ref->plane[0] + py * ref->stride + px;
-    const ptrdiff_t *offset = ref->tap[4 * (mv.y & 3) + (mv.x & 3)];
-    if (offset[0] == offset[1]) {
+    const uint8_t *tap[2];
+    motus_ref_luma_taps(ref, x, y, mv, tap);
+    if (tap[0] == tap[1]) {
         *stride = ref->stride;
-        return full + offset[0];
+        return tap[0];
     }
-    ref->ops->average(dst, *stride, full + offset[0], full + offset[1], ref->stride, w, h);
+    ref->ops->average(dst, *stride, tap[0], tap[1], ref->stride, w, h);
     return dst;
 }

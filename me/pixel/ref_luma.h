@@ -75,6 +75,17 @@ const uint8_t *motus_ref_luma_block(const MotusRefLuma *ref, int x, int y, Motus
 // the picture on, the block, its right neighbour and the six taps see only repeated samples.
 MOTUS_HD int motus_ref_luma_clip(int size, int at) { return motus_clip(-24, size + 8, at); }
 
+// Sets tap to the two samples whose average predicts sample (x, y) with mv; equal if one suffices.
+MOTUS_HD void motus_ref_luma_taps(const MotusRefLuma *ref, int x, int y, MotusMv mv,
+                                  const uint8_t *tap[2]) {
+    const uint8_t *full = ref->plane[0] +
+                          motus_ref_luma_clip(ref->height, y + (mv.y >> 2)) * ref->stride +
+                          motus_ref_luma_clip(ref->width, x + (mv.x >> 2));
+    const ptrdiff_t *offset = ref->tap[4 * (mv.y & 3) + (mv.x & 3)];
+    tap[0] = full + offset[0];
+    tap[1] = full + offset[1];
+}
+
 #ifdef __cplusplus
 }
 #endif

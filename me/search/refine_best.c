@@ -43,11 +43,8 @@ static void try_mv(Rings *r, int mv_x, int mv_y) {
     const uint32_t place = (uint32_t)y << AXIS_BITS | (uint32_t)x;
     if (!is_new(r, x, y, place)) return;
     const MotusMv mv = {(int16_t)mv_x, (int16_t)mv_y};
-    const uint8_t *full = ref->plane[0] +
-                          motus_ref_luma_clip(ref->height, job->y + (mv.y >> 2)) * ref->stride +
-                          motus_ref_luma_clip(ref->width, job->x + (mv.x >> 2));
-    const ptrdiff_t *offset = ref->tap[4 * (mv.y & 3) + (mv.x & 3)];
-    const MotusTaps taps = {{full + offset[0], full + offset[1]}};
+    MotusTaps taps;
+    motus_ref_luma_taps(ref, job->x, job->y, mv, taps.tap);
     uint32_t satd[MOTUS_BLOCKS];
     r->ops->satd_mb(&r->cur, &taps, ref->stride, r->rows, satd);
     r->ops->offer(&r->best, satd, motus_mv_cost(job->lambda_q8, mv, job->predictor), place);

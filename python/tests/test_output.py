@@ -149,7 +149,7 @@ def test_a_file_that_another_job_writes(rgb, tmp_path):
 
 
 def test_the_program_sees_the_lock(program, rgb, tmp_path):
-    source, path = tmp_path / "in.yuv", tmp_path / "x.mp4"
+    source, path = tmp_path / "in.yuv", tmp_path / "x.264"
     source.write_bytes(bytes(48 * 32 * 3 // 2))
     said = []
 

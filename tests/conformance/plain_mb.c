@@ -7,86 +7,17 @@
 #include "dct/dct_mb_core.h"
 #include "dct/transform8_core.h"
 #include "encoder/mb/intra_core.h"
+#include "tests/support/plain_luma.h"
 
 // ---- Inter prediction (8.4.2.2) -----------------------------------------------------------------
-
-static int sample(const MotusPlane *p, int x, int y) {
-    return p->data[motus_clip(0, p->height - 1, y) * p->stride + motus_clip(0, p->width - 1, x)];
-}
-
-static int six_taps(const int v[6]) {
-    return v[0] - 5 * v[1] + 20 * v[2] + 20 * v[3] - 5 * v[4] + v[5];
-}
-
-// Sums of the six samples around a half-sample position: b1, h1 and j1.
-static int sum_b(const MotusPlane *p, int x, int y) {
-    int v[6];
-    for (int i = 0; i < 6; i++) v[i] = sample(p, x + i - 2, y);
-    return six_taps(v);
-}
-static int sum_h(const MotusPlane *p, int x, int y) {
-    int v[6];
-    for (int i = 0; i < 6; i++) v[i] = sample(p, x, y + i - 2);
-    return six_taps(v);
-}
-static int sum_j(const MotusPlane *p, int x, int y) {
-    int v[6];
-    for (int i = 0; i < 6; i++) v[i] = sum_b(p, x, y + i - 2);
-    return six_taps(v);
-}
-
-static int half(int sum) { return motus_clip_u8((sum + 16) >> 5); }
-static int mean(int a, int b) { return (a + b + 1) >> 1; }
-
-// Returns the luma sample at (x, y) in quarter samples, figure 8-4.
-static int luma_at(const MotusPlane *p, int x, int y) {
-    const int fx = x & 3, fy = y & 3;
-    x >>= 2, y >>= 2;
-    const int whole = sample(p, x, y), b = half(sum_b(p, x, y)), h = half(sum_h(p, x, y)),
-              j = motus_clip_u8((sum_j(p, x, y) + 512) >> 10), m = half(sum_h(p, x + 1, y)),
-              s = half(sum_b(p, x, y + 1));
-    switch (4 * fy + fx) {
-    case 0:
-        return whole;
-    case 1:
-        return mean(whole, b);
-    case 2:
-        return b;
-    case 3:
-        return mean(b, sample(p, x + 1, y));
-    case 4:
-        return mean(whole, h);
-    case 5:
-        return mean(b, h);
-    case 6:
-        return mean(b, j);
-    case 7:
-        return mean(b, m);
-    case 8:
-        return h;
-    case 9:
-        return mean(h, j);
-    case 10:
-        return j;
-    case 11:
-        return mean(j, m);
-    case 12:
-        return mean(h, sample(p, x, y + 1));
-    case 13:
-        return mean(h, s);
-    case 14:
-        return mean(j, s);
-    default:
-        return mean(s, m);
-    }
-}
 
 // Returns the chroma sample at (x, y) in eighths.
 static int chroma_at(const MotusPlane *p, int x, int y) {
     const int fx = x & 7, fy = y & 7;
     x >>= 3, y >>= 3;
-    return ((8 - fx) * (8 - fy) * sample(p, x, y) + fx * (8 - fy) * sample(p, x + 1, y) +
-            (8 - fx) * fy * sample(p, x, y + 1) + fx * fy * sample(p, x + 1, y + 1) + 32) >>
+    return ((8 - fx) * (8 - fy) * plain_sample(p, x, y) +
+            fx * (8 - fy) * plain_sample(p, x + 1, y) + (8 - fx) * fy * plain_sample(p, x, y + 1) +
+            fx * fy * plain_sample(p, x + 1, y + 1) + 32) >>
            6;
 }
 
@@ -99,8 +30,8 @@ static int inter_sample(const MotusCodedMbs *mbs, const MotusMb *mb, const Motus
         if (!motus_pred_uses(mb->pred[q], list)) continue;
         const MotusMv mv = list ? mb->mv1[q] : mb->mv[blk];
         const MotusPlane *p = &refs[list ? mbs->refs : mb->ref[0][q]]->plane[c];
-        sum +=
-            c ? chroma_at(p, 8 * x + mv.x, 8 * y + mv.y) : luma_at(p, 4 * x + mv.x, 4 * y + mv.y);
+        sum += c ? chroma_at(p, 8 * x + mv.x, 8 * y + mv.y)
+                 : plain_luma(p, 4 * x + mv.x, 4 * y + mv.y);
         n++;
     }
     return n == 2 ? (sum + 1) >> 1 : sum;

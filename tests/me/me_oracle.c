@@ -16,89 +16,16 @@ void oracle_block(int b, int *x, int *y, int *w, int *h) {
     }
 }
 
-static int within(int v, int size) { return v < 0 ? 0 : v >= size ? size - 1 : v; }
-
-static int full(const MotusPlane *p, int x, int y) {
-    return p->data[within(y, p->height) * p->stride + within(x, p->width)];
-}
-
-static int clip(int v) { return v < 0 ? 0 : v > 255 ? 255 : v; }
-
-static const int taps[6] = {1, -5, 20, 20, -5, 1};
-
-static int b1(const MotusPlane *p, int x, int y) {
-    int sum = 0;
-    for (int i = 0; i < 6; i++) sum += taps[i] * full(p, x + i - 2, y);
-    return sum;
-}
-
-static int h1(const MotusPlane *p, int x, int y) {
-    int sum = 0;
-    for (int i = 0; i < 6; i++) sum += taps[i] * full(p, x, y + i - 2);
-    return sum;
-}
-
-static int half_b(const MotusPlane *p, int x, int y) { return clip((b1(p, x, y) + 16) >> 5); }
-static int half_h(const MotusPlane *p, int x, int y) { return clip((h1(p, x, y) + 16) >> 5); }
-static int half_j(const MotusPlane *p, int x, int y) {
-    int sum = 0;
-    for (int i = 0; i < 6; i++) sum += taps[i] * b1(p, x, y + i - 2);
-    return clip((sum + 512) >> 10);
-}
-
-static int mean(int a, int b) { return (a + b + 1) >> 1; }
-
-// Returns a sample by the letters of figure 8-4, in the order of the clause.
-int oracle_sample(const MotusPlane *p, int qx, int qy) {
-    int fx = qx & 3, fy = qy & 3, x = (qx - fx) / 4, y = (qy - fy) / 4;
-    int G = full(p, x, y);
-    if (!fx && !fy) return G;
-    int H = full(p, x + 1, y), M = full(p, x, y + 1);
-    int b = half_b(p, x, y), h = half_h(p, x, y), s = half_b(p, x, y + 1), m = half_h(p, x + 1, y);
-    int j = fx == 2 || fy == 2 ? half_j(p, x, y) : 0;
-    switch (4 * fy + fx) {
-    case 1:
-        return mean(G, b);
-    case 2:
-        return b;
-    case 3:
-        return mean(H, b);
-    case 4:
-        return mean(G, h);
-    case 5:
-        return mean(b, h);
-    case 6:
-        return mean(b, j);
-    case 7:
-        return mean(b, m);
-    case 8:
-        return h;
-    case 9:
-        return mean(h, j);
-    case 10:
-        return j;
-    case 11:
-        return mean(j, m);
-    case 12:
-        return mean(h, M);
-    case 13:
-        return mean(h, s);
-    case 14:
-        return mean(j, s);
-    default:
-        return mean(s, m);
-    }
-}
-
 // The same for whole MVs, which are most of the work.
 static uint32_t whole_sad(const MotusPlane *cur, const MotusPlane *ref, int x, int y, int w, int h,
                           int dx, int dy) {
     uint32_t sum = 0;
     for (int i = y; i < y + h; i++) {
-        const uint8_t *c = cur->data + within(i, cur->height) * cur->stride;
-        const uint8_t *r = ref->data + within(i + dy, ref->height) * ref->stride;
+        const uint8_t *c = cur->data + plain_within(i, cur->height) * cur->stride;
+        const uint8_t *r = ref->data + plain_within(i + dy, ref->height) * ref->stride;
         for (int k = x; k < x + w; k++)
-            sum += (uint32_t)abs(c[within(k, cur->width)] - r[within(k + dx, ref->width)]);
+            sum +=
+                (uint32_t)abs(c[plain_within(k, cur->width)] - r[plain_within(k + dx, ref->width)]);
     }
     return sum;
 }
@@ -109,7 +36,8 @@ uint32_t oracle_sad(const MotusPlane *cur, const MotusPlane *ref, int x, int y, 
     if (mv.x % 4 == 0 && mv.y % 4 == 0) return whole_sad(cur, ref, x, y, w, h, mv.x / 4, mv.y / 4);
     for (int i = y; i < y + h; i++)
         for (int k = x; k < x + w; k++)
-            sum += (uint32_t)abs(full(cur, k, i) - oracle_sample(ref, 4 * k + mv.x, 4 * i + mv.y));
+            sum += (uint32_t)abs(plain_sample(cur, k, i) -
+                                 plain_luma(ref, 4 * k + mv.x, 4 * i + mv.y));
     return sum;
 }
 
@@ -135,8 +63,8 @@ uint32_t oracle_satd(const MotusPlane *cur, const MotusPlane *ref, int x, int y,
             int d[4][4];
             for (int i = 0; i < 4; i++)
                 for (int k = 0; k < 4; k++)
-                    d[i][k] = full(cur, bx + k, by + i) -
-                              oracle_sample(ref, 4 * (bx + k) + mv.x, 4 * (by + i) + mv.y);
+                    d[i][k] = plain_sample(cur, bx + k, by + i) -
+                              plain_luma(ref, 4 * (bx + k) + mv.x, 4 * (by + i) + mv.y);
             total += hadamard(d);
         }
     return total;
@@ -301,9 +229,10 @@ void oracle_search_mb(const MotusPlane *cur, const MotusPlane *ref, int x, int y
 // Sum of (sample - mean)^2 in exact fractions, rounded up; and the mean.
 static uint32_t spread(const MotusPlane *cur, int x, int y, int size, uint8_t *mean) {
     int64_t sum = 0, n = (int64_t)size * size, deviations = 0;
-    for (int i = 0; i < n; i++) sum += full(cur, x + i % size, y + i / size);
+    for (int i = 0; i < n; i++) sum += plain_sample(cur, x + i % size, y + i / size);
     for (int i = 0; i < n; i++) {
-        int64_t d = n * full(cur, x + i % size, y + i / size) - sum; // n times the deviation
+        int64_t d =
+            n * plain_sample(cur, x + i % size, y + i / size) - sum; // n times the deviation
         deviations += d * d;
     }
     *mean = (uint8_t)((2 * sum + n) / (2 * n));
@@ -313,20 +242,21 @@ static uint32_t spread(const MotusPlane *cur, int x, int y, int size, uint8_t *m
 // Sample (u, v) of the prediction of the MB at (x, y) by a mode of 8.3.3.1 to 8.3.3.4.
 static int intra_sample(const MotusPlane *p, int x, int y, int mode, int u, int v) {
     int sum = 0, H = 0, V = 0;
-    if (mode == 0) return full(p, x + u, y - 1);
-    if (mode == 1) return full(p, x - 1, y + v);
+    if (mode == 0) return plain_sample(p, x + u, y - 1);
+    if (mode == 1) return plain_sample(p, x - 1, y + v);
     if (mode == 2) {
         for (int i = 0; i < 16; i++)
-            sum += (y ? full(p, x + i, y - 1) : 0) + (x ? full(p, x - 1, y + i) : 0);
+            sum +=
+                (y ? plain_sample(p, x + i, y - 1) : 0) + (x ? plain_sample(p, x - 1, y + i) : 0);
         return x && y ? (sum + 16) >> 5 : x || y ? (sum + 8) >> 4 : 128;
     }
     for (int i = 0; i < 8; i++) {
-        H += (i + 1) * (full(p, x + 8 + i, y - 1) - full(p, x + 6 - i, y - 1));
-        V += (i + 1) * (full(p, x - 1, y + 8 + i) - full(p, x - 1, y + 6 - i));
+        H += (i + 1) * (plain_sample(p, x + 8 + i, y - 1) - plain_sample(p, x + 6 - i, y - 1));
+        V += (i + 1) * (plain_sample(p, x - 1, y + 8 + i) - plain_sample(p, x - 1, y + 6 - i));
     }
-    int a = 16 * (full(p, x - 1, y + 15) + full(p, x + 15, y - 1)), b = (5 * H + 32) >> 6,
-        c = (5 * V + 32) >> 6;
-    return clip((a + b * (u - 7) + c * (v - 7) + 16) >> 5);
+    int a = 16 * (plain_sample(p, x - 1, y + 15) + plain_sample(p, x + 15, y - 1)),
+        b = (5 * H + 32) >> 6, c = (5 * V + 32) >> 6;
+    return plain_clip((a + b * (u - 7) + c * (v - 7) + 16) >> 5);
 }
 
 MotusMbStats oracle_stats(const MotusPlane *cur, int x, int y) {
@@ -341,7 +271,8 @@ MotusMbStats oracle_stats(const MotusPlane *cur, int x, int y) {
             int d[4][4];
             for (int i = 0; i < 16; i++) {
                 int u = block % 4 * 4 + i % 4, v = block / 4 * 4 + i / 4;
-                d[i / 4][i % 4] = full(cur, x + u, y + v) - intra_sample(cur, x, y, mode, u, v);
+                d[i / 4][i % 4] =
+                    plain_sample(cur, x + u, y + v) - intra_sample(cur, x, y, mode, u, v);
                 sad += (uint32_t)abs(d[i / 4][i % 4]);
             }
             satd += hadamard(d);

@@ -5,13 +5,10 @@
 #define TESTS_ME_ORACLE_H
 
 #include "motus/me_request.h"
+#include "tests/support/plain_luma.h"
 
 // Returns a block's position: modes from large to small, corners in raster order inside a mode.
 void oracle_block(int b, int *x, int *y, int *w, int *h);
-
-// Returns the sample at quarter-sample position (qx, qy) of a plane (8.4.2.2.1), edges repeated;
-// whole positions are multiples of 4.
-int oracle_sample(const MotusPlane *p, int qx, int qy);
 
 uint32_t oracle_sad(const MotusPlane *cur, const MotusPlane *ref, int x, int y, int w, int h,
                     MotusMv mv);

@@ -212,6 +212,8 @@ ranks 2 encode long.y4m -o out.264 "${common[@]}" --pass 1 --pass-log no.log
 ok "a first pass is refused" grep -q 'pass 1.*motus encode only' err
 ranks 2 encode long.y4m -o out.264 --no-such-option
 ok "usage" [ "$(grep -c '^motus: ' err)" = 1 ]
+ranks 2
+ok "no command: said once" [ "$(grep -c "^motus: a command is missing" err)" = 1 ]
 
 # A rank is killed at a random time; the job ends, nothing half-written has the final name, --resume
 # gives the stream.

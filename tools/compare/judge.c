@@ -103,12 +103,8 @@ static void bound_mb(const MotusMbJob *job, const MotusRefineOps *ops,
     for (int dy = -reach; dy <= reach; dy++)
         for (int dx = -reach; dx <= reach; dx++) {
             const MotusMv mv = {(int16_t)(job->centre.x + dx), (int16_t)(job->centre.y + dy)};
-            const uint8_t *full =
-                ref->plane[0] +
-                motus_ref_luma_clip(ref->height, job->y + (mv.y >> 2)) * ref->stride +
-                motus_ref_luma_clip(ref->width, job->x + (mv.x >> 2));
-            const ptrdiff_t *offset = ref->tap[4 * (mv.y & 3) + (mv.x & 3)];
-            const MotusTaps taps = {{full + offset[0], full + offset[1]}};
+            MotusTaps taps;
+            motus_ref_luma_taps(ref, job->x, job->y, mv, taps.tap);
             uint32_t satd[MOTUS_BLOCKS];
             ops->satd_mb(&cur, &taps, ref->stride, 15, satd);
             ops->offer(&best, satd, motus_mv_cost(job->lambda_q8, mv, job->predictor), 0);

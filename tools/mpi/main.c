@@ -219,12 +219,13 @@ static int encode(int rank, int argc, char **argv) {
 int main(int argc, char **argv) {
     int rank, given;
     motus_standard_files_open();
-    if (argc < 2 || !strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") ||
+    const char *command = argc < 2 ? "" : argv[1];
+    if (!strcmp(command, "--help") || !strcmp(command, "-h") ||
         (argc == 3 && !strcmp(argv[2], "--help"))) {
-        fputs(help, argc < 2 ? stderr : stdout);
-        return argc < 2 ? MOTUS_EXIT_USAGE : motus_flush_stdout();
+        fputs(help, stdout);
+        return motus_flush_stdout();
     }
-    if (!strcmp(argv[1], "--version")) {
+    if (!strcmp(command, "--version")) {
         printf("motus-mpi %s\n", motus_version());
         return motus_flush_stdout();
     }
@@ -233,12 +234,13 @@ int main(int argc, char **argv) {
     MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &given);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     int status = MOTUS_EXIT_USAGE;
-    if (!strcmp(argv[1], "encode"))
+    if (!strcmp(command, "encode"))
         status = encode(rank, argc - 1, argv + 1);
-    else if (!strcmp(argv[1], "batch"))
+    else if (!strcmp(command, "batch"))
         status = batch(rank, argc - 1, argv + 1);
     else if (!rank)
-        motus_warn("%s: no such command (see motus-mpi --help)", argv[1]);
+        motus_warn("%s%s (see motus-mpi --help)", command,
+                   argc < 2 ? "a command is missing: encode or batch" : ": no such command");
     MPI_Finalize();
     return status;
 }
