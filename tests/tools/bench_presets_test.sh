@@ -195,7 +195,8 @@ slow_peers() {
     done
     ok 'medium+ is its own measure' \
         [ "$(value slow.json 'beside_x264.3.bd_rate.x264 medium+')" = 0 ]
-    x264 --preset placebo --tune psnr --keyint 6 --no-scenecut --qp 27 -o t.264 in.y4m >x264.log 2>&1
+    x264 --preset placebo --tune psnr --keyint 6 --no-scenecut --qp 27 -o t.264 in.y4m \
+        >x264.log 2>&1
     bytes=$(awk -v k="$(value slow.json beside_x264.7.kbps)" \
         'BEGIN { printf "%d", k * 6 / 25 / 8 * 1000 + 0.5 }')
     ok 'its bytes without SEI' within $(($(stat -c %s t.264) - bytes)) 700 300
