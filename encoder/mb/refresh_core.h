@@ -20,8 +20,7 @@ enum { MOTUS_TAPS_BELOW = 3 };    // 8.4.2.2.1
 enum { MOTUS_REFRESH_FINER = 3 }; // QPs, as those of an I picture
 
 // Returns how many pictures of a cycle of `period` pictures the range takes: about a third, but 8
-// to
-// 17. It has a row at least.
+// to 17. It has a row at least.
 static inline int motus_refresh_pictures(int mb_height, int period) {
     const int part = motus_clip(8, 17, period / 3), step = (mb_height + part / 2) / part;
     return motus_min(step > 1 ? (mb_height + step - 1) / step : mb_height, period);
