@@ -155,6 +155,23 @@ MOTUS_WARP void motus_team_choose(const MotusTeamLane *own, const MotusInterMb *
         motus_team_choose_whole(&c, in, blocks, t->choose.of.grid[warp], &t->choose.choice);
 }
 
+// Equals motus_choice_check.
+MOTUS_WARP void motus_team_check(const MotusInterMb *in, MotusChoice *choice, int warp) {
+    const int lane = motus_lane(), row = lane >> 2 & 3;
+    uint32_t wrong = 0; // mask of types
+    for (int k = 0; k < 4; k++)
+        if (motus_lanes_ballot(
+                !motus_refresh_row_allows(in->max_mv_y, row, choice->mb[k].mv[lane & 15].y)))
+            wrong |= 1u << k;
+    if (!wrong) return;
+    motus_team_sync(); // all warps have looked
+    if (!warp && lane && lane < 4 && wrong >> lane & 1) choice->cost[lane] = UINT32_MAX;
+    if (!warp && lane < 16 && wrong & 1) motus_word_put(&choice->mb[0].mv[lane], 0);
+    if (!warp && !lane && wrong & 1)
+        choice->mv_bits[0] = motus_trial_mv_bits(in, &choice->mb[0], 0, 0);
+    motus_team_sync(); // types are dropped
+}
+
 // Evaluates the types in the mask `close`, the warps in turn; a single one together if `shares`.
 MOTUS_WARP void motus_team_evaluate(const MotusTeamLane *own, uint32_t edge, const MotusInterMb *in,
                                     const MotusLevelChoice *levels, int best, uint32_t close,
@@ -208,6 +225,7 @@ MOTUS_WARP MotusTrial *motus_team_decide(const MotusInterMb *in, MotusTeamLane o
     motus_team_refine(&own, edge, in, old, &t->of.sums, warp, warps);
     motus_team_choose(&own, in, found->blocks, t, warp);
     motus_team_sync(); // types are chosen
+    if (in->max_mv_y < MOTUS_MAX_MV_Y) motus_team_check(in, &t->choose.choice, warp);
     const uint32_t close = motus_team_close(&t->choose.choice, effort->trial_gate, &first);
     motus_team_evaluate(&own, edge->counts, in, levels, first, close, t, coefs, eights, warp, warps,
                         shares);

@@ -84,6 +84,20 @@ static inline int motus_decide_skip(const MotusInterMb *in, const MotusEffort *e
     return motus_skip_is_enough(&s->trial[0], in->qp, effort);
 }
 
+// Beside a range of intra refresh: drops types with an MV that its block may not have, which only
+// extreme samples let win. P_16x16 gets a zero MV then.
+static inline void motus_choice_check(const MotusInterMb *in, MotusChoice *choice) {
+    for (int k = 0; k < 4; k++) {
+        int wrong = 0;
+        for (int blk = 0; blk < 16; blk++)
+            wrong |= !motus_refresh_row_allows(in->max_mv_y, blk >> 2, choice->mb[k].mv[blk].y);
+        if (wrong && k) choice->cost[k] = UINT32_MAX;
+        if (!wrong || k) continue;
+        memset(choice->mb[0].mv, 0, sizeof choice->mb[0].mv);
+        choice->mv_bits[0] = motus_trial_mv_bits(in, &choice->mb[0], 0, 0);
+    }
+}
+
 // Completes it: returns the cheapest inter coding of the MB, one of the scratch's two trials. *satd
 // becomes the cost of the best type by SATD.
 static inline MotusTrial *motus_decide_types(const MotusInterMb *in, const MotusCandidates *found,
@@ -93,6 +107,7 @@ static inline MotusTrial *motus_decide_types(const MotusInterMb *in, const Motus
     MotusTrial *best = &s->trial[0], *other = &s->trial[1];
     MotusChoice *choice = &s->choice;
     motus_choose_types(in, found, &s->choose, choice);
+    if (in->max_mv_y < MOTUS_MAX_MV_Y) motus_choice_check(in, choice);
     const int first = motus_choice_best(choice);
     *satd = choice->cost[first];
     for (int i = 0; i < 4; i++) { // the best one by SATD first: it wins ties

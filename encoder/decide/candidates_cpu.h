@@ -55,14 +55,18 @@ static inline void add_p_candidates(const InterPass *pass, int i, int ref, uint6
     const MotusMbSource src = motus_mb_source(pass->pic->mbs.src, x, y);
     const int max_y = motus_refresh_max_mv_y(&pass->pic->refresh, y);
     for (uint64_t left = blocks; left && found->n < MOTUS_CANDIDATES; left &= left - 1) {
-        MotusMv mv = motion->mv[__builtin_ctzll(left)];
-        mv.y = (int16_t)motus_refresh_mv_y(max_y, mv.y);
+        const int b = __builtin_ctzll(left);
+        MotusMv mv = motion->mv[b];
+        mv.y = (int16_t)motus_refresh_block_mv_y(max_y, b, mv.y);
         int known = 0;
         for (int v = 0; v < found->n; v++)
             known |= found->ref[v] == ref && motus_mv_equal(found->mv[v], mv);
         if (known) continue;
         motus_satd_mb(found->satd[found->n], src.plane[0], src.stride[0], &pass->inter->ref[ref],
                       16 * x, 16 * y, mv);
+        for (int blk = 0; max_y < MOTUS_MAX_MV_Y && blk < 16; blk++)
+            if (!motus_refresh_row_allows(max_y, blk >> 2, mv.y))
+                found->satd[found->n][blk] = MOTUS_REFRESH_SATD;
         found->ref[found->n] = (uint8_t)ref;
         found->mv[found->n++] = mv;
     }

@@ -84,7 +84,7 @@ __device__ void list_mvs(Listed *l, uint64_t blocks, const MotusMv *mv, size_t p
     for (int h = 0; h < 2; h++) {
         const int b = lane + 32 * h, marked = b < MOTUS_BLOCKS && blocks >> b & 1;
         MotusMv its = marked ? mv[b * pitch] : MotusMv{0, 0};
-        its.y = (int16_t)motus_refresh_mv_y(max_y, its.y);
+        its.y = (int16_t)motus_refresh_block_mv_y(max_y, b, its.y);
         own[h] = motus_mv_word(its);
         left[h] = motus_lanes_ballot(marked);
     }
@@ -128,9 +128,10 @@ __global__ void __launch_bounds__(32 * WARPS)
     }
     for (int v = lane >> 4; v - (lane >> 4) < n; v += 2) { // two MVs at a time, a lane a 4x4 block
         const int ref = KIND == P_MANY ? (int)motus_lanes_shuffle((uint32_t)listed.ref, v) : 0;
-        const uint32_t satd =
-            motus_team_satd(&in, ref, motus_mv_of_word(motus_lanes_shuffle(mv, v)));
-        if (v < n) found->satd[v][lane & 15] = (uint16_t)satd;
+        const MotusMv its = motus_mv_of_word(motus_lanes_shuffle(mv, v));
+        const int allowed = motus_refresh_row_allows(in.max_mv_y, lane >> 2 & 3, its.y);
+        const uint32_t satd = motus_team_satd(&in, ref, its);
+        if (v < n) found->satd[v][lane & 15] = (uint16_t)(allowed ? satd : MOTUS_REFRESH_SATD);
     }
     const bool is_intra = is_refreshed(w, i);
     const uint32_t guess = is_intra ? 0 : motus_lanes_shuffle(mv, 0);

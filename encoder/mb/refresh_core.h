@@ -16,15 +16,14 @@ typedef struct MotusRefresh {
     int ref_end;    // those of the reference before this one are right
 } MotusRefresh;
 
-enum { MOTUS_TAPS_BELOW = 3 }; // 8.4.2.2.1
-enum { MOTUS_REFRESH_PART = 8 };
-enum { MOTUS_REFRESH_FINER = 2 }; // QPs
+enum { MOTUS_TAPS_BELOW = 3 };    // 8.4.2.2.1
+enum { MOTUS_REFRESH_FINER = 3 }; // QPs, as those of an I picture
 
-// Returns how many pictures of a cycle of `period` pictures the range takes. It has 1 /
-// MOTUS_REFRESH_PART of the rows, one at least.
+// Returns how many pictures of a cycle of `period` pictures the range takes: about a third, but 8
+// to 17. It has a row at least.
 static inline int motus_refresh_pictures(int mb_height, int period) {
-    const int part = MOTUS_REFRESH_PART, step = motus_max(1, (mb_height + part / 2) / part);
-    return motus_min((mb_height + step - 1) / step, period);
+    const int part = motus_clip(8, 17, period / 3), step = (mb_height + part / 2) / part;
+    return motus_min(step > 1 ? (mb_height + step - 1) / step : mb_height, period);
 }
 
 // Returns the end of the range in picture `at` of n.
@@ -61,8 +60,8 @@ static inline int motus_refresh_qp(const MotusRefresh *r, int y) {
 
 enum { MOTUS_MAX_MV_Y = 4096 }; // above all of table A-1, quarter samples
 
-// Returns the largest y of MVs of row y, quarter samples: blocks read no wrong samples. Chroma
-// reaches less far (8.4.2.2.2).
+// Returns the largest y of MVs of whole MBs of row y, quarter samples: they read no wrong samples.
+// Chroma reaches less far (8.4.2.2.2).
 MOTUS_HD int motus_refresh_max_mv_y(const MotusRefresh *r, int y) {
     return y < r->first && r->ref_end < r->mb_height ? 64 * (r->ref_end - y - 1) : MOTUS_MAX_MV_Y;
 }
@@ -72,5 +71,28 @@ MOTUS_HD int motus_refresh_max_mv_y(const MotusRefresh *r, int y) {
 MOTUS_HD int motus_refresh_mv_y(int max_mv_y, int y) {
     return y < max_mv_y - 4 * (MOTUS_TAPS_BELOW - 1) ? y : motus_min(y, max_mv_y) & ~3;
 }
+
+// Returns the largest y of MVs of blocks that end with row 0..3 of an MB's 4x4 blocks: from the
+// largest one of the whole MB.
+MOTUS_HD int motus_refresh_row_max_mv_y(int max_mv_y, int row) { return max_mv_y + 16 * (3 - row); }
+
+// True if a 4x4 block of such a row may have the MV.
+MOTUS_HD int motus_refresh_row_allows(int max_mv_y, int row, int y) {
+    return motus_refresh_mv_y(motus_refresh_row_max_mv_y(max_mv_y, row), y) == y;
+}
+
+// Returns y of an MV of block b of the 41, lowered as by motus_refresh_mv_y.
+MOTUS_HD int motus_refresh_block_mv_y(int max_mv_y, int b, int y) {
+    const int k = b >= MOTUS_BLOCK_4x4   ? (b - MOTUS_BLOCK_4x4) >> 2
+                  : b >= MOTUS_BLOCK_4x8 ? (b - MOTUS_BLOCK_4x8) >> 2 << 1 | 1
+                  : b >= MOTUS_BLOCK_8x4 ? (b - MOTUS_BLOCK_8x4) >> 1
+                  : b >= MOTUS_BLOCK_8x8 ? (b - MOTUS_BLOCK_8x8) >> 1 << 1 | 1
+                                         : (b == MOTUS_BLOCK_16x8 ? 1 : 3);
+    return motus_refresh_mv_y(motus_refresh_row_max_mv_y(max_mv_y, k), y);
+}
+
+// SATD of a 4x4 block with an MV that its row does not allow: above all others, which are at most
+// 8,160, so that blocks of that row have another MV. Eight make less than 2^16.
+enum { MOTUS_REFRESH_SATD = 8191 };
 
 #endif

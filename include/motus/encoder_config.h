@@ -212,12 +212,13 @@ typedef struct MotusEncoderConfig {
     // Memory and maybe the level grow, time does not. 0 = those that are used. Not with B pictures.
     int keep_references;
     // 1: only the first picture, and those that are asked for, are IDR pictures. Where another one
-    // would follow after keyint pictures, a cycle begins: a range of intra MBs, an eighth of the
-    // rows, one at least, wanders over the picture in 11 pictures at most, from the top down. A
-    // slice ends with it. Nothing above its end is predicted from below. A decoder that joins at
-    // the beginning of a cycle, which has parameter sets and a recovery point SEI message (D.1.8),
-    // is exact once the range has passed. Sizes of pictures stay close to one another. One
-    // reference, one GOP coder, no scene cuts; not with B pictures, keyint 0 or an HRD.
+    // would follow after keyint pictures, a cycle begins: a range of intra MBs wanders over the
+    // picture from the top down, an eighth of the rows in cycles of up to 26 pictures, down to a
+    // seventeenth in those of 51 and more, but a row at least: in 25 pictures at most. A slice
+    // ends with it. Nothing above its end is predicted from below. A decoder that joins at the
+    // beginning of a cycle, which has parameter sets and a recovery point SEI message (D.1.8), is
+    // exact once the range has passed. Sizes of pictures stay close to one another. One reference,
+    // one GOP coder, no scene cuts; not with B pictures, keyint 0 or an HRD.
     int intra_refresh;
     // TEMPORAL: of pictures whose list 0 has the collocated picture's first reference: all without
     // a pyramid, with one and a single reference about half; the others are SPATIAL.
