@@ -92,6 +92,7 @@ MOTUS_HD void motus_put_intra4x4_mode(MotusSymbols *s, const MotusCabacMb *m, in
               predicted = motus_intra4x4_predicted_mode(m->mb, &m->neighbours, blk),
               rest = mode - (mode > predicted);
     motus_put_bin(s, MOTUS_CTX_INTRA4x4_PREDICTED, mode == predicted);
+    MOTUS_ONE_BODY
     for (int i = 0; i < 3 && mode != predicted; i++)
         motus_put_bin(s, MOTUS_CTX_INTRA4x4_MODE, rest >> i & 1);
 }
@@ -106,6 +107,7 @@ MOTUS_HD void motus_put_chroma_mode(MotusSymbols *s, const MotusCabacMb *m) {
     const int context = MOTUS_CTX_CHROMA_MODE + motus_has_chroma_mode(m->neighbours.a) +
                         motus_has_chroma_mode(m->neighbours.b);
     motus_put_bin(s, context, mode);
+    MOTUS_ONE_BODY
     for (int i = 1; i < 3 && i <= mode; i++) motus_put_bin(s, MOTUS_CTX_CHROMA_MODE + 3, mode > i);
 }
 
@@ -113,9 +115,9 @@ MOTUS_HD void motus_put_chroma_mode(MotusSymbols *s, const MotusCabacMb *m) {
 MOTUS_HD void motus_put_intra_modes(MotusSymbols *s, const MotusCabacMb *m) {
     const MotusMb *mb = m->mb;
     if (mb->type == MOTUS_MB_I_4x4) motus_put_transform_size(s, m);
-    if (mb->type == MOTUS_MB_I_4x4)
-        for (int i = 0; i < 16; i += mb->transform_8x8 ? 4 : 1)
-            motus_put_intra4x4_mode(s, m, motus_blk_at(i));
+    if (mb->type == MOTUS_MB_I_4x4) MOTUS_ONE_BODY
+    for (int i = 0; i < 16; i += mb->transform_8x8 ? 4 : 1)
+        motus_put_intra4x4_mode(s, m, motus_blk_at(i));
     if (mb->type == MOTUS_MB_I_4x4 || mb->type == MOTUS_MB_I_16x16) motus_put_chroma_mode(s, m);
 }
 
@@ -156,6 +158,7 @@ MOTUS_HD void motus_put_ref_symbols(MotusSymbols *s, const MotusCabacMb *m) {
 MOTUS_HD void motus_put_mvd_component(MotusSymbols *s, int context, int value, int around) {
     const int magnitude = motus_abs(value);
     motus_put_bin(s, context + (around > 2) + (around > 32), magnitude);
+    MOTUS_ONE_BODY
     for (int i = 1; i < 9 && i <= magnitude; i++)
         motus_put_bin(s, context + 2 + motus_min(i, 4), magnitude > i);
     if (magnitude > 8) motus_put_exp_golomb(s, (uint32_t)magnitude - 9, 3);
@@ -167,6 +170,7 @@ MOTUS_HD void motus_put_mvd_symbols(MotusSymbols *s, const MotusCabacMb *m) {
     MotusPartition parts[16];
     const int n = motus_mb_partitions(m->mb, parts);
     if (m->refs > 1) motus_put_ref_symbols(s, m);
+    MOTUS_ONE_BODY
     for (int i = 0; i < n; i++) {
         const int x = parts[i].x, y = parts[i].y;
         const MotusMv mvd = m->own->mvd[4 * y + x];
@@ -215,6 +219,7 @@ MOTUS_HD void motus_put_cbp_symbols(MotusSymbols *s, const MotusCabacMb *m) {
 MOTUS_HD void motus_put_qp_delta(MotusSymbols *s, const MotusCabacMb *m) {
     const int delta = m->own->qp_delta, value = delta > 0 ? 2 * delta - 1 : -2 * delta;
     motus_put_bin(s, MOTUS_CTX_QP_DELTA + (m->qp_delta_before != 0), value);
+    MOTUS_ONE_BODY
     for (int i = 1; i <= value; i++)
         motus_put_bin(s, MOTUS_CTX_QP_DELTA + motus_min(1 + i, 3), value > i);
 }

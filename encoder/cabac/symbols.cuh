@@ -1,10 +1,12 @@
-// Binarization of a slice's MBs (cabac_mb_core.h) by blocks: a lane per unit, units of like kinds
-// together. Symbols are counted and kept, then put in their order, a tile at a time.
+// Binarization of a slice's MBs (cabac_mb_core.h) by blocks. Units before the residual are made by
+// a lane per MB, one unit by each warp; residuals by a warp per MB. Symbols are counted and kept,
+// then put in their order, a tile at a time.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef ENCODER_CABAC_SYMBOLS_CUH
 #define ENCODER_CABAC_SYMBOLS_CUH
 
 #include "encoder/cabac/contexts.cuh"
+#include "encoder/cabac/residual_warp.cuh"
 
 namespace {
 
@@ -26,8 +28,17 @@ __device__ MotusCabacMb syntax_of(const Job &job, int i) {
     return m;
 }
 
-template <bool B> __device__ void put_unit(MotusSymbols *s, const MotusCabacMb &m, int unit) {
-    B ? motus_put_b_unit_symbols(s, &m, unit) : motus_put_unit_symbols(s, &m, unit);
+// Makes a unit's symbols at `to`; NULL: they are counted. HEAD: it is before the residual. wraps:
+// MotusSymbols. Returns their number.
+template <bool B, bool HEAD>
+__device__ __noinline__ uint32_t make_unit(const MotusCabacMb &m, int unit, uint16_t *to,
+                                           uint32_t wraps) {
+    if (HEAD) __builtin_assume(unit < MOTUS_UNIT_LUMA_DC && to);
+    MotusSymbols symbols = {};
+    symbols.symbol = to, symbols.wraps = wraps;
+    symbols.mark = (uint32_t)motus_unit_kind(unit) << MOTUS_KIND_SHIFT;
+    B ? motus_put_b_unit_symbols(&symbols, &m, unit) : motus_put_unit_symbols(&symbols, &m, unit);
+    return symbols.n;
 }
 
 // ---- Counting -----------------------------------------------------------------------------------
@@ -43,136 +54,99 @@ enum {
 
 // An MB's symbols are kept where they are counted, up to KEPT of them.
 constexpr int KEPT = 768;
+constexpr int HEADS = MOTUS_UNIT_LUMA_DC;    // units before the residual
 constexpr int ROW = 32, ROW_PITCH = ROW + 2; // symbols of a unit; a gap keeps banks apart
-constexpr int ROWS = 192;                    // of a block; units beyond them are made twice
 
-__device__ uint32_t mark_of(int unit) {
-    return (uint32_t)motus_unit_kind(unit) << MOTUS_KIND_SHIFT;
-}
-
-// Kinds of units by what takes long: a warp makes units of like kinds.
-enum { UNIT_KINDS = 16, KIND_OF_BLOCKS = 5, KIND_OF_8x8 = 14 };
-
-__device__ int kind_of_unit(const MotusMb *mb, int unit) {
-    if (unit < MOTUS_UNIT_LUMA_DC) return unit;
-    if (unit == MOTUS_UNIT_LUMA_DC) return KIND_OF_8x8 - 1;
-    if (unit >= MOTUS_UNIT_CHROMA_DC && unit < MOTUS_UNIT_CHROMA) return KIND_OF_BLOCKS - 1;
-    const int blk = unit < MOTUS_UNIT_LUMA        ? 0
-                    : unit < MOTUS_UNIT_CHROMA_DC ? motus_blk_at(unit - MOTUS_UNIT_LUMA)
-                                                  : 16 + unit - MOTUS_UNIT_CHROMA,
-              levels = mb->total_coeff[blk];
-    if (blk < 16 && mb->transform_8x8) return KIND_OF_8x8 + (levels > 8);
-    return KIND_OF_BLOCKS + (levels < 5 ? levels : levels < 7 ? 5 : levels < 10 ? 6 : 7);
-}
-
-// Units of a block's MBs, in an order by kinds: (MB of the block) * 32 + unit.
-template <int MBS> struct UnitRoom {
-    uint32_t tally[TALLIES], kinds[UNIT_KINDS], n_late;
-    uint16_t list[MBS * 32], late[MBS * 32]; // late: made again, without a row
-    uint16_t n[MBS][32], row_of[MBS][32];
-    uint16_t row[ROWS][ROW_PITCH];
+// MBs of a block.
+template <int MBS> struct MbRoom {
+    uint32_t tally[TALLIES];
+    int n_coded;
+    uint8_t coded[MBS]; // MBs that are not skipped
+    uint16_t n[MBS][HEADS], row[MBS][HEADS][ROW_PITCH];
 };
 
-// Lists the units of the block's MBs from `first` on. A warp takes every WARPS-th MB. Returns their
-// number.
-template <int WARPS, int MBS>
-__device__ int list_units(const Job &job, int first, UnitRoom<MBS> &room) {
-    const int warp = (int)threadIdx.x / 32, unit = motus_lane();
-    int kind[MBS / WARPS], at[MBS / WARPS];
-#pragma unroll
-    for (int k = 0; k < MBS / WARPS; k++) {
-        const int i = first + warp + k * WARPS;
-        const MotusMb *mb = &job.in.slice.mb[min(i, job.n_mb - 1)];
-        const bool has = motus_mb_symbol_units(mb, job.in.slice.head->slice_type) >> unit & 1;
-        kind[k] = i < job.n_mb && has ? kind_of_unit(mb, unit) : UNIT_KINDS;
-        if (kind[k] < UNIT_KINDS) at[k] = (int)atomicAdd(&room.kinds[kind[k]], 1u);
-        room.n[warp + k * WARPS][unit] = 0;
-    }
-    __syncthreads(); // all kinds are counted
-    const uint32_t upto = scan_lanes(room.kinds[unit & (UNIT_KINDS - 1)], Sum());
-#pragma unroll
-    for (int k = 0; k < MBS / WARPS; k++) {
-        const int begin = (int)from_lane(upto, (kind[k] - 1) & 31);
-        if (kind[k] < UNIT_KINDS)
-            room.list[(kind[k] ? begin : 0) + at[k]] = (uint16_t)((warp + k * WARPS) * 32 + unit);
-    }
-    __syncthreads(); // the list is complete
-    return (int)from_lane(upto, UNIT_KINDS - 1);
-}
-
-// Makes a unit's symbols at `to`. wraps: MotusSymbols. Returns their number.
-template <bool B>
-__device__ uint32_t make_unit(const Job &job, int i, int unit, uint16_t *to, uint32_t wraps) {
-    MotusSymbols symbols = {};
-    symbols.symbol = to, symbols.wraps = wraps;
-    symbols.mark = mark_of(unit);
-    const MotusCabacMb m = syntax_of(job, i);
-    put_unit<B>(&symbols, m, unit);
-    return symbols.n;
-}
-
-// Keeps an MB's symbols: those of lane `unit`, n, end at `upto` of them. Lists units without a row.
-template <int MBS>
-__device__ void keep_symbols(const Job &job, int i, int mb, uint32_t n, uint32_t upto,
-                             UnitRoom<MBS> &room) {
-    const uint32_t all = from_lane(upto, 31), own = room.row_of[mb][motus_lane()];
-    const bool late = n && (n > ROW || own >= ROWS);
-    for (uint32_t first = 0; first < all; first += 32) {
-        const uint32_t k = first + (uint32_t)motus_lane();
-        int unit = 0; // the first one that ends behind symbol k
-        for (int step = 16; step; step /= 2)
-            if (from_lane(upto, unit + step - 1) <= k) unit += step;
-        const uint32_t begin = from_lane(upto - n, unit & 31), row = from_lane(own, unit & 31);
-        const bool has_row = !from_lane(late, unit & 31);
-        if (k < all && has_row) job.kept[(size_t)i * job.most_kept + k] = room.row[row][k - begin];
-    }
-    if (late) room.late[atomicAdd(&room.n_late, 1u)] = (uint16_t)(mb * 32 + motus_lane());
-    if (late) room.row_of[mb][motus_lane()] = (uint16_t)(upto - n); // where they begin
-}
-
-// Counts an MB whose units are made. end_of_slice_flag of the MB before is its first symbol.
-template <bool B, int MBS>
-__device__ void count_mb(const Job &job, int i, int of_block, UnitRoom<MBS> &room) {
+// Tallies an MB; n_mb or more: there is none.
+template <bool B> __device__ void tally_mb(const Job &job, int i, uint32_t *tally) {
+    if (i >= job.n_mb) return;
     const MotusMb *mb = &job.in.slice.mb[i];
-    const int unit = motus_lane();
-    const uint32_t n = room.n[of_block][unit], upto = scan_lanes(n, Sum()),
-                   all = from_lane(upto, 31);
-    uint32_t *tally = room.tally;
-    job.count[i][unit] = (uint16_t)n;
-    if (all <= job.most_kept) keep_symbols(job, i, of_block, n, upto, room);
-    if (unit == 0) {
-        job.is_kept[i] = all <= job.most_kept;
-        job.mb_end[i] = all + (i > 0);
-        job.restart[i] = 0;
-        atomicAdd(&tally[TALLY_KINDS + mb->type], 1u);
-        if (mb->type == MOTUS_MB_I_PCM) atomicAdd(&tally[TALLY_SAMPLES], 1u);
-        const int transform = motus_transform_8x8_kind(mb);
-        if (transform >= 0) atomicAdd(&tally[TALLY_TRANSFORMS + transform], 1u);
-        if (B && mb->type == MOTUS_MB_P_16x16 && motus_is_direct(mb))
-            atomicAdd(&tally[TALLY_DIRECT], 1u);
-    }
-    if (unit < 4 && mb->type == MOTUS_MB_P_8x8)
-        atomicAdd(&tally[TALLY_SUBS + mb->sub_type[unit]], 1u);
+    job.restart[i] = 0;
+    atomicAdd(&tally[TALLY_KINDS + mb->type], 1u);
+    if (mb->type == MOTUS_MB_I_PCM) atomicAdd(&tally[TALLY_SAMPLES], 1u);
+    const int transform = motus_transform_8x8_kind(mb);
+    if (transform >= 0) atomicAdd(&tally[TALLY_TRANSFORMS + transform], 1u);
+    if (B && mb->type == MOTUS_MB_P_16x16 && motus_is_direct(mb))
+        atomicAdd(&tally[TALLY_DIRECT], 1u);
+    for (int q = 0; q < 4 && mb->type == MOTUS_MB_P_8x8; q++)
+        atomicAdd(&tally[TALLY_SUBS + mb->sub_type[q]], 1u);
 }
 
-// Makes, counts and keeps the symbols of the block's MBs from `first` on. `room` is cleared.
-template <int THREADS, bool B, int MBS>
-__device__ void count_mbs(const Job &job, int first, UnitRoom<MBS> &room) {
-    const int t = (int)threadIdx.x, n = list_units<THREADS / 32>(job, first, room);
-    for (int k = t; k < n; k += THREADS) {
-        const int mb = room.list[k] / 32, unit = room.list[k] % 32;
-        room.n[mb][unit] =
-            (uint16_t)make_unit<B>(job, first + mb, unit, k < ROWS ? room.row[k] : NULL, 0u - ROW);
-        room.row_of[mb][unit] = (uint16_t)k;
+// Lists the coded ones of the block's MBs from `first` on, by a warp.
+template <int MBS> __device__ void list_coded(const Job &job, int first, MbRoom<MBS> &room) {
+    const int lane = motus_lane(), i = first + lane;
+    const bool coded = lane < MBS && i < job.n_mb && job.in.slice.mb[i].type != MOTUS_MB_P_SKIP;
+    const uint32_t all = motus_lanes_ballot(coded);
+    if (coded) room.coded[__popc(all & ((1u << lane) - 1))] = (uint8_t)lane;
+    if (lane == 0) room.n_coded = __popc(all);
+}
+
+// Makes unit `unit`, before the residual, of the block's MBs by a warp, a lane per MB.
+template <bool B, int MBS>
+__device__ void make_heads(const Job &job, int first, int unit, MbRoom<MBS> &room) {
+    const int lane = motus_lane(),
+              n = unit == MOTUS_UNIT_RUN ? min(MBS, job.n_mb - first) : room.n_coded;
+    if (lane >= n) return;
+    const int mb = unit == MOTUS_UNIT_RUN ? lane : room.coded[lane];
+    const MotusCabacMb m = syntax_of(job, first + mb);
+    const bool has = motus_mb_symbol_units(m.mb, m.slice_type) >> unit & 1;
+    room.n[mb][unit] =
+        has ? (uint16_t)make_unit<B, true>(m, unit, room.row[mb][unit], 0u - ROW) : 0;
+}
+
+// Sets an MB's number of symbols. end_of_slice_flag of the MB before is its first one.
+__device__ void set_count(const Job &job, int i, uint32_t n) {
+    job.is_kept[i] = n <= job.most_kept;
+    job.mb_end[i] = n + (i > 0);
+}
+
+// Keeps the symbols before a coded MB's residual, puts the residual and counts all, by a warp.
+template <bool B, int MBS>
+__device__ void keep_coded(const Job &job, int first, int mb, MbRoom<MBS> &room) {
+    const int lane = motus_lane(), i = first + mb, own = room.n[mb][lane % HEADS];
+    const int begin = (int)motus_lanes_sum_up_to((uint32_t)own, HEADS) - own;
+    const int all_heads = (int)from_lane((uint32_t)(begin + own), HEADS - 1),
+              n = min(all_heads, (int)job.most_kept);
+    uint16_t *kept = job.kept + (size_t)i * job.most_kept;
+    const MotusCabacMb m = syntax_of(job, i);
+    for (int first_k = 0; first_k < n; first_k += 32) {
+        const int k = first_k + lane;
+        int unit = 0; // the last one that begins at or before k
+        for (int u = 1; u < HEADS; u++)
+            if ((int)from_lane((uint32_t)begin, u) <= k) unit = u;
+        const int at = k - (int)from_lane((uint32_t)begin, unit);
+        if (k < n) kept[k] = room.row[mb][unit][at & (ROW - 1)];
     }
-    __syncthreads(); // all units are made
-    for (int k = t / 32; k < MBS && first + k < job.n_mb; k += THREADS / 32)
-        count_mb<B>(job, first + k, k, room);
-    __syncthreads(); // late ones are listed
-    for (int k = t; k < (int)room.n_late; k += THREADS) {
-        const int mb = room.late[k] / 32, unit = room.late[k] % 32;
-        make_unit<B>(job, first + mb, unit,
-                     job.kept + (size_t)(first + mb) * job.most_kept + room.row_of[mb][unit], 0);
+    __syncwarp(); // long units overwrite them
+    if (lane < HEADS && own > ROW && n == all_heads) make_unit<B, true>(m, lane, kept + begin, 0);
+    const uint32_t all = motus_put_residual_warp(kept, (uint32_t)all_heads, job.most_kept, &m);
+    if (lane == 0) set_count(job, i, all);
+}
+
+// Makes, counts and keeps the symbols of the block's MBs from `first` on. `tally` is cleared.
+template <int THREADS, bool B, int MBS>
+__device__ void count_mbs(const Job &job, int first, MbRoom<MBS> &room) {
+    static_assert(MBS <= 32, "a lane per MB");
+    const int warp = (int)threadIdx.x / 32, lane = motus_lane();
+    if (warp == 0) list_coded(job, first, room);
+    if (warp == 1 && lane < MBS) tally_mb<B>(job, first + lane, room.tally);
+    __syncthreads(); // coded ones are listed
+    for (int unit = warp; unit < HEADS; unit += THREADS / 32) make_heads<B>(job, first, unit, room);
+    __syncthreads(); // units before the residual are made
+    for (int k = warp; k < room.n_coded; k += THREADS / 32)
+        keep_coded<B>(job, first, room.coded[k], room);
+    const int i = first + (int)threadIdx.x;
+    if (threadIdx.x < MBS && i < job.n_mb && job.in.slice.mb[i].type == MOTUS_MB_P_SKIP) {
+        job.kept[(size_t)i * job.most_kept] = room.row[threadIdx.x][MOTUS_UNIT_RUN][0];
+        set_count(job, i, 1);
     }
 }
 
@@ -249,11 +223,14 @@ __device__ uint32_t kept_symbol(const Job &job, int i, int at) {
 // another block writes the same. begin: of the MB; to: of the tile.
 template <bool B>
 __device__ void make_symbols(const Job &job, int i, int begin, int n, uint16_t *to) {
-    const int unit = motus_lane(), own = job.count[i][unit],
+    const int unit = motus_lane();
+    const MotusCabacMb m = syntax_of(job, i);
+    const bool has = motus_mb_symbol_units(m.mb, m.slice_type) >> unit & 1;
+    const int own = has ? (int)make_unit<B, false>(m, unit, NULL, 0) : 0,
               at = begin + (i > 0) + (int)scan_lanes((uint32_t)own, Sum()) - own;
     if (unit == 0 && i && begin >= 0) to[begin] = MOTUS_CTX_TERMINATE;
     if (!own || at + own <= 0 || at >= n) return;
-    make_unit<B>(job, i, unit, to + at, 0);
+    make_unit<B, false>(m, unit, to + at, 0);
 }
 
 // Writes a tile's symbols, a thread per symbol that is kept, a warp per MB whose symbols are not.
