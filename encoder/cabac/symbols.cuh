@@ -176,6 +176,7 @@ struct PutRoom {
     int first, last;
     int end[TILE_MBS + 1]; // where MBs end, from the tile's first symbol on; [0]: where they begin
     bool kept[TILE_MBS];
+    uint32_t begins[TILE / 32], before[TILE / 32]; // symbols where MBs begin; those of words before
 };
 
 // Equals motus_mb_of_symbol, by a warp.
@@ -193,7 +194,9 @@ __device__ int mb_of_symbol(const Job &job, uint32_t symbol) {
 // Finds the MBs of a tile. Returns their number.
 template <int THREADS>
 __device__ int find_mbs(const Job &job, uint32_t first, int n, bool keeps, PutRoom &room) {
+    static_assert(TILE / 32 == 64 && THREADS >= 64, "a lane has two words");
     const int t = (int)threadIdx.x;
+    if (t < TILE / 32) room.begins[t] = 0;
     if (t < 32) {
         const int own = mb_of_symbol(job, first);
         if (t == 0) room.first = own;
@@ -204,11 +207,19 @@ __device__ int find_mbs(const Job &job, uint32_t first, int n, bool keeps, PutRo
     __syncthreads(); // both are found
     const int mb = room.first, n_mbs = room.last - mb + 1;
     for (int k = t; k <= n_mbs; k += THREADS) {
-        const int i = mb + k - 1;
-        room.end[k] = (int)((i < 0 ? 0 : job.mb_end[i]) - first);
+        const int i = mb + k - 1, begin = (int)((i < 0 ? 0 : job.mb_end[i]) - first);
+        room.end[k] = begin;
         if (k) room.kept[k - 1] = i == job.n_mb || (keeps && job.is_kept[i]);
+        if (k < n_mbs) atomicOr(&room.begins[max(begin, 0) / 32], 1u << max(begin, 0) % 32);
     }
     __syncthreads(); // they are there
+    if (t < 32) {
+        const uint32_t own = __popc(room.begins[2 * t]),
+                       both = own + __popc(room.begins[2 * t + 1]),
+                       before = scan_lanes(both, Sum()) - both;
+        room.before[2 * t] = before, room.before[2 * t + 1] = before + own;
+    }
+    __syncthreads(); // and what is before each word
     return n_mbs;
 }
 
@@ -246,15 +257,9 @@ __device__ void put_tile(const Job &job, const Piece &piece, int tile, bool keep
     }
     const int n_mbs = find_mbs<THREADS>(job, first, n, keeps, room), mb = room.first;
     for (int k = t; k < n; k += THREADS) {
-        int low = 0, high = n_mbs - 1; // the first one that ends behind k
-        while (low < high) {
-            const int middle = (low + high) / 2;
-            if (room.end[middle + 1] > k)
-                high = middle;
-            else
-                low = middle + 1;
-        }
-        if (room.kept[low]) to[k] = (uint16_t)kept_symbol(job, mb + low, k - room.end[low]);
+        const uint32_t upto = room.begins[k / 32] & ((2u << k % 32) - 1);
+        const int own = (int)room.before[k / 32] + __popc(upto) - 1;
+        if (room.kept[own]) to[k] = (uint16_t)kept_symbol(job, mb + own, k - room.end[own]);
     }
     for (int k = t / 32; k < n_mbs; k += THREADS / 32)
         if (!room.kept[k]) make_symbols<B>(job, mb + k, room.end[k], n, to);
