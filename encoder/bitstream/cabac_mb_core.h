@@ -245,6 +245,7 @@ MOTUS_HD MotusBlockContexts motus_block_contexts(int category) {
 // Puts the map of the nonzero levels. Chroma DC has its own contexts for positions 0, 1 and 2.
 MOTUS_HD void motus_put_map_symbols(MotusSymbols *s, int context, uint32_t nonzero, int n) {
     const int last = motus_bit_length(nonzero) - 1;
+    MOTUS_ONE_BODY
     for (int i = 0; i <= last && i < n - 1; i++) {
         const int bin = (int)(nonzero >> i & 1);
         motus_put_bin(s, MOTUS_CTX_SIGNIFICANT + context + i, bin);
@@ -264,6 +265,7 @@ MOTUS_HD void motus_put_level_symbol(MotusSymbols *s, int value, int base, int m
     const int first = base + (counts->larger ? 0 : motus_min(4, 1 + counts->ones)),
               more = base + 5 + motus_min(counts->larger, most_larger);
     motus_put_bin(s, first, rest);
+    MOTUS_ONE_BODY
     for (int i = 1; i < 14 && i <= rest; i++) motus_put_bin(s, more, rest > i);
     if (rest > 13) motus_put_exp_golomb(s, (uint32_t)rest - 14, 0);
     motus_put_bypass(s, 1, value < 0);
@@ -276,6 +278,7 @@ MOTUS_HD void motus_put_level_symbol(MotusSymbols *s, int value, int base, int m
 MOTUS_HD void motus_put_level_symbols(MotusSymbols *s, const int16_t *level, uint32_t nonzero,
                                       MotusBlockContexts contexts) {
     MotusLevelCounts counts = {0, 0};
+    MOTUS_ONE_BODY
     for (; nonzero; nonzero ^= 1u << (motus_bit_length(nonzero) - 1))
         motus_put_level_symbol(s, level[motus_bit_length(nonzero) - 1],
                                MOTUS_CTX_LEVEL + contexts.level, contexts.most_larger, &counts);
@@ -309,11 +312,13 @@ MOTUS_HD void motus_put_block8_symbols(MotusSymbols *s, const MotusMbCoef *coef,
     MotusLevelCounts counts = {0, 0};
     int last = 63;
     while (!motus_level8_at(coef, q, last)) last--;
+    MOTUS_ONE_BODY
     for (int i = 0; i <= last && i < 63; i++) {
         const int level = motus_level8_at(coef, q, i);
         motus_put_bin(s, motus_map8_significant(i), level);
         if (level) motus_put_bin(s, motus_map8_last(i), i == last);
     }
+    MOTUS_ONE_BODY
     for (int i = last; i >= 0; i--) {
         const int level = motus_level8_at(coef, q, i);
         if (level) motus_put_level_symbol(s, level, MOTUS_CTX_LEVEL_8x8, 4, &counts);

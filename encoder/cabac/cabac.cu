@@ -15,7 +15,7 @@
 namespace {
 
 constexpr int THREADS = 256, MB_THREADS = 128, STATE_THREADS = 64, LOW_THREADS = 128;
-constexpr int COUNT_THREADS = 128, COUNT_MBS = 32; // of a block that counts symbols
+constexpr int COUNT_THREADS = 128, COUNT_MBS = 16; // of a block that counts symbols
 constexpr int MOST_BLOCKS = 264;  // of a step that takes any number; few pictures need more
 constexpr int DIGITS_BEHIND = 64; // zeros behind the last digit
 static_assert(THREADS * DIGITS * 2 == MOTUS_NAL_TILE, "a tile of digits is one of bytes");
@@ -108,7 +108,7 @@ __device__ void sum_symbols(const Job &job) {
 }
 
 template <bool B> __global__ void __launch_bounds__(COUNT_THREADS) count_kernel(Job job) {
-    __shared__ MbRoom<COUNT_MBS> room;
+    __shared__ UnitRoom<COUNT_MBS> room;
     const int t = (int)threadIdx.x;
     begin_slice(job);
     if (job.in.string) {
@@ -118,6 +118,8 @@ template <bool B> __global__ void __launch_bounds__(COUNT_THREADS) count_kernel(
         return;
     }
     if (t < TALLIES) room.tally[t] = 0;
+    if (t < UNIT_KINDS) room.kinds[t] = 0;
+    if (t == 0) room.n_late = 0;
     __syncthreads(); // cleared before they are added to
     count_mbs<COUNT_THREADS, B>(job, (int)blockIdx.x * COUNT_MBS, room);
     if (blockIdx.x == 0 && t == 0) job.mb_end[job.n_mb] = 1; // end_of_slice_flag

@@ -1,12 +1,11 @@
-// Binarization of a slice's MBs (cabac_mb_core.h) by blocks. Units before the residual are made by
-// a lane per MB, one unit by each warp; residuals by a warp per MB. Symbols are counted and kept,
-// then put in their order, a tile at a time.
+// Binarization of a slice's MBs (cabac_mb_core.h) by blocks: a lane per unit, units of like kinds
+// together; blocks without levels and skipped MBs apart. Symbols are counted and kept, then put in
+// their order, a tile at a time.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef ENCODER_CABAC_SYMBOLS_CUH
 #define ENCODER_CABAC_SYMBOLS_CUH
 
 #include "encoder/cabac/contexts.cuh"
-#include "encoder/cabac/residual_warp.cuh"
 
 namespace {
 
@@ -28,17 +27,32 @@ __device__ MotusCabacMb syntax_of(const Job &job, int i) {
     return m;
 }
 
-// Makes a unit's symbols at `to`; NULL: they are counted. HEAD: it is before the residual. wraps:
-// MotusSymbols. Returns their number.
-template <bool B, bool HEAD>
-__device__ __noinline__ uint32_t make_unit(const MotusCabacMb &m, int unit, uint16_t *to,
-                                           uint32_t wraps) {
-    if (HEAD) __builtin_assume(unit < MOTUS_UNIT_LUMA_DC && to);
+__device__ uint32_t mark_of(int unit) {
+    return (uint32_t)motus_unit_kind(unit) << MOTUS_KIND_SHIFT;
+}
+
+// Makes a unit's symbols at `to`; NULL: they are counted. wraps: MotusSymbols. Returns their
+// number.
+template <bool B>
+__device__ uint32_t make_unit(const MotusCabacMb &m, int unit, uint16_t *to, uint32_t wraps) {
     MotusSymbols symbols = {};
     symbols.symbol = to, symbols.wraps = wraps;
-    symbols.mark = (uint32_t)motus_unit_kind(unit) << MOTUS_KIND_SHIFT;
+    symbols.mark = mark_of(unit);
     B ? motus_put_b_unit_symbols(&symbols, &m, unit) : motus_put_unit_symbols(&symbols, &m, unit);
     return symbols.n;
+}
+
+// Returns coded_block_flag of a unit that has one, as a symbol.
+__device__ uint32_t flag_symbol(const MotusCabacMb &m, int unit) {
+    const MotusCodedBlock block = motus_unit_block(m.mb, m.coef, unit);
+    const int component = unit == MOTUS_UNIT_LUMA_DC ? 0 : 1 + unit - MOTUS_UNIT_CHROMA_DC;
+    const bool is_dc = block.category == 0 || block.category == 3,
+               flag = is_dc ? m.own->dc >> component & 1 : m.mb->total_coeff[block.blk];
+    const int context =
+        is_dc ? motus_dc_flag_context(&m, component) : motus_ac_flag_context(&m, block.blk);
+    return (uint32_t)(MOTUS_CTX_CODED_BLOCK + motus_block_contexts(block.category).coded +
+                      context) |
+           (flag ? MOTUS_SYMBOL_BIN : 0) | mark_of(unit);
 }
 
 // ---- Counting -----------------------------------------------------------------------------------
@@ -54,22 +68,41 @@ enum {
 
 // An MB's symbols are kept where they are counted, up to KEPT of them.
 constexpr int KEPT = 768;
-constexpr int HEADS = MOTUS_UNIT_LUMA_DC;    // units before the residual
 constexpr int ROW = 32, ROW_PITCH = ROW + 2; // symbols of a unit; a gap keeps banks apart
+constexpr int ROWS = 192;                    // of a block; units beyond them are made twice
 
-// MBs of a block.
-template <int MBS> struct MbRoom {
-    uint32_t tally[TALLIES];
+// Kinds of units that are made, by what takes long: a warp makes units of like kinds. Blocks have
+// levels.
+enum { UNIT_KINDS = 16, KIND_OF_DC = 4, KIND_OF_BLOCKS = 6, KIND_OF_8x8 = 14 };
+
+__device__ int kind_of_unit(const MotusMb *mb, int unit) {
+    if (unit <= MOTUS_UNIT_LUMA_DC) return unit;
+    if (unit >= MOTUS_UNIT_CHROMA_DC && unit < MOTUS_UNIT_CHROMA) return KIND_OF_DC + 1;
+    const int blk = unit < MOTUS_UNIT_CHROMA_DC ? motus_blk_at(unit - MOTUS_UNIT_LUMA)
+                                                : 16 + unit - MOTUS_UNIT_CHROMA,
+              levels = mb->total_coeff[blk];
+    if (blk < 16 && mb->transform_8x8) return KIND_OF_8x8 + (levels > 8);
+    return KIND_OF_BLOCKS + (levels < 6 ? levels - 1 : levels < 9 ? 5 : levels < 12 ? 6 : 7);
+}
+
+// Units of a block's MBs, in an order by kinds: (MB of the block) * 32 + unit.
+template <int MBS> struct UnitRoom {
+    uint32_t tally[TALLIES], kinds[UNIT_KINDS], n_late;
     int n_coded;
-    uint8_t coded[MBS]; // MBs that are not skipped
-    uint16_t n[MBS][HEADS], row[MBS][HEADS][ROW_PITCH];
+    uint8_t coded[MBS];                      // MBs that are not skipped
+    uint16_t list[MBS * 32], late[MBS * 32]; // late: made again, without a row
+    uint16_t n[MBS][32], row_of[MBS][32];    // a block of one symbol: row_of is it
+    uint16_t row[ROWS][ROW_PITCH];
 };
 
-// Tallies an MB; n_mb or more: there is none.
-template <bool B> __device__ void tally_mb(const Job &job, int i, uint32_t *tally) {
-    if (i >= job.n_mb) return;
-    const MotusMb *mb = &job.in.slice.mb[i];
+// Sets an MB's number of symbols. end_of_slice_flag of the MB before is its first one.
+__device__ void set_count(const Job &job, int i, uint32_t n) {
+    job.is_kept[i] = n <= job.most_kept;
+    job.mb_end[i] = n + (i > 0);
     job.restart[i] = 0;
+}
+
+template <bool B> __device__ void tally_mb(const MotusMb *mb, uint32_t *tally) {
     atomicAdd(&tally[TALLY_KINDS + mb->type], 1u);
     if (mb->type == MOTUS_MB_I_PCM) atomicAdd(&tally[TALLY_SAMPLES], 1u);
     const int transform = motus_transform_8x8_kind(mb);
@@ -80,73 +113,121 @@ template <bool B> __device__ void tally_mb(const Job &job, int i, uint32_t *tall
         atomicAdd(&tally[TALLY_SUBS + mb->sub_type[q]], 1u);
 }
 
-// Lists the coded ones of the block's MBs from `first` on, by a warp.
-template <int MBS> __device__ void list_coded(const Job &job, int first, MbRoom<MBS> &room) {
-    const int lane = motus_lane(), i = first + lane;
-    const bool coded = lane < MBS && i < job.n_mb && job.in.slice.mb[i].type != MOTUS_MB_P_SKIP;
-    const uint32_t all = motus_lanes_ballot(coded);
-    if (coded) room.coded[__popc(all & ((1u << lane) - 1))] = (uint8_t)lane;
-    if (lane == 0) room.n_coded = __popc(all);
-}
-
-// Makes unit `unit`, before the residual, of the block's MBs by a warp, a lane per MB.
+// Tallies the block's MBs from `first` on, lists coded ones and codes skipped ones, by a warp.
 template <bool B, int MBS>
-__device__ void make_heads(const Job &job, int first, int unit, MbRoom<MBS> &room) {
-    const int lane = motus_lane(),
-              n = unit == MOTUS_UNIT_RUN ? min(MBS, job.n_mb - first) : room.n_coded;
-    if (lane >= n) return;
-    const int mb = unit == MOTUS_UNIT_RUN ? lane : room.coded[lane];
-    const MotusCabacMb m = syntax_of(job, first + mb);
-    const bool has = motus_mb_symbol_units(m.mb, m.slice_type) >> unit & 1;
-    room.n[mb][unit] =
-        has ? (uint16_t)make_unit<B, true>(m, unit, room.row[mb][unit], 0u - ROW) : 0;
-}
-
-// Sets an MB's number of symbols. end_of_slice_flag of the MB before is its first one.
-__device__ void set_count(const Job &job, int i, uint32_t n) {
-    job.is_kept[i] = n <= job.most_kept;
-    job.mb_end[i] = n + (i > 0);
-}
-
-// Keeps the symbols before a coded MB's residual, puts the residual and counts all, by a warp.
-template <bool B, int MBS>
-__device__ void keep_coded(const Job &job, int first, int mb, MbRoom<MBS> &room) {
-    const int lane = motus_lane(), i = first + mb, own = room.n[mb][lane % HEADS];
-    const int begin = (int)motus_lanes_sum_up_to((uint32_t)own, HEADS) - own;
-    const int all_heads = (int)from_lane((uint32_t)(begin + own), HEADS - 1),
-              n = min(all_heads, (int)job.most_kept);
-    uint16_t *kept = job.kept + (size_t)i * job.most_kept;
-    const MotusCabacMb m = syntax_of(job, i);
-    for (int first_k = 0; first_k < n; first_k += 32) {
-        const int k = first_k + lane;
-        int unit = 0; // the last one that begins at or before k
-        for (int u = 1; u < HEADS; u++)
-            if ((int)from_lane((uint32_t)begin, u) <= k) unit = u;
-        const int at = k - (int)from_lane((uint32_t)begin, unit);
-        if (k < n) kept[k] = room.row[mb][unit][at & (ROW - 1)];
-    }
-    __syncwarp(); // long units overwrite them
-    if (lane < HEADS && own > ROW && n == all_heads) make_unit<B, true>(m, lane, kept + begin, 0);
-    const uint32_t all = motus_put_residual_warp(kept, (uint32_t)all_heads, job.most_kept, &m);
-    if (lane == 0) set_count(job, i, all);
-}
-
-// Makes, counts and keeps the symbols of the block's MBs from `first` on. `tally` is cleared.
-template <int THREADS, bool B, int MBS>
-__device__ void count_mbs(const Job &job, int first, MbRoom<MBS> &room) {
+__device__ void begin_mbs(const Job &job, int first, UnitRoom<MBS> &room) {
     static_assert(MBS <= 32, "a lane per MB");
-    const int warp = (int)threadIdx.x / 32, lane = motus_lane();
-    if (warp == 0) list_coded(job, first, room);
-    if (warp == 1 && lane < MBS) tally_mb<B>(job, first + lane, room.tally);
+    const int lane = motus_lane(), i = first + lane;
+    const bool there = lane < MBS && i < job.n_mb;
+    const MotusMb *mb = &job.in.slice.mb[there ? i : 0];
+    const bool skipped = mb->type == MOTUS_MB_P_SKIP;
+    const uint32_t coded = __ballot_sync(MOTUS_ALL_LANES, there && !skipped);
+    if (lane == 0) room.n_coded = __popc(coded);
+    if (!there) return;
+    tally_mb<B>(mb, room.tally);
+    if (!skipped) {
+        room.coded[__popc(coded & ((1u << lane) - 1))] = (uint8_t)lane;
+        return;
+    }
+    const MotusCabacMb m = syntax_of(job, i);
+    MotusSymbols symbols = {};
+    symbols.symbol = job.kept + (size_t)i * job.most_kept, symbols.mark = mark_of(MOTUS_UNIT_RUN);
+    B ? motus_put_b_skip_flag(&symbols, &m) : motus_put_skip_flag(&symbols, &m);
+    set_count(job, i, 1);
+}
+
+// Lists the units of coded MBs that are to be made; flags of blocks without levels are their only
+// symbols. A warp takes every WARPS-th MB. Returns their number.
+template <int WARPS, int MBS>
+__device__ int list_units(const Job &job, int first, UnitRoom<MBS> &room) {
+    const int warp = (int)threadIdx.x / 32, unit = motus_lane();
+#pragma unroll 1
+    for (int k = warp; k < room.n_coded; k += WARPS) {
+        const int own = room.coded[k];
+        const MotusCabacMb m = syntax_of(job, first + own);
+        const bool has = motus_mb_symbol_units(m.mb, m.slice_type) >> unit & 1,
+                   has_flag = has && unit >= MOTUS_UNIT_LUMA_DC &&
+                              !(m.mb->transform_8x8 && unit < MOTUS_UNIT_CHROMA_DC);
+        uint32_t value = has_flag ? flag_symbol(m, unit) : (uint32_t)MOTUS_SYMBOL_BIN;
+        const bool listed = has && value & MOTUS_SYMBOL_BIN;
+        if (listed) {
+            const int kind = kind_of_unit(m.mb, unit);
+            value = atomicAdd(&room.kinds[kind], 1u) * UNIT_KINDS + (uint32_t)kind;
+        }
+        room.n[own][unit] = has + listed, room.row_of[own][unit] = (uint16_t)value;
+    }
+    __syncthreads(); // all kinds are counted
+    const uint32_t upto = scan_lanes(room.kinds[unit & (UNIT_KINDS - 1)], Sum());
+#pragma unroll 1
+    for (int k = warp; k < room.n_coded; k += WARPS) {
+        const int own = room.coded[k], value = room.row_of[own][unit], kind = value % UNIT_KINDS;
+        const uint32_t before = from_lane(upto, (kind - 1) & 31);
+        if (room.n[own][unit] == 2)
+            room.list[(kind ? before : 0) + (uint32_t)(value / UNIT_KINDS)] =
+                (uint16_t)(own * 32 + unit);
+    }
+    __syncthreads(); // the list is complete
+    return (int)from_lane(upto, UNIT_KINDS - 1);
+}
+
+// Keeps an MB's symbols: those of lane `unit`, n, end at `upto` of them. Lists units without a row.
+template <int MBS>
+__device__ void keep_symbols(const Job &job, int i, int mb, uint32_t n, uint32_t upto,
+                             UnitRoom<MBS> &room) {
+    const uint32_t all = from_lane(upto, 31), own = room.row_of[mb][motus_lane()],
+                   is_flag = n == 1 && motus_lane() >= MOTUS_UNIT_LUMA_DC;
+    const bool late = !is_flag && n && (n > ROW || own >= ROWS);
+    uint16_t *kept = job.kept + (size_t)i * job.most_kept;
+    const uint32_t place = own | (is_flag | late) << 16; // above: there is no row
+    for (uint32_t first = 0; first < all; first += 32) {
+        const uint32_t k = first + (uint32_t)motus_lane();
+        int unit = 0; // the first one that ends behind symbol k
+        for (int step = 16; step; step /= 2)
+            if (from_lane(upto, unit + step - 1) <= k) unit += step;
+        const uint32_t begin = from_lane(upto - n, unit & 31), row = from_lane(place, unit & 31);
+        if (k < all && !(row >> 16)) kept[k] = room.row[row][k - begin];
+    }
+    if (is_flag) kept[upto - 1] = (uint16_t)own;
+    if (late) room.late[atomicAdd(&room.n_late, 1u)] = (uint16_t)(mb * 32 + motus_lane());
+    if (late) room.row_of[mb][motus_lane()] = (uint16_t)(upto - n); // where they begin
+}
+
+// Counts a coded MB, whose units are made.
+template <int MBS>
+__device__ void count_mb(const Job &job, int i, int of_block, UnitRoom<MBS> &room) {
+    const uint32_t n = room.n[of_block][motus_lane()], upto = scan_lanes(n, Sum()),
+                   all = from_lane(upto, 31);
+    if (all <= job.most_kept) keep_symbols(job, i, of_block, n, upto, room);
+    if (motus_lane() == 0) set_count(job, i, all);
+}
+
+// Makes, counts and keeps the symbols of the block's MBs from `first` on. `room` is cleared.
+template <int THREADS, bool B, int MBS>
+__device__ void count_mbs(const Job &job, int first, UnitRoom<MBS> &room) {
+    const int t = (int)threadIdx.x;
+    if (t < 32) begin_mbs<B>(job, first, room);
     __syncthreads(); // coded ones are listed
-    for (int unit = warp; unit < HEADS; unit += THREADS / 32) make_heads<B>(job, first, unit, room);
-    __syncthreads(); // units before the residual are made
-    for (int k = warp; k < room.n_coded; k += THREADS / 32)
-        keep_coded<B>(job, first, room.coded[k], room);
-    const int i = first + (int)threadIdx.x;
-    if (threadIdx.x < MBS && i < job.n_mb && job.in.slice.mb[i].type == MOTUS_MB_P_SKIP) {
-        job.kept[(size_t)i * job.most_kept] = room.row[threadIdx.x][MOTUS_UNIT_RUN][0];
-        set_count(job, i, 1);
+    const int n_listed = list_units<THREADS / 32>(job, first, room);
+#pragma unroll 1 // late units by the same code
+    for (int is_late = 0; is_late < 2; is_late++) {
+        const uint16_t *list = is_late ? room.late : room.list;
+        const int n = is_late ? (int)room.n_late : n_listed;
+        for (int k = t; k < n; k += THREADS) {
+            const int mb = list[k] / 32, unit = list[k] % 32;
+            uint16_t *kept =
+                         job.kept + (size_t)(first + mb) * job.most_kept + room.row_of[mb][unit],
+                     *row = k < ROWS ? room.row[k] : NULL;
+            const MotusCabacMb m = syntax_of(job, first + mb);
+            const uint32_t own =
+                make_unit<B>(m, unit, is_late ? kept : row, is_late ? 0 : 0u - ROW);
+            room.n[mb][unit] = (uint16_t)own;
+            if (!is_late) room.row_of[mb][unit] = (uint16_t)k;
+        }
+        if (is_late) break;
+        __syncthreads(); // all units are made
+        for (int k = t / 32; k < room.n_coded; k += THREADS / 32)
+            count_mb(job, first + room.coded[k], room.coded[k], room);
+        __syncthreads(); // late ones are listed
     }
 }
 
@@ -237,11 +318,14 @@ __device__ void make_symbols(const Job &job, int i, int begin, int n, uint16_t *
     const int unit = motus_lane();
     const MotusCabacMb m = syntax_of(job, i);
     const bool has = motus_mb_symbol_units(m.mb, m.slice_type) >> unit & 1;
-    const int own = has ? (int)make_unit<B, false>(m, unit, NULL, 0) : 0,
-              at = begin + (i > 0) + (int)scan_lanes((uint32_t)own, Sum()) - own;
+    int own = 0, at = 0;
+#pragma unroll 1 // counted, then made by the same code
+    for (int is_made = 0; is_made < 2; is_made++) {
+        const bool wanted = !is_made || (at + own > 0 && at < n);
+        if (has && wanted) own = (int)make_unit<B>(m, unit, is_made ? to + at : NULL, 0);
+        if (!is_made) at = begin + (i > 0) + (int)scan_lanes((uint32_t)own, Sum()) - own;
+    }
     if (unit == 0 && i && begin >= 0) to[begin] = MOTUS_CTX_TERMINATE;
-    if (!own || at + own <= 0 || at >= n) return;
-    make_unit<B, false>(m, unit, to + at, 0);
 }
 
 // Writes a tile's symbols, a thread per symbol that is kept, a warp per MB whose symbols are not.
