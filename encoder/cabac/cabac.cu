@@ -16,6 +16,7 @@ namespace {
 
 constexpr int THREADS = 256, MB_THREADS = 128, STATE_THREADS = 64, LOW_THREADS = 128;
 constexpr int COUNT_THREADS = 128, COUNT_MBS = 16; // of a block that counts symbols
+constexpr int PUT_BLOCKS = 8;                      // that share an SM: few symbols are made again
 constexpr int MOST_BLOCKS = 264;  // of a step that takes any number; few pictures need more
 constexpr int DIGITS_BEHIND = 64; // zeros behind the last digit
 static_assert(THREADS * DIGITS * 2 == MOTUS_NAL_TILE, "a tile of digits is one of bytes");
@@ -161,7 +162,7 @@ __device__ void put_tiles(const Job &job, const Piece &piece, bool keeps, TileRo
     }
 }
 
-template <bool B> __global__ void __launch_bounds__(THREADS) put_kernel(Job job) {
+template <bool B> __global__ void __launch_bounds__(THREADS, PUT_BLOCKS) put_kernel(Job job) {
     __shared__ TileRoom room;
     const Piece piece = only_piece(job);
     if (!piece.n) return;
