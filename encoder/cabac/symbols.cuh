@@ -69,7 +69,6 @@ enum {
 // An MB's symbols are kept where they are counted, up to KEPT of them.
 constexpr int KEPT = 768;
 constexpr int ROW = 32, ROW_PITCH = ROW + 2; // symbols of a unit; a gap keeps banks apart
-constexpr int ROWS = 192;                    // of a block; units beyond them are made twice
 
 // Kinds of units that are made, by what takes long: a warp makes units of like kinds. Blocks have
 // levels.
@@ -88,10 +87,9 @@ __device__ int kind_of_unit(const MotusMb *mb, int unit) {
 // Units of a block's MBs, in an order by kinds: (MB of the block) * 32 + unit.
 template <int MBS> struct UnitRoom {
     uint32_t tally[TALLIES], kinds[UNIT_KINDS], n_late;
-    int n_coded;
-    uint8_t coded[MBS];                      // MBs that are not skipped
     uint16_t list[MBS * 32], late[MBS * 32]; // late: made again, without a row
     uint16_t n[MBS][32], row_of[MBS][32];    // a block of one symbol: row_of is it
+    static constexpr int ROWS = 12 * MBS;    // units beyond them are made twice
     uint16_t row[ROWS][ROW_PITCH];
 };
 
@@ -113,22 +111,21 @@ template <bool B> __device__ void tally_mb(const MotusMb *mb, uint32_t *tally) {
         atomicAdd(&tally[TALLY_SUBS + mb->sub_type[q]], 1u);
 }
 
-// Tallies the block's MBs from `first` on, lists coded ones and codes skipped ones, by a warp.
-template <bool B, int MBS>
-__device__ void begin_mbs(const Job &job, int first, UnitRoom<MBS> &room) {
+// Returns the mask of the block's MBs from `first` on that are not skipped, to all lanes of a warp.
+template <int MBS> __device__ uint32_t coded_mbs(const Job &job, int first) {
     static_assert(MBS <= 32, "a lane per MB");
-    const int lane = motus_lane(), i = first + lane;
-    const bool there = lane < MBS && i < job.n_mb;
-    const MotusMb *mb = &job.in.slice.mb[there ? i : 0];
-    const bool skipped = mb->type == MOTUS_MB_P_SKIP;
-    const uint32_t coded = __ballot_sync(MOTUS_ALL_LANES, there && !skipped);
-    if (lane == 0) room.n_coded = __popc(coded);
-    if (!there) return;
-    tally_mb<B>(mb, room.tally);
-    if (!skipped) {
-        room.coded[__popc(coded & ((1u << lane) - 1))] = (uint8_t)lane;
-        return;
-    }
+    const int i = first + motus_lane();
+    return __ballot_sync(MOTUS_ALL_LANES, motus_lane() < MBS && i < job.n_mb &&
+                                              job.in.slice.mb[i].type != MOTUS_MB_P_SKIP);
+}
+
+// Tallies the block's MBs from `first` on, and codes skipped ones, by a warp.
+template <bool B, int MBS>
+__device__ void begin_mbs(const Job &job, int first, uint32_t coded, UnitRoom<MBS> &room) {
+    const int i = first + motus_lane();
+    if (motus_lane() >= MBS || i >= job.n_mb) return;
+    tally_mb<B>(&job.in.slice.mb[i], room.tally);
+    if (coded >> motus_lane() & 1) return;
     const MotusCabacMb m = syntax_of(job, i);
     MotusSymbols symbols = {};
     symbols.symbol = job.kept + (size_t)i * job.most_kept, symbols.mark = mark_of(MOTUS_UNIT_RUN);
@@ -136,14 +133,14 @@ __device__ void begin_mbs(const Job &job, int first, UnitRoom<MBS> &room) {
     set_count(job, i, 1);
 }
 
-// Lists the units of coded MBs that are to be made; flags of blocks without levels are their only
-// symbols. A warp takes every WARPS-th MB. Returns their number.
-template <int WARPS, int MBS>
-__device__ int list_units(const Job &job, int first, UnitRoom<MBS> &room) {
-    const int warp = (int)threadIdx.x / 32, unit = motus_lane();
+// Lists the units that are to be made of coded MBs, each warp of its own ones; flags of blocks
+// without levels are their only symbols. Returns the number of all.
+template <int MBS>
+__device__ int list_units(const Job &job, int first, uint32_t own_mbs, UnitRoom<MBS> &room) {
+    const int unit = motus_lane();
 #pragma unroll 1
-    for (int k = warp; k < room.n_coded; k += WARPS) {
-        const int own = room.coded[k];
+    for (uint32_t left = own_mbs; left; left &= left - 1) {
+        const int own = __ffs((int)left) - 1;
         const MotusCabacMb m = syntax_of(job, first + own);
         const bool has = motus_mb_symbol_units(m.mb, m.slice_type) >> unit & 1,
                    has_flag = has && unit >= MOTUS_UNIT_LUMA_DC &&
@@ -159,8 +156,9 @@ __device__ int list_units(const Job &job, int first, UnitRoom<MBS> &room) {
     __syncthreads(); // all kinds are counted
     const uint32_t upto = scan_lanes(room.kinds[unit & (UNIT_KINDS - 1)], Sum());
 #pragma unroll 1
-    for (int k = warp; k < room.n_coded; k += WARPS) {
-        const int own = room.coded[k], value = room.row_of[own][unit], kind = value % UNIT_KINDS;
+    for (uint32_t left = own_mbs; left; left &= left - 1) {
+        const int own = __ffs((int)left) - 1, value = room.row_of[own][unit],
+                  kind = value % UNIT_KINDS;
         const uint32_t before = from_lane(upto, (kind - 1) & 31);
         if (room.n[own][unit] == 2)
             room.list[(kind ? before : 0) + (uint32_t)(value / UNIT_KINDS)] =
@@ -176,7 +174,7 @@ __device__ void keep_symbols(const Job &job, int i, int mb, uint32_t n, uint32_t
                              UnitRoom<MBS> &room) {
     const uint32_t all = from_lane(upto, 31), own = room.row_of[mb][motus_lane()],
                    is_flag = n == 1 && motus_lane() >= MOTUS_UNIT_LUMA_DC;
-    const bool late = !is_flag && n && (n > ROW || own >= ROWS);
+    const bool late = !is_flag && n && (n > ROW || own >= UnitRoom<MBS>::ROWS);
     uint16_t *kept = job.kept + (size_t)i * job.most_kept;
     const uint32_t place = own | (is_flag | late) << 16; // above: there is no row
     for (uint32_t first = 0; first < all; first += 32) {
@@ -204,10 +202,14 @@ __device__ void count_mb(const Job &job, int i, int of_block, UnitRoom<MBS> &roo
 // Makes, counts and keeps the symbols of the block's MBs from `first` on. `room` is cleared.
 template <int THREADS, bool B, int MBS>
 __device__ void count_mbs(const Job &job, int first, UnitRoom<MBS> &room) {
-    const int t = (int)threadIdx.x;
-    if (t < 32) begin_mbs<B>(job, first, room);
-    __syncthreads(); // coded ones are listed
-    const int n_listed = list_units<THREADS / 32>(job, first, room);
+    constexpr int WARPS = THREADS / 32;
+    const int t = (int)threadIdx.x, warp = t / 32, lane = motus_lane();
+    const uint32_t coded = coded_mbs<MBS>(job, first);
+    const int rank = __popc(coded & ((1u << lane) - 1));
+    const uint32_t own_mbs =
+        __ballot_sync(MOTUS_ALL_LANES, coded >> lane & 1 && rank % WARPS == warp);
+    if (warp == WARPS - 1) begin_mbs<B>(job, first, coded, room);
+    const int n_listed = list_units(job, first, own_mbs, room);
 #pragma unroll 1 // late units by the same code
     for (int is_late = 0; is_late < 2; is_late++) {
         const uint16_t *list = is_late ? room.late : room.list;
@@ -216,7 +218,7 @@ __device__ void count_mbs(const Job &job, int first, UnitRoom<MBS> &room) {
             const int mb = list[k] / 32, unit = list[k] % 32;
             uint16_t *kept =
                          job.kept + (size_t)(first + mb) * job.most_kept + room.row_of[mb][unit],
-                     *row = k < ROWS ? room.row[k] : NULL;
+                     *row = k < UnitRoom<MBS>::ROWS ? room.row[k] : NULL;
             const MotusCabacMb m = syntax_of(job, first + mb);
             const uint32_t own =
                 make_unit<B>(m, unit, is_late ? kept : row, is_late ? 0 : 0u - ROW);
@@ -225,8 +227,8 @@ __device__ void count_mbs(const Job &job, int first, UnitRoom<MBS> &room) {
         }
         if (is_late) break;
         __syncthreads(); // all units are made
-        for (int k = t / 32; k < room.n_coded; k += THREADS / 32)
-            count_mb(job, first + room.coded[k], room.coded[k], room);
+        for (uint32_t left = own_mbs; left; left &= left - 1)
+            count_mb(job, first + __ffs((int)left) - 1, __ffs((int)left) - 1, room);
         __syncthreads(); // late ones are listed
     }
 }
