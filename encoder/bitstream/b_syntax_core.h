@@ -186,6 +186,7 @@ MOTUS_HD void motus_put_b_mvd_symbols(MotusSymbols *s, const MotusCabacMb *m) {
     const MotusMv none = {0, 0};
     for (int q = 0; q < 4 && m->refs > 1; q++)
         if (motus_has_b_mvd(m->mb, q, 0)) motus_put_ref_symbol(s, m, q);
+    MOTUS_ONE_BODY
     for (int i = 0; i < 8; i++) {
         const int list = i >> 2, q = i & 3;
         if (!motus_has_b_mvd(m->mb, q, list)) continue;

@@ -91,6 +91,7 @@ MOTUS_HD void motus_put_bypass(MotusSymbols *s, int n, uint32_t bins) {
         s->bits += 256 * (uint32_t)n;
         return;
     }
+    MOTUS_ONE_BODY
     while (n > 0) {
         const int now = motus_min(n, 8);
         n -= now;

@@ -92,6 +92,7 @@ MOTUS_HD void motus_put_intra4x4_mode(MotusSymbols *s, const MotusCabacMb *m, in
               predicted = motus_intra4x4_predicted_mode(m->mb, &m->neighbours, blk),
               rest = mode - (mode > predicted);
     motus_put_bin(s, MOTUS_CTX_INTRA4x4_PREDICTED, mode == predicted);
+    MOTUS_ONE_BODY
     for (int i = 0; i < 3 && mode != predicted; i++)
         motus_put_bin(s, MOTUS_CTX_INTRA4x4_MODE, rest >> i & 1);
 }
@@ -106,6 +107,7 @@ MOTUS_HD void motus_put_chroma_mode(MotusSymbols *s, const MotusCabacMb *m) {
     const int context = MOTUS_CTX_CHROMA_MODE + motus_has_chroma_mode(m->neighbours.a) +
                         motus_has_chroma_mode(m->neighbours.b);
     motus_put_bin(s, context, mode);
+    MOTUS_ONE_BODY
     for (int i = 1; i < 3 && i <= mode; i++) motus_put_bin(s, MOTUS_CTX_CHROMA_MODE + 3, mode > i);
 }
 
@@ -113,9 +115,9 @@ MOTUS_HD void motus_put_chroma_mode(MotusSymbols *s, const MotusCabacMb *m) {
 MOTUS_HD void motus_put_intra_modes(MotusSymbols *s, const MotusCabacMb *m) {
     const MotusMb *mb = m->mb;
     if (mb->type == MOTUS_MB_I_4x4) motus_put_transform_size(s, m);
-    if (mb->type == MOTUS_MB_I_4x4)
-        for (int i = 0; i < 16; i += mb->transform_8x8 ? 4 : 1)
-            motus_put_intra4x4_mode(s, m, motus_blk_at(i));
+    if (mb->type == MOTUS_MB_I_4x4) MOTUS_ONE_BODY
+    for (int i = 0; i < 16; i += mb->transform_8x8 ? 4 : 1)
+        motus_put_intra4x4_mode(s, m, motus_blk_at(i));
     if (mb->type == MOTUS_MB_I_4x4 || mb->type == MOTUS_MB_I_16x16) motus_put_chroma_mode(s, m);
 }
 
@@ -156,6 +158,7 @@ MOTUS_HD void motus_put_ref_symbols(MotusSymbols *s, const MotusCabacMb *m) {
 MOTUS_HD void motus_put_mvd_component(MotusSymbols *s, int context, int value, int around) {
     const int magnitude = motus_abs(value);
     motus_put_bin(s, context + (around > 2) + (around > 32), magnitude);
+    MOTUS_ONE_BODY
     for (int i = 1; i < 9 && i <= magnitude; i++)
         motus_put_bin(s, context + 2 + motus_min(i, 4), magnitude > i);
     if (magnitude > 8) motus_put_exp_golomb(s, (uint32_t)magnitude - 9, 3);
@@ -167,6 +170,7 @@ MOTUS_HD void motus_put_mvd_symbols(MotusSymbols *s, const MotusCabacMb *m) {
     MotusPartition parts[16];
     const int n = motus_mb_partitions(m->mb, parts);
     if (m->refs > 1) motus_put_ref_symbols(s, m);
+    MOTUS_ONE_BODY
     for (int i = 0; i < n; i++) {
         const int x = parts[i].x, y = parts[i].y;
         const MotusMv mvd = m->own->mvd[4 * y + x];
@@ -215,6 +219,7 @@ MOTUS_HD void motus_put_cbp_symbols(MotusSymbols *s, const MotusCabacMb *m) {
 MOTUS_HD void motus_put_qp_delta(MotusSymbols *s, const MotusCabacMb *m) {
     const int delta = m->own->qp_delta, value = delta > 0 ? 2 * delta - 1 : -2 * delta;
     motus_put_bin(s, MOTUS_CTX_QP_DELTA + (m->qp_delta_before != 0), value);
+    MOTUS_ONE_BODY
     for (int i = 1; i <= value; i++)
         motus_put_bin(s, MOTUS_CTX_QP_DELTA + motus_min(1 + i, 3), value > i);
 }
@@ -240,6 +245,7 @@ MOTUS_HD MotusBlockContexts motus_block_contexts(int category) {
 // Puts the map of the nonzero levels. Chroma DC has its own contexts for positions 0, 1 and 2.
 MOTUS_HD void motus_put_map_symbols(MotusSymbols *s, int context, uint32_t nonzero, int n) {
     const int last = motus_bit_length(nonzero) - 1;
+    MOTUS_ONE_BODY
     for (int i = 0; i <= last && i < n - 1; i++) {
         const int bin = (int)(nonzero >> i & 1);
         motus_put_bin(s, MOTUS_CTX_SIGNIFICANT + context + i, bin);
@@ -259,6 +265,7 @@ MOTUS_HD void motus_put_level_symbol(MotusSymbols *s, int value, int base, int m
     const int first = base + (counts->larger ? 0 : motus_min(4, 1 + counts->ones)),
               more = base + 5 + motus_min(counts->larger, most_larger);
     motus_put_bin(s, first, rest);
+    MOTUS_ONE_BODY
     for (int i = 1; i < 14 && i <= rest; i++) motus_put_bin(s, more, rest > i);
     if (rest > 13) motus_put_exp_golomb(s, (uint32_t)rest - 14, 0);
     motus_put_bypass(s, 1, value < 0);
@@ -271,6 +278,7 @@ MOTUS_HD void motus_put_level_symbol(MotusSymbols *s, int value, int base, int m
 MOTUS_HD void motus_put_level_symbols(MotusSymbols *s, const int16_t *level, uint32_t nonzero,
                                       MotusBlockContexts contexts) {
     MotusLevelCounts counts = {0, 0};
+    MOTUS_ONE_BODY
     for (; nonzero; nonzero ^= 1u << (motus_bit_length(nonzero) - 1))
         motus_put_level_symbol(s, level[motus_bit_length(nonzero) - 1],
                                MOTUS_CTX_LEVEL + contexts.level, contexts.most_larger, &counts);
@@ -304,11 +312,13 @@ MOTUS_HD void motus_put_block8_symbols(MotusSymbols *s, const MotusMbCoef *coef,
     MotusLevelCounts counts = {0, 0};
     int last = 63;
     while (!motus_level8_at(coef, q, last)) last--;
+    MOTUS_ONE_BODY
     for (int i = 0; i <= last && i < 63; i++) {
         const int level = motus_level8_at(coef, q, i);
         motus_put_bin(s, motus_map8_significant(i), level);
         if (level) motus_put_bin(s, motus_map8_last(i), i == last);
     }
+    MOTUS_ONE_BODY
     for (int i = last; i >= 0; i--) {
         const int level = motus_level8_at(coef, q, i);
         if (level) motus_put_level_symbol(s, level, MOTUS_CTX_LEVEL_8x8, 4, &counts);

@@ -16,6 +16,8 @@ namespace {
 
 constexpr int THREADS = 256, MB_THREADS = 128, STATE_THREADS = 64, LOW_THREADS = 128;
 constexpr int COUNT_THREADS = 128, COUNT_MBS = 16; // of a block that counts symbols
+constexpr int BEGIN_BLOCKS = 16;                   // before those, which begin a slice
+constexpr int PUT_BLOCKS = 8;                      // that share an SM: few symbols are made again
 constexpr int MOST_BLOCKS = 264;  // of a step that takes any number; few pictures need more
 constexpr int DIGITS_BEHIND = 64; // zeros behind the last digit
 static_assert(THREADS * DIGITS * 2 == MOTUS_NAL_TILE, "a tile of digits is one of bytes");
@@ -29,7 +31,6 @@ size_t place(Job *job, uint8_t *work, uint32_t capacity) {
     auto reserve = [&](auto **at, size_t count) {
         *at = (decltype(*at + 0))(work + motus_slot_reserve(&end, count * sizeof **at));
     };
-    reserve(&job->count, n);
     reserve(&job->is_kept, n);
     reserve(&job->mb_end, n + 1);
     reserve(&job->restart, n + 1);
@@ -76,10 +77,12 @@ __global__ void __launch_bounds__(MB_THREADS) b_context_kernel(Job job) {
     set_b_context(job, k / 16, k % 16);
 }
 
-// Sets the coder's state before the first piece, and its tables, in equal parts by all blocks.
+// Sets the coder's state before the first piece, and its tables, in equal parts by the first
+// blocks.
 __device__ void begin_slice(const Job &job) {
     const MotusSliceHead *head = job.in.slice.head;
-    const int step = (int)(gridDim.x * blockDim.x), t = (int)(threadIdx.x * gridDim.x + blockIdx.x);
+    const int step = BEGIN_BLOCKS * COUNT_THREADS,
+              t = (int)(blockIdx.x * COUNT_THREADS + threadIdx.x);
     for (int c = t; c < CONTEXTS; c += step)
         if (c < MOTUS_CTX_TERMINATE || (c >= MOTUS_CTX_TRANSFORM_8x8 && c < MOTUS_CONTEXTS))
             job.between[0].place[c] =
@@ -101,7 +104,7 @@ __device__ void sum_symbols(const Job &job) {
     __syncthreads(); // the block's MBs are counted
     if (threadIdx.x == 0) {
         __threadfence(); // sums are visible before the block is counted
-        last = atomicAdd(job.counted, 1u) == gridDim.x - 1;
+        last = atomicAdd(job.counted, 1u) == gridDim.x - BEGIN_BLOCKS - 1;
         __threadfence(); // sums of other blocks are read after it
     }
     __syncthreads(); // `last` is set
@@ -110,20 +113,21 @@ __device__ void sum_symbols(const Job &job) {
 
 template <bool B> __global__ void __launch_bounds__(COUNT_THREADS) count_kernel(Job job) {
     __shared__ UnitRoom<COUNT_MBS> room;
-    const int t = (int)threadIdx.x;
-    begin_slice(job);
+    const int t = (int)threadIdx.x, block = (int)blockIdx.x - BEGIN_BLOCKS;
+    if (block < 0) begin_slice(job);
     if (job.in.string) {
         for (int k = (int)(blockIdx.x * COUNT_THREADS) + t; k <= job.n_mb;
              k += (int)gridDim.x * COUNT_THREADS)
             job.mb_end[k] = job.in.string_end[k], job.restart[k] = 0;
         return;
     }
+    if (block < 0) return;
     if (t < TALLIES) room.tally[t] = 0;
     if (t < UNIT_KINDS) room.kinds[t] = 0;
     if (t == 0) room.n_late = 0;
     __syncthreads(); // cleared before they are added to
-    count_mbs<COUNT_THREADS, B>(job, (int)blockIdx.x * COUNT_MBS, room);
-    if (blockIdx.x == 0 && t == 0) job.mb_end[job.n_mb] = 1; // end_of_slice_flag
+    count_mbs<COUNT_THREADS, B>(job, block * COUNT_MBS, room);
+    if (block == 0 && t == 0) job.mb_end[job.n_mb] = 1; // end_of_slice_flag
     sum_symbols(job);
     add_tally(job.in.slice.stats, room.tally); // complete since its barriers
 }
@@ -162,7 +166,7 @@ __device__ void put_tiles(const Job &job, const Piece &piece, bool keeps, TileRo
     }
 }
 
-template <bool B> __global__ void __launch_bounds__(THREADS) put_kernel(Job job) {
+template <bool B> __global__ void __launch_bounds__(THREADS, PUT_BLOCKS) put_kernel(Job job) {
     __shared__ TileRoom room;
     const Piece piece = only_piece(job);
     if (!piece.n) return;
@@ -316,7 +320,8 @@ template <bool B> void put(const Job &job, int tiles, cudaStream_t stream) {
         b_context_kernel<<<blocks_of(16 * job.n_mb, MB_THREADS), MB_THREADS, 0, stream>>>(job);
     else if (!string)
         p_context_kernel<<<blocks_of(job.n_mb, CONTEXT_MBS), MB_THREADS, 0, stream>>>(job);
-    count_kernel<B><<<blocks_of(job.n_mb, COUNT_MBS), COUNT_THREADS, 0, stream>>>(job);
+    count_kernel<B>
+        <<<BEGIN_BLOCKS + blocks_of(job.n_mb, COUNT_MBS), COUNT_THREADS, 0, stream>>>(job);
     long_kernel<B><<<1, THREADS, 0, stream>>>(job);
     put_kernel<B><<<tiles, THREADS, 0, stream>>>(job);
 }

@@ -79,14 +79,25 @@ struct ContextRoom {
     int n;
 };
 
-// Sets all of an MB's context but mvd: blk 0 does. Lanes without an MB pass n_mb or more.
-__device__ void set_rest_of_context(const Job &job, int i, int blk) {
+// Levels of an MB's DC blocks that a lane has.
+struct DcLevels {
+    bool luma, chroma;
+};
+
+// blk: of the lane. Lanes without an MB pass n_mb or more.
+__device__ DcLevels dc_levels(const Job &job, int i, int blk) {
     const bool there = i < job.n_mb;
     const MotusMb *mb = &job.in.slice.mb[there ? i : 0];
     const MotusMbCoef *coef = &job.in.slice.coef[there ? i : 0];
-    const uint32_t luma = lanes_with(mb->type == MOTUS_MB_I_16x16 && coef->luma_dc[blk]),
-                   chroma =
-                       lanes_with(mb->cbp >> 4 && blk < 8 && coef->chroma_dc[blk / 4 & 1][blk % 4]);
+    return {mb->type == MOTUS_MB_I_16x16 && coef->luma_dc[blk],
+            mb->cbp >> 4 && blk < 8 && coef->chroma_dc[blk / 4 & 1][blk % 4]};
+}
+
+// Sets all of an MB's context but mvd: blk 0 does. Lanes without an MB pass n_mb or more.
+__device__ void set_rest_of_context(const Job &job, int i, int blk, DcLevels levels) {
+    const bool there = i < job.n_mb;
+    const MotusMb *mb = &job.in.slice.mb[there ? i : 0];
+    const uint32_t luma = lanes_with(levels.luma), chroma = lanes_with(levels.chroma);
     if (!there || blk) return;
     MotusMbContext *context = &job.in.context[i];
     context->qp_delta =
@@ -109,13 +120,19 @@ template <int THREADS>
 __device__ void set_p_contexts(const Job &job, int first, ContextRoom &room) {
     constexpr int ROUNDS = CONTEXT_MBS * 16 / THREADS;
     int begin[ROUNDS];
+    DcLevels levels[ROUNDS];
     if (threadIdx.x == 0) room.n = 0;
     __syncthreads(); // cleared before it is added to
 #pragma unroll
     for (int r = 0; r < ROUNDS; r++) {
         const int slot = r * THREADS + (int)threadIdx.x, i = first + slot / 16;
-        set_rest_of_context(job, i, slot % 16);
+        levels[r] = dc_levels(job, i, slot % 16);
         begin[r] = partition_begin(job, i, slot % 16);
+    }
+#pragma unroll
+    for (int r = 0; r < ROUNDS; r++) {
+        const int slot = r * THREADS + (int)threadIdx.x, i = first + slot / 16;
+        set_rest_of_context(job, i, slot % 16, levels[r]);
         if (begin[r] == slot % 16) room.list[atomicAdd(&room.n, 1)] = (uint16_t)slot;
     }
     __syncthreads(); // all partitions are listed
@@ -135,7 +152,7 @@ __device__ void set_p_contexts(const Job &job, int first, ContextRoom &room) {
 
 // Equals motus_b_context_set. blk: of the lane.
 __device__ void set_b_context(const Job &job, int i, int blk) {
-    set_rest_of_context(job, i, blk);
+    set_rest_of_context(job, i, blk, dc_levels(job, i, blk));
     if (i < job.n_mb && blk < 8) job.in.context[i].mvd_b[blk >> 2][blk & 3] = b_mvd_at(job, i, blk);
 }
 

@@ -28,10 +28,9 @@ struct Between {
 
 struct Job {
     MotusCabacSliceCuda in;
-    int n_mb, n_tiles;     // of MOTUS_NAL_TILE bytes
-    uint16_t (*count)[32]; // [n_mb] symbols of units
-    uint8_t *is_kept;      // [n_mb]
-    uint16_t *kept;        // [n_mb][most_kept] an MB's symbols; in the memory of `sorted`
+    int n_mb, n_tiles; // of MOTUS_NAL_TILE bytes
+    uint8_t *is_kept;  // [n_mb]
+    uint16_t *kept;    // [n_mb][most_kept] an MB's symbols; in the memory of `sorted`
     uint32_t most_kept;
     uint32_t *mb_end;           // [n_mb + 1] symbols up to and with an MB; the last: of the slice
     uint32_t *counted;          // blocks that have counted their MBs' symbols

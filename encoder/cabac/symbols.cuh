@@ -1,5 +1,6 @@
 // Binarization of a slice's MBs (cabac_mb_core.h) by blocks: a lane per unit, units of like kinds
-// together. Symbols are counted and kept, then put in their order, a tile at a time.
+// together; blocks without levels and skipped MBs apart. Symbols are counted and kept, then put in
+// their order, a tile at a time.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef ENCODER_CABAC_SYMBOLS_CUH
 #define ENCODER_CABAC_SYMBOLS_CUH
@@ -26,8 +27,32 @@ __device__ MotusCabacMb syntax_of(const Job &job, int i) {
     return m;
 }
 
-template <bool B> __device__ void put_unit(MotusSymbols *s, const MotusCabacMb &m, int unit) {
-    B ? motus_put_b_unit_symbols(s, &m, unit) : motus_put_unit_symbols(s, &m, unit);
+__device__ uint32_t mark_of(int unit) {
+    return (uint32_t)motus_unit_kind(unit) << MOTUS_KIND_SHIFT;
+}
+
+// Makes a unit's symbols at `to`; NULL: they are counted. wraps: MotusSymbols. Returns their
+// number.
+template <bool B>
+__device__ uint32_t make_unit(const MotusCabacMb &m, int unit, uint16_t *to, uint32_t wraps) {
+    MotusSymbols symbols = {};
+    symbols.symbol = to, symbols.wraps = wraps;
+    symbols.mark = mark_of(unit);
+    B ? motus_put_b_unit_symbols(&symbols, &m, unit) : motus_put_unit_symbols(&symbols, &m, unit);
+    return symbols.n;
+}
+
+// Returns coded_block_flag of a unit that has one, as a symbol.
+__device__ uint32_t flag_symbol(const MotusCabacMb &m, int unit) {
+    const MotusCodedBlock block = motus_unit_block(m.mb, m.coef, unit);
+    const int component = unit == MOTUS_UNIT_LUMA_DC ? 0 : 1 + unit - MOTUS_UNIT_CHROMA_DC;
+    const bool is_dc = block.category == 0 || block.category == 3,
+               flag = is_dc ? m.own->dc >> component & 1 : m.mb->total_coeff[block.blk];
+    const int context =
+        is_dc ? motus_dc_flag_context(&m, component) : motus_ac_flag_context(&m, block.blk);
+    return (uint32_t)(MOTUS_CTX_CODED_BLOCK + motus_block_contexts(block.category).coded +
+                      context) |
+           (flag ? MOTUS_SYMBOL_BIN : 0) | mark_of(unit);
 }
 
 // ---- Counting -----------------------------------------------------------------------------------
@@ -44,135 +69,167 @@ enum {
 // An MB's symbols are kept where they are counted, up to KEPT of them.
 constexpr int KEPT = 768;
 constexpr int ROW = 32, ROW_PITCH = ROW + 2; // symbols of a unit; a gap keeps banks apart
-constexpr int ROWS = 192;                    // of a block; units beyond them are made twice
 
-__device__ uint32_t mark_of(int unit) {
-    return (uint32_t)motus_unit_kind(unit) << MOTUS_KIND_SHIFT;
-}
-
-// Kinds of units by what takes long: a warp makes units of like kinds.
-enum { UNIT_KINDS = 16, KIND_OF_BLOCKS = 5, KIND_OF_8x8 = 14 };
+// Kinds of units that are made, by what takes long: a warp makes units of like kinds. Blocks have
+// levels.
+enum { UNIT_KINDS = 16, KIND_OF_DC = 4, KIND_OF_BLOCKS = 6, KIND_OF_8x8 = 14 };
 
 __device__ int kind_of_unit(const MotusMb *mb, int unit) {
-    if (unit < MOTUS_UNIT_LUMA_DC) return unit;
-    if (unit == MOTUS_UNIT_LUMA_DC) return KIND_OF_8x8 - 1;
-    if (unit >= MOTUS_UNIT_CHROMA_DC && unit < MOTUS_UNIT_CHROMA) return KIND_OF_BLOCKS - 1;
-    const int blk = unit < MOTUS_UNIT_LUMA        ? 0
-                    : unit < MOTUS_UNIT_CHROMA_DC ? motus_blk_at(unit - MOTUS_UNIT_LUMA)
-                                                  : 16 + unit - MOTUS_UNIT_CHROMA,
+    if (unit <= MOTUS_UNIT_LUMA_DC) return unit;
+    if (unit >= MOTUS_UNIT_CHROMA_DC && unit < MOTUS_UNIT_CHROMA) return KIND_OF_DC + 1;
+    const int blk = unit < MOTUS_UNIT_CHROMA_DC ? motus_blk_at(unit - MOTUS_UNIT_LUMA)
+                                                : 16 + unit - MOTUS_UNIT_CHROMA,
               levels = mb->total_coeff[blk];
     if (blk < 16 && mb->transform_8x8) return KIND_OF_8x8 + (levels > 8);
-    return KIND_OF_BLOCKS + (levels < 5 ? levels : levels < 7 ? 5 : levels < 10 ? 6 : 7);
+    return KIND_OF_BLOCKS + (levels < 6 ? levels - 1 : levels < 9 ? 5 : levels < 12 ? 6 : 7);
 }
 
 // Units of a block's MBs, in an order by kinds: (MB of the block) * 32 + unit.
 template <int MBS> struct UnitRoom {
     uint32_t tally[TALLIES], kinds[UNIT_KINDS], n_late;
     uint16_t list[MBS * 32], late[MBS * 32]; // late: made again, without a row
-    uint16_t n[MBS][32], row_of[MBS][32];
+    uint16_t n[MBS][32], row_of[MBS][32];    // a block of one symbol: row_of is it
+    static constexpr int ROWS = 12 * MBS;    // units beyond them are made twice
     uint16_t row[ROWS][ROW_PITCH];
 };
 
-// Lists the units of the block's MBs from `first` on. A warp takes every WARPS-th MB. Returns their
-// number.
-template <int WARPS, int MBS>
-__device__ int list_units(const Job &job, int first, UnitRoom<MBS> &room) {
-    const int warp = (int)threadIdx.x / 32, unit = motus_lane();
-    int kind[MBS / WARPS], at[MBS / WARPS];
-#pragma unroll
-    for (int k = 0; k < MBS / WARPS; k++) {
-        const int i = first + warp + k * WARPS;
-        const MotusMb *mb = &job.in.slice.mb[min(i, job.n_mb - 1)];
-        const bool has = motus_mb_symbol_units(mb, job.in.slice.head->slice_type) >> unit & 1;
-        kind[k] = i < job.n_mb && has ? kind_of_unit(mb, unit) : UNIT_KINDS;
-        if (kind[k] < UNIT_KINDS) at[k] = (int)atomicAdd(&room.kinds[kind[k]], 1u);
-        room.n[warp + k * WARPS][unit] = 0;
+// Sets an MB's number of symbols. end_of_slice_flag of the MB before is its first one.
+__device__ void set_count(const Job &job, int i, uint32_t n) {
+    job.is_kept[i] = n <= job.most_kept;
+    job.mb_end[i] = n + (i > 0);
+    job.restart[i] = 0;
+}
+
+template <bool B> __device__ void tally_mb(const MotusMb *mb, uint32_t *tally) {
+    atomicAdd(&tally[TALLY_KINDS + mb->type], 1u);
+    if (mb->type == MOTUS_MB_I_PCM) atomicAdd(&tally[TALLY_SAMPLES], 1u);
+    const int transform = motus_transform_8x8_kind(mb);
+    if (transform >= 0) atomicAdd(&tally[TALLY_TRANSFORMS + transform], 1u);
+    if (B && mb->type == MOTUS_MB_P_16x16 && motus_is_direct(mb))
+        atomicAdd(&tally[TALLY_DIRECT], 1u);
+    for (int q = 0; q < 4 && mb->type == MOTUS_MB_P_8x8; q++)
+        atomicAdd(&tally[TALLY_SUBS + mb->sub_type[q]], 1u);
+}
+
+// Returns the mask of the block's MBs from `first` on that are not skipped, to all lanes of a warp.
+template <int MBS> __device__ uint32_t coded_mbs(const Job &job, int first) {
+    static_assert(MBS <= 32, "a lane per MB");
+    const int i = first + motus_lane();
+    return __ballot_sync(MOTUS_ALL_LANES, motus_lane() < MBS && i < job.n_mb &&
+                                              job.in.slice.mb[i].type != MOTUS_MB_P_SKIP);
+}
+
+// Tallies the block's MBs from `first` on, and codes skipped ones, by a warp.
+template <bool B, int MBS>
+__device__ void begin_mbs(const Job &job, int first, uint32_t coded, UnitRoom<MBS> &room) {
+    const int i = first + motus_lane();
+    if (motus_lane() >= MBS || i >= job.n_mb) return;
+    tally_mb<B>(&job.in.slice.mb[i], room.tally);
+    if (coded >> motus_lane() & 1) return;
+    const MotusCabacMb m = syntax_of(job, i);
+    MotusSymbols symbols = {};
+    symbols.symbol = job.kept + (size_t)i * job.most_kept, symbols.mark = mark_of(MOTUS_UNIT_RUN);
+    B ? motus_put_b_skip_flag(&symbols, &m) : motus_put_skip_flag(&symbols, &m);
+    set_count(job, i, 1);
+}
+
+// Lists the units that are to be made of coded MBs, each warp of its own ones; flags of blocks
+// without levels are their only symbols. Returns the number of all.
+template <int MBS>
+__device__ int list_units(const Job &job, int first, uint32_t own_mbs, UnitRoom<MBS> &room) {
+    const int unit = motus_lane();
+#pragma unroll 1
+    for (uint32_t left = own_mbs; left; left &= left - 1) {
+        const int own = __ffs((int)left) - 1;
+        const MotusCabacMb m = syntax_of(job, first + own);
+        const bool has = motus_mb_symbol_units(m.mb, m.slice_type) >> unit & 1,
+                   has_flag = has && unit >= MOTUS_UNIT_LUMA_DC &&
+                              !(m.mb->transform_8x8 && unit < MOTUS_UNIT_CHROMA_DC);
+        uint32_t value = has_flag ? flag_symbol(m, unit) : (uint32_t)MOTUS_SYMBOL_BIN;
+        const bool listed = has && value & MOTUS_SYMBOL_BIN;
+        if (listed) {
+            const int kind = kind_of_unit(m.mb, unit);
+            value = atomicAdd(&room.kinds[kind], 1u) * UNIT_KINDS + (uint32_t)kind;
+        }
+        room.n[own][unit] = has + listed, room.row_of[own][unit] = (uint16_t)value;
     }
     __syncthreads(); // all kinds are counted
     const uint32_t upto = scan_lanes(room.kinds[unit & (UNIT_KINDS - 1)], Sum());
-#pragma unroll
-    for (int k = 0; k < MBS / WARPS; k++) {
-        const int begin = (int)from_lane(upto, (kind[k] - 1) & 31);
-        if (kind[k] < UNIT_KINDS)
-            room.list[(kind[k] ? begin : 0) + at[k]] = (uint16_t)((warp + k * WARPS) * 32 + unit);
+#pragma unroll 1
+    for (uint32_t left = own_mbs; left; left &= left - 1) {
+        const int own = __ffs((int)left) - 1, value = room.row_of[own][unit],
+                  kind = value % UNIT_KINDS;
+        const uint32_t before = from_lane(upto, (kind - 1) & 31);
+        if (room.n[own][unit] == 2)
+            room.list[(kind ? before : 0) + (uint32_t)(value / UNIT_KINDS)] =
+                (uint16_t)(own * 32 + unit);
     }
     __syncthreads(); // the list is complete
     return (int)from_lane(upto, UNIT_KINDS - 1);
-}
-
-// Makes a unit's symbols at `to`. wraps: MotusSymbols. Returns their number.
-template <bool B>
-__device__ uint32_t make_unit(const Job &job, int i, int unit, uint16_t *to, uint32_t wraps) {
-    MotusSymbols symbols = {};
-    symbols.symbol = to, symbols.wraps = wraps;
-    symbols.mark = mark_of(unit);
-    const MotusCabacMb m = syntax_of(job, i);
-    put_unit<B>(&symbols, m, unit);
-    return symbols.n;
 }
 
 // Keeps an MB's symbols: those of lane `unit`, n, end at `upto` of them. Lists units without a row.
 template <int MBS>
 __device__ void keep_symbols(const Job &job, int i, int mb, uint32_t n, uint32_t upto,
                              UnitRoom<MBS> &room) {
-    const uint32_t all = from_lane(upto, 31), own = room.row_of[mb][motus_lane()];
-    const bool late = n && (n > ROW || own >= ROWS);
+    const uint32_t all = from_lane(upto, 31), own = room.row_of[mb][motus_lane()],
+                   is_flag = n == 1 && motus_lane() >= MOTUS_UNIT_LUMA_DC;
+    const bool late = !is_flag && n && (n > ROW || own >= UnitRoom<MBS>::ROWS);
+    uint16_t *kept = job.kept + (size_t)i * job.most_kept;
+    const uint32_t place = own | (is_flag | late) << 16; // above: there is no row
     for (uint32_t first = 0; first < all; first += 32) {
         const uint32_t k = first + (uint32_t)motus_lane();
         int unit = 0; // the first one that ends behind symbol k
         for (int step = 16; step; step /= 2)
             if (from_lane(upto, unit + step - 1) <= k) unit += step;
-        const uint32_t begin = from_lane(upto - n, unit & 31), row = from_lane(own, unit & 31);
-        const bool has_row = !from_lane(late, unit & 31);
-        if (k < all && has_row) job.kept[(size_t)i * job.most_kept + k] = room.row[row][k - begin];
+        const uint32_t begin = from_lane(upto - n, unit & 31), row = from_lane(place, unit & 31);
+        if (k < all && !(row >> 16)) kept[k] = room.row[row][k - begin];
     }
+    if (is_flag) kept[upto - 1] = (uint16_t)own;
     if (late) room.late[atomicAdd(&room.n_late, 1u)] = (uint16_t)(mb * 32 + motus_lane());
     if (late) room.row_of[mb][motus_lane()] = (uint16_t)(upto - n); // where they begin
 }
 
-// Counts an MB whose units are made. end_of_slice_flag of the MB before is its first symbol.
-template <bool B, int MBS>
+// Counts a coded MB, whose units are made.
+template <int MBS>
 __device__ void count_mb(const Job &job, int i, int of_block, UnitRoom<MBS> &room) {
-    const MotusMb *mb = &job.in.slice.mb[i];
-    const int unit = motus_lane();
-    const uint32_t n = room.n[of_block][unit], upto = scan_lanes(n, Sum()),
+    const uint32_t n = room.n[of_block][motus_lane()], upto = scan_lanes(n, Sum()),
                    all = from_lane(upto, 31);
-    uint32_t *tally = room.tally;
-    job.count[i][unit] = (uint16_t)n;
     if (all <= job.most_kept) keep_symbols(job, i, of_block, n, upto, room);
-    if (unit == 0) {
-        job.is_kept[i] = all <= job.most_kept;
-        job.mb_end[i] = all + (i > 0);
-        job.restart[i] = 0;
-        atomicAdd(&tally[TALLY_KINDS + mb->type], 1u);
-        if (mb->type == MOTUS_MB_I_PCM) atomicAdd(&tally[TALLY_SAMPLES], 1u);
-        const int transform = motus_transform_8x8_kind(mb);
-        if (transform >= 0) atomicAdd(&tally[TALLY_TRANSFORMS + transform], 1u);
-        if (B && mb->type == MOTUS_MB_P_16x16 && motus_is_direct(mb))
-            atomicAdd(&tally[TALLY_DIRECT], 1u);
-    }
-    if (unit < 4 && mb->type == MOTUS_MB_P_8x8)
-        atomicAdd(&tally[TALLY_SUBS + mb->sub_type[unit]], 1u);
+    if (motus_lane() == 0) set_count(job, i, all);
 }
 
 // Makes, counts and keeps the symbols of the block's MBs from `first` on. `room` is cleared.
 template <int THREADS, bool B, int MBS>
 __device__ void count_mbs(const Job &job, int first, UnitRoom<MBS> &room) {
-    const int t = (int)threadIdx.x, n = list_units<THREADS / 32>(job, first, room);
-    for (int k = t; k < n; k += THREADS) {
-        const int mb = room.list[k] / 32, unit = room.list[k] % 32;
-        room.n[mb][unit] =
-            (uint16_t)make_unit<B>(job, first + mb, unit, k < ROWS ? room.row[k] : NULL, 0u - ROW);
-        room.row_of[mb][unit] = (uint16_t)k;
-    }
-    __syncthreads(); // all units are made
-    for (int k = t / 32; k < MBS && first + k < job.n_mb; k += THREADS / 32)
-        count_mb<B>(job, first + k, k, room);
-    __syncthreads(); // late ones are listed
-    for (int k = t; k < (int)room.n_late; k += THREADS) {
-        const int mb = room.late[k] / 32, unit = room.late[k] % 32;
-        make_unit<B>(job, first + mb, unit,
-                     job.kept + (size_t)(first + mb) * job.most_kept + room.row_of[mb][unit], 0);
+    constexpr int WARPS = THREADS / 32;
+    const int t = (int)threadIdx.x, warp = t / 32, lane = motus_lane();
+    const uint32_t coded = coded_mbs<MBS>(job, first);
+    const int rank = __popc(coded & ((1u << lane) - 1));
+    const uint32_t own_mbs =
+        __ballot_sync(MOTUS_ALL_LANES, coded >> lane & 1 && rank % WARPS == warp);
+    if (warp == WARPS - 1) begin_mbs<B>(job, first, coded, room);
+    const int n_listed = list_units(job, first, own_mbs, room);
+#pragma unroll 1 // late units by the same code
+    for (int is_late = 0; is_late < 2; is_late++) {
+        const uint16_t *list = is_late ? room.late : room.list;
+        const int n = is_late ? (int)room.n_late : n_listed;
+        for (int k = t; k < n; k += THREADS) {
+            const int mb = list[k] / 32, unit = list[k] % 32;
+            uint16_t *kept =
+                         job.kept + (size_t)(first + mb) * job.most_kept + room.row_of[mb][unit],
+                     *row = k < UnitRoom<MBS>::ROWS ? room.row[k] : NULL;
+            const MotusCabacMb m = syntax_of(job, first + mb);
+            const uint32_t own =
+                make_unit<B>(m, unit, is_late ? kept : row, is_late ? 0 : 0u - ROW);
+            room.n[mb][unit] = (uint16_t)own;
+            if (!is_late) room.row_of[mb][unit] = (uint16_t)k;
+        }
+        if (is_late) break;
+        __syncthreads(); // all units are made
+        for (uint32_t left = own_mbs; left; left &= left - 1)
+            count_mb(job, first + __ffs((int)left) - 1, __ffs((int)left) - 1, room);
+        __syncthreads(); // late ones are listed
     }
 }
 
@@ -202,6 +259,7 @@ struct PutRoom {
     int first, last;
     int end[TILE_MBS + 1]; // where MBs end, from the tile's first symbol on; [0]: where they begin
     bool kept[TILE_MBS];
+    uint32_t begins[TILE / 32], before[TILE / 32]; // symbols where MBs begin; those of words before
 };
 
 // Equals motus_mb_of_symbol, by a warp.
@@ -219,7 +277,9 @@ __device__ int mb_of_symbol(const Job &job, uint32_t symbol) {
 // Finds the MBs of a tile. Returns their number.
 template <int THREADS>
 __device__ int find_mbs(const Job &job, uint32_t first, int n, bool keeps, PutRoom &room) {
+    static_assert(TILE / 32 == 64 && THREADS >= 64, "a lane has two words");
     const int t = (int)threadIdx.x;
+    if (t < TILE / 32) room.begins[t] = 0;
     if (t < 32) {
         const int own = mb_of_symbol(job, first);
         if (t == 0) room.first = own;
@@ -230,11 +290,19 @@ __device__ int find_mbs(const Job &job, uint32_t first, int n, bool keeps, PutRo
     __syncthreads(); // both are found
     const int mb = room.first, n_mbs = room.last - mb + 1;
     for (int k = t; k <= n_mbs; k += THREADS) {
-        const int i = mb + k - 1;
-        room.end[k] = (int)((i < 0 ? 0 : job.mb_end[i]) - first);
+        const int i = mb + k - 1, begin = (int)((i < 0 ? 0 : job.mb_end[i]) - first);
+        room.end[k] = begin;
         if (k) room.kept[k - 1] = i == job.n_mb || (keeps && job.is_kept[i]);
+        if (k < n_mbs) atomicOr(&room.begins[max(begin, 0) / 32], 1u << max(begin, 0) % 32);
     }
     __syncthreads(); // they are there
+    if (t < 32) {
+        const uint32_t own = __popc(room.begins[2 * t]),
+                       both = own + __popc(room.begins[2 * t + 1]),
+                       before = scan_lanes(both, Sum()) - both;
+        room.before[2 * t] = before, room.before[2 * t + 1] = before + own;
+    }
+    __syncthreads(); // and what is before each word
     return n_mbs;
 }
 
@@ -249,11 +317,17 @@ __device__ uint32_t kept_symbol(const Job &job, int i, int at) {
 // another block writes the same. begin: of the MB; to: of the tile.
 template <bool B>
 __device__ void make_symbols(const Job &job, int i, int begin, int n, uint16_t *to) {
-    const int unit = motus_lane(), own = job.count[i][unit],
-              at = begin + (i > 0) + (int)scan_lanes((uint32_t)own, Sum()) - own;
+    const int unit = motus_lane();
+    const MotusCabacMb m = syntax_of(job, i);
+    const bool has = motus_mb_symbol_units(m.mb, m.slice_type) >> unit & 1;
+    int own = 0, at = 0;
+#pragma unroll 1 // counted, then made by the same code
+    for (int is_made = 0; is_made < 2; is_made++) {
+        const bool wanted = !is_made || (at + own > 0 && at < n);
+        if (has && wanted) own = (int)make_unit<B>(m, unit, is_made ? to + at : NULL, 0);
+        if (!is_made) at = begin + (i > 0) + (int)scan_lanes((uint32_t)own, Sum()) - own;
+    }
     if (unit == 0 && i && begin >= 0) to[begin] = MOTUS_CTX_TERMINATE;
-    if (!own || at + own <= 0 || at >= n) return;
-    make_unit<B>(job, i, unit, to + at, 0);
 }
 
 // Writes a tile's symbols, a thread per symbol that is kept, a warp per MB whose symbols are not.
@@ -269,15 +343,9 @@ __device__ void put_tile(const Job &job, const Piece &piece, int tile, bool keep
     }
     const int n_mbs = find_mbs<THREADS>(job, first, n, keeps, room), mb = room.first;
     for (int k = t; k < n; k += THREADS) {
-        int low = 0, high = n_mbs - 1; // the first one that ends behind k
-        while (low < high) {
-            const int middle = (low + high) / 2;
-            if (room.end[middle + 1] > k)
-                high = middle;
-            else
-                low = middle + 1;
-        }
-        if (room.kept[low]) to[k] = (uint16_t)kept_symbol(job, mb + low, k - room.end[low]);
+        const uint32_t upto = room.begins[k / 32] & ((2u << k % 32) - 1);
+        const int own = (int)room.before[k / 32] + __popc(upto) - 1;
+        if (room.kept[own]) to[k] = (uint16_t)kept_symbol(job, mb + own, k - room.end[own]);
     }
     for (int k = t / 32; k < n_mbs; k += THREADS / 32)
         if (!room.kept[k]) make_symbols<B>(job, mb + k, room.end[k], n, to);
