@@ -1,7 +1,7 @@
 // The coarse search and the median of the previous MVs; equals motus_coarse_run and
 // motus_mv_median.
 //
-// scale_kernel downscales both pictures 4:1, with a border of repeated samples. A thread computes
+// scale_kernel downscales all pictures 4:1, with a border of repeated samples. A thread computes
 // four samples of a row, those of one MB.
 //
 // coarse_kernel searches the downscaled pictures exhaustively, a warp per MB. A lane walks down a
@@ -11,7 +11,8 @@
 // points. Block: 8 MBs of a row. Shared memory: their windows, up to 40 rows of 72 bytes. Block 0
 // finds the median instead, by counting high and then low bytes of the components.
 //
-// Read: the pictures, then 1/16 of them; written: 1/8 of a picture, 4 bytes per MB.
+// Read: the pictures, then 1/16 of them; written: 1/16 of each picture, 4 bytes per MB and
+// reference.
 // SPDX-License-Identifier: BSD-2-Clause
 #include <cassert>
 
@@ -25,15 +26,17 @@ namespace {
 
 constexpr int WARPS = 8; // MBs of a thread block
 
-// Both downscaled pictures, with a border of MOTUS_COARSE_BORDER samples.
+constexpr int LISTS = MOTUS_CENTRES_LISTS;
+
+// The downscaled pictures, with a border of MOTUS_COARSE_BORDER samples.
 struct Scaled {
-    uint8_t *cur, *ref; // sample (0, 0)
+    uint8_t *plane[1 + LISTS]; // sample (0, 0) of the current one and of the references
     int stride, mb_width, mb_height;
 };
 
 struct Memory {
     Scaled scaled;
-    MotusMv *coarse, *median;
+    MotusMv *coarse[LISTS], *median[LISTS];
 };
 
 // ---- Downscaling --------------------------------------------------------------------------------
@@ -50,21 +53,25 @@ __device__ uint32_t four_means(const uint8_t *from, ptrdiff_t stride) {
     return sum[0] >> 4 | sum[1] >> 4 << 8 | sum[2] >> 4 << 16 | sum[3] >> 4 << 24;
 }
 
-__global__ void scale_kernel(Scaled to, const uint8_t *cur, ptrdiff_t cur_stride,
-                             const uint8_t *ref, ptrdiff_t ref_stride) {
+// Pictures of full size: [blockIdx.z], as Scaled.plane.
+struct Planes {
+    const uint8_t *data[1 + LISTS];
+    ptrdiff_t stride[1 + LISTS];
+};
+
+__global__ void scale_kernel(const __grid_constant__ Scaled to,
+                             const __grid_constant__ Planes from) {
     motus_begin_early();
     // x: words of the downscaled row, MBs of the source.
     int x = blockIdx.x * blockDim.x + threadIdx.x - MOTUS_COARSE_BORDER / 4;
     int y = blockIdx.y * blockDim.y + threadIdx.y - MOTUS_COARSE_BORDER;
     if (x >= to.mb_width + MOTUS_COARSE_BORDER / 4 || y >= 4 * to.mb_height + MOTUS_COARSE_BORDER)
         return;
-    const uint8_t *from = blockIdx.z ? ref : cur;
-    ptrdiff_t stride = blockIdx.z ? ref_stride : cur_stride;
+    const ptrdiff_t stride = from.stride[blockIdx.z];
     int mb_x = motus_clip(0, to.mb_width - 1, x), row = motus_clip(0, 4 * to.mb_height - 1, y);
-    uint32_t means = four_means(from + 4 * row * stride + 16 * mb_x, stride);
+    uint32_t means = four_means(from.data[blockIdx.z] + 4 * row * stride + 16 * mb_x, stride);
     if (x != mb_x) means = __byte_perm(means, 0, x < 0 ? 0x0000 : 0x3333);
-    *reinterpret_cast<uint32_t *>((blockIdx.z ? to.ref : to.cur) + (ptrdiff_t)y * to.stride +
-                                  4 * x) = means;
+    *reinterpret_cast<uint32_t *>(to.plane[blockIdx.z] + (ptrdiff_t)y * to.stride + 4 * x) = means;
 }
 
 // ---- Median -------------------------------------------------------------------------------------
@@ -194,7 +201,7 @@ __device__ uint32_t share_column(const Coarse &c, int column) {
 // Loads the MB's 8x8 samples, whose rows begin two bytes into a word.
 __device__ void load_block(uint32_t block[8][2], const Scaled &p, int mb_x, int mb_y) {
     const uint8_t *from =
-        p.cur + (ptrdiff_t)(4 * mb_y - MOTUS_COARSE_MARGIN) * p.stride + 4 * mb_x - 4;
+        p.plane[0] + (ptrdiff_t)(4 * mb_y - MOTUS_COARSE_MARGIN) * p.stride + 4 * mb_x - 4;
 #pragma unroll
     for (int y = 0; y < 8; y++, from += p.stride) {
         const uint32_t *word = reinterpret_cast<const uint32_t *>(from);
@@ -211,18 +218,23 @@ __device__ bool is_wanted(const Scaled &p, const uint64_t *wanted, size_t pitch,
     return motus_lanes_ballot(there && wanted[(size_t)(y * p.mb_width + x) * pitch]) != 0;
 }
 
+struct Previous {
+    const MotusMv *mv[LISTS]; // [blockIdx.y]
+};
+
 __global__ void __launch_bounds__(32 * WARPS)
-    coarse_kernel(Memory w, const MotusMv *previous, uint32_t lambda_q8, int reach,
-                  const uint64_t *wanted, size_t wanted_pitch) {
+    coarse_kernel(const __grid_constant__ Memory w, const __grid_constant__ Previous previous,
+                  uint32_t lambda_q8, int reach, const uint64_t *wanted, size_t wanted_pitch) {
     __shared__ uint32_t window[WINDOW_ROWS][WINDOW_PITCH];
     __shared__ uint8_t row_bits[MAX_POINTS];
     const Scaled &p = w.scaled;
+    const int list = (int)blockIdx.y;
     motus_begin_early();
     if (blockIdx.x == 0) {
-        if (previous)
-            find_median(previous, p.mb_width * p.mb_height, w.median);
+        if (previous.mv[list])
+            find_median(previous.mv[list], p.mb_width * p.mb_height, w.median[list]);
         else if (threadIdx.x == 0)
-            *w.median = MotusMv{0, 0};
+            *w.median[list] = MotusMv{0, 0};
         return;
     }
     int groups = (p.mb_width + WARPS - 1) / WARPS, group = blockIdx.x - 1,
@@ -235,8 +247,8 @@ __global__ void __launch_bounds__(32 * WARPS)
     for (int i = threadIdx.x; i < (points + 7) * WINDOW_WORDS; i += 32 * WARPS) {
         int row = i / WINDOW_WORDS, word = i % WINDOW_WORDS,
             x = min((x0 & ~3) + 4 * word, last_word);
-        window[row][word] =
-            *reinterpret_cast<const uint32_t *>(p.ref + (ptrdiff_t)(y0 + row) * p.stride + x);
+        window[row][word] = *reinterpret_cast<const uint32_t *>(
+            p.plane[1 + list] + (ptrdiff_t)(y0 + row) * p.stride + x);
     }
     for (int i = threadIdx.x; i < points; i += 32 * WARPS)
         row_bits[i] = (uint8_t)motus_se_bits(motus_coarse_component(reach, i));
@@ -250,27 +262,28 @@ __global__ void __launch_bounds__(32 * WARPS)
     if (points > 32) key = min(key, share_column(c, points - 1));
     key = motus_lanes_min(key);
     if (motus_lane()) return;
-    MotusMv *mv = &w.coarse[mb_y * p.mb_width + mb_x];
+    MotusMv *mv = &w.coarse[list][mb_y * p.mb_width + mb_x];
     mv->x = (int16_t)motus_coarse_component(reach, key & 63);
     mv->y = (int16_t)motus_coarse_component(reach, key >> 6 & 63);
 }
 
 // ---- Launchers ----------------------------------------------------------------------------------
 
-// Lays out the memory, unless w is NULL; returns its size.
+// Lays out the memory in *w, unless it is NULL; returns its size.
 size_t lay_out(Memory *w, uint8_t *memory, int mb_width, int mb_height) {
     const int border = MOTUS_COARSE_BORDER;
     size_t n = (size_t)mb_width * mb_height,
            stride = ((size_t)4 * mb_width + 2 * border + 63) / 64 * 64, end = 0;
     size_t plane = stride * ((size_t)4 * mb_height + 2 * border), origin = border * stride + border;
-    size_t cur = motus_slot_reserve(&end, plane), ref = motus_slot_reserve(&end, plane);
-    size_t coarse = motus_slot_reserve(&end, n * sizeof(MotusMv)),
-           median = motus_slot_reserve(&end, sizeof(MotusMv));
-    if (!w) return end;
-    w->scaled =
-        Scaled{memory + cur + origin, memory + ref + origin, (int)stride, mb_width, mb_height};
-    w->coarse = reinterpret_cast<MotusMv *>(memory + coarse);
-    w->median = reinterpret_cast<MotusMv *>(memory + median);
+    Memory all = {{{}, (int)stride, mb_width, mb_height}, {}, {}};
+    for (uint8_t *&its : all.scaled.plane) its = memory + motus_slot_reserve(&end, plane) + origin;
+    for (int k = 0; k < LISTS; k++) {
+        all.coarse[k] =
+            reinterpret_cast<MotusMv *>(memory + motus_slot_reserve(&end, n * sizeof(MotusMv)));
+        all.median[k] =
+            reinterpret_cast<MotusMv *>(memory + motus_slot_reserve(&end, sizeof(MotusMv)));
+    }
+    if (w) *w = all;
     return end;
 }
 
@@ -280,24 +293,31 @@ size_t motus_coarse_cuda_bytes(int mb_width, int mb_height) {
     return lay_out(nullptr, nullptr, mb_width, mb_height);
 }
 
-cudaError_t motus_coarse_cuda(const MotusCentresPicture *p, void *memory, const MotusMv **coarse,
-                              const MotusMv **median, cudaStream_t stream) {
+cudaError_t motus_coarse_cuda(const MotusCentresPicture *p, int n, void *memory,
+                              const MotusMv *coarse[LISTS], const MotusMv *median[LISTS],
+                              cudaStream_t stream) {
     const MotusRefLuma *ref = p->ref;
     int mb_width = ref->width / 16, mb_height = ref->height / 16;
     assert(!(((uintptr_t)p->cur | (uintptr_t)p->cur_stride) & 15) &&
            p->lambda_q8 <= MOTUS_MAX_LAMBDA_Q8);
     // The window in shared memory holds no more.
     assert(p->reach >= 4 && p->reach <= MOTUS_MAX_COARSE_REACH && p->reach % 4 == 0);
+    assert(n > 0 && n <= LISTS);
     Memory w;
+    Planes planes = {{p->cur}, {p->cur_stride}};
+    Previous previous = {};
     lay_out(&w, static_cast<uint8_t *>(memory), mb_width, mb_height);
-    *coarse = w.coarse;
-    *median = w.median;
+    for (int k = 0; k < n; k++) {
+        coarse[k] = w.coarse[k], median[k] = w.median[k];
+        planes.data[1 + k] = p[k].ref->plane[0], planes.stride[1 + k] = p[k].ref->stride;
+        previous.mv[k] = p[k].previous;
+    }
     dim3 tile(32, 8), tiles((mb_width + MOTUS_COARSE_BORDER / 2 + 31) / 32,
-                            (4 * mb_height + 2 * MOTUS_COARSE_BORDER + 7) / 8, 2);
-    cudaError_t error = motus_launch(p->early, tiles, tile, 0, stream, scale_kernel, w.scaled,
-                                     p->cur, p->cur_stride, ref->plane[0], ref->stride);
+                            (4 * mb_height + 2 * MOTUS_COARSE_BORDER + 7) / 8, (unsigned)(1 + n));
+    cudaError_t error =
+        motus_launch(p->early, tiles, tile, 0, stream, scale_kernel, w.scaled, planes);
     if (error != cudaSuccess) return error;
-    int groups = (mb_width + WARPS - 1) / WARPS * mb_height;
-    return motus_launch(p->early, 1 + groups, 32 * WARPS, 0, stream, coarse_kernel, w, p->previous,
+    const dim3 groups((unsigned)(1 + (mb_width + WARPS - 1) / WARPS * mb_height), (unsigned)n);
+    return motus_launch(p->early, groups, 32 * WARPS, 0, stream, coarse_kernel, w, previous,
                         p->lambda_q8, p->reach, p->wanted, p->wanted_pitch);
 }
