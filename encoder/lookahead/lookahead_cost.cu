@@ -188,7 +188,7 @@ __global__ void __launch_bounds__(THREADS)
     Search s;
     begin_search(&s, p.cur, p.before, p.weight, at);
     s.predictor = motus_lookahead_predictor(p.costs.first, p.cur.mb_width, at.x, at.y);
-#pragma unroll 1
+#pragma unroll
     for (int i = 0; i < MOTUS_LOOKAHEAD_STARTS; i++) {
         MotusMv mv;
         const int is_there = motus_lookahead_start(&mv, i, p.costs.first, &p.cur, at.x, at.y);
