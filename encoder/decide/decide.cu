@@ -14,7 +14,7 @@ namespace {
 
 constexpr int SM_WARPS = 32;     // resident on an SM at 64 registers a thread
 constexpr int SM_WARPS_FEW = 16; // at 128
-// With both transforms, if several GOP coders share the device.
+// With both transforms, if many GOP coders share the device.
 template <Kind KIND> constexpr int BOTH_WARPS = KIND == P_ONE ? SM_WARPS : SM_WARPS_FEW;
 
 __device__ uint32_t lambda_of(const Pass &pass) { return pass.pic.qp_table[pass.qp].lambda_q8; }
@@ -259,7 +259,7 @@ cudaError_t launch_pass(const Pass &pass, const InterOf<KIND> &inter, int round,
     const Turn turn = {phase, now, round == 0, round == 0 && pass.pic.early};
     if (has_both_transforms(pass))
         return motus_launch(turn.early, blocks_of_phase(pass), 32 * 4, 0, stream,
-                            pass.pic.early
+                            pass.effort.transforms == 1
                                 ? decide_kernel<4, false, SM_WARPS_FEW, true, true, KIND>
                                 : decide_kernel<4, false, BOTH_WARPS<KIND>, true, true, KIND>,
                             pass, inter, turn);
