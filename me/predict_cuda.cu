@@ -81,8 +81,8 @@ MotusStatus motus_predict_cuda(MotusPredictCuda *p, const MotusMeCentres *wanted
     picture.reach = wanted->reach;
     picture.limit_x = wanted->limit_x, picture.limit_y = wanted->limit_y;
     picture.centre = on_host ? p->centre : wanted->centre;
-    status =
-        motus_cuda_check(motus_centres_cuda(&picture, p->scratch, chain->stream), "centres", error);
+    status = motus_cuda_check(motus_centres_cuda(&picture, 1, p->scratch, chain->stream), "centres",
+                              error);
     if (!status && on_host)
         status =
             motus_chain_copy(chain, wanted->centre, p->centre, bytes, "download of centres", error);

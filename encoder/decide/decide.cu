@@ -14,6 +14,8 @@ namespace {
 
 constexpr int SM_WARPS = 32;     // resident on an SM at 64 registers a thread
 constexpr int SM_WARPS_FEW = 16; // at 128
+// With both transforms, if many GOP coders share the device.
+template <Kind KIND> constexpr int BOTH_WARPS = KIND == P_ONE ? SM_WARPS : SM_WARPS_FEW;
 
 __device__ uint32_t lambda_of(const Pass &pass) { return pass.pic.qp_table[pass.qp].lambda_q8; }
 
@@ -258,8 +260,10 @@ cudaError_t launch_pass(const Pass &pass, const InterOf<KIND> &inter, int round,
     const Turn turn = {phase, now, round == 0, round == 0 && pass.pic.early};
     if (has_both_transforms(pass))
         return motus_launch(turn.early, blocks_of_phase(pass), 32 * 4, 0, stream,
-                            decide_kernel<4, false, SM_WARPS_FEW, true, true, KIND>, pass, inter,
-                            turn);
+                            pass.effort.transforms == 1
+                                ? decide_kernel<4, false, SM_WARPS_FEW, true, true, KIND>
+                                : decide_kernel<4, false, BOTH_WARPS<KIND>, true, true, KIND>,
+                            pass, inter, turn);
     if (pass.pic.early && pass.effort.levels == MOTUS_LEVELS_LOWERED)
         return launch_team<4, true, SM_WARPS_FEW, KIND>(pass, inter, turn, stream);
     if (pass.pic.early) return launch_team<4, true, SM_WARPS, KIND>(pass, inter, turn, stream);
@@ -346,6 +350,7 @@ extern "C" cudaError_t motus_decide_cuda_prepare(int *early) {
     if (status == cudaSuccess) status = attributes_of<4, true, SM_WARPS_FEW>(&attributes);
     if (status == cudaSuccess)
         status = motus_load_kernels(decide_kernel<4, false, SM_WARPS_FEW, true, true, P_ONE>,
+                                    decide_kernel<4, false, SM_WARPS, true, true, P_ONE>,
                                     decide_kernel<4, false, SM_WARPS_FEW, true, true, P_MANY>);
     if (status == cudaSuccess) status = prepare_transforms();
     if (status == cudaSuccess) status = prepare_refinement();

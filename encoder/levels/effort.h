@@ -27,7 +27,7 @@ typedef struct MotusEffort {
     int pair_steps;      // refinements of one MV of a bi-predicted block beside the other one
     int steps;           // refinements around predicted MVs
     int rd_mvs;          // MVs of a decided MB that are refined by RD cost, at most
-    int transforms;      // 1: with CABAC every trial of an inter MB has both transforms
+    int transforms;      // 1: with CABAC every trial of an inter MB has both; 2: on a shared device
     int b_transforms;    // the same in B pictures
     int levels;          // MOTUS_LEVELS_* of inter MBs
     int intra_levels;    // of intra MBs as they are coded, with CAVLC; CABAC: APART

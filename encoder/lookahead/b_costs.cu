@@ -1,7 +1,6 @@
 // Costs of mini-GOPs; they equal those of b_costs.c.
 //   b_fields    lanes 2c and 2c + 1: an MB in one other picture; no MB waits for another
 //   b_sums      lanes 2c and 2c + 1: an MB of a B picture between two others, 4 rows each
-//   p_sums      a thread: every so many MBs of a field
 // SPDX-License-Identifier: BSD-2-Clause
 #include "common/cuda_call.cuh"
 #include "encoder/lookahead/lookahead_passes_cuda.h"
@@ -16,29 +15,7 @@ static_assert(PAIRS >= MOTUS_B_SPAN - 1, "with a pyramid one for each length is 
 
 struct Fields {
     MotusBSearch search[MOTUS_B_SPAN]; // [blockIdx.y]
-};
-
-__global__ void __launch_bounds__(BLOCK) b_fields(const __grid_constant__ Fields fields) {
-    const MotusBSearch &p = fields.search[blockIdx.y];
-    const Place at = find_place(p.cur);
-    Search s;
-    begin_search(&s, p.cur, p.ref, p.weight, at);
-    s.predictor = motus_b_predictor(&p, at.x, at.y);
-#pragma unroll 1
-    for (int c = 0; c < MOTUS_B_STARTS; c++) {
-        MotusMv mv = motus_lookahead_mv(0, 0);
-        const int has_one = motus_b_start(&mv, c, &p, at.x, at.y);
-        try_mv<false>(&s, mv, has_one);
-    }
-    try_around(&s, 1);
-    refine(&s);
-    if (!at.is_one) return;
-    p.field.mv[at.i] = s.best;
-    p.field.cost[at.i] = motus_lookahead_cost(s.cost < p.intra[at.i] ? s.cost : p.intra[at.i]);
-}
-
-struct Betweens {
-    MotusBetween picture[PAIRS]; // [blockIdx.y]
+    uint64_t *sums;                    // their costs are added to; NULL: nowhere
 };
 
 // Adds the warp's costs to a sum of the picture.
@@ -46,6 +23,31 @@ __device__ void add_up(uint64_t *sum, uint32_t cost) {
     const uint32_t all = motus_lanes_sum(cost);
     if (!motus_lane()) atomicAdd((unsigned long long *)sum, (unsigned long long)all);
 }
+
+__global__ void __launch_bounds__(BLOCK) b_fields(const __grid_constant__ Fields fields) {
+    const MotusBSearch &p = fields.search[blockIdx.y];
+    const Place at = find_place(p.cur);
+    Search s;
+    begin_search(&s, p.cur, p.ref, p.weight, at);
+    s.predictor = motus_b_predictor(&p, at.x, at.y);
+#pragma unroll
+    for (int c = 0; c < MOTUS_B_STARTS; c++) {
+        MotusMv mv = motus_lookahead_mv(0, 0);
+        const int has_one = motus_b_start(&mv, c, &p, at.x, at.y);
+        try_mv<false>(&s, mv, has_one);
+    }
+    try_around(&s, 1);
+    refine(&s);
+    const uint16_t cost = motus_lookahead_cost(s.cost < p.intra[at.i] ? s.cost : p.intra[at.i]);
+    if (fields.sums) add_up(&fields.sums[blockIdx.y], at.is_one ? cost : 0);
+    if (!at.is_one) return;
+    p.field.mv[at.i] = s.best;
+    p.field.cost[at.i] = cost;
+}
+
+struct Betweens {
+    MotusBetween picture[PAIRS]; // [blockIdx.y]
+};
 
 __global__ void __launch_bounds__(BLOCK)
     b_sums(const __grid_constant__ Betweens betweens, MotusBCosts *costs) {
@@ -71,21 +73,6 @@ __global__ void __launch_bounds__(BLOCK)
     add_up(&costs->b[b.length - 1], at.is_one ? cost : 0);
 }
 
-// Costs of the fields as P pictures: of 1..span.
-struct Costs {
-    const uint16_t *cost[MOTUS_B_SPAN]; // [blockIdx.y]
-};
-
-// A thread adds at most 8 costs.
-__global__ void __launch_bounds__(BLOCK)
-    p_sums(const __grid_constant__ Costs field, int n, MotusBCosts *costs) {
-    const uint16_t *cost = field.cost[blockIdx.y];
-    uint32_t sum = 0;
-    for (int i = (int)(blockIdx.x * BLOCK + threadIdx.x); i < n; i += (int)gridDim.x * BLOCK)
-        sum += cost[i];
-    add_up(&costs->p[blockIdx.y], sum);
-}
-
 MotusStatus launch_fields(const Fields &fields, int n, cudaStream_t stream, MotusError *error) {
     const MotusHalfPicture &cur = fields.search[0].cur;
     if (n < 1) return MOTUS_OK;
@@ -109,28 +96,18 @@ MotusStatus sum_b(MotusBCosts *costs, const MotusBPicture *const *picture, int s
     return motus_cuda_launched("lookahead: costs of B pictures", error);
 }
 
-MotusStatus sum_p(MotusBCosts *costs, const MotusBPicture *cur, int span, int n_mb,
-                  cudaStream_t stream, MotusError *error) {
-    Costs field = {};
-    for (int d = 0; d < span; d++) field.cost[d] = cur->earlier[d].cost;
-    const dim3 grid((unsigned)((n_mb + 8 * BLOCK - 1) / (8 * BLOCK)), (unsigned)span);
-    p_sums<<<grid, BLOCK, 0, stream>>>(field, n_mb, costs);
-    return motus_cuda_launched("lookahead: costs of P pictures", error);
-}
-
 } // namespace
 
 MotusStatus motus_b_costs_cuda(MotusBCosts *costs, const MotusBPicture *const *picture, int span,
                                int pyramid, void *stream, MotusError *error) {
     const cudaStream_t on = (cudaStream_t)stream;
-    const int n_mb = picture[0]->half.mb_width * picture[0]->half.mb_height,
-              farthest = motus_b_farthest_later(span, pyramid);
+    const int farthest = motus_b_farthest_later(span, pyramid);
     Fields earlier = {}, later = {};
     if (!span) return MOTUS_OK;
+    earlier.sums = &costs->p[1];
     for (int d = 2; d <= span; d++) earlier.search[d - 2] = motus_b_search_earlier(picture, d);
     for (int d = 1; d <= farthest; d++) later.search[d - 1] = motus_b_search_later(picture, d);
     MotusStatus status = launch_fields(earlier, span - 1, on, error);
     if (!status) status = launch_fields(later, farthest, on, error);
-    if (!status) status = sum_p(costs, picture[0], span, n_mb, on, error);
     return status ? status : sum_b(costs, picture, span, pyramid, on, error);
 }

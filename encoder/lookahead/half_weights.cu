@@ -1,36 +1,16 @@
 // Weights of half-size references; the results equal those of half_weights.c.
-//   measure   a thread: 4x4 samples of a picture
-//   find      a block: a picture and a reference; a thread: every so many MBs
+// A block: a picture and a reference; a thread: every so many MBs. Sums of pictures come from
+// motus_intra_costs_cuda.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "encoder/lookahead/half_weights_core.h"
 
 #include "common/cuda_call.cuh"
 #include "common/lanes.h"
 #include "encoder/lookahead/lookahead_passes_cuda.h"
-#include "me/pixel/words_warp.cuh"
 
 namespace {
 
-constexpr int THREADS = 128, FINDERS = 512;
-
-__device__ void add(uint64_t *to, uint64_t amount) {
-    atomicAdd((unsigned long long *)to, (unsigned long long)amount);
-}
-
-__global__ void __launch_bounds__(THREADS) measure(MotusHalfStats stats, MotusHalfPicture half) {
-    const int width = 2 * half.mb_width, n = 4 * half.mb_width * half.mb_height,
-              i = (int)(blockIdx.x * THREADS + threadIdx.x);
-    const uint8_t *at = half.plane[0] + 4 * (i / width * half.stride + i % width);
-    uint32_t sum = 0, squares = 0; // of a warp: below 2^25
-    for (int v = 0; v < 4 && i < n; v++) {
-        const uint32_t word = motus_word_get(at + v * half.stride);
-        sum = __dp4a(word, 0x01010101u, sum), squares = __dp4a(word, word, squares);
-    }
-    if (i < n) stats.small[i] = (int16_t)sum;
-    sum = motus_lanes_sum(sum), squares = motus_lanes_sum(squares);
-    if (motus_lane()) return;
-    add(&stats.sums->sum, sum), add(&stats.sums->squares, squares);
-}
+constexpr int FINDERS = 512;
 
 // A picture's references.
 struct References {
@@ -69,14 +49,6 @@ __global__ void __launch_bounds__(FINDERS)
 }
 
 } // namespace
-
-MotusStatus motus_half_measure_cuda(const MotusHalfStats *stats, const MotusHalfPicture *half,
-                                    void *stream, MotusError *error) {
-    const int n = 4 * half->mb_width * half->mb_height;
-    measure<<<(unsigned)((n + THREADS - 1) / THREADS), THREADS, 0, (cudaStream_t)stream>>>(*stats,
-                                                                                           *half);
-    return motus_cuda_launched("lookahead: sums of a picture", error);
-}
 
 MotusStatus motus_half_find_weights_cuda(MotusHalfWeight *weight, const MotusHalfStats *cur,
                                          const MotusHalfStats *ref, int n, int mb_width,

@@ -1,6 +1,6 @@
 // Half-size planes and MB costs; the results equal those of lookahead_cost.c.
 //   half_planes        a thread: four samples of each of the four planes, with their borders
-//   intra_costs        lanes 2c and 2c + 1: an MB, 4 rows each
+//   intra_costs        lanes 2c and 2c + 1: an MB, 4 rows each; sums for weights
 //   first_pass         the same: its search from zero on
 //   inter_costs        the same: its search from the MVs that its neighbours have found
 // SPDX-License-Identifier: BSD-2-Clause
@@ -12,6 +12,11 @@
 #include "me/pixel/pixel_core.h"
 
 namespace {
+
+__device__ void add_up(uint64_t *sum, uint32_t amount) {
+    const uint32_t all = motus_lanes_sum(amount);
+    if (!motus_lane()) atomicAdd((unsigned long long *)sum, (unsigned long long)all);
+}
 
 constexpr int MB = MOTUS_LOOKAHEAD_MB, BORDER = MOTUS_HALF_BORDER;
 constexpr int THREADS = MOTUS_PAIRS_BLOCK;
@@ -119,7 +124,24 @@ __device__ __forceinline__ void predict(uint32_t row[2][4], const MotusIntraEdge
     }
 }
 
-__global__ void __launch_bounds__(THREADS) intra_costs(uint16_t *intra, MotusHalfPicture cur) {
+// Stores the sums of the lane's two 4x4 blocks, and adds them to the picture's. A warp's are below
+// 2^26.
+__device__ void measure(const MotusHalfStats &stats, const uint32_t row[2][4], int mb_width,
+                        const Place &at) {
+    uint32_t sum[2] = {}, squares = 0;
+    for (int k = 0; k < 8; k++) {
+        const uint32_t word = row[k >> 2][k & 3];
+        sum[k >> 2] = __dp4a(word, 0x01010101u, sum[k >> 2]);
+        squares = __dp4a(word, word, squares);
+    }
+    const int y = 2 * at.y + (motus_lane() & 1);
+    if (at.is_there) *(uint32_t *)&stats.small[2 * (y * mb_width + at.x)] = sum[0] | sum[1] << 16;
+    add_up(&stats.sums->sum, at.is_there ? sum[0] + sum[1] : 0);
+    add_up(&stats.sums->squares, at.is_there ? squares : 0);
+}
+
+__global__ void __launch_bounds__(THREADS)
+    intra_costs(uint16_t *intra, MotusHalfStats stats, MotusHalfPicture cur) {
     const Place at = find_place(cur);
     const int has = motus_lookahead_has(at.x, at.y);
     uint32_t row[2][4], least = UINT32_MAX;
@@ -127,6 +149,7 @@ __global__ void __launch_bounds__(THREADS) intra_costs(uint16_t *intra, MotusHal
     motus_intra_edge(&edge, cur.plane[0] + MB * (at.y * cur.stride + at.x), cur.stride, MB, has);
     const MotusIntraPlane plane = motus_intra_plane(&edge, MB);
     load_blocks(row, lane_rows(cur, at), cur.stride);
+    if (stats.sums) measure(stats, row, cur.mb_width, at);
 #pragma unroll
     for (int mode = 0; mode < MOTUS_IC_MODES; mode++) {
         uint32_t predicted[2][4];
@@ -143,10 +166,8 @@ __global__ void __launch_bounds__(THREADS) intra_costs(uint16_t *intra, MotusHal
 
 // Adds the costs of all lanes to the picture's sums.
 __device__ void add_up(MotusLookaheadSums *sums, uint32_t intra, uint32_t inter) {
-    const uint32_t all_intra = motus_lanes_sum(intra), all_inter = motus_lanes_sum(inter);
-    if (motus_lane()) return;
-    atomicAdd((unsigned long long *)&sums->intra, (unsigned long long)all_intra);
-    atomicAdd((unsigned long long *)&sums->inter, (unsigned long long)all_inter);
+    add_up(&sums->intra, intra);
+    add_up(&sums->inter, inter);
 }
 
 __global__ void __launch_bounds__(THREADS)
@@ -167,7 +188,7 @@ __global__ void __launch_bounds__(THREADS)
     Search s;
     begin_search(&s, p.cur, p.before, p.weight, at);
     s.predictor = motus_lookahead_predictor(p.costs.first, p.cur.mb_width, at.x, at.y);
-#pragma unroll 1
+#pragma unroll
     for (int i = 0; i < MOTUS_LOOKAHEAD_STARTS; i++) {
         MotusMv mv;
         const int is_there = motus_lookahead_start(&mv, i, p.costs.first, &p.cur, at.x, at.y);
@@ -209,9 +230,10 @@ MotusStatus motus_half_build_cuda(const MotusHalfPicture *half, const MotusPlane
     return motus_cuda_launched("lookahead: scaling", error);
 }
 
-MotusStatus motus_intra_costs_cuda(const MotusMbCosts *costs, const MotusHalfPicture *cur,
-                                   void *stream, MotusError *error) {
-    intra_costs<<<blocks_of(*cur), THREADS, 0, (cudaStream_t)stream>>>(costs->intra, *cur);
+MotusStatus motus_intra_costs_cuda(const MotusMbCosts *costs, const MotusHalfStats *stats,
+                                   const MotusHalfPicture *cur, void *stream, MotusError *error) {
+    intra_costs<<<blocks_of(*cur), THREADS, 0, (cudaStream_t)stream>>>(
+        costs->intra, stats ? *stats : MotusHalfStats{}, *cur);
     return motus_cuda_launched("lookahead: intra costs", error);
 }
 

@@ -17,7 +17,8 @@ extern "C" {
 namespace {
 
 // Slot of the ring. Sums and offsets lie in one block: one copy brings them to the host, one memset
-// clears them. With keep_aq a second block follows, with the sums and offsets of AQ alone.
+// clears them, sums for weights with them. With keep_aq a second block follows, with the sums and
+// offsets of AQ alone.
 struct CudaSlot {
     MotusMbCosts costs;
     MotusLookaheadSums *sums;
@@ -28,9 +29,9 @@ struct CudaSlot {
     MotusHalfStats stats; // with weights
     MotusHalfWeight *weight;
     MotusBPicture b;      // with b_span
-    cudaEvent_t prepared; // the half-size picture is built; sums are 0
-    cudaEvent_t done;     // the sums are on the host
-    cudaEvent_t measured; // and with them the costs of mini-GOPs
+    cudaEvent_t prepared; // the half-size picture is built, its sums for weights are complete
+    cudaEvent_t done;     // its sums are complete, and without b_span on the host
+    cudaEvent_t measured; // with the costs of mini-GOPs they are on the host
 };
 
 // Half-size pictures: two that are searched, and the one before them. With b_span, pictures up to
@@ -55,8 +56,14 @@ struct Cuda {
     int has_upload;   // `frame` is a complete frame from the host
 };
 
-constexpr size_t SUMS_BYTES = 256; // before a slot's offsets
-static_assert(sizeof(MotusLookaheadSums) <= SUMS_BYTES, "");
+// Before a slot's offsets.
+struct Sums {
+    MotusLookaheadSums costs;
+    MotusHalfSums samples;
+};
+
+constexpr size_t SUMS_BYTES = 256;
+static_assert(sizeof(Sums) <= SUMS_BYTES, "");
 
 size_t block_bytes(const Cuda *c) {
     return SUMS_BYTES + ((size_t)c->n_mb * sizeof(int16_t) + 255) / 256 * 256;
@@ -104,7 +111,7 @@ void lay_out_fields(CudaSlot *s, const MotusLookaheadSettings *settings, uint8_t
 void lay_out_weights(CudaSlot *s, const MotusLookaheadSettings *settings, uint8_t *base, size_t n,
                      size_t *end) {
     if (!settings->weights) return;
-    s->stats.sums = (MotusHalfSums *)(base + motus_slot_reserve(end, sizeof *s->stats.sums));
+    s->stats.sums = &((Sums *)(void *)s->sums)->samples;
     s->stats.small = (int16_t *)(base + motus_slot_reserve(end, 4 * n * sizeof *s->stats.small));
     s->weight =
         (MotusHalfWeight *)(base + motus_slot_reserve(end, MOTUS_B_SPAN * sizeof *s->weight));
@@ -295,16 +302,14 @@ MotusStatus prepare(Cuda *c, int64_t number, const MotusPlane *luma, cudaStream_
     const MotusLookaheadSettings *s = &c->settings;
     const CudaSlot *cur = slot_of(c, number);
     const MotusHalfPicture *half = half_of(c, number);
-    const size_t bytes = s->aq_mode ? sizeof *cur->sums : block_bytes(c);
+    const size_t bytes = s->aq_mode ? SUMS_BYTES : block_bytes(c);
     MotusStatus status =
         motus_cuda_check(cudaMemsetAsync(cur->sums, 0, bytes, stream), "sums", error);
     if (!status) status = motus_half_build_cuda(half, luma, stream, error);
-    if (!status && s->weights)
-        status = motus_cuda_check(
-            cudaMemsetAsync(cur->stats.sums, 0, sizeof *cur->stats.sums, stream), "sums", error);
-    if (!status && s->weights) status = motus_half_measure_cuda(&cur->stats, half, stream, error);
+    if (!status)
+        status = motus_intra_costs_cuda(&cur->costs, s->weights ? &cur->stats : NULL, half, stream,
+                                        error);
     if (!status) status = motus_cuda_check(cudaEventRecord(cur->prepared, stream), "record", error);
-    if (!status) status = motus_intra_costs_cuda(&cur->costs, half, stream, error);
     if (!status && s->aq_mode)
         status = motus_aq_offsets_cuda(cur->offset, luma, s->mb_width, s->mb_height, s->aq_mode,
                                        s->aq_strength_q8, cur->sums, stream, error);
@@ -333,6 +338,13 @@ MotusLookaheadSearch search_of(Cuda *c, const MotusLookaheadPicture *picture) {
     return search;
 }
 
+MotusStatus download_sums(const Cuda *c, const CudaSlot *s, cudaStream_t stream,
+                          MotusError *error) {
+    return motus_cuda_check(cudaMemcpyAsync(host_block(c, (int)(s - c->slot)), s->sums,
+                                            sizeof *s->sums, cudaMemcpyDeviceToHost, stream),
+                            "sums", error);
+}
+
 // Enqueues a picture's passes. Even and odd pictures have a stream each: a picture begins once the
 // sums of the picture two before are on the host, which come in order. By then no search reads the
 // half-size picture three before, whose memory it takes.
@@ -351,11 +363,7 @@ MotusStatus enqueue(Cuda *c, const MotusLookaheadPicture *picture, const MotusPl
     if (!status && s->weights) status = weigh(c, picture, stream, error);
     if (!status) status = motus_lookahead_search_cuda(&search, stream, error);
     if (!status) status = wait_on(stream, before->done, error);
-    if (!status)
-        status =
-            motus_cuda_check(cudaMemcpyAsync(host_block(c, (int)(cur - c->slot)), cur->sums,
-                                             sizeof *cur->sums, cudaMemcpyDeviceToHost, stream),
-                             "sums", error);
+    if (!status && !s->b_span) status = download_sums(c, cur, stream, error);
     return status ? status : motus_cuda_check(cudaEventRecord(cur->done, stream), "record", error);
 }
 
@@ -370,11 +378,7 @@ MotusStatus measure(Cuda *c, const MotusLookaheadPicture *picture, MotusError *e
     if (!status)
         status = motus_b_costs_cuda(&cur->sums->mini_gops, list, picture->span,
                                     c->settings.b_pyramid, c->measuring, error);
-    if (!status)
-        status = motus_cuda_check(cudaMemcpyAsync(host_block(c, (int)(cur - c->slot)), cur->sums,
-                                                  sizeof *cur->sums, cudaMemcpyDeviceToHost,
-                                                  c->measuring),
-                                  "sums", error);
+    if (!status) status = download_sums(c, cur, c->measuring, error);
     return status ? status
                   : motus_cuda_check(cudaEventRecord(cur->measured, c->measuring), "record", error);
 }
@@ -398,6 +402,7 @@ MotusStatus wait_for(void *executor, int slot, MotusLookaheadSums *sums, MotusEr
     MotusStatus status = motus_cuda_check(cudaEventSynchronize(event), "lookahead", error);
     if (status) wait_for_all(c);
     memcpy(sums, host_block(c, slot), sizeof *sums);
+    sums->mini_gops.p[0] = sums->inter;
     return status;
 }
 

@@ -15,17 +15,15 @@ extern "C" {
 MotusStatus motus_half_build_cuda(const MotusHalfPicture *half, const MotusPlane *luma,
                                   void *stream, MotusError *error);
 
-// *stats->sums is zeroed by the caller.
-MotusStatus motus_half_measure_cuda(const MotusHalfStats *stats, const MotusHalfPicture *half,
-                                    void *stream, MotusError *error);
-
 // Fills in the weights of n references, at most MOTUS_B_SPAN.
 MotusStatus motus_half_find_weights_cuda(MotusHalfWeight *weight, const MotusHalfStats *cur,
                                          const MotusHalfStats *ref, int n, int mb_width,
                                          int mb_height, void *stream, MotusError *error);
 
-MotusStatus motus_intra_costs_cuda(const MotusMbCosts *costs, const MotusHalfPicture *cur,
-                                   void *stream, MotusError *error);
+// Fills costs->intra and, if it is not NULL, *stats, as motus_half_measure does; *stats->sums is
+// zeroed by the caller, stats->small a multiple of 4.
+MotusStatus motus_intra_costs_cuda(const MotusMbCosts *costs, const MotusHalfStats *stats,
+                                   const MotusHalfPicture *cur, void *stream, MotusError *error);
 
 // Search of a picture in the previous one.
 typedef struct MotusLookaheadSearch {
@@ -39,7 +37,8 @@ typedef struct MotusLookaheadSearch {
 MotusStatus motus_lookahead_search_cuda(const MotusLookaheadSearch *search, void *stream,
                                         MotusError *error);
 
-// Adds to *costs, which is device memory and zeroed by the caller. Otherwise like motus_b_costs.
+// Adds to *costs, which is device memory and zeroed by the caller, all but p[0]: the sum of
+// earlier[0] is that of motus_lookahead_search_cuda. Otherwise like motus_b_costs.
 MotusStatus motus_b_costs_cuda(MotusBCosts *costs, const MotusBPicture *const *picture, int span,
                                int pyramid, void *stream, MotusError *error);
 

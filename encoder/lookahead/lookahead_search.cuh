@@ -18,13 +18,13 @@ enum { MOTUS_PAIRS_BLOCK = 128 }; // threads of a block, two for an MB
 
 // A lane's MB. Lanes behind the last MB repeat it.
 struct Place {
-    int i, x, y, is_one; // is_one: the lane writes the MB's results
+    int i, x, y, is_there, is_one; // is_one: the lane writes the MB's results
 };
 
 __device__ Place find_place(const MotusHalfPicture &cur) {
     const int n = cur.mb_width * cur.mb_height,
               k = (int)(blockIdx.x * MOTUS_PAIRS_BLOCK + threadIdx.x) / 2, i = min(k, n - 1);
-    return {i, i % cur.mb_width, i / cur.mb_width, k < n && !(threadIdx.x & 1)};
+    return {i, i % cur.mb_width, i / cur.mb_width, k < n, k < n && !(threadIdx.x & 1)};
 }
 
 unsigned blocks_of(const MotusHalfPicture &cur) {
@@ -141,14 +141,49 @@ __device__ __forceinline__ void add_row(uint32_t *sad, const Search *s, int r,
     *sad = motus_sad4(s->row[1][r], right, motus_sad4(s->row[0][r], left, *sad));
 }
 
-// Adds up the SADs of both lanes of n points, 16 bits each.
-template <int N> __device__ void add_lanes(uint32_t sad[N]) {
+// Adds up the SADs of both lanes of n points, 16 bits each, and weighs them.
+template <int N> __device__ void add_lanes(const Search *s, uint32_t sad[N]) {
     for (int i = 0; i < N; i += 2) {
         uint32_t both = sad[i] | sad[i + 1] << 16;
         both += __shfl_xor_sync(MOTUS_ALL_LANES, both, 1);
         sad[i] = both & 0xFFFF, sad[i + 1] = both >> 16;
     }
+    for (int i = 0; i < N && s->weight.is_used; i++)
+        sad[i] = motus_half_weigh_error(sad[i], &s->weight);
 }
+
+// Costs of the components of MVs around one, by their steps. Those that lie out of reach cost so
+// much that none of their points is taken.
+struct StepCosts {
+    uint32_t x[3], y[3];
+};
+
+enum { OUT_OF_REACH = 1 << 26 }; // errors are below 2^21
+
+// from: the MB's first sample. size: of the half-size picture.
+__device__ uint32_t step_cost(int v, int predictor, int from, int size) {
+    const unsigned place = (unsigned)(from + (v >> 1) + MOTUS_LOOKAHEAD_REACH),
+                   most = (unsigned)(size + 2 * MOTUS_LOOKAHEAD_REACH - MOTUS_LOOKAHEAD_MB);
+    return MOTUS_LOOKAHEAD_LAMBDA * (uint32_t)motus_se_bits(v - predictor) +
+           (place > most ? OUT_OF_REACH : 0);
+}
+
+// Steps: -unit, 0, unit.
+__device__ StepCosts step_costs(const Search *s, int unit) {
+    StepCosts costs;
+    for (int i = 0; i < 3; i++) {
+        const int step = (i - 1) * unit;
+        costs.x[i] = step_cost(s->best.x + step, s->predictor.x, s->x,
+                               MOTUS_LOOKAHEAD_MB * s->before->mb_width);
+        costs.y[i] = step_cost(s->best.y + step, s->predictor.y, s->y,
+                               MOTUS_LOOKAHEAD_MB * s->before->mb_height);
+    }
+    return costs;
+}
+
+// Cost and number of the best MV so far, and of point i: the least one is the first of the best.
+__device__ uint32_t best_key(const Search *s) { return s->cost << 4; }
+__device__ uint32_t point_key(uint32_t cost, int i) { return cost << 4 | (uint32_t)(i + 1); }
 
 // Tries the hexagon around the best MV. Returns the point that becomes the best one; -1: none.
 __device__ int try_first_hexagon(Search *s, int moves) {
@@ -166,11 +201,19 @@ __device__ int try_first_hexagon(Search *s, int moves) {
         load_row(word, at + (r - 2) * stride - 1);
         add_row(&sad[5], s, r, word, 0), add_row(&sad[4], s, r, word, 2);
     }
-    add_lanes<6>(sad);
-    int best = -1;
-#pragma unroll
-    for (int i = 0; i < 6; i++)
-        if (take(s, motus_lookahead_hexagon(from, i), sad[i], moves)) best = i;
+    add_lanes<6>(s, sad);
+    const StepCosts near = step_costs(s, 2), far = step_costs(s, 4);
+    uint32_t key = best_key(s);
+    key = min(key, point_key(sad[0] + far.x[0] + near.y[1], 0));
+    key = min(key, point_key(sad[1] + near.x[0] + far.y[2], 1));
+    key = min(key, point_key(sad[2] + near.x[2] + far.y[2], 2));
+    key = min(key, point_key(sad[3] + far.x[2] + near.y[1], 3));
+    key = min(key, point_key(sad[4] + near.x[2] + far.y[0], 4));
+    key = min(key, point_key(sad[5] + near.x[0] + far.y[0], 5));
+    const int best = moves ? (int)(key & 15) - 1 : -1;
+    if (best < 0) return -1;
+    s->cost = key >> 4;
+    s->best = motus_lookahead_hexagon(from, best);
     return best;
 }
 
@@ -191,9 +234,18 @@ __device__ void try_around(Search *s, int moves) {
             add_row(&sad[6], s, v - 1, word, 0), add_row(&sad[3], s, v - 1, word, 1),
                 add_row(&sad[7], s, v - 1, word, 2);
     }
-    add_lanes<8>(sad);
+    add_lanes<8>(s, sad);
+    const StepCosts costs = step_costs(s, 2);
+    uint32_t key = best_key(s);
 #pragma unroll
-    for (int i = 0; i < 8; i++) take(s, motus_lookahead_around(from, i), sad[i], moves);
+    for (int i = 0; i < 8; i++) {
+        const MotusMv step = motus_lookahead_around(motus_lookahead_mv(2, 2), i);
+        key = min(key, point_key(sad[i] + costs.x[step.x / 2] + costs.y[step.y / 2], i));
+    }
+    const int best = moves ? (int)(key & 15) - 1 : -1;
+    if (best < 0) return;
+    s->cost = key >> 4;
+    s->best = motus_lookahead_around(from, best);
 }
 
 // Tries the whole samples around the best MV, which is even.
@@ -218,10 +270,16 @@ __device__ void try_square(Search *s) {
         if (r < 3) add_row(&sad[0], s, r + 1, word, 0), add_row(&sad[2], s, r + 1, word, 1);
         if (r >= 0) add_row(&sad[6], s, r, word, 0), add_row(&sad[8], s, r, word, 1);
     }
-    add_lanes<10>(sad);
+    add_lanes<10>(s, sad);
+    const StepCosts costs = step_costs(s, 1);
+    uint32_t key = best_key(s);
 #pragma unroll
     for (int i = 0; i < 9; i++) // the centre is the best one
-        if (i != 4) take(s, motus_lookahead_next_to(from, i), sad[i], 1);
+        if (i != 4) key = min(key, point_key(sad[i] + costs.x[i % 3] + costs.y[i / 3], i));
+    const int best = (int)(key & 15) - 1;
+    if (best < 0) return;
+    s->cost = key >> 4;
+    s->best = motus_lookahead_next_to(from, best);
 }
 
 // ---- The search ---------------------------------------------------------------------------------

@@ -122,6 +122,9 @@ __device__ void filter_edge(uint8_t (&v)[20], uint32_t strengths, const Limits &
         motus_deblock_normal(v + 4 + 4 * E, 1, !LUMA, (int)(of.tc0 >> 8 * strength & 255), &limits);
 }
 
+// True if an edge that the MB's last four samples depend on is filtered.
+__device__ bool any_last_edge(uint32_t strengths) { return strengths >> 8 != 0; }
+
 // Filters the edges that the MB's last four samples depend on.
 template <bool LUMA>
 __device__ void filter_last(uint8_t (&v)[20], uint32_t strengths, const Limits &inside) {
@@ -155,6 +158,19 @@ template <bool LUMA> __device__ void load_line(uint8_t *v, const uint8_t *at) {
         const uint2 all = __ldg(reinterpret_cast<const uint2 *>(at));
         unpack(v, all.x), unpack(v + 4, all.y);
     }
+}
+
+__device__ uint32_t load_word(const uint8_t *at) {
+    return __ldg(reinterpret_cast<const uint32_t *>(at));
+}
+
+// Puts a word and then an MB's samples of a line but the last word.
+template <bool LUMA> __device__ void copy_line(uint32_t *to, uint32_t first, const uint8_t *from) {
+    if (LUMA) {
+        const uint4 all = __ldg(reinterpret_cast<const uint4 *>(from));
+        *reinterpret_cast<uint4 *>(to) = make_uint4(first, all.x, all.y, all.z);
+    } else
+        *reinterpret_cast<uint2 *>(to) = make_uint2(first, load_word(from));
 }
 
 // Line of a thread block.
@@ -222,11 +238,16 @@ __device__ void strip_lines(const Picture &p, const Task &task, int x0, int y,
         const Line line = line_of<LUMA>(p, x0 + k, y, l);
         if (!line.there) continue;
         const Edges &edges = p.edges[line.n];
+        const uint32_t strengths = strengths_at<LUMA>(edges, MOTUS_VERTICAL, line.in_mb);
+        const uint8_t *from =
+            p.from[task.plane] + offset_of<LUMA>(p, task.plane, x0 + k, y, l - Layout<LUMA>::ABOVE);
+        if (!any_last_edge(strengths)) {
+            tile[l][k] = load_word(from + Layout<LUMA>::SIZE - 4);
+            continue;
+        }
         uint8_t v[20];
-        load_line<LUMA>(v + 4, p.from[task.plane] + offset_of<LUMA>(p, task.plane, x0 + k, y,
-                                                                    l - Layout<LUMA>::ABOVE));
-        filter_last<LUMA>(v, strengths_at<LUMA>(edges, MOTUS_VERTICAL, line.in_mb),
-                          edges.limits[!LUMA][INSIDE]);
+        load_line<LUMA>(v + 4, from);
+        filter_last<LUMA>(v, strengths, edges.limits[!LUMA][INSIDE]);
         tile[l][k] = pack(v + Layout<LUMA>::SIZE);
     }
 }
@@ -240,11 +261,12 @@ __device__ void corner_columns(const Picture &p, const Task &task, int x0, int y
         const int x = x0 + t / 4;
         if (x >= p.mb_width || !y) continue;
         const Edges &edges = p.edges[(y - 1) * p.mb_width + x];
+        const uint32_t strengths = strengths_at<true>(edges, MOTUS_HORIZONTAL, 15);
+        if (!any_last_edge(strengths)) continue;
         uint8_t v[20] = {}, *column = reinterpret_cast<uint8_t *>(tile) + t;
 #pragma unroll
         for (int i = 0; i < ABOVE; i++) v[20 - ABOVE + i] = column[i * 4 * RUN];
-        filter_last<true>(v, strengths_at<true>(edges, MOTUS_HORIZONTAL, 15),
-                          edges.limits[0][INSIDE]);
+        filter_last<true>(v, strengths, edges.limits[0][INSIDE]);
 #pragma unroll
         for (int i = 0; i < HELD; i++) column[(ABOVE - HELD + i) * 4 * RUN] = v[20 - HELD + i];
     }
@@ -262,8 +284,8 @@ __device__ void corner_lines(const Picture &p, const Task &task, int x0, int y,
         uint32_t &corner = tile[Layout<LUMA>::ABOVE - HELD + j][k];
         uint8_t v[20];
         unpack(v, corner);
-        unpack(v + 4, __ldg(reinterpret_cast<const uint32_t *>(
-                          p.from[task.plane] + offset_of<LUMA>(p, task.plane, x, y, j - HELD))));
+        unpack(v + 4,
+               load_word(p.from[task.plane] + offset_of<LUMA>(p, task.plane, x, y, j - HELD)));
         filter_edge<LUMA, 0>(v, strengths_at<LUMA>(edges, MOTUS_VERTICAL, Layout<LUMA>::SIZE - 1),
                              edges.limits[!LUMA][LEFT]);
         corner = pack(v);
@@ -280,11 +302,12 @@ __device__ void strip_columns(const Picture &p, const Task &task, int x0, int y,
         const int x = x0 + t / 4;
         if (x >= p.mb_width) continue;
         const Edges &edges = p.edges[y * p.mb_width + x];
+        const uint32_t strengths = strengths_at<LUMA>(edges, MOTUS_HORIZONTAL, SIZE - 4 + t % 4);
+        if (!strengths) continue;
         uint8_t v[20], *column = reinterpret_cast<uint8_t *>(tile) + t;
 #pragma unroll
         for (int i = 0; i < HELD + SIZE; i++) v[4 - HELD + i] = column[(FIRST + i) * 4 * RUN];
-        filter_all<LUMA>(v, strengths_at<LUMA>(edges, MOTUS_HORIZONTAL, SIZE - 4 + t % 4),
-                         edges.limits[!LUMA][TOP], edges.limits[!LUMA][INSIDE]);
+        filter_all<LUMA>(v, strengths, edges.limits[!LUMA][TOP], edges.limits[!LUMA][INSIDE]);
 #pragma unroll
         for (int i = 0; i < HELD + SIZE; i++) column[(FIRST + i) * 4 * RUN] = v[4 - HELD + i];
     }
@@ -338,13 +361,19 @@ __device__ void filter_lines(const Picture &p, const Task &task, int x0, int y, 
         const Line line = line_of<LUMA>(p, x, y, l);
         if (!line.there) continue;
         const Edges &edges = p.edges[line.n];
-        uint8_t v[20];
-        unpack(v, x ? strip_of<LUMA>(p, task.plane, line.n - 1)[line.in_mb] : 0);
-        load_line<LUMA>(v + 4, p.from[task.plane] +
-                                   offset_of<LUMA>(p, task.plane, x, y, l - Layout<LUMA>::ABOVE));
-        filter_all<LUMA>(v, strengths_at<LUMA>(edges, MOTUS_VERTICAL, line.in_mb),
-                         edges.limits[!LUMA][LEFT], edges.limits[!LUMA][INSIDE]);
+        const uint32_t strengths = strengths_at<LUMA>(edges, MOTUS_VERTICAL, line.in_mb),
+                       strip = x ? strip_of<LUMA>(p, task.plane, line.n - 1)[line.in_mb] : 0;
+        const uint8_t *from =
+            p.from[task.plane] + offset_of<LUMA>(p, task.plane, x, y, l - Layout<LUMA>::ABOVE);
         uint32_t *to = &tile[l][k * Layout<LUMA>::WORDS];
+        if (!strengths) {
+            copy_line<LUMA>(to, strip, from);
+            continue;
+        }
+        uint8_t v[20];
+        unpack(v, strip);
+        load_line<LUMA>(v + 4, from);
+        filter_all<LUMA>(v, strengths, edges.limits[!LUMA][LEFT], edges.limits[!LUMA][INSIDE]);
         if (LUMA)
             *reinterpret_cast<uint4 *>(to) =
                 make_uint4(pack(v), pack(v + 4), pack(v + 8), pack(v + 12));
@@ -362,23 +391,22 @@ __device__ void filter_columns(const Picture &p, const Task &task, int x0, int y
     for (int t = task.t; t < RUN * (SIZE - 4); t += task.threads) {
         const int k = t / (SIZE - 4), x = x0 + k, along = t % (SIZE - 4);
         if (x >= p.mb_width) continue;
-        const Edges &edges = p.edges[y * p.mb_width + x];
+        const Edges &edges = p.edges[y * p.mb_width + x], &above = (&edges)[y ? -p.mb_width : 0];
+        const uint32_t strengths = strengths_at<LUMA>(edges, MOTUS_HORIZONTAL, along),
+                       before = y ? strengths_at<LUMA>(above, MOTUS_HORIZONTAL, along) : 0;
+        if (!strengths && !any_last_edge(before)) continue;
         uint8_t v[20] = {}, *column = reinterpret_cast<uint8_t *>(tile) + k * SIZE + 4 + along;
         if (y) {
-            const Edges &above = (&edges)[-p.mb_width];
             uint8_t u[20] = {};
 #pragma unroll
             for (int i = 0; i < ABOVE; i++) u[4 + SIZE - ABOVE + i] = column[i * PITCH];
-            if (LUMA)
-                filter_last<LUMA>(u, strengths_at<LUMA>(above, MOTUS_HORIZONTAL, along),
-                                  above.limits[!LUMA][INSIDE]);
+            if (LUMA) filter_last<LUMA>(u, before, above.limits[!LUMA][INSIDE]);
 #pragma unroll
             for (int i = 0; i < HELD; i++) v[4 - HELD + i] = u[4 + SIZE - HELD + i];
         }
 #pragma unroll
         for (int i = 0; i < SIZE; i++) v[4 + i] = column[(ABOVE + i) * PITCH];
-        filter_all<LUMA>(v, strengths_at<LUMA>(edges, MOTUS_HORIZONTAL, along),
-                         edges.limits[!LUMA][TOP], edges.limits[!LUMA][INSIDE]);
+        filter_all<LUMA>(v, strengths, edges.limits[!LUMA][TOP], edges.limits[!LUMA][INSIDE]);
 #pragma unroll
         for (int i = 0; i < HELD + SIZE; i++) column[(ABOVE - HELD + i) * PITCH] = v[4 - HELD + i];
     }

@@ -188,6 +188,7 @@ MotusStatus code_inter(MotusCudaCoder *c, const MotusFrameSlot *slot, const Outp
                        const MotusPictureParams *params, MotusField *field, MotusError *error) {
     const int has_b = is_b(params), qp = params->qp;
     MotusEffort effort = motus_picture_effort(c->settings, params);
+    if (effort.transforms && c->writing == c->stream) effort.transforms = 2; // many GOP coders
     if (has_b) effort.partitions &= (1u << (MOTUS_MODE_8x8 + 1)) - 1;
     Reference *ref[MOTUS_MAX_REFERENCES];
     MotusBCodingCuda b = {};

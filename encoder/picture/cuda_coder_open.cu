@@ -79,7 +79,7 @@ void lay_out_fields(Worker *w, const MotusStream *s, int is_first, uint8_t *base
     for (int k = 0; k < refs && is_first && s->sequence.weighted_pred; k++)
         lay_out_weighted(&w->weighted[k], s, base, end);
     if (refs > 1) reserve(&w->far_blocks, (size_t)(refs - 1) * n, base, end);
-    if (fields > 1) reserve(&w->near_mv, n, base, end);
+    if (fields > 1) reserve(&w->near_mv, (size_t)fields * n, base, end);
     if (s->config.bframes && s->config.direct != MOTUS_DIRECT_SPATIAL)
         reserve(&w->direct, n, base, end);
     reserve(&w->whole_mv, n, base, end);

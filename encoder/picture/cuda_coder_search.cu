@@ -134,47 +134,69 @@ MotusStatus prepare_luma(MotusCudaCoder *c, const MotusPictureParams *params, in
 // True for references of list 0 behind the first one: they are searched around its MVs.
 int is_far(const MotusPictureParams *params, int k) { return k && k < params->refs; }
 
-// Equals near_mvs of inter_search.c: *mvs gets the MVs that the search centres of reference k come
-// from.
-MotusStatus find_near_mvs(MotusCudaCoder *c, const MotusPictureParams *params, int k,
-                          const MotusMv **mvs, MotusError *error) {
+// References that are searched in one launch: all near or all far ones.
+struct Group {
+    int n, at[MOTUS_MAX_REFERENCES]; // their numbers
+};
+
+Group group_of(const MotusPictureParams *params, int far) {
+    Group group = {};
+    for (int k = 0; k < fields_of(params); k++)
+        if (is_far(params, k) == far) group.at[group.n++] = k;
+    return group;
+}
+
+// Equals near_mvs of inter_search.c: mvs[i] gets the MVs that the search centres of reference i of
+// the group come from.
+MotusStatus find_near_mvs(MotusCudaCoder *c, const MotusPictureParams *params, const Group *group,
+                          const MotusMv *mvs[], MotusError *error) {
     const History *h = &c->history;
     const MotusMv *from = c->mv[0] + MOTUS_BLOCK_16x16 * c->pic.n_mb;
-    int from_span = params->shown - params->ref_shown[0];
-    *mvs = NULL;
-    if (!is_far(params, k)) {
+    int from_span = params->shown - params->ref_shown[0], to[MOTUS_CENTRES_SPANS];
+    static_assert(MOTUS_MAX_REFERENCES <= MOTUS_CENTRES_SPANS, "a group's distances");
+    if (!is_far(params, group->at[0])) {
         if (!h->last_p.is_there) return MOTUS_OK;
-        *mvs = from = c->buffer[h->last_p.buffer].mv;
+        mvs[0] = from = c->buffer[h->last_p.buffer].mv;
         from_span = h->last_span;
         const MotusStatus status = wait_for_reference(c, &h->last_p, error);
         if (status || params->type == MOTUS_SLICE_P) return status;
     }
-    *mvs = c->near_mv;
-    return check(c,
-                 motus_mvs_over_cuda(from, c->near_mv, c->pic.n_mb,
-                                     params->shown - params->ref_shown[k], from_span, c->stream),
-                 "centres", error);
+    for (int i = 0; i < group->n; i++) {
+        mvs[i] = c->near_mv + (size_t)i * c->pic.n_mb;
+        to[i] = params->shown - params->ref_shown[group->at[i]];
+    }
+    return check(
+        c, motus_mvs_over_cuda(from, c->near_mv, c->pic.n_mb, to, group->n, from_span, c->stream),
+        "centres", error);
 }
 
-MotusStatus find_centres(MotusCudaCoder *c, const MotusPictureParams *params, int list,
-                         Reference *ref, MotusWantedBlocks wanted, MotusError *error) {
-    const MotusMv *near_mvs;
-    MotusStatus status = find_near_mvs(c, params, list, &near_mvs, error);
-    if (!status) status = prepare_luma(c, params, list, ref, error);
-    if (status) return status;
-    MotusCentresPicture centres = {c->src[0].data,
-                                   c->src[0].stride,
-                                   luma_of(c, params, ref, list),
-                                   near_mvs,
-                                   motus_lambda_q8(params->qp, params->type),
-                                   c->settings->effort.reach,
-                                   MOTUS_MAX_CENTRE,
-                                   c->settings->centre_limit_y,
-                                   c->centre[list],
-                                   c->pic.early,
-                                   wanted.mask,
-                                   wanted.pitch};
-    return check(c, motus_centres_cuda(&centres, c->centres_work, c->stream), "centres", error);
+MotusStatus find_centres(MotusCudaCoder *c, const MotusPictureParams *params, const Group *group,
+                         Reference *const ref[], MotusWantedBlocks wanted, MotusError *error) {
+    const MotusMv *near_mvs[MOTUS_MAX_REFERENCES] = {};
+    MotusCentresPicture p[MOTUS_MAX_REFERENCES];
+    MotusStatus status = find_near_mvs(c, params, group, near_mvs, error);
+    for (int i = 0; i < group->n && !status; i++) {
+        const int k = group->at[i];
+        status = prepare_luma(c, params, k, ref[k], error);
+        p[i] = {c->src[0].data,
+                c->src[0].stride,
+                luma_of(c, params, ref[k], k),
+                near_mvs[i],
+                motus_lambda_q8(params->qp, params->type),
+                c->settings->effort.reach,
+                MOTUS_MAX_CENTRE,
+                c->settings->centre_limit_y,
+                c->centre[k],
+                c->pic.early,
+                wanted.mask,
+                wanted.pitch};
+    }
+    for (int i = 0; i < group->n && !status; i += MOTUS_CENTRES_LISTS)
+        status = check(c,
+                       motus_centres_cuda(&p[i], motus_min(group->n - i, MOTUS_CENTRES_LISTS),
+                                          c->centres_work, c->stream),
+                       "centres", error);
+    return status;
 }
 
 // The search of a list. refines: MVs only, whose SADs and costs are not needed.
@@ -220,20 +242,21 @@ MotusStatus search_references(MotusCudaCoder *c, const MotusPictureParams *param
                               Reference *const ref[], int far, int range, uint32_t modes,
                               MotusWantedBlocks wanted, MotusError *error) {
     const MotusStream *s = c->settings;
+    const Group group = group_of(params, far);
     MotusSearchPicture p[MOTUS_MAX_REFERENCES];
-    MotusStatus status = MOTUS_OK;
-    int n = 0;
-    for (int k = 0; k < fields_of(params) && !status; k++) {
-        if (is_far(params, k) != far) continue;
-        status = find_centres(c, params, k, ref[k], wanted, error);
-        if (!status && params->external.mv) status = measure(c, params, k, ref[k], modes, error);
-        p[n] = search_picture(c, params, k, ref[k], 0);
-        p[n++].wanted = wanted;
+    if (!group.n) return MOTUS_OK;
+    MotusStatus status = find_centres(c, params, &group, ref, wanted, error);
+    for (int i = 0; i < group.n && !status; i++) {
+        const int k = group.at[i];
+        if (params->external.mv) status = measure(c, params, k, ref[k], modes, error);
+        p[i] = search_picture(c, params, k, ref[k], 0);
+        p[i].wanted = wanted;
     }
     if (!status && !far) status = stage_ended(c, MOTUS_STAGE_REFERENCE, error);
-    if (status || !n || params->external.mv) return status;
+    if (status || params->external.mv) return status;
     return check(
-        c, motus_search_cuda(p, n, 16 * s->mb_width, 16 * s->mb_height, range, modes, c->stream),
+        c,
+        motus_search_cuda(p, group.n, 16 * s->mb_width, 16 * s->mb_height, range, modes, c->stream),
         "search", error);
 }
 

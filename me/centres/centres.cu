@@ -28,6 +28,10 @@ struct Centres {
     size_t wanted_pitch;
 };
 
+struct Lists {
+    Centres of[MOTUS_CENTRES_LISTS]; // [blockIdx.y]
+};
+
 // The MB at sample (x, y). A lane compares half a row, and holds the whole row.
 struct Mb {
     int x, y, row, half;
@@ -160,7 +164,8 @@ __device__ bool inside(int at, int size, int v, int limit) {
     return at + v / 4 - 2 >= -24 && at + v / 4 + 2 <= size + 8 && motus_abs(v) + 8 <= limit;
 }
 
-__global__ void __launch_bounds__(32 * WARPS) centre_kernel(Centres c) {
+__global__ void __launch_bounds__(32 * WARPS) centre_kernel(const __grid_constant__ Lists lists) {
+    const Centres &c = lists.of[blockIdx.y];
     int number = blockIdx.x * WARPS + (threadIdx.x >> 5), lane = motus_lane();
     MotusCentreSource source = c.source;
     motus_begin_early();
@@ -188,10 +193,28 @@ __global__ void __launch_bounds__(32 * WARPS) centre_kernel(Centres c) {
 
 constexpr int OVER_THREADS = 256;
 
+struct Spans {
+    int of[MOTUS_CENTRES_SPANS]; // [blockIdx.y]
+};
+
 __global__ void __launch_bounds__(OVER_THREADS)
-    over_kernel(const MotusMv *mv, MotusMv *scaled, int n, int to, int from) {
-    const int i = (int)(blockIdx.x * OVER_THREADS + threadIdx.x);
-    if (i < n) scaled[i] = motus_mv_over(mv[i], to, from);
+    over_kernel(const MotusMv *mv, MotusMv *scaled, int n, const __grid_constant__ Spans to,
+                int from) {
+    const int i = (int)(blockIdx.x * OVER_THREADS + threadIdx.x), list = (int)blockIdx.y;
+    if (i < n) scaled[list * n + i] = motus_mv_over(mv[i], to.of[list], from);
+}
+
+Centres centres_of(const MotusCentresPicture *p, const MotusMv *coarse, const MotusMv *median) {
+    const MotusRefLuma *ref = p->ref;
+    const MotusCentreSource source = {p->previous,
+                                      coarse,
+                                      MotusMv{0, 0},
+                                      motus_centre_limit(p->limit_x),
+                                      motus_centre_limit(p->limit_y),
+                                      ref->width / 16,
+                                      ref->height / 16};
+    return {p->cur,       ref->plane[0], p->cur_stride, ref->stride, ref->width, ref->height,
+            p->lambda_q8, source,        median,        p->centre,   p->wanted,  p->wanted_pitch};
 }
 
 } // namespace
@@ -200,28 +223,23 @@ size_t motus_centres_cuda_bytes(int width, int height) {
     return motus_coarse_cuda_bytes(motus_mbs(width), motus_mbs(height));
 }
 
-cudaError_t motus_centres_cuda(const MotusCentresPicture *p, void *memory, cudaStream_t stream) {
-    const MotusRefLuma *ref = p->ref;
-    int mb_width = ref->width / 16, mb_height = ref->height / 16;
-    const MotusMv *coarse, *median;
-    cudaError_t error = motus_coarse_cuda(p, memory, &coarse, &median, stream);
+cudaError_t motus_centres_cuda(const MotusCentresPicture *p, int n, void *memory,
+                               cudaStream_t stream) {
+    const int n_mb = p->ref->width / 16 * (p->ref->height / 16);
+    const MotusMv *coarse[MOTUS_CENTRES_LISTS], *median[MOTUS_CENTRES_LISTS];
+    Lists lists = {};
+    cudaError_t error = motus_coarse_cuda(p, n, memory, coarse, median, stream);
     if (error != cudaSuccess) return error;
-    MotusCentreSource source = {p->previous,
-                                coarse,
-                                MotusMv{0, 0},
-                                motus_centre_limit(p->limit_x),
-                                motus_centre_limit(p->limit_y),
-                                mb_width,
-                                mb_height};
-    Centres c{p->cur,       ref->plane[0], p->cur_stride, ref->stride, ref->width, ref->height,
-              p->lambda_q8, source,        median,        p->centre,   p->wanted,  p->wanted_pitch};
-    return motus_launch(p->early, (mb_width * mb_height + WARPS - 1) / WARPS, 32 * WARPS, 0, stream,
-                        centre_kernel, c);
+    for (int k = 0; k < n; k++) lists.of[k] = centres_of(&p[k], coarse[k], median[k]);
+    const dim3 blocks((unsigned)(n_mb + WARPS - 1) / WARPS, (unsigned)n);
+    return motus_launch(p->early, blocks, 32 * WARPS, 0, stream, centre_kernel, lists);
 }
 
-cudaError_t motus_mvs_over_cuda(const MotusMv *mv, MotusMv *scaled, int n, int to, int from,
-                                cudaStream_t stream) {
-    over_kernel<<<(n + OVER_THREADS - 1) / OVER_THREADS, OVER_THREADS, 0, stream>>>(mv, scaled, n,
-                                                                                    to, from);
+cudaError_t motus_mvs_over_cuda(const MotusMv *mv, MotusMv *scaled, int n, const int *to, int lists,
+                                int from, cudaStream_t stream) {
+    const dim3 blocks((unsigned)(n + OVER_THREADS - 1) / OVER_THREADS, (unsigned)lists);
+    Spans spans = {};
+    for (int k = 0; k < lists; k++) spans.of[k] = to[k];
+    over_kernel<<<blocks, OVER_THREADS, 0, stream>>>(mv, scaled, n, spans, from);
     return cudaGetLastError();
 }

@@ -14,20 +14,27 @@ extern "C" {
 // Returns the bytes of device memory that a picture needs.
 size_t motus_centres_cuda_bytes(int width, int height);
 
-// Predicts centres in three launches. memory: motus_centres_cuda_bytes at a multiple of 256, used
-// by this picture until the stream has passed the launches.
-cudaError_t motus_centres_cuda(const MotusCentresPicture *picture, void *memory,
+enum {
+    MOTUS_CENTRES_LISTS = 2,  // references of motus_centres_cuda, at most
+    MOTUS_CENTRES_SPANS = 16, // lists of motus_mvs_over_cuda, at most
+};
+
+// Predicts centres in n references in three launches; their pictures differ in `ref`, `previous`
+// and `centre` alone. memory: motus_centres_cuda_bytes at a multiple of 256, used by this picture
+// until the stream has passed the launches.
+cudaError_t motus_centres_cuda(const MotusCentresPicture *picture, int n, void *memory,
                                cudaStream_t stream);
 
-// Sets scaled[i] to motus_mv_over(mv[i], to, from), from > 0.
-cudaError_t motus_mvs_over_cuda(const MotusMv *mv, MotusMv *scaled, int n, int to, int from,
-                                cudaStream_t stream);
+// Sets scaled[k * n + i] to motus_mv_over(mv[i], to[k], from), from > 0, k < lists.
+cudaError_t motus_mvs_over_cuda(const MotusMv *mv, MotusMv *scaled, int n, const int *to, int lists,
+                                int from, cudaStream_t stream);
 
-// Makes the first two launches: *coarse gets the coarse MVs, one per MB, and *median the median of
-// `previous`, both in `memory`.
+// Makes the first two launches: coarse[k] gets the coarse MVs, one per MB, and median[k] the median
+// of `previous`, all in `memory`.
 size_t motus_coarse_cuda_bytes(int mb_width, int mb_height);
-cudaError_t motus_coarse_cuda(const MotusCentresPicture *picture, void *memory,
-                              const MotusMv **coarse, const MotusMv **median, cudaStream_t stream);
+cudaError_t motus_coarse_cuda(const MotusCentresPicture *picture, int n, void *memory,
+                              const MotusMv *coarse[MOTUS_CENTRES_LISTS],
+                              const MotusMv *median[MOTUS_CENTRES_LISTS], cudaStream_t stream);
 
 #ifdef __cplusplus
 }

