@@ -115,9 +115,11 @@ MOTUS_HD void motus_put_chroma_mode(MotusSymbols *s, const MotusCabacMb *m) {
 MOTUS_HD void motus_put_intra_modes(MotusSymbols *s, const MotusCabacMb *m) {
     const MotusMb *mb = m->mb;
     if (mb->type == MOTUS_MB_I_4x4) motus_put_transform_size(s, m);
-    if (mb->type == MOTUS_MB_I_4x4) MOTUS_ONE_BODY
-    for (int i = 0; i < 16; i += mb->transform_8x8 ? 4 : 1)
-        motus_put_intra4x4_mode(s, m, motus_blk_at(i));
+    if (mb->type == MOTUS_MB_I_4x4) {
+        MOTUS_ONE_BODY
+        for (int i = 0; i < 16; i += mb->transform_8x8 ? 4 : 1)
+            motus_put_intra4x4_mode(s, m, motus_blk_at(i));
+    }
     if (mb->type == MOTUS_MB_I_4x4 || mb->type == MOTUS_MB_I_16x16) motus_put_chroma_mode(s, m);
 }
 
