@@ -182,8 +182,11 @@ MOTUS_HD void motus_put_mvd_symbols(MotusSymbols *s, const MotusCabacMb *m) {
         const MotusMv b = y                 ? m->own->mvd[4 * (y - 1) + x]
                           : m->neighbours.b ? m->b->mvd[12 + x]
                                             : none;
-        motus_put_mvd_component(s, MOTUS_CTX_MVD, mvd.x, motus_abs(a.x) + motus_abs(b.x));
-        motus_put_mvd_component(s, MOTUS_CTX_MVD + 7, mvd.y, motus_abs(a.y) + motus_abs(b.y));
+        MOTUS_ONE_BODY
+        for (int c = 0; c < 2; c++)
+            motus_put_mvd_component(s, MOTUS_CTX_MVD + 7 * c, c ? mvd.y : mvd.x,
+                                    c ? motus_abs(a.y) + motus_abs(b.y)
+                                      : motus_abs(a.x) + motus_abs(b.x));
     }
 }
 

@@ -16,6 +16,7 @@ namespace {
 
 constexpr int THREADS = 256, MB_THREADS = 128, STATE_THREADS = 64, LOW_THREADS = 128;
 constexpr int COUNT_THREADS = 128, COUNT_MBS = 16; // of a block that counts symbols
+constexpr int COUNT_BLOCKS = 12;                   // of those that share an SM
 constexpr int BEGIN_BLOCKS = 16;                   // before those, which begin a slice
 constexpr int PUT_BLOCKS = 8;                      // that share an SM: few symbols are made again
 constexpr int MOST_BLOCKS = 264;  // of a step that takes any number; few pictures need more
@@ -111,7 +112,8 @@ __device__ void sum_symbols(const Job &job) {
     if (last) scan_array<COUNT_THREADS>(job.mb_end, job.n_mb + 1, Sum(), room);
 }
 
-template <bool B> __global__ void __launch_bounds__(COUNT_THREADS) count_kernel(Job job) {
+template <bool B>
+__global__ void __launch_bounds__(COUNT_THREADS, COUNT_BLOCKS) count_kernel(Job job) {
     __shared__ UnitRoom<COUNT_MBS> room;
     const int t = (int)threadIdx.x, block = (int)blockIdx.x - BEGIN_BLOCKS;
     if (block < 0) begin_slice(job);

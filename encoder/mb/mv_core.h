@@ -205,9 +205,12 @@ MOTUS_HD int motus_mb_partitions(const MotusMb *mb, MotusPartition parts[16]) {
     } else if (mb->type == MOTUS_MB_P_8x16) {
         for (; n < 2; n++) parts[n] = motus_partition_at(MOTUS_MODE_8x16, n, 2 * n, 0);
     } else if (mb->type == MOTUS_MB_P_8x8) {
-        for (int q = 0; q < 4; q++)
+        MOTUS_ONE_BODY
+        for (int q = 0; q < 4; q++) {
+            MOTUS_ONE_BODY
             for (int i = 0; i < motus_sub_partitions(mb->sub_type[q]); i++)
                 parts[n++] = motus_sub_partition(mb->sub_type[q], q, i);
+        }
     }
     return n;
 }
