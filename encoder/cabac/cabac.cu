@@ -16,12 +16,19 @@ namespace {
 
 constexpr int THREADS = 256, MB_THREADS = 128, STATE_THREADS = 64, LOW_THREADS = 128;
 constexpr int COUNT_THREADS = 128, COUNT_MBS = 16; // of a block that counts symbols
-constexpr int COUNT_BLOCKS = 12;                   // of those that share an SM
 constexpr int BEGIN_BLOCKS = 16;                   // before those, which begin a slice
-constexpr int PUT_BLOCKS = 8;                      // that share an SM: few symbols are made again
 constexpr int MOST_BLOCKS = 264;  // of a step that takes any number; few pictures need more
 constexpr int DIGITS_BEHIND = 64; // zeros behind the last digit
 static_assert(THREADS * DIGITS * 2 == MOTUS_NAL_TILE, "a tile of digits is one of bytes");
+
+// Threads that an SM holds, at least.
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ == 800 || __CUDA_ARCH__ == 900 || __CUDA_ARCH__ == 1000
+constexpr int SM_THREADS = 2048;
+#else
+constexpr int SM_THREADS = __CUDA_ARCH__ < 800 ? 1024 : 1536;
+#endif
+constexpr int COUNT_BLOCKS = SM_THREADS < 1536 ? 8 : 12; // that share an SM
+constexpr int PUT_BLOCKS = SM_THREADS / THREADS;         // too: few symbols are made again
 
 // Lays out `work`. Returns its size.
 size_t place(Job *job, uint8_t *work, uint32_t capacity) {

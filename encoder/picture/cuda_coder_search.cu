@@ -153,7 +153,7 @@ MotusStatus find_near_mvs(MotusCudaCoder *c, const MotusPictureParams *params, c
     const History *h = &c->history;
     const MotusMv *from = c->mv[0] + MOTUS_BLOCK_16x16 * c->pic.n_mb;
     int from_span = params->shown - params->ref_shown[0], to[MOTUS_CENTRES_SPANS];
-    static_assert(MOTUS_MAX_REFERENCES <= MOTUS_CENTRES_SPANS, "a group's distances");
+    static_assert((int)MOTUS_MAX_REFERENCES <= (int)MOTUS_CENTRES_SPANS, "a group's distances");
     if (!is_far(params, group->at[0])) {
         if (!h->last_p.is_there) return MOTUS_OK;
         mvs[0] = from = c->buffer[h->last_p.buffer].mv;

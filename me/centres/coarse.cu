@@ -236,11 +236,14 @@ struct Previous {
 
 // Returns the least key of the MB's lanes.
 template <int MBS> __device__ uint32_t least_of(uint32_t key) {
-    if (MBS == 1) return motus_lanes_min(key);
+    if constexpr (MBS > 1) {
 #pragma unroll
-    for (int step = Window<MBS>::LANES / 2; step; step /= 2)
-        key = min(key, __shfl_xor_sync(MOTUS_ALL_LANES, key, step));
-    return key;
+        for (int step = Window<MBS>::LANES / 2; step; step /= 2)
+            key = min(key, __shfl_xor_sync(MOTUS_ALL_LANES, key, step));
+        return key;
+    } else {
+        return motus_lanes_min(key);
+    }
 }
 
 template <int MBS>
