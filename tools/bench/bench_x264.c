@@ -157,7 +157,7 @@ static void name_of(int r, char *text, size_t size) {
 
 // True if rows are compared with this one in bits: motus's, and two of x264.
 static int is_anchor(const X264Table *t, int r) {
-    return t->row[r].used && (r < MOTUS_PRESETS || r == BASELINE || r == SHIPPED);
+    return (r < MOTUS_PRESETS || r == BASELINE || r == SHIPPED) && t->row[r].used;
 }
 
 // Reports a row, with its BD-rates (per cent) against the anchors.
