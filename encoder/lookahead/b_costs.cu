@@ -18,12 +18,6 @@ struct Fields {
     uint64_t *sums;                    // their costs are added to; NULL: nowhere
 };
 
-// Adds the warp's costs to a sum of the picture.
-__device__ void add_up(uint64_t *sum, uint32_t cost) {
-    const uint32_t all = motus_lanes_sum(cost);
-    if (!motus_lane()) atomicAdd((unsigned long long *)sum, (unsigned long long)all);
-}
-
 __global__ void __launch_bounds__(BLOCK) b_fields(const __grid_constant__ Fields fields) {
     const MotusBSearch &p = fields.search[blockIdx.y];
     const Place at = find_place(p.cur);

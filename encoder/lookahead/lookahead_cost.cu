@@ -13,11 +13,6 @@
 
 namespace {
 
-__device__ void add_up(uint64_t *sum, uint32_t amount) {
-    const uint32_t all = motus_lanes_sum(amount);
-    if (!motus_lane()) atomicAdd((unsigned long long *)sum, (unsigned long long)all);
-}
-
 constexpr int MB = MOTUS_LOOKAHEAD_MB, BORDER = MOTUS_HALF_BORDER;
 constexpr int THREADS = MOTUS_PAIRS_BLOCK;
 

@@ -346,7 +346,7 @@ MotusStatus download_sums(const Cuda *c, const CudaSlot *s, cudaStream_t stream,
 }
 
 // Enqueues a picture's passes. Even and odd pictures have a stream each: a picture begins once the
-// sums of the picture two before are on the host, which come in order. By then no search reads the
+// sums of the picture two before are complete, which come in order. By then no search reads the
 // half-size picture three before, whose memory it takes.
 MotusStatus enqueue(Cuda *c, const MotusLookaheadPicture *picture, const MotusPlane *luma,
                     cudaEvent_t filled, MotusError *error) {

@@ -27,6 +27,12 @@ __device__ Place find_place(const MotusHalfPicture &cur) {
     return {i, i % cur.mb_width, i / cur.mb_width, k < n, k < n && !(threadIdx.x & 1)};
 }
 
+// Adds the warp's amounts to a sum of the picture.
+__device__ void add_up(uint64_t *sum, uint32_t amount) {
+    const uint32_t all = motus_lanes_sum(amount);
+    if (!motus_lane()) atomicAdd((unsigned long long *)sum, (unsigned long long)all);
+}
+
 unsigned blocks_of(const MotusHalfPicture &cur) {
     const int pairs = MOTUS_PAIRS_BLOCK / 2;
     return (unsigned)((cur.mb_width * cur.mb_height + pairs - 1) / pairs);
