@@ -20,9 +20,9 @@ typedef struct MotusFrameSlot {
     MotusPlane plane[3];            // on a device: whole MBs; unused on the CPU
     void *uploaded, *filled;        // cudaEvent_t: plane 0 is complete; all planes are
     void *has_luma;                 // that of the two which says so of this frame's plane 0
-    // On a device, with weightp: statistics of the planes there and in pinned memory, which are
-    // complete at the cudaEvent_t `measured`.
-    MotusSourceStats *stats, *h_stats;
+    // On a device, with weightp: statistics of the planes in pinned memory, which are complete at
+    // the cudaEvent_t `measured`.
+    struct MotusSourceShares *shares;
     void *measured;
 } MotusFrameSlot;
 

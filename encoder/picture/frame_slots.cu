@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "encoder/picture/frame_slots.h"
 
-#include <string.h>
-
 #include "common/cuda_call.cuh"
 #include "common/slots.h"
 #include "encoder/weights/source_stats_cuda.h"
@@ -19,7 +17,7 @@ struct MotusFrameSlots {
     cudaStream_t up;              // of MotusCopyStreams
     cudaEvent_t read;             // the last frame from host memory has been read
     uint8_t *memory, *host;       // host: pinned memory of statistics; NULL without weightp
-    size_t stats_bytes;           // of a slot
+    size_t shares_bytes;          // of a slot
     MotusFrameSlot *slot;
 };
 
@@ -33,7 +31,7 @@ MotusStatus open_events(MotusFrameSlots *s, MotusError *error) {
     for (int i = 0; i < s->n && !status; i++) {
         MotusFrameSlot *slot = &s->slot[i];
         for (void **event : {&slot->uploaded, &slot->filled, &slot->measured})
-            if (!status && (event != &slot->measured || s->stats_bytes))
+            if (!status && (event != &slot->measured || s->shares_bytes))
                 status = motus_cuda_check(
                     cudaEventCreateWithFlags((cudaEvent_t *)event, cudaEventDisableTiming), "event",
                     error);
@@ -49,8 +47,8 @@ MotusStatus open_memory(MotusFrameSlots *s, const MotusStream *stream, MotusErro
         status =
             motus_cuda_check(cudaMemsetAsync(s->memory, 0, bytes, s->up), "device memory", error);
     if (!status) status = motus_cuda_check(cudaStreamSynchronize(s->up), "device memory", error);
-    if (!status && s->stats_bytes)
-        status = motus_cuda_check(cudaMallocHost((void **)&s->host, (size_t)s->n * s->stats_bytes),
+    if (!status && s->shares_bytes)
+        status = motus_cuda_check(cudaMallocHost((void **)&s->host, (size_t)s->n * s->shares_bytes),
                                   "pinned memory", error);
     if (status) return status;
     size_t end = 0;
@@ -58,11 +56,8 @@ MotusStatus open_memory(MotusFrameSlots *s, const MotusStream *stream, MotusErro
         MotusFrameSlot *slot = &s->slot[i];
         motus_device_frame_layout(slot->plane, stream->mb_width, stream->mb_height, s->memory,
                                   &end);
-        if (s->stats_bytes) {
-            slot->stats =
-                (MotusSourceStats *)(s->memory + motus_slot_reserve(&end, s->stats_bytes));
-            slot->h_stats = (MotusSourceStats *)(s->host + (size_t)i * s->stats_bytes);
-        }
+        if (s->shares_bytes)
+            slot->shares = (MotusSourceShares *)(s->host + (size_t)i * s->shares_bytes);
         slot->origin = s;
         slot->next = i + 1 < s->n ? slot + 1 : NULL;
     }
@@ -120,24 +115,21 @@ MotusStatus put(const MotusFrameSlot *slot, const MotusFrameSource *source, int 
     return motus_planes_copy_padded_cuda(slot->plane, frame->plane, source->stream, error);
 }
 
-// Measures a filled slot and downloads the statistics, on the copy stream: coders have no stream
-// to spare, and their kernels would keep it waiting.
+// Measures a filled slot, on the copy stream: coders have no stream to spare, and their kernels
+// would keep it waiting.
 MotusStatus measure(const MotusFrameSlot *slot, MotusError *error) {
     const MotusFrameSlots *s = slot->origin;
     cudaError_t status = cudaStreamWaitEvent(s->up, (cudaEvent_t)slot->filled, 0);
     if (status == cudaSuccess)
-        status = motus_source_stats_measure_cuda(slot->stats, slot->plane, s->up);
-    if (status == cudaSuccess)
-        status = cudaMemcpyAsync(slot->h_stats, slot->stats, s->stats_bytes, cudaMemcpyDeviceToHost,
-                                 s->up);
+        status = motus_source_shares_measure(slot->shares, slot->plane, s->up);
     if (status == cudaSuccess) status = cudaEventRecord((cudaEvent_t)slot->measured, s->up);
     return motus_cuda_check(status, "statistics of the frame", error);
 }
 
 // Returns the bytes of a slot's statistics, which are a multiple of 8.
-size_t stats_bytes(const MotusStream *stream) {
+size_t shares_bytes(const MotusStream *stream) {
     return stream->sequence.weighted_pred
-               ? motus_source_stats_bytes(stream->mb_width, stream->mb_height)
+               ? motus_source_shares_bytes(stream->mb_width, stream->mb_height)
                : 0;
 }
 
@@ -184,7 +176,6 @@ extern "C" size_t motus_frame_slots_bytes(const MotusStream *stream, int n) {
     MotusPlane unused[3];
     size_t bytes = 0;
     motus_device_frame_layout(unused, stream->mb_width, stream->mb_height, NULL, &bytes);
-    if (stats_bytes(stream)) motus_slot_reserve(&bytes, stats_bytes(stream));
     return (size_t)n * bytes;
 }
 
@@ -197,7 +188,7 @@ extern "C" MotusStatus motus_frame_slots_open(MotusFrameSlots **out, const Motus
     if (!s) return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
     s->device = copies->device, s->n = n;
     s->up = (cudaStream_t)copies->up;
-    s->stats_bytes = stats_bytes(stream);
+    s->shares_bytes = shares_bytes(stream);
     s->width = stream->config.width, s->height = stream->config.height;
     s->slot = (MotusFrameSlot *)motus_alloc((size_t)n, sizeof *s->slot);
     MotusStatus status = s->slot ? MOTUS_OK : motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
@@ -239,7 +230,7 @@ extern "C" MotusStatus motus_frame_slot_fill(MotusFrameSlot *slot, const MotusFr
     slot->has_luma = source->on_device ? slot->filled : slot->uploaded;
     if (!status) status = put(slot, source, device, error);
     if (!status) status = record(slot->filled, stream, error);
-    if (!status && slot->stats) status = measure(slot, error);
+    if (!status && slot->shares) status = measure(slot, error);
     if (status && !here) cudaStreamSynchronize(stream); // no copy outlives the call
     return status;
 }
@@ -251,9 +242,10 @@ extern "C" MotusStatus motus_frame_slot_wait(const MotusFrameSlot *slot, MotusEr
 
 extern "C" MotusStatus motus_frame_slot_stats(const MotusFrameSlot *slot, MotusSourceStats *stats,
                                               MotusError *error) {
+    const MotusPlane *luma = &slot->plane[0];
     MotusOnDevice on(slot->origin->device);
     MotusStatus status = motus_cuda_check(cudaEventSynchronize((cudaEvent_t)slot->measured),
                                           "statistics of the frame", error);
-    if (!status) memcpy(stats, slot->h_stats, slot->origin->stats_bytes);
+    if (!status) motus_source_shares_add(stats, slot->shares, luma->width / 16, luma->height / 16);
     return status;
 }

@@ -30,13 +30,16 @@ static void source_statistics(void) {
                            (size_t)frame->plane[p].width);
         DeviceFrame d = device_frame(width, height, 0, 0);
         MotusSourceStats *want = shared(bytes), *got = shared(bytes);
+        MotusSourceShares *shares = shared(motus_source_shares_bytes(mb_width, mb_height));
         upload(&d, frame, NULL);
         motus_source_stats_measure(want, frame, 1);
-        GPU_OK(motus_source_stats_measure_cuda(got, d.frame->plane, NULL));
+        GPU_OK(motus_source_shares_measure(shares, d.frame->plane, NULL));
         GPU_OK(cudaDeviceSynchronize());
+        motus_source_shares_add(got, shares, mb_width, mb_height);
         MOTUS_CHECK(!memcmp(want, got, bytes), "%dx%d, content %d", width, height, k);
         GPU_OK(cudaFree(want));
         GPU_OK(cudaFree(got));
+        GPU_OK(cudaFree(shares));
         drop_device_frame(&d);
         motus_frame_unref(&frame);
     }
