@@ -187,6 +187,8 @@ static void coarse_versions(void) {
         MotusCoarse coarse[VERSIONS];
         uint32_t lambda_q8 = (uint32_t[]){0, 65535, 300}[i % 3];
         int reach = i < 30 ? 64 : 4 * motus_test_range(1, 16);
+        const MotusCentresPicture picture = {
+            .lambda_q8 = lambda_q8, .reach = reach, .wide = i % 5 > 2};
         motus_test_fill(cur, sizeof cur);
         motus_test_fill(ref, sizeof ref);
         if (i % 4 == 1) memset(cur, 0, sizeof cur), memset(ref, 255, sizeof ref);
@@ -195,13 +197,14 @@ static void coarse_versions(void) {
         open_versions(coarse, W / 16, H / 16);
         for (int v = 0; v < VERSIONS; v++) {
             motus_coarse_run(&coarse[v], &(MotusPlane){cur, W, W, H}, &(MotusPlane){ref, W, W, H},
-                             lambda_q8, reach, 1 + v);
-            MOTUS_CHECK(!memcmp(coarse[0].mv, coarse[v].mv, W / 16 * (H / 16) * sizeof(MotusMv)),
-                        "case %d version %d reach %d", i, v, reach);
+                             &picture, 1 + v);
+            MOTUS_CHECK(
+                !memcmp(coarse[0].mbs.mv, coarse[v].mbs.mv, W / 16 * (H / 16) * sizeof(MotusMv)),
+                "case %d version %d reach %d", i, v, reach);
         }
         if (i % 4 == 2)
-            MOTUS_CHECK(coarse[0].mv[3].x == (lambda_q8 ? 0 : -4 * reach), "case %d: %d", i,
-                        coarse[0].mv[3].x);
+            MOTUS_CHECK(coarse[0].mbs.mv[3].x == (lambda_q8 ? 0 : -4 * reach), "case %d: %d", i,
+                        coarse[0].mbs.mv[3].x);
         for (int v = 0; v < VERSIONS; v++) motus_coarse_free(&coarse[v]);
     }
 }
