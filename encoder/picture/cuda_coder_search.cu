@@ -184,6 +184,7 @@ MotusStatus find_centres(MotusCudaCoder *c, const MotusPictureParams *params, co
                 near_mvs[i],
                 motus_lambda_q8(params->qp, params->type),
                 c->settings->effort.reach,
+                motus_searches_wide(params, k),
                 MOTUS_MAX_CENTRE,
                 c->settings->centre_limit_y,
                 c->centre[k],

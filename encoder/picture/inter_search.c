@@ -166,6 +166,7 @@ static void search(MotusInterSearch *s, const MotusPictureParams *params,
                                          .previous = near_mvs(s, params, k),
                                          .lambda_q8 = lambda_q8,
                                          .reach = stream->effort.reach,
+                                         .wide = motus_searches_wide(params, k),
                                          .limit_x = MOTUS_MAX_CENTRE,
                                          .limit_y = stream->centre_limit_y,
                                          .centre = centre};

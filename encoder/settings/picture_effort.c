@@ -9,6 +9,12 @@
 // MVs of one reference tell those of another.
 int motus_far_range(int range) { return motus_min(range, motus_max(range / 2, MIN_FAR_RANGE)); }
 
+int motus_searches_wide(const MotusPictureParams *params, int k) {
+    const int is_far = k && k < params->refs, is_b = params->type == MOTUS_SLICE_B;
+    return !is_far && (params->shown - params->ref_shown[0] > 1 ||
+                       (is_b && params->ref_shown[params->refs] - params->shown > 1));
+}
+
 MotusEffort motus_picture_effort(const MotusStream *s, const MotusPictureParams *params) {
     const MotusExternalMvs *external = &params->external;
     MotusEffort effort = s->effort;

@@ -19,6 +19,10 @@ int motus_picture_lambda(const MotusStream *stream, const MotusPictureParams *pa
 // Returns the search range in further references of a P picture.
 int motus_far_range(int range);
 
+// True if reference k is searched wide (MotusCentresPicture): the first one of a list if that of
+// either list is no neighbour in display order, so that motion may pass the coarse search's reach.
+int motus_searches_wide(const MotusPictureParams *params, int k);
+
 #ifdef __cplusplus
 }
 #endif

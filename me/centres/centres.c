@@ -1,38 +1,11 @@
-// Search centres from the previous picture's MVs and from a coarse search in downscaled pictures.
+// Search centres from the previous picture's MVs and from the coarse search (coarse.c).
 // SPDX-License-Identifier: BSD-2-Clause
 #include "me/centres/centres.h"
 
 #include <string.h>
 
-#include "common/alloc.h"
-#include "common/cpu.h"
-#include "yuv/pad.h"
-
-static int search_c(const uint8_t *cur, const uint8_t *ref, ptrdiff_t stride,
-                    const MotusCoarseCosts cost, int points, int likely) {
-    int best = 0, best_cost = 65535;
-    (void)likely;
-    for (int i = 0; i < points * points; i++) {
-        int row = i / points, column = i % points, j = cost[row][column];
-        for (int y = 0; y < MOTUS_COARSE_BLOCK; y++)
-            for (int x = 0; x < MOTUS_COARSE_BLOCK; x++)
-                j += motus_abs(cur[y * stride + x] - ref[(row + y) * stride + column + x]);
-        if (j < best_cost) best_cost = j, best = row * MOTUS_COARSE_COLUMNS + column;
-    }
-    return best;
-}
-
-static void scale_c(uint8_t *to, const uint8_t *from, ptrdiff_t stride, int width) {
-    for (int x = 0; x < width; x++, from += 4) {
-        int sum = 8;
-        for (int i = 0; i < 4; i++)
-            for (int k = 0; k < 4; k++) sum += from[i * stride + k];
-        to[x] = (uint8_t)(sum >> 4);
-    }
-}
-
-static uint32_t sad_c(const uint8_t cur[256], const uint8_t *ref, ptrdiff_t stride,
-                      uint32_t limit) {
+uint32_t motus_centre_sad_c(const uint8_t cur[256], const uint8_t *ref, ptrdiff_t stride,
+                            uint32_t limit) {
     uint32_t sad = 0;
     (void)limit;
     for (int y = 0; y < 16; y++)
@@ -41,101 +14,10 @@ static uint32_t sad_c(const uint8_t cur[256], const uint8_t *ref, ptrdiff_t stri
     return sad;
 }
 
-static void sads_c(const uint8_t cur[256], const uint8_t *ref, ptrdiff_t stride,
-                   uint32_t sad[MOTUS_FINE_POINTS]) {
+void motus_centre_sads_c(const uint8_t cur[256], const uint8_t *ref, ptrdiff_t stride,
+                         uint32_t sad[MOTUS_FINE_POINTS]) {
     for (int i = 0; i < MOTUS_FINE_POINTS; i++)
-        sad[i] = sad_c(cur, ref + i / 5 * stride + i % 5, stride, UINT32_MAX);
-}
-
-MotusStatus motus_coarse_alloc(MotusCoarse *coarse, int mb_width, int mb_height) {
-    int width = 4 * mb_width, height = 4 * mb_height,
-        stride = (width + 2 * MOTUS_COARSE_BORDER + 63) / 64 * 64;
-    size_t plane_size = (size_t)stride * (size_t)(height + 2 * MOTUS_COARSE_BORDER),
-           n_mb = (size_t)mb_width * (size_t)mb_height;
-    coarse->memory = motus_alloc(2, plane_size);
-    coarse->mv = motus_alloc(n_mb, sizeof *coarse->mv);
-    coarse->search = search_c;
-    coarse->scale = scale_c;
-    coarse->sad = sad_c;
-    coarse->sads = sads_c;
-#if defined(__x86_64__)
-    unsigned flags = motus_cpu_flags();
-    if (flags & MOTUS_CPU_AVX2) {
-        coarse->search = motus_coarse_search_avx2;
-        coarse->scale = motus_coarse_scale_avx2;
-        coarse->sad = motus_centre_sad_avx2;
-        coarse->sads = motus_centre_sads_avx2;
-    }
-    if (flags & MOTUS_CPU_AVX512) coarse->search = motus_coarse_search_avx512;
-#endif
-    if (!coarse->memory || !coarse->mv) return MOTUS_ERR_MEMORY;
-    uint8_t *origin = coarse->memory + MOTUS_COARSE_BORDER * stride + MOTUS_COARSE_BORDER;
-    coarse->cur = (MotusPlane){origin, stride, width, height};
-    coarse->ref = (MotusPlane){origin + plane_size, stride, width, height};
-    return MOTUS_OK;
-}
-
-void motus_coarse_free(MotusCoarse *coarse) {
-    motus_free(coarse->memory);
-    motus_free(coarse->mv);
-    memset(coarse, 0, sizeof *coarse);
-}
-
-// Writes row y of the downscaled picture with its border; the first and last row also outside.
-static void scale_row(const MotusCoarse *coarse, const MotusPlane *dst, const MotusPlane *src,
-                      int y) {
-    size_t whole = (size_t)(dst->width + 2 * MOTUS_COARSE_BORDER);
-    uint8_t *to = dst->data + y * dst->stride;
-    coarse->scale(to, src->data + 4 * y * src->stride, src->stride, dst->width);
-    motus_row_pad(to, dst->width, MOTUS_COARSE_BORDER, MOTUS_COARSE_BORDER);
-    for (int i = 1; i <= MOTUS_COARSE_BORDER; i++) {
-        if (y == 0)
-            memcpy(to - MOTUS_COARSE_BORDER - i * dst->stride, to - MOTUS_COARSE_BORDER, whole);
-        if (y == dst->height - 1)
-            memcpy(to - MOTUS_COARSE_BORDER + i * dst->stride, to - MOTUS_COARSE_BORDER, whole);
-    }
-}
-
-static MotusMv mv_of(int reach, int row, int column) {
-    return (MotusMv){(int16_t)motus_coarse_component(reach, column),
-                     (int16_t)motus_coarse_component(reach, row)};
-}
-
-static void fill_costs(MotusCoarseCosts cost, uint32_t lambda_q8, int reach) {
-    memset(cost, 0xFF, sizeof(MotusCoarseCosts));
-    for (int row = 0; row < motus_coarse_points(reach); row++)
-        for (int column = 0; column < motus_coarse_points(reach); column++) {
-            MotusMv mv = mv_of(reach, row, column);
-            cost[row][column] =
-                (uint16_t)motus_coarse_cost(lambda_q8, motus_se_bits(mv.x) + motus_se_bits(mv.y));
-        }
-}
-
-void motus_coarse_run(MotusCoarse *coarse, const MotusPlane *cur, const MotusPlane *ref,
-                      uint32_t lambda_q8, int reach, int threads) {
-    MotusCoarseCosts cost;
-    int mb_width = coarse->cur.width / 4, mb_height = coarse->cur.height / 4;
-    ptrdiff_t stride = coarse->cur.stride;
-    (void)threads;
-    fill_costs(cost, lambda_q8, reach);
-#pragma omp parallel num_threads(threads)
-    {
-        const int points = motus_coarse_points(reach);
-        int best = points / 2 * (MOTUS_COARSE_COLUMNS + 1); // of this thread's last MB
-#pragma omp for schedule(dynamic, 8)
-        for (int y = 0; y < coarse->cur.height; y++) {
-            scale_row(coarse, &coarse->cur, cur, y);
-            scale_row(coarse, &coarse->ref, ref, y);
-        }
-#pragma omp for schedule(dynamic, 32)
-        for (int mb = 0; mb < mb_width * mb_height; mb++) {
-            ptrdiff_t at = (4 * (mb / mb_width) - MOTUS_COARSE_MARGIN) * stride +
-                           4 * (mb % mb_width) - MOTUS_COARSE_MARGIN;
-            const uint8_t *window = coarse->ref.data + at - reach / 4 * (stride + 1);
-            best = coarse->search(coarse->cur.data + at, window, stride, cost, points, best);
-            coarse->mv[mb] = mv_of(reach, best / MOTUS_COARSE_COLUMNS, best % MOTUS_COARSE_COLUMNS);
-        }
-    }
+        sad[i] = motus_centre_sad_c(cur, ref + i / 5 * stride + i % 5, stride, UINT32_MAX);
 }
 
 // Finds the bucket that contains the element of the given rank; returns its rank in the bucket.
@@ -283,13 +165,13 @@ void motus_centres_begin(MotusCentres *c, const MotusCentresPicture *p, MotusCoa
                         .sad = coarse->sad,
                         .sads = coarse->sads,
                         .source = {.previous = p->previous,
-                                   .coarse = coarse->mv,
+                                   .coarse = coarse->mbs.mv,
                                    .median = motus_mv_median(p->previous, mb_width * mb_height),
                                    .limit_x = motus_centre_limit(p->limit_x),
                                    .limit_y = motus_centre_limit(p->limit_y),
                                    .mb_width = mb_width,
                                    .mb_height = mb_height}};
-    motus_coarse_run(coarse, &cur, &full, p->lambda_q8, p->reach, threads);
+    motus_coarse_run(coarse, &cur, &full, p, threads);
 }
 
 void motus_centres(const MotusCentresPicture *p, MotusCoarse *coarse, int threads) {

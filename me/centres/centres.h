@@ -31,19 +31,28 @@ void motus_coarse_scale_avx2(uint8_t *to, const uint8_t *from, ptrdiff_t stride,
 // without gaps, aligned to 32 bytes.
 typedef uint32_t (*MotusCentreSad)(const uint8_t cur[256], const uint8_t *ref, ptrdiff_t stride,
                                    uint32_t limit);
+uint32_t motus_centre_sad_c(const uint8_t cur[256], const uint8_t *ref, ptrdiff_t stride,
+                            uint32_t limit);
 uint32_t motus_centre_sad_avx2(const uint8_t cur[256], const uint8_t *ref, ptrdiff_t stride,
                                uint32_t limit);
 
 // Writes the SADs of 16x16 samples at the 5x5 positions from ref on, in raster order.
 typedef void (*MotusCentreSads)(const uint8_t cur[256], const uint8_t *ref, ptrdiff_t stride,
                                 uint32_t sad[MOTUS_FINE_POINTS]);
+void motus_centre_sads_c(const uint8_t cur[256], const uint8_t *ref, ptrdiff_t stride,
+                         uint32_t sad[MOTUS_FINE_POINTS]);
 void motus_centre_sads_avx2(const uint8_t cur[256], const uint8_t *ref, ptrdiff_t stride,
                             uint32_t sad[MOTUS_FINE_POINTS]);
 
-typedef struct MotusCoarse {
-    MotusPlane cur, ref; // downscaled 4:1, with a border of repeated samples; same stride
-    MotusMv *mv;         // per MB, quarter samples of the full picture, multiples of 16
+// Pictures downscaled 4:1, and what their search finds.
+typedef struct MotusCoarseLevel {
+    MotusPlane cur, ref; // with a border of repeated samples; same stride
+    MotusMv *mv;         // per 4x4 samples: quarter samples before scaling, multiples of 16
     uint8_t *memory;
+} MotusCoarseLevel;
+
+typedef struct MotusCoarse {
+    MotusCoarseLevel mbs, groups; // groups: scaled down from mbs, for the wide search
     MotusCoarseSearch search;
     MotusCoarseScale scale;
     MotusCentreSad sad;
@@ -53,12 +62,12 @@ typedef struct MotusCoarse {
 MotusStatus motus_coarse_alloc(MotusCoarse *coarse, int mb_width, int mb_height);
 void motus_coarse_free(MotusCoarse *coarse); // accepts a zeroed one
 
-// Downscales two planes of whole MBs and fills coarse->mv: per MB the displacement of least J over
-// the 8x8 downscaled samples around it; half an MB more on each side steadies the result. J = SAD +
-// MV cost against zero with a quarter of lambda, since an 8x8 SAD of means is about a quarter of
-// the MB's SAD. reach: samples, a multiple of 4 up to MOTUS_MAX_COARSE_REACH.
+// Downscales two planes of whole MBs and fills coarse->mbs.mv: per MB the displacement of least J
+// over the 8x8 downscaled samples around it; half an MB more on each side steadies the result. J =
+// SAD + MV cost against zero with a quarter of lambda, since an 8x8 SAD of means is about a quarter
+// of the MB's SAD. Reads picture->lambda_q8, reach and wide.
 void motus_coarse_run(MotusCoarse *coarse, const MotusPlane *cur, const MotusPlane *ref,
-                      uint32_t lambda_q8, int reach, int threads);
+                      const MotusCentresPicture *picture, int threads);
 
 // Predicts a search centre per MB: the candidate (centres_core.h) of least J = 16x16 SAD + MV cost
 // against the median of picture->previous. cur and ref are in whole MBs. No MB depends on another

@@ -21,6 +21,7 @@ typedef struct MotusCentresPicture {
     const MotusMv *previous; // MVs of the previous picture, one per MB; NULL: none
     uint32_t lambda_q8;      // 0..MOTUS_MAX_LAMBDA_Q8
     int reach;               // samples, a multiple of 4, 4..MOTUS_MAX_COARSE_REACH
+    int wide;                // 1: MVs up to four times `reach` are searched, too
     int limit_x, limit_y;    // largest |component| of a centre, quarter samples, 0 or more
     MotusMv *centre;         // result per MB, multiples of 4; not `previous`
     int early;               // CUDA: launches may begin early (cuda_call.cuh)
@@ -39,6 +40,47 @@ MOTUS_HD int motus_coarse_component(int reach, int i) { return 16 * i - 4 * reac
 // at most 19 bits each: (16,383 * 38) >> 8 = 2,431.
 MOTUS_HD uint32_t motus_coarse_cost(uint32_t lambda_q8, int bits) {
     return motus_bits_cost(lambda_q8 / 4, bits);
+}
+
+// The wide search: pictures downscaled 16:1 are searched as those downscaled 4:1 are, so that 4x4
+// MBs, a group, are what an MB is there. Its MVs are quarter samples of the 4:1 pictures. Where
+// they lie outside the window of an MB, the 4:1 search tries 5x5 points around each.
+enum {
+    MOTUS_GROUP = 4,         // MBs of its side
+    MOTUS_WIDE_GROUPS = 4,   // groups whose MVs an MB tries
+    MOTUS_WIDE_POINTS = 5,   // in a row or column around such an MV
+    MOTUS_WIDE_SQUARE = 25,  // points
+    MOTUS_WIDE_BITS = 23 * 2 // of an MV: components are 4 * MOTUS_MAX_COARSE_REACH + 8 at most
+};
+
+MOTUS_HD int motus_groups(int mbs) { return (mbs + MOTUS_GROUP - 1) / MOTUS_GROUP; }
+
+// Returns the number of group k of those that MB (mb_x, mb_y) tries: its own, then the nearest ones
+// to the left or right, above or below, and diagonally. -1: there is none.
+MOTUS_HD int motus_group_of(int mb_width, int mb_height, int mb_x, int mb_y, int k) {
+    const int x = mb_x / MOTUS_GROUP + (k & 1 ? (mb_x & 2) - 1 : 0),
+              y = mb_y / MOTUS_GROUP + (k & 2 ? (mb_y & 2) - 1 : 0), width = motus_groups(mb_width);
+    return x < 0 || x >= width || y < 0 || y >= motus_groups(mb_height) ? -1 : y * width + x;
+}
+
+// True if a group's MV lies outside the window of the 4:1 search.
+MOTUS_HD int motus_wide_is_outside(MotusMv mv, int reach) {
+    return motus_abs(mv.x) > reach || motus_abs(mv.y) > reach;
+}
+
+// Returns the MV of point i (0..24) of the 5x5 around a group's.
+MOTUS_HD MotusMv motus_wide_mv(MotusMv mv, int i) {
+    MotusMv at;
+    at.x = (int16_t)(4 * mv.x + 16 * (i % MOTUS_WIDE_POINTS - MOTUS_WIDE_POINTS / 2));
+    at.y = (int16_t)(4 * mv.y + 16 * (i / MOTUS_WIDE_POINTS - MOTUS_WIDE_POINTS / 2));
+    return at;
+}
+
+// Returns a place near the downscaled picture at which `points` neighbouring blocks have the
+// samples of those from column or row `at` on: edges are repeated without end. size: of the
+// picture.
+MOTUS_HD int motus_coarse_place(int size, int at, int points) {
+    return motus_clip(1 - MOTUS_COARSE_BLOCK - points, size, at);
 }
 
 // Returns the largest centre component within a limit: full samples, a multiple of 4.

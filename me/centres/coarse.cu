@@ -1,4 +1,4 @@
-// The coarse search and the median of the previous MVs; equals motus_coarse_run and
+// The coarse search, the wide one and the median of the previous MVs; equals motus_coarse_run and
 // motus_mv_median.
 //
 // scale_kernel downscales all pictures 4:1, with a border of repeated samples. A thread computes
@@ -11,6 +11,9 @@
 // the least key is the first of the best points. Block: 8 or 16 MBs of a row. Shared memory: their
 // windows, up to 40 rows of 72 bytes. Block 0 finds the median instead, by counting high and then
 // low bytes of the components.
+//
+// wide_kernel does the same to groups of 4x4 MBs; their windows are downscaled as they are loaded.
+// coarse_kernel then tries points around MVs of groups that lie outside its windows, one a lane.
 //
 // Read: the pictures, then 1/16 of them; written: 1/16 of each picture, 4 bytes per MB and
 // reference.
@@ -37,7 +40,7 @@ struct Scaled {
 
 struct Memory {
     Scaled scaled;
-    MotusMv *coarse[LISTS], *median[LISTS];
+    MotusMv *coarse[LISTS], *wide[LISTS], *median[LISTS]; // wide: per group
 };
 
 // ---- Downscaling --------------------------------------------------------------------------------
@@ -54,6 +57,15 @@ __device__ uint32_t four_means(const uint8_t *from, ptrdiff_t stride) {
     return sum[0] >> 4 | sum[1] >> 4 << 8 | sum[2] >> 4 << 16 | sum[3] >> 4 << 24;
 }
 
+// Returns four downscaled samples of row y from column 4 * x on. Outside the `words` * `rows` words
+// of the downscaled picture its edge samples repeat.
+__device__ uint32_t means_at(const uint8_t *from, ptrdiff_t stride, int words, int rows, int x,
+                             int y) {
+    const int column = motus_clip(0, words - 1, x), row = motus_clip(0, rows - 1, y);
+    const uint32_t means = four_means(from + 4 * row * stride + 16 * column, stride);
+    return x == column ? means : __byte_perm(means, 0, x < 0 ? 0x0000 : 0x3333);
+}
+
 // Pictures of full size: [blockIdx.z], as Scaled.plane.
 struct Planes {
     const uint8_t *data[1 + LISTS];
@@ -68,10 +80,8 @@ __global__ void scale_kernel(const __grid_constant__ Scaled to,
     int y = blockIdx.y * blockDim.y + threadIdx.y - MOTUS_COARSE_BORDER;
     if (x >= to.mb_width + MOTUS_COARSE_BORDER / 4 || y >= 4 * to.mb_height + MOTUS_COARSE_BORDER)
         return;
-    const ptrdiff_t stride = from.stride[blockIdx.z];
-    int mb_x = motus_clip(0, to.mb_width - 1, x), row = motus_clip(0, 4 * to.mb_height - 1, y);
-    uint32_t means = four_means(from.data[blockIdx.z] + 4 * row * stride + 16 * mb_x, stride);
-    if (x != mb_x) means = __byte_perm(means, 0, x < 0 ? 0x0000 : 0x3333);
+    const uint32_t means = means_at(from.data[blockIdx.z], from.stride[blockIdx.z], to.mb_width,
+                                    4 * to.mb_height, x, y);
     *reinterpret_cast<uint32_t *>(to.plane[blockIdx.z] + (ptrdiff_t)y * to.stride + 4 * x) = means;
 }
 
@@ -208,13 +218,10 @@ template <int MBS> __device__ uint32_t share_column(const Coarse<MBS> &c, int co
     return best;
 }
 
-// Loads the MB's 8x8 samples, whose rows begin two bytes into a word.
-__device__ void load_block(uint32_t block[8][2], const Scaled &p, int mb_x, int mb_y) {
-    const uint8_t *from =
-        p.plane[0] + (ptrdiff_t)(4 * mb_y - MOTUS_COARSE_MARGIN) * p.stride + 4 * mb_x - 4;
+// Loads 8x8 samples, whose rows begin two bytes behind `word`. pitch: words from row to row.
+__device__ void load_block(uint32_t block[8][2], const uint32_t *word, int pitch) {
 #pragma unroll
-    for (int y = 0; y < 8; y++, from += p.stride) {
-        const uint32_t *word = reinterpret_cast<const uint32_t *>(from);
+    for (int y = 0; y < 8; y++, word += pitch) {
         block[y][0] = __funnelshift_r(word[0], word[1], 16);
         block[y][1] = __funnelshift_r(word[1], word[2], 16);
     }
@@ -234,6 +241,12 @@ struct Previous {
     const MotusMv *mv[LISTS]; // [blockIdx.y]
 };
 
+// Writes motus_se_bits of the components of a row or column of points.
+__device__ void fill_bits(uint8_t *bits, int reach) {
+    for (int i = threadIdx.x; i < motus_coarse_points(reach); i += 32 * WARPS)
+        bits[i] = (uint8_t)motus_se_bits(motus_coarse_component(reach, i));
+}
+
 // Returns the least key of the MB's lanes.
 template <int MBS> __device__ uint32_t least_of(uint32_t key) {
     if constexpr (MBS > 1) {
@@ -246,7 +259,116 @@ template <int MBS> __device__ uint32_t least_of(uint32_t key) {
     }
 }
 
+// Returns the least key of the MB's window.
+template <int MBS> __device__ uint32_t search_window(const Coarse<MBS> &c) {
+    constexpr int LANES = Window<MBS>::LANES;
+    uint32_t key = search_column(c, min(motus_lane() % LANES, c.points - 1));
+    if (c.points > LANES) key = min(key, share_column(c, c.points - 1));
+    return least_of<MBS>(key);
+}
+
+__device__ MotusMv mv_of_key(uint32_t key, int reach) {
+    MotusMv mv;
+    mv.x = (int16_t)motus_coarse_component(reach, key & 63);
+    mv.y = (int16_t)motus_coarse_component(reach, key >> 6 & 63);
+    return mv;
+}
+
+// ---- Wide search --------------------------------------------------------------------------------
+
+// As coarse_kernel, with groups in place of MBs.
 template <int MBS>
+__global__ void __launch_bounds__(32 * WARPS)
+    wide_kernel(const __grid_constant__ Memory w, uint32_t lambda_q8, int reach) {
+    using W = Window<MBS>;
+    constexpr int OF_BLOCK = WARPS * MBS, WORDS = OF_BLOCK + 2;
+    __shared__ uint32_t window[W::ROWS][W::PITCH], block[MOTUS_COARSE_BLOCK][WORDS];
+    __shared__ uint8_t row_bits[W::MAX_POINTS];
+    const Scaled &p = w.scaled;
+    const int width = motus_groups(p.mb_width), rows = 4 * motus_groups(p.mb_height),
+              list = (int)blockIdx.y, points = motus_coarse_points(reach);
+    const int blocks = (width + OF_BLOCK - 1) / OF_BLOCK,
+              first = (int)blockIdx.x % blocks * OF_BLOCK, y = (int)blockIdx.x / blocks,
+              own = (int)threadIdx.x / W::LANES;
+    const int x0 = 4 * first - MOTUS_COARSE_MARGIN - reach / 4,
+              y0 = 4 * y - MOTUS_COARSE_MARGIN - reach / 4;
+    motus_begin_early();
+    for (int i = threadIdx.x; i < (points + 7) * W::WORDS; i += 32 * WARPS)
+        window[i / W::WORDS][i % W::WORDS] = means_at(p.plane[1 + list], p.stride, width, rows,
+                                                      (x0 >> 2) + i % W::WORDS, y0 + i / W::WORDS);
+    for (int i = threadIdx.x; i < MOTUS_COARSE_BLOCK * WORDS; i += 32 * WARPS)
+        block[i / WORDS][i % WORDS] =
+            means_at(p.plane[0], p.stride, width, rows, first - 1 + i % WORDS,
+                     4 * y - MOTUS_COARSE_MARGIN + i / WORDS);
+    fill_bits(row_bits, reach);
+    __syncthreads(); // window, blocks and costs are complete
+    Coarse<MBS> c{window, row_bits, {}, lambda_q8, (x0 & 3) + 4 * own, points, reach};
+    load_block(c.block, &block[0][own], WORDS);
+    const uint32_t key = search_window(c);
+    if (motus_lane() % W::LANES == 0 && first + own < width)
+        w.wide[list][y * width + first + own] = mv_of_key(key, reach);
+}
+
+// Returns the SAD of the block and the one at sample (x, y).
+__device__ uint32_t sad_at(const uint32_t block[8][2], const uint8_t *plane, int stride, int x,
+                           int y) {
+    const uint8_t *from = plane + (ptrdiff_t)y * stride + x;
+    const int offset = (int)((uintptr_t)from & 3), shift = 8 * offset;
+    const uint32_t *word = reinterpret_cast<const uint32_t *>(from - offset);
+    uint32_t sad = 0;
+#pragma unroll
+    for (int t = 0; t < 8; t++, word += stride / 4) {
+        const uint32_t middle = word[1];
+        sad = motus_sad4(__funnelshift_r(word[0], middle, shift), block[t][0], sad);
+        sad = motus_sad4(__funnelshift_r(middle, word[2], shift), block[t][1], sad);
+    }
+    return sad;
+}
+
+// Replaces *mv, an MB's of J `least`, by the first best one around MVs of groups that costs less.
+template <int MBS>
+__device__ void try_wide(const Memory &w, int list, const Coarse<MBS> &c, int mb_x, int mb_y,
+                         uint32_t least, MotusMv *mv) {
+    constexpr int LANES = Window<MBS>::LANES;
+    const Scaled &p = w.scaled;
+    uint32_t best = ~0u; // J << 7 | 25 * k + point: J is below 2^15
+#pragma unroll 1
+    for (int k = 0; k < MOTUS_WIDE_GROUPS; k++) {
+        const int group = motus_group_of(p.mb_width, p.mb_height, mb_x, mb_y, k);
+        const MotusMv its = w.wide[list][max(group, 0)];
+        if (group < 0 || !motus_wide_is_outside(its, c.reach)) continue;
+        for (int i = motus_lane() % LANES; i < MOTUS_WIDE_SQUARE; i += LANES) {
+            const MotusMv at = motus_wide_mv(its, i);
+            const int x = 4 * mb_x - MOTUS_COARSE_MARGIN + at.x / 16,
+                      y = 4 * mb_y - MOTUS_COARSE_MARGIN + at.y / 16;
+            const uint32_t sad = sad_at(c.block, p.plane[1 + list], p.stride,
+                                        motus_coarse_place(4 * p.mb_width, x, 1),
+                                        motus_coarse_place(4 * p.mb_height, y, 1));
+            const uint32_t j =
+                sad + motus_coarse_cost(c.lambda_q8, motus_se_bits(at.x) + motus_se_bits(at.y));
+            best = min(best, j << 7 | (uint32_t)(MOTUS_WIDE_SQUARE * k + i));
+        }
+    }
+    __syncwarp();
+    best = least_of<MBS>(best);
+    if (best >> 7 >= least) return;
+    const int k = (int)(best & 127) / MOTUS_WIDE_SQUARE;
+    *mv = motus_wide_mv(w.wide[list][motus_group_of(p.mb_width, p.mb_height, mb_x, mb_y, k)],
+                        (int)(best & 127) % MOTUS_WIDE_SQUARE);
+}
+
+// True if a group that an MB of the warp tries has an MV outside the window.
+template <int MBS>
+__device__ bool is_far(const Memory &w, int list, int reach, int mb_x, int mb_y) {
+    const Scaled &p = w.scaled;
+    const int group = motus_group_of(p.mb_width, p.mb_height, mb_x, mb_y, motus_lane() & 3);
+    return motus_lanes_ballot(group >= 0 &&
+                              motus_wide_is_outside(w.wide[list][max(group, 0)], reach)) != 0;
+}
+
+// ---- Coarse search of MBs -----------------------------------------------------------------------
+
+template <int MBS, bool WIDE>
 __global__ void __launch_bounds__(32 * WARPS)
     coarse_kernel(const __grid_constant__ Memory w, const __grid_constant__ Previous previous,
                   uint32_t lambda_q8, int reach, const uint64_t *wanted, size_t wanted_pitch) {
@@ -276,23 +398,22 @@ __global__ void __launch_bounds__(32 * WARPS)
         window[row][word] = *reinterpret_cast<const uint32_t *>(
             p.plane[1 + list] + (ptrdiff_t)(y0 + row) * p.stride + x);
     }
-    for (int i = threadIdx.x; i < points; i += 32 * WARPS)
-        row_bits[i] = (uint8_t)motus_se_bits(motus_coarse_component(reach, i));
+    fill_bits(row_bits, reach);
     __syncthreads(); // window and costs are complete
     const bool there = mb_x < p.mb_width;
     if (!motus_lanes_ballot(there)) return;
     if (!there) mb_x--, own--; // the warp's second MB repeats its first one
     if (wanted && !is_wanted<MBS>(p, wanted, wanted_pitch, mb_x, mb_y)) return;
-    const int lane = motus_lane() % W::LANES;
     Coarse<MBS> c{window, row_bits, {}, lambda_q8, (x0 & 3) + 4 * own, points, reach};
-    load_block(c.block, p, mb_x, mb_y);
-    uint32_t key = search_column(c, min(lane, points - 1));
-    if (points > W::LANES) key = min(key, share_column(c, points - 1));
-    key = least_of<MBS>(key);
-    if (lane || !there) return;
-    MotusMv *mv = &w.coarse[list][mb_y * p.mb_width + mb_x];
-    mv->x = (int16_t)motus_coarse_component(reach, key & 63);
-    mv->y = (int16_t)motus_coarse_component(reach, key >> 6 & 63);
+    const uint8_t *block =
+        p.plane[0] + (ptrdiff_t)(4 * mb_y - MOTUS_COARSE_MARGIN) * p.stride + 4 * mb_x - 4;
+    load_block(c.block, reinterpret_cast<const uint32_t *>(block), p.stride / 4);
+    const uint32_t key = search_window(c);
+    MotusMv mv = mv_of_key(key, reach);
+    if constexpr (WIDE)
+        if (is_far<MBS>(w, list, reach, mb_x, mb_y))
+            try_wide(w, list, c, mb_x, mb_y, key >> 12, &mv);
+    if (motus_lane() % W::LANES == 0 && there) w.coarse[list][mb_y * p.mb_width + mb_x] = mv;
 }
 
 // ---- Launchers ----------------------------------------------------------------------------------
@@ -303,16 +424,27 @@ size_t lay_out(Memory *w, uint8_t *memory, int mb_width, int mb_height) {
     size_t n = (size_t)mb_width * mb_height,
            stride = ((size_t)4 * mb_width + 2 * border + 63) / 64 * 64, end = 0;
     size_t plane = stride * ((size_t)4 * mb_height + 2 * border), origin = border * stride + border;
-    Memory all = {{{}, (int)stride, mb_width, mb_height}, {}, {}};
+    const size_t groups = (size_t)motus_groups(mb_width) * motus_groups(mb_height);
+    Memory all = {{{}, (int)stride, mb_width, mb_height}, {}, {}, {}};
     for (uint8_t *&its : all.scaled.plane) its = memory + motus_slot_reserve(&end, plane) + origin;
     for (int k = 0; k < LISTS; k++) {
         all.coarse[k] =
             reinterpret_cast<MotusMv *>(memory + motus_slot_reserve(&end, n * sizeof(MotusMv)));
+        all.wide[k] = reinterpret_cast<MotusMv *>(
+            memory + motus_slot_reserve(&end, groups * sizeof(MotusMv)));
         all.median[k] =
             reinterpret_cast<MotusMv *>(memory + motus_slot_reserve(&end, sizeof(MotusMv)));
     }
     if (w) *w = all;
     return end;
+}
+
+cudaError_t launch_wide(const MotusCentresPicture *p, int n, const Memory &w, int mbs,
+                        cudaStream_t stream) {
+    const int width = motus_groups(w.scaled.mb_width), height = motus_groups(w.scaled.mb_height);
+    const dim3 blocks((unsigned)((width + WARPS * mbs - 1) / (WARPS * mbs) * height), (unsigned)n);
+    return motus_launch(p->early, blocks, 32 * WARPS, 0, stream,
+                        mbs == 2 ? wide_kernel<2> : wide_kernel<1>, w, p->lambda_q8, p->reach);
 }
 
 } // namespace
@@ -346,9 +478,12 @@ cudaError_t motus_coarse_cuda(const MotusCentresPicture *p, int n, void *memory,
         motus_launch(p->early, tiles, tile, 0, stream, scale_kernel, w.scaled, planes);
     if (error != cudaSuccess) return error;
     const int mbs = motus_coarse_points(p->reach) <= Window<2>::MAX_POINTS ? 2 : 1;
+    if (p->wide) error = launch_wide(p, n, w, mbs, stream);
+    if (error != cudaSuccess) return error;
     const dim3 groups((unsigned)(1 + (mb_width + WARPS * mbs - 1) / (WARPS * mbs) * mb_height),
                       (unsigned)n);
-    return motus_launch(p->early, groups, 32 * WARPS, 0, stream,
-                        mbs == 2 ? coarse_kernel<2> : coarse_kernel<1>, w, previous, p->lambda_q8,
+    const auto kernel = mbs == 2 ? (p->wide ? coarse_kernel<2, true> : coarse_kernel<2, false>)
+                                 : (p->wide ? coarse_kernel<1, true> : coarse_kernel<1, false>);
+    return motus_launch(p->early, groups, 32 * WARPS, 0, stream, kernel, w, previous, p->lambda_q8,
                         p->reach, p->wanted, p->wanted_pitch);
 }

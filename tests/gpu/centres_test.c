@@ -50,7 +50,7 @@ enum { MOVED, NOISE, FLAT, BLACK_AND_WHITE, STRIPES, CONTENTS };
 enum { CYCLED, LARGE, SMALLER_LARGE, GRAPHS }; // which cases: row->variant
 
 typedef struct Centres {
-    int content, reach, limit_x, limit_y, n_mb, with_previous;
+    int content, reach, wide, limit_x, limit_y, n_mb, with_previous;
     uint32_t lambda_q8;
     GpuPlane cur, luma;
     GpuBuffer *previous, *planes, *centre, *other, *scratch;
@@ -76,13 +76,14 @@ static void open_centres(GpuCase *c) {
     motus_ref_luma_layout(&s->ref[ON_CUDA], s->planes->at[ON_CUDA], c->width, c->height);
 }
 
-// Fills both pictures with a texture of small blocks; cur takes 96x96 areas of ref from elsewhere.
-static void fill_moved(const MotusPlane *cur, const MotusPlane *ref) {
+// Fills both pictures with a texture of small blocks; cur takes 96x96 areas of ref from elsewhere,
+// up to `most` samples away.
+static void fill_moved(const MotusPlane *cur, const MotusPlane *ref, int most) {
     uint8_t texture[1024];
     int shift[16][2];
     motus_test_fill(texture, sizeof texture);
     for (int i = 0; i < 16; i++)
-        shift[i][0] = motus_test_range(-70, 70), shift[i][1] = motus_test_range(-70, 70);
+        shift[i][0] = motus_test_range(-most, most), shift[i][1] = motus_test_range(-most, most);
     for (int y = 0; y < ref->height; y++)
         for (int x = 0; x < ref->width; x++)
             ref->data[y * ref->stride + x] =
@@ -102,7 +103,8 @@ static void fill_pictures(const Centres *s) {
     uint8_t *cur = s->cur.at[ON_CPU].data, *ref = s->luma.at[ON_CPU].data;
     memset(cur, s->content == FLAT ? 9 : 0, size);
     memset(ref, s->content == FLAT ? 9 : 255, size);
-    if (s->content == MOVED) fill_moved(&s->cur.at[ON_CPU], &s->luma.at[ON_CPU]);
+    if (s->content == MOVED)
+        fill_moved(&s->cur.at[ON_CPU], &s->luma.at[ON_CPU], s->wide ? 280 : 70);
     if (s->content == NOISE) motus_test_fill(cur, size), motus_test_fill(ref, size);
     for (size_t i = 0; i < size && s->content == STRIPES; i++)
         cur[i] = ref[i] = i / 16 & 1 ? 255 : 0;
@@ -135,14 +137,16 @@ static void fill_centres(GpuCase *c) {
     const int number = case_number(c);
     s->content = number % CONTENTS;
     s->reach = reaches[number / 2 % 5];
+    s->wide = number % 3 > 0;
     s->limit_x = limits[number % 6];
     s->limit_y = limits[number / 3 % 6];
     s->lambda_q8 = lambdas[number / 3 % 4];
     s->with_previous = number % 4 > 0;
     fill_pictures(s);
     fill_previous(s, number % 4);
-    snprintf(c->what, sizeof c->what, "content %d reach %d limits %d, %d lambda %u previous %d",
-             s->content, s->reach, s->limit_x, s->limit_y, s->lambda_q8, number % 4);
+    snprintf(c->what, sizeof c->what,
+             "content %d reach %d wide %d limits %d, %d lambda %u previous %d", s->content,
+             s->reach, s->wide, s->limit_x, s->limit_y, s->lambda_q8, number % 4);
 }
 
 // The second reference is the first one again, with previous MVs where that one has none.
@@ -156,6 +160,7 @@ static MotusStatus run_centres(GpuCase *c, int on) {
                                  .previous = s->with_previous ? previous : NULL,
                                  .lambda_q8 = s->lambda_q8,
                                  .reach = s->reach,
+                                 .wide = s->wide,
                                  .limit_x = s->limit_x,
                                  .limit_y = s->limit_y,
                                  .centre = s->centre->at[on]}};

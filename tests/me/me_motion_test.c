@@ -1,5 +1,6 @@
 // Known motion: pans of a generated texture are found; search centres follow large pans.
 // SPDX-License-Identifier: BSD-2-Clause
+#include "common/alloc.h"
 #include "me/centres/centres.h"
 #include "me/me_cpu.h"
 #include "tests/support/harness.h"
@@ -14,16 +15,24 @@
 typedef struct Pan {
     MotusFrame *frame[2];
     MotusSynth *synth;
+    int mv_x, mv_y; // of what both frames show
 } Pan;
 
-static void pan_open(Pan *p, int pan_x, int pan_y, uint32_t seed) {
-    MotusSynthConfig config = motus_synth_config_default(WIDTH, HEIGHT);
-    config.pan_x = pan_x, config.pan_y = pan_y, config.seed = seed;
+// The pan is that from frame 0 to frame `last`, in quarter samples.
+static void pan_open_sized(Pan *p, int width, int height, int pan_x, int pan_y, int last,
+                           uint32_t seed) {
+    MotusSynthConfig config = motus_synth_config_default(width, height);
+    config.pan_x = pan_x / last, config.pan_y = pan_y / last, config.seed = seed;
+    p->mv_x = -config.pan_x * last, p->mv_y = -config.pan_y * last;
     REQUIRE_OK(motus_synth_open(&p->synth, &config));
     for (int i = 0; i < 2; i++) {
-        REQUIRE_OK(motus_frame_alloc(&p->frame[i], WIDTH, HEIGHT));
-        motus_synth_frame(p->synth, i, p->frame[i]);
+        REQUIRE_OK(motus_frame_alloc(&p->frame[i], width, height));
+        motus_synth_frame(p->synth, i * last, p->frame[i]);
     }
+}
+
+static void pan_open(Pan *p, int pan_x, int pan_y, uint32_t seed) {
+    pan_open_sized(p, WIDTH, HEIGHT, pan_x, pan_y, 1, seed);
 }
 
 static void pan_close(Pan *p) {
@@ -86,15 +95,15 @@ static void quarter_sample_pans(void) {
 }
 
 static void centres_of(Pan *p, int plain_c, int threads, const MotusMv *previous, int reach,
-                       int limit, MotusMv *centre) {
+                       int wide, int limit, MotusMv *centre) {
     MotusMeCpu *me;
     MotusRefLuma ref;
     const MotusPlane *cur = &p->frame[1]->plane[0];
-    MotusMeConfig config = motus_me_config_default(WIDTH, HEIGHT);
+    MotusMeConfig config = motus_me_config_default(cur->width, cur->height);
     config.threads = threads;
     if (plain_c) motus_test_cpu("c");
     REQUIRE_OK(motus_me_cpu_open(&me, &config));
-    REQUIRE_OK(motus_ref_luma_alloc(&ref, WIDTH, HEIGHT));
+    REQUIRE_OK(motus_ref_luma_alloc(&ref, cur->width, cur->height));
     motus_test_cpu(NULL);
     motus_ref_luma_build(&ref, &p->frame[0]->plane[0], 0, threads);
     motus_me_cpu_predict(me, &(MotusCentresPicture){.cur = cur->data,
@@ -103,11 +112,36 @@ static void centres_of(Pan *p, int plain_c, int threads, const MotusMv *previous
                                                     .previous = previous,
                                                     .lambda_q8 = 300,
                                                     .reach = reach,
+                                                    .wide = wide,
                                                     .limit_x = limit,
                                                     .limit_y = limit,
                                                     .centre = centre});
     motus_ref_luma_free(&ref);
     motus_me_cpu_close(&me);
+}
+
+// Checks centres against a pan's; previous may be NULL.
+static void check_centres(Pan *p, int pan, const MotusMv *previous, int reach, int wide, int limit,
+                          double found) {
+    const MotusPlane *luma = &p->frame[1]->plane[0];
+    const int mb_width = luma->width / 16, n = mb_width * (luma->height / 16);
+    MotusMv *centre = motus_alloc(2 * (size_t)n, sizeof *centre), *other = centre + n;
+    int near = 0, total = 0;
+    centres_of(p, 0, 1, previous, reach, wide, limit, centre);
+    centres_of(p, 1, 3, previous, reach, wide, limit, other);
+    MOTUS_CHECK(!memcmp(centre, other, (size_t)n * sizeof *centre),
+                "pan %d: C with 3 threads differs from the best with 1", pan);
+    for (int k = 0; k < n; k++) {
+        const int x = 64 * (k % mb_width) + p->mv_x, y = 64 * (k / mb_width) + p->mv_y;
+        MOTUS_CHECK(!((centre[k].x | centre[k].y) & 3) && abs(centre[k].x) <= limit &&
+                        abs(centre[k].y) <= limit,
+                    "pan %d MB %d: (%d,%d)", pan, k, centre[k].x, centre[k].y);
+        if (x < 0 || y < 0 || x > 4 * luma->width - 64 || y > 4 * luma->height - 64) continue;
+        total++;
+        near += abs(centre[k].x - p->mv_x) <= 8 && abs(centre[k].y - p->mv_y) <= 8;
+    }
+    MOTUS_CHECK(near >= found * total, "pan %d: %d of %d MBs", pan, near, total);
+    motus_free(centre);
 }
 
 // Search centres reach pans beyond the search range, for nearly all MBs whose content was visible
@@ -116,30 +150,27 @@ static void centres(void) {
     enum { N = WIDTH / 16 * (HEIGHT / 16) };
     for (int i = 0; i < 8; i++) {
         Pan p;
-        MotusMv centre[N], other[N], previous[N];
-        int reach = i % 3 == 2 ? 32 : 64, limit = i == 7 ? 99 : 400, near = 0, total = 0;
-        int pan =
-            4 * reach - 26; // quarter samples: the reach of the search; refined MVs go further
+        MotusMv previous[N];
+        const int reach = i % 3 == 2 ? 32 : 64, limit = i == 7 ? 99 : 400,
+                  pan = 4 * reach - 26; // quarter samples: refined MVs go further than the search
         pan_open(&p, motus_test_range(-pan, pan), motus_test_range(-pan, pan), (uint32_t)i + 50);
         for (int k = 0; k < N; k++)
             previous[k] = (MotusMv){(int16_t)motus_test_range(-999, 999),
                                     (int16_t)motus_test_range(-999, 999)};
-        const MotusMv *before = i & 1 ? previous : NULL;
-        centres_of(&p, 0, 1, before, reach, limit, centre);
-        centres_of(&p, 1, 3, before, reach, limit, other);
-        MOTUS_CHECK(!memcmp(centre, other, sizeof centre),
-                    "pan %d: C with 3 threads differs from the best with 1", i);
-        for (int k = 0; k < N; k++) {
-            MotusSynthTruth truth;
-            MOTUS_CHECK(!((centre[k].x | centre[k].y) & 3) && abs(centre[k].x) <= limit &&
-                            abs(centre[k].y) <= limit,
-                        "pan %d MB %d: (%d,%d)", i, k, centre[k].x, centre[k].y);
-            int x = k % (WIDTH / 16) * 16, y = k / (WIDTH / 16) * 16;
-            if (!motus_synth_truth(p.synth, 1, x, y, 16, 16, &truth) || !truth.whole) continue;
-            total++;
-            near += abs(centre[k].x - truth.mv.x) <= 8 && abs(centre[k].y - truth.mv.y) <= 8;
-        }
-        if (limit == 400) MOTUS_CHECK(near >= 0.95 * total, "pan %d: %d of %d MBs", i, near, total);
+        check_centres(&p, i, i & 1 ? previous : NULL, reach, 0, limit, limit == 400 ? 0.95 : 0);
+        pan_close(&p);
+    }
+}
+
+// The wide search reaches pans four times as far.
+static void wide_centres(void) {
+    for (int i = 0; i < 4; i++) {
+        Pan p;
+        const int reach = i & 1 ? 32 : 64, far = 4 * motus_test_range(reach + 10, 4 * reach - 40),
+                  other = motus_test_range(-4 * reach, 4 * reach);
+        pan_open_sized(&p, 720, 560, i & 2 ? far : other, i & 2 ? other : -far, 8,
+                       (uint32_t)i + 80);
+        check_centres(&p, i, NULL, reach, 1, 2000, 0.9);
         pan_close(&p);
     }
 }
@@ -187,6 +218,8 @@ static void coarse_versions(void) {
         MotusCoarse coarse[VERSIONS];
         uint32_t lambda_q8 = (uint32_t[]){0, 65535, 300}[i % 3];
         int reach = i < 30 ? 64 : 4 * motus_test_range(1, 16);
+        const MotusCentresPicture picture = {
+            .lambda_q8 = lambda_q8, .reach = reach, .wide = i % 5 > 2};
         motus_test_fill(cur, sizeof cur);
         motus_test_fill(ref, sizeof ref);
         if (i % 4 == 1) memset(cur, 0, sizeof cur), memset(ref, 255, sizeof ref);
@@ -195,13 +228,14 @@ static void coarse_versions(void) {
         open_versions(coarse, W / 16, H / 16);
         for (int v = 0; v < VERSIONS; v++) {
             motus_coarse_run(&coarse[v], &(MotusPlane){cur, W, W, H}, &(MotusPlane){ref, W, W, H},
-                             lambda_q8, reach, 1 + v);
-            MOTUS_CHECK(!memcmp(coarse[0].mv, coarse[v].mv, W / 16 * (H / 16) * sizeof(MotusMv)),
-                        "case %d version %d reach %d", i, v, reach);
+                             &picture, 1 + v);
+            MOTUS_CHECK(
+                !memcmp(coarse[0].mbs.mv, coarse[v].mbs.mv, W / 16 * (H / 16) * sizeof(MotusMv)),
+                "case %d version %d reach %d", i, v, reach);
         }
         if (i % 4 == 2)
-            MOTUS_CHECK(coarse[0].mv[3].x == (lambda_q8 ? 0 : -4 * reach), "case %d: %d", i,
-                        coarse[0].mv[3].x);
+            MOTUS_CHECK(coarse[0].mbs.mv[3].x == (lambda_q8 ? 0 : -4 * reach), "case %d: %d", i,
+                        coarse[0].mbs.mv[3].x);
         for (int v = 0; v < VERSIONS; v++) motus_coarse_free(&coarse[v]);
     }
 }
@@ -264,4 +298,5 @@ static void centre_sads(void) {
 }
 
 MOTUS_SUITE("me_motion", TEST(whole_sample_pans), TEST(quarter_sample_pans), TEST(centres),
-            TEST(coarse_versions), TEST(coarse_points), TEST(centre_sads), TEST(medians))
+            TEST(wide_centres), TEST(coarse_versions), TEST(coarse_points), TEST(centre_sads),
+            TEST(medians))
