@@ -197,7 +197,8 @@ template <int THREADS>
 __device__ uint64_t add_chunk(const Job &job, const Piece &piece, const EntryRoom<THREADS> &entry,
                               const MotusResolved &symbols, int chunk) {
     const MotusChunks chunks = chunks_of(job, piece);
-    const MotusDigits digits = {job.digit, job.restart, job.mb_end, job.n_mb, piece.first};
+    const MotusDigits digits = {job.digit,       job.restart, job.mb_end,
+                                job.group_begin, job.n_mb,    piece.first};
     MotusWay way = way_to(job, piece, entry, chunk);
     MotusChunkBegin begin = motus_chunk_begin(&chunks, &symbols, chunk, way.range_class);
     if (begin.empty) {

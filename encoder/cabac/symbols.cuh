@@ -87,17 +87,29 @@ __device__ int kind_of_unit(const MotusMb *mb, int unit) {
 // Units of a block's MBs, in an order by kinds: (MB of the block) * 32 + unit.
 template <int MBS> struct UnitRoom {
     uint32_t tally[TALLIES], kinds[UNIT_KINDS], n_late;
+    uint32_t symbols[MBS];                   // of an MB
     uint16_t list[MBS * 32], late[MBS * 32]; // late: made again, without a row
     uint16_t n[MBS][32], row_of[MBS][32];    // a block of one symbol: row_of is it
     static constexpr int ROWS = 12 * MBS;    // units beyond them are made twice
     uint16_t row[ROWS][ROW_PITCH];
 };
 
-// Sets an MB's number of symbols. end_of_slice_flag of the MB before is its first one.
-__device__ void set_count(const Job &job, int i, uint32_t n) {
+// Sets an MB's number of symbols, `all`. end_of_slice_flag of the MB before is its first one.
+__device__ void set_count(const Job &job, int i, uint32_t n, uint32_t *all) {
     job.is_kept[i] = n <= job.most_kept;
-    job.mb_end[i] = n + (i > 0);
     job.restart[i] = 0;
+    *all = n + (i > 0);
+}
+
+// Sets mb_end of the group's MBs from `first` on, and the group's symbols, by a warp.
+template <int MBS> __device__ void sum_mbs(const Job &job, int first, const UnitRoom<MBS> &room) {
+    const int lane = motus_lane(), i = first + lane;
+    const uint32_t own = lane >= MBS || i > job.n_mb ? 0
+                         : i < job.n_mb              ? room.symbols[lane]
+                                                     : 1,
+                   upto = scan_lanes(own, Sum()); // end_of_slice_flag
+    if (lane < MBS && i <= job.n_mb) job.mb_end[i] = upto;
+    if (lane == MBS - 1) job.group_begin[first / MBS + 1] = upto;
 }
 
 template <bool B> __device__ void tally_mb(const MotusMb *mb, uint32_t *tally) {
@@ -130,7 +142,7 @@ __device__ void begin_mbs(const Job &job, int first, uint32_t coded, UnitRoom<MB
     MotusSymbols symbols = {};
     symbols.symbol = job.kept + (size_t)i * job.most_kept, symbols.mark = mark_of(MOTUS_UNIT_RUN);
     B ? motus_put_b_skip_flag(&symbols, &m) : motus_put_skip_flag(&symbols, &m);
-    set_count(job, i, 1);
+    set_count(job, i, 1, &room.symbols[motus_lane()]);
 }
 
 // Lists the units that are to be made of coded MBs, each warp of its own ones; flags of blocks
@@ -196,7 +208,7 @@ __device__ void count_mb(const Job &job, int i, int of_block, UnitRoom<MBS> &roo
     const uint32_t n = room.n[of_block][motus_lane()], upto = scan_lanes(n, Sum()),
                    all = from_lane(upto, 31);
     if (all <= job.most_kept) keep_symbols(job, i, of_block, n, upto, room);
-    if (motus_lane() == 0) set_count(job, i, all);
+    if (motus_lane() == 0) set_count(job, i, all, &room.symbols[of_block]);
 }
 
 // Makes, counts and keeps the symbols of the block's MBs from `first` on. `room` is cleared.
@@ -229,7 +241,8 @@ __device__ void count_mbs(const Job &job, int first, UnitRoom<MBS> &room) {
         __syncthreads(); // all units are made
         for (uint32_t left = own_mbs; left; left &= left - 1)
             count_mb(job, first + __ffs((int)left) - 1, __ffs((int)left) - 1, room);
-        __syncthreads(); // late ones are listed
+        __syncthreads(); // late ones are listed, all MBs are counted
+        if (t < 32) sum_mbs(job, first, room);
     }
 }
 
@@ -267,7 +280,7 @@ __device__ int mb_of_symbol(const Job &job, uint32_t symbol) {
     int low = 0, n = job.n_mb + 1;
     while (n > 1) {
         const int step = (n + 31) / 32, at = low + min((motus_lane() + 1) * step, n) - 1;
-        const uint32_t behind = __ballot_sync(MOTUS_ALL_LANES, job.mb_end[at] > symbol);
+        const uint32_t behind = __ballot_sync(MOTUS_ALL_LANES, mb_end_of(job, at) > symbol);
         const int k = __ffs((int)behind) - 1;
         low += k * step, n = min(step, n - k * step);
     }
@@ -290,7 +303,7 @@ __device__ int find_mbs(const Job &job, uint32_t first, int n, bool keeps, PutRo
     __syncthreads(); // both are found
     const int mb = room.first, n_mbs = room.last - mb + 1;
     for (int k = t; k <= n_mbs; k += THREADS) {
-        const int i = mb + k - 1, begin = (int)((i < 0 ? 0 : job.mb_end[i]) - first);
+        const int i = mb + k - 1, begin = (int)((i < 0 ? 0 : mb_end_of(job, i)) - first);
         room.end[k] = begin;
         if (k) room.kept[k - 1] = i == job.n_mb || (keeps && job.is_kept[i]);
         if (k < n_mbs) atomicOr(&room.begins[max(begin, 0) / 32], 1u << max(begin, 0) % 32);
