@@ -14,7 +14,8 @@
 
 namespace {
 
-constexpr int THREADS = 256, MB_THREADS = 128, STATE_THREADS = 64, LOW_THREADS = 128;
+constexpr int THREADS = 256, MB_THREADS = 128, CONTEXT_THREADS = 16 * CONTEXT_MBS,
+              STATE_THREADS = 64, LOW_THREADS = 128;
 constexpr int COUNT_THREADS = 128; // of a block that counts symbols
 constexpr int BEGIN_BLOCKS = 16;   // before those, which begin a slice
 constexpr int MOST_BLOCKS = 264;   // of a step that takes any number; few pictures need more
@@ -70,9 +71,9 @@ size_t place(Job *job, uint8_t *work, uint32_t capacity) {
 
 // ---- Kernels: symbols ---------------------------------------------------------------------------
 
-__global__ void __launch_bounds__(MB_THREADS) p_context_kernel(Job job) {
+__global__ void __launch_bounds__(CONTEXT_THREADS) p_context_kernel(Job job) {
     __shared__ ContextRoom room;
-    set_p_contexts<MB_THREADS>(job, (int)blockIdx.x * CONTEXT_MBS, room);
+    set_p_contexts<CONTEXT_THREADS>(job, (int)blockIdx.x * CONTEXT_MBS, room);
 }
 
 __global__ void __launch_bounds__(MB_THREADS) b_context_kernel(Job job) {
@@ -326,7 +327,7 @@ template <bool B> void put(const Job &job, int tiles, cudaStream_t stream) {
     if (!string && B)
         b_context_kernel<<<blocks_of(16 * job.n_mb, MB_THREADS), MB_THREADS, 0, stream>>>(job);
     else if (!string)
-        p_context_kernel<<<blocks_of(job.n_mb, CONTEXT_MBS), MB_THREADS, 0, stream>>>(job);
+        p_context_kernel<<<blocks_of(job.n_mb, CONTEXT_MBS), CONTEXT_THREADS, 0, stream>>>(job);
     count_kernel<B><<<BEGIN_BLOCKS + job.n_mb / COUNT_MBS + 1, COUNT_THREADS, 0, stream>>>(job);
     sum_kernel<B><<<1, THREADS, 0, stream>>>(job);
     put_kernel<B><<<tiles, THREADS, 0, stream>>>(job);
