@@ -15,7 +15,7 @@
 namespace {
 
 constexpr int THREADS = 256, MB_THREADS = 128, CONTEXT_THREADS = 16 * CONTEXT_MBS,
-              STATE_THREADS = 64, LOW_THREADS = 128;
+              STATE_THREADS = 256, LOW_THREADS = 128;
 constexpr int COUNT_THREADS = 128; // of a block that counts symbols
 constexpr int BEGIN_BLOCKS = 16;   // before those, which begin a slice
 constexpr int MOST_BLOCKS = 264;   // of a step that takes any number; few pictures need more
@@ -56,6 +56,7 @@ size_t place(Job *job, uint8_t *work, uint32_t capacity) {
     reserve(&job->total, CONTEXTS);
     reserve(&job->base, CONTEXTS + 1);
     reserve(&job->tables, 1);
+    reserve(&job->rows, MOTUS_ROWS);
     reserve(&job->between, 2);
     reserve(&job->way, chunks);
     reserve(&job->tile_way, tiles);
@@ -95,6 +96,7 @@ __device__ void begin_slice(const Job &job) {
         job.tables->four[k] = motus_next_of_four(k / 16, k % 16);
     for (int k = t; k < 2 * MOTUS_PLACES; k += step)
         job.tables->one[k] = (uint8_t)motus_next_place(k / 2, k % 2);
+    for (int k = t; k < MOTUS_ROWS; k += step) job.rows[k] = motus_context_row((uint32_t)k);
     clear_groups(job, (int)(job.in.piece / TILE) + 2, t, step);
     for (int k = t; k < (int)(sizeof *job.in.bins / 4) && !job.in.slice.before; k += step)
         ((uint32_t *)job.in.bins)[k] = 0;
@@ -217,7 +219,7 @@ __global__ void __launch_bounds__(THREADS) sort_kernel(Job job) {
     if (piece.n) sort_tiles<THREADS>(job, piece, room);
 }
 __global__ void __launch_bounds__(STATE_THREADS) state_kernel(Job job) {
-    __shared__ StateRoom<STATE_THREADS> room;
+    __shared__ StateRoom room;
     const Piece piece = only_piece(job);
     if (piece.n) find_states<STATE_THREADS>(job, piece, room);
 }
@@ -244,7 +246,7 @@ template <bool B> __global__ void __launch_bounds__(THREADS) sum_kernel(Job job)
         uint32_t sum[THREADS / 32];
         TileRoom tile;
         SortRoom<THREADS> sort;
-        StateRoom<THREADS> state;
+        StateRoom state;
         RunRoom run;
         WayRoom way;
         LowRoom<THREADS> low;
@@ -365,7 +367,7 @@ cudaError_t motus_cabac_slice_cuda_end(const MotusCabacSliceCuda *in, cudaStream
     const int tiles = blocks_for(piece, TILE),
               chunk_tiles = blocks_for(piece + 2 * MOTUS_CHUNK, TILE);
     sort_kernel<<<tiles, THREADS, 0, stream>>>(job);
-    state_kernel<<<blocks_for(piece + CONTEXTS * MOTUS_SEGMENT, STATE_THREADS * MOTUS_SEGMENT),
+    state_kernel<<<blocks_for(piece + CONTEXTS * MOTUS_SEGMENT, SEGMENTS * MOTUS_SEGMENT),
                    STATE_THREADS, 0, stream>>>(job);
     run_kernel<<<blocks_for(piece, MOTUS_RUN), THREADS, 0, stream>>>(job);
     way_kernel<<<chunk_tiles, THREADS, 0, stream>>>(job);

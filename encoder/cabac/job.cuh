@@ -45,6 +45,7 @@ struct Job {
     uint32_t *total;                // [CONTEXTS] bins
     uint32_t *base;                 // [CONTEXTS + 1] first segments; the last: their number
     MotusPlaceTables *tables;
+    MotusRangeRow *rows;     // [MOTUS_ROWS] motus_context_row
     Between *between;        // [2] before the piece, and behind it, in turn
     MotusWay (*way)[4];      // of chunks: from the tile's first one up to this one
     MotusWay (*tile_way)[4]; // of tiles

@@ -16,23 +16,33 @@ template <int N> struct Staged {
     uint32_t cuts[N / MOTUS_CHUNK];
 };
 
-template <int THREADS, int N> __device__ void make_rows(Staged<N> *s) {
-    for (int k = (int)threadIdx.x; k < MOTUS_ROWS; k += THREADS)
-        s->context[k] = motus_context_row((uint32_t)k);
+template <int THREADS, int N> __device__ void load_rows(const Job &job, Staged<N> *s) {
+    static_assert(THREADS >= MOTUS_ROWS, "a thread per row");
+    if (threadIdx.x < MOTUS_ROWS) s->context[threadIdx.x] = job.rows[threadIdx.x];
     __syncthreads(); // complete before they are read
 }
 
 // Stages symbols from `first` on. The caller's next barrier completes them.
 template <int THREADS, int N>
 __device__ MotusResolved stage(const Job &job, const Piece &piece, Staged<N> *s, int first) {
+    constexpr int ROUNDS = (N + THREADS - 1) / THREADS,
+                  STAGED = (ROUNDS + 2) / 3; // symbols that a thread loads at a time
     const int begin = max(first, 0), end = min(first + N, piece.n);
     const MotusResolved view = {job.symbol, s->context, s->row, s->near, s->cuts, begin, end};
-    for (int i = begin + (int)threadIdx.x; i - motus_lane() < end; i += THREADS) {
-        const uint32_t v = i < end ? job.symbol[i] : (uint32_t)MOTUS_SYMBOL_BYPASS;
-        const int place = motus_resolved_place(&view, i);
-        const uint32_t cuts = __ballot_sync(MOTUS_ALL_LANES, motus_is_cut(v) && i < piece.n - 1);
-        if (i < end) s->near[place] = (uint16_t)v, s->row[place] = motus_row_of(s->context, v);
-        if (motus_lane() == 0) s->cuts[(i - begin) / MOTUS_CHUNK] = cuts;
+    for (int at = begin + (int)threadIdx.x; at - motus_lane() < end; at += STAGED * THREADS) {
+        uint32_t v[STAGED];
+#pragma unroll
+        for (int r = 0, i = at; r < STAGED; r++, i += THREADS)
+            v[r] = i < end ? job.symbol[i] : (uint32_t)MOTUS_SYMBOL_BYPASS;
+#pragma unroll
+        for (int r = 0, i = at; r < STAGED; r++, i += THREADS) {
+            const uint32_t cuts =
+                __ballot_sync(MOTUS_ALL_LANES, motus_is_cut(v[r]) && i < piece.n - 1);
+            if (i >= end) continue;
+            const int place = motus_resolved_place(&view, i);
+            s->near[place] = (uint16_t)v[r], s->row[place] = motus_row_of(s->context, v[r]);
+            if (motus_lane() == 0) s->cuts[(i - begin) / MOTUS_CHUNK] = cuts;
+        }
     }
     return view;
 }
@@ -82,11 +92,21 @@ __device__ void store_ways(MotusWay (&to)[4], const Ways &ways) {
     for (int q = 0; q < 4; q++) to[q] = ways.way[q];
 }
 
+// Equals scan_lanes; its steps share their code.
+__device__ Ways scan_ways(Ways v) {
+#pragma unroll 1
+    for (int step = 1; step < 32; step *= 2) {
+        const Ways other = from_before(v, step);
+        if (motus_lane() >= step) v = Follow()(other, v);
+    }
+    return v;
+}
+
 // Joins a tile's ways by a warp.
 __device__ void join_ways(const Job &job, int tile, int n_chunks, const MotusWay (&way)[64][4]) {
     const int lane = motus_lane(), t = tile * TILE_CHUNKS + 2 * lane;
     const Ways first = load_ways(way[2 * lane]), second = load_ways(way[2 * lane + 1]);
-    const Ways upto = scan_lanes(Follow()(first, second), Follow());
+    const Ways upto = scan_ways(Follow()(first, second));
     Ways before = from_before(upto, 1);
     if (lane == 0) before = Ways::none();
     if (t < n_chunks) store_ways(job.way[t], before);
@@ -105,7 +125,7 @@ __device__ void make_runs(const Job &job, const Piece &piece, RunRoom &staged) {
         const int is_run = !__syncthreads_or(motus_is_cut(job.symbol[run * MOTUS_RUN + t]));
         if (t == MOTUS_RUN_FLAG) job.run[run][t] = (uint32_t)is_run;
         if (!is_run) continue;
-        if (!has_rows) make_rows<THREADS>(&staged);
+        if (!has_rows) load_rows<THREADS>(job, &staged);
         has_rows = true;
         const MotusResolved symbols = stage<THREADS>(job, piece, &staged, run * MOTUS_RUN);
         __syncthreads(); // symbols are there
@@ -128,7 +148,7 @@ __device__ void find_ways(const Job &job, const Piece &piece, WayRoom &room) {
               n_tiles = chunk_tiles_of(piece);
     const MotusChunks chunks = chunks_of(job, piece);
     if ((int)blockIdx.x >= n_tiles) return;
-    make_rows<THREADS>(&room.staged);
+    load_rows<THREADS>(job, &room.staged);
     for (int tile = (int)blockIdx.x; tile < n_tiles; tile += (int)gridDim.x) {
         const int chunk = tile * TILE_CHUNKS + t / 4;
         const MotusResolved symbols =
@@ -154,12 +174,14 @@ __device__ void find_entries(const Job &job, const Piece &piece, EntryRoom<THREA
     const int t = (int)threadIdx.x, warp = t / 32, n = chunk_tiles_of(piece),
               each = tiles_each(n, THREADS), from = min(t * each, n), to = min(from + each, n);
     Ways own = Ways::none();
+#pragma unroll 1
     for (int k = from; k < to; k++) own = Follow()(own, load_ways(job.tile_way[k]));
-    const Ways upto = scan_lanes(own, Follow());
+    const Ways upto = scan_ways(own);
     if (motus_lane() == 31) store_ways(warps[warp], upto);
     __syncthreads(); // complete before they are read
     const Ways before = from_before(upto, 1);
     MotusWay way = no_way(0); // the first chunk's way is the same for all classes
+#pragma unroll 1
     for (int w = 0; w < warp; w++) way = then(way, load_ways(warps[w]));
     if (motus_lane()) way = then(way, before);
     room.before[t] = way;
@@ -173,6 +195,7 @@ __device__ MotusWay way_to(const Job &job, const Piece &piece, const EntryRoom<T
                            int chunk) {
     const int each = tiles_each(chunk_tiles_of(piece), THREADS), tile = chunk / TILE_CHUNKS;
     MotusWay way = room.before[tile / each];
+#pragma unroll 1
     for (int k = tile / each * each; k < tile; k++) way = then(way, load_ways(job.tile_way[k]));
     return then(way, load_ways(job.way[chunk]));
 }
@@ -199,12 +222,14 @@ __device__ uint64_t add_chunk(const Job &job, const Piece &piece, const EntryRoo
     const MotusChunks chunks = chunks_of(job, piece);
     const MotusDigits digits = {job.digit,       job.restart, job.mb_end,
                                 job.group_begin, job.n_mb,    piece.first};
-    MotusWay way = way_to(job, piece, entry, chunk);
-    MotusChunkBegin begin = motus_chunk_begin(&chunks, &symbols, chunk, way.range_class);
-    if (begin.empty) {
+    MotusWay way;
+    MotusChunkBegin begin;
+    for (int from = chunk;; from = (int)job.origin[chunk]) { // of an empty one: its origin
+        way = way_to(job, piece, entry, from);
+        begin = from == chunk ? motus_chunk_begin(&chunks, &symbols, chunk, way.range_class)
+                              : motus_empty_begin(&chunks, &symbols, chunk, &way);
+        if (!begin.empty) break;
         if (chunk * MOTUS_CHUNK >= piece.n) return 0;
-        way = way_to(job, piece, entry, (int)job.origin[chunk]);
-        begin = motus_empty_begin(&chunks, &symbols, chunk, &way);
     }
     return motus_chunk_low(&chunks, &symbols, chunk, begin,
                            motus_way_end(way, before_of(job, piece).at), &digits);
@@ -220,7 +245,7 @@ __device__ void add_low(const Job &job, const Piece &piece, LowRoom<THREADS> &ro
     const int t = (int)threadIdx.x, n_chunks = motus_chunks_of(piece.n),
               n_tiles = chunk_tiles_of(piece);
     if ((int)blockIdx.x >= n_tiles) return;
-    make_rows<THREADS>(&room.staged);
+    load_rows<THREADS>(job, &room.staged);
     find_entries(job, piece, room.entry);
     const uint32_t end = motus_way_end(room.entry.end, before_of(job, piece).at);
     if (blockIdx.x == 0 && t == 0) {

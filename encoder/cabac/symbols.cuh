@@ -35,9 +35,11 @@ __device__ uint32_t mark_of(int unit) {
 // number.
 template <bool B>
 __device__ uint32_t make_unit(const MotusCabacMb &m, int unit, uint16_t *to, uint32_t wraps) {
+    uint16_t last;
     MotusSymbols symbols = {};
-    symbols.symbol = to, symbols.wraps = wraps;
+    symbols.symbol = to ? to : &last, symbols.wraps = to ? wraps : 0u - 1;
     symbols.mark = mark_of(unit);
+    __builtin_assume(symbols.symbol != NULL);
     B ? motus_put_b_unit_symbols(&symbols, &m, unit) : motus_put_unit_symbols(&symbols, &m, unit);
     return symbols.n;
 }
@@ -211,11 +213,30 @@ __device__ void count_mb(const Job &job, int i, int of_block, UnitRoom<MBS> &roo
     if (motus_lane() == 0) set_count(job, i, all, &room.symbols[of_block]);
 }
 
+// Loads entries [first, first + n) into the L1 cache, of all lines at once.
+template <int THREADS, class T> __device__ void warm(const T *v, int first, int n) {
+    constexpr int SECTOR = 32;
+    const char *begin = (const char *)(v + first);
+    for (int k = (int)threadIdx.x * SECTOR; k < n * (int)sizeof(T); k += THREADS * SECTOR)
+        asm volatile("{ .reg .b32 x; ld.global.b32 x, [%0]; }" ::"l"(begin + k));
+}
+
+// Loads what units of the block's MBs from `first` on read of them and of those above.
+template <int THREADS, int MBS> __device__ void warm_mbs(const Job &job, int first) {
+    const int n = min(MBS, job.n_mb - first), above = first - job.in.slice.mb_width - 1;
+    warm<THREADS>(job.in.slice.mb, first, n);
+    warm<THREADS>(job.in.context, first, n);
+    if (above < 0) return;
+    warm<THREADS>(job.in.slice.mb, above, n + 2);
+    warm<THREADS>(job.in.context, above, n + 2);
+}
+
 // Makes, counts and keeps the symbols of the block's MBs from `first` on. `room` is cleared.
 template <int THREADS, bool B, int MBS>
 __device__ void count_mbs(const Job &job, int first, UnitRoom<MBS> &room) {
     constexpr int WARPS = THREADS / 32;
     const int t = (int)threadIdx.x, warp = t / 32, lane = motus_lane();
+    warm_mbs<THREADS, MBS>(job, first);
     const uint32_t coded = coded_mbs<MBS>(job, first);
     const int rank = __popc(coded & ((1u << lane) - 1));
     const uint32_t own_mbs =
@@ -326,6 +347,15 @@ __device__ uint32_t kept_symbol(const Job &job, int i, int at) {
     return job.kept[(size_t)i * job.most_kept + (size_t)(at - (i > 0))];
 }
 
+constexpr uint32_t NOT_KEPT = 1 << 16;
+
+// Returns symbol k of a tile whose first MB is `mb`; NOT_KEPT: its MB's are not kept.
+__device__ uint32_t symbol_at(const Job &job, int mb, int k, const PutRoom &room) {
+    const uint32_t upto = room.begins[k / 32] & ((2u << k % 32) - 1);
+    const int own = (int)room.before[k / 32] + __popc(upto) - 1;
+    return room.kept[own] ? kept_symbol(job, mb + own, k - room.end[own]) : NOT_KEPT;
+}
+
 // Makes the symbols of an MB's units that lie in the tile, as far as SLACK outside of it, where
 // another block writes the same. begin: of the MB; to: of the tile.
 template <bool B>
@@ -355,10 +385,16 @@ __device__ void put_tile(const Job &job, const Piece &piece, int tile, bool keep
         return;
     }
     const int n_mbs = find_mbs<THREADS>(job, first, n, keeps, room), mb = room.first;
-    for (int k = t; k < n; k += THREADS) {
-        const uint32_t upto = room.begins[k / 32] & ((2u << k % 32) - 1);
-        const int own = (int)room.before[k / 32] + __popc(upto) - 1;
-        if (room.kept[own]) to[k] = (uint16_t)kept_symbol(job, mb + own, k - room.end[own]);
+    constexpr int EACH = 4; // loads at a time
+#pragma unroll 1
+    for (int begin = t; begin < n; begin += EACH * THREADS) {
+        uint32_t symbol[EACH];
+#pragma unroll
+        for (int r = 0, k = begin; r < EACH; r++, k += THREADS)
+            symbol[r] = k < n ? symbol_at(job, mb, k, room) : NOT_KEPT;
+#pragma unroll
+        for (int r = 0, k = begin; r < EACH; r++, k += THREADS)
+            if (symbol[r] != NOT_KEPT) to[k] = (uint16_t)symbol[r];
     }
     for (int k = t / 32; k < n_mbs; k += THREADS / 32)
         if (!room.kept[k]) make_symbols<B>(job, mb + k, room.end[k], n, to);
