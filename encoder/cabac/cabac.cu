@@ -16,8 +16,8 @@ namespace {
 
 constexpr int THREADS = 256, MB_THREADS = 128, CONTEXT_THREADS = 16 * CONTEXT_MBS,
               STATE_THREADS = 256, LOW_THREADS = 128;
-constexpr int COUNT_THREADS = 128; // of a block that counts symbols
-constexpr int BEGIN_BLOCKS = 16;   // before those, which begin a slice
+constexpr int COUNT_THREADS = 256; // of a block that counts symbols
+constexpr int BEGIN_BLOCKS = 8;   // before those, which begin a slice
 constexpr int MOST_BLOCKS = 264;   // of a step that takes any number; few pictures need more
 constexpr int DIGITS_BEHIND = 64;  // zeros behind the last digit
 static_assert(THREADS * DIGITS * 2 == MOTUS_NAL_TILE, "a tile of digits is one of bytes");
@@ -28,7 +28,7 @@ constexpr int SM_THREADS = 2048;
 #else
 constexpr int SM_THREADS = __CUDA_ARCH__ < 800 ? 1024 : 1536;
 #endif
-constexpr int COUNT_BLOCKS = SM_THREADS < 1536 ? 8 : 12; // that share an SM
+constexpr int COUNT_BLOCKS = SM_THREADS < 1536 ? 4 : 6; // that share an SM
 constexpr int PUT_BLOCKS = SM_THREADS / THREADS;         // too: few symbols are made again
 
 // Lays out `work`. Returns its size.

@@ -299,7 +299,7 @@ typedef struct MotusDigits {
     uint32_t first; // number of the piece's first symbol
 } MotusDigits;
 
-enum { MOTUS_MB_GROUP = 16 };
+enum { MOTUS_MB_GROUP = 32 };
 
 MOTUS_HD uint32_t motus_mb_end(const uint32_t *mb_end, const uint32_t *group_begin, int i) {
     return mb_end[i] + (group_begin ? group_begin[i / MOTUS_MB_GROUP] : 0);

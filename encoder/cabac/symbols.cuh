@@ -74,10 +74,16 @@ constexpr int ROW = 32, ROW_PITCH = ROW + 2; // symbols of a unit; a gap keeps b
 
 // Kinds of units that are made, by what takes long: a warp makes units of like kinds. Blocks have
 // levels.
-enum { UNIT_KINDS = 16, KIND_OF_DC = 4, KIND_OF_BLOCKS = 6, KIND_OF_8x8 = 14 };
+enum {
+    UNIT_KINDS = 16,
+    KIND_OF_LUMA_DC = MOTUS_UNIT_LUMA_DC, // those before are their units' numbers
+    KIND_OF_DC = 4,
+    KIND_OF_BLOCKS = 6,
+    KIND_OF_8x8 = 14
+};
 
 __device__ int kind_of_unit(const MotusMb *mb, int unit) {
-    if (unit <= MOTUS_UNIT_LUMA_DC) return unit;
+    if (unit <= KIND_OF_LUMA_DC) return unit;
     if (unit >= MOTUS_UNIT_CHROMA_DC && unit < MOTUS_UNIT_CHROMA) return KIND_OF_DC + 1;
     const int blk = unit < MOTUS_UNIT_CHROMA_DC ? motus_blk_at(unit - MOTUS_UNIT_LUMA)
                                                 : 16 + unit - MOTUS_UNIT_CHROMA,
@@ -86,7 +92,8 @@ __device__ int kind_of_unit(const MotusMb *mb, int unit) {
     return KIND_OF_BLOCKS + (levels < 6 ? levels - 1 : levels < 9 ? 5 : levels < 12 ? 6 : 7);
 }
 
-// Units of a block's MBs, in an order by kinds: (MB of the block) * 32 + unit.
+// Units of a block's MBs, in an order by kinds: (MB of the block) * 32 + unit. Each kind before
+// KIND_OF_LUMA_DC has a warp of its own, so that their code is fetched at the same time.
 template <int MBS> struct UnitRoom {
     uint32_t tally[TALLIES], kinds[UNIT_KINDS], n_late;
     uint32_t symbols[MBS];                   // of an MB
@@ -168,7 +175,9 @@ __device__ int list_units(const Job &job, int first, uint32_t own_mbs, UnitRoom<
         room.n[own][unit] = has + listed, room.row_of[own][unit] = (uint16_t)value;
     }
     __syncthreads(); // all kinds are counted
-    const uint32_t upto = scan_lanes(room.kinds[unit & (UNIT_KINDS - 1)], Sum());
+    static_assert(MBS == 32, "a warp per kind of a unit that an MB has once");
+    const uint32_t places = unit < KIND_OF_LUMA_DC ? MBS : room.kinds[unit & (UNIT_KINDS - 1)],
+                   upto = scan_lanes(places, Sum());
 #pragma unroll 1
     for (uint32_t left = own_mbs; left; left &= left - 1) {
         const int own = __ffs((int)left) - 1, value = room.row_of[own][unit],
@@ -248,6 +257,8 @@ __device__ void count_mbs(const Job &job, int first, UnitRoom<MBS> &room) {
         const uint16_t *list = is_late ? room.late : room.list;
         const int n = is_late ? (int)room.n_late : n_listed;
         for (int k = t; k < n; k += THREADS) {
+            if (!is_late && k < KIND_OF_LUMA_DC * MBS && k % MBS >= (int)room.kinds[k / MBS])
+                continue; // a gap
             const int mb = list[k] / 32, unit = list[k] % 32;
             uint16_t *kept =
                          job.kept + (size_t)(first + mb) * job.most_kept + room.row_of[mb][unit],
