@@ -224,7 +224,7 @@ __global__ void __launch_bounds__(STATE_THREADS) state_kernel(Job job) {
     if (piece.n) find_states<STATE_THREADS>(job, piece, room);
 }
 __global__ void __launch_bounds__(THREADS) run_kernel(Job job) {
-    __shared__ RunRoom room;
+    __shared__ RunRoom<THREADS> room;
     const Piece piece = only_piece(job);
     if (piece.n) make_runs<THREADS>(job, piece, room);
 }
@@ -247,7 +247,7 @@ template <bool B> __global__ void __launch_bounds__(THREADS) sum_kernel(Job job)
         TileRoom tile;
         SortRoom<THREADS> sort;
         StateRoom state;
-        RunRoom run;
+        RunRoom<THREADS> run;
         WayRoom way;
         LowRoom<THREADS> low;
     } room;
@@ -369,7 +369,7 @@ cudaError_t motus_cabac_slice_cuda_end(const MotusCabacSliceCuda *in, cudaStream
     sort_kernel<<<tiles, THREADS, 0, stream>>>(job);
     state_kernel<<<blocks_for(piece + CONTEXTS * MOTUS_SEGMENT, SEGMENTS * MOTUS_SEGMENT),
                    STATE_THREADS, 0, stream>>>(job);
-    run_kernel<<<blocks_for(piece, MOTUS_RUN), THREADS, 0, stream>>>(job);
+    run_kernel<<<blocks_for(piece, MOTUS_RUN * (THREADS / 32)), THREADS, 0, stream>>>(job);
     way_kernel<<<chunk_tiles, THREADS, 0, stream>>>(job);
     low_kernel<<<chunk_tiles, LOW_THREADS, 0, stream>>>(job);
     settle_kernel<<<motus_min(job.n_tiles, MOST_BLOCKS), THREADS, 0, stream>>>(job);

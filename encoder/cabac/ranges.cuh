@@ -114,24 +114,43 @@ __device__ void join_ways(const Job &job, int tile, int n_chunks, const MotusWay
     if (lane == 31) store_ways(job.tile_way[tile], upto);
 }
 
-// Makes the tables of runs, a thread per range.
-using RunRoom = Staged<MOTUS_RUN>;
+// Returns true, to all lanes of a warp, if a run's symbols have no cut. A lane has eight.
+__device__ bool is_run(const Job &job, int run) {
+    static_assert(MOTUS_RUN == 32 * 8, "symbols of a lane");
+    const uint4 v = ((const uint4 *)(job.symbol + run * MOTUS_RUN))[motus_lane()];
+    const uint32_t cuts = (v.x >> 6 & ~v.x >> 15) | (v.y >> 6 & ~v.y >> 15) |
+                          (v.z >> 6 & ~v.z >> 15) | (v.w >> 6 & ~v.w >> 15); // as motus_is_cut
+    static_assert(MOTUS_LESS_PROBABLE == 1 << 6 && MOTUS_SYMBOL_BYPASS == 1 << 15, "bits");
+    return !__any_sync(MOTUS_ALL_LANES, cuts & 0x10001);
+}
+
+// Finds runs, a warp each, and makes their tables, a thread per range.
+template <int THREADS> struct RunRoom {
+    Staged<MOTUS_RUN> staged;
+    bool found[THREADS / 32];
+};
 template <int THREADS>
-__device__ void make_runs(const Job &job, const Piece &piece, RunRoom &staged) {
+__device__ void make_runs(const Job &job, const Piece &piece, RunRoom<THREADS> &room) {
     static_assert(THREADS == MOTUS_RUN, "a thread per range, one for the flag");
+    constexpr int WARPS = THREADS / 32;
     const int t = (int)threadIdx.x, n_runs = (piece.n - 1) / MOTUS_RUN;
-    bool has_rows = false;
-    for (int run = (int)blockIdx.x; run < n_runs; run += (int)gridDim.x) {
-        const int is_run = !__syncthreads_or(motus_is_cut(job.symbol[run * MOTUS_RUN + t]));
-        if (t == MOTUS_RUN_FLAG) job.run[run][t] = (uint32_t)is_run;
-        if (!is_run) continue;
-        if (!has_rows) load_rows<THREADS>(job, &staged);
-        has_rows = true;
-        const MotusResolved symbols = stage<THREADS>(job, piece, &staged, run * MOTUS_RUN);
-        __syncthreads(); // symbols are there
-        if (t != MOTUS_RUN_FLAG)
-            job.run[run][t] = motus_run_entry(&symbols, run, 256 + (uint32_t)t);
-        __syncthreads(); // read before others come
+    for (int first = (int)blockIdx.x * WARPS; first < n_runs; first += (int)gridDim.x * WARPS) {
+        const int own = first + t / 32;
+        const bool found = own < n_runs && is_run(job, own);
+        if (motus_lane() == 0) room.found[t / 32] = found;
+        if (motus_lane() == 0 && own < n_runs) job.run[own][MOTUS_RUN_FLAG] = found;
+        if (!__syncthreads_or(found)) continue;
+        load_rows<THREADS>(job, &room.staged);
+        for (int w = 0; w < WARPS; w++) {
+            if (!room.found[w]) continue;
+            const int run = first + w;
+            const MotusResolved symbols = stage<THREADS>(job, piece, &room.staged, run * MOTUS_RUN);
+            __syncthreads(); // symbols are there
+            if (t != MOTUS_RUN_FLAG)
+                job.run[run][t] = motus_run_entry(&symbols, run, 256 + (uint32_t)t);
+            __syncthreads(); // read before others come
+        }
+        __syncthreads(); // `found` has been read
     }
 }
 
