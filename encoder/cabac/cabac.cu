@@ -74,7 +74,7 @@ size_t place(Job *job, uint8_t *work, uint32_t capacity) {
 
 __global__ void __launch_bounds__(CONTEXT_THREADS) p_context_kernel(Job job) {
     __shared__ ContextRoom room;
-    set_p_contexts<CONTEXT_THREADS>(job, (int)blockIdx.x * CONTEXT_MBS, room);
+    set_p_contexts(job, (int)blockIdx.x * CONTEXT_MBS, room);
 }
 
 __global__ void __launch_bounds__(MB_THREADS) b_context_kernel(Job job) {

@@ -143,39 +143,23 @@ __device__ int partition_begin(const Job &job, int i, int blk) {
     return 4 * own.y + own.x;
 }
 
-// Equals motus_mb_context_set, of the block's MBs from `first` on.
-template <int THREADS>
+// Equals motus_mb_context_set, of the block's MBs from `first` on, a thread per 4x4 block.
 __device__ void set_p_contexts(const Job &job, int first, ContextRoom &room) {
-    constexpr int ROUNDS = CONTEXT_MBS * 16 / THREADS;
-    int begin[ROUNDS];
-    DcLevels levels[ROUNDS];
-    if (threadIdx.x == 0) room.n = 0;
+    const int slot = (int)threadIdx.x, i = first + slot / 16, blk = slot % 16;
+    if (slot == 0) room.n = 0;
+    const DcLevels levels = dc_levels(job, i, blk);
+    const int begin = partition_begin(job, i, blk);
     __syncthreads(); // cleared before it is added to
-#pragma unroll
-    for (int r = 0; r < ROUNDS; r++) {
-        const int slot = r * THREADS + (int)threadIdx.x, i = first + slot / 16;
-        levels[r] = dc_levels(job, i, slot % 16);
-        begin[r] = partition_begin(job, i, slot % 16);
-    }
-#pragma unroll
-    for (int r = 0; r < ROUNDS; r++) {
-        const int slot = r * THREADS + (int)threadIdx.x, i = first + slot / 16;
-        set_rest_of_context(job, i, slot % 16, levels[r]);
-        if (begin[r] == slot % 16) room.list[atomicAdd(&room.n, 1)] = (uint16_t)slot;
-    }
+    set_rest_of_context(job, i, blk, levels);
+    if (begin == blk) room.list[atomicAdd(&room.n, 1)] = (uint16_t)slot;
     __syncthreads(); // all partitions are listed
-    for (int k = (int)threadIdx.x; k < room.n; k += THREADS) {
-        const int slot = room.list[k];
-        room.mvd[slot] = mvd_at(job, first + slot / 16, slot % 4, slot / 4 % 4);
+    if (slot < room.n) {
+        const int own = room.list[slot];
+        room.mvd[own] = mvd_at(job, first + own / 16, own % 4, own / 4 % 4);
     }
     __syncthreads(); // their mvd is there
-#pragma unroll
-    for (int r = 0; r < ROUNDS; r++) {
-        const int slot = r * THREADS + (int)threadIdx.x, i = first + slot / 16;
-        if (i < job.n_mb)
-            job.in.context[i].mvd[slot % 16] =
-                begin[r] < 0 ? MotusMv{0, 0} : room.mvd[slot / 16 * 16 + begin[r]];
-    }
+    if (i < job.n_mb)
+        job.in.context[i].mvd[blk] = begin < 0 ? MotusMv{0, 0} : room.mvd[slot - blk + begin];
 }
 
 // Equals motus_b_context_set. blk: of the lane.
