@@ -65,6 +65,9 @@ __device__ MotusWay pick(const Ways &ways, uint32_t q) {
 __device__ MotusWay then(MotusWay way, const Ways &ways) {
     return motus_way_join(way, pick(ways, way.range_class));
 }
+__device__ MotusWay then(MotusWay way, const MotusWay (&stored)[4]) {
+    return motus_way_join(way, stored[way.range_class]);
+}
 
 struct Follow {
     static __device__ Ways none() { return Ways::none(); }
@@ -201,7 +204,7 @@ __device__ void find_entries(const Job &job, const Piece &piece, EntryRoom<THREA
     const Ways before = from_before(upto, 1);
     MotusWay way = no_way(0); // the first chunk's way is the same for all classes
 #pragma unroll 1
-    for (int w = 0; w < warp; w++) way = then(way, load_ways(warps[w]));
+    for (int w = 0; w < warp; w++) way = then(way, warps[w]);
     if (motus_lane()) way = then(way, before);
     room.before[t] = way;
     if (t == THREADS - 1) room.end = then(way, own);
@@ -215,8 +218,8 @@ __device__ MotusWay way_to(const Job &job, const Piece &piece, const EntryRoom<T
     const int each = tiles_each(chunk_tiles_of(piece), THREADS), tile = chunk / TILE_CHUNKS;
     MotusWay way = room.before[tile / each];
 #pragma unroll 1
-    for (int k = tile / each * each; k < tile; k++) way = then(way, load_ways(job.tile_way[k]));
-    return then(way, load_ways(job.way[chunk]));
+    for (int k = tile / each * each; k < tile; k++) way = then(way, job.tile_way[k]);
+    return then(way, job.way[chunk]);
 }
 
 // ---- Low ----------------------------------------------------------------------------------------
