@@ -17,7 +17,7 @@ namespace {
 constexpr int THREADS = 256, MB_THREADS = 128, CONTEXT_THREADS = 16 * CONTEXT_MBS,
               STATE_THREADS = 256, LOW_THREADS = 128;
 constexpr int COUNT_THREADS = 256; // of a block that counts symbols
-constexpr int BEGIN_BLOCKS = 8;   // before those, which begin a slice
+constexpr int BEGIN_BLOCKS = 8;    // before those, which begin a slice
 constexpr int MOST_BLOCKS = 264;   // of a step that takes any number; few pictures need more
 constexpr int DIGITS_BEHIND = 64;  // zeros behind the last digit
 static_assert(THREADS * DIGITS * 2 == MOTUS_NAL_TILE, "a tile of digits is one of bytes");
@@ -29,7 +29,7 @@ constexpr int SM_THREADS = 2048;
 constexpr int SM_THREADS = __CUDA_ARCH__ < 800 ? 1024 : 1536;
 #endif
 constexpr int COUNT_BLOCKS = SM_THREADS < 1536 ? 4 : 6; // that share an SM
-constexpr int PUT_BLOCKS = SM_THREADS / THREADS;         // too: few symbols are made again
+constexpr int PUT_BLOCKS = SM_THREADS / THREADS;        // too: few symbols are made again
 
 // Lays out `work`. Returns its size.
 size_t place(Job *job, uint8_t *work, uint32_t capacity) {
