@@ -17,7 +17,7 @@ namespace {
 
 constexpr int WARPS = 8;              // MBs per block
 constexpr int THREADS = 256;          // per block of the kernels for bytes
-constexpr int BYTES = 16;             // per thread
+constexpr int BYTES = NAL_BYTES;      // per thread
 constexpr int TILE = THREADS * BYTES; // bytes per block
 constexpr int NAL_BLOCKS = 264;       // most for bytes; few pictures need more
 constexpr int CODE_BITS = 64;         // kept of a unit
@@ -286,26 +286,6 @@ template <bool B> __global__ void __launch_bounds__(32 * WARPS) write_kernel(Job
 }
 
 // ---- NAL unit -----------------------------------------------------------------------------------
-//
-// motus_nal_write counts zeros from the last insertion on. So emulation_prevention_three_byte
-// precedes each byte of at most 3 with an even number of zeros, two or more, directly before it.
-// The last byte of a slice is not zero (rbsp_stop_one_bit) and gets no byte after it; the NAL
-// header is not zero, so no run begins before the RBSP.
-
-// Returns the mask of those of the 16 bytes at `at` (fewer at the end) that need a byte before
-// them.
-__device__ uint32_t escapes_at(const uint8_t *rbsp, uint32_t size, uint32_t at) {
-    if (at >= size) return 0;
-    uint32_t mask = 0, zeros = 0;
-    // At most little more than 384 steps, in I_PCM; other syntax has no long runs of zeros.
-    while (zeros < at && !rbsp[at - 1 - zeros]) zeros++;
-    for (uint32_t i = 0, n = min((uint32_t)BYTES, size - at); i < n; i++) {
-        uint8_t byte = rbsp[at + i];
-        if (zeros >= 2 && !(zeros & 1) && byte <= 3) mask |= 1u << i;
-        zeros = byte ? 0 : zeros + 1;
-    }
-    return mask;
-}
 
 // Returns this thread's first byte of a tile.
 __device__ uint32_t first_byte(uint32_t tile) { return tile * TILE + threadIdx.x * BYTES; }
@@ -317,19 +297,32 @@ __global__ void __launch_bounds__(THREADS) escapes_kernel(MotusNalCuda nal) {
     for (uint32_t tile = blockIdx.x; tile * TILE < size; tile += gridDim.x) {
         if (threadIdx.x == 0) sum = 0;
         __syncthreads(); // cleared before it is added to
-        uint32_t mask = escapes_at(nal.rbsp, size, first_byte(tile));
+        uint32_t mask = escapes_at(nal.rbsp, size, 0, first_byte(tile));
         if (mask) atomicAdd(&sum, (uint32_t)__popc(mask));
         __syncthreads();                               // complete before it is read
         if (threadIdx.x == 0) nal.escapes[tile] = sum; // and cleared by the same thread
     }
 }
 
+// Returns how many more bytes are inserted in the tile at byte `at` because zeros precede it.
+__device__ uint32_t escapes_across(const uint8_t *rbsp, uint32_t size, uint32_t at) {
+    const uint32_t before = zeros_before(rbsp, 0, at);
+    uint32_t more = 0, byte = 0;
+    for (uint32_t i = 0; before && !byte && i < TILE && at + i < size; i++) {
+        byte = rbsp[at + i];
+        more += (uint32_t)is_escaped(before + i, byte) - (uint32_t)is_escaped(i, byte);
+    }
+    return more;
+}
+
 // Returns the bytes inserted in previous tiles, to every thread of the block.
-__device__ uint32_t escapes_before(const MotusNalCuda &nal, uint32_t tile, uint32_t *sum) {
+__device__ uint32_t escapes_before(const MotusNalCuda &nal, uint32_t size, uint32_t tile,
+                                   uint32_t *sum) {
     uint32_t mine = 0;
     if (threadIdx.x == 0) *sum = 0;
     __syncthreads(); // cleared before it is added to
-    for (uint32_t i = threadIdx.x; i < tile; i += THREADS) mine += nal.escapes[i];
+    for (uint32_t i = threadIdx.x; i < tile; i += THREADS)
+        mine += nal.escapes[i] + (nal.counted ? escapes_across(nal.rbsp, size, i * TILE) : 0);
     if (mine) atomicAdd(sum, mine);
     __syncthreads(); // complete before it is read
     return *sum;
@@ -342,9 +335,9 @@ __device__ void put_byte(const MotusNalCuda &nal, uint32_t at, uint8_t byte) {
 __device__ void put_tile(const MotusNalCuda &nal, uint32_t size, uint32_t tile) {
     __shared__ uint32_t room[THREADS / 32], sum;
     const uint32_t at = first_byte(tile);
-    const uint32_t mask = escapes_at(nal.rbsp, size, at), end = min(at + BYTES, size);
+    const uint32_t mask = escapes_at(nal.rbsp, size, 0, at), end = min(at + BYTES, size);
     const uint32_t begin = nal_begin(nal.before, nal.capacity);
-    uint32_t to = begin + MOTUS_NAL_START + at + escapes_before(nal, tile, &sum), all;
+    uint32_t to = begin + MOTUS_NAL_START + at + escapes_before(nal, size, tile, &sum), all;
     const uint32_t own = (uint32_t)__popc(mask), upto = scan_lanes(own, Sum());
     to += upto - own + scan_warps<THREADS>(from_lane(upto, 31), Sum(), room, &all);
     for (uint32_t i = at; i < end; i++) {
@@ -358,12 +351,36 @@ __device__ void put_tile(const MotusNalCuda &nal, uint32_t size, uint32_t tile) 
     }
 }
 
+// Appends cabac_zero_words to a picture's last slice, by the block that has written its end.
+__device__ void put_zero_words(const MotusNalCuda &nal) {
+    __shared__ uint32_t room[THREADS / 32];
+    const MotusBinCounts *bins = nal.bins;
+    uint32_t own = 0;
+    for (int k = (int)threadIdx.x; k < 2 * MOTUS_SYMBOL_BIN; k += THREADS) own += bins->bin[k];
+    own = motus_lanes_sum(own);
+    if (motus_lane() == 0) room[threadIdx.x / 32] = own;
+    __syncthreads(); // complete before they are read; `result` is written
+    uint64_t sum = bins->others;
+    for (int w = 0; w < THREADS / 32; w++) sum += room[w];
+    const MotusSliceResult result = *nal.result;
+    if (result.overflow) return;
+    const size_t words =
+                     motus_cabac_zero_words(sum, result.size - 4 * (size_t)nal.n_slices, nal.n_mb),
+                 size = result.size + 3 * words;
+    const bool fits = size <= nal.capacity;
+    for (size_t k = threadIdx.x; k < 3 * words && fits; k += THREADS)
+        nal.nal[result.size + k] = k % 3 == 2 ? 3 : 0;
+    __syncthreads(); // `result` has been read
+    if (threadIdx.x == 0 && words) *nal.result = {fits ? (uint32_t)size : 0, !fits};
+}
+
 __global__ void __launch_bounds__(THREADS) nal_kernel(MotusNalCuda nal) {
     motus_wait_for_predecessor();
     const uint32_t size = *nal.bytes;
     if (!size && blockIdx.x == 0 && threadIdx.x == 0) *nal.result = {0, 1};
     for (uint32_t tile = blockIdx.x; tile * TILE < size; tile += gridDim.x) {
         put_tile(nal, size, tile);
+        if (nal.bins && (tile + 1) * TILE >= size) put_zero_words(nal);
         __syncthreads(); // shared memory has been read
     }
 }
@@ -390,7 +407,8 @@ static cudaError_t job_of(Job *job, const MotusSliceCuda *slice) {
 cudaError_t motus_nal_cuda_write(const MotusNalCuda *nal, cudaStream_t stream) {
     const int tiles = motus_min(motus_nal_tiles(nal->capacity), NAL_BLOCKS);
     const cudaError_t status =
-        motus_launch(nal->early, tiles, THREADS, 0, stream, escapes_kernel, *nal);
+        nal->counted ? cudaSuccess
+                     : motus_launch(nal->early, tiles, THREADS, 0, stream, escapes_kernel, *nal);
     return status == cudaSuccess
                ? motus_launch(nal->early, tiles, THREADS, 0, stream, nal_kernel, *nal)
                : status;
@@ -410,8 +428,8 @@ cudaError_t motus_slice_cuda_write(const MotusSliceCuda *slice, cudaStream_t str
                               job.n_mb + 1, Join());
     if (status == cudaSuccess)
         status = motus_launch(early, blocks, 32 * WARPS, 0, stream, write, job);
-    const MotusNalCuda nal = {job.rbsp,      job.bytes,     job.escapes,
-                              slice->head,   slice->nal,    slice->capacity,
-                              slice->before, slice->result, early};
+    const MotusNalCuda nal = {
+        job.rbsp,      job.bytes,     job.escapes, 0,    slice->head, slice->nal, slice->capacity,
+        slice->before, slice->result, early,       NULL, 0,           0};
     return status == cudaSuccess ? motus_nal_cuda_write(&nal, stream) : status;
 }

@@ -6,6 +6,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include "encoder/bitstream/cabac.h"
 #include "encoder/bitstream/headers.h"
 #include "encoder/mb/direct_core.h"
 #include "encoder/mb/mb.h"
@@ -76,12 +77,16 @@ typedef struct MotusNalCuda {
     const uint8_t *rbsp;   // readable up to a multiple of MOTUS_NAL_TILE behind `capacity`
     const uint32_t *bytes; // of rbsp; 0: the NAL unit exceeds `capacity`
     uint32_t *escapes;     // scratch, motus_nal_tiles
+    int counted;           // 1: `escapes` has those of each tile, as if no zeros preceded it
     const MotusSliceHead *head;
     uint8_t *nal;
     uint32_t capacity;
     const MotusSliceResult *before; // as in MotusSliceCuda
     MotusSliceResult *result;
     int early; // as in MotusSliceCuda
+    // Of the picture, behind whose last slice cabac_zero_words follow; NULL: none do
+    const MotusBinCounts *bins;
+    int n_mb, n_slices;
 } MotusNalCuda;
 
 enum { MOTUS_NAL_TILE = 4096, MOTUS_NAL_START = 5 }; // bytes of a block; of start code and header

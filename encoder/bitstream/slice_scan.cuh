@@ -1,5 +1,6 @@
-// Prefix sums of counts and of bit spans for slice.cu: by a warp, by a block, over an array. CUB's
-// DeviceScan is not used: its host side throws exceptions and keeps state in the process.
+// For slice.cu and encoder/cabac: emulation prevention; prefix sums of counts and of bit spans, by
+// a warp, by a block, over an array. CUB's DeviceScan is not used: its host side throws exceptions
+// and keeps state in the process.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef ENCODER_BITSTREAM_SLICE_SCAN_CUH
 #define ENCODER_BITSTREAM_SLICE_SCAN_CUH
@@ -40,9 +41,46 @@ __device__ Span span_join(Span a, Span b) {
     return both;
 }
 
+// ---- NAL units ----------------------------------------------------------------------------------
+//
+// motus_nal_write counts zeros from the last insertion on. So emulation_prevention_three_byte
+// precedes each byte of at most 3 with an even number of zeros, two or more, directly before it.
+// The last byte of a slice is not zero (rbsp_stop_one_bit) and gets no byte after it; the NAL
+// header is not zero, so no run begins before the RBSP.
+
+constexpr int NAL_BYTES = 16; // per thread
+
 // Returns the first byte of a NAL unit behind another one; the capacity if that one overflowed.
 __device__ uint32_t nal_begin(const MotusSliceResult *before, uint32_t capacity) {
     return !before ? 0 : before->overflow ? capacity : before->size;
+}
+
+__device__ bool is_escaped(uint32_t zeros, uint32_t byte) {
+    return zeros >= 2 && !(zeros & 1) && byte <= 3;
+}
+
+// Returns the zeros directly before byte `at`, from byte `from` on. At most little more than 384,
+// in I_PCM; other syntax has no long runs of zeros.
+__device__ uint32_t zeros_before(const uint8_t *rbsp, uint32_t from, uint32_t at) {
+    uint32_t zeros = 0;
+    while (at - zeros > from && !rbsp[at - 1 - zeros]) zeros++;
+    return zeros;
+}
+
+// Returns the mask of those of the 16 bytes at `at` (fewer at the end) that need a byte before
+// them, if no zeros precede byte `from`.
+__device__ uint32_t escapes_at(const uint8_t *rbsp, uint32_t size, uint32_t from, uint32_t at) {
+    if (at >= size) return 0;
+    const uint4 own = *(const uint4 *)(rbsp + at);
+    const uint32_t word[4] = {own.x, own.y, own.z, own.w}, n = size - at;
+    uint32_t mask = 0, zeros = zeros_before(rbsp, from, at);
+#pragma unroll
+    for (uint32_t i = 0; i < NAL_BYTES; i++) {
+        const uint32_t byte = word[i / 4] >> 8 * (i % 4) & 255;
+        if (i < n && is_escaped(zeros, byte)) mask |= 1u << i;
+        zeros = byte ? 0 : zeros + 1;
+    }
+    return mask;
 }
 
 // ---- Scans --------------------------------------------------------------------------------------

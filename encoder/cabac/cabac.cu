@@ -14,11 +14,12 @@
 
 namespace {
 
-constexpr int THREADS = 256, MB_THREADS = 128, STATE_THREADS = 64, LOW_THREADS = 128;
-constexpr int COUNT_THREADS = 128, COUNT_MBS = 16; // of a block that counts symbols
-constexpr int BEGIN_BLOCKS = 16;                   // before those, which begin a slice
-constexpr int MOST_BLOCKS = 264;  // of a step that takes any number; few pictures need more
-constexpr int DIGITS_BEHIND = 64; // zeros behind the last digit
+constexpr int THREADS = 256, MB_THREADS = 128, CONTEXT_THREADS = 16 * CONTEXT_MBS,
+              STATE_THREADS = 256, LOW_THREADS = 128;
+constexpr int COUNT_THREADS = 256; // of a block that counts symbols
+constexpr int BEGIN_BLOCKS = 8;    // before those, which begin a slice
+constexpr int MOST_BLOCKS = 264;   // of a step that takes any number; few pictures need more
+constexpr int DIGITS_BEHIND = 64;  // zeros behind the last digit
 static_assert(THREADS * DIGITS * 2 == MOTUS_NAL_TILE, "a tile of digits is one of bytes");
 
 // Threads that an SM holds, at least.
@@ -27,8 +28,8 @@ constexpr int SM_THREADS = 2048;
 #else
 constexpr int SM_THREADS = __CUDA_ARCH__ < 800 ? 1024 : 1536;
 #endif
-constexpr int COUNT_BLOCKS = SM_THREADS < 1536 ? 8 : 12; // that share an SM
-constexpr int PUT_BLOCKS = SM_THREADS / THREADS;         // too: few symbols are made again
+constexpr int COUNT_BLOCKS = SM_THREADS < 1536 ? 4 : 6; // that share an SM
+constexpr int PUT_BLOCKS = SM_THREADS / THREADS;        // too: few symbols are made again
 
 // Lays out `work`. Returns its size.
 size_t place(Job *job, uint8_t *work, uint32_t capacity) {
@@ -42,7 +43,8 @@ size_t place(Job *job, uint8_t *work, uint32_t capacity) {
     reserve(&job->is_kept, n);
     reserve(&job->mb_end, n + 1);
     reserve(&job->restart, n + 1);
-    reserve(&job->counted, 1);
+    reserve(&job->group_begin, n / COUNT_MBS + 2);
+    reserve(&job->finished, 1);
     reserve(&job->symbol, piece + 2 * SLACK);
     job->symbol += SLACK;
     reserve(&job->sorted, piece + (size_t)CONTEXTS * MOTUS_SEGMENT);
@@ -54,6 +56,7 @@ size_t place(Job *job, uint8_t *work, uint32_t capacity) {
     reserve(&job->total, CONTEXTS);
     reserve(&job->base, CONTEXTS + 1);
     reserve(&job->tables, 1);
+    reserve(&job->rows, MOTUS_ROWS);
     reserve(&job->between, 2);
     reserve(&job->way, chunks);
     reserve(&job->tile_way, tiles);
@@ -69,24 +72,18 @@ size_t place(Job *job, uint8_t *work, uint32_t capacity) {
 
 // ---- Kernels: symbols ---------------------------------------------------------------------------
 
-__device__ void clear_counted(const Job &job) {
-    if (blockIdx.x == 0 && threadIdx.x == 0) *job.counted = 0;
-}
-
-__global__ void __launch_bounds__(MB_THREADS) p_context_kernel(Job job) {
+__global__ void __launch_bounds__(CONTEXT_THREADS) p_context_kernel(Job job) {
     __shared__ ContextRoom room;
-    clear_counted(job);
-    set_p_contexts<MB_THREADS>(job, (int)blockIdx.x * CONTEXT_MBS, room);
+    set_p_contexts(job, (int)blockIdx.x * CONTEXT_MBS, room);
 }
 
 __global__ void __launch_bounds__(MB_THREADS) b_context_kernel(Job job) {
     const int k = (int)(blockIdx.x * MB_THREADS + threadIdx.x);
-    clear_counted(job);
     set_b_context(job, k / 16, k % 16);
 }
 
-// Sets the coder's state before the first piece, and its tables, in equal parts by the first
-// blocks.
+// Sets the coder's state before the first piece, its tables, and counts to be added to, in equal
+// parts by the first blocks.
 __device__ void begin_slice(const Job &job) {
     const MotusSliceHead *head = job.in.slice.head;
     const int step = BEGIN_BLOCKS * COUNT_THREADS,
@@ -99,24 +96,25 @@ __device__ void begin_slice(const Job &job) {
         job.tables->four[k] = motus_next_of_four(k / 16, k % 16);
     for (int k = t; k < 2 * MOTUS_PLACES; k += step)
         job.tables->one[k] = (uint8_t)motus_next_place(k / 2, k % 2);
+    for (int k = t; k < MOTUS_ROWS; k += step) job.rows[k] = motus_context_row((uint32_t)k);
     clear_groups(job, (int)(job.in.piece / TILE) + 2, t, step);
+    for (int k = t; k < (int)(sizeof *job.in.bins / 4) && !job.in.slice.before; k += step)
+        ((uint32_t *)job.in.bins)[k] = 0;
     if (t == 0) {
+        *job.finished = job.group_begin[0] = 0;
         job.between[0].range = MOTUS_FIRST_RANGE, job.between[0].at = 8 * header_bytes(head);
         job.restart[job.n_mb] = 0;
     }
 }
 
-// Turns the MBs' numbers of symbols into sums, by the block that has counted last.
-__device__ void sum_symbols(const Job &job) {
-    __shared__ uint32_t room[COUNT_THREADS / 32], last;
-    __syncthreads(); // the block's MBs are counted
-    if (threadIdx.x == 0) {
-        __threadfence(); // sums are visible before the block is counted
-        last = atomicAdd(job.counted, 1u) == gridDim.x - BEGIN_BLOCKS - 1;
-        __threadfence(); // sums of other blocks are read after it
-    }
-    __syncthreads(); // `last` is set
-    if (last) scan_array<COUNT_THREADS>(job.mb_end, job.n_mb + 1, Sum(), room);
+// Takes the symbols of a string in place of MBs.
+__device__ void count_string(const Job &job) {
+    const int step = (int)gridDim.x * COUNT_THREADS, n = mb_groups_of(job),
+              t = (int)(blockIdx.x * COUNT_THREADS + threadIdx.x);
+    for (int k = t; k <= job.n_mb; k += step)
+        job.mb_end[k] = job.in.string_end[k], job.restart[k] = 0;
+    for (int k = t + 1; k <= n; k += step)
+        job.group_begin[k] = k == n ? job.in.string_end[job.n_mb] : 0;
 }
 
 template <bool B>
@@ -124,24 +122,17 @@ __global__ void __launch_bounds__(COUNT_THREADS, COUNT_BLOCKS) count_kernel(Job 
     __shared__ UnitRoom<COUNT_MBS> room;
     const int t = (int)threadIdx.x, block = (int)blockIdx.x - BEGIN_BLOCKS;
     if (block < 0) begin_slice(job);
-    if (job.in.string) {
-        for (int k = (int)(blockIdx.x * COUNT_THREADS) + t; k <= job.n_mb;
-             k += (int)gridDim.x * COUNT_THREADS)
-            job.mb_end[k] = job.in.string_end[k], job.restart[k] = 0;
-        return;
-    }
-    if (block < 0) return;
+    if (job.in.string) count_string(job);
+    if (job.in.string || block < 0) return;
     if (t < TALLIES) room.tally[t] = 0;
     if (t < UNIT_KINDS) room.kinds[t] = 0;
     if (t == 0) room.n_late = 0;
     __syncthreads(); // cleared before they are added to
     count_mbs<COUNT_THREADS, B>(job, block * COUNT_MBS, room);
-    if (block == 0 && t == 0) job.mb_end[job.n_mb] = 1; // end_of_slice_flag
-    sum_symbols(job);
     add_tally(job.in.slice.stats, room.tally); // complete since its barriers
 }
 
-// Returns the only piece; n 0: there are several, which long_kernel codes.
+// Returns the only piece; n 0: there are several, which sum_kernel codes.
 __device__ Piece only_piece(const Job &job) {
     Piece piece = piece_at(job, 0);
     if (pieces_of(job) > 1) piece.n = 0;
@@ -175,12 +166,49 @@ __device__ void put_tiles(const Job &job, const Piece &piece, bool keeps, TileRo
     }
 }
 
+// Costs of both bins of each context.
+using LearnRoom = uint16_t[MOTUS_CONTEXTS][2];
+
+// Equals motus_cabac_costs_learn, by a block.
+template <int N>
+__device__ void learn(const MotusBinCounts *bins, const MotusCabacCosts *costs,
+                      MotusCabacCosts *next, LearnRoom &learnt) {
+    for (int c = (int)threadIdx.x; c < MOTUS_CONTEXTS; c += N) {
+        const uint32_t n[2] = {__ldcg(&bins->bin[c]), __ldcg(&bins->bin[c + MOTUS_SYMBOL_BIN])};
+        for (int bin = 0; bin < 2; bin++)
+            next->bin[c][bin] = learnt[c][bin] =
+                motus_cabac_cost_learnt(costs->bin[c][bin], n[bin], n[0] + n[1]);
+    }
+    __syncthreads(); // complete before they are read
+    for (int k = (int)threadIdx.x; k < MOTUS_DERIVED_COSTS; k += N)
+        motus_cabac_cost_derive(next, learnt, k);
+}
+
+// Returns true to all threads of the block that ends last.
+__device__ bool is_last_block(const Job &job) {
+    __shared__ bool last;
+    __syncthreads(); // the block's bins are added
+    if (threadIdx.x == 0) {
+        __threadfence(); // they are visible before the block is counted
+        last = atomicAdd(job.finished, 1u) == gridDim.x - 1;
+        __threadfence(); // those of other blocks are read after it
+    }
+    __syncthreads(); // `last` is set
+    return last;
+}
+
 template <bool B> __global__ void __launch_bounds__(THREADS, PUT_BLOCKS) put_kernel(Job job) {
-    __shared__ TileRoom room;
+    __shared__ union {
+        TileRoom tile;
+        LearnRoom learnt;
+    } room;
     const Piece piece = only_piece(job);
-    if (!piece.n) return;
-    clear_digits(job);
-    put_tiles<B>(job, piece, true, room);
+    if (piece.n) {
+        clear_digits(job);
+        put_tiles<B>(job, piece, true, room.tile);
+    }
+    if (job.in.next && is_last_block(job))
+        learn<THREADS>(job.in.bins, job.in.costs, job.in.next, room.learnt);
 }
 
 // ---- Kernels: the coder -------------------------------------------------------------------------
@@ -191,12 +219,12 @@ __global__ void __launch_bounds__(THREADS) sort_kernel(Job job) {
     if (piece.n) sort_tiles<THREADS>(job, piece, room);
 }
 __global__ void __launch_bounds__(STATE_THREADS) state_kernel(Job job) {
-    __shared__ StateRoom<STATE_THREADS> room;
+    __shared__ StateRoom room;
     const Piece piece = only_piece(job);
     if (piece.n) find_states<STATE_THREADS>(job, piece, room);
 }
 __global__ void __launch_bounds__(THREADS) run_kernel(Job job) {
-    __shared__ RunRoom room;
+    __shared__ RunRoom<THREADS> room;
     const Piece piece = only_piece(job);
     if (piece.n) make_runs<THREADS>(job, piece, room);
 }
@@ -211,16 +239,19 @@ __global__ void __launch_bounds__(LOW_THREADS) low_kernel(Job job) {
     if (piece.n) add_low<LOW_THREADS>(job, piece, room);
 }
 
-// Codes a slice of several pieces, by one block. Barriers let it read what its threads wrote.
-template <bool B> __global__ void __launch_bounds__(THREADS) long_kernel(Job job) {
+// Sums symbols up, and codes a slice of several pieces, by one block. Barriers let it read what its
+// threads wrote.
+template <bool B> __global__ void __launch_bounds__(THREADS) sum_kernel(Job job) {
     __shared__ union {
+        uint32_t sum[THREADS / 32];
         TileRoom tile;
         SortRoom<THREADS> sort;
-        StateRoom<THREADS> state;
-        RunRoom run;
+        StateRoom state;
+        RunRoom<THREADS> run;
         WayRoom way;
         LowRoom<THREADS> low;
     } room;
+    scan_array<THREADS>(job.group_begin + 1, mb_groups_of(job), Sum(), room.sum);
     const int n = pieces_of(job);
     if (n == 1) return;
     clear_digits(job);
@@ -261,48 +292,18 @@ __global__ void __launch_bounds__(THREADS) settle_kernel(Job job) {
         settle_tile<THREADS>(job, tile);
         __syncthreads(); // its bytes are written, and shared memory has been read
         put_restarts<THREADS>(job, tile);
+        count_escapes<THREADS>(job, tile, bytes);
     }
 }
 
-// ---- The end of a picture -----------------------------------------------------------------------
+// ---- Costs --------------------------------------------------------------------------------------
 
-constexpr int END_THREADS = 512;
+constexpr int LEARN_THREADS = 512;
 
-__device__ uint64_t sum_of_bins(const MotusBinCounts *bins, uint32_t *room) {
-    const uint32_t own = motus_lanes_sum(bins->bin[threadIdx.x] + bins->bin[threadIdx.x + 512]);
-    if (motus_lane() == 0) room[threadIdx.x / 32] = own;
-    __syncthreads(); // complete before they are read
-    uint64_t sum = bins->others;
-    for (int w = 0; w < END_THREADS / 32; w++) sum += room[w];
-    return sum;
-}
-
-// Equals motus_cabac_costs_learn.
-__global__ void __launch_bounds__(END_THREADS)
+__global__ void __launch_bounds__(LEARN_THREADS)
     learn_kernel(const MotusBinCounts *bins, const MotusCabacCosts *costs, MotusCabacCosts *next) {
-    __shared__ uint16_t learnt[MOTUS_CONTEXTS][2];
-    const int t = (int)threadIdx.x;
-    if (t < MOTUS_CONTEXTS) {
-        const uint32_t n[2] = {bins->bin[t], bins->bin[t + MOTUS_SYMBOL_BIN]};
-        for (int bin = 0; bin < 2; bin++)
-            next->bin[t][bin] = learnt[t][bin] =
-                motus_cabac_cost_learnt(costs->bin[t][bin], n[bin], n[0] + n[1]);
-    }
-    __syncthreads(); // complete before they are read
-    if (t < MOTUS_DERIVED_COSTS) motus_cabac_cost_derive(next, learnt, t);
-}
-
-__global__ void __launch_bounds__(END_THREADS) end_kernel(MotusCabacPictureCuda p) {
-    __shared__ uint32_t room[END_THREADS / 32];
-    const uint32_t t = threadIdx.x, size = p.result->size;
-    const uint64_t bins = sum_of_bins(p.bins, room);
-    if (p.result->overflow) return;
-    const size_t words = motus_cabac_zero_words(bins, size - 4 * (size_t)p.n_slices, p.n_mb);
-    const bool fits = size + 3 * words <= p.capacity;
-    for (size_t k = t; k < 3 * words && fits; k += END_THREADS)
-        p.nal[size + k] = k % 3 == 2 ? 3 : 0;
-    __syncthreads(); // `result` has been read
-    if (t == 0 && words) *p.result = {fits ? size + 3 * (uint32_t)words : 0, !fits};
+    __shared__ LearnRoom learnt;
+    learn<LEARN_THREADS>(bins, costs, next, learnt);
 }
 
 cudaError_t job_of(Job *job, const MotusCabacSliceCuda *in) {
@@ -328,10 +329,9 @@ template <bool B> void put(const Job &job, int tiles, cudaStream_t stream) {
     if (!string && B)
         b_context_kernel<<<blocks_of(16 * job.n_mb, MB_THREADS), MB_THREADS, 0, stream>>>(job);
     else if (!string)
-        p_context_kernel<<<blocks_of(job.n_mb, CONTEXT_MBS), MB_THREADS, 0, stream>>>(job);
-    count_kernel<B>
-        <<<BEGIN_BLOCKS + blocks_of(job.n_mb, COUNT_MBS), COUNT_THREADS, 0, stream>>>(job);
-    long_kernel<B><<<1, THREADS, 0, stream>>>(job);
+        p_context_kernel<<<blocks_of(job.n_mb, CONTEXT_MBS), CONTEXT_THREADS, 0, stream>>>(job);
+    count_kernel<B><<<BEGIN_BLOCKS + job.n_mb / COUNT_MBS + 1, COUNT_THREADS, 0, stream>>>(job);
+    sum_kernel<B><<<1, THREADS, 0, stream>>>(job);
     put_kernel<B><<<tiles, THREADS, 0, stream>>>(job);
 }
 
@@ -367,26 +367,31 @@ cudaError_t motus_cabac_slice_cuda_end(const MotusCabacSliceCuda *in, cudaStream
     const int tiles = blocks_for(piece, TILE),
               chunk_tiles = blocks_for(piece + 2 * MOTUS_CHUNK, TILE);
     sort_kernel<<<tiles, THREADS, 0, stream>>>(job);
-    state_kernel<<<blocks_for(piece + CONTEXTS * MOTUS_SEGMENT, STATE_THREADS * MOTUS_SEGMENT),
+    state_kernel<<<blocks_for(piece + CONTEXTS * MOTUS_SEGMENT, SEGMENTS * MOTUS_SEGMENT),
                    STATE_THREADS, 0, stream>>>(job);
-    run_kernel<<<blocks_for(piece, MOTUS_RUN), THREADS, 0, stream>>>(job);
+    run_kernel<<<blocks_for(piece, MOTUS_RUN * (THREADS / 32)), THREADS, 0, stream>>>(job);
     way_kernel<<<chunk_tiles, THREADS, 0, stream>>>(job);
     low_kernel<<<chunk_tiles, LOW_THREADS, 0, stream>>>(job);
     settle_kernel<<<motus_min(job.n_tiles, MOST_BLOCKS), THREADS, 0, stream>>>(job);
     const MotusSliceCuda &slice = in->slice;
-    const MotusNalCuda nal = {job.rbsp,       job.bytes,    job.escapes,  slice.head, slice.nal,
-                              slice.capacity, slice.before, slice.result, slice.early};
+    const MotusNalCuda nal = {job.rbsp,
+                              job.bytes,
+                              job.escapes,
+                              1,
+                              slice.head,
+                              slice.nal,
+                              slice.capacity,
+                              slice.before,
+                              slice.result,
+                              slice.early,
+                              in->n_slices ? in->bins : NULL,
+                              in->n_mb,
+                              in->n_slices};
     return motus_nal_cuda_write(&nal, stream);
 }
 
 cudaError_t motus_cabac_costs_cuda_learn(const MotusBinCounts *bins, const MotusCabacCosts *costs,
                                          MotusCabacCosts *next, cudaStream_t stream) {
-    learn_kernel<<<1, END_THREADS, 0, stream>>>(bins, costs, next);
-    return cudaGetLastError();
-}
-
-cudaError_t motus_cabac_picture_cuda_end(const MotusCabacPictureCuda *picture,
-                                         cudaStream_t stream) {
-    end_kernel<<<1, END_THREADS, 0, stream>>>(*picture);
+    learn_kernel<<<1, LEARN_THREADS, 0, stream>>>(bins, costs, next);
     return cudaGetLastError();
 }

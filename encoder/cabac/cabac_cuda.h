@@ -17,7 +17,11 @@ typedef struct MotusCabacSliceCuda {
     MotusSliceCuda slice;
     MotusMbContext *context; // scratch, of the slice's MBs
     uint32_t piece;
-    MotusBinCounts *bins; // added to
+    MotusBinCounts *bins; // of the picture: its first slice clears them
+    int n_mb, n_slices;   // last slice: of the picture, to append cabac_zero_words; else 0
+    // Last slice: costs that are learnt from `bins` once it has begun; NULL: none are
+    const MotusCabacCosts *costs;
+    MotusCabacCosts *next;
     // Symbols in place of MBs, as of an MB each up to string_end[i]; NULL: none. I_PCM samples are
     // zero then.
     const uint16_t *string;
@@ -30,7 +34,8 @@ uint32_t motus_cabac_cuda_piece(int n_mb);
 // Returns the bytes of `work`.
 size_t motus_cabac_cuda_bytes(int n_mb, uint32_t capacity, uint32_t piece);
 
-// Begins a slice: adds to `bins`. Its MBs, levels and contexts may change afterwards.
+// Begins a slice: adds to `bins`, and learns costs. Its MBs, levels and contexts may change
+// afterwards.
 cudaError_t motus_cabac_slice_cuda_begin(const MotusCabacSliceCuda *slice, cudaStream_t stream);
 
 // Writes `nal` and `result` of the slice that was begun last with this `work`. `stats` is complete.
@@ -39,18 +44,6 @@ cudaError_t motus_cabac_slice_cuda_end(const MotusCabacSliceCuda *slice, cudaStr
 // Equals motus_cabac_costs_learn: next = costs that are learnt from `bins`, of all slices begun.
 cudaError_t motus_cabac_costs_cuda_learn(const MotusBinCounts *bins, const MotusCabacCosts *costs,
                                          MotusCabacCosts *next, cudaStream_t stream);
-
-// A picture whose slices are written. All pointers are device memory.
-typedef struct MotusCabacPictureCuda {
-    const MotusBinCounts *bins; // of all slices
-    int n_mb, n_slices;
-    uint8_t *nal;
-    uint32_t capacity;
-    MotusSliceResult *result; // of the last slice
-} MotusCabacPictureCuda;
-
-// Appends cabac_zero_words.
-cudaError_t motus_cabac_picture_cuda_end(const MotusCabacPictureCuda *picture, cudaStream_t stream);
 
 #ifdef __cplusplus
 }

@@ -20,42 +20,70 @@ __device__ int qp_before(const Job &job, int i) {
     return i ? job.in.slice.mb[i - 1].qp : job.in.slice.head->qp;
 }
 
-// Returns the partition of an inter MB that has block (x, y).
-__device__ MotusPartition partition_with(const MotusMb *mb, int x, int y) {
-    const int sub = mb->sub_type[y / 2 * 2 + x / 2], type = mb->type;
-    const int mode = type <= MOTUS_MB_P_16x16  ? (int)MOTUS_MODE_16x16
+// Partition of an inter MB, in units of 4 samples.
+struct Part {
+    int mode, x, y, width;
+};
+
+// Returns the one that has block (x, y).
+__device__ Part part_with(const MotusMb *mb, int x, int y) {
+    // By mode (MotusMode): the bits of x and y that tell partitions apart, two each.
+    constexpr uint32_t X = (uint32_t)MOTUS_PACK8(2, 0, 0, 2, 2, 2, 3, 3, 0),
+                       Y = (uint32_t)MOTUS_PACK8(2, 0, 2, 0, 2, 3, 2, 3, 0);
+    const int type = mb->type,
+              mode = type <= MOTUS_MB_P_16x16  ? (int)MOTUS_MODE_16x16
                      : type == MOTUS_MB_P_16x8 ? (int)MOTUS_MODE_16x8
                      : type == MOTUS_MB_P_8x16 ? (int)MOTUS_MODE_8x16
-                                               : motus_sub_mode(sub);
-    const MotusPartition any = motus_partition_at(mode, 0, x, y);
-    const int part = type == MOTUS_MB_P_16x8 ? y / 2 : type == MOTUS_MB_P_8x16 ? x / 2 : 0;
-    return motus_partition_at(mode, part, x / any.width * any.width, y / any.height * any.height);
+                                               : motus_sub_mode(mb->sub_type[y / 2 * 2 + x / 2]),
+              in_x = X >> 2 * mode & 3, in_y = Y >> 2 * mode & 3;
+    return {mode, x & in_x, y & in_y, 4 - in_x};
 }
 
 // Returns a number of a partition that grows in coding order.
-__device__ int order_of(const MotusPartition &p) {
-    return p.mode < MOTUS_MODE_8x8 ? p.part : 4 * (p.y / 2 * 2 + p.x / 2) + p.y % 2 * 2 + p.x % 2;
+__device__ int order_of(const Part &p) {
+    return (p.y & 2) * 4 + (p.x & 2) * 2 + (p.y & 1) * 2 + (p.x & 1);
+}
+
+// An inter MB with its neighbours. many: of a slice with several references.
+struct MvdMb {
+    const MotusMb *mb;
+    MotusNeighbours neighbours;
+    bool many;
+};
+
+// Returns 4x4 block (x, y) of the MB, or of its neighbours where x or y is below 0 or x is 4, as
+// MotusMvGrid has it once the partitions before `own` are coded.
+__device__ MotusMvCell cell_at(const MvdMb &m, const Part &own, int x, int y) {
+    const MotusNeighbours &n = m.neighbours;
+    const MotusMb *outside = x < 0 ? (y < 0 ? n.d : n.a) : x > 3 ? (y < 0 ? n.c : NULL) : n.b;
+    const bool is_own = x >= 0 && x < 4 && y >= 0;
+    const MotusMb *mb = is_own ? m.mb : outside;
+    if (!mb || (is_own && order_of(part_with(mb, x, y)) >= order_of(own)))
+        return {{0, 0}, MOTUS_CELL_NONE};
+    if (motus_mb_is_intra(mb)) return {{0, 0}, MOTUS_CELL_INTRA};
+    const int blk = (y & 3) * 4 + (x & 3);
+    return {mb->mv[blk], MOTUS_CELL_INTER + (m.many ? mb->ref[0][motus_8x8_of(blk)] : 0)};
+}
+
+// Equals motus_mvp_ref.
+__device__ MotusMv predictor_of(const MvdMb &m, const Part &p, int ref) {
+    const MotusMvCell a = cell_at(m, p, p.x - 1, p.y), b = cell_at(m, p, p.x, p.y - 1);
+    MotusMvCell c = cell_at(m, p, p.x + p.width, p.y - 1);
+    if (c.state == MOTUS_CELL_NONE) c = cell_at(m, p, p.x - 1, p.y - 1);
+    const MotusMvCell side = p.mode == MOTUS_MODE_16x8   ? (p.y ? a : b)
+                             : p.mode == MOTUS_MODE_8x16 ? (p.x ? c : a)
+                                                         : MotusMvCell{{0, 0}, MOTUS_CELL_NONE};
+    return side.state == MOTUS_CELL_INTER + ref ? side.mv : motus_mvp_of_ref(a, b, c, ref);
 }
 
 // Returns the mvd of block (x, y) of an inter MB.
 __device__ MotusMv mvd_at(const Job &job, int i, int x, int y) {
     const MotusMb *mb = &job.in.slice.mb[i];
-    const MotusNeighbours neighbours = neighbours_of(job, i);
-    const MotusPartition own = partition_with(mb, x, y);
-    const int several = job.in.slice.refs > 1, blk = 4 * own.y + own.x;
-    MotusMvGrid grid;
-    if (several)
-        motus_grid_load_refs(&grid, &neighbours);
-    else
-        motus_grid_load(&grid, &neighbours);
-    for (int cell = 0; cell < 16 && own.mode != MOTUS_MODE_16x16; cell++)
-        if (order_of(partition_with(mb, cell % 4, cell / 4)) < order_of(own))
-            motus_grid_set(&grid, cell % 4, cell / 4, 1, 1,
-                           MOTUS_CELL_INTER + (several ? mb->ref[0][motus_8x8_of(cell)] : 0),
-                           mb->mv[cell]);
+    const MvdMb m = {mb, neighbours_of(job, i), job.in.slice.refs > 1};
+    const Part own = part_with(mb, x, y);
+    const int blk = 4 * own.y + own.x;
     const MotusMv mv = mb->mv[blk],
-                  predictor = motus_mvp_ref(&grid, own.mode, own.part, own.x, own.y, own.width,
-                                            several ? mb->ref[0][motus_8x8_of(blk)] : 0);
+                  predictor = predictor_of(m, own, m.many ? mb->ref[0][motus_8x8_of(blk)] : 0);
     return {(int16_t)(mv.x - predictor.x), (int16_t)(mv.y - predictor.y)};
 }
 
@@ -72,7 +100,7 @@ __device__ MotusMv b_mvd_at(const Job &job, int i, int at) {
 }
 
 // mvd of a P slice's MBs: each partition's is found once.
-constexpr int CONTEXT_MBS = 32; // of a block
+constexpr int CONTEXT_MBS = 16; // of a block
 struct ContextRoom {
     MotusMv mvd[CONTEXT_MBS * 16]; // where their partitions begin
     uint16_t list[CONTEXT_MBS * 16];
@@ -111,43 +139,27 @@ __device__ void set_rest_of_context(const Job &job, int i, int blk, DcLevels lev
 __device__ int partition_begin(const Job &job, int i, int blk) {
     const MotusMb *mb = &job.in.slice.mb[min(i, job.n_mb - 1)];
     if (i >= job.n_mb || motus_mb_is_intra(mb) || mb->type == MOTUS_MB_P_SKIP) return -1;
-    const MotusPartition own = partition_with(mb, blk % 4, blk / 4);
+    const Part own = part_with(mb, blk % 4, blk / 4);
     return 4 * own.y + own.x;
 }
 
-// Equals motus_mb_context_set, of the block's MBs from `first` on.
-template <int THREADS>
+// Equals motus_mb_context_set, of the block's MBs from `first` on, a thread per 4x4 block.
 __device__ void set_p_contexts(const Job &job, int first, ContextRoom &room) {
-    constexpr int ROUNDS = CONTEXT_MBS * 16 / THREADS;
-    int begin[ROUNDS];
-    DcLevels levels[ROUNDS];
-    if (threadIdx.x == 0) room.n = 0;
+    const int slot = (int)threadIdx.x, i = first + slot / 16, blk = slot % 16;
+    if (slot == 0) room.n = 0;
+    const DcLevels levels = dc_levels(job, i, blk);
+    const int begin = partition_begin(job, i, blk);
     __syncthreads(); // cleared before it is added to
-#pragma unroll
-    for (int r = 0; r < ROUNDS; r++) {
-        const int slot = r * THREADS + (int)threadIdx.x, i = first + slot / 16;
-        levels[r] = dc_levels(job, i, slot % 16);
-        begin[r] = partition_begin(job, i, slot % 16);
-    }
-#pragma unroll
-    for (int r = 0; r < ROUNDS; r++) {
-        const int slot = r * THREADS + (int)threadIdx.x, i = first + slot / 16;
-        set_rest_of_context(job, i, slot % 16, levels[r]);
-        if (begin[r] == slot % 16) room.list[atomicAdd(&room.n, 1)] = (uint16_t)slot;
-    }
+    set_rest_of_context(job, i, blk, levels);
+    if (begin == blk) room.list[atomicAdd(&room.n, 1)] = (uint16_t)slot;
     __syncthreads(); // all partitions are listed
-    for (int k = (int)threadIdx.x; k < room.n; k += THREADS) {
-        const int slot = room.list[k];
-        room.mvd[slot] = mvd_at(job, first + slot / 16, slot % 4, slot / 4 % 4);
+    if (slot < room.n) {
+        const int own = room.list[slot];
+        room.mvd[own] = mvd_at(job, first + own / 16, own % 4, own / 4 % 4);
     }
     __syncthreads(); // their mvd is there
-#pragma unroll
-    for (int r = 0; r < ROUNDS; r++) {
-        const int slot = r * THREADS + (int)threadIdx.x, i = first + slot / 16;
-        if (i < job.n_mb)
-            job.in.context[i].mvd[slot % 16] =
-                begin[r] < 0 ? MotusMv{0, 0} : room.mvd[slot / 16 * 16 + begin[r]];
-    }
+    if (i < job.n_mb)
+        job.in.context[i].mvd[blk] = begin < 0 ? MotusMv{0, 0} : room.mvd[slot - blk + begin];
 }
 
 // Equals motus_b_context_set. blk: of the lane.

@@ -15,6 +15,7 @@ constexpr int CONTEXTS = 512;                   // MOTUS_CONTEXTS, to a power of
 constexpr int TILE = 2048;                      // symbols that a block takes at a time
 constexpr int TILE_CHUNKS = TILE / MOTUS_CHUNK; // likewise
 constexpr int GROUP = 16;                       // tiles
+constexpr int COUNT_MBS = MOTUS_MB_GROUP;       // whose symbols a block counts
 constexpr int SLACK = 2048;                     // symbols of a unit, at most 1400
 constexpr int DIGITS = 8;                       // that a thread settles
 static_assert(TILE_CHUNKS == 64, "a lane joins two ways");
@@ -32,8 +33,9 @@ struct Job {
     uint8_t *is_kept;  // [n_mb]
     uint16_t *kept;    // [n_mb][most_kept] an MB's symbols; in the memory of `sorted`
     uint32_t most_kept;
-    uint32_t *mb_end;           // [n_mb + 1] symbols up to and with an MB; the last: of the slice
-    uint32_t *counted;          // blocks that have counted their MBs' symbols
+    uint32_t *mb_end;           // [n_mb + 1] MotusDigits; the last: of the end of the slice
+    uint32_t *group_begin;      // [mb_groups_of + 1] likewise; the last: of the slice
+    uint32_t *finished;         // blocks that have put symbols
     uint32_t *restart;          // [n_mb + 1] MotusDigits; 0: none
     uint16_t *symbol;           // of the piece; SLACK before and behind
     uint32_t *sorted;           // by context, each from a whole segment on; until states are known
@@ -43,6 +45,7 @@ struct Job {
     uint32_t *total;                // [CONTEXTS] bins
     uint32_t *base;                 // [CONTEXTS + 1] first segments; the last: their number
     MotusPlaceTables *tables;
+    MotusRangeRow *rows;     // [MOTUS_ROWS] motus_context_row
     Between *between;        // [2] before the piece, and behind it, in turn
     MotusWay (*way)[4];      // of chunks: from the tile's first one up to this one
     MotusWay (*tile_way)[4]; // of tiles
@@ -59,7 +62,11 @@ struct Piece {
     uint32_t first;
 };
 
-__device__ uint32_t symbols_of(const Job &job) { return job.mb_end[job.n_mb]; }
+__device__ int mb_groups_of(const Job &job) { return job.n_mb / COUNT_MBS + 1; }
+__device__ uint32_t symbols_of(const Job &job) { return job.group_begin[mb_groups_of(job)]; }
+__device__ uint32_t mb_end_of(const Job &job, int i) {
+    return motus_mb_end(job.mb_end, job.group_begin, i);
+}
 __device__ int pieces_of(const Job &job) {
     return (int)((symbols_of(job) + job.in.piece - 1) / job.in.piece);
 }

@@ -16,23 +16,33 @@ template <int N> struct Staged {
     uint32_t cuts[N / MOTUS_CHUNK];
 };
 
-template <int THREADS, int N> __device__ void make_rows(Staged<N> *s) {
-    for (int k = (int)threadIdx.x; k < MOTUS_ROWS; k += THREADS)
-        s->context[k] = motus_context_row((uint32_t)k);
+template <int THREADS, int N> __device__ void load_rows(const Job &job, Staged<N> *s) {
+    static_assert(THREADS >= MOTUS_ROWS, "a thread per row");
+    if (threadIdx.x < MOTUS_ROWS) s->context[threadIdx.x] = job.rows[threadIdx.x];
     __syncthreads(); // complete before they are read
 }
 
 // Stages symbols from `first` on. The caller's next barrier completes them.
 template <int THREADS, int N>
 __device__ MotusResolved stage(const Job &job, const Piece &piece, Staged<N> *s, int first) {
+    constexpr int ROUNDS = (N + THREADS - 1) / THREADS,
+                  STAGED = (ROUNDS + 2) / 3; // symbols that a thread loads at a time
     const int begin = max(first, 0), end = min(first + N, piece.n);
     const MotusResolved view = {job.symbol, s->context, s->row, s->near, s->cuts, begin, end};
-    for (int i = begin + (int)threadIdx.x; i - motus_lane() < end; i += THREADS) {
-        const uint32_t v = i < end ? job.symbol[i] : (uint32_t)MOTUS_SYMBOL_BYPASS;
-        const int place = motus_resolved_place(&view, i);
-        const uint32_t cuts = __ballot_sync(MOTUS_ALL_LANES, motus_is_cut(v) && i < piece.n - 1);
-        if (i < end) s->near[place] = (uint16_t)v, s->row[place] = motus_row_of(s->context, v);
-        if (motus_lane() == 0) s->cuts[(i - begin) / MOTUS_CHUNK] = cuts;
+    for (int at = begin + (int)threadIdx.x; at - motus_lane() < end; at += STAGED * THREADS) {
+        uint32_t v[STAGED];
+#pragma unroll
+        for (int r = 0, i = at; r < STAGED; r++, i += THREADS)
+            v[r] = i < end ? job.symbol[i] : (uint32_t)MOTUS_SYMBOL_BYPASS;
+#pragma unroll
+        for (int r = 0, i = at; r < STAGED; r++, i += THREADS) {
+            const uint32_t cuts =
+                __ballot_sync(MOTUS_ALL_LANES, motus_is_cut(v[r]) && i < piece.n - 1);
+            if (i >= end) continue;
+            const int place = motus_resolved_place(&view, i);
+            s->near[place] = (uint16_t)v[r], s->row[place] = motus_row_of(s->context, v[r]);
+            if (motus_lane() == 0) s->cuts[(i - begin) / MOTUS_CHUNK] = cuts;
+        }
     }
     return view;
 }
@@ -54,6 +64,9 @@ __device__ MotusWay pick(const Ways &ways, uint32_t q) {
 }
 __device__ MotusWay then(MotusWay way, const Ways &ways) {
     return motus_way_join(way, pick(ways, way.range_class));
+}
+__device__ MotusWay then(MotusWay way, const MotusWay (&stored)[4]) {
+    return motus_way_join(way, stored[way.range_class]);
 }
 
 struct Follow {
@@ -82,11 +95,21 @@ __device__ void store_ways(MotusWay (&to)[4], const Ways &ways) {
     for (int q = 0; q < 4; q++) to[q] = ways.way[q];
 }
 
+// Equals scan_lanes; its steps share their code.
+__device__ Ways scan_ways(Ways v) {
+#pragma unroll 1
+    for (int step = 1; step < 32; step *= 2) {
+        const Ways other = from_before(v, step);
+        if (motus_lane() >= step) v = Follow()(other, v);
+    }
+    return v;
+}
+
 // Joins a tile's ways by a warp.
 __device__ void join_ways(const Job &job, int tile, int n_chunks, const MotusWay (&way)[64][4]) {
     const int lane = motus_lane(), t = tile * TILE_CHUNKS + 2 * lane;
     const Ways first = load_ways(way[2 * lane]), second = load_ways(way[2 * lane + 1]);
-    const Ways upto = scan_lanes(Follow()(first, second), Follow());
+    const Ways upto = scan_ways(Follow()(first, second));
     Ways before = from_before(upto, 1);
     if (lane == 0) before = Ways::none();
     if (t < n_chunks) store_ways(job.way[t], before);
@@ -94,24 +117,43 @@ __device__ void join_ways(const Job &job, int tile, int n_chunks, const MotusWay
     if (lane == 31) store_ways(job.tile_way[tile], upto);
 }
 
-// Makes the tables of runs, a thread per range.
-using RunRoom = Staged<MOTUS_RUN>;
+// Returns true, to all lanes of a warp, if a run's symbols have no cut. A lane has eight.
+__device__ bool is_run(const Job &job, int run) {
+    static_assert(MOTUS_RUN == 32 * 8, "symbols of a lane");
+    const uint4 v = ((const uint4 *)(job.symbol + run * MOTUS_RUN))[motus_lane()];
+    const uint32_t cuts = (v.x >> 6 & ~v.x >> 15) | (v.y >> 6 & ~v.y >> 15) |
+                          (v.z >> 6 & ~v.z >> 15) | (v.w >> 6 & ~v.w >> 15); // as motus_is_cut
+    static_assert(MOTUS_LESS_PROBABLE == 1 << 6 && MOTUS_SYMBOL_BYPASS == 1 << 15, "bits");
+    return !__any_sync(MOTUS_ALL_LANES, cuts & 0x10001);
+}
+
+// Finds runs, a warp each, and makes their tables, a thread per range.
+template <int THREADS> struct RunRoom {
+    Staged<MOTUS_RUN> staged;
+    bool found[THREADS / 32];
+};
 template <int THREADS>
-__device__ void make_runs(const Job &job, const Piece &piece, RunRoom &staged) {
+__device__ void make_runs(const Job &job, const Piece &piece, RunRoom<THREADS> &room) {
     static_assert(THREADS == MOTUS_RUN, "a thread per range, one for the flag");
+    constexpr int WARPS = THREADS / 32;
     const int t = (int)threadIdx.x, n_runs = (piece.n - 1) / MOTUS_RUN;
-    bool has_rows = false;
-    for (int run = (int)blockIdx.x; run < n_runs; run += (int)gridDim.x) {
-        const int is_run = !__syncthreads_or(motus_is_cut(job.symbol[run * MOTUS_RUN + t]));
-        if (t == MOTUS_RUN_FLAG) job.run[run][t] = (uint32_t)is_run;
-        if (!is_run) continue;
-        if (!has_rows) make_rows<THREADS>(&staged);
-        has_rows = true;
-        const MotusResolved symbols = stage<THREADS>(job, piece, &staged, run * MOTUS_RUN);
-        __syncthreads(); // symbols are there
-        if (t != MOTUS_RUN_FLAG)
-            job.run[run][t] = motus_run_entry(&symbols, run, 256 + (uint32_t)t);
-        __syncthreads(); // read before others come
+    for (int first = (int)blockIdx.x * WARPS; first < n_runs; first += (int)gridDim.x * WARPS) {
+        const int own = first + t / 32;
+        const bool found = own < n_runs && is_run(job, own);
+        if (motus_lane() == 0) room.found[t / 32] = found;
+        if (motus_lane() == 0 && own < n_runs) job.run[own][MOTUS_RUN_FLAG] = found;
+        if (!__syncthreads_or(found)) continue;
+        load_rows<THREADS>(job, &room.staged);
+        for (int w = 0; w < WARPS; w++) {
+            if (!room.found[w]) continue;
+            const int run = first + w;
+            const MotusResolved symbols = stage<THREADS>(job, piece, &room.staged, run * MOTUS_RUN);
+            __syncthreads(); // symbols are there
+            if (t != MOTUS_RUN_FLAG)
+                job.run[run][t] = motus_run_entry(&symbols, run, 256 + (uint32_t)t);
+            __syncthreads(); // read before others come
+        }
+        __syncthreads(); // `found` has been read
     }
 }
 
@@ -128,7 +170,7 @@ __device__ void find_ways(const Job &job, const Piece &piece, WayRoom &room) {
               n_tiles = chunk_tiles_of(piece);
     const MotusChunks chunks = chunks_of(job, piece);
     if ((int)blockIdx.x >= n_tiles) return;
-    make_rows<THREADS>(&room.staged);
+    load_rows<THREADS>(job, &room.staged);
     for (int tile = (int)blockIdx.x; tile < n_tiles; tile += (int)gridDim.x) {
         const int chunk = tile * TILE_CHUNKS + t / 4;
         const MotusResolved symbols =
@@ -154,13 +196,15 @@ __device__ void find_entries(const Job &job, const Piece &piece, EntryRoom<THREA
     const int t = (int)threadIdx.x, warp = t / 32, n = chunk_tiles_of(piece),
               each = tiles_each(n, THREADS), from = min(t * each, n), to = min(from + each, n);
     Ways own = Ways::none();
+#pragma unroll 1
     for (int k = from; k < to; k++) own = Follow()(own, load_ways(job.tile_way[k]));
-    const Ways upto = scan_lanes(own, Follow());
+    const Ways upto = scan_ways(own);
     if (motus_lane() == 31) store_ways(warps[warp], upto);
     __syncthreads(); // complete before they are read
     const Ways before = from_before(upto, 1);
     MotusWay way = no_way(0); // the first chunk's way is the same for all classes
-    for (int w = 0; w < warp; w++) way = then(way, load_ways(warps[w]));
+#pragma unroll 1
+    for (int w = 0; w < warp; w++) way = then(way, warps[w]);
     if (motus_lane()) way = then(way, before);
     room.before[t] = way;
     if (t == THREADS - 1) room.end = then(way, own);
@@ -173,8 +217,9 @@ __device__ MotusWay way_to(const Job &job, const Piece &piece, const EntryRoom<T
                            int chunk) {
     const int each = tiles_each(chunk_tiles_of(piece), THREADS), tile = chunk / TILE_CHUNKS;
     MotusWay way = room.before[tile / each];
-    for (int k = tile / each * each; k < tile; k++) way = then(way, load_ways(job.tile_way[k]));
-    return then(way, load_ways(job.way[chunk]));
+#pragma unroll 1
+    for (int k = tile / each * each; k < tile; k++) way = then(way, job.tile_way[k]);
+    return then(way, job.way[chunk]);
 }
 
 // ---- Low ----------------------------------------------------------------------------------------
@@ -197,13 +242,16 @@ template <int THREADS>
 __device__ uint64_t add_chunk(const Job &job, const Piece &piece, const EntryRoom<THREADS> &entry,
                               const MotusResolved &symbols, int chunk) {
     const MotusChunks chunks = chunks_of(job, piece);
-    const MotusDigits digits = {job.digit, job.restart, job.mb_end, job.n_mb, piece.first};
-    MotusWay way = way_to(job, piece, entry, chunk);
-    MotusChunkBegin begin = motus_chunk_begin(&chunks, &symbols, chunk, way.range_class);
-    if (begin.empty) {
+    const MotusDigits digits = {job.digit,       job.restart, job.mb_end,
+                                job.group_begin, job.n_mb,    piece.first};
+    MotusWay way;
+    MotusChunkBegin begin;
+    for (int from = chunk;; from = (int)job.origin[chunk]) { // of an empty one: its origin
+        way = way_to(job, piece, entry, from);
+        begin = from == chunk ? motus_chunk_begin(&chunks, &symbols, chunk, way.range_class)
+                              : motus_empty_begin(&chunks, &symbols, chunk, &way);
+        if (!begin.empty) break;
         if (chunk * MOTUS_CHUNK >= piece.n) return 0;
-        way = way_to(job, piece, entry, (int)job.origin[chunk]);
-        begin = motus_empty_begin(&chunks, &symbols, chunk, &way);
     }
     return motus_chunk_low(&chunks, &symbols, chunk, begin,
                            motus_way_end(way, before_of(job, piece).at), &digits);
@@ -219,7 +267,7 @@ __device__ void add_low(const Job &job, const Piece &piece, LowRoom<THREADS> &ro
     const int t = (int)threadIdx.x, n_chunks = motus_chunks_of(piece.n),
               n_tiles = chunk_tiles_of(piece);
     if ((int)blockIdx.x >= n_tiles) return;
-    make_rows<THREADS>(&room.staged);
+    load_rows<THREADS>(job, &room.staged);
     find_entries(job, piece, room.entry);
     const uint32_t end = motus_way_end(room.entry.end, before_of(job, piece).at);
     if (blockIdx.x == 0 && t == 0) {

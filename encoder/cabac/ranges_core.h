@@ -291,11 +291,19 @@ MOTUS_HD MotusWay motus_chunk_way(const MotusChunks *c, const MotusResolved *s, 
 // until carries are settled. Bit b of low, `at` bits into the RBSP, is its bit at + 8 - b.
 typedef struct MotusDigits {
     uint32_t *digit;
-    uint32_t *restart;      // per MB: bit behind its terminating bin of 1 and stop bit
-    const uint32_t *mb_end; // per MB: symbols up to and with it
-    int n_mb;               // an entry more stands for the end of the slice
-    uint32_t first;         // number of the piece's first symbol
+    uint32_t *restart; // per MB: bit behind its terminating bin of 1 and stop bit
+    // Symbols up to and with an MB, from the first MB of its group on; symbols before a group.
+    // NULL: the slice is one group.
+    const uint32_t *mb_end, *group_begin;
+    int n_mb;       // an entry more stands for the end of the slice
+    uint32_t first; // number of the piece's first symbol
 } MotusDigits;
+
+enum { MOTUS_MB_GROUP = 32 };
+
+MOTUS_HD uint32_t motus_mb_end(const uint32_t *mb_end, const uint32_t *group_begin, int i) {
+    return mb_end[i] + (group_begin ? group_begin[i / MOTUS_MB_GROUP] : 0);
+}
 
 MOTUS_HD void motus_add_digit(uint32_t *digit, uint32_t value) {
 #ifdef __CUDA_ARCH__
@@ -306,11 +314,11 @@ MOTUS_HD void motus_add_digit(uint32_t *digit, uint32_t value) {
 }
 
 // Returns the MB with symbol i, n_mb for the end of the slice.
-MOTUS_HD int motus_mb_of_symbol(const uint32_t *mb_end, int n_mb, uint32_t i) {
-    int low = 0, high = n_mb; // the first one that ends behind i
+MOTUS_HD int motus_mb_of_symbol(const MotusDigits *d, uint32_t i) {
+    int low = 0, high = d->n_mb; // the first one that ends behind i
     while (low < high) {
         const int middle = (low + high) / 2;
-        if (mb_end[middle] > i)
+        if (motus_mb_end(d->mb_end, d->group_begin, middle) > i)
             high = middle;
         else
             low = middle + 1;
@@ -337,7 +345,7 @@ MOTUS_HD void motus_low_end(const MotusLow *low, uint32_t *digit) {
 // Ends slice data before I_PCM samples, or at its end. *at: the bit behind the terminating bin's
 // seven; behind the samples then. Returns the bits up to the samples.
 MOTUS_HD uint32_t motus_low_restart(const MotusDigits *d, uint32_t symbol, uint32_t *at) {
-    const int mb = motus_mb_of_symbol(d->mb_end, d->n_mb, symbol);
+    const int mb = motus_mb_of_symbol(d, symbol);
     const uint32_t end = *at + MOTUS_STOP_BITS, samples = motus_align8(end),
                    finish = mb < d->n_mb ? samples - *at : 0;
     d->restart[mb] = end;

@@ -99,6 +99,20 @@ __device__ void put_samples(const Job &job, uint32_t tile, int i, uint32_t end) 
     }
 }
 
+// Counts the tile's bytes that need another one before them, as if no zeros preceded it.
+template <int THREADS>
+__device__ void count_escapes(const Job &job, uint32_t tile, uint32_t bytes) {
+    static_assert(THREADS * NAL_BYTES == MOTUS_NAL_TILE, "bytes of a thread");
+    __shared__ uint32_t sum;
+    const uint32_t first = tile * MOTUS_NAL_TILE;
+    if (threadIdx.x == 0) sum = 0;
+    __syncthreads(); // the tile's bytes are complete, the sum is cleared
+    const uint32_t mask = escapes_at(job.rbsp, bytes, first, first + threadIdx.x * NAL_BYTES);
+    if (mask) atomicAdd(&sum, (uint32_t)__popc(mask));
+    __syncthreads(); // complete before it is read
+    if (threadIdx.x == 0) job.escapes[tile] = sum;
+}
+
 // Sets the stop bits of a settled tile, and writes its I_PCM samples. A lane per MB, and one for
 // the slice's end; samples by all lanes of a warp.
 template <int THREADS> __device__ void put_restarts(const Job &job, uint32_t tile) {

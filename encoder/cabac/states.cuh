@@ -15,17 +15,23 @@ struct CountRoom {
 };
 template <int THREADS>
 __device__ void count_tile(const Job &job, const Piece &piece, int tile, CountRoom &room) {
+    constexpr int ROUNDS = TILE / THREADS;
+    constexpr uint32_t NO_SYMBOL = MOTUS_SYMBOL_BYPASS << 1;
     uint32_t(&count)[2 * CONTEXTS] = room.count;
     const int t = (int)threadIdx.x;
     for (int c = t; c < 2 * CONTEXTS; c += THREADS) count[c] = 0;
     __syncthreads(); // cleared before it is added to
-    uint32_t others = 0;
-    for (int i = tile * TILE + t; i < min(piece.n, (tile + 1) * TILE); i += THREADS) {
-        const uint32_t symbol = job.symbol[i];
-        if (is_context(symbol))
-            atomicAdd(&count[symbol & (2 * CONTEXTS - 1)], 1u);
+    uint32_t others = 0, symbol[ROUNDS];
+#pragma unroll
+    for (int r = 0, i = tile * TILE + t; r < ROUNDS; r++, i += THREADS)
+        symbol[r] = i < piece.n ? job.symbol[i] : NO_SYMBOL;
+#pragma unroll
+    for (int r = 0; r < ROUNDS; r++) {
+        if (symbol[r] == NO_SYMBOL) continue;
+        if (is_context(symbol[r]))
+            atomicAdd(&count[symbol[r] & (2 * CONTEXTS - 1)], 1u);
         else
-            others += symbol & MOTUS_SYMBOL_BYPASS ? (symbol >> 8 & 7) + 1 : 1;
+            others += symbol[r] & MOTUS_SYMBOL_BYPASS ? (symbol[r] >> 8 & 7) + 1 : 1;
     }
     others = motus_lanes_sum(others);
     if (motus_lane() == 0 && others) atomicAdd(&job.in.bins->others, others);
@@ -106,9 +112,11 @@ __device__ void sort_tiles(const Job &job, const Piece &piece, SortRoom<THREADS>
         for (int r = 0; r < ROUNDS; r++) {
             const int i = first + 32 * r;
             symbol[r] = i < piece.n ? job.symbol[i] : (uint32_t)MOTUS_SYMBOL_BYPASS;
-            if (!(symbol[r] & MOTUS_SYMBOL_BYPASS) && !is_context(symbol[r]))
-                job.symbol[i] = (uint16_t)motus_resolve_terminating(symbol[r]);
         }
+#pragma unroll
+        for (int r = 0; r < ROUNDS; r++)
+            if (!(symbol[r] & MOTUS_SYMBOL_BYPASS) && !is_context(symbol[r]))
+                job.symbol[first + 32 * r] = (uint16_t)motus_resolve_terminating(symbol[r]);
         __syncthreads(); // `next` is cleared
 #pragma unroll
         for (int r = 0; r < ROUNDS; r++) {
@@ -156,19 +164,21 @@ __device__ int context_of(const uint32_t *base, uint32_t segment) {
     return low;
 }
 
-// Packs the bins of segments [first, first + 32) by a warp; this lane's are returned.
-__device__ uint64_t pack_segments(const Job &job, int first, int n) {
+constexpr int SEGMENTS = 64;     // that a block resolves at a time, a thread each
+constexpr int SEGMENTS_NEAR = 8; // before them, whose bins are at hand
+
+// Packs the bins of n segments from `first` on, those of [0, end) being there.
+template <int THREADS>
+__device__ void pack_segments(const Job &job, int first, int n, int end, uint64_t *bits) {
     const int lane = motus_lane();
-    uint64_t own = 0;
-#pragma unroll 8
-    for (int k = 0; k < 32; k++) {
+#pragma unroll 3
+    for (int k = (int)threadIdx.x / 32; k < n; k += THREADS / 32) {
         const uint32_t *sorted = job.sorted + (ptrdiff_t)(first + k) * MOTUS_SEGMENT;
-        const int there = first + k >= 0 && first + k < n;
+        const int there = first + k >= 0 && first + k < end;
         const uint32_t low = __ballot_sync(MOTUS_ALL_LANES, there && sorted[lane] >> 31),
                        high = __ballot_sync(MOTUS_ALL_LANES, there && sorted[32 + lane] >> 31);
-        if (k == lane) own = low | (uint64_t)high << 32;
+        if (lane == 0) bits[k] = low | (uint64_t)high << 32;
     }
-    return own;
 }
 
 constexpr int STATE_WORDS = MOTUS_SEGMENT / 4 + 1; // of a segment; a gap keeps banks apart
@@ -190,45 +200,60 @@ __device__ int resolve(const Job &job, const Piece &piece, const MotusPlaceTable
     return n;
 }
 
-// Writes the resolved symbols of 32 segments by a warp. n: of this lane's segment.
-__device__ void put_resolved(const Job &job, int first, int n, const uint32_t (*v)[STATE_WORDS]) {
-    const int lane = motus_lane();
-#pragma unroll 4
-    for (int k = 0; k < 32; k++) {
-        const int n_there = (int)from_lane((uint32_t)n, k);
-        const uint32_t *sorted = job.sorted + (size_t)(first + k) * MOTUS_SEGMENT;
-        for (int i = lane; i < n_there; i += 32)
-            job.symbol[sorted[i] & MOTUS_SORTED_INDEX] =
-                motus_resolved_bin(sorted[i], v[k][i / 4] >> 8 * (i % 4) & 255);
+// Writes the resolved symbols of segments from `first` on. used: bins of each.
+template <int THREADS>
+__device__ void put_resolved(const Job &job, int first, const int (&used)[SEGMENTS],
+                             const uint32_t (&v)[SEGMENTS][STATE_WORDS]) {
+    constexpr int HALVES = 2 * SEGMENTS, WARPS = THREADS / 32, EACH = 4; // loads at a time
+    static_assert(HALVES % (EACH * WARPS) == 0, "halves of segments");
+#pragma unroll 1
+    for (int begin = (int)threadIdx.x / 32; begin < HALVES; begin += EACH * WARPS) {
+        uint32_t sorted[EACH];
+#pragma unroll
+        for (int r = 0; r < EACH; r++) {
+            const int half = begin + r * WARPS, i = half % 2 * 32 + motus_lane();
+            sorted[r] = i < used[half / 2]
+                            ? job.sorted[(size_t)(first + half / 2) * MOTUS_SEGMENT + (size_t)i]
+                            : 0;
+        }
+#pragma unroll
+        for (int r = 0; r < EACH; r++) {
+            const int half = begin + r * WARPS, i = half % 2 * 32 + motus_lane();
+            if (i < used[half / 2])
+                job.symbol[sorted[r] & MOTUS_SORTED_INDEX] =
+                    motus_resolved_bin(sorted[r], v[half / 2][i / 4] >> 8 * (i % 4) & 255);
+        }
     }
 }
 
-template <int THREADS> struct StateRoom {
-    uint64_t bits[32 + THREADS];
-    uint32_t base[CONTEXTS + 1], v[THREADS][STATE_WORDS];
+struct StateRoom {
+    uint64_t bits[SEGMENTS_NEAR + SEGMENTS];
+    uint32_t base[CONTEXTS + 1], v[SEGMENTS][STATE_WORDS];
+    int used[SEGMENTS];
     alignas(4) MotusPlaceTables tables;
 };
 template <int THREADS>
-__device__ void find_states(const Job &job, const Piece &piece, StateRoom<THREADS> &room) {
-    uint64_t(&bits)[32 + THREADS] = room.bits;
-    const int t = (int)threadIdx.x, warp = t & ~31, n = (int)job.base[CONTEXTS];
+__device__ void find_states(const Job &job, const Piece &piece, StateRoom &room) {
+    static_assert(THREADS >= SEGMENTS, "a thread per segment");
+    const int t = (int)threadIdx.x, n = (int)job.base[CONTEXTS];
     if (blockIdx.x == 0)
         for (int c = t; c < CONTEXTS; c += THREADS)
             if (!job.total[c]) behind_of(job, piece).place[c] = before_of(job, piece).place[c];
-    if ((int)blockIdx.x * THREADS >= n) return;
+    if ((int)blockIdx.x * SEGMENTS >= n) return;
     for (int c = t; c <= CONTEXTS; c += THREADS) room.base[c] = job.base[c];
     for (int k = t; k < (int)sizeof room.tables / 4; k += THREADS)
         ((uint32_t *)&room.tables)[k] = ((const uint32_t *)job.tables)[k];
-    for (int tile = (int)blockIdx.x * THREADS; tile < n; tile += (int)gridDim.x * THREADS) {
-        bits[32 + t] = pack_segments(job, tile + warp, n);
-        if (warp == 0) bits[t] = pack_segments(job, tile - 32, n);
+    for (int tile = (int)blockIdx.x * SEGMENTS; tile < n; tile += (int)gridDim.x * SEGMENTS) {
+        const int first = tile - SEGMENTS_NEAR;
+        pack_segments<THREADS>(job, first, SEGMENTS_NEAR + SEGMENTS, n, room.bits);
         __syncthreads(); // complete before they are read
-        const MotusSegments segments = {job.sorted, bits, tile - 32};
-        const int used = tile + t < n ? resolve(job, piece, room.tables, room.base, segments,
-                                                (uint32_t)(tile + t), room.v[t])
-                                      : 0;
-        __syncwarp(); // the warp's states are there
-        put_resolved(job, tile + warp, used, room.v + warp);
+        const MotusSegments segments = {job.sorted, room.bits, first};
+        if (t < SEGMENTS)
+            room.used[t] = tile + t < n ? resolve(job, piece, room.tables, room.base, segments,
+                                                  (uint32_t)(tile + t), room.v[t])
+                                        : 0;
+        __syncthreads(); // states are there
+        put_resolved<THREADS>(job, tile, room.used, room.v);
         __syncthreads(); // read before others come
     }
 }

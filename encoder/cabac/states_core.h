@@ -66,6 +66,7 @@ typedef struct MotusSegments {
 
 MOTUS_HD uint64_t motus_pack_segment(const uint32_t *sorted) {
     uint64_t bins = 0;
+    MOTUS_ONE_BODY
     for (int i = 0; i < MOTUS_SEGMENT; i++) bins |= (uint64_t)(sorted[i] >> 31) << i;
     return bins;
 }
@@ -116,7 +117,9 @@ MOTUS_HD void motus_resolve_segment(const MotusPlaceTables *tables, uint64_t bin
 
 // Returns the place behind the first n bins of a segment.
 MOTUS_HD int motus_place_behind(const MotusPlaceTables *tables, uint64_t bins, int n, int place) {
+    MOTUS_ONE_BODY
     for (; n >= 4; n -= 4, bins >>= 4) place = tables->four[16 * place + (int)(bins & 15)];
+    MOTUS_ONE_BODY
     for (; n; n--, bins >>= 1) place = tables->one[2 * place + (int)(bins & 1)];
     return place;
 }

@@ -35,9 +35,11 @@ __device__ uint32_t mark_of(int unit) {
 // number.
 template <bool B>
 __device__ uint32_t make_unit(const MotusCabacMb &m, int unit, uint16_t *to, uint32_t wraps) {
+    uint16_t last;
     MotusSymbols symbols = {};
-    symbols.symbol = to, symbols.wraps = wraps;
+    symbols.symbol = to ? to : &last, symbols.wraps = to ? wraps : 0u - 1;
     symbols.mark = mark_of(unit);
+    __builtin_assume(symbols.symbol != NULL);
     B ? motus_put_b_unit_symbols(&symbols, &m, unit) : motus_put_unit_symbols(&symbols, &m, unit);
     return symbols.n;
 }
@@ -72,10 +74,16 @@ constexpr int ROW = 32, ROW_PITCH = ROW + 2; // symbols of a unit; a gap keeps b
 
 // Kinds of units that are made, by what takes long: a warp makes units of like kinds. Blocks have
 // levels.
-enum { UNIT_KINDS = 16, KIND_OF_DC = 4, KIND_OF_BLOCKS = 6, KIND_OF_8x8 = 14 };
+enum {
+    UNIT_KINDS = 16,
+    KIND_OF_LUMA_DC = MOTUS_UNIT_LUMA_DC, // those before are their units' numbers
+    KIND_OF_DC = 4,
+    KIND_OF_BLOCKS = 6,
+    KIND_OF_8x8 = 14
+};
 
 __device__ int kind_of_unit(const MotusMb *mb, int unit) {
-    if (unit <= MOTUS_UNIT_LUMA_DC) return unit;
+    if (unit <= KIND_OF_LUMA_DC) return unit;
     if (unit >= MOTUS_UNIT_CHROMA_DC && unit < MOTUS_UNIT_CHROMA) return KIND_OF_DC + 1;
     const int blk = unit < MOTUS_UNIT_CHROMA_DC ? motus_blk_at(unit - MOTUS_UNIT_LUMA)
                                                 : 16 + unit - MOTUS_UNIT_CHROMA,
@@ -84,20 +92,33 @@ __device__ int kind_of_unit(const MotusMb *mb, int unit) {
     return KIND_OF_BLOCKS + (levels < 6 ? levels - 1 : levels < 9 ? 5 : levels < 12 ? 6 : 7);
 }
 
-// Units of a block's MBs, in an order by kinds: (MB of the block) * 32 + unit.
+// Units of a block's MBs, in an order by kinds: (MB of the block) * 32 + unit. Each kind before
+// KIND_OF_LUMA_DC has a warp of its own, so that their code is fetched at the same time.
 template <int MBS> struct UnitRoom {
     uint32_t tally[TALLIES], kinds[UNIT_KINDS], n_late;
+    uint32_t symbols[MBS];                   // of an MB
     uint16_t list[MBS * 32], late[MBS * 32]; // late: made again, without a row
     uint16_t n[MBS][32], row_of[MBS][32];    // a block of one symbol: row_of is it
     static constexpr int ROWS = 12 * MBS;    // units beyond them are made twice
     uint16_t row[ROWS][ROW_PITCH];
 };
 
-// Sets an MB's number of symbols. end_of_slice_flag of the MB before is its first one.
-__device__ void set_count(const Job &job, int i, uint32_t n) {
+// Sets an MB's number of symbols, `all`. end_of_slice_flag of the MB before is its first one.
+__device__ void set_count(const Job &job, int i, uint32_t n, uint32_t *all) {
     job.is_kept[i] = n <= job.most_kept;
-    job.mb_end[i] = n + (i > 0);
     job.restart[i] = 0;
+    *all = n + (i > 0);
+}
+
+// Sets mb_end of the group's MBs from `first` on, and the group's symbols, by a warp.
+template <int MBS> __device__ void sum_mbs(const Job &job, int first, const UnitRoom<MBS> &room) {
+    const int lane = motus_lane(), i = first + lane;
+    const uint32_t own = lane >= MBS || i > job.n_mb ? 0
+                         : i < job.n_mb              ? room.symbols[lane]
+                                                     : 1,
+                   upto = scan_lanes(own, Sum()); // end_of_slice_flag
+    if (lane < MBS && i <= job.n_mb) job.mb_end[i] = upto;
+    if (lane == MBS - 1) job.group_begin[first / MBS + 1] = upto;
 }
 
 template <bool B> __device__ void tally_mb(const MotusMb *mb, uint32_t *tally) {
@@ -130,7 +151,7 @@ __device__ void begin_mbs(const Job &job, int first, uint32_t coded, UnitRoom<MB
     MotusSymbols symbols = {};
     symbols.symbol = job.kept + (size_t)i * job.most_kept, symbols.mark = mark_of(MOTUS_UNIT_RUN);
     B ? motus_put_b_skip_flag(&symbols, &m) : motus_put_skip_flag(&symbols, &m);
-    set_count(job, i, 1);
+    set_count(job, i, 1, &room.symbols[motus_lane()]);
 }
 
 // Lists the units that are to be made of coded MBs, each warp of its own ones; flags of blocks
@@ -154,7 +175,9 @@ __device__ int list_units(const Job &job, int first, uint32_t own_mbs, UnitRoom<
         room.n[own][unit] = has + listed, room.row_of[own][unit] = (uint16_t)value;
     }
     __syncthreads(); // all kinds are counted
-    const uint32_t upto = scan_lanes(room.kinds[unit & (UNIT_KINDS - 1)], Sum());
+    static_assert(MBS == 32, "a warp per kind of a unit that an MB has once");
+    const uint32_t places = unit < KIND_OF_LUMA_DC ? MBS : room.kinds[unit & (UNIT_KINDS - 1)],
+                   upto = scan_lanes(places, Sum());
 #pragma unroll 1
     for (uint32_t left = own_mbs; left; left &= left - 1) {
         const int own = __ffs((int)left) - 1, value = room.row_of[own][unit],
@@ -196,7 +219,25 @@ __device__ void count_mb(const Job &job, int i, int of_block, UnitRoom<MBS> &roo
     const uint32_t n = room.n[of_block][motus_lane()], upto = scan_lanes(n, Sum()),
                    all = from_lane(upto, 31);
     if (all <= job.most_kept) keep_symbols(job, i, of_block, n, upto, room);
-    if (motus_lane() == 0) set_count(job, i, all);
+    if (motus_lane() == 0) set_count(job, i, all, &room.symbols[of_block]);
+}
+
+// Loads entries [first, first + n) into the L1 cache, of all lines at once.
+template <int THREADS, class T> __device__ void warm(const T *v, int first, int n) {
+    constexpr int SECTOR = 32;
+    const char *begin = (const char *)(v + first);
+    for (int k = (int)threadIdx.x * SECTOR; k < n * (int)sizeof(T); k += THREADS * SECTOR)
+        asm volatile("{ .reg .b32 x; ld.global.b32 x, [%0]; }" ::"l"(begin + k));
+}
+
+// Loads what units of the block's MBs from `first` on read of them and of those above.
+template <int THREADS, int MBS> __device__ void warm_mbs(const Job &job, int first) {
+    const int n = min(MBS, job.n_mb - first), above = first - job.in.slice.mb_width - 1;
+    warm<THREADS>(job.in.slice.mb, first, n);
+    warm<THREADS>(job.in.context, first, n);
+    if (above < 0) return;
+    warm<THREADS>(job.in.slice.mb, above, n + 2);
+    warm<THREADS>(job.in.context, above, n + 2);
 }
 
 // Makes, counts and keeps the symbols of the block's MBs from `first` on. `room` is cleared.
@@ -204,6 +245,7 @@ template <int THREADS, bool B, int MBS>
 __device__ void count_mbs(const Job &job, int first, UnitRoom<MBS> &room) {
     constexpr int WARPS = THREADS / 32;
     const int t = (int)threadIdx.x, warp = t / 32, lane = motus_lane();
+    warm_mbs<THREADS, MBS>(job, first);
     const uint32_t coded = coded_mbs<MBS>(job, first);
     const int rank = __popc(coded & ((1u << lane) - 1));
     const uint32_t own_mbs =
@@ -215,6 +257,8 @@ __device__ void count_mbs(const Job &job, int first, UnitRoom<MBS> &room) {
         const uint16_t *list = is_late ? room.late : room.list;
         const int n = is_late ? (int)room.n_late : n_listed;
         for (int k = t; k < n; k += THREADS) {
+            if (!is_late && k < KIND_OF_LUMA_DC * MBS && k % MBS >= (int)room.kinds[k / MBS])
+                continue; // a gap
             const int mb = list[k] / 32, unit = list[k] % 32;
             uint16_t *kept =
                          job.kept + (size_t)(first + mb) * job.most_kept + room.row_of[mb][unit],
@@ -229,7 +273,8 @@ __device__ void count_mbs(const Job &job, int first, UnitRoom<MBS> &room) {
         __syncthreads(); // all units are made
         for (uint32_t left = own_mbs; left; left &= left - 1)
             count_mb(job, first + __ffs((int)left) - 1, __ffs((int)left) - 1, room);
-        __syncthreads(); // late ones are listed
+        __syncthreads(); // late ones are listed, all MBs are counted
+        if (t < 32) sum_mbs(job, first, room);
     }
 }
 
@@ -267,7 +312,7 @@ __device__ int mb_of_symbol(const Job &job, uint32_t symbol) {
     int low = 0, n = job.n_mb + 1;
     while (n > 1) {
         const int step = (n + 31) / 32, at = low + min((motus_lane() + 1) * step, n) - 1;
-        const uint32_t behind = __ballot_sync(MOTUS_ALL_LANES, job.mb_end[at] > symbol);
+        const uint32_t behind = __ballot_sync(MOTUS_ALL_LANES, mb_end_of(job, at) > symbol);
         const int k = __ffs((int)behind) - 1;
         low += k * step, n = min(step, n - k * step);
     }
@@ -290,7 +335,7 @@ __device__ int find_mbs(const Job &job, uint32_t first, int n, bool keeps, PutRo
     __syncthreads(); // both are found
     const int mb = room.first, n_mbs = room.last - mb + 1;
     for (int k = t; k <= n_mbs; k += THREADS) {
-        const int i = mb + k - 1, begin = (int)((i < 0 ? 0 : job.mb_end[i]) - first);
+        const int i = mb + k - 1, begin = (int)((i < 0 ? 0 : mb_end_of(job, i)) - first);
         room.end[k] = begin;
         if (k) room.kept[k - 1] = i == job.n_mb || (keeps && job.is_kept[i]);
         if (k < n_mbs) atomicOr(&room.begins[max(begin, 0) / 32], 1u << max(begin, 0) % 32);
@@ -311,6 +356,15 @@ __device__ uint32_t kept_symbol(const Job &job, int i, int at) {
     if (i == job.n_mb) return MOTUS_CTX_TERMINATE | MOTUS_SYMBOL_BIN; // end_of_slice_flag
     if (i && !at) return MOTUS_CTX_TERMINATE;
     return job.kept[(size_t)i * job.most_kept + (size_t)(at - (i > 0))];
+}
+
+constexpr uint32_t NOT_KEPT = 1 << 16;
+
+// Returns symbol k of a tile whose first MB is `mb`; NOT_KEPT: its MB's are not kept.
+__device__ uint32_t symbol_at(const Job &job, int mb, int k, const PutRoom &room) {
+    const uint32_t upto = room.begins[k / 32] & ((2u << k % 32) - 1);
+    const int own = (int)room.before[k / 32] + __popc(upto) - 1;
+    return room.kept[own] ? kept_symbol(job, mb + own, k - room.end[own]) : NOT_KEPT;
 }
 
 // Makes the symbols of an MB's units that lie in the tile, as far as SLACK outside of it, where
@@ -342,10 +396,16 @@ __device__ void put_tile(const Job &job, const Piece &piece, int tile, bool keep
         return;
     }
     const int n_mbs = find_mbs<THREADS>(job, first, n, keeps, room), mb = room.first;
-    for (int k = t; k < n; k += THREADS) {
-        const uint32_t upto = room.begins[k / 32] & ((2u << k % 32) - 1);
-        const int own = (int)room.before[k / 32] + __popc(upto) - 1;
-        if (room.kept[own]) to[k] = (uint16_t)kept_symbol(job, mb + own, k - room.end[own]);
+    constexpr int EACH = 4; // loads at a time
+#pragma unroll 1
+    for (int begin = t; begin < n; begin += EACH * THREADS) {
+        uint32_t symbol[EACH];
+#pragma unroll
+        for (int r = 0, k = begin; r < EACH; r++, k += THREADS)
+            symbol[r] = k < n ? symbol_at(job, mb, k, room) : NOT_KEPT;
+#pragma unroll
+        for (int r = 0, k = begin; r < EACH; r++, k += THREADS)
+            if (symbol[r] != NOT_KEPT) to[k] = (uint16_t)symbol[r];
     }
     for (int k = t / 32; k < n_mbs; k += THREADS / 32)
         if (!room.kept[k]) make_symbols<B>(job, mb + k, room.end[k], n, to);

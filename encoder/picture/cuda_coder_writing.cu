@@ -12,13 +12,6 @@ using namespace motus_cuda_coder;
 
 namespace {
 
-// CABAC: once all MBs are symbols and costs are learnt from them, the next picture's decisions may
-// begin. A picture alone learns later, beside its writing.
-MotusStatus release_mbs(MotusCudaCoder *c, const Output *out, MotusError *error) {
-    MotusStatus status = is_alone(c) ? MOTUS_OK : learn_costs(c, out, c->writing, error);
-    return status ? status : check(c, cudaEventRecord(out->written, c->writing), "record", error);
-}
-
 // Writes slice k, whole MB rows, as if it were a picture of its own.
 MotusStatus write_slice(MotusCudaCoder *c, const Output *out, int k, MotusError *error) {
     const MotusStream *s = c->settings;
@@ -46,9 +39,15 @@ MotusStatus write_slice(MotusCudaCoder *c, const Output *out, int k, MotusError 
     MotusCabacSliceCuda cabac = {};
     cabac.slice = slice, cabac.context = c->context + slice.first_mb;
     cabac.piece = motus_cabac_cuda_piece(c->pic.n_mb), cabac.bins = c->bins;
+    const int is_last = k + 1 == slices->n;
+    if (is_last) cabac.n_mb = c->pic.n_mb, cabac.n_slices = slices->n;
+    // A picture alone learns later, beside its writing.
+    if (is_last && !is_alone(c)) cabac.costs = c->pic.costs, cabac.next = out->next_costs;
     MotusStatus status =
         check(c, motus_cabac_slice_cuda_begin(&cabac, c->writing), "entropy coding", error);
-    if (!status && k + 1 == slices->n) status = release_mbs(c, out, error);
+    // Once all MBs are symbols and costs are learnt, the next picture's decisions may begin.
+    if (!status && is_last)
+        status = check(c, cudaEventRecord(out->written, c->writing), "record", error);
     return status
                ? status
                : check(c, motus_cabac_slice_cuda_end(&cabac, c->writing), "entropy coding", error);
@@ -56,20 +55,14 @@ MotusStatus write_slice(MotusCudaCoder *c, const Output *out, int k, MotusError 
 
 // Writes all slices.
 MotusStatus write_slices(MotusCudaCoder *c, const Output *out, MotusError *error) {
-    const MotusStream *s = c->settings;
     MotusStatus status = MOTUS_OK;
     for (int k = 0; k < out->slices->n && !status; k++) status = write_slice(c, out, k, error);
-    if (status) return status;
-    if (!s->sequence.cabac)
-        return check(c, cudaEventRecord(out->written, c->writing), "record", error);
-    MotusCabacPictureCuda picture = {};
-    picture.bins = c->bins, picture.n_mb = c->pic.n_mb, picture.n_slices = out->slices->n;
-    picture.nal = out->nal, picture.capacity = (uint32_t)motus_nal_bound(s->rbsp_capacity);
-    picture.result = &out->report->result;
-    return check(c, motus_cabac_picture_cuda_end(&picture, c->writing), "entropy coding", error);
+    return status || c->settings->sequence.cabac
+               ? status
+               : check(c, cudaEventRecord(out->written, c->writing), "record", error);
 }
 
-// Uploads the slice headers, clears the statistics and the counts of bins.
+// Uploads the slice headers, clears the statistics.
 MotusStatus begin_writing(MotusCudaCoder *c, const Output *out, MotusError *error) {
     const size_t heads = (size_t)out->slices->n * sizeof *out->head;
     MotusStatus status =
@@ -79,10 +72,7 @@ MotusStatus begin_writing(MotusCudaCoder *c, const Output *out, MotusError *erro
         status = check(c, cudaMemsetAsync(out->report, 0, sizeof *out->report, c->writing),
                        "statistics", error);
     // The previous picture may have been written on the other stream.
-    if (!status) status = check(c, cudaStreamWaitEvent(c->writing, c->packed, 0), "wait", error);
-    return status || !c->settings->sequence.cabac
-               ? status
-               : check(c, cudaMemsetAsync(c->bins, 0, sizeof *c->bins, c->writing), "bins", error);
+    return status ? status : check(c, cudaStreamWaitEvent(c->writing, c->packed, 0), "wait", error);
 }
 
 // Finalizes the MBs, and computes what B pictures read of a reference picture's.

@@ -213,19 +213,6 @@ static uint32_t capacity_of(const GpuCase *c, uint32_t most, uint32_t size) {
 
 // ---- The device's -------------------------------------------------------------------------------
 
-static cudaError_t end_picture(const GpuCase *c) {
-    const Slice *s = c->state;
-    const MotusCabacPictureCuda end = {.bins = s->bins->at[ON_CUDA],
-                                       .n_mb = s->pic.n_mb,
-                                       .n_slices = s->slices.n,
-                                       .nal = s->nal->at[ON_CUDA],
-                                       .capacity = s->capacity,
-                                       .result = s->result->at[ON_CUDA]};
-    const cudaError_t status = motus_cabac_costs_cuda_learn(end.bins, s->costs->at[ON_CUDA],
-                                                            s->next->at[ON_CUDA], c->stream);
-    return status ? status : motus_cabac_picture_cuda_end(&end, c->stream);
-}
-
 // Launches as a GOP coder does: the last slice's result is the picture's.
 static MotusStatus run_on_device(GpuCase *c) {
     const Slice *s = c->state;
@@ -268,17 +255,22 @@ static MotusStatus run_on_device(GpuCase *c) {
             slice.src_stride[p] = s->src[p].at[ON_CUDA].stride;
             slice.src[p] = s->src[p].at[ON_CUDA].data + (p ? 8 : 16) * from * slice.src_stride[p];
         }
+        const int is_last = k + 1 == n;
         const MotusCabacSliceCuda cabac = {.slice = slice,
                                            .context =
                                                (MotusMbContext *)s->context->at[ON_CUDA] + first_mb,
                                            .piece = s->piece,
-                                           .bins = s->bins->at[ON_CUDA]};
+                                           .bins = s->bins->at[ON_CUDA],
+                                           .n_mb = is_last ? s->pic.n_mb : 0,
+                                           .n_slices = is_last ? n : 0,
+                                           .costs = s->costs->at[ON_CUDA],
+                                           .next = is_last ? s->next->at[ON_CUDA] : NULL};
         if (!s->settings.cabac)
             status = motus_slice_cuda_write(&slice, c->stream);
         else if (!(status = motus_cabac_slice_cuda_begin(&cabac, c->stream)))
             status = motus_cabac_slice_cuda_end(&cabac, c->stream);
     }
-    return gpu_launched(c, s->settings.cabac && !status ? end_picture(c) : status);
+    return gpu_launched(c, status);
 }
 
 static MotusStatus run_slice(GpuCase *c, int on) {

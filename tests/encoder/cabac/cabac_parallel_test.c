@@ -161,7 +161,7 @@ static void code_piece(Model *m, const BinString *s, uint32_t first) {
     stage(m, &all, n);
     const MotusChunks chunks = {(int)n,    m->range,  (const uint32_t(*)[MOTUS_RUN])m->run,
                                 m->record, m->origin, end};
-    const MotusDigits digits = {m->digit, m->restart, s->mb_end, s->n_mb, first};
+    const MotusDigits digits = {m->digit, m->restart, s->mb_end, NULL, s->n_mb, first};
     const int n_chunks = motus_chunks_of((int)n);
     make_runs(m, &some, n);
     for (int t = 0; t < n_chunks; t++)
