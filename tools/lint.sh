@@ -5,6 +5,14 @@
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 
+usage() { echo "usage: tools/lint.sh"; }
+
+case ${1-} in
+"") ;;
+-h | --help) usage && exit 0 ;;
+*) usage >&2 && exit 2 ;;
+esac
+
 tools/deps.sh --test --lint || exit 1
 mkdir -p build
 failed=()

@@ -122,6 +122,7 @@ void motus_b_costs(MotusBCosts *costs, const MotusBPicture *const *picture, int 
 // to each mini-GOP: long ones pay where motion is well predicted.
 enum {
     WEIGHT_P = 100,
+    WEIGHT_RUN = 20, // of the part of a P picture behind its reference that is predicted
     WEIGHT_INTRA = 16,
     WEIGHT_REFERENCE = 154,
     WEIGHT_ALONE = 160, // of the B picture of a mini-GOP of two
@@ -139,9 +140,17 @@ static uint64_t cost_of_b(const MotusBCosts *costs, int d, int level) {
            cost_of_b(costs, behind, level + 1);
 }
 
+// Returns what a P picture right behind its reference costs more: a B picture would be as well
+// predicted and is coded coarser. Costs of pictures are below 2^32.
+static uint64_t cost_of_run(uint64_t p, uint64_t intra) {
+    return p < intra ? WEIGHT_RUN * (p * (intra - p) / intra) : 0;
+}
+
 static uint64_t cost_of(const MotusBCosts *costs, uint64_t intra, int d, int pyramid) {
-    if (!pyramid) return WEIGHT_P * costs->p[d - 1] + WEIGHT_FLAT * costs->b[d - 1];
-    return WEIGHT_P * costs->p[d - 1] + WEIGHT_INTRA * intra + cost_of_b(costs, d, 1);
+    const uint64_t p = WEIGHT_P * costs->p[d - 1];
+    if (!pyramid) return p + WEIGHT_FLAT * costs->b[d - 1];
+    return p + WEIGHT_INTRA * intra +
+           (d == 1 ? cost_of_run(costs->p[0], intra) : cost_of_b(costs, d, 1));
 }
 
 int motus_b_length(const MotusBCosts *costs, const uint64_t *intra, int n, int span, int pyramid) {

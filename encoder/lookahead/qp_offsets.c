@@ -28,8 +28,9 @@ void motus_aq_offsets(int16_t *offset, const MotusPlane *luma, int mb_width, int
         offset[i] = (int16_t)energy;
         sum += energy;
     }
-    const int middle = mode == MOTUS_AQ_AUTO ? (int)(sum / n_mb) : MOTUS_AQ_MIDDLE;
-    for (int i = 0; i < n_mb; i++) offset[i] = motus_aq_offset(offset[i], middle, strength_q8);
+    const MotusAqScale scale =
+        motus_aq_scale(mode == MOTUS_AQ_AUTO, (int)(sum / n_mb), strength_q8);
+    for (int i = 0; i < n_mb; i++) offset[i] = motus_aq_offset(offset[i], scale);
 }
 
 // ---- mb-tree ------------------------------------------------------------------------------------

@@ -48,9 +48,8 @@ __global__ void aq_offsets(int16_t *offset, int n_mb, int is_auto, int strength_
                            const MotusLookaheadSums *sums) {
     const int i = (int)(blockIdx.x * THREADS + threadIdx.x);
     if (i >= n_mb) return;
-    const int middle = is_auto ? (int)(sums->energies / (uint64_t)n_mb)
-                               : MOTUS_AQ_MIDDLE; // energies are at least 8 * 256 each
-    offset[i] = motus_aq_offset(offset[i], middle, strength_q8);
+    const int mean = is_auto ? (int)(sums->energies / (uint64_t)n_mb) : 0;
+    offset[i] = motus_aq_offset(offset[i], motus_aq_scale(is_auto, mean, strength_q8));
 }
 
 // Returns the sum as the CPU has it, which adds up with saturation.

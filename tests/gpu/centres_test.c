@@ -52,11 +52,18 @@ enum { CYCLED, LARGE, SMALLER_LARGE, GRAPHS }; // which cases: row->variant
 typedef struct Centres {
     int content, reach, wide, limit_x, limit_y, n_mb, with_previous;
     uint32_t lambda_q8;
-    GpuPlane cur, luma;
-    GpuBuffer *previous, *planes, *centre, *other, *scratch;
+    GpuPlane cur, luma, other_luma;
+    GpuBuffer *previous, *centre, *other, *scratch;
     MotusMeCpu *me;
-    MotusRefLuma ref[2];
+    MotusRefLuma ref[2], other_ref[2];
 } Centres;
+
+// Opens a reference's planes on both sides.
+static void open_reference(GpuCase *c, MotusRefLuma ref[2], const char *name) {
+    GpuBuffer *planes = gpu_buffer(c, name, GPU_SCRATCH, motus_ref_luma_bytes(c->width, c->height));
+    CU_ASSERT_FATAL(!motus_ref_luma_alloc(&ref[ON_CPU], c->width, c->height));
+    motus_ref_luma_layout(&ref[ON_CUDA], planes->at[ON_CUDA], c->width, c->height);
+}
 
 static void open_centres(GpuCase *c) {
     Centres *s = c->state;
@@ -64,16 +71,16 @@ static void open_centres(GpuCase *c) {
     s->n_mb = c->width / 16 * (c->height / 16);
     const size_t mvs = (size_t)s->n_mb * sizeof(MotusMv);
     CU_ASSERT_FATAL(!motus_me_cpu_open(&s->me, &config));
-    CU_ASSERT_FATAL(!motus_ref_luma_alloc(&s->ref[ON_CPU], c->width, c->height));
     s->cur = gpu_plane(c, "cur", GPU_INPUT, c->width, c->height, stride_of(c->width), 1);
     s->luma = gpu_plane(c, "luma", GPU_INPUT, c->width, c->height, stride_of(c->width), 1);
+    s->other_luma = gpu_plane(c, "other", GPU_INPUT, c->width, c->height, stride_of(c->width), 1);
     s->previous = gpu_buffer(c, "previous", GPU_INPUT, mvs);
-    s->planes = gpu_buffer(c, "planes", GPU_SCRATCH, motus_ref_luma_bytes(c->width, c->height));
+    open_reference(c, s->ref, "planes");
+    open_reference(c, s->other_ref, "other planes");
     s->centre = gpu_buffer(c, "centres", GPU_OUTPUT, mvs);
     s->other = gpu_buffer(c, "centres again", GPU_OUTPUT, mvs);
     s->scratch =
         gpu_buffer(c, "scratch", GPU_SCRATCH, motus_centres_cuda_bytes(c->width, c->height));
-    motus_ref_luma_layout(&s->ref[ON_CUDA], s->planes->at[ON_CUDA], c->width, c->height);
 }
 
 // Fills both pictures with a texture of small blocks; cur takes 96x96 areas of ref from elsewhere,
@@ -98,6 +105,11 @@ static void fill_moved(const MotusPlane *cur, const MotusPlane *ref, int most) {
         }
 }
 
+// Moves a plane by a few samples.
+static void fill_other(uint8_t *other, const uint8_t *ref, size_t size) {
+    for (size_t i = 0; i < size; i++) other[i] = ref[(i + 5) % size];
+}
+
 static void fill_pictures(const Centres *s) {
     const size_t size = (size_t)(s->cur.at[ON_CPU].stride * s->cur.at[ON_CPU].height);
     uint8_t *cur = s->cur.at[ON_CPU].data, *ref = s->luma.at[ON_CPU].data;
@@ -108,6 +120,7 @@ static void fill_pictures(const Centres *s) {
     if (s->content == NOISE) motus_test_fill(cur, size), motus_test_fill(ref, size);
     for (size_t i = 0; i < size && s->content == STRIPES; i++)
         cur[i] = ref[i] = i / 16 & 1 ? 255 : 0;
+    fill_other(s->other_luma.at[ON_CPU].data, ref, size);
 }
 
 // Previous MVs: small ones, any, or all the same (kind 3).
@@ -149,7 +162,7 @@ static void fill_centres(GpuCase *c) {
              s->reach, s->wide, s->limit_x, s->limit_y, s->lambda_q8, number % 4);
 }
 
-// The second reference is the first one again, with previous MVs where that one has none.
+// The second reference has previous MVs where the first one has none.
 static MotusStatus run_centres(GpuCase *c, int on) {
     Centres *s = c->state;
     const MotusPlane *cur = &s->cur.at[on];
@@ -165,14 +178,18 @@ static MotusStatus run_centres(GpuCase *c, int on) {
                                  .limit_y = s->limit_y,
                                  .centre = s->centre->at[on]}};
     p[1] = p[0];
+    p[1].ref = &s->other_ref[on];
     p[1].previous = s->with_previous ? NULL : previous;
     p[1].centre = s->other->at[on];
     if (!on) {
         motus_ref_luma_build(&s->ref[on], &s->luma.at[on], 0, 1);
+        motus_ref_luma_build(&s->other_ref[on], &s->other_luma.at[on], 0, 1);
         for (int k = 0; k < 2; k++) motus_me_cpu_predict(s->me, &p[k]);
         return MOTUS_OK;
     }
     cudaError_t status = motus_ref_luma_cuda_build(&s->ref[on], &s->luma.at[on], c->stream);
+    if (!status)
+        status = motus_ref_luma_cuda_build(&s->other_ref[on], &s->other_luma.at[on], c->stream);
     if (!status) status = motus_centres_cuda(p, 2, s->scratch->at[on], c->stream);
     return gpu_launched(c, status);
 }
@@ -180,6 +197,7 @@ static MotusStatus run_centres(GpuCase *c, int on) {
 static void close_centres(GpuCase *c) {
     Centres *s = c->state;
     motus_ref_luma_free(&s->ref[ON_CPU]);
+    motus_ref_luma_free(&s->other_ref[ON_CPU]);
     motus_me_cpu_close(&s->me);
 }
 

@@ -405,7 +405,28 @@ static void variance(void) {
     free(plane.data);
 }
 
+// Returns how much coarser than the first MB the last one of the first row is.
+static int gap(const MotusPlane *plane, MotusAqMode mode) {
+    int16_t offset[N_MB];
+    motus_aq_offsets(offset, plane, MBW, MBH, mode, 64, 1);
+    return offset[MBW - 1] - offset[0];
+}
+
+// Mode 2 has its whole strength in pictures full of detail, less of it in flat ones.
+static void flat_pictures(void) {
+    MotusPlane plane = plane_alloc(W, H);
+    draw(&plane, 0, 0, 0);
+    for (int y = 0; y < H; y++)
+        for (int x = 0; x < 16; x++) plane.data[y * W + x] = 100;
+    CU_ASSERT_EQUAL(gap(&plane, MOTUS_AQ_AUTO), gap(&plane, MOTUS_AQ_VARIANCE));
+    for (int y = 0; y < H; y++)
+        for (int x = 16; x < W - 16; x++) plane.data[y * W + x] = 100;
+    const int automatic = gap(&plane, MOTUS_AQ_AUTO), fixed = gap(&plane, MOTUS_AQ_VARIANCE);
+    MOTUS_CHECK(fixed > 4 * automatic / 3 && fixed < 4 * automatic, "%d, %d", automatic, fixed);
+    free(plane.data);
+}
+
 MOTUS_SUITE("lookahead", TEST(logarithms), TEST(known_motion), TEST(versions_agree), TEST(weights),
             TEST(order_and_delay), TEST(cuts), TEST(offsets_lean_back), TEST(aq_apart),
             TEST(mini_gops), TEST(offsets_of_mini_gops), TEST(amounts_of_two_references),
-            TEST(still_pictures), TEST(variance))
+            TEST(still_pictures), TEST(variance), TEST(flat_pictures))

@@ -206,7 +206,9 @@ static uint64_t weigh_between(const MotusBCosts *costs, int from, int to, int is
 static uint64_t weigh(const MotusBCosts *costs, const uint64_t *intra, int n, int d, int pyramid) {
     const MotusBCosts *end = &costs[n - 1];
     if (!pyramid) return 100 * end->p[d - 1] + 83 * end->b[d - 1];
-    return 100 * end->p[d - 1] + 16 * intra[n - 1] + weigh_between(costs, n - d, n, 0);
+    const uint64_t p = end->p[0], whole = intra[n - 1],
+                   run = d > 1 || p >= whole ? 0 : 20 * (p * (whole - p) / whole);
+    return 100 * end->p[d - 1] + 16 * whole + run + weigh_between(costs, n - d, n, 0);
 }
 
 // Returns the least cost of n pictures by trying everything. *length: the first mini-GOP of the
