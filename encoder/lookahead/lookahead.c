@@ -232,7 +232,7 @@ static void add_costs(MiniGopCosts *c, const Entry *e) {
 
 static int length_by(const MotusLookahead *look, const MiniGopCosts *c) {
     int sharp[MOTUS_B_WINDOW];
-    motus_sharpness_signs(sharp, c->detail + MOTUS_SHARPNESS_SIDE, c->before, c->n);
+    motus_sharpness_signs(sharp, c->detail + MOTUS_SHARPNESS_SIDE, c->before, c->n, look->n_mb);
     return motus_b_length(c->costs, c->intra, sharp, c->n, look->settings.b_span,
                           look->settings.b_pyramid);
 }

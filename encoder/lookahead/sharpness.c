@@ -6,12 +6,13 @@
 #include "common/int_core.h"
 
 // Excess of a picture's detail over the mean of the pictures around it, 1/1024. In video that was
-// never coded, motion and noise make up to NOISE of it. More than CHANGE is another scene.
-enum { NOISE = 24, CERTAIN = 40, CHANGE = 123 };
+// never coded, noise makes up to NOISE of it, up to NOISE_MB / sqrt(MBs) in small pictures, and
+// motion now and then up to MOTION. More than CHANGE is another scene.
+enum { NOISE = 10, NOISE_MB = 200, MOTION = 24, CHANGE = 123 };
 
-// A picture beside a peak, at most RANGE pictures away, counts in full as none of the source's P
-// pictures if its excess is 0 or less, and not at all from DULL on.
-enum { RANGE = 3, DULL = 10 };
+// A peak counts in full from RISE above the noise on. From CERTAIN on it counts in full against
+// pictures up to RANGE away whose excess is 0 or less, and not at all against those from DULL on.
+enum { RISE = 20, CERTAIN = 40, RANGE = 3, DULL = 10 };
 
 // Returns the excess of *detail over the mean of the pictures up to `side` before and after it.
 static int excess_of(const uint64_t *detail, int side) {
@@ -22,15 +23,25 @@ static int excess_of(const uint64_t *detail, int side) {
     return excess < -CHANGE || excess > CHANGE ? 0 : (int)excess;
 }
 
-// Returns how much *detail stands out, 0..MOTUS_SHARPNESS_ONE. Beside the next pictures alone it
-// must do so as well: in a pyramid, B pictures that are references stand out from others.
+// Returns how much *detail stands out. Beside the next pictures alone it must do so as well, by
+// two thirds: a picture that lies between two peaks is none itself.
 static int peak_of(const uint64_t *detail, int side) {
-    if (side < 1 || detail[0] < detail[-1] || detail[0] < detail[1]) return 0;
-    const int excess = motus_min(excess_of(detail, side), excess_of(detail, 1) * 3 / 2);
-    return MOTUS_SHARPNESS_ONE * motus_clip(0, CERTAIN - NOISE, excess - NOISE) / (CERTAIN - NOISE);
+    if (side < MOTUS_SHARPNESS_SIDE || detail[0] < detail[-1] || detail[0] < detail[1]) return 0;
+    return motus_min(excess_of(detail, side), excess_of(detail, 1) * 3 / 2);
 }
 
-void motus_sharpness_signs(int *sign, const uint64_t *detail, int before, int n) {
+static int share_of(int peak, int from, int to) {
+    return MOTUS_SHARPNESS_ONE * motus_clip(0, to - from, peak - from) / (to - from);
+}
+
+static int noise_of(int n_mb) {
+    int noise = NOISE;
+    while (noise < MOTION && noise * noise * n_mb < NOISE_MB * NOISE_MB) noise++;
+    return noise;
+}
+
+void motus_sharpness_signs(int *sign, const uint64_t *detail, int before, int n, int n_mb) {
+    const int noise = noise_of(n_mb);
     int excess[MOTUS_SHARPNESS_MOST], peak[MOTUS_SHARPNESS_MOST];
     assert(n <= MOTUS_SHARPNESS_MOST);
     for (int i = 0; i < n; i++) {
@@ -41,7 +52,8 @@ void motus_sharpness_signs(int *sign, const uint64_t *detail, int before, int n)
     for (int i = 0; i < n; i++) {
         int nearest = 0;
         for (int k = motus_max(i - RANGE, 0); k <= motus_min(i + RANGE, n - 1); k++)
-            nearest = motus_max(nearest, peak[k]);
-        sign[i] = peak[i] - nearest * motus_clip(0, DULL, DULL - excess[i]) / DULL;
+            nearest = motus_max(nearest, share_of(peak[k], MOTION, CERTAIN));
+        sign[i] = share_of(peak[i], noise, noise + RISE) -
+                  nearest * motus_clip(0, DULL, DULL - excess[i]) / DULL;
     }
 }

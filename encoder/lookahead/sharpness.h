@@ -19,7 +19,8 @@ enum {
 
 // Fills sign[n] from the pictures' detail: above 0 for pictures that stand out, below 0 for those
 // beside them, at most MOTUS_SHARPNESS_ONE. detail[-before..n - 1] is read, before: 0..SIDE.
-void motus_sharpness_signs(int *sign, const uint64_t *detail, int before, int n);
+// n_mb: of a picture.
+void motus_sharpness_signs(int *sign, const uint64_t *detail, int before, int n, int n_mb);
 
 #ifdef __cplusplus
 }

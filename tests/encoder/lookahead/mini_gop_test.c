@@ -268,24 +268,24 @@ static void sharpness(void) {
     int sign[N];
     for (int noise = 0; noise <= 5000; noise += 1000) {
         fill_detail(detail, BEFORE + N, noise);
-        motus_sharpness_signs(sign, detail + BEFORE, BEFORE, N);
+        motus_sharpness_signs(sign, detail + BEFORE, BEFORE, N, 1000);
         for (int i = 0; i < N - BEFORE; i++)
             MOTUS_CHECK((sign[i] > 0) == !((i + BEFORE) % 3), "noise %d: %d at %d", noise, sign[i],
                         i);
     }
     for (int round = 0; round < 100; round++) { // never coded
         for (int i = 0; i < BEFORE + N; i++)
-            detail[i] = (uint64_t)(1000000 + 9000 * i + motus_test_range(-10000, 10000));
-        motus_sharpness_signs(sign, detail + BEFORE, BEFORE, N);
+            detail[i] = (uint64_t)(1000000 + 9000 * i + motus_test_range(-4000, 4000));
+        motus_sharpness_signs(sign, detail + BEFORE, BEFORE, N, 1000);
         for (int i = 0; i < N; i++) CU_ASSERT_EQUAL(sign[i], 0);
     }
     for (int i = 0; i < BEFORE + N; i++) detail[i] = i == 9 ? 0 : 1000000; // a black picture
-    motus_sharpness_signs(sign, detail + BEFORE, BEFORE, N);
+    motus_sharpness_signs(sign, detail + BEFORE, BEFORE, N, 1000);
     for (int i = 0; i < N; i++) CU_ASSERT_EQUAL(sign[i], 0);
     memset(detail, 0, sizeof detail);
     for (int before = 0; before <= BEFORE; before++)
         for (int n = 1; n <= N; n++) {
-            motus_sharpness_signs(sign, detail + before, before, n);
+            motus_sharpness_signs(sign, detail + before, before, n, 1000);
             for (int i = 0; i < n; i++) CU_ASSERT_EQUAL(sign[i], 0);
         }
 }
