@@ -67,7 +67,7 @@ static MotusStatus open_ring(MotusLookahead *look, MotusError *error) {
     const MotusLookaheadSettings *s = &look->settings;
     // Pictures that the plan depends on, the one to plan, and those before it: the MVs of one,
     // which the search begins from, the detail of all.
-    look->n_slots = motus_lookahead_delay(s) + 1 + MOTUS_SHARPNESS_SIDE + look->ops->max_pending;
+    look->n_slots = motus_lookahead_delay(s) + 1 + MOTUS_SHARPNESS_BEFORE + look->ops->max_pending;
     look->ring = motus_alloc((size_t)look->n_slots, sizeof *look->ring);
     look->links = motus_alloc((size_t)look->n_slots, sizeof *look->links);
     if (!look->ring || !look->links) return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
@@ -210,29 +210,29 @@ void motus_lookahead_next_segment(MotusLookahead *look, int64_t first) {
 typedef struct MiniGopCosts {
     MotusBCosts costs[MOTUS_B_WINDOW];
     uint64_t intra[MOTUS_B_WINDOW];
-    uint64_t detail[MOTUS_SHARPNESS_SIDE + MOTUS_B_WINDOW]; // earlier pictures first
-    int before;                                             // earlier pictures of the GOP
+    uint64_t detail[MOTUS_SHARPNESS_BEFORE + MOTUS_B_WINDOW]; // earlier pictures first
+    int before;                                               // earlier pictures of the GOP
     int n;
 } MiniGopCosts;
 
 // Begins the costs of pictures from `from` on with the detail of those before it in its GOP.
 static void begin_costs(const MotusLookahead *look, int64_t from, MiniGopCosts *c) {
     c->n = c->before = 0;
-    while (c->before < MOTUS_SHARPNESS_SIDE && !entry_of(look, from - c->before)->plan.idr) {
+    while (c->before < MOTUS_SHARPNESS_BEFORE && !entry_of(look, from - c->before)->plan.idr) {
         c->before++;
-        c->detail[MOTUS_SHARPNESS_SIDE - c->before] = entry_of(look, from - c->before)->detail;
+        c->detail[MOTUS_SHARPNESS_BEFORE - c->before] = entry_of(look, from - c->before)->detail;
     }
 }
 
 static void add_costs(MiniGopCosts *c, const Entry *e) {
     c->costs[c->n] = e->mini_gops;
-    c->detail[MOTUS_SHARPNESS_SIDE + c->n] = e->detail;
+    c->detail[MOTUS_SHARPNESS_BEFORE + c->n] = e->detail;
     c->intra[c->n++] = e->plan.intra;
 }
 
 static int length_by(const MotusLookahead *look, const MiniGopCosts *c) {
     int sharp[MOTUS_B_WINDOW];
-    motus_sharpness_signs(sharp, c->detail + MOTUS_SHARPNESS_SIDE, c->before, c->n, look->n_mb);
+    motus_sharpness_signs(sharp, c->detail + MOTUS_SHARPNESS_BEFORE, c->before, c->n, look->n_mb);
     return motus_b_length(c->costs, c->intra, sharp, c->n, look->settings.b_span,
                           look->settings.b_pyramid);
 }

@@ -11,8 +11,8 @@
 enum { NOISE = 10, NOISE_MB = 200, MOTION = 24, CHANGE = 123 };
 
 // A peak counts in full from RISE above the noise on. From CERTAIN on it counts in full against
-// pictures up to RANGE away whose excess is 0 or less, and not at all against those from DULL on.
-enum { RISE = 20, CERTAIN = 40, RANGE = 3, DULL = 10 };
+// pictures near it whose excess is 0 or less, and not at all against those from DULL on.
+enum { RISE = 20, CERTAIN = 40, DULL = 10 };
 
 // Returns the excess of *detail over the mean of the pictures up to `side` before and after it.
 static int excess_of(const uint64_t *detail, int side) {
@@ -23,11 +23,14 @@ static int excess_of(const uint64_t *detail, int side) {
     return excess < -CHANGE || excess > CHANGE ? 0 : (int)excess;
 }
 
-// Returns how much *detail stands out. Beside the next pictures alone it must do so as well, by
-// two thirds: a picture that lies between two peaks is none itself.
-static int peak_of(const uint64_t *detail, int side) {
-    if (side < MOTUS_SHARPNESS_SIDE || detail[0] < detail[-1] || detail[0] < detail[1]) return 0;
-    return motus_min(excess_of(detail, side), excess_of(detail, 1) * 3 / 2);
+// Returns the excess beside the next pictures, or beside more of them if it is less: B pictures
+// that are references stand out from the next ones only.
+static int least_excess(const uint64_t *detail, int side) {
+    return motus_min(excess_of(detail, side), excess_of(detail, motus_min(side, 1)) * 3 / 2);
+}
+
+static int is_peak(const uint64_t *detail, int side) {
+    return side == MOTUS_SHARPNESS_SIDE && detail[0] >= detail[-1] && detail[0] >= detail[1];
 }
 
 static int share_of(int peak, int from, int to) {
@@ -41,17 +44,18 @@ static int noise_of(int n_mb) {
 }
 
 void motus_sharpness_signs(int *sign, const uint64_t *detail, int before, int n, int n_mb) {
-    const int noise = noise_of(n_mb);
-    int excess[MOTUS_SHARPNESS_MOST], peak[MOTUS_SHARPNESS_MOST];
-    assert(n <= MOTUS_SHARPNESS_MOST);
-    for (int i = 0; i < n; i++) {
+    enum { EARLIER = MOTUS_SHARPNESS_RANGE, MOST = EARLIER + MOTUS_SHARPNESS_MOST };
+    const int noise = noise_of(n_mb), first = -motus_min(before, EARLIER);
+    int excess_at[MOST], peak_at[MOST], *excess = excess_at + EARLIER, *peak = peak_at + EARLIER;
+    assert(n <= MOTUS_SHARPNESS_MOST && before <= MOTUS_SHARPNESS_BEFORE);
+    for (int i = first; i < n; i++) {
         const int side = motus_min(MOTUS_SHARPNESS_SIDE, motus_min(i + before, n - 1 - i));
-        excess[i] = excess_of(&detail[i], side);
-        peak[i] = peak_of(&detail[i], side);
+        excess[i] = least_excess(&detail[i], side);
+        peak[i] = is_peak(&detail[i], side) ? excess[i] : 0;
     }
     for (int i = 0; i < n; i++) {
         int nearest = 0;
-        for (int k = motus_max(i - RANGE, 0); k <= motus_min(i + RANGE, n - 1); k++)
+        for (int k = motus_max(i - EARLIER, first); k <= motus_min(i + EARLIER, n - 1); k++)
             nearest = motus_max(nearest, share_of(peak[k], MOTION, CERTAIN));
         sign[i] = share_of(peak[i], noise, noise + RISE) -
                   nearest * motus_clip(0, DULL, DULL - excess[i]) / DULL;

@@ -12,13 +12,17 @@ extern "C" {
 #endif
 
 enum {
-    MOTUS_SHARPNESS_SIDE = 2,  // pictures on either side that a picture is compared with
+    MOTUS_SHARPNESS_SIDE = 2, // pictures on either side that a picture is compared with
+    MOTUS_SHARPNESS_RANGE =
+        3, // pictures so near to one of the source's P pictures are judged by it
+    MOTUS_SHARPNESS_BEFORE = MOTUS_SHARPNESS_SIDE + MOTUS_SHARPNESS_RANGE,
     MOTUS_SHARPNESS_ONE = 256, // of a picture that is certainly a P picture of the source
     MOTUS_SHARPNESS_MOST = 16, // pictures at once
 };
 
 // Fills sign[n] from the pictures' detail: above 0 for pictures that stand out, below 0 for those
-// beside them, at most MOTUS_SHARPNESS_ONE. detail[-before..n - 1] is read, before: 0..SIDE.
+// near them, at most MOTUS_SHARPNESS_ONE. detail[-before..n - 1] is read, before:
+// 0..MOTUS_SHARPNESS_BEFORE.
 // n_mb: of a picture.
 void motus_sharpness_signs(int *sign, const uint64_t *detail, int before, int n, int n_mb);
 

@@ -263,13 +263,13 @@ static void fill_detail(uint64_t *detail, int n, int noise) {
 }
 
 static void sharpness(void) {
-    enum { N = MOTUS_SHARPNESS_MOST, BEFORE = MOTUS_SHARPNESS_SIDE };
+    enum { N = MOTUS_SHARPNESS_MOST, BEFORE = MOTUS_SHARPNESS_BEFORE };
     uint64_t detail[BEFORE + N];
     int sign[N];
     for (int noise = 0; noise <= 5000; noise += 1000) {
         fill_detail(detail, BEFORE + N, noise);
         motus_sharpness_signs(sign, detail + BEFORE, BEFORE, N, 1000);
-        for (int i = 0; i < N - BEFORE; i++)
+        for (int i = 0; i < N - MOTUS_SHARPNESS_SIDE; i++)
             MOTUS_CHECK((sign[i] > 0) == !((i + BEFORE) % 3), "noise %d: %d at %d", noise, sign[i],
                         i);
     }
