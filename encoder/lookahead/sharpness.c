@@ -8,19 +8,23 @@
 // Excess of a picture's detail over the mean of the pictures around it, 1/1024. In video that was
 // never coded, noise makes up to NOISE of it, up to NOISE_MB / sqrt(MBs) in small pictures, and
 // motion now and then up to MOTION. More than CHANGE is another scene.
-enum { NOISE = 10, NOISE_MB = 200, MOTION = 24, CHANGE = 123 };
+enum { NOISE = 10, NOISE_MB = 200, MOTION = 24, CHANGE = 256 };
 
 // A peak counts in full from RISE above the noise on. From CERTAIN on it counts in full against
 // pictures near it whose excess is 0 or less, and not at all against those from DULL on.
 enum { RISE = 20, CERTAIN = 40, DULL = 10 };
 
-// Returns the excess of *detail over the mean of the pictures up to `side` before and after it.
+// Returns the excess of *detail over the mean of the pictures up to `side` before and after it, or
+// DULL if they are too different.
 static int excess_of(const uint64_t *detail, int side) {
-    uint64_t sum = 0;
-    for (int k = -side; k <= side; k++) sum += detail[k];
-    if (!sum) return 0;
-    const int64_t excess = (int64_t)(1024 * (uint64_t)(2 * side + 1) * *detail / sum) - 1024;
-    return excess < -CHANGE || excess > CHANGE ? 0 : (int)excess;
+    uint64_t sum = 0, least = *detail, most = *detail;
+    for (int k = -side; k <= side; k++) {
+        sum += detail[k];
+        if (detail[k] < least) least = detail[k];
+        if (detail[k] > most) most = detail[k];
+    }
+    if (!least || 1024 * (most - least) > CHANGE * least) return DULL;
+    return (int)(1024 * (uint64_t)(2 * side + 1) * *detail / sum) - 1024;
 }
 
 // Returns the excess beside the next pictures, or beside more of them if it is less: B pictures
