@@ -179,10 +179,10 @@ static MotusStatus send(MotusEncoder *enc, const MotusFrameSource *source,
     MotusPendingPicture *picture;
     if (!enc) return MOTUS_ERR_ARGUMENT;
     if (enc->at_end) return MOTUS_ERR_STATE;
-    if (!source->frame) return end(enc);
+    if (!source->frame && !source->image) return end(enc);
     const MotusEncoderConfig *c = &enc->stream.config;
-    if (!motus_frame_usable(source->frame) || source->frame->width != c->width ||
-        source->frame->height != c->height)
+    if (source->frame && (!motus_frame_usable(source->frame) || source->frame->width != c->width ||
+                          source->frame->height != c->height))
         return MOTUS_ERR_ARGUMENT;
     begin_sending(enc);
     if (read_params(enc, &params, given)) return MOTUS_ERR_ARGUMENT;
@@ -297,11 +297,16 @@ MotusStatus motus_encoder_send_image_device(MotusEncoder *enc, const MotusImage 
                                             void *stream, const MotusFrameParams *params) {
     if (!enc) return MOTUS_ERR_ARGUMENT;
     if (enc->stream.config.backend == MOTUS_BACKEND_CPU) return refuse_device(enc);
-    MotusFrameSource source = {.on_device = 1, .stream = stream};
+    const MotusColour *colour = &enc->stream.config.colour;
+    MotusFrameSource source = {.image = image, .colour = colour, .on_device = 1, .stream = stream};
+    int device;
     MotusStatus status = check_image(enc, image);
-    if (!status)
-        status = motus_image_cuda_take(&enc->image.cuda, image, &enc->stream.config.colour, stream,
-                                       &source.frame, &enc->error);
+    if (!status) status = motus_image_cuda_locate(image, &device, &enc->error);
+    if (status) return status;
+    if (motus_gop_coders_take_image(enc->coders, enc->look, device))
+        return send(enc, &source, params);
+    status = motus_image_cuda_take(&enc->image.cuda, image, device, colour, stream, &source.frame,
+                                   &enc->error);
     if (status) return status;
     status = send(enc, &source, params);
     MotusStatus noted = motus_image_cuda_read(enc->image.cuda, stream, status ? NULL : &enc->error);

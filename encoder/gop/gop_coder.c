@@ -248,12 +248,13 @@ static MotusStatus find_weights(MotusGopCoder *coder, MotusPendingPicture *p, Mo
         return MOTUS_OK;
     MotusStatus status = ops->measure(&input, motus_weight_finder_stats(coder->weights), error);
     if (status) return status;
-    if (params->type == MOTUS_SLICE_P &&
-        motus_weights_find(coder->weights, params->refs, params->ref_shown,
-                           stream->config.weightp == 2 && !motus_has_external_field(params),
-                           &params->weights))
-        params->copies = motus_weights_repeat(&params->weights, params->ref_shown, &params->refs,
-                                              stream->p_refs);
+    if (params->type == MOTUS_SLICE_P) {
+        const MotusRepeat repeat = motus_weights_find(
+            coder->weights, params->refs, params->ref_shown,
+            stream->config.weightp == 2 && !motus_has_external_field(params), &params->weights);
+        params->copies = motus_weights_repeat(&params->weights, repeat, params->ref_shown,
+                                              &params->refs, stream->p_refs);
+    }
     if (params->is_reference)
         motus_weight_finder_keep(coder->weights, params->shown, params->slot, params->idr);
     return MOTUS_OK;

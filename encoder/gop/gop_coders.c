@@ -213,6 +213,13 @@ MotusStatus motus_gop_coders_send(MotusGopCoders *coders, MotusPendingPicture *p
     return status;
 }
 
+int motus_gop_coders_take_image(const MotusGopCoders *coders, const MotusLookahead *look,
+                                int device) {
+    return coders->n_executors == 1 && coders->executor[0].device == device &&
+           coders->stream->config.stream_only &&
+           (!look || motus_gop_coders_type_later(coders, look));
+}
+
 void motus_gop_coders_end(MotusGopCoders *coders) {
     pthread_mutex_lock(&coders->lock);
     motus_mini_gop_end(&coders->mini_gop);

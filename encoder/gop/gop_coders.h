@@ -28,6 +28,10 @@ MotusStatus motus_gop_coders_send(MotusGopCoders *coders, MotusPendingPicture *p
                                   MotusLookahead *look, const MotusFrameSource *source,
                                   MotusError *error);
 
+// True if the source of a picture may be an image on `device`: its frame is read in its slot only.
+int motus_gop_coders_take_image(const MotusGopCoders *coders, const MotusLookahead *look,
+                                int device);
+
 // Ends the stream, or a segment of it: places the frames that are held.
 void motus_gop_coders_end(MotusGopCoders *coders);
 

@@ -53,9 +53,14 @@ MotusStatus motus_image_intake_take(MotusImageIntake *intake, const MotusImage *
                                     MotusError *error);
 void motus_image_intake_close(MotusImageIntake *intake); // accepts a zeroed one
 
-// The same in device memory, in the order of `stream` (a cudaStream_t). The frame may be read on
-// that stream until motus_image_cuda_read() says that all readers have been put there.
-MotusStatus motus_image_cuda_take(MotusImageCuda **intake, const MotusImage *image,
+// Finds the device that the image lies on, or the current one if each reads it.
+// MOTUS_ERR_ARGUMENT: memory that no device reads, or on several devices.
+MotusStatus motus_image_cuda_locate(const MotusImage *image, int *device, MotusError *error);
+
+// Makes a frame of an image on `device`, there, in the order of `stream` (a cudaStream_t). The
+// frame may be read on that stream until motus_image_cuda_read() says that all readers have been
+// put there.
+MotusStatus motus_image_cuda_take(MotusImageCuda **intake, const MotusImage *image, int device,
                                   const MotusColour *colour, void *stream, const MotusFrame **frame,
                                   MotusError *error);
 MotusStatus motus_image_cuda_read(MotusImageCuda *intake, void *stream, MotusError *error);

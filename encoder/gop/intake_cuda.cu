@@ -133,16 +133,20 @@ static MotusStatus open_frame(MotusImageCuda **intake, int device, int width, in
     return status;
 }
 
-// Waits on the stream for the previous readers, which may be on another stream.
-MotusStatus motus_image_cuda_take(MotusImageCuda **intake, const MotusImage *image,
-                                  const MotusColour *colour, void *stream, const MotusFrame **frame,
-                                  MotusError *error) {
-    int device = -1;
+MotusStatus motus_image_cuda_locate(const MotusImage *image, int *device, MotusError *error) {
     MotusFrame given = {};
     for (int k = 0; k < 3; k++) given.plane[k].data = (uint8_t *)(uintptr_t)image->data[k];
-    MotusStatus status = motus_device_frame_locate(&given, &device, error);
-    if (!status && device < 0) status = motus_cuda_check(cudaGetDevice(&device), "device", error);
-    if (status) return status;
+    *device = -1;
+    MotusStatus status = motus_device_frame_locate(&given, device, error);
+    if (!status && *device < 0) status = motus_cuda_check(cudaGetDevice(device), "device", error);
+    return status;
+}
+
+// Waits on the stream for the previous readers, which may be on another stream.
+MotusStatus motus_image_cuda_take(MotusImageCuda **intake, const MotusImage *image, int device,
+                                  const MotusColour *colour, void *stream, const MotusFrame **frame,
+                                  MotusError *error) {
+    MotusStatus status = MOTUS_OK;
     if (*intake && (*intake)->device != device)
         motus_image_cuda_close(intake); // blocks until it is read
     MotusOnDevice on(device);

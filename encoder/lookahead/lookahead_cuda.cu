@@ -286,7 +286,7 @@ MotusStatus take(void *executor, const MotusFrameSource *source, MotusPlane *lum
 int uploaded(const void *executor, int device, MotusFrameSource *source) {
     const Cuda *c = (const Cuda *)executor;
     if (!c->has_upload || device != c->device) return 0;
-    *source = {&c->frame, 1, c->stream};
+    *source = {&c->frame, 1, c->stream, NULL, NULL};
     return 1;
 }
 

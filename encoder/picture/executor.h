@@ -18,7 +18,8 @@ typedef struct MotusFrameSlot {
     struct MotusFrameSlot *next;    // in a list of free slots
     struct MotusFrameSlots *origin; // on a device: the slots that it was opened with
     MotusPlane plane[3];            // on a device: whole MBs; unused on the CPU
-    void *has_luma, *filled;        // cudaEvent_t: plane 0 is complete; all planes are
+    void *uploaded, *filled;        // cudaEvent_t: plane 0 is complete; all planes are
+    void *has_luma;                 // that of the two which says so of this frame's plane 0
     // On a device, with weightp: statistics of the planes there and in pinned memory, which are
     // complete at the cudaEvent_t `measured`.
     MotusSourceStats *stats, *h_stats;

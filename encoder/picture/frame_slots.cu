@@ -7,6 +7,7 @@
 #include "common/slots.h"
 #include "encoder/weights/source_stats_cuda.h"
 #include "yuv/device_frame.h"
+#include "yuv/image.h"
 #include "yuv/pad.h"
 
 extern "C" {
@@ -31,7 +32,7 @@ MotusStatus open_events(MotusFrameSlots *s, MotusError *error) {
         cudaEventCreateWithFlags(&s->read, cudaEventDisableTiming), "event", error);
     for (int i = 0; i < s->n && !status; i++) {
         MotusFrameSlot *slot = &s->slot[i];
-        for (void **event : {&slot->has_luma, &slot->filled, &slot->measured})
+        for (void **event : {&slot->uploaded, &slot->filled, &slot->measured})
             if (!status && (event != &slot->measured || s->stats_bytes))
                 status = motus_cuda_check(
                     cudaEventCreateWithFlags((cudaEvent_t *)event, cudaEventDisableTiming), "event",
@@ -78,7 +79,7 @@ MotusStatus upload(const MotusFrameSlot *slot, const MotusFrame *frame, MotusErr
     const MotusPlane *to = slot->plane;
     MotusStatus status = motus_device_frame_upload(to, frame, 0, 1, s->up, error);
     if (!status) status = motus_planes_pad_cuda(to, 0, 1, s->width, s->height, s->up, error);
-    if (!status) status = record(slot->has_luma, s->up, error);
+    if (!status) status = record(slot->uploaded, s->up, error);
     if (!status) status = motus_device_frame_upload(to, frame, 1, 2, s->up, error);
     if (!status) status = record(s->read, s->up, error);
     return status ? status : motus_planes_pad_cuda(to, 1, 2, s->width, s->height, s->up, error);
@@ -90,16 +91,33 @@ MotusStatus copy_from(const MotusFrameSlot *slot, const MotusFrameSource *source
     const MotusFrameSlots *s = slot->origin;
     MotusStatus status = motus_device_frame_copy_peer(slot->plane, s->device, source->frame->plane,
                                                       from, 3, source->stream, error);
-    if (!status)
-        status = motus_planes_pad_cuda(slot->plane, 0, 3, s->width, s->height, s->up, error);
-    return status ? status : record(slot->has_luma, s->up, error);
+    return status ? status
+                  : motus_planes_pad_cuda(slot->plane, 0, 3, s->width, s->height, s->up, error);
 }
 
-MotusStatus copy_here(const MotusFrameSlot *slot, const MotusFrameSource *source,
-                      MotusError *error) {
+// Makes 4:2:0 of an image, in the slot.
+MotusStatus convert(const MotusFrameSlot *slot, const MotusFrameSource *source, MotusError *error) {
+    const MotusFrameSlots *s = slot->origin;
+    MotusFrame visible = {};
+    visible.width = s->width, visible.height = s->height;
+    for (int k = 0; k < 3; k++)
+        visible.plane[k] = {slot->plane[k].data, slot->plane[k].stride, k ? s->width / 2 : s->width,
+                            k ? s->height / 2 : s->height};
     MotusStatus status =
-        motus_planes_copy_padded_cuda(slot->plane, source->frame->plane, source->stream, error);
-    return status ? status : record(slot->has_luma, (cudaStream_t)source->stream, error);
+        motus_cuda_image_convert(&visible, source->image, source->colour, source->stream, error);
+    return status ? status
+                  : motus_planes_pad_cuda(slot->plane, 0, 3, s->width, s->height, source->stream,
+                                          error);
+}
+
+// device: the frame's, if it is on one.
+MotusStatus put(const MotusFrameSlot *slot, const MotusFrameSource *source, int device,
+                MotusError *error) {
+    const MotusFrame *frame = source->frame;
+    if (!source->on_device) return upload(slot, frame, error);
+    if (!frame) return convert(slot, source, error);
+    if (device != slot->origin->device) return copy_from(slot, source, device, error);
+    return motus_planes_copy_padded_cuda(slot->plane, frame->plane, source->stream, error);
 }
 
 // Measures a filled slot and downloads the statistics, on the copy stream: coders have no stream
@@ -198,7 +216,7 @@ extern "C" void motus_frame_slots_close(MotusFrameSlots **slots) {
     if (s->up) cudaStreamSynchronize(s->up);
     if (s->read) cudaEventDestroy(s->read);
     for (int i = 0; s->slot && i < s->n; i++)
-        for (void *event : {s->slot[i].has_luma, s->slot[i].filled, s->slot[i].measured})
+        for (void *event : {s->slot[i].uploaded, s->slot[i].filled, s->slot[i].measured})
             if (event) cudaEventDestroy((cudaEvent_t)event);
     cudaFree(s->memory);
     cudaFreeHost(s->host);
@@ -213,14 +231,13 @@ extern "C" MotusStatus motus_frame_slot_fill(MotusFrameSlot *slot, const MotusFr
     MotusFrameSlots *s = slot->origin;
     MotusOnDevice on(s->device);
     int device = s->device; // of the frame
-    MotusStatus status =
-        source->on_device ? motus_device_frame_locate(source->frame, &device, error) : MOTUS_OK;
+    MotusStatus status = MOTUS_OK;
+    if (source->on_device && source->frame)
+        status = motus_device_frame_locate(source->frame, &device, error);
     const int here = source->on_device && device == s->device;
     cudaStream_t stream = here ? (cudaStream_t)source->stream : s->up;
-    if (!status)
-        status = here                ? copy_here(slot, source, error)
-                 : source->on_device ? copy_from(slot, source, device, error)
-                                     : upload(slot, source->frame, error);
+    slot->has_luma = source->on_device ? slot->filled : slot->uploaded;
+    if (!status) status = put(slot, source, device, error);
     if (!status) status = record(slot->filled, stream, error);
     if (!status && slot->stats) status = measure(slot, error);
     if (status && !here) cudaStreamSynchronize(stream); // no copy outlives the call

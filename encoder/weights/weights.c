@@ -11,6 +11,7 @@ enum {
     REACH = 2,       // of the search, in downscaled samples
     MOST_MBS = 2048, // or little more are searched
     MIXED = 8,       // a picture is, if weights harm one of so many MBs that they help
+    FEW_COST = 205,  // as MOTUS_WEIGHT_COST, of weights that harm more MBs than they help
 };
 
 // As MOTUS_WEIGHT_COST and MAJORITY: more is asked of the first picture of a fade than of the next.
@@ -159,11 +160,12 @@ static uint64_t search(const MotusWeightFinder *f, int16_t *cost) {
 typedef struct Trial {
     uint64_t cost;
     int is_taken;
-    int is_mixed; // it harms many MBs
+    MotusRepeat repeat;
 } Trial;
 
 // Judges the weight of f->weighted. plain: cost without weights; repeats: of a mixed picture MBs
-// choose between the reference with and without, so that no majority is asked for.
+// choose between the reference with and without, so that no majority is asked for. P_Skip has the
+// first of them.
 static Trial judge(const MotusWeightFinder *f, uint64_t plain, uint64_t weighted, int repeats) {
     const Gate *gate = &gates[f->has_weights];
     int64_t helped = 0, harmed = 0;
@@ -173,13 +175,14 @@ static Trial judge(const MotusWeightFinder *f, uint64_t plain, uint64_t weighted
         harmed += f->weighted[i] > f->plain[i];
         lesser += (uint64_t)motus_min(f->plain[i], f->weighted[i]);
     }
-    const int is_mixed = MIXED * harmed >= helped;
-    if (repeats && is_mixed)
-        return (Trial){lesser, lesser < plain * MOTUS_WEIGHT_COST / 256, is_mixed};
+    if (repeats && harmed > helped)
+        return (Trial){lesser, lesser < plain * FEW_COST / 256, MOTUS_REPEAT_FIRST};
+    if (repeats && MIXED * harmed >= helped)
+        return (Trial){lesser, lesser < plain * MOTUS_WEIGHT_COST / 256, MOTUS_REPEAT_SECOND};
     return (Trial){weighted,
                    weighted < plain * (uint64_t)gate->cost / 256 &&
                        4 * helped >= gate->majority * harmed,
-                   is_mixed};
+                   MOTUS_REPEAT_NONE};
 }
 
 // ---- References ---------------------------------------------------------------------------------
@@ -195,14 +198,14 @@ static void find_chroma(const MotusMoments cur[3], const MotusMoments ref[3], in
     }
 }
 
-// Returns 1 if reference k should be in the list without its weights, too. repeats: it may be.
-static int find_luma(MotusWeightFinder *f, const MotusMoments *cur, const MotusMoments *ref,
-                     const int16_t *small, int k, int repeats, MotusWeights *weights) {
+// Returns the place of reference k without its weights. repeats: it may have one.
+static MotusRepeat find_luma(MotusWeightFinder *f, const MotusMoments *cur, const MotusMoments *ref,
+                             const int16_t *small, int k, int repeats, MotusWeights *weights) {
     const int log2_denom = weights->log2_denom,
               scales[2] = {motus_scale_of(cur, ref), MOTUS_SCALE_ONE};
     MotusWeight tried = none(log2_denom);
     uint64_t plain = 0, least = UINT64_MAX;
-    int is_mixed = 0;
+    MotusRepeat repeat = MOTUS_REPEAT_NONE;
     for (int i = 0; i < 2; i++) {
         const MotusWeight w = motus_weight_at(scales[i], cur, ref, log2_denom);
         if (are_equal(w, none(log2_denom)) || are_equal(w, tried)) continue;
@@ -215,11 +218,11 @@ static int find_luma(MotusWeightFinder *f, const MotusMoments *cur, const MotusM
         tried = w;
         if (!trial.is_taken || trial.cost >= least) continue;
         least = trial.cost;
-        is_mixed = repeats && trial.is_mixed;
+        repeat = trial.repeat;
         weights->ref[k].plane[0] = w;
         weights->ref[k].has_luma = 1;
     }
-    return is_mixed;
+    return repeat;
 }
 
 // Returns the largest denominator that all scales allow.
@@ -234,30 +237,35 @@ static int choose_denom(const MotusWeightFinder *f, const MotusMoments cur[3], i
     return motus_log2_denom_of(most);
 }
 
-int motus_weights_find(MotusWeightFinder *f, int refs, const int32_t *ref_shown, int repeats,
-                       MotusWeights *weights) {
+MotusRepeat motus_weights_find(MotusWeightFinder *f, int refs, const int32_t *ref_shown,
+                               int repeats, MotusWeights *weights) {
     MotusMoments cur[3], ref[3];
-    int has_weights = 0, is_mixed = 0;
+    MotusRepeat repeat = MOTUS_REPEAT_NONE;
+    int has_weights = 0;
     read_moments(f, f->current, cur);
     *weights = (MotusWeights){.log2_denom = choose_denom(f, cur, refs, ref_shown)};
     for (int k = 0; k < refs; k++) {
         const MotusSourceStats *from = find_source(f, ref_shown[k]);
         read_moments(f, from, ref);
-        is_mixed |= find_luma(f, &cur[0], &ref[0], from->small, k, repeats && !k, weights);
+        const MotusRepeat found =
+            find_luma(f, &cur[0], &ref[0], from->small, k, repeats && !k, weights);
+        if (!k) repeat = found;
         if (weights->ref[k].has_luma) find_chroma(cur, ref, k, weights);
         has_weights |= weights->ref[k].has_luma;
     }
     if (!has_weights) weights->log2_denom = 0; // takes the fewest bits
     f->has_weights = has_weights;
-    return is_mixed;
+    return repeat;
 }
 
-int motus_weights_repeat(MotusWeights *weights, int32_t *ref_shown, int *refs, int most) {
-    if (most < 2) return 0;
+int motus_weights_repeat(MotusWeights *weights, MotusRepeat repeat, int32_t *ref_shown, int *refs,
+                         int most) {
+    if (repeat == MOTUS_REPEAT_NONE || most < 2) return 0;
     *refs = motus_min(*refs + 1, most);
     const size_t n = (size_t)*refs - 1;
     memmove(ref_shown + 1, ref_shown, n * sizeof *ref_shown);
     memmove(&weights->ref[1], &weights->ref[0], n * sizeof weights->ref[0]);
-    weights->ref[1].has_luma = weights->ref[1].has_chroma = 0;
+    const int plain = repeat == MOTUS_REPEAT_FIRST ? 0 : 1;
+    weights->ref[plain].has_luma = weights->ref[plain].has_chroma = 0;
     return 1;
 }

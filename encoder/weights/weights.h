@@ -17,15 +17,19 @@ void motus_weight_finder_close(MotusWeightFinder **out); // accepts NULL inside
 // Returns the memory for the statistics of the current picture, which the caller fills in.
 MotusSourceStats *motus_weight_finder_stats(MotusWeightFinder *finder);
 
-// Finds the weights of the current picture's references, which are known by their times. Returns 1
-// if the first one should be in the list without weights, too, as they harm many MBs; 0 unless it
-// may be (repeats).
-int motus_weights_find(MotusWeightFinder *finder, int refs, const int32_t *ref_shown, int repeats,
-                       MotusWeights *weights);
+// Place of the first reference without its weights, where it is in the list twice.
+typedef enum MotusRepeat { MOTUS_REPEAT_NONE, MOTUS_REPEAT_FIRST, MOTUS_REPEAT_SECOND } MotusRepeat;
 
-// Repeats the first of *refs references behind it, without weights. The last one is left out if
-// there are `most` already. Returns MotusPictureParams.copies.
-int motus_weights_repeat(MotusWeights *weights, int32_t *ref_shown, int *refs, int most);
+// Finds the weights of the current picture's references, which are known by their times. Returns
+// the place that the first one should have without weights, too: the first if they harm more MBs
+// than they help, the second if they harm many; none unless it may be in the list twice (repeats).
+MotusRepeat motus_weights_find(MotusWeightFinder *finder, int refs, const int32_t *ref_shown,
+                               int repeats, MotusWeights *weights);
+
+// Repeats the first of *refs references, once without weights. The last one is left out if there
+// are `most` already. Returns MotusPictureParams.copies.
+int motus_weights_repeat(MotusWeights *weights, MotusRepeat repeat, int32_t *ref_shown, int *refs,
+                         int most);
 
 // Keeps the current picture as a reference, in a slot below n. is_idr: drops all others.
 void motus_weight_finder_keep(MotusWeightFinder *finder, int32_t shown, int slot, int is_idr);

@@ -28,8 +28,8 @@ class View:
     hold: bool = False  # keep it until the picture is coded: its library ignores the stream
 
     def __getitem__(self, i: int) -> View:
-        return replace(self, address=self.address + i * self.strides[0], shape=self.shape[1:],
-                       strides=self.strides[1:])
+        return View(self.address + i * self.strides[0], self.shape[1:], self.strides[1:],
+                    self.dtype, self.owner, self.device, self.stream, self.hold)
 
 
 def _host(array: np.ndarray[Any, Any]) -> View:

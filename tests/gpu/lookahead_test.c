@@ -300,7 +300,8 @@ static void put(MotusLookahead *look, const Clip *clip, int i, int device) {
     int idr = i == IDR;
     const int on_device = device != MOTUS_LOOKAHEAD_HOST && i % 3 == 1;
     const MotusFrame *host = clip->host[i];
-    const MotusFrameSource source = {on_device ? clip->device[i].frame : host, on_device, NULL};
+    const MotusFrameSource source = {.frame = on_device ? clip->device[i].frame : host,
+                                     .on_device = on_device};
     MotusFrameSource up;
     CU_ASSERT_EQUAL(motus_lookahead_put(look, &source, &idr, NULL), MOTUS_OK);
     const int is_up = motus_lookahead_uploaded(look, device, &up);

@@ -98,14 +98,15 @@ static MotusWeightFinder *finder_of(int references) {
 }
 
 // Returns the weights of a picture in one reference.
-static MotusWeights find_one(MotusFrame *reference, MotusFrame *frame, int *repeats) {
+static MotusWeights find_one(MotusFrame *reference, MotusFrame *frame, int repeats,
+                             MotusRepeat *repeat) {
     static const int32_t shown = 3;
     MotusWeightFinder *finder = finder_of(1);
     MotusWeights weights;
     show(finder, reference);
     motus_weight_finder_keep(finder, shown, 0, 1);
     show(finder, frame);
-    *repeats = motus_weights_find(finder, 1, &shown, *repeats, &weights);
+    *repeat = motus_weights_find(finder, 1, &shown, repeats, &weights);
     motus_weight_finder_close(&finder);
     CU_ASSERT(!finder);
     return weights;
@@ -116,9 +117,9 @@ static void fade_by(int first, int step) {
         MotusFrame *from = scene(0), *to = scene(1);
         fade(from, 0, scale > 64 ? 16 : 64);
         fade(to, 0, scale > 64 ? scale / 4 : scale);
-        int repeats = 1;
-        const MotusWeights w = find_one(from, to, &repeats);
-        CU_ASSERT(!repeats);
+        MotusRepeat repeat;
+        const MotusWeights w = find_one(from, to, 1, &repeat);
+        CU_ASSERT(repeat == MOTUS_REPEAT_NONE);
         const MotusWeight luma = w.ref[0].plane[0], cb = w.ref[0].plane[1];
         const int wanted = motus_min(127, scale * (1 << w.log2_denom) / 64),
                   tolerance = 2 + wanted / 16;
@@ -134,8 +135,9 @@ static void fade_by(int first, int step) {
 static void fades(void) { fade_by(16, 13); }
 
 static void no_weights(MotusFrame *from, MotusFrame *to, const char *what) {
-    int repeats = 0;
-    const MotusWeights w = find_one(from, to, &repeats);
+    MotusRepeat repeat;
+    const MotusWeights w = find_one(from, to, 0, &repeat);
+    CU_ASSERT(repeat == MOTUS_REPEAT_NONE);
     MOTUS_CHECK(!w.log2_denom && !w.ref[0].has_luma && !w.ref[0].has_chroma, "%s: %d / %d %+d",
                 what, w.ref[0].plane[0].weight, 1 << w.log2_denom, w.ref[0].plane[0].offset);
 }
@@ -148,26 +150,33 @@ static void others_have_none(void) {
     no_weights(scene(0), part, "less than half of the picture darkens");
 }
 
-// Where a part of the picture darkens, the reference should come again without weights. It comes
-// second, and pushes out the last one of a full list.
-static void parts_repeat(void) {
+// Darkens the picture from a column on. What most MBs need comes first in the list: the reference
+// with weights, or without. The repeated one pushes out the last one of a full list.
+static void part_repeats(int column, MotusRepeat want) {
     MotusFrame *part = scene(0);
-    int repeats = 1;
-    fade(part, 16 * scene_mbs[0] / 3, 20);
-    MotusWeights w = find_one(scene(0), part, &repeats);
-    CU_ASSERT(repeats && w.ref[0].has_luma);
+    MotusRepeat repeat;
+    fade(part, column, 20);
+    const MotusWeights w = find_one(scene(0), part, 1, &repeat);
+    CU_ASSERT(repeat == want && w.ref[0].has_luma);
+    const int plain = want == MOTUS_REPEAT_FIRST ? 0 : 1;
     for (int most = 1; most < 5; most++) {
         int32_t shown[4] = {9, 5, 3, 0};
         int refs = 3 < most ? 3 : most;
         MotusWeights listed = w;
         listed.ref[1].has_luma = 1, listed.ref[1].plane[0].offset = 77;
-        const int copies = motus_weights_repeat(&listed, shown, &refs, most);
+        const int copies = motus_weights_repeat(&listed, repeat, shown, &refs, most);
         CU_ASSERT(copies == (most > 1) && refs == most);
         if (!copies) continue;
         CU_ASSERT(shown[0] == 9 && shown[1] == 9 && (most < 3 || shown[2] == 5));
-        CU_ASSERT(listed.ref[0].has_luma && !listed.ref[1].has_luma && !listed.ref[1].has_chroma);
+        CU_ASSERT(!listed.ref[plain].has_luma && !listed.ref[plain].has_chroma);
+        CU_ASSERT(listed.ref[!plain].has_luma);
         CU_ASSERT(listed.ref[2].plane[0].offset == 77 || most < 3);
     }
+}
+
+static void parts_repeat(void) {
+    part_repeats(16 * scene_mbs[0] / 3, MOTUS_REPEAT_SECOND);
+    part_repeats(16 * scene_mbs[0] * 3 / 5, MOTUS_REPEAT_FIRST);
 }
 
 // Only some rows of large pictures are searched.
