@@ -231,8 +231,10 @@ static void add_costs(MiniGopCosts *c, const Entry *e) {
 }
 
 static int length_by(const MotusLookahead *look, const MiniGopCosts *c) {
-    int sharp[MOTUS_B_WINDOW];
-    motus_sharpness_signs(sharp, c->detail + MOTUS_SHARPNESS_BEFORE, c->before, c->n, look->n_mb);
+    int sharp[MOTUS_B_WINDOW] = {0};
+    if (look->settings.sharpness)
+        motus_sharpness_signs(sharp, c->detail + MOTUS_SHARPNESS_BEFORE, c->before, c->n,
+                              look->n_mb);
     return motus_b_length(c->costs, c->intra, sharp, c->n, look->settings.b_span,
                           look->settings.b_pyramid);
 }
