@@ -127,7 +127,8 @@ enum {
     WEIGHT_REFERENCE = 154,
     WEIGHT_ALONE = 160, // of the B picture of a mini-GOP of two
     WEIGHT_OTHER = 172, // of further B pictures that are no references
-    WEIGHT_FLAT = 83    // of all B pictures without a pyramid
+    WEIGHT_FLAT = 83,   // of all B pictures without a pyramid
+    WEIGHT_SHARP = 20   // of the intra cost, of a picture that is certainly one of the source's P
 };
 
 // Returns the weighted cost of the B pictures of a mini-GOP of d pictures, or of a part of one,
@@ -153,13 +154,17 @@ static uint64_t cost_of(const MotusBCosts *costs, uint64_t intra, int d, int pyr
            (d == 1 ? cost_of_run(costs->p[0], intra) : cost_of_b(costs, d, 1));
 }
 
-int motus_b_length(const MotusBCosts *costs, const uint64_t *intra, int n, int span, int pyramid) {
-    uint64_t least[MOTUS_B_WINDOW + 1] = {0}; // of the first i pictures
-    int first[MOTUS_B_WINDOW + 1] = {0};      // length of their first mini-GOP
+int motus_b_length(const MotusBCosts *costs, const uint64_t *intra, const int *sharp, int n,
+                   int span, int pyramid) {
+    int64_t least[MOTUS_B_WINDOW + 1] = {0}; // of the first i pictures
+    int first[MOTUS_B_WINDOW + 1] = {0};     // length of their first mini-GOP
     for (int i = 1; i <= n; i++) {
-        least[i] = UINT64_MAX;
+        const int64_t saving =
+            WEIGHT_SHARP * (int64_t)intra[i - 1] * sharp[i - 1] / MOTUS_SHARPNESS_ONE;
+        least[i] = INT64_MAX;
         for (int d = 1; d <= span && d <= i; d++) {
-            const uint64_t cost = least[i - d] + cost_of(&costs[i - 1], intra[i - 1], d, pyramid);
+            const int64_t cost =
+                least[i - d] - saving + (int64_t)cost_of(&costs[i - 1], intra[i - 1], d, pyramid);
             if (cost >= least[i]) continue;
             least[i] = cost;
             first[i] = i == d ? d : first[i - d];

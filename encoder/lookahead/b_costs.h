@@ -5,6 +5,7 @@
 #define ENCODER_LOOKAHEAD_B_COSTS_H
 
 #include "encoder/lookahead/b_costs_core.h"
+#include "encoder/lookahead/sharpness.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -93,8 +94,10 @@ void motus_b_costs(MotusBCosts *costs, const MotusBPicture *const *picture, int 
                    int threads);
 
 // Returns the length of the mini-GOP that begins with the first of n pictures, 1..span: that of the
-// cheapest way to divide them all. n: 1..MOTUS_B_WINDOW. intra: the pictures' costs as I pictures.
-int motus_b_length(const MotusBCosts *costs, const uint64_t *intra, int n, int span, int pyramid);
+// cheapest way to divide them all. n: 1..MOTUS_B_WINDOW. intra: the pictures' costs as I pictures;
+// sharp: by motus_sharpness_signs.
+int motus_b_length(const MotusBCosts *costs, const uint64_t *intra, const int *sharp, int n,
+                   int span, int pyramid);
 
 #ifdef __cplusplus
 }

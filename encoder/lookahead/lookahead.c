@@ -22,6 +22,7 @@ typedef struct Entry {
     int64_t in_segment;
     int planned;           // its offsets are final
     MotusBCosts mini_gops; // that end with it
+    uint64_t detail;       // as in MotusLookaheadSums
     MotusTreeLink link;    // its place in a mini-GOP; a guess if that is not decided
     int level;             // 0: no B picture; 1..MOTUS_B_LEVELS: a reference; above: no reference
 } Entry;
@@ -64,9 +65,9 @@ int motus_lookahead_delay(const MotusLookaheadSettings *s) {
 
 static MotusStatus open_ring(MotusLookahead *look, MotusError *error) {
     const MotusLookaheadSettings *s = &look->settings;
-    // Pictures that the plan depends on, the one to plan, and the one before it, whose MVs the
-    // search begins from.
-    look->n_slots = motus_lookahead_delay(s) + 2 + look->ops->max_pending;
+    // Pictures that the plan depends on, the one to plan, and those before it: the MVs of one,
+    // which the search begins from, the detail of all.
+    look->n_slots = motus_lookahead_delay(s) + 1 + MOTUS_SHARPNESS_BEFORE + look->ops->max_pending;
     look->ring = motus_alloc((size_t)look->n_slots, sizeof *look->ring);
     look->links = motus_alloc((size_t)look->n_slots, sizeof *look->links);
     if (!look->ring || !look->links) return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
@@ -162,6 +163,7 @@ MotusStatus motus_lookahead_wait_type(MotusLookahead *look, int *idr, MotusError
     Entry *e = entry_of(look, look->end);
     set_type(look, e, sums.intra, sums.inter);
     e->mini_gops = sums.mini_gops;
+    e->detail = sums.detail;
     look->end++;
     *idr = e->plan.idr;
     return MOTUS_OK;
@@ -208,16 +210,32 @@ void motus_lookahead_next_segment(MotusLookahead *look, int64_t first) {
 typedef struct MiniGopCosts {
     MotusBCosts costs[MOTUS_B_WINDOW];
     uint64_t intra[MOTUS_B_WINDOW];
+    uint64_t detail[MOTUS_SHARPNESS_BEFORE + MOTUS_B_WINDOW]; // earlier pictures first
+    int before;                                               // earlier pictures of the GOP
     int n;
 } MiniGopCosts;
 
+// Begins the costs of pictures from `from` on with the detail of those before it in its GOP.
+static void begin_costs(const MotusLookahead *look, int64_t from, MiniGopCosts *c) {
+    c->n = c->before = 0;
+    while (c->before < MOTUS_SHARPNESS_BEFORE && !entry_of(look, from - c->before)->plan.idr) {
+        c->before++;
+        c->detail[MOTUS_SHARPNESS_BEFORE - c->before] = entry_of(look, from - c->before)->detail;
+    }
+}
+
 static void add_costs(MiniGopCosts *c, const Entry *e) {
     c->costs[c->n] = e->mini_gops;
+    c->detail[MOTUS_SHARPNESS_BEFORE + c->n] = e->detail;
     c->intra[c->n++] = e->plan.intra;
 }
 
 static int length_by(const MotusLookahead *look, const MiniGopCosts *c) {
-    return motus_b_length(c->costs, c->intra, c->n, look->settings.b_span,
+    int sharp[MOTUS_B_WINDOW] = {0};
+    if (look->settings.sharpness)
+        motus_sharpness_signs(sharp, c->detail + MOTUS_SHARPNESS_BEFORE, c->before, c->n,
+                              look->n_mb);
+    return motus_b_length(c->costs, c->intra, sharp, c->n, look->settings.b_span,
                           look->settings.b_pyramid);
 }
 
@@ -225,7 +243,8 @@ static int length_by(const MotusLookahead *look, const MiniGopCosts *c) {
 // Returns 0 if more pictures are needed, or if it is an IDR picture.
 static int find_costs(const MotusLookahead *look, int64_t from, MiniGopCosts *c) {
     const int most = motus_b_window(look->settings.b_span);
-    for (c->n = 0; c->n < most && from + c->n < look->end;) {
+    begin_costs(look, from, c);
+    while (c->n < most && from + c->n < look->end) {
         const Entry *e = entry_of(look, from + c->n);
         if (e->plan.idr) return c->n;
         add_costs(c, e);
@@ -267,7 +286,8 @@ static void decide(MotusLookahead *look) {
 static void guess_links(MotusLookahead *look, int64_t last) {
     const int span = look->settings.b_span;
     for (int64_t from = look->first > look->decided ? look->first : look->decided; from <= last;) {
-        MiniGopCosts costs = {.n = 0};
+        MiniGopCosts costs;
+        begin_costs(look, from, &costs);
         while (span && costs.n < motus_b_window(span) && from + costs.n <= last)
             add_costs(&costs, entry_of(look, from + costs.n));
         const int length = costs.n && !entry_of(look, from)->plan.idr ? length_by(look, &costs) : 1;

@@ -59,14 +59,25 @@ static void repeat_rows(uint8_t *row, ptrdiff_t stride, size_t bytes, ptrdiff_t 
     for (int i = 1; i <= MOTUS_HALF_BORDER; i++) memcpy(row + i * step * stride, row, bytes);
 }
 
-// Builds row y / 2 of the two planes that begin at rows of y's parity, with their borders.
-static void build_row(const MotusHalfPicture *half, const MotusPlane *luma, int y) {
+// Returns the detail of `width` samples from row[1] on, between row[0] and row[width + 1].
+static uint32_t detail_of(const uint8_t *row, int width) {
+    uint32_t sum = 0;
+    for (int x = 0; x < width; x++) {
+        const int d = 2 * row[x + 1] - row[x] - row[x + 2];
+        sum += (uint32_t)(d < 0 ? -d : d);
+    }
+    return sum;
+}
+
+// Builds row y / 2 of the two planes that begin at rows of y's parity, with their borders. Returns
+// the detail of row y.
+static uint32_t build_row(const MotusHalfPicture *half, const MotusPlane *luma, int y) {
     const int border = MOTUS_HALF_BORDER, width = 16 * half->mb_width, rows = MB * half->mb_height;
-    uint8_t line[2][MOST_SAMPLES + 1];
+    uint8_t line[2][MOST_SAMPLES + 2];
     for (int i = 0; i < 2; i++) {
         memcpy(line[i], luma->data + motus_min(y + i, luma->height - 1) * luma->stride,
                (size_t)luma->width);
-        motus_row_pad(line[i], luma->width, 0, width + 1 - luma->width);
+        motus_row_pad(line[i], luma->width, 0, width + 2 - luma->width);
     }
     uint8_t *to[2];
     for (int i = 0; i < 2; i++) to[i] = half->plane[2 * (y & 1) + i] + (y >> 1) * half->stride;
@@ -77,12 +88,15 @@ static void build_row(const MotusHalfPicture *half, const MotusPlane *luma, int 
         if (y >> 1 == 0) repeat_rows(to[i] - border, half->stride, bytes, -1);
         if (y >> 1 == rows - 1) repeat_rows(to[i] - border, half->stride, bytes, 1);
     }
+    return detail_of(line[0], width);
 }
 
-void motus_half_build(MotusHalfPicture *half, const MotusPlane *luma, int threads) {
+uint64_t motus_half_build(MotusHalfPicture *half, const MotusPlane *luma, int threads) {
+    uint64_t detail = 0;
     (void)threads;
-#pragma omp parallel for num_threads(threads) schedule(static)
-    for (int y = 0; y < 16 * half->mb_height; y++) build_row(half, luma, y);
+#pragma omp parallel for num_threads(threads) schedule(static) reduction(+ : detail)
+    for (int y = 0; y < 16 * half->mb_height; y++) detail += build_row(half, luma, y);
+    return detail;
 }
 
 // ---- Intra --------------------------------------------------------------------------------------

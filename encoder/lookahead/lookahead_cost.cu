@@ -1,5 +1,6 @@
 // Half-size planes and MB costs; the results equal those of lookahead_cost.c.
-//   half_planes        a thread: four samples of each of the four planes, with their borders
+//   half_planes        a thread: four samples of each of the four planes, with their borders, and
+//                      the detail of the 8x2 samples below them
 //   intra_costs        lanes 2c and 2c + 1: an MB, 4 rows each; sums for weights
 //   first_pass         the same: its search from zero on
 //   inter_costs        the same: its search from the MVs that its neighbours have found
@@ -29,7 +30,7 @@ struct Pairs {
 
 __device__ Pairs add(const Pairs &a, const Pairs &b) { return {a.even + b.even, a.odd + b.odd}; }
 
-// Loads 12 samples, of which the last three are not used, from a multiple of 4.
+// Loads 12 samples, of which the last two are not used, from a multiple of 4.
 __device__ void load_pairs(Pairs to[3], const uint8_t *from) {
     for (int i = 0; i < 3; i++) {
         const uint32_t word = motus_word_get(from + 4 * i);
@@ -47,8 +48,22 @@ __device__ uint32_t means(const Pairs sum[3], int odd) {
     return __byte_perm(pair[0], pair[1], 0x6420);
 }
 
+// Returns the detail of eight samples of a row, from its second one on. A half of `sums` is at
+// most 4 * 510.
+__device__ uint32_t detail_of(const Pairs row[3]) {
+    uint32_t sums = 0;
+    for (int i = 0; i < 2; i++) {
+        const uint32_t even = __funnelshift_r(row[i].even, row[i + 1].even, 16),
+                       odd = __funnelshift_r(row[i].odd, row[i + 1].odd, 16);
+        sums += __vabsdiffu2(2 * row[i].odd, row[i].even + even) +
+                __vabsdiffu2(2 * even, row[i].odd + odd);
+    }
+    return (sums & 0xFFFF) + (sums >> 16);
+}
+
 // Fills in the words of the planes at column 2 x of the picture, a multiple of 8, from whole words.
-__device__ void scale_words(uint32_t word[4], const MotusPlane &luma, int x, int y) {
+// Returns the detail of two rows of eight samples.
+__device__ uint32_t scale_words(uint32_t word[4], const MotusPlane &luma, int x, int y) {
     Pairs row[3][3];
     for (int k = 0; k < 3; k++)
         load_pairs(row[k],
@@ -58,11 +73,13 @@ __device__ void scale_words(uint32_t word[4], const MotusPlane &luma, int x, int
         for (int i = 0; i < 3; i++) sum[i] = add(row[k][i], row[k + 1][i]);
         for (int odd = 0; odd < 2; odd++) word[2 * k + odd] = means(sum, odd);
     }
+    return detail_of(row[0]) + detail_of(row[1]);
 }
 
 // The same from single samples, edge samples repeated.
-__device__ void scale_samples(uint32_t word[4], const MotusPlane &luma, int x0, int y,
-                              int columns) {
+__device__ uint32_t scale_samples(uint32_t word[4], const MotusPlane &luma, int x0, int y,
+                                  int columns) {
+    uint32_t detail = 0;
     for (int i = 0; i < 4; i++) {
         const int x = 2 * motus_clip(0, columns - 1, x0 + i);
         int s[2][3]; // sums of two rows: [row parity of the plane][column]
@@ -71,25 +88,44 @@ __device__ void scale_samples(uint32_t word[4], const MotusPlane &luma, int x0, 
                       c = sample(luma, x + k, y + 2);
             s[0][k] = a + b, s[1][k] = b + c;
         }
+        for (int k = 0; k < 4; k++) {
+            const int at = x + (k & 1), row = y + (k >> 1);
+            detail += abs(2 * sample(luma, at + 1, row) - sample(luma, at, row) -
+                          sample(luma, at + 2, row));
+        }
         for (int p = 0; p < 4; p++)
             word[p] |= (uint32_t)motus_half_mean(s[p >> 1][p & 1], s[p >> 1][(p & 1) + 1])
                        << (8 * i);
     }
+    return detail;
 }
 
-__global__ void half_planes(MotusHalfPicture half, MotusPlane luma) {
+// Adds the block's amounts to *sum.
+__device__ void add_up_block(uint64_t *sum, uint32_t amount) {
+    __shared__ uint32_t all;
+    if (!threadIdx.x) all = 0;
+    __syncthreads(); // it is cleared before the warps add
+    const uint32_t warp = motus_lanes_sum(amount);
+    if (!motus_lane()) atomicAdd(&all, warp);
+    __syncthreads(); // every warp has added
+    if (!threadIdx.x) atomicAdd((unsigned long long *)sum, (unsigned long long)all);
+}
+
+__global__ void half_planes(MotusHalfPicture half, MotusPlane luma, uint64_t *detail) {
     const int x0 = 4 * (int)(blockIdx.x * blockDim.x + threadIdx.x) - BORDER,
               y0 = (int)blockIdx.y - BORDER;
     const int columns = MB * half.mb_width, rows = MB * half.mb_height;
-    if (x0 >= columns + BORDER) return;
     const int y = 2 * motus_clip(0, rows - 1, y0),
               aligned = !(((uintptr_t)luma.data | (uintptr_t)luma.stride) & 3);
-    uint32_t word[4] = {};
-    if (aligned && x0 >= 0 && 2 * x0 + 12 <= luma.width)
-        scale_words(word, luma, x0, y);
-    else
-        scale_samples(word, luma, x0, y, columns);
-    for (int p = 0; p < 4; p++) motus_word_put(half.plane[p] + y0 * half.stride + x0, word[p]);
+    uint32_t word[4] = {}, amount = 0;
+    if (x0 < columns + BORDER) {
+        amount = aligned && x0 >= 0 && 2 * x0 + 12 <= luma.width
+                     ? scale_words(word, luma, x0, y)
+                     : scale_samples(word, luma, x0, y, columns);
+        for (int p = 0; p < 4; p++) motus_word_put(half.plane[p] + y0 * half.stride + x0, word[p]);
+    }
+    if (detail && y0 >= 0 && y0 < rows) // the same for all threads of a block
+        add_up_block(detail, x0 >= 0 && x0 < columns ? amount : 0);
 }
 
 // ---- Intra --------------------------------------------------------------------------------------
@@ -218,10 +254,10 @@ __global__ void __launch_bounds__(32)
 // ---- Launchers ----------------------------------------------------------------------------------
 
 MotusStatus motus_half_build_cuda(const MotusHalfPicture *half, const MotusPlane *luma,
-                                  void *stream, MotusError *error) {
+                                  uint64_t *detail, void *stream, MotusError *error) {
     const int words = (MB * half->mb_width + 2 * BORDER) / 4;
     const dim3 grid((words + THREADS - 1) / THREADS, MB * half->mb_height + 2 * BORDER);
-    half_planes<<<grid, THREADS, 0, (cudaStream_t)stream>>>(*half, *luma);
+    half_planes<<<grid, THREADS, 0, (cudaStream_t)stream>>>(*half, *luma, detail);
     return motus_cuda_launched("lookahead: scaling", error);
 }
 

@@ -151,7 +151,7 @@ static MotusStatus begin(void *executor, const MotusLookaheadPicture *picture,
     assert(c->slot);
     CpuSlot *cur = &c->slot[picture->number % c->n_slots];
     MotusHalfPicture *half = half_of(c, picture->number);
-    motus_half_build(half, luma, threads);
+    const uint64_t detail = motus_half_build(half, luma, threads);
     if (s->weights) weigh(c, picture, half, threads);
     motus_mb_costs(&cur->costs, half,
                    picture->first_in_segment ? NULL : half_of(c, picture->number - 1),
@@ -161,7 +161,7 @@ static MotusStatus begin(void *executor, const MotusLookaheadPicture *picture,
                          s->aq_strength_q8, threads);
     else
         memset(cur->offset, 0, (size_t)c->n_mb * sizeof *cur->offset);
-    cur->sums = (MotusLookaheadSums){0};
+    cur->sums = (MotusLookaheadSums){.detail = detail};
     for (int i = 0; i < c->n_mb; i++) {
         cur->sums.intra += cur->costs.intra[i];
         cur->sums.inter += cur->costs.inter[i];

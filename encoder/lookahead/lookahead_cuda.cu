@@ -305,7 +305,9 @@ MotusStatus prepare(Cuda *c, int64_t number, const MotusPlane *luma, cudaStream_
     const size_t bytes = s->aq_mode ? SUMS_BYTES : block_bytes(c);
     MotusStatus status =
         motus_cuda_check(cudaMemsetAsync(cur->sums, 0, bytes, stream), "sums", error);
-    if (!status) status = motus_half_build_cuda(half, luma, stream, error);
+    if (!status)
+        status = motus_half_build_cuda(half, luma, s->sharpness ? &cur->sums->detail : NULL, stream,
+                                       error);
     if (!status)
         status = motus_intra_costs_cuda(&cur->costs, s->weights ? &cur->stats : NULL, half, stream,
                                         error);

@@ -18,6 +18,7 @@ typedef struct MotusLookaheadSums {
     uint64_t energies;     // motus_aq_log2_energy
     uint64_t offsets;      // QP offsets, 1/256 QP: a signed number
     uint64_t weighted;     // motus_weighted_cost
+    uint64_t detail;       // motus_half_build; with b_span
     MotusBCosts mini_gops; // with b_span
 } MotusLookaheadSums;
 

@@ -32,9 +32,11 @@ void motus_half_layout(MotusHalfPicture *half, uint8_t *memory, int mb_width, in
 MotusStatus motus_half_alloc(MotusHalfPicture *half, int mb_width, int mb_height);
 void motus_half_free(MotusHalfPicture *half); // accepts a zeroed one
 
-// Scales a luma plane down. The plane covers all MBs except for less than one MB on the right and
-// at the bottom, which is filled with its edge samples.
-void motus_half_build(MotusHalfPicture *half, const MotusPlane *luma, int threads);
+// Scales a luma plane down and returns its detail: the sum of |2 b - a - c| over all samples b of
+// the MBs but those of the first column, a to its left and c to its right. The plane covers all MBs
+// except for less than one MB on the right and at the bottom, which is filled with its edge
+// samples.
+uint64_t motus_half_build(MotusHalfPicture *half, const MotusPlane *luma, int threads);
 
 // ---- Weights of references ----------------------------------------------------------------------
 

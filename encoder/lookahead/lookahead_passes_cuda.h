@@ -12,8 +12,9 @@
 extern "C" {
 #endif
 
+// Adds the detail to *detail, which is zeroed by the caller; NULL: nowhere.
 MotusStatus motus_half_build_cuda(const MotusHalfPicture *half, const MotusPlane *luma,
-                                  void *stream, MotusError *error);
+                                  uint64_t *detail, void *stream, MotusError *error);
 
 // Fills in the weights of n references, at most MOTUS_B_SPAN.
 MotusStatus motus_half_find_weights_cuda(MotusHalfWeight *weight, const MotusHalfStats *cur,

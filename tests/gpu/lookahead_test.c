@@ -17,6 +17,7 @@ typedef struct Passes {
     MotusHalfPicture half[2][2]; // [picture][on]
     MotusMbCosts costs[2];
     uint32_t *propagated32, *before32, *after32; // the CPU's amounts
+    uint64_t detail;                             // of the second picture, on the CPU
 } Passes;
 
 enum { HALF, INTRA, SEARCH, AQ, PROPAGATE, OFFSETS, PASSES }; // row->variant
@@ -36,7 +37,8 @@ static void open_passes(GpuCase *c) {
     p->mb_width = (c->width + 15) / 16, p->mb_height = (c->height + 15) / 16;
     p->n = (size_t)p->mb_width * (size_t)p->mb_height;
     for (int k = 0; k < 2; k++) {
-        p->luma[k] = gpu_plane(c, "luma", GPU_INPUT, c->width, c->height, c->width + 3, 1);
+        p->luma[k] = gpu_plane(c, "luma", GPU_INPUT, c->width, c->height,
+                               k ? gpu_round16(c->width) : c->width + 3, 1);
         p->half_memory[k] = gpu_buffer(c, "half planes", uses[pass].half,
                                        motus_half_bytes(p->mb_width, p->mb_height));
         for (int on = 0; on < 2; on++)
@@ -133,16 +135,25 @@ static void fill_passes(GpuCase *c) {
              p->with_before, p->with_aq, (int)p->mode);
 }
 
+// The second picture's detail is added up; the first one's is not wanted.
 static MotusStatus run_half(GpuCase *c, int on) {
     Passes *p = c->state;
+    MotusLookaheadSums *sums = p->sums->at[on];
     MotusStatus status = MOTUS_OK;
     for (int k = 0; k < 2 && !status; k++)
         if (on)
-            status =
-                motus_half_build_cuda(&p->half[k][on], &p->luma[k].at[on], c->stream, &c->error);
+            status = motus_half_build_cuda(&p->half[k][on], &p->luma[k].at[on],
+                                           k ? &sums->detail : NULL, c->stream, &c->error);
         else
-            motus_half_build(&p->half[k][on], &p->luma[k].at[on], 1);
+            p->detail = motus_half_build(&p->half[k][on], &p->luma[k].at[on], 1);
     return status;
+}
+
+static void check_detail(GpuCase *c) {
+    const Passes *p = c->state;
+    const MotusLookaheadSums *sums = p->sums->got;
+    gpu_expect(c, sums->detail == p->detail, "detail %llu, not %llu",
+               (unsigned long long)sums->detail, (unsigned long long)p->detail);
 }
 
 static MotusStatus run_intra(GpuCase *c, int on) {
@@ -239,12 +250,10 @@ static void check_offsets(GpuCase *c) {
 
 #define KERNEL(run, check)                                                                         \
     { sizeof(Passes), open_passes, fill_passes, run, check, close_passes }
-static const GpuKernel passes[PASSES] = {KERNEL(run_half, NULL),
-                                         KERNEL(run_intra, NULL),
-                                         KERNEL(run_search, check_sums),
-                                         KERNEL(run_aq, NULL),
-                                         KERNEL(run_propagate, check_propagated),
-                                         KERNEL(run_offsets, check_offsets)};
+static const GpuKernel passes[PASSES] = {
+    KERNEL(run_half, check_detail),          KERNEL(run_intra, NULL),
+    KERNEL(run_search, check_sums),          KERNEL(run_aq, NULL),
+    KERNEL(run_propagate, check_propagated), KERNEL(run_offsets, check_offsets)};
 
 enum { ROUNDS = 3 * CONTENTS };
 static const GpuSize sizes[] = {{2, 2, ROUNDS},     {16, 16, ROUNDS},  {18, 14, ROUNDS},
@@ -403,6 +412,7 @@ static void plans_agree(void) {
             .mb_tree_q8 = k / 3 % 4 ? 512 : 0,
             .keep_aq = k % 3 && k / 3 % 4 && k % 2,
             .b_span = k % 2 ? spans[k % 7] : motus_min(spans[k % 7], MOTUS_B_FLAT_SPAN),
+            .sharpness = spans[k % 7] > 0,
             .b_pyramid = k % 2,
             .weights = k / 2 % 2};
         char what[100];

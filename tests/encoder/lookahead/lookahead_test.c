@@ -66,6 +66,19 @@ static int same_costs(const MotusMbCosts *a, const MotusMbCosts *b, int n) {
            !memcmp(a->mv, b->mv, (size_t)n * sizeof *a->mv);
 }
 
+// Returns the detail of a plane in whole MBs, sample by sample.
+static uint64_t detail_of(const MotusPlane *plane, int mb_width, int mb_height) {
+    uint64_t sum = 0;
+    for (int y = 0; y < 16 * mb_height; y++) {
+        const uint8_t *row = plane->data + motus_min(y, plane->height - 1) * plane->stride;
+        const int last = plane->width - 1;
+        for (int x = 1; x <= 16 * mb_width; x++)
+            sum += (uint64_t)abs(2 * row[motus_min(x, last)] - row[motus_min(x - 1, last)] -
+                                 row[motus_min(x + 1, last)]);
+    }
+    return sum;
+}
+
 // Random pictures, sizes that are no multiples of 16, motion out of the picture.
 static void versions_agree(void) {
     for (int k = 0; k < 30; k++) {
@@ -84,7 +97,10 @@ static void versions_agree(void) {
         }
         for (int version = 0; version < 3; version++) {
             if (version == 2) motus_test_cpu("c");
-            for (int i = 0; i < 2; i++) motus_half_build(&half[i], &plane[i], version == 1 ? 3 : 1);
+            for (int i = 0; i < 2; i++)
+                MOTUS_CHECK(motus_half_build(&half[i], &plane[i], version == 1 ? 3 : 1) ==
+                                detail_of(&plane[i], mbw, mbh),
+                            "%dx%d: detail", width, height);
             motus_mb_costs(&costs[version], &half[1], &half[0], NULL, version == 1 ? 3 : 1);
             motus_test_cpu(NULL);
         }
@@ -276,6 +292,7 @@ static void mini_gops(void) {
             MotusLookaheadSettings s = settings_of(depth);
             s.b_pyramid = depth / 5 % 2;
             s.b_span = s.b_pyramid ? span : motus_min(span, MOTUS_B_FLAT_SPAN);
+            s.sharpness = span > 0;
             plan_all(&p, &s, one_scene, 30, 10);
             plan_all(&alone, &s, one_scene, 10, -1);
             CU_ASSERT(p.n == 30 && alone.n == 10);

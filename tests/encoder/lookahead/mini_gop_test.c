@@ -202,24 +202,32 @@ static uint64_t weigh_between(const MotusBCosts *costs, int from, int to, int is
     return 154 * b + weigh_between(costs, from, middle, 1) + weigh_between(costs, middle, to, 1);
 }
 
+// Pictures that are divided into mini-GOPs.
+typedef struct Lengths {
+    MotusBCosts costs[MOTUS_B_WINDOW];
+    uint64_t intra[MOTUS_B_WINDOW];
+    int sharp[MOTUS_B_WINDOW];
+    int span, pyramid;
+} Lengths;
+
 // Returns the cost of the d pictures that end with picture n.
-static uint64_t weigh(const MotusBCosts *costs, const uint64_t *intra, int n, int d, int pyramid) {
-    const MotusBCosts *end = &costs[n - 1];
-    if (!pyramid) return 100 * end->p[d - 1] + 83 * end->b[d - 1];
-    const uint64_t p = end->p[0], whole = intra[n - 1],
-                   run = d > 1 || p >= whole ? 0 : 20 * (p * (whole - p) / whole);
-    return 100 * end->p[d - 1] + 16 * whole + run + weigh_between(costs, n - d, n, 0);
+static int64_t weigh(const Lengths *l, int n, int d) {
+    const MotusBCosts *end = &l->costs[n - 1];
+    const int64_t intra = (int64_t)l->intra[n - 1], p = 100 * (int64_t)end->p[d - 1],
+                  alone = (int64_t)end->p[0],
+                  run = d > 1 || alone >= intra ? 0 : 20 * (alone * (intra - alone) / intra),
+                  saving = 20 * intra * l->sharp[n - 1] / 256;
+    if (!l->pyramid) return p + 83 * (int64_t)end->b[d - 1] - saving;
+    return p + 16 * intra + run + (int64_t)weigh_between(l->costs, n - d, n, 0) - saving;
 }
 
 // Returns the least cost of n pictures by trying everything. *length: the first mini-GOP of the
 // way that is found first, shortest last mini-GOPs first.
-static uint64_t try_all(const MotusBCosts *costs, const uint64_t *intra, int n, int span,
-                        int pyramid, int *length) {
-    uint64_t least = n ? UINT64_MAX : 0;
-    for (int d = 1; d <= span && d <= n; d++) {
+static int64_t try_all(const Lengths *l, int n, int *length) {
+    int64_t least = n ? INT64_MAX : 0;
+    for (int d = 1; d <= l->span && d <= n; d++) {
         int first = d;
-        const uint64_t cost = try_all(costs, intra, n - d, span, pyramid, &first) +
-                              weigh(costs, intra, n, d, pyramid);
+        const int64_t cost = try_all(l, n - d, &first) + weigh(l, n, d);
         if (cost < least) least = cost, *length = n == d ? d : first;
     }
     return least;
@@ -227,24 +235,61 @@ static uint64_t try_all(const MotusBCosts *costs, const uint64_t *intra, int n, 
 
 static void lengths(void) {
     for (int round = 0; round < 2000; round++) {
-        MotusBCosts costs[MOTUS_B_WINDOW];
-        uint64_t intra[MOTUS_B_WINDOW];
-        const int n = motus_test_range(1, 12), span = motus_test_range(2, SPAN),
-                  most = round % 2 ? 9 : 10000;
+        Lengths l;
+        const int n = motus_test_range(1, 12), most = round % 2 ? 9 : 10000;
+        l.span = motus_test_range(2, SPAN);
         for (int i = 0; i < n; i++) {
-            intra[i] = (uint64_t)motus_test_range(0, 3 * most);
+            l.intra[i] = (uint64_t)motus_test_range(0, 3 * most);
+            l.sharp[i] = motus_test_range(-MOTUS_SHARPNESS_ONE, MOTUS_SHARPNESS_ONE);
             for (int d = 0; d < SPAN; d++) {
-                costs[i].p[d] = (uint64_t)motus_test_range(0, most) + 50 * d;
-                costs[i].b[d] = (uint64_t)motus_test_range(0, most) * (round % 3 ? 1 : d);
+                l.costs[i].p[d] = (uint64_t)motus_test_range(0, most) + 50 * d;
+                l.costs[i].b[d] = (uint64_t)motus_test_range(0, most) * (round % 3 ? 1 : d);
             }
         }
-        for (int pyramid = 0; pyramid < 2; pyramid++) {
+        for (l.pyramid = 0; l.pyramid < 2; l.pyramid++) {
             int want = 0;
-            try_all(costs, intra, n, span, pyramid, &want);
-            MOTUS_CHECK(motus_b_length(costs, intra, n, span, pyramid) == want,
-                        "%d pictures, span %d, pyramid %d", n, span, pyramid);
+            try_all(&l, n, &want);
+            MOTUS_CHECK(motus_b_length(l.costs, l.intra, l.sharp, n, l.span, l.pyramid) == want,
+                        "%d pictures, span %d, pyramid %d", n, l.span, l.pyramid);
         }
     }
+}
+
+// ---- Sharpness ----------------------------------------------------------------------------------
+
+// Detail of pictures that were coded with B pictures between every third one, with a drift.
+static void fill_detail(uint64_t *detail, int n, int noise) {
+    for (int i = 0; i < n; i++)
+        detail[i] =
+            (uint64_t)(1000000 + 3000 * i + (i % 3 ? 0 : 60000) + motus_test_range(-noise, noise));
+}
+
+static void sharpness(void) {
+    enum { N = MOTUS_SHARPNESS_MOST, BEFORE = MOTUS_SHARPNESS_BEFORE };
+    uint64_t detail[BEFORE + N];
+    int sign[N];
+    for (int noise = 0; noise <= 5000; noise += 1000) {
+        fill_detail(detail, BEFORE + N, noise);
+        motus_sharpness_signs(sign, detail + BEFORE, BEFORE, N, 1000);
+        for (int i = 0; i < N - MOTUS_SHARPNESS_SIDE; i++)
+            MOTUS_CHECK((sign[i] > 0) == !((i + BEFORE) % 3), "noise %d: %d at %d", noise, sign[i],
+                        i);
+    }
+    for (int round = 0; round < 100; round++) { // never coded
+        for (int i = 0; i < BEFORE + N; i++)
+            detail[i] = (uint64_t)(1000000 + 9000 * i + motus_test_range(-4000, 4000));
+        motus_sharpness_signs(sign, detail + BEFORE, BEFORE, N, 1000);
+        for (int i = 0; i < N; i++) CU_ASSERT_EQUAL(sign[i], 0);
+    }
+    for (int i = 0; i < BEFORE + N; i++) detail[i] = i == 9 ? 0 : 1000000; // a black picture
+    motus_sharpness_signs(sign, detail + BEFORE, BEFORE, N, 1000);
+    for (int i = 0; i < N; i++) CU_ASSERT_EQUAL(sign[i], 0);
+    memset(detail, 0, sizeof detail);
+    for (int before = 0; before <= BEFORE; before++)
+        for (int n = 1; n <= N; n++) {
+            motus_sharpness_signs(sign, detail + before, before, n, 1000);
+            for (int i = 0; i < n; i++) CU_ASSERT_EQUAL(sign[i], 0);
+        }
 }
 
 // ---- Order --------------------------------------------------------------------------------------
@@ -288,4 +333,5 @@ static void reorder(void) {
     CU_ASSERT_EQUAL(motus_b_reorder(MOTUS_MAX_BFRAMES, MOTUS_B_LEVELS), 3);
 }
 
-MOTUS_SUITE("mini_gop", TEST(mini_gop_costs), TEST(lengths), TEST(order), TEST(reorder))
+MOTUS_SUITE("mini_gop", TEST(mini_gop_costs), TEST(lengths), TEST(sharpness), TEST(order),
+            TEST(reorder))

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "encoder/lookahead/sharpness.h"
+
+#include <assert.h>
+
+#include "common/int_core.h"
+
+// Excess of a picture's detail over the mean of the pictures around it, 1/1024. In video that was
+// never coded, noise makes up to NOISE of it, up to NOISE_MB / sqrt(MBs) in small pictures, and
+// motion now and then up to MOTION. More than CHANGE is another scene.
+enum { NOISE = 10, NOISE_MB = 200, MOTION = 24, CHANGE = 256 };
+
+// A peak counts in full from RISE above the noise on. From CERTAIN on it counts in full against
+// pictures near it whose excess is 0 or less, and not at all against those from DULL on.
+enum { RISE = 20, CERTAIN = 40, DULL = 10 };
+
+// Returns the excess of *detail over the mean of the pictures up to `side` before and after it, or
+// DULL if they are too different.
+static int excess_of(const uint64_t *detail, int side) {
+    uint64_t sum = 0, least = *detail, most = *detail;
+    for (int k = -side; k <= side; k++) {
+        sum += detail[k];
+        if (detail[k] < least) least = detail[k];
+        if (detail[k] > most) most = detail[k];
+    }
+    if (!least || 1024 * (most - least) > CHANGE * least) return DULL;
+    return (int)(1024 * (uint64_t)(2 * side + 1) * *detail / sum) - 1024;
+}
+
+// Returns the excess beside the next pictures, or beside more of them if it is less: B pictures
+// that are references stand out from the next ones only.
+static int least_excess(const uint64_t *detail, int side) {
+    return motus_min(excess_of(detail, side), excess_of(detail, motus_min(side, 1)) * 3 / 2);
+}
+
+static int is_peak(const uint64_t *detail, int side) {
+    return side == MOTUS_SHARPNESS_SIDE && detail[0] >= detail[-1] && detail[0] >= detail[1];
+}
+
+static int share_of(int peak, int from, int to) {
+    return MOTUS_SHARPNESS_ONE * motus_clip(0, to - from, peak - from) / (to - from);
+}
+
+static int noise_of(int n_mb) {
+    int noise = NOISE;
+    while (noise < MOTION && noise * noise * n_mb < NOISE_MB * NOISE_MB) noise++;
+    return noise;
+}
+
+void motus_sharpness_signs(int *sign, const uint64_t *detail, int before, int n, int n_mb) {
+    enum { EARLIER = MOTUS_SHARPNESS_RANGE, MOST = EARLIER + MOTUS_SHARPNESS_MOST };
+    const int noise = noise_of(n_mb), first = -motus_min(before, EARLIER);
+    int excess_at[MOST], peak_at[MOST], *excess = excess_at + EARLIER, *peak = peak_at + EARLIER;
+    assert(n <= MOTUS_SHARPNESS_MOST && before <= MOTUS_SHARPNESS_BEFORE);
+    for (int i = first; i < n; i++) {
+        const int side = motus_min(MOTUS_SHARPNESS_SIDE, motus_min(i + before, n - 1 - i));
+        excess[i] = least_excess(&detail[i], side);
+        peak[i] = is_peak(&detail[i], side) ? excess[i] : 0;
+    }
+    for (int i = 0; i < n; i++) {
+        int nearest = 0;
+        for (int k = motus_max(i - EARLIER, first); k <= motus_min(i + EARLIER, n - 1); k++)
+            nearest = motus_max(nearest, share_of(peak[k], MOTION, CERTAIN));
+        sign[i] = share_of(peak[i], noise, noise + RISE) -
+                  nearest * motus_clip(0, DULL, DULL - excess[i]) / DULL;
+    }
+}
