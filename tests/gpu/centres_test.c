@@ -60,9 +60,9 @@ typedef struct Centres {
 
 // Opens a reference's planes on both sides.
 static void open_reference(GpuCase *c, MotusRefLuma ref[2], const char *name) {
-    GpuBuffer *planes = gpu_buffer(c, name, GPU_SCRATCH, motus_ref_luma_bytes(c->width, c->height));
+    GpuBuffer *memory = gpu_buffer(c, name, GPU_SCRATCH, motus_ref_luma_bytes(c->width, c->height));
     CU_ASSERT_FATAL(!motus_ref_luma_alloc(&ref[ON_CPU], c->width, c->height));
-    motus_ref_luma_layout(&ref[ON_CUDA], planes->at[ON_CUDA], c->width, c->height);
+    motus_ref_luma_layout(&ref[ON_CUDA], memory->at[ON_CUDA], c->width, c->height);
 }
 
 static void open_centres(GpuCase *c) {
