@@ -5,7 +5,6 @@
 #define ENCODER_LOOKAHEAD_B_COSTS_H
 
 #include "encoder/lookahead/b_costs_core.h"
-#include "encoder/lookahead/sharpness.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -92,6 +91,25 @@ uint64_t motus_b_picture_cost(const MotusBetween *between, int threads);
 // pictures are references; else span is at most MOTUS_B_FLAT_SPAN.
 void motus_b_costs(MotusBCosts *costs, const MotusBPicture *const *picture, int span, int pyramid,
                    int threads);
+
+// ---- Choice -------------------------------------------------------------------------------------
+
+// Pictures that are sharper than those beside them. Where the source was coded before, these are
+// its P pictures: B pictures have coarser quantizer steps. Mini-GOPs that end with the same
+// pictures cost fewer bits, since the source's B pictures are near copies of their references.
+enum {
+    MOTUS_SHARPNESS_SIDE = 2,  // pictures on either side that a picture is compared with
+    MOTUS_SHARPNESS_RANGE = 3, // pictures so near to one of the source's P pictures follow it
+    MOTUS_SHARPNESS_BEFORE = MOTUS_SHARPNESS_SIDE + MOTUS_SHARPNESS_RANGE,
+    MOTUS_SHARPNESS_ONE = 256, // of a picture that is certainly a P picture of the source
+    MOTUS_SHARPNESS_MOST = 16, // pictures at once
+};
+
+// Fills sign[n] from the pictures' detail: above 0 for pictures that stand out, below 0 for those
+// near them, at most MOTUS_SHARPNESS_ONE. detail[-before..n - 1] is read, before:
+// 0..MOTUS_SHARPNESS_BEFORE.
+// n_mb: of a picture.
+void motus_sharpness_signs(int *sign, const uint64_t *detail, int before, int n, int n_mb);
 
 // Returns the length of the mini-GOP that begins with the first of n pictures, 1..span: that of the
 // cheapest way to divide them all. n: 1..MOTUS_B_WINDOW. intra: the pictures' costs as I pictures;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "encoder/lookahead/sharpness.h"
+#include "encoder/lookahead/b_costs.h"
 
 #include <assert.h>
 

@@ -4,7 +4,7 @@
 // one set of planes twice, in 26 of 16 lines, and writes another, each word once, and 192 bytes per
 // MB.
 // SPDX-License-Identifier: BSD-2-Clause
-#include "encoder/mb/deblock_cuda.h"
+#include "encoder/mb/mb_cuda.h"
 
 #include "common/cuda_call.cuh"
 #include "common/lanes.h"

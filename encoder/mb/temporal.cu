@@ -2,7 +2,7 @@
 // is finalized (read: 128 bytes an MB, written: 20), the prediction of all MBs is made before a B
 // picture's decisions (read: 20, written: 44).
 // SPDX-License-Identifier: BSD-2-Clause
-#include "encoder/mb/temporal_cuda.h"
+#include "encoder/mb/mb_cuda.h"
 
 namespace {
 

@@ -1,7 +1,7 @@
 // Weighted copies of a reference's luma planes, borders included: a thread 16 samples. Read: four
 // planes; written: as many.
 // SPDX-License-Identifier: BSD-2-Clause
-#include "encoder/mb/weights_cuda.h"
+#include "encoder/mb/mb_cuda.h"
 
 #include "common/cuda_call.cuh"
 

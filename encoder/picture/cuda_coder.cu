@@ -11,8 +11,7 @@
 #include <string.h>
 
 #include "encoder/decide/decide_core.h"
-#include "encoder/mb/deblock_cuda.h"
-#include "encoder/mb/temporal_cuda.h"
+#include "encoder/mb/mb_cuda.h"
 #include "encoder/settings/picture_effort.h"
 #include "me/pixel/ref_luma_cuda.h"
 

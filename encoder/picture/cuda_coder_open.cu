@@ -3,7 +3,7 @@
 #include "encoder/picture/cuda_coder.cuh"
 
 #include "common/slots.h"
-#include "encoder/mb/deblock_cuda.h"
+#include "encoder/mb/mb_cuda.h"
 #include "encoder/picture/frame_slots.h"
 #include "encoder/rate/rate.h"
 #include "me/centres/centres_cuda.h"

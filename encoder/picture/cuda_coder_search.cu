@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "encoder/picture/cuda_coder.cuh"
 
-#include "encoder/mb/weights_cuda.h"
+#include "encoder/mb/mb_cuda.h"
 #include "encoder/picture/external_mvs.h"
 #include "encoder/settings/picture_effort.h"
 #include "me/centres/centres_cuda.h"

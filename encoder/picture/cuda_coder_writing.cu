@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "encoder/picture/cuda_coder.cuh"
 
-#include "encoder/mb/temporal_cuda.h"
+#include "encoder/mb/mb_cuda.h"
 
 extern "C" {
 #include "encoder/bitstream/slice.h"

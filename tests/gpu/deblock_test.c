@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "encoder/mb/deblock.h"
 
-#include "encoder/mb/deblock_cuda.h"
+#include "encoder/mb/mb_cuda.h"
 #include "tests/encoder/mb/deblock_case.h"
 #include "tests/gpu/gpu_test.h"
 

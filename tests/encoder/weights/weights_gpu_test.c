@@ -1,7 +1,7 @@
 // Explicit weights: statistics of source pictures and weighted planes are the CPU's, and so are the
 // streams of fading pictures from host and device memory.
 // SPDX-License-Identifier: BSD-2-Clause
-#include "encoder/mb/weights_cuda.h"
+#include "encoder/mb/mb_cuda.h"
 #include "encoder/weights/source_stats_cuda.h"
 #include "motus/upload.h"
 #include "tests/gpu/sequence.h"
