@@ -165,6 +165,7 @@ void motus_picture_plan_begin(MotusPicturePlan *p, MotusRate *rate, const MotusS
                               MotusPictureParams *params) {
     const MotusEncoderConfig *c = &s->config;
     if (params->refresh.end) add_refresh_offsets(p, s, &params->refresh);
+    params->moves = motus_moves(p->lookahead.cost, p->lookahead.intra);
     if (c->rate == MOTUS_RATE_QP) {
         params->qp = fixed_qp(c, params);
     } else {

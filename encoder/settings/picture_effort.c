@@ -37,6 +37,8 @@ MotusEffort motus_picture_effort(const MotusStream *s, const MotusPictureParams 
 
 int motus_picture_lambda(const MotusStream *s, const MotusPictureParams *params) {
     const int has_b_tree = s->config.bframes && s->rate.lookahead.mb_tree_q8;
+    // Where pictures take little from one another few inherit P pictures' errors, too.
+    if (!has_b_tree && params->type == MOTUS_SLICE_B && params->moves) return MOTUS_LAMBDA_TREE_B;
     if (!has_b_tree || params->type == MOTUS_SLICE_P) return (int)params->type;
     return params->type == MOTUS_SLICE_I ? MOTUS_LAMBDA_TREE_I
            : params->is_reference        ? MOTUS_LAMBDA_TREE_B_REFERENCE

@@ -81,6 +81,7 @@ typedef struct MotusPictureParams {
     MotusSliceType type; // I: an IDR picture
     int is_reference;    // B pictures are none, but those of a pyramid's levels
     int b_level;         // MotusBPlace.level of a B picture
+    int moves;           // motus_moves, of what the lookahead saw; 0: it saw nothing
     uint32_t frame_num;  // pictures of reference since the IDR picture, before this one
     int32_t shown;       // frames since the IDR picture in display order; PicOrderCnt is twice it
     int refs;            // of list 0: num_ref_idx_l0_active
@@ -102,6 +103,9 @@ typedef struct MotusPictureParams {
     MotusHrdTiming hrd;
     MotusExternalMvs external;
 } MotusPictureParams;
+
+// True if a picture takes little from the one before it: lookahead costs above 3/8 of intra ones.
+static inline int motus_moves(uint64_t cost, uint64_t intra) { return 8 * cost > 3 * intra; }
 
 // True if the picture has a motion field of its first reference from the caller.
 static inline int motus_has_external_field(const MotusPictureParams *params) {
