@@ -106,10 +106,11 @@ enum {
 };
 
 // Fills sign[n] from the pictures' detail: above 0 for pictures that stand out, below 0 for those
-// near them, at most MOTUS_SHARPNESS_ONE. detail[-before..n - 1] is read, before:
-// 0..MOTUS_SHARPNESS_BEFORE.
-// n_mb: of a picture.
-void motus_sharpness_signs(int *sign, const uint64_t *detail, int before, int n, int n_mb);
+// near them, at most MOTUS_SHARPNESS_ONE; 0 where pictures fade or flicker, as their costs as I
+// pictures tell. detail and intra[-before..n - 1] are read, before: 0..MOTUS_SHARPNESS_BEFORE; n:
+// at most MOTUS_SHARPNESS_MOST; n_mb: of a picture.
+void motus_sharpness_signs(int *sign, const uint64_t *detail, const uint64_t *intra, int before,
+                           int n, int n_mb);
 
 // Returns the length of the mini-GOP that begins with the first of n pictures, 1..span: that of the
 // cheapest way to divide them all. n: 1..MOTUS_B_WINDOW. intra: the pictures' costs as I pictures;

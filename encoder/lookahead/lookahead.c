@@ -209,9 +209,10 @@ void motus_lookahead_next_segment(MotusLookahead *look, int64_t first) {
 // Costs of pictures from one on, which decide about its mini-GOP.
 typedef struct MiniGopCosts {
     MotusBCosts costs[MOTUS_B_WINDOW];
-    uint64_t intra[MOTUS_B_WINDOW];
-    uint64_t detail[MOTUS_SHARPNESS_BEFORE + MOTUS_B_WINDOW]; // earlier pictures first
-    int before;                                               // earlier pictures of the GOP
+    // Earlier pictures of the GOP first, `before` of them.
+    uint64_t intra[MOTUS_SHARPNESS_BEFORE + MOTUS_B_WINDOW];
+    uint64_t detail[MOTUS_SHARPNESS_BEFORE + MOTUS_B_WINDOW];
+    int before;
     int n;
 } MiniGopCosts;
 
@@ -219,23 +220,25 @@ typedef struct MiniGopCosts {
 static void begin_costs(const MotusLookahead *look, int64_t from, MiniGopCosts *c) {
     c->n = c->before = 0;
     while (c->before < MOTUS_SHARPNESS_BEFORE && !entry_of(look, from - c->before)->plan.idr) {
-        c->before++;
-        c->detail[MOTUS_SHARPNESS_BEFORE - c->before] = entry_of(look, from - c->before)->detail;
+        const Entry *e = entry_of(look, from - ++c->before);
+        c->detail[MOTUS_SHARPNESS_BEFORE - c->before] = e->detail;
+        c->intra[MOTUS_SHARPNESS_BEFORE - c->before] = e->plan.intra;
     }
 }
 
 static void add_costs(MiniGopCosts *c, const Entry *e) {
     c->costs[c->n] = e->mini_gops;
     c->detail[MOTUS_SHARPNESS_BEFORE + c->n] = e->detail;
-    c->intra[c->n++] = e->plan.intra;
+    c->intra[MOTUS_SHARPNESS_BEFORE + c->n++] = e->plan.intra;
 }
 
 static int length_by(const MotusLookahead *look, const MiniGopCosts *c) {
+    const uint64_t *intra = c->intra + MOTUS_SHARPNESS_BEFORE;
     int sharp[MOTUS_B_WINDOW] = {0};
     if (look->settings.sharpness)
-        motus_sharpness_signs(sharp, c->detail + MOTUS_SHARPNESS_BEFORE, c->before, c->n,
+        motus_sharpness_signs(sharp, c->detail + MOTUS_SHARPNESS_BEFORE, intra, c->before, c->n,
                               look->n_mb);
-    return motus_b_length(c->costs, c->intra, sharp, c->n, look->settings.b_span,
+    return motus_b_length(c->costs, intra, sharp, c->n, look->settings.b_span,
                           look->settings.b_pyramid);
 }
 

@@ -14,6 +14,29 @@ enum { NOISE = 10, NOISE_MB = 200, MOTION = 24, CHANGE = 256 };
 // pictures near it whose excess is 0 or less, and not at all against those from DULL on.
 enum { RISE = 20, CERTAIN = 40, DULL = 10 };
 
+// Costs of I pictures that rise or fall steadily by FADE / 1024 over 2 FADE_SIDE pictures, or jump
+// by FLICKER / 1024: B pictures, which have no weights, are dear then wherever the source has them.
+enum { FADE_SIDE = 3, FADE = 64, FLICKER = 40 };
+
+// True if two costs differ by more than part / 1024 of the lesser one.
+static int differ(uint64_t a, uint64_t b, int part) {
+    const uint64_t least = a < b ? a : b;
+    return 1024 * (a - least + b - least) > (uint64_t)part * least;
+}
+
+// True if the picture fades or flickers. before, after: pictures around *intra that are known.
+static int fades(const uint64_t *intra, int before, int after) {
+    const int from = -motus_min(before, FADE_SIDE), to = motus_min(after, FADE_SIDE);
+    int rises = to > from, falls = rises;
+    if (before && differ(intra[0], intra[-1], FLICKER)) return 1;
+    if (after && differ(intra[0], intra[1], FLICKER)) return 1;
+    for (int k = from; k < to; k++) {
+        rises &= intra[k + 1] >= intra[k];
+        falls &= intra[k + 1] <= intra[k];
+    }
+    return (rises || falls) && differ(intra[from], intra[to], FADE * (to - from) / (2 * FADE_SIDE));
+}
+
 // Returns the excess of *detail over the mean of the pictures up to `side` before and after it, or
 // DULL if they are too different.
 static int excess_of(const uint64_t *detail, int side) {
@@ -47,7 +70,8 @@ static int noise_of(int n_mb) {
     return noise;
 }
 
-void motus_sharpness_signs(int *sign, const uint64_t *detail, int before, int n, int n_mb) {
+void motus_sharpness_signs(int *sign, const uint64_t *detail, const uint64_t *intra, int before,
+                           int n, int n_mb) {
     enum { EARLIER = MOTUS_SHARPNESS_RANGE, MOST = EARLIER + MOTUS_SHARPNESS_MOST };
     const int noise = noise_of(n_mb), first = -motus_min(before, EARLIER);
     int excess_at[MOST], peak_at[MOST], *excess = excess_at + EARLIER, *peak = peak_at + EARLIER;
@@ -59,6 +83,8 @@ void motus_sharpness_signs(int *sign, const uint64_t *detail, int before, int n,
     }
     for (int i = 0; i < n; i++) {
         int nearest = 0;
+        sign[i] = 0;
+        if (fades(&intra[i], i + before, n - 1 - i)) continue;
         for (int k = motus_max(i - EARLIER, first); k <= motus_min(i + EARLIER, n - 1); k++)
             nearest = motus_max(nearest, share_of(peak[k], MOTION, CERTAIN));
         sign[i] = share_of(peak[i], noise, noise + RISE) -

@@ -266,11 +266,12 @@ static void fill_detail(uint64_t *detail, int n, int noise) {
 
 static void sharpness(void) {
     enum { N = MOTUS_SHARPNESS_MOST, BEFORE = MOTUS_SHARPNESS_BEFORE };
-    uint64_t detail[BEFORE + N];
+    uint64_t detail[BEFORE + N], intra[BEFORE + N];
     int sign[N];
+    for (int i = 0; i < BEFORE + N; i++) intra[i] = (uint64_t)(1000000 + motus_test_range(0, 9000));
     for (int noise = 0; noise <= 5000; noise += 1000) {
         fill_detail(detail, BEFORE + N, noise);
-        motus_sharpness_signs(sign, detail + BEFORE, BEFORE, N, 1000);
+        motus_sharpness_signs(sign, detail + BEFORE, intra + BEFORE, BEFORE, N, 1000);
         for (int i = 0; i < N - MOTUS_SHARPNESS_SIDE; i++)
             MOTUS_CHECK((sign[i] > 0) == !((i + BEFORE) % 3), "noise %d: %d at %d", noise, sign[i],
                         i);
@@ -278,17 +279,36 @@ static void sharpness(void) {
     for (int round = 0; round < 100; round++) { // never coded
         for (int i = 0; i < BEFORE + N; i++)
             detail[i] = (uint64_t)(1000000 + 9000 * i + motus_test_range(-4000, 4000));
-        motus_sharpness_signs(sign, detail + BEFORE, BEFORE, N, 1000);
+        motus_sharpness_signs(sign, detail + BEFORE, intra + BEFORE, BEFORE, N, 1000);
         for (int i = 0; i < N; i++) CU_ASSERT_EQUAL(sign[i], 0);
     }
     for (int i = 0; i < BEFORE + N; i++) detail[i] = i == 9 ? 0 : 1000000; // a black picture
-    motus_sharpness_signs(sign, detail + BEFORE, BEFORE, N, 1000);
+    motus_sharpness_signs(sign, detail + BEFORE, intra + BEFORE, BEFORE, N, 1000);
     for (int i = 0; i < N; i++) CU_ASSERT_EQUAL(sign[i], 0);
     memset(detail, 0, sizeof detail);
     for (int before = 0; before <= BEFORE; before++)
         for (int n = 1; n <= N; n++) {
-            motus_sharpness_signs(sign, detail + before, before, n, 1000);
+            motus_sharpness_signs(sign, detail + before, intra + before, before, n, 1000);
             for (int i = 0; i < n; i++) CU_ASSERT_EQUAL(sign[i], 0);
+        }
+}
+
+// Pictures that fade, or flicker, are not judged; those before the fade are.
+static void fades(void) {
+    enum { N = MOTUS_SHARPNESS_MOST, BEFORE = MOTUS_SHARPNESS_BEFORE };
+    uint64_t detail[BEFORE + N], intra[BEFORE + N];
+    int sign[N];
+    fill_detail(detail, BEFORE + N, 0);
+    for (int flickers = 0; flickers < 2; flickers++)
+        for (int way = -1; way <= 1; way += 2) {
+            for (int i = 0; i < BEFORE + N; i++) {
+                const int since = motus_max(0, i - BEFORE - 8);
+                intra[i] =
+                    (uint64_t)(1000000 + way * (flickers ? since % 2 * 60000 : since * 12000));
+            }
+            motus_sharpness_signs(sign, detail + BEFORE, intra + BEFORE, BEFORE, N, 1000);
+            CU_ASSERT_TRUE(sign[1] > 0 && sign[4] > 0 && sign[2] < 0);
+            for (int i = 12; i < N; i++) CU_ASSERT_EQUAL(sign[i], 0);
         }
 }
 
@@ -333,5 +353,5 @@ static void reorder(void) {
     CU_ASSERT_EQUAL(motus_b_reorder(MOTUS_MAX_BFRAMES, MOTUS_B_LEVELS), 3);
 }
 
-MOTUS_SUITE("mini_gop", TEST(mini_gop_costs), TEST(lengths), TEST(sharpness), TEST(order),
-            TEST(reorder))
+MOTUS_SUITE("mini_gop", TEST(mini_gop_costs), TEST(lengths), TEST(sharpness), TEST(fades),
+            TEST(order), TEST(reorder))
