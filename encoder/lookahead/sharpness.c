@@ -41,6 +41,7 @@ static int fades(const uint64_t *intra, int before, int after) {
 // DULL if they are too different.
 static int excess_of(const uint64_t *detail, int side) {
     uint64_t sum = 0, least = *detail, most = *detail;
+    assert(side >= 0);
     for (int k = -side; k <= side; k++) {
         sum += detail[k];
         if (detail[k] < least) least = detail[k];
@@ -74,8 +75,9 @@ void motus_sharpness_signs(int *sign, const uint64_t *detail, const uint64_t *in
                            int n, int n_mb) {
     enum { EARLIER = MOTUS_SHARPNESS_RANGE, MOST = EARLIER + MOTUS_SHARPNESS_MOST };
     const int noise = noise_of(n_mb), first = -motus_min(before, EARLIER);
-    int excess_at[MOST], peak_at[MOST], *excess = excess_at + EARLIER, *peak = peak_at + EARLIER;
-    assert(n <= MOTUS_SHARPNESS_MOST && before <= MOTUS_SHARPNESS_BEFORE);
+    int excess_at[MOST] = {0}, peak_at[MOST] = {0};
+    int *excess = excess_at + EARLIER, *peak = peak_at + EARLIER;
+    assert(n <= MOTUS_SHARPNESS_MOST && before >= 0 && before <= MOTUS_SHARPNESS_BEFORE);
     for (int i = first; i < n; i++) {
         const int side = motus_min(MOTUS_SHARPNESS_SIDE, motus_min(i + before, n - 1 - i));
         excess[i] = least_excess(&detail[i], side);
