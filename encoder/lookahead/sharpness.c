@@ -47,7 +47,7 @@ static int excess_of(const uint64_t *detail, int side) {
         if (detail[k] < least) least = detail[k];
         if (detail[k] > most) most = detail[k];
     }
-    if (!least || 1024 * (most - least) > CHANGE * least) return DULL;
+    if (!sum || 1024 * (most - least) > CHANGE * least) return DULL;
     return (int)(1024 * (uint64_t)(2 * side + 1) * *detail / sum) - 1024;
 }
 
