@@ -52,16 +52,21 @@ trap 'kill $watcher; rm -rf "$work"' EXIT
 # job ARGUMENT...: the launcher with its own options.
 job() { timeout -k 5 120 "$launcher" "${options[@]}" "$@" 2>err; }
 
-# ranks N ARGUMENT...: motus-mpi on N ranks; its exit status.
+# ranks N ARGUMENT...: motus-mpi on N ranks; its exit status. A second try begins without what the
+# first one left.
 ranks() {
-    local n=$1 status
+    local n=$1 status before file
     shift
+    before=$(ls ./*.motus-* 2>/dev/null)
     for _ in 1 2 3; do
         job -n "$n" "$mpi" "$@"
         status=$?
         [ -e hung ] || return $status
         echo "mpiexec did not end after its ranks: once more"
         rm -f hung
+        for file in ./*.motus-*; do
+            grep -qxF -- "$file" <<<"$before" || rm -f "$file"
+        done
     done
     return $status
 }
