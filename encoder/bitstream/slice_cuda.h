@@ -84,7 +84,7 @@ typedef struct MotusNalCuda {
     const MotusSliceResult *before; // as in MotusSliceCuda
     MotusSliceResult *result;
     int early; // as in MotusSliceCuda
-    // Bins of the picture; cabac_zero_words follow its last slice as they ask for. NULL: none follow
+    // Bins of the picture: cabac_zero_words follow its last slice as they ask; NULL: none follow
     const MotusBinCounts *bins;
     int n_mb, n_slices;
 } MotusNalCuda;
