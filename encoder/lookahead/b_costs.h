@@ -102,13 +102,12 @@ enum {
     MOTUS_SHARPNESS_RANGE = 3, // pictures so near to one of the source's P pictures follow it
     MOTUS_SHARPNESS_BEFORE = MOTUS_SHARPNESS_SIDE + MOTUS_SHARPNESS_RANGE,
     MOTUS_SHARPNESS_ONE = 256, // of a picture that is certainly a P picture of the source
-    MOTUS_SHARPNESS_MOST = 16, // pictures at once
 };
 
 // Fills sign[n] from the pictures' detail: above 0 for pictures that stand out, below 0 for those
 // near them, at most MOTUS_SHARPNESS_ONE; 0 where pictures fade or flicker, as their costs as I
 // pictures tell. detail and intra[-before..n - 1] are read, before: 0..MOTUS_SHARPNESS_BEFORE; n:
-// at most MOTUS_SHARPNESS_MOST; n_mb: of a picture.
+// at most MOTUS_B_WINDOW; n_mb: of a picture.
 void motus_sharpness_signs(int *sign, const uint64_t *detail, const uint64_t *intra, int before,
                            int n, int n_mb);
 

@@ -1,3 +1,4 @@
+// Which pictures were P pictures of a source that was coded before.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "encoder/lookahead/b_costs.h"
 
@@ -73,11 +74,11 @@ static int noise_of(int n_mb) {
 
 void motus_sharpness_signs(int *sign, const uint64_t *detail, const uint64_t *intra, int before,
                            int n, int n_mb) {
-    enum { EARLIER = MOTUS_SHARPNESS_RANGE, MOST = EARLIER + MOTUS_SHARPNESS_MOST };
+    enum { EARLIER = MOTUS_SHARPNESS_RANGE, MOST = EARLIER + MOTUS_B_WINDOW };
     const int noise = noise_of(n_mb), first = -motus_min(before, EARLIER);
     int excess_at[MOST] = {0}, peak_at[MOST] = {0};
     int *excess = excess_at + EARLIER, *peak = peak_at + EARLIER;
-    assert(n <= MOTUS_SHARPNESS_MOST && before >= 0 && before <= MOTUS_SHARPNESS_BEFORE);
+    assert(n <= MOTUS_B_WINDOW && before >= 0 && before <= MOTUS_SHARPNESS_BEFORE);
     for (int i = first; i < n; i++) {
         const int side = motus_min(MOTUS_SHARPNESS_SIDE, motus_min(i + before, n - 1 - i));
         excess[i] = least_excess(&detail[i], side);

@@ -2,7 +2,6 @@
 #include "encoder/picture/frame_slots.h"
 
 #include "common/cuda_call.cuh"
-#include "common/slots.h"
 #include "encoder/weights/source_stats_cuda.h"
 #include "yuv/device_frame.h"
 #include "yuv/image.h"

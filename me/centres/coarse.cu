@@ -331,7 +331,8 @@ __device__ void try_wide(const Memory &w, int list, const Coarse<MBS> &c, int mb
                          uint32_t least, MotusMv *mv) {
     constexpr int LANES = Window<MBS>::LANES;
     const Scaled &p = w.scaled;
-    uint32_t best = ~0u; // J << 7 | 25 * k + point: J is below 2^15
+    static_assert(64 * 255 + (MOTUS_MAX_LAMBDA_Q8 / 4 * MOTUS_WIDE_BITS >> 8) < 1 << 25, "J");
+    uint32_t best = ~0u; // J << 7 | 25 * k + point
 #pragma unroll 1
     for (int k = 0; k < MOTUS_WIDE_GROUPS; k++) {
         const int group = motus_group_of(p.mb_width, p.mb_height, mb_x, mb_y, k);

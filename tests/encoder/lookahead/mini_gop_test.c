@@ -265,7 +265,7 @@ static void fill_detail(uint64_t *detail, int n, int noise) {
 }
 
 static void sharpness(void) {
-    enum { N = MOTUS_SHARPNESS_MOST, BEFORE = MOTUS_SHARPNESS_BEFORE };
+    enum { N = MOTUS_B_WINDOW, BEFORE = MOTUS_SHARPNESS_BEFORE };
     uint64_t detail[BEFORE + N], intra[BEFORE + N];
     int sign[N];
     for (int i = 0; i < BEFORE + N; i++) intra[i] = (uint64_t)(1000000 + motus_test_range(0, 9000));
@@ -295,7 +295,7 @@ static void sharpness(void) {
 
 // Pictures that fade, or flicker, are not judged; those before the fade are.
 static void fades(void) {
-    enum { N = MOTUS_SHARPNESS_MOST, BEFORE = MOTUS_SHARPNESS_BEFORE };
+    enum { N = MOTUS_B_WINDOW, BEFORE = MOTUS_SHARPNESS_BEFORE };
     uint64_t detail[BEFORE + N], intra[BEFORE + N];
     int sign[N];
     fill_detail(detail, BEFORE + N, 0);
