@@ -396,23 +396,9 @@ MOTUS_HD uint64_t motus_chunk_low(const MotusChunks *c, const MotusResolved *s, 
     return sum;
 }
 
-// A carry through digits, from the last one to the first: out of them in any case, or if one comes
-// in.
-typedef struct MotusCarry {
-    uint32_t always, passes;
-} MotusCarry;
-
 // Returns a digit with the excess of the one behind it: at most 0xFFFF and a carry.
 MOTUS_HD uint32_t motus_digit_sum(uint32_t digit, uint32_t behind) {
     return (digit & 0xFFFF) + (behind >> 16);
-}
-MOTUS_HD MotusCarry motus_carry_of(uint32_t sum) {
-    MotusCarry carry = {sum >> 16, sum == 0xFFFF};
-    return carry;
-}
-MOTUS_HD MotusCarry motus_carry_join(MotusCarry first, MotusCarry behind) {
-    MotusCarry both = {first.always | (first.passes & behind.always), first.passes & behind.passes};
-    return both;
 }
 
 #endif

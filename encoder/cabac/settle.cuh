@@ -10,7 +10,8 @@ namespace {
 
 // ---- Carries ------------------------------------------------------------------------------------
 
-// MotusCarry in two bits: `always`, `passes`.
+// A carry through digits, from the last one to the first. Bit 0: out of them in any case; bit 1: if
+// one comes in.
 struct Carry {
     static __device__ uint32_t none() { return 2; }
     // `a` is of the digits behind those of `b`.

@@ -21,7 +21,8 @@ static void search_mb(const MotusBSearch *p, const MotusPixelOps *ops, int x, in
     p->field.cost[i] = motus_lookahead_cost(s.cost < p->intra[i] ? s.cost : p->intra[i]);
 }
 
-void motus_b_search(const MotusBSearch *p, int threads) {
+// Fills p->field.
+static void search_field(const MotusBSearch *p, int threads) {
     const MotusPixelOps *ops = motus_pixel_ops(0);
     assert(p->back || (p->first && p->rest));
     (void)threads;
@@ -57,7 +58,8 @@ static uint32_t unweighted_cost(const MotusPixelOps *ops, const MotusHalfPicture
     return cost < intra ? cost : intra;
 }
 
-uint64_t motus_b_picture_cost(const MotusBetween *b, int threads) {
+// Returns the cost of a B picture and fills in its MBs' costs if they are kept.
+static uint64_t picture_cost(const MotusBetween *b, int threads) {
     const MotusPixelOps *ops = motus_pixel_ops(0);
     const MotusHalfPicture *cur = &b->cur;
     uint64_t sum = 0;
@@ -92,7 +94,7 @@ static void cost_between(MotusBCosts *costs, const MotusBPicture *const *picture
     for (int d = 1; d < n; d++) {
         if (!motus_b_is_measured(n - d, d, pyramid)) continue;
         const MotusBetween between = motus_b_between(picture, n, d);
-        costs->b[n - 1] += motus_b_picture_cost(&between, threads);
+        costs->b[n - 1] += picture_cost(&between, threads);
     }
 }
 
@@ -102,11 +104,11 @@ void motus_b_costs(MotusBCosts *costs, const MotusBPicture *const *picture, int 
     *costs = (MotusBCosts){{0}, {0}};
     for (int d = 2; d <= span; d++) {
         const MotusBSearch search = motus_b_search_earlier(picture, d);
-        motus_b_search(&search, threads);
+        search_field(&search, threads);
     }
     for (int d = 1; d <= motus_b_farthest_later(span, pyramid); d++) {
         const MotusBSearch search = motus_b_search_later(picture, d);
-        motus_b_search(&search, threads);
+        search_field(&search, threads);
     }
     for (int n = 1; n <= span; n++) {
         costs->p[n - 1] = sum_of(&picture[0]->earlier[n - 1], half->mb_width * half->mb_height);

@@ -79,16 +79,11 @@ typedef struct MotusBCosts {
     uint64_t p[MOTUS_B_SPAN], b[MOTUS_B_SPAN];
 } MotusBCosts;
 
-// Fills p->field. The result does not depend on `threads`.
-void motus_b_search(const MotusBSearch *p, int threads);
-
-// Returns the cost of a B picture and fills in its MBs' costs if they are kept.
-uint64_t motus_b_picture_cost(const MotusBetween *between, int threads);
-
 // Fills *costs for lengths 1..span. picture[d] is d pictures before the picture; all earlier[] of
 // picture[1..span] and earlier[0] of picture[0] are filled in. Fills the rest of earlier[], and the
 // other pictures' later[] and between[] as far as they are measured. pyramid: 1 if middle B
-// pictures are references; else span is at most MOTUS_B_FLAT_SPAN.
+// pictures are references; else span is at most MOTUS_B_FLAT_SPAN. The result does not depend on
+// `threads`.
 void motus_b_costs(MotusBCosts *costs, const MotusBPicture *const *picture, int span, int pyramid,
                    int threads);
 

@@ -189,12 +189,11 @@ static void code_piece(Model *m, const BinString *s, uint32_t first) {
 // Settles carries, and sets stop bits. Returns the bytes.
 static size_t settle(Model *m, const BinString *s, uint8_t *data) {
     const size_t bytes = (m->at - MOTUS_SAMPLE_BITS) / 8, digits = (bytes + 1) / 2;
-    MotusCarry carry = {0, 1};
+    uint32_t carry = 0;
     for (size_t i = digits; i-- > 0;) {
-        const uint32_t sum = motus_digit_sum(m->digit[i], m->digit[i + 1]),
-                       settled = sum + carry.always;
+        const uint32_t settled = motus_digit_sum(m->digit[i], m->digit[i + 1]) + carry;
         data[2 * i] = (uint8_t)(settled >> 8), data[2 * i + 1] = (uint8_t)settled;
-        carry = motus_carry_join(motus_carry_of(sum), carry);
+        carry = settled >> 16;
     }
     for (int i = 0; i <= s->n_mb; i++)
         if (m->restart[i])

@@ -56,7 +56,6 @@ typedef struct Outcome {
     double kbps;
     int late;          // pictures too late by the test's own bucket
     int codings, most; // of all pictures; most of one picture
-    int64_t fullest;   // of the bucket, in bits
     double qp[MOST];
     int64_t bits[MOST];
 } Outcome;
