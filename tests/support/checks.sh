@@ -21,6 +21,12 @@ ok() { # ok WHAT COMMAND...: the command ends with 0; else what it printed is sh
     [ -z "$said" ] || head -n 20 <<<"$said"
 }
 
+work_folder() { # makes a folder, $work, goes there and removes it at the end
+    work=$(mktemp -d) || exit 2
+    trap 'rm -rf "$work"' EXIT
+    cd "$work" || exit 2
+}
+
 checks_done() { # the last line of a script, and its status
     echo "$checks checks, $failures failures"
     [ $failures = 0 ]

@@ -8,9 +8,7 @@ export LC_ALL=C
 # shellcheck source=tests/support/checks.sh
 . "$(dirname "$0")/../support/checks.sh"
 motus=$(realpath "$1") json=$(realpath "$2") media=$3
-work=$(mktemp -d) || exit 2
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 2
+work_folder
 mkdir tmp nothing
 export TMPDIR=$work/tmp
 

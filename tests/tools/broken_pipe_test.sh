@@ -7,9 +7,7 @@ set -u
 . "$(dirname "$0")/../support/checks.sh"
 motus=$(realpath "$1") mpi=${2:+$(realpath "$2")}
 root=$(cd "$(dirname "$0")/../.." && pwd)
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 2
+work_folder
 export LC_ALL=C
 
 # unread COMMAND...: the command writes into a pipe without a reader.

@@ -8,9 +8,7 @@ export LC_ALL=C
 # shellcheck source=tests/support/checks.sh
 . "$(dirname "$0")/../support/checks.sh"
 motus=$(realpath "$1") json=$(realpath "$2")
-work=$(mktemp -d) || exit 2
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 2
+work_folder
 mkdir tmp fake
 export TMPDIR=$work/tmp
 
@@ -43,6 +41,8 @@ usage() {
     refused 2 '--qps 20,20: has 20 twice (see motus compare --help)' in.y4m -o report --qps 20,20
     refused 1 'nowhere.y4m: No such file or directory' nowhere.y4m -o report
     refused 1 'nowhere.txt: No such file or directory' in.y4m -o report --settings nowhere.txt
+    refused 1 'nowhere/x.json: No such file or directory' in.y4m -o report \
+        --json nowhere/x.json --x264 "$work/fake/says"
     echo 'x265 a: b' >bad.txt
     refused 1 "bad.txt: line 1 is neither 'x264 NAME: OPTIONS' nor 'motus NAME: OPTIONS'" in.y4m \
         -o report --settings bad.txt

@@ -9,9 +9,7 @@ export LC_ALL=C
 # shellcheck source=tests/support/checks.sh
 . "$(dirname "$0")/../support/checks.sh"
 motus=$(realpath "$1")
-work=$(mktemp -d) || exit 2
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 2
+work_folder
 
 runs() {
     "$motus" "$@" --quiet --backend cpu 2>err
@@ -95,6 +93,8 @@ wrong_fields() {
     wrong 'has no vectors of picture 7, which is a P picture' '$1 != 7'
     wrong 'row 3: picture 0 is out of order' 'NR == 4 {$1 = 0} 1'
     wrong 'row 10 is no row of numbers' 'NR == 11 {$0 = "x"} 1'
+    wrong 'row 10 is no row of numbers' 'NR == 11 {$0 = $0 ".5"} 1'
+    wrong 'row 10 is no row of numbers' 'NR == 11 {$1 = "99999999999999999999"} 1'
     wrong 'is no table of vectors: has no column mv_x' 'NR == 1 {$8 = "dx"} 1'
     "$motus" search small.y4m -o small.npy --quiet
     refused 'small.npy: picture 1 has no vector of the 16x16 block at 32, 0: a field of 64x48' \

@@ -8,9 +8,7 @@ export LC_ALL=C
 # shellcheck source=tests/support/checks.sh
 . "$(dirname "$0")/../support/checks.sh"
 motus=$(realpath "$1") png=$2
-work=$(mktemp -d) || exit 2
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 2
+work_folder
 
 # refused STATUS PATTERN ARGUMENT...: motus exits with STATUS, says one line that matches PATTERN,
 # and leaves no out.* behind.

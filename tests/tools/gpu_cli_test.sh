@@ -3,23 +3,16 @@
 # and auto. Without a GPU the test is skipped (77), or fails under MOTUS_REQUIRE_GPU=1.
 # SPDX-License-Identifier: BSD-2-Clause
 set -u
-[ ! -t 0 ] || exec </dev/null # on a terminal motus asks before it replaces a file
 export LC_ALL=C
+# shellcheck source=tests/support/checks.sh
+. "$(dirname "$0")/../support/checks.sh"
 motus=$(realpath "$1")
 if ! "$motus" info | grep -q '^backend cuda *usable'; then
     echo "no usable CUDA device"
     [ "${MOTUS_REQUIRE_GPU:-0}" = 1 ] && exit 1
     exit 77
 fi
-work=$(mktemp -d) || exit 2
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 2
-failures=0 checks=0
-
-fail() {
-    failures=$((failures + 1))
-    echo "FAILED: $*"
-}
+work_folder
 
 # same COMMAND INPUT ENDING ARGUMENT...: compares the output files. @ in an argument stands for the
 # backend's folder.
@@ -85,5 +78,5 @@ grep -q 'no CUDA device 200' log || fail "--devices 0,200: $(cat log)"
 "$motus" bench encode --size 176x144 --frames 5 --devices all --gop-coders 2 --pictures 80 \
     --preset faster >log || fail 'bench encode --devices all'
 grep -q same log || fail 'bench encode --devices all: other streams'
-echo "$((checks + 6)) checks, $failures failed"
-[ $failures -eq 0 ]
+checks=$((checks + 6))
+checks_done

@@ -9,9 +9,7 @@ export LC_ALL=C
 motus=$(realpath "$1")
 code=$("$motus" info | sed -n 's/^CUDA code *//p')
 [ -n "$code" ] || { echo "SKIP: a build without CUDA" && exit 77; }
-work=$(mktemp -d) || exit 2
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 2
+work_folder
 unset CUDA_VISIBLE_DEVICES
 
 "$motus" synth in.y4m --size 64x48 --frames 3 2>err || fail synth

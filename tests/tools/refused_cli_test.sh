@@ -37,7 +37,7 @@ refuse_rates() {
         --pass-log in.y4m
     encode in.y4m -o first.264 --bitrate 100 --pass 1 --pass-log first.log
     head -n 4 first.log >cut.log
-    refused 1 'pass log: it is cut short' encode in.y4m -o out.264 --bitrate 500 --pass 2 \
+    refused 1 'in.y4m, cut.log: pass log: it is cut short' encode in.y4m -o out.264 --bitrate 500 --pass 2 \
         --pass-log cut.log
     refused 1 'made with other settings' encode in.y4m -o out.264 --bitrate 500 --pass 2 \
         --pass-log first.log --keyint 7

@@ -51,12 +51,6 @@ typedef struct MotusCompareLoad {
     int gpu;          // motus's encoder ran on one
 } MotusCompareLoad;
 
-// True if other programs kept the machine busy: more tasks than `cpus` before the job, or encodes
-// of one thread that took longer than their processor time. Writes one sentence about it, "" if
-// not.
-int motus_compare_busy(const MotusCompareLoad *load, int threads, int cpus, char *text,
-                       size_t size);
-
 // Totals for the verdict.
 typedef struct MotusCompareTotals {
     MotusFigures figures;
@@ -100,10 +94,10 @@ void motus_compare_describe_gaps(cJSON *report);
 // Prints one line about frames that the page lacks, if there are any.
 void motus_compare_warn_gaps(const cJSON *report);
 
-// Write FOLDER/index.html and the JSON file. The latter removes pictures and MB records from the
-// report.
-MotusStatus motus_compare_write_page(const char *folder, const cJSON *report, MotusError *error);
-MotusStatus motus_compare_write_json(const char *path, cJSON *report, MotusError *error);
+// Write the page and the JSON file, and complete them. The latter removes pictures and MB records
+// from the report.
+MotusStatus motus_compare_write_page(MotusOutput **out, const cJSON *report, MotusError *error);
+MotusStatus motus_compare_write_json(MotusOutput **out, cJSON *report, MotusError *error);
 
 // Prints the report's summary on standard output.
 void motus_compare_print(const cJSON *report, const MotusBoundFigures *bound);

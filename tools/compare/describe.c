@@ -85,8 +85,10 @@ static void say_bound(cJSON *verdict, const MotusBoundFigures *f) {
     say(verdict, text);
 }
 
-int motus_compare_busy(const MotusCompareLoad *load, int threads, int cpus, char *text,
-                       size_t size) {
+// True if other programs kept the machine busy: more tasks than `cpus` before the job, or encodes
+// of one thread that took longer than their processor time. Writes one sentence about it, "" if
+// not.
+static int is_busy(const MotusCompareLoad *load, int threads, int cpus, char *text, size_t size) {
     const MotusTimes *t = &load->times;
     *text = 0;
     if (threads == 1 && t->elapsed > 1.25 * t->processor && t->elapsed > t->processor + 0.5)
@@ -149,8 +151,7 @@ static void say_rate(cJSON *verdict, const MotusCompareOptions *o, const MotusCo
                  ours, speed);
     say(verdict, text);
     say_profiles(verdict, t->profile_idc);
-    if (motus_compare_busy(&t->load, o->threads, motus_cpu_count(), busy, sizeof busy))
-        say(verdict, busy);
+    if (is_busy(&t->load, o->threads, motus_cpu_count(), busy, sizeof busy)) say(verdict, busy);
 }
 
 // ---- Explanations -------------------------------------------------------------------------------
@@ -318,7 +319,7 @@ static void describe_machine(cJSON *report, const MotusCompareOptions *o,
                              const MotusCompareTotals *t) {
     char text[160];
     const int cpus = motus_cpu_count(),
-              busy = motus_compare_busy(&t->load, o->threads, cpus, text, sizeof text);
+              busy = is_busy(&t->load, o->threads, cpus, text, sizeof text);
     cJSON *machine = cJSON_AddObjectToObject(report, "machine");
     cJSON_AddNumberToObject(machine, "cpus", cpus);
     cJSON_AddNumberToObject(machine, "load", t->load.before);

@@ -23,8 +23,8 @@ typedef struct Job {
     const MotusCompareOptions *o;
     MotusWorkFolder folder;
     char x264_version[128];
-    MotusTimes x264_start; // times of its start, which do not count
-    MotusOutput *csv;
+    MotusTimes x264_start;          // times of its start, which do not count
+    MotusOutput *page, *csv, *json; // opened before the work begins
     MotusTruth *truth;
     MotusProgress progress;
     int64_t done;      // frames encoded and compared
@@ -315,6 +315,20 @@ static MotusStatus make_folder(Job *j) {
     return MOTUS_OK;
 }
 
+static MotusStatus open_outputs(Job *j) {
+    const MotusCompareOptions *o = j->o;
+    char page[4096];
+    snprintf(page, sizeof page, "%s/index.html", o->folder);
+    MotusStatus status = make_folder(j);
+    if (!status) status = motus_output_open(&j->page, page, j->error);
+    if (!status && o->json) status = motus_output_open(&j->json, o->json, j->error);
+    if (!status && o->csv) status = motus_output_open(&j->csv, o->csv, j->error);
+    if (!status && o->csv)
+        status = motus_output_write(j->csv, MOTUS_COMPARE_CSV_HEADER,
+                                    sizeof MOTUS_COMPARE_CSV_HEADER - 1, j->error);
+    return status;
+}
+
 static MotusStatus open_all(Job *j) {
     const MotusCompareOptions *o = j->o;
     int64_t total = 0;
@@ -324,11 +338,7 @@ static MotusStatus open_all(Job *j) {
                                     &j->x264_start, j->error);
     if (!status) status = count_work(j, &total);
     if (!status && o->truth) status = motus_truth_load(&j->truth, o->truth, j->error);
-    if (!status) status = make_folder(j);
-    if (!status && o->csv) status = motus_output_open(&j->csv, o->csv, j->error);
-    if (!status && o->csv)
-        status = motus_output_write(j->csv, MOTUS_COMPARE_CSV_HEADER,
-                                    sizeof MOTUS_COMPARE_CSV_HEADER - 1, j->error);
+    if (!status) status = open_outputs(j);
     j->progress = motus_progress_begin(total, o->quiet);
     return status;
 }
@@ -340,9 +350,9 @@ static MotusStatus write_all(Job *j, int complete) {
     j->sequences = NULL;
     motus_compare_describe_gaps(report);
     motus_compare_warn_gaps(report);
-    MotusStatus status = motus_compare_write_page(j->o->folder, report, j->error);
+    MotusStatus status = motus_compare_write_page(&j->page, report, j->error);
     if (!status && j->csv) status = motus_output_commit(&j->csv, j->error);
-    if (!status && j->o->json) status = motus_compare_write_json(j->o->json, report, j->error);
+    if (!status && j->json) status = motus_compare_write_json(&j->json, report, j->error);
     if (!status && !j->o->quiet) motus_compare_print(report, &j->totals.bound);
     cJSON_Delete(report);
     return status;
@@ -371,7 +381,9 @@ int motus_compare_job(const MotusCompareOptions *options) {
     j.totals.load.before = motus_cpu_load();
     const MotusStatus status = run(&j);
     const int interrupted = motus_signal_caught();
+    motus_output_abandon(&j.page);
     motus_output_abandon(&j.csv);
+    motus_output_abandon(&j.json);
     motus_truth_free(&j.truth);
     cJSON_Delete(j.sequences);
     motus_work_folder_remove(&j.folder);

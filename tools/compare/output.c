@@ -37,24 +37,19 @@ static MotusStatus write_page(MotusOutput *out, const char *json, MotusError *er
     return status ? status : motus_output_write(out, rest, (size_t)(end - rest), error);
 }
 
-// Writes `text` through `write` to a file that appears when it is complete, and frees the text.
-static MotusStatus write_file(const char *path, char *text,
+// Writes `text` through `write`, completes the file and frees the text.
+static MotusStatus write_file(MotusOutput **out, char *text,
                               MotusStatus (*write)(MotusOutput *, const char *, MotusError *),
                               MotusError *error) {
-    if (!text) return motus_fail(error, MOTUS_ERR_MEMORY, "%s: out of memory", motus_shown(path));
-    MotusOutput *out = NULL;
-    MotusStatus status = motus_output_open(&out, path, error);
-    if (!status) status = write(out, text, error);
-    if (!status) status = motus_output_commit(&out, error);
-    motus_output_abandon(&out);
+    if (!text) return motus_fail(error, MOTUS_ERR_MEMORY, "the report: out of memory");
+    MotusStatus status = write(*out, text, error);
+    if (!status) status = motus_output_commit(out, error);
     free(text);
     return status;
 }
 
-MotusStatus motus_compare_write_page(const char *folder, const cJSON *report, MotusError *error) {
-    char path[4096];
-    snprintf(path, sizeof path, "%s/index.html", folder);
-    return write_file(path, cJSON_PrintUnformatted(report), write_page, error);
+MotusStatus motus_compare_write_page(MotusOutput **out, const cJSON *report, MotusError *error) {
+    return write_file(out, cJSON_PrintUnformatted(report), write_page, error);
 }
 
 static MotusStatus write_plain(MotusOutput *out, const char *text, MotusError *error) {
@@ -67,14 +62,14 @@ static cJSON *first_of(const cJSON *object, const char *name) {
     return array ? array->child : NULL;
 }
 
-MotusStatus motus_compare_write_json(const char *path, cJSON *report, MotusError *error) {
+MotusStatus motus_compare_write_json(MotusOutput **out, cJSON *report, MotusError *error) {
     for (cJSON *s = first_of(report, "sequences"); s; s = s->next) {
         cJSON_DeleteItemFromObject(s, "pictures");
         for (const cJSON *run = first_of(s, "runs"); run; run = run->next)
             for (cJSON *frame = first_of(run, "frames"); frame; frame = frame->next)
                 cJSON_DeleteItemFromObject(frame, "mbs");
     }
-    return write_file(path, cJSON_Print(report), write_plain, error);
+    return write_file(out, cJSON_Print(report), write_plain, error);
 }
 
 // ---- Summary on standard output -----------------------------------------------------------------

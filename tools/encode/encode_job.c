@@ -232,8 +232,7 @@ static MotusStatus encode_frames(EncodeSession *s, MotusError *error) {
         motus_frame_unref(&frame);
     }
     motus_read_ahead_close(&s->ahead);
-    if (s->idle_error.status) *error = s->idle_error;
-    if (s->idle_error.status) return error->status;
+    if (s->idle_error.status) return (*error = s->idle_error).status;
     if (status != MOTUS_END) return status;
     if (!s->input.read && motus_signal_caught())
         return motus_fail(error, MOTUS_END, "interrupted before the first picture");
@@ -289,7 +288,10 @@ static MotusStatus open_all(EncodeSession *s, MotusError *error) {
     MotusError cause = {0};
     s->job.config.stream_only = !wants_pictures(o);
     status = motus_encoder_open(&s->encoder, &s->job.config, &cause);
-    if (status) return motus_fail(error, status, "%s: %s", motus_shown(o->input), cause.text);
+    const char *log = o->rate.log_text ? motus_shown(o->rate.pass_log) : "";
+    if (status)
+        return motus_fail(error, status, "%s%s%s: %s", motus_shown(o->input), *log ? ", " : "", log,
+                          cause.text);
     if (o->mvs_in && (status = motus_field_in_open(&s->external_mvs, o->mvs_in, s->job.config.width,
                                                    s->job.config.height, error)))
         return status;
@@ -370,12 +372,6 @@ static int warn_of_damage(const EncodeSession *s) {
     else if (text[0])
         motus_warn("%s: damaged: %s; the rest was encoded", motus_shown(s->options->input), text);
     return s->input.cut || text[0];
-}
-
-void motus_encode_note_searched(const MotusEncodeOptions *o, int64_t pictures) {
-    if (pictures && motus_encode_says(o, MOTUS_LOG_NOTE))
-        motus_warn("%s: note: has no vectors of %lld P and B pictures, which were searched",
-                   motus_shown(o->mvs_in), (long long)pictures);
 }
 
 int motus_encode_job(const MotusEncodeOptions *options) {

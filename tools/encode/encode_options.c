@@ -365,6 +365,12 @@ int motus_encode_says(const MotusEncodeOptions *o, MotusLogLevel level) {
     return o->log_level >= (level == MOTUS_LOG_NOTE ? MOTUS_SAY_INFO : MOTUS_SAY_WARNINGS);
 }
 
+void motus_encode_note_searched(const MotusEncodeOptions *o, int64_t pictures) {
+    if (pictures && motus_encode_says(o, MOTUS_LOG_NOTE))
+        motus_warn("%s: note: has no vectors of %lld P and B pictures, which were searched",
+                   motus_shown(o->mvs_in), (long long)pictures);
+}
+
 MotusStatus motus_encode_check_backend(const MotusEncodeOptions *o, MotusError *error) {
     MotusError cause = {0};
     MotusStatus status = motus_backend_check(o->config.backend, &cause);

@@ -69,9 +69,10 @@ static MotusStatus csv_row(MotusTable *t, long long values[MOTUS_COLUMNS], Motus
     if (!fgets(line, sizeof line, t->file)) return MOTUS_END;
     t->row++;
     for (char *at = line, *end; n < MAX_FIELDS; at = end + 1) {
+        errno = 0;
         field[n++] = strtoll(at, &end, 10);
-        if (end == at) n = 0;
-        if (end == at || *end != ',') break;
+        if (end == at || errno || !strchr(",\r\n", *end)) n = 0;
+        if (!n || *end != ',') break;
     }
     for (int c = 0; c < MOTUS_COLUMNS; c++) {
         if (t->column[c].at >= n)
