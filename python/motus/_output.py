@@ -5,12 +5,13 @@ from __future__ import annotations
 
 import errno
 import fcntl
+import io
 import os
 import re
 import secrets
 import stat
 from contextlib import contextmanager, suppress
-from typing import IO, Iterator
+from typing import IO, Any, Iterator
 
 _MARK, _ENDING = ".motus-", ".part"
 _LINKS = 40  # to follow, as the kernel does
@@ -40,16 +41,28 @@ def is_direct(path: str) -> bool:
         return False
 
 
-class _Direct:
-    """A pipe or device. Each piece is written at once."""
+class _Named(io.FileIO):
+    """An open file. Errors of writes name the output."""
 
-    def __init__(self, handle: int) -> None:
-        self._handle = handle
+    def __init__(self, handle: int, mode: str, path: str) -> None:
+        super().__init__(handle, mode)
+        self._path = path
+
+    def write(self, data: Any) -> int:
+        try:
+            return os.write(self.fileno(), data)
+        except OSError as error:
+            error.filename = self._path
+            raise
+
+
+class _Direct(_Named):
+    """A pipe or device. Each piece is written at once."""
 
     def write(self, data: bytes) -> int:
         view = memoryview(data)
         while view:
-            view = view[os.write(self._handle, view):]
+            view = view[super().write(view):]
         return len(data)
 
 
@@ -121,10 +134,8 @@ def open_output(path: str) -> Iterator[IO[bytes]]:
     if is_direct(path):
         number = _own_descriptor(path)
         handle = os.open(path, os.O_WRONLY | os.O_CLOEXEC) if number is None else os.dup(number)
-        try:
-            yield _Direct(handle)  # type: ignore[misc]
-        finally:
-            os.close(handle)
+        with _Direct(handle, "w", path) as direct:
+            yield direct  # type: ignore[misc]
         return
     target = os.path.realpath(path)
     if os.path.islink(target):
@@ -135,8 +146,8 @@ def open_output(path: str) -> Iterator[IO[bytes]]:
         _refuse_another_job(target)
     temporary, handle = _create(target)
     try:
-        with os.fdopen(handle, "w+b") as file:
-            yield file
+        with io.BufferedRandom(_Named(handle, "w+", path)) as file:
+            yield file  # type: ignore[misc]
             _rename(file, temporary, target)
     except BaseException:
         with suppress(FileNotFoundError):

@@ -143,6 +143,9 @@ class Encoder:
         offsets = np.ascontiguousarray(wanted, np.int8)
         if not np.array_equal(offsets, wanted):
             raise ArgumentError("QP offsets are whole numbers of -128..127")
+        n_mb = -(-self.width // 16) * -(-self.height // 16)
+        if offsets.size != n_mb:
+            raise ArgumentError(f"{offsets.size} QP offsets for {n_mb} macroblocks")
         params.qp_offset, params.n_qp_offset = offsets.ctypes.data, offsets.size
         return params, (offsets, coded)
 

@@ -163,7 +163,7 @@ def test_qp_offsets(rgb):
     with motus.Encoder(W, H, 25, qp=28, **CPU) as encoder:
         encoder.send(rgb[0], qp_offset=offsets)
         encoder.send(rgb[0], qp_offset=offsets - 12, keyframe=True)
-        with pytest.raises(motus.ArgumentError):
+        with pytest.raises(motus.ArgumentError, match="2 QP offsets for"):
             encoder.send(rgb[0], qp_offset=[1, 2])
         with pytest.raises(motus.ArgumentError, match="whole numbers"):
             encoder.send(rgb[0], qp_offset=offsets + 200)

@@ -78,7 +78,7 @@ def test_devices_are_written_directly(rgb):
     before = os.stat("/dev/full"), os.stat("/dev/null")
     with pytest.raises(OSError) as caught:
         motus.encode(rgb, "/dev/full", **SETTINGS)
-    assert caught.value.errno == errno.ENOSPC
+    assert caught.value.errno == errno.ENOSPC and caught.value.filename == "/dev/full"
     motus.encode(rgb, "/dev/null", **SETTINGS)
     after = os.stat("/dev/full"), os.stat("/dev/null")
     assert [(s.st_mode, s.st_ino, s.st_rdev) for s in before] == [
