@@ -37,8 +37,8 @@ refuse_rates() {
         --pass-log in.y4m
     encode in.y4m -o first.264 --bitrate 100 --pass 1 --pass-log first.log
     head -n 4 first.log >cut.log
-    refused 1 'in.y4m, cut.log: pass log: it is cut short' encode in.y4m -o out.264 --bitrate 500 --pass 2 \
-        --pass-log cut.log
+    refused 1 'in.y4m, cut.log: pass log: it is cut short' encode in.y4m -o out.264 \
+        --bitrate 500 --pass 2 --pass-log cut.log
     refused 1 'made with other settings' encode in.y4m -o out.264 --bitrate 500 --pass 2 \
         --pass-log first.log --keyint 7
     encode in.y4m -o second.264 --bitrate 100 --pass 2 --pass-log first.log
