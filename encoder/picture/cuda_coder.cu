@@ -150,15 +150,15 @@ MotusStatus find_references(MotusCudaCoder *c, const MotusPictureParams *params,
     return MOTUS_OK;
 }
 
-// Waits for all of the source. The slot is free once the picture is coded, so its statistics have
-// to be complete, too.
+// Waits for all of the source that the first kernel did not wait for. The slot is free once the
+// picture is coded, so its statistics have to be complete, too.
 MotusStatus wait_for_source(MotusCudaCoder *c, const MotusFrameSlot *slot, MotusError *error) {
-    MotusStatus status =
-        check(c, cudaStreamWaitEvent(c->stream, (cudaEvent_t)slot->filled, 0), "wait", error);
-    return status || !slot->measured
-               ? status
-               : check(c, cudaStreamWaitEvent(c->stream, (cudaEvent_t)slot->measured, 0), "wait",
-                       error);
+    cudaError_t status = cudaSuccess;
+    if (slot->filled != slot->has_luma)
+        status = cudaStreamWaitEvent(c->stream, (cudaEvent_t)slot->filled, 0);
+    if (status == cudaSuccess && slot->measured != slot->filled)
+        status = cudaStreamWaitEvent(c->stream, (cudaEvent_t)slot->measured, 0);
+    return check(c, status, "wait", error);
 }
 
 // Waits for all that decisions need beside motion fields.
@@ -273,7 +273,7 @@ MotusStatus make_reference(MotusCudaCoder *c, const Output *out, MotusError *err
                     motus_ref_luma_cuda_build(&c->buffer[c->own_buffer].luma,
                                               &current_rec(c)->plane[0], c->stream),
                     "reference", error);
-    return status ? status : check(c, cudaEventRecord(out->made, c->stream), "record", error);
+    return status ? status : record(c, out->made, c->stream, error);
 }
 
 // Launches all steps of a picture, in order.
@@ -354,7 +354,7 @@ extern "C" MotusStatus motus_cuda_coder_begin(MotusCudaCoder *c, const MotusFram
     out->slices = motus_picture_slices(c->settings, params);
     c->pic.slice_first = slice_first_of(c, params);
     c->pic.lambda = motus_picture_lambda(c->settings, params);
-    const size_t expected = is_alone(c) ? SIZE_MAX : c->expected[is_b(params)];
+    const size_t expected = downloads_by_kernel(c) ? SIZE_MAX : c->expected[is_b(params)];
     out->downloaded = packets_stay(c) ? 0 : expected < out->nal_room ? expected : out->nal_room;
     out->with_mb = rec != NULL;
     out->type = params->type, out->n_refs = params->refs;

@@ -161,11 +161,29 @@ static inline MotusStatus check(MotusCudaCoder *c, cudaError_t status, const cha
     return c->failure.status;
 }
 
+// True if all of the coder's pictures are on one stream, which orders them without events.
+static inline bool is_serial(const MotusCudaCoder *c) {
+    return c->n_workers == 1 && c->writing == c->stream;
+}
+
+// Records an event of the coder for its own streams.
+static inline MotusStatus record(MotusCudaCoder *c, cudaEvent_t event, cudaStream_t stream,
+                                 MotusError *error) {
+    return is_serial(c) ? MOTUS_OK : check(c, cudaEventRecord(event, stream), "record", error);
+}
+
+// Makes a stream wait for such an event.
+static inline MotusStatus wait_on(MotusCudaCoder *c, cudaStream_t stream, cudaEvent_t event,
+                                  MotusError *error) {
+    return is_serial(c) ? MOTUS_OK
+                        : check(c, cudaStreamWaitEvent(stream, event, 0), "wait", error);
+}
+
 // Makes stream `after` wait for the work that is on stream `before` now.
 static inline MotusStatus follow(MotusCudaCoder *c, cudaStream_t after, cudaStream_t before,
                                  cudaEvent_t event, MotusError *error) {
-    MotusStatus status = check(c, cudaEventRecord(event, before), "record", error);
-    return status ? status : check(c, cudaStreamWaitEvent(after, event, 0), "wait", error);
+    MotusStatus status = record(c, event, before, error);
+    return status ? status : wait_on(c, after, event, error);
 }
 
 static inline int is_b(const MotusPictureParams *params) { return params->type == MOTUS_SLICE_B; }
@@ -184,8 +202,7 @@ static inline Output *output_of(MotusCudaCoder *c, int64_t picture) {
 static inline MotusStatus wait_for(MotusCudaCoder *c, int64_t picture, cudaEvent_t Output::*event,
                                    MotusError *error) {
     if (picture < c->finished) return MOTUS_OK;
-    return check(c, cudaStreamWaitEvent(c->stream, output_of(c, picture)->*event, 0), "wait",
-                 error);
+    return wait_on(c, c->stream, output_of(c, picture)->*event, error);
 }
 
 static inline MotusStatus stage_ended(MotusCudaCoder *c, MotusStage stage, MotusError *error) {
@@ -203,6 +220,12 @@ static inline bool packets_stay(const MotusCudaCoder *c) {
 // True if the current picture is the coder's only one: it is measured, and learnt from, beside its
 // writing; else after it, not in the next picture's way.
 static inline bool is_alone(const MotusCudaCoder *c) { return c->begun == c->finished; }
+
+// True if a kernel downloads the current picture: it needs no guess of the bytes, and one call.
+// Copy engines begin later, but beside kernels of the same coder.
+static inline bool downloads_by_kernel(const MotusCudaCoder *c) {
+    return is_serial(c) || is_alone(c);
+}
 
 static inline int64_t now_us() {
     struct timespec t;
