@@ -2,6 +2,7 @@
 // what is direct, and QP of all slices in one launch, a thread per MB. The marks let slice.cu find
 // the last MB before another one that is coded or has mb_qp_delta.
 // SPDX-License-Identifier: BSD-2-Clause
+#include "common/cuda_call.cuh"
 #include "common/lanes.h"
 #include "encoder/bitstream/slice_cuda.h"
 #include "encoder/bitstream/syntax_core.h"
@@ -88,12 +89,11 @@ cudaError_t motus_finalize_cuda(const MotusFinalizeCuda *finalize, cudaStream_t 
     const auto kernel = finalize->is_b       ? finalize_kernel<true, false>
                         : finalize->refs > 1 ? finalize_kernel<false, true>
                                              : finalize_kernel<false, false>;
-    kernel<<<blocks_for(finalize->n_mb), THREADS, 0, stream>>>(*finalize);
-    return cudaGetLastError();
+    return motus_launch(0, blocks_for(finalize->n_mb), THREADS, 0, stream, kernel, *finalize);
 }
 
 cudaError_t motus_col_zero_cuda(const MotusMb *mb, int n_mb, uint8_t *col_zero,
                                 cudaStream_t stream) {
-    col_zero_kernel<<<blocks_for(n_mb), THREADS, 0, stream>>>(mb, n_mb, col_zero);
-    return cudaGetLastError();
+    return motus_launch(0, blocks_for(n_mb), THREADS, 0, stream, col_zero_kernel, mb, n_mb,
+                        col_zero);
 }

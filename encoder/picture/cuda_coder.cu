@@ -333,6 +333,28 @@ void place_planes(MotusCudaCoder *c, const MotusFrameSlot *slot) {
     }
 }
 
+// Returns the list that the picture's launches join; NULL: none, as it is made by other calls, too,
+// or has no launches that the next one of its kind repeats.
+MotusLaunchList *list_of(MotusCudaCoder *c, const MotusPictureParams *params, const Output *out,
+                         const MotusField *field) {
+    const int calls = c->pic.ended || out->with_mb || field || params->external.mv;
+    if (!is_serial(c) || params->idr || calls || out->slices->n > 1) return NULL;
+    return c->list[is_b(params) + (is_b(params) && params->is_reference)];
+}
+
+// Launches all of a picture. Waits and uploads come before the launches of a list.
+MotusStatus launch(MotusCudaCoder *c, const MotusFrameSlot *slot, const MotusPictureParams *params,
+                   const Output *out, MotusFrame *rec, MotusField *field, MotusError *error) {
+    MotusLaunchList *list = list_of(c, params, out, field);
+    motus_launch_list_use(list);
+    MotusStatus status = code(c, slot, params, out, field, error);
+    if (!status) status = download(c, out, rec, error);
+    motus_launch_list_use(NULL);
+    if (!status && list)
+        status = check(c, motus_launch_list_run(list, c->stream), "picture", error);
+    return status ? status : check(c, cudaEventRecord(out->done, c->writing), "record", error);
+}
+
 } // namespace
 
 extern "C" MotusStatus motus_cuda_coder_begin(MotusCudaCoder *c, const MotusFrameSlot *slot,
@@ -363,8 +385,7 @@ extern "C" MotusStatus motus_cuda_coder_begin(MotusCudaCoder *c, const MotusFram
     c->pic.transform_8x8 = c->settings->sequence.transform_8x8;
     status = choose_rec(c, params, error);
     place_planes(c, slot);
-    if (!status) status = code(c, slot, params, out, field, error);
-    if (!status) status = download(c, out, rec, error);
+    if (!status) status = launch(c, slot, params, out, rec, field, error);
     if (status) { // no download outlives the call
         cudaStreamSynchronize(c->stream);
         cudaStreamSynchronize(c->writing);

@@ -20,6 +20,7 @@ namespace motus_cuda_coder {
 constexpr int FEW_CODERS = 4;  // do not fill a device
 constexpr int MAX_WORKERS = 3; // pictures of a coder that run side by side
 constexpr int MOST_SPARE_BUFFERS = 5;
+constexpr int LISTS = 3; // of launches
 constexpr int MAX_BUFFERS = MOTUS_MAX_REFERENCES + 1 + MOST_SPARE_BUFFERS;
 
 static_assert((int)MOTUS_COST_TABLES > (int)MOTUS_CODER_DEPTH,
@@ -148,7 +149,10 @@ struct MotusCudaCoder : motus_cuda_coder::Worker {
     int64_t expected_us[3];          // duration of a picture that runs alone, by type
     size_t expected[2];              // bytes of the next NAL units, generously; [1]: of B pictures
     int max_teams, can_launch_early; // decide_cuda.h
-    MotusError failure;              // of the first call that failed; the coder stays failed
+    // Launches of the last P picture, B picture, and B picture that is a reference; NULL: pictures
+    // are launched kernel by kernel.
+    MotusLaunchList *list[motus_cuda_coder::LISTS];
+    MotusError failure; // of the first call that failed; the coder stays failed
 };
 
 namespace motus_cuda_coder {
@@ -175,8 +179,7 @@ static inline MotusStatus record(MotusCudaCoder *c, cudaEvent_t event, cudaStrea
 // Makes a stream wait for such an event.
 static inline MotusStatus wait_on(MotusCudaCoder *c, cudaStream_t stream, cudaEvent_t event,
                                   MotusError *error) {
-    return is_serial(c) ? MOTUS_OK
-                        : check(c, cudaStreamWaitEvent(stream, event, 0), "wait", error);
+    return is_serial(c) ? MOTUS_OK : check(c, cudaStreamWaitEvent(stream, event, 0), "wait", error);
 }
 
 // Makes stream `after` wait for the work that is on stream `before` now.
@@ -219,7 +222,9 @@ static inline bool packets_stay(const MotusCudaCoder *c) {
 
 // True if the current picture is the coder's only one: it is measured, and learnt from, beside its
 // writing; else after it, not in the next picture's way.
-static inline bool is_alone(const MotusCudaCoder *c) { return c->begun == c->finished; }
+static inline bool is_alone(const MotusCudaCoder *c) {
+    return c->begun == c->finished && !is_serial(c);
+}
 
 // True if a kernel downloads the current picture: it needs no guess of the bytes, and one call.
 // Copy engines begin later, but beside kernels of the same coder.

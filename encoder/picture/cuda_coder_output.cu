@@ -64,9 +64,8 @@ MotusStatus measure_errors(MotusCudaCoder *c, const Output *out, cudaStream_t st
 }
 
 cudaError_t copy_by_kernel(const Output *out, cudaStream_t stream) {
-    copy_kernel<<<COPY_BLOCKS, COPY_THREADS, 0, stream>>>(out->h_report, out->report, out->h_nal,
-                                                          out->nal, (uint32_t)out->downloaded);
-    return cudaGetLastError();
+    return motus_launch(0, COPY_BLOCKS, COPY_THREADS, 0, stream, copy_kernel, out->h_report,
+                        out->report, out->h_nal, out->nal, (uint32_t)out->downloaded);
 }
 
 // Completes a picture alone on the stream of its passes, while it is written on the other one.
@@ -107,7 +106,7 @@ MotusStatus motus_cuda_coder::download(MotusCudaCoder *c, const Output *out, con
                                  : cudaMemcpyAsync(out->h_report, out->report, sizeof *out->report,
                                                    cudaMemcpyDeviceToHost, c->writing),
                        "download", error);
-    return status ? status : check(c, cudaEventRecord(out->done, c->writing), "record", error);
+    return status;
 }
 
 namespace {

@@ -46,8 +46,7 @@ MotusStatus write_slice(MotusCudaCoder *c, const Output *out, int k, MotusError 
     MotusStatus status =
         check(c, motus_cabac_slice_cuda_begin(&cabac, c->writing), "entropy coding", error);
     // Once all MBs are symbols and costs are learnt, the next picture's decisions may begin.
-    if (!status && is_last)
-        status = record(c, out->written, c->writing, error);
+    if (!status && is_last) status = record(c, out->written, c->writing, error);
     return status
                ? status
                : check(c, motus_cabac_slice_cuda_end(&cabac, c->writing), "entropy coding", error);
@@ -57,9 +56,8 @@ MotusStatus write_slice(MotusCudaCoder *c, const Output *out, int k, MotusError 
 MotusStatus write_slices(MotusCudaCoder *c, const Output *out, MotusError *error) {
     MotusStatus status = MOTUS_OK;
     for (int k = 0; k < out->slices->n && !status; k++) status = write_slice(c, out, k, error);
-    return status || c->settings->sequence.cabac
-               ? status
-               : record(c, out->written, c->writing, error);
+    return status || c->settings->sequence.cabac ? status
+                                                 : record(c, out->written, c->writing, error);
 }
 
 // Finalizes the MBs, and computes what B pictures read of a reference picture's.
@@ -100,7 +98,5 @@ MotusStatus motus_cuda_coder::entropy_code(MotusCudaCoder *c, const Output *out,
     if (!status) status = write_slices(c, out, error);
     if (!status) status = record(c, c->packed, c->writing, error);
     const int waits = params->qp_offset || is_b(params) || out->with_mb;
-    return status || !waits
-               ? status
-               : wait_on(c, c->stream, out->finalized, error);
+    return status || !waits ? status : wait_on(c, c->stream, out->finalized, error);
 }

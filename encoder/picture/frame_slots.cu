@@ -128,8 +128,7 @@ MotusStatus complete(MotusFrameSlot *slot, cudaStream_t stream, int here, MotusE
     if (slot->shares && here) status = measure(slot, stream, error);
     if (!status) status = record(slot->filled, stream, error);
     if (!status && slot->shares && !here) status = measure(slot, stream, error);
-    return status || slot->measured == slot->filled ? status
-                                                    : record(slot->counted, stream, error);
+    return status || slot->measured == slot->filled ? status : record(slot->counted, stream, error);
 }
 
 // Returns the bytes of a slot's statistics, which are a multiple of 8.
