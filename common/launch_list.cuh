@@ -9,9 +9,9 @@
 #include <stdint.h>
 #include <string.h>
 
-constexpr int MOTUS_LISTED = 80;               // launches of a list, at most
+constexpr int MOTUS_LISTED = 160;              // launches of a list, at most
 constexpr int MOTUS_LISTED_ARGUMENTS = 8;      // of a launch, at most
-constexpr size_t MOTUS_LISTED_BYTES = 1 << 17; // of all arguments, at most
+constexpr size_t MOTUS_LISTED_BYTES = 1 << 18; // of all arguments, at most
 
 typedef struct MotusListedLaunch {
     cudaKernelNodeParams params;

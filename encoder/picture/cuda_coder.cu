@@ -333,16 +333,19 @@ void place_planes(MotusCudaCoder *c, const MotusFrameSlot *slot) {
     }
 }
 
-// Returns the list that the picture's launches join; NULL: none, as it is made by other calls, too,
-// or has no launches that the next one of its kind repeats.
+// Returns the list that the picture's launches join; NULL: none. Other calls than waits and uploads
+// would come before their launches. Several slices or rounds of decisions have more launches than a
+// list takes, and are hardly bound by them; IDR pictures are rare.
 MotusLaunchList *list_of(MotusCudaCoder *c, const MotusPictureParams *params, const Output *out,
                          const MotusField *field) {
     const int calls = c->pic.ended || out->with_mb || field || params->external.mv;
-    if (!is_serial(c) || params->idr || calls || out->slices->n > 1) return NULL;
+    if (!is_serial(c) || calls || params->idr || out->slices->n > 1 ||
+        motus_picture_effort(c->settings, params).rounds > 1)
+        return NULL;
     return c->list[is_b(params) + (is_b(params) && params->is_reference)];
 }
 
-// Launches all of a picture. Waits and uploads come before the launches of a list.
+// Launches all of a picture.
 MotusStatus launch(MotusCudaCoder *c, const MotusFrameSlot *slot, const MotusPictureParams *params,
                    const Output *out, MotusFrame *rec, MotusField *field, MotusError *error) {
     MotusLaunchList *list = list_of(c, params, out, field);
