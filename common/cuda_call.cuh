@@ -8,6 +8,8 @@
 #include <stdint.h>
 #include <time.h>
 
+#include "common/launch_list.cuh"
+
 extern "C" {
 #include "common/device.h"
 #include "common/error.h"
@@ -101,11 +103,20 @@ static __device__ __forceinline__ void motus_begin_early(void) {
 // T, not deduced: arguments convert to the kernel's parameter types.
 template <class T> struct MotusSame { typedef T type; };
 
-// Launches a kernel; early if `early` is set, which needs code compiled for sm_90 or newer.
+// Launches a kernel; early if `early` is set, which needs code compiled for sm_90 or newer. If the
+// thread has a list of launches, the kernel joins it, and never begins early.
 template <class... T>
 static cudaError_t motus_launch(int early, dim3 blocks, dim3 threads, size_t shared,
                                 cudaStream_t stream, void (*kernel)(T...),
                                 typename MotusSame<T>::type... arguments) {
+    if (MotusLaunchList *list = motus_launch_list_of_thread()) {
+        const cudaError_t status =
+            motus_launch_list_add(list, (const void *)kernel, blocks, threads, shared,
+                                  (int)sizeof...(T), (0 + ... + sizeof(T)));
+        int k = 0;
+        if (status == cudaSuccess) (motus_launch_list_put(list, k++, arguments), ...);
+        return status;
+    }
     cudaLaunchAttribute attribute = {};
     attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
     attribute.val.programmaticStreamSerializationAllowed = 1;

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "yuv/metrics_cuda.h"
 
+#include "common/cuda_call.cuh"
 #include "common/lanes.h"
 
 namespace {
@@ -63,6 +64,6 @@ extern "C" cudaError_t motus_planes_ssd_cuda(const MotusPlane a[3], const MotusP
     for (int p = 0; p < 3; p++) e.a[p] = a[p], e.b[p] = b[p];
     e.width = width, e.height = height;
     e.ssd = (unsigned long long *)ssd;
-    ssd_kernel<<<dim3((height + ROWS - 1) / ROWS, 3), 32 * ROWS, 0, stream>>>(e);
-    return cudaGetLastError();
+    return motus_launch(0, dim3((height + ROWS - 1) / ROWS, 3), 32 * ROWS, 0, stream, ssd_kernel,
+                        e);
 }

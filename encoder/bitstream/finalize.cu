@@ -2,6 +2,7 @@
 // what is direct, and QP of all slices in one launch, a thread per MB. The marks let slice.cu find
 // the last MB before another one that is coded or has mb_qp_delta.
 // SPDX-License-Identifier: BSD-2-Clause
+#include "common/cuda_call.cuh"
 #include "common/lanes.h"
 #include "encoder/bitstream/slice_cuda.h"
 #include "encoder/bitstream/syntax_core.h"
@@ -26,6 +27,18 @@ __device__ int last_with_qp(const MotusMb *mb, int first, int end, int *room) {
     return *room;
 }
 
+// Copies the heads and clears the statistics, so that the host need not.
+__device__ void prepare_slices(const MotusFinalizeCuda &s) {
+    static_assert(sizeof *s.head % 4 == 0 && sizeof *s.stats % 4 == 0, "words");
+    const int heads = s.n_heads * (int)(sizeof *s.head / 4),
+              stats = s.stats ? (int)(sizeof *s.stats / 4) : 0;
+    for (int k = (int)(blockIdx.x * THREADS + threadIdx.x); k < motus_max(heads, stats);
+         k += (int)gridDim.x * THREADS) {
+        if (k < heads) ((uint32_t *)s.head)[k] = ((const uint32_t *)s.h_head)[k];
+        if (k < stats) ((uint32_t *)s.stats)[k] = 0;
+    }
+}
+
 // Finalizes an MB per thread. Threads read the types of MBs that others change: skipped, direct or
 // not, such an MB is inter and keeps its MVs and cbp, on which mb_qp_delta depends. QPs change of
 // MBs without mb_qp_delta, and are read of the others.
@@ -34,6 +47,7 @@ template <bool B, bool MANY>
 __global__ void __launch_bounds__(THREADS) finalize_kernel(MotusFinalizeCuda s) {
     __shared__ uint32_t with_qp[THREADS / 32];
     __shared__ int room;
+    prepare_slices(s);
     const int block = (int)blockIdx.x * THREADS, i = block + (int)threadIdx.x,
               warp = (int)threadIdx.x / 32, there = i < s.n_mb;
     const int first = there ? motus_slice_first(s.slice_first, i) : 0;
@@ -75,12 +89,11 @@ cudaError_t motus_finalize_cuda(const MotusFinalizeCuda *finalize, cudaStream_t 
     const auto kernel = finalize->is_b       ? finalize_kernel<true, false>
                         : finalize->refs > 1 ? finalize_kernel<false, true>
                                              : finalize_kernel<false, false>;
-    kernel<<<blocks_for(finalize->n_mb), THREADS, 0, stream>>>(*finalize);
-    return cudaGetLastError();
+    return motus_launch(0, blocks_for(finalize->n_mb), THREADS, 0, stream, kernel, *finalize);
 }
 
 cudaError_t motus_col_zero_cuda(const MotusMb *mb, int n_mb, uint8_t *col_zero,
                                 cudaStream_t stream) {
-    col_zero_kernel<<<blocks_for(n_mb), THREADS, 0, stream>>>(mb, n_mb, col_zero);
-    return cudaGetLastError();
+    return motus_launch(0, blocks_for(n_mb), THREADS, 0, stream, col_zero_kernel, mb, n_mb,
+                        col_zero);
 }

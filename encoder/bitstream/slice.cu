@@ -425,7 +425,7 @@ cudaError_t motus_slice_cuda_write(const MotusSliceCuda *slice, cudaStream_t str
     status = motus_launch(early, blocks, 32 * WARPS, 0, stream, count, job);
     if (status == cudaSuccess)
         status = motus_launch(early, 1, SCAN_THREADS, 0, stream, scan_kernel<Span, Join>, job.span,
-                              job.n_mb + 1, Join());
+                              job.n_mb + 1);
     if (status == cudaSuccess)
         status = motus_launch(early, blocks, 32 * WARPS, 0, stream, write, job);
     const MotusNalCuda nal = {

@@ -41,9 +41,14 @@ typedef struct MotusFinalizeCuda {
     MotusMv *kept; // first MV of each MB, for the next picture's search centres; NULL: not wanted
     int span[MOTUS_MAX_REFERENCES]; // P: pictures from each reference to this one
     MotusDirectSource direct;       // B
+    // For the slices: n_heads are copied from pinned memory, `stats` is cleared unless it is NULL.
+    MotusSliceHead *head;
+    const MotusSliceHead *h_head;
+    int n_heads;
+    MotusPictureStats *stats;
 } MotusFinalizeCuda;
 
-// Finalizes the MBs in place and sets their marks.
+// Finalizes the MBs in place, sets their marks, and prepares slices.
 cudaError_t motus_finalize_cuda(const MotusFinalizeCuda *finalize, cudaStream_t stream);
 
 // Sets col_zero to motus_col_zero of each MB of a picture.

@@ -166,11 +166,11 @@ __device__ void scan_array(T *v, int n, Op op, T (&room)[THREADS / 32]) {
 }
 
 template <class T, class Op>
-__global__ void __launch_bounds__(SCAN_THREADS) scan_kernel(T *v, int n, Op op) {
+__global__ void __launch_bounds__(SCAN_THREADS) scan_kernel(T *v, int n) {
     __shared__ T room[SCAN_THREADS / 32];
     motus_let_successor_start();
     motus_wait_for_predecessor();
-    scan_array<SCAN_THREADS>(v, n, op, room);
+    scan_array<SCAN_THREADS>(v, n, Op(), room);
 }
 
 } // namespace

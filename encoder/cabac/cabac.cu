@@ -5,6 +5,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "encoder/cabac/cabac_cuda.h"
 
+#include "common/cuda_call.cuh"
 #include "common/slots.h"
 #include "encoder/bitstream/cabac_costs_core.h"
 #include "encoder/cabac/ranges.cuh"
@@ -323,16 +324,28 @@ int blocks_for(size_t n, size_t each) {
 
 int blocks_of(int n, int each) { return (n + each - 1) / each; }
 
+// Launches a job's kernels in their order, up to the first failure.
+struct Launches {
+    const Job &job;
+    cudaStream_t stream;
+    cudaError_t status = cudaSuccess;
+    void add(void (*kernel)(Job), int blocks, int threads) {
+        if (status == cudaSuccess)
+            status = motus_launch(0, blocks, threads, 0, stream, kernel, job);
+    }
+};
+
 // Launches the kernels that depend on the syntax. tiles: of a piece.
-template <bool B> void put(const Job &job, int tiles, cudaStream_t stream) {
-    const bool string = job.in.string;
-    if (!string && B)
-        b_context_kernel<<<blocks_of(16 * job.n_mb, MB_THREADS), MB_THREADS, 0, stream>>>(job);
-    else if (!string)
-        p_context_kernel<<<blocks_of(job.n_mb, CONTEXT_MBS), CONTEXT_THREADS, 0, stream>>>(job);
-    count_kernel<B><<<BEGIN_BLOCKS + job.n_mb / COUNT_MBS + 1, COUNT_THREADS, 0, stream>>>(job);
-    sum_kernel<B><<<1, THREADS, 0, stream>>>(job);
-    put_kernel<B><<<tiles, THREADS, 0, stream>>>(job);
+template <bool B> cudaError_t put(const Job &job, int tiles, cudaStream_t stream) {
+    Launches launches = {job, stream};
+    if (!job.in.string && B)
+        launches.add(b_context_kernel, blocks_of(16 * job.n_mb, MB_THREADS), MB_THREADS);
+    else if (!job.in.string)
+        launches.add(p_context_kernel, blocks_of(job.n_mb, CONTEXT_MBS), CONTEXT_THREADS);
+    launches.add(count_kernel<B>, BEGIN_BLOCKS + job.n_mb / COUNT_MBS + 1, COUNT_THREADS);
+    launches.add(sum_kernel<B>, 1, THREADS);
+    launches.add(put_kernel<B>, tiles, THREADS);
+    return launches.status;
 }
 
 } // namespace
@@ -355,8 +368,7 @@ cudaError_t motus_cabac_slice_cuda_begin(const MotusCabacSliceCuda *in, cudaStre
     const cudaError_t status = job_of(&job, in);
     if (status != cudaSuccess) return status;
     const int tiles = blocks_for(in->piece, TILE);
-    in->slice.is_b ? put<true>(job, tiles, stream) : put<false>(job, tiles, stream);
-    return cudaGetLastError();
+    return in->slice.is_b ? put<true>(job, tiles, stream) : put<false>(job, tiles, stream);
 }
 
 cudaError_t motus_cabac_slice_cuda_end(const MotusCabacSliceCuda *in, cudaStream_t stream) {
@@ -366,13 +378,16 @@ cudaError_t motus_cabac_slice_cuda_end(const MotusCabacSliceCuda *in, cudaStream
     const size_t piece = in->piece;
     const int tiles = blocks_for(piece, TILE),
               chunk_tiles = blocks_for(piece + 2 * MOTUS_CHUNK, TILE);
-    sort_kernel<<<tiles, THREADS, 0, stream>>>(job);
-    state_kernel<<<blocks_for(piece + CONTEXTS * MOTUS_SEGMENT, SEGMENTS * MOTUS_SEGMENT),
-                   STATE_THREADS, 0, stream>>>(job);
-    run_kernel<<<blocks_for(piece, MOTUS_RUN * (THREADS / 32)), THREADS, 0, stream>>>(job);
-    way_kernel<<<chunk_tiles, THREADS, 0, stream>>>(job);
-    low_kernel<<<chunk_tiles, LOW_THREADS, 0, stream>>>(job);
-    settle_kernel<<<motus_min(job.n_tiles, MOST_BLOCKS), THREADS, 0, stream>>>(job);
+    Launches launches = {job, stream};
+    launches.add(sort_kernel, tiles, THREADS);
+    launches.add(state_kernel,
+                 blocks_for(piece + CONTEXTS * MOTUS_SEGMENT, SEGMENTS * MOTUS_SEGMENT),
+                 STATE_THREADS);
+    launches.add(run_kernel, blocks_for(piece, MOTUS_RUN * (THREADS / 32)), THREADS);
+    launches.add(way_kernel, chunk_tiles, THREADS);
+    launches.add(low_kernel, chunk_tiles, LOW_THREADS);
+    launches.add(settle_kernel, motus_min(job.n_tiles, MOST_BLOCKS), THREADS);
+    if (launches.status != cudaSuccess) return launches.status;
     const MotusSliceCuda &slice = in->slice;
     const MotusNalCuda nal = {job.rbsp,
                               job.bytes,
@@ -392,6 +407,5 @@ cudaError_t motus_cabac_slice_cuda_end(const MotusCabacSliceCuda *in, cudaStream
 
 cudaError_t motus_cabac_costs_cuda_learn(const MotusBinCounts *bins, const MotusCabacCosts *costs,
                                          MotusCabacCosts *next, cudaStream_t stream) {
-    learn_kernel<<<1, LEARN_THREADS, 0, stream>>>(bins, costs, next);
-    return cudaGetLastError();
+    return motus_launch(0, 1, LEARN_THREADS, 0, stream, learn_kernel, bins, costs, next);
 }

@@ -278,8 +278,10 @@ cudaError_t code_p(const Pass &pass, const InterOf<KIND> &inter, const MotusPCod
                    cudaStream_t stream) {
     const MotusEffort &effort = pass.effort;
     int now = 0;
-    candidates_kernel<KIND><<<blocks_for(pass.pic.n_mb), 32 * WARPS, 0, stream>>>(pass, inter, p);
-    cudaError_t status = motus_stage_ended_cuda(&pass.pic, MOTUS_STAGE_CANDIDATES, stream);
+    cudaError_t status = motus_launch(0, blocks_for(pass.pic.n_mb), 32 * WARPS, 0, stream,
+                                      candidates_kernel<KIND>, pass, inter, p);
+    if (status == cudaSuccess)
+        status = motus_stage_ended_cuda(&pass.pic, MOTUS_STAGE_CANDIDATES, stream);
     for (int round = 0; round < effort.rounds; round++) {
         const int since = now;
         for (int k = 0; k < effort.phases && status == cudaSuccess; k++) {

@@ -179,8 +179,9 @@ cudaError_t code_b(const Pass &pass, const InterOf<KIND> &inter, const MotusBCod
                    cudaStream_t stream) {
     const MotusPictureStateCuda *pic = &pass.pic;
     int now = 0;
-    candidates_kernel<KIND><<<blocks_for(pic->n_mb), 32 * WARPS, 0, stream>>>(pass, inter, b);
-    cudaError_t status = motus_stage_ended_cuda(pic, MOTUS_STAGE_CANDIDATES, stream);
+    cudaError_t status = motus_launch(0, blocks_for(pic->n_mb), 32 * WARPS, 0, stream,
+                                      candidates_kernel<KIND>, pass, inter, b);
+    if (status == cudaSuccess) status = motus_stage_ended_cuda(pic, MOTUS_STAGE_CANDIDATES, stream);
     for (int round = 0; round < pass.effort.rounds && status == cudaSuccess; round++) {
         const int since = now;
         status = launch_round<KIND>(pass, inter, b.direct, round == 0, &now, stream);

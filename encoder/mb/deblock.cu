@@ -317,8 +317,8 @@ extern "C" cudaError_t motus_deblock_cuda(uint8_t *const to[3], const uint8_t *c
     const auto prepare = !refs      ? prepare_kernel<LISTS>
                          : refs > 1 ? prepare_kernel<MANY>
                                     : prepare_kernel<ONE>;
-    prepare<<<(n_mb + PREPARE_WARPS - 1) / PREPARE_WARPS, 32 * PREPARE_WARPS, 0, stream>>>(p);
-    cudaError_t status = cudaGetLastError();
+    cudaError_t status = motus_launch(0, (n_mb + PREPARE_WARPS - 1) / PREPARE_WARPS,
+                                      32 * PREPARE_WARPS, 0, stream, prepare, p);
     if (status == cudaSuccess)
         status = motus_launch(early, runs, THREADS, 0, stream, strip_kernel, p);
     return status == cudaSuccess ? motus_launch(early, runs, THREADS, 0, stream, filter_kernel, p)

@@ -4,6 +4,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "encoder/mb/mb_cuda.h"
 
+#include "common/cuda_call.cuh"
+
 namespace {
 
 constexpr int THREADS = 128;
@@ -27,13 +29,12 @@ int blocks_for(int n_mb) { return (n_mb + THREADS - 1) / THREADS; }
 
 extern "C" cudaError_t motus_col_mbs_cuda(const MotusMb *mb, int n_mb, int refs, MotusColMb *col,
                                           cudaStream_t stream) {
-    col_kernel<<<blocks_for(n_mb), THREADS, 0, stream>>>(mb, n_mb, refs, col);
-    return cudaGetLastError();
+    return motus_launch(0, blocks_for(n_mb), THREADS, 0, stream, col_kernel, mb, n_mb, refs, col);
 }
 
 extern "C" cudaError_t motus_direct_temporal_cuda(const MotusColMb *col, int n_mb,
                                                   const MotusTemporalMap *map, MotusDirect *direct,
                                                   cudaStream_t stream) {
-    direct_kernel<<<blocks_for(n_mb), THREADS, 0, stream>>>(col, n_mb, *map, direct);
-    return cudaGetLastError();
+    return motus_launch(0, blocks_for(n_mb), THREADS, 0, stream, direct_kernel, col, n_mb, *map,
+                        direct);
 }

@@ -33,7 +33,6 @@ extern "C" cudaError_t motus_weigh_luma_cuda(const MotusRefLuma *to, const Motus
                                              cudaStream_t stream) {
     // Bytes are a multiple of 64.
     const uint32_t n = (uint32_t)(motus_ref_luma_bytes(to->width, to->height) / sizeof(uint4));
-    weigh<<<(n + THREADS - 1) / THREADS, THREADS, 0, stream>>>(
-        (uint4 *)to->memory, (const uint4 *)from->memory, n, weight, log2_denom);
-    return cudaGetLastError();
+    return motus_launch(0, (n + THREADS - 1) / THREADS, THREADS, 0, stream, weigh,
+                        (uint4 *)to->memory, (const uint4 *)from->memory, n, weight, log2_denom);
 }

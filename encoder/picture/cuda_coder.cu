@@ -150,15 +150,15 @@ MotusStatus find_references(MotusCudaCoder *c, const MotusPictureParams *params,
     return MOTUS_OK;
 }
 
-// Waits for all of the source. The slot is free once the picture is coded, so its statistics have
-// to be complete, too.
+// Waits for all of the source that the first kernel did not wait for. The slot is free once the
+// picture is coded, so its statistics have to be complete, too.
 MotusStatus wait_for_source(MotusCudaCoder *c, const MotusFrameSlot *slot, MotusError *error) {
-    MotusStatus status =
-        check(c, cudaStreamWaitEvent(c->stream, (cudaEvent_t)slot->filled, 0), "wait", error);
-    return status || !slot->measured
-               ? status
-               : check(c, cudaStreamWaitEvent(c->stream, (cudaEvent_t)slot->measured, 0), "wait",
-                       error);
+    cudaError_t status = cudaSuccess;
+    if (slot->filled != slot->has_luma)
+        status = cudaStreamWaitEvent(c->stream, (cudaEvent_t)slot->filled, 0);
+    if (status == cudaSuccess && slot->measured != slot->filled)
+        status = cudaStreamWaitEvent(c->stream, (cudaEvent_t)slot->measured, 0);
+    return check(c, status, "wait", error);
 }
 
 // Waits for all that decisions need beside motion fields.
@@ -273,7 +273,7 @@ MotusStatus make_reference(MotusCudaCoder *c, const Output *out, MotusError *err
                     motus_ref_luma_cuda_build(&c->buffer[c->own_buffer].luma,
                                               &current_rec(c)->plane[0], c->stream),
                     "reference", error);
-    return status ? status : check(c, cudaEventRecord(out->made, c->stream), "record", error);
+    return status ? status : record(c, out->made, c->stream, error);
 }
 
 // Launches all steps of a picture, in order.
@@ -333,6 +333,31 @@ void place_planes(MotusCudaCoder *c, const MotusFrameSlot *slot) {
     }
 }
 
+// Returns the list that the picture's launches join; NULL: none. Other calls than waits and uploads
+// would come before their launches. Several slices or rounds of decisions have more launches than a
+// list takes, and are hardly bound by them; IDR pictures are rare.
+MotusLaunchList *list_of(MotusCudaCoder *c, const MotusPictureParams *params, const Output *out,
+                         const MotusField *field) {
+    const int calls = c->pic.ended || out->with_mb || field || params->external.mv;
+    if (!is_serial(c) || calls || params->idr || out->slices->n > 1 ||
+        motus_picture_effort(c->settings, params).rounds > 1)
+        return NULL;
+    return c->list[is_b(params) + (is_b(params) && params->is_reference)];
+}
+
+// Launches all of a picture.
+MotusStatus launch(MotusCudaCoder *c, const MotusFrameSlot *slot, const MotusPictureParams *params,
+                   const Output *out, MotusFrame *rec, MotusField *field, MotusError *error) {
+    MotusLaunchList *list = list_of(c, params, out, field);
+    motus_launch_list_use(list);
+    MotusStatus status = code(c, slot, params, out, field, error);
+    if (!status) status = download(c, out, rec, error);
+    motus_launch_list_use(NULL);
+    if (!status && list)
+        status = check(c, motus_launch_list_run(list, c->stream), "picture", error);
+    return status ? status : check(c, cudaEventRecord(out->done, c->writing), "record", error);
+}
+
 } // namespace
 
 extern "C" MotusStatus motus_cuda_coder_begin(MotusCudaCoder *c, const MotusFrameSlot *slot,
@@ -354,7 +379,7 @@ extern "C" MotusStatus motus_cuda_coder_begin(MotusCudaCoder *c, const MotusFram
     out->slices = motus_picture_slices(c->settings, params);
     c->pic.slice_first = slice_first_of(c, params);
     c->pic.lambda = motus_picture_lambda(c->settings, params);
-    const size_t expected = is_alone(c) ? SIZE_MAX : c->expected[is_b(params)];
+    const size_t expected = downloads_by_kernel(c) ? SIZE_MAX : c->expected[is_b(params)];
     out->downloaded = packets_stay(c) ? 0 : expected < out->nal_room ? expected : out->nal_room;
     out->with_mb = rec != NULL;
     out->type = params->type, out->n_refs = params->refs;
@@ -363,8 +388,7 @@ extern "C" MotusStatus motus_cuda_coder_begin(MotusCudaCoder *c, const MotusFram
     c->pic.transform_8x8 = c->settings->sequence.transform_8x8;
     status = choose_rec(c, params, error);
     place_planes(c, slot);
-    if (!status) status = code(c, slot, params, out, field, error);
-    if (!status) status = download(c, out, rec, error);
+    if (!status) status = launch(c, slot, params, out, rec, field, error);
     if (status) { // no download outlives the call
         cudaStreamSynchronize(c->stream);
         cudaStreamSynchronize(c->writing);

@@ -20,6 +20,7 @@ namespace motus_cuda_coder {
 constexpr int FEW_CODERS = 4;  // do not fill a device
 constexpr int MAX_WORKERS = 3; // pictures of a coder that run side by side
 constexpr int MOST_SPARE_BUFFERS = 5;
+constexpr int LISTS = 3; // of launches
 constexpr int MAX_BUFFERS = MOTUS_MAX_REFERENCES + 1 + MOST_SPARE_BUFFERS;
 
 static_assert((int)MOTUS_COST_TABLES > (int)MOTUS_CODER_DEPTH,
@@ -148,7 +149,10 @@ struct MotusCudaCoder : motus_cuda_coder::Worker {
     int64_t expected_us[3];          // duration of a picture that runs alone, by type
     size_t expected[2];              // bytes of the next NAL units, generously; [1]: of B pictures
     int max_teams, can_launch_early; // decide_cuda.h
-    MotusError failure;              // of the first call that failed; the coder stays failed
+    // Launches of the last P picture, B picture, and B picture that is a reference; NULL: pictures
+    // are launched kernel by kernel.
+    MotusLaunchList *list[motus_cuda_coder::LISTS];
+    MotusError failure; // of the first call that failed; the coder stays failed
 };
 
 namespace motus_cuda_coder {
@@ -161,11 +165,28 @@ static inline MotusStatus check(MotusCudaCoder *c, cudaError_t status, const cha
     return c->failure.status;
 }
 
+// True if all of the coder's pictures are on one stream, which orders them without events.
+static inline bool is_serial(const MotusCudaCoder *c) {
+    return c->n_workers == 1 && c->writing == c->stream;
+}
+
+// Records an event of the coder for its own streams.
+static inline MotusStatus record(MotusCudaCoder *c, cudaEvent_t event, cudaStream_t stream,
+                                 MotusError *error) {
+    return is_serial(c) ? MOTUS_OK : check(c, cudaEventRecord(event, stream), "record", error);
+}
+
+// Makes a stream wait for such an event.
+static inline MotusStatus wait_on(MotusCudaCoder *c, cudaStream_t stream, cudaEvent_t event,
+                                  MotusError *error) {
+    return is_serial(c) ? MOTUS_OK : check(c, cudaStreamWaitEvent(stream, event, 0), "wait", error);
+}
+
 // Makes stream `after` wait for the work that is on stream `before` now.
 static inline MotusStatus follow(MotusCudaCoder *c, cudaStream_t after, cudaStream_t before,
                                  cudaEvent_t event, MotusError *error) {
-    MotusStatus status = check(c, cudaEventRecord(event, before), "record", error);
-    return status ? status : check(c, cudaStreamWaitEvent(after, event, 0), "wait", error);
+    MotusStatus status = record(c, event, before, error);
+    return status ? status : wait_on(c, after, event, error);
 }
 
 static inline int is_b(const MotusPictureParams *params) { return params->type == MOTUS_SLICE_B; }
@@ -184,8 +205,7 @@ static inline Output *output_of(MotusCudaCoder *c, int64_t picture) {
 static inline MotusStatus wait_for(MotusCudaCoder *c, int64_t picture, cudaEvent_t Output::*event,
                                    MotusError *error) {
     if (picture < c->finished) return MOTUS_OK;
-    return check(c, cudaStreamWaitEvent(c->stream, output_of(c, picture)->*event, 0), "wait",
-                 error);
+    return wait_on(c, c->stream, output_of(c, picture)->*event, error);
 }
 
 static inline MotusStatus stage_ended(MotusCudaCoder *c, MotusStage stage, MotusError *error) {
@@ -202,7 +222,15 @@ static inline bool packets_stay(const MotusCudaCoder *c) {
 
 // True if the current picture is the coder's only one: it is measured, and learnt from, beside its
 // writing; else after it, not in the next picture's way.
-static inline bool is_alone(const MotusCudaCoder *c) { return c->begun == c->finished; }
+static inline bool is_alone(const MotusCudaCoder *c) {
+    return c->begun == c->finished && !is_serial(c);
+}
+
+// True if a kernel downloads the current picture: it needs no guess of the bytes, and one call.
+// Copy engines begin later, but beside kernels of the same coder.
+static inline bool downloads_by_kernel(const MotusCudaCoder *c) {
+    return is_serial(c) || is_alone(c);
+}
 
 static inline int64_t now_us() {
     struct timespec t;

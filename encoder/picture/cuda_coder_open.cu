@@ -269,6 +269,14 @@ MotusStatus open_streams(MotusCudaCoder *c, int index, MotusError *error) {
     return status;
 }
 
+// Many coders make the driver wait for itself, and leave no stream beside the one of their passes.
+MotusStatus open_lists(MotusCudaCoder *c, int coders, MotusError *error) {
+    for (MotusLaunchList *&list : c->list)
+        if (coders > FEW_CODERS && !(list = (MotusLaunchList *)motus_alloc(1, sizeof *list)))
+            return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
+    return MOTUS_OK;
+}
+
 void close_worker(Worker *w) {
     for (cudaStream_t stream : {w->stream, w->own_writing})
         if (stream) cudaStreamDestroy(stream);
@@ -348,6 +356,7 @@ extern "C" MotusStatus motus_cuda_coder_open(MotusCudaCoder **out, const MotusSt
     MotusStatus status = check(c, motus_search_cuda_prepare(), "kernels", error);
     if (!status) status = open_streams(c, index, error);
     if (!status) status = open_memory(c, error);
+    if (!status) status = open_lists(c, coders, error);
     c->max_teams = c->worker[0].pic.teams, c->can_launch_early = c->worker[0].pic.early;
     const size_t most = motus_nal_bound(stream->rbsp_capacity);
     for (size_t &expected : c->expected) expected = 4096 < most ? 4096 : most;
@@ -363,6 +372,10 @@ extern "C" void motus_cuda_coder_close(MotusCudaCoder **coder) {
     for (const Worker &w : c->worker) // all of them first: they wait for one another
         for (cudaStream_t stream : {w.stream, w.own_writing})
             if (stream) cudaStreamSynchronize(stream);
+    for (MotusLaunchList *list : c->list) {
+        motus_launch_list_close(list);
+        motus_free(list);
+    }
     for (Worker &w : c->worker) close_worker(&w);
     for (Output &out : c->output) close_output(&out);
     cudaFree(c->memory);

@@ -64,21 +64,20 @@ MotusStatus measure_errors(MotusCudaCoder *c, const Output *out, cudaStream_t st
                  "statistics", error);
 }
 
-cudaError_t copy_alone(const Output *out, cudaStream_t stream) {
-    copy_kernel<<<COPY_BLOCKS, COPY_THREADS, 0, stream>>>(out->h_report, out->report, out->h_nal,
-                                                          out->nal, (uint32_t)out->downloaded);
-    return cudaGetLastError();
+cudaError_t copy_by_kernel(const Output *out, cudaStream_t stream) {
+    return motus_launch(0, COPY_BLOCKS, COPY_THREADS, 0, stream, copy_kernel, out->h_report,
+                        out->report, out->h_nal, out->nal, (uint32_t)out->downloaded);
 }
 
 // Completes a picture alone on the stream of its passes, while it is written on the other one.
 MotusStatus work_beside_writing(MotusCudaCoder *c, const Output *out, MotusError *error) {
     // The statistics are cleared.
-    MotusStatus status = check(c, cudaStreamWaitEvent(c->stream, out->finalized, 0), "wait", error);
+    MotusStatus status = wait_on(c, c->stream, out->finalized, error);
     if (!status) status = measure_errors(c, out, c->stream, error);
     if (status || !out->next_costs) return status;
-    status = check(c, cudaStreamWaitEvent(c->stream, out->written, 0), "wait", error);
+    status = wait_on(c, c->stream, out->written, error);
     if (!status) status = learn_costs(c, out, c->stream, error);
-    return status ? status : check(c, cudaEventRecord(out->written, c->stream), "record", error);
+    return status ? status : record(c, out->written, c->stream, error);
 }
 
 } // namespace
@@ -93,8 +92,8 @@ MotusStatus motus_cuda_coder::learn_costs(MotusCudaCoder *c, const Output *out, 
 MotusStatus motus_cuda_coder::download(MotusCudaCoder *c, const Output *out, const MotusFrame *rec,
                                        MotusError *error) {
     MotusStatus status = download_recon(c, out, rec, error);
-    const bool alone = is_alone(c);
-    if (!status && out->downloaded && !alone)
+    const bool alone = is_alone(c), by_kernel = downloads_by_kernel(c);
+    if (!status && out->downloaded && !by_kernel)
         status = check(c,
                        cudaMemcpyAsync(out->h_nal, out->nal, out->downloaded,
                                        cudaMemcpyDeviceToHost, c->writing),
@@ -104,11 +103,11 @@ MotusStatus motus_cuda_coder::download(MotusCudaCoder *c, const Output *out, con
     if (!status && !alone) status = measure_errors(c, out, c->writing, error);
     if (!status)
         status = check(c,
-                       alone ? copy_alone(out, c->writing)
-                             : cudaMemcpyAsync(out->h_report, out->report, sizeof *out->report,
-                                               cudaMemcpyDeviceToHost, c->writing),
+                       by_kernel ? copy_by_kernel(out, c->writing)
+                                 : cudaMemcpyAsync(out->h_report, out->report, sizeof *out->report,
+                                                   cudaMemcpyDeviceToHost, c->writing),
                        "download", error);
-    return status ? status : check(c, cudaEventRecord(out->done, c->writing), "record", error);
+    return status;
 }
 
 namespace {

@@ -46,8 +46,7 @@ MotusStatus write_slice(MotusCudaCoder *c, const Output *out, int k, MotusError 
     MotusStatus status =
         check(c, motus_cabac_slice_cuda_begin(&cabac, c->writing), "entropy coding", error);
     // Once all MBs are symbols and costs are learnt, the next picture's decisions may begin.
-    if (!status && is_last)
-        status = check(c, cudaEventRecord(out->written, c->writing), "record", error);
+    if (!status && is_last) status = record(c, out->written, c->writing, error);
     return status
                ? status
                : check(c, motus_cabac_slice_cuda_end(&cabac, c->writing), "entropy coding", error);
@@ -57,22 +56,8 @@ MotusStatus write_slice(MotusCudaCoder *c, const Output *out, int k, MotusError 
 MotusStatus write_slices(MotusCudaCoder *c, const Output *out, MotusError *error) {
     MotusStatus status = MOTUS_OK;
     for (int k = 0; k < out->slices->n && !status; k++) status = write_slice(c, out, k, error);
-    return status || c->settings->sequence.cabac
-               ? status
-               : check(c, cudaEventRecord(out->written, c->writing), "record", error);
-}
-
-// Uploads the slice headers, clears the statistics.
-MotusStatus begin_writing(MotusCudaCoder *c, const Output *out, MotusError *error) {
-    const size_t heads = (size_t)out->slices->n * sizeof *out->head;
-    MotusStatus status =
-        check(c, cudaMemcpyAsync(out->head, out->h_head, heads, cudaMemcpyHostToDevice, c->writing),
-              "slice header", error);
-    if (!status)
-        status = check(c, cudaMemsetAsync(out->report, 0, sizeof *out->report, c->writing),
-                       "statistics", error);
-    // The previous picture may have been written on the other stream.
-    return status ? status : check(c, cudaStreamWaitEvent(c->writing, c->packed, 0), "wait", error);
+    return status || c->settings->sequence.cabac ? status
+                                                 : record(c, out->written, c->writing, error);
 }
 
 // Finalizes the MBs, and computes what B pictures read of a reference picture's.
@@ -89,6 +74,8 @@ MotusStatus finalize(MotusCudaCoder *c, const Output *out, const MotusPicturePar
     f.is_b = is_b(params), f.refs = params->refs;
     if (f.is_b)
         f.direct = direct_source(c, params, find_reference(c, params->ref_shown[params->refs]));
+    f.head = out->head, f.h_head = out->h_head, f.n_heads = out->slices->n;
+    f.stats = &out->report->stats;
     MotusStatus status = check(c, motus_finalize_cuda(&f, c->writing), "entropy coding", error);
     if (!status && params->is_reference && current_rec(c)->col_zero)
         status = check(c, motus_col_zero_cuda(w->mb, w->n_mb, current_rec(c)->col_zero, c->writing),
@@ -97,20 +84,19 @@ MotusStatus finalize(MotusCudaCoder *c, const Output *out, const MotusPicturePar
         status = check(
             c, motus_col_mbs_cuda(w->mb, w->n_mb, params->refs, current_rec(c)->col, c->writing),
             "collocated MVs", error);
-    return status ? status : check(c, cudaEventRecord(out->finalized, c->writing), "record", error);
+    return status ? status : record(c, out->finalized, c->writing, error);
 }
 
 } // namespace
 
 MotusStatus motus_cuda_coder::entropy_code(MotusCudaCoder *c, const Output *out,
                                            const MotusPictureParams *params, MotusError *error) {
-    MotusStatus status = begin_writing(c, out, error);
+    // The previous picture may have been written on the other stream.
+    MotusStatus status = wait_on(c, c->writing, c->packed, error);
     if (!status) status = follow(c, c->writing, c->stream, c->coded, error);
     if (!status) status = finalize(c, out, params, error);
     if (!status) status = write_slices(c, out, error);
-    if (!status) status = check(c, cudaEventRecord(c->packed, c->writing), "record", error);
+    if (!status) status = record(c, c->packed, c->writing, error);
     const int waits = params->qp_offset || is_b(params) || out->with_mb;
-    return status || !waits
-               ? status
-               : check(c, cudaStreamWaitEvent(c->stream, out->finalized, 0), "wait", error);
+    return status || !waits ? status : wait_on(c, c->stream, out->finalized, error);
 }

@@ -18,12 +18,11 @@ typedef struct MotusFrameSlot {
     struct MotusFrameSlot *next;    // in a list of free slots
     struct MotusFrameSlots *origin; // on a device: the slots that it was opened with
     MotusPlane plane[3];            // on a device: whole MBs; unused on the CPU
-    void *uploaded, *filled;        // cudaEvent_t: plane 0 is complete; all planes are
-    void *has_luma;                 // that of the two which says so of this frame's plane 0
-    // On a device, with weightp: statistics of the planes in pinned memory, which are complete at
-    // the cudaEvent_t `measured`.
+    // On a device, with weightp: statistics of the planes, in pinned memory.
     struct MotusSourceShares *shares;
-    void *measured;
+    // cudaEvent_t: plane 0 is complete; all planes are; statistics are, if they come later.
+    void *uploaded, *filled, *counted;
+    void *has_luma, *measured; // those which say so of this frame's plane 0 and statistics
 } MotusFrameSlot;
 
 // A picture to code. Everything stays valid until finish().

@@ -4,6 +4,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "encoder/picture/external_mvs.h"
 
+#include "common/cuda_call.cuh"
 #include "me/pixel/cost_core.h"
 #include "me/pixel/measure_core.h"
 
@@ -43,6 +44,5 @@ extern "C" cudaError_t motus_external_mvs_measure_cuda(const MotusMv *mv, uint32
     const Input input = {motus_block_table(), mv,  predictor, *src, *ref, modes,
                          lambda_q8,           sad, cost};
     const dim3 grid((n_mb + 63) / 64, MOTUS_BLOCKS);
-    measure_kernel<<<grid, 64, 0, stream>>>(input, mb_width, n_mb);
-    return cudaGetLastError();
+    return motus_launch(0, grid, 64, 0, stream, measure_kernel, input, mb_width, n_mb);
 }

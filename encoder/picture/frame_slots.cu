@@ -29,8 +29,8 @@ MotusStatus open_events(MotusFrameSlots *s, MotusError *error) {
         cudaEventCreateWithFlags(&s->read, cudaEventDisableTiming), "event", error);
     for (int i = 0; i < s->n && !status; i++) {
         MotusFrameSlot *slot = &s->slot[i];
-        for (void **event : {&slot->uploaded, &slot->filled, &slot->measured})
-            if (!status && (event != &slot->measured || s->shares_bytes))
+        for (void **event : {&slot->uploaded, &slot->filled, &slot->counted})
+            if (!status && (event != &slot->counted || s->shares_bytes))
                 status = motus_cuda_check(
                     cudaEventCreateWithFlags((cudaEvent_t *)event, cudaEventDisableTiming), "event",
                     error);
@@ -114,15 +114,21 @@ MotusStatus put(const MotusFrameSlot *slot, const MotusFrameSource *source, int 
     return motus_planes_copy_padded_cuda(slot->plane, frame->plane, source->stream, error);
 }
 
-// Measures a filled slot, on the copy stream: coders have no stream to spare, and their kernels
-// would keep it waiting.
-MotusStatus measure(const MotusFrameSlot *slot, MotusError *error) {
-    const MotusFrameSlots *s = slot->origin;
-    cudaError_t status = cudaStreamWaitEvent(s->up, (cudaEvent_t)slot->filled, 0);
-    if (status == cudaSuccess)
-        status = motus_source_shares_measure(slot->shares, slot->plane, s->up);
-    if (status == cudaSuccess) status = cudaEventRecord((cudaEvent_t)slot->measured, s->up);
-    return motus_cuda_check(status, "statistics of the frame", error);
+// Measures a slot behind its planes.
+MotusStatus measure(const MotusFrameSlot *slot, cudaStream_t stream, MotusError *error) {
+    return motus_cuda_check(motus_source_shares_measure(slot->shares, slot->plane, stream),
+                            "statistics of the frame", error);
+}
+
+// Measures a slot whose planes are on their way on the stream, and records its events. The picture
+// of an upload need not wait for statistics; a frame that is `here` has one event for all.
+MotusStatus complete(MotusFrameSlot *slot, cudaStream_t stream, int here, MotusError *error) {
+    MotusStatus status = MOTUS_OK;
+    slot->measured = slot->shares && !here ? slot->counted : slot->filled;
+    if (slot->shares && here) status = measure(slot, stream, error);
+    if (!status) status = record(slot->filled, stream, error);
+    if (!status && slot->shares && !here) status = measure(slot, stream, error);
+    return status || slot->measured == slot->filled ? status : record(slot->counted, stream, error);
 }
 
 // Returns the bytes of a slot's statistics, which are a multiple of 8.
@@ -206,7 +212,7 @@ extern "C" void motus_frame_slots_close(MotusFrameSlots **slots) {
     if (s->up) cudaStreamSynchronize(s->up);
     if (s->read) cudaEventDestroy(s->read);
     for (int i = 0; s->slot && i < s->n; i++)
-        for (void *event : {s->slot[i].uploaded, s->slot[i].filled, s->slot[i].measured})
+        for (void *event : {s->slot[i].uploaded, s->slot[i].filled, s->slot[i].counted})
             if (event) cudaEventDestroy((cudaEvent_t)event);
     cudaFree(s->memory);
     cudaFreeHost(s->host);
@@ -228,8 +234,7 @@ extern "C" MotusStatus motus_frame_slot_fill(MotusFrameSlot *slot, const MotusFr
     cudaStream_t stream = here ? (cudaStream_t)source->stream : s->up;
     slot->has_luma = source->on_device ? slot->filled : slot->uploaded;
     if (!status) status = put(slot, source, device, error);
-    if (!status) status = record(slot->filled, stream, error);
-    if (!status && slot->shares) status = measure(slot, error);
+    if (!status) status = complete(slot, stream, here, error);
     if (status && !here) cudaStreamSynchronize(stream); // no copy outlives the call
     return status;
 }

@@ -240,6 +240,6 @@ cudaError_t motus_mvs_over_cuda(const MotusMv *mv, MotusMv *scaled, int n, const
     const dim3 blocks((unsigned)(n + OVER_THREADS - 1) / OVER_THREADS, (unsigned)lists);
     Spans spans = {};
     for (int k = 0; k < lists; k++) spans.of[k] = to[k];
-    over_kernel<<<blocks, OVER_THREADS, 0, stream>>>(mv, scaled, n, spans, from);
-    return cudaGetLastError();
+    return motus_launch(0, blocks, OVER_THREADS, 0, stream, over_kernel, mv, scaled, n, spans,
+                        from);
 }

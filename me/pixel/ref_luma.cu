@@ -138,7 +138,6 @@ cudaError_t motus_ref_luma_cuda_build(const MotusRefLuma *ref, const MotusPlane 
     const dim3 blocks((columns + 127) / 128, (rows + WARPS * ROWS - 1) / (WARPS * ROWS));
     const Target to = {ref->plane[0], (size_t)(ref->plane[1] - ref->plane[0]), ref->stride, columns,
                        rows};
-    planes_kernel<<<blocks, dim3(32, WARPS), 0, stream>>>(to, luma->data, (int)luma->stride,
-                                                          luma->width, luma->height);
-    return cudaGetLastError();
+    return motus_launch(0, blocks, dim3(32, WARPS), 0, stream, planes_kernel, to, luma->data,
+                        (int)luma->stride, luma->width, luma->height);
 }
