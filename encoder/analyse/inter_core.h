@@ -100,6 +100,12 @@ MOTUS_HD int motus_skip_is_enough(const MotusTrial *skip, const MotusQp *qp,
     return motus_skip_cost_is_enough(skip->cost, qp, effort);
 }
 
+// True if an MB with this RD cost was skipped at once: no 8x8 transform is tried for it.
+MOTUS_HD int motus_was_skipped_at_once(const MotusMb *mb, uint32_t cost, const MotusQp *qp,
+                                       const MotusEffort *effort) {
+    return mb->type == MOTUS_MB_P_SKIP && motus_skip_cost_is_enough(cost, qp, effort);
+}
+
 // Returns the mask of the 41 blocks that are refined and become candidates, by whole-sample costs
 // (SAD + lambda * bits): the blocks of each type, or sub type of an 8x8 block, whose sum is within
 // the gate of the best.

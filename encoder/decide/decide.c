@@ -281,6 +281,8 @@ static void choose_transforms(const InterPass *pass, int since, int now) {
         const MotusInterMb in = inter_mb(pass, i);
         const MotusMbRecon rec = mb_recon(pic->rec, x, y);
         if (pic->seen_at[i] > since &&
+            !motus_was_skipped_at_once(&pic->mb_inter[i], pic->inter_cost[i], in.qp,
+                                       &pass->coding->effort) &&
             motus_choose_transform(&in, &pass->levels, &pass->coding->quant8[in.qp->luma.qp],
                                    &pic->mb_inter[i], &pic->mbs.coef[i], rec.plane[0],
                                    rec.stride[0], pic->luma_bits[i], &pic->inter_cost[i]))

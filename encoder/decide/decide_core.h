@@ -85,12 +85,10 @@ MOTUS_HD void motus_b_first_guess(MotusMb *mb, const MotusBCandidates *found) {
 // True if B_Skip of a B picture's MBs is tried before anything else: MBs that take it whatever
 // their neighbours are (motus_b_skip_is_sure) are neither searched nor decided in a phase, and
 // neighbours see them as skipped from the first phase on. Needs direct prediction without
-// neighbours, one round, a motion field that no other search reads, and a gate below which no 8x8
-// transform is tried. refs: of list 0.
+// neighbours, one round and a motion field that no other search reads. refs: of list 0.
 MOTUS_HD int motus_tries_skips_first(const MotusDirectSource *direct, int refs,
                                      const MotusEffort *effort) {
-    return direct->fixed && refs == 1 && effort->rounds == 1 && effort->skip_gate &&
-           effort->skip_gate <= MOTUS_TRANSFORM_FROM;
+    return direct->fixed && refs == 1 && effort->rounds == 1 && effort->skip_gate;
 }
 
 // True if intra coding is evaluated: SATD of Intra16x16 against the best inter type. The gate

@@ -25,6 +25,7 @@ __global__ void __launch_bounds__(32 * WARPS, SM_WARPS / WARPS)
     const MotusMbRecon rec = mb_recon(w, in.x, in.y);
     const MotusLevelChoice levels = level_choice<CABAC>(pass, pass.effort.levels);
     uint32_t cost = w.inter_cost[i];
+    if (motus_was_skipped_at_once(&w.mb_inter[i], cost, in.qp, &pass.effort)) return;
     copy(&s->mb, &w.mb_inter[i]);
     __syncwarp(); // the MB is written
     if (!motus_choose_transform_warp(&in, &levels, &w.quant8[in.qp->luma.qp], s, &w.coef[i],

@@ -240,9 +240,8 @@ static int length_by(const MotusLookahead *look, const MiniGopCosts *c) {
     const uint64_t *intra = c->intra + MOTUS_SHARPNESS_BEFORE;
     int sharp[MOTUS_B_WINDOW] = {0};
     if (!c->n) return 1;
-    if (look->settings.sharpness)
-        motus_sharpness_signs(sharp, c->detail + MOTUS_SHARPNESS_BEFORE, intra, c->before, c->n,
-                              look->n_mb);
+    motus_sharpness_signs(sharp, c->detail + MOTUS_SHARPNESS_BEFORE, intra, c->before, c->n,
+                          look->n_mb);
     return motus_b_length(c->costs, intra, sharp, c->n, look->settings.b_span,
                           look->settings.b_pyramid);
 }

@@ -27,7 +27,6 @@ typedef struct MotusLookaheadSettings {
     int b_span;         // longest mini-GOP in pictures, 2..MOTUS_B_SPAN; 0: plan.b stays 0
     int b_pyramid;      // 1: the middle one of two and more B pictures is a reference
     int weights;        // 1: P pictures may weight their references
-    int sharpness;      // 1: with b_span, mini-GOPs end with sharper pictures
 } MotusLookaheadSettings;
 
 // Returns the pictures that are known at most beyond the one that is planned.

@@ -306,8 +306,8 @@ MotusStatus prepare(Cuda *c, int64_t number, const MotusPlane *luma, cudaStream_
     MotusStatus status =
         motus_cuda_check(cudaMemsetAsync(cur->sums, 0, bytes, stream), "sums", error);
     if (!status)
-        status = motus_half_build_cuda(half, luma, s->sharpness ? &cur->sums->detail : NULL, stream,
-                                       error);
+        status =
+            motus_half_build_cuda(half, luma, s->b_span ? &cur->sums->detail : NULL, stream, error);
     if (!status)
         status = motus_intra_costs_cuda(&cur->costs, s->weights ? &cur->stats : NULL, half, stream,
                                         error);

@@ -110,11 +110,6 @@ static int b_span_of(const MotusEncoderConfig *c) {
     return c->bframes && c->b_adapt ? motus_min(c->bframes + 1, most) : 0;
 }
 
-// P pictures that lie farther apart have more intra MBs: 8 % of the speed of `faster`.
-static int has_sharpness(const MotusEncoderConfig *c) {
-    return b_span_of(c) && c->preset != MOTUS_PRESET_FASTER;
-}
-
 static int mb_tree_of(const MotusEncoderConfig *c) {
     if (!c->mb_tree || !c->lookahead) return 0;
     return c->bframes ? MB_TREE_STRENGTH_B : MB_TREE_STRENGTH;
@@ -136,7 +131,6 @@ static MotusLookaheadSettings lookahead_of(const MotusEncoderConfig *c, int mb_w
                                    .b_span = b_span_of(c),
                                    .b_pyramid = c->b_pyramid == MOTUS_B_PYRAMID_NORMAL,
                                    .weights = c->weightp > 0,
-                                   .sharpness = has_sharpness(c),
                                    .keep_aq =
                                        c->bframes && c->aq_mode && c->mb_tree && c->lookahead};
     if (c->rate != MOTUS_RATE_QP) return look;

@@ -412,7 +412,6 @@ static void plans_agree(void) {
             .mb_tree_q8 = k / 3 % 4 ? 512 : 0,
             .keep_aq = k % 3 && k / 3 % 4 && k % 2,
             .b_span = k % 2 ? spans[k % 7] : motus_min(spans[k % 7], MOTUS_B_FLAT_SPAN),
-            .sharpness = spans[k % 7] > 0,
             .b_pyramid = k % 2,
             .weights = k / 2 % 2};
         char what[100];

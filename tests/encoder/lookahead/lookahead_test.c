@@ -292,7 +292,6 @@ static void mini_gops(void) {
             MotusLookaheadSettings s = settings_of(depth);
             s.b_pyramid = depth / 5 % 2;
             s.b_span = s.b_pyramid ? span : motus_min(span, MOTUS_B_FLAT_SPAN);
-            s.sharpness = span > 0;
             plan_all(&p, &s, one_scene, 30, 10);
             plan_all(&alone, &s, one_scene, 10, -1);
             CU_ASSERT(p.n == 30 && alone.n == 10);
