@@ -343,8 +343,7 @@ void motus_gop_coder_begin_help(MotusGopCoder *coder) { coder->coders->helpers++
 
 void motus_gop_coder_end_help(MotusGopCoder *coder) {
     coder->coders->helpers--;
-    if (motus_gop_coder_has_work(coder) && (can_begin(coder) || !coder->coders->is_awaited))
-        motus_gop_coder_wake(coder);
+    if (motus_gop_coder_has_work(coder)) motus_gop_coder_wake(coder);
 }
 
 static void *run_coder(void *argument) {

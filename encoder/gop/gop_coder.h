@@ -74,7 +74,6 @@ struct MotusGopCoders {
     MotusExecutor *current;                          // has the newest GOP
     int lookahead_jobs; // pending ones, which may plan the oldest picture
     int helpers;        // calling threads that work for coder 0; its own thread rests
-    int is_awaited;     // receive() waited for one picture: it will again, the thread rests on
     int opening;        // coders that are being opened
     int active;         // coders that have pictures
     int busy_threads;   // CPU threads that code pictures
@@ -116,8 +115,7 @@ void motus_gop_coder_step(MotusGopCoder *coder);
 // It is the only one, and what it does on the host is short.
 int motus_gop_coder_takes_help(const MotusGopCoder *coder);
 
-// The calling thread works for the coder, in place of the coder's own, until it ends to help. Then
-// the coder's own goes on, unless all is launched and the pictures are awaited.
+// The calling thread works for the coder, in place of the coder's own, until it ends to help.
 void motus_gop_coder_begin_help(MotusGopCoder *coder);
 void motus_gop_coder_end_help(MotusGopCoder *coder);
 

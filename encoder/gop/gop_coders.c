@@ -87,12 +87,6 @@ static const MotusError *cause_of_loss(const MotusGopCoders *coders) {
     return coders->failure.status ? &coders->failure : &coders->lost;
 }
 
-// Lets the thread of coder 0 finish pictures again.
-static void stop_awaiting(MotusGopCoders *coders) {
-    if (coders->is_awaited) motus_gop_coder_wake(&coders->coder[0]);
-    coders->is_awaited = 0;
-}
-
 // Chooses the picture's executor, and blocks until it has a slot for the frame.
 static MotusStatus take_slot(MotusGopCoders *coders, MotusPendingPicture *p,
                              MotusExecutor **executor, MotusError *error) {
@@ -100,10 +94,8 @@ static MotusStatus take_slot(MotusGopCoders *coders, MotusPendingPicture *p,
     MotusExecutor *e = coders->executor;
     if (p->state != MOTUS_PENDING_TYPE) e = p->params.idr ? find_executor(coders) : coders->current;
     *executor = e;
-    while (!coders->failure.status && !coders->lost.status && is_full(coders, e)) {
-        stop_awaiting(coders);
+    while (!coders->failure.status && !coders->lost.status && is_full(coders, e))
         pthread_cond_wait(&coders->done, &coders->lock);
-    }
     const MotusError *cause = cause_of_loss(coders);
     if (cause->status) {
         *error = *cause;
@@ -351,10 +343,6 @@ MotusStatus motus_gop_coders_receive(MotusGopCoders *coders, MotusPacket **packe
     pthread_mutex_lock(&coders->lock);
     MotusGopCoder *helped = &coders->coder[0];
     if (timeout_ms >= 0 || !motus_gop_coder_takes_help(helped)) helped = NULL;
-    if (!helped || motus_pending_unfinished(&coders->pending) > 1)
-        stop_awaiting(coders);
-    else
-        coders->is_awaited = 1;
     if (helped) motus_gop_coder_begin_help(helped);
     wait_for_first(coders, helped, timeout_ms);
     if (helped) motus_gop_coder_end_help(helped);
