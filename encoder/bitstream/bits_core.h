@@ -1,5 +1,5 @@
-// Bit writer and counter (7.2, 9.1). Bits are collected most significant first. The buffer never
-// grows: its owner sizes it for the worst case.
+// Bit writer and counter (7.2, 9.1); NAL units (7.3.1, Annex B). Bits are collected most
+// significant first. The buffer never grows: its owner sizes it for the worst case.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef ENCODER_BITSTREAM_BITS_CORE_H
 #define ENCODER_BITSTREAM_BITS_CORE_H
@@ -75,6 +75,22 @@ void motus_bits_trailing(MotusBits *bits);
 // writer's own buffer, at or after the place that the bits go to: words are read before they are
 // written.
 void motus_bits_append(MotusBits *bits, const uint8_t *from, size_t n);
+
+enum {
+    MOTUS_NAL_SLICE = 1,
+    MOTUS_NAL_IDR = 5,
+    MOTUS_NAL_SEI = 6,
+    MOTUS_NAL_SPS = 7,
+    MOTUS_NAL_PPS = 8,
+    MOTUS_NAL_AUD = 9,
+    MOTUS_NAL_FILLER = 12,
+};
+
+// Writes an RBSP as a NAL unit with a four-byte start code and emulation prevention. Returns the
+// bytes written to dst, at most motus_nal_bound(size).
+size_t motus_nal_write(uint8_t *dst, int nal_ref_idc, int nal_unit_type, const uint8_t *rbsp,
+                       size_t size);
+size_t motus_nal_bound(size_t size);
 
 #ifdef __cplusplus
 }

@@ -1,8 +1,6 @@
-// Levels, parameter sets, access unit delimiter, SEI, slice header and NAL units (headers.h).
+// Levels, parameter sets, access unit delimiter, SEI and slice header (headers.h).
 // SPDX-License-Identifier: BSD-2-Clause
 #include "encoder/bitstream/headers.h"
-
-#include <string.h>
 
 #include "common/int_core.h"
 
@@ -436,40 +434,4 @@ MotusSliceHead motus_slice_head(const MotusSequenceSettings *settings,
     assert(!bits.overflow);
     head.nal_header = (uint8_t)(nal_ref_idc << 5 | (slice->idr ? MOTUS_NAL_IDR : MOTUS_NAL_SLICE));
     return head;
-}
-
-// ---- NAL units in the byte stream format (7.3.1, 7.4.1.1, Annex B) ------------------------------
-
-size_t motus_nal_bound(size_t size) { return 4 + 1 + size + size / 2 + 1; }
-
-// Returns the first zero byte from `at` on that a zero byte follows, else `size`.
-static size_t next_pair(const uint8_t *rbsp, size_t at, size_t size) {
-    while (at + 1 < size) {
-        const uint8_t *zero = memchr(rbsp + at, 0, size - 1 - at);
-        if (!zero) break;
-        if (!zero[1]) return (size_t)(zero - rbsp);
-        at = (size_t)(zero - rbsp) + 2;
-    }
-    return size;
-}
-
-static uint8_t *put(uint8_t *p, const uint8_t *from, size_t n) {
-    memcpy(p, from, n);
-    return p + n;
-}
-
-size_t motus_nal_write(uint8_t *dst, int nal_ref_idc, int nal_unit_type, const uint8_t *rbsp,
-                       size_t size) {
-    const uint8_t start[5] = {0, 0, 0, 1, (uint8_t)(nal_ref_idc << 5 | nal_unit_type)};
-    uint8_t *p = put(dst, start, sizeof start);
-    size_t done = 0, at = 0; // bytes copied; bytes searched for pairs of zeros
-    while ((at = next_pair(rbsp, at, size) + 2) < size) {
-        if (rbsp[at] > 3) continue;
-        p = put(p, rbsp + done, at - done);
-        *p++ = 3; // emulation_prevention_three_byte
-        done = at;
-    }
-    p = put(p, rbsp + done, size - done);
-    if (size && !rbsp[size - 1]) *p++ = 3; // a NAL unit never ends with a zero byte
-    return (size_t)(p - dst);
 }

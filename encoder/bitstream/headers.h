@@ -1,5 +1,4 @@
-// Parameter sets, slice headers, SEI, NAL units (7.3.1 to 7.3.3, Annexes B, D and E) and levels
-// (Annex A).
+// Parameter sets, slice headers, SEI (7.3.2, 7.3.3, Annexes D and E) and levels (Annex A).
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef ENCODER_BITSTREAM_HEADERS_H
 #define ENCODER_BITSTREAM_HEADERS_H
@@ -12,16 +11,6 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-enum {
-    MOTUS_NAL_SLICE = 1,
-    MOTUS_NAL_IDR = 5,
-    MOTUS_NAL_SEI = 6,
-    MOTUS_NAL_SPS = 7,
-    MOTUS_NAL_PPS = 8,
-    MOTUS_NAL_AUD = 9,
-    MOTUS_NAL_FILLER = 12,
-};
 
 // Limits of a level (table A-1).
 typedef struct MotusLevel {
@@ -132,12 +121,6 @@ void motus_write_sei(MotusBits *bits, const MotusHrdTiming *timing, int idr);
 // Writes the SEI of a recovery point (D.1.8): a decoder that begins here is exact from `frames`
 // pictures later on.
 void motus_write_recovery_point(MotusBits *bits, int frames);
-
-// Writes an RBSP as a NAL unit with a four-byte start code and emulation prevention. Returns the
-// bytes written to dst, at most motus_nal_bound(size).
-size_t motus_nal_write(uint8_t *dst, int nal_ref_idc, int nal_unit_type, const uint8_t *rbsp,
-                       size_t size);
-size_t motus_nal_bound(size_t size);
 
 #ifdef __cplusplus
 }

@@ -216,43 +216,35 @@ typedef struct MiniGopCosts {
     int n;
 } MiniGopCosts;
 
-// Begins the costs of pictures from `from` on with the detail of those before it in its GOP.
-static void begin_costs(const MotusLookahead *look, int64_t from, MiniGopCosts *c) {
+// Finds the costs of pictures from `from` on, up to picture `end` or the end of the GOP, as many as
+// count for a mini-GOP: none of an IDR picture. Returns 1 if no later picture changes them.
+static int find_costs(const MotusLookahead *look, int64_t from, int64_t end, MiniGopCosts *c) {
+    const int span = look->settings.b_span, most = span ? motus_b_window(span) : 0;
     c->n = c->before = 0;
     while (c->before < MOTUS_SHARPNESS_BEFORE && !entry_of(look, from - c->before)->plan.idr) {
         const Entry *e = entry_of(look, from - ++c->before);
         c->detail[MOTUS_SHARPNESS_BEFORE - c->before] = e->detail;
         c->intra[MOTUS_SHARPNESS_BEFORE - c->before] = e->plan.intra;
     }
-}
-
-static void add_costs(MiniGopCosts *c, const Entry *e) {
-    c->costs[c->n] = e->mini_gops;
-    c->detail[MOTUS_SHARPNESS_BEFORE + c->n] = e->detail;
-    c->intra[MOTUS_SHARPNESS_BEFORE + c->n++] = e->plan.intra;
+    for (; c->n < most && from + c->n < end; c->n++) {
+        const Entry *e = entry_of(look, from + c->n);
+        if (e->plan.idr) return 1;
+        c->costs[c->n] = e->mini_gops;
+        c->detail[MOTUS_SHARPNESS_BEFORE + c->n] = e->detail;
+        c->intra[MOTUS_SHARPNESS_BEFORE + c->n] = e->plan.intra;
+    }
+    return c->n == most;
 }
 
 static int length_by(const MotusLookahead *look, const MiniGopCosts *c) {
     const uint64_t *intra = c->intra + MOTUS_SHARPNESS_BEFORE;
     int sharp[MOTUS_B_WINDOW] = {0};
+    if (!c->n) return 1;
     if (look->settings.sharpness)
         motus_sharpness_signs(sharp, c->detail + MOTUS_SHARPNESS_BEFORE, intra, c->before, c->n,
                               look->n_mb);
     return motus_b_length(c->costs, intra, sharp, c->n, look->settings.b_span,
                           look->settings.b_pyramid);
-}
-
-// Finds the costs that decide about the mini-GOP of picture `from`, up to the end of its GOP.
-// Returns 0 if more pictures are needed, or if it is an IDR picture.
-static int find_costs(const MotusLookahead *look, int64_t from, MiniGopCosts *c) {
-    const int most = motus_b_window(look->settings.b_span);
-    begin_costs(look, from, c);
-    while (c->n < most && from + c->n < look->end) {
-        const Entry *e = entry_of(look, from + c->n);
-        if (e->plan.idr) return c->n;
-        add_costs(c, e);
-    }
-    return c->n == most || look->ended ? c->n : 0;
 }
 
 // Links the n pictures of a mini-GOP that begins with picture `from`.
@@ -271,14 +263,11 @@ static void link_mini_gop(MotusLookahead *look, int64_t from, int n) {
 
 // Sets the types of all pictures that are known far enough.
 static void decide(MotusLookahead *look) {
-    const int span = look->settings.b_span;
-    while (span && look->decided < look->end) {
+    while (look->settings.b_span && look->decided < look->end) {
         MiniGopCosts costs;
-        const int n = find_costs(look, look->decided, &costs),
-                  is_idr = entry_of(look, look->decided)->plan.idr,
-                  length = n ? length_by(look, &costs) : 1;
-        if (!n && !is_idr) return;
-        if (n) link_mini_gop(look, look->decided, length);
+        if (!find_costs(look, look->decided, look->end, &costs) && !look->ended) return;
+        const int length = length_by(look, &costs);
+        if (costs.n) link_mini_gop(look, look->decided, length);
         const int64_t last = look->decided + length - 1;
         while (look->decided < last) entry_of(look, look->decided++)->plan.b = 1;
         look->decided++;
@@ -287,13 +276,10 @@ static void decide(MotusLookahead *look) {
 
 // Links pictures up to `last` that have not been decided about, as if none followed.
 static void guess_links(MotusLookahead *look, int64_t last) {
-    const int span = look->settings.b_span;
     for (int64_t from = look->first > look->decided ? look->first : look->decided; from <= last;) {
         MiniGopCosts costs;
-        begin_costs(look, from, &costs);
-        while (span && costs.n < motus_b_window(span) && from + costs.n <= last)
-            add_costs(&costs, entry_of(look, from + costs.n));
-        const int length = costs.n && !entry_of(look, from)->plan.idr ? length_by(look, &costs) : 1;
+        find_costs(look, from, last + 1, &costs);
+        const int length = length_by(look, &costs);
         link_mini_gop(look, from, length);
         from += length;
     }
