@@ -298,7 +298,7 @@ MotusStatus code(MotusCudaCoder *c, const MotusFrameSlot *slot, const MotusPictu
     if (!status) status = stage_ended(c, MOTUS_STAGE_INTRA, error);
     if (!status) status = entropy_code(c, out, params, error);
     if (!status) status = stage_ended(c, MOTUS_STAGE_ENTROPY, error);
-    if (!status && s->config.deblock) status = deblock(c, params, error);
+    if (!status && motus_is_deblocked(s, params)) status = deblock(c, params, error);
     if (!status && params->is_reference) status = make_reference(c, out, error);
     return status ? status : stage_ended(c, MOTUS_STAGE_DEBLOCK, error);
 }

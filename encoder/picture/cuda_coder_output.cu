@@ -55,10 +55,11 @@ MotusStatus download_recon(MotusCudaCoder *c, const Output *out, const MotusFram
     return status;
 }
 
-// Adds the squared errors of the current picture to its statistics.
+// Adds the squared errors of the current picture to its statistics, unless nobody wants them.
 MotusStatus measure_errors(MotusCudaCoder *c, const Output *out, cudaStream_t stream,
                            MotusError *error) {
     const MotusEncoderConfig *config = &c->settings->config;
+    if (config->no_ssd) return MOTUS_OK;
     return check(c,
                  motus_planes_ssd_cuda(c->src, current_rec(c)->plane, config->width, config->height,
                                        out->report->stats.ssd, stream),

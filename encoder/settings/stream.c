@@ -177,6 +177,7 @@ static MotusStatus check_picture(const MotusEncoderConfig *c, MotusError *error)
         REFUSE("intra refresh needs %s", c->hrd ? "a stream without HRD" : "a keyint: its cycle");
     if (c->weightp < 0 || c->weightp > 2) REFUSE("weightp %d is outside 0..2", c->weightp);
     if (c->weightb != 0 && c->weightb != 1) REFUSE("weightb %d is not 0 or 1", c->weightb);
+    if (c->no_ssd != 0 && c->no_ssd != 1) REFUSE("no_ssd %d is not 0 or 1", c->no_ssd);
     if (c->slices < 0) REFUSE("%d slices", c->slices);
     if (c->slice_max_size && c->slice_max_size < MOTUS_MIN_SLICE_SIZE)
         REFUSE("slices of at most %d bytes: the least is %d", c->slice_max_size,

@@ -123,6 +123,12 @@ static inline const MotusSlices *motus_picture_slices(const MotusStream *stream,
     return params->refresh.end ? &stream->refresh_slices[params->refresh_at] : &stream->slices;
 }
 
+// True if the picture is deblocked: for later pictures, the caller, or its squared errors.
+static inline int motus_is_deblocked(const MotusStream *stream, const MotusPictureParams *params) {
+    const MotusEncoderConfig *c = &stream->config;
+    return c->deblock && (params->is_reference || !c->stream_only || !c->no_ssd);
+}
+
 // True if a segment may begin at this picture and this IDR picture of a stream.
 int motus_stream_segment_is_possible(int64_t first_picture, int64_t first_gop);
 

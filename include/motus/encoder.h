@@ -74,7 +74,7 @@ typedef struct MotusPictureStats {
     uint64_t bits_mode;
     uint64_t bits_mv;                // ref_idx, mvd
     uint64_t bits_luma, bits_chroma; // residual; I_PCM samples count by component
-    uint64_t ssd[3];                 // squared errors of Y, Cb, Cr: reconstruction to `source`
+    uint64_t ssd[3]; // squared errors of Y, Cb, Cr: reconstruction to `source`; 0 with no_ssd
     uint64_t direct;                 // MBs of B_Direct_16x16, which `mb` counts as P_16x16
 } MotusPictureStats;
 

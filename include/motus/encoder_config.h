@@ -223,6 +223,9 @@ typedef struct MotusEncoderConfig {
     // TEMPORAL: of pictures whose list 0 has the collocated picture's first reference: all without
     // a pyramid, with one and a single reference about half; the others are SPATIAL.
     MotusDirectMode direct;
+    // 1: squared errors are not measured, MotusPictureStats.ssd is 0. With stream_only, pictures
+    // that are no references are not deblocked, either: nobody sees them. Same stream.
+    int no_ssd;
 } MotusEncoderConfig;
 
 // Returns the defaults: QP 26, I offset -3, keyint 250, preset medium with its range, quarter
@@ -231,7 +234,7 @@ typedef struct MotusEncoderConfig {
 // rate control QP. For CRF and BITRATE: crf 23, QPs 0..51 in steps of 4, ip_ratio 1.26, lookahead
 // 40, min_keyint 0, scenecut 40, AQ off (strength 1), mb-tree on. No B pictures, pb_ratio 1.3,
 // b_adapt 1, b_pyramid NORMAL, the preset's references and no others, weightp 2, no weightb, no
-// intra refresh, direct AUTO.
+// intra refresh, direct AUTO, squared errors.
 MOTUS_API MotusEncoderConfig motus_encoder_config_default(int width, int height, MotusRational fps);
 
 #ifdef __cplusplus

@@ -176,6 +176,7 @@ static int libmotus_init(AVCodecContext *avctx) {
     config.device = x->device;
     if (x->gop_coders) config.gop_coders = x->gop_coders;
     config.stream_only = 1;
+    config.no_ssd = !(avctx->flags & AV_CODEC_FLAG_PSNR);
     status = motus_encoder_open(&x->encoder, &config, &error);
     if (status) {
         av_log(avctx, AV_LOG_ERROR, "%s\n", error.text);
@@ -277,6 +278,8 @@ static int fill_packet(AVCodecContext *avctx, AVPacket *pkt, const MotusPacket *
     const LibmotusContext *x = avctx->priv_data;
     const size_t delimiter = x->aud ? 6 : 0; // start code, NAL header, primary_pic_type
     const size_t cut = packet->is_idr ? extradata_size(avctx, packet, delimiter) : 0;
+    const uint64_t *ssd = packet->stats.ssd;
+    int64_t errors[3] = {(int64_t)ssd[0], (int64_t)ssd[1], (int64_t)ssd[2]};
     int ret = ff_get_encode_buffer(avctx, pkt, (int64_t)(packet->size - cut), 0);
     if (ret < 0) return ret;
     memcpy(pkt->data, packet->data, delimiter);
@@ -285,7 +288,8 @@ static int fill_packet(AVCodecContext *avctx, AVPacket *pkt, const MotusPacket *
     pkt->dts = packet->dts;
     pkt->duration = packet->duration;
     if (packet->is_idr) pkt->flags |= AV_PKT_FLAG_KEY;
-    ret = ff_side_data_set_encoder_stats(pkt, packet->qp * FF_QP2LAMBDA, NULL, 0,
+    ret = ff_side_data_set_encoder_stats(pkt, packet->qp * FF_QP2LAMBDA, errors,
+                                         avctx->flags & AV_CODEC_FLAG_PSNR ? 3 : 0,
                                          packet->type == 'I'   ? AV_PICTURE_TYPE_I
                                          : packet->type == 'B' ? AV_PICTURE_TYPE_B
                                                                : AV_PICTURE_TYPE_P);

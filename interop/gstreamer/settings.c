@@ -321,5 +321,5 @@ void motus_gst_settings_apply(const MotusGstSettings *s, MotusEncoderConfig *c) 
     c->slice_max_size = (int)s->slice_max_size;
     c->threads = (int)s->threads;
     c->backend = (MotusBackend)s->backend;
-    c->stream_only = 1;
+    c->stream_only = c->no_ssd = 1;
 }

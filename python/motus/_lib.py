@@ -89,7 +89,7 @@ class EncoderConfig(Structure):
         int slices, slice_max_size, packet_memory, profile, cabac,
         transform_8x8, bframes; double pb_ratio; int b_adapt, b_pyramid,
         references, weightb, weightp, keep_references, intra_refresh,
-        direct;""")
+        direct, no_ssd;""")
 
 
 class Mv(Structure):

@@ -20,7 +20,7 @@ class Packet:
     type: str  # "I", "P" or "B"
     qp: int
     mean_qp: float
-    ssd: tuple[int, int, int]  # squared differences from the source frame: Y, Cb, Cr
+    ssd: tuple[int, int, int]  # squared differences from the source frame: Y, Cb, Cr; with measure
     luma_samples: int
     dts: int  # decoding time, as `pts`; rises from packet to packet, at most pts
     # With keep_mvs: a structured array with the fields x, y, w, h, mv_x, mv_y (quarter samples),
@@ -33,7 +33,7 @@ class Packet:
 
     @property
     def psnr(self) -> float:
-        """PSNR of luma in dB, 100 if nothing differs."""
+        """PSNR of luma in dB, 100 if nothing differs or nothing was measured."""
         return 10 * log10(255 * 255 * self.luma_samples / self.ssd[0]) if self.ssd[0] else 100.0
 
 

@@ -222,7 +222,7 @@ def config_of(width: int, height: int, fps: Fraction,
                             "or row, crop=True leaves it out", -1)
     config.size = ctypes.sizeof(_lib.EncoderConfig)
     config.rate = _rate_control(settings)
-    config.stream_only = 1
+    config.stream_only = config.no_ssd = 1
     colour = settings.get("colour", "bt709")
     if colour is not None and colour not in _COLOURS:
         raise ArgumentError(f"colour {colour!r} is none of {', '.join(_COLOURS)}, None")

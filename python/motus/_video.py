@@ -68,7 +68,8 @@ class Video:
         settings.setdefault("colour", "bt709" if picture.is_rgb else None)
         if picture.device is not None and picture.device >= 0 and not settings.get("devices"):
             settings.setdefault("device", picture.device)
-        self._encoder = encoder = Encoder(*picture.size, self._fps, **settings)
+        self._encoder = encoder = Encoder(*picture.size, self._fps, measure=False,
+                                          **settings)
         if self._container == "mp4":
             self._audio = audio_of(self._audio)
             self._muxer = (encoder.mp4_file(self._audio) if self._fragment is None

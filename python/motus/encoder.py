@@ -40,10 +40,11 @@ class Encoder:
 
     One thread may send while another receives. `settings` are those of motus.Settings. With pad or
     crop the size may be odd; the attributes `width` and `height` are those of the stream. keep_mvs:
-    packets have their motion vectors."""
+    packets have their motion vectors. measure: packets have their squared errors, which takes some
+    time."""
 
     def __init__(self, width: int, height: int, fps: Rate = 24, *,
-                 time_base: Fraction | None = None, keep_mvs: bool = False,
+                 time_base: Fraction | None = None, keep_mvs: bool = False, measure: bool = True,
                  **settings: Unpack[Settings]) -> None:
         self._encoder = ctypes.c_void_p()
         self._sending, self._receiving = threading.RLock(), threading.RLock()
@@ -60,7 +61,7 @@ class Encoder:
         if time_base is not None:
             unit = self.time_base
             self._config.time_base = _lib.Rational(unit.numerator, unit.denominator)
-        self._config.stream_only = not keep_mvs
+        self._config.stream_only, self._config.no_ssd = not keep_mvs, not measure
         error = _lib.Error()
         status = lib.motus_encoder_open(byref(self._encoder), byref(self._config), byref(error))
         _lib.check(status, error)

@@ -78,7 +78,8 @@ class PacketEncoder:
         if not picture.is_rgb:
             settings = {"colour": None, **settings}
         self._size = picture.size
-        return Encoder(*picture.size, self._fps, **settings, **self._rate(self._bitrate))
+        return Encoder(*picture.size, self._fps, measure=False, **settings,
+                       **self._rate(self._bitrate))
 
     def _prepared(self, frame: Any) -> tuple[Any, int, dict[str, Any]]:
         """Returns an array, its time and its settings."""

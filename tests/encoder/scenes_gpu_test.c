@@ -110,6 +110,7 @@ static void b_pictures_as_on_the_cpu(void) {
         c.b_pyramid = k / 7 == 1 ? MOTUS_B_PYRAMID_NONE : MOTUS_B_PYRAMID_NORMAL;
         c.keyint = k % 2 ? 250 : 9;
         c.slices = 1 + k % 4 / 3 * 2, c.stream_only = k % 6 == 5, c.deblock = k % 8 != 7;
+        c.no_ssd = k % 9 > 4;
         c.lookahead = 5;
         c.rate = k % 3 == 1 ? MOTUS_RATE_CRF : k % 3 ? MOTUS_RATE_BITRATE : MOTUS_RATE_QP;
         c.aq_mode = k % 3 ? MOTUS_AQ_VARIANCE : MOTUS_AQ_OFF;

@@ -106,6 +106,9 @@ main_paths() {
     ok 'a summary on stderr' grep -q '^quality  *PSNR Y' err
     ok 'nothing on stdout' [ ! -s stdout ]
     ok 'no live line in a pipe' [ "$(tr -d '\n' <err | tr -d '[:print:]' | wc -c)" = 0 ]
+    "$motus" encode in.y4m -o t2.264 --no-psnr --stats t.json 2>err
+    ok '--no-psnr: the same stream' cmp -s t2.264 t.264
+    ok 'without its quality' [ "$(cat err t.json | grep -ciE 'psnr|ssim')" = 0 ]
     no_parts || fail 'a part is left'
 }
 

@@ -111,7 +111,7 @@ static MotusStatus time_row(DeviceTable *t, MotusPreset preset, int devices, int
         *p = (Party){.table = t, .config = t->b->config, .pictures = t->warm, .keeps = !t->n_first};
         p->config.preset = preset;
         p->config.keyint = n;
-        p->config.stream_only = 1;
+        p->config.stream_only = p->config.no_ssd = 1;
         p->config.gop_coders = o->gop_coders * devices / encoders;
         p->config.n_devices = devices / encoders;
         p->config.devices = t->list.device + k;

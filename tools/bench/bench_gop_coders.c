@@ -214,7 +214,7 @@ static MotusStatus preset_rows(const CoderTable *t, MotusPreset preset, MotusErr
     const char *name = motus_preset_name(preset);
     config.preset = preset;
     config.keyint = t->b->clip->n;
-    config.stream_only = 1;
+    config.stream_only = config.no_ssd = 1;
     MotusLatencies latencies;
     StageTimes stages;
     MotusStatus status = time_coders(t, &config, name, error);

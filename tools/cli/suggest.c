@@ -96,7 +96,7 @@ static const struct {
     {"movflags", NULL, "the index lies in front; see --fragment"},
     {"output-csp", NULL, "all formats become 8-bit 4:2:0"},
     {"pix_fmt", NULL, "all formats become 8-bit 4:2:0"},
-    {"psnr", NULL, "the summary and --stats have it"},
+    {"psnr", NULL, "the summary and --stats have it, unless --no-psnr is given"},
     {"sar", NULL, "taken from the input"},
     {"ssim", NULL, "the summary and --stats have it"},
     {"subme", NULL, "chosen by --preset"},

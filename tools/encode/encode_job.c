@@ -37,7 +37,10 @@ typedef struct EncodeSession {
 
 // ---- Packets ------------------------------------------------------------------------------------
 
-static int wants_ssim(const EncodeSession *s) { return !s->options->quiet || s->outputs.stats; }
+// True if the summary or --stats tells the quality of pictures.
+static int wants_quality(const MotusEncodeOptions *o) {
+    return (!o->quiet || o->outputs.stats) && !o->config.no_ssd;
+}
 
 static MotusStatus finish_picture(EncodeSession *s, const MotusPacket *picture, double ssim,
                                   MotusError *error) {
@@ -46,10 +49,11 @@ static MotusStatus finish_picture(EncodeSession *s, const MotusPacket *picture, 
         return error->status;
     s->searched += searched;
     motus_totals_add(&s->totals, picture, ssim);
-    char more[64], fields[64];
+    char psnr[32] = "", more[96], fields[64];
     motus_progress_fields(&s->totals, &s->job, fields);
-    snprintf(more, sizeof more, "  %.1f kb/s  PSNR-Y %.2f dB",
-             motus_totals_kbps(&s->totals, &s->job), motus_totals_psnr(&s->totals, &s->job, 0));
+    if (!s->job.config.no_ssd)
+        snprintf(psnr, sizeof psnr, "  PSNR-Y %.2f dB", motus_totals_psnr(&s->totals, &s->job, 0));
+    snprintf(more, sizeof more, "  %.1f kb/s%s", motus_totals_kbps(&s->totals, &s->job), psnr);
     motus_progress_show_as(&s->progress, s->totals.frames, more, fields);
     const MotusTime time = {picture->pts, picture->duration};
     return motus_encode_outputs_picture(&s->outputs, &s->job, picture, time, ssim, error);
@@ -77,9 +81,10 @@ static MotusStatus take_packet(EncodeSession *s, MotusPacket *picture, MotusErro
         motus_ssim_meter_put(s->meter, picture, width, height);
         return finish_measured(s, 0, error);
     }
-    const double ssim = wants_ssim(s) ? motus_plane_ssim(&picture->source->plane[0],
-                                                         &picture->recon->plane[0], width, height)
-                                      : 0;
+    const double ssim =
+        wants_quality(s->options)
+            ? motus_plane_ssim(&picture->source->plane[0], &picture->recon->plane[0], width, height)
+            : 0;
     MotusStatus status = finish_picture(s, picture, ssim, error);
     motus_packet_unref(&picture);
     return status;
@@ -225,7 +230,7 @@ static MotusStatus encode_frames(EncodeSession *s, MotusError *error) {
               on_gpu = s->job.backend == MOTUS_BACKEND_CUDA;
     s->ahead = motus_read_ahead_open(&s->input, on_gpu ? threads : 1,
                                      on_gpu ? first_device(&s->job.config) : -1);
-    if (s->ahead && wants_ssim(s)) s->meter = motus_ssim_meter_open(threads);
+    if (s->ahead && wants_quality(s->options)) s->meter = motus_ssim_meter_open(threads);
     while (!status && !(status = next_frame(s, &frame, error))) {
         status = send(s, frame, error);
         if (!status) status = receive(s, 0, 0, error);
@@ -278,7 +283,7 @@ static MotusStatus open_outputs(EncodeSession *s, MotusError *error) {
 // True if more of a picture is used than its stream: else a GPU need not download it.
 static int wants_pictures(const MotusEncodeOptions *o) {
     const MotusEncodeNames *names = &o->outputs;
-    return !o->quiet || names->recon || names->stats || names->mvs || names->field;
+    return wants_quality(o) || names->recon || names->stats || names->mvs || names->field;
 }
 
 static MotusStatus open_all(EncodeSession *s, MotusError *error) {
@@ -288,6 +293,7 @@ static MotusStatus open_all(EncodeSession *s, MotusError *error) {
     if (status) return status;
     MotusError cause = {0};
     s->job.config.stream_only = !wants_pictures(o);
+    s->job.config.no_ssd = !wants_quality(o);
     status = motus_encoder_open(&s->encoder, &s->job.config, &cause);
     if (status) return motus_fail(error, status, "%s: %s", motus_shown(o->input), cause.text);
     if (o->mvs_in && (status = motus_field_in_open(&s->external_mvs, o->mvs_in, s->job.config.width,

@@ -222,6 +222,7 @@ static int parse(MotusEncodeOptions *o, int argc, char **argv) {
         MOTUS_FLAG("weightb", &c->weightb,
                    "weight the references of B pictures by their distances"),
         {"no-weightb", 0, &c->weightb, NULL, 0, 0, NULL, "average them (default)"},
+        MOTUS_FLAG("no-psnr", &c->no_ssd, "do not measure PSNR and SSIM, which takes time"),
         MOTUS_FLAG("aud", &c->aud, "begin each picture with an access unit delimiter"),
     };
     const size_t n = sizeof coding / sizeof *coding;

@@ -137,10 +137,13 @@ static void print_macroblocks(FILE *file, const MotusTotals *t) {
 static void print_types(FILE *file, const MotusTotals *t, const MotusEncodeReport *job) {
     for (int type = 0; type < MOTUS_TYPES; type++) {
         const MotusTypeTotals *of = &t->of[type];
-        if (of->frames)
-            fprintf(file, "%s pictures   %lld, QP %.2f, %.1f%% of the bytes, PSNR Y %.3f dB\n",
-                    motus_type_names[type], (long long)of->frames, of->qp / (double)of->frames,
-                    share(of->bytes, t->bytes), motus_type_psnr(t, job, type));
+        char psnr[32] = "";
+        if (!of->frames) continue;
+        if (!job->config.no_ssd)
+            snprintf(psnr, sizeof psnr, ", PSNR Y %.3f dB", motus_type_psnr(t, job, type));
+        fprintf(file, "%s pictures   %lld, QP %.2f, %.1f%% of the bytes%s\n",
+                motus_type_names[type], (long long)of->frames, of->qp / (double)of->frames,
+                share(of->bytes, t->bytes), psnr);
     }
 }
 
@@ -189,9 +192,10 @@ void motus_report_print(FILE *file, const MotusTotals *t, const MotusEncodeRepor
     fprintf(file, "size         %llu bytes, %.1f kb/s at %.5g frames/s%s\n",
             (unsigned long long)t->bytes, motus_totals_kbps(t, job),
             (double)c->fps.num / c->fps.den, job->variable ? " on average" : "");
-    fprintf(file, "quality      PSNR Y %.3f U %.3f V %.3f dB, SSIM %.5f\n",
-            motus_totals_psnr(t, job, 0), motus_totals_psnr(t, job, 1),
-            motus_totals_psnr(t, job, 2), t->ssim / (double)t->frames);
+    if (!c->no_ssd)
+        fprintf(file, "quality      PSNR Y %.3f U %.3f V %.3f dB, SSIM %.5f\n",
+                motus_totals_psnr(t, job, 0), motus_totals_psnr(t, job, 1),
+                motus_totals_psnr(t, job, 2), t->ssim / (double)t->frames);
     print_macroblocks(file, t);
     print_bits(file, t);
     char damage[160];

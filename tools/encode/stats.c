@@ -167,9 +167,12 @@ static cJSON *numbers(const char *const *names, const uint64_t *values, int n) {
     return object;
 }
 
-static void add_psnr(cJSON *object, const MotusTotals *t, const MotusEncodeReport *job) {
+// Adds PSNR and mean SSIM, if they are measured.
+static void add_quality(cJSON *object, const MotusTotals *t, const MotusEncodeReport *job) {
     static const char *const names[3] = {"psnr_y", "psnr_u", "psnr_v"};
+    if (job->config.no_ssd) return;
     for (int c = 0; c < 3; c++) add_decimal(object, names[c], motus_totals_psnr(t, job, c), 4);
+    add_decimal(object, "ssim", t->frames ? t->ssim / (double)t->frames : 0, 6);
 }
 
 // Counts MBs by type: P's names, if there are pictures other than B pictures, B's, intra.
@@ -205,7 +208,7 @@ static cJSON *type_totals(const MotusTotals *t, const MotusEncodeReport *job) {
         cJSON_AddNumberToObject(object, "frames", (double)of->frames);
         cJSON_AddNumberToObject(object, "bytes", (double)of->bytes);
         add_decimal(object, "mean_qp", of->qp / (double)of->frames, 3);
-        add_decimal(object, "psnr_y", motus_type_psnr(t, job, type), 4);
+        if (!job->config.no_ssd) add_decimal(object, "psnr_y", motus_type_psnr(t, job, type), 4);
     }
     return types;
 }
@@ -229,8 +232,7 @@ MotusStatus motus_stats_picture(MotusStatsFile *stats, const MotusEncodeReport *
         cJSON_AddNumberToObject(object, "coded_again", picture->coded_again);
     if (picture->slices > 1) cJSON_AddNumberToObject(object, "slices", picture->slices);
     cJSON_AddNumberToObject(object, "bits", 8.0 * (double)picture->size);
-    add_psnr(object, &one, job);
-    add_decimal(object, "ssim", ssim, 6);
+    add_quality(object, &one, job);
     cJSON_AddItemToObject(object, "mb_types", mb_type_counts(&one));
     if (picture->type == 'B') cJSON_AddItemToObject(object, "b_samples", list_counts(&one));
     if (frame_md5(picture->recon, md5)) cJSON_AddStringToObject(object, "recon_md5", md5);
@@ -291,8 +293,7 @@ MotusStatus motus_stats_commit(MotusStatsFile **stats, const MotusTotals *t,
     add_decimal(tail, "fps", job->seconds > 0 ? (double)t->frames / job->seconds : 0, 2);
     cJSON_AddNumberToObject(tail, "bytes", (double)t->bytes);
     add_decimal(tail, "kbps", motus_totals_kbps(t, job), 3);
-    add_psnr(tail, t, job);
-    add_decimal(tail, "ssim", t->frames ? t->ssim / (double)t->frames : 0, 6);
+    add_quality(tail, t, job);
     cJSON_AddItemToObject(tail, "mb_types", mb_type_counts(t));
     if (t->of[MOTUS_TYPE_B].frames) cJSON_AddItemToObject(tail, "b_samples", list_counts(t));
     cJSON_AddItemToObject(tail, "partitions", partition_counts(&t->of[MOTUS_TYPE_P]));

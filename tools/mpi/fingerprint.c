@@ -35,8 +35,9 @@ void motus_settings_text(const MotusEncodeOptions *o, const MotusEncoderConfig *
         c->aud, c->slices, c->slice_max_size, c->colour.sar.num, c->colour.sar.den,
         c->colour.full_range, c->colour.primaries, c->colour.transfer, c->colour.matrix,
         c->colour.chroma_location, o->frames, o->seek, o->fps.num, o->fps.den, (int)o->deinterlace,
-        !o->quiet, c->bframes, c->pb_ratio, c->b_adapt, (int)c->b_pyramid, c->references,
-        c->weightb, c->weightp, c->keep_references, c->intra_refresh, (int)c->direct, o->mvs_final);
+        !o->quiet && !c->no_ssd, c->bframes, c->pb_ratio, c->b_adapt, (int)c->b_pyramid,
+        c->references, c->weightb, c->weightp, c->keep_references, c->intra_refresh, (int)c->direct,
+        o->mvs_final);
 }
 
 MotusStatus motus_input_text(const char *path, char *text, size_t size, MotusError *error) {

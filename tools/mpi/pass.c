@@ -191,8 +191,8 @@ static void plan(MotusMaster *m) {
     m->setup.gops =
         c->keyint && c->keyint < MIN_SEGMENT ? (MIN_SEGMENT + c->keyint - 1) / c->keyint : 1;
     if (!c->gop_coders && backend == MOTUS_BACKEND_CPU) m->setup.config.gop_coders = 1;
-    m->setup.wants_ssim = !m->options->quiet && !m->pass->first;
-    m->setup.config.stream_only = !m->setup.wants_ssim;
+    m->setup.wants_ssim = !m->options->quiet && !m->pass->first && !m->options->config.no_ssd;
+    m->setup.config.stream_only = m->setup.config.no_ssd = !m->setup.wants_ssim;
     m->setup.another_pass = m->pass->another;
     m->setup.log = m->pass->first ? NULL : (char *)m->pass->log.data;
     m->setup.log_size = m->setup.log ? (int64_t)m->pass->log.n + 1 : 0;

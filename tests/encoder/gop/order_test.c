@@ -300,7 +300,8 @@ static void check_equal(const MotusPacket *a, const MotusPacket *b, const char *
               (!a->n_mvs || !memcmp(a->mvs, b->mvs, a->n_mvs * sizeof *a->mvs)));
 }
 
-// Threads that share B pictures give the stream, reconstruction and MVs of one thread.
+// Threads that share B pictures give the stream, reconstruction and MVs of one thread; the stream
+// alone is the same without squared errors.
 static void threads_give_one_stream(void) {
     static const int bframes[] = {2, 3, 7}, threads[] = {2, 5};
     MotusPacket *packets[MOST + 1], *others[MOST + 1];
@@ -319,6 +320,13 @@ static void threads_give_one_stream(void) {
                 check_equal(packets[i], others[i], k ? "five threads" : "two threads", i);
             drop(others, n);
         }
+        config.stream_only = config.no_ssd = 1;
+        CU_ASSERT_EQUAL_FATAL(encode(&config, &c, 0, others), n);
+        for (int i = 0; i < n; i++)
+            MOTUS_CHECK(packets[i]->size == others[i]->size && !others[i]->stats.ssd[0] &&
+                            !memcmp(packets[i]->data, others[i]->data, packets[i]->size),
+                        "no squared errors: packet %d", i);
+        drop(others, n);
         drop(packets, n);
         encoder_case_drop(c.frames);
     }
