@@ -19,6 +19,8 @@ using namespace motus_cuda_coder;
 namespace {
 
 constexpr int64_t MIN_EXPECTED_US = 200, MAX_EXPECTED_US = 50000;
+constexpr int64_t SLEEP_LATE_US = 150;   // after which 99 % of sleeps have ended
+constexpr int64_t FIRST_POLLS_US = 2000; // as long, at least, a picture is not left to CUDA
 constexpr int COPY_BLOCKS = 16, COPY_THREADS = 256;
 
 // Copies NAL units, as far as `room` reaches, and the report to pinned memory: copy engines begin
@@ -134,19 +136,22 @@ int64_t most_expected(int64_t expected) {
 }
 
 // Blocks until the coder's only picture is done. CUDA's blocking wait returns some 100 us late, and
-// here nothing else runs meanwhile: sleeps for 7/8 of the expected time, polls up to 9/8 without a
-// pause, as a sleep takes some 20 us, then with pauses, and leaves a picture that takes twice as
-// long to CUDA. The next picture is expected to take as long as this one, but at most 1/8 longer
+// here nothing else runs meanwhile. It sleeps until 1/8 of the expected time is left, or 150 us: a
+// sleep may take that much longer, and what follows one is slow. It polls as long before and behind
+// the expected end without a pause, then with pauses, and leaves a picture that takes twice as long
+// to CUDA. The next picture is expected to take as long as this one, but at most 1/8 longer
 // than this one was expected to: a host that was held up once delays one picture. If this one was
 // done at the first poll, the next one is expected to take less.
 cudaError_t wait_alone(MotusCudaCoder *c, const Output *out) {
-    const int64_t expected = c->expected_us[out->type];
+    const int64_t expected = c->expected_us[out->type],
+                  margin = std::max(expected / 8, SLEEP_LATE_US),
+                  most = std::max(2 * expected, FIRST_POLLS_US);
     ShortSleeps sleeps;
-    pause_us(out->begun_us + expected - expected / 8 - now_us());
+    pause_us(out->begun_us + expected - margin - now_us());
     cudaError_t status = cudaEventQuery(out->done);
     const int too_late = status == cudaSuccess;
-    while (status == cudaErrorNotReady && now_us() < out->begun_us + 2 * expected) {
-        if (now_us() > out->begun_us + expected + expected / 8) pause_us(15);
+    while (status == cudaErrorNotReady && now_us() < out->begun_us + most) {
+        if (now_us() > out->begun_us + expected + margin) pause_us(15);
         status = cudaEventQuery(out->done);
     }
     if (status == cudaErrorNotReady) {

@@ -135,7 +135,7 @@ usage_errors() {
     refused 2 '--gops: goes with encode --gop-coders' bench encode --gops 4
     refused 2 '--gops: goes with encode --gop-coders, without --devices' bench encode \
         --gop-coders 2 --devices 0 --gops 4
-    refused 2 '--pictures: goes with encode --devices' bench encode --gop-coders 2 --pictures 100
+    refused 2 '--pictures: goes with encode --gop-coders or --devices' bench encode --pictures 100
     refused 2 '--runs: goes with encode, without --devices' bench encode --devices 0 --runs 2
     refused 2 '--runs: goes with encode' bench me --runs 2
     refused 2 '--qp: goes with encode' bench me --qp 0

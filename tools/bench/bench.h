@@ -100,6 +100,7 @@ MotusStatus motus_bench_presets(const MotusBench *bench, int runs, int peers, Mo
 typedef struct MotusBenchGopCoders {
     int most;       // GOP coders: 1, 2, 4, ... up to this
     int runs, gops; // runs that are timed; GOPs per GOP coder in one
+    int pictures;   // coded one at a time for the latency
 } MotusBenchGopCoders;
 
 // --gop-coders: frames/s by the number of GOP coders, the latency of one picture, and its stages.

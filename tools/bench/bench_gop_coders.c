@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "common/alloc.h"
 #include "common/error.h"
 #include "tools/bench/bench.h"
+#include "tools/bench/bench_latency.h"
 #include "tools/cli/system.h"
 
-enum { HOST, DEVICE, MEMORIES, LATENCY_FRAMES = 200, STAGE_FRAMES = 60 };
+enum { HOST, DEVICE, MEMORIES, STAGE_FRAMES = 60 };
 
 typedef struct CoderRun {
     double fps, cores; // cores of the host in use
@@ -51,40 +51,31 @@ static MotusStatus measure(const CoderTable *t, const MotusEncoderConfig *config
 
 // ---- Latency ------------------------------------------------------------------------------------
 
-// Milliseconds from sending a frame to its packet: of P pictures, and the median of I pictures.
-typedef struct Latency {
-    double median, p99, idr;
-} Latency;
-
-static int by_size(const void *a, const void *b) {
-    return (*(const double *)a > *(const double *)b) - (*(const double *)a < *(const double *)b);
+// Times pictures one at a time, back to back.
+static MotusStatus time_single(const CoderTable *t, const MotusEncoderConfig *config,
+                               MotusLatencies *latencies, MotusError *error) {
+    MotusEncoderConfig alone = *config;
+    alone.gop_coders = 1;
+    const MotusBenchSessions s = {.config = &alone,
+                                  .frame = t->frames[HOST],
+                                  .n_frames = t->b->clip->n,
+                                  .n = 1,
+                                  .pictures = t->settings->pictures};
+    return motus_bench_sessions(&s, latencies, error);
 }
 
-static MotusStatus time_single(const MotusEncoderConfig *config, MotusFrame *const *frame,
-                               int n_frames, Latency *latency, MotusError *error) {
-    MotusEncoder *encoder = NULL;
-    MotusEncoderConfig alone = *config;
-    double p[LATENCY_FRAMES] = {0}, idr[LATENCY_FRAMES];
-    int n_p = 0, n_idr = 0;
-    alone.gop_coders = 1;
-    MotusStatus status = motus_encoder_open(&encoder, &alone, error);
-    for (int i = 0; i < LATENCY_FRAMES && !status; i++) {
-        MotusPacket *packet;
-        double start = motus_seconds();
-        status = motus_encoder_send(encoder, frame[i % n_frames], NULL);
-        if (!status) status = motus_encoder_receive(encoder, &packet, -1);
-        if (status) break;
-        *(packet->is_idr ? &idr[n_idr++] : &p[n_p++]) = 1e3 * (motus_seconds() - start);
-        motus_packet_unref(&packet);
-    }
-    if (status && encoder)
-        motus_fail(error, status, "encoder: %s", motus_encoder_error(encoder)->text);
-    motus_encoder_close(&encoder);
-    if (status) return status;
-    qsort(p, (size_t)n_p, sizeof *p, by_size);
-    *latency =
-        (Latency){n_p ? p[n_p / 2] : 0, n_p ? p[n_p * 99 / 100] : 0, motus_median_of(idr, n_idr)};
-    return MOTUS_OK;
+static void report_latency(const MotusBench *b, const char *name, const MotusLatencies *l) {
+    cJSON *object = cJSON_CreateObject();
+    cJSON_AddStringToObject(object, "preset", name);
+    cJSON_AddNumberToObject(object, "p_median_ms", l->p.median);
+    cJSON_AddNumberToObject(object, "p_99_ms", l->p.p99);
+    cJSON_AddNumberToObject(object, "p_worst_ms", l->p.worst);
+    cJSON_AddNumberToObject(object, "i_median_ms", l->i.median);
+    cJSON_AddItemToArray(cJSON_GetObjectItem(b->report, "latency"), object);
+    if (b->print)
+        printf("%-8s alone: P picture %.2f ms (median), %.2f ms (99 %%), %.2f ms (worst); "
+               "I picture %.2f ms\n",
+               name, l->p.median, l->p.p99, l->p.worst, l->i.median);
 }
 
 // ---- Stages -------------------------------------------------------------------------------------
@@ -218,30 +209,18 @@ static MotusStatus time_coders(const CoderTable *t, MotusEncoderConfig *config, 
     return status;
 }
 
-static void report_latency(const MotusBench *b, const char *name, const Latency *latency) {
-    cJSON *object = cJSON_CreateObject();
-    cJSON_AddStringToObject(object, "preset", name);
-    cJSON_AddNumberToObject(object, "p_median_ms", latency->median);
-    cJSON_AddNumberToObject(object, "p_99_ms", latency->p99);
-    cJSON_AddNumberToObject(object, "i_median_ms", latency->idr);
-    cJSON_AddItemToArray(cJSON_GetObjectItem(b->report, "latency"), object);
-    if (b->print)
-        printf("%-8s alone: P picture %.2f ms (median), %.2f ms (99 %%); I picture %.2f ms\n", name,
-               latency->median, latency->p99, latency->idr);
-}
-
 static MotusStatus preset_rows(const CoderTable *t, MotusPreset preset, MotusError *error) {
     MotusEncoderConfig config = t->b->config;
     const char *name = motus_preset_name(preset);
     config.preset = preset;
     config.keyint = t->b->clip->n;
     config.stream_only = config.no_ssd = 1;
-    Latency latency;
+    MotusLatencies latencies;
     StageTimes stages;
     MotusStatus status = time_coders(t, &config, name, error);
     if (!status && !config.bframes) { // a picture before B pictures waits for them
-        status = time_single(&config, t->frames[HOST], t->b->clip->n, &latency, error);
-        if (!status) report_latency(t->b, name, &latency);
+        status = time_single(t, &config, &latencies, error);
+        if (!status) report_latency(t->b, name, &latencies);
     }
     if (status) return status;
     status = time_stages(&config, t->frames[HOST], t->b->clip->n, &stages, error);

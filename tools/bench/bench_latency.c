@@ -57,7 +57,7 @@ static void *run_session(void *argument) {
     const MotusBenchSessions *o = s->settings;
     const double turn = (double)s->index / o->n;
     for (int i = 0; i < o->pictures && !s->status; i++) {
-        const double due = s->began + (i + turn) / o->rate;
+        const double due = o->rate ? s->began + (i + turn) / o->rate : motus_seconds();
         double from = due;
         int is_idr = 0;
         if (motus_signal_caught()) s->status = motus_fail(&s->error, MOTUS_END, "interrupted");
@@ -103,27 +103,31 @@ static int by_size(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
+// Sorts the times.
+static MotusLatency latency_of(double *ms, size_t n) {
+    if (!n) return (MotusLatency){0};
+    qsort(ms, n, sizeof *ms, by_size);
+    return (MotusLatency){ms[(n - 1) / 2], ms[(n - 1) * 99 / 100], ms[n - 1]};
+}
+
 // Sums up all sessions.
 static MotusStatus sum_up(const MotusBenchSessions *o, const Session *session, MotusLatencies *out,
                           MotusError *error) {
     const size_t n = (size_t)o->n * (size_t)o->pictures;
-    double *all = motus_alloc(2 * n, sizeof *all);
-    size_t n_all = 0, n_idr = 0, late = 0;
+    double *all = motus_alloc(3 * n, sizeof *all), *of_type[2] = {all + n, all + 2 * n};
+    size_t n_all = 0, n_type[2] = {0}, late = 0;
     if (!all) return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
-    double *idr = all + n;
     for (int k = 0; k < o->n; k++)
         for (int i = 0; i < o->pictures; i++) {
             const double ms = session[k].ms[i];
+            const int is_idr = session[k].is_idr[i];
             all[n_all++] = ms;
-            if (session[k].is_idr[i]) idr[n_idr++] = ms;
+            of_type[is_idr][n_type[is_idr]++] = ms;
             late += ms * o->rate > 1e3;
         }
-    qsort(all, n_all, sizeof *all, by_size);
-    qsort(idr, n_idr, sizeof *idr, by_size);
-    *out = (MotusLatencies){.median = all[(n_all - 1) / 2],
-                            .p99 = all[(n_all - 1) * 99 / 100],
-                            .worst = all[n_all - 1],
-                            .i_median = n_idr ? idr[(n_idr - 1) / 2] : 0,
+    *out = (MotusLatencies){.all = latency_of(all, n_all),
+                            .p = latency_of(of_type[0], n_type[0]),
+                            .i = latency_of(of_type[1], n_type[1]),
                             .late = (double)late / (double)n_all};
     motus_free(all);
     return MOTUS_OK;

@@ -12,16 +12,19 @@ typedef struct MotusBenchSessions {
     MotusFrame *const *frame; // n_frames, encoded to and fro
     int n_frames, on_device;
     int n;        // encoders
-    int rate;     // pictures/s of each
+    int rate;     // pictures/s of each; 0: the next one is sent when the last one is done
     int pictures; // of each that are timed; some more go before them
 } MotusBenchSessions;
 
 // Milliseconds from a picture's call to its packet in host memory; if the picture before it took
-// until after it was due, from when it was due.
-typedef struct MotusLatencies {
+// until after it was due, from when it was due. All 0: there was no picture.
+typedef struct MotusLatency {
     double median, p99, worst;
-    double i_median; // of I pictures; 0: there were none
-    double late;     // share of pictures that took longer than 1 / rate
+} MotusLatency;
+
+typedef struct MotusLatencies {
+    MotusLatency all, p, i; // of all pictures, P pictures, I pictures
+    double late;            // share of pictures that took longer than 1 / rate
 } MotusLatencies;
 
 // MOTUS_END, with a text: a signal came (if signals are caught).

@@ -45,15 +45,15 @@ static const char about[] =
     "and again, as a closed GOP each time, from frames in (pinned) host memory and, on a GPU, in\n"
     "device memory. PSNR is not measured, as x264 does not without --psnr. On a CPU the first row\n"
     "has one thread, and the others say how many times its frames/s all of --threads give. Then\n"
-    "processors of the host in use; memory of a GOP coder; the latency of one picture, from\n"
-    "sending it to its packet (without B pictures); and the stages of each type with one GOP\n"
-    "coder (on a GPU by the device's clock). A run is --gops\n"
-    "GOPs per GOP coder, from the first frame sent to the last packet. With --peers then libx264\n"
-    "with all processors over the same frames: frames/s, and bits beside motus's at equal PSNR.\n"
-    "Its preset medium with P pictures only, in Baseline, and as it ships (medium+); ultrafast to\n"
-    "fast with P pictures if --preset has medium, fast or faster; slow to placebo as they ship if\n"
-    "it has slow, slower or placebo. libx264 is loaded from where it is installed, or from\n"
-    "--libx264.\n"
+    "processors of the host in use; memory of a GOP coder; the latency of --pictures, one at a\n"
+    "time, from sending one to its packet (median, 99 %, worst; without B pictures; twenty before\n"
+    "them are not counted); and the stages of each type with one GOP coder (on a GPU by the\n"
+    "device's clock). A run is --gops GOPs per GOP coder, from the first frame sent to the last\n"
+    "packet. With --peers then libx264 with all processors over the same frames: frames/s, and\n"
+    "bits beside motus's at equal PSNR. Its preset medium with P pictures only, in Baseline, and\n"
+    "as it ships (medium+); ultrafast to fast with P pictures if --preset has medium, fast or\n"
+    "faster; slow to placebo as they ship if it has slow, slower or placebo. libx264 is loaded\n"
+    "from where it is installed, or from --libx264.\n"
     "\n"
     "encode --devices LIST: frames/s of the first GPU, of the first two, four, ..., of all: as\n"
     "one encoder, and as an encoder for each in one process; --pictures of them, the clip again\n"
@@ -102,7 +102,8 @@ static int parse(BenchOptions *o, int argc, char **argv) {
         {"devices", 0, &o->devices, motus_option_devices, 0, 0, "LIST",
          "encode: a table of GPUs: all, or as in 0,2,3"},
         MOTUS_INT("pictures", 0, &o->pictures, 2, 1000000,
-                  "encode --devices: pictures in a row of the table (4000)"),
+                  "encode: with --devices pictures in a row of the table (4000), with --gop-coders "
+                  "one at a time (a GPU 1000, the CPU 100)"),
         {"preset", 0, &o->presets, motus_option_presets, 0, 0, "LIST",
          "encode: these presets only; implies --gop-coders, 8 on a GPU, 1 on the CPU"},
         {"profile", 0, &o->profile, motus_option_profile, 0, 0, "NAME",
@@ -170,7 +171,8 @@ static int check(const BenchOptions *o) {
         {devices && (!encode || o->all_presets), "--devices: goes with encode, without --presets"},
         {o->gops && (!o->gop_coders || devices),
          "--gops: goes with encode --gop-coders, without --devices"},
-        {o->pictures && !devices, "--pictures: goes with encode --devices"},
+        {o->pictures && !devices && !o->gop_coders,
+         "--pictures: goes with encode --gop-coders or --devices"},
         {o->presets && (!encode || o->all_presets),
          "--preset: goes with encode, without --presets"},
         {devices && o->backend == MOTUS_BACKEND_CPU, "--devices: with --backend cpu none is used"},
@@ -189,7 +191,6 @@ static void set_defaults(BenchOptions *o) {
     if (o->qp < 0) o->qp = 28;
     if (!o->runs) o->runs = 3;
     if (!o->gops) o->gops = 2;
-    if (!o->pictures) o->pictures = 4000;
     if (!o->presets) o->presets = (1 << MOTUS_PRESETS) - 1;
 }
 
@@ -218,6 +219,11 @@ static void begin_report(const BenchOptions *o, const MotusBench *b) {
     fflush(stdout);
 }
 
+static int pictures(const BenchOptions *o) {
+    if (o->pictures) return o->pictures;
+    return o->devices.n ? 4000 : o->backend == MOTUS_BACKEND_CUDA ? 1000 : 100;
+}
+
 static MotusStatus bench_encode(const BenchOptions *o, MotusBench *b, MotusError *error) {
     double fps[MOTUS_PRESETS] = {0};
     b->config = motus_encoder_config_default(b->clip->width, b->clip->height, b->clip->fps);
@@ -235,7 +241,7 @@ static MotusStatus bench_encode(const BenchOptions *o, MotusBench *b, MotusError
     b->config.b_pyramid = o->b_pyramid;
     if (o->devices.n) {
         const MotusBenchDevices devices = {&o->devices, o->gop_coders ? o->gop_coders : 8,
-                                           o->pictures};
+                                           pictures(o)};
         return motus_bench_devices(b, &devices, error);
     }
     if (!o->all_presets && !o->gop_coders) return motus_bench_encode(b, o->runs, error);
@@ -245,7 +251,7 @@ static MotusStatus bench_encode(const BenchOptions *o, MotusBench *b, MotusError
         b->config.keyint = 0;  // as x264's rows
         return motus_bench_presets(b, o->runs, o->peers, error);
     }
-    const MotusBenchGopCoders coders = {o->gop_coders, o->runs, o->gops};
+    const MotusBenchGopCoders coders = {o->gop_coders, o->runs, o->gops, pictures(o)};
     MotusStatus status = motus_bench_gop_coders(b, &coders, fps, error);
     return !status && o->peers ? motus_bench_x264(b, fps, o->libx264, error) : status;
 }

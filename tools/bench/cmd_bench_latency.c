@@ -20,11 +20,12 @@
 #include "tools/cli/system.h"
 
 static const char about[] =
-    "Times pictures as world models, games and cameras send them: one at a time, at a fixed rate,\n"
-    "to one encoder or to several at once, one for each user. A row for each memory of the\n"
-    "frames, rate and number of encoders: milliseconds from a picture's call to its packet in\n"
-    "host memory (median, 99 %, worst), I pictures alone, and the share of pictures that were\n"
-    "not done when the next one was due.\n"
+    "Times pictures as world models, games and cameras send them: one at a time, at a fixed rate\n"
+    "or back to back (--rate 0), to one encoder or to several at once, one for each user. A row\n"
+    "for each memory of the frames, rate and number of encoders: milliseconds from a picture's\n"
+    "call to its packet in host memory (median, 99 %, worst), I pictures alone, and the share of\n"
+    "pictures that were not done when the next one was due. Twenty pictures before them are not\n"
+    "counted.\n"
     "\n"
     "Examples:\n"
     "  motus bench latency --input street.y4m --backend cuda --preset fast\n"
@@ -71,7 +72,7 @@ static int parse(LatencyOptions *o, int argc, char **argv) {
         {"size", 's', o->size, motus_option_size, 0, 0, "WxH",
          "size of the synthetic one (1920x1080)"},
         MOTUS_INT("frames", 'n', &o->frames, 2, 100000, "frames of it, to and fro (60)"),
-        {"rate", 0, &o->rates, parse_list, 0, 0, "LIST", "pictures/s (30,60,120)"},
+        {"rate", 0, &o->rates, parse_list, 0, 0, "LIST", "pictures/s; 0: back to back (30,60,120)"},
         {"encoders", 0, &o->encoders, parse_list, 0, 0, "LIST", "encoders at once (1,2,4,8)"},
         MOTUS_INT("pictures", 0, &o->pictures, 1, 10000000, "of each encoder in a row (600)"),
         {"preset", 0, &o->preset, motus_option_preset, 0, 0, "NAME", "(fast)"},
@@ -133,16 +134,17 @@ static void report_row(const LatencyOptions *o, const MotusBenchSessions *s,
     cJSON_AddNumberToObject(row, "rate", s->rate);
     cJSON_AddNumberToObject(row, "encoders", s->n);
     cJSON_AddNumberToObject(row, "pictures", s->n * s->pictures);
-    cJSON_AddNumberToObject(row, "median_ms", l->median);
-    cJSON_AddNumberToObject(row, "p99_ms", l->p99);
-    cJSON_AddNumberToObject(row, "worst_ms", l->worst);
-    if (l->i_median > 0) cJSON_AddNumberToObject(row, "i_median_ms", l->i_median);
+    cJSON_AddNumberToObject(row, "median_ms", l->all.median);
+    cJSON_AddNumberToObject(row, "p99_ms", l->all.p99);
+    cJSON_AddNumberToObject(row, "worst_ms", l->all.worst);
+    if (l->i.median > 0) cJSON_AddNumberToObject(row, "i_median_ms", l->i.median);
     cJSON_AddNumberToObject(row, "late", l->late);
     cJSON_AddItemToArray(rows, row);
     if (o->json) return;
-    printf("%-6s %6d %8d %8.2f %8.2f %8.2f", memory, s->rate, s->n, l->median, l->p99, l->worst);
-    if (l->i_median > 0)
-        printf(" %8.2f", l->i_median);
+    printf("%-6s %6d %8d %8.2f %8.2f %8.2f", memory, s->rate, s->n, l->all.median, l->all.p99,
+           l->all.worst);
+    if (l->i.median > 0)
+        printf(" %8.2f", l->i.median);
     else
         printf(" %8s", "-");
     printf(" %6.2f %%\n", 100 * l->late);
@@ -239,7 +241,7 @@ int motus_cmd_bench_latency(int argc, char **argv) {
                         .settle = 5,
                         .refs = 1,
                         .preset = MOTUS_PRESET_FAST,
-                        .rates = {3, {30, 60, 120}, 1, 10000},
+                        .rates = {3, {30, 60, 120}, 0, 10000},
                         .encoders = {4, {1, 2, 4, 8}, 1, 64}};
     const int done = parse(&o, argc, argv);
     if (done >= 0) return done;
