@@ -5,7 +5,7 @@
 #ifndef DCT_DCT_WARP_CUH
 #define DCT_DCT_WARP_CUH
 
-#include "common/pairs_warp.cuh"
+#include "dct/pairs_warp.cuh"
 
 // Equals motus_forward4 of two columns, or rows; words lie `step` apart.
 MOTUS_WARP void motus_pairs_forward4(uint32_t *v, int step) {

@@ -8,8 +8,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <type_traits>
 
-#include "common/hand_on.cuh"
 #include "encoder/decide/decide_pass.cuh"
+#include "encoder/intra/hand_on.cuh"
 #include "encoder/intra/intra8x8_warp.cuh"
 
 using namespace motus_decide;

@@ -7,7 +7,7 @@
 #ifndef ENCODER_INTRA_INTRA_WAVE_WARP_CUH
 #define ENCODER_INTRA_INTRA_WAVE_WARP_CUH
 
-#include "common/hand_on.cuh"
+#include "encoder/intra/hand_on.cuh"
 #include "encoder/intra/intra8x8_warp.cuh"
 
 namespace motus_wave {

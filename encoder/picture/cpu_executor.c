@@ -270,8 +270,7 @@ static MotusStatus finish(void *coder, MotusCodedPicture *out, MotusError *error
     if (motus_is_deblocked(s, params)) motus_deblock_picture(c->rec, &c->pic.mbs);
     MotusStatus status = motus_frame_crop(&visible, c->rec, s->config.width, s->config.height);
     if (status) return motus_fail(error, status, "%s", motus_status_text(status));
-    if (!s->config.no_ssd)
-        sum_ssd(c->input.visible, visible, c->pic.mbs.threads, c->stats.ssd);
+    if (!s->config.no_ssd) sum_ssd(c->input.visible, visible, c->pic.mbs.threads, c->stats.ssd);
     motus_stage_ended(c->pic.clock, MOTUS_STAGE_DEBLOCK);
     *out = (MotusCodedPicture){
         .nal = c->nal, .size = c->size, .slices = c->n_slices, .stats = c->stats};

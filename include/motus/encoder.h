@@ -75,7 +75,7 @@ typedef struct MotusPictureStats {
     uint64_t bits_mv;                // ref_idx, mvd
     uint64_t bits_luma, bits_chroma; // residual; I_PCM samples count by component
     uint64_t ssd[3]; // squared errors of Y, Cb, Cr: reconstruction to `source`; 0 with no_ssd
-    uint64_t direct;                 // MBs of B_Direct_16x16, which `mb` counts as P_16x16
+    uint64_t direct; // MBs of B_Direct_16x16, which `mb` counts as P_16x16
 } MotusPictureStats;
 
 // MV of a block as it was coded, P_Skip and B_Skip included. Luma samples of the picture. Blocks

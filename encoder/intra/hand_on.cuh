@@ -2,8 +2,8 @@
 // has acquired a value sees all that was written before its release. A relaxed access goes past the
 // L1 cache and is one access, but says nothing of other memory.
 // SPDX-License-Identifier: BSD-2-Clause
-#ifndef COMMON_HAND_ON_CUH
-#define COMMON_HAND_ON_CUH
+#ifndef ENCODER_INTRA_HAND_ON_CUH
+#define ENCODER_INTRA_HAND_ON_CUH
 
 #include <stdint.h>
 

@@ -1,8 +1,8 @@
 // Words of two signed 16-bit values, the first one low, for which GPUs have instructions; elsewhere
 // the same in C, for tests. Sums are modulo 2^16 in each half.
 // SPDX-License-Identifier: BSD-2-Clause
-#ifndef COMMON_PAIRS_WARP_CUH
-#define COMMON_PAIRS_WARP_CUH
+#ifndef DCT_PAIRS_WARP_CUH
+#define DCT_PAIRS_WARP_CUH
 
 #include "common/int_core.h"
 #include "common/lanes.h"
