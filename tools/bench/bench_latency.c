@@ -114,9 +114,10 @@ static MotusLatency latency_of(double *ms, size_t n) {
 static MotusStatus sum_up(const MotusBenchSessions *o, const Session *session, MotusLatencies *out,
                           MotusError *error) {
     const size_t n = (size_t)o->n * (size_t)o->pictures;
-    double *all = motus_alloc(3 * n, sizeof *all), *of_type[2] = {all + n, all + 2 * n};
+    double *all = motus_alloc(3 * n, sizeof *all);
     size_t n_all = 0, n_type[2] = {0}, late = 0;
     if (!all) return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
+    double *of_type[2] = {all + n, all + 2 * n};
     for (int k = 0; k < o->n; k++)
         for (int i = 0; i < o->pictures; i++) {
             const double ms = session[k].ms[i];

@@ -137,6 +137,7 @@ static void add_file_rows(MotusEncodeOptions *o, MotusOption *to) {
         MOTUS_FLAG("quiet", &o->quiet, "no live line, no notes and no summary; losses are told"),
         {"log-level", 0, &o->log_level, parse_log_level, 0, 0, "NAME",
          "error, warning (as --quiet) or info (info)"},
+        MOTUS_FLAG("no-psnr", &o->config.no_ssd, "do not measure PSNR and SSIM, which takes time"),
         {"progress", 0, &o->progress, parse_progress, 0, 0, "NAME",
          "auto, json or none (auto: a live line on a terminal)"},
     };
@@ -222,7 +223,6 @@ static int parse(MotusEncodeOptions *o, int argc, char **argv) {
         MOTUS_FLAG("weightb", &c->weightb,
                    "weight the references of B pictures by their distances"),
         {"no-weightb", 0, &c->weightb, NULL, 0, 0, NULL, "average them (default)"},
-        MOTUS_FLAG("no-psnr", &c->no_ssd, "do not measure PSNR and SSIM, which takes time"),
         MOTUS_FLAG("aud", &c->aud, "begin each picture with an access unit delimiter"),
     };
     const size_t n = sizeof coding / sizeof *coding;
