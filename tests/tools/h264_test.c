@@ -87,8 +87,8 @@ static void refusals(void) {
         MotusParsedPicture picture;
         MotusStatus status = motus_h264_open(&stream, bytes.data, bytes.n, NULL);
         while (!status) status = motus_h264_next(stream, &picture);
-        MOTUS_CHECK(status == MOTUS_ERR_FORMAT && !strcmp(motus_h264_error(stream), text[i]),
-                    "%s", motus_h264_error(stream));
+        MOTUS_CHECK(status == MOTUS_ERR_FORMAT && !strcmp(motus_h264_error(stream), text[i]), "%s",
+                    motus_h264_error(stream));
         motus_h264_close(&stream);
         motus_bytes_free(&bytes);
     }
@@ -116,8 +116,7 @@ static void damaged(void) {
         int pictures = 0;
         MotusStatus status = motus_h264_open(&stream, copy.data, copy.n, NULL);
         while (!status && !(status = motus_h264_next(stream, &picture))) pictures++;
-        MOTUS_CHECK(status == MOTUS_END ||
-                        (status == MOTUS_ERR_FORMAT && motus_h264_error(stream)),
+        MOTUS_CHECK(status == MOTUS_END || (status == MOTUS_ERR_FORMAT && motus_h264_error(stream)),
                     "status %d", status);
         MOTUS_CHECK(pictures <= FRAMES * 40, "%d pictures", pictures);
         motus_h264_close(&stream);

@@ -31,8 +31,7 @@ typedef struct Walk {
 static void read_settings(const MotusRunSetup *s, MotusRun *run) {
     char text[64];
     run->range = s->range ? s->range : 16;
-    if (!s->range &&
-        motus_h264_x264_option(s->x264, s->x264_size, "me_range=", text, sizeof text))
+    if (!s->range && motus_h264_x264_option(s->x264, s->x264_size, "me_range=", text, sizeof text))
         run->range = (int)strtol(text, NULL, 10);
     run->range = motus_clip(1, MOTUS_MAX_RANGE, run->range);
     run->subpel = s->subpel < 0 ? MOTUS_SUBPEL_BEST : (MotusSubpel)s->subpel;
@@ -270,8 +269,7 @@ static MotusStatus walk_frame(Walk *w, int n) {
 static MotusStatus open_walk(Walk *w) {
     const MotusRunSetup *s = w->setup;
     MotusStatus status = motus_h264_open(&w->x264, s->x264, s->x264_size, NULL);
-    if (!status)
-        status = motus_h264_open(&w->ours, s->ours->stream.data, s->ours->stream.n, NULL);
+    if (!status) status = motus_h264_open(&w->ours, s->ours->stream.data, s->ours->stream.n, NULL);
     if (status)
         return motus_fail(w->error, status, "reader of streams: %s", motus_status_text(status));
     status = motus_stream_decoder_open(&w->decoder, w->error);

@@ -79,7 +79,7 @@ typedef struct MotusH264Reader MotusH264Reader;
 // Opens a parser of `data`, a whole byte stream (Annex B) that outlives it. Counts are added to
 // *coverage (may be NULL). MOTUS_ERR_MEMORY.
 MotusStatus motus_h264_open(MotusH264Reader **stream, const uint8_t *data, size_t size,
-                                MotusCoverage *coverage);
+                            MotusCoverage *coverage);
 
 // Parses the next picture. MOTUS_END: there is none. MOTUS_ERR_FORMAT, MOTUS_ERR_MEMORY: see
 // motus_h264_error; further calls fail too.
@@ -91,7 +91,7 @@ const char *motus_h264_error(const MotusH264Reader *stream);
 // Finds `key` ("subme=") in the settings that x264 writes into its first SEI message, and copies
 // its value, up to the next blank. Returns 0 if there is none.
 int motus_h264_x264_option(const uint8_t *data, size_t size, const char *key, char *value,
-                               size_t value_size);
+                           size_t value_size);
 
 void motus_h264_close(MotusH264Reader **stream); // accepts NULL and *stream == NULL
 

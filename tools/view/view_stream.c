@@ -25,9 +25,9 @@ struct MotusViewStream {
     int decoded;             // pictures
     uint8_t *bytes;          // the byte stream so far, or all of it; NULL: given up
     size_t n_bytes, capacity;
-    int all;                   // all pictures will be read
+    int all;                 // all pictures will be read
     MotusH264Reader *parser; // reader of all bytes, NULL if it does not read them
-    int parsed;                // pictures
+    int parsed;              // pictures
 };
 
 #define MAX_BYTES ((size_t)256 << 20) // of a byte stream that is kept for our own reader
@@ -210,8 +210,7 @@ static MotusStatus read_parser(MotusViewStream *s, MotusView *view, MotusError *
     MotusParsedPicture picture = {0};
     MotusStatus status = MOTUS_OK;
     if (s->decoder->has_b_frames) return MOTUS_OK;
-    if (!s->parser && !s->all && s->bytes)
-        motus_h264_open(&s->parser, s->bytes, s->n_bytes, NULL);
+    if (!s->parser && !s->all && s->bytes) motus_h264_open(&s->parser, s->bytes, s->n_bytes, NULL);
     if (!parse_up_to(s, view->frame, &picture)) {
         motus_h264_close(&s->parser);
         return MOTUS_OK;
