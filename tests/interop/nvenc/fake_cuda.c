@@ -33,10 +33,17 @@ int cuDeviceGetAttribute(int *value, int attribute, int device) {
     (void)device;
     switch (attribute) {
     case 14: // alignment of textures
-    case 51: *value = ALIGNMENT; break;
-    case 75: *value = 9; break; // compute capability
-    case 76: *value = 0; break;
-    default: *value = 1;
+    case 51:
+        *value = ALIGNMENT;
+        break;
+    case 75:
+        *value = 9;
+        break; // compute capability
+    case 76:
+        *value = 0;
+        break;
+    default:
+        *value = 1;
     }
     return 0;
 }
@@ -100,6 +107,9 @@ int cuMemFreeHost(void *p) { return free(p), 0; }
 int cuMemHostRegister_v2(void *p, size_t n, unsigned flags) {
     return (void)p, (void)n, (void)flags, 0;
 }
+int cuMemHostRegister(void *p, size_t n, unsigned flags) {
+    return cuMemHostRegister_v2(p, n, flags);
+}
 int cuMemHostUnregister(void *p) { return (void)p, 0; }
 int cuMemsetD8Async(Device p, unsigned char value, size_t n, void *stream) {
     return (void)stream, memset(at(p), value, n), 0;
@@ -155,6 +165,7 @@ int cuStreamCreate(void **stream, unsigned flags) {
     return (void)flags, *stream = malloc(1), *stream ? 0 : 2;
 }
 int cuStreamDestroy_v2(void *stream) { return free(stream), 0; }
+int cuStreamDestroy(void *stream) { return free(stream), 0; } // GStreamer's name
 int cuStreamQuery(void *stream) { return (void)stream, 0; }
 int cuStreamSynchronize(void *stream) { return (void)stream, 0; }
 int cuStreamWaitEvent(void *stream, void *event, unsigned flags) {
