@@ -73,47 +73,46 @@ void motus_slices_free(MotusSlices *s) {
 // ---- Configuration ------------------------------------------------------------------------------
 
 MotusEncoderConfig motus_encoder_config_default(int width, int height, MotusRational fps) {
-    return (MotusEncoderConfig){
-        .size = sizeof(MotusEncoderConfig),
-        // Picture.
-        .width = width,
-        .height = height,
-        .fps = fps,
-        .colour = MOTUS_COLOUR_UNKNOWN,
-        // Tools of the standard.
-        .profile = MOTUS_PROFILE_BASELINE,
-        .cabac = 1,
-        .transform_8x8 = 1,
-        .deblock = 1,
-        // GOP and references.
-        .keyint = 250,
-        .scenecut = 40,
-        .b_adapt = 1,
-        .b_pyramid = MOTUS_B_PYRAMID_NORMAL,
-        // Decisions.
-        .preset = MOTUS_PRESET_MEDIUM,
-        .subpel = MOTUS_SUBPEL_QUARTER,
-        .partitions = MOTUS_MODES_ALL,
-        .direct = MOTUS_DIRECT_AUTO,
-        .weightp = 2,
-        // Rate control.
-        .rate = MOTUS_RATE_QP,
-        .qp = 26,
-        .qp_i_offset = -3,
-        .crf = 23,
-        .qp_min = 0,
-        .qp_max = 51,
-        .qp_step = 4,
-        .ip_ratio = 1.26,
-        .pb_ratio = 1.3,
-        .time_base = {0, 1},
-        .lookahead = 40,
-        .aq_strength = 1,
-        .mb_tree = 1,
-        // Slices; machine.
-        .slices = 1,
-        .backend = MOTUS_BACKEND_AUTO,
-        .device = -1};
+    return (MotusEncoderConfig){.size = sizeof(MotusEncoderConfig),
+                                // Picture.
+                                .width = width,
+                                .height = height,
+                                .fps = fps,
+                                .colour = MOTUS_COLOUR_UNKNOWN,
+                                // Tools of the standard.
+                                .profile = MOTUS_PROFILE_BASELINE,
+                                .cabac = 1,
+                                .transform_8x8 = 1,
+                                .deblock = 1,
+                                // GOP and references.
+                                .keyint = 250,
+                                .scenecut = 40,
+                                .b_adapt = 1,
+                                .b_pyramid = MOTUS_B_PYRAMID_NORMAL,
+                                // Decisions.
+                                .preset = MOTUS_PRESET_MEDIUM,
+                                .subpel = MOTUS_SUBPEL_QUARTER,
+                                .partitions = MOTUS_MODES_ALL,
+                                .direct = MOTUS_DIRECT_AUTO,
+                                .weightp = 2,
+                                // Rate control.
+                                .rate = MOTUS_RATE_QP,
+                                .qp = 26,
+                                .qp_i_offset = -3,
+                                .crf = 23,
+                                .qp_min = 0,
+                                .qp_max = 51,
+                                .qp_step = 4,
+                                .ip_ratio = 1.26,
+                                .pb_ratio = 1.3,
+                                .time_base = {0, 1},
+                                .lookahead = 40,
+                                .aq_strength = 1,
+                                .mb_tree = 1,
+                                // Slices; machine.
+                                .slices = 1,
+                                .backend = MOTUS_BACKEND_AUTO,
+                                .device = -1};
 }
 
 #define REFUSE(...) return motus_fail(error, MOTUS_ERR_ARGUMENT, __VA_ARGS__)

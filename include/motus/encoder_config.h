@@ -59,8 +59,8 @@ typedef enum MotusDirectMode {
     MOTUS_DIRECT_NONE,     // none
     MOTUS_DIRECT_SPATIAL,  // with the MVs of neighbours (8.4.1.2.2)
     MOTUS_DIRECT_TEMPORAL, // with those of the collocated MB (8.4.1.2.3)
-    MOTUS_DIRECT_AUTO, // takes fewer bits with the preset: TEMPORAL with FAST and FASTER, with
-                       // MEDIUM in B pictures that are no references; else SPATIAL
+    MOTUS_DIRECT_AUTO,     // takes fewer bits with the preset: TEMPORAL with FAST and FASTER, with
+                           // MEDIUM in B pictures that are no references; else SPATIAL
     MOTUS_DIRECT_MODES
 } MotusDirectMode;
 
