@@ -29,6 +29,7 @@ static const struct {
     {"dct", "show the 8x8 DCT of a picture", motus_cmd_dct},
     {"wavelet", "show the wavelet transform of a picture", motus_cmd_wavelet},
     {"bench", "measure the speed of search, encoder and filters", motus_cmd_bench},
+    {"nvenc", "run a program that uses NVENC on a GPU without an encoder", motus_cmd_nvenc},
     {"info", "version, CPU, libraries and backends", motus_cmd_info},
 };
 
@@ -92,6 +93,8 @@ int main(int argc, char **argv) {
             motus_warn("%s: needs libavcodec, which is not in this build", argv[1]);
             return MOTUS_EXIT_FAILURE;
         }
+        if (commands[i].run == motus_cmd_nvenc) // the environment is the other program's
+            return commands[i].run(argc - 1, argv + 1);
         sleep_when_idle(argv);
         motus_devices_hide(); // --device and --devices show them
         // 16 CUDA queues instead of 8: streams that share one wait for each other. A queue takes

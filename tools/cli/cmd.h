@@ -29,6 +29,7 @@ int motus_cmd_bench_latency(int argc, char **argv); // motus bench latency
 int motus_cmd_filter(int argc, char **argv);
 int motus_cmd_dct(int argc, char **argv);
 int motus_cmd_wavelet(int argc, char **argv);
+int motus_cmd_nvenc(int argc, char **argv);
 
 // ---- Messages -----------------------------------------------------------------------------------
 
