@@ -5,9 +5,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "common/cpu.h"
 #include "common/int_core.h"
-#include "common/threads.h"
+#include "yuv/exec.h"
 #include "yuv/usable.h"
 
 // ITU-T T.81, tables K.1 and K.2
@@ -128,22 +127,14 @@ static void inverse_int(uint8_t *dst, ptrdiff_t dst_stride, const int16_t *src,
 
 const MotusDct8Ops motus_dct8_ops_c = {{forward_float, forward_int}, {inverse_float, inverse_int}};
 
-static const MotusDct8Ops *choose_ops(const MotusExec *exec) {
-#if defined(__x86_64__)
-    if (!(exec && exec->plain_c) && motus_cpu_flags() & MOTUS_CPU_AVX2) return &motus_dct8_ops_avx2;
-#endif
-    (void)exec;
-    return &motus_dct8_ops_c;
-}
-
 MotusStatus motus_dct8_forward(MotusCoefs *dst, const MotusPlane *src, const uint16_t table[64],
                                MotusDct8Kind kind, const MotusExec *exec) {
     MotusDct8Steps steps;
     if (motus_dct8_check(dst, src) || motus_dct8_steps(&steps, table) ||
         (unsigned)kind > MOTUS_DCT8_INTEGER)
         return MOTUS_ERR_ARGUMENT;
-    const MotusDct8Ops *ops = choose_ops(exec);
-    int whole = src->width / 8, threads = motus_threads_ready(exec ? exec->threads : 0);
+    const MotusDct8Ops *ops = MOTUS_VERSION(motus_dct8_ops, exec);
+    int whole = src->width / 8, threads = motus_exec_threads(exec);
 #pragma omp parallel for num_threads(threads) schedule(static)
     for (int y = 0; y < dst->height; y += 8) {
         int16_t *out = (int16_t *)((uint8_t *)dst->data + y * dst->stride);
@@ -167,8 +158,8 @@ MotusStatus motus_dct8_inverse(MotusPlane *dst, const MotusCoefs *src, const uin
     if (motus_dct8_check(src, dst) || motus_dct8_steps(&steps, table) ||
         (unsigned)kind > MOTUS_DCT8_INTEGER)
         return MOTUS_ERR_ARGUMENT;
-    const MotusDct8Ops *ops = choose_ops(exec);
-    int whole = dst->width / 8, threads = motus_threads_ready(exec ? exec->threads : 0);
+    const MotusDct8Ops *ops = MOTUS_VERSION(motus_dct8_ops, exec);
+    int whole = dst->width / 8, threads = motus_exec_threads(exec);
 #pragma omp parallel for num_threads(threads) schedule(static)
     for (int y = 0; y < src->height; y += 8) {
         const int16_t *in = (const int16_t *)((const uint8_t *)src->data + y * src->stride);

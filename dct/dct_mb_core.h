@@ -11,21 +11,29 @@
 #include "dct/dct_avx2.h"
 #endif
 
-// Transforms the blocks of src - pred, in raster order: the 4 x 4 of luma (across: 4), or the 2 x 2
-// of a chroma plane (2). pred: rows of 4 * across.
-MOTUS_HD void motus_forward_blocks(int16_t (*coef)[16], int across, const uint8_t *src,
-                                   ptrdiff_t src_stride, const uint8_t *pred) {
+// Transforms the 16 luma blocks of src - pred, in raster order. pred: rows of 16.
+MOTUS_HD void motus_forward_luma(int16_t coef[16][16], const uint8_t *src, ptrdiff_t src_stride,
+                                 const uint8_t pred[256]) {
 #ifdef DCT_DCT_AVX2_H
-    if (across == 4)
-        motus_forward16x16_avx2(coef, src, src_stride, pred, 16);
-    else
-        motus_forward8x8_avx2(coef, src, src_stride, pred, 8);
+    motus_forward16x16_avx2(coef, src, src_stride, pred, 16);
 #else
-    const int shift = across == 4 ? 2 : 1;
-    for (int blk = motus_lane(); blk < across * across; blk += MOTUS_LANES) {
-        int x = 4 * (blk & (across - 1)), y = 4 * (blk >> shift);
-        motus_forward4x4(coef[blk], src + y * src_stride + x, src_stride, pred + y * 4 * across + x,
-                         4 * across);
+    for (int blk = motus_lane(); blk < 16; blk += MOTUS_LANES) {
+        int x = 4 * (blk & 3), y = 4 * (blk >> 2);
+        motus_forward4x4(coef[blk], src + y * src_stride + x, src_stride, pred + y * 16 + x, 16);
+    }
+    motus_lanes_sync();
+#endif
+}
+
+// Transforms the 4 blocks of one chroma plane. pred: rows of 8.
+MOTUS_HD void motus_forward_chroma(int16_t coef[4][16], const uint8_t *src, ptrdiff_t src_stride,
+                                   const uint8_t pred[64]) {
+#ifdef DCT_DCT_AVX2_H
+    motus_forward8x8_avx2(coef, src, src_stride, pred, 8);
+#else
+    for (int blk = motus_lane(); blk < 4; blk += MOTUS_LANES) {
+        int x = 4 * (blk & 1), y = 4 * (blk >> 1);
+        motus_forward4x4(coef[blk], src + y * src_stride + x, src_stride, pred + y * 8 + x, 8);
     }
     motus_lanes_sync();
 #endif

@@ -87,13 +87,13 @@ MOTUS_HD void motus_reconstruct_block(uint8_t *at, ptrdiff_t stride, const int16
 // Transform the residual of luma, or of both chroma planes (where live coefficients are AC only).
 MOTUS_HD void motus_residual_luma_forward(MotusResidual *r, const MotusMbSource *src,
                                           const MotusTrial *trial, const MotusQuant *q) {
-    motus_forward_blocks(r->coef, 4, src->plane[0], src->stride[0], trial->luma);
+    motus_forward_luma(r->coef, src->plane[0], src->stride[0], trial->luma);
     motus_live_blocks(r->live, r->count, r->coef, 16, q);
 }
 MOTUS_HD void motus_residual_chroma_forward(MotusResidual *r, const MotusMbSource *src,
                                             const MotusTrial *trial, const MotusQuant *q) {
     for (int c = 0; c < 2; c++)
-        motus_forward_blocks(r->coef + 16 + 4 * c, 2, src->plane[c + 1], src->stride[c + 1],
+        motus_forward_chroma(r->coef + 16 + 4 * c, src->plane[c + 1], src->stride[c + 1],
                              trial->chroma[c]);
     motus_live_blocks(r->live + 16, r->count + 16, r->coef + 16, 8, q);
     for (int blk = 16 + motus_lane(); blk < 24; blk += MOTUS_LANES) {

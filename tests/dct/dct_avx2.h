@@ -16,8 +16,10 @@ typedef struct DctAvx2 {
     void (*inverse4x4_add)(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *pred,
                            ptrdiff_t pred_stride, const int16_t coef[16]);
     // The functions of dct/dct_mb_core.h, compiled for AVX2.
-    void (*forward_blocks)(int16_t (*coef)[16], int across, const uint8_t *src,
-                           ptrdiff_t src_stride, const uint8_t *pred);
+    void (*forward_luma)(int16_t coef[16][16], const uint8_t *src, ptrdiff_t src_stride,
+                         const uint8_t pred[256]);
+    void (*forward_chroma)(int16_t coef[4][16], const uint8_t *src, ptrdiff_t src_stride,
+                           const uint8_t pred[64]);
     void (*dequant_zigzag)(int16_t coef[16], const int16_t zigzag[16], int qp);
     void (*forward_block8)(int coef[64], const uint8_t *src, ptrdiff_t src_stride,
                            const uint8_t *pred, ptrdiff_t pred_stride);
