@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "encoder/bitstream/slice.h"
 #include "encoder/mb/deblock.h"
 #include "encoder/mb/temporal_core.h"
+#include "encoder/picture/slice.h"
 #include "encoder/settings/stream.h"
 #include "tests/conformance/decoders/decoders.h"
 #include "tests/conformance/inter_mbs.h"

@@ -3,7 +3,7 @@
 #ifndef TOOLS_BASELINE_BASELINE_INTERNAL_H
 #define TOOLS_BASELINE_BASELINE_INTERNAL_H
 
-#include "encoder/bitstream/cabac_mb_core.h"
+#include "encoder/cabac/cabac_mb_core.h"
 #include "tools/baseline/baseline.h"
 
 // An RBSP. Reading past its end returns zeros and sets `error`.
