@@ -24,8 +24,8 @@ MOTUS_HD int motus_intra4x4_predicted_mode(const MotusMb *mb, const MotusNeighbo
                      motus_intra4x4_mode_of(above, (blk - 4) & 15));
 }
 
-// Returns mb_type of tables 7-11 and 7-13; of B slices, of intra MBs only (b_syntax_core.h has the
-// others). P_8x8ref0 is not used: it saves little.
+// Returns mb_type of tables 7-11 and 7-13; of B slices, of intra MBs only (motus_b_type_code has
+// the others). P_8x8ref0 is not used: it saves little.
 MOTUS_HD uint32_t motus_mb_type_code(const MotusMb *mb, int slice_type) {
     uint32_t first_intra = slice_type == MOTUS_SLICE_B ? 23 : slice_type ? 5 : 0;
     if (mb->type == MOTUS_MB_I_4x4) return first_intra;
