@@ -10,10 +10,10 @@
 #include "encoder/mb/deblock.h"
 #include "encoder/picture/executor.h"
 #include "encoder/picture/inter_search.h"
-#include "encoder/picture/slice.h"
 #include "encoder/picture/slice_cut.h"
 #include "encoder/settings/learnt_costs.h"
 #include "encoder/settings/picture_effort.h"
+#include "encoder/slice/slice.h"
 #include "yuv/frame_pool.h"
 #include "yuv/pad.h"
 

@@ -12,7 +12,7 @@
 #include "encoder/picture/external_mvs.h"
 #include "encoder/picture/frame_slots.h"
 #include "encoder/picture/packet_pool.h"
-#include "encoder/picture/slice.h"
+#include "encoder/slice/slice.h"
 #include "yuv/frame_pool.h"
 
 #define MAX_CODERS 16 // of a device, if their number is chosen here: more hardly add to the speed

@@ -7,8 +7,8 @@
 
 #include "encoder/mb/deblock.h"
 #include "encoder/mb/temporal_core.h"
-#include "encoder/picture/slice.h"
 #include "encoder/settings/stream.h"
+#include "encoder/slice/slice.h"
 #include "tests/conformance/decoders/decoders.h"
 #include "tests/conformance/inter_mbs.h"
 #include "tests/conformance/plain_mb.h"

@@ -1,6 +1,6 @@
 // Slices on the CPU: MB rows are finalized and written in parallel, then joined (slice.h).
 // SPDX-License-Identifier: BSD-2-Clause
-#include "encoder/picture/slice.h"
+#include "encoder/slice/slice.h"
 
 #include "common/alloc.h"
 

@@ -1,7 +1,7 @@
 // Finalization and entropy coding of a picture's slices (7.3.3, 7.3.4).
 // SPDX-License-Identifier: BSD-2-Clause
-#ifndef ENCODER_PICTURE_SLICE_H
-#define ENCODER_PICTURE_SLICE_H
+#ifndef ENCODER_SLICE_SLICE_H
+#define ENCODER_SLICE_SLICE_H
 
 #include "encoder/bitstream/cavlc_mb_core.h"
 #include "encoder/bitstream/headers.h"
