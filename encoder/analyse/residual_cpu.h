@@ -41,13 +41,13 @@ static inline void motus_residual_levels(MotusResidual *r, MotusTrial *trial, in
 // True if the levels of n <= 16 blocks together are worth their bits.
 static inline int motus_levels_pay(const MotusLevels *levels, int n, const MotusQuant *q,
                                    const MotusLevelChoice *choice, uint32_t *bits) {
-    int32_t gain = 0;
+    int32_t ssd_drop = 0;
     *bits = 0;
     for (int i = 0; i < n; i++) {
-        gain += levels[i].gain;
+        ssd_drop += levels[i].ssd_drop;
         *bits += levels[i].bits;
     }
-    return motus_gain_pays(gain, *bits, q->rate, choice);
+    return motus_levels_pay(ssd_drop, *bits, q->rate, choice);
 }
 
 // Codes luma of an inter MB. Drops each 8x8 block whose levels are not worth their bits. Returns
@@ -114,7 +114,7 @@ static inline MotusLevels motus_chroma_dc_levels(MotusResidual *r, MotusTrial *t
         for (int i = 0; i < 4; i++) v[i] = r->coef[16 + 4 * c + i][0];
         motus_hadamard2x2(v);
         const MotusLevels levels = motus_choose_dc_levels(level, v, q, costs);
-        sum.n += levels.n, sum.bits += levels.bits, sum.gain += levels.gain;
+        sum.n += levels.n, sum.bits += levels.bits, sum.ssd_drop += levels.ssd_drop;
         for (int i = 0; i < 4; i++) v[i] = level[i];
         motus_hadamard2x2(v);
         for (int i = 0; i < 4; i++) r->dc[16 + 4 * c + i] = motus_chroma_dc_dequant(v[i], q->qp);
@@ -137,8 +137,8 @@ static inline uint32_t motus_code_inter_chroma(MotusResidual *r, MotusTrial *tri
     for (int blk = 16; blk < 24; blk++) is_live |= r->live[blk];
     if (is_live) motus_residual_levels(r, trial, 16, 24, 1, neighbours, q, choice);
     for (int blk = 16; blk < 24 && is_live; blk++)
-        ac.bits += r->levels[blk].bits, ac.gain += r->levels[blk].gain;
-    const int ac_pays = motus_chroma_ac_pays(&chroma, ac.gain, ac.bits, q->rate);
+        ac.bits += r->levels[blk].bits, ac.ssd_drop += r->levels[blk].ssd_drop;
+    const int ac_pays = motus_chroma_ac_pays(&chroma, ac.ssd_drop, ac.bits, q->rate);
     if (!ac_pays) ac.bits = 0, memset(trial->mb.total_coeff + 16, 0, 8);
     trial->mb.cbp |= (uint8_t)(ac_pays ? 32 : chroma.dc_pays ? 16 : 0);
     if (!ac_pays && !chroma.dc_pays) return 0;

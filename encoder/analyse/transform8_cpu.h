@@ -40,7 +40,7 @@ static inline void motus_choose_levels8_cavlc(MotusBlockLevels *b, const int coe
     int16_t level[4][16] = {{0}};
     int t[4][16] = {{0}};
     MotusLevelBlock block[4];
-    b->n = 0, b->bits = 0, b->gain = 0, b->rate = q->rate;
+    b->n = 0, b->bits = 0, b->ssd_drop = 0, b->rate = q->rate;
     if (!motus_find_live8(b, coef, q)) return;
     const int class = motus_cavlc_token_class((__builtin_popcountll(b->live) + 2) / 4);
     for (int k = 0; k < 4; k++) block[k] = (MotusLevelBlock){level[k], t[k], {0, 0}, 0};
@@ -61,7 +61,8 @@ static inline void motus_choose_levels8_cavlc(MotusBlockLevels *b, const int coe
     for (uint64_t left = b->live; left; left &= left - 1) {
         const int i = __builtin_ctzll(left), magnitude = motus_abs(level[i & 3][i >> 2]);
         b->level[i] = level[i & 3][i >> 2];
-        b->gain = motus_min(b->gain + motus_level_gain(b->t[i], magnitude), MOTUS_GAIN_MAX);
+        b->ssd_drop =
+            motus_min(b->ssd_drop + motus_level_ssd_drop(b->t[i], magnitude), MOTUS_SSD_DROP_MAX);
     }
 }
 
@@ -69,14 +70,15 @@ static inline void motus_choose_levels8_cavlc(MotusBlockLevels *b, const int coe
 static inline void motus_guess_block8(MotusBlockLevels *b, const int coef[64],
                                       const MotusQuant8 *q) {
     int sum = 0;
-    b->n = 0, b->bits = 0, b->gain = 0, b->rate = q->rate;
+    b->n = 0, b->bits = 0, b->ssd_drop = 0, b->rate = q->rate;
     if (!motus_find_live8(b, coef, q)) return;
     for (uint64_t left = b->live; left; left &= left - 1) {
         const int i = __builtin_ctzll(left), magnitude = motus_guess_magnitude(b->t[i]);
         b->level[i] = motus_signed_level(magnitude, coef[motus_zigzag8_at(i)]);
         b->n++;
         sum += motus_guess_level(magnitude);
-        b->gain = motus_min(b->gain + motus_level_gain(b->t[i], magnitude), MOTUS_GAIN_MAX);
+        b->ssd_drop =
+            motus_min(b->ssd_drop + motus_level_ssd_drop(b->t[i], magnitude), MOTUS_SSD_DROP_MAX);
     }
     b->bits = motus_guessed_bits8(sum, 64 - __builtin_clzll(b->live) - b->n);
 }

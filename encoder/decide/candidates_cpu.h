@@ -47,8 +47,8 @@ static inline void refine_p_blocks(const InterPass *pass, int i, int ref, uint64
     motus_refine_blocks(&job, p->subpel, pass->refine, motus_whole_mvs(motion->mv, wanted), motion);
 }
 
-// Measures and adds the MVs of a P MB's blocks in a reference that are not listed yet, as long as
-// there is room.
+// Measures and adds the MVs of a P MB's blocks in a reference that are not listed yet, while
+// there are free entries.
 static inline void add_p_candidates(const InterPass *pass, int i, int ref, uint64_t blocks,
                                     const MotusMbMotion *motion, MotusCandidates *found) {
     const int x = i % pass->pic->mbs.mb_width, y = i / pass->pic->mbs.mb_width;

@@ -223,12 +223,12 @@ __device__ int longest_chain(const MotusPictureStateCuda &w, ListShared *s, int 
 // chain is too long become inter. Returns the list's length.
 __device__ int list_chains(const MotusPictureStateCuda &w, const MotusEffort *effort,
                            ListShared *s) {
-    uint8_t *const room = w.n_mb <= NEAR_MBS ? s->chain : w.chain;
-    const int found = effort->rounds == 1 ? take_noted(w, s, room) : find_intra(w, s, room);
+    uint8_t *const lengths = w.n_mb <= NEAR_MBS ? s->chain : w.chain;
+    const int found = effort->rounds == 1 ? take_noted(w, s, lengths) : find_intra(w, s, lengths);
     const Measure measure = {effort->types_first, motus_longest_chain(found, w.n_mb, effort)};
     const bool refreshes = w.refresh.end > 0, few = found <= LIST_THREADS && 2 * w.n_mb <= NEAR_MBS;
-    if (!few) chains_by_diagonals(w, s, found, measure, room);
-    const uint8_t *chain = few ? chains_by_rounds(w, found, measure, room) : room;
+    if (!few) chains_by_diagonals(w, s, found, measure, lengths);
+    const uint8_t *chain = few ? chains_by_rounds(w, found, measure, lengths) : lengths;
     const int longest = longest_chain(w, s, found, chain), later = longest / 4;
     const auto turn = [&](int i) {
         if (chain[i] != 1 || !stands_alone(w, i, chain)) return chain[i] - 1;

@@ -108,9 +108,10 @@ MOTUS_WARP uint32_t motus_intra16x16_dc_bits(const MotusLevelPlanes *planes,
 MOTUS_WARP int motus_levels_pay_warp(const MotusLevels *levels, int n, const MotusQuant *q,
                                      const MotusLevelChoice *choice, uint32_t *bits) {
     const int there = motus_lane() < n;
-    const int32_t gain = (int32_t)motus_lanes_sum(there ? (uint32_t)levels[motus_lane()].gain : 0);
+    const int32_t ssd_drop =
+        (int32_t)motus_lanes_sum(there ? (uint32_t)levels[motus_lane()].ssd_drop : 0);
     *bits = motus_lanes_sum(there ? levels[motus_lane()].bits : 0);
-    return motus_gain_pays(gain, *bits, q->rate, choice);
+    return motus_levels_pay(ssd_drop, *bits, q->rate, choice);
 }
 
 // Chroma, or luma as Intra16x16, whose samples are coded.

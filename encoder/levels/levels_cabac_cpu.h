@@ -11,17 +11,17 @@
 // Levels of an 8x8 block in coding order.
 typedef struct MotusBlockLevels {
     int16_t level[64];
-    int t[64];     // coefficients in 1/256 of a level, at the positions of `live`
-    uint64_t live; // positions that may have a level
-    int n;         // levels other than 0
-    uint32_t bits; // of the map and the levels, in 1/256 bit
-    int32_t gain;  // as in MotusLevels
-    uint32_t rate; // cost of a bit in 1/65536 of a squared step
+    int t[64];        // coefficients in 1/256 of a level, at the positions of `live`
+    uint64_t live;    // positions that may have a level
+    int n;            // levels other than 0
+    uint32_t bits;    // of the map and the levels, in 1/256 bit
+    int32_t ssd_drop; // as in MotusLevels
+    uint32_t rate;    // cost of a bit in 1/65536 of a squared step
 } MotusBlockLevels;
 
 // True if the levels are worth their bits.
 static inline int motus_block_pays(const MotusBlockLevels *b) {
-    return b->n && b->gain > (int64_t)((uint64_t)b->bits * b->rate / MOTUS_BIT);
+    return b->n && b->ssd_drop > (int64_t)((uint64_t)b->bits * b->rate / MOTUS_BIT);
 }
 
 // Returns magnitude with the sign of a coefficient, without a branch: signs are not predictable.
@@ -145,7 +145,7 @@ static inline void motus_choose_levels8(MotusBlockLevels *b, const int coef[64],
             motus_walk_level(&walk, i, left ? 63 - __builtin_clzll(left) : -1, b->t[i]);
         b->level[i] = motus_signed_level(magnitude, coef[motus_zigzag8_at(i)]);
     }
-    b->n = walk.n, b->bits = walk.bits, b->gain = walk.gain, b->rate = q->rate;
+    b->n = walk.n, b->bits = walk.bits, b->ssd_drop = walk.ssd_drop, b->rate = q->rate;
 }
 
 #endif

@@ -162,7 +162,7 @@ MOTUS_WARP MotusLevels motus_eight_levels_cabac(int16_t *to, const int coef[2],
     const uint16_t *flag = motus_flag_costs(choice->costs, category, context);
     const uint32_t none = flag[0], some = flag[1];
     int live[2];
-    int32_t gain = 0;
+    int32_t ssd_drop = 0;
     own->magnitude[0] = own->magnitude[1] = 0;
     motus_pair_load(own, live, coef, pair, active, first, q);
     const uint32_t bits = motus_eight_walk(own, motus_eight_mask(live[0], live[1]), level,
@@ -170,15 +170,15 @@ MOTUS_WARP MotusLevels motus_eight_levels_cabac(int16_t *to, const int coef[2],
                                            choice->method == MOTUS_LEVELS_LOWERED);
     for (int h = 0; h < 2; h++) {
         to[motus_pair_position(h)] = motus_pair_level(own, h);
-        if (own->magnitude[h]) gain += motus_level_gain(own->t[h], own->magnitude[h]);
+        if (own->magnitude[h]) ssd_drop += motus_level_ssd_drop(own->t[h], own->magnitude[h]);
     }
-    gain = motus_min((int32_t)motus_lanes_group_sum((uint32_t)gain, 8), MOTUS_GAIN_MAX);
+    ssd_drop = motus_min((int32_t)motus_lanes_group_sum((uint32_t)ssd_drop, 8), MOTUS_SSD_DROP_MAX);
     MotusLevels levels = {
         motus_cavlc_total_coeff(motus_eight_mask(own->magnitude[0], own->magnitude[1])),
-        some + bits, gain};
+        some + bits, ssd_drop};
     const uint32_t dearer = some > none ? some - none : 0;
-    if (levels.n && gain > (int32_t)motus_rate_of(bits + dearer, q->rate)) return levels;
-    levels.n = 0, levels.bits = none, levels.gain = 0;
+    if (levels.n && ssd_drop > (int32_t)motus_rate_of(bits + dearer, q->rate)) return levels;
+    levels.n = 0, levels.bits = none, levels.ssd_drop = 0;
     return levels;
 }
 
@@ -239,7 +239,7 @@ MOTUS_WARP MotusLevels motus_eight_levels_apart(int16_t *to, const int coef[2],
     const uint32_t none = costs->flag[context][0], some = costs->flag[context][1];
     MotusMapCosts at[2];
     uint32_t bits[2], sum = 0;
-    int32_t gain = 0;
+    int32_t ssd_drop = 0;
     int live[2];
     motus_pair_load(own, live, coef, pair, active, first, q);
     for (int h = 0; h < 2; h++) at[h] = costs->map[motus_max(0, motus_pair_position(h) - first)];
@@ -261,14 +261,14 @@ MOTUS_WARP MotusLevels motus_eight_levels_apart(int16_t *to, const int coef[2],
         to[motus_pair_position(h)] = motus_pair_level(own, h);
         if (!own->magnitude[h]) continue;
         sum += bits[h] + motus_apart_map_bits(&at[h], is_last);
-        gain += motus_level_gain(own->t[h], own->magnitude[h]);
+        ssd_drop += motus_level_ssd_drop(own->t[h], own->magnitude[h]);
     }
     sum = motus_lanes_group_sum(sum, 8);
-    gain = motus_min((int32_t)motus_lanes_group_sum((uint32_t)gain, 8), MOTUS_GAIN_MAX);
-    MotusLevels levels = {motus_cavlc_total_coeff(nonzero), some + sum, gain};
+    ssd_drop = motus_min((int32_t)motus_lanes_group_sum((uint32_t)ssd_drop, 8), MOTUS_SSD_DROP_MAX);
+    MotusLevels levels = {motus_cavlc_total_coeff(nonzero), some + sum, ssd_drop};
     const uint32_t dearer = some > none ? some - none : 0;
-    if (levels.n && gain > (int32_t)motus_rate_of(sum + dearer, q->rate)) return levels;
-    levels.n = 0, levels.bits = none, levels.gain = 0;
+    if (levels.n && ssd_drop > (int32_t)motus_rate_of(sum + dearer, q->rate)) return levels;
+    levels.n = 0, levels.bits = none, levels.ssd_drop = 0;
     return levels;
 }
 

@@ -8,8 +8,8 @@
 #include "dct/dct_core.h"
 #include "encoder/bitstream/cabac_costs_core.h"
 #include "encoder/bitstream/cavlc_core.h"
-#include "encoder/levels/effort.h"
 #include "encoder/mb/qp_core.h"
+#include "encoder/preset/preset.h"
 #if defined(__AVX2__) && !defined(__CUDACC__)
 #include <immintrin.h>
 #endif
@@ -37,22 +37,22 @@ MOTUS_HD uint32_t motus_unit_of(const MotusLevelChoice *choice) {
     return choice->costs ? MOTUS_BIT : 1;
 }
 
-// Result for a block. `gain` is the squared error that the levels remove, in 1/65536 of a squared
-// step. It saturates at 2^26 (1,024 squared steps, more than the bits of any MB cost), so that the
-// sum of 24 blocks fits in 32 bits.
+// Result for a block. `ssd_drop` is the squared error that the levels remove, in 1/65536 of a
+// squared step. It saturates at 2^26 (1,024 squared steps, more than the bits of any MB cost), so
+// that the sum of 24 blocks fits in 32 bits.
 typedef struct MotusLevels {
     int n;         // nonzero levels
     uint32_t bits; // of the block, each 1 / motus_unit_of
-    int32_t gain;
+    int32_t ssd_drop;
 } MotusLevels;
 
-#define MOTUS_GAIN_MAX (1 << 26)
+#define MOTUS_SSD_DROP_MAX (1 << 26)
 
-// True if the gain of up to 16 blocks is worth their bits, each 1 / motus_unit_of.
-MOTUS_HD int motus_gain_pays(int32_t gain, uint32_t bits, uint32_t rate,
-                             const MotusLevelChoice *choice) {
-    if (!choice->costs) return gain > (int32_t)(bits * rate);
-    return gain > (int64_t)((uint64_t)bits * rate / MOTUS_BIT);
+// True if levels of up to 16 blocks are worth their bits, each 1 / motus_unit_of.
+MOTUS_HD int motus_levels_pay(int32_t ssd_drop, uint32_t bits, uint32_t rate,
+                              const MotusLevelChoice *choice) {
+    if (!choice->costs) return ssd_drop > (int32_t)(bits * rate);
+    return ssd_drop > (int64_t)((uint64_t)bits * rate / MOTUS_BIT);
 }
 
 // Returns whole bits.
@@ -61,10 +61,10 @@ MOTUS_HD uint32_t motus_whole_bits(uint32_t bits, const MotusLevelChoice *choice
     return (bits + unit / 2) / unit;
 }
 
-// Returns the gain of one level, t^2 - (t - 256 * magnitude)^2, for a coefficient of t / 256
-// levels. A level of 32 or more gains at least MOTUS_GAIN_MAX.
-MOTUS_HD int32_t motus_level_gain(int t, int magnitude) {
-    return magnitude < 32 ? 256 * magnitude * (2 * t - 256 * magnitude) : MOTUS_GAIN_MAX;
+// Returns the drop of SSD by one level, t^2 - (t - 256 * magnitude)^2, for a coefficient of t / 256
+// levels. That of a level of 32 or more is at least MOTUS_SSD_DROP_MAX.
+MOTUS_HD int32_t motus_level_ssd_drop(int t, int magnitude) {
+    return magnitude < 32 ? 256 * magnitude * (2 * t - 256 * magnitude) : MOTUS_SSD_DROP_MAX;
 }
 
 // Returns the raster mask of a block's live coefficients: those that may become nonzero levels.

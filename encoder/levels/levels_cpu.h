@@ -38,7 +38,7 @@ static inline void motus_lower_levels(MotusLevelBlock *b, MotusLevels *levels, c
         const int i = motus_bit_length(left) - 1, negative = b->level[i] < 0,
                   magnitude = motus_abs(b->level[i]);
         left ^= 1u << i;
-        const int loss = 512 * b->t[i] - 65536 * (2 * magnitude - 1); // of gain; below 2^30
+        const int loss = 512 * b->t[i] - 65536 * (2 * magnitude - 1); // of ssd_drop, below 2^30
         if (magnitude > 2 && loss > 0) continue; // large levels only lose what rounding up added
         motus_level_set(b, i, magnitude - 1, negative);
         const uint32_t bits = motus_level_block_bits(b, token_class, zero_runs);
@@ -74,13 +74,13 @@ static inline MotusLevels motus_choose_levels(int16_t level[16], const int16_t c
                           motus_level_block_bits(&b, token_class, choice->zero_runs), 0};
     if (choice->method == MOTUS_LEVELS_LOWERED)
         motus_lower_levels(&b, &levels, q, token_class, choice->zero_runs);
-    int32_t gain = 0;
+    int32_t ssd_drop = 0;
     for (uint32_t left = b.shape.nonzero; left; left &= left - 1) {
         const int i = motus_bit_length(left & -left) - 1;
-        gain += motus_level_gain(t[i], motus_abs(level[i]));
+        ssd_drop += motus_level_ssd_drop(t[i], motus_abs(level[i]));
     }
-    levels.gain = motus_min(gain, MOTUS_GAIN_MAX);
-    return levels.gain > (int32_t)((levels.bits - zero_bits) * q->rate) ? levels : none;
+    levels.ssd_drop = motus_min(ssd_drop, MOTUS_SSD_DROP_MAX);
+    return levels.ssd_drop > (int32_t)((levels.bits - zero_bits) * q->rate) ? levels : none;
 }
 
 // Chooses the levels of such a block by MOTUS_LEVELS_GUESSED. Writes level[16], or anything if the
@@ -90,7 +90,7 @@ static inline MotusLevels motus_guess_block(int16_t level[16], const int16_t coe
                                             const MotusLevelChoice *choice) {
     uint32_t near = 0, nonzero = 0; // zigzag masks
     int t[16], sum = 0;
-    int32_t gain = 0;
+    int32_t ssd_drop = 0;
     if (first) live &= ~1u;
     memset(level, 0, 16 * sizeof *level);
     for (uint32_t left = live; left; left &= left - 1) {
@@ -106,11 +106,12 @@ static inline MotusLevels motus_guess_block(int16_t level[16], const int16_t coe
         level[i] = (int16_t)(coef[motus_zigzag_at(i)] < 0 ? -magnitude : magnitude);
         nonzero |= 1u << i;
         sum += motus_guess_level(magnitude);
-        gain += motus_level_gain(t[i], magnitude);
+        ssd_drop += motus_level_ssd_drop(t[i], magnitude);
     }
     const int n = motus_cavlc_total_coeff(nonzero),
               zeros = nonzero ? motus_bit_length(nonzero) - first - n : 0;
-    return motus_guessed_levels(n, sum, zeros, motus_min(gain, MOTUS_GAIN_MAX), q->rate, choice);
+    return motus_guessed_levels(n, sum, zeros, motus_min(ssd_drop, MOTUS_SSD_DROP_MAX), q->rate,
+                                choice);
 }
 
 #endif

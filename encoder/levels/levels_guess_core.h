@@ -29,10 +29,10 @@ MOTUS_HD int motus_guess_level(int magnitude) {
     return 6 + 6 * motus_min(magnitude, 16) + 4 * (motus_bit_length((uint32_t)magnitude | 15) - 4);
 }
 
-// True if a level of 1 of a 4x4 block gains less than it costs. gap: zeros between it and the next
-// coefficient below that may have a level.
+// True if a level of 1 of a 4x4 block lowers SSD by less than its bits cost. gap: zeros between it
+// and the next coefficient below that may have a level.
 MOTUS_HD int motus_guess_drops(int t, int is_last, int gap, uint32_t rate) {
-    return motus_level_gain(t, 1) <= (int32_t)(rate * (uint32_t)(is_last ? 19 + gap : 12) / 4);
+    return motus_level_ssd_drop(t, 1) <= (int32_t)(rate * (uint32_t)(is_last ? 19 + gap : 12) / 4);
 }
 
 // Returns a number of 1/4 bits in parts of a bit of motus_unit_of.
@@ -40,14 +40,14 @@ MOTUS_HD uint32_t motus_guess_in(int quarters, const MotusLevelChoice *choice) {
     return (uint32_t)quarters * motus_unit_of(choice) / 4;
 }
 
-// Returns the result for a 4x4 block. n, sum, gain: of its levels, their number, guesses and gains;
-// zeros: below the last one.
-MOTUS_HD MotusLevels motus_guessed_levels(int n, int sum, int zeros, int32_t gain, uint32_t rate,
-                                          const MotusLevelChoice *choice) {
+// Returns the result for a 4x4 block. n, sum, ssd_drop: number, guesses and drop of SSD of its
+// levels; zeros: below the last one.
+MOTUS_HD MotusLevels motus_guessed_levels(int n, int sum, int zeros, int32_t ssd_drop,
+                                          uint32_t rate, const MotusLevelChoice *choice) {
     const uint32_t none = motus_guess_in(MOTUS_GUESS_NONE, choice),
                    some = motus_guess_in(MOTUS_GUESS_SOME + sum + MOTUS_GUESS_ZERO * zeros, choice);
-    const int pays = n && motus_gain_pays(gain, some - none, rate, choice);
-    const MotusLevels levels = {pays ? n : 0, pays ? some : none, pays ? gain : 0};
+    const int pays = n && motus_levels_pay(ssd_drop, some - none, rate, choice);
+    const MotusLevels levels = {pays ? n : 0, pays ? some : none, pays ? ssd_drop : 0};
     return levels;
 }
 

@@ -15,7 +15,7 @@ MOTUS_WARP MotusLevels motus_eight_levels_guessed(int16_t *to, const int coef[2]
                                                   MotusPairLevels *own) {
     const int k = motus_lane() & 7;
     int live[2], sum = 0;
-    int32_t gain = 0;
+    int32_t ssd_drop = 0;
     motus_pair_load(own, live, coef, pair, active, first, q);
     const uint32_t near = motus_eight_mask(live[0], live[1]); // in coding order
     for (int h = 0; h < 2; h++) {
@@ -28,14 +28,14 @@ MOTUS_WARP MotusLevels motus_eight_levels_guessed(int16_t *to, const int coef[2]
         to[motus_pair_position(h)] = motus_pair_level(own, h);
         if (!own->magnitude[h]) continue;
         sum += motus_guess_level(magnitude);
-        gain += motus_level_gain(own->t[h], magnitude);
+        ssd_drop += motus_level_ssd_drop(own->t[h], magnitude);
     }
     const uint32_t nonzero = motus_eight_mask(own->magnitude[0] > 0, own->magnitude[1] > 0);
     const int n = motus_cavlc_total_coeff(nonzero),
               zeros = nonzero ? motus_planes_first(nonzero) + 1 - first - n : 0;
     sum = (int)motus_lanes_group_sum((uint32_t)sum, 8);
-    gain = motus_min((int32_t)motus_lanes_group_sum((uint32_t)gain, 8), MOTUS_GAIN_MAX);
-    return motus_guessed_levels(n, sum, zeros, gain, q->rate, choice);
+    ssd_drop = motus_min((int32_t)motus_lanes_group_sum((uint32_t)ssd_drop, 8), MOTUS_SSD_DROP_MAX);
+    return motus_guessed_levels(n, sum, zeros, ssd_drop, q->rate, choice);
 }
 
 #endif

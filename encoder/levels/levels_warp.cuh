@@ -156,7 +156,7 @@ MOTUS_WARP MotusLevels motus_eight_choose(int16_t *level, MotusPairLevels *own, 
     MotusLevelPlanes planes;
     MotusLevels levels;
     int tried[2];
-    int32_t gain = 0;
+    int32_t ssd_drop = 0;
     for (int h = 0; h < 2; h++) {
         own->magnitude[h] = live[h] ? motus_clip(1, MOTUS_MAX_LEVEL, (own->t[h] + 128) >> 8) : 0;
         const int loss = 512 * own->t[h] - 65536 * (2 * own->magnitude[h] - 1);
@@ -174,10 +174,11 @@ MOTUS_WARP MotusLevels motus_eight_choose(int16_t *level, MotusPairLevels *own, 
     if (large) motus_lanes_sync(); // all have read the levels
     for (int h = 0; h < 2; h++) {
         level[motus_pair_position(h)] = motus_pair_level(own, h);
-        if (own->magnitude[h]) gain += motus_level_gain(own->t[h], own->magnitude[h]);
+        if (own->magnitude[h]) ssd_drop += motus_level_ssd_drop(own->t[h], own->magnitude[h]);
     }
     levels.n = motus_cavlc_total_coeff(planes.nonzero);
-    levels.gain = motus_min((int32_t)motus_lanes_group_sum((uint32_t)gain, 8), MOTUS_GAIN_MAX);
+    levels.ssd_drop =
+        motus_min((int32_t)motus_lanes_group_sum((uint32_t)ssd_drop, 8), MOTUS_SSD_DROP_MAX);
     return levels;
 }
 
@@ -194,8 +195,8 @@ MOTUS_WARP MotusLevels motus_eight_levels_cavlc(int16_t *level, const int coef[2
     int live[2];
     motus_pair_load(own, live, coef, pair, active, first, q);
     MotusLevels levels = motus_eight_choose(level, own, live, first, q->rate, token_class, choice);
-    if (levels.gain <= (int32_t)((levels.bits - zero_bits) * q->rate)) levels.n = 0;
-    if (!levels.n) levels.bits = zero_bits, levels.gain = 0;
+    if (levels.ssd_drop <= (int32_t)((levels.bits - zero_bits) * q->rate)) levels.n = 0;
+    if (!levels.n) levels.bits = zero_bits, levels.ssd_drop = 0;
     return levels;
 }
 
@@ -266,15 +267,15 @@ MOTUS_WARP MotusLevels motus_planes_weigh(MotusPlanesBlock *b, const MotusQuant 
                           0};
     if (choice->method == MOTUS_LEVELS_LOWERED)
         motus_planes_lower(b, &levels, q, token_class, choice->zero_runs);
-    int32_t gain = 0;
+    int32_t ssd_drop = 0;
     for (uint32_t left = b->shape.nonzero; left; left &= left - 1) {
         int i = motus_planes_first(left & -left);
-        gain += motus_level_gain(b->t[i], motus_abs(b->level[i]));
+        ssd_drop += motus_level_ssd_drop(b->t[i], motus_abs(b->level[i]));
     }
-    levels.gain = motus_min(gain, MOTUS_GAIN_MAX);
-    if (levels.n && levels.gain <= (int32_t)((levels.bits - zero_bits) * q->rate)) {
+    levels.ssd_drop = motus_min(ssd_drop, MOTUS_SSD_DROP_MAX);
+    if (levels.n && levels.ssd_drop <= (int32_t)((levels.bits - zero_bits) * q->rate)) {
         levels.n = 0;
-        levels.gain = 0;
+        levels.ssd_drop = 0;
     }
     if (!levels.n) levels.bits = zero_bits;
     return levels;
@@ -299,7 +300,7 @@ MOTUS_WARP uint32_t motus_ones_bits(uint32_t nonzero, uint32_t negative, int fir
 // Completes motus_lane_levels_cavlc for a block whose levels are all ones. Masks are in coding
 // order; level[] holds the coefficients in 1/256 of a level.
 MOTUS_WARP MotusLevels motus_lane_ones(int16_t *level, uint32_t nonzero, uint32_t negative,
-                                       int32_t gain, int first, int token_class,
+                                       int32_t ssd_drop, int first, int token_class,
                                        const MotusQuant *q, const MotusLevelChoice *choice) {
     const uint32_t zero_bits = (uint32_t)motus_cavlc_token_length(token_class, 0, 0);
     uint32_t bits = motus_ones_bits(nonzero, negative, first, token_class, choice->zero_runs);
@@ -308,14 +309,15 @@ MOTUS_WARP MotusLevels motus_lane_ones(int16_t *level, uint32_t nonzero, uint32_
         const uint32_t bit = left & (0u - left), with = nonzero ^ bit;
         const uint32_t less =
             motus_ones_bits(with, negative, first, token_class, choice->zero_runs);
-        const int32_t loss = motus_level_gain(level[motus_planes_first(bit)], 1);
+        const int32_t loss = motus_level_ssd_drop(level[motus_planes_first(bit)], 1);
         if (loss + (int32_t)(less * q->rate) >= (int32_t)(bits * q->rate)) continue;
         nonzero = with;
         bits = less;
-        gain -= loss;
+        ssd_drop -= loss;
     }
-    MotusLevels levels = {motus_cavlc_total_coeff(nonzero), bits, gain}, none = {0, zero_bits, 0};
-    if (gain <= (int32_t)((bits - zero_bits) * q->rate)) return none;
+    MotusLevels levels = {motus_cavlc_total_coeff(nonzero), bits, ssd_drop},
+                none = {0, zero_bits, 0};
+    if (ssd_drop <= (int32_t)((bits - zero_bits) * q->rate)) return none;
     for (int i = 0; i < 16; i += 2) motus_word_put(level + i, 0);
     for (uint32_t left = nonzero; left; left &= left - 1) {
         const uint32_t bit = left & (0u - left);
@@ -334,7 +336,7 @@ MOTUS_WARP MotusLevels motus_lane_levels_cavlc(int16_t level[16], const int16_t 
     const int token_class = motus_cavlc_token_class(nc);
     uint32_t nonzero = 0, negative = 0;
     int t16[16], larger = 0;
-    int32_t gain = 0;
+    int32_t ssd_drop = 0;
     for (uint32_t left = live; left; left &= left - 1) {
         const int g = motus_bit_length(left & (0u - left)) - 1, value = coef[motus_pairs_at(g)],
                   bit = motus_pairs_coded_at(g);
@@ -343,11 +345,11 @@ MOTUS_WARP MotusLevels motus_lane_levels_cavlc(int16_t level[16], const int16_t 
         nonzero |= 1u << bit;
         negative |= (value < 0 ? 1u : 0u) << bit;
         larger |= t >= 384; // rounds to 2
-        gain += motus_level_gain(t, 1);
+        ssd_drop += motus_level_ssd_drop(t, 1);
         level[15 - bit] = (int16_t)t;
     }
     if (!motus_lanes_ballot(larger))
-        return motus_lane_ones(level, nonzero, negative, gain, first, token_class, q, choice);
+        return motus_lane_ones(level, nonzero, negative, ssd_drop, first, token_class, q, choice);
     if (!live) {
         MotusLevels none = {0, (uint32_t)motus_cavlc_token_length(token_class, 0, 0), 0};
         return none;
