@@ -161,7 +161,7 @@ MOTUS_WARP uint32_t motus_lane_groups_pay(const MotusLevels *levels, int blk, ui
         sum[i] += motus_lanes_shuffle(sum[i], lane ^ 4);
     }
     const int pays = luma || !choice->costs
-                         ? motus_levels_pay((int32_t)sum[0], sum[1], rate, choice)
+                         ? motus_ssd_drop_pays((int32_t)sum[0], sum[1], rate, choice)
                          : motus_chroma_ac_pays(chroma, (int32_t)sum[0], sum[1], rate),
               first = luma ? !(blk & 5) : lane == 16;
     const uint32_t paid = first && pays ? sum[1] : 0;

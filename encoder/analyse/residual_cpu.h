@@ -47,7 +47,7 @@ static inline int motus_levels_pay(const MotusLevels *levels, int n, const Motus
         ssd_drop += levels[i].ssd_drop;
         *bits += levels[i].bits;
     }
-    return motus_levels_pay(ssd_drop, *bits, q->rate, choice);
+    return motus_ssd_drop_pays(ssd_drop, *bits, q->rate, choice);
 }
 
 // Codes luma of an inter MB. Drops each 8x8 block whose levels are not worth their bits. Returns

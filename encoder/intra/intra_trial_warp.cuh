@@ -111,7 +111,7 @@ MOTUS_WARP int motus_levels_pay_warp(const MotusLevels *levels, int n, const Mot
     const int32_t ssd_drop =
         (int32_t)motus_lanes_sum(there ? (uint32_t)levels[motus_lane()].ssd_drop : 0);
     *bits = motus_lanes_sum(there ? levels[motus_lane()].bits : 0);
-    return motus_levels_pay(ssd_drop, *bits, q->rate, choice);
+    return motus_ssd_drop_pays(ssd_drop, *bits, q->rate, choice);
 }
 
 // Chroma, or luma as Intra16x16, whose samples are coded.

@@ -49,8 +49,8 @@ typedef struct MotusLevels {
 #define MOTUS_SSD_DROP_MAX (1 << 26)
 
 // True if levels of up to 16 blocks are worth their bits, each 1 / motus_unit_of.
-MOTUS_HD int motus_levels_pay(int32_t ssd_drop, uint32_t bits, uint32_t rate,
-                              const MotusLevelChoice *choice) {
+MOTUS_HD int motus_ssd_drop_pays(int32_t ssd_drop, uint32_t bits, uint32_t rate,
+                                 const MotusLevelChoice *choice) {
     if (!choice->costs) return ssd_drop > (int32_t)(bits * rate);
     return ssd_drop > (int64_t)((uint64_t)bits * rate / MOTUS_BIT);
 }

@@ -46,7 +46,7 @@ MOTUS_HD MotusLevels motus_guessed_levels(int n, int sum, int zeros, int32_t ssd
                                           uint32_t rate, const MotusLevelChoice *choice) {
     const uint32_t none = motus_guess_in(MOTUS_GUESS_NONE, choice),
                    some = motus_guess_in(MOTUS_GUESS_SOME + sum + MOTUS_GUESS_ZERO * zeros, choice);
-    const int pays = n && motus_levels_pay(ssd_drop, some - none, rate, choice);
+    const int pays = n && motus_ssd_drop_pays(ssd_drop, some - none, rate, choice);
     const MotusLevels levels = {pays ? n : 0, pays ? some : none, pays ? ssd_drop : 0};
     return levels;
 }
