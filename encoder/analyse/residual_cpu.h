@@ -5,37 +5,21 @@
 
 #include "dct/dct_cpu.h"
 #include "encoder/analyse/trial_core.h"
-#include "encoder/levels/levels_cabac_cpu.h"
-#include "encoder/levels/levels_cpu.h"
+#include "encoder/levels/levels.h"
+#include "encoder/levels/levels_cabac_core.h"
 
-// Chooses the levels of block blk.
-static inline void motus_block_levels(MotusResidual *r, MotusTrial *trial, int blk, int first,
-                                      const MotusNeighbours *neighbours, const MotusQuant *q,
-                                      const MotusLevelChoice *choice) {
-    int16_t *level = motus_coef_block(&trial->coef, blk);
-    if (choice->method == MOTUS_LEVELS_GUESSED)
-        r->levels[blk] = motus_guess_block(level, r->coef[blk], r->live[blk], first, q, choice);
-    else if (choice->costs)
-        r->levels[blk] = motus_choose_levels_cabac(
-            level, r->coef[blk], r->live[blk],
-            blk >= 16 ? 4
-            : first   ? 1
-                      : 2,
-            motus_flag_context_at(r->count, neighbours, motus_mb_is_intra(&trial->mb), blk), q,
-            choice->costs, choice->method);
-    else
-        r->levels[blk] =
-            motus_choose_levels(level, r->coef[blk], r->live[blk], first,
-                                motus_cavlc_nc_at(r->count, neighbours, blk), q, choice);
-    trial->mb.total_coeff[blk] = (uint8_t)r->levels[blk].n;
-}
-
-// The same for blocks [from, to) of one component.
+// Chooses the levels of blocks [from, to) of one component. first: 1 for AC blocks.
 static inline void motus_residual_levels(MotusResidual *r, MotusTrial *trial, int from, int to,
                                          int first, const MotusNeighbours *neighbours,
                                          const MotusQuant *q, const MotusLevelChoice *choice) {
-    for (int blk = from; blk < to; blk++)
-        motus_block_levels(r, trial, blk, first, neighbours, q, choice);
+    const int category = from >= 16 ? 4 : first ? 1 : 2, intra = motus_mb_is_intra(&trial->mb);
+    for (int blk = from; blk < to; blk++) {
+        const int context = motus_levels_context(r->count, neighbours, intra, blk, choice);
+        r->levels[blk] = MOTUS_ISA(motus_levels)
+                             .block(motus_coef_block(&trial->coef, blk), r->coef[blk], r->live[blk],
+                                    category, context, q, choice);
+        trial->mb.total_coeff[blk] = (uint8_t)r->levels[blk].n;
+    }
 }
 
 // True if the levels of n <= 16 blocks together are worth their bits.
@@ -65,7 +49,7 @@ static inline uint32_t motus_code_inter_luma(MotusResidual *r, MotusTrial *trial
                   is_live = r->live[at] | r->live[at + 1] | r->live[at + 4] | r->live[at + 5];
         for (int i = 0; i < 4 && is_live; i++) {
             const int blk = at + i / 2 * 4 + i % 2;
-            motus_block_levels(r, trial, blk, 0, neighbours, q, choice);
+            motus_residual_levels(r, trial, blk, blk + 1, 0, neighbours, q, choice);
             four[i] = r->levels[blk];
         }
         if (is_live && motus_levels_pay(four, 4, q, choice, &sum)) {
@@ -113,7 +97,7 @@ static inline MotusLevels motus_chroma_dc_levels(MotusResidual *r, MotusTrial *t
         int16_t *level = trial->coef.chroma_dc[c];
         for (int i = 0; i < 4; i++) v[i] = r->coef[16 + 4 * c + i][0];
         motus_hadamard2x2(v);
-        const MotusLevels levels = motus_choose_dc_levels(level, v, q, costs);
+        const MotusLevels levels = MOTUS_ISA(motus_levels).chroma_dc(level, v, q, costs);
         sum.n += levels.n, sum.bits += levels.bits, sum.ssd_drop += levels.ssd_drop;
         for (int i = 0; i < 4; i++) v[i] = level[i];
         motus_hadamard2x2(v);

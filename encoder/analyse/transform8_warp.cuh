@@ -189,8 +189,8 @@ MOTUS_WARP MotusCoded8 motus_eight_apart8(int16_t level[64], const int32_t v[72]
     return coded;
 }
 
-// Chooses them by MOTUS_LEVELS_GUESSED (motus_guess_block8), by sixteen lanes alike. Every position
-// in `left` gets a level.
+// Chooses them by MOTUS_LEVELS_GUESSED (choose8_guessed in levels.c), by sixteen lanes alike. Every
+// position in `left` gets a level.
 MOTUS_WARP MotusCoded8 motus_eight_guess8(int16_t level[64], const int32_t v[72], uint64_t left,
                                           const MotusEightTables *tables, int cabac) {
     const int lane = motus_lane(), k = lane & 7, n = motus_positions(left);
@@ -217,7 +217,7 @@ MOTUS_WARP MotusCoded8 motus_eight_guess8(int16_t level[64], const int32_t v[72]
 }
 
 // Chooses them for CAVLC, one 4x4 block after another by all eight lanes
-// (motus_choose_levels8_cavlc). Gains that saturate in another order than there are still above the
+// (choose8_cavlc in levels.c). Gains that saturate in another order than there are still above the
 // cost of any block's bits.
 MOTUS_WARP MotusCoded8 motus_eight_blocks8(int16_t level[64], const int32_t v[72], uint64_t left,
                                            const MotusEightTables *tables,
@@ -253,7 +253,7 @@ MOTUS_WARP MotusCoded8 motus_eight_blocks8(int16_t level[64], const int32_t v[72
     return coded;
 }
 
-// Chooses levels from the coefficients in v, which it overwrites (motus_choose_levels8). apart:
+// Chooses levels from the coefficients in v, which it overwrites (choose8_cabac). apart:
 // with CABAC by MOTUS_LEVELS_APART; constant, as one kernel needs one way.
 MOTUS_WARP MotusCoded8 motus_eight_levels8(int16_t level[64], int32_t v[72],
                                            const MotusEightTables *tables,

@@ -31,9 +31,6 @@ MOTUS_HD MotusLevelWalk motus_level_walk(const MotusCabacCosts *costs, int categ
     return walk;
 }
 
-// Returns the nearest level to a coefficient of t / 256 levels that is worth one.
-MOTUS_HD int motus_nearest_level(int t) { return motus_clip(1, MOTUS_MAX_LEVEL, (t + 128) >> 8); }
-
 // Returns the RD cost of bits in 1/256 of one, in 1/65536 of a squared step.
 MOTUS_HD uint32_t motus_rate_of(uint32_t bits, uint32_t rate) {
     return (uint32_t)((uint64_t)bits * rate / MOTUS_BIT);
@@ -83,17 +80,15 @@ MOTUS_HD int motus_walk_level(MotusLevelWalk *walk, int i, int next, int t) {
     return chosen;
 }
 
-// True if the levels are worth their bits and `more` bits.
-MOTUS_HD int motus_walk_pays(const MotusLevelWalk *walk, uint32_t more) {
-    return walk->n &&
-           walk->ssd_drop > (int64_t)((uint64_t)(walk->bits + more) * walk->rate / MOTUS_BIT);
-}
-
 // Returns the result for a 4x4 block with these levels. flag: costs of coded_block_flag.
 MOTUS_HD MotusLevels motus_walked_levels(const MotusLevelWalk *walk, const uint16_t flag[2]) {
     const MotusLevels levels = {walk->n, flag[1] + walk->bits, walk->ssd_drop},
                       none = {0, flag[0], 0};
-    return motus_walk_pays(walk, (uint32_t)motus_max(0, flag[1] - flag[0])) ? levels : none;
+    const uint32_t more = (uint32_t)motus_max(0, flag[1] - flag[0]);
+    return walk->n && walk->ssd_drop >
+                          (int64_t)((uint64_t)(walk->bits + more) * walk->rate / MOTUS_BIT)
+               ? levels
+               : none;
 }
 
 // Returns the costs of coded_block_flag of a 4x4 block. context: in its category.
