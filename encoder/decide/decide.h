@@ -6,7 +6,7 @@
 
 #include "common/stage_clock.h"
 #include "encoder/analyse/b_core.h"
-#include "encoder/bitstream/cabac_costs.h"
+#include "encoder/cabac/cabac_costs_core.h"
 #include "encoder/mb/coded_mbs.h"
 #include "encoder/mb/refresh_core.h"
 #include "me/search/search.h"

@@ -5,8 +5,8 @@
 
 #include "common/lanes.h"
 #include "dct/dct_core.h"
-#include "encoder/bitstream/cabac_costs_core.h"
 #include "encoder/bitstream/cavlc_core.h"
+#include "encoder/cabac/cabac_costs_core.h"
 #include "encoder/mb/qp_core.h"
 #include "encoder/preset/preset.h"
 #if defined(__AVX2__) && !defined(__CUDACC__)

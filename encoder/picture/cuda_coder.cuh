@@ -7,7 +7,6 @@
 #include <time.h>
 
 #include "common/cuda_call.cuh"
-#include "encoder/bitstream/cabac_costs.h"
 #include "encoder/cabac/cabac_cuda.h"
 #include "encoder/decide/decide_cuda.h"
 #include "encoder/picture/cuda_coder.h"
@@ -24,7 +23,7 @@ constexpr int LISTS = 3; // of launches
 constexpr int MAX_BUFFERS = MOTUS_MAX_REFERENCES + 1 + MOST_SPARE_BUFFERS;
 
 static_assert((int)MOTUS_COST_TABLES > (int)MOTUS_CODER_DEPTH,
-              "a table's readers are done, cabac_costs.h");
+              "a table's readers are done, cabac_costs_core.h");
 
 // Downloaded from each picture beside its NAL units.
 typedef struct Report {
