@@ -191,11 +191,7 @@ MOTUS_HD uint32_t motus_b_sub_type_code(const MotusMb *mb, int q) {
 
 // True if 8x8 block q of an inter MB begins a partition that has an mvd of a list.
 MOTUS_HD int motus_has_b_mvd(const MotusMb *mb, int q, int list) {
-    const int first = mb->type == MOTUS_MB_P_8x8    ? 15 // mask of the 8x8 blocks that begin one
-                      : mb->type == MOTUS_MB_P_16x8 ? 5
-                      : mb->type == MOTUS_MB_P_8x16 ? 3
-                                                    : 1;
-    return first >> q & ~mb->direct >> q & 1 && motus_pred_uses(mb->pred[q], list);
+    return motus_has_ref(mb, q) & ~mb->direct >> q && motus_pred_uses(mb->pred[q], list);
 }
 
 // Returns the partition of an inter MB that has 8x8 block q.
@@ -252,13 +248,12 @@ typedef struct MotusMbSyntax {
     const MotusMb *mb;
     const MotusMbCoef *coef;
     MotusNeighbours neighbours;
+    MotusMbSource src; // CAVLC: I_PCM
     int slice_type;    // MotusSliceType
+    uint32_t skip_run; // CAVLC: mb_skip_run before it (P and B slices)
+    int qp_delta;      // CAVLC: mb_qp_delta, if it has one
     int transform_8x8; // transform_8x8_mode_flag
     int refs;          // num_ref_idx_l0_active; 0 = 1
-    // CAVLC
-    MotusMbSource src; // I_PCM
-    uint32_t skip_run; // mb_skip_run before it (P and B slices)
-    int qp_delta;      // mb_qp_delta, if it has one
     // CABAC
     const MotusMbContext *own, *a, *b; // a, b: of the neighbours; undefined where there is none
     int qp_delta_before;               // mb_qp_delta of the MB before it in the slice, else 0
