@@ -7,10 +7,43 @@
 #include "encoder/bitstream/cavlc_tables.h"
 #include "encoder/mb/mb.h"
 
+// Code word: `bits` holds its `length` bits, right-aligned.
+typedef struct MotusVlc {
+    uint32_t bits;
+    int length;
+} MotusVlc;
+
+MOTUS_HD MotusVlc motus_vlc(uint32_t bits, int length) {
+    MotusVlc vlc = {bits, length};
+    return vlc;
+}
+
 // Returns the token class of nC, a column of table 9-5: 0..1, 2..3, 4..7, 8 and more, -1 (chroma
 // DC).
 MOTUS_HD int motus_cavlc_token_class(int nc) {
     return nc < 0 ? MOTUS_TOKEN_CHROMA_DC : nc < 2 ? 0 : nc < 4 ? 1 : nc < 8 ? 2 : 3;
+}
+
+MOTUS_HD MotusVlc motus_cavlc_token(int token_class, int total_coeff, int trailing_ones) {
+    if (token_class == 3) {
+        uint32_t bits =
+            total_coeff ? (uint32_t)(total_coeff - 1) << 2 | (uint32_t)trailing_ones : 3;
+        return motus_vlc(bits, 6);
+    }
+    MotusVlcEntry e = motus_cavlc_token_entry(token_class, total_coeff, trailing_ones);
+    return motus_vlc(e.bits, e.length);
+}
+
+MOTUS_HD MotusVlc motus_cavlc_total_zeros(int token_class, int total_coeff, int total_zeros) {
+    MotusVlcEntry e = token_class == MOTUS_TOKEN_CHROMA_DC
+                          ? motus_cavlc_total_zeros_dc_entry(total_coeff, total_zeros)
+                          : motus_cavlc_total_zeros_entry(total_coeff, total_zeros);
+    return motus_vlc(e.bits, e.length);
+}
+
+MOTUS_HD MotusVlc motus_cavlc_run(int zeros_left, int run_before) {
+    MotusVlcEntry e = motus_cavlc_run_entry(zeros_left, run_before);
+    return motus_vlc(e.bits, e.length);
 }
 
 // Returns level_prefix and level_suffix of a levelCode (9.2.2.1). Levels within +-MOTUS_MAX_LEVEL

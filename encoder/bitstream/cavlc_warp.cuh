@@ -11,7 +11,7 @@
 // Returns the length of coeff_token of a luma class, without a branch for class 3.
 MOTUS_WARP int motus_cavlc_token_length(int token_class, int total_coeff, int trailing_ones) {
     const int length =
-        motus_cavlc_token(motus_min(token_class, 2), total_coeff, trailing_ones).length;
+        motus_cavlc_token_entry(motus_min(token_class, 2), total_coeff, trailing_ones).length;
     return token_class == 3 ? 6 : length;
 }
 
@@ -69,6 +69,12 @@ MOTUS_WARP MotusCavlcShape motus_planes_shape(const MotusLevelPlanes *b) {
     return shape;
 }
 
+// Returns the ones coded before any larger level. The first three of them are trailing ones.
+MOTUS_WARP uint32_t motus_planes_first_ones(MotusCavlcShape shape) {
+    const uint32_t larger = shape.nonzero ^ shape.ones;
+    return shape.ones & (larger - 1) & ~larger;
+}
+
 // Returns the levels of `coded` after the first level of `at`; none if `at` is empty.
 MOTUS_WARP uint32_t motus_after(uint32_t coded, uint32_t at) { return coded & ~(at ^ (at - 1)); }
 
@@ -112,8 +118,7 @@ MOTUS_WARP int motus_planes_levels_bits(const MotusLevelPlanes *b, uint32_t code
 MOTUS_WARP uint32_t motus_planes_small_bits(const MotusLevelPlanes *b, int first, int token_class,
                                             const uint8_t *zero_runs) {
     const MotusCavlcShape shape = motus_planes_shape(b);
-    const uint32_t larger = shape.nonzero ^ shape.ones;
-    uint32_t ones = shape.ones & (larger - 1) & ~larger, rest = ones; // coded before a larger level
+    uint32_t ones = motus_planes_first_ones(shape), rest = ones;
     for (int k = 0; k < 3; k++) rest &= rest - 1;
     const int total_coeff = motus_cavlc_total_coeff(shape.nonzero),
               trailing_ones = motus_min(motus_cavlc_total_coeff(ones), 3);
