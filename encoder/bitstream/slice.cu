@@ -356,15 +356,6 @@ size_t motus_slice_cuda_bytes(int n_mb, uint32_t capacity) {
     return place(&job, nullptr, capacity);
 }
 
-static cudaError_t job_of(Job *job, const MotusSliceCuda *slice) {
-    *job = {};
-    job->slice = *slice;
-    job->n_mb = slice->mb_width * slice->mb_height;
-    if (job->n_mb <= 0 || job->n_mb > MAX_MBS || !slice->capacity) return cudaErrorInvalidValue;
-    place(job, (uint8_t *)slice->work, slice->capacity);
-    return cudaSuccess;
-}
-
 cudaError_t motus_nal_cuda_write(const MotusNalCuda *nal, cudaStream_t stream) {
     const int tiles = motus_min(motus_nal_tiles(nal->capacity), NAL_BLOCKS);
     const cudaError_t status =
@@ -376,14 +367,16 @@ cudaError_t motus_nal_cuda_write(const MotusNalCuda *nal, cudaStream_t stream) {
 }
 
 cudaError_t motus_slice_cuda_write(const MotusSliceCuda *slice, cudaStream_t stream) {
-    Job job;
-    cudaError_t status = job_of(&job, slice);
-    if (status != cudaSuccess) return status;
+    Job job = {};
+    job.slice = *slice;
+    job.n_mb = slice->mb_width * slice->mb_height;
+    if (job.n_mb <= 0 || job.n_mb > MAX_MBS || !slice->capacity) return cudaErrorInvalidValue;
+    place(&job, (uint8_t *)slice->work, slice->capacity);
     const int blocks = job.n_mb / WARPS + 1; // one warp more than MBs
     const auto count = slice->is_b ? count_kernel<true> : count_kernel<false>,
                write = slice->is_b ? write_kernel<true> : write_kernel<false>;
     const int early = slice->early;
-    status = motus_launch(early, blocks, 32 * WARPS, 0, stream, count, job);
+    cudaError_t status = motus_launch(early, blocks, 32 * WARPS, 0, stream, count, job);
     if (status == cudaSuccess)
         status =
             motus_launch(early, 1, SCAN_THREADS, 0, stream, scan_kernel, job.span, job.n_mb + 1);

@@ -191,7 +191,11 @@ MOTUS_HD uint32_t motus_b_sub_type_code(const MotusMb *mb, int q) {
 
 // True if 8x8 block q of an inter MB begins a partition that has an mvd of a list.
 MOTUS_HD int motus_has_b_mvd(const MotusMb *mb, int q, int list) {
-    return motus_has_ref(mb, q) & ~mb->direct >> q && motus_pred_uses(mb->pred[q], list);
+    const int first = mb->type == MOTUS_MB_P_8x8    ? 15 // mask of the 8x8 blocks that begin one
+                      : mb->type == MOTUS_MB_P_16x8 ? 5
+                      : mb->type == MOTUS_MB_P_8x16 ? 3
+                                                    : 1;
+    return first >> q & ~mb->direct >> q & 1 && motus_pred_uses(mb->pred[q], list);
 }
 
 // Returns the partition of an inter MB that has 8x8 block q.

@@ -299,7 +299,7 @@ MOTUS_HD int motus_dc_flag_context(const MotusMbSyntax *m, int component) {
            2 * motus_block_flag(m, b, b && m->b->dc >> component & 1);
 }
 
-// Returns it for block blk of total_coeff.
+// Returns the context of coded_block_flag of block blk of total_coeff, in its category.
 MOTUS_HD int motus_ac_flag_context(const MotusMbSyntax *m, int blk) {
     const MotusMb *a = m->neighbours.a, *b = m->neighbours.b;
     const uint8_t *own = m->mb->total_coeff;

@@ -73,11 +73,6 @@ __device__ MotusMv mvd_at(const Job &job, int i, int x, int y) {
     return {(int16_t)(mv.x - predictor.x), (int16_t)(mv.y - predictor.y)};
 }
 
-// Returns the lanes of this lane's MB that have a level.
-__device__ uint32_t lanes_with(int level) {
-    return __ballot_sync(MOTUS_ALL_LANES, level != 0) >> (motus_lane() & 16) & 0xFFFF;
-}
-
 // mvd of a P slice's MBs: each partition's is found once.
 constexpr int CONTEXT_MBS = 16; // of a block
 struct ContextRoom {
@@ -86,25 +81,24 @@ struct ContextRoom {
     int n;
 };
 
-// Levels of an MB's DC blocks that a lane has.
-struct DcLevels {
-    bool luma, chroma;
-};
-
-// blk: of the lane. Lanes without an MB pass n_mb or more.
-__device__ DcLevels dc_levels(const Job &job, int i, int blk) {
+// Returns which of an MB's DC blocks have a level that is lane blk's: luma's in bit 0, chroma's in
+// bit 1. Lanes without an MB pass n_mb or more.
+__device__ int dc_levels(const Job &job, int i, int blk) {
     const bool there = i < job.n_mb;
     const MotusMb *mb = &job.in.slice.mb[there ? i : 0];
     const MotusMbCoef *coef = &job.in.slice.coef[there ? i : 0];
-    return {mb->type == MOTUS_MB_I_16x16 && coef->luma_dc[blk],
-            mb->cbp >> 4 && blk < 8 && coef->chroma_dc[blk / 4 & 1][blk % 4]};
+    const bool luma = mb->type == MOTUS_MB_I_16x16 && coef->luma_dc[blk],
+               chroma = mb->cbp >> 4 && blk < 8 && coef->chroma_dc[blk / 4 & 1][blk % 4];
+    return luma | chroma << 1;
 }
 
 // Sets all of an MB's context but mvd: blk 0 does. Lanes without an MB pass n_mb or more.
-__device__ void set_rest_of_context(const Job &job, int i, int blk, DcLevels levels) {
+__device__ void set_rest_of_context(const Job &job, int i, int blk, int levels) {
     const bool there = i < job.n_mb;
     const MotusMb *mb = &job.in.slice.mb[there ? i : 0];
-    const uint32_t luma = lanes_with(levels.luma), chroma = lanes_with(levels.chroma);
+    const int first = motus_lane() & 16; // lane of the MB
+    const uint32_t luma = __ballot_sync(MOTUS_ALL_LANES, levels & 1) >> first & 0xFFFF,
+                   chroma = __ballot_sync(MOTUS_ALL_LANES, levels & 2) >> first & 0xFFFF;
     if (!there || blk) return;
     MotusMbContext *context = &job.in.context[i];
     int delta = 0;
@@ -123,7 +117,7 @@ __device__ void set_rest_of_context(const Job &job, int i, int blk, DcLevels lev
 __device__ void set_p_contexts(const Job &job, int first, ContextRoom &room) {
     const int slot = (int)threadIdx.x, i = first + slot / 16, blk = slot % 16;
     if (slot == 0) room.n = 0;
-    const DcLevels levels = dc_levels(job, i, blk);
+    const int levels = dc_levels(job, i, blk);
     const MotusMb *mb = &job.in.slice.mb[min(i, job.n_mb - 1)];
     int begin = -1; // first block of the partition that has blk; -1: its mvd is zero
     if (i < job.n_mb && !motus_mb_is_intra(mb) && mb->type != MOTUS_MB_P_SKIP) {

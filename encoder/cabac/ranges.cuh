@@ -91,16 +91,6 @@ __device__ void join_ways(const Job &job, int tile, int n_chunks, const Ways *wa
     if (lane == 31) job.tile_way[tile] = upto;
 }
 
-// Returns true, to all lanes of a warp, if a run's symbols have no cut. A lane has eight.
-__device__ bool is_run(const Job &job, int run) {
-    static_assert(MOTUS_RUN == 32 * 8, "symbols of a lane");
-    const uint4 v = ((const uint4 *)(job.symbol + run * MOTUS_RUN))[motus_lane()];
-    const uint32_t cuts = (v.x >> 6 & ~v.x >> 15) | (v.y >> 6 & ~v.y >> 15) |
-                          (v.z >> 6 & ~v.z >> 15) | (v.w >> 6 & ~v.w >> 15); // as motus_is_cut
-    static_assert(MOTUS_LESS_PROBABLE == 1 << 6 && MOTUS_SYMBOL_BYPASS == 1 << 15, "bits");
-    return !__any_sync(MOTUS_ALL_LANES, cuts & 0x10001);
-}
-
 // Finds runs, a warp each, and makes their tables, a thread per range.
 struct RunRoom {
     Staged<MOTUS_RUN> staged;
@@ -108,11 +98,19 @@ struct RunRoom {
 };
 __device__ void make_runs(const Job &job, const Piece &piece, RunRoom &room) {
     static_assert(THREADS == MOTUS_RUN, "a thread per range, one for the flag");
+    static_assert(MOTUS_RUN == 32 * 8, "symbols of a lane");
+    static_assert(MOTUS_LESS_PROBABLE == 1 << 6 && MOTUS_SYMBOL_BYPASS == 1 << 15, "bits");
     constexpr int WARPS = THREADS / 32;
     const int t = (int)threadIdx.x, n_runs = (piece.n - 1) / MOTUS_RUN;
     for (int first = (int)blockIdx.x * WARPS; first < n_runs; first += (int)gridDim.x * WARPS) {
         const int own = first + t / 32;
-        const bool found = own < n_runs && is_run(job, own);
+        bool found = own < n_runs;
+        if (found) { // if none of its symbols is a cut (motus_is_cut)
+            const uint4 v = ((const uint4 *)(job.symbol + own * MOTUS_RUN))[motus_lane()];
+            const uint32_t cuts = (v.x >> 6 & ~v.x >> 15) | (v.y >> 6 & ~v.y >> 15) |
+                                  (v.z >> 6 & ~v.z >> 15) | (v.w >> 6 & ~v.w >> 15);
+            found = !__any_sync(MOTUS_ALL_LANES, cuts & 0x10001);
+        }
         if (motus_lane() == 0) room.found[t / 32] = found;
         if (motus_lane() == 0 && own < n_runs) job.run[own][MOTUS_RUN_FLAG] = found;
         if (!__syncthreads_or(found)) continue;

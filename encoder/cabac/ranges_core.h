@@ -142,8 +142,8 @@ typedef struct MotusChunks {
     uint32_t first_range;
     // Per RUN symbols: by range - 256, and [MOTUS_RUN_FLAG] 1 if they are a run, else 0
     const uint32_t (*run)[MOTUS_RUN];
-    // Of empty chunks, by the class at their origin; of runs the first one's: range in 9 bits, then
-    // MotusWay.after in 27 and `before` in 28, enough for MOTUS_MOST_SYMBOLS
+    // Records of empty chunks, by the class at their origin; of runs the first one's. Range in 9
+    // bits, then MotusWay.after in 27 and `before` in 28: enough for MOTUS_MOST_SYMBOLS
     uint64_t (*record)[4];
     uint32_t *origin; // of empty chunks
     uint32_t *end;    // [0..3] last range by the class at its chunk, [4] this chunk
@@ -306,29 +306,15 @@ MOTUS_HD int motus_mb_of_symbol(const MotusLowDigits *d, uint32_t i) {
     return low;
 }
 
-// Low within the digit that is being filled; `behind` bits of it are behind the digit's end.
-typedef struct MotusLow {
-    uint32_t low, digit;
-    int behind;
-} MotusLow;
-
-MOTUS_HD MotusLow motus_low_at(uint32_t at) {
-    MotusLow low = {0, at / 16, (int)(at % 16) - 7};
-    return low;
-}
-
-// Adds the digit that has begun.
-MOTUS_HD void motus_low_end(const MotusLow *low, uint32_t *digit) {
-    if (low->low) motus_add_digit(digit + low->digit, low->low << -low->behind);
-}
-
 // Adds to the digits what symbols of chunk t, at hand, add: from `begin` on, at bit `at`, up to
 // where the next chunk begins. Returns their bits by kind, 16 bits each, the first kind lowest;
 // without samples.
 MOTUS_HD uint64_t motus_chunk_low(const MotusChunks *c, const MotusResolved *s, int t,
                                   MotusChunkBegin begin, uint32_t at, const MotusLowDigits *d) {
     const int last = motus_min(MOTUS_CHUNK * (t + 1), c->n) - 1;
-    MotusLow low = motus_low_at(at);
+    // Low within the digit that is being filled; `behind` bits of it are behind the digit's end.
+    uint32_t low = 0, digit = at / 16;
+    int behind = (int)(at % 16) - 7;
     uint64_t sum = 0; // at most 16 for each of 64 symbols
     uint32_t range = begin.range;
     int place = motus_resolved_place(s, begin.i);
@@ -337,30 +323,30 @@ MOTUS_HD uint64_t motus_chunk_low(const MotusChunks *c, const MotusResolved *s, 
         const MotusRangeRow row = s->row[place];
         const uint32_t before = range, bits = motus_range_step(&range, row),
                        lps = row.shifts & MOTUS_ROW_RESTART ? 2 : range >> bits,
-                       bypass = (low.low << bits) + before * (v & 255),
+                       bypass = (low << bits) + before * (v & 255),
                        rest = row.shifts & MOTUS_ROW_CUT ? before - lps : 0;
-        low.low = v & MOTUS_SYMBOL_BYPASS ? bypass : (low.low + rest) << bits;
-        low.behind += (int)bits;
+        low = v & MOTUS_SYMBOL_BYPASS ? bypass : (low + rest) << bits;
+        behind += (int)bits;
         at += bits;
         sum += (uint64_t)bits << 16 * (v >> MOTUS_KIND_SHIFT & 3);
-        if (low.behind >= 0) {
-            motus_add_digit(d->digit + low.digit++, low.low >> low.behind);
-            low.low &= (1u << low.behind) - 1, low.behind -= 16;
+        if (behind >= 0) {
+            motus_add_digit(d->digit + digit++, low >> behind);
+            low &= (1u << behind) - 1, behind -= 16;
         }
         if (!(row.shifts & MOTUS_ROW_CUT)) continue;
         if (row.shifts & MOTUS_ROW_RESTART) {
             // Ends slice data before I_PCM samples, or at its end.
             const int mb = motus_mb_of_symbol(d, d->first + (uint32_t)i);
             const uint32_t end = at + MOTUS_STOP_BITS, samples = motus_align8(end);
-            motus_low_end(&low, d->digit);
+            if (low) motus_add_digit(d->digit + digit, low << -behind);
             sum += mb < d->n_mb ? samples - at : 0; // MOTUS_BITS_MODE
             d->restart[mb] = end;
             at = samples + MOTUS_SAMPLE_BITS;
-            low = motus_low_at(at);
+            low = 0, digit = at / 16, behind = (int)(at % 16) - 7;
         }
         if (i >= MOTUS_CHUNK * t) break;
     }
-    motus_low_end(&low, d->digit);
+    if (low) motus_add_digit(d->digit + digit, low << -behind);
     return sum;
 }
 

@@ -194,14 +194,6 @@ __device__ void keep_symbols(const Job &job, int i, int mb, uint32_t n, uint32_t
     if (late) room.row_of[mb][motus_lane()] = (uint16_t)(upto - n); // where they begin
 }
 
-// Counts a coded MB, whose units are made.
-__device__ void count_mb(const Job &job, int i, int of_block, UnitRoom &room) {
-    const uint32_t n = room.n[of_block][motus_lane()], upto = scan_lanes(n, Sum()),
-                   all = from_lane(upto, 31);
-    if (all <= job.most_kept) keep_symbols(job, i, of_block, n, upto, room);
-    if (motus_lane() == 0) set_count(job, i, all, &room.symbols[of_block]);
-}
-
 // Loads entries [first, first + n) into the L1 cache, of all lines at once.
 template <class T> __device__ void warm(const T *v, int first, int n) {
     constexpr int SECTOR = 32;
@@ -214,7 +206,7 @@ template <class T> __device__ void warm(const T *v, int first, int n) {
 template <bool B> __device__ void count_mbs(const Job &job, int first, UnitRoom &room) {
     constexpr int WARPS = THREADS / 32;
     const int t = (int)threadIdx.x, warp = t / 32, lane = motus_lane();
-    // What units read of the block's MBs and of those above.
+    // Units read the block's MBs and those above.
     const int n_mbs = min(COUNT_MBS, job.n_mb - first), above = first - job.in.slice.mb_width - 1;
     warm(job.in.slice.mb, first, n_mbs);
     warm(job.in.context, first, n_mbs);
@@ -247,8 +239,13 @@ template <bool B> __device__ void count_mbs(const Job &job, int first, UnitRoom 
         }
         if (is_late) break;
         __syncthreads(); // all units are made
-        for (uint32_t left = own_mbs; left; left &= left - 1)
-            count_mb(job, first + __ffs((int)left) - 1, __ffs((int)left) - 1, room);
+        for (uint32_t left = own_mbs; left; left &= left - 1) {
+            const int own = __ffs((int)left) - 1;
+            const uint32_t n_own = room.n[own][lane], upto = scan_lanes(n_own, Sum()),
+                           all = from_lane(upto, 31);
+            if (all <= job.most_kept) keep_symbols(job, first + own, own, n_own, upto, room);
+            if (lane == 0) set_count(job, first + own, all, &room.symbols[own]);
+        }
         __syncthreads(); // late ones are listed, all MBs are counted
         if (t < 32) sum_mbs(job, first, room);
     }
