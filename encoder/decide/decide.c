@@ -7,8 +7,8 @@
 #include "encoder/decide/candidates_cpu.h"
 #include "encoder/decide/intra_pass_cpu.h"
 
-#ifndef MOTUS_PASSES
-#define MOTUS_PASSES motus_passes_c
+#ifndef MOTUS_DECIDE_OPS
+#define MOTUS_DECIDE_OPS motus_decide_ops_c
 #endif
 
 // ---- Intra --------------------------------------------------------------------------------------
@@ -22,13 +22,13 @@ static int waits_in_i(void *context, int x, int y) {
 // Chooses the types of all MBs, or of those that intra refresh wants.
 static void choose_types_of(const IntraPass *pass) {
     const MotusPictureState *pic = pass->pic;
-    const MotusCoding *coding = pass->coding;
+    const MotusPictureJob *job = pass->job;
     const int method =
-        motus_type_levels(coding->effort.estimate_levels, coding->costs, coding->quant8 != NULL);
-    const MotusLevelChoice levels = {pic->zero_runs, method, coding->costs};
+        motus_type_levels(job->effort.estimate_levels, job->costs, job->quant8 != NULL);
+    const MotusLevelChoice levels = {pic->zero_runs, method, job->costs};
 #pragma omp parallel for num_threads(pic->mbs.threads) schedule(dynamic, 16)
     for (int i = 0; i < pic->mbs.n_mb; i++)
-        if (!pass->slice_type || is_refreshed(pic, i)) choose_type(pass, &levels, i);
+        if (pass->job->type == MOTUS_SLICE_I || is_refreshed(pic, i)) choose_type(pass, &levels, i);
 }
 
 static void visit_typed(void *context, int x, int y) {
@@ -39,25 +39,19 @@ static void visit_typed(void *context, int x, int y) {
 }
 
 // Codes an I picture, each MB as a type chosen before. Returns 0 if an MB would rather be I_PCM.
-static int code_as_types(MotusPictureState *pic, const MotusCoding *coding) {
-    IntraPass pass = intra_pass(pic, coding, 0);
+static int code_as_types(MotusPictureState *pic, const MotusPictureJob *job) {
+    IntraPass pass = intra_pass(pic, job);
     const MotusWave wave = {visit_typed, waits_in_i, &pass, pic->row_order};
     choose_types_of(&pass);
     motus_wavefront(pic->mbs.mb_width, pic->mbs.mb_height, pic->mbs.threads, &wave);
     return !pass.wants_pcm;
 }
 
-static void code_i_picture(MotusPictureState *pic, const MotusCoding *coding) {
-    IntraPass pass = intra_pass(pic, coding, 0);
+static void code_i_picture(MotusPictureState *pic, const MotusPictureJob *job) {
+    IntraPass pass = intra_pass(pic, job);
     const MotusWave wave = {visit_i, waits_in_i, &pass, pic->row_order};
-    if (coding->effort.types_first && code_as_types(pic, coding)) return;
+    if (job->effort.types_first && code_as_types(pic, job)) return;
     motus_wavefront(pic->mbs.mb_width, pic->mbs.mb_height, pic->mbs.threads, &wave);
-}
-
-// Leaves the MBs' types for code_mb; I_PCM: to be searched.
-static void choose_types(MotusPictureState *pic, const MotusCoding *coding) {
-    if (coding->effort.types_first && code_as_types(pic, coding)) return;
-    for (int i = 0; i < pic->mbs.n_mb; i++) pic->mbs.mb[i].type = MOTUS_MB_I_PCM;
 }
 
 static int waits_for_intra(void *context, int x, int y) {
@@ -89,8 +83,8 @@ static void visit_decided_intra(void *context, int x, int y) {
 // types beforehand Intra8x8 is left for the MBs that are coded as intra.
 static void estimate_intra(const IntraPass *pass) {
     MotusPictureState *pic = pass->pic;
-    const MotusEffort *effort = &pass->coding->effort;
-    const MotusLevelChoice levels = estimated_levels(pic, pass->coding);
+    const MotusEffort *effort = &pass->job->effort;
+    const MotusLevelChoice levels = estimated_levels(pic, pass->job);
 #pragma omp parallel for num_threads(pic->mbs.threads) schedule(dynamic, 16)
     for (int i = 0; i < pic->mbs.n_mb; i++) {
         pic->intra_cost[i] = UINT32_MAX;
@@ -102,7 +96,7 @@ static void estimate_intra(const IntraPass *pass) {
         int mode;
         uint32_t satd = motus_intra16x16_estimate(&in, &scratch, &mode);
         if (!motus_intra_is_close(satd, pic->satd[i], pic->inter_cost[i], in.qp, effort)) continue;
-        const MotusQuant8 *quant8 = pass->typed ? pass->coding->quant8 : NULL;
+        const MotusQuant8 *quant8 = pass->typed ? pass->job->quant8 : NULL;
         MotusTrial trials[3];
         const MotusTrial *best =
             motus_intra_estimate(&in, quant8 ? &quant8[in.qp->luma.qp] : NULL, &scratch, mode,
@@ -122,26 +116,26 @@ static void note_decision(const InterPass *pass, int i, int now) {
     const MotusMb *mb =
         pic->intra_cost[i] < pic->inter_cost[i] ? &pic->mb_intra[i] : &pic->mb_inter[i];
     motus_note_decision(&pic->mbs.mb[i], mb, &pic->changed_at[i], now,
-                        pass->inter->refs > 1 ? 2 : pass->inter->lists);
+                        1 + (pass->job->refs > 1 || pass->job->type == MOTUS_SLICE_B));
 }
 
 static MotusInterMb inter_mb(const InterPass *pass, int i) {
     const MotusPictureState *pic = pass->pic;
     const int x = i % pic->mbs.mb_width, y = i / pic->mbs.mb_width;
-    const MotusQp *qp = qp_of(pic, pass->coding, i);
-    const int has_choice = pass->coding->effort.transforms && pass->coding->costs;
+    const MotusQp *qp = qp_of(pic, pass->job, i);
+    const int has_choice = pass->job->effort.transforms && pass->job->costs;
     return (MotusInterMb){
-        .ref = pass->inter->ref,
-        .limits = &pass->inter->limits,
+        .ref = pass->job->ref,
+        .limits = &pass->job->limits,
         .qp = qp,
         .src = motus_mb_source(pic->mbs.src, x, y),
         .x = x,
         .y = y,
-        .lists = pass->inter->lists,
-        .refs = pass->inter->refs,
-        .costs = pass->coding->costs,
+        .lists = 1 + (pass->job->type == MOTUS_SLICE_B),
+        .refs = pass->job->refs,
+        .costs = pass->job->costs,
         .max_mv_y = motus_refresh_max_mv_y(&pic->refresh, y),
-        .quant8 = has_choice && pass->coding->quant8 ? &pass->coding->quant8[qp->luma.qp] : NULL};
+        .quant8 = has_choice && pass->job->quant8 ? &pass->job->quant8[qp->luma.qp] : NULL};
 }
 
 // Takes the best inter coding of MB i.
@@ -156,7 +150,7 @@ static void keep_inter(const InterPass *pass, const MotusTrial *best, int i) {
 
 // Decides a P MB. Without candidates it is searched here, unless P_Skip is taken at once.
 static void decide_p_mb(const InterPass *pass, const MotusInterMb *in, int i) {
-    const MotusEffort *effort = &pass->coding->effort;
+    const MotusEffort *effort = &pass->job->effort;
     MotusPictureState *pic = pass->pic;
     MotusDecideScratch scratch;
     MotusCandidates *found = &pic->candidates[i].p;
@@ -171,13 +165,13 @@ static void decide_p_mb(const InterPass *pass, const MotusInterMb *in, int i) {
 
 // The same for a B MB and B_Skip.
 static void decide_b_mb(const InterPass *pass, const MotusInterMb *in, int i) {
-    const MotusEffort *effort = &pass->coding->effort;
+    const MotusEffort *effort = &pass->job->effort;
     MotusPictureState *pic = pass->pic;
     MotusBDecideScratch scratch;
     MotusBCandidates *found = pic->candidates[i].b;
     const MotusTrial *best = &scratch.trial[0];
     pic->satd[i] = 0;
-    if (!motus_b_decide_skip(in, motus_direct_from(&pass->inter->direct, i), effort, &pass->levels,
+    if (!motus_b_decide_skip(in, motus_direct_from(&pass->job->direct, i), effort, &pass->levels,
                              pass->refine, &scratch)) {
         if (!has_first_guess(pass, in->x, in->y)) find_b_candidates(pass, i, found);
         best = motus_b_decide_types(in, found, effort, &pass->levels, pass->refine, &scratch,
@@ -188,12 +182,11 @@ static void decide_b_mb(const InterPass *pass, const MotusInterMb *in, int i) {
 
 // Makes neighbours see B MB i as skipped if it certainly will be. Returns 0 otherwise.
 static int guess_b_skip(const InterPass *pass, int i) {
-    const MotusInterCoding *inter = pass->inter;
-    const MotusEffort *effort = &pass->coding->effort;
-    if (inter->lists < 2 || !motus_tries_skips_first(&inter->direct, inter->refs, effort)) return 0;
+    const MotusPictureJob *job = pass->job;
+    if (!job->skips_first) return 0;
     const MotusInterMb in = inter_mb(pass, i);
     MotusTrial trial;
-    if (!motus_b_skip_is_sure(&in, &inter->direct.fixed[i], effort, &pass->levels, &trial))
+    if (!motus_b_skip_is_sure(&in, &job->direct.fixed[i], &job->effort, &pass->levels, &trial))
         return 0;
     pass->pic->mbs.mb[i] = trial.mb;
     return 1;
@@ -202,7 +195,7 @@ static int guess_b_skip(const InterPass *pass, int i) {
 // Refines the MVs of MB i, which has been decided in pass `now`, by RD cost.
 static void refine_mvs(const InterPass *pass, const MotusInterMb *in, int i, int now) {
     MotusPictureState *pic = pass->pic;
-    const int most = pass->coding->effort.rd_mvs;
+    const int most = pass->job->effort.rd_mvs;
     MotusResidual residual;
     MotusTrial trial;
     if (!most || !motus_rd_refine(in, &pass->levels, most, &pic->mb_inter[i], pic->inter_cost[i],
@@ -233,7 +226,7 @@ static void visit_inter(const InterPass *pass, int x, int y, int now) {
 // of the next one only what was there before the round, as it does in phases, but its MBs stay in
 // the cache. now: the last pass before the round.
 static void run_round_in_bands(const InterPass *pass, int now) {
-    const int phases = pass->coding->effort.phases, width = pass->pic->mbs.mb_width,
+    const int phases = pass->job->effort.phases, width = pass->pic->mbs.mb_width,
               height = pass->pic->mbs.mb_height;
     for (int band = (width - 1 + 2 * (height - 1)) / phases; band >= 0; band--)
         for (int y = 0; y < height; y++) {
@@ -246,7 +239,7 @@ static void run_round_in_bands(const InterPass *pass, int now) {
 #define PIECES 4 // of a row: the 68 rows of 1080p do not divide evenly among 16 threads
 
 static void visit_piece(const InterPass *pass, int y, int piece, int phase, int now) {
-    const int phases = pass->coding->effort.phases, width = pass->pic->mbs.mb_width;
+    const int phases = pass->job->effort.phases, width = pass->pic->mbs.mb_width;
     const int first = width * piece / PIECES, end = width * (piece + 1) / PIECES;
     const int skip = (phase - first - 2 * y) % phases; // to the first MB of the phase
     for (int x = first + (skip < 0 ? skip + phases : skip); x < end; x += phases)
@@ -261,10 +254,10 @@ static void run_round(const InterPass *pass, int *now) {
     const MotusPictureState *pic = pass->pic;
     if (pic->mbs.threads == 1) {
         run_round_in_bands(pass, *now);
-        *now += pass->coding->effort.phases;
+        *now += pass->job->effort.phases;
         return;
     }
-    for (int k = 0; k < pass->coding->effort.phases; k++) {
+    for (int k = 0; k < pass->job->effort.phases; k++) {
         ++*now;
 #pragma omp parallel for num_threads(pic->mbs.threads) schedule(dynamic, 1)
         for (int i = 0; i < PIECES * pic->mbs.mb_height; i++)
@@ -282,16 +275,12 @@ static void choose_transforms(const InterPass *pass, int since, int now) {
         const MotusMbRecon rec = mb_recon(pic->rec, x, y);
         if (pic->seen_at[i] > since &&
             !motus_was_skipped_at_once(&pic->mb_inter[i], pic->inter_cost[i], in.qp,
-                                       &pass->coding->effort) &&
-            motus_choose_transform(&in, &pass->levels, &pass->coding->quant8[in.qp->luma.qp],
+                                       &pass->job->effort) &&
+            motus_choose_transform(&in, &pass->levels, &pass->job->quant8[in.qp->luma.qp],
                                    &pic->mb_inter[i], &pic->mbs.coef[i], rec.plane[0],
                                    rec.stride[0], pic->luma_bits[i], &pic->inter_cost[i]))
             note_decision(pass, i, now);
     }
-}
-
-static int slice_type_of(const MotusInterCoding *inter) {
-    return inter->lists == 2 ? MOTUS_SLICE_B : MOTUS_SLICE_P;
 }
 
 static int count_intra(const MotusPictureState *pic) {
@@ -300,14 +289,10 @@ static int count_intra(const MotusPictureState *pic) {
     return n;
 }
 
-static void decide_inter_picture(MotusPictureState *pic, const MotusCoding *coding,
-                                 const MotusInterCoding *inter) {
-    const IntraPass intra = intra_pass(pic, coding, slice_type_of(inter));
-    const InterPass pass = {pic,
-                            coding,
-                            inter,
-                            {pic->zero_runs, coding->effort.levels, coding->costs},
-                            motus_refine_ops()};
+static void decide_inter_picture(MotusPictureState *pic, const MotusPictureJob *job) {
+    const IntraPass intra = intra_pass(pic, job);
+    const InterPass pass = {
+        pic, job, {pic->zero_runs, job->effort.levels, job->costs}, motus_refine_ops()};
     int now = 0;
 #pragma omp parallel for num_threads(pic->mbs.threads) schedule(dynamic, 16)
     for (int i = 0; i < pic->mbs.n_mb; i++) {
@@ -318,10 +303,10 @@ static void decide_inter_picture(MotusPictureState *pic, const MotusCoding *codi
         pic->changed_at[i] = pic->seen_at[i] = 0;
     }
     motus_stage_ended(pic->clock, MOTUS_STAGE_CANDIDATES);
-    for (int round = 0; round < coding->effort.rounds; round++) {
+    for (int round = 0; round < job->effort.rounds; round++) {
         const int since = now;
         run_round(&pass, &now);
-        if (coding->quant8) choose_transforms(&pass, since, ++now);
+        if (job->quant8) choose_transforms(&pass, since, ++now);
         if (round) continue;
         estimate_intra(&intra);
         ++now;
@@ -329,27 +314,38 @@ static void decide_inter_picture(MotusPictureState *pic, const MotusCoding *codi
         for (int i = 0; i < pic->mbs.n_mb; i++) note_decision(&pass, i, now);
     }
     if (intra.typed && pic->refresh.end) choose_types_of(&intra);
-    pic->longest_chain = motus_longest_chain(count_intra(pic), pic->mbs.n_mb, &coding->effort);
+    pic->longest_chain = motus_longest_chain(count_intra(pic), pic->mbs.n_mb, &job->effort);
     motus_stage_ended(pic->clock, MOTUS_STAGE_DECIDE);
 }
 
-static void code_inter_picture(MotusPictureState *pic, const MotusCoding *coding,
-                               const MotusInterCoding *inter) {
-    IntraPass intra = intra_pass(pic, coding, slice_type_of(inter));
+static void decide(MotusPictureState *pic, const MotusPictureJob *job) {
+    if (job->type != MOTUS_SLICE_I) {
+        decide_inter_picture(pic, job);
+    } else if (job->cuts_slices && !(job->effort.types_first && code_as_types(pic, job))) {
+        // code_mb searches them.
+        for (int i = 0; i < pic->mbs.n_mb; i++) pic->mbs.mb[i].type = MOTUS_MB_I_PCM;
+    }
+}
+
+static void code_intra_mbs(MotusPictureState *pic, const MotusPictureJob *job) {
+    IntraPass intra = intra_pass(pic, job);
     const MotusWave wave = {visit_decided_intra, waits_for_intra, &intra, pic->row_order};
-    decide_inter_picture(pic, coding, inter);
+    if (job->type == MOTUS_SLICE_I) {
+        code_i_picture(pic, job);
+        return;
+    }
     motus_wavefront(pic->mbs.mb_width, pic->mbs.mb_height, pic->mbs.threads, &wave);
     if (!intra.wants_pcm) return;
     intra.typed = 0;
     motus_wavefront(pic->mbs.mb_width, pic->mbs.mb_height, pic->mbs.threads, &wave);
 }
 
-static void code_mb(MotusPictureState *pic, const MotusCoding *coding, int slice_type, int i,
-                    int qp) {
-    IntraPass pass = intra_pass(pic, coding, slice_type);
-    const int x = i % pic->mbs.mb_width, y = i / pic->mbs.mb_width;
-    const int typed = !slice_type && qp < 0 && pic->mbs.mb[i].type != MOTUS_MB_I_PCM;
-    if (slice_type && qp < 0) {
+static void code_mb(MotusPictureState *pic, const MotusPictureJob *job, int i, int qp) {
+    IntraPass pass = intra_pass(pic, job);
+    const int x = i % pic->mbs.mb_width, y = i / pic->mbs.mb_width,
+              is_inter = job->type != MOTUS_SLICE_I,
+              typed = !is_inter && qp < 0 && pic->mbs.mb[i].type != MOTUS_MB_I_PCM;
+    if (is_inter && qp < 0) {
         visit_decided_intra(&pass, x, y);
         if (pass.wants_pcm) code_intra(&pass, x, y, -1);
     } else if (!typed || code_typed(&pass, x, y))
@@ -357,5 +353,4 @@ static void code_mb(MotusPictureState *pic, const MotusCoding *coding, int slice
     if (qp >= 0) pic->chain[i] = 1;
 }
 
-const MotusPasses MOTUS_PASSES = {code_i_picture, code_inter_picture, choose_types,
-                                  decide_inter_picture, code_mb};
+const MotusDecideOps MOTUS_DECIDE_OPS = {decide, code_intra_mbs, code_mb};

@@ -28,8 +28,9 @@ static inline void store_samples(const MotusTrial *trial, MotusFrame *frame, int
                    trial->chroma[c] + row * MOTUS_CHROMA_STRIDE, 8);
 }
 
-static inline const MotusQp *qp_of(const MotusPictureState *pic, const MotusCoding *coding, int i) {
-    return &coding->qp_table[motus_mb_qp(coding->qp, pic->qp_offset, i)];
+static inline const MotusQp *qp_of(const MotusPictureState *pic, const MotusPictureJob *job,
+                                   int i) {
+    return &job->qp_table[motus_mb_qp(job->qp, pic->qp_offset, i)];
 }
 
 // True if MB i is intra because of intra refresh.
@@ -39,38 +40,35 @@ static inline int is_refreshed(const MotusPictureState *pic, int i) {
 
 typedef struct IntraPass {
     MotusPictureState *pic;
-    const MotusCoding *coding;
+    const MotusPictureJob *job;
     MotusLevelChoice levels;
-    int slice_type;
     int typed;     // 1: MBs are coded as types that were chosen before
     int wants_pcm; // 1: one of those would rather be I_PCM
 } IntraPass;
 
-static inline IntraPass intra_pass(MotusPictureState *pic, const MotusCoding *coding,
-                                   int slice_type) {
-    const int method = motus_intra_levels(coding->effort.intra_levels, coding->costs);
+static inline IntraPass intra_pass(MotusPictureState *pic, const MotusPictureJob *job) {
+    const int method = motus_intra_levels(job->effort.intra_levels, job->costs);
     return (IntraPass){.pic = pic,
-                       .coding = coding,
-                       .levels = {pic->zero_runs, method, coding->costs},
-                       .slice_type = slice_type,
-                       .typed = coding->effort.types_first};
+                       .job = job,
+                       .levels = {pic->zero_runs, method, job->costs},
+                       .typed = job->effort.types_first};
 }
 
 // Returns the choice of levels for estimates.
 static inline MotusLevelChoice estimated_levels(const MotusPictureState *pic,
-                                                const MotusCoding *coding) {
-    const int method = motus_intra_levels(coding->effort.estimate_levels, coding->costs);
-    return (MotusLevelChoice){pic->zero_runs, method, coding->costs};
+                                                const MotusPictureJob *job) {
+    const int method = motus_intra_levels(job->effort.estimate_levels, job->costs);
+    return (MotusLevelChoice){pic->zero_runs, method, job->costs};
 }
 
 static inline MotusIntraMb intra_mb(const IntraPass *pass, int x, int y) {
     const MotusPictureState *pic = pass->pic;
     const int i = y * pic->mbs.mb_width + x;
     MotusNeighbours neighbours = motus_neighbours_at(&pic->mbs, i);
-    return (MotusIntraMb){.qp = qp_of(pic, pass->coding, i),
+    return (MotusIntraMb){.qp = qp_of(pic, pass->job, i),
                           .levels = &pass->levels,
-                          .i4_trials = pass->coding->effort.i4_trials,
-                          .slice_type = pass->slice_type,
+                          .i4_trials = pass->job->effort.i4_trials,
+                          .slice_type = (int)pass->job->type,
                           .src = motus_mb_source(pic->mbs.src, x, y),
                           .rec = mb_recon(pic->rec, x, y),
                           .neighbours = neighbours,
@@ -82,8 +80,8 @@ static inline void code_intra(const IntraPass *pass, int x, int y, int qp) {
     MotusPictureState *pic = pass->pic;
     int i = y * pic->mbs.mb_width + x;
     MotusIntraMb in = intra_mb(pass, x, y);
-    if (qp >= 0) in.qp = &pass->coding->qp_table[qp];
-    const MotusQuant8 *quant8 = pass->coding->quant8;
+    if (qp >= 0) in.qp = &pass->job->qp_table[qp];
+    const MotusQuant8 *quant8 = pass->job->quant8;
     MotusTrial trials[3];
     MotusIntraScratch scratch;
     const MotusTrial *best =
@@ -106,18 +104,18 @@ static inline int row_above_is_of_slice(const MotusPictureState *pic, int x, int
 static inline void choose_type(const IntraPass *pass, const MotusLevelChoice *levels, int i) {
     static const MotusMb neighbour = {.type = MOTUS_MB_I_16x16};
     MotusPictureState *pic = pass->pic;
-    const MotusQuant8 *quant8 = pass->coding->quant8;
+    const MotusQuant8 *quant8 = pass->job->quant8;
     const int x = i % pic->mbs.mb_width, y = i / pic->mbs.mb_width;
     MotusIntraMb in = intra_mb(pass, x, y);
     MotusNeighbours *n = &in.neighbours;
     MotusIntraScratch scratch;
     MotusTrial trial;
     in.levels = levels;
-    in.i4_trials = pass->coding->effort.estimate_trials;
+    in.i4_trials = pass->job->effort.estimate_trials;
     in.rec = mb_recon((MotusFrame *)pic->mbs.src, x, y); // only read
     n->a = n->a ? &neighbour : NULL, n->b = n->b ? &neighbour : NULL;
     const MotusIntraType type =
-        pass->coding->effort.types_by_satd && !quant8
+        pass->job->effort.types_by_satd && !quant8
             ? motus_intra_type_by_satd(&in, &scratch)
             : motus_intra_type(&in, quant8 ? &quant8[in.qp->luma.qp] : NULL, &scratch, &trial);
     pic->mbs.mb[i].type = type.type;
@@ -131,11 +129,11 @@ static inline int code_typed(const IntraPass *pass, int x, int y) {
     const int i = y * pic->mbs.mb_width + x;
     MotusMb *mb = &pic->mbs.mb[i];
     if (mb->type == MOTUS_MB_I_PCM) return 1;
-    const MotusLevelChoice levels = {pic->zero_runs, MOTUS_LEVELS_GUESSED, pass->coding->costs};
+    const MotusLevelChoice levels = {pic->zero_runs, MOTUS_LEVELS_GUESSED, pass->job->costs};
     MotusIntraMb in = intra_mb(pass, x, y);
     in.levels = &levels;
-    const MotusQuant8 *quant8 = pass->coding->quant8;
-    in.keeps_left = pass->coding->effort.keeps_left && !quant8;
+    const MotusQuant8 *quant8 = pass->job->quant8;
+    in.keeps_left = pass->job->effort.keeps_left && !quant8;
     const MotusIntraType type = {mb->type, mb->transform_8x8, mb->intra16x16_pred_mode};
     MotusTrial trial;
     MotusIntraScratch scratch;
@@ -150,7 +148,7 @@ static inline int code_typed(const IntraPass *pass, int x, int y) {
 // Returns the length of the longest chain of intra MBs that MB i would end.
 static inline int chain_length(const IntraPass *pass, int i) {
     const MotusPictureState *pic = pass->pic;
-    const int typed = pass->coding->effort.types_first; // also where all are searched again
+    const int typed = pass->job->effort.types_first; // also where all are searched again
     MotusNeighbours n = motus_neighbours_at(&pic->mbs, i);
     const MotusMb *around[4] = {n.a, n.b, n.c, n.d};
     int longest = 1;
@@ -166,7 +164,7 @@ static inline int chain_length(const IntraPass *pass, int i) {
 static inline uint32_t intra_bound(const IntraPass *pass, const MotusIntraMb *in, int i) {
     const uint32_t inter = pass->pic->inter_cost[i],
                    pcm = motus_rd_cost(0, MOTUS_PCM_BITS, in->qp->lambda_ssd_q8);
-    return pass->coding->effort.rounds == 1 && inter <= pcm ? inter : UINT32_MAX;
+    return pass->job->effort.rounds == 1 && inter <= pcm ? inter : UINT32_MAX;
 }
 
 #endif

@@ -21,7 +21,7 @@
 
 typedef struct Coder {
     const MotusStream *stream;
-    const MotusPasses *passes;
+    const MotusDecideOps *ops;
     MotusInterSearch search;
     MotusPictureState pic;
     int max_threads;
@@ -100,7 +100,7 @@ static MotusStatus open_coder(void **coder, const MotusStream *stream, void *sha
     if (c) {
         c->stream = stream;
         c->max_threads = threads;
-        c->passes = motus_passes();
+        c->ops = motus_decide_ops();
         c->pool =
             (MotusFramePool){.width = 16 * stream->mb_width, .height = 16 * stream->mb_height};
         status = alloc_buffers(c);
@@ -112,13 +112,11 @@ static MotusStatus open_coder(void **coder, const MotusStream *stream, void *sha
 
 // ---- A picture ----------------------------------------------------------------------------------
 
-static void code_inter(Coder *c, const MotusCoding *coding) {
-    MotusInterCoding inter;
-    motus_inter_search(&c->search, c->input.params, &c->pic, coding, &inter);
-    c->pic.mbs.direct = inter.direct;
-    c->pic.mbs.refs = inter.refs;
+static void search_inter(Coder *c, MotusPictureJob *job) {
+    motus_inter_search(&c->search, c->input.params, &c->pic, job);
+    c->pic.mbs.direct = job->direct;
+    c->pic.mbs.refs = job->refs;
     c->pic.mbs.copies = c->input.params->copies;
-    (c->cut_first ? c->passes->decide_inter : c->passes->code_inter)(&c->pic, coding, &inter);
 }
 
 // ---- Slices -------------------------------------------------------------------------------------
@@ -164,12 +162,17 @@ static MotusStatus code(Coder *c) {
     const MotusSequenceSettings *sequence = &c->stream->sequence;
     const MotusSlices *slices = motus_picture_slices(c->stream, params);
     const int lambda = motus_picture_lambda(c->stream, params);
-    const MotusCoding coding = {.qp_table = c->stream->qp_table[lambda],
-                                .qp = params->qp,
-                                .effort = motus_picture_effort(c->stream, params),
-                                .quant8 = sequence->transform_8x8 ? c->stream->quant8_table[lambda]
-                                                                  : NULL,
-                                .costs = sequence->cabac ? &c->costs : NULL};
+    MotusPictureJob job = {
+        .type = params->type,
+        .refs = params->refs,
+        .qp = params->qp,
+        .effort = motus_picture_effort(c->stream, params),
+        .limits = c->stream->limits,
+        .subpel = params->external.final ? MOTUS_SUBPEL_FULL : c->stream->config.subpel,
+        .qp_table = c->stream->qp_table[lambda],
+        .quant8 = sequence->transform_8x8 ? c->stream->quant8_table[lambda] : NULL,
+        .costs = sequence->cabac ? &c->costs : NULL,
+        .cuts_slices = c->cut_first != NULL};
     const int kind = motus_cost_kind(params);
     motus_learnt_costs_begin(&c->learnt, params);
     if (c->learnt.has_table[kind])
@@ -186,14 +189,12 @@ static MotusStatus code(Coder *c) {
     c->n_slices = slices->n;
     c->stats = (MotusPictureStats){0};
     c->size = 0;
-    if (!params->idr)
-        code_inter(c, &coding);
-    else
-        (c->cut_first ? c->passes->choose_types : c->passes->code_i)(&c->pic, &coding);
+    if (!params->idr) search_inter(c, &job);
+    c->ops->decide(&c->pic, &job);
+    if (!c->cut_first) c->ops->code_intra(&c->pic, &job);
     motus_stage_ended(c->pic.clock, MOTUS_STAGE_INTRA);
     if (c->cut_first) {
-        const MotusSliceCut cut = {c->stream,    params,  c->passes, &coding,
-                                   c->cut_first, c->rbsp, c->nal};
+        const MotusSliceCut cut = {c->stream, params, c->ops, &job, c->cut_first, c->rbsp, c->nal};
         status = motus_slice_cut_picture(&cut, &c->pic, &c->size, &c->n_slices, &c->stats);
     } else {
         motus_finalize_mbs(&c->pic.mbs, params->qp);

@@ -84,29 +84,6 @@ MotusStatus find_direct(MotusCudaCoder *c, const MotusPictureParams *params, con
                  "direct prediction", error);
 }
 
-// Fills in a B picture's coding, and uploads its references if list 0 has several.
-MotusStatus b_coding(MotusCudaCoder *c, const Output *out, const MotusPictureParams *params,
-                     Reference *const ref[], MotusBCodingCuda *b, MotusError *error) {
-    const int refs = params->refs;
-    b->refs = refs;
-    b->list = out->refs;
-    b->far_blocks = c->far_blocks;
-    b->direct = direct_source(c, params, ref[refs]);
-    b->limits = c->settings->limits;
-    for (int k = 0; k <= refs; k++) {
-        MotusReference its = reference(c, params, ref[k], k);
-        if (k < refs && c->settings->sequence.weighted_bipred)
-            its.pair_offset =
-                motus_pair_offset(params->shown, params->ref_shown[k], params->ref_shown[refs]);
-        b->mv[k] = c->mv[k], b->cost[k] = c->cost[k], b->centre[k] = c->centre[k];
-        if (refs > 1)
-            out->h_refs[k] = its;
-        else
-            b->ref[k] = its;
-    }
-    return refs == 1 ? MOTUS_OK : upload_references(c, out, refs + 1, error);
-}
-
 // Returns where the marked blocks of a P or B picture's MBs are.
 MotusWantedBlocks marked_blocks(const MotusCudaCoder *c, int has_b) {
     static_assert(sizeof(MotusCandidates) % sizeof(uint64_t) == 0 &&
@@ -117,29 +94,25 @@ MotusWantedBlocks marked_blocks(const MotusCudaCoder *c, int has_b) {
             sizeof *candidates / sizeof(uint64_t)};
 }
 
-// Marks the blocks to refine. P pictures keep their 16x16 MVs as they are before refinement: the
-// next picture's centres are predicted from them if an MB becomes intra.
-MotusStatus mark(MotusCudaCoder *c, int qp, const MotusEffort *effort, const MotusPCodingCuda *p,
-                 const MotusBCodingCuda *b, MotusError *error) {
-    return check(c,
-                 b ? motus_mark_b_blocks_cuda(&c->pic, b, qp, effort, c->stream)
-                   : motus_mark_blocks_cuda(&c->pic, p, c->whole_mv, qp, effort, c->stream),
-                 "blocks", error);
-}
-
-// Fills in a P picture's coding, and uploads its references if it has several.
-MotusStatus p_coding(MotusCudaCoder *c, const Output *out, const MotusPictureParams *params,
-                     Reference *const ref[], MotusPCodingCuda *p, MotusError *error) {
-    const int refs = params->refs;
-    p->refs = refs;
-    p->ref = reference(c, params, ref[0], 0);
-    p->list = out->refs;
-    p->far_blocks = c->far_blocks;
-    p->limits = c->settings->limits;
-    for (int k = 0; k < refs; k++) p->mv[k] = c->mv[k], p->cost[k] = c->cost[k];
-    if (refs == 1) return MOTUS_OK;
-    for (int k = 0; k < refs; k++) out->h_refs[k] = reference(c, params, ref[k], k);
-    return upload_references(c, out, refs, error);
+// Fills in what passes read of a P or B picture's references, and uploads them if list 0 has
+// several.
+MotusStatus fill_job(MotusCudaCoder *c, const Output *out, const MotusPictureParams *params,
+                     Reference *const ref[], MotusPictureJob *job, MotusError *error) {
+    const int refs = params->refs, n = fields_of(params);
+    job->type = params->type, job->refs = refs, job->qp = params->qp;
+    job->limits = c->settings->limits;
+    job->ref_list = out->refs, job->far_blocks = c->far_blocks;
+    for (int k = 0; k < n; k++) {
+        job->ref[k] = reference(c, params, ref[k], k);
+        if (is_b(params) && k < refs && c->settings->sequence.weighted_bipred)
+            job->ref[k].pair_offset =
+                motus_pair_offset(params->shown, params->ref_shown[k], params->ref_shown[refs]);
+        job->motion[k] = {c->mv[k], c->sad[k], c->cost[k], c->centre[k]};
+        if (refs > 1) out->h_refs[k] = job->ref[k];
+    }
+    if (is_b(params)) job->direct = direct_source(c, params, ref[refs]);
+    job->skips_first = is_b(params) && motus_tries_skips_first(&job->direct, refs, &job->effort);
+    return refs == 1 ? MOTUS_OK : upload_references(c, out, n, error);
 }
 
 MotusStatus find_references(MotusCudaCoder *c, const MotusPictureParams *params,
@@ -173,48 +146,39 @@ MotusStatus wait_for_decisions(MotusCudaCoder *c, const MotusFrameSlot *slot, co
 // Codes the MBs of a B picture whose B_Skip is sure, before the search, which leaves them out.
 MotusStatus skip_first(MotusCudaCoder *c, const MotusFrameSlot *slot, const Output *out,
                        const MotusPictureParams *params, Reference *const ref[],
-                       const MotusEffort *effort, const MotusBCodingCuda *b, MotusError *error) {
+                       const MotusPictureJob *job, MotusError *error) {
     MotusStatus status = wait_for_decisions(c, slot, out, params, error);
     for (int k = 0; k <= params->refs && !status; k++)
         status = wait_for_reference(c, ref[k], error);
     if (!status) status = find_direct(c, params, ref[params->refs], error);
-    return status ? status
-                  : check(c, motus_skip_b_cuda(&c->pic, b, params->qp, effort, c->stream),
-                          "decisions", error);
+    return status ? status : check(c, motus_skip_cuda(&c->pic, job, c->stream), "decisions", error);
 }
 
 MotusStatus code_inter(MotusCudaCoder *c, const MotusFrameSlot *slot, const Output *out,
-                       const MotusPictureParams *params, MotusField *field, MotusError *error) {
-    const int has_b = is_b(params), qp = params->qp;
-    MotusEffort effort = motus_picture_effort(c->settings, params);
-    if (effort.transforms && c->writing == c->stream) effort.transforms = 2; // many GOP coders
-    if (has_b) effort.partitions &= (1u << (MOTUS_MODE_8x8 + 1)) - 1;
+                       const MotusPictureParams *params, MotusField *field, MotusPictureJob *job,
+                       MotusError *error) {
+    const int has_b = is_b(params);
+    MotusEffort *effort = &job->effort;
+    if (effort->transforms && c->writing == c->stream) effort->transforms = 2; // many GOP coders
+    if (has_b) effort->partitions &= (1u << (MOTUS_MODE_8x8 + 1)) - 1;
     Reference *ref[MOTUS_MAX_REFERENCES];
-    MotusBCodingCuda b = {};
-    MotusPCodingCuda p = {};
     MotusStatus status = find_references(c, params, ref, error);
-    if (status) return status;
-    if (has_b)
-        status = b_coding(c, out, params, ref, &b, error);
-    else
-        status = p_coding(c, out, params, ref, &p, error);
+    if (!status) status = fill_job(c, out, params, ref, job, error);
     const MotusWantedBlocks marked = marked_blocks(c, has_b);
-    b.skips_first = has_b && motus_tries_skips_first(&b.direct, params->refs, &effort);
-    if (!status && b.skips_first)
-        status = skip_first(c, slot, out, params, ref, &effort, &b, error);
+    if (!status && job->skips_first) status = skip_first(c, slot, out, params, ref, job, error);
     if (!status)
-        status = search(c, params, ref, &effort,
-                        b.skips_first && !field ? marked : MotusWantedBlocks{}, field, error);
-    if (!status && has_b && !b.skips_first)
+        status = search(c, params, ref, effort,
+                        job->skips_first && !field ? marked : MotusWantedBlocks{}, field, error);
+    if (!status && has_b && !job->skips_first)
         status = find_direct(c, params, ref[params->refs], error);
-    if (!status) status = mark(c, qp, &effort, &p, has_b ? &b : NULL, error);
-    if (!status) status = refine(c, params, ref, effort.partitions, marked, error);
-    if (!status && !b.skips_first) status = wait_for_decisions(c, slot, out, params, error);
-    if (status) return status;
-    return check(c,
-                 has_b ? motus_code_b_cuda(&c->pic, &b, qp, &effort, c->stream)
-                       : motus_code_p_cuda(&c->pic, &p, qp, &effort, c->stream),
-                 "decisions", error);
+    // P pictures keep their 16x16 MVs as they are before refinement: the next picture's centres are
+    // predicted from them if an MB becomes intra.
+    if (!status)
+        status = check(c, motus_mark_cuda(&c->pic, job, c->whole_mv, c->stream), "blocks", error);
+    if (!status) status = refine(c, params, ref, effort->partitions, marked, error);
+    if (!status && !job->skips_first) status = wait_for_decisions(c, slot, out, params, error);
+    return status ? status
+                  : check(c, motus_decide_cuda(&c->pic, job, c->stream), "decisions", error);
 }
 
 MotusStatus deblock(MotusCudaCoder *c, const MotusPictureParams *params, MotusError *error) {
@@ -280,6 +244,9 @@ MotusStatus make_reference(MotusCudaCoder *c, const Output *out, MotusError *err
 MotusStatus code(MotusCudaCoder *c, const MotusFrameSlot *slot, const MotusPictureParams *params,
                  const Output *out, MotusField *field, MotusError *error) {
     const MotusStream *s = c->settings;
+    MotusPictureJob job = {};
+    job.qp = params->qp;
+    job.effort = motus_picture_effort(s, params);
     MotusStatus status =
         c->pic.ended ? check(c, cudaEventRecord(out->began, c->stream), "record", error) : MOTUS_OK;
     if (!status && params->qp_offset)
@@ -290,11 +257,9 @@ MotusStatus code(MotusCudaCoder *c, const MotusFrameSlot *slot, const MotusPictu
     if (!status && params->idr) status = wait_for_source(c, slot, error);
     if (!status && params->idr) status = wait_for_writing(c, error);
     if (!status && params->idr) status = set_costs(c, out, params, error);
+    if (!status && !params->idr) status = code_inter(c, slot, out, params, field, &job, error);
     if (!status)
-        status = params->idr
-                     ? check(c, motus_code_i_cuda(&c->pic, params->qp, &s->effort, c->stream),
-                             "intra coding", error)
-                     : code_inter(c, slot, out, params, field, error);
+        status = check(c, motus_code_intra_cuda(&c->pic, &job, c->stream), "intra coding", error);
     if (!status) status = stage_ended(c, MOTUS_STAGE_INTRA, error);
     if (!status) status = entropy_code(c, out, params, error);
     if (!status) status = stage_ended(c, MOTUS_STAGE_ENTROPY, error);

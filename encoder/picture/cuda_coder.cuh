@@ -108,7 +108,7 @@ typedef struct Worker {
     MotusMv *centre[MOTUS_MAX_REFERENCES], *mv[MOTUS_MAX_REFERENCES];
     uint32_t *cost[MOTUS_MAX_REFERENCES];
     uint16_t *sad[MOTUS_MAX_REFERENCES];
-    uint64_t *far_blocks;                           // MotusPCodingCuda.far_blocks
+    uint64_t *far_blocks;                           // MotusPictureJob.far_blocks
     MotusMv *whole_mv;                              // of 16x16, before refinement
     MotusRefLuma weighted[MOTUS_MAX_REFERENCES];    // with weightp: references with weights
     MotusDirect *direct;                            // per MB, unless it is spatial

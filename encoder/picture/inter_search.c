@@ -6,6 +6,7 @@
 
 #include "common/alloc.h"
 #include "common/int_core.h"
+#include "encoder/decide/decide_core.h"
 #include "encoder/mb/mv_core.h"
 #include "encoder/picture/external_mvs.h"
 #include "encoder/settings/picture_effort.h"
@@ -143,22 +144,22 @@ static void search_mb(const void *context, int k, int i, MotusMbMotion *motion) 
 // P_Skip or B_Skip is not taken at once: in a single round, with one reference a list, whose MVs no
 // other search needs. Times of stages are taken one after another.
 static int searches_by_mb(const MotusInterSearch *s, const MotusPictureParams *params,
-                          const MotusPictureState *pic, const MotusCoding *coding) {
+                          const MotusPictureState *pic, const MotusPictureJob *job) {
     const MotusEncoderConfig *config = &s->stream->config;
-    return params->refs == 1 && !params->external.mv && coding->effort.rounds == 1 &&
+    return params->refs == 1 && !params->external.mv && job->effort.rounds == 1 &&
            !params->refresh.end && !config->slice_max_size && !config->export_field && !pic->clock;
 }
 
 // Fills the motion field of reference k of picture `pic`, unless its MBs are searched one by one.
 // External MVs are only measured.
 static void search(MotusInterSearch *s, const MotusPictureParams *params,
-                   const MotusPictureState *pic, const MotusCoding *coding, int k,
+                   const MotusPictureState *pic, const MotusPictureJob *job, int k,
                    const MotusRefLuma *ref) {
     const MotusStream *stream = s->stream;
     const MotusPlane *luma = &pic->mbs.src->plane[0];
-    const uint32_t lambda_q8 = coding->qp_table[coding->qp].lambda_q8;
+    const uint32_t lambda_q8 = job->qp_table[job->qp].lambda_q8;
     MotusMv *centre = s->centre[k];
-    const int by_mb = searches_by_mb(s, params, pic, coding);
+    const int by_mb = searches_by_mb(s, params, pic, job);
     s->centres_by_mb = by_mb && params->type == MOTUS_SLICE_P;
     const MotusCentresPicture picture = {.cur = luma->data,
                                          .cur_stride = luma->stride,
@@ -174,14 +175,14 @@ static void search(MotusInterSearch *s, const MotusPictureParams *params,
     motus_stage_ended(pic->clock, MOTUS_STAGE_REFERENCE);
     if (params->external.mv) {
         motus_external_mvs_choose(&params->external, stream, params->ref_shown[k] - params->shown);
-        motus_external_mvs_measure(&params->external, coding->effort.partitions, luma, ref, centre,
+        motus_external_mvs_measure(&params->external, job->effort.partitions, luma, ref, centre,
                                    lambda_q8, s->me->threads, s->field[k]);
         return;
     }
     const MotusMeHints hints = {.centre = centre, .predictor = centre, .lambda_q8 = lambda_q8};
-    s->me->config.modes = coding->effort.partitions;
+    s->me->config.modes = job->effort.partitions;
     s->me->config.range =
-        k && k < params->refs ? motus_far_range(coding->effort.range) : coding->effort.range;
+        k && k < params->refs ? motus_far_range(job->effort.range) : job->effort.range;
     if (by_mb) {
         s->src = luma, s->ref_luma[k] = ref, s->hints[k] = hints;
         return;
@@ -206,29 +207,23 @@ static MotusDirectSource find_direct(MotusInterSearch *s, const MotusPicturePara
 }
 
 void motus_inter_search(MotusInterSearch *s, const MotusPictureParams *params,
-                        const MotusPictureState *pic, const MotusCoding *coding,
-                        MotusInterCoding *inter) {
+                        const MotusPictureState *pic, MotusPictureJob *job) {
     const int is_b = params->type == MOTUS_SLICE_B, n = motus_references_listed(params);
-    *inter = (MotusInterCoding){.lists = 1 + is_b,
-                                .refs = params->refs,
-                                .subpel = params->external.final ? MOTUS_SUBPEL_FULL
-                                                                 : s->stream->config.subpel,
-                                .limits = s->stream->limits};
     for (int k = 0; k < n; k++) {
         MotusReferencePicture *ref = motus_references_find(&s->refs, params->ref_shown[k]);
         const MotusRefLuma *luma = prepare_luma(s, params, k, ref);
-        search(s, params, pic, coding, k, luma);
-        inter->ref[k] = reference_of(ref, luma);
-        if (!is_b) motus_reference_weigh(&inter->ref[k], &params->weights, k, ref->luma.plane[0]);
-        inter->ref_luma[k] = luma;
-        inter->field[k] = s->field[k];
-        inter->centre[k] = s->centre[k];
+        search(s, params, pic, job, k, luma);
+        job->ref[k] = reference_of(ref, luma);
+        if (!is_b) motus_reference_weigh(&job->ref[k], &params->weights, k, ref->luma.plane[0]);
+        job->luma[k] = luma;
+        job->motion[k] = (MotusMotion){s->field[k]->mv[0], s->field[k]->sad[0],
+                                       s->field[k]->cost[0], s->centre[k]};
     }
-    if (is_b) inter->direct = find_direct(s, params);
-    if (searches_by_mb(s, params, pic, coding))
-        inter->search = search_mb, inter->search_context = s;
+    if (is_b) job->direct = find_direct(s, params);
+    job->skips_first = is_b && motus_tries_skips_first(&job->direct, job->refs, &job->effort);
+    if (searches_by_mb(s, params, pic, job)) job->search = search_mb, job->search_context = s;
     for (int k = 0; is_b && s->stream->sequence.weighted_bipred && k < params->refs; k++)
-        inter->ref[k].pair_offset =
+        job->ref[k].pair_offset =
             motus_pair_offset(params->shown, params->ref_shown[k], params->ref_shown[params->refs]);
     motus_stage_ended(pic->clock, MOTUS_STAGE_SEARCH);
 }

@@ -13,7 +13,7 @@ typedef struct MotusInterSearch {
     MotusReferences refs;
     MotusMeCpu *me;
     int fields;                              // most references of a picture
-    MotusField *field[MOTUS_MAX_REFERENCES]; // of each reference (MotusInterCoding)
+    MotusField *field[MOTUS_MAX_REFERENCES]; // of each reference (MotusPictureJob)
     MotusMv *centre[MOTUS_MAX_REFERENCES];   // per MB: search centres of each reference
     MotusMv *near_mv;                        // per MB: MVs that they come from
     MotusMv *last_mv;                        // per MB: of the last P picture
@@ -35,11 +35,10 @@ void motus_inter_search_close(MotusInterSearch *s);
 // Returns the bytes that open() allocates.
 size_t motus_inter_search_bytes(const MotusStream *stream);
 
-// Prepares the references of a P or B picture and searches them: fills in `inter`, which points
-// into s until the next call. External MVs are only measured.
+// Prepares the references of a P or B picture and searches them: fills in
+// `job`, which points into s until the next call. External MVs are only measured.
 void motus_inter_search(MotusInterSearch *s, const MotusPictureParams *params,
-                        const MotusPictureState *pic, const MotusCoding *coding,
-                        MotusInterCoding *inter);
+                        const MotusPictureState *pic, MotusPictureJob *job);
 
 // Keeps MVs of a P picture that is finalized for the search centres of the next pictures; an IDR
 // picture forgets them.

@@ -108,10 +108,10 @@ static void make_flat(MotusPictureState *pic, int i, int qp) {
 static void put_coarser(const Walk *walk, Slice *s, int i) {
     const MotusSliceCut *cut = walk->cut;
     const Slice empty = begin_slice(walk, i);
-    for (int qp = motus_mb_qp(cut->coding->qp, walk->pic->qp_offset, i); qp < 51;) {
+    for (int qp = motus_mb_qp(cut->job->qp, walk->pic->qp_offset, i); qp < 51;) {
         qp = motus_min(qp + QP_STEP, 51);
         *s = empty;
-        cut->passes->code_mb(walk->pic, cut->coding, walk->slice.slice_type, i, qp);
+        cut->ops->code_mb(walk->pic, cut->job, i, qp);
         if (put(walk, s, i)) return;
     }
     *s = empty;
@@ -127,7 +127,7 @@ static int try_mb(const Walk *walk, Slice *s, int i) {
     const MotusSliceCut *cut = walk->cut;
     const Slice before = *s;
     cut->first[i] = s->begin;
-    cut->passes->code_mb(walk->pic, cut->coding, walk->slice.slice_type, i, -1);
+    cut->ops->code_mb(walk->pic, cut->job, i, -1);
     if (put(walk, s, i)) return 1;
     *s = before;
     return 0;
