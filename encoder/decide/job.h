@@ -5,7 +5,7 @@
 #define ENCODER_DECIDE_JOB_H
 
 #include "encoder/analyse/b_core.h"
-#include "encoder/bitstream/cabac_costs.h"
+#include "encoder/cabac/cabac_costs_core.h"
 #include "me/search/search.h"
 
 // Motion field of a reference, [MOTUS_BLOCKS][n_mb]: MVs of whole samples, or external ones. A
