@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "common/alloc.h"
 #include "common/device.h"
 #include "common/error.h"
 #include "common/int_core.h"
@@ -24,13 +25,18 @@ static void open_coder(MotusGopCoder *coder) {
     MotusExecutor *e = coder->executor;
     const int index = (int)(coder - coders->coder) / coders->n_executors;
     motus_rate_open(&coder->rate, &coders->stream->rate.control);
-    MotusStatus status = index ? MOTUS_OK : ops->open_device(&e->shared, e->device, &coder->error);
+    MotusStatus status = index || !ops->open_device
+                             ? MOTUS_OK
+                             : ops->open_device(&e->shared, e->device, &coder->error);
     if (!status)
         status = ops->open(&coder->coder, coders->stream, e->shared, index, coders->per_device,
                            coders->threads, &coder->error);
-    if (!status)
-        status = ops->open_slots(&coder->slots, coders->stream, e->shared, coders->slots_per_coder,
-                                 &coder->opened_slots, &coder->error);
+    if (!status &&
+        !(coder->slot = motus_alloc((size_t)coders->slots_per_coder, sizeof *coder->slot)))
+        status = motus_fail(&coder->error, MOTUS_ERR_MEMORY, "out of memory");
+    if (!status && ops->open_slots)
+        status = ops->open_slots(&coder->slots, coders->stream, e->shared, coder->slot,
+                                 coders->slots_per_coder, &coder->error);
     if (!status && coders->stream->sequence.weighted_pred &&
         motus_weight_finder_open(&coder->weights, coders->stream->sequence.max_refs,
                                  coders->stream->mb_width, coders->stream->mb_height))
@@ -43,13 +49,9 @@ void motus_gop_coder_stop(MotusGopCoder *coder) {
     if (coder->coder) coder->coders->ops->close(&coder->coder);
 }
 
-static void free_slots(MotusExecutor *e, MotusFrameSlot *list) {
-    while (list) {
-        MotusFrameSlot *slot = list;
-        list = slot->next;
-        slot->next = e->free_slots;
-        e->free_slots = slot;
-    }
+static void free_slot(MotusExecutor *e, MotusFrameSlot *slot) {
+    slot->next = e->free_slots;
+    e->free_slots = slot;
 }
 
 static void note_opened(MotusGopCoder *coder) {
@@ -62,7 +64,7 @@ static void note_opened(MotusGopCoder *coder) {
         e->failed = 1;
         e->max_coders--;
     } else {
-        free_slots(e, coder->opened_slots);
+        for (int i = 0; i < coders->slots_per_coder; i++) free_slot(e, &coder->slot[i]);
     }
     pthread_cond_broadcast(&coders->done);
 }
@@ -150,18 +152,18 @@ int motus_gop_coder_has_work(MotusGopCoder *coder) {
 
 // ---- Coding one picture -------------------------------------------------------------------------
 
-static MotusPictureInput picture_input(const MotusGopCoder *coder, const MotusPendingPicture *p) {
-    return (MotusPictureInput){.params = &p->params,
-                               .whole = p->whole,
-                               .visible = p->visible,
-                               .slot = p->slot,
-                               .threads = p->threads,
-                               .coders = coder->coders->per_device};
+// Returns what the executor needs to know of a picture.
+static MotusPictureJob job_of(const MotusPendingPicture *p) {
+    return (MotusPictureJob){.params = &p->params,
+                             .whole = p->whole,
+                             .visible = p->visible,
+                             .slot = p->slot,
+                             .threads = p->threads};
 }
 
 static MotusStatus begin_coding(MotusGopCoder *coder, MotusPendingPicture *p, MotusError *error) {
-    const MotusPictureInput input = picture_input(coder, p);
-    return coder->coders->ops->begin(coder->coder, &input, error);
+    const MotusPictureJob job = job_of(p);
+    return coder->coders->ops->begin(coder->coder, &job, error);
 }
 
 // Completes a packet with what is known beside the coded picture. A packet of the first pass is
@@ -203,7 +205,7 @@ static MotusStatus finish_coding(MotusGopCoder *coder, MotusPendingPicture *p, M
     while (!status &&
            motus_picture_plan_coded(p->plan, &coder->rate, coders->stream, &p->params,
                                     motus_packet_bytes(coders->stream, &p->params, size))) {
-        coders->ops->undo(coder->coder);
+        motus_jobs_undo(coder->coder);
         status = begin_coding(coder, p, error);
         if (!status) status = coders->ops->wait(coder->coder, &size, error);
     }
@@ -243,10 +245,10 @@ static MotusStatus find_weights(MotusGopCoder *coder, MotusPendingPicture *p, Mo
     const MotusExecutorOps *ops = coder->coders->ops;
     const MotusStream *stream = coder->coders->stream;
     MotusPictureParams *params = &p->params;
-    const MotusPictureInput input = picture_input(coder, p);
+    const MotusPictureJob job = job_of(p);
     if (!coder->weights || !(params->type == MOTUS_SLICE_P || params->is_reference))
         return MOTUS_OK;
-    MotusStatus status = ops->measure(&input, motus_weight_finder_stats(coder->weights), error);
+    MotusStatus status = ops->measure(&job, motus_weight_finder_stats(coder->weights), error);
     if (status) return status;
     if (params->type == MOTUS_SLICE_P) {
         const MotusRepeat repeat = motus_weights_find(
@@ -288,8 +290,7 @@ static void retire(MotusGopCoder *coder) {
     }
     motus_frame_unref(&p->whole);
     motus_frame_unref(&p->visible);
-    p->slot->next = NULL;
-    free_slots(coder->executor, p->slot);
+    free_slot(coder->executor, p->slot);
     coder->executor->n_pictures--;
     coder->first = follower(p);
     coders->active -= !coder->first;

@@ -21,7 +21,9 @@ typedef struct MotusGopCoder {
     int has_thread;
     // Members of the thread that opens the coder, then of the one that is in a step.
     void *coder; // of MotusExecutorOps
-    void *slots; // frame slots that came with the coder, and outlive it
+    // Frame slots that came with the coder, and outlive it; their memory on a device.
+    MotusFrameSlot *slot;
+    void *slots; // of MotusExecutorOps
     MotusRate rate;
     MotusWeightFinder *weights; // with weightp
     // Under the lock.
@@ -32,7 +34,6 @@ typedef struct MotusGopCoder {
     int begun;                   // pictures from first to next
     int is_working;              // 1: a thread is in a step
     int opened;                  // 1: the opening has ended, with `error`
-    MotusFrameSlot *opened_slots;
     MotusError error;
 } MotusGopCoder;
 

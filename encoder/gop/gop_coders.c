@@ -121,7 +121,8 @@ static MotusStatus fill_slot(const MotusGopCoders *coders, const MotusExecutor *
     const MotusEncoderConfig *c = &coders->stream->config;
     MotusError cause = {0};
     if (p->state == MOTUS_PENDING_PLAN) motus_lookahead_uploaded(look, e->device, &source);
-    MotusStatus status = coders->ops->fill_slot(p->slot, &source, &cause);
+    MotusStatus status = coders->ops->fill_slot ? coders->ops->fill_slot(p->slot, &source, &cause)
+                                                : MOTUS_OK; // the CPU reads p->whole
     if (!status && p->state == MOTUS_PENDING_TYPE) {
         const MotusPlane *whole = &p->slot->plane[0];
         const MotusPlane luma = {whole->data, whole->stride, c->width, c->height};
@@ -137,6 +138,7 @@ static MotusStatus fill_slot(const MotusGopCoders *coders, const MotusExecutor *
 static MotusStatus wait_filled(MotusGopCoders *coders, const MotusExecutor *e,
                                const MotusFrameSlot *slot, MotusError *error) {
     MotusError cause = {0};
+    if (!coders->ops->wait_filled) return MOTUS_OK;
     const MotusStatus status = coders->ops->wait_filled(slot, &cause);
     if (!status) return MOTUS_OK;
     motus_name_device(coders, e, &cause);

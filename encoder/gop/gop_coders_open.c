@@ -85,7 +85,9 @@ MotusStatus motus_gop_coders_open(MotusGopCoders **out, const MotusStream *strea
     coders->idr_pic_id = (uint32_t)c->first_gop;
     coders->ops = find_ops(backend);
     MotusStatus status = coders->ops ? MOTUS_OK : motus_device_check(error);
-    if (!status) status = coders->ops->find_devices(c, device, &coders->n_devices, error);
+    device[0] = -1, coders->n_devices = 1; // the CPU
+    if (!status && coders->ops->find_devices)
+        status = coders->ops->find_devices(c, device, &coders->n_devices, error);
     if (!status && !open_conditions(coders))
         status = motus_fail(error, MOTUS_ERR_MEMORY, "no memory for locks");
     if (status) {
@@ -95,9 +97,9 @@ MotusStatus motus_gop_coders_open(MotusGopCoders **out, const MotusStream *strea
     const int looks_ahead = c->rate != MOTUS_RATE_QP;
     coders->n = count_coders(coders, device);
     coders->per_device = (coders->n + coders->n_devices - 1) / coders->n_devices;
-    coders->depth = looks_ahead && motus_rate_wants_sizes(&stream->rate.control)
-                        ? 1
-                        : coders->ops->depth(stream, coders->per_device);
+    const int waits = looks_ahead && motus_rate_wants_sizes(&stream->rate.control);
+    coders->depth =
+        waits || !coders->ops->depth ? 1 : coders->ops->depth(stream, coders->per_device);
     const int fewest = MIN_SLOTS + motus_max(2, coders->depth);
     coders->slots_per_coder = unplanned_pictures(stream) + c->bframes +
                               (coders->n == 1 ? fewest : motus_max(fewest, c->keyint));
@@ -135,10 +137,11 @@ void motus_gop_coders_close(MotusGopCoders **out) {
     end_threads(coders);
     for (int k = 0; k < MOTUS_MAX_GOP_CODERS; k++) {
         if (coders->coder[k].slots) coders->ops->close_slots(&coders->coder[k].slots);
+        motus_free(coders->coder[k].slot);
         pthread_cond_destroy(&coders->coder[k].wake);
     }
     for (int i = 0; i < coders->n_executors; i++)
-        coders->ops->close_device(&coders->executor[i].shared);
+        if (coders->executor[i].shared) coders->ops->close_device(&coders->executor[i].shared);
     free_pictures(coders->pending.first);
     free_pictures(coders->mini_gop.first);
     motus_intake_close(&coders->intake);

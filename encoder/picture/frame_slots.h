@@ -18,20 +18,17 @@ typedef struct MotusCopyStreams {
     void *down; // cudaStream_t, for the rest of NAL units that are longer than expected
 } MotusCopyStreams;
 
-// MOTUS_ERR_CUDA, _MEMORY: nothing is left open then.
-MotusStatus motus_copy_streams_open(MotusCopyStreams **copies, int device, MotusError *error);
-void motus_copy_streams_close(MotusCopyStreams **copies); // after its users; accepts NULL inside
-
-typedef struct MotusFrameSlots MotusFrameSlots;
+// `copies` is a MotusCopyStreams. MOTUS_ERR_CUDA, _MEMORY: nothing is left open then.
+MotusStatus motus_copy_streams_open(void **copies, int device, MotusError *error);
+void motus_copy_streams_close(void **copies); // after its users; accepts NULL inside
 
 size_t motus_frame_slots_bytes(const MotusStream *stream, int n); // of device memory
 
-// Opens n slots on the device of `copies`, which has to outlive them; *first gets them as a list.
-// MOTUS_ERR_CUDA, _MEMORY: nothing is left open then.
-MotusStatus motus_frame_slots_open(MotusFrameSlots **slots, const MotusStream *stream,
-                                   const MotusCopyStreams *copies, int n, MotusFrameSlot **first,
-                                   MotusError *error);
-void motus_frame_slots_close(MotusFrameSlots **slots); // accepts NULL inside
+// Opens memory of n slots on the device of `copies`, which has to outlive it. `slots` is a
+// MotusFrameSlots. MOTUS_ERR_CUDA, _MEMORY: nothing is left open then.
+MotusStatus motus_frame_slots_open(void **slots, const MotusStream *stream, void *copies,
+                                   MotusFrameSlot *slot, int n, MotusError *error);
+void motus_frame_slots_close(void **slots); // accepts NULL inside
 
 // Puts a frame of the visible size into a free slot, padded to whole MBs. A frame in host memory
 // may be read until motus_frame_slot_wait() returns; one on the slot's device is read in the order

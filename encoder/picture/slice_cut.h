@@ -12,12 +12,10 @@
 #include "encoder/settings/stream.h"
 
 typedef struct MotusSliceCut {
-    const MotusStream *stream; // slice_max_size; slices of whole rows are cut further
-    const MotusPictureParams *params;
     const MotusDecideOps *ops;
-    const MotusPictureJob *job;
-    int *first;          // n_mb: scratch for the slices that are found (motus_slice_first)
-    uint8_t *rbsp, *nal; // rbsp_capacity bytes, and motus_nal_bound of that
+    const MotusPictureJob *job; // slices of whole rows are cut further
+    int *first;                 // n_mb: scratch for the slices that are found (motus_slice_first)
+    uint8_t *rbsp, *nal;        // rbsp_capacity bytes, and motus_nal_bound of that
 } MotusSliceCut;
 
 // Codes and writes a picture; the MBs of a P picture are decided (MotusDecideOps.decide). cut->nal

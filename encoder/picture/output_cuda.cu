@@ -8,7 +8,6 @@
 #endif
 
 #include "encoder/picture/cuda_coder.cuh"
-#include "yuv/metrics_cuda.h"
 
 extern "C" {
 #include "encoder/bitstream/headers.h"
@@ -36,80 +35,46 @@ __global__ void __launch_bounds__(COPY_THREADS)
     if (t < sizeof *report / 8) ((uint64_t *)h_report)[t] = ((const uint64_t *)report)[t];
 }
 
-MotusStatus download_recon(MotusCudaCoder *c, const Output *out, const MotusFrame *rec,
-                           MotusError *error) {
-    MotusStatus status = MOTUS_OK;
-    for (int p = 0; rec && p < 3 && !status; p++) {
-        const MotusPlane *from = &current_rec(c)->plane[p], *to = &rec->plane[p];
-        status = check(c,
-                       cudaMemcpy2DAsync(to->data, (size_t)to->stride, from->data,
-                                         (size_t)from->stride, (size_t)from->width,
-                                         (size_t)from->height, cudaMemcpyDeviceToHost, c->stream),
-                       "download", error);
-    }
-    if (!status && out->with_mb)
-        status = check(c,
-                       cudaMemcpyAsync(out->h_mb, c->pic.mb, (size_t)c->pic.n_mb * sizeof(MotusMb),
-                                       cudaMemcpyDeviceToHost, c->stream),
-                       "download", error);
-    return status;
-}
-
-// Adds the squared errors of the current picture to its statistics, unless nobody wants them.
-MotusStatus measure_errors(MotusCudaCoder *c, const Output *out, cudaStream_t stream,
-                           MotusError *error) {
-    const MotusEncoderConfig *config = &c->settings->config;
-    if (config->no_ssd) return MOTUS_OK;
-    return check(c,
-                 motus_planes_ssd_cuda(c->src, current_rec(c)->plane, config->width, config->height,
-                                       out->report->stats.ssd, stream),
-                 "statistics", error);
-}
-
-cudaError_t copy_by_kernel(const Output *out, cudaStream_t stream) {
-    return motus_launch(0, COPY_BLOCKS, COPY_THREADS, 0, stream, copy_kernel, out->h_report,
-                        out->report, out->h_nal, out->nal, (uint32_t)out->downloaded);
-}
-
-// Completes a picture alone on the stream of its passes, while it is written on the other one.
-MotusStatus work_beside_writing(MotusCudaCoder *c, const Output *out, MotusError *error) {
-    // The statistics are cleared.
-    MotusStatus status = wait_on(c, c->stream, out->finalized, error);
-    if (!status) status = measure_errors(c, out, c->stream, error);
-    if (status || !out->next_costs) return status;
-    status = wait_on(c, c->stream, out->written, error);
-    if (!status) status = learn_costs(c, out, c->stream, error);
-    return status ? status : record(c, out->written, c->stream, error);
-}
-
 } // namespace
 
-MotusStatus motus_cuda_coder::learn_costs(MotusCudaCoder *c, const Output *out, cudaStream_t stream,
-                                          MotusError *error) {
-    if (!out->next_costs) return MOTUS_OK;
-    return check(c, motus_cabac_costs_cuda_learn(c->bins, c->pic.costs, out->next_costs, stream),
-                 "costs", error);
-}
-
-MotusStatus motus_cuda_coder::download(MotusCudaCoder *c, const Output *out, const MotusFrame *rec,
-                                       MotusError *error) {
-    MotusStatus status = download_recon(c, out, rec, error);
-    const bool alone = is_alone(c), by_kernel = downloads_by_kernel(c);
-    if (!status && out->downloaded && !by_kernel)
-        status = check(c,
-                       cudaMemcpyAsync(out->h_nal, out->nal, out->downloaded,
-                                       cudaMemcpyDeviceToHost, c->writing),
+MotusStatus motus_cuda_coder::download(void *at, MotusPictureJob *job, int, MotusError *error) {
+    Picture *p = (Picture *)at;
+    const MotusFrame *rec = job->recon;
+    const Output *out = p->out;
+    const Worker *w = p->w;
+    MotusStatus status = MOTUS_OK;
+    for (int i = 0; rec && i < 3 && !status; i++) {
+        const MotusPlane *from = &p->rec[i], *to = &rec->plane[i];
+        status = check(p->c,
+                       cudaMemcpy2DAsync(to->data, (size_t)to->stride, from->data,
+                                         (size_t)from->stride, (size_t)from->width,
+                                         (size_t)from->height, cudaMemcpyDeviceToHost, w->stream),
                        "download", error);
-    if (!status && alone) status = work_beside_writing(c, out, error);
-    if (!status) status = follow(c, c->writing, c->stream, c->rebuilt, error);
-    if (!status && !alone) status = measure_errors(c, out, c->writing, error);
-    if (!status)
-        status = check(c,
-                       by_kernel ? copy_by_kernel(out, c->writing)
-                                 : cudaMemcpyAsync(out->h_report, out->report, sizeof *out->report,
-                                                   cudaMemcpyDeviceToHost, c->writing),
+    }
+    if (!status && rec)
+        status = check(p->c,
+                       cudaMemcpyAsync(out->h_mb, w->pic.mb, (size_t)w->pic.n_mb * sizeof(MotusMb),
+                                       cudaMemcpyDeviceToHost, w->stream),
+                       "download", error);
+    if (!status && out->downloaded && !downloads_by_kernel(p))
+        status = check(p->c,
+                       cudaMemcpyAsync(out->h_nal, out->nal, out->downloaded,
+                                       cudaMemcpyDeviceToHost, w->writing),
                        "download", error);
     return status;
+}
+
+MotusStatus motus_cuda_coder::report(void *at, MotusPictureJob *, int, MotusError *error) {
+    Picture *p = (Picture *)at;
+    const Output *out = p->out;
+    return check(p->c,
+                 downloads_by_kernel(p)
+                     ? motus_launch(0, COPY_BLOCKS, COPY_THREADS, 0, p->w->writing, copy_kernel,
+                                    out->h_report, out->report, out->h_nal, out->nal,
+                                    (uint32_t)out->downloaded)
+                     : cudaMemcpyAsync(out->h_report, out->report, sizeof *out->report,
+                                       cudaMemcpyDeviceToHost, p->w->writing),
+                 "download", error);
 }
 
 namespace {
@@ -142,25 +107,24 @@ int64_t most_expected(int64_t expected) {
 // to CUDA. The next picture is expected to take as long as this one, but at most 1/8 longer
 // than this one was expected to: a host that was held up once delays one picture. If this one was
 // done at the first poll, the next one is expected to take less.
-cudaError_t wait_alone(MotusCudaCoder *c, const Output *out) {
-    const int64_t expected = c->expected_us[out->type],
-                  margin = std::max(expected / 8, SLEEP_LATE_US),
+cudaError_t wait_alone(const Output *out, int64_t *expected_us) {
+    const int64_t expected = *expected_us, margin = std::max(expected / 8, SLEEP_LATE_US),
                   most = std::max(2 * expected, FIRST_POLLS_US);
+    cudaEvent_t done = out->event[DONE];
     ShortSleeps sleeps;
     pause_us(out->begun_us + expected - margin - now_us());
-    cudaError_t status = cudaEventQuery(out->done);
+    cudaError_t status = cudaEventQuery(done);
     const int too_late = status == cudaSuccess;
     while (status == cudaErrorNotReady && now_us() < out->begun_us + most) {
         if (now_us() > out->begun_us + expected + margin) pause_us(15);
-        status = cudaEventQuery(out->done);
+        status = cudaEventQuery(done);
     }
     if (status == cudaErrorNotReady) {
         (void)cudaGetLastError(); // so that no later call reports it
-        status = cudaEventSynchronize(out->done);
+        status = cudaEventSynchronize(done);
     }
     const int64_t took = now_us() - out->begun_us;
-    c->expected_us[out->type] =
-        too_late ? expected * 3 / 4 : std::min(took, most_expected(expected));
+    *expected_us = too_late ? expected * 3 / 4 : std::min(took, most_expected(expected));
     return status;
 }
 
@@ -179,12 +143,11 @@ MotusStatus download_rest(MotusCudaCoder *c, Output *out, size_t size, MotusErro
 }
 
 // Reads how long each stage of a picture took.
-MotusStatus read_timing(MotusCudaCoder *c, const Output *out, float us[MOTUS_STAGES],
-                        MotusError *error) {
+MotusStatus read_timing(MotusCudaCoder *c, const Output *out, MotusSliceType type,
+                        float us[MOTUS_STAGES], MotusError *error) {
     MotusStatus status = MOTUS_OK;
     cudaEvent_t before = out->began;
-    memset(us, 0, MOTUS_STAGES * sizeof *us);
-    for (int k = out->type == MOTUS_SLICE_I ? MOTUS_STAGE_INTRA : 0;
+    for (int k = type == MOTUS_SLICE_I ? MOTUS_STAGE_INTRA : 0;
          out->began && k < MOTUS_STAGES && !status; k++) {
         status = check(c, cudaEventElapsedTime(&us[k], before, out->ended[k]), "timing", error);
         us[k] *= 1000;
@@ -195,25 +158,49 @@ MotusStatus read_timing(MotusCudaCoder *c, const Output *out, float us[MOTUS_STA
 
 } // namespace
 
-extern "C" MotusStatus motus_cuda_coder_wait(MotusCudaCoder *c, MotusCudaPicture *picture,
-                                             MotusError *error) {
+extern "C" MotusStatus motus_cuda_coder_wait(void *coder, size_t *size, MotusError *error) {
+    MotusCudaCoder *c = (MotusCudaCoder *)coder;
     MotusOnDevice on(c->device);
-    Output *out = output_of(c, c->finished);
-    const int alone = c->begun - c->finished == 1;
-    MotusStatus status =
-        check(c, alone ? wait_alone(c, out) : cudaEventSynchronize(out->done), "picture", error);
-    c->finished++;
+    const MotusSliceType type = motus_jobs_oldest(&c->jobs)->type;
+    Output *out = output_of(c, c->jobs.finished);
+    const int alone = c->jobs.begun - c->jobs.finished == 1;
+    MotusStatus status = check(
+        c, alone ? wait_alone(out, &c->expected_us[type]) : cudaEventSynchronize(out->event[DONE]),
+        "picture", error);
     if (status) return status;
-    size_t size = out->h_report->result.size, most = motus_nal_bound(c->settings->rbsp_capacity);
     if (out->h_report->result.overflow)
         return motus_fail(error, MOTUS_ERR_INTERNAL, "the picture is larger than its buffer");
-    if (!packets_stay(c)) status = download_rest(c, out, size, error);
-    c->expected[out->type == MOTUS_SLICE_B] =
-        size + size / 4 + 4096 < most ? size + size / 4 + 4096 : most;
-    picture->nal = packets_stay(c) ? NULL : out->h_nal;
-    picture->device_nal = out->nal;
-    picture->size = size;
-    picture->stats = out->h_report->stats;
-    picture->mb = out->with_mb ? out->h_mb : NULL;
-    return status ? status : read_timing(c, out, picture->stage_us, error);
+    *size = out->h_report->result.size;
+    c->expected[type == MOTUS_SLICE_B] =
+        std::min(*size + *size / 4 + 4096, motus_nal_bound(c->jobs.stream->rbsp_capacity));
+    return packets_stay(c) ? MOTUS_OK : download_rest(c, out, *size, error);
+}
+
+extern "C" MotusStatus motus_cuda_coder_finish(void *coder, MotusCodedPicture *coded,
+                                               MotusError *error) {
+    MotusCudaCoder *c = (MotusCudaCoder *)coder;
+    MotusOnDevice on(c->device);
+    MotusPictureJob *job = motus_jobs_oldest(&c->jobs);
+    Output *out = output_of(c, c->jobs.finished);
+    memset(coded, 0, sizeof *coded);
+    coded->nal = packets_stay(c) ? NULL : out->h_nal;
+    coded->device_nal = out->nal;
+    coded->size = out->h_report->result.size;
+    coded->slices = job->slices->n;
+    coded->stats = out->h_report->stats;
+    MotusStatus status = read_timing(c, out, job->type, coded->stage_us, error);
+    if (!status && job->recon) status = motus_jobs_show(&c->jobs, job, out->h_mb, 1, coded);
+    motus_field_free(&c->field);
+    if (job->type == MOTUS_SLICE_P) {
+        coded->field = c->field = out->field;
+        out->field = NULL;
+    }
+    motus_frame_unref(&job->recon);
+    c->jobs.finished++;
+    return status;
+}
+
+extern "C" MotusStatus motus_cuda_coder_store(void *coder, const MotusPacketPiece *piece, int n,
+                                              MotusPacketBlock **block, MotusError *error) {
+    return motus_packet_pool_put(((MotusCudaCoder *)coder)->packets, piece, n, block, error);
 }
