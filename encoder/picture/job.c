@@ -143,7 +143,7 @@ MotusStatus motus_jobs_begin(MotusJobs *jobs, const MotusPictureJob *given, cons
                              const MotusCostTables costs, MotusPictureJob **out,
                              MotusError *error) {
     MotusPictureJob *job = *out = &jobs->job[jobs->begun % MOTUS_CODER_DEPTH];
-    MotusFrame *recon = job->recon; // of a picture that was taken back
+    MotusFrame *recon = job->recon; // of an attempt that was taken back
     MotusHistory *h = &jobs->history;
     if (jobs->has_recon && !recon && motus_frame_pool_take(&jobs->pool, &recon))
         return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
@@ -191,8 +191,11 @@ void motus_jobs_advance(MotusJobs *jobs, const MotusPictureJob *job, int buffer)
 
 void motus_jobs_undo(void *coder) {
     MotusJobs *jobs = coder;
+    MotusPictureJob *taken = motus_jobs_oldest(jobs);
     jobs->history = jobs->before;
-    jobs->begun--;
+    jobs->finished++;
+    jobs->job[jobs->begun % MOTUS_CODER_DEPTH].recon = taken->recon; // for the next attempt
+    taken->recon = NULL;
 }
 
 MotusStatus motus_jobs_show(MotusJobs *jobs, const MotusPictureJob *job, const MotusMb *mb,

@@ -59,7 +59,7 @@ typedef struct MotusJobs {
     const MotusStream *stream;
     MotusHistory history, before;           // before: the picture that was begun last
     MotusPictureJob job[MOTUS_CODER_DEPTH]; // of picture i: i % MOTUS_CODER_DEPTH
-    int64_t begun, finished;                // pictures
+    int64_t begun, finished;                // pictures, attempts that were taken back included
     int has_recon;                          // 1: pictures are reconstructed in host memory
     MotusFramePool pool;
     MotusCodedMv *mvs; // NULL with stream_only

@@ -19,7 +19,7 @@ const MotusPassData motus_pass_data[MOTUS_PASSES] = {
     // What the pass reads, what it writes.
     [MOTUS_PASS_UPLOAD] = {LUMA, BUFFER},
     [MOTUS_PASS_COSTS] = {LEARNT, MBS},
-    [MOTUS_PASS_DIRECT] = {REFERENCES, 0},
+    [MOTUS_PASS_DIRECT] = {REFERENCES, FIELDS},
     [MOTUS_PASS_SKIPS] = {SOURCE | REFERENCES, MBS | RECON},
     [MOTUS_PASS_WEIGHTS] = {REFERENCES, 0},
     [MOTUS_PASS_CENTRES] = {LUMA | LAST_MVS | REFERENCES, FIELDS},
