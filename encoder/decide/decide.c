@@ -2,25 +2,24 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "encoder/decide/decide.h"
 
-#include "common/wavefront.h"
+#include "common/threads.h"
 #include "encoder/analyse/rd_refine_cpu.h"
 #include "encoder/decide/candidates_cpu.h"
-#include "encoder/decide/intra_pass_cpu.h"
-
-#ifndef MOTUS_DECIDE_OPS
-#define MOTUS_DECIDE_OPS motus_decide_ops_c
-#endif
 
 // ---- Intra --------------------------------------------------------------------------------------
 
-static void visit_i(void *context, int x, int y) { code_intra(context, x, y, -1); }
-
-static int waits_in_i(void *context, int x, int y) {
-    return row_above_is_of_slice(((const IntraPass *)context)->pic, x, y);
+static void visit_intra(void *context, int x, int y) {
+    Pass *pass = context;
+    if (!pass->typed) {
+        code_intra(pass, x, y, -1);
+    } else if (code_typed(pass, x, y)) {
+#pragma omp atomic write
+        pass->wants_pcm = 1;
+    }
 }
 
 // Chooses the types of all MBs, or of those that intra refresh wants.
-static void choose_types_of(const IntraPass *pass) {
+static void choose_types_of(const Pass *pass) {
     const MotusPictureState *pic = pass->pic;
     const MotusPictureJob *job = pass->job;
     const int method =
@@ -31,76 +30,84 @@ static void choose_types_of(const IntraPass *pass) {
         if (pass->job->type == MOTUS_SLICE_I || is_refreshed(pic, i)) choose_type(pass, &levels, i);
 }
 
-static void visit_typed(void *context, int x, int y) {
-    IntraPass *pass = context;
-    if (!code_typed(pass, x, y)) return;
-#pragma omp atomic write
-    pass->wants_pcm = 1;
+// Codes an I picture's MBs in a wavefront. Returns 0 if one of those that have types would rather
+// be I_PCM.
+static int run_wave_of_i(Pass *pass) {
+    const MotusPictureState *pic = pass->pic;
+    const MotusWave wave = {visit_intra, row_above_is_of_slice, pass, pic->row_order};
+    if (pass->typed) choose_types_of(pass);
+    motus_wavefront(pic->mbs.mb_width, pic->mbs.mb_height, pic->mbs.threads, &wave);
+    return !pass->wants_pcm;
 }
 
-// Codes an I picture, each MB as a type chosen before. Returns 0 if an MB would rather be I_PCM.
-static int code_as_types(MotusPictureState *pic, const MotusPictureJob *job) {
-    IntraPass pass = intra_pass(pic, job);
-    const MotusWave wave = {visit_typed, waits_in_i, &pass, pic->row_order};
-    choose_types_of(&pass);
-    motus_wavefront(pic->mbs.mb_width, pic->mbs.mb_height, pic->mbs.threads, &wave);
-    return !pass.wants_pcm;
-}
-
-static void code_i_picture(MotusPictureState *pic, const MotusPictureJob *job) {
-    IntraPass pass = intra_pass(pic, job);
-    const MotusWave wave = {visit_i, waits_in_i, &pass, pic->row_order};
-    if (job->effort.types_first && code_as_types(pic, job)) return;
-    motus_wavefront(pic->mbs.mb_width, pic->mbs.mb_height, pic->mbs.threads, &wave);
+static void code_i_picture(Pass *pass) {
+    if (run_wave_of_i(pass)) return;
+    pass->typed = pass->wants_pcm = 0;
+    run_wave_of_i(pass);
 }
 
 static int waits_for_intra(void *context, int x, int y) {
-    const MotusPictureState *pic = ((const IntraPass *)context)->pic;
+    const MotusPictureState *pic = ((const Pass *)context)->pic;
     return motus_mb_is_intra(&pic->mbs.mb[y * pic->mbs.mb_width + x]) &&
-           row_above_is_of_slice(pic, x, y);
+           row_above_is_of_slice(context, x, y);
 }
 
-// Codes an MB of a P picture that was decided to be intra. It becomes inter if its chain is too
-// long: waiting for other MBs is what intra coding costs where MBs are coded in parallel.
+// Codes an MB of a P picture that was decided to be intra. It becomes inter if it would end a chain
+// of intra MBs that is too long: waiting for other MBs is what intra coding costs where MBs are
+// coded in parallel.
 static void visit_decided_intra(void *context, int x, int y) {
-    IntraPass *pass = context;
+    const Pass *pass = context;
     MotusPictureState *pic = pass->pic;
-    int i = y * pic->mbs.mb_width + x, length = 0;
+    const int i = y * pic->mbs.mb_width + x,
+              typed = pass->job->effort.types_first; // also where all are searched again
+    int length = 0;
     pic->chain[i] = 0;
     if (!motus_mb_is_intra(&pic->mbs.mb[i])) return;
-    if (!is_refreshed(pic, i) && (length = chain_length(pass, i)) > pic->longest_chain) {
-        pic->mbs.mb[i] = pic->mb_inter[i];
-        return;
+    if (!is_refreshed(pic, i)) {
+        const MotusNeighbours n = motus_neighbours_at(&pic->mbs, i);
+        const MotusMb *around[4] = {n.a, n.b, n.c, n.d};
+        length = 1;
+        for (int k = 0; k < 4; k++) {
+            const int before = around[k] ? pic->chain[around[k] - pic->mbs.mb] : 0;
+            length = motus_max(length, motus_chain_up_to(before, k, typed));
+        }
+        if (length > pic->longest_chain) {
+            pic->mbs.mb[i] = pic->mb_inter[i];
+            return;
+        }
     }
     pic->chain[i] = (uint8_t)motus_min(length, UINT8_MAX);
-    if (pass->typed)
-        visit_typed(pass, x, y);
-    else
-        code_intra(pass, x, y, -1);
+    visit_intra(context, x, y);
 }
 
 // Evaluates intra coding where it comes close, from the reconstruction of the last round. Without
 // types beforehand Intra8x8 is left for the MBs that are coded as intra.
-static void estimate_intra(const IntraPass *pass) {
+static void estimate_intra(const Pass *pass) {
     MotusPictureState *pic = pass->pic;
-    const MotusEffort *effort = &pass->job->effort;
-    const MotusLevelChoice levels = estimated_levels(pic, pass->job);
+    const MotusPictureJob *job = pass->job;
+    const MotusEffort *effort = &job->effort;
+    const int method = motus_intra_levels(effort->estimate_levels, job->costs);
+    const MotusLevelChoice levels = {pic->zero_runs, method, job->costs};
 #pragma omp parallel for num_threads(pic->mbs.threads) schedule(dynamic, 16)
     for (int i = 0; i < pic->mbs.n_mb; i++) {
         pic->intra_cost[i] = UINT32_MAX;
         if (pic->mbs.mb[i].type == MOTUS_MB_P_SKIP || is_refreshed(pic, i)) continue;
-        MotusIntraMb in = intra_mb(pass, i % pic->mbs.mb_width, i / pic->mbs.mb_width);
+        MotusIntraMb in = intra_mb(pass, i % pic->mbs.mb_width, i / pic->mbs.mb_width, -1);
         in.levels = &levels;
         in.i4_trials = effort->estimate_trials;
+        if (!pass->typed) in.quant8 = NULL;
         MotusIntraScratch scratch;
         int mode;
-        uint32_t satd = motus_intra16x16_estimate(&in, &scratch, &mode);
-        if (!motus_intra_is_close(satd, pic->satd[i], pic->inter_cost[i], in.qp, effort)) continue;
-        const MotusQuant8 *quant8 = pass->typed ? pass->job->quant8 : NULL;
+        const uint32_t satd = MOTUS_ISA(motus_intra).estimate16x16(&in, &scratch, &mode),
+                       inter = pic->inter_cost[i],
+                       pcm = motus_rd_cost(0, MOTUS_PCM_BITS, in.qp->lambda_ssd_q8);
+        if (!motus_intra_is_close(satd, pic->satd[i], inter, in.qp, effort)) continue;
+        // Intra is not chosen from this cost on, unless that of inter may rise in another round or
+        // I_PCM is cheaper.
+        const uint32_t bound = effort->rounds == 1 && inter <= pcm ? inter : UINT32_MAX;
         MotusTrial trials[3];
         const MotusTrial *best =
-            motus_intra_estimate(&in, quant8 ? &quant8[in.qp->luma.qp] : NULL, &scratch, mode,
-                                 intra_bound(pass, &in, i), pic->inter_cost[i], trials);
+            MOTUS_ISA(motus_intra).estimate(&in, &scratch, mode, bound, inter, trials);
         if (!best) continue;
         pic->intra_cost[i] = best->cost;
         pic->mb_intra[i] = best->mb;
@@ -110,7 +117,7 @@ static void estimate_intra(const IntraPass *pass) {
 // ---- Inter --------------------------------------------------------------------------------------
 
 // Takes the cheaper coding of MB i, inter or intra.
-static void note_decision(const InterPass *pass, int i, int now) {
+static void note_decision(const Pass *pass, int i, int now) {
     MotusPictureState *pic = pass->pic;
     if (is_refreshed(pic, i)) return;
     const MotusMb *mb =
@@ -119,7 +126,7 @@ static void note_decision(const InterPass *pass, int i, int now) {
                         1 + (pass->job->refs > 1 || pass->job->type == MOTUS_SLICE_B));
 }
 
-static MotusInterMb inter_mb(const InterPass *pass, int i) {
+static MotusInterMb inter_mb(const Pass *pass, int i) {
     const MotusPictureState *pic = pass->pic;
     const int x = i % pic->mbs.mb_width, y = i / pic->mbs.mb_width;
     const MotusQp *qp = qp_of(pic, pass->job, i);
@@ -139,7 +146,7 @@ static MotusInterMb inter_mb(const InterPass *pass, int i) {
 }
 
 // Takes the best inter coding of MB i.
-static void keep_inter(const InterPass *pass, const MotusTrial *best, int i) {
+static void keep_inter(const Pass *pass, const MotusTrial *best, int i) {
     MotusPictureState *pic = pass->pic;
     pic->inter_cost[i] = best->cost;
     pic->luma_bits[i] = best->luma_bits;
@@ -149,7 +156,7 @@ static void keep_inter(const InterPass *pass, const MotusTrial *best, int i) {
 }
 
 // Decides a P MB. Without candidates it is searched here, unless P_Skip is taken at once.
-static void decide_p_mb(const InterPass *pass, const MotusInterMb *in, int i) {
+static void decide_p_mb(const Pass *pass, const MotusInterMb *in, int i) {
     const MotusEffort *effort = &pass->job->effort;
     MotusPictureState *pic = pass->pic;
     MotusDecideScratch scratch;
@@ -164,7 +171,7 @@ static void decide_p_mb(const InterPass *pass, const MotusInterMb *in, int i) {
 }
 
 // The same for a B MB and B_Skip.
-static void decide_b_mb(const InterPass *pass, const MotusInterMb *in, int i) {
+static void decide_b_mb(const Pass *pass, const MotusInterMb *in, int i) {
     const MotusEffort *effort = &pass->job->effort;
     MotusPictureState *pic = pass->pic;
     MotusBDecideScratch scratch;
@@ -181,7 +188,7 @@ static void decide_b_mb(const InterPass *pass, const MotusInterMb *in, int i) {
 }
 
 // Makes neighbours see B MB i as skipped if it certainly will be. Returns 0 otherwise.
-static int guess_b_skip(const InterPass *pass, int i) {
+static int guess_b_skip(const Pass *pass, int i) {
     const MotusPictureJob *job = pass->job;
     if (!job->skips_first) return 0;
     const MotusInterMb in = inter_mb(pass, i);
@@ -193,7 +200,7 @@ static int guess_b_skip(const InterPass *pass, int i) {
 }
 
 // Refines the MVs of MB i, which has been decided in pass `now`, by RD cost.
-static void refine_mvs(const InterPass *pass, const MotusInterMb *in, int i, int now) {
+static void refine_mvs(const Pass *pass, const MotusInterMb *in, int i, int now) {
     MotusPictureState *pic = pass->pic;
     const int most = pass->job->effort.rd_mvs;
     MotusResidual residual;
@@ -205,7 +212,7 @@ static void refine_mvs(const InterPass *pass, const MotusInterMb *in, int i, int
     note_decision(pass, i, now);
 }
 
-static void visit_inter(const InterPass *pass, int x, int y, int now) {
+static void visit_inter(const Pass *pass, int x, int y, int now) {
     MotusPictureState *pic = pass->pic;
     const int i = y * pic->mbs.mb_width + x, first = motus_slice_first(pic->mbs.slice_first, i);
     if (is_refreshed(pic, i)) return;
@@ -225,7 +232,7 @@ static void visit_inter(const InterPass *pass, int x, int y, int now) {
 // Runs a round on one thread, from the last band of `phases` diagonals to the first. A band reads
 // of the next one only what was there before the round, as it does in phases, but its MBs stay in
 // the cache. now: the last pass before the round.
-static void run_round_in_bands(const InterPass *pass, int now) {
+static void run_round_in_bands(const Pass *pass, int now) {
     const int phases = pass->job->effort.phases, width = pass->pic->mbs.mb_width,
               height = pass->pic->mbs.mb_height;
     for (int band = (width - 1 + 2 * (height - 1)) / phases; band >= 0; band--)
@@ -238,35 +245,33 @@ static void run_round_in_bands(const InterPass *pass, int now) {
 
 #define PIECES 4 // of a row: the 68 rows of 1080p do not divide evenly among 16 threads
 
-static void visit_piece(const InterPass *pass, int y, int piece, int phase, int now) {
-    const int phases = pass->job->effort.phases, width = pass->pic->mbs.mb_width;
-    const int first = width * piece / PIECES, end = width * (piece + 1) / PIECES;
-    const int skip = (phase - first - 2 * y) % phases; // to the first MB of the phase
-    for (int x = first + (skip < 0 ? skip + phases : skip); x < end; x += phases)
-        visit_inter(pass, x, y, now);
-}
-
 // Runs a round of decisions: `phases` passes, one after another. Phase k has the MBs with
 // (x + 2y) % phases == k. MBs with equal x + 2y are one diagonal; the neighbours A, B, C and D lie
 // on the three diagonals before it. So no MB reads what another decides in the same pass, and most
 // MBs see their neighbours' newest decisions. `now` numbers a picture's passes, from 1.
-static void run_round(const InterPass *pass, int *now) {
+static void run_round(const Pass *pass, int *now) {
     const MotusPictureState *pic = pass->pic;
+    const int phases = pass->job->effort.phases, width = pic->mbs.mb_width;
     if (pic->mbs.threads == 1) {
         run_round_in_bands(pass, *now);
-        *now += pass->job->effort.phases;
+        *now += phases;
         return;
     }
-    for (int k = 0; k < pass->job->effort.phases; k++) {
+    for (int k = 0; k < phases; k++) {
         ++*now;
 #pragma omp parallel for num_threads(pic->mbs.threads) schedule(dynamic, 1)
-        for (int i = 0; i < PIECES * pic->mbs.mb_height; i++)
-            visit_piece(pass, i / PIECES, i % PIECES, k, *now);
+        for (int i = 0; i < PIECES * pic->mbs.mb_height; i++) {
+            const int y = i / PIECES, piece = i % PIECES, first = width * piece / PIECES,
+                      end = width * (piece + 1) / PIECES,
+                      skip = (k - first - 2 * y) % phases; // to the first MB of the phase
+            for (int x = first + (skip < 0 ? skip + phases : skip); x < end; x += phases)
+                visit_inter(pass, x, y, *now);
+        }
     }
 }
 
 // Tries the 8x8 transform for the MBs that were decided after pass `since`.
-static void choose_transforms(const InterPass *pass, int since, int now) {
+static void choose_transforms(const Pass *pass, int since, int now) {
     MotusPictureState *pic = pass->pic;
 #pragma omp parallel for num_threads(pic->mbs.threads) schedule(dynamic, 16)
     for (int i = 0; i < pic->mbs.n_mb; i++) {
@@ -283,74 +288,70 @@ static void choose_transforms(const InterPass *pass, int since, int now) {
     }
 }
 
-static int count_intra(const MotusPictureState *pic) {
-    int n = 0;
-    for (int i = 0; i < pic->mbs.n_mb; i++) n += motus_mb_is_intra(&pic->mbs.mb[i]);
-    return n;
-}
-
-static void decide_inter_picture(MotusPictureState *pic, const MotusPictureJob *job) {
-    const IntraPass intra = intra_pass(pic, job);
-    const InterPass pass = {
-        pic, job, {pic->zero_runs, job->effort.levels, job->costs}, motus_refine_ops()};
+// Decides an inter picture's MBs, all but the wavefront of intra MBs.
+static void decide_mbs(const Pass *pass) {
+    MotusPictureState *pic = pass->pic;
+    const MotusPictureJob *job = pass->job;
     int now = 0;
 #pragma omp parallel for num_threads(pic->mbs.threads) schedule(dynamic, 16)
     for (int i = 0; i < pic->mbs.n_mb; i++) {
-        if (has_first_guess(&pass, i % pic->mbs.mb_width, i / pic->mbs.mb_width) &&
-            !guess_b_skip(&pass, i))
-            find_candidates(&pass, i);
+        if (has_first_guess(pass, i % pic->mbs.mb_width, i / pic->mbs.mb_width) &&
+            !guess_b_skip(pass, i))
+            find_candidates(pass, i);
         pic->intra_cost[i] = UINT32_MAX;
         pic->changed_at[i] = pic->seen_at[i] = 0;
     }
     motus_stage_ended(pic->clock, MOTUS_STAGE_CANDIDATES);
     for (int round = 0; round < job->effort.rounds; round++) {
         const int since = now;
-        run_round(&pass, &now);
-        if (job->quant8) choose_transforms(&pass, since, ++now);
+        run_round(pass, &now);
+        if (job->quant8) choose_transforms(pass, since, ++now);
         if (round) continue;
-        estimate_intra(&intra);
+        estimate_intra(pass);
         ++now;
 #pragma omp parallel for num_threads(pic->mbs.threads) schedule(static)
-        for (int i = 0; i < pic->mbs.n_mb; i++) note_decision(&pass, i, now);
+        for (int i = 0; i < pic->mbs.n_mb; i++) note_decision(pass, i, now);
     }
-    if (intra.typed && pic->refresh.end) choose_types_of(&intra);
-    pic->longest_chain = motus_longest_chain(count_intra(pic), pic->mbs.n_mb, &job->effort);
+    if (pass->typed && pic->refresh.end) choose_types_of(pass);
+    int intra = 0;
+    for (int i = 0; i < pic->mbs.n_mb; i++) intra += motus_mb_is_intra(&pic->mbs.mb[i]);
+    pic->longest_chain = motus_longest_chain(intra, pic->mbs.n_mb, &job->effort);
     motus_stage_ended(pic->clock, MOTUS_STAGE_DECIDE);
 }
 
 static void decide(MotusPictureState *pic, const MotusPictureJob *job) {
-    if (job->type != MOTUS_SLICE_I) {
-        decide_inter_picture(pic, job);
-    } else if (job->cuts_slices && !(job->effort.types_first && code_as_types(pic, job))) {
-        // code_mb searches them.
+    Pass pass = begin_pass(pic, job);
+    if (job->type != MOTUS_SLICE_I)
+        decide_mbs(&pass);
+    else if (job->cuts_slices && !(pass.typed && run_wave_of_i(&pass))) // code_mb searches them
         for (int i = 0; i < pic->mbs.n_mb; i++) pic->mbs.mb[i].type = MOTUS_MB_I_PCM;
-    }
 }
 
 static void code_intra_mbs(MotusPictureState *pic, const MotusPictureJob *job) {
-    IntraPass intra = intra_pass(pic, job);
-    const MotusWave wave = {visit_decided_intra, waits_for_intra, &intra, pic->row_order};
+    Pass pass = begin_pass(pic, job);
+    const MotusWave wave = {visit_decided_intra, waits_for_intra, &pass, pic->row_order};
     if (job->type == MOTUS_SLICE_I) {
-        code_i_picture(pic, job);
+        code_i_picture(&pass);
         return;
     }
     motus_wavefront(pic->mbs.mb_width, pic->mbs.mb_height, pic->mbs.threads, &wave);
-    if (!intra.wants_pcm) return;
-    intra.typed = 0;
+    if (!pass.wants_pcm) return;
+    pass.typed = 0;
     motus_wavefront(pic->mbs.mb_width, pic->mbs.mb_height, pic->mbs.threads, &wave);
 }
 
 static void code_mb(MotusPictureState *pic, const MotusPictureJob *job, int i, int qp) {
-    IntraPass pass = intra_pass(pic, job);
+    Pass pass = begin_pass(pic, job);
     const int x = i % pic->mbs.mb_width, y = i / pic->mbs.mb_width,
               is_inter = job->type != MOTUS_SLICE_I,
               typed = !is_inter && qp < 0 && pic->mbs.mb[i].type != MOTUS_MB_I_PCM;
     if (is_inter && qp < 0) {
         visit_decided_intra(&pass, x, y);
         if (pass.wants_pcm) code_intra(&pass, x, y, -1);
-    } else if (!typed || code_typed(&pass, x, y))
+    } else if (!typed || code_typed(&pass, x, y)) {
         code_intra(&pass, x, y, qp);
+    }
     if (qp >= 0) pic->chain[i] = 1;
 }
 
-const MotusDecideOps MOTUS_DECIDE_OPS = {decide, code_intra_mbs, code_mb};
+const MotusDecideOps MOTUS_ISA(motus_decide_ops) = {decide, code_intra_mbs, code_mb};

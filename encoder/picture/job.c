@@ -109,8 +109,8 @@ MotusCentresPicture motus_job_centres(const MotusPictureJob *job, int k) {
 static void set_costs(MotusPictureJob *job, MotusHistory *h, const MotusSearchMemory *memory,
                       const MotusCostTables costs) {
     MotusLearntCosts *learnt = &h->learnt;
-    const int kind = motus_cost_kind(job->params);
-    motus_learnt_costs_begin(learnt, job->params);
+    const int kind = motus_cost_kind((int)job->type, job->params->is_reference);
+    motus_learnt_costs_begin(learnt, (int)job->type, job->params->idr);
     job->learner = -1;
     if (!job->stream->sequence.cabac) return;
     job->sets_costs = !learnt->has_table[kind];
@@ -119,7 +119,7 @@ static void set_costs(MotusPictureJob *job, MotusHistory *h, const MotusSearchMe
         job->costs = costs[kind][learnt->table[kind]];
         job->learner = h->learner[kind][learnt->table[kind]];
     }
-    if (motus_costs_are_learnt(learnt, job->params))
+    if (motus_costs_are_learnt(learnt, kind, job->params->idr))
         job->next_costs = costs[kind][motus_next_cost_table(learnt, kind)];
 }
 
@@ -170,8 +170,8 @@ MotusStatus motus_jobs_begin(MotusJobs *jobs, const MotusPictureJob *given, cons
 void motus_jobs_advance(MotusJobs *jobs, const MotusPictureJob *job, int buffer) {
     const MotusPictureParams *params = job->params;
     MotusHistory *h = &jobs->history;
-    const int kind = motus_cost_kind(params);
-    if (motus_costs_are_learnt(&h->learnt, params)) {
+    const int kind = motus_cost_kind((int)job->type, params->is_reference);
+    if (motus_costs_are_learnt(&h->learnt, kind, params->idr)) {
         h->learner[kind][motus_next_cost_table(&h->learnt, kind)] = job->number;
         h->learnt.has_next[kind] = 1;
     }

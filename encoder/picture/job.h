@@ -4,9 +4,9 @@
 #ifndef ENCODER_PICTURE_JOB_H
 #define ENCODER_PICTURE_JOB_H
 
+#include "encoder/cabac/cabac_costs_core.h"
 #include "encoder/decide/job.h"
 #include "encoder/picture/executor.h"
-#include "encoder/settings/learnt_costs.h"
 #include "yuv/frame_pool.h"
 
 #ifdef __cplusplus
