@@ -39,7 +39,7 @@ MotusStatus motus_me_cpu_open(MotusMeCpu **out, const MotusMeConfig *config) {
     cpu->scratch = motus_alloc((size_t)cpu->threads, cpu->scratch_size);
     cpu->cur = (MotusPlane){motus_alloc((size_t)width, (size_t)height), width, width, height};
     MotusStatus status = motus_ref_luma_alloc(&cpu->ref, width, height);
-    if (!status) status = motus_coarse_alloc(&cpu->coarse, width / 16, height / 16);
+    if (!status) status = motus_downscaled_alloc(&cpu->downscaled, width / 16, height / 16);
     if (!cpu->scratch || !cpu->cur.data) status = MOTUS_ERR_MEMORY;
     if (status) motus_me_cpu_close(out);
     return status;
@@ -49,7 +49,7 @@ void motus_me_cpu_close(MotusMeCpu **cpu) {
     if (!cpu || !*cpu) return;
     motus_free((*cpu)->last.data);
     motus_ref_luma_free(&(*cpu)->ref);
-    motus_coarse_free(&(*cpu)->coarse);
+    motus_downscaled_free(&(*cpu)->downscaled);
     motus_free((*cpu)->cur.data);
     motus_free((*cpu)->scratch);
     motus_free(*cpu);
@@ -130,11 +130,12 @@ void motus_me_cpu_search(const MotusMeCpu *cpu, const MotusPlane *cur, const Mot
 }
 
 void motus_me_cpu_predict(MotusMeCpu *cpu, const MotusCentresPicture *picture) {
-    motus_centres(picture, &cpu->coarse, motus_threads_ready(cpu->threads));
+    motus_centres(picture, &cpu->downscaled, motus_threads_ready(cpu->threads));
 }
 
 void motus_me_cpu_predict_by_mb(MotusMeCpu *cpu, const MotusCentresPicture *picture) {
-    motus_centres_begin(&cpu->centres, picture, &cpu->coarse, motus_threads_ready(cpu->threads));
+    motus_centres_begin(&cpu->centres, picture, &cpu->downscaled,
+                        motus_threads_ready(cpu->threads));
 }
 
 // ---- Requests -----------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ typedef struct MotusMeCpu {
     const MotusPixelOps *pixel;
     uint8_t *scratch;    // scratch_size bytes per thread
     size_t scratch_size; // multiple of 64
-    MotusCoarse coarse;
+    MotusDownscaled downscaled;
     MotusCentres centres; // of motus_me_cpu_predict_by_mb
     MotusPlane cur;       // whole MBs; used if the size is no multiple of 16
     MotusRefLuma ref;     // prepared from a caller's plane

@@ -1,4 +1,4 @@
-// Search centres from the previous picture's MVs and from the coarse search (coarse.c).
+// Search centres from the previous picture's MVs and from the downscaled search (downscaled.c).
 // SPDX-License-Identifier: BSD-2-Clause
 #include "me/centres/centres.h"
 
@@ -100,14 +100,15 @@ static void try_listed(const MotusCentres *c, CentreMb *mb) {
     }
 }
 
-// Returns the i-th MV around the MB's own coarse one.
+// Returns the i-th MV around the MB's own one (downscaled search).
 static MotusMv fine_mv(const MotusCentres *c, const CentreMb *mb, int i) {
     MotusMv mv;
     motus_centre_candidate(&c->source, mb->x / 16, mb->y / 16, MOTUS_CENTRE_FINE + i, &mv);
     return mv;
 }
 
-// Tries the MVs around the MB's own coarse one, all measured at once unless a limit moves some.
+// Tries the MVs around the MB's own one (downscaled search), all measured at once unless a limit
+// moves some.
 static void try_fine(const MotusCentres *c, CentreMb *mb) {
     const MotusMv median = c->source.median;
     const ptrdiff_t stride = c->picture.ref->stride;
@@ -149,34 +150,34 @@ MotusMv motus_centre_of(const MotusCentres *c, int mb_number) {
     list(c, &mb, zero);
     if (c->source.previous) list_around(c, &mb, c->source.previous);
     list(c, &mb, c->source.median);
-    list_around(c, &mb, c->source.coarse);
+    list_around(c, &mb, c->source.downscaled);
     try_listed(c, &mb);
     try_fine(c, &mb);
     return mb.best;
 }
 
-void motus_centres_begin(MotusCentres *c, const MotusCentresPicture *p, MotusCoarse *coarse,
+void motus_centres_begin(MotusCentres *c, const MotusCentresPicture *p, MotusDownscaled *downscaled,
                          int threads) {
     const MotusRefLuma *ref = p->ref;
     const MotusPlane cur = {(uint8_t *)p->cur, p->cur_stride, ref->width, ref->height},
                      full = {ref->plane[0], ref->stride, ref->width, ref->height};
     const int mb_width = ref->width / 16, mb_height = ref->height / 16;
     *c = (MotusCentres){.picture = *p,
-                        .sad = coarse->sad,
-                        .sads = coarse->sads,
+                        .sad = downscaled->sad,
+                        .sads = downscaled->sads,
                         .source = {.previous = p->previous,
-                                   .coarse = coarse->mbs.mv,
+                                   .downscaled = downscaled->mbs.mv,
                                    .median = motus_mv_median(p->previous, mb_width * mb_height),
                                    .limit_x = motus_centre_limit(p->limit_x),
                                    .limit_y = motus_centre_limit(p->limit_y),
                                    .mb_width = mb_width,
                                    .mb_height = mb_height}};
-    motus_coarse_run(coarse, &cur, &full, p, threads);
+    motus_downscaled_run(downscaled, &cur, &full, p, threads);
 }
 
-void motus_centres(const MotusCentresPicture *p, MotusCoarse *coarse, int threads) {
+void motus_centres(const MotusCentresPicture *p, MotusDownscaled *downscaled, int threads) {
     MotusCentres c;
-    motus_centres_begin(&c, p, coarse, threads);
+    motus_centres_begin(&c, p, downscaled, threads);
 #pragma omp parallel for num_threads(threads) schedule(dynamic, 64)
     for (int mb = 0; mb < c.source.mb_width * c.source.mb_height; mb++)
         p->centre[mb] = motus_centre_of(&c, mb);

@@ -1,5 +1,5 @@
-// Coarse search: eight dx of an even row of points in the low half of a vector, of the row below in
-// the high half. SADs by mpsadbw, as in search_avx2.c.
+// Downscaled search: eight dx of an even row of points in the low half of a vector, of the row
+// below in the high half. SADs by mpsadbw, as in search_avx2.c.
 // SPDX-License-Identifier: BSD-2-Clause
 #include <immintrin.h>
 
@@ -20,7 +20,8 @@ static void improve(__m256i j, int index, Best best[2]) {
         __m128i least = _mm_minpos_epu16(half[odd]);
         int cost = _mm_extract_epi16(least, 0);
         if (cost >= best[odd].cost) continue;
-        best[odd] = (Best){cost, index + odd * MOTUS_COARSE_COLUMNS + _mm_extract_epi16(least, 1)};
+        best[odd] =
+            (Best){cost, index + odd * MOTUS_DOWNSCALED_COLUMNS + _mm_extract_epi16(least, 1)};
     }
 }
 
@@ -33,7 +34,7 @@ static int sad8x8(const uint8_t *a, const uint8_t *b, ptrdiff_t stride) {
 }
 
 static int cost_at(const uint8_t *cur, const uint8_t *ref, ptrdiff_t stride,
-                   const MotusCoarseCosts cost, int row, int column) {
+                   const MotusDownscaledCosts cost, int row, int column) {
     return cost[row][column] + sad8x8(cur, ref + row * stride + column, stride);
 }
 
@@ -55,11 +56,11 @@ static inline int none_below(__m256i j, __m256i bound) {
     return _mm256_testz_si256(below, below);
 }
 
-int motus_coarse_search_avx2(const uint8_t *cur, const uint8_t *ref, ptrdiff_t stride,
-                             const MotusCoarseCosts cost, int points, int likely) {
+int motus_downscaled_search_avx2(const uint8_t *cur, const uint8_t *ref, ptrdiff_t stride,
+                                 const MotusDownscaledCosts cost, int points, int likely) {
     // Points that cost more than a known one cannot be the best.
-    const int most = motus_min(cost_at(cur, ref, stride, cost, likely / MOTUS_COARSE_COLUMNS,
-                                       likely % MOTUS_COARSE_COLUMNS),
+    const int most = motus_min(cost_at(cur, ref, stride, cost, likely / MOTUS_DOWNSCALED_COLUMNS,
+                                       likely % MOTUS_DOWNSCALED_COLUMNS),
                                cost_at(cur, ref, stride, cost, points / 2, points / 2));
     __m256i block[8], bound = _mm256_set1_epi16((short)(most + 1));
     Best best[2] = {{65535, 0}, {65535, 0}};
@@ -74,7 +75,7 @@ int motus_coarse_search_avx2(const uint8_t *cur, const uint8_t *ref, ptrdiff_t s
             if (none_below(j, bound)) continue;
             j = add_rows(j, at + 4 * stride, stride, block + 4);
             if (none_below(j, bound)) continue;
-            improve(j, row * MOTUS_COARSE_COLUMNS + column, best);
+            improve(j, row * MOTUS_DOWNSCALED_COLUMNS + column, best);
             // Equal costs count: that of the other half may be of a later point.
             bound = _mm256_set1_epi16(
                 (short)(motus_min(most, motus_min(best[0].cost, best[1].cost)) + 1));
@@ -87,7 +88,7 @@ int motus_coarse_search_avx2(const uint8_t *cur, const uint8_t *ref, ptrdiff_t s
 }
 
 // Computes four means at a time. Sums of two neighbours are at most 510, of four rows of them 2040.
-void motus_coarse_scale_avx2(uint8_t *to, const uint8_t *from, ptrdiff_t stride, int width) {
+void motus_downscaled_scale_avx2(uint8_t *to, const uint8_t *from, ptrdiff_t stride, int width) {
     const __m128i ones = _mm_set1_epi8(1), half = _mm_set1_epi32(8);
     for (int x = 0; x < width; x += 4) {
         __m128i sum = _mm_maddubs_epi16(load16(from + 4 * x), ones);

@@ -1,5 +1,6 @@
-// Coarse search, 32 points at a time: the quarters of a vector are eight columns each of one row of
-// the window. The last column is searched on its own. SADs by vdbpsadbw, as in search_avx512.c.
+// Downscaled search, 32 points at a time: the quarters of a vector are eight columns each of one
+// row of the window. The last column is searched on its own. SADs by vdbpsadbw, as in
+// search_avx512.c.
 // SPDX-License-Identifier: BSD-2-Clause
 #include <immintrin.h>
 
@@ -7,7 +8,7 @@
 
 #include "me/centres/centres.h"
 
-#define LAST (MOTUS_COARSE_POINTS - 1)
+#define LAST (MOTUS_DOWNSCALED_POINTS - 1)
 #define INLINE static inline __attribute__((always_inline))
 
 typedef struct Best {
@@ -59,19 +60,19 @@ INLINE uint64_t row_sads(__m512i samples, const uint64_t *column, int n) {
 
 // Finds the first row of least J in the last column, and that J.
 INLINE int search_column(const uint8_t *cur, const uint8_t *ref, ptrdiff_t stride,
-                         const MotusCoarseCosts cost, uint32_t *least) {
-    uint64_t block[8], column[MOTUS_COARSE_POINTS + 7]; // of eight samples each
+                         const MotusDownscaledCosts cost, uint32_t *least) {
+    uint64_t block[8], column[MOTUS_DOWNSCALED_POINTS + 7]; // of eight samples each
     uint64_t sads[LAST / 4 + 1];
     uint16_t sad[LAST + 4];
     uint32_t best = UINT32_MAX; // J << 6 | row
     for (int y = 0; y < 8; y++) memcpy(&block[y], cur + y * stride, 8);
-    for (int y = 0; y < MOTUS_COARSE_POINTS + 7; y++)
+    for (int y = 0; y < MOTUS_DOWNSCALED_POINTS + 7; y++)
         memcpy(&column[y], ref + y * stride + LAST, 8);
     const __m512i samples = _mm512_loadu_si512(block);
     for (int y = 0; y < LAST; y += 4) sads[y / 4] = row_sads(samples, column + y, 4);
     sads[LAST / 4] = row_sads(samples, column + LAST, 1);
     memcpy(sad, sads, sizeof sad);
-    for (int y = 0; y < MOTUS_COARSE_POINTS; y++) {
+    for (int y = 0; y < MOTUS_DOWNSCALED_POINTS; y++) {
         const uint32_t j = ((uint32_t)cost[y][LAST] + sad[y]) << 6 | (uint32_t)y;
         best = j < best ? j : best;
     }
@@ -79,11 +80,11 @@ INLINE int search_column(const uint8_t *cur, const uint8_t *ref, ptrdiff_t strid
     return (int)(best & 63);
 }
 
-int motus_coarse_search_avx512(const uint8_t *cur, const uint8_t *ref, ptrdiff_t stride,
-                               const MotusCoarseCosts cost, int points, int likely) {
-    if (points != MOTUS_COARSE_POINTS) // vectors fit the largest window only
-        return motus_coarse_search_avx2(cur, ref, stride, cost, points, likely);
-    __m512i block[8][2], rows[MOTUS_COARSE_POINTS + 7];
+int motus_downscaled_search_avx512(const uint8_t *cur, const uint8_t *ref, ptrdiff_t stride,
+                                   const MotusDownscaledCosts cost, int points, int likely) {
+    if (points != MOTUS_DOWNSCALED_POINTS) // vectors fit the largest window only
+        return motus_downscaled_search_avx2(cur, ref, stride, cost, points, likely);
+    __m512i block[8][2], rows[MOTUS_DOWNSCALED_POINTS + 7];
     Best best = {_mm512_set1_epi16(-1), _mm512_set1_epi16(-1)};
     uint16_t number[32];
     uint32_t least_of_column;
@@ -92,19 +93,19 @@ int motus_coarse_search_avx512(const uint8_t *cur, const uint8_t *ref, ptrdiff_t
         block[y][0] = _mm512_broadcastd_epi32(samples);
         block[y][1] = _mm512_broadcastd_epi32(_mm_srli_epi64(samples, 32));
     }
-    for (int y = 0; y < MOTUS_COARSE_POINTS + 7; y++) rows[y] = quarters(ref + y * stride);
+    for (int y = 0; y < MOTUS_DOWNSCALED_POINTS + 7; y++) rows[y] = quarters(ref + y * stride);
     for (int lane = 0; lane < 32; lane++) number[lane] = (uint16_t)lane;
     __m512i index = _mm512_loadu_si512(number);
-    for (int y = 0; y < MOTUS_COARSE_POINTS; y++) {
+    for (int y = 0; y < MOTUS_DOWNSCALED_POINTS; y++) {
         take(rows + y, block, _mm512_loadu_si512(cost[y]), index, &best);
-        index = _mm512_add_epi16(index, _mm512_set1_epi16(MOTUS_COARSE_COLUMNS));
+        index = _mm512_add_epi16(index, _mm512_set1_epi16(MOTUS_DOWNSCALED_COLUMNS));
     }
     const uint32_t least = least_of(best.cost);
     const int row = search_column(cur, ref, stride, cost, &least_of_column);
     const __mmask32 lanes = _mm512_cmpeq_epi16_mask(best.cost, _mm512_set1_epi16((short)least));
     const int first =
                   (int)least_of(_mm512_mask_mov_epi16(_mm512_set1_epi16(-1), lanes, best.index)),
-              of_column = row * MOTUS_COARSE_COLUMNS + LAST;
+              of_column = row * MOTUS_DOWNSCALED_COLUMNS + LAST;
     if (least_of_column == least) return motus_min(first, of_column);
     return least_of_column < least ? of_column : first;
 }

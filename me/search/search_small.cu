@@ -2,7 +2,7 @@
 // column of so few points would leave half of the lanes idle. So a lane takes any column and a run
 // of four to eight of its rows, the last ones of a column as if they were the next ones: points
 // that are measured twice have equal keys.
-// A block is one warp with one MB: `Room` bytes of shared memory, 1/2 of them for 13 points. Grid:
+// A block is one warp with one MB: `Shared` bytes of shared memory, 1/2 of them for 13 points. Grid:
 // x = MBs of a row, y = MB rows, z = pictures. LARGE: no blocks below 8x8, which takes half of the
 // registers.
 // SPDX-License-Identifier: BSD-2-Clause
@@ -17,12 +17,12 @@ constexpr int PITCH = CHUNKS * 128 + 16;                  // as in search.cu
 constexpr int ROWS = MOST_POINTS + 15;                    // at most a row a lane
 
 // Shared memory of a block. The window comes last, as small ones need less of it.
-struct Room {
+struct Shared {
     uint32_t source[64], costs[2 * MOST_POINTS + 2];
     alignas(16) uint8_t window[ROWS * PITCH];
 };
 
-size_t bytes_of(int points) { return offsetof(Room, window) + (size_t)(points + 15) * PITCH; }
+size_t bytes_of(int points) { return offsetof(Shared, window) + (size_t)(points + 15) * PITCH; }
 
 // A lane's row of the window, as it was loaded.
 struct Row {
@@ -91,7 +91,7 @@ template <bool LARGE, int RUN>
 __global__ void __launch_bounds__(32, LARGE ? 16 : 8)
     small_kernel(const __grid_constant__ Batch batch, Geometry g) {
     extern __shared__ uint4 memory[];
-    Room *room = reinterpret_cast<Room *>(memory);
+    Shared *shared = reinterpret_cast<Shared *>(memory);
     const MotusSearchPicture &p = batch.picture[blockIdx.z];
     const int mb_x = blockIdx.x, mb_y = blockIdx.y, mb = mb_y * g.mb_width + mb_x,
               points = 2 * g.range + 1;
@@ -101,12 +101,12 @@ __global__ void __launch_bounds__(32, LARGE ? 16 : 8)
     const int x0 = 16 * mb_x + centre.x / 4 - g.range, y0 = 16 * mb_y + centre.y / 4 - g.range;
     Row row;
     load_row(row, p, g, x0, y0); // while it comes, the rest is loaded
-    load_source(room->source, p, g, mb_x, mb_y, motus_lane());
-    fill_costs(room->costs, p, g, mb, motus_lane());
-    store_row(room->window, row);
+    load_source(shared->source, p, g, mb_x, mb_y, motus_lane());
+    fill_costs(shared->costs, p, g, mb, motus_lane());
+    store_row(shared->window, row);
     __syncwarp(); // shared memory is complete
     const Window window = {
-        room->window, room->source, room->costs, room->costs + points, x0 & 15, points, 0};
+        shared->window, shared->source, shared->costs, shared->costs + points, x0 & 15, points, 0};
     Best best;
     reset(best);
     search_window<LARGE, RUN>(best, g.merge, window, points);
@@ -130,7 +130,7 @@ cudaError_t motus_search_small_cuda_prepare(void) {
 
 cudaError_t motus_search_small_cuda(const MotusSearchPicture *pictures, int n, int width,
                                     int height, int range, uint32_t modes, cudaStream_t stream) {
-    static_assert(sizeof(Room) < 48 << 10, "more must be asked for");
+    static_assert(sizeof(Shared) < 48 << 10, "more must be asked for");
     const Geometry g = geometry_of(width, height, range, modes);
     return motus_launch(
         pictures[0].early, dim3(g.mb_width, g.n_mb / g.mb_width, n), 32, bytes_of(2 * range + 1),

@@ -46,7 +46,7 @@ MotusPlane small_plane, huge_plane;
 MotusFrame *small_frame;
 uint8_t *bad_data[3];
 uint16_t zero_table[64];
-MotusMeReference *empty_reference, *coarse_reference, *wide_reference;
+MotusMeReference *empty_reference, *full_reference, *wide_reference;
 MotusMv far_mvs[N_MB] = {[N_MB - 1] = {0, -8192}}, odd_mvs[N_MB] = {[2] = {2, 0}};
 const MotusMeHints far_centre = {.centre = far_mvs}, odd_centre = {.centre = odd_mvs},
                    far_predictor = {.predictor = far_mvs},
@@ -71,7 +71,7 @@ static void prepare_references(void) {
     for (int i = 0; i < 2; i++) {
         MotusMe *me = NULL;
         MotusMeConfig c = me_config;
-        MotusMeReference **reference = i ? &wide_reference : &coarse_reference;
+        MotusMeReference **reference = i ? &wide_reference : &full_reference;
         if (i)
             c.width++;
         else

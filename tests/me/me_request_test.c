@@ -316,7 +316,7 @@ static void states(void) {
     other.width++;
     MotusMe *me = open_cpu(config, NULL, 1), *me_whole = open_cpu(whole, NULL, 1),
             *me_other = open_cpu(other, NULL, 1);
-    MotusMeReference *reference = filled(me, &plane), *coarse = filled(me_whole, &plane),
+    MotusMeReference *reference = filled(me, &plane), *downscaled = filled(me_whole, &plane),
                      *empty = NULL, *none = reference;
     EXPECT_OK(motus_me_reference_alloc(&empty, me));
     static uint8_t larger[(WIDTH + 1) * HEIGHT];
@@ -337,7 +337,7 @@ static void states(void) {
     check_request(me_whole, good, good_target, MOTUS_OK,
                   "half-sample vectors in a finer reference");
     check_request(me_whole, good,
-                  (MotusMeTarget){.reference = coarse, .skip_mv = odd, .skip_sad = sad},
+                  (MotusMeTarget){.reference = downscaled, .skip_mv = odd, .skip_sad = sad},
                   MOTUS_ERR_ARGUMENT, "fractions");
     CU_ASSERT_EQUAL(motus_me_reference_fill(reference, me_other, &plane, MOTUS_MEMORY_HOST, NULL),
                     MOTUS_ERR_ARGUMENT);
@@ -365,7 +365,7 @@ static void states(void) {
                     MOTUS_ERR_ARGUMENT);
     CU_ASSERT_EQUAL(motus_me_reference_block(reference, 0, 0, far[0], 8, 8, dst, 7),
                     MOTUS_ERR_ARGUMENT);
-    MotusMeReference **const all[] = {&reference, &coarse, &empty, &wide};
+    MotusMeReference **const all[] = {&reference, &downscaled, &empty, &wide};
     for (int i = 0; i < 4; i++) motus_me_reference_unref(all[i]);
     motus_me_close(&me);
     motus_me_close(&me_whole);
