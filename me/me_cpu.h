@@ -4,6 +4,7 @@
 #define ME_ME_CPU_H
 
 #include "me/centres/centres.h"
+#include "me/pixel/pixel.h"
 #include "me/search/refine.h"
 
 typedef struct MotusMeCpu {
@@ -17,8 +18,6 @@ typedef struct MotusMeCpu {
     MotusDownscaled downscaled;
     MotusCentres centres; // of motus_me_cpu_predict_by_mb
     MotusPlane cur;       // whole MBs; used if the size is no multiple of 16
-    MotusRefLuma ref;     // prepared from a caller's plane
-    MotusPlane last;      // the last job's picture, allocated with the first job
 } MotusMeCpu;
 
 // Opens it for a valid configuration. MOTUS_ERR_MEMORY.

@@ -188,18 +188,6 @@ static void refine_step(const Refinement *r, uint64_t blocks, int step, MotusMbM
     }
 }
 
-static void measure_sad(const MotusMbJob *job, const MotusPixelOps *pixel, int b,
-                        MotusMbMotion *motion) {
-    const MotusBlock *block = &motus_blocks[b];
-    int x = block->x, y = block->y, w = block->width, h = block->height;
-    uint8_t buffer[256];
-    ptrdiff_t stride = 16;
-    const uint8_t *pred = motus_ref_luma_block(job->ref, job->x + x, job->y + y, motion->mv[b], w,
-                                               h, buffer, &stride);
-    motion->sad[b] = (uint16_t)pixel->sad(job->cur + y * job->cur_stride + x, job->cur_stride, pred,
-                                          stride, w, h);
-}
-
 void motus_refine_blocks(const MotusMbJob *job, MotusSubpel subpel, const MotusRefineOps *ops,
                          uint64_t blocks, MotusMbMotion *motion) {
     Refinement r;
@@ -214,11 +202,4 @@ void motus_refine_blocks(const MotusMbJob *job, MotusSubpel subpel, const MotusR
     ops->prepare(&r.cur, job->cur, job->cur_stride);
     refine_step(&r, blocks, 2, motion);
     if (subpel == MOTUS_SUBPEL_QUARTER) refine_step(&r, blocks, 1, motion);
-}
-
-void motus_refine_mb(const MotusMbJob *job, MotusSubpel subpel, const MotusRefineOps *ops,
-                     const MotusPixelOps *pixel, MotusMbMotion *motion) {
-    uint64_t blocks = motus_blocks_of(job->modes);
-    motus_refine_blocks(job, subpel, ops, blocks, motion);
-    for (; blocks; blocks &= blocks - 1) measure_sad(job, pixel, __builtin_ctzll(blocks), motion);
 }

@@ -1,4 +1,5 @@
-// Half- and quarter-sample refinement of all 41 blocks by SATD + MV cost; equals motus_refine_mb.
+// Half- and quarter-sample refinement of all 41 blocks by SATD + MV cost; equals
+// motus_refine_blocks.
 //
 // Blocks with the same MV share the SATDs of their 4x4 blocks (an MB of preset medium has 14 blocks
 // at two MVs). A round has three steps. A warp per MB lists its different MVs and the 4x4 blocks

@@ -3,7 +3,6 @@
 #ifndef ME_SEARCH_REFINE_H
 #define ME_SEARCH_REFINE_H
 
-#include "me/pixel/pixel.h"
 #include "me/search/search.h"
 
 // The current MB, prepared for SATDs.
@@ -52,13 +51,6 @@ typedef struct MotusRefineOps {
 const MotusRefineOps *motus_refine_ops(void);
 extern const MotusRefineOps motus_refine_ops_avx2;
 
-// Refines each block of job->modes by SATD + MV cost: from its integer motion->mv to the best of
-// the eight half-sample neighbours, then (with MOTUS_SUBPEL_QUARTER) of the eight quarter-sample
-// ones. The centre wins ties, then the first in raster order of (dy, dx). MOTUS_SUBPEL_BEST:
-// motus_refine_best. Writes mv, cost (over SATD) and sad.
-void motus_refine_mb(const MotusMbJob *job, MotusSubpel subpel, const MotusRefineOps *ops,
-                     const MotusPixelOps *pixel, MotusMbMotion *motion);
-
 // Returns the mask of the blocks of a mask of modes.
 static inline uint64_t motus_blocks_of(uint32_t modes) {
     uint64_t blocks = 0;
@@ -67,7 +59,10 @@ static inline uint64_t motus_blocks_of(uint32_t modes) {
     return blocks;
 }
 
-// The same for a mask of blocks of any mode, without SADs.
+// Refines a mask of blocks by SATD + MV cost: each from its integer motion->mv to the best of the
+// eight half-sample neighbours, then (with MOTUS_SUBPEL_QUARTER) of the eight quarter-sample ones.
+// The centre wins ties, then the first in raster order of (dy, dx). MOTUS_SUBPEL_BEST:
+// motus_refine_best. Writes mv and cost (over SATD), not sad; nothing with MOTUS_SUBPEL_FULL.
 void motus_refine_blocks(const MotusMbJob *job, MotusSubpel subpel, const MotusRefineOps *ops,
                          uint64_t blocks, MotusMbMotion *motion);
 

@@ -1,4 +1,4 @@
-// Refinement of MOTUS_SUBPEL_BEST on a CUDA device; equals motus_refine_best and motus_refine_mb.
+// Refinement of MOTUS_SUBPEL_BEST on a CUDA device; equals motus_refine_best.
 //
 // A warp per MB (refine_best_warp.cuh), 128 threads a block. It reads the MB's samples once, and of
 // the reference's planes 66 rows for each of some 11 rings, by way of shared memory.

@@ -1,4 +1,5 @@
-// Half- and quarter-sample refinement of whole pictures on a CUDA device; equals motus_refine_mb.
+// Half- and quarter-sample refinement of whole pictures on a CUDA device; equals
+// motus_refine_blocks.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef ME_SEARCH_REFINE_CUDA_H
 #define ME_SEARCH_REFINE_CUDA_H

@@ -20,7 +20,6 @@ MotusField *good_field;
 const MotusMeHints hints;
 MotusImage image;
 const MotusColour colour = MOTUS_COLOUR_BT709;
-MotusMeJob job;
 MotusEncoder *good_encoder;
 const MotusFrameParams params = {.size = sizeof params};
 MotusMe *good_me;
@@ -153,7 +152,6 @@ void prepare(void) {
                                .cur = good_plane,
                                .reference = good_reference,
                                .centre = memory(n_mb * sizeof(MotusMv))};
-    job = (MotusMeJob){.cur = good_plane, .ref = good_plane, .field = good_field};
     coefs = (MotusCoefs){memory(2 * WIDTH * HEIGHT), 2 * WIDTH, WIDTH, HEIGHT};
     out_coefs = (MotusCoefs){memory(2 * WIDTH * HEIGHT), 2 * WIDTH, WIDTH, HEIGHT};
     good_floats = memory((shape.size + WIDTH * HEIGHT) * sizeof *good_floats);

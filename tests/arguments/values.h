@@ -21,7 +21,6 @@ extern MotusField *good_field;
 extern const MotusMeHints hints;
 extern MotusImage image;
 extern const MotusColour colour;
-extern MotusMeJob job;
 extern MotusEncoder *good_encoder;
 extern const MotusFrameParams params;
 extern MotusMe *good_me;

@@ -3,6 +3,7 @@
 #define MOTUS_EMULATED_LANES
 #include "me/search/refine_best_warp.cuh"
 
+#include "me/pixel/pixel.h"
 #include "me/search/refine.h"
 #include "tests/lanes/emulated_lanes.h"
 #include "tests/support/harness.h"
@@ -90,9 +91,19 @@ static void compare(const MotusPlane *cur, const MotusRefLuma *ref, int number) 
     Refined r = {
         .job = &job, .blocks = motus_blocks_of(job.modes), .found = &found, .motion = found};
     if (number & 1) motus_test_cpu("c");
-    motus_refine_mb(&job, MOTUS_SUBPEL_BEST, motus_refine_ops(), motus_pixel_ops(number & 1),
-                    &want);
+    motus_refine_blocks(&job, MOTUS_SUBPEL_BEST, motus_refine_ops(), r.blocks, &want);
     motus_test_cpu(NULL);
+    for (uint64_t left = r.blocks; left; left &= left - 1) {
+        const int b = __builtin_ctzll(left);
+        const MotusBlock *of = &motus_blocks[b];
+        uint8_t buffer[256];
+        ptrdiff_t stride = 16;
+        const uint8_t *pred = motus_ref_luma_block(ref, x + of->x, y + of->y, want.mv[b], of->width,
+                                                   of->height, buffer, &stride);
+        want.sad[b] = (uint16_t)motus_pixel_ops(number & 1)
+                          ->sad(job.cur + of->y * cur->stride + of->x, cur->stride, pred, stride,
+                                of->width, of->height);
+    }
     const char *failure = emulated_lanes_run(1, body, &r);
     MOTUS_CHECK(!failure, "case %d: %s", number, failure);
     MOTUS_CHECK(same(&want, &r.motion, r.blocks), "case %d: modes %x lambda %u", number, job.modes,
