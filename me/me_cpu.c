@@ -22,9 +22,9 @@ MotusStatus motus_me_cpu_open(MotusMeCpu **out, const MotusMeConfig *config) {
     if (!cpu) return MOTUS_ERR_MEMORY;
     cpu->config = *config;
     cpu->threads = motus_threads_open(config->threads);
-    cpu->search = motus_search_ops(motus_cpu_flags());
+    cpu->search = motus_search_ops();
     cpu->refine = motus_refine_ops();
-    cpu->pixel = motus_pixel_ops(!motus_cpu_flags());
+    cpu->pixel = motus_pixel_ops();
     for (int r = 1; r <= config->range; r++) { // smaller ranges may need more
         const size_t size = (cpu->search->scratch_bytes(r) + 63) / 64 * 64;
         if (size > cpu->scratch_size) cpu->scratch_size = size;

@@ -36,7 +36,7 @@ void motus_me_cpu_search_mb(const MotusMeCpu *cpu, const MotusPlane *cur, const 
 // Predicts a search centre for each MB. Reads no results of the picture itself.
 void motus_me_cpu_predict(MotusMeCpu *cpu, const MotusCentresPicture *picture);
 
-// Prepares the same for motus_centre_of(&cpu->centres, mb).
+// Prepares predictions by motus_centre_of(&cpu->centres, mb).
 void motus_me_cpu_predict_by_mb(MotusMeCpu *cpu, const MotusCentresPicture *picture);
 
 #endif

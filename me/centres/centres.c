@@ -4,45 +4,24 @@
 
 #include <string.h>
 
-uint32_t motus_centre_sad_c(const uint8_t cur[256], const uint8_t *ref, ptrdiff_t stride,
-                            uint32_t limit) {
-    uint32_t sad = 0;
-    (void)limit;
-    for (int y = 0; y < 16; y++)
-        for (int x = 0; x < 16; x++)
-            sad += (uint32_t)motus_abs(cur[16 * y + x] - ref[y * stride + x]);
-    return sad;
-}
-
-void motus_centre_sads_c(const uint8_t cur[256], const uint8_t *ref, ptrdiff_t stride,
-                         uint32_t sad[MOTUS_FINE_POINTS]) {
-    for (int i = 0; i < MOTUS_FINE_POINTS; i++)
-        sad[i] = motus_centre_sad_c(cur, ref + i / 5 * stride + i % 5, stride, UINT32_MAX);
-}
-
-// Finds the bucket that contains the element of the given rank; returns its rank in the bucket.
-static int find_bucket(const int count[256], int rank, int *bucket) {
-    for (*bucket = 0; rank >= count[*bucket]; ++*bucket) rank -= count[*bucket];
-    return rank;
-}
-
-static int16_t component(MotusMv mv, int vertical) { return vertical ? mv.y : mv.x; }
-
-// Returns component number n / 2 in ascending order: counts high bytes, then low bytes of those in
-// the middle bucket.
-static int16_t median_of(const MotusMv *mv, int n, int vertical) {
-    int high[256] = {0}, low[256] = {0}, top, bottom;
-    for (int i = 0; i < n; i++) high[(component(mv[i], vertical) + 32768) >> 8]++;
-    int rank = find_bucket(high, n / 2, &top);
-    for (int i = 0; i < n; i++)
-        low[component(mv[i], vertical) & 255] += (component(mv[i], vertical) + 32768) >> 8 == top;
-    find_bucket(low, rank, &bottom);
-    return (int16_t)(256 * top + bottom - 32768);
-}
-
 MotusMv motus_mv_median(const MotusMv *mv, int n) {
-    if (!mv) return (MotusMv){0, 0};
-    return (MotusMv){median_of(mv, n, 0), median_of(mv, n, 1)};
+    int16_t median[2] = {0, 0};
+    for (int d = 0; mv && d < 2; d++) {
+        // Counts high bytes, then low bytes of those in the middle bucket.
+        int top = -1, rank = n / 2;
+        for (int low = 0; low < 2; low++) {
+            int count[256] = {0}, bucket = 0;
+            for (int i = 0; i < n; i++) {
+                const int v = (d ? mv[i].y : mv[i].x) + 32768;
+                if (!low) count[v >> 8]++;
+                if (low) count[v & 255] += v >> 8 == top;
+            }
+            while (rank >= count[bucket]) rank -= count[bucket++];
+            if (low) median[d] = (int16_t)(256 * top + bucket - 32768);
+            top = bucket;
+        }
+    }
+    return (MotusMv){median[0], median[1]};
 }
 
 enum {
@@ -89,17 +68,6 @@ static void list_around(const MotusCentres *c, CentreMb *mb, const MotusMv *fiel
         for (int i = left; i <= right; i++) list(c, mb, field[row * width + i]);
 }
 
-// Takes the best of the listed MVs.
-static void try_listed(const MotusCentres *c, CentreMb *mb) {
-    for (int i = 0; i < mb->n; i++) {
-        const MotusMv mv = mb->listed[i];
-        uint32_t cost = motus_mv_cost(c->picture.lambda_q8, mv, c->source.median);
-        if (cost >= mb->least) continue;
-        cost += c->sad(mb->cur, samples_at(c, mb, mv), c->picture.ref->stride, mb->least - cost);
-        if (cost < mb->least) mb->least = cost, mb->best = mv;
-    }
-}
-
 // Returns the i-th MV around the MB's own one (downscaled search).
 static MotusMv fine_mv(const MotusCentres *c, const CentreMb *mb, int i) {
     MotusMv mv;
@@ -122,10 +90,10 @@ static void try_fine(const MotusCentres *c, CentreMb *mb) {
     }
     if (last.x - first.x == 16 && last.y - first.y == 16 &&
         samples_at(c, mb, last) == at + 4 * stride + 4)
-        c->sads(mb->cur, at, stride, sad);
+        c->ops->sads(mb->cur, at, stride, sad);
     else
         for (int i = 0; i < MOTUS_FINE_POINTS; i++)
-            sad[i] = c->sad(mb->cur, samples_at(c, mb, fine_mv(c, mb, i)), stride, UINT32_MAX);
+            sad[i] = c->ops->sad(mb->cur, samples_at(c, mb, fine_mv(c, mb, i)), stride, UINT32_MAX);
     for (int i = 0; i < MOTUS_FINE_POINTS; i++) {
         const uint32_t cost =
             sad[i] + motus_bits_cost(c->picture.lambda_q8, bits_x[i % 5] + bits_y[i / 5]);
@@ -151,7 +119,13 @@ MotusMv motus_centre_of(const MotusCentres *c, int mb_number) {
     if (c->source.previous) list_around(c, &mb, c->source.previous);
     list(c, &mb, c->source.median);
     list_around(c, &mb, c->source.downscaled);
-    try_listed(c, &mb);
+    for (int i = 0; i < mb.n; i++) {
+        const MotusMv mv = mb.listed[i];
+        uint32_t cost = motus_mv_cost(p->lambda_q8, mv, c->source.median);
+        if (cost >= mb.least) continue;
+        cost += c->ops->sad(mb.cur, samples_at(c, &mb, mv), p->ref->stride, mb.least - cost);
+        if (cost < mb.least) mb.least = cost, mb.best = mv;
+    }
     try_fine(c, &mb);
     return mb.best;
 }
@@ -163,8 +137,7 @@ void motus_centres_begin(MotusCentres *c, const MotusCentresPicture *p, MotusDow
                      full = {ref->plane[0], ref->stride, ref->width, ref->height};
     const int mb_width = ref->width / 16, mb_height = ref->height / 16;
     *c = (MotusCentres){.picture = *p,
-                        .sad = downscaled->sad,
-                        .sads = downscaled->sads,
+                        .ops = downscaled->ops,
                         .source = {.previous = p->previous,
                                    .downscaled = downscaled->mbs.mv,
                                    .median = motus_mv_median(p->previous, mb_width * mb_height),

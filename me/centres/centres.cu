@@ -205,19 +205,6 @@ __global__ void __launch_bounds__(OVER_THREADS)
     if (i < n) scaled[list * n + i] = motus_mv_over(mv[i], to.of[list], from);
 }
 
-Centres centres_of(const MotusCentresPicture *p, const MotusMv *downscaled, const MotusMv *median) {
-    const MotusRefLuma *ref = p->ref;
-    const MotusCentreSource source = {p->previous,
-                                      downscaled,
-                                      MotusMv{0, 0},
-                                      motus_centre_limit(p->limit_x),
-                                      motus_centre_limit(p->limit_y),
-                                      ref->width / 16,
-                                      ref->height / 16};
-    return {p->cur,       ref->plane[0], p->cur_stride, ref->stride, ref->width, ref->height,
-            p->lambda_q8, source,        median,        p->centre,   p->wanted,  p->wanted_pitch};
-}
-
 } // namespace
 
 size_t motus_centres_cuda_bytes(int width, int height) {
@@ -231,7 +218,19 @@ cudaError_t motus_centres_cuda(const MotusCentresPicture *p, int n, void *memory
     Lists lists = {};
     cudaError_t error = motus_downscaled_cuda(p, n, memory, downscaled, median, stream);
     if (error != cudaSuccess) return error;
-    for (int k = 0; k < n; k++) lists.of[k] = centres_of(&p[k], downscaled[k], median[k]);
+    for (int k = 0; k < n; k++) {
+        const MotusRefLuma *ref = p[k].ref;
+        const MotusCentreSource source = {p[k].previous,
+                                          downscaled[k],
+                                          MotusMv{0, 0},
+                                          motus_centre_limit(p[k].limit_x),
+                                          motus_centre_limit(p[k].limit_y),
+                                          ref->width / 16,
+                                          ref->height / 16};
+        lists.of[k] = {p[k].cur,   ref->plane[0], p[k].cur_stride, ref->stride,
+                       ref->width, ref->height,   p[k].lambda_q8,  source,
+                       median[k],  p[k].centre,   p[k].wanted,     p[k].wanted_pitch};
+    }
     const dim3 blocks((unsigned)(n_mb + WARPS - 1) / WARPS, (unsigned)n);
     return motus_launch(p->early, blocks, 32 * WARPS, 0, stream, centre_kernel, lists);
 }

@@ -46,24 +46,20 @@ struct Memory {
 
 // ---- Downscaling --------------------------------------------------------------------------------
 
-// Returns the rounded means of the 4x4 blocks in 16 columns.
-__device__ uint32_t four_means(const uint8_t *from, ptrdiff_t stride) {
+// Returns four downscaled samples of row y from column 4 * x on, rounded means of 4x4 samples.
+// Outside the `words` * `rows` words of the downscaled picture its edge samples repeat.
+__device__ uint32_t means_at(const uint8_t *from, ptrdiff_t stride, int words, int rows, int x,
+                             int y) {
+    const int column = motus_clip(0, words - 1, x), row = motus_clip(0, rows - 1, y);
     uint32_t sum[4] = {8, 8, 8, 8};
+    from += 4 * row * stride + 16 * column;
 #pragma unroll
     for (int r = 0; r < 4; r++) {
         uint4 v = *reinterpret_cast<const uint4 *>(from + r * stride);
         sum[0] = motus_sad4(v.x, 0, sum[0]), sum[1] = motus_sad4(v.y, 0, sum[1]);
         sum[2] = motus_sad4(v.z, 0, sum[2]), sum[3] = motus_sad4(v.w, 0, sum[3]);
     }
-    return sum[0] >> 4 | sum[1] >> 4 << 8 | sum[2] >> 4 << 16 | sum[3] >> 4 << 24;
-}
-
-// Returns four downscaled samples of row y from column 4 * x on. Outside the `words` * `rows` words
-// of the downscaled picture its edge samples repeat.
-__device__ uint32_t means_at(const uint8_t *from, ptrdiff_t stride, int words, int rows, int x,
-                             int y) {
-    const int column = motus_clip(0, words - 1, x), row = motus_clip(0, rows - 1, y);
-    const uint32_t means = four_means(from + 4 * row * stride + 16 * column, stride);
+    const uint32_t means = sum[0] >> 4 | sum[1] >> 4 << 8 | sum[2] >> 4 << 16 | sum[3] >> 4 << 24;
     return x == column ? means : __byte_perm(means, 0, x < 0 ? 0x0000 : 0x3333);
 }
 
@@ -201,25 +197,6 @@ template <int MBS> __device__ uint32_t search_column(const Searched<MBS> &c, int
     return best;
 }
 
-// Searches a column, its points spread over the MB's lanes.
-template <int MBS> __device__ uint32_t share_column(const Searched<MBS> &c, int column) {
-    constexpr int LANES = Window<MBS>::LANES;
-    uint32_t best = ~0u;
-    int column_bits = c.bits(column);
-    for (int row = motus_lane() % LANES; row < c.points; row += LANES) {
-        uint32_t sum = 0;
-#pragma unroll
-        for (int t = 0; t < 8; t++) {
-            uint32_t s[2];
-            c.samples(s, row + t, column);
-            sum = motus_sad4(s[0], c.block[t][0], sum);
-            sum = motus_sad4(s[1], c.block[t][1], sum);
-        }
-        best = min(best, c.key(sum, row, column, column_bits));
-    }
-    return best;
-}
-
 // Loads 8x8 samples, whose rows begin two bytes behind `word`. pitch: words from row to row.
 __device__ void load_block(uint32_t block[8][2], const uint32_t *word, int pitch) {
 #pragma unroll
@@ -227,16 +204,6 @@ __device__ void load_block(uint32_t block[8][2], const uint32_t *word, int pitch
         block[y][0] = __funnelshift_r(word[0], word[1], 16);
         block[y][1] = __funnelshift_r(word[1], word[2], 16);
     }
-}
-
-// True if an MB of the warp, or one around it, which reads its MV, needs a centre.
-template <int MBS>
-__device__ bool is_wanted(const Scaled &p, const uint64_t *wanted, size_t pitch, int mb_x,
-                          int mb_y) {
-    const int k = min(motus_lane() % Window<MBS>::LANES, 8), x = mb_x + k % 3 - 1,
-              y = mb_y + k / 3 - 1;
-    const bool there = x >= 0 && x < p.mb_width && y >= 0 && y < p.mb_height;
-    return motus_lanes_ballot(there && wanted[(size_t)(y * p.mb_width + x) * pitch]) != 0;
 }
 
 struct Previous {
@@ -261,11 +228,28 @@ template <int MBS> __device__ uint32_t least_of(uint32_t key) {
     }
 }
 
-// Returns the least key of the MB's window.
+// Returns the least key of the MB's window. The points of a column more than there are lanes are
+// spread over them.
 template <int MBS> __device__ uint32_t search_window(const Searched<MBS> &c) {
     constexpr int LANES = Window<MBS>::LANES;
     uint32_t key = search_column(c, min(motus_lane() % LANES, c.points - 1));
-    if (c.points > LANES) key = min(key, share_column(c, c.points - 1));
+    if (c.points > LANES) {
+        const int column = c.points - 1;
+        uint32_t best = ~0u;
+        int column_bits = c.bits(column);
+        for (int row = motus_lane() % LANES; row < c.points; row += LANES) {
+            uint32_t sum = 0;
+#pragma unroll
+            for (int t = 0; t < 8; t++) {
+                uint32_t s[2];
+                c.samples(s, row + t, column);
+                sum = motus_sad4(s[0], c.block[t][0], sum);
+                sum = motus_sad4(s[1], c.block[t][1], sum);
+            }
+            best = min(best, c.key(sum, row, column, column_bits));
+        }
+        key = min(key, best);
+    }
     return least_of<MBS>(key);
 }
 
@@ -360,15 +344,6 @@ __device__ void try_wide(const Memory &w, int list, const Searched<MBS> &c, int 
                         (int)(best & 127) % MOTUS_WIDE_SQUARE);
 }
 
-// True if a group that an MB of the warp tries has an MV outside the window.
-template <int MBS>
-__device__ bool is_far(const Memory &w, int list, int reach, int mb_x, int mb_y) {
-    const Scaled &p = w.scaled;
-    const int group = motus_group_of(p.mb_width, p.mb_height, mb_x, mb_y, motus_lane() & 3);
-    return motus_lanes_ballot(group >= 0 &&
-                              motus_wide_is_outside(w.wide[list][max(group, 0)], reach)) != 0;
-}
-
 // ---- Downscaled search of MBs -------------------------------------------------------------------
 
 template <int MBS, bool WIDE>
@@ -406,16 +381,24 @@ __global__ void __launch_bounds__(32 * WARPS)
     const bool there = mb_x < p.mb_width;
     if (!motus_lanes_ballot(there)) return;
     if (!there) mb_x--, own--; // the warp's second MB repeats its first one
-    if (wanted && !is_wanted<MBS>(p, wanted, wanted_pitch, mb_x, mb_y)) return;
+    if (wanted) { // an MB of the warp, or one around it, which reads its MV, needs a centre
+        const int k = min(motus_lane() % W::LANES, 8), x = mb_x + k % 3 - 1, y = mb_y + k / 3 - 1;
+        const bool inside = x >= 0 && x < p.mb_width && y >= 0 && y < p.mb_height;
+        if (!motus_lanes_ballot(inside && wanted[(size_t)(y * p.mb_width + x) * wanted_pitch]))
+            return;
+    }
     Searched<MBS> c{window, row_bits, {}, lambda_q8, (x0 & 3) + 4 * own, points, reach};
     const uint8_t *block =
         p.plane[0] + (ptrdiff_t)(4 * mb_y - MOTUS_DOWNSCALED_MARGIN) * p.stride + 4 * mb_x - 4;
     load_block(c.block, reinterpret_cast<const uint32_t *>(block), p.stride / 4);
     const uint32_t key = search_window(c);
     MotusMv mv = mv_of_key(key, reach);
-    if constexpr (WIDE)
-        if (is_far<MBS>(w, list, reach, mb_x, mb_y))
+    if constexpr (WIDE) { // tries groups' MVs if one of the warp's is outside the window
+        const int near = motus_group_of(p.mb_width, p.mb_height, mb_x, mb_y, motus_lane() & 3);
+        if (motus_lanes_ballot(near >= 0 &&
+                               motus_wide_is_outside(w.wide[list][max(near, 0)], reach)))
             try_wide(w, list, c, mb_x, mb_y, key >> 12, &mv);
+    }
     if (motus_lane() % W::LANES == 0 && there) w.found[list][mb_y * p.mb_width + mb_x] = mv;
 }
 
@@ -440,14 +423,6 @@ size_t lay_out(Memory *w, uint8_t *memory, int mb_width, int mb_height) {
     }
     if (w) *w = all;
     return end;
-}
-
-cudaError_t launch_wide(const MotusCentresPicture *p, int n, const Memory &w, int mbs,
-                        cudaStream_t stream) {
-    const int width = motus_groups(w.scaled.mb_width), height = motus_groups(w.scaled.mb_height);
-    const dim3 blocks((unsigned)((width + WARPS * mbs - 1) / (WARPS * mbs) * height), (unsigned)n);
-    return motus_launch(p->early, blocks, 32 * WARPS, 0, stream,
-                        mbs == 2 ? wide_kernel<2> : wide_kernel<1>, w, p->lambda_q8, p->reach);
 }
 
 } // namespace
@@ -482,7 +457,13 @@ cudaError_t motus_downscaled_cuda(const MotusCentresPicture *p, int n, void *mem
         motus_launch(p->early, tiles, tile, 0, stream, scale_kernel, w.scaled, planes);
     if (error != cudaSuccess) return error;
     const int mbs = motus_downscaled_points(p->reach) <= Window<2>::MAX_POINTS ? 2 : 1;
-    if (p->wide) error = launch_wide(p, n, w, mbs, stream);
+    if (p->wide) {
+        const int width = motus_groups(mb_width), height = motus_groups(mb_height);
+        const dim3 blocks((unsigned)((width + WARPS * mbs - 1) / (WARPS * mbs) * height),
+                          (unsigned)n);
+        error = motus_launch(p->early, blocks, 32 * WARPS, 0, stream,
+                             mbs == 2 ? wide_kernel<2> : wide_kernel<1>, w, p->lambda_q8, p->reach);
+    }
     if (error != cudaSuccess) return error;
     const dim3 groups((unsigned)(1 + (mb_width + WARPS * mbs - 1) / (WARPS * mbs) * mb_height),
                       (unsigned)n);

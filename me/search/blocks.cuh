@@ -59,19 +59,6 @@ struct Keys8x8 {
     }
 };
 
-// Updates the minima with 8x8 block (X, Y) of two points.
-template <int X, int Y> __device__ void take_8x8(Best &best, const Keys8x8 &p, const Keys8x8 &q) {
-    uint32_t *k44 = best.key + MOTUS_BLOCK_4x4 + 8 * Y + 2 * X,
-             *k48 = best.key + MOTUS_BLOCK_4x8 + 4 * Y + 2 * X;
-    uint32_t *k84 = best.key + MOTUS_BLOCK_8x4 + 4 * Y + X,
-             *k88 = best.key + MOTUS_BLOCK_8x8 + 2 * Y + X;
-    k44[0] = min3(k44[0], p.a, q.a), k44[1] = min3(k44[1], p.b, q.b);
-    k44[4] = min3(k44[4], p.e, q.e), k44[5] = min3(k44[5], p.f, q.f);
-    k84[0] = min3(k84[0], p.ab, q.ab), k84[2] = min3(k84[2], p.ef, q.ef);
-    k48[0] = min3(k48[0], p.ae, q.ae), k48[1] = min3(k48[1], p.bf, q.bf);
-    k88[0] = min3(k88[0], p.all, q.all);
-}
-
 // Keys of the five largest blocks, from those of the 8x8 blocks.
 struct Whole {
     uint32_t top, bottom, left, right, all;
@@ -83,13 +70,6 @@ struct Whole {
         all = m.add(m.subtract(bottom, p.word), top);
     }
 };
-
-__device__ void take_whole(Best &best, const Whole &p, const Whole &q) {
-    uint32_t *k = best.key;
-    k[0] = min3(k[0], p.all, q.all);
-    k[1] = min3(k[1], p.top, q.top), k[2] = min3(k[2], p.bottom, q.bottom);
-    k[3] = min3(k[3], p.left, q.left), k[4] = min3(k[4], p.right, q.right);
-}
 
 // Addresses of 16 samples from byte `at` of a window row (fill_window), in two aligned halves.
 struct Column {
@@ -159,7 +139,15 @@ __device__ void take_blocks(Best &best, const Merge &m, const uint32_t *mb,
             continue;
         }
         Keys8x8 p(m, sum[n], point[n].word), q(m, sum[n + 1], point[n + 1].word);
-        take_8x8<X, Y>(best, p, q);
+        uint32_t *k44 = best.key + MOTUS_BLOCK_4x4 + 8 * Y + 2 * X,
+                 *k48 = best.key + MOTUS_BLOCK_4x8 + 4 * Y + 2 * X;
+        uint32_t *k84 = best.key + MOTUS_BLOCK_8x4 + 4 * Y + X,
+                 *k88 = best.key + MOTUS_BLOCK_8x8 + 2 * Y + X;
+        k44[0] = min3(k44[0], p.a, q.a), k44[1] = min3(k44[1], p.b, q.b);
+        k44[4] = min3(k44[4], p.e, q.e), k44[5] = min3(k44[5], p.f, q.f);
+        k84[0] = min3(k84[0], p.ab, q.ab), k84[2] = min3(k84[2], p.ef, q.ef);
+        k48[0] = min3(k48[0], p.ae, q.ae), k48[1] = min3(k48[1], p.bf, q.bf);
+        k88[0] = min3(k88[0], p.all, q.all);
         point[n].all[2 * Y + X] = p.all, point[n + 1].all[2 * Y + X] = q.all;
     }
 }
@@ -174,7 +162,13 @@ __device__ void take_points(Best &best, const Merge &m, const uint32_t *mb,
     take_blocks<0, 1, N, C, PITCH, LARGE>(best, m, mb, column, point);
     take_blocks<1, 1, N, C, PITCH, LARGE>(best, m, mb, column, point);
 #pragma unroll
-    for (int n = 0; n < N; n += 2) take_whole(best, Whole(m, point[n]), Whole(m, point[n + 1]));
+    for (int n = 0; n < N; n += 2) {
+        const Whole p(m, point[n]), q(m, point[n + 1]);
+        uint32_t *k = best.key;
+        k[0] = min3(k[0], p.all, q.all);
+        k[1] = min3(k[1], p.top, q.top), k[2] = min3(k[2], p.bottom, q.bottom);
+        k[3] = min3(k[3], p.left, q.left), k[4] = min3(k[4], p.right, q.right);
+    }
 }
 
 } // namespace

@@ -55,26 +55,9 @@ __device__ uint32_t cells_of(int block) {
     return 1u << (block - 25);
 }
 
-// Equals motus_blocks_of.
-__device__ uint64_t blocks_of_modes(uint32_t modes) {
-    constexpr int first[MOTUS_MODES + 1] = {MOTUS_BLOCK_16x16, MOTUS_BLOCK_16x8, MOTUS_BLOCK_8x16,
-                                            MOTUS_BLOCK_8x8,   MOTUS_BLOCK_8x4,  MOTUS_BLOCK_4x8,
-                                            MOTUS_BLOCK_4x4,   MOTUS_BLOCKS};
-    uint64_t blocks = 0;
-#pragma unroll
-    for (int m = 0; m < MOTUS_MODES; m++)
-        if (modes >> m & 1) blocks |= (1ull << first[m + 1]) - (1ull << first[m]);
-    return blocks;
-}
-
 // The items of a block's MV: they begin with `first` and are the 4x4 blocks `cells`.
 struct Where {
     uint16_t first, cells;
-};
-
-// Values of an item's positions, two per word.
-struct Values {
-    uint32_t word[WORDS];
 };
 
 template <bool SADS> struct Tile {
@@ -84,7 +67,8 @@ template <bool SADS> struct Tile {
     MotusMv predictor[TILE];
     uint32_t mv[TILE * ITEMS]; // motus_mv_word of items; MB m's begin at m * ITEMS
     uint8_t cell[TILE * ITEMS];
-    Values satd[TILE * ITEMS], sad[SADS ? TILE * ITEMS : 1];
+    // Values of an item's positions, two per word.
+    uint32_t satd[TILE * ITEMS][WORDS], sad[SADS ? TILE * ITEMS : 1][WORDS];
     Where where[TILE][MOTUS_BLOCKS];
     uint32_t best[TILE][MOTUS_BLOCKS];   // cost << 4 | position
     uint16_t entry[TILE * MOTUS_BLOCKS]; // MB << 8 | block, largest blocks first
@@ -101,10 +85,16 @@ __device__ int own_block(int h) { return motus_lane() + 32 * h; }
 
 template <bool SADS> __device__ Own begin(Tile<SADS> &tile, const Job &job, int m, int mb) {
     const MotusSearchPicture &p = job.picture;
+    constexpr int first[MOTUS_MODES + 1] = {MOTUS_BLOCK_16x16, MOTUS_BLOCK_16x8, MOTUS_BLOCK_8x16,
+                                            MOTUS_BLOCK_8x8,   MOTUS_BLOCK_8x4,  MOTUS_BLOCK_4x8,
+                                            MOTUS_BLOCK_4x4,   MOTUS_BLOCKS};
     uint64_t mask = 0;
-    if (mb < job.n_mb)
-        mask = blocks_of_modes(job.modes) &
-               (job.wanted.mask ? job.wanted.mask[(size_t)mb * job.wanted.pitch] : ~0ull);
+    if (mb < job.n_mb) {
+#pragma unroll
+        for (int mode = 0; mode < MOTUS_MODES; mode++)
+            if (job.modes >> mode & 1) mask |= (1ull << first[mode + 1]) - (1ull << first[mode]);
+        mask &= job.wanted.mask ? job.wanted.mask[(size_t)mb * job.wanted.pitch] : ~0ull;
+    }
     Own own;
     uint32_t which[2];
 #pragma unroll
@@ -228,12 +218,12 @@ __device__ void measure(Tile<SADS> &tile, const Job &job, int first_mb, int numb
             const Block samples = STEP == 2 ? half_position(grid, 2 * w + i)
                                             : quarter_position(grid, 2 * w + i, even);
             // The second round knows the SATD of its MV.
-            if (STEP == 2 || 2 * w + i) satds |= satd(cur, samples) << (16 * i);
+            if (STEP == 2 || 2 * w + i) satds |= motus_words_satd(cur.row, samples.row) << (16 * i);
             if (SADS) sads |= sad(cur, samples) << (16 * i);
         }
         if (!mine) continue;
-        tile.satd[item].word[w] = satds;
-        if (SADS) tile.sad[item].word[w] = sads;
+        tile.satd[item][w] = satds;
+        if (SADS) tile.sad[item][w] = sads;
     }
 }
 
@@ -242,14 +232,14 @@ __device__ void measure(Tile<SADS> &tile, const Job &job, int first_mb, int numb
 struct Sums {
     uint32_t half[2][WORDS];
 
-    __device__ Sums(const Values *values, Where where, uint32_t cells) {
+    __device__ Sums(const uint32_t (*values)[WORDS], Where where, uint32_t cells) {
 #pragma unroll
         for (int i = 0; i < 2 * WORDS; i++) half[i / WORDS][i % WORDS] = 0;
 #pragma unroll
         for (int h = 0; h < 2; h++)
             for (uint32_t left = cells & (h ? 0xFF00u : 0xFFu); left; left &= left - 1) {
                 const uint32_t below = (left & (0u - left)) - 1;
-                const uint32_t *word = values[where.first + __popc(where.cells & below)].word;
+                const uint32_t *word = values[where.first + __popc(where.cells & below)];
 #pragma unroll
                 for (int w = 0; w < WORDS; w++) half[h][w] += word[w];
             }
@@ -331,7 +321,7 @@ __global__ void __launch_bounds__(THREADS, 4) refine_kernel(const __grid_constan
         for (uint32_t left = cells_of(block); left; left &= left - 1) {
             const Where where = tile.where[m][block];
             const uint32_t below = (left & (0u - left)) - 1;
-            sad += tile.sad[where.first + __popc(where.cells & below)].word[at_mv / 2] >>
+            sad += tile.sad[where.first + __popc(where.cells & below)][at_mv / 2] >>
                        (16 * (at_mv & 1)) &
                    0xFFFF;
         }

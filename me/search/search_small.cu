@@ -2,9 +2,9 @@
 // column of so few points would leave half of the lanes idle. So a lane takes any column and a run
 // of four to eight of its rows, the last ones of a column as if they were the next ones: points
 // that are measured twice have equal keys.
-// A block is one warp with one MB: `Shared` bytes of shared memory, 1/2 of them for 13 points. Grid:
-// x = MBs of a row, y = MB rows, z = pictures. LARGE: no blocks below 8x8, which takes half of the
-// registers.
+// A block is one warp with one MB: `Shared` bytes of shared memory, 1/2 of them for 13 points.
+// Grid: x = MBs of a row, y = MB rows, z = pictures. LARGE: no blocks below 8x8, which takes half
+// of the registers.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "common/lanes.h"
 #include "me/search/window.cuh"
@@ -21,33 +21,6 @@ struct Shared {
     uint32_t source[64], costs[2 * MOST_POINTS + 2];
     alignas(16) uint8_t window[ROWS * PITCH];
 };
-
-size_t bytes_of(int points) { return offsetof(Shared, window) + (size_t)(points + 15) * PITCH; }
-
-// A lane's row of the window, as it was loaded.
-struct Row {
-    uint32_t chunk[CHUNKS][6];
-    int chunks; // 0: the lane has none
-};
-
-// Loads a row of the window whose first sample is (x0, y0) of the reference.
-__device__ void load_row(Row &row, const MotusSearchPicture &p, const Geometry &g, int x0, int y0) {
-    const int y = motus_lane(), rows = 2 * g.range + 16;
-    row.chunks = y < rows ? ((x0 & 15) + rows + 15) / 16 : 0;
-#pragma unroll
-    for (int k = 0; k < CHUNKS; k++)
-        if (k < row.chunks)
-            motus_load_clamped<6>(row.chunk[k], p.ref, p.ref_stride, g.width, g.height,
-                                  (x0 & ~15) + 16 * k, y0 + y);
-}
-
-__device__ void store_row(uint8_t *window, const Row &row) {
-#pragma unroll
-    for (int k = 0; k < CHUNKS; k++)
-        if (k < row.chunks)
-            store_copies(reinterpret_cast<uint4 *>(window + motus_lane() * PITCH + k * 128),
-                         row.chunk[k]);
-}
 
 // RUN: rows that a lane takes at a time.
 template <bool LARGE, int RUN>
@@ -99,11 +72,21 @@ __global__ void __launch_bounds__(32, LARGE ? 16 : 8)
     if (p.wanted.mask && !p.wanted.mask[mb * p.wanted.pitch]) return; // the whole block
     const MotusMv centre = per_mb(p.centre, mb);
     const int x0 = 16 * mb_x + centre.x / 4 - g.range, y0 = 16 * mb_y + centre.y / 4 - g.range;
-    Row row;
-    load_row(row, p, g, x0, y0); // while it comes, the rest is loaded
+    // Each lane loads a row of the window. While it comes, the rest is loaded.
+    const int y = motus_lane(), rows = points + 15,
+              chunks = y < rows ? ((x0 & 15) + rows + 15) / 16 : 0;
+    uint32_t row[CHUNKS][6];
+#pragma unroll
+    for (int k = 0; k < CHUNKS; k++)
+        if (k < chunks)
+            motus_load_clamped<6>(row[k], p.ref, p.ref_stride, g.width, g.height,
+                                  (x0 & ~15) + 16 * k, y0 + y);
     load_source(shared->source, p, g, mb_x, mb_y, motus_lane());
     fill_costs(shared->costs, p, g, mb, motus_lane());
-    store_row(shared->window, row);
+#pragma unroll
+    for (int k = 0; k < CHUNKS; k++)
+        if (k < chunks)
+            store_copies(reinterpret_cast<uint4 *>(shared->window + y * PITCH + k * 128), row[k]);
     __syncwarp(); // shared memory is complete
     const Window window = {
         shared->window, shared->source, shared->costs, shared->costs + points, x0 & 15, points, 0};
@@ -132,8 +115,9 @@ cudaError_t motus_search_small_cuda(const MotusSearchPicture *pictures, int n, i
                                     int height, int range, uint32_t modes, cudaStream_t stream) {
     static_assert(sizeof(Shared) < 48 << 10, "more must be asked for");
     const Geometry g = geometry_of(width, height, range, modes);
-    return motus_launch(
-        pictures[0].early, dim3(g.mb_width, g.n_mb / g.mb_width, n), 32, bytes_of(2 * range + 1),
-        stream, modes >> (MOTUS_MODE_8x8 + 1) ? kernel_of<false>(range) : kernel_of<true>(range),
-        batch_of(pictures, n), g);
+    return motus_launch(pictures[0].early, dim3(g.mb_width, g.n_mb / g.mb_width, n), 32,
+                        offsetof(Shared, window) + (size_t)(2 * range + 16) * PITCH, stream,
+                        modes >> (MOTUS_MODE_8x8 + 1) ? kernel_of<false>(range)
+                                                      : kernel_of<true>(range),
+                        batch_of(pictures, n), g);
 }

@@ -200,13 +200,11 @@ static void medians(void) {
     CU_ASSERT(none.x == 0 && none.y == 0);
 }
 
-enum { VERSIONS = 3 };
+enum { VERSIONS = MOTUS_TEST_CPUS };
 static void open_versions(MotusDownscaled downscaled[VERSIONS], int mb_width, int mb_height) {
-    static const char *const cpu[VERSIONS] = {"c", "avx2", NULL}; // NULL: the best for this CPU
     for (int i = 0; i < VERSIONS; i++) {
-        if (cpu[i]) motus_test_cpu(cpu[i]);
+        motus_test_cpu(motus_test_cpus[i]);
         REQUIRE_OK(motus_downscaled_alloc(&downscaled[i], mb_width, mb_height));
-        motus_test_cpu(NULL);
     }
 }
 
@@ -240,16 +238,23 @@ static void downscaled_versions(void) {
     }
 }
 
+static void find_ops(const MotusCentreOps *ops[VERSIONS]) {
+    for (int v = 0; v < VERSIONS; v++) {
+        motus_test_cpu(motus_test_cpus[v]);
+        ops[v] = motus_centre_ops();
+    }
+}
+
 // Every point of the window is found, and the first of two that tie.
 static void downscaled_points(void) {
     enum { STRIDE = 48, COLUMNS = MOTUS_DOWNSCALED_COLUMNS };
     static MotusDownscaledCosts cost; // zero for the points that count
-    static uint8_t ref[42 * STRIDE], cur[8 * STRIDE];
-    MotusDownscaled downscaled[VERSIONS];
+    static uint8_t ref[43 * STRIDE], cur[8 * STRIDE];
+    const MotusCentreOps *ops[VERSIONS];
     memset(cost, 0xFF, sizeof cost);
     for (int row = 0; row < MOTUS_DOWNSCALED_POINTS; row++)
         memset(cost[row], 0, MOTUS_DOWNSCALED_POINTS * sizeof cost[0][0]);
-    open_versions(downscaled, 1, 1);
+    find_ops(ops);
     for (int at = 0; at < MOTUS_DOWNSCALED_POINTS * COLUMNS; at++) {
         int row = at / COLUMNS, column = at % COLUMNS, other_row = motus_test_range(0, 32),
             other_column = motus_test_range(0, 32);
@@ -262,13 +267,12 @@ static void downscaled_points(void) {
             memcpy(ref + (other_row + y) * STRIDE + other_column, cur + y * STRIDE, 8);
         int want = tie && other < at ? other : at;
         for (int v = 0; v < VERSIONS; v++) {
-            int found = downscaled[v].search(cur, ref, STRIDE, cost, MOTUS_DOWNSCALED_POINTS,
-                                             at % 3 ? other : at);
+            int found = ops[v]->search(cur, ref, STRIDE, cost, MOTUS_DOWNSCALED_POINTS,
+                                       at % 3 ? other : at);
             MOTUS_CHECK(found == want, "version %d: %d, want %d (planted at %d and %d)", v, found,
                         want, at, tie ? other : at);
         }
     }
-    for (int v = 0; v < VERSIONS; v++) motus_downscaled_free(&downscaled[v]);
 }
 
 // All versions give the SAD, or no less than the limit where the SAD is no less.
@@ -276,8 +280,8 @@ static void centre_sads(void) {
     enum { STRIDE = 40 };
     static _Alignas(32) uint8_t cur[256];
     static uint8_t ref[16 * STRIDE];
-    MotusDownscaled downscaled[VERSIONS];
-    open_versions(downscaled, 1, 1);
+    const MotusCentreOps *ops[VERSIONS];
+    find_ops(ops);
     for (int i = 0; i < 2000; i++) {
         uint32_t sad = 0;
         motus_test_fill(cur, sizeof cur);
@@ -289,12 +293,11 @@ static void centre_sads(void) {
                                : i % 3 == 1 ? (uint32_t)motus_test_range(1, 30000)
                                             : sad + (uint32_t)motus_test_range(0, 2) - 1;
         for (int v = 0; v < VERSIONS; v++) {
-            const uint32_t found = downscaled[v].sad(cur, ref + 3, STRIDE, limit);
+            const uint32_t found = ops[v]->sad(cur, ref + 3, STRIDE, limit);
             MOTUS_CHECK(sad < limit ? found == sad : found >= limit,
                         "case %d version %d: %u, SAD %u, limit %u", i, v, found, sad, limit);
         }
     }
-    for (int v = 0; v < VERSIONS; v++) motus_downscaled_free(&downscaled[v]);
 }
 
 MOTUS_SUITE("me_motion", TEST(whole_sample_pans), TEST(quarter_sample_pans), TEST(centres),
