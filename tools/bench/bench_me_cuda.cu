@@ -10,6 +10,7 @@
 #include "me/pixel/sad.cuh"
 #include "me/search/refine_cuda.h"
 #include "me/search/search_cuda.h"
+#include "motus/me_request.h"
 #include "tools/bench/bench.h"
 
 extern "C" {
