@@ -14,8 +14,10 @@ extern "C" {
 
 namespace {
 
-// Memory of search centres, opened with the first call for them.
-struct CentresMemory {
+struct MeCuda {
+    int device, width, height; // whole MBs
+    MotusRequestCuda *requests;
+    // Search centres, opened with the first call for them.
     MotusChain chain;
     uint8_t *memory; // holds all below
     MotusPlane cur;  // whole MBs
@@ -24,19 +26,13 @@ struct CentresMemory {
     void *scratch;
 };
 
-struct MeCuda {
-    int device, width, height; // whole MBs
-    MotusRequestCuda *requests;
-    CentresMemory centres;
-};
-
 void close_state(void *state) {
     MeCuda *m = (MeCuda *)state;
     if (!m) return;
     MotusOnDevice on(m->device);
     motus_request_cuda_close(&m->requests);
-    cudaFree(m->centres.memory); // blocks until the device is idle
-    motus_chain_close(&m->centres.chain);
+    cudaFree(m->memory); // blocks until the device is idle
+    motus_chain_close(&m->chain);
     cudaGetLastError(); // a reported error must not reappear in the caller's own calls
     motus_free(m);
 }
@@ -71,24 +67,24 @@ MotusStatus finish(void *state, const MotusMeRequest *r, int timeout_ms, MotusEr
 
 // ---- Search centres -----------------------------------------------------------------------------
 
-MotusStatus open_centres(CentresMemory *c, int width, int height, MotusError *error) {
-    const size_t bytes = (size_t)width * height + 64, mvs = bytes / 256 * sizeof(MotusMv);
+MotusStatus open_centres(MeCuda *m, MotusError *error) {
+    const size_t bytes = (size_t)m->width * m->height + 64, mvs = bytes / 256 * sizeof(MotusMv);
     size_t end = 0;
     size_t cur = motus_slot_reserve(&end, bytes), upload = motus_slot_reserve(&end, bytes);
     size_t previous = motus_slot_reserve(&end, mvs), centre = motus_slot_reserve(&end, mvs);
-    size_t scratch = motus_slot_reserve(&end, motus_centres_cuda_bytes(width, height));
-    MotusStatus status = motus_chain_open(&c->chain, error);
+    size_t scratch = motus_slot_reserve(&end, motus_centres_cuda_bytes(m->width, m->height));
+    MotusStatus status = motus_chain_open(&m->chain, error);
     if (!status)
-        status = motus_cuda_check(cudaMalloc((void **)&c->memory, end), "device memory", error);
+        status = motus_cuda_check(cudaMalloc((void **)&m->memory, end), "device memory", error);
     if (!status)
-        status = motus_cuda_check(cudaMemsetAsync(c->memory, 0, end, c->chain.stream),
+        status = motus_cuda_check(cudaMemsetAsync(m->memory, 0, end, m->chain.stream),
                                   "device memory", error);
     if (status) return status;
-    c->cur = MotusPlane{c->memory + cur, width, width, height};
-    c->upload = c->memory + upload;
-    c->previous = (MotusMv *)(c->memory + previous);
-    c->centre = (MotusMv *)(c->memory + centre);
-    c->scratch = c->memory + scratch;
+    m->cur = MotusPlane{m->memory + cur, m->width, m->width, m->height};
+    m->upload = m->memory + upload;
+    m->previous = (MotusMv *)(m->memory + previous);
+    m->centre = (MotusMv *)(m->memory + centre);
+    m->scratch = m->memory + scratch;
     return MOTUS_OK;
 }
 
@@ -96,10 +92,9 @@ MotusStatus centres(void *state, const MotusMeCentres *wanted, const void *plane
                     MotusError *error) {
     MeCuda *m = (MeCuda *)state;
     MotusOnDevice on(m->device);
-    CentresMemory *c = &m->centres;
     const MotusReferenceCuda *reference = (const MotusReferenceCuda *)planes;
-    MotusStatus status = c->memory ? MOTUS_OK : open_centres(c, m->width, m->height, error);
-    const MotusChain *chain = &c->chain;
+    MotusStatus status = m->memory ? MOTUS_OK : open_centres(m, error);
+    const MotusChain *chain = &m->chain;
     const size_t bytes = (size_t)m->width * m->height / 256 * sizeof(MotusMv);
     const bool on_host = wanted->mvs_memory == MOTUS_MEMORY_HOST;
     const bool asynchronous = wanted->stream && !on_host && wanted->memory == MOTUS_MEMORY_DEVICE;
@@ -109,24 +104,24 @@ MotusStatus centres(void *state, const MotusMeCentres *wanted, const void *plane
                                   error);
     if (!status)
         status =
-            motus_chain_copy_padded(chain, &c->cur, c->upload, wanted->cur, wanted->memory, error);
+            motus_chain_copy_padded(chain, &m->cur, m->upload, wanted->cur, wanted->memory, error);
     if (!status && on_host && wanted->previous)
         status =
-            motus_chain_copy(chain, c->previous, wanted->previous, bytes, "upload of MVs", error);
+            motus_chain_copy(chain, m->previous, wanted->previous, bytes, "upload of MVs", error);
     if (status) return status;
     MotusCentresPicture picture = {};
-    picture.cur = c->cur.data, picture.cur_stride = c->cur.stride;
+    picture.cur = m->cur.data, picture.cur_stride = m->cur.stride;
     picture.ref = &reference->luma;
-    picture.previous = on_host && wanted->previous ? c->previous : wanted->previous;
+    picture.previous = on_host && wanted->previous ? m->previous : wanted->previous;
     picture.lambda_q8 = wanted->lambda_q8;
     picture.reach = wanted->reach;
     picture.limit_x = wanted->limit_x, picture.limit_y = wanted->limit_y;
-    picture.centre = on_host ? c->centre : wanted->centre;
-    status = motus_cuda_check(motus_centres_cuda(&picture, 1, c->scratch, chain->stream), "centres",
+    picture.centre = on_host ? m->centre : wanted->centre;
+    status = motus_cuda_check(motus_centres_cuda(&picture, 1, m->scratch, chain->stream), "centres",
                               error);
     if (!status && on_host)
         status =
-            motus_chain_copy(chain, wanted->centre, c->centre, bytes, "download of centres", error);
+            motus_chain_copy(chain, wanted->centre, m->centre, bytes, "download of centres", error);
     if (!status) status = motus_chain_end(chain, wanted->stream, error);
     if (!status && !asynchronous)
         status = motus_cuda_check(cudaEventSynchronize(chain->done), "centres", error);

@@ -227,34 +227,28 @@ __device__ void measure(Tile<SADS> &tile, const Job &job, int first_mb, int numb
     }
 }
 
-// Sums of a block's values. Those of eight 4x4 blocks fit in 16 bits (65,280), so two positions add
-// up in a word; sixteen blocks are summed in two halves.
-struct Sums {
-    uint32_t half[2][WORDS];
-
-    __device__ Sums(const uint32_t (*values)[WORDS], Where where, uint32_t cells) {
+// Sums a block's values. Those of eight 4x4 blocks fit in 16 bits (65,280), so two positions add up
+// in a word; sixteen blocks are summed in two halves.
+__device__ void sum_values(uint32_t half[2][WORDS], const uint32_t (*values)[WORDS], Where where,
+                           uint32_t cells) {
 #pragma unroll
-        for (int i = 0; i < 2 * WORDS; i++) half[i / WORDS][i % WORDS] = 0;
+    for (int i = 0; i < 2 * WORDS; i++) half[i / WORDS][i % WORDS] = 0;
 #pragma unroll
-        for (int h = 0; h < 2; h++)
-            for (uint32_t left = cells & (h ? 0xFF00u : 0xFFu); left; left &= left - 1) {
-                const uint32_t below = (left & (0u - left)) - 1;
-                const uint32_t *word = values[where.first + __popc(where.cells & below)];
+    for (int h = 0; h < 2; h++)
+        for (uint32_t left = cells & (h ? 0xFF00u : 0xFFu); left; left &= left - 1) {
+            const uint32_t below = (left & (0u - left)) - 1;
+            const uint32_t *word = values[where.first + __popc(where.cells & below)];
 #pragma unroll
-                for (int w = 0; w < WORDS; w++) half[h][w] += word[w];
-            }
-    }
-    __device__ uint32_t of(int k) const {
-        const int shift = 16 * (k & 1);
-        return (half[0][k / 2] >> shift & 0xFFFF) + (half[1][k / 2] >> shift & 0xFFFF);
-    }
-};
+            for (int w = 0; w < WORDS; w++) half[h][w] += word[w];
+        }
+}
 
 // Chooses the cheapest position of a block, the first of equals.
 template <int STEP, bool SADS> __device__ void judge(Tile<SADS> &tile, int number) {
     const int entry = tile.entry[number], m = entry >> 8, block = entry & 255;
     const Where where = tile.where[m][block];
-    const Sums sums(tile.satd, where, cells_of(block));
+    uint32_t half[2][WORDS];
+    sum_values(half, tile.satd, where, cells_of(block));
     const MotusMv mv = motus_mv_of_word(tile.mv[where.first]), predictor = tile.predictor[m];
     const uint32_t lambda = tile.lambda[m];
     int bits_x[3], bits_y[3];
@@ -267,7 +261,10 @@ template <int STEP, bool SADS> __device__ void judge(Tile<SADS> &tile, int numbe
 #pragma unroll
     for (int k = STEP == 2 ? 0 : 1; k < POSITIONS; k++) {
         const int dx = k ? motus_neighbour_dx(k - 1) : 0, dy = k ? motus_neighbour_dy(k - 1) : 0;
-        const uint32_t cost = sums.of(k) + motus_bits_cost(lambda, bits_x[dx + 1] + bits_y[dy + 1]);
+        const int shift = 16 * (k & 1);
+        const uint32_t satd =
+            (half[0][k / 2] >> shift & 0xFFFF) + (half[1][k / 2] >> shift & 0xFFFF);
+        const uint32_t cost = satd + motus_bits_cost(lambda, bits_x[dx + 1] + bits_y[dy + 1]);
         key = min(key, cost << 4 | (uint32_t)k);
     }
     tile.best[m][block] = key;

@@ -114,8 +114,8 @@ __device__ void take_single(uint32_t *single, const Window &window, const Panel 
 // Searches a panel's columns, one per lane, whose lanes beyond the last repeat it; then the
 // remainder points, 64 at a time, and a last one on its own.
 template <int PITCH, int STEP>
-__device__ void search_panel(Best &best, uint32_t *single, const Merge &m, const Window &window,
-                             const Panel &panel, int lane) {
+__device__ void search_panel(uint32_t (&best)[MOTUS_BLOCKS], uint32_t *single, const Merge &m,
+                             const Window &window, const Panel &panel, int lane) {
     Remainder rest(panel);
 #pragma unroll 1
     for (int first = 0; first < rest.wide; first += LANES) {
@@ -150,12 +150,11 @@ __device__ void search_panel(Best &best, uint32_t *single, const Merge &m, const
 // Reduces the lanes' minima through a table with a row per block and MB, which overwrites the
 // window. A thread owns up to two rows; winner: as in write_result.
 template <int MBS>
-__device__ void reduce(uint64_t winner[2], const Best &best, uint32_t *singles, uint32_t *table,
-                       const Window &window) {
+__device__ void reduce(uint64_t winner[2], const uint32_t (&best)[MOTUS_BLOCKS], uint32_t *singles,
+                       uint32_t *table, const Window &window) {
     int lane = threadIdx.x & 31, warp = MBS == 1 ? 0 : threadIdx.x >> 5;
 #pragma unroll
-    for (int b = 0; b < MOTUS_BLOCKS; b++)
-        table[(b * MBS + warp) * TABLE_PITCH + lane] = best.key[b];
+    for (int b = 0; b < MOTUS_BLOCKS; b++) table[(b * MBS + warp) * TABLE_PITCH + lane] = best[b];
     __syncthreads(); // the table is complete
 #pragma unroll
     for (int k = 0; k < 2; k++) {
@@ -215,7 +214,7 @@ __global__ void __launch_bounds__(32 * MBS, MBS == 4 ? 3 : 8)
     for (int i = threadIdx.x; i < MOTUS_BLOCKS * MBS; i += 32 * MBS) singles[i] = ~0u;
     Window window{shared, source, column_cost, column_cost + points, (x0 & 15) + 16 * warp,
                   points, 0};
-    Best best;
+    uint32_t best[MOTUS_BLOCKS]; // the least keys of the lane
     uint64_t winner[2] = {~0ull, ~0ull};
     reset(best);
     int until_reduction = g.section; // rows of panels

@@ -24,7 +24,8 @@ struct Shared {
 
 // RUN: rows that a lane takes at a time.
 template <bool LARGE, int RUN>
-__device__ void search_window(Best &best, const Merge &m, const Window &window, int points) {
+__device__ void search_window(uint32_t (&best)[MOTUS_BLOCKS], const Merge &m, const Window &window,
+                              int points) {
     const int runs = (points + RUN - 1) / RUN, all = points * runs;
 #pragma unroll 1
     for (int first = 0; first < all; first += 32) {
@@ -42,12 +43,12 @@ __device__ void search_window(Best &best, const Merge &m, const Window &window, 
 
 // Writes the least keys of all lanes, a block a lane.
 template <int BLOCKS>
-__device__ void write_results(const MotusSearchPicture &p, const Geometry &g, const Best &best,
-                              const Window &window, int mb) {
+__device__ void write_results(const MotusSearchPicture &p, const Geometry &g,
+                              const uint32_t (&best)[MOTUS_BLOCKS], const Window &window, int mb) {
     uint32_t own[2] = {0, 0};
 #pragma unroll
     for (int b = 0; b < BLOCKS; b++) {
-        const uint32_t key = __reduce_min_sync(MOTUS_ALL_LANES, best.key[b]);
+        const uint32_t key = __reduce_min_sync(MOTUS_ALL_LANES, best[b]);
         if (b % 32 == motus_lane()) own[b / 32] = key;
     }
 #pragma unroll
@@ -90,7 +91,7 @@ __global__ void __launch_bounds__(32, LARGE ? 16 : 8)
     __syncwarp(); // shared memory is complete
     const Window window = {
         shared->window, shared->source, shared->costs, shared->costs + points, x0 & 15, points, 0};
-    Best best;
+    uint32_t best[MOTUS_BLOCKS]; // the least keys of the lane
     reset(best);
     search_window<LARGE, RUN>(best, g.merge, window, points);
     write_results<LARGE ? MOTUS_BLOCK_8x8 + 4 : MOTUS_BLOCKS>(p, g, best, window, mb);
