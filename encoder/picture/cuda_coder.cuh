@@ -10,7 +10,6 @@
 #include "encoder/cabac/cabac_cuda.h"
 #include "encoder/decide/decide_cuda.h"
 #include "encoder/picture/cuda_executor.h"
-#include "encoder/picture/packet_pool.h"
 #include "encoder/picture/passes.h"
 #include "me/search/search_cuda.h"
 
@@ -117,10 +116,11 @@ typedef struct Picture {
     const MotusPictureJob *job;
     const MotusPlane *rec; // deblocked samples
     int buffer;            // where they are, of a reference; below 0: the picture is none
-    int alone;             // 1: the coder's only one, so it is measured beside its writing
-    int passed;            // 1: w->writing has not waited for the last passes on w->stream
-    int has_source;        // 1: w->stream has waited for all of the source
-    uint32_t waited;       // events of other pictures that w->stream has waited for
+    int alone;             // 1: the coder's only one: measured, and learnt from, beside its writing
+    MotusCabacCosts *next_costs; // learnt while it is written; NULL: none are
+    int passed;                  // 1: w->writing has not waited for the last passes on w->stream
+    int has_source;              // 1: w->stream has waited for all of the source
+    uint32_t waited;             // events of other pictures that w->stream has waited for
 } Picture;
 
 // Every CUDA call of the coder passes here. Keeps the first failure.

@@ -4,7 +4,6 @@
 
 #include "common/device.h"
 #include "common/int_core.h"
-#include "encoder/picture/frame_slots.h"
 
 #define MAX_CODERS 16 // of a device, if their number is chosen here: more hardly add to the speed
 #define SLOTS_BYTES ((size_t)4 << 30) // likewise, of frame slots

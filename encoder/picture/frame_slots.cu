@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "encoder/picture/frame_slots.h"
+#include "encoder/picture/cuda_executor.h"
 
 #include "common/cuda_call.cuh"
 #include "encoder/weights/source_stats_cuda.h"
@@ -78,19 +78,20 @@ MotusStatus upload(const MotusFrameSlot *slot, const MotusFrame *frame, MotusErr
     return status ? status : motus_planes_pad_cuda(to, 1, 2, s->width, s->height, s->up, error);
 }
 
-// Copies a frame from device `from`, and pads it on the copy stream.
-MotusStatus copy_from(const MotusFrameSlot *slot, const MotusFrameSource *source, int from,
-                      MotusError *error) {
+// Puts a frame or an image into the slot. device: the frame's, if it is on one.
+MotusStatus put(const MotusFrameSlot *slot, const MotusFrameSource *source, int device,
+                MotusError *error) {
     const MotusFrameSlots *s = slot->origin;
-    MotusStatus status = motus_device_frame_copy_peer(slot->plane, s->device, source->frame->plane,
-                                                      from, 3, source->stream, error);
-    return status ? status
-                  : motus_planes_pad_cuda(slot->plane, 0, 3, s->width, s->height, s->up, error);
-}
-
-// Makes 4:2:0 of an image, in the slot.
-MotusStatus convert(const MotusFrameSlot *slot, const MotusFrameSource *source, MotusError *error) {
-    const MotusFrameSlots *s = slot->origin;
+    const MotusFrame *frame = source->frame;
+    if (!source->on_device) return upload(slot, frame, error);
+    if (frame && device == s->device)
+        return motus_planes_copy_padded_cuda(slot->plane, frame->plane, 3, source->stream, error);
+    if (frame) { // from another device
+        MotusStatus status = motus_device_frame_copy_peer(slot->plane, s->device, frame->plane,
+                                                          device, 3, source->stream, error);
+        return status ? status
+                      : motus_planes_pad_cuda(slot->plane, 0, 3, s->width, s->height, s->up, error);
+    }
     MotusFrame visible = {};
     visible.width = s->width, visible.height = s->height;
     for (int k = 0; k < 3; k++)
@@ -101,16 +102,6 @@ MotusStatus convert(const MotusFrameSlot *slot, const MotusFrameSource *source, 
     return status ? status
                   : motus_planes_pad_cuda(slot->plane, 0, 3, s->width, s->height, source->stream,
                                           error);
-}
-
-// device: the frame's, if it is on one.
-MotusStatus put(const MotusFrameSlot *slot, const MotusFrameSource *source, int device,
-                MotusError *error) {
-    const MotusFrame *frame = source->frame;
-    if (!source->on_device) return upload(slot, frame, error);
-    if (!frame) return convert(slot, source, error);
-    if (device != slot->origin->device) return copy_from(slot, source, device, error);
-    return motus_planes_copy_padded_cuda(slot->plane, frame->plane, 3, source->stream, error);
 }
 
 // Measures a slot behind its planes.

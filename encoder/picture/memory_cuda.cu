@@ -3,7 +3,7 @@
 #include "common/slots.h"
 #include "encoder/mb/mb_cuda.h"
 #include "encoder/picture/cuda_coder.cuh"
-#include "encoder/picture/frame_slots.h"
+#include "encoder/picture/cuda_executor.h"
 #include "encoder/rate/rate.h"
 #include "me/centres/centres_cuda.h"
 #include "yuv/device_frame.h"

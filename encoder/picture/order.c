@@ -46,11 +46,11 @@ typedef struct Order {
 } Order;
 
 static void run_in(Order *o, MotusPassId id, int group) {
-    const MotusPass *pass = &o->table->pass[id];
-    if (o->status || !pass->run || (pass->declines && pass->declines(o->coder, o->job))) return;
-    if (o->table->before) o->status = o->table->before(o->coder, o->job, id, group, o->error);
-    if (!o->status) o->status = pass->run(o->coder, o->job, group, o->error);
-    if (!o->status && o->table->after) o->status = o->table->after(o->coder, o->job, id, o->error);
+    const MotusPassTable *t = o->table;
+    if (o->status || !t->pass[id]) return;
+    if (t->before) o->status = t->before(o->coder, o->job, id, group, o->error);
+    if (!o->status) o->status = t->pass[id](o->coder, o->job, group, o->error);
+    if (!o->status && t->after) o->status = t->after(o->coder, o->job, id, o->error);
 }
 
 static void run(Order *o, MotusPassId id) { run_in(o, id, MOTUS_NEAR); }
@@ -60,11 +60,23 @@ static void ended(Order *o, MotusStage stage) {
 }
 
 static void search(Order *o, int group) {
-    if (!o->job->group[group].n) return;
-    run_in(o, MOTUS_PASS_WEIGHTS, group);
+    const MotusPictureJob *job = o->job;
+    int has_weights = 0;
+    for (int k = 0; k < job->refs && job->type == MOTUS_SLICE_P; k++)
+        has_weights |= job->params->weights.ref[k].has_luma;
+    if (!job->group[group].n) return;
+    if (has_weights) run_in(o, MOTUS_PASS_WEIGHTS, group);
     run_in(o, MOTUS_PASS_CENTRES, group);
     if (group == MOTUS_NEAR) ended(o, MOTUS_STAGE_REFERENCE);
     run_in(o, MOTUS_PASS_SEARCH, group);
+}
+
+static void set_costs(Order *o) {
+    if (o->job->costs && o->job->sets_costs) run(o, MOTUS_PASS_COSTS);
+}
+
+static void find_direct(Order *o) {
+    if (o->job->col) run(o, MOTUS_PASS_DIRECT);
 }
 
 MotusStatus motus_code_picture(const MotusPassTable *table, void *coder, MotusPictureJob *job,
@@ -73,22 +85,23 @@ MotusStatus motus_code_picture(const MotusPassTable *table, void *coder, MotusPi
     const int is_inter = job->type != MOTUS_SLICE_I;
     run(o, MOTUS_PASS_UPLOAD);
     if (job->skips_first) { // the search leaves these MBs out
-        run(o, MOTUS_PASS_COSTS);
-        run(o, MOTUS_PASS_DIRECT);
+        set_costs(o);
+        find_direct(o);
         run(o, MOTUS_PASS_SKIPS);
     }
     if (is_inter) {
         search(o, MOTUS_NEAR);
         search(o, MOTUS_FAR);
         ended(o, MOTUS_STAGE_SEARCH);
-        if (!job->skips_first) run(o, MOTUS_PASS_DIRECT);
+        if (!job->skips_first) find_direct(o);
         run(o, MOTUS_PASS_CANDIDATES);
     }
-    if (!job->skips_first) run(o, MOTUS_PASS_COSTS);
-    run(o, MOTUS_PASS_DECIDE); // ends the stages CANDIDATES and DECIDE
-    run(o, MOTUS_PASS_INTRA);
+    if (!job->skips_first) set_costs(o);
+    if (is_inter || job->cuts_slices) run(o, MOTUS_PASS_DECIDE); // ends CANDIDATES and DECIDE
+    // Slices are cut while they are written: intra MBs are coded, and MBs finalized, then.
+    if (!job->cuts_slices) run(o, MOTUS_PASS_INTRA);
     ended(o, MOTUS_STAGE_INTRA);
-    run(o, MOTUS_PASS_FINALIZE);
+    if (!job->cuts_slices) run(o, MOTUS_PASS_FINALIZE);
     run(o, MOTUS_PASS_ENTROPY);
     ended(o, MOTUS_STAGE_ENTROPY);
     return o->status;
@@ -96,12 +109,13 @@ MotusStatus motus_code_picture(const MotusPassTable *table, void *coder, MotusPi
 
 MotusStatus motus_complete_picture(const MotusPassTable *table, void *coder, MotusPictureJob *job,
                                    MotusError *error) {
+    const MotusEncoderConfig *config = &job->stream->config;
     Order order = {table, coder, job, MOTUS_OK, error}, *o = &order;
     if (motus_is_deblocked(job->stream, job->params)) run(o, MOTUS_PASS_DEBLOCK);
-    if (job->params->is_reference) run(o, MOTUS_PASS_REFERENCE);
+    if (job->params->is_reference && config->keyint != 1) run(o, MOTUS_PASS_REFERENCE);
     ended(o, MOTUS_STAGE_DEBLOCK);
     run(o, MOTUS_PASS_DOWNLOAD);
-    if (!job->stream->config.no_ssd) run(o, MOTUS_PASS_ERRORS);
+    if (!config->no_ssd) run(o, MOTUS_PASS_ERRORS);
     if (job->next_costs) run(o, MOTUS_PASS_LEARN);
     run(o, MOTUS_PASS_REPORT);
     return o->status;

@@ -93,13 +93,6 @@ void pause_us(int64_t us) {
     if (us > 0) nanosleep(&t, NULL);
 }
 
-// Returns the most that a picture is expected to take behind one that was expected to take this
-// long, 0: unknown.
-int64_t most_expected(int64_t expected) {
-    if (!expected) return MAX_EXPECTED_US;
-    return std::min(std::max(expected + expected / 8, MIN_EXPECTED_US), MAX_EXPECTED_US);
-}
-
 // Blocks until the coder's only picture is done. CUDA's blocking wait returns some 100 us late, and
 // here nothing else runs meanwhile. It sleeps until 1/8 of the expected time is left, or 150 us: a
 // sleep may take that much longer, and what follows one is slow. It polls as long before and behind
@@ -124,7 +117,9 @@ cudaError_t wait_alone(const Output *out, int64_t *expected_us) {
         status = cudaEventSynchronize(done);
     }
     const int64_t took = now_us() - out->begun_us;
-    *expected_us = too_late ? expected * 3 / 4 : std::min(took, most_expected(expected));
+    const int64_t most_next = expected ? std::max(expected + expected / 8, MIN_EXPECTED_US) : took;
+    *expected_us =
+        too_late ? expected * 3 / 4 : std::min(std::min(took, most_next), MAX_EXPECTED_US);
     return status;
 }
 

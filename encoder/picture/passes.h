@@ -54,15 +54,12 @@ typedef struct MotusPassData {
 
 extern const MotusPassData motus_pass_data[MOTUS_PASSES];
 
-typedef struct MotusPass {
-    MotusStatus (*run)(void *coder, MotusPictureJob *job, int group, MotusError *error);
-    // True if there is nothing to do for a picture; NULL: there is always. Without run() the
-    // executor has no such pass: it does it in another one, or need not.
-    int (*declines)(const void *coder, const MotusPictureJob *job);
-} MotusPass;
+// Runs a pass. Those of a group of references: MOTUS_NEAR or MOTUS_FAR.
+typedef MotusStatus MotusPass(void *coder, MotusPictureJob *job, int group, MotusError *error);
 
 typedef struct MotusPassTable {
-    MotusPass pass[MOTUS_PASSES];
+    // NULL: the executor does it in another one, or need not.
+    MotusPass *pass[MOTUS_PASSES];
     // Called around each pass that runs; NULL: passes run in order by themselves.
     MotusStatus (*before)(void *coder, const MotusPictureJob *job, MotusPassId id, int group,
                           MotusError *error);

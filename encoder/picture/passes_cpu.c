@@ -100,11 +100,6 @@ static MotusStatus search(void *coder, MotusPictureJob *job, int group, MotusErr
     return MOTUS_OK;
 }
 
-static int has_no_temporal(const void *coder, const MotusPictureJob *job) {
-    (void)coder;
-    return !job->col;
-}
-
 static MotusStatus find_direct(void *coder, MotusPictureJob *job, int group, MotusError *error) {
     MotusCpuCoder *c = coder;
     (void)group, (void)error;
@@ -115,11 +110,6 @@ static MotusStatus find_direct(void *coder, MotusPictureJob *job, int group, Mot
 }
 
 // ---- Decisions ----------------------------------------------------------------------------------
-
-static int has_learnt_costs(const void *coder, const MotusPictureJob *job) {
-    (void)coder;
-    return !job->costs || !job->sets_costs;
-}
 
 static MotusStatus set_costs(void *coder, MotusPictureJob *job, int group, MotusError *error) {
     MotusCpuCoder *c = coder;
@@ -136,12 +126,6 @@ static MotusStatus decide(void *coder, MotusPictureJob *job, int group, MotusErr
     c->pic.mbs.copies = job->params->copies;
     c->ops->decide(&c->pic, job);
     return MOTUS_OK;
-}
-
-// True if slices are cut while they are written: intra MBs are coded, and MBs finalized, then.
-static int cuts_slices(const void *coder, const MotusPictureJob *job) {
-    (void)coder;
-    return job->cuts_slices;
 }
 
 static MotusStatus code_intra(void *coder, MotusPictureJob *job, int group, MotusError *error) {
@@ -218,7 +202,7 @@ static MotusStatus deblock(void *coder, MotusPictureJob *job, int group, MotusEr
 }
 
 // Puts the picture into its slot, with what later ones read of its MBs. An IDR picture drops all
-// others. Where every picture is an IDR picture, none is predicted from.
+// others.
 static MotusStatus keep_reference(void *coder, MotusPictureJob *job, int group, MotusError *error) {
     MotusCpuCoder *c = coder;
     const MotusStream *s = job->stream;
@@ -230,7 +214,6 @@ static MotusStatus keep_reference(void *coder, MotusPictureJob *job, int group, 
     (void)group, (void)error;
     for (int i = 0; i < MOTUS_MAX_REFERENCES && job->params->idr; i++)
         motus_frame_unref(&c->frame[i]);
-    if (s->config.keyint == 1) return MOTUS_OK;
     motus_frame_unref(&c->frame[slot]);
     c->frame[slot] = motus_frame_ref(job->recon);
     memcpy(b->plane, job->recon->plane, sizeof b->plane);
@@ -283,18 +266,17 @@ static MotusStatus stage_ended(void *coder, MotusStage stage, MotusError *error)
 
 // Samples and MVs are where they are read. Candidates are found, blocks refined, while MBs are
 // decided.
-const MotusPassTable motus_passes_cpu = {
-    .pass = {[MOTUS_PASS_COSTS] = {set_costs, has_learnt_costs},
-             [MOTUS_PASS_DIRECT] = {find_direct, has_no_temporal},
-             [MOTUS_PASS_WEIGHTS] = {weigh, NULL},
-             [MOTUS_PASS_CENTRES] = {find_centres, NULL},
-             [MOTUS_PASS_SEARCH] = {search, NULL},
-             [MOTUS_PASS_DECIDE] = {decide, NULL},
-             [MOTUS_PASS_INTRA] = {code_intra, cuts_slices},
-             [MOTUS_PASS_FINALIZE] = {finalize, cuts_slices},
-             [MOTUS_PASS_ENTROPY] = {write_slices, NULL},
-             [MOTUS_PASS_DEBLOCK] = {deblock, NULL},
-             [MOTUS_PASS_REFERENCE] = {keep_reference, NULL},
-             [MOTUS_PASS_ERRORS] = {sum_errors, NULL},
-             [MOTUS_PASS_LEARN] = {learn, NULL}},
-    .stage_ended = stage_ended};
+const MotusPassTable motus_passes_cpu = {.pass = {[MOTUS_PASS_COSTS] = set_costs,
+                                                  [MOTUS_PASS_DIRECT] = find_direct,
+                                                  [MOTUS_PASS_WEIGHTS] = weigh,
+                                                  [MOTUS_PASS_CENTRES] = find_centres,
+                                                  [MOTUS_PASS_SEARCH] = search,
+                                                  [MOTUS_PASS_DECIDE] = decide,
+                                                  [MOTUS_PASS_INTRA] = code_intra,
+                                                  [MOTUS_PASS_FINALIZE] = finalize,
+                                                  [MOTUS_PASS_ENTROPY] = write_slices,
+                                                  [MOTUS_PASS_DEBLOCK] = deblock,
+                                                  [MOTUS_PASS_REFERENCE] = keep_reference,
+                                                  [MOTUS_PASS_ERRORS] = sum_errors,
+                                                  [MOTUS_PASS_LEARN] = learn},
+                                         .stage_ended = stage_ended};

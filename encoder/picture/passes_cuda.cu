@@ -37,10 +37,6 @@ MotusStatus upload(void *at, MotusPictureJob *job, int, MotusError *error) {
                  "references", error);
 }
 
-int has_learnt_costs(const void *, const MotusPictureJob *job) {
-    return !job->costs || !job->sets_costs;
-}
-
 MotusStatus upload_costs(void *at, MotusPictureJob *job, int, MotusError *error) {
     Picture *p = (Picture *)at;
     motus_cabac_costs_set(p->out->h_costs, job->type != MOTUS_SLICE_I, job->qp);
@@ -54,14 +50,6 @@ MotusStatus upload_costs(void *at, MotusPictureJob *job, int, MotusError *error)
 
 const MotusRefLuma *plain_luma(const Picture *p, int k) {
     return &p->c->buffer[p->job->buffer[k]].luma;
-}
-
-// True if no reference has weights of luma.
-int has_no_weights(const void *at, const MotusPictureJob *job) {
-    const Picture *p = (const Picture *)at;
-    int weighted = 0;
-    for (int k = 0; k < job->n_refs; k++) weighted |= job->luma[k] != plain_luma(p, k);
-    return !weighted;
 }
 
 MotusStatus weigh(void *at, MotusPictureJob *job, int group, MotusError *error) {
@@ -206,8 +194,6 @@ MotusStatus search(void *at, MotusPictureJob *job, int group, MotusError *error)
 
 // ---- Decisions ----------------------------------------------------------------------------------
 
-int has_no_temporal(const void *, const MotusPictureJob *job) { return !job->col; }
-
 MotusStatus find_direct(void *at, MotusPictureJob *job, int, MotusError *error) {
     Picture *p = (Picture *)at;
     return check(p->c,
@@ -243,8 +229,6 @@ MotusStatus find_candidates(void *at, MotusPictureJob *job, int, MotusError *err
     }
     return status;
 }
-
-int is_i(const void *, const MotusPictureJob *job) { return job->type == MOTUS_SLICE_I; }
 
 MotusStatus decide(void *at, MotusPictureJob *job, int, MotusError *error) {
     Picture *p = (Picture *)at;
@@ -317,8 +301,7 @@ MotusStatus write_slice(Picture *p, int k, MotusError *error) {
     cabac.slice = slice, cabac.context = w->context + slice.first_mb;
     cabac.piece = motus_cabac_cuda_piece(w->pic.n_mb), cabac.bins = w->bins;
     if (is_last) cabac.n_mb = w->pic.n_mb, cabac.n_slices = slices->n;
-    // A picture alone learns later, beside its writing.
-    if (is_last && !p->alone) cabac.costs = w->pic.costs, cabac.next = job->next_costs;
+    if (is_last && p->next_costs) cabac.costs = w->pic.costs, cabac.next = p->next_costs;
     MotusStatus status =
         check(p->c, motus_cabac_slice_cuda_begin(&cabac, w->writing), "entropy coding", error);
     // Once all MBs are symbols and costs are learnt, the next picture's decisions may begin.
@@ -352,11 +335,6 @@ MotusStatus deblock(void *at, MotusPictureJob *job, int, MotusError *error) {
                  "deblocking", error);
 }
 
-// True if nothing is predicted from pictures: each is an IDR picture.
-int is_intra_only(const void *, const MotusPictureJob *job) {
-    return job->stream->config.keyint == 1;
-}
-
 MotusStatus make_reference(void *at, MotusPictureJob *, int, MotusError *error) {
     Picture *p = (Picture *)at;
     return check(p->c,
@@ -374,9 +352,6 @@ MotusStatus sum_errors(void *at, MotusPictureJob *job, int, MotusError *error) {
                  "statistics", error);
 }
 
-// True if entropy coding has learnt the costs.
-int has_learnt(const void *at, const MotusPictureJob *) { return !((const Picture *)at)->alone; }
-
 MotusStatus learn(void *at, MotusPictureJob *job, int, MotusError *error) {
     Picture *p = (Picture *)at;
     return check(
@@ -391,24 +366,24 @@ MotusStatus stage_ended(void *at, MotusStage stage, MotusError *error) {
 
 constexpr MotusPassTable table() {
     MotusPassTable t = {};
-    t.pass[MOTUS_PASS_UPLOAD] = {upload, NULL};
-    t.pass[MOTUS_PASS_COSTS] = {upload_costs, has_learnt_costs};
-    t.pass[MOTUS_PASS_DIRECT] = {find_direct, has_no_temporal};
-    t.pass[MOTUS_PASS_SKIPS] = {skip, NULL};
-    t.pass[MOTUS_PASS_WEIGHTS] = {weigh, has_no_weights};
-    t.pass[MOTUS_PASS_CENTRES] = {find_centres, NULL};
-    t.pass[MOTUS_PASS_SEARCH] = {search, NULL};
-    t.pass[MOTUS_PASS_CANDIDATES] = {find_candidates, NULL};
-    t.pass[MOTUS_PASS_DECIDE] = {decide, is_i};
-    t.pass[MOTUS_PASS_INTRA] = {code_intra, NULL};
-    t.pass[MOTUS_PASS_FINALIZE] = {finalize, NULL};
-    t.pass[MOTUS_PASS_ENTROPY] = {write_slices, NULL};
-    t.pass[MOTUS_PASS_DEBLOCK] = {deblock, NULL};
-    t.pass[MOTUS_PASS_REFERENCE] = {make_reference, is_intra_only};
-    t.pass[MOTUS_PASS_DOWNLOAD] = {download, NULL};
-    t.pass[MOTUS_PASS_ERRORS] = {sum_errors, NULL};
-    t.pass[MOTUS_PASS_LEARN] = {learn, has_learnt};
-    t.pass[MOTUS_PASS_REPORT] = {report, NULL};
+    t.pass[MOTUS_PASS_UPLOAD] = upload;
+    t.pass[MOTUS_PASS_COSTS] = upload_costs;
+    t.pass[MOTUS_PASS_DIRECT] = find_direct;
+    t.pass[MOTUS_PASS_SKIPS] = skip;
+    t.pass[MOTUS_PASS_WEIGHTS] = weigh;
+    t.pass[MOTUS_PASS_CENTRES] = find_centres;
+    t.pass[MOTUS_PASS_SEARCH] = search;
+    t.pass[MOTUS_PASS_CANDIDATES] = find_candidates;
+    t.pass[MOTUS_PASS_DECIDE] = decide;
+    t.pass[MOTUS_PASS_INTRA] = code_intra;
+    t.pass[MOTUS_PASS_FINALIZE] = finalize;
+    t.pass[MOTUS_PASS_ENTROPY] = write_slices;
+    t.pass[MOTUS_PASS_DEBLOCK] = deblock;
+    t.pass[MOTUS_PASS_REFERENCE] = make_reference;
+    t.pass[MOTUS_PASS_DOWNLOAD] = download;
+    t.pass[MOTUS_PASS_ERRORS] = sum_errors;
+    t.pass[MOTUS_PASS_LEARN] = learn;
+    t.pass[MOTUS_PASS_REPORT] = report;
     t.before = before_pass, t.after = after_pass, t.stage_ended = stage_ended;
     return t;
 }

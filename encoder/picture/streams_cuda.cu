@@ -85,14 +85,6 @@ MotusStatus wait_for_source(Picture *p, MotusError *error) {
     return check(p->c, status, "wait", error);
 }
 
-// True if a pass on the passes' stream reads what finalization changes. Deblocking does if there is
-// a QP map, as it changes QPs, and in B pictures, where bS depends on what is direct; P_Skip is
-// deblocked as P_16x16.
-bool reads_final(const Picture *p, MotusPassId id) {
-    if (id == MOTUS_PASS_DEBLOCK) return p->job->params->qp_offset || p->job->type == MOTUS_SLICE_B;
-    return id != MOTUS_PASS_DOWNLOAD || p->job->recon;
-}
-
 bool is_on_writing(const Picture *p, MotusPassId id) {
     return id == MOTUS_PASS_FINALIZE || id == MOTUS_PASS_ENTROPY || id == MOTUS_PASS_REPORT ||
            (id == MOTUS_PASS_ERRORS && !p->alone);
@@ -128,8 +120,14 @@ MotusStatus wait_for_data(Picture *p, unsigned data, MotusPassId id, int group, 
         return id == MOTUS_PASS_DEBLOCK ? MOTUS_OK : wait(p, p->w->last, WRITTEN, error);
     case MOTUS_DATA_LEARNT:
         return wait(p, id == MOTUS_PASS_LEARN ? job->number : job->learner, WRITTEN, error);
-    case MOTUS_DATA_FINAL:
-        return reads_final(p, id) ? wait(p, job->number, FINALIZED, error) : MOTUS_OK;
+    case MOTUS_DATA_FINAL: {
+        // Deblocking reads what finalization changes only if there is a QP map, as it changes QPs,
+        // and in B pictures, where bS depends on what is direct; P_Skip is deblocked as P_16x16.
+        const int reads = id == MOTUS_PASS_DEBLOCK
+                              ? job->params->qp_offset || job->type == MOTUS_SLICE_B
+                              : id != MOTUS_PASS_DOWNLOAD || job->recon;
+        return reads ? wait(p, job->number, FINALIZED, error) : MOTUS_OK;
+    }
     default:
         return MOTUS_OK; // the stream's own
     }
@@ -198,15 +196,6 @@ int free_buffer(const MotusCudaCoder *c) {
         if (!is_used && (best < 0 || last < oldest)) best = i, oldest = last;
     }
     return best;
-}
-
-// Chooses where the picture is reconstructed. Squared errors of the worker's last picture that is
-// no reference may still be read when this one is deblocked. Those of the one before it are not:
-// decisions come behind its writing.
-void choose_rec(Picture *p, const MotusPictureParams *params) {
-    p->buffer = params->is_reference ? free_buffer(p->c) : -1;
-    p->rec = p->buffer < 0 ? p->w->spare[p->w->turn] : p->c->buffer[p->buffer].plane;
-    if (p->buffer < 0) p->w->turn = !p->w->turn;
 }
 
 // Sets what passes read of the picture in their worker's state. With one picture at a time on the
@@ -295,12 +284,18 @@ extern "C" MotusStatus motus_cuda_coder_begin(void *coder, const MotusPictureJob
     p.w = choose_worker(c, given->params);
     p.out = output_of(c, c->jobs.begun);
     p.alone = c->jobs.begun == c->jobs.finished && !is_serial(c);
-    choose_rec(&p, given->params);
+    // Where it is reconstructed. Squared errors of the worker's last picture that is no reference
+    // may still be read when this one is deblocked. Those of the one before it are not: decisions
+    // come behind its writing.
+    p.buffer = given->params->is_reference ? free_buffer(c) : -1;
+    p.rec = p.buffer < 0 ? p.w->spare[p.w->turn] : c->buffer[p.buffer].plane;
+    if (p.buffer < 0) p.w->turn = !p.w->turn;
     MotusStatus status = motus_jobs_begin(&c->jobs, given, given->slot->plane, c->buffer,
                                           &p.w->memory, c->costs, &job, error);
     if (status) return status;
     p.job = job;
     job->ref_list = p.out->refs;
+    if (!p.alone) p.next_costs = job->next_costs, job->next_costs = NULL;
     if (job->n_refs && job->effort.transforms && c->coders > FEW_CODERS) job->effort.transforms = 2;
     if (job->type == MOTUS_SLICE_B) job->effort.partitions &= (1u << (MOTUS_MODE_8x8 + 1)) - 1;
     status = set_output(&p, job, error);
