@@ -30,8 +30,7 @@ __global__ void __launch_bounds__(256)
         motus_candidate_blocks(own, &pass.effort, pass.pic.qp_table[pass.qp].lambda_q8);
 }
 
-// The same with several references. Equals find_candidates_of_refs (candidates_cpu.h) up to
-// refinement.
+// Marks blocks with several references, as find_p_candidates (candidates_cpu.h) up to refinement.
 __global__ void __launch_bounds__(256)
     mark_refs_kernel(const __grid_constant__ Pass pass, const __grid_constant__ MotusPCodingCuda p,
                      MotusMv *whole) {

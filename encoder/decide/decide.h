@@ -79,10 +79,10 @@ typedef struct MotusPasses {
     void (*code_inter)(MotusPictureState *pic, const MotusCoding *coding,
                        const MotusInterCoding *inter);
 
-    // The same in two steps, for slices whose ends are not known yet. choose_types begins an I
-    // picture; decide_inter leaves out the wavefront of intra MBs. code_mb codes MB i of a picture
-    // in that wavefront; it is called in raster order. qp -1: as decided; else the MB becomes intra
-    // at that QP. An MB of an I picture that would rather be I_PCM is searched alone.
+    // For slices whose ends are not known yet a picture is coded in two steps. choose_types begins
+    // an I picture; decide_inter leaves out the wavefront of intra MBs. code_mb codes MB i of a
+    // picture in that wavefront; it is called in raster order. qp -1: as decided; else the MB
+    // becomes intra at that QP. An MB of an I picture that would rather be I_PCM is searched alone.
     void (*choose_types)(MotusPictureState *pic, const MotusCoding *coding);
     void (*decide_inter)(MotusPictureState *pic, const MotusCoding *coding,
                          const MotusInterCoding *inter);

@@ -56,7 +56,7 @@ static __device__ MotusLevelChoice level_choice(const Pass &pass, int method) {
     return MotusLevelChoice{pass.pic.zero_runs, method, costs};
 }
 
-// Returns them for intra MBs. cavlc: as of motus_intra_levels.
+// Returns the settings for intra MBs. cavlc: as of motus_intra_levels.
 template <bool CABAC> static __device__ MotusLevelChoice intra_choice(const Pass &pass, int cavlc) {
     MotusLevelChoice choice = level_choice<CABAC>(pass, cavlc);
     choice.method = motus_intra_levels(cavlc, choice.costs);
