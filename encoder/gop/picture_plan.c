@@ -165,7 +165,7 @@ void motus_picture_plan_begin(MotusPicturePlan *p, MotusRate *rate, const MotusS
                               MotusPictureParams *params) {
     const MotusEncoderConfig *c = &s->config;
     if (params->refresh.end) add_refresh_offsets(p, s, &params->refresh);
-    params->moves = motus_moves(p->lookahead.cost, p->lookahead.intra);
+    params->moves = 8 * p->lookahead.cost > 3 * p->lookahead.intra;
     if (c->rate == MOTUS_RATE_QP) {
         params->qp = fixed_qp(c, params);
     } else {
@@ -179,8 +179,9 @@ void motus_picture_plan_begin(MotusPicturePlan *p, MotusRate *rate, const MotusS
         p->lookahead.refreshed = params->refresh.end > 0;
         p->qp_q8 = motus_rate_qp(rate, &p->lookahead, &future, p->duration);
         p->again = (int)(rate->coded_again - before);
-        params->hrd = (MotusHrdTiming){.initial = motus_vbv_removal_delay(&rate->vbv),
-                                       .whole = motus_vbv_size_delay(&rate->vbv),
+        const MotusVbv *vbv = &rate->vbv;
+        params->hrd = (MotusHrdTiming){.initial = (uint32_t)motus_vbv_delay(vbv, vbv->fullness),
+                                       .whole = (uint32_t)motus_vbv_delay(vbv, vbv->size),
                                        .since_idr = 2 * (uint32_t)rate->since_idr};
     }
     map_qps(p, rate, s, params);
