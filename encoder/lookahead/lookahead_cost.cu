@@ -2,8 +2,9 @@
 //   half_planes        a thread: four samples of each of the four planes, with their borders, and
 //                      the detail of the 8x2 samples below them
 //   intra_costs        lanes 2c and 2c + 1: an MB, 4 rows each; sums for weights
-//   first_pass         the same: its search from zero on
-//   inter_costs        the same: its search from the MVs that its neighbours have found
+//   first_pass         two lanes: an MB's search from zero on
+//   inter_costs        two lanes: an MB's search from the MVs that its neighbours have found
+//   find               a block: weights of a picture for one reference
 // SPDX-License-Identifier: BSD-2-Clause
 #include "encoder/lookahead/lookahead_passes_cuda.h"
 
@@ -249,6 +250,48 @@ __global__ void __launch_bounds__(32)
     add_up(sums, all, all);
 }
 
+// ---- Weights ------------------------------------------------------------------------------------
+
+constexpr int FINDERS = 512;
+
+// A picture's references.
+struct References {
+    MotusHalfStats stats[MOTUS_B_SPAN]; // [blockIdx.x]
+};
+
+__device__ void add_up(uint32_t *to, uint32_t amount) {
+    const uint32_t all = motus_lanes_sum(amount);
+    if (!motus_lane()) atomicAdd(to, all);
+}
+
+// A block: a picture and a reference; a thread: every so many MBs. Sums of pictures come from
+// intra_costs.
+__global__ void __launch_bounds__(FINDERS)
+    find(MotusHalfWeight *weight, const __grid_constant__ References references, MotusHalfStats cur,
+         int mb_width, int mb_height) {
+    __shared__ MotusHalfWeight suggestion[MOTUS_HALF_SUGGESTIONS];
+    __shared__ MotusHalfTrial sums;
+    __shared__ int any;
+    const MotusHalfStats &ref = references.stats[blockIdx.x];
+    const MotusHalfPair pair = {cur.small, ref.small, mb_width, mb_height};
+    const int n_mb = mb_width * mb_height, step = motus_half_row_step(n_mb),
+              searched = (mb_height + step - 1) / step * mb_width;
+    MotusHalfTrial trial = {};
+    if (!threadIdx.x) {
+        any = motus_half_suggest(suggestion, cur.sums, ref.sums, 64 * (uint64_t)n_mb);
+        sums = trial;
+    }
+    __syncthreads(); // any, suggestion[] and sums are set
+    for (int i = (int)threadIdx.x; i < searched && any; i += FINDERS)
+        motus_half_try(&trial, &pair, i % mb_width, i / mb_width * step, suggestion);
+    for (int k = 0; k <= MOTUS_HALF_SUGGESTIONS && any; k++) add_up(&sums.cost[k], trial.cost[k]);
+    for (int k = 0; k < MOTUS_HALF_SUGGESTIONS && any; k++)
+        add_up(&sums.helped[k], trial.helped[k]), add_up(&sums.harmed[k], trial.harmed[k]);
+    __syncthreads(); // sums are complete
+    if (!threadIdx.x)
+        weight[blockIdx.x] = any ? motus_half_choose(&sums, suggestion) : motus_half_no_weight();
+}
+
 } // namespace
 
 // ---- Launchers ----------------------------------------------------------------------------------
@@ -279,4 +322,15 @@ MotusStatus motus_lookahead_search_cuda(const MotusLookaheadSearch *search, void
     } else
         no_inter_costs<<<cur->mb_height, 32, 0, on>>>(search->costs, cur->mb_width, search->sums);
     return motus_cuda_launched("lookahead: inter costs", error);
+}
+
+MotusStatus motus_half_find_weights_cuda(MotusHalfWeight *weight, const MotusHalfStats *cur,
+                                         const MotusHalfStats *ref, int n, int mb_width,
+                                         int mb_height, void *stream, MotusError *error) {
+    References references = {};
+    if (!n) return MOTUS_OK;
+    for (int i = 0; i < n; i++) references.stats[i] = ref[i];
+    find<<<(unsigned)n, FINDERS, 0, (cudaStream_t)stream>>>(weight, references, *cur, mb_width,
+                                                            mb_height);
+    return motus_cuda_launched("lookahead: weights", error);
 }

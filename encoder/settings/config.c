@@ -210,7 +210,7 @@ static MotusStatus check_rate(const MotusEncoderConfig *c, MotusError *error) {
     if (c->rate == MOTUS_RATE_BITRATE && c->bitrate < 1) REFUSE("no bitrate given");
     if (c->rate == MOTUS_RATE_CRF && !within(c->crf, 0, 51))
         REFUSE("CRF %g is outside 0..51", c->crf);
-    if (c->qp_min > c->qp_max) REFUSE("smallest QP %d is above %d", c->qp_min, c->qp_max);
+    if (c->qp_min > c->qp_max) REFUSE("QPs %d..%d: none is within them", c->qp_min, c->qp_max);
     if (!within(c->ip_ratio, 0.1, 10))
         REFUSE("ratio %g of P and I steps is outside 0.1..10", c->ip_ratio);
     if (c->time_base.num < 0 || c->time_base.den <= 0)
