@@ -77,7 +77,7 @@ __device__ uint32_t scale_words(uint32_t word[4], const MotusPlane &luma, int x,
     return detail_of(row[0]) + detail_of(row[1]);
 }
 
-// The same from single samples, edge samples repeated.
+// Fills in the words of the planes as scale_words, from single samples, edge samples repeated.
 __device__ uint32_t scale_samples(uint32_t word[4], const MotusPlane &luma, int x0, int y,
                                   int columns) {
     uint32_t detail = 0;

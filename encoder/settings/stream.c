@@ -266,7 +266,7 @@ MotusStatus motus_stream_open(MotusStream *s, const MotusEncoderConfig *config, 
     MotusEncoderConfig *c = &s->config;
     MotusStatus status = motus_config_read(c, config, error);
     if (status) return status;
-    // Weights need room behind the header of a slice.
+    // Slices that are too small leave no bytes for MBs behind a header with weights.
     if (c->profile == MOTUS_PROFILE_BASELINE ||
         (c->slice_max_size && c->slice_max_size < LEAST_WITH_WEIGHTS))
         c->weightp = 0;

@@ -60,7 +60,7 @@ typedef MotusStatus MotusCudaJob(void *opaque, const void *d_in, void *d_out, vo
 MOTUS_API MotusStatus motus_cuda_ring_open(MotusCudaRing **ring, int slots, size_t in_bytes,
                                            size_t out_bytes, MotusError *error);
 
-// The same for results that stay on the device; motus_cuda_ring_take_device takes them.
+// Opens a ring whose results stay on the device; motus_cuda_ring_take_device takes them.
 MOTUS_API MotusStatus motus_cuda_ring_open_device(MotusCudaRing **ring, int slots, size_t in_bytes,
                                                   size_t out_bytes, MotusError *error);
 
