@@ -102,7 +102,7 @@ MOTUS_HD int motus_b_start(MotusMv *mv, int i, const MotusBSearch *s, int x, int
         from = s->first[y * s->cur.mb_width + x];
         from = motus_b_mv(s->d * from.x, s->d * from.y);
     }
-    *mv = motus_lookahead_even(from);
+    *mv = motus_lookahead_mv(from.x & ~1, from.y & ~1);
     return 1;
 }
 

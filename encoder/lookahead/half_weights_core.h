@@ -75,22 +75,6 @@ typedef struct MotusHalfPair {
     int mb_width, mb_height;
 } MotusHalfPair;
 
-// Lowers least[] to the SADs of MB (x, y) at one displacement. sample[k]: its samples, without a
-// weight and divided by each suggestion.
-MOTUS_HD void motus_half_lower(uint32_t least[1 + MOTUS_HALF_SUGGESTIONS], const MotusHalfPair *p,
-                               const int sample[1 + MOTUS_HALF_SUGGESTIONS][4], int x, int y) {
-    const int width = 2 * p->mb_width, height = 2 * p->mb_height;
-    uint32_t sad[1 + MOTUS_HALF_SUGGESTIONS] = {0};
-    for (int k = 0; k < 4; k++) {
-        const int u = motus_clip(0, width - 1, x + (k & 1)),
-                  v = motus_clip(0, height - 1, y + (k >> 1)), there = p->ref[v * width + u];
-        for (int i = 0; i <= MOTUS_HALF_SUGGESTIONS; i++)
-            sad[i] += (uint32_t)motus_abs(sample[i][k] - there);
-    }
-    for (int i = 0; i <= MOTUS_HALF_SUGGESTIONS; i++)
-        if (sad[i] < least[i]) least[i] = sad[i];
-}
-
 // Adds MB (x, y) to *trial.
 MOTUS_HD void motus_half_try(MotusHalfTrial *trial, const MotusHalfPair *p, int x, int y,
                              const MotusHalfWeight *suggestion) {
@@ -102,8 +86,18 @@ MOTUS_HD void motus_half_try(MotusHalfTrial *trial, const MotusHalfPair *p, int 
             sample[1 + i][k] = motus_half_unweigh(sample[0][k], &suggestion[i], MOTUS_SMALL_ONE);
     }
     for (int dy = -MOTUS_HALF_REACH; dy <= MOTUS_HALF_REACH; dy++)
-        for (int dx = -MOTUS_HALF_REACH; dx <= MOTUS_HALF_REACH; dx++)
-            motus_half_lower(least, p, sample, 2 * x + dx, 2 * y + dy);
+        for (int dx = -MOTUS_HALF_REACH; dx <= MOTUS_HALF_REACH; dx++) {
+            uint32_t sad[1 + MOTUS_HALF_SUGGESTIONS] = {0};
+            for (int k = 0; k < 4; k++) {
+                const int u = motus_clip(0, 2 * p->mb_width - 1, 2 * x + dx + (k & 1)),
+                          v = motus_clip(0, 2 * p->mb_height - 1, 2 * y + dy + (k >> 1)),
+                          there = p->ref[v * 2 * p->mb_width + u];
+                for (int i = 0; i <= MOTUS_HALF_SUGGESTIONS; i++)
+                    sad[i] += (uint32_t)motus_abs(sample[i][k] - there);
+            }
+            for (int i = 0; i <= MOTUS_HALF_SUGGESTIONS; i++)
+                if (sad[i] < least[i]) least[i] = sad[i];
+        }
     trial->cost[0] += least[0];
     for (int i = 0; i < MOTUS_HALF_SUGGESTIONS; i++) {
         const uint32_t cost = motus_half_weigh_error(least[1 + i], &suggestion[i]);

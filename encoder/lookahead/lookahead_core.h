@@ -39,9 +39,6 @@ MOTUS_HD MotusMv motus_lookahead_mv(int x, int y) {
     MotusMv mv = {(int16_t)x, (int16_t)y};
     return mv;
 }
-MOTUS_HD MotusMv motus_lookahead_even(MotusMv mv) {
-    return motus_lookahead_mv(mv.x & ~1, mv.y & ~1);
-}
 
 MOTUS_HD uint32_t motus_lookahead_mv_cost(MotusMv mv, MotusMv predictor) {
     return MOTUS_LOOKAHEAD_LAMBDA *

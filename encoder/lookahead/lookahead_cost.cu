@@ -29,16 +29,6 @@ struct Pairs {
     uint32_t even, odd; // of a word's samples
 };
 
-__device__ Pairs add(const Pairs &a, const Pairs &b) { return {a.even + b.even, a.odd + b.odd}; }
-
-// Loads 12 samples, of which the last two are not used, from a multiple of 4.
-__device__ void load_pairs(Pairs to[3], const uint8_t *from) {
-    for (int i = 0; i < 3; i++) {
-        const uint32_t word = motus_word_get(from + 4 * i);
-        to[i] = {word & 0x00FF00FFu, word >> 8 & 0x00FF00FFu};
-    }
-}
-
 // Returns four means from the sums of two rows: 2x2 samples that begin at even or at odd columns.
 __device__ uint32_t means(const Pairs sum[3], int odd) {
     uint32_t pair[2];
@@ -66,12 +56,18 @@ __device__ uint32_t detail_of(const Pairs row[3]) {
 // Returns the detail of two rows of eight samples.
 __device__ uint32_t scale_words(uint32_t word[4], const MotusPlane &luma, int x, int y) {
     Pairs row[3][3];
-    for (int k = 0; k < 3; k++)
-        load_pairs(row[k],
-                   luma.data + (ptrdiff_t)min(y + k, luma.height - 1) * luma.stride + 2 * x);
+    for (int k = 0; k < 3; k++) { // 12 samples, of which the last two are not used
+        const uint8_t *from =
+            luma.data + (ptrdiff_t)min(y + k, luma.height - 1) * luma.stride + 2 * x;
+        for (int i = 0; i < 3; i++) {
+            const uint32_t w = motus_word_get(from + 4 * i);
+            row[k][i] = {w & 0x00FF00FFu, w >> 8 & 0x00FF00FFu};
+        }
+    }
     for (int k = 0; k < 2; k++) {
         Pairs sum[3];
-        for (int i = 0; i < 3; i++) sum[i] = add(row[k][i], row[k + 1][i]);
+        for (int i = 0; i < 3; i++)
+            sum[i] = {row[k][i].even + row[k + 1][i].even, row[k][i].odd + row[k + 1][i].odd};
         for (int odd = 0; odd < 2; odd++) word[2 * k + odd] = means(sum, odd);
     }
     return detail_of(row[0]) + detail_of(row[1]);
@@ -101,17 +97,6 @@ __device__ uint32_t scale_samples(uint32_t word[4], const MotusPlane &luma, int 
     return detail;
 }
 
-// Adds the block's amounts to *sum.
-__device__ void add_up_block(uint64_t *sum, uint32_t amount) {
-    __shared__ uint32_t all;
-    if (!threadIdx.x) all = 0;
-    __syncthreads(); // it is cleared before the warps add
-    const uint32_t warp = motus_lanes_sum(amount);
-    if (!motus_lane()) atomicAdd(&all, warp);
-    __syncthreads(); // every warp has added
-    if (!threadIdx.x) atomicAdd((unsigned long long *)sum, (unsigned long long)all);
-}
-
 __global__ void half_planes(MotusHalfPicture half, MotusPlane luma, uint64_t *detail) {
     const int x0 = 4 * (int)(blockIdx.x * blockDim.x + threadIdx.x) - BORDER,
               y0 = (int)blockIdx.y - BORDER;
@@ -125,8 +110,14 @@ __global__ void half_planes(MotusHalfPicture half, MotusPlane luma, uint64_t *de
                      : scale_samples(word, luma, x0, y, columns);
         for (int p = 0; p < 4; p++) motus_word_put(half.plane[p] + y0 * half.stride + x0, word[p]);
     }
-    if (detail && y0 >= 0 && y0 < rows) // the same for all threads of a block
-        add_up_block(detail, x0 >= 0 && x0 < columns ? amount : 0);
+    if (!detail || y0 < 0 || y0 >= rows) return; // all threads of a block
+    __shared__ uint32_t all;
+    if (!threadIdx.x) all = 0;
+    __syncthreads(); // it is cleared before the warps add
+    const uint32_t warp = motus_lanes_sum(x0 >= 0 && x0 < columns ? amount : 0);
+    if (!motus_lane()) atomicAdd(&all, warp);
+    __syncthreads(); // every warp has added
+    if (!threadIdx.x) atomicAdd((unsigned long long *)detail, (unsigned long long)all);
 }
 
 // ---- Intra --------------------------------------------------------------------------------------
@@ -196,12 +187,6 @@ __global__ void __launch_bounds__(THREADS)
 
 // ---- Inter --------------------------------------------------------------------------------------
 
-// Adds the costs of all lanes to the picture's sums.
-__device__ void add_up(MotusLookaheadSums *sums, uint32_t intra, uint32_t inter) {
-    add_up(&sums->intra, intra);
-    add_up(&sums->inter, inter);
-}
-
 __global__ void __launch_bounds__(THREADS)
     first_pass(const __grid_constant__ MotusLookaheadSearch p) {
     const Place at = find_place(p.cur);
@@ -234,7 +219,8 @@ __global__ void __launch_bounds__(THREADS)
         p.costs.mv[at.i] = s.best;
         p.costs.inter[at.i] = (uint16_t)inter;
     }
-    add_up(p.sums, at.is_one ? intra : 0, at.is_one ? inter : 0);
+    add_up(&p.sums->intra, at.is_one ? intra : 0);
+    add_up(&p.sums->inter, at.is_one ? inter : 0);
 }
 
 // Inter costs of a picture without a previous one: its intra costs.
@@ -247,7 +233,8 @@ __global__ void __launch_bounds__(32)
         costs.inter[i] = costs.intra[i];
         all += costs.intra[i];
     }
-    add_up(sums, all, all);
+    add_up(&sums->intra, all);
+    add_up(&sums->inter, all);
 }
 
 // ---- Weights ------------------------------------------------------------------------------------

@@ -67,17 +67,6 @@ __device__ void load_blocks(uint32_t row[2][4], const uint8_t *from, ptrdiff_t s
     }
 }
 
-// Divides the source samples by the weight of the reference.
-__device__ void unweigh(Search *s) {
-    for (int k = 0; k < 8 && s->weight.is_used; k++) {
-        uint32_t *word = &s->row[k >> 2][k & 3], samples = 0;
-        for (int i = 0; i < 4; i++)
-            samples |= (uint32_t)motus_half_unweigh(motus_word_sample(*word, i), &s->weight, 1)
-                       << (8 * i);
-        *word = samples;
-    }
-}
-
 // Returns the SATD of an MB, to both of its lanes.
 __device__ uint32_t pair_satd(const uint32_t a[2][4], const uint32_t b[2][4]) {
     const uint32_t satd = motus_words_satd(a[0], b[0]) + motus_words_satd(a[1], b[1]);
@@ -91,7 +80,13 @@ __device__ void begin_search(Search *s, const MotusHalfPicture &cur, const Motus
     s->cost = UINT32_MAX;
     s->weight = weight ? *weight : motus_half_no_weight();
     load_blocks(s->row, lane_rows(cur, at), cur.stride);
-    unweigh(s);
+    for (int k = 0; k < 8 && s->weight.is_used; k++) { // divides the source by the weight
+        uint32_t *word = &s->row[k >> 2][k & 3], samples = 0;
+        for (int i = 0; i < 4; i++)
+            samples |= (uint32_t)motus_half_unweigh(motus_word_sample(*word, i), &s->weight, 1)
+                       << (8 * i);
+        *word = samples;
+    }
 }
 
 // ---- One candidate ------------------------------------------------------------------------------
@@ -103,17 +98,7 @@ __device__ const uint8_t *lane_rows(const Search *s, MotusMv mv) {
 }
 
 // Makes mv the best one if it costs less. Returns 1 if it does. is_tried: 0 in pairs that do not
-// take part. error: of the MB's samples.
-__device__ int take(Search *s, MotusMv mv, uint32_t error, int is_tried) {
-    const uint32_t cost =
-        motus_half_weigh_error(error, &s->weight) + motus_lookahead_mv_cost(mv, s->predictor);
-    if (!is_tried || !motus_lookahead_inside(s->before, s->x, s->y, mv) || cost >= s->cost)
-        return 0;
-    s->cost = cost;
-    s->best = mv;
-    return 1;
-}
-
+// take part.
 template <bool SATD> __device__ int try_mv(Search *s, MotusMv mv, int is_tried) {
     const int is_inside = motus_lookahead_inside(s->before, s->x, s->y, mv);
     uint32_t ref[2][4], error = 0;
@@ -125,7 +110,12 @@ template <bool SATD> __device__ int try_mv(Search *s, MotusMv mv, int is_tried) 
             error = motus_sad4(s->row[i >> 2][i & 3], ref[i >> 2][i & 3], error);
         error += __shfl_xor_sync(MOTUS_ALL_LANES, error, 1);
     }
-    return take(s, mv, error, is_tried && is_inside);
+    const uint32_t cost =
+        motus_half_weigh_error(error, &s->weight) + motus_lookahead_mv_cost(mv, s->predictor);
+    if (!is_tried || !is_inside || cost >= s->cost) return 0;
+    s->cost = cost;
+    s->best = mv;
+    return 1;
 }
 
 // ---- Points around an MV ------------------------------------------------------------------------
@@ -254,8 +244,8 @@ __device__ void try_around(Search *s, int moves) {
     s->best = motus_lookahead_around(from, best);
 }
 
-// Tries the whole samples around the best MV, which is even.
-__device__ void try_square(Search *s) {
+// Tries the whole samples around the best MV, which is even, and measures the best of them by SATD.
+__device__ void refine(Search *s) {
     const MotusMv from = s->best;
     const ptrdiff_t stride = s->before->stride;
     const uint8_t *right = lane_rows(s, motus_lookahead_mv(from.x + 1, from.y)),
@@ -283,24 +273,12 @@ __device__ void try_square(Search *s) {
     for (int i = 0; i < 9; i++) // the centre is the best one
         if (i != 4) key = min(key, point_key(sad[i] + costs.x[i % 3] + costs.y[i / 3], i));
     const int best = (int)(key & 15) - 1;
-    if (best < 0) return;
-    s->cost = key >> 4;
-    s->best = motus_lookahead_next_to(from, best);
+    if (best >= 0) s->best = motus_lookahead_next_to(from, best);
+    s->cost = UINT32_MAX;
+    try_mv<true>(s, s->best, 1);
 }
 
 // ---- The search ---------------------------------------------------------------------------------
-
-// Tries the hexagon around point `moved` of the one before.
-__device__ int try_hexagon(Search *s, int moved, int moves) {
-    const MotusMv from = s->best;
-    int best = -1;
-#pragma unroll 1
-    for (int k = 0; k < 3; k++) {
-        const int i = motus_lookahead_new_point(moved, k);
-        if (try_mv<false>(s, motus_lookahead_hexagon(from, i), moves)) best = i;
-    }
-    return best;
-}
 
 // moves: 0 if the pair keeps its MV.
 __device__ void descend(Search *s, int moves) {
@@ -309,15 +287,17 @@ __device__ void descend(Search *s, int moves) {
 #pragma unroll 1
     for (int step = 1; step < MOTUS_LOOKAHEAD_STEPS; step++) {
         if (!__any_sync(MOTUS_ALL_LANES, moved >= 0)) break;
-        moved = try_hexagon(s, motus_max(moved, 0), moved >= 0);
+        // Tries the hexagon around the point that moved.
+        const MotusMv from = s->best;
+        const int at = motus_max(moved, 0), moves_on = moved >= 0;
+        moved = -1;
+#pragma unroll 1
+        for (int k = 0; k < 3; k++) {
+            const int i = motus_lookahead_new_point(at, k);
+            if (try_mv<false>(s, motus_lookahead_hexagon(from, i), moves_on)) moved = i;
+        }
     }
     try_around(s, moves);
-}
-
-__device__ void refine(Search *s) {
-    try_square(s);
-    s->cost = UINT32_MAX;
-    try_mv<true>(s, s->best, 1);
 }
 
 } // namespace
