@@ -195,7 +195,8 @@ MotusStatus prepare(Cuda *c, int64_t number, const MotusPlane *luma, cudaStream_
     const MotusLookaheadSettings *s = &c->ring.settings;
     const MotusLookaheadSlot *cur = motus_lookahead_slot(&c->ring, number);
     const MotusHalfPicture *half = motus_lookahead_half(&c->ring, number);
-    const size_t bytes = s->aq_mode ? MOTUS_LOOKAHEAD_SUMS_BYTES : c->ring.block;
+    const size_t sums_alone = MOTUS_LOOKAHEAD_SUMS_BYTES,
+                 bytes = s->aq_mode ? sums_alone : c->ring.block;
     MotusStatus status =
         motus_cuda_check(cudaMemsetAsync(cur->sums, 0, bytes, stream), "sums", error);
     if (!status)
