@@ -25,9 +25,6 @@ MOTUS_HD int motus_b_pair(int before, int after) {
     return between * (between + 1) / 2 + after - 1;
 }
 
-// Returns how many pictures decide about the next mini-GOP.
-MOTUS_HD int motus_b_window(int span) { return 2 * motus_max(span, MOTUS_B_FLAT_SPAN); }
-
 // True if B pictures with these distances to their references are measured. In a pyramid they are
 // the middle ones of mini-GOPs or of their parts (motus_b_order).
 MOTUS_HD int motus_b_is_measured(int before, int after, int pyramid) {

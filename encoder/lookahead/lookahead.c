@@ -51,8 +51,11 @@ static Entry *entry_of(const MotusLookahead *look, int64_t number) {
 
 // ---- Opening ------------------------------------------------------------------------------------
 
+// Returns how many pictures decide about the next mini-GOP.
+static int window_of(int span) { return span ? 2 * motus_max(span, MOTUS_B_FLAT_SPAN) : 0; }
+
 int motus_lookahead_delay(const MotusLookaheadSettings *s) {
-    return motus_max(s->depth, s->b_span ? motus_b_window(s->b_span) : 0);
+    return motus_max(s->depth, window_of(s->b_span));
 }
 
 MotusStatus motus_lookahead_open(MotusLookahead **out, const MotusLookaheadSettings *settings,
@@ -205,7 +208,7 @@ void motus_lookahead_next_segment(MotusLookahead *look, int64_t first) {
 // itself. *is_final: 1 if no later picture changes the length.
 static int choose_length(const MotusLookahead *look, int64_t from, int64_t end, int *is_final) {
     enum { BEFORE = MOTUS_SHARPNESS_BEFORE };
-    const int span = look->settings.b_span, most = span ? motus_b_window(span) : 0;
+    const int span = look->settings.b_span, most = window_of(span);
     MotusBCosts costs[MOTUS_B_WINDOW];
     uint64_t intra[BEFORE + MOTUS_B_WINDOW], detail[BEFORE + MOTUS_B_WINDOW];
     int sharp[MOTUS_B_WINDOW] = {0}, before = 0, n = 0, ends = 0;

@@ -166,18 +166,18 @@ void motus_half_measure(const MotusHalfStats *stats, const MotusHalfPicture *hal
         stats->small[i] = (int16_t)block_sum;
         sum += block_sum;
     }
-    *stats->sums = (MotusHalfSums){sum, squares};
+    stats->sums[0] = sum, stats->sums[1] = squares;
 }
 
 MotusHalfWeight motus_half_find_weight(const MotusHalfStats *cur, const MotusHalfStats *ref,
                                        int mb_width, int mb_height) {
-    const MotusHalfPair pair = {cur->small, ref->small, mb_width, mb_height};
     const int n_mb = mb_width * mb_height, step = motus_half_row_step(n_mb);
     MotusHalfWeight suggestion[MOTUS_HALF_SUGGESTIONS];
     MotusHalfTrial trial = {{0}, {0}, {0}};
     if (!motus_half_suggest(suggestion, cur->sums, ref->sums, 64 * (uint64_t)n_mb))
         return motus_half_no_weight();
     for (int y = 0; y < mb_height; y += step)
-        for (int x = 0; x < mb_width; x++) motus_half_try(&trial, &pair, x, y, suggestion);
+        for (int x = 0; x < mb_width; x++)
+            motus_half_try(&trial, cur->small, ref->small, mb_width, mb_height, x, y, suggestion);
     return motus_half_choose(&trial, suggestion);
 }

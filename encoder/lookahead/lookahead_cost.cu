@@ -159,8 +159,8 @@ __device__ void measure(const MotusHalfStats &stats, const uint32_t row[2][4], i
     }
     const int y = 2 * at.y + (motus_lane() & 1);
     if (at.is_there) *(uint32_t *)&stats.small[2 * (y * mb_width + at.x)] = sum[0] | sum[1] << 16;
-    add_up(&stats.sums->sum, at.is_there ? sum[0] + sum[1] : 0);
-    add_up(&stats.sums->squares, at.is_there ? squares : 0);
+    add_up(&stats.sums[0], at.is_there ? sum[0] + sum[1] : 0);
+    add_up(&stats.sums[1], at.is_there ? squares : 0);
 }
 
 __global__ void __launch_bounds__(THREADS)
@@ -260,7 +260,6 @@ __global__ void __launch_bounds__(FINDERS)
     __shared__ MotusHalfTrial sums;
     __shared__ int any;
     const MotusHalfStats &ref = references.stats[blockIdx.x];
-    const MotusHalfPair pair = {cur.small, ref.small, mb_width, mb_height};
     const int n_mb = mb_width * mb_height, step = motus_half_row_step(n_mb),
               searched = (mb_height + step - 1) / step * mb_width;
     MotusHalfTrial trial = {};
@@ -270,7 +269,8 @@ __global__ void __launch_bounds__(FINDERS)
     }
     __syncthreads(); // any, suggestion[] and sums are set
     for (int i = (int)threadIdx.x; i < searched && any; i += FINDERS)
-        motus_half_try(&trial, &pair, i % mb_width, i / mb_width * step, suggestion);
+        motus_half_try(&trial, cur.small, ref.small, mb_width, mb_height, i % mb_width,
+                       i / mb_width * step, suggestion);
     for (int k = 0; k <= MOTUS_HALF_SUGGESTIONS && any; k++) add_up(&sums.cost[k], trial.cost[k]);
     for (int k = 0; k < MOTUS_HALF_SUGGESTIONS && any; k++)
         add_up(&sums.helped[k], trial.helped[k]), add_up(&sums.harmed[k], trial.harmed[k]);

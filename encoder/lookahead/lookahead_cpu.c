@@ -81,7 +81,7 @@ size_t motus_lookahead_ring_lay_out(MotusLookaheadRing *ring, uint8_t *memory) {
         s->costs.mv = (MotusMv *)(void *)reserve(memory, &end, n * sizeof(MotusMv));
         s->costs.first = (MotusMv *)(void *)reserve(memory, &end, n * sizeof(MotusMv));
         if (settings->weights) {
-            s->stats.sums = block ? &s->sums->samples : NULL;
+            s->stats.sums = block ? s->sums->samples : NULL;
             s->stats.small = (int16_t *)(void *)reserve(memory, &end, 4 * n * sizeof(int16_t));
             s->weight =
                 (MotusHalfWeight *)(void *)reserve(memory, &end, MOTUS_B_SPAN * sizeof *s->weight);

@@ -20,7 +20,7 @@ typedef struct MotusLookaheadSums {
     uint64_t weighted;     // motus_weighted_cost
     uint64_t detail;       // motus_half_build; with b_span
     MotusBCosts mini_gops; // with b_span
-    MotusHalfSums samples; // with weights
+    uint64_t samples[2];   // with weights: MotusHalfStats.sums
 } MotusLookaheadSums;
 
 // ---- Ring of pictures ---------------------------------------------------------------------------

@@ -44,13 +44,9 @@ typedef struct MotusHalfWeight {
     int16_t is_used; // 0: it changes nothing
 } MotusHalfWeight;
 
-// Sums over a half-size picture's samples and their squares.
-typedef struct MotusHalfSums {
-    uint64_t sum, squares;
-} MotusHalfSums;
-
+// Statistics of a half-size picture.
 typedef struct MotusHalfStats {
-    MotusHalfSums *sums;
+    uint64_t *sums; // [0] of its samples, [1] of their squares
     int16_t *small; // 2 mb_width x 2 mb_height sums of 4x4 samples
 } MotusHalfStats;
 

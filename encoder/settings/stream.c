@@ -338,6 +338,7 @@ MotusSliceSettings motus_slice_settings(const MotusStream *s, const MotusPicture
 
 size_t motus_access_unit_begin(const MotusStream *s, const MotusPictureParams *params,
                                uint8_t *dst) {
+    const int begins_cycle = params->refresh.end && !params->refresh_at; // of intra refresh
     size_t size = 0;
     if (s->config.aud) {
         uint8_t rbsp[16];
@@ -346,11 +347,11 @@ size_t motus_access_unit_begin(const MotusStream *s, const MotusPictureParams *p
         motus_write_aud(&bits, (int)params->type);
         size += motus_nal_write(dst, 0, MOTUS_NAL_AUD, rbsp, bits.size);
     }
-    if (params->idr || motus_begins_cycle(params)) {
+    if (params->idr || begins_cycle) {
         memcpy(dst + size, s->headers, s->headers_size);
         size += s->headers_size;
     }
-    if (motus_begins_cycle(params)) {
+    if (begins_cycle) {
         uint8_t rbsp[16];
         MotusBits bits;
         motus_bits_init(&bits, rbsp, sizeof rbsp);

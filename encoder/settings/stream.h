@@ -114,11 +114,6 @@ static inline int motus_has_external_field(const MotusPictureParams *params) {
     return params->external.mv && !params->external.entry;
 }
 
-// True if an intra refresh cycle begins with the picture.
-static inline int motus_begins_cycle(const MotusPictureParams *params) {
-    return params->refresh.end && !params->refresh_at;
-}
-
 // Returns the slices of a picture.
 static inline const MotusSlices *motus_picture_slices(const MotusStream *stream,
                                                       const MotusPictureParams *params) {

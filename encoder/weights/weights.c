@@ -151,17 +151,11 @@ static uint64_t search(const MotusWeightFinder *f, int16_t *cost) {
     return sum;
 }
 
-// A weight that was tried.
-typedef struct Trial {
-    uint64_t cost;
-    int is_taken;
-    MotusRepeat repeat;
-} Trial;
-
-// Judges the weight of f->weighted. plain: cost without weights; repeats: of a mixed picture MBs
-// choose between the reference with and without, so that no majority is asked for. P_Skip has the
-// first of them.
-static Trial judge(const MotusWeightFinder *f, uint64_t plain, uint64_t weighted, int repeats) {
+// Judges the weight of f->weighted. plain, *cost: costs without and with it; repeats: of a mixed
+// picture MBs choose between the reference with and without, so that no majority is asked for.
+// P_Skip has the first of them. Returns 1 if it is taken, with its cost and place.
+static int judge(const MotusWeightFinder *f, uint64_t plain, int repeats, uint64_t *cost,
+                 MotusRepeat *repeat) {
     const int gate = f->has_weights ? NEXT_COST : MOTUS_WEIGHT_COST,
               majority = f->has_weights ? NEXT_MAJORITY : MOTUS_WEIGHT_MAJORITY;
     int64_t helped = 0, harmed = 0;
@@ -171,13 +165,13 @@ static Trial judge(const MotusWeightFinder *f, uint64_t plain, uint64_t weighted
         harmed += f->weighted[i] > f->plain[i];
         lesser += (uint64_t)motus_min(f->plain[i], f->weighted[i]);
     }
-    if (repeats && harmed > helped)
-        return (Trial){lesser, lesser < plain * FEW_COST / 256, MOTUS_REPEAT_FIRST};
-    if (repeats && MIXED * harmed >= helped)
-        return (Trial){lesser, lesser < plain * MOTUS_WEIGHT_COST / 256, MOTUS_REPEAT_SECOND};
-    return (Trial){weighted,
-                   weighted < plain * (uint64_t)gate / 256 && 4 * helped >= majority * harmed,
-                   MOTUS_REPEAT_NONE};
+    *repeat = !repeats || MIXED * harmed < helped ? MOTUS_REPEAT_NONE
+              : harmed > helped                   ? MOTUS_REPEAT_FIRST
+                                                  : MOTUS_REPEAT_SECOND;
+    if (*repeat == MOTUS_REPEAT_NONE)
+        return *cost < plain * (uint64_t)gate / 256 && 4 * helped >= majority * harmed;
+    *cost = lesser;
+    return lesser < plain * (*repeat == MOTUS_REPEAT_FIRST ? FEW_COST : MOTUS_WEIGHT_COST) / 256;
 }
 
 // ---- References ---------------------------------------------------------------------------------
@@ -202,11 +196,12 @@ static MotusRepeat find_luma(MotusWeightFinder *f, const MotusMoments *cur, cons
             plain = search(f, f->plain);
         }
         weigh_reference(f, small, w, log2_denom);
-        const Trial trial = judge(f, plain, search(f, f->weighted), repeats);
+        MotusRepeat place;
+        uint64_t cost = search(f, f->weighted);
         tried = w;
-        if (!trial.is_taken || trial.cost >= least) continue;
-        least = trial.cost;
-        repeat = trial.repeat;
+        if (!judge(f, plain, repeats, &cost, &place) || cost >= least) continue;
+        least = cost;
+        repeat = place;
         weights->ref[k].plane[0] = w;
         weights->ref[k].has_luma = 1;
     }

@@ -113,15 +113,15 @@ static void versions_agree(void) {
 
 static MotusHalfWeight find_weight(MotusPlane plane[2], int threads) {
     MotusHalfPicture half = half_alloc(MBW, MBH);
-    MotusHalfSums sums[2];
+    uint64_t sums[2][2];
     static int16_t small[2][4 * N_MB];
     for (int i = 0; i < 2; i++) {
         motus_half_build(&half, &plane[i], 1);
-        motus_half_measure(&(MotusHalfStats){&sums[i], small[i]}, &half, threads);
+        motus_half_measure(&(MotusHalfStats){sums[i], small[i]}, &half, threads);
     }
     free(half.memory);
-    return motus_half_find_weight(&(MotusHalfStats){&sums[1], small[1]},
-                                  &(MotusHalfStats){&sums[0], small[0]}, MBW, MBH);
+    return motus_half_find_weight(&(MotusHalfStats){sums[1], small[1]},
+                                  &(MotusHalfStats){sums[0], small[0]}, MBW, MBH);
 }
 
 // A picture that becomes darker or brighter has a weight near its gain. A picture that moves has

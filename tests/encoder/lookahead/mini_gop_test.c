@@ -32,7 +32,7 @@ static void chain_open(Chain *c, int width, int height, int keeps, int weights) 
         c->costs[d] = costs_alloc(n);
         p->intra = c->costs[d].intra;
         p->weight = weights ? c->weight[d] : NULL;
-        c->stats[d] = (MotusHalfStats){malloc(sizeof(MotusHalfSums)), malloc((size_t)n * 8)};
+        c->stats[d] = (MotusHalfStats){malloc(2 * sizeof(uint64_t)), malloc((size_t)n * 8)};
         p->earlier[0] = (MotusBField){c->costs[d].mv, c->costs[d].inter};
         for (int i = 1; i < SPAN; i++) p->earlier[i] = field_alloc(n);
         for (int i = 0; i < SPAN - 1; i++) p->later[i] = field_alloc(n);
