@@ -6,7 +6,7 @@
 #ifndef ENCODER_ANALYSE_INTER_LIST_WARP_CUH
 #define ENCODER_ANALYSE_INTER_LIST_WARP_CUH
 
-#include "dct/pairs_warp.cuh"
+#include "dct/dct_warp.cuh"
 #include "encoder/analyse/inter_core.h"
 #include "me/pixel/words_warp.cuh"
 
