@@ -68,6 +68,23 @@ typedef struct MotusHalfTrial {
     uint32_t helped[MOTUS_HALF_SUGGESTIONS], harmed[MOTUS_HALF_SUGGESTIONS];
 } MotusHalfTrial;
 
+// Lowers least[] to the SADs of MB (x, y) at one displacement. sample[k]: its samples, without a
+// weight and divided by each suggestion.
+MOTUS_HD void motus_half_lower(uint32_t least[1 + MOTUS_HALF_SUGGESTIONS], const int16_t *ref_small,
+                               int mb_width, int mb_height,
+                               const int sample[1 + MOTUS_HALF_SUGGESTIONS][4], int x, int y) {
+    const int width = 2 * mb_width, height = 2 * mb_height;
+    uint32_t sad[1 + MOTUS_HALF_SUGGESTIONS] = {0};
+    for (int k = 0; k < 4; k++) {
+        const int u = motus_clip(0, width - 1, x + (k & 1)),
+                  v = motus_clip(0, height - 1, y + (k >> 1)), there = ref_small[v * width + u];
+        for (int i = 0; i <= MOTUS_HALF_SUGGESTIONS; i++)
+            sad[i] += (uint32_t)motus_abs(sample[i][k] - there);
+    }
+    for (int i = 0; i <= MOTUS_HALF_SUGGESTIONS; i++)
+        if (sad[i] < least[i]) least[i] = sad[i];
+}
+
 // Adds MB (x, y) to *trial. cur, ref: MotusHalfStats.small of pictures of mb_width x mb_height MBs.
 MOTUS_HD void motus_half_try(MotusHalfTrial *trial, const int16_t *cur, const int16_t *ref,
                              int mb_width, int mb_height, int x, int y,
@@ -80,18 +97,8 @@ MOTUS_HD void motus_half_try(MotusHalfTrial *trial, const int16_t *cur, const in
             sample[1 + i][k] = motus_half_unweigh(sample[0][k], &suggestion[i], MOTUS_SMALL_ONE);
     }
     for (int dy = -MOTUS_HALF_REACH; dy <= MOTUS_HALF_REACH; dy++)
-        for (int dx = -MOTUS_HALF_REACH; dx <= MOTUS_HALF_REACH; dx++) {
-            uint32_t sad[1 + MOTUS_HALF_SUGGESTIONS] = {0};
-            for (int k = 0; k < 4; k++) {
-                const int u = motus_clip(0, 2 * mb_width - 1, 2 * x + dx + (k & 1)),
-                          v = motus_clip(0, 2 * mb_height - 1, 2 * y + dy + (k >> 1)),
-                          there = ref[v * 2 * mb_width + u];
-                for (int i = 0; i <= MOTUS_HALF_SUGGESTIONS; i++)
-                    sad[i] += (uint32_t)motus_abs(sample[i][k] - there);
-            }
-            for (int i = 0; i <= MOTUS_HALF_SUGGESTIONS; i++)
-                if (sad[i] < least[i]) least[i] = sad[i];
-        }
+        for (int dx = -MOTUS_HALF_REACH; dx <= MOTUS_HALF_REACH; dx++)
+            motus_half_lower(least, ref, mb_width, mb_height, sample, 2 * x + dx, 2 * y + dy);
     trial->cost[0] += least[0];
     for (int i = 0; i < MOTUS_HALF_SUGGESTIONS; i++) {
         const uint32_t cost = motus_half_weigh_error(least[1 + i], &suggestion[i]);

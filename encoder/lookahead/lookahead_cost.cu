@@ -219,8 +219,9 @@ __global__ void __launch_bounds__(THREADS)
         p.costs.mv[at.i] = s.best;
         p.costs.inter[at.i] = (uint16_t)inter;
     }
-    add_up(&p.sums->intra, at.is_one ? intra : 0);
-    add_up(&p.sums->inter, at.is_one ? inter : 0);
+    const uint32_t own_intra = at.is_one ? intra : 0, own_inter = at.is_one ? inter : 0;
+    add_up(&p.sums->intra, own_intra);
+    add_up(&p.sums->inter, own_inter);
 }
 
 // Inter costs of a picture without a previous one: its intra costs.

@@ -98,7 +98,17 @@ __device__ const uint8_t *lane_rows(const Search *s, MotusMv mv) {
 }
 
 // Makes mv the best one if it costs less. Returns 1 if it does. is_tried: 0 in pairs that do not
-// take part.
+// take part. error: of the MB's samples.
+__device__ int take(Search *s, MotusMv mv, uint32_t error, int is_tried) {
+    const uint32_t cost =
+        motus_half_weigh_error(error, &s->weight) + motus_lookahead_mv_cost(mv, s->predictor);
+    if (!is_tried || !motus_lookahead_inside(s->before, s->x, s->y, mv) || cost >= s->cost)
+        return 0;
+    s->cost = cost;
+    s->best = mv;
+    return 1;
+}
+
 template <bool SATD> __device__ int try_mv(Search *s, MotusMv mv, int is_tried) {
     const int is_inside = motus_lookahead_inside(s->before, s->x, s->y, mv);
     uint32_t ref[2][4], error = 0;
@@ -110,12 +120,7 @@ template <bool SATD> __device__ int try_mv(Search *s, MotusMv mv, int is_tried) 
             error = motus_sad4(s->row[i >> 2][i & 3], ref[i >> 2][i & 3], error);
         error += __shfl_xor_sync(MOTUS_ALL_LANES, error, 1);
     }
-    const uint32_t cost =
-        motus_half_weigh_error(error, &s->weight) + motus_lookahead_mv_cost(mv, s->predictor);
-    if (!is_tried || !is_inside || cost >= s->cost) return 0;
-    s->cost = cost;
-    s->best = mv;
-    return 1;
+    return take(s, mv, error, is_tried && is_inside);
 }
 
 // ---- Points around an MV ------------------------------------------------------------------------
@@ -244,8 +249,8 @@ __device__ void try_around(Search *s, int moves) {
     s->best = motus_lookahead_around(from, best);
 }
 
-// Tries the whole samples around the best MV, which is even, and measures the best of them by SATD.
-__device__ void refine(Search *s) {
+// Tries the whole samples around the best MV, which is even.
+__device__ void try_square(Search *s) {
     const MotusMv from = s->best;
     const ptrdiff_t stride = s->before->stride;
     const uint8_t *right = lane_rows(s, motus_lookahead_mv(from.x + 1, from.y)),
@@ -273,9 +278,9 @@ __device__ void refine(Search *s) {
     for (int i = 0; i < 9; i++) // the centre is the best one
         if (i != 4) key = min(key, point_key(sad[i] + costs.x[i % 3] + costs.y[i / 3], i));
     const int best = (int)(key & 15) - 1;
-    if (best >= 0) s->best = motus_lookahead_next_to(from, best);
-    s->cost = UINT32_MAX;
-    try_mv<true>(s, s->best, 1);
+    if (best < 0) return;
+    s->cost = key >> 4;
+    s->best = motus_lookahead_next_to(from, best);
 }
 
 // ---- The search ---------------------------------------------------------------------------------
@@ -298,6 +303,12 @@ __device__ void descend(Search *s, int moves) {
         }
     }
     try_around(s, moves);
+}
+
+__device__ void refine(Search *s) {
+    try_square(s);
+    s->cost = UINT32_MAX;
+    try_mv<true>(s, s->best, 1);
 }
 
 } // namespace
