@@ -89,19 +89,6 @@ static uint32_t intra_cost(const MotusPixelOps *ops, const MotusHalfPicture *cur
 
 // ---- Inter --------------------------------------------------------------------------------------
 
-// First pass: each MB from zero on.
-static void search_row(const MotusMbCosts *costs, const MotusHalfPicture *cur,
-                       const MotusHalfPicture *before, const MotusHalfWeight *weight, int y) {
-    const MotusMv zero = {0, 0};
-    for (int x = 0; x < cur->mb_width; x++) {
-        Search s = {.ops = motus_pixel_ops(0), .before = before, .predictor = zero};
-        begin_search(&s, cur, x, y, weight);
-        try_mv(&s, zero, s.ops->sad);
-        descend(&s);
-        costs->first[y * cur->mb_width + x] = s.best;
-    }
-}
-
 // Second pass. Returns the cost of MB (x, y) with costs->mv.
 static uint32_t search_again(const MotusMbCosts *costs, const MotusHalfPicture *cur,
                              const MotusHalfPicture *before, const MotusHalfWeight *weight, int x,
@@ -122,30 +109,34 @@ static uint32_t search_again(const MotusMbCosts *costs, const MotusHalfPicture *
     return s.cost;
 }
 
-static void costs_of_row(const MotusMbCosts *costs, const MotusHalfPicture *cur,
-                         const MotusHalfPicture *before, const MotusHalfWeight *weight, int y) {
-    const MotusPixelOps *ops = motus_pixel_ops(0);
-    for (int x = 0; x < cur->mb_width; x++) {
-        const int i = y * cur->mb_width + x;
-        const uint32_t intra = intra_cost(ops, cur, x, y);
-        uint32_t inter = intra;
-        costs->mv[i] = (MotusMv){0, 0};
-        if (before) inter = search_again(costs, cur, before, weight, x, y);
-        costs->intra[i] = motus_lookahead_cost(intra);
-        costs->inter[i] = motus_lookahead_cost(inter < intra ? inter : intra);
-    }
-}
-
 void motus_mb_costs(const MotusMbCosts *costs, const MotusHalfPicture *cur,
                     const MotusHalfPicture *before, const MotusHalfWeight *weight, int threads) {
+    const MotusPixelOps *ops = motus_pixel_ops(0);
+    const MotusMv zero = {0, 0};
+    const int mb_width = cur->mb_width, rows = before ? cur->mb_height : 0;
     (void)threads;
 #pragma omp parallel num_threads(threads)
     {
 #pragma omp for schedule(dynamic, 2)
-        for (int y = 0; y < cur->mb_height; y++)
-            if (before) search_row(costs, cur, before, weight, y);
+        for (int y = 0; y < rows; y++) // first pass: each MB from zero on
+            for (int x = 0; x < mb_width; x++) {
+                Search s = {.ops = ops, .before = before, .predictor = zero};
+                begin_search(&s, cur, x, y, weight);
+                try_mv(&s, zero, ops->sad);
+                descend(&s);
+                costs->first[y * mb_width + x] = s.best;
+            }
 #pragma omp for schedule(dynamic, 2)
-        for (int y = 0; y < cur->mb_height; y++) costs_of_row(costs, cur, before, weight, y);
+        for (int y = 0; y < cur->mb_height; y++)
+            for (int x = 0; x < mb_width; x++) {
+                const int i = y * mb_width + x;
+                const uint32_t intra = intra_cost(ops, cur, x, y);
+                uint32_t inter = intra;
+                costs->mv[i] = zero;
+                if (before) inter = search_again(costs, cur, before, weight, x, y);
+                costs->intra[i] = motus_lookahead_cost(intra);
+                costs->inter[i] = motus_lookahead_cost(inter < intra ? inter : intra);
+            }
     }
 }
 

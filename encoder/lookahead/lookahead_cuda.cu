@@ -145,34 +145,29 @@ MotusStatus open_cuda(void **executor, const MotusLookaheadSettings *settings, i
 
 // Uploads a frame from the host, or copies luma from another device. A frame on this device is read
 // where it lies.
-MotusStatus bring(Cuda *c, const MotusFrameSource *source, MotusPlane *luma, cudaStream_t *made_on,
-                  MotusError *error) {
-    const MotusFrame *frame = source->frame;
-    int device = c->device;
-    *luma = c->frame.plane[0], *made_on = c->stream[UPLOADS];
-    if (!source->on_device)
-        return motus_device_frame_upload(c->frame.plane, frame, 0, 3, c->stream[UPLOADS], error);
-    MotusStatus status = motus_device_frame_locate(frame, &device, error);
-    if (status) return status;
-    if (device != c->device)
-        return motus_device_frame_copy_peer(c->frame.plane, c->device, frame->plane, device, 1,
-                                            source->stream, error);
-    *luma = frame->plane[0], *made_on = (cudaStream_t)source->stream;
-    return MOTUS_OK;
-}
-
 MotusStatus take(void *executor, const MotusFrameSource *source, MotusPlane *luma, void **filled,
                  MotusError *error) {
     Cuda *c = (Cuda *)executor;
     const MotusFrame *from = source->frame;
     MotusOnDevice on(c->device);
-    cudaStream_t made_on;
+    cudaStream_t made_on = c->stream[UPLOADS];
+    int device = c->device;
+    MotusStatus status = MOTUS_OK;
     c->frame.width = from->width, c->frame.height = from->height;
     for (int p = 0; p < 3; p++) {
         c->frame.plane[p].width = from->plane[p].width;
         c->frame.plane[p].height = from->plane[p].height;
     }
-    MotusStatus status = bring(c, source, luma, &made_on, error);
+    *luma = c->frame.plane[0];
+    if (!source->on_device)
+        status = motus_device_frame_upload(c->frame.plane, from, 0, 3, made_on, error);
+    else
+        status = motus_device_frame_locate(from, &device, error);
+    if (!status && device != c->device)
+        status = motus_device_frame_copy_peer(c->frame.plane, c->device, from->plane, device, 1,
+                                              source->stream, error);
+    else if (!status && source->on_device)
+        *luma = from->plane[0], made_on = (cudaStream_t)source->stream;
     if (!status) status = record(c->made, made_on, error);
     c->has_upload = !source->on_device && !status;
     *filled = c->made;
