@@ -124,7 +124,7 @@ static MotusHalfWeight find_weight(MotusPlane plane[2], int threads) {
                                   &(MotusHalfStats){sums[0], small[0]}, MBW, MBH);
 }
 
-// A picture that becomes darker or brighter has a weight near its gain. A picture that moves has
+// A picture that becomes darker or brighter has a weight near its scale. A picture that moves has
 // none.
 static void weights(void) {
     MotusPlane plane[2] = {plane_alloc(W, H), plane_alloc(W, H)};
@@ -137,9 +137,9 @@ static void weights(void) {
         const MotusHalfWeight w = find_weight(plane, 1), same = find_weight(plane, 3);
         CU_ASSERT(!memcmp(&w, &same, sizeof w));
         if (motus_abs(before - after) < 6) continue;
-        const int gain = 64 * after / before, found = 64 * w.weight >> w.log2_denom;
-        MOTUS_CHECK(w.is_used && motus_abs(found - gain) <= 4 + gain / 16, "%d / %d: %d for %d",
-                    after, before, found, gain);
+        const int scale = 64 * after / before, found = 64 * w.weight >> w.log2_denom;
+        MOTUS_CHECK(w.is_used && motus_abs(found - scale) <= 4 + scale / 16, "%d / %d: %d for %d",
+                    after, before, found, scale);
         for (int v = 0; v < 256; v++) { // dividing undoes the weight
             const MotusWeight weight = {w.weight, w.offset};
             const int there = motus_weighted_sample(v, weight, motus_max(1, w.log2_denom));
