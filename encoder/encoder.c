@@ -231,8 +231,7 @@ MotusStatus motus_encoder_set_rate(MotusEncoder *enc, int64_t bitrate, int64_t v
     if (enc->stream.config.rate != MOTUS_RATE_BITRATE || r->log || enc->stream.config.hrd)
         return motus_fail(&enc->error, MOTUS_ERR_UNSUPPORTED,
                           "this encoder's rate cannot be changed");
-    MotusStatus status =
-        motus_config_check_rates(bitrate, vbv_maxrate, vbv_bufsize, &enc->error);
+    MotusStatus status = motus_config_check_rates(bitrate, vbv_maxrate, vbv_bufsize, &enc->error);
     if (!status && bitrate < 1)
         status = motus_fail(&enc->error, MOTUS_ERR_ARGUMENT, "no bitrate given");
     if (!status && !r->vbv_rate != !vbv_maxrate)

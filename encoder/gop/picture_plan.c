@@ -48,8 +48,8 @@ MotusStatus motus_picture_plan_get(MotusPicturePlan *p, MotusLookahead *look, Mo
     if (!p->offset) return MOTUS_OK; // fixed QP
     p->b_lookahead = p->lookahead;
     if (p->b_offset) motus_lookahead_aq(look, &p->b_lookahead, p->b_offset);
-    p->n_future = motus_lookahead_costs(look, p->future_cost, p->future_flags, p->most_future,
-                                        &p->ended);
+    p->n_future =
+        motus_lookahead_costs(look, p->future_cost, p->future_flags, p->most_future, &p->ended);
     return MOTUS_OK;
 }
 
