@@ -11,7 +11,6 @@
 #include "encoder/lookahead/b_costs.h"
 #include "encoder/lookahead/b_order.h"
 #include "encoder/settings/config.h"
-#include "encoder/settings/preset.h"
 
 #define LOG2_MAX_FRAME_NUM 16  // 4..16 (7.4.2.1.1)
 #define MAX_MB_BYTES 416       // macroblock_layer(), 3,200 bits (A.3.1), and its mb_skip_run
