@@ -10,7 +10,7 @@
 
 // Fills p->field.
 static void search_field(const MotusBSearch *p, int threads) {
-    const MotusPixelOps *ops = motus_pixel_ops(0);
+    const MotusPixelOps *ops = motus_pixel_ops();
     assert(p->back || (p->first && p->rest));
     (void)threads;
 #pragma omp parallel for num_threads(threads) schedule(dynamic, 2)
@@ -34,7 +34,7 @@ static void search_field(const MotusBSearch *p, int threads) {
 
 // Returns the cost of a B picture and fills in its MBs' costs if they are kept.
 static uint64_t cost_between(const MotusBetween *b, int threads) {
-    const MotusPixelOps *ops = motus_pixel_ops(0);
+    const MotusPixelOps *ops = motus_pixel_ops();
     const MotusHalfPicture *cur = &b->cur;
     uint64_t sum = 0;
     (void)threads;

@@ -94,7 +94,7 @@ static uint32_t search_again(const MotusMbCosts *costs, const MotusHalfPicture *
                              const MotusHalfPicture *before, const MotusHalfWeight *weight, int x,
                              int y) {
     int found = 0; // 1: another MB's MV is better
-    Search s = {.ops = motus_pixel_ops(0),
+    Search s = {.ops = motus_pixel_ops(),
                 .before = before,
                 .predictor = motus_lookahead_predictor(costs->first, cur->mb_width, x, y)};
     begin_search(&s, cur, x, y, weight);
@@ -111,7 +111,7 @@ static uint32_t search_again(const MotusMbCosts *costs, const MotusHalfPicture *
 
 void motus_mb_costs(const MotusMbCosts *costs, const MotusHalfPicture *cur,
                     const MotusHalfPicture *before, const MotusHalfWeight *weight, int threads) {
-    const MotusPixelOps *ops = motus_pixel_ops(0);
+    const MotusPixelOps *ops = motus_pixel_ops();
     const MotusMv zero = {0, 0};
     const int mb_width = cur->mb_width, rows = before ? cur->mb_height : 0;
     (void)threads;
