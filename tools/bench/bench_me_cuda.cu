@@ -47,10 +47,10 @@ MotusStatus check(MeBench *b, cudaError_t status, const char *what) {
 }
 
 // Adds a figure of the report, and prints it with its text.
-void line(const MeBench *b, const char *name, double value, const char *format, const char *text,
-          double scale = 1) {
-    const MotusBenchField fields[] = {
-        {NULL, "%-26s ", 0, name}, {name, format, value, NULL, scale}, {NULL, "%s", 0, text}};
+void line(const MeBench *b, const char *name, double value, const char *format, const char *text) {
+    const MotusBenchField fields[] = {{NULL, "%-26s ", 0, name, 0, 0},
+                                      {name, format, value, NULL, 0, 0},
+                                      {NULL, "%s", 0, text, 0, 0}};
     motus_bench_row(b->b, NULL, fields, 3);
 }
 
@@ -144,14 +144,14 @@ cudaError_t run_copy(MeBench *b, int i, int kind) {
 
 // ---- Kernels and copies -------------------------------------------------------------------------
 
-// A measurement: what it runs, with which limit, in which unit.
+// A measurement: what it runs, its limit and unit.
 struct Row {
-    const char *name;
+    const char *name; // NULL: not reported
     cudaError_t (*run)(MeBench *b, int i, int parameter);
     int parameter;
-    int pictures; // of a run, if a search is compared with the limit; else 0
-    double bytes; // of a run, if its rate is reported; else 0
-    const char *format, *text;
+    int pictures = 0; // of a run, if a search is compared with the limit
+    double bytes = 0; // of a run, if its rate is reported
+    const char *format = NULL, *text = NULL;
 };
 
 // Times a row. *best: seconds of the shortest of REPEATS runs; limit: of a picture.
