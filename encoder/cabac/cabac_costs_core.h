@@ -52,15 +52,11 @@ MOTUS_HD const MotusMapCosts *motus_map_costs(const MotusCabacCosts *costs, int 
     return category == MOTUS_CATEGORY_8x8 ? costs->map8 : costs->map4[category];
 }
 
-// Returns the context of a flag at position i.
+// Returns the context of significant_coeff_flag at position i.
 MOTUS_HD int motus_significant_context(int category, int i) {
     return category == MOTUS_CATEGORY_8x8
                ? motus_map8_significant(i)
                : MOTUS_CTX_SIGNIFICANT + motus_block_contexts(category).map + i;
-}
-MOTUS_HD int motus_last_context(int category, int i) {
-    return category == MOTUS_CATEGORY_8x8 ? motus_map8_last(i)
-                                          : MOTUS_CTX_LAST + motus_block_contexts(category).map + i;
 }
 
 // Returns the costs at position i of a block of `size` positions.
@@ -69,19 +65,13 @@ MOTUS_HD MotusMapCosts motus_map_costs_at(const uint16_t bin[][2], int category,
     for (int k = 0; k < i && k < size - 1; k++)
         at.zeros += bin[motus_significant_context(category, k)][0];
     if (i >= size - 1) return at;
-    const uint16_t *flag = bin[motus_significant_context(category, i)],
-                   *last = bin[motus_last_context(category, i)];
+    const int last_context = category == MOTUS_CATEGORY_8x8
+                                 ? motus_map8_last(i)
+                                 : MOTUS_CTX_LAST + motus_block_contexts(category).map + i;
+    const uint16_t *flag = bin[motus_significant_context(category, i)], *last = bin[last_context];
     at.zero = flag[0], at.one = flag[1];
     at.last[0] = last[0], at.last[1] = last[1];
     return at;
-}
-
-// Returns the cost of a component of an MVD with its sign. Its neighbours' sum is taken to be
-// small, but not zero.
-MOTUS_HD uint32_t motus_mvd_cost_at(const uint16_t bin[][2], int component, int magnitude) {
-    MotusSymbols s = {NULL, 0, 0, bin, 0, 0};
-    motus_put_mvd_component(&s, MOTUS_CTX_MVD + 7 * component, magnitude, 3);
-    return s.bits;
 }
 
 enum { MOTUS_DERIVED_MAPS = 80 + 64, MOTUS_DERIVED_COSTS = 144 + 2 * MOTUS_MVD_COSTS };
@@ -90,8 +80,11 @@ enum { MOTUS_DERIVED_MAPS = 80 + 64, MOTUS_DERIVED_COSTS = 144 + 2 * MOTUS_MVD_C
 MOTUS_HD void motus_cabac_cost_derive(MotusCabacCosts *costs, const uint16_t bin[][2], int k) {
     const int mvd = k - MOTUS_DERIVED_MAPS;
     if (mvd >= 0) {
-        costs->mvd[mvd / MOTUS_MVD_COSTS][mvd % MOTUS_MVD_COSTS] =
-            motus_mvd_cost_at(bin, mvd / MOTUS_MVD_COSTS, mvd % MOTUS_MVD_COSTS);
+        const int component = mvd / MOTUS_MVD_COSTS, magnitude = mvd % MOTUS_MVD_COSTS;
+        MotusSymbols s = {NULL, 0, 0, bin, 0, 0};
+        // Its neighbours' sum is taken to be small, but not zero.
+        motus_put_mvd_component(&s, MOTUS_CTX_MVD + 7 * component, magnitude, 3);
+        costs->mvd[component][magnitude] = s.bits;
         return;
     }
     const int category = k >> 4, size = category == 0                          ? 0
@@ -164,6 +157,49 @@ void motus_cabac_costs_set(MotusCabacCosts *costs, int table, int slice_qp);
 // Moves the costs to those of the bins that a picture had. Costs of contexts with few bins hardly
 // change.
 void motus_cabac_costs_learn(MotusCabacCosts *costs, const MotusBinCounts *counts);
+
+enum {
+    MOTUS_COST_KINDS = 3,
+    // Tables of each kind, used in turn. A table is not written before the pictures that read it
+    // are done, as more P pictures have begun since than pictures are in flight.
+    MOTUS_COST_TABLES = 10,
+};
+
+// Which costs the pictures of a GOP coder are decided with. Three kinds of pictures learn apart: P
+// pictures, B pictures that are references, other B pictures. All pictures of a kind in a mini-GOP
+// take the costs that the first one of the last mini-GOP has left, so that they can be coded side
+// by side. The tables are the executor's.
+typedef struct MotusLearntCosts {
+    int table[MOTUS_COST_KINDS]; // in use, once has_table is set
+    int has_table[MOTUS_COST_KINDS];
+    int has_next[MOTUS_COST_KINDS]; // the table behind it is learnt: for the next mini-GOP
+} MotusLearntCosts;
+
+// Returns the kind of a picture. slice_type: MOTUS_SLICE_*.
+static inline int motus_cost_kind(int slice_type, int is_reference) {
+    return slice_type == MOTUS_SLICE_B ? 2 - is_reference : 0;
+}
+
+// Returns the table that a kind's next costs are learnt into.
+static inline int motus_next_cost_table(const MotusLearntCosts *l, int kind) {
+    return (l->table[kind] + 1) % MOTUS_COST_TABLES;
+}
+
+// Begins a picture: an IDR picture forgets all costs, a P picture begins a mini-GOP.
+static inline void motus_learnt_costs_begin(MotusLearntCosts *l, int slice_type, int idr) {
+    for (int kind = 0; kind < MOTUS_COST_KINDS; kind++) {
+        if (idr) l->has_table[kind] = l->has_next[kind] = 0;
+        if (slice_type != MOTUS_SLICE_P || !l->has_next[kind]) continue;
+        l->table[kind] = motus_next_cost_table(l, kind);
+        l->has_table[kind] = 1;
+        l->has_next[kind] = 0;
+    }
+}
+
+// True if costs are learnt from a picture of a kind.
+static inline int motus_costs_are_learnt(const MotusLearntCosts *l, int kind, int idr) {
+    return !idr && !l->has_next[kind];
+}
 
 #ifdef __cplusplus
 }

@@ -6,10 +6,7 @@
 // other GOP coders five teams fill an SM: its instruction cache cannot hold two kernels. With the
 // 8x8 transform a team has a fourth warp, for Intra8x8, and 23 KiB, and an SM four teams.
 // SPDX-License-Identifier: BSD-2-Clause
-#include <type_traits>
-
 #include "encoder/decide/decide_pass.cuh"
-#include "encoder/intra/hand_on.cuh"
 #include "encoder/intra/intra8x8_warp.cuh"
 
 using namespace motus_decide;
@@ -18,18 +15,21 @@ namespace {
 
 constexpr int MOST_TEAMS = 5; // of a block; they take all registers of an SM
 
-// Warps of a team. EIGHT: it evaluates Intra8x8.
-__host__ __device__ constexpr int roles(bool eight) { return MOTUS_INTRA_ROLES + eight; }
-__host__ __device__ constexpr int team_threads(bool eight) { return 32 * roles(eight); }
+// Threads of a team. EIGHT: it evaluates Intra8x8.
+__host__ __device__ constexpr int team_threads(bool eight) {
+    return 32 * (eight ? (int)MOTUS_INTRA8_ROLES : (int)MOTUS_INTRA_ROLES);
+}
 
 // Returns how many of these teams take the place of `teams` without Intra8x8.
 __host__ __device__ constexpr int teams_of(int teams, bool eight) {
-    return eight && teams > 1 ? teams * roles(false) / roles(true) + (teams == MOST_TEAMS) : teams;
+    return eight && teams > 1
+               ? teams * MOTUS_INTRA_ROLES / MOTUS_INTRA8_ROLES + (teams == MOST_TEAMS)
+               : teams;
 }
 
 // Shared memory of a team.
 template <bool EIGHT> struct IntraTeam {
-    typename std::conditional<EIGHT, MotusIntra8Team, MotusIntraTeam>::type team;
+    std::conditional_t<EIGHT, MotusIntra8Team, MotusIntraTeam> team;
     alignas(16) uint8_t luma[256], chroma[2][64]; // the source
     MotusQp qp;
     int at; // in the list
@@ -55,6 +55,17 @@ template <bool EIGHT> __device__ void fetch_source(IntraTeam<EIGHT> *s, MotusInt
     in->src.stride[1] = in->src.stride[2] = MOTUS_CHROMA_STRIDE;
 }
 
+// Hand an MB on (scope: the device). A thread that has acquired a state sees all that was written
+// before its release.
+__device__ uint32_t acquire(const uint8_t *from) {
+    uint32_t v;
+    asm volatile("ld.acquire.gpu.u8 %0, [%1];" : "=r"(v) : "l"(from) : "memory");
+    return v;
+}
+__device__ void release(uint8_t *to, uint32_t v) {
+    asm volatile("st.release.gpu.u8 [%0], %1;" : : "l"(to), "r"(v) : "memory");
+}
+
 // Blocks a warp until MB i's neighbours on the list are done, a lane each. Acquiring empties the
 // SM's L1 cache: beside other teams only the last read does it; a team alone acquires with every
 // read.
@@ -62,16 +73,10 @@ template <int TEAMS> __device__ void wait_for_neighbours(const MotusPictureState
     const int at = motus_lane() < 4 ? neighbour_of(w, i, motus_lane()) : -1;
     volatile const uint8_t *state = w.listed + at;
     if (TEAMS == 1 && at >= 0)
-        while (motus_acquire(w.listed + at) == LISTED) __nanosleep(20);
+        while (acquire(w.listed + at) == LISTED) __nanosleep(20);
     if (TEAMS > 1 && at >= 0 && *state != NOT_LISTED)
-        while (*state != DONE || motus_acquire(w.listed + at) != DONE) __nanosleep(20);
+        while (*state != DONE || acquire(w.listed + at) != DONE) __nanosleep(20);
     __syncwarp();
-}
-
-// Marks MB i as done, after this warp has written all that its neighbours read.
-__device__ void mark_done(const MotusPictureStateCuda &w, int i) {
-    __syncwarp(); // all of it is written before the state
-    if (motus_lane() == 0) motus_release(w.listed + i, DONE);
 }
 
 // Waits for the team's other warps, at one and the same instruction.
@@ -84,18 +89,15 @@ template <bool EIGHT> __device__ void meet_from_roles(int team) {
     asm volatile("barrier.sync %0, %1;" : : "r"(team + 1), "n"(team_threads(EIGHT)) : "memory");
 }
 
-// Parts of a team, with and without Intra8x8.
-__device__ MotusIntraTeam *base_of(MotusIntraTeam *team) { return team; }
-__device__ MotusIntraTeam *base_of(MotusIntra8Team *team) { return &team->team; }
-
 // Codes one warp's part of MB i, after its neighbours are done. Each role has its branch, so that
 // no warp holds what another one has prepared. TEAMS, EIGHT: of intra_kernel.
 template <int TEAMS, bool EIGHT>
 __device__ void code_role(const MotusIntraMb *in, const MotusPictureStateCuda &w,
-                          decltype(IntraTeam<EIGHT>::team) *s, int i, int team, int warp) {
-    MotusIntraTeam *base = base_of(s);
+                          decltype(IntraTeam<EIGHT>::team) *s, MotusIntraTeam *base, int i,
+                          int team, int warp) {
     if (warp == MOTUS_ROLE_INTRA4X4) {
-        motus_intra_begin(in, &base->trial[0], &base->trial[1]);
+        motus_intra_begin_as(in, &base->trial[0], MOTUS_MB_I_16x16);
+        motus_intra_begin_as(in, &base->trial[1], MOTUS_MB_I_4x4);
         const MotusI4Mb i4 = motus_i4_prepare(in, &base->scratch[0]);
         wait_for_neighbours<TEAMS>(w, i);
         meet_from_roles<EIGHT>(team); // source and trials are written, the neighbours are done
@@ -117,13 +119,6 @@ __device__ void code_role(const MotusIntraMb *in, const MotusPictureStateCuda &w
     store_chroma(&base->trial[0], in->rec);
 }
 
-__device__ const MotusTrial *join(const MotusIntraMb *in, MotusIntraTeam *team) {
-    return motus_intra_join(in, team);
-}
-__device__ const MotusTrial *join(const MotusIntraMb *in, MotusIntra8Team *team) {
-    return motus_intra8_join(in, team);
-}
-
 // Codes the MBs of the list. TEAMS: of a block, without Intra8x8 (teams_of); one alone may have
 // more registers. CABAC: of level_choice. EIGHT: Intra8x8 is evaluated.
 template <int TEAMS, bool CABAC, bool EIGHT>
@@ -136,7 +131,11 @@ __global__ void __launch_bounds__(teams_of(TEAMS, EIGHT) * team_threads(EIGHT), 
     constexpr int THREADS = team_threads(EIGHT);
     const int team = (int)threadIdx.x / THREADS, t = (int)threadIdx.x % THREADS, warp = t / 32;
     IntraTeam<EIGHT> *s = reinterpret_cast<IntraTeam<EIGHT> *>(memory) + team;
-    MotusIntraTeam *base = base_of(&s->team);
+    MotusIntraTeam *base;
+    if constexpr (EIGHT)
+        base = &s->team.team;
+    else
+        base = &s->team;
     motus_wait_for_predecessor();
     if (pass.typed && !w.flags[MOTUS_FLAG_WANTS_PCM]) return;
     for (;;) {
@@ -148,16 +147,21 @@ __global__ void __launch_bounds__(teams_of(TEAMS, EIGHT) * team_threads(EIGHT), 
         MotusIntraMb in = intra_mb(pass, &levels, i % w.mb_width, i / w.mb_width);
         fetch_source(s, &in, t);
         meet<EIGHT>(team); // quantizers are written
-        code_role<TEAMS, EIGHT>(&in, w, &s->team, i, team, warp);
+        code_role<TEAMS, EIGHT>(&in, w, &s->team, base, i, team, warp);
         meet<EIGHT>(team); // all parts are written
         if (warp) continue;
-        const MotusTrial *best = join(&in, &s->team);
+        const MotusTrial *best;
+        if constexpr (EIGHT)
+            best = motus_intra_join(&in, base, &s->team);
+        else
+            best = motus_intra_join(&in, base, nullptr);
         __syncwarp();
         copy(&w.mb[i], &best->mb);
         store_luma(best, in.rec);
         if (best->mb.type == MOTUS_MB_I_PCM)
             store_chroma(best, in.rec); // replaces what was stored above
-        mark_done(w, i);
+        __syncwarp();                   // all that the neighbours read is written before the state
+        if (motus_lane() == 0) release(w.listed + i, DONE);
         copy(&w.coef[i], &best->coef); // no MB of the wavefront reads them
     }
 }
@@ -172,28 +176,24 @@ template <bool CABAC> Kernel kernel_of(bool eight, bool alone) {
 
 } // namespace
 
-// Returns how many MBs of the wavefront are worth taking at once: more would only wait. An I
+// Takes no more MBs of the wavefront at once than are worth it: others would only wait. An I
 // picture's wave has at most half as many MBs as the picture is wide, and as it is high; slices
 // have waves of their own. Where nothing runs beside it, three times as many prepare their MBs
 // meanwhile. A P picture has many chains.
-static int taken_at_once(const Pass &pass) {
-    const MotusPictureStateCuda &w = pass.pic;
-    if (pass.slice_type) return w.teams == 1 ? 256 : motus_clip(12, 160, w.n_mb / 300);
-    if (w.teams == 1) return 3 * motus_min(w.mb_height, 85);
-    return w.slice_first ? motus_min(w.mb_height, 256)
-                         : motus_min(w.mb_height, (w.mb_width + 1) / 2) + 4;
-}
-
 cudaError_t motus_decide::code_listed(const Pass &pass, cudaStream_t stream) {
-    const bool eight = pass.pic.transform_8x8, alone = pass.pic.teams == 1;
+    const MotusPictureStateCuda &w = pass.pic;
+    const bool eight = w.transform_8x8, alone = w.teams == 1;
+    const int taken = pass.slice_type ? (alone ? 256 : motus_clip(12, 160, w.n_mb / 300))
+                      : alone         ? 3 * motus_min(w.mb_height, 85)
+                      : w.slice_first ? motus_min(w.mb_height, 256)
+                                      : motus_min(w.mb_height, (w.mb_width + 1) / 2) + 4;
     // Typed MBs are coded again only for I_PCM: then small blocks, which rarely have work.
-    const int teams = pass.typed ? 1 : teams_of(pass.pic.teams, eight),
-              blocks = (motus_min(taken_at_once(pass), pass.pic.n_mb) + teams - 1) / teams;
+    const int teams = pass.typed ? 1 : teams_of(w.teams, eight),
+              blocks = (motus_min(taken, w.n_mb) + teams - 1) / teams;
     const size_t bytes = eight ? sizeof(IntraTeam<true>) : sizeof(IntraTeam<false>);
-    const Kernel kernel =
-        pass.pic.costs ? kernel_of<true>(eight, alone) : kernel_of<false>(eight, alone);
-    return motus_launch(pass.pic.early, blocks, teams * team_threads(eight), teams * bytes, stream,
-                        kernel, pass);
+    const Kernel kernel = w.costs ? kernel_of<true>(eight, alone) : kernel_of<false>(eight, alone);
+    return motus_launch(w.early, blocks, teams * team_threads(eight), teams * bytes, stream, kernel,
+                        pass);
 }
 
 cudaError_t motus_decide::code_intra(const Pass &pass, cudaStream_t stream) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "tests/encoder/mb/mb_avx2.h"
 
-#include "encoder/intra/intra_trial_cpu.h"
+#include "encoder/mb/intra4x4_cpu.h"
 #include "encoder/mb/predict_cpu.h"
 
 const MbAvx2 mb_avx2 = {motus_chroma_block, motus_intra_fill_plane, motus_ssd_square,

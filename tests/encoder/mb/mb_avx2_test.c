@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "common/cpu.h"
-#include "encoder/intra/intra_trial_cpu.h"
+#include "encoder/mb/intra4x4_cpu.h"
 #include "encoder/mb/predict_cpu.h"
 #include "tests/support/harness.h"
 
