@@ -31,12 +31,6 @@ static void put_filler(uint8_t *to, size_t bytes, size_t max) {
     }
 }
 
-size_t motus_packet_bytes(const MotusStream *stream, const MotusPictureParams *params,
-                          size_t nal_size) {
-    uint8_t before[2 * MOTUS_HEADER_BYTES];
-    return motus_access_unit_begin(stream, params, before) + nal_size;
-}
-
 MotusStatus motus_packet_make(MotusPacket **packet, const MotusStream *stream,
                               const MotusPictureParams *params, const MotusCodedPicture *coded,
                               size_t filler) {
@@ -106,7 +100,10 @@ MotusStatus motus_packet_add_field(MotusPacket *packet, const MotusStream *strea
     MotusField *copy;
     MotusStatus status = motus_field_alloc(&copy, stream->config.width, stream->config.height);
     if (status) return status;
-    motus_field_store(copy, modes, field->mv[0], field->sad[0], field->cost[0], 1);
+    const int n = field->n_mb;
+    motus_result_store(copy->mv[0], field->mv[0], sizeof *field->mv[0], modes, NULL, n, 1);
+    motus_result_store(copy->sad[0], field->sad[0], sizeof *field->sad[0], modes, NULL, n, 1);
+    motus_result_store(copy->cost[0], field->cost[0], sizeof *field->cost[0], modes, NULL, n, 1);
     packet->field = copy;
     packet->field_modes = modes;
     return MOTUS_OK;
