@@ -1,6 +1,6 @@
 // Candidates of a B MB by a warp: all blocks of a type at once, a lane a 4x4 block. The lanes below
 // 16 have list 0, the others list 1; where one list's MV moves, each half has every other
-// neighbour. Equals motus_b_candidates from the refined MVs on (b_choice_cpu.h): suite `lanes`,
+// neighbour. Equals motus_b_candidates from the refined MVs on (b_candidates_cpu.h): suite `lanes`,
 // and `gpu_decide` on a device.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef ENCODER_ANALYSE_B_CANDIDATES_WARP_CUH

@@ -44,7 +44,7 @@ MOTUS_HD MotusMvCell motus_mb_cell(const MotusMb *mb, const MotusNeighbours *n, 
 }
 
 // Returns the predicted MV of the partition that begins at luma4x4BlkIdx i (8.4.1.3), as
-// motus_mvp_ref does on a grid.
+// motus_grid_mvp does on a grid.
 MOTUS_HD MotusMv motus_mb_mvp_at(const MotusMb *mb, const MotusNeighbours *n,
                                  const MotusPartition *part, int i, int list) {
     const int x = part->x, y = part->y, ref = mb->ref[list][i >> 2], inter = MOTUS_CELL_INTER + ref;
@@ -54,7 +54,7 @@ MOTUS_HD MotusMv motus_mb_mvp_at(const MotusMb *mb, const MotusNeighbours *n,
     if (c.state == MOTUS_CELL_NONE) c = motus_mb_cell(mb, n, x - 1, y - 1, i, list);
     if (mb->type == MOTUS_MB_P_16x8 && (i ? a : b).state == inter) return (i ? a : b).mv;
     if (mb->type == MOTUS_MB_P_8x16 && (i ? c : a).state == inter) return (i ? c : a).mv;
-    return motus_mvp_of_ref(a, b, c, ref);
+    return motus_mvp(a, b, c, ref);
 }
 
 // ---- Bits ---------------------------------------------------------------------------------------

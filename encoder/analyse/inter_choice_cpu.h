@@ -7,7 +7,7 @@
 #define ENCODER_ANALYSE_INTER_CHOICE_CPU_H
 
 #include "encoder/analyse/inter_core.h"
-#include "encoder/mb/predict_cpu.h"
+#include "encoder/analyse/predict_cpu.h"
 #include "me/pixel/pixel_core.h"
 
 // MVs to choose from, and the SATD of each of the 41 blocks with each: of the blocks between 16x16
@@ -25,11 +25,6 @@ typedef struct MotusChooseScratch {
     MotusMb trial;
     uint16_t satd[16];
 } MotusChooseScratch;
-
-// Predictors of a block by ref_idx.
-typedef struct MotusMvps {
-    MotusMv of[MOTUS_MAX_REFERENCES];
-} MotusMvps;
 
 // ---- MVs to choose from -------------------------------------------------------------------------
 
@@ -84,33 +79,25 @@ static inline void motus_choices_add(MotusChooseScratch *s, const MotusInterMb *
     motus_choices_put(c, c->n++, mv, ref, s->satd);
 }
 
-// Returns the predictors of a block in all references.
-static inline MotusMvps motus_mvps(const MotusMvGrid *grid, const MotusPartition *p, int refs) {
-    MotusMvps mvp;
-    for (int ref = 0; ref < refs; ref++)
-        mvp.of[ref] = motus_mvp_ref(grid, p->mode, p->part, p->x, p->y, p->width, ref);
-    return mvp;
-}
-
-// Returns the bits of an MV of the list and of its ref_idx. only: the one reference that counts,
-// whose bits are counted elsewhere; -1: all.
-static inline int motus_choice_bits(const MotusChoices *c, int v, const MotusMvps *mvp, int refs,
+// Returns the bits of an MV of the list and of its ref_idx. mvp: by ref_idx. only: the one
+// reference that counts, whose bits are counted elsewhere; -1: all.
+static inline int motus_choice_bits(const MotusChoices *c, int v, const MotusMv mvp[], int refs,
                                     int only) {
     const int ref = refs > 1 ? c->ref[v] : 0;
-    return motus_mvd_bits(c->x[v] - mvp->of[ref].x) + motus_mvd_bits(c->y[v] - mvp->of[ref].y) +
+    return motus_mvd_bits(c->x[v] - mvp[ref].x) + motus_mvd_bits(c->y[v] - mvp[ref].y) +
            (only < 0 ? motus_ref_bits(refs, ref) : 0);
 }
 
 // Returns the index of the MV with the smallest SATD + lambda * bits for a block, the first of
 // equals, and that *cost. only: as in motus_choice_bits.
-static inline int motus_choose_mv(const MotusChoices *c, int block, const MotusMvps *mvp, int refs,
+static inline int motus_choose_mv(const MotusChoices *c, int block, const MotusMv mvp[], int refs,
                                   int only, uint32_t lambda_q8, uint32_t *cost) {
     uint32_t best = UINT32_MAX; // cost << 5 | index: the cost is below 2^18 + 2^14
     const uint32_t *sum = c->sum[block];
     uint32_t packed[MOTUS_CHOICES];
     const int n = (c->n + 7) & ~7;
     if (refs == 1) {
-        const MotusMv p = mvp->of[0];
+        const MotusMv p = mvp[0];
         for (int v = 0; v < n; v++) {
             const int bits = motus_mvd_bits(c->x[v] - p.x) + motus_mvd_bits(c->y[v] - p.y);
             packed[v] = (sum[v] + (lambda_q8 * (uint32_t)bits >> 8)) << 5 | (uint32_t)v;
@@ -135,12 +122,13 @@ static inline void motus_choices_of_neighbours(MotusChooseScratch *s, const Motu
     static const uint8_t cell[3][2] = {{1, 0}, {0, 1}, {0, 5}}; // row and column of A, B, C
     MotusChoices *c = &s->choices;
     const MotusPartition whole = motus_partition_at(MOTUS_MODE_16x16, 0, 0, 0);
-    const MotusMvps mvp = motus_mvps(&s->grid, &whole, in->refs);
+    MotusMv mvp[MOTUS_MAX_REFERENCES];
     const MotusMv zero = {0, 0};
     uint32_t unused;
     int found = c->n;
+    for (int ref = 0; ref < in->refs; ref++) mvp[ref] = motus_grid_mvp(&s->grid, &whole, ref);
     motus_choices_add(s, in, skip, 0);
-    motus_choices_add(s, in, mvp.of[0], 0);
+    motus_choices_add(s, in, mvp[0], 0);
     motus_choices_add(s, in, zero, 0);
     for (int i = 0; i < 3; i++) {
         const int row = cell[i][0], column = cell[i][1], state = s->grid.state[row][column];
@@ -149,7 +137,7 @@ static inline void motus_choices_of_neighbours(MotusChooseScratch *s, const Motu
     }
     for (int step = 0; step < in->limits->steps; step++) {
         const int best =
-            motus_choose_mv(c, MOTUS_BLOCK_16x16, &mvp, in->refs, -1, in->qp->lambda_q8, &unused);
+            motus_choose_mv(c, MOTUS_BLOCK_16x16, mvp, in->refs, -1, in->qp->lambda_q8, &unused);
         if (best < found) break;
         found = c->n;
         for (int i = 0; i < 4; i++) {
@@ -169,8 +157,9 @@ static inline int motus_choose_partition(const MotusChoices *c, const MotusInter
                                          MotusMvGrid *grid, const MotusPartition *p, int only,
                                          MotusMb *mb, uint32_t *cost, uint32_t *mv_bits) {
     uint32_t part_cost;
-    const MotusMvps mvp = motus_mvps(grid, p, in->refs);
-    const int v = motus_choose_mv(c, p->block, &mvp, in->refs, only, in->qp->lambda_q8, &part_cost);
+    MotusMv mvp[MOTUS_MAX_REFERENCES];
+    for (int k = 0; k < in->refs; k++) mvp[k] = motus_grid_mvp(grid, p, k);
+    const int v = motus_choose_mv(c, p->block, mvp, in->refs, only, in->qp->lambda_q8, &part_cost);
     const MotusMv mv = {c->x[v], c->y[v]};
     const int ref = in->refs > 1 ? c->ref[v] : 0;
     motus_grid_set(grid, p->x, p->y, p->width, p->height, MOTUS_CELL_INTER + ref, mv);
@@ -181,7 +170,7 @@ static inline int motus_choose_partition(const MotusChoices *c, const MotusInter
         }
     *cost += part_cost;
     *mv_bits +=
-        motus_mvd_bits_in(in->costs, mv, mvp.of[ref], only < 0 ? motus_ref_bits(in->refs, ref) : 0);
+        motus_mvd_bits_in(in->costs, mv, mvp[ref], only < 0 ? motus_ref_bits(in->refs, ref) : 0);
     return ref;
 }
 

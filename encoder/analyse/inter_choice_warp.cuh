@@ -102,8 +102,8 @@ MOTUS_WARP MotusLanePartition motus_lane_sub_partition(int sub, int q, int i) {
     return p;
 }
 
-// Returns motus_mvp_ref of a block.
-MOTUS_WARP uint32_t motus_lane_mvp(const MotusLaneGrid *grid, const MotusLanePartition *p,
+// Returns motus_grid_mvp of a block.
+MOTUS_WARP uint32_t motus_mvp_warp(const MotusLaneGrid *grid, const MotusLanePartition *p,
                                    int ref) {
     const int inter = MOTUS_CELL_INTER + ref;
     const MotusLaneCell *at = grid->cell + p->at, d = at[0], b = at[1], a = at[6],
@@ -135,11 +135,11 @@ MOTUS_WARP int motus_team_choose_partition(const MotusTeamChooser *c, MotusLaneG
     uint32_t best = UINT32_MAX, satd[4];
     for (int k = 0; k < 4; k++) // loads overlap the prediction
         if (k < most) satd[k] = motus_team_sum(c->sums, lane + 8 * k, p.block, whole);
-    uint32_t predictor = motus_lane_mvp(grid, &p, 0);
+    uint32_t predictor = motus_mvp_warp(grid, &p, 0);
     for (int k = 0; k < 4; k++) {
         if (k >= most) break;
         const int ref = c->refs > 1 ? (int)(c->own_refs >> 8 * k & 255) : 0;
-        if (c->refs > 1) predictor = motus_lane_mvp(grid, &p, ref);
+        if (c->refs > 1) predictor = motus_mvp_warp(grid, &p, ref);
         const uint32_t bits =
             motus_word_mv_bits(c->own[k], predictor) + motus_team_ref_bits(c, ref, only);
         const uint32_t own = (satd[k] + (c->lambda_q8 * bits >> 8)) << 5 |
@@ -151,7 +151,7 @@ MOTUS_WARP int motus_team_choose_partition(const MotusTeamChooser *c, MotusLaneG
     const int ref = c->refs > 1 ? (int)motus_lanes_shuffle(c->ref, (int)(best & 31)) : 0;
     const MotusLaneCell chosen = {motus_lanes_shuffle(c->all, (int)(best & 31)),
                                   MOTUS_CELL_INTER + ref};
-    if (c->refs > 1) predictor = motus_lane_mvp(grid, &p, ref);
+    if (c->refs > 1) predictor = motus_mvp_warp(grid, &p, ref);
     motus_lanes_sync(); // all have read the grid
     for (int cell = lane; cell < 16; cell += 8)
         if (active && (p.cells >> cell & 1)) grid->cell[6 * (cell >> 2) + (cell & 3) + 7] = chosen;

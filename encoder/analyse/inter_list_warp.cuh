@@ -169,12 +169,12 @@ MOTUS_WARP MotusMvCell motus_lane_cell_at(uint32_t mv, int state, int row, int c
 }
 
 // Returns the median prediction of 16x16 for a ref_idx, which each lane has for itself.
-MOTUS_WARP MotusMv motus_team_mvp(const MotusTeamEdge *edge, int ref) {
+MOTUS_WARP MotusMv motus_edge_mvp(const MotusTeamEdge *edge, int ref) {
     const MotusMvCell a = motus_lane_cell_at(edge->mv, edge->state, 1, 0),
                       b = motus_lane_cell_at(edge->mv, edge->state, 0, 1),
                       c = motus_lane_cell_at(edge->mv, edge->state, 0, 5),
                       d = motus_lane_cell_at(edge->mv, edge->state, 0, 0);
-    return motus_mvp_of_ref(a, b, c.state == MOTUS_CELL_NONE ? d : c, ref);
+    return motus_mvp(a, b, c.state == MOTUS_CELL_NONE ? d : c, ref);
 }
 
 // Adds a neighbour's MV, if it has one.
@@ -195,7 +195,7 @@ MOTUS_WARP void motus_team_list(MotusTeamLane *own, const MotusTeamEdge *edge,
                       b = motus_lane_cell_at(mv, edge->state, 0, 1);
     const MotusMvCell c = motus_lane_cell_at(mv, edge->state, 0, 5),
                       d = motus_lane_cell_at(mv, edge->state, 0, 0);
-    own->predictor = motus_mvp_of(a, b, c.state == MOTUS_CELL_NONE ? d : c);
+    own->predictor = motus_mvp(a, b, c.state == MOTUS_CELL_NONE ? d : c, 0);
     own->skip = motus_skip_is_zero(a) || motus_skip_is_zero(b) ? zero : own->predictor;
     motus_team_add(own, in, own->skip, 0);
     motus_team_add(own, in, own->predictor, 0);
@@ -231,7 +231,7 @@ MOTUS_WARP void motus_team_refine(MotusTeamLane *own, const MotusTeamEdge *edge,
                                   int warps) {
     uint32_t predictor = motus_mv_word(own->predictor);
     for (int step = 0; step < in->limits->steps; step++) {
-        if (in->refs > 1) predictor = motus_mv_word(motus_team_mvp(edge, own->ref));
+        if (in->refs > 1) predictor = motus_mv_word(motus_edge_mvp(edge, own->ref));
         const uint32_t cost = motus_team_cost(sums, own, in, predictor);
         const int best = (int)(motus_lanes_min(cost) & 31), first = own->n;
         if (best < old) break;

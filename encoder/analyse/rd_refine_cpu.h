@@ -3,7 +3,7 @@
 #ifndef ENCODER_ANALYSE_RD_REFINE_CPU_H
 #define ENCODER_ANALYSE_RD_REFINE_CPU_H
 
-#include "encoder/analyse/b_trial_cpu.h"
+#include "encoder/analyse/b_cpu.h"
 #include "encoder/analyse/rd_refine_core.h"
 
 // Evaluates `mb` with the MVs that it has. A trial that may be too large for an MB costs too much.

@@ -4,7 +4,7 @@
 #ifndef ENCODER_ANALYSE_RD_REFINE_WARP_CUH
 #define ENCODER_ANALYSE_RD_REFINE_WARP_CUH
 
-#include "encoder/analyse/inter_team_warp.cuh"
+#include "encoder/analyse/inter_warp.cuh"
 #include "encoder/analyse/rd_refine_core.h"
 
 enum { MOTUS_RD_WARPS = MOTUS_RD_MOVES };
@@ -18,9 +18,9 @@ typedef struct MotusRdTeam {
 
 // Values that the trials of an MB share.
 typedef struct MotusRdLane {
-    uint32_t edge;                // MotusTeamEdge.counts
-    MotusMv skip;                 // P_Skip's MV
-    MotusTransformShared *eights; // this warp's, or NULL (motus_lane_trial_transform)
+    uint32_t edge;                    // MotusTeamEdge.counts
+    MotusMv skip;                     // P_Skip's MV
+    MotusTransformShared *transforms; // this warp's, or NULL (motus_lane_trial_transform)
 } MotusRdLane;
 
 MOTUS_WARP MotusRdLane motus_rd_lane(const MotusInterMb *in) {
@@ -33,7 +33,7 @@ MOTUS_WARP MotusRdLane motus_rd_lane(const MotusInterMb *in) {
     const MotusTeamEdge edge = motus_team_edge(&in->neighbours, in->refs);
     if (!motus_skip_is_zero(motus_lane_cell_at(edge.mv, edge.state, 1, 0)) &&
         !motus_skip_is_zero(motus_lane_cell_at(edge.mv, edge.state, 0, 1)))
-        own.skip = motus_team_mvp(&edge, 0);
+        own.skip = motus_edge_mvp(&edge, 0);
     return own;
 }
 
@@ -48,7 +48,7 @@ MOTUS_WARP void motus_rd_copy(MotusMb *to, const MotusMb *from) {
 MOTUS_WARP uint32_t motus_rd_evaluate(const MotusInterMb *in, const MotusRdLane *own,
                                       const MotusLevelChoice *levels, MotusTrialCoefs *coefs,
                                       MotusTrial *trial) {
-    MotusTransformShared *s = own->eights;
+    MotusTransformShared *s = own->transforms;
     const int list = motus_lane() >> 4;
     if (s) {
         if (motus_lane() == 0) trial->mb.transform_8x8 = 0;
@@ -97,15 +97,15 @@ MOTUS_WARP int motus_rd_team_mv(const MotusInterMb *in, const MotusRdLane *own,
 }
 
 // Refines the MVs of the decided MB t->mb, which costs `cost`, in turn until none moves, at most
-// `most` of them. coefs: each warp's; eights, too, NULL: in->quant8 is. Returns 1 if it has become
-// cheaper: the first trial is its coding then.
+// `most` of them. coefs: each warp's; transforms, too, NULL: in->quant8 is. Returns 1 if it has
+// become cheaper: the first trial is its coding then.
 MOTUS_WARP int motus_rd_team_refine(const MotusInterMb *in, const MotusLevelChoice *levels,
                                     int most, uint32_t cost, MotusRdTeam *t, MotusTrialCoefs *coefs,
-                                    MotusTransformShared *eights, int warp) {
+                                    MotusTransformShared *transforms, int warp) {
     int any = 0, moves = 1, left = most;
     if (!motus_rd_is_open(&t->mb)) return 0;
     MotusRdLane own = motus_rd_lane(in);
-    if (eights) own.eights = &eights[warp];
+    if (transforms) own.transforms = &transforms[warp];
     while (moves && left > 0) {
         moves = 0;
         MOTUS_ONE_BODY

@@ -5,9 +5,9 @@
 #define ENCODER_ANALYSE_TRANSFORM8_CPU_H
 
 #include "encoder/analyse/inter_core.h"
+#include "encoder/analyse/predict_cpu.h"
 #include "encoder/levels/levels_cabac_cpu.h"
 #include "encoder/levels/levels_cpu.h"
-#include "encoder/mb/predict_cpu.h"
 #ifdef __AVX2__
 #include "dct/transform8_avx2.h"
 #endif

@@ -8,7 +8,7 @@
 #define ENCODER_ANALYSE_TRANSFORM8_WARP_CUH
 
 #include "dct/transform8_core.h"
-#include "encoder/analyse/inter_trial_warp.cuh"
+#include "encoder/analyse/residual_warp.cuh"
 #include "encoder/levels/levels_cabac_warp.cuh"
 
 // ---- Blocks -------------------------------------------------------------------------------------
@@ -312,12 +312,12 @@ MOTUS_WARP MotusCoded8 motus_eight_code8(MotusBlocks8 *s, const uint8_t *src, pt
                                          uint8_t *rec, ptrdiff_t rec_stride,
                                          const MotusEightTables *tables,
                                          const MotusLevelChoice *choice, int apart) {
-    const int eight = motus_lane() >> 3;
-    int16_t *level = s->level[apart ? eight & 1 : eight];
-    motus_eight_forward(s->v[eight], src, src_stride, rec, rec_stride);
-    const MotusCoded8 coded = motus_eight_levels8(level, s->v[eight], tables, choice, apart);
+    const int group = motus_lane() >> 3;
+    int16_t *level = s->level[apart ? group & 1 : group];
+    motus_eight_forward(s->v[group], src, src_stride, rec, rec_stride);
+    const MotusCoded8 coded = motus_eight_levels8(level, s->v[group], tables, choice, apart);
     if (motus_lanes_ballot(coded.pays))
-        motus_eight_reconstruct(rec, rec_stride, level, s->v[eight], coded.pays, tables);
+        motus_eight_reconstruct(rec, rec_stride, level, s->v[group], coded.pays, tables);
     return coded;
 }
 

@@ -65,7 +65,7 @@ __device__ MotusMvCell cell_at(const MvdMb &m, const Part &own, int x, int y) {
     return {mb->mv[blk], MOTUS_CELL_INTER + (m.many ? mb->ref[0][motus_8x8_of(blk)] : 0)};
 }
 
-// Equals motus_mvp_ref.
+// Equals motus_grid_mvp.
 __device__ MotusMv predictor_of(const MvdMb &m, const Part &p, int ref) {
     const MotusMvCell a = cell_at(m, p, p.x - 1, p.y), b = cell_at(m, p, p.x, p.y - 1);
     MotusMvCell c = cell_at(m, p, p.x + p.width, p.y - 1);
@@ -73,7 +73,7 @@ __device__ MotusMv predictor_of(const MvdMb &m, const Part &p, int ref) {
     const MotusMvCell side = p.mode == MOTUS_MODE_16x8   ? (p.y ? a : b)
                              : p.mode == MOTUS_MODE_8x16 ? (p.x ? c : a)
                                                          : MotusMvCell{{0, 0}, MOTUS_CELL_NONE};
-    return side.state == MOTUS_CELL_INTER + ref ? side.mv : motus_mvp_of_ref(a, b, c, ref);
+    return side.state == MOTUS_CELL_INTER + ref ? side.mv : motus_mvp(a, b, c, ref);
 }
 
 // Returns the mvd of block (x, y) of an inter MB.

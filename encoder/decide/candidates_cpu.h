@@ -3,7 +3,7 @@
 #ifndef ENCODER_DECIDE_CANDIDATES_CPU_H
 #define ENCODER_DECIDE_CANDIDATES_CPU_H
 
-#include "encoder/analyse/b_choice_cpu.h"
+#include "encoder/analyse/b_candidates_cpu.h"
 #include "encoder/decide/decide.h"
 #include "encoder/decide/decide_core.h"
 #include "me/search/refine.h"

@@ -4,7 +4,7 @@
 // launches a picture, of which the first round's may overlap.
 // Intra MBs: decide_estimate.cu and decide_intra.cu.
 // SPDX-License-Identifier: BSD-2-Clause
-#include "encoder/analyse/inter_team_warp.cuh"
+#include "encoder/analyse/inter_warp.cuh"
 #include "encoder/decide/decide_core.h"
 #include "encoder/decide/decide_pass.cuh"
 
@@ -180,7 +180,7 @@ __global__ void __launch_bounds__(32 * TEAM, RESIDENT / TEAM)
                   const Turn turn) {
     __shared__ MotusInterTeam team;
     __shared__ MotusTrialCoefs coefs[TEAM];
-    __shared__ MotusTransformShared eights[BOTH ? TEAM : 1];
+    __shared__ MotusTransformShared transforms[BOTH ? TEAM : 1];
     const MotusPictureStateCuda &w = pass.pic;
     if (turn.first && !turn.phase)
         motus_wait_for_predecessor(); // candidates are written, also for launches that begin early
@@ -208,7 +208,7 @@ __global__ void __launch_bounds__(32 * TEAM, RESIDENT / TEAM)
     const MotusTeamEdge edge = motus_team_edge(&in.neighbours, in.refs);
     const MotusTrial *best =
         motus_team_decide(&in, own, &edge, found, &pass.effort, &levels, &team, coefs,
-                          BOTH ? eights : nullptr, warp, TEAM, SHARES, &satd);
+                          BOTH ? transforms : nullptr, warp, TEAM, SHARES, &satd);
     if (warp == 0) {
         copy(&w.coef[i], &best->coef);
         if (motus_lane() == 0) {

@@ -5,8 +5,8 @@
 #define ENCODER_INTRA_INTRA_SEARCH_CPU_H
 
 #include "encoder/analyse/transform8_cpu.h"
+#include "encoder/intra/intra8x8_cpu.h"
 #include "encoder/intra/intra_trial_cpu.h"
-#include "encoder/mb/intra8x8_cpu.h"
 
 // ---- Intra8x8 -----------------------------------------------------------------------------------
 

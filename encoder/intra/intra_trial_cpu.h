@@ -4,10 +4,10 @@
 #ifndef ENCODER_INTRA_INTRA_TRIAL_CPU_H
 #define ENCODER_INTRA_INTRA_TRIAL_CPU_H
 
+#include "encoder/analyse/predict_cpu.h"
 #include "encoder/analyse/residual_cpu.h"
+#include "encoder/intra/intra4x4_cpu.h"
 #include "encoder/intra/intra_trial_core.h"
-#include "encoder/mb/intra4x4_cpu.h"
-#include "encoder/mb/predict_cpu.h"
 
 typedef struct __attribute__((aligned(16))) MotusIntraScratch {
     uint8_t pred[4][256]; // by mode; 4x4 modes in the first one

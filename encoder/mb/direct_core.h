@@ -76,8 +76,7 @@ MOTUS_HD MotusMv motus_b_mvp(const MotusMb *mb, const MotusNeighbours *neighbour
         const MotusMvCell cell = motus_list_cell(mb, q / 2 * 8 + q % 2 * 2, list);
         motus_grid_set(&grid, q % 2 * 2, q / 2 * 2, 2, 2, cell.state, cell.mv);
     }
-    return motus_mvp_ref(&grid, part->mode, part->part, part->x, part->y, part->width,
-                         mb->ref[list][own]);
+    return motus_grid_mvp(&grid, part, mb->ref[list][own]);
 }
 
 // ---- Direct -------------------------------------------------------------------------------------
@@ -119,8 +118,8 @@ MOTUS_HD MotusDirect motus_direct_spatial(const MotusNeighbours *neighbours, int
     for (int list = 0; list < 2; list++) {
         MotusMv mv = zero;
         if (ref[list] >= 0)
-            mv = motus_mvp_of_ref(motus_list_cell(a, 3, list), motus_list_cell(b, 12, list),
-                                  motus_list_cell(c, c_blk, list), ref[list]);
+            mv = motus_mvp(motus_list_cell(a, 3, list), motus_list_cell(b, 12, list),
+                           motus_list_cell(c, c_blk, list), ref[list]);
         for (int q = 0; q < 4; q++)
             direct.mv[list][q] = !ref[list] && col_zero >> q & 1 ? zero : mv;
         for (int q = 0; q < 4; q++) direct.ref[q][list] = (uint8_t)motus_max(ref[list], 0);

@@ -8,6 +8,75 @@
 #include "me/centres/centres_core.h"
 #include "me/pixel/cost_core.h"
 
+// ---- Partitions ---------------------------------------------------------------------------------
+
+// Partition or sub-macroblock partition of an inter MB.
+typedef struct MotusPartition {
+    uint8_t x, y, width, height; // inside the MB, in units of 4 luma samples
+    uint8_t mode;                // MotusMode
+    uint8_t part;                // mbPartIdx of 16x8 and 8x16, else 0
+    uint8_t block;               // of the 41 blocks
+} MotusPartition;
+
+// Returns the partition of `mode` at (x, y), in units of 4 samples.
+MOTUS_HD MotusPartition motus_partition_at(int mode, int part, int x, int y) {
+    // By mode: 16x16, 16x8, 8x16, 8x8, 8x4, 4x8, 4x4.
+    int width = (int)(MOTUS_PACK8(8, 4, 4, 2, 2, 2, 1, 1, 0) >> (8 * mode) & 15),
+        height = (int)(MOTUS_PACK8(8, 4, 2, 4, 2, 1, 2, 1, 0) >> (8 * mode) & 15);
+    int first = (int)(MOTUS_PACK8(8, 0, 1, 3, 5, 9, 17, 25, 0) >> (8 * mode) & 63); // block
+    MotusPartition p;
+    p.x = (uint8_t)x, p.y = (uint8_t)y, p.width = (uint8_t)width, p.height = (uint8_t)height;
+    p.mode = (uint8_t)mode, p.part = (uint8_t)part;
+    p.block = (uint8_t)(first + y / height * (4 / width) + x / width);
+    return p;
+}
+
+MOTUS_HD int motus_sub_mode(int sub_type) { return MOTUS_MODE_8x8 + sub_type; }
+MOTUS_HD int motus_sub_partitions(int sub_type) {
+    return sub_type == MOTUS_SUB_8x8 ? 1 : sub_type == MOTUS_SUB_4x4 ? 4 : 2;
+}
+
+// Returns sub-macroblock partition i of 8x8 block q.
+MOTUS_HD MotusPartition motus_sub_partition(int sub_type, int q, int i) {
+    int x = q % 2 * 2, y = q / 2 * 2;
+    if (sub_type == MOTUS_SUB_8x4) return motus_partition_at(MOTUS_MODE_8x4, 0, x, y + i);
+    if (sub_type == MOTUS_SUB_4x8) return motus_partition_at(MOTUS_MODE_4x8, 0, x + i, y);
+    if (sub_type == MOTUS_SUB_4x4)
+        return motus_partition_at(MOTUS_MODE_4x4, 0, x + i % 2, y + i / 2);
+    return motus_partition_at(MOTUS_MODE_8x8, 0, x, y);
+}
+
+// Returns its block alone.
+MOTUS_HD int motus_sub_block(int sub_type, int q, int i) {
+    const int x = q % 2 * 2, y = q / 2 * 2;
+    if (sub_type == MOTUS_SUB_8x4) return MOTUS_BLOCK_8x4 + 2 * (y + i) + x / 2;
+    if (sub_type == MOTUS_SUB_4x8) return MOTUS_BLOCK_4x8 + 2 * y + x + i;
+    if (sub_type == MOTUS_SUB_4x4) return MOTUS_BLOCK_4x4 + 4 * (y + i / 2) + x + i % 2;
+    return MOTUS_BLOCK_8x8 + q;
+}
+
+// Lists the 1..16 partitions of an inter MB in coding order. Returns their number, 0 for intra.
+MOTUS_HD int motus_mb_partitions(const MotusMb *mb, MotusPartition parts[16]) {
+    int n = 0;
+    if (mb->type <= MOTUS_MB_P_16x16) {
+        parts[n++] = motus_partition_at(MOTUS_MODE_16x16, 0, 0, 0);
+    } else if (mb->type == MOTUS_MB_P_16x8) {
+        for (; n < 2; n++) parts[n] = motus_partition_at(MOTUS_MODE_16x8, n, 0, 2 * n);
+    } else if (mb->type == MOTUS_MB_P_8x16) {
+        for (; n < 2; n++) parts[n] = motus_partition_at(MOTUS_MODE_8x16, n, 2 * n, 0);
+    } else if (mb->type == MOTUS_MB_P_8x8) {
+        MOTUS_ONE_BODY
+        for (int q = 0; q < 4; q++) {
+            MOTUS_ONE_BODY
+            for (int i = 0; i < motus_sub_partitions(mb->sub_type[q]); i++)
+                parts[n++] = motus_sub_partition(mb->sub_type[q], q, i);
+        }
+    }
+    return n;
+}
+
+// ---- MV prediction ------------------------------------------------------------------------------
+
 // State of a grid cell. NONE: not available (outside the slice, or later in decoding order). INTRA:
 // intra, or without this list: a zero MV with a reference that never matches. With several
 // references: INTER + ref_idx.
@@ -88,9 +157,9 @@ MOTUS_HD MotusMvCell motus_grid_cell(const MotusMvGrid *grid, int row, int colum
     return cell;
 }
 
-// Returns the median prediction (8.4.1.3.1) for a ref_idx from cells A, B and C (D if C is not
-// available).
-MOTUS_HD MotusMv motus_mvp_of_ref(MotusMvCell a, MotusMvCell b, MotusMvCell c, int ref) {
+// Returns the predicted MV (8.4.1.3.1: the median) for a ref_idx from cells A, B and C (D if C is
+// not available).
+MOTUS_HD MotusMv motus_mvp(MotusMvCell a, MotusMvCell b, MotusMvCell c, int ref) {
     const int inter = MOTUS_CELL_INTER + ref;
     MotusMv mv;
     if (b.state == MOTUS_CELL_NONE && c.state == MOTUS_CELL_NONE && a.state != MOTUS_CELL_NONE)
@@ -102,36 +171,21 @@ MOTUS_HD MotusMv motus_mvp_of_ref(MotusMvCell a, MotusMvCell b, MotusMvCell c, i
     return mv;
 }
 
-// Returns it for ref_idx 0, or for the one reference that the states refer to.
-MOTUS_HD MotusMv motus_mvp_of(MotusMvCell a, MotusMvCell b, MotusMvCell c) {
-    return motus_mvp_of_ref(a, b, c, 0);
-}
-
-// Returns the median prediction of a block at (x, y), `width` cells wide.
-MOTUS_HD MotusMv motus_mvp_median(const MotusMvGrid *grid, int x, int y, int width, int ref) {
-    return motus_mvp_of_ref(motus_grid_cell(grid, y + 1, x), motus_grid_cell(grid, y, x + 1),
-                            motus_grid_cell(grid, y, motus_grid_c_column(grid, x, y, width)), ref);
-}
-
-// Returns the predicted MV of a partition or sub-macroblock partition for a ref_idx. part:
-// mbPartIdx of 16x8 and 8x16, whose predictors are directional (8.4.1.3).
-MOTUS_HD MotusMv motus_mvp_ref(const MotusMvGrid *grid, int mode, int part, int x, int y, int width,
-                               int ref) {
+// Returns the predicted MV of a partition or sub-macroblock partition for a ref_idx. The predictors
+// of 16x8 and 8x16 are directional (8.4.1.3).
+MOTUS_HD MotusMv motus_grid_mvp(const MotusMvGrid *grid, const MotusPartition *p, int ref) {
     const int inter = MOTUS_CELL_INTER + ref;
-    if (mode == MOTUS_MODE_16x8) {
-        if (part == 0 && grid->state[0][1] == inter) return grid->mv[0][1];
-        if (part == 1 && grid->state[3][0] == inter) return grid->mv[3][0];
-    } else if (mode == MOTUS_MODE_8x16) {
+    if (p->mode == MOTUS_MODE_16x8) {
+        if (p->part == 0 && grid->state[0][1] == inter) return grid->mv[0][1];
+        if (p->part == 1 && grid->state[3][0] == inter) return grid->mv[3][0];
+    } else if (p->mode == MOTUS_MODE_8x16) {
         int c = motus_grid_c_column(grid, 2, 0, 2);
-        if (part == 0 && grid->state[1][0] == inter) return grid->mv[1][0];
-        if (part == 1 && grid->state[0][c] == inter) return grid->mv[0][c];
+        if (p->part == 0 && grid->state[1][0] == inter) return grid->mv[1][0];
+        if (p->part == 1 && grid->state[0][c] == inter) return grid->mv[0][c];
     }
-    return motus_mvp_median(grid, x, y, width, ref);
-}
-
-// Returns it for ref_idx 0, or for the one reference that the states refer to.
-MOTUS_HD MotusMv motus_mvp(const MotusMvGrid *grid, int mode, int part, int x, int y, int width) {
-    return motus_mvp_ref(grid, mode, part, x, y, width, 0);
+    return motus_mvp(motus_grid_cell(grid, p->y + 1, p->x), motus_grid_cell(grid, p->y, p->x + 1),
+                     motus_grid_cell(grid, p->y, motus_grid_c_column(grid, p->x, p->y, p->width)),
+                     ref);
 }
 
 // True if P_Skip's MV is zero because this cell, A or B, is unavailable or has refIdx 0 and a zero
@@ -142,77 +196,13 @@ MOTUS_HD int motus_skip_is_zero(MotusMvCell cell) {
 }
 
 // Returns the MV of P_Skip (8.4.1.1).
-MOTUS_HD MotusMv motus_mvp_skip(const MotusMvGrid *grid) {
+MOTUS_HD MotusMv motus_grid_skip_mv(const MotusMvGrid *grid) {
     const MotusMv zero = {0, 0};
+    const MotusPartition whole = motus_partition_at(MOTUS_MODE_16x16, 0, 0, 0);
     if (motus_skip_is_zero(motus_grid_cell(grid, 1, 0)) ||
         motus_skip_is_zero(motus_grid_cell(grid, 0, 1)))
         return zero;
-    return motus_mvp_median(grid, 0, 0, 4, 0);
-}
-
-// Partition or sub-macroblock partition of an inter MB.
-typedef struct MotusPartition {
-    uint8_t x, y, width, height; // inside the MB, in units of 4 luma samples
-    uint8_t mode;                // MotusMode
-    uint8_t part;                // mbPartIdx of 16x8 and 8x16, else 0
-    uint8_t block;               // of the 41 blocks
-} MotusPartition;
-
-// Returns the partition of `mode` at (x, y), in units of 4 samples.
-MOTUS_HD MotusPartition motus_partition_at(int mode, int part, int x, int y) {
-    // By mode: 16x16, 16x8, 8x16, 8x8, 8x4, 4x8, 4x4.
-    int width = (int)(MOTUS_PACK8(8, 4, 4, 2, 2, 2, 1, 1, 0) >> (8 * mode) & 15),
-        height = (int)(MOTUS_PACK8(8, 4, 2, 4, 2, 1, 2, 1, 0) >> (8 * mode) & 15);
-    int first = (int)(MOTUS_PACK8(8, 0, 1, 3, 5, 9, 17, 25, 0) >> (8 * mode) & 63); // block
-    MotusPartition p;
-    p.x = (uint8_t)x, p.y = (uint8_t)y, p.width = (uint8_t)width, p.height = (uint8_t)height;
-    p.mode = (uint8_t)mode, p.part = (uint8_t)part;
-    p.block = (uint8_t)(first + y / height * (4 / width) + x / width);
-    return p;
-}
-
-MOTUS_HD int motus_sub_mode(int sub_type) { return MOTUS_MODE_8x8 + sub_type; }
-MOTUS_HD int motus_sub_partitions(int sub_type) {
-    return sub_type == MOTUS_SUB_8x8 ? 1 : sub_type == MOTUS_SUB_4x4 ? 4 : 2;
-}
-
-// Returns sub-macroblock partition i of 8x8 block q.
-MOTUS_HD MotusPartition motus_sub_partition(int sub_type, int q, int i) {
-    int x = q % 2 * 2, y = q / 2 * 2;
-    if (sub_type == MOTUS_SUB_8x4) return motus_partition_at(MOTUS_MODE_8x4, 0, x, y + i);
-    if (sub_type == MOTUS_SUB_4x8) return motus_partition_at(MOTUS_MODE_4x8, 0, x + i, y);
-    if (sub_type == MOTUS_SUB_4x4)
-        return motus_partition_at(MOTUS_MODE_4x4, 0, x + i % 2, y + i / 2);
-    return motus_partition_at(MOTUS_MODE_8x8, 0, x, y);
-}
-
-// Returns its block alone.
-MOTUS_HD int motus_sub_block(int sub_type, int q, int i) {
-    const int x = q % 2 * 2, y = q / 2 * 2;
-    if (sub_type == MOTUS_SUB_8x4) return MOTUS_BLOCK_8x4 + 2 * (y + i) + x / 2;
-    if (sub_type == MOTUS_SUB_4x8) return MOTUS_BLOCK_4x8 + 2 * y + x + i;
-    if (sub_type == MOTUS_SUB_4x4) return MOTUS_BLOCK_4x4 + 4 * (y + i / 2) + x + i % 2;
-    return MOTUS_BLOCK_8x8 + q;
-}
-
-// Lists the 1..16 partitions of an inter MB in coding order. Returns their number, 0 for intra.
-MOTUS_HD int motus_mb_partitions(const MotusMb *mb, MotusPartition parts[16]) {
-    int n = 0;
-    if (mb->type <= MOTUS_MB_P_16x16) {
-        parts[n++] = motus_partition_at(MOTUS_MODE_16x16, 0, 0, 0);
-    } else if (mb->type == MOTUS_MB_P_16x8) {
-        for (; n < 2; n++) parts[n] = motus_partition_at(MOTUS_MODE_16x8, n, 0, 2 * n);
-    } else if (mb->type == MOTUS_MB_P_8x16) {
-        for (; n < 2; n++) parts[n] = motus_partition_at(MOTUS_MODE_8x16, n, 2 * n, 0);
-    } else if (mb->type == MOTUS_MB_P_8x8) {
-        MOTUS_ONE_BODY
-        for (int q = 0; q < 4; q++) {
-            MOTUS_ONE_BODY
-            for (int i = 0; i < motus_sub_partitions(mb->sub_type[q]); i++)
-                parts[n++] = motus_sub_partition(mb->sub_type[q], q, i);
-        }
-    }
-    return n;
+    return motus_grid_mvp(grid, &whole, 0);
 }
 
 // Lists mvd_l0 of an inter MB in coding order. refs: of the slice. Returns their number.
@@ -228,8 +218,7 @@ MOTUS_HD int motus_mb_mvd(const MotusMb *mb, const MotusNeighbours *neighbours, 
     for (int i = 0; i < n; i++) {
         const MotusPartition *p = &parts[i];
         const int blk = 4 * p->y + p->x, ref = refs > 1 ? mb->ref[0][motus_8x8_of(blk)] : 0;
-        MotusMv mv = mb->mv[blk],
-                predictor = motus_mvp_ref(&grid, p->mode, p->part, p->x, p->y, p->width, ref);
+        const MotusMv mv = mb->mv[blk], predictor = motus_grid_mvp(&grid, p, ref);
         mvd[i].x = (int16_t)(mv.x - predictor.x);
         mvd[i].y = (int16_t)(mv.y - predictor.y);
         motus_grid_set(&grid, p->x, p->y, p->width, p->height, MOTUS_CELL_INTER + ref, mv);
@@ -244,7 +233,7 @@ MOTUS_HD MotusMv motus_mb_skip_mv(const MotusNeighbours *neighbours, int refs) {
         motus_grid_load_refs(&grid, neighbours);
     else
         motus_grid_load(&grid, neighbours);
-    return motus_mvp_skip(&grid);
+    return motus_grid_skip_mv(&grid);
 }
 
 // Returns what a P picture keeps of an MB for the search centres of later pictures: an MV into its

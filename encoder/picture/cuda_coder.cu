@@ -246,7 +246,8 @@ void put_heads(const MotusStream *s, const MotusPictureParams *params, MotusSlic
 // An IDR picture runs beside few others.
 void choose_concurrency(MotusCudaCoder *c, const MotusPictureParams *params, int coders) {
     const int pictures = coders * (c->settings->config.bframes && !params->idr ? c->n_workers : 1);
-    c->pic.teams = pictures < 3 ? 1 : c->max_teams; // two pictures hardly slow each other down
+    c->pic.block_mbs =
+        pictures < 3 ? 1 : c->max_block_mbs; // two pictures hardly slow each other down
     c->pic.early = pictures == 1 && c->can_launch_early;
     c->writing = coders <= FEW_CODERS && c->own_writing ? c->own_writing : c->stream;
 }

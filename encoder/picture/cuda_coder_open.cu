@@ -357,7 +357,7 @@ extern "C" MotusStatus motus_cuda_coder_open(MotusCudaCoder **out, const MotusSt
     if (!status) status = open_streams(c, index, error);
     if (!status) status = open_memory(c, error);
     if (!status) status = open_lists(c, coders, error);
-    c->max_teams = c->worker[0].pic.teams, c->can_launch_early = c->worker[0].pic.early;
+    c->max_block_mbs = c->worker[0].pic.block_mbs, c->can_launch_early = c->worker[0].pic.early;
     const size_t most = motus_nal_bound(stream->rbsp_capacity);
     for (size_t &expected : c->expected) expected = 4096 < most ? 4096 : most;
     if (status) motus_cuda_coder_close(&c);

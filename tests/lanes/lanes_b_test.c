@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <string.h>
 
-#include "encoder/analyse/b_choice_cpu.h"
-#include "encoder/analyse/b_trial_cpu.h"
+#include "encoder/analyse/b_candidates_cpu.h"
+#include "encoder/analyse/b_cpu.h"
 #include "encoder/analyse/transform8_cpu.h"
 #include "encoder/decide/decide.h"
 #include "encoder/decide/decide_core.h"

@@ -2,7 +2,7 @@
 #define MOTUS_EMULATED_LANES
 #include "tests/lanes/lanes_b_warp.h"
 
-#include "encoder/analyse/b_team_warp.cuh"
+#include "encoder/analyse/b_warp.cuh"
 #include "encoder/analyse/transform8_warp.cuh"
 #include "encoder/decide/decide_core.h"
 #include "tests/lanes/emulated_lanes.h"
@@ -12,7 +12,7 @@
 static struct Shared {
     MotusBTeam team;
     MotusTrialCoefs coefs[MOTUS_B_WARPS];
-    MotusTransformShared eights[MOTUS_B_WARPS];
+    MotusTransformShared transforms[MOTUS_B_WARPS];
     MotusTransformShared transform;
 } shared;
 
@@ -73,7 +73,7 @@ static void decide_body(void *argument) {
     uint32_t satd;
     const MotusTrial *best =
         motus_b_team_decide(c->in, c->found, c->from, c->effort, c->levels, &shared.team,
-                            shared.coefs, c->in->quant8 ? shared.eights : NULL, warp, &satd);
+                            shared.coefs, c->in->quant8 ? shared.transforms : NULL, warp, &satd);
     motus_team_sync();
     if (warp == 0 && motus_lane() == MOTUS_LANES - 1)
         *c->trial = *best, *c->choice = shared.team.choice, *c->satd = satd;

@@ -10,7 +10,7 @@
 static struct Shared {
     MotusRdTeam team;
     MotusTrialCoefs coefs[MOTUS_RD_WARPS];
-    MotusTransformShared eights[MOTUS_RD_WARPS];
+    MotusTransformShared transforms[MOTUS_RD_WARPS];
 } shared;
 
 typedef struct Call {
@@ -25,7 +25,8 @@ static void refine_body(void *argument) {
     const Call *c = argument;
     const int warp = emulated_warp(),
               any = motus_rd_team_refine(c->in, c->levels, c->most, c->cost, &shared.team,
-                                         shared.coefs, c->in->quant8 ? shared.eights : NULL, warp);
+                                         shared.coefs, c->in->quant8 ? shared.transforms : NULL,
+                                         warp);
     motus_team_sync();
     if (warp == MOTUS_RD_WARPS - 1 && motus_lane() == 0) *c->any = any;
 }

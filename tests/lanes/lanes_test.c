@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "encoder/analyse/inter_trial_cpu.h"
+#include "encoder/analyse/inter_cpu.h"
 #include "encoder/analyse/transform8_cpu.h"
 #include "encoder/decide/decide.h"
 #include "encoder/decide/decide_core.h"
@@ -137,7 +137,7 @@ static void skip_mb(LanesPicture *p, const MotusInterMb *in, const MotusLevelCho
     static MotusTrial trial;
     MotusMvGrid grid;
     (in->refs > 1 ? motus_grid_load_refs : motus_grid_load)(&grid, &in->neighbours);
-    motus_skip_trial(in, levels, motus_mvp_skip(&grid), &trial);
+    motus_skip_trial(in, levels, motus_grid_skip_mv(&grid), &trial);
     for (int k = 0; k < 3; k++) {
         const MotusPlane *src = &p->src->plane[k];
         const int size = k ? 8 : 16;

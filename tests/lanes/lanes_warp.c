@@ -6,7 +6,7 @@
 #endif
 #include "tests/lanes/lanes_warp.h"
 
-#include "encoder/analyse/inter_team_warp.cuh"
+#include "encoder/analyse/inter_warp.cuh"
 #include "encoder/analyse/transform8_warp.cuh"
 #include "encoder/decide/decide_core.h"
 #include "encoder/intra/intra8x8_warp.cuh"
@@ -145,7 +145,7 @@ void lanes_intra8_team(const MotusIntraMb *in, const MotusQuant8 *quant8, LanesR
 
 // ---- Inter --------------------------------------------------------------------------------------
 
-static MotusTransformShared eights[LANES_INTER_WARPS];
+static MotusTransformShared transforms[LANES_INTER_WARPS];
 
 static void inter_team_body(void *argument) {
     const Arguments *a = argument;
@@ -158,7 +158,7 @@ static void inter_team_body(void *argument) {
                      a->warps);
     const MotusTrial *best =
         motus_team_decide(a->inter, own, &edge, a->found, a->effort, a->levels, team, shared.coefs,
-                          a->inter->quant8 ? eights : NULL, warp, a->warps, a->shares, &satd);
+                          a->inter->quant8 ? transforms : NULL, warp, a->warps, a->shares, &satd);
     motus_team_sync();
     if (warp == 0 && motus_lane() == MOTUS_LANES - 1)
         a->r->trial = *best, a->r->choice = team->choose.choice, a->r->satd = satd;

@@ -1,8 +1,8 @@
 // Reference samples and weights of inter prediction (8.4.2.2), and the squared error of an MB.
 // Errors are summed by the lanes of a warp, or with AVX2 where compiled for it.
 // SPDX-License-Identifier: BSD-2-Clause
-#ifndef ENCODER_MB_PREDICT_CORE_H
-#define ENCODER_MB_PREDICT_CORE_H
+#ifndef ENCODER_ANALYSE_PREDICT_CORE_H
+#define ENCODER_ANALYSE_PREDICT_CORE_H
 
 #include <string.h>
 

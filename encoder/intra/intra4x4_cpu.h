@@ -1,8 +1,8 @@
 // Intra prediction of 4x4 blocks on the CPU (8.3.1.2). The warp's version is
 // intra/intra4x4_modes_warp.cuh.
 // SPDX-License-Identifier: BSD-2-Clause
-#ifndef ENCODER_MB_INTRA4X4_CPU_H
-#define ENCODER_MB_INTRA4X4_CPU_H
+#ifndef ENCODER_INTRA_INTRA4X4_CPU_H
+#define ENCODER_INTRA_INTRA4X4_CPU_H
 
 #include <string.h>
 

@@ -1,8 +1,8 @@
 // Decision of an inter MB on the CPU: choice of MVs by SATD, then trials of the types that come
-// close to the best one. inter_team_warp.cuh has the same for warps.
+// close to the best one. inter_warp.cuh has the same for warps.
 // SPDX-License-Identifier: BSD-2-Clause
-#ifndef ENCODER_ANALYSE_INTER_TRIAL_CPU_H
-#define ENCODER_ANALYSE_INTER_TRIAL_CPU_H
+#ifndef ENCODER_ANALYSE_INTER_CPU_H
+#define ENCODER_ANALYSE_INTER_CPU_H
 
 #include "encoder/analyse/inter_bits_core.h"
 #include "encoder/analyse/inter_choice_cpu.h"
@@ -79,7 +79,7 @@ static inline int motus_type_is_close(const MotusChoice *choice, int k, int best
 static inline int motus_decide_skip(const MotusInterMb *in, const MotusEffort *effort,
                                     const MotusLevelChoice *levels, MotusDecideScratch *s) {
     (in->refs > 1 ? motus_grid_load_refs : motus_grid_load)(&s->choose.grid, &in->neighbours);
-    s->choice.skip = motus_mvp_skip(&s->choose.grid);
+    s->choice.skip = motus_grid_skip_mv(&s->choose.grid);
     motus_skip_trial(in, levels, s->choice.skip, &s->trial[0]);
     return motus_skip_is_enough(&s->trial[0], in->qp, effort);
 }

@@ -1,12 +1,11 @@
-// Candidates of a B MB on the CPU: the MVs of each list, and pairs that are refined together. Then
-// the choice of its lists and MVs, by SATD + lambda * bits with the predictors that the neighbours'
-// MVs give. b_candidates_warp.cuh and b_team_warp.cuh have the same for warps.
+// Candidates of a B MB on the CPU: the MVs of each list, and pairs that are refined together.
+// b_candidates_warp.cuh has the warp's version.
 // SPDX-License-Identifier: BSD-2-Clause
-#ifndef ENCODER_ANALYSE_B_CHOICE_CPU_H
-#define ENCODER_ANALYSE_B_CHOICE_CPU_H
+#ifndef ENCODER_ANALYSE_B_CANDIDATES_CPU_H
+#define ENCODER_ANALYSE_B_CANDIDATES_CPU_H
 
 #include "encoder/analyse/b_core.h"
-#include "encoder/analyse/inter_choice_cpu.h"
+#include "encoder/analyse/predict_cpu.h"
 #include "me/search/refine.h"
 
 // ---- Candidates ---------------------------------------------------------------------------------
@@ -201,154 +200,6 @@ static inline void motus_b_candidates(const MotusBJob *in, MotusMbMotion motion[
     motus_b_pairs(in, list1->mv, &p, found);
     motus_b_further(in, motion, least, found->blocks, &found[1]);
     motus_b_pairs(in, list1->mv, &p, &found[1]);
-}
-
-// ---- Choice -------------------------------------------------------------------------------------
-
-typedef struct MotusBScratch {
-    MotusRefineCur cur;
-    MotusMvGrid grid[2];           // of each list
-    MotusBNear near[MOTUS_B_NEAR]; // of the grids as they are loaded
-    uint32_t direct_satd[4];       // of each 8x8 block
-} MotusBScratch;
-
-// Measures a near pair, whose MVs are set.
-static inline void motus_b_measure_pair(const MotusInterMb *in, const MotusRefineOps *ops,
-                                        const MotusRefineCur *cur, MotusBNear *near) {
-    uint8_t luma[2][256], pair[256];
-    for (int list = 0; list < 2; list++)
-        motus_predict_luma_block(luma[list], &in->ref[list ? in->refs : 0], in->x, in->y, 0, 0, 16,
-                                 16, near->mv[list]);
-    const MotusTaps taps[MOTUS_PREDS] = {
-        [MOTUS_PRED_L0] = {{luma[0], luma[0]}},
-        [MOTUS_PRED_L1] = {{luma[1], luma[1]}},
-        [MOTUS_PRED_BI] = motus_b_pair_taps(
-            in->ref[0].pair_offset, &motus_blocks[MOTUS_BLOCK_16x16], luma[0], luma[1], pair)};
-    for (int pred = 0; pred < MOTUS_PREDS; pred++) {
-        uint32_t sum[MOTUS_BLOCKS];
-        ops->satd_mb(cur, &taps[pred], MOTUS_LUMA_STRIDE, 15, sum);
-        memcpy(near->satd[pred], sum + MOTUS_BLOCK_8x8, sizeof near->satd[pred]);
-    }
-}
-
-// Loads the neighbours' MVs, and measures them and those predicted from them.
-static inline void motus_b_measure_near(const MotusInterMb *in, const MotusRefineOps *ops,
-                                        MotusBScratch *s) {
-    static const uint8_t cell[MOTUS_B_NEAR][2] = {{0, 0}, {1, 0}, {0, 1}, {0, 5}}; // row, column
-    for (int list = 0; list < 2; list++)
-        motus_grid_load_list(&s->grid[list], &in->neighbours, list);
-    for (int k = 0; k < MOTUS_B_NEAR; k++) {
-        for (int list = 0; list < 2; list++)
-            s->near[k].mv[list] = k ? s->grid[list].mv[cell[k][0]][cell[k][1]]
-                                    : motus_mvp(&s->grid[list], MOTUS_MODE_16x16, 0, 0, 0, 4);
-        motus_b_measure_pair(in, ops, &s->cur, &s->near[k]);
-    }
-}
-
-// Sets the MVs of 8x8 block q of a partition in the grids. A list that it does not use gives zero.
-static inline void motus_b_grid_set(MotusMvGrid grid[2], const MotusPartition *p, const MotusMb *mb,
-                                    int q) {
-    for (int list = 0; list < 2; list++) {
-        const int ref = motus_ref_of(mb, q, list);
-        motus_grid_set(&grid[list], p->x, p->y, p->width, p->height,
-                       ref < 0 ? MOTUS_CELL_INTRA : MOTUS_CELL_INTER + ref,
-                       list ? mb->mv1[q] : mb->mv[motus_corner_of(q)]);
-    }
-}
-
-// Chooses among the options of a partition, and sets its choice in mb and grids.
-static inline MotusBOption motus_b_choose_partition(const MotusBCandidates found[MOTUS_B_SETS],
-                                                    const MotusInterMb *in, MotusBScratch *s,
-                                                    const MotusPartition *p, MotusMb *mb) {
-    const int n = MOTUS_B_OPTIONS, further = (int)(found[1].blocks >> p->block & 1);
-    MotusMv predictor[2];
-    MotusBOption best = {.pred = 0};
-    uint32_t least = UINT32_MAX;
-    for (int list = 0; list < 2; list++)
-        predictor[list] = motus_mvp(&s->grid[list], p->mode, p->part, p->x, p->y, p->width);
-    for (int i = 0; i < n + (further ? MOTUS_B_FURTHER : 0); i++) {
-        if (i == n)
-            predictor[0] = motus_mvp_ref(&s->grid[0], p->mode, p->part, p->x, p->y, p->width,
-                                         motus_b_ref(&found[1], p->block));
-        const MotusBOption option = motus_b_option(&found[i >= n], s->near, p->block,
-                                                   i < n ? i : 2 * (i - n), predictor, in);
-        const uint32_t cost = motus_b_option_cost(&option, in->qp);
-        if (cost >= least) continue;
-        least = cost, best = option;
-    }
-    for (int y = p->y; y < p->y + p->height; y += 2)
-        for (int x = p->x; x < p->x + p->width; x += 2)
-            motus_set_8x8(mb, y + x / 2, best.pred, best.ref, best.mv[0], best.mv[1]);
-    motus_b_grid_set(s->grid, p, mb, p->y + p->x / 2);
-    return best;
-}
-
-// Completes the choice of type k, whose MVs are set. Clears the MB's own cells of the grids.
-static inline void motus_b_choice_put(const MotusInterMb *in, MotusBScratch *s,
-                                      MotusBChoice *choice, int k, uint32_t satd, uint32_t bits,
-                                      uint32_t mv_bits) {
-    choice->cost[k] = satd + motus_mode_cost(in->qp, bits + motus_b_mode_bits(&choice->mb[k]));
-    choice->mv_bits[k] = mv_bits;
-    for (int list = 0; list < 2; list++) motus_grid_clear(&s->grid[list], 0, 0, 4, 4);
-}
-
-// Chooses type k: 16x16, 16x8 or 8x16.
-static inline void motus_b_choose_whole(const MotusBCandidates *found, const MotusInterMb *in,
-                                        MotusBScratch *s, int k, MotusBChoice *choice) {
-    MotusMb *mb = &choice->mb[k];
-    const int mode = k - MOTUS_B_16x16;
-    uint32_t satd = 0, bits = 0, mv_bits = 0;
-    mb->type = (uint8_t)(MOTUS_MB_P_16x16 + mode);
-    for (int i = 0; i < (mode ? 2 : 1); i++) {
-        const MotusPartition p =
-            motus_partition_at(mode, i, mode == 2 ? 2 * i : 0, mode == 1 ? 2 * i : 0);
-        const MotusBOption chosen = motus_b_choose_partition(found, in, s, &p, mb);
-        satd += chosen.satd, bits += chosen.bits, mv_bits += chosen.mv_bits;
-    }
-    motus_b_choice_put(in, s, choice, k, satd, bits, mv_bits);
-}
-
-// Chooses the four blocks of B_8x8, each direct or with MVs.
-static inline void motus_b_choose_8x8(const MotusBCandidates *found, const MotusInterMb *in,
-                                      MotusBScratch *s, MotusBChoice *choice) {
-    MotusMb *mb = &choice->mb[MOTUS_B_8x8];
-    uint32_t satd = 0, bits = 0, mv_bits = 0;
-    mb->type = MOTUS_MB_P_8x8;
-    for (int q = 0; q < 4; q++) {
-        const MotusPartition p = motus_partition_at(MOTUS_MODE_8x8, 0, q % 2 * 2, q / 2 * 2);
-        const MotusBOption own = motus_b_choose_partition(found, in, s, &p, mb);
-        if (motus_b_direct_wins(s->direct_satd[q], &own, in->qp)) {
-            motus_set_direct(mb, q, &choice->direct);
-            motus_b_grid_set(s->grid, &p, mb, q);
-            satd += s->direct_satd[q];
-        } else {
-            satd += own.satd, bits += own.bits, mv_bits += own.mv_bits;
-        }
-    }
-    motus_b_choice_put(in, s, choice, MOTUS_B_8x8, satd, bits, mv_bits);
-    if (mb->direct == MOTUS_ALL_DIRECT) // B_Direct_16x16 says the same
-        choice->cost[MOTUS_B_8x8] = UINT32_MAX;
-}
-
-// Chooses every type among the candidates' blocks. s: direct_satd and near are set.
-static inline void motus_b_choose_types(const MotusInterMb *in, const MotusBCandidates *found,
-                                        MotusBScratch *s, MotusBChoice *choice) {
-    MotusMb *direct = &choice->mb[MOTUS_B_DIRECT];
-    for (int k = 0; k < MOTUS_B_TYPES; k++) {
-        memset(&choice->mb[k], 0, sizeof choice->mb[k]);
-        choice->cost[k] = UINT32_MAX;
-    }
-    direct->type = MOTUS_MB_P_16x16;
-    for (int q = 0; q < 4; q++) motus_set_direct(direct, q, &choice->direct);
-    motus_b_choice_put(
-        in, s, choice, MOTUS_B_DIRECT,
-        s->direct_satd[0] + s->direct_satd[1] + s->direct_satd[2] + s->direct_satd[3], 0, 0);
-    motus_b_choose_whole(found, in, s, MOTUS_B_16x16, choice);
-    if (motus_b_has_type(found, MOTUS_B_16x8))
-        motus_b_choose_whole(found, in, s, MOTUS_B_16x8, choice);
-    if (motus_b_has_type(found, MOTUS_B_8x16))
-        motus_b_choose_whole(found, in, s, MOTUS_B_8x16, choice);
-    if (motus_b_has_type(found, MOTUS_B_8x8)) motus_b_choose_8x8(found, in, s, choice);
 }
 
 #endif

@@ -1,12 +1,12 @@
 // Decision of an inter MB by a team of two warps or more. Types are evaluated side by side, a warp
-// each (inter_trial_warp.cuh) as far as there are warps.
-// Equals motus_decide_inter (inter_trial_cpu.h): suite `lanes`, and `gpu_decide` on a device.
+// each (residual_warp.cuh) as far as there are warps.
+// Equals motus_decide_inter (inter_cpu.h): suite `lanes`, and `gpu_decide` on a device.
 // SPDX-License-Identifier: BSD-2-Clause
-#ifndef ENCODER_ANALYSE_INTER_TEAM_WARP_CUH
-#define ENCODER_ANALYSE_INTER_TEAM_WARP_CUH
+#ifndef ENCODER_ANALYSE_INTER_WARP_CUH
+#define ENCODER_ANALYSE_INTER_WARP_CUH
 
 #include "encoder/analyse/inter_choice_warp.cuh"
-#include "encoder/analyse/inter_trial_warp.cuh"
+#include "encoder/analyse/residual_warp.cuh"
 #include "encoder/analyse/transform8_warp.cuh"
 
 // Shared memory of a team, beside the coefficients of each warp.
@@ -90,9 +90,9 @@ MOTUS_WARP void motus_team_levels(MotusTeamLevels *shared, MotusTrial *trial,
                                   const MotusTrialCoefs *coefs, int16_t (*spare)[18],
                                   const MotusInterMb *in, const MotusLevelChoice *choice, int warp,
                                   int warps) {
-    const int n = shared->n, eight = motus_lane() >> 3;
+    const int n = shared->n, group = motus_lane() >> 3;
     for (int first = 4 * warp; first < n; first += 4 * warps) {
-        const int active = first + eight < n, blk = active ? shared->block[first + eight] : 0;
+        const int active = first + group < n, blk = active ? shared->block[first + group] : 0;
         const MotusQuant q = *motus_lane_quant(in, blk);
         const MotusLevelPair pair = motus_level_pair(&q);
         const MotusStateCosts level = motus_state_costs(choice->costs, blk >= 16 ? 4 : 2);
@@ -101,7 +101,7 @@ MOTUS_WARP void motus_team_levels(MotusTeamLevels *shared, MotusTrial *trial,
                              from[motus_pairs_of_raster(pair.at[1])]};
         MotusPairLevels own;
         const MotusLevels levels = motus_eight_levels(
-            active ? motus_coef_block(&trial->coef, blk) : spare[eight], coef, &pair, active,
+            active ? motus_coef_block(&trial->coef, blk) : spare[group], coef, &pair, active,
             blk >= 16 ? 4 : 2, active ? shared->context[blk] : 0, &q, choice, &level, &own);
         if (active && !(motus_lane() & 7)) shared->of[blk] = levels;
     }
@@ -147,9 +147,9 @@ MOTUS_WARP void motus_team_shared_trial(const MotusInterMb *in, uint32_t edge,
 // Chooses the MVs of all types.
 MOTUS_WARP void motus_team_choose(const MotusTeamLane *own, const MotusInterMb *in, uint64_t blocks,
                                   MotusInterTeam *t, int warp) {
-    const int eights = (int)(blocks >> MOTUS_BLOCK_8x8 & 1);
+
     const MotusTeamChooser c = motus_team_chooser(&t->of.sums, own, in);
-    if (warp == MOTUS_CHOOSE_8x8 && eights)
+    if (warp == MOTUS_CHOOSE_8x8 && blocks >> MOTUS_BLOCK_8x8 & 1)
         motus_team_choose_8x8(&c, in, blocks, t->choose.of.grid[warp], &t->choose.choice);
     if (warp == MOTUS_CHOOSE_WHOLE)
         motus_team_choose_whole(&c, in, blocks, t->choose.of.grid[warp], &t->choose.choice);
@@ -176,7 +176,8 @@ MOTUS_WARP void motus_team_check(const MotusInterMb *in, MotusChoice *choice, in
 MOTUS_WARP void motus_team_evaluate(const MotusTeamLane *own, uint32_t edge, const MotusInterMb *in,
                                     const MotusLevelChoice *levels, int best, uint32_t close,
                                     MotusInterTeam *t, MotusTrialCoefs *coefs,
-                                    MotusTransformShared *eights, int warp, int warps, int shares) {
+                                    MotusTransformShared *transforms, int warp, int warps,
+                                    int shares) {
     if (shares && !(close & (close - 1))) {
         motus_team_shared_trial(in, edge, levels, &t->choose.of.levels, &t->choose.choice,
                                 own->skip, best, coefs, &t->of.trial[best], warp, warps);
@@ -187,7 +188,7 @@ MOTUS_WARP void motus_team_evaluate(const MotusTeamLane *own, uint32_t edge, con
         if (!(close >> k & 1)) continue;
         if (turn == warp)
             motus_team_trial(in, edge, levels, &t->choose.choice, own->skip, k, &coefs[warp],
-                             eights ? &eights[warp] : NULL, &t->of.trial[k]);
+                             transforms ? &transforms[warp] : NULL, &t->of.trial[k]);
         turn = turn + 1 == warps ? 0 : turn + 1;
     }
 }
@@ -205,13 +206,13 @@ MOTUS_WARP MotusTrial *motus_team_join(int first, uint32_t close, MotusInterTeam
 }
 
 // Returns the cheapest inter coding of the MB, after motus_team_begin, which set `own`. coefs: each
-// warp's; eights, too, NULL: in->quant8 is. shares: all warps evaluate a single type together, with
-// one transform. *satd: as in motus_decide_inter.
+// warp's; transforms, too, NULL: in->quant8 is. shares: all warps evaluate a single type together,
+// with one transform. *satd: as in motus_decide_inter.
 MOTUS_WARP MotusTrial *motus_team_decide(const MotusInterMb *in, MotusTeamLane own,
                                          const MotusTeamEdge *edge, const MotusCandidates *found,
                                          const MotusEffort *effort, const MotusLevelChoice *levels,
                                          MotusInterTeam *t, MotusTrialCoefs *coefs,
-                                         MotusTransformShared *eights, int warp, int warps,
+                                         MotusTransformShared *transforms, int warp, int warps,
                                          int shares, uint32_t *satd) {
     const int old = own.n;
     int first;
@@ -227,8 +228,8 @@ MOTUS_WARP MotusTrial *motus_team_decide(const MotusInterMb *in, MotusTeamLane o
     motus_team_sync(); // types are chosen
     if (in->max_mv_y < MOTUS_MAX_MV_Y) motus_team_check(in, &t->choose.choice, warp);
     const uint32_t close = motus_team_close(&t->choose.choice, effort->trial_gate, &first);
-    motus_team_evaluate(&own, edge->counts, in, levels, first, close, t, coefs, eights, warp, warps,
-                        shares);
+    motus_team_evaluate(&own, edge->counts, in, levels, first, close, t, coefs, transforms, warp,
+                        warps, shares);
     motus_team_sync(); // every type is evaluated
     MotusTrial *best = motus_team_join(first, close, t);
     *satd = t->choose.choice.cost[first];

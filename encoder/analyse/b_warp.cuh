@@ -1,13 +1,13 @@
 // Decision of a B MB by a team of four warps: B_Skip and the predicted MVs, a type a warp each,
-// then trials of the types, the warps in turn. Equals motus_decide_b (b_trial_cpu.h): suite
+// then trials of the types, the warps in turn. Equals motus_decide_b (b_cpu.h): suite
 // `lanes`, and `gpu_decide` on a device.
 // SPDX-License-Identifier: BSD-2-Clause
-#ifndef ENCODER_ANALYSE_B_TEAM_WARP_CUH
-#define ENCODER_ANALYSE_B_TEAM_WARP_CUH
+#ifndef ENCODER_ANALYSE_B_WARP_CUH
+#define ENCODER_ANALYSE_B_WARP_CUH
 
 #include "encoder/analyse/b_candidates_warp.cuh"
 #include "encoder/analyse/inter_choice_warp.cuh"
-#include "encoder/analyse/inter_trial_warp.cuh"
+#include "encoder/analyse/residual_warp.cuh"
 #include "encoder/analyse/transform8_warp.cuh"
 
 enum { MOTUS_B_WARPS = 4 };
@@ -78,7 +78,7 @@ MOTUS_WARP void motus_b_make_skip(MotusTrial *skip, const MotusInterMb *in,
     if (motus_lane() == 0) skip->mb.qp = in->qp->luma.qp, skip->luma_bits = 0;
 }
 
-// Equals motus_b_skip_is_sure of b_trial_cpu.h, by one warp; leaves MB and samples. Chroma is not
+// Equals motus_b_skip_is_sure of b_cpu.h, by one warp; leaves MB and samples. Chroma is not
 // predicted where luma is bad enough.
 MOTUS_WARP int motus_b_warp_skip_is_sure(const MotusInterMb *in, const MotusDirect *direct,
                                          const MotusEffort *effort, const MotusLevelChoice *levels,
@@ -156,7 +156,7 @@ MOTUS_WARP void motus_b_team_near(const MotusInterMb *in, const MotusBEdge *edge
         const int cell = k == 1 ? 6 : k == 2 ? 1 : 5; // A, B, C
         const MotusLanePartition whole = motus_whole_partition(0, 0);
         const uint32_t mv =
-            k ? t->grid[warp][half].cell[cell].mv : motus_lane_mvp(&t->grid[warp][half], &whole, 0);
+            k ? t->grid[warp][half].cell[cell].mv : motus_mvp_warp(&t->grid[warp][half], &whole, 0);
         motus_b_lane_near(in, motus_mv_of_word(mv), &t->near[k]);
     }
 }
@@ -184,8 +184,8 @@ MOTUS_WARP MotusBOption motus_b_lane_choose(const MotusBCandidates *found, const
     const int n = MOTUS_B_OPTIONS, further = in->refs > 1 && found[1].blocks >> p->block & 1,
               i = motus_min(motus_lane(), n + (further ? MOTUS_B_FURTHER : 0) - 1),
               ref = i < n ? 0 : motus_b_ref(&found[1], p->block);
-    const MotusMv predictor[2] = {motus_mv_of_word(motus_lane_mvp(&grid[0], p, ref)),
-                                  motus_mv_of_word(motus_lane_mvp(&grid[1], p, 0))};
+    const MotusMv predictor[2] = {motus_mv_of_word(motus_mvp_warp(&grid[0], p, ref)),
+                                  motus_mv_of_word(motus_mvp_warp(&grid[1], p, 0))};
     const MotusBOption own = motus_b_option(i < n ? found : &found[1], near, p->block,
                                             i < n ? i : 2 * (i - n), predictor, in);
     const uint32_t least = // cost << 5 | option: the cost is below 2^19
@@ -313,12 +313,12 @@ MOTUS_WARP MotusTrial *motus_b_team_join(int first, uint32_t close, MotusBTeam *
     return &t->trial[(first + motus_bit_length(which & (0u - which)) - 1) % MOTUS_B_TYPES];
 }
 
-// Returns the cheapest inter coding of the MB. coefs: each warp's; eights, too, NULL: in->quant8
-// is. *satd: as in motus_decide_b.
+// Returns the cheapest inter coding of the MB. coefs: each warp's; transforms, too, NULL:
+// in->quant8 is. *satd: as in motus_decide_b.
 MOTUS_WARP MotusTrial *motus_b_team_decide(const MotusInterMb *in, const MotusBCandidates *found,
                                            MotusDirectFrom from, const MotusEffort *effort,
                                            const MotusLevelChoice *levels, MotusBTeam *t,
-                                           MotusTrialCoefs *coefs, MotusTransformShared *eights,
+                                           MotusTrialCoefs *coefs, MotusTransformShared *transforms,
                                            int warp, uint32_t *satd) {
     const MotusBEdge edge = motus_b_edge(&in->neighbours);
     int first;
@@ -337,7 +337,7 @@ MOTUS_WARP MotusTrial *motus_b_team_decide(const MotusInterMb *in, const MotusBC
         if (!(close >> k & 1)) continue;
         if (turn == warp)
             motus_b_team_trial(in, edge.counts, levels, &t->choice, k, &coefs[warp],
-                               eights ? &eights[warp] : NULL, &t->trial[k]);
+                               transforms ? &transforms[warp] : NULL, &t->trial[k]);
         turn = (turn + 1) % MOTUS_B_WARPS;
     }
     motus_team_sync(); // every type is evaluated

@@ -1,15 +1,15 @@
 // Inter prediction of an MB on the CPU (8.4.2.2): whole partitions, with AVX2 where compiled for
 // it. The warp's version is in encoder/analyse.
 // SPDX-License-Identifier: BSD-2-Clause
-#ifndef ENCODER_MB_PREDICT_CPU_H
-#define ENCODER_MB_PREDICT_CPU_H
+#ifndef ENCODER_ANALYSE_PREDICT_CPU_H
+#define ENCODER_ANALYSE_PREDICT_CPU_H
 
 #include <assert.h>
 #include <string.h>
 
 #include "dct/dct_mb_core.h"
+#include "encoder/analyse/predict_core.h"
 #include "encoder/mb/direct_core.h"
-#include "encoder/mb/predict_core.h"
 
 // ---- Luma ---------------------------------------------------------------------------------------
 

@@ -1,7 +1,7 @@
 // Intra prediction of luma 8x8 blocks on the CPU (8.3.2).
 // SPDX-License-Identifier: BSD-2-Clause
-#ifndef ENCODER_MB_INTRA8X8_CPU_H
-#define ENCODER_MB_INTRA8X8_CPU_H
+#ifndef ENCODER_INTRA_INTRA8X8_CPU_H
+#define ENCODER_INTRA_INTRA8X8_CPU_H
 
 #include <string.h>
 

@@ -3,8 +3,8 @@
 // Equals motus_predict_inter, motus_code_inter_luma and motus_code_chroma (residual_cpu.h): suite
 // `lanes`, and `gpu_decide` on a device.
 // SPDX-License-Identifier: BSD-2-Clause
-#ifndef ENCODER_ANALYSE_INTER_TRIAL_WARP_CUH
-#define ENCODER_ANALYSE_INTER_TRIAL_WARP_CUH
+#ifndef ENCODER_ANALYSE_RESIDUAL_WARP_CUH
+#define ENCODER_ANALYSE_RESIDUAL_WARP_CUH
 
 #include "dct/dct_warp.cuh"
 #include "encoder/analyse/inter_bits_core.h"

@@ -1,0 +1,264 @@
+// Decision of a B MB on the CPU: B_Skip, the choice of lists and MVs of each type by SATD + lambda
+// * bits with the predictors that the neighbours' MVs give, then trials of the types that come
+// close to the best one. b_warp.cuh has the warp's version.
+// SPDX-License-Identifier: BSD-2-Clause
+#ifndef ENCODER_ANALYSE_B_CPU_H
+#define ENCODER_ANALYSE_B_CPU_H
+
+#include "encoder/analyse/b_candidates_cpu.h"
+#include "encoder/analyse/inter_cpu.h"
+
+// ---- Choice -------------------------------------------------------------------------------------
+
+typedef struct MotusBScratch {
+    MotusRefineCur cur;
+    MotusMvGrid grid[2];           // of each list
+    MotusBNear near[MOTUS_B_NEAR]; // of the grids as they are loaded
+    uint32_t direct_satd[4];       // of each 8x8 block
+} MotusBScratch;
+
+// Measures a near pair, whose MVs are set.
+static inline void motus_b_measure_pair(const MotusInterMb *in, const MotusRefineOps *ops,
+                                        const MotusRefineCur *cur, MotusBNear *near) {
+    uint8_t luma[2][256], pair[256];
+    for (int list = 0; list < 2; list++)
+        motus_predict_luma_block(luma[list], &in->ref[list ? in->refs : 0], in->x, in->y, 0, 0, 16,
+                                 16, near->mv[list]);
+    const MotusTaps taps[MOTUS_PREDS] = {
+        [MOTUS_PRED_L0] = {{luma[0], luma[0]}},
+        [MOTUS_PRED_L1] = {{luma[1], luma[1]}},
+        [MOTUS_PRED_BI] = motus_b_pair_taps(
+            in->ref[0].pair_offset, &motus_blocks[MOTUS_BLOCK_16x16], luma[0], luma[1], pair)};
+    for (int pred = 0; pred < MOTUS_PREDS; pred++) {
+        uint32_t sum[MOTUS_BLOCKS];
+        ops->satd_mb(cur, &taps[pred], MOTUS_LUMA_STRIDE, 15, sum);
+        memcpy(near->satd[pred], sum + MOTUS_BLOCK_8x8, sizeof near->satd[pred]);
+    }
+}
+
+// Loads the neighbours' MVs, and measures them and those predicted from them.
+static inline void motus_b_measure_near(const MotusInterMb *in, const MotusRefineOps *ops,
+                                        MotusBScratch *s) {
+    static const uint8_t cell[MOTUS_B_NEAR][2] = {{0, 0}, {1, 0}, {0, 1}, {0, 5}}; // row, column
+    const MotusPartition whole = motus_partition_at(MOTUS_MODE_16x16, 0, 0, 0);
+    for (int list = 0; list < 2; list++)
+        motus_grid_load_list(&s->grid[list], &in->neighbours, list);
+    for (int k = 0; k < MOTUS_B_NEAR; k++) {
+        for (int list = 0; list < 2; list++)
+            s->near[k].mv[list] = k ? s->grid[list].mv[cell[k][0]][cell[k][1]]
+                                    : motus_grid_mvp(&s->grid[list], &whole, 0);
+        motus_b_measure_pair(in, ops, &s->cur, &s->near[k]);
+    }
+}
+
+// Sets the MVs of 8x8 block q of a partition in the grids. A list that it does not use gives zero.
+static inline void motus_b_grid_set(MotusMvGrid grid[2], const MotusPartition *p, const MotusMb *mb,
+                                    int q) {
+    for (int list = 0; list < 2; list++) {
+        const int ref = motus_ref_of(mb, q, list);
+        motus_grid_set(&grid[list], p->x, p->y, p->width, p->height,
+                       ref < 0 ? MOTUS_CELL_INTRA : MOTUS_CELL_INTER + ref,
+                       list ? mb->mv1[q] : mb->mv[motus_corner_of(q)]);
+    }
+}
+
+// Chooses among the options of a partition, and sets its choice in mb and grids.
+static inline MotusBOption motus_b_choose_partition(const MotusBCandidates found[MOTUS_B_SETS],
+                                                    const MotusInterMb *in, MotusBScratch *s,
+                                                    const MotusPartition *p, MotusMb *mb) {
+    const int n = MOTUS_B_OPTIONS, further = (int)(found[1].blocks >> p->block & 1);
+    MotusMv predictor[2];
+    MotusBOption best = {.pred = 0};
+    uint32_t least = UINT32_MAX;
+    for (int list = 0; list < 2; list++) predictor[list] = motus_grid_mvp(&s->grid[list], p, 0);
+    for (int i = 0; i < n + (further ? MOTUS_B_FURTHER : 0); i++) {
+        if (i == n) predictor[0] = motus_grid_mvp(&s->grid[0], p, motus_b_ref(&found[1], p->block));
+        const MotusBOption option = motus_b_option(&found[i >= n], s->near, p->block,
+                                                   i < n ? i : 2 * (i - n), predictor, in);
+        const uint32_t cost = motus_b_option_cost(&option, in->qp);
+        if (cost >= least) continue;
+        least = cost, best = option;
+    }
+    for (int y = p->y; y < p->y + p->height; y += 2)
+        for (int x = p->x; x < p->x + p->width; x += 2)
+            motus_set_8x8(mb, y + x / 2, best.pred, best.ref, best.mv[0], best.mv[1]);
+    motus_b_grid_set(s->grid, p, mb, p->y + p->x / 2);
+    return best;
+}
+
+// Completes the choice of type k, whose MVs are set. Clears the MB's own cells of the grids.
+static inline void motus_b_choice_put(const MotusInterMb *in, MotusBScratch *s,
+                                      MotusBChoice *choice, int k, uint32_t satd, uint32_t bits,
+                                      uint32_t mv_bits) {
+    choice->cost[k] = satd + motus_mode_cost(in->qp, bits + motus_b_mode_bits(&choice->mb[k]));
+    choice->mv_bits[k] = mv_bits;
+    for (int list = 0; list < 2; list++) motus_grid_clear(&s->grid[list], 0, 0, 4, 4);
+}
+
+// Chooses type k: 16x16, 16x8 or 8x16.
+static inline void motus_b_choose_whole(const MotusBCandidates *found, const MotusInterMb *in,
+                                        MotusBScratch *s, int k, MotusBChoice *choice) {
+    MotusMb *mb = &choice->mb[k];
+    const int mode = k - MOTUS_B_16x16;
+    uint32_t satd = 0, bits = 0, mv_bits = 0;
+    mb->type = (uint8_t)(MOTUS_MB_P_16x16 + mode);
+    for (int i = 0; i < (mode ? 2 : 1); i++) {
+        const MotusPartition p =
+            motus_partition_at(mode, i, mode == 2 ? 2 * i : 0, mode == 1 ? 2 * i : 0);
+        const MotusBOption chosen = motus_b_choose_partition(found, in, s, &p, mb);
+        satd += chosen.satd, bits += chosen.bits, mv_bits += chosen.mv_bits;
+    }
+    motus_b_choice_put(in, s, choice, k, satd, bits, mv_bits);
+}
+
+// Chooses the four blocks of B_8x8, each direct or with MVs.
+static inline void motus_b_choose_8x8(const MotusBCandidates *found, const MotusInterMb *in,
+                                      MotusBScratch *s, MotusBChoice *choice) {
+    MotusMb *mb = &choice->mb[MOTUS_B_8x8];
+    uint32_t satd = 0, bits = 0, mv_bits = 0;
+    mb->type = MOTUS_MB_P_8x8;
+    for (int q = 0; q < 4; q++) {
+        const MotusPartition p = motus_partition_at(MOTUS_MODE_8x8, 0, q % 2 * 2, q / 2 * 2);
+        const MotusBOption own = motus_b_choose_partition(found, in, s, &p, mb);
+        if (motus_b_direct_wins(s->direct_satd[q], &own, in->qp)) {
+            motus_set_direct(mb, q, &choice->direct);
+            motus_b_grid_set(s->grid, &p, mb, q);
+            satd += s->direct_satd[q];
+        } else {
+            satd += own.satd, bits += own.bits, mv_bits += own.mv_bits;
+        }
+    }
+    motus_b_choice_put(in, s, choice, MOTUS_B_8x8, satd, bits, mv_bits);
+    if (mb->direct == MOTUS_ALL_DIRECT) // B_Direct_16x16 says the same
+        choice->cost[MOTUS_B_8x8] = UINT32_MAX;
+}
+
+// Chooses every type among the candidates' blocks. s: direct_satd and near are set.
+static inline void motus_b_choose_types(const MotusInterMb *in, const MotusBCandidates *found,
+                                        MotusBScratch *s, MotusBChoice *choice) {
+    MotusMb *direct = &choice->mb[MOTUS_B_DIRECT];
+    for (int k = 0; k < MOTUS_B_TYPES; k++) {
+        memset(&choice->mb[k], 0, sizeof choice->mb[k]);
+        choice->cost[k] = UINT32_MAX;
+    }
+    direct->type = MOTUS_MB_P_16x16;
+    for (int q = 0; q < 4; q++) motus_set_direct(direct, q, &choice->direct);
+    motus_b_choice_put(
+        in, s, choice, MOTUS_B_DIRECT,
+        s->direct_satd[0] + s->direct_satd[1] + s->direct_satd[2] + s->direct_satd[3], 0, 0);
+    motus_b_choose_whole(found, in, s, MOTUS_B_16x16, choice);
+    if (motus_b_has_type(found, MOTUS_B_16x8))
+        motus_b_choose_whole(found, in, s, MOTUS_B_16x8, choice);
+    if (motus_b_has_type(found, MOTUS_B_8x16))
+        motus_b_choose_whole(found, in, s, MOTUS_B_8x16, choice);
+    if (motus_b_has_type(found, MOTUS_B_8x8)) motus_b_choose_8x8(found, in, s, choice);
+}
+
+// ---- Trials -------------------------------------------------------------------------------------
+
+typedef struct MotusBDecideScratch {
+    MotusTrial trial[2];
+    MotusBScratch choose;
+    MotusBChoice choice;
+    MotusResidual residual;
+} MotusBDecideScratch;
+
+// Makes the trial B_Skip, and predicts it.
+static inline void motus_b_predict_skip(const MotusInterMb *in, const MotusDirect *direct,
+                                        MotusTrial *trial) {
+    MotusMb *mb = &trial->mb;
+    memset(mb, 0, sizeof *mb);
+    mb->type = MOTUS_MB_P_SKIP;
+    mb->qp = in->qp->luma.qp;
+    for (int q = 0; q < 4; q++) motus_set_direct(mb, q, direct);
+    trial->luma_bits = 0;
+    motus_predict_b(trial->luma, trial->chroma, mb, in->ref, in->refs, in->x, in->y);
+}
+
+// True if B_Skip is taken at once whatever the MB's neighbours are; it is left in the trial then.
+// direct: does not depend on them.
+static inline int motus_b_skip_is_sure(const MotusInterMb *in, const MotusDirect *direct,
+                                       const MotusEffort *effort, const MotusLevelChoice *levels,
+                                       MotusTrial *trial) {
+    if (direct->blocks != MOTUS_ALL_DIRECT) return 0;
+    motus_b_predict_skip(in, direct, trial);
+    motus_trial_measure(trial, in, levels, motus_most_b_skip_bits(in->costs));
+    return motus_skip_is_enough(trial, in->qp, effort);
+}
+
+// Evaluates B_Skip, and measures the prediction that it shares with direct blocks.
+static inline void motus_b_skip_trial(const MotusInterMb *in, const MotusLevelChoice *levels,
+                                      const MotusRefineOps *ops, MotusBDecideScratch *s,
+                                      MotusTrial *trial) {
+    uint32_t sum[MOTUS_BLOCKS];
+    motus_b_predict_skip(in, &s->choice.direct, trial);
+    motus_trial_measure(trial, in, levels, motus_skip_bits(in, &trial->mb));
+    if (s->choice.direct.blocks != MOTUS_ALL_DIRECT) trial->cost = UINT32_MAX;
+    const MotusTaps taps = {{trial->luma, trial->luma}};
+    ops->prepare(&s->choose.cur, in->src.plane[0], in->src.stride[0]);
+    ops->satd_mb(&s->choose.cur, &taps, MOTUS_LUMA_STRIDE, 15, sum);
+    for (int q = 0; q < 4; q++)
+        s->choose.direct_satd[q] =
+            motus_b_direct_satd(&s->choice.direct, q, sum[MOTUS_BLOCK_8x8 + q]);
+}
+
+// Evaluates trial->mb, whose type, lists, MVs and references are set.
+static inline void motus_b_trial(const MotusInterMb *in, const MotusLevelChoice *levels,
+                                 uint32_t mv_bits, MotusResidual *residual, MotusTrial *trial) {
+    const MotusMv none = {0, 0};
+    trial->mb.qp = in->qp->luma.qp;
+    motus_predict_b(trial->luma, trial->chroma, &trial->mb, in->ref, in->refs, in->x, in->y);
+    motus_trial_complete(in, levels, none, mv_bits, residual, trial);
+    motus_trial_transform(in, levels, trial);
+}
+
+// Begins the decision of an MB, as motus_decide_skip does.
+static inline int motus_b_decide_skip(const MotusInterMb *in, MotusDirectFrom from,
+                                      const MotusEffort *effort, const MotusLevelChoice *levels,
+                                      const MotusRefineOps *ops, MotusBDecideScratch *s) {
+    s->choice.direct = motus_direct_of(&in->neighbours, from);
+    motus_b_skip_trial(in, levels, ops, s, &s->trial[0]);
+    return motus_skip_is_enough(&s->trial[0], in->qp, effort);
+}
+
+// Completes it, as motus_decide_types does.
+static inline MotusTrial *
+motus_b_decide_types(const MotusInterMb *in, const MotusBCandidates *found,
+                     const MotusEffort *effort, const MotusLevelChoice *levels,
+                     const MotusRefineOps *ops, MotusBDecideScratch *s, uint32_t *satd) {
+    MotusTrial *best = &s->trial[0], *other = &s->trial[1];
+    const uint32_t *cost = s->choice.cost;
+    int first = 0;
+    motus_b_measure_near(in, ops, &s->choose);
+    motus_b_choose_types(in, found, &s->choose, &s->choice);
+    for (int k = 1; k < MOTUS_B_TYPES; k++)
+        if (cost[k] < cost[first]) first = k;
+    *satd = cost[first];
+    for (int i = 0; i < MOTUS_B_TYPES; i++) { // the best one by SATD first: it wins ties
+        const int k = (first + i) % MOTUS_B_TYPES;
+        if (cost[k] == UINT32_MAX ||
+            (uint64_t)cost[k] * 16 > (uint64_t)cost[first] * (uint32_t)effort->trial_gate)
+            continue;
+        other->mb = s->choice.mb[k];
+        motus_b_trial(in, levels, s->choice.mv_bits[k], &s->residual, other);
+        if (other->cost >= best->cost) continue;
+        MotusTrial *swap = best;
+        best = other;
+        other = swap;
+    }
+    if (best->bits > MOTUS_MB_BITS_LIMIT) motus_trial_pcm(best, &in->src, in->qp);
+    return best;
+}
+
+// Returns the cheapest inter coding of the MB, one of the scratch's two trials. *satd becomes the
+// cost of the best type by SATD, 0 if B_Skip was taken at once.
+static inline MotusTrial *motus_decide_b(const MotusInterMb *in, const MotusBCandidates *found,
+                                         MotusDirectFrom from, const MotusEffort *effort,
+                                         const MotusLevelChoice *levels, const MotusRefineOps *ops,
+                                         MotusBDecideScratch *s, uint32_t *satd) {
+    *satd = 0;
+    if (motus_b_decide_skip(in, from, effort, levels, ops, s)) return &s->trial[0];
+    return motus_b_decide_types(in, found, effort, levels, ops, s, satd);
+}
+
+#endif
