@@ -8,8 +8,6 @@
 #include "encoder/analyse/predict_cpu.h"
 #include "me/search/refine.h"
 
-// ---- Candidates ---------------------------------------------------------------------------------
-
 // A B MB to search, and where.
 typedef struct MotusBJob {
     int refs; // of list 0; list 1's only one follows them
@@ -53,39 +51,14 @@ static inline void motus_b_predict(const MotusBJob *in, const MotusBlock *block,
                              block->height, mv);
 }
 
-static inline uint32_t motus_b_mv_cost(const MotusBJob *in, int ref, MotusMv mv) {
-    return motus_mv_cost(in->lambda_q8, mv, in->centre[ref]);
-}
-
-// Returns the reference of a block in a list: its place in MotusBJob.
-static inline int motus_b_ref_at(const MotusBJob *in, const MotusBCandidates *found, int b,
-                                 int list) {
-    return list ? in->refs : motus_b_ref(found, b);
-}
-
-// Measures a block with each list and with both.
-static inline void motus_b_measure(const MotusBJob *in, MotusBPredictions *p, int b,
-                                   MotusBCandidates *found) {
-    MotusTaps taps[MOTUS_PREDS] = {
-        [MOTUS_PRED_L0] = {{p->list[0], p->list[0]}}, [MOTUS_PRED_L1] = {{p->list[1], p->list[1]}}};
-    uint32_t satd[MOTUS_REFINE_TRIALS];
-    for (int list = 0; list < 2; list++)
-        motus_b_predict(in, &motus_blocks[b], motus_b_ref_at(in, found, b, list),
-                        found->mv[list][b], p->list[list]);
-    taps[MOTUS_PRED_BI] = motus_b_pair_taps(in->ref[motus_b_ref(found, b)].pair_offset,
-                                            &motus_blocks[b], p->list[0], p->list[1], p->pair[0]);
-    in->ops->satd_block(&p->cur, &motus_blocks[b], taps, MOTUS_PREDS, MOTUS_LUMA_STRIDE, satd);
-    for (int pred = 0; pred < MOTUS_PREDS; pred++) found->satd[pred][b] = satd[pred];
-}
-
 // Moves the MV of one list to the best of its eight nearest neighbours, the other list's prediction
 // being fixed. Returns 0 if it stays.
 static inline int motus_b_refine_list(const MotusBJob *in, MotusBPredictions *p, int b, int list,
                                       MotusBCandidates *found) {
     const MotusBlock *block = &motus_blocks[b];
     const MotusMv from = found->both[list][b];
-    const int unit = in->limits->unit, ref = motus_b_ref_at(in, found, b, list),
-              pair_offset = in->ref[motus_b_ref(found, b)].pair_offset;
+    const int unit = in->limits->unit, ref0 = motus_b_ref(found, b), ref = list ? in->refs : ref0,
+              pair_offset = in->ref[ref0].pair_offset;
     MotusTaps taps[8];
     MotusMv mv[8];
     uint32_t satd[MOTUS_REFINE_TRIALS];
@@ -97,10 +70,11 @@ static inline int motus_b_refine_list(const MotusBJob *in, MotusBPredictions *p,
                                     list ? p->trial[k] : p->list[1], p->pair[k]);
     }
     in->ops->satd_block(&p->cur, block, taps, 8, MOTUS_LUMA_STRIDE, satd);
-    uint32_t best = found->satd[MOTUS_PRED_BI][b] + motus_b_mv_cost(in, ref, from);
+    uint32_t best =
+        found->satd[MOTUS_PRED_BI][b] + motus_mv_cost(in->lambda_q8, from, in->centre[ref]);
     int at = -1;
     for (int k = 0; k < 8; k++) {
-        const uint32_t cost = satd[k] + motus_b_mv_cost(in, ref, mv[k]);
+        const uint32_t cost = satd[k] + motus_mv_cost(in->lambda_q8, mv[k], in->centre[ref]);
         if (cost < best && motus_mv_allowed(in->limits, mv[k])) best = cost, at = k;
     }
     if (at < 0) return 0;
@@ -130,6 +104,7 @@ static inline void motus_b_refine(const MotusBJob *in, int ref, uint64_t blocks,
                             .lambda_q8 = in->lambda_q8};
     motus_refine_blocks(&job, in->subpel, in->ops, motus_whole_mvs(motion->mv, blocks), motion);
 }
+
 // Takes the MVs of further references of list 0 that cost least, once refined. A block is refined
 // in a reference if its whole-sample cost is close to the least one, and has a candidate if its
 // refined cost is close to the first reference's. motion: by reference.
@@ -160,18 +135,28 @@ static inline void motus_b_further(const MotusBJob *in, MotusMbMotion motion[],
     }
 }
 
-// Measures a set of candidates whose MVs of list 0 are chosen, and finds their pairs. list1: MVs of
-// list 1.
+// Measures a set of candidates whose MVs of list 0 are chosen with each list and with both, and
+// refines their pairs. list1: MVs of list 1.
 static inline void motus_b_pairs(const MotusBJob *in, const MotusMv list1[MOTUS_BLOCKS],
                                  MotusBPredictions *p, MotusBCandidates *found) {
     for (uint64_t left = found->blocks; left; left &= left - 1) {
-        const int b = __builtin_ctzll(left);
+        const int b = __builtin_ctzll(left), ref = motus_b_ref(found, b);
+        uint32_t satd[MOTUS_REFINE_TRIALS];
         found->mv[1][b] = list1[b];
-        for (int list = 0; list < 2; list++) found->both[list][b] = found->mv[list][b];
-        motus_b_measure(in, p, b, found);
-        if (!motus_b_pair_is_close(found->satd[MOTUS_PRED_BI][b], found->satd[MOTUS_PRED_L0][b],
-                                   found->satd[MOTUS_PRED_L1][b]))
-            continue;
+        for (int list = 0; list < 2; list++) {
+            found->both[list][b] = found->mv[list][b];
+            motus_b_predict(in, &motus_blocks[b], list ? in->refs : ref, found->mv[list][b],
+                            p->list[list]);
+        }
+        const MotusTaps taps[MOTUS_PREDS] = {
+            [MOTUS_PRED_L0] = {{p->list[0], p->list[0]}},
+            [MOTUS_PRED_L1] = {{p->list[1], p->list[1]}},
+            [MOTUS_PRED_BI] = motus_b_pair_taps(in->ref[ref].pair_offset, &motus_blocks[b],
+                                                p->list[0], p->list[1], p->pair[0])};
+        in->ops->satd_block(&p->cur, &motus_blocks[b], taps, MOTUS_PREDS, MOTUS_LUMA_STRIDE, satd);
+        for (int pred = 0; pred < MOTUS_PREDS; pred++) found->satd[pred][b] = satd[pred];
+        if (satd[MOTUS_PRED_BI] > satd[MOTUS_PRED_L0] || satd[MOTUS_PRED_BI] > satd[MOTUS_PRED_L1])
+            continue; // pairs of blocks that one list predicts better seldom win
         for (int step = 0, still = 0; step < in->effort->pair_steps && still < 2; step++)
             still = motus_b_refine_list(in, p, b, ~step & 1, found) ? 0 : still + 1;
     }

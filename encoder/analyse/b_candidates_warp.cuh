@@ -111,7 +111,7 @@ MOTUS_WARP void motus_b_lane_type(const MotusInterMb *in, const MotusEffort *eff
     uint32_t satd = motus_b_lane_satd(own, own->own, other, half ? -pair_offset : pair_offset);
     if (first) found->mv[half][b] = mv[half], found->satd[half][b] = alone;
     const uint32_t of_other = motus_lanes_shuffle(alone, motus_lane() ^ 16);
-    int still = has && motus_b_pair_is_close(satd, alone, of_other) ? 0 : 2;
+    int still = has && satd <= alone && satd <= of_other ? 0 : 2;
     for (int step = 0; step < effort->pair_steps; step++) {
         const int list = ~step & 1;
         if (!motus_lanes_ballot(still < 2)) break;

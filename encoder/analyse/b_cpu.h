@@ -10,44 +10,42 @@
 
 // ---- Choice -------------------------------------------------------------------------------------
 
-typedef struct MotusBScratch {
+typedef struct MotusBDecideScratch {
+    MotusTrial trial[2];
+    MotusBChoice choice;
+    MotusResidual residual;
     MotusRefineCur cur;
     MotusMvGrid grid[2];           // of each list
     MotusBNear near[MOTUS_B_NEAR]; // of the grids as they are loaded
     uint32_t direct_satd[4];       // of each 8x8 block
-} MotusBScratch;
-
-// Measures a near pair, whose MVs are set.
-static inline void motus_b_measure_pair(const MotusInterMb *in, const MotusRefineOps *ops,
-                                        const MotusRefineCur *cur, MotusBNear *near) {
-    uint8_t luma[2][256], pair[256];
-    for (int list = 0; list < 2; list++)
-        motus_predict_luma_block(luma[list], &in->ref[list ? in->refs : 0], in->x, in->y, 0, 0, 16,
-                                 16, near->mv[list]);
-    const MotusTaps taps[MOTUS_PREDS] = {
-        [MOTUS_PRED_L0] = {{luma[0], luma[0]}},
-        [MOTUS_PRED_L1] = {{luma[1], luma[1]}},
-        [MOTUS_PRED_BI] = motus_b_pair_taps(
-            in->ref[0].pair_offset, &motus_blocks[MOTUS_BLOCK_16x16], luma[0], luma[1], pair)};
-    for (int pred = 0; pred < MOTUS_PREDS; pred++) {
-        uint32_t sum[MOTUS_BLOCKS];
-        ops->satd_mb(cur, &taps[pred], MOTUS_LUMA_STRIDE, 15, sum);
-        memcpy(near->satd[pred], sum + MOTUS_BLOCK_8x8, sizeof near->satd[pred]);
-    }
-}
+} MotusBDecideScratch;
 
 // Loads the neighbours' MVs, and measures them and those predicted from them.
 static inline void motus_b_measure_near(const MotusInterMb *in, const MotusRefineOps *ops,
-                                        MotusBScratch *s) {
+                                        MotusBDecideScratch *s) {
     static const uint8_t cell[MOTUS_B_NEAR][2] = {{0, 0}, {1, 0}, {0, 1}, {0, 5}}; // row, column
     const MotusPartition whole = motus_partition_at(MOTUS_MODE_16x16, 0, 0, 0);
+    uint8_t luma[2][256], pair[256];
     for (int list = 0; list < 2; list++)
         motus_grid_load_list(&s->grid[list], &in->neighbours, list);
     for (int k = 0; k < MOTUS_B_NEAR; k++) {
-        for (int list = 0; list < 2; list++)
-            s->near[k].mv[list] = k ? s->grid[list].mv[cell[k][0]][cell[k][1]]
-                                    : motus_grid_mvp(&s->grid[list], &whole, 0);
-        motus_b_measure_pair(in, ops, &s->cur, &s->near[k]);
+        MotusBNear *near = &s->near[k];
+        for (int list = 0; list < 2; list++) {
+            near->mv[list] = k ? s->grid[list].mv[cell[k][0]][cell[k][1]]
+                               : motus_grid_mvp(&s->grid[list], &whole, 0);
+            motus_predict_luma_block(luma[list], &in->ref[list ? in->refs : 0], in->x, in->y, 0, 0,
+                                     16, 16, near->mv[list]);
+        }
+        const MotusTaps taps[MOTUS_PREDS] = {
+            [MOTUS_PRED_L0] = {{luma[0], luma[0]}},
+            [MOTUS_PRED_L1] = {{luma[1], luma[1]}},
+            [MOTUS_PRED_BI] = motus_b_pair_taps(
+                in->ref[0].pair_offset, &motus_blocks[MOTUS_BLOCK_16x16], luma[0], luma[1], pair)};
+        for (int pred = 0; pred < MOTUS_PREDS; pred++) {
+            uint32_t sum[MOTUS_BLOCKS];
+            ops->satd_mb(&s->cur, &taps[pred], MOTUS_LUMA_STRIDE, 15, sum);
+            memcpy(near->satd[pred], sum + MOTUS_BLOCK_8x8, sizeof near->satd[pred]);
+        }
     }
 }
 
@@ -64,7 +62,7 @@ static inline void motus_b_grid_set(MotusMvGrid grid[2], const MotusPartition *p
 
 // Chooses among the options of a partition, and sets its choice in mb and grids.
 static inline MotusBOption motus_b_choose_partition(const MotusBCandidates found[MOTUS_B_SETS],
-                                                    const MotusInterMb *in, MotusBScratch *s,
+                                                    const MotusInterMb *in, MotusBDecideScratch *s,
                                                     const MotusPartition *p, MotusMb *mb) {
     const int n = MOTUS_B_OPTIONS, further = (int)(found[1].blocks >> p->block & 1);
     MotusMv predictor[2];
@@ -87,81 +85,53 @@ static inline MotusBOption motus_b_choose_partition(const MotusBCandidates found
 }
 
 // Completes the choice of type k, whose MVs are set. Clears the MB's own cells of the grids.
-static inline void motus_b_choice_put(const MotusInterMb *in, MotusBScratch *s,
-                                      MotusBChoice *choice, int k, uint32_t satd, uint32_t bits,
-                                      uint32_t mv_bits) {
+static inline void motus_b_choice_put(const MotusInterMb *in, MotusBDecideScratch *s, int k,
+                                      uint32_t satd, uint32_t bits, uint32_t mv_bits) {
+    MotusBChoice *choice = &s->choice;
     choice->cost[k] = satd + motus_mode_cost(in->qp, bits + motus_b_mode_bits(&choice->mb[k]));
     choice->mv_bits[k] = mv_bits;
     for (int list = 0; list < 2; list++) motus_grid_clear(&s->grid[list], 0, 0, 4, 4);
 }
 
-// Chooses type k: 16x16, 16x8 or 8x16.
-static inline void motus_b_choose_whole(const MotusBCandidates *found, const MotusInterMb *in,
-                                        MotusBScratch *s, int k, MotusBChoice *choice) {
-    MotusMb *mb = &choice->mb[k];
-    const int mode = k - MOTUS_B_16x16;
-    uint32_t satd = 0, bits = 0, mv_bits = 0;
-    mb->type = (uint8_t)(MOTUS_MB_P_16x16 + mode);
-    for (int i = 0; i < (mode ? 2 : 1); i++) {
-        const MotusPartition p =
-            motus_partition_at(mode, i, mode == 2 ? 2 * i : 0, mode == 1 ? 2 * i : 0);
-        const MotusBOption chosen = motus_b_choose_partition(found, in, s, &p, mb);
-        satd += chosen.satd, bits += chosen.bits, mv_bits += chosen.mv_bits;
-    }
-    motus_b_choice_put(in, s, choice, k, satd, bits, mv_bits);
-}
-
-// Chooses the four blocks of B_8x8, each direct or with MVs.
-static inline void motus_b_choose_8x8(const MotusBCandidates *found, const MotusInterMb *in,
-                                      MotusBScratch *s, MotusBChoice *choice) {
-    MotusMb *mb = &choice->mb[MOTUS_B_8x8];
-    uint32_t satd = 0, bits = 0, mv_bits = 0;
-    mb->type = MOTUS_MB_P_8x8;
+// Chooses every type among the candidates' blocks. s: direct_satd and near are set.
+static inline void motus_b_choose_types(const MotusInterMb *in, const MotusBCandidates *found,
+                                        MotusBDecideScratch *s) {
+    MotusBChoice *choice = &s->choice;
+    uint32_t direct = 0;
+    memset(choice->mb, 0, sizeof choice->mb);
+    for (int k = 0; k < MOTUS_B_TYPES; k++) choice->cost[k] = UINT32_MAX;
+    choice->mb[MOTUS_B_DIRECT].type = MOTUS_MB_P_16x16;
     for (int q = 0; q < 4; q++) {
-        const MotusPartition p = motus_partition_at(MOTUS_MODE_8x8, 0, q % 2 * 2, q / 2 * 2);
-        const MotusBOption own = motus_b_choose_partition(found, in, s, &p, mb);
-        if (motus_b_direct_wins(s->direct_satd[q], &own, in->qp)) {
-            motus_set_direct(mb, q, &choice->direct);
-            motus_b_grid_set(s->grid, &p, mb, q);
-            satd += s->direct_satd[q];
-        } else {
-            satd += own.satd, bits += own.bits, mv_bits += own.mv_bits;
-        }
+        motus_set_direct(&choice->mb[MOTUS_B_DIRECT], q, &choice->direct);
+        direct += s->direct_satd[q];
     }
-    motus_b_choice_put(in, s, choice, MOTUS_B_8x8, satd, bits, mv_bits);
-    if (mb->direct == MOTUS_ALL_DIRECT) // B_Direct_16x16 says the same
+    motus_b_choice_put(in, s, MOTUS_B_DIRECT, direct, 0, 0);
+    for (int k = MOTUS_B_16x16; k <= MOTUS_B_8x8; k++) {
+        MotusMb *mb = &choice->mb[k];
+        const int mode = k - MOTUS_B_16x16;
+        uint32_t satd = 0, bits = 0, mv_bits = 0;
+        if (!motus_b_has_type(found, k)) continue;
+        mb->type = (uint8_t)(MOTUS_MB_P_16x16 + mode);
+        for (int i = 0; i < (k == MOTUS_B_8x8 ? 4 : mode ? 2 : 1); i++) {
+            const int q = k == MOTUS_B_16x8 ? 2 * i : i; // the first 8x8 block
+            const MotusPartition p =
+                motus_partition_at(mode, k == MOTUS_B_8x8 ? 0 : i, q % 2 * 2, q / 2 * 2);
+            const MotusBOption own = motus_b_choose_partition(found, in, s, &p, mb);
+            if (k == MOTUS_B_8x8 && motus_b_direct_wins(s->direct_satd[q], &own, in->qp)) {
+                motus_set_direct(mb, q, &choice->direct);
+                motus_b_grid_set(s->grid, &p, mb, q);
+                satd += s->direct_satd[q];
+            } else {
+                satd += own.satd, bits += own.bits, mv_bits += own.mv_bits;
+            }
+        }
+        motus_b_choice_put(in, s, k, satd, bits, mv_bits);
+    }
+    if (choice->mb[MOTUS_B_8x8].direct == MOTUS_ALL_DIRECT) // B_Direct_16x16 says the same
         choice->cost[MOTUS_B_8x8] = UINT32_MAX;
 }
 
-// Chooses every type among the candidates' blocks. s: direct_satd and near are set.
-static inline void motus_b_choose_types(const MotusInterMb *in, const MotusBCandidates *found,
-                                        MotusBScratch *s, MotusBChoice *choice) {
-    MotusMb *direct = &choice->mb[MOTUS_B_DIRECT];
-    for (int k = 0; k < MOTUS_B_TYPES; k++) {
-        memset(&choice->mb[k], 0, sizeof choice->mb[k]);
-        choice->cost[k] = UINT32_MAX;
-    }
-    direct->type = MOTUS_MB_P_16x16;
-    for (int q = 0; q < 4; q++) motus_set_direct(direct, q, &choice->direct);
-    motus_b_choice_put(
-        in, s, choice, MOTUS_B_DIRECT,
-        s->direct_satd[0] + s->direct_satd[1] + s->direct_satd[2] + s->direct_satd[3], 0, 0);
-    motus_b_choose_whole(found, in, s, MOTUS_B_16x16, choice);
-    if (motus_b_has_type(found, MOTUS_B_16x8))
-        motus_b_choose_whole(found, in, s, MOTUS_B_16x8, choice);
-    if (motus_b_has_type(found, MOTUS_B_8x16))
-        motus_b_choose_whole(found, in, s, MOTUS_B_8x16, choice);
-    if (motus_b_has_type(found, MOTUS_B_8x8)) motus_b_choose_8x8(found, in, s, choice);
-}
-
 // ---- Trials -------------------------------------------------------------------------------------
-
-typedef struct MotusBDecideScratch {
-    MotusTrial trial[2];
-    MotusBScratch choose;
-    MotusBChoice choice;
-    MotusResidual residual;
-} MotusBDecideScratch;
 
 // Makes the trial B_Skip, and predicts it.
 static inline void motus_b_predict_skip(const MotusInterMb *in, const MotusDirect *direct,
@@ -183,23 +153,7 @@ static inline int motus_b_skip_is_sure(const MotusInterMb *in, const MotusDirect
     if (direct->blocks != MOTUS_ALL_DIRECT) return 0;
     motus_b_predict_skip(in, direct, trial);
     motus_trial_measure(trial, in, levels, motus_most_b_skip_bits(in->costs));
-    return motus_skip_is_enough(trial, in->qp, effort);
-}
-
-// Evaluates B_Skip, and measures the prediction that it shares with direct blocks.
-static inline void motus_b_skip_trial(const MotusInterMb *in, const MotusLevelChoice *levels,
-                                      const MotusRefineOps *ops, MotusBDecideScratch *s,
-                                      MotusTrial *trial) {
-    uint32_t sum[MOTUS_BLOCKS];
-    motus_b_predict_skip(in, &s->choice.direct, trial);
-    motus_trial_measure(trial, in, levels, motus_skip_bits(in, &trial->mb));
-    if (s->choice.direct.blocks != MOTUS_ALL_DIRECT) trial->cost = UINT32_MAX;
-    const MotusTaps taps = {{trial->luma, trial->luma}};
-    ops->prepare(&s->choose.cur, in->src.plane[0], in->src.stride[0]);
-    ops->satd_mb(&s->choose.cur, &taps, MOTUS_LUMA_STRIDE, 15, sum);
-    for (int q = 0; q < 4; q++)
-        s->choose.direct_satd[q] =
-            motus_b_direct_satd(&s->choice.direct, q, sum[MOTUS_BLOCK_8x8 + q]);
+    return motus_skip_is_enough(trial->cost, in->qp, effort);
 }
 
 // Evaluates trial->mb, whose type, lists, MVs and references are set.
@@ -212,16 +166,30 @@ static inline void motus_b_trial(const MotusInterMb *in, const MotusLevelChoice 
     motus_trial_transform(in, levels, trial);
 }
 
-// Begins the decision of an MB, as motus_decide_skip does.
-static inline int motus_b_decide_skip(const MotusInterMb *in, MotusDirectFrom from,
-                                      const MotusEffort *effort, const MotusLevelChoice *levels,
-                                      const MotusRefineOps *ops, MotusBDecideScratch *s) {
-    s->choice.direct = motus_direct_of(&in->neighbours, from);
-    motus_b_skip_trial(in, levels, ops, s, &s->trial[0]);
-    return motus_skip_is_enough(&s->trial[0], in->qp, effort);
+// Begins the decision of an MB: evaluates B_Skip, which becomes the first trial, and measures the
+// prediction that it shares with direct blocks. source, i: of motus_direct_of. True if it is taken
+// at once: then there is no need of candidates.
+static inline int motus_b_decide_skip(const MotusInterMb *in, const MotusDirectSource *source,
+                                      int i, const MotusEffort *effort,
+                                      const MotusLevelChoice *levels, const MotusRefineOps *ops,
+                                      MotusBDecideScratch *s) {
+    MotusTrial *trial = &s->trial[0];
+    const MotusDirect *direct = &s->choice.direct;
+    uint32_t sum[MOTUS_BLOCKS];
+    s->choice.direct = motus_direct_of(&in->neighbours, source, i);
+    motus_b_predict_skip(in, direct, trial);
+    motus_trial_measure(trial, in, levels, motus_skip_bits(in, &trial->mb));
+    if (direct->blocks != MOTUS_ALL_DIRECT) trial->cost = UINT32_MAX;
+    const MotusTaps taps = {{trial->luma, trial->luma}};
+    ops->prepare(&s->cur, in->src.plane[0], in->src.stride[0]);
+    ops->satd_mb(&s->cur, &taps, MOTUS_LUMA_STRIDE, 15, sum);
+    for (int q = 0; q < 4; q++)
+        s->direct_satd[q] = motus_b_direct_satd(direct, q, sum[MOTUS_BLOCK_8x8 + q]);
+    return motus_skip_is_enough(trial->cost, in->qp, effort);
 }
 
-// Completes it, as motus_decide_types does.
+// Completes it: returns the cheapest inter coding of the MB, one of the scratch's two trials. *satd
+// becomes the cost of the best type by SATD.
 static inline MotusTrial *
 motus_b_decide_types(const MotusInterMb *in, const MotusBCandidates *found,
                      const MotusEffort *effort, const MotusLevelChoice *levels,
@@ -229,8 +197,8 @@ motus_b_decide_types(const MotusInterMb *in, const MotusBCandidates *found,
     MotusTrial *best = &s->trial[0], *other = &s->trial[1];
     const uint32_t *cost = s->choice.cost;
     int first = 0;
-    motus_b_measure_near(in, ops, &s->choose);
-    motus_b_choose_types(in, found, &s->choose, &s->choice);
+    motus_b_measure_near(in, ops, s);
+    motus_b_choose_types(in, found, s);
     for (int k = 1; k < MOTUS_B_TYPES; k++)
         if (cost[k] < cost[first]) first = k;
     *satd = cost[first];
@@ -248,17 +216,6 @@ motus_b_decide_types(const MotusInterMb *in, const MotusBCandidates *found,
     }
     if (best->bits > MOTUS_MB_BITS_LIMIT) motus_trial_pcm(best, &in->src, in->qp);
     return best;
-}
-
-// Returns the cheapest inter coding of the MB, one of the scratch's two trials. *satd becomes the
-// cost of the best type by SATD, 0 if B_Skip was taken at once.
-static inline MotusTrial *motus_decide_b(const MotusInterMb *in, const MotusBCandidates *found,
-                                         MotusDirectFrom from, const MotusEffort *effort,
-                                         const MotusLevelChoice *levels, const MotusRefineOps *ops,
-                                         MotusBDecideScratch *s, uint32_t *satd) {
-    *satd = 0;
-    if (motus_b_decide_skip(in, from, effort, levels, ops, s)) return &s->trial[0];
-    return motus_b_decide_types(in, found, effort, levels, ops, s, satd);
 }
 
 #endif

@@ -1,5 +1,5 @@
 // Decision of a B MB by a team of four warps: B_Skip and the predicted MVs, a type a warp each,
-// then trials of the types, the warps in turn. Equals motus_decide_b (b_cpu.h): suite
+// then trials of the types, the warps in turn. Equals b_cpu.h: suite
 // `lanes`, and `gpu_decide` on a device.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef ENCODER_ANALYSE_B_WARP_CUH
@@ -97,23 +97,23 @@ MOTUS_WARP int motus_b_warp_skip_is_sure(const MotusInterMb *in, const MotusDire
             motus_word_get(in->src.plane[0] + (k >> 2) * in->src.stride[0] + 4 * (k & 3)),
             motus_word_get(skip->luma + 4 * k), ssd);
     ssd = motus_lanes_sum(ssd);
-    if (!motus_skip_cost_is_enough(motus_rd_cost_in(unit, ssd, bits, in->qp->lambda_ssd_q8), in->qp,
-                                   effort))
+    if (!motus_skip_is_enough(motus_rd_cost_in(unit, ssd, bits, in->qp->lambda_ssd_q8), in->qp,
+                              effort))
         return 0;
     motus_lane_predict_chroma(skip->chroma, in, &skip->mb);
     motus_lanes_sync(); // the prediction is written
     ssd += motus_lanes_sum(
         motus_words_ssd(motus_word_get(chroma + row * stride + 4 * (lane & 1)),
                         motus_word_get(skip->chroma[c] + 8 * row + 4 * (lane & 1)), 0));
-    return motus_skip_cost_is_enough(motus_rd_cost_in(unit, ssd, bits, in->qp->lambda_ssd_q8),
-                                     in->qp, effort);
+    return motus_skip_is_enough(motus_rd_cost_in(unit, ssd, bits, in->qp->lambda_ssd_q8), in->qp,
+                                effort);
 }
 
 // Evaluates B_Skip, and measures the prediction that it shares with direct blocks.
 MOTUS_WARP void motus_b_team_skip(const MotusInterMb *in, const MotusLevelChoice *levels,
-                                  MotusDirectFrom from, MotusBTeam *t) {
+                                  const MotusDirectSource *source, int i, MotusBTeam *t) {
     const int lane = motus_lane(), blk = lane & 15;
-    const MotusDirect direct = motus_direct_of(&in->neighbours, from);
+    const MotusDirect direct = motus_direct_of(&in->neighbours, source, i);
     if (lane == 0) t->choice.direct = direct;
     motus_lanes_sync(); // it is written
     motus_b_make_skip(&t->skip, in, &t->choice.direct);
@@ -314,21 +314,22 @@ MOTUS_WARP MotusTrial *motus_b_team_join(int first, uint32_t close, MotusBTeam *
 }
 
 // Returns the cheapest inter coding of the MB. coefs: each warp's; transforms, too, NULL:
-// in->quant8 is. *satd: as in motus_decide_b.
+// in->quant8 is. *satd: as in motus_b_decide_types, 0 if B_Skip was taken at once.
 MOTUS_WARP MotusTrial *motus_b_team_decide(const MotusInterMb *in, const MotusBCandidates *found,
-                                           MotusDirectFrom from, const MotusEffort *effort,
+                                           const MotusDirectSource *source, int i,
+                                           const MotusEffort *effort,
                                            const MotusLevelChoice *levels, MotusBTeam *t,
                                            MotusTrialCoefs *coefs, MotusTransformShared *transforms,
                                            int warp, uint32_t *satd) {
     const MotusBEdge edge = motus_b_edge(&in->neighbours);
     int first;
     if (warp == 0)
-        motus_b_team_skip(in, levels, from, t);
+        motus_b_team_skip(in, levels, source, i, t);
     else
         motus_b_team_near(in, &edge, t, warp);
     motus_team_sync(); // B_Skip is evaluated, near pairs are measured
     *satd = 0;
-    if (motus_skip_is_enough(&t->skip, in->qp, effort)) return &t->skip;
+    if (motus_skip_is_enough(t->skip.cost, in->qp, effort)) return &t->skip;
     motus_b_team_choose(found, in, &edge, t, warp);
     motus_team_sync(); // types are chosen
     const uint32_t close = motus_b_team_close(&t->choice, effort->trial_gate, &first);

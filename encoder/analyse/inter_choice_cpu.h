@@ -62,34 +62,21 @@ static inline void motus_choices_merge(MotusChoices *c) {
     }
 }
 
-static inline int motus_choices_have(const MotusChoices *c, MotusMv mv, int ref) {
-    for (int v = 0; v < c->n; v++)
-        if (c->x[v] == mv.x && c->y[v] == mv.y && c->ref[v] == ref) return 1;
-    return 0;
-}
-
 // Measures and adds an MV, unless it is listed already or not allowed, or the list is full.
 static inline void motus_choices_add(MotusChooseScratch *s, const MotusInterMb *in, MotusMv mv,
                                      int ref) {
     MotusChoices *c = &s->choices;
-    if (c->n == MOTUS_CHOICES || !motus_inter_mv_allowed(in, mv) || motus_choices_have(c, mv, ref))
-        return;
+    if (c->n == MOTUS_CHOICES || !motus_inter_mv_allowed(in, mv)) return;
+    for (int v = 0; v < c->n; v++)
+        if (c->x[v] == mv.x && c->y[v] == mv.y && c->ref[v] == ref) return;
     motus_satd_mb(s->satd, in->src.plane[0], in->src.stride[0], in->ref + ref, 16 * in->x,
                   16 * in->y, mv);
     motus_choices_put(c, c->n++, mv, ref, s->satd);
 }
 
-// Returns the bits of an MV of the list and of its ref_idx. mvp: by ref_idx. only: the one
-// reference that counts, whose bits are counted elsewhere; -1: all.
-static inline int motus_choice_bits(const MotusChoices *c, int v, const MotusMv mvp[], int refs,
-                                    int only) {
-    const int ref = refs > 1 ? c->ref[v] : 0;
-    return motus_mvd_bits(c->x[v] - mvp[ref].x) + motus_mvd_bits(c->y[v] - mvp[ref].y) +
-           (only < 0 ? motus_ref_bits(refs, ref) : 0);
-}
-
 // Returns the index of the MV with the smallest SATD + lambda * bits for a block, the first of
-// equals, and that *cost. only: as in motus_choice_bits.
+// equals, and that *cost. mvp: by ref_idx. only: the one reference that counts, the bits of whose
+// ref_idx are counted elsewhere; -1: all.
 static inline int motus_choose_mv(const MotusChoices *c, int block, const MotusMv mvp[], int refs,
                                   int only, uint32_t lambda_q8, uint32_t *cost) {
     uint32_t best = UINT32_MAX; // cost << 5 | index: the cost is below 2^18 + 2^14
@@ -104,8 +91,10 @@ static inline int motus_choose_mv(const MotusChoices *c, int block, const MotusM
         }
     } else {
         for (int v = 0; v < c->n; v++) {
-            const int bits = motus_choice_bits(c, v, mvp, refs, only);
-            packed[v] = only >= 0 && c->ref[v] != only
+            const int ref = c->ref[v], bits = motus_mvd_bits(c->x[v] - mvp[ref].x) +
+                                              motus_mvd_bits(c->y[v] - mvp[ref].y) +
+                                              (only < 0 ? motus_ref_bits(refs, ref) : 0);
+            packed[v] = only >= 0 && ref != only
                             ? UINT32_MAX
                             : (sum[v] + (lambda_q8 * (uint32_t)bits >> 8)) << 5 | (uint32_t)v;
         }
@@ -152,7 +141,7 @@ static inline void motus_choices_of_neighbours(MotusChooseScratch *s, const Motu
 // ---- Types --------------------------------------------------------------------------------------
 
 // Chooses the MV of one block, sets it in mb and grid, and adds to cost and mv_bits. only: as in
-// motus_choice_bits. Returns its reference.
+// motus_choose_mv. Returns its reference.
 static inline int motus_choose_partition(const MotusChoices *c, const MotusInterMb *in,
                                          MotusMvGrid *grid, const MotusPartition *p, int only,
                                          MotusMb *mb, uint32_t *cost, uint32_t *mv_bits) {
@@ -191,13 +180,6 @@ static inline void motus_choose_whole(const MotusChoices *c, const MotusInterMb 
     motus_grid_clear(grid, 0, 0, 4, 4);
 }
 
-// Copies the MVs of 8x8 block q.
-static inline void motus_copy_8x8(MotusMv *to, const MotusMv *from, int q) {
-    int at = q / 2 * 8 + q % 2 * 2;
-    to[at] = from[at], to[at + 1] = from[at + 1], to[at + 4] = from[at + 4],
-    to[at + 5] = from[at + 5];
-}
-
 // Chooses the sub type of 8x8 block q with at most max_mvs MVs, among the candidates' `blocks`. The
 // MV of the whole block chooses the reference. Sets its MVs in mb and grid. Returns their number.
 static inline int motus_choose_sub(const MotusChoices *c, const MotusInterMb *in, uint64_t blocks,
@@ -222,7 +204,10 @@ static inline int motus_choose_sub(const MotusChoices *c, const MotusInterMb *in
         best = sub_cost;
         best_bits = sub_bits;
         best_sub = sub;
-        motus_copy_8x8(mb->mv, trial->mv, q);
+        for (int i = 0; i < 4; i++) {
+            const int blk = motus_blk_at(4 * q + i);
+            mb->mv[blk] = trial->mv[blk];
+        }
     }
     for (int i = 0; i < 4; i++) {
         int x = q % 2 * 2 + i % 2, y = q / 2 * 2 + i / 2;
@@ -235,44 +220,30 @@ static inline int motus_choose_sub(const MotusChoices *c, const MotusInterMb *in
     return motus_sub_partitions(best_sub);
 }
 
-static inline void motus_choose_8x8(const MotusChoices *c, const MotusInterMb *in, uint64_t blocks,
-                                    MotusMvGrid *grid, MotusMb *trial, MotusChoice *choice) {
-    const int k = MOTUS_MB_P_8x8 - MOTUS_MB_P_16x16;
-    uint32_t cost = motus_mode_cost(in->qp, (uint32_t)motus_ue_bits((uint32_t)k)), mv_bits = 0;
-    int left = in->limits->max_mvs;
-    for (int q = 0; q < 4; q++) // each later 8x8 block needs at least one MV
-        left -= motus_choose_sub(c, in, blocks, grid, q, left - (3 - q), &choice->mb[k], trial,
-                                 &cost, &mv_bits);
-    motus_choice_put(choice, k, cost, mv_bits);
-}
-
 // Chooses the MVs of every type among the candidates' blocks. s->grid holds the neighbours,
 // choice->skip P_Skip's MV.
 static inline void motus_choose_types(const MotusInterMb *in, const MotusCandidates *found,
                                       MotusChooseScratch *s, MotusChoice *choice) {
+    const uint64_t blocks = found->blocks;
     MotusChoices *c = &s->choices;
     for (int v = 0; v < found->n; v++)
         motus_choices_put(c, v, found->mv[v], found->ref[v], found->satd[v]);
     c->n = found->n;
-    for (int k = 0; k < 4; k++) {
-        memset(&choice->mb[k], 0, sizeof choice->mb[k]);
-        choice->cost[k] = UINT32_MAX;
-    }
+    memset(choice->mb, 0, sizeof choice->mb);
+    for (int k = 0; k < 4; k++) choice->cost[k] = UINT32_MAX;
     motus_choices_of_neighbours(s, in, choice->skip);
     motus_choices_merge(c);
     motus_choose_whole(c, in, &s->grid, 0, choice);
-    if (found->blocks >> MOTUS_BLOCK_16x8 & 1) motus_choose_whole(c, in, &s->grid, 1, choice);
-    if (found->blocks >> MOTUS_BLOCK_8x16 & 1) motus_choose_whole(c, in, &s->grid, 2, choice);
-    if (found->blocks >> MOTUS_BLOCK_8x8 & 1)
-        motus_choose_8x8(c, in, found->blocks, &s->grid, &s->trial, choice);
-}
-
-// Returns the best type by SATD.
-static inline int motus_choice_best(const MotusChoice *choice) {
-    int best = 0;
-    for (int k = 1; k < 4; k++)
-        if (choice->cost[k] < choice->cost[best]) best = k;
-    return best;
+    if (blocks >> MOTUS_BLOCK_16x8 & 1) motus_choose_whole(c, in, &s->grid, 1, choice);
+    if (blocks >> MOTUS_BLOCK_8x16 & 1) motus_choose_whole(c, in, &s->grid, 2, choice);
+    if (!(blocks >> MOTUS_BLOCK_8x8 & 1)) return;
+    const int k = MOTUS_MB_P_8x8 - MOTUS_MB_P_16x16;
+    uint32_t cost = motus_mode_cost(in->qp, (uint32_t)motus_ue_bits((uint32_t)k)), mv_bits = 0;
+    int left = in->limits->max_mvs;
+    for (int q = 0; q < 4; q++) // each later 8x8 block needs at least one MV
+        left -= motus_choose_sub(c, in, blocks, &s->grid, q, left - (3 - q), &choice->mb[k],
+                                 &s->trial, &cost, &mv_bits);
+    motus_choice_put(choice, k, cost, mv_bits);
 }
 
 #endif

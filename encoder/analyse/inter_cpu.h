@@ -50,7 +50,7 @@ static inline void motus_skip_trial(const MotusInterMb *in, const MotusLevelChoi
     trial->mb.qp = in->qp->luma.qp;
     for (int i = 0; i < 16; i++) trial->mb.mv[i] = skip;
     trial->luma_bits = 0;
-    motus_predict_inter(trial->luma, trial->chroma, &trial->mb, in->ref, in->x, in->y);
+    motus_predict_p(trial->luma, trial->chroma, &trial->mb, in->ref, in->x, in->y);
     motus_trial_measure(trial, in, levels, motus_skip_bits(in, &trial->mb));
     if (motus_refresh_mv_y(in->max_mv_y, skip.y) != skip.y) trial->cost = UINT32_MAX;
 }
@@ -61,27 +61,19 @@ static inline void motus_inter_trial(const MotusInterMb *in, const MotusLevelCho
                                      MotusMv skip, uint32_t mv_bits, MotusResidual *residual,
                                      MotusTrial *trial) {
     trial->mb.qp = in->qp->luma.qp;
-    motus_predict_inter(trial->luma, trial->chroma, &trial->mb, in->ref, in->x, in->y);
+    motus_predict_p(trial->luma, trial->chroma, &trial->mb, in->ref, in->x, in->y);
     motus_trial_complete(in, levels, skip, mv_bits, residual, trial);
     motus_trial_transform(in, levels, trial);
-}
-
-// True if type k comes close enough to the best one by SATD to be evaluated.
-static inline int motus_type_is_close(const MotusChoice *choice, int k, int best,
-                                      const MotusEffort *effort) {
-    return choice->cost[k] != UINT32_MAX &&
-           (uint64_t)choice->cost[k] * 16 <=
-               (uint64_t)choice->cost[best] * (uint32_t)effort->trial_gate;
 }
 
 // Begins the decision of an MB: evaluates P_Skip, which becomes the first trial. True if it is
 // taken at once: then there is no need of candidates.
 static inline int motus_decide_skip(const MotusInterMb *in, const MotusEffort *effort,
                                     const MotusLevelChoice *levels, MotusDecideScratch *s) {
-    (in->refs > 1 ? motus_grid_load_refs : motus_grid_load)(&s->choose.grid, &in->neighbours);
+    motus_grid_load(&s->choose.grid, &in->neighbours, in->refs);
     s->choice.skip = motus_grid_skip_mv(&s->choose.grid);
     motus_skip_trial(in, levels, s->choice.skip, &s->trial[0]);
-    return motus_skip_is_enough(&s->trial[0], in->qp, effort);
+    return motus_skip_is_enough(s->trial[0].cost, in->qp, effort);
 }
 
 // Beside a range of intra refresh: drops types with an MV that its block may not have, which only
@@ -90,7 +82,8 @@ static inline void motus_choice_check(const MotusInterMb *in, MotusChoice *choic
     for (int k = 0; k < 4; k++) {
         int wrong = 0;
         for (int blk = 0; blk < 16; blk++)
-            wrong |= !motus_refresh_row_allows(in->max_mv_y, blk >> 2, choice->mb[k].mv[blk].y);
+            wrong |= motus_refresh_row_mv_y(in->max_mv_y, blk >> 2, choice->mb[k].mv[blk].y) !=
+                     choice->mb[k].mv[blk].y;
         if (wrong && k) choice->cost[k] = UINT32_MAX;
         if (!wrong || k) continue;
         memset(choice->mb[0].mv, 0, sizeof choice->mb[0].mv);
@@ -106,13 +99,18 @@ static inline MotusTrial *motus_decide_types(const MotusInterMb *in, const Motus
                                              uint32_t *satd) {
     MotusTrial *best = &s->trial[0], *other = &s->trial[1];
     MotusChoice *choice = &s->choice;
+    const uint32_t *cost = choice->cost;
+    int first = 0;
     motus_choose_types(in, found, &s->choose, choice);
     if (in->max_mv_y < MOTUS_MAX_MV_Y) motus_choice_check(in, choice);
-    const int first = motus_choice_best(choice);
-    *satd = choice->cost[first];
+    for (int k = 1; k < 4; k++)
+        if (cost[k] < cost[first]) first = k;
+    *satd = cost[first];
     for (int i = 0; i < 4; i++) { // the best one by SATD first: it wins ties
         const int k = (first + i) & 3;
-        if (!motus_type_is_close(choice, k, first, effort)) continue;
+        if (cost[k] == UINT32_MAX ||
+            (uint64_t)cost[k] * 16 > (uint64_t)cost[first] * (uint32_t)effort->trial_gate)
+            continue;
         other->mb = choice->mb[k];
         motus_inter_trial(in, levels, choice->skip, choice->mv_bits[k], &s->residual, other);
         if (other->cost >= best->cost) continue;
@@ -122,17 +120,6 @@ static inline MotusTrial *motus_decide_types(const MotusInterMb *in, const Motus
     }
     if (best->bits > MOTUS_MB_BITS_LIMIT) motus_trial_pcm(best, &in->src, in->qp);
     return best;
-}
-
-// Returns the cheapest inter coding of the MB, one of the scratch's two trials. *satd becomes the
-// cost of the best type by SATD, 0 if P_Skip was taken at once.
-static inline MotusTrial *motus_decide_inter(const MotusInterMb *in, const MotusCandidates *found,
-                                             const MotusEffort *effort,
-                                             const MotusLevelChoice *levels, MotusDecideScratch *s,
-                                             uint32_t *satd) {
-    *satd = 0;
-    if (motus_decide_skip(in, effort, levels, s)) return &s->trial[0];
-    return motus_decide_types(in, found, effort, levels, s, satd);
 }
 
 #endif

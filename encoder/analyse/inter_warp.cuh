@@ -1,6 +1,7 @@
 // Decision of an inter MB by a team of two warps or more. Types are evaluated side by side, a warp
 // each (residual_warp.cuh) as far as there are warps.
-// Equals motus_decide_inter (inter_cpu.h): suite `lanes`, and `gpu_decide` on a device.
+// Equals motus_decide_skip and motus_decide_types (inter_cpu.h): suite `lanes`, and `gpu_decide` on
+// a device.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef ENCODER_ANALYSE_INTER_WARP_CUH
 #define ENCODER_ANALYSE_INTER_WARP_CUH
@@ -159,10 +160,10 @@ MOTUS_WARP void motus_team_choose(const MotusTeamLane *own, const MotusInterMb *
 MOTUS_WARP void motus_team_check(const MotusInterMb *in, MotusChoice *choice, int warp) {
     const int lane = motus_lane(), row = lane >> 2 & 3;
     uint32_t wrong = 0; // mask of types
-    for (int k = 0; k < 4; k++)
-        if (motus_lanes_ballot(
-                !motus_refresh_row_allows(in->max_mv_y, row, choice->mb[k].mv[lane & 15].y)))
-            wrong |= 1u << k;
+    for (int k = 0; k < 4; k++) {
+        const int y = choice->mb[k].mv[lane & 15].y;
+        if (motus_lanes_ballot(motus_refresh_row_mv_y(in->max_mv_y, row, y) != y)) wrong |= 1u << k;
+    }
     if (!wrong) return;
     motus_team_sync(); // all warps have looked
     if (!warp && lane && lane < 4 && wrong >> lane & 1) choice->cost[lane] = UINT32_MAX;
@@ -207,7 +208,7 @@ MOTUS_WARP MotusTrial *motus_team_join(int first, uint32_t close, MotusInterTeam
 
 // Returns the cheapest inter coding of the MB, after motus_team_begin, which set `own`. coefs: each
 // warp's; transforms, too, NULL: in->quant8 is. shares: all warps evaluate a single type together,
-// with one transform. *satd: as in motus_decide_inter.
+// with one transform. *satd: as in motus_decide_types, 0 if P_Skip was taken at once.
 MOTUS_WARP MotusTrial *motus_team_decide(const MotusInterMb *in, MotusTeamLane own,
                                          const MotusTeamEdge *edge, const MotusCandidates *found,
                                          const MotusEffort *effort, const MotusLevelChoice *levels,
@@ -222,7 +223,7 @@ MOTUS_WARP MotusTrial *motus_team_decide(const MotusInterMb *in, MotusTeamLane o
     motus_team_measure(&t->of.sums, in, &own, old, warp, warps);
     motus_team_sync(); // all MVs are measured, P_Skip is evaluated
     *satd = 0;
-    if (motus_skip_is_enough(&t->skip, in->qp, effort)) return &t->skip;
+    if (motus_skip_is_enough(t->skip.cost, in->qp, effort)) return &t->skip;
     motus_team_refine(&own, edge, in, old, &t->of.sums, warp, warps);
     motus_team_choose(&own, in, found->blocks, t, warp);
     motus_team_sync(); // types are chosen

@@ -17,26 +17,13 @@ static inline void motus_average_row4(uint8_t *dst, const uint8_t *p, const uint
     for (int x = 0; x < 4; x++) dst[x] = (uint8_t)((p[x] + q[x] + 1) >> 1);
 }
 
-// Returns the SATD of 4x4 block blk of the MB at (x, y) predicted with mv: at most 8,160.
-static inline uint32_t motus_satd_at(int blk, const uint8_t *src, ptrdiff_t src_stride,
-                                     const MotusReference *ref, int x, int y, MotusMv mv) {
-    const uint8_t *tap[2];
-    int bx = 4 * (blk & 3), by = 4 * (blk >> 2);
-    uint8_t pred[16];
-    motus_luma_taps(ref, ref->luma, x, y, mv, tap);
-    for (int i = 0; i < 4; i++) {
-        ptrdiff_t at = (by + i) * ref->luma_stride + bx;
-        motus_average_row4(pred + 4 * i, tap[0] + at, tap[1] + at);
-    }
-    return motus_satd4x4(src + by * src_stride + bx, src_stride, pred, 4);
-}
-
-// Computes the SATDs of all sixteen blocks.
+// Computes the SATDs of the sixteen 4x4 blocks of the MB at (x, y) predicted with mv: at most
+// 8,160.
 static inline void motus_satd_mb(uint16_t satd[16], const uint8_t *src, ptrdiff_t src_stride,
                                  const MotusReference *ref, int x, int y, MotusMv mv) {
-#ifdef MOTUS_USE_AVX2
     const uint8_t *tap[2];
     motus_luma_taps(ref, ref->luma, x, y, mv, tap);
+#ifdef MOTUS_USE_AVX2
     for (int row = 0; row < 4; row++) {
         __m256i d[4];
         for (int i = 0; i < 4; i++) { // the average of a sample with itself is the sample
@@ -51,8 +38,15 @@ static inline void motus_satd_mb(uint16_t satd[16], const uint8_t *src, ptrdiff_
         _mm_storel_epi64((__m128i *)(satd + 4 * row), _mm_packus_epi32(four, four));
     }
 #else
-    for (int blk = 0; blk < 16; blk++)
-        satd[blk] = (uint16_t)motus_satd_at(blk, src, src_stride, ref, x, y, mv);
+    for (int blk = 0; blk < 16; blk++) {
+        const int bx = 4 * (blk & 3), by = 4 * (blk >> 2);
+        uint8_t pred[16];
+        for (int i = 0; i < 4; i++) {
+            const ptrdiff_t at = (by + i) * ref->luma_stride + bx;
+            motus_average_row4(pred + 4 * i, tap[0] + at, tap[1] + at);
+        }
+        satd[blk] = (uint16_t)motus_satd4x4(src + by * src_stride + bx, src_stride, pred, 4);
+    }
 #endif
 }
 
@@ -94,22 +88,6 @@ static inline void motus_predict_luma_block(uint8_t luma[256], const MotusRefere
 
 // ---- Chroma (8.4.2.2.2) -------------------------------------------------------------------------
 
-static inline uint8_t motus_chroma_sample(const uint8_t *row, const uint8_t *below,
-                                          MotusChromaWeights w) {
-    const uint16_t sum =
-        (uint16_t)(w.a * row[0] + w.b * row[1] + w.c * below[0] + w.d * below[1] + 32);
-    return (uint8_t)(sum >> 6);
-}
-
-// Interpolates w x h samples, w 2, 4 or 8. src: readable one sample further right and below.
-static inline void motus_chroma_interpolate_c(uint8_t *dst, ptrdiff_t dst_stride,
-                                              const uint8_t *src, ptrdiff_t src_stride,
-                                              MotusChromaWeights weights, int w, int h) {
-    for (int y = 0; y < h; y++, dst += dst_stride, src += src_stride)
-        for (int x = 0; x < w; x++)
-            dst[x] = motus_chroma_sample(src + x, src + src_stride + x, weights);
-}
-
 #ifdef MOTUS_USE_AVX2
 // Loads w samples, 4 or 8, and their right neighbours, in pairs.
 static inline __m128i motus_chroma_pairs_avx2(const uint8_t *p, int w) {
@@ -122,7 +100,8 @@ static inline __m128i motus_chroma_pairs_avx2(const uint8_t *p, int w) {
     return _mm_unpacklo_epi8(_mm_cvtsi32_si128(four[0]), _mm_cvtsi32_si128(four[1]));
 }
 
-// The same with w a constant, 4 or 8. Weights are at most 63: that of whole samples is not used.
+// Interpolates w x h samples, w a constant, 4 or 8. Weights are at most 63: that of whole samples
+// is not used.
 static inline void motus_chroma_interpolate_avx2(uint8_t *dst, ptrdiff_t dst_stride,
                                                  const uint8_t *src, ptrdiff_t src_stride,
                                                  MotusChromaWeights weights, int w, int h) {
@@ -148,6 +127,7 @@ static inline void motus_chroma_interpolate_avx2(uint8_t *dst, ptrdiff_t dst_str
 }
 #endif
 
+// Interpolates w x h samples, w 2, 4 or 8. src: readable one sample further right and below.
 static inline void motus_chroma_interpolate(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
                                             ptrdiff_t src_stride, MotusChromaWeights weights, int w,
                                             int h) {
@@ -161,7 +141,14 @@ static inline void motus_chroma_interpolate(uint8_t *dst, ptrdiff_t dst_stride, 
         return;
     }
 #endif
-    motus_chroma_interpolate_c(dst, dst_stride, src, src_stride, weights, w, h);
+    for (int y = 0; y < h; y++, dst += dst_stride, src += src_stride) {
+        const uint8_t *below = src + src_stride;
+        for (int x = 0; x < w; x++) {
+            const uint16_t sum = (uint16_t)(weights.a * src[x] + weights.b * src[x + 1] +
+                                            weights.c * below[x] + weights.d * below[x + 1] + 32);
+            dst[x] = (uint8_t)(sum >> 6);
+        }
+    }
 }
 
 // Predicts w x h samples from (x, y) of a plane whose edge samples repeat outside it.
@@ -224,43 +211,23 @@ static inline uint32_t motus_ssd_square(const uint8_t *a, ptrdiff_t a_stride, co
 
 // ---- Macroblock ---------------------------------------------------------------------------------
 
-// Returns the reference of a partition. ref: by ref_idx.
-static inline const MotusReference *motus_reference_at(const MotusReference *ref, const MotusMb *mb,
-                                                       const MotusPartition *p) {
-    return ref + mb->ref[0][motus_8x8_of(4 * p->y + p->x)];
-}
-
-// Predicts an MB's luma with its MVs. ref: by ref_idx.
-static inline void motus_predict_inter_luma(uint8_t luma[256], const MotusMb *mb,
-                                            const MotusReference *ref, int mb_x, int mb_y) {
+// Predicts a P MB with its MVs. ref: by ref_idx. chroma: NULL: luma alone.
+static inline void motus_predict_p(uint8_t luma[256], uint8_t chroma[2][64], const MotusMb *mb,
+                                   const MotusReference *ref, int mb_x, int mb_y) {
     MotusPartition parts[16];
     const int n = motus_mb_partitions(mb, parts);
     assert(n > 0);
     for (int i = 0; i < n; i++) {
         const MotusPartition *p = &parts[i];
-        motus_predict_luma_block(luma, motus_reference_at(ref, mb, p), mb_x, mb_y, 4 * p->x,
-                                 4 * p->y, 4 * p->width, 4 * p->height, mb->mv[4 * p->y + p->x]);
-    }
-}
-
-// Predicts an MB with its MVs.
-static inline void motus_predict_inter(uint8_t luma[256], uint8_t chroma[2][64], const MotusMb *mb,
-                                       const MotusReference *ref, int mb_x, int mb_y) {
-    MotusPartition parts[16];
-    int n = motus_mb_partitions(mb, parts);
-    for (int i = 0; i < n; i++) {
-        const MotusPartition *p = &parts[i];
-        const MotusReference *its = motus_reference_at(ref, mb, p);
-        MotusMv mv = mb->mv[4 * p->y + p->x];
+        const int blk = 4 * p->y + p->x;
+        const MotusReference *its = &ref[mb->ref[0][motus_8x8_of(blk)]];
         motus_predict_luma_block(luma, its, mb_x, mb_y, 4 * p->x, 4 * p->y, 4 * p->width,
-                                 4 * p->height, mv);
-        for (int c = 0; c < 2; c++)
+                                 4 * p->height, mb->mv[blk]);
+        for (int c = 0; c < 2 && chroma; c++)
             motus_predict_chroma_block(chroma[c], its, c, mb_x, mb_y, 2 * p->x, 2 * p->y,
-                                       2 * p->width, 2 * p->height, mv);
+                                       2 * p->width, 2 * p->height, mb->mv[blk]);
     }
 }
-
-// ---- Macroblock of a B picture ------------------------------------------------------------------
 
 // Replaces w x h samples of list 0 by their rounded averages with list 1's (8.4.2.3.1), or by
 // weighted sums (8.4.2.3.2). pair_offset: of MotusReference.
@@ -286,23 +253,6 @@ static inline void motus_predict_luma_lists(uint8_t luma[256], const MotusRefere
     motus_pair_block(luma + at, other + at, MOTUS_LUMA_STRIDE, w, h, ref[0]->pair_offset);
 }
 
-// The same for both chroma planes; x, y, w and h in luma samples.
-static inline void motus_predict_chroma_lists(uint8_t chroma[2][64],
-                                              const MotusReference *const ref[2], int mb_x,
-                                              int mb_y, int x, int y, int w, int h, int pred,
-                                              const MotusMv mv[2]) {
-    uint8_t other[64];
-    const int first = pred == MOTUS_PRED_L1, at = y / 2 * MOTUS_CHROMA_STRIDE + x / 2;
-    for (int c = 0; c < 2; c++) {
-        motus_predict_chroma_block(chroma[c], ref[first], c, mb_x, mb_y, x / 2, y / 2, w / 2, h / 2,
-                                   mv[first]);
-        if (pred != MOTUS_PRED_BI) continue;
-        motus_predict_chroma_block(other, ref[1], c, mb_x, mb_y, x / 2, y / 2, w / 2, h / 2, mv[1]);
-        motus_pair_block(chroma[c] + at, other + at, MOTUS_CHROMA_STRIDE, w / 2, h / 2,
-                         ref[0]->pair_offset);
-    }
-}
-
 // Predicts an MB of a B picture. chroma: NULL: luma alone. ref: the `refs` ones of list 0, then
 // that of list 1.
 static inline void motus_predict_b(uint8_t luma[256], uint8_t chroma[2][64], const MotusMb *mb,
@@ -312,12 +262,21 @@ static inline void motus_predict_b(uint8_t luma[256], uint8_t chroma[2][64], con
               h = mode == MOTUS_MODE_16x16 || mode == MOTUS_MODE_8x16 ? 16 : 8;
     for (int y = 0; y < 16; y += h)
         for (int x = 0; x < 16; x += w) {
-            const int q = y / 8 * 2 + x / 8;
+            const int q = y / 8 * 2 + x / 8, first = mb->pred[q] == MOTUS_PRED_L1,
+                      at = y / 2 * MOTUS_CHROMA_STRIDE + x / 2;
             const MotusMv mv[2] = {mb->mv[motus_corner_of(q)], mb->mv1[q]};
             const MotusReference *const its[2] = {&ref[mb->ref[0][q]], &ref[refs]};
             motus_predict_luma_lists(luma, its, mb_x, mb_y, x, y, w, h, mb->pred[q], mv);
-            if (chroma)
-                motus_predict_chroma_lists(chroma, its, mb_x, mb_y, x, y, w, h, mb->pred[q], mv);
+            for (int c = 0; c < 2 && chroma; c++) {
+                uint8_t other[64];
+                motus_predict_chroma_block(chroma[c], its[first], c, mb_x, mb_y, x / 2, y / 2,
+                                           w / 2, h / 2, mv[first]);
+                if (mb->pred[q] != MOTUS_PRED_BI) continue;
+                motus_predict_chroma_block(other, its[1], c, mb_x, mb_y, x / 2, y / 2, w / 2, h / 2,
+                                           mv[1]);
+                motus_pair_block(chroma[c] + at, other + at, MOTUS_CHROMA_STRIDE, w / 2, h / 2,
+                                 its[0]->pair_offset);
+            }
         }
 }
 

@@ -4,7 +4,6 @@
 #define ENCODER_ANALYSE_RD_REFINE_CPU_H
 
 #include "encoder/analyse/b_cpu.h"
-#include "encoder/analyse/rd_refine_core.h"
 
 // Evaluates `mb` with the MVs that it has. A trial that may be too large for an MB costs too much.
 static inline void motus_rd_trial(const MotusInterMb *in, const MotusLevelChoice *levels,
@@ -57,8 +56,8 @@ static inline int motus_rd_refine(const MotusInterMb *in, const MotusLevelChoice
     while (moves && left > 0) {
         moves = 0;
         for (int i = 0; i < 16; i++)
-            for (int list = 0; list < in->lists && motus_mb_partition_at(&mb, i, &part); list++)
-                if (motus_mb_has_mv(&mb, i, list, in->lists) && left-- > 0)
+            for (int list = 0; list < in->lists; list++)
+                if (motus_mb_has_mv(&mb, i, list, in->lists, &part) && left-- > 0)
                     moves |= motus_rd_refine_mv(in, levels, skip, &part, i, list, &mb, residual,
                                                 trial, &cost);
         any |= moves;

@@ -5,7 +5,6 @@
 #define ENCODER_ANALYSE_RD_REFINE_WARP_CUH
 
 #include "encoder/analyse/inter_warp.cuh"
-#include "encoder/analyse/rd_refine_core.h"
 
 enum { MOTUS_RD_WARPS = MOTUS_RD_MOVES };
 
@@ -112,8 +111,7 @@ MOTUS_WARP int motus_rd_team_refine(const MotusInterMb *in, const MotusLevelChoi
         for (int j = 0; j < 16 * in->lists; j++) {
             const int i = in->lists == 2 ? j >> 1 : j, list = in->lists == 2 ? j & 1 : 0;
             MotusPartition part;
-            if (motus_mb_partition_at(&t->mb, i, &part) &&
-                motus_mb_has_mv(&t->mb, i, list, in->lists) && left-- > 0)
+            if (motus_mb_has_mv(&t->mb, i, list, in->lists, &part) && left-- > 0)
                 moves |= motus_rd_team_mv(in, &own, levels, &part, i, list, t, &coefs[warp], warp,
                                           &cost);
         }

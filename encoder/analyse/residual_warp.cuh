@@ -1,6 +1,6 @@
 // Prediction and residual of an inter MB by a warp: all 24 blocks at once, a lane a block, with its
 // samples in registers.
-// Equals motus_predict_inter, motus_code_inter_luma and motus_code_chroma (residual_cpu.h): suite
+// Equals motus_predict_p, motus_code_inter_luma and motus_code_chroma (residual_cpu.h): suite
 // `lanes`, and `gpu_decide` on a device.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef ENCODER_ANALYSE_RESIDUAL_WARP_CUH

@@ -14,23 +14,6 @@
 
 // ---- Blocks -------------------------------------------------------------------------------------
 
-static inline void motus_forward_block8(int coef[64], const uint8_t *src, ptrdiff_t src_stride,
-                                        const uint8_t *pred, ptrdiff_t pred_stride) {
-#ifdef __AVX2__
-    motus_forward_block8_avx2(coef, src, src_stride, pred, pred_stride);
-#else
-    motus_forward8x8(coef, src, src_stride, pred, pred_stride);
-#endif
-}
-
-static inline void motus_add_block8(uint8_t *rec, ptrdiff_t stride, int coef[64]) {
-#ifdef __AVX2__
-    motus_add_block8_avx2(rec, stride, coef);
-#else
-    motus_inverse8x8_add(rec, stride, coef);
-#endif
-}
-
 // Chooses levels for CAVLC, which codes every fourth one as a 4x4 block of its own. nC is taken to
 // be the mean count of live coefficients.
 static inline void motus_choose_levels8_cavlc(MotusBlockLevels *b, const int coef[64],
@@ -87,7 +70,11 @@ static inline int motus_code_block8(MotusBlockLevels *b, const uint8_t *src, ptr
                                     uint8_t *rec, ptrdiff_t rec_stride, const MotusQuant8 *quant,
                                     const MotusLevelChoice *choice) {
     int coef[64];
-    motus_forward_block8(coef, src, src_stride, rec, rec_stride);
+#ifdef __AVX2__
+    motus_forward_block8_avx2(coef, src, src_stride, rec, rec_stride);
+#else
+    motus_forward8x8(coef, src, src_stride, rec, rec_stride);
+#endif
     if (choice->method == MOTUS_LEVELS_GUESSED)
         motus_guess_block8(b, coef, quant);
     else if (choice->costs)
@@ -102,7 +89,11 @@ static inline int motus_code_block8(MotusBlockLevels *b, const uint8_t *src, ptr
         coef[at] = motus_dequant8(b->level[i], motus_dequant8_scale(rem, motus_coef8_class(at)),
                                   quant->qp);
     }
-    motus_add_block8(rec, rec_stride, coef);
+#ifdef __AVX2__
+    motus_add_block8_avx2(rec, rec_stride, coef);
+#else
+    motus_inverse8x8_add(rec, rec_stride, coef);
+#endif
     return 1;
 }
 
@@ -138,7 +129,7 @@ static inline int motus_choose_transform(const MotusInterMb *in, const MotusLeve
     if (in->lists == 2)
         motus_predict_b(luma, NULL, mb, in->ref, in->refs, in->x, in->y);
     else
-        motus_predict_inter_luma(luma, mb, in->ref, in->x, in->y);
+        motus_predict_p(luma, NULL, mb, in->ref, in->x, in->y);
     for (int q = 0; q < 4; q++) {
         const int x = 8 * (q & 1), y = 8 * (q >> 1);
         if (!motus_code_block8(&levels[q], src + y * stride + x, stride, luma + 16 * y + x, 16,

@@ -46,7 +46,7 @@ static MotusSliceState propagate(MotusSliceState *rows, const MotusCodedMbs *mbs
 static void finalize_skip(MotusCodedMbs *mbs, int i) {
     const MotusNeighbours neighbours = motus_neighbours_at(mbs, i);
     if (mbs->slice_type == MOTUS_SLICE_B)
-        motus_mb_finalize_b(&mbs->mb[i], &neighbours, motus_direct_from(&mbs->direct, i));
+        motus_mb_finalize_b(&mbs->mb[i], &neighbours, &mbs->direct, i);
     else
         motus_mb_finalize_skip(&mbs->mb[i], &neighbours, mbs->refs);
 }

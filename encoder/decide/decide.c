@@ -177,7 +177,7 @@ static void decide_b_mb(const InterPass *pass, const MotusInterMb *in, int i) {
     MotusBCandidates *found = pic->candidates[i].b;
     const MotusTrial *best = &scratch.trial[0];
     pic->satd[i] = 0;
-    if (!motus_b_decide_skip(in, motus_direct_from(&pass->inter->direct, i), effort, &pass->levels,
+    if (!motus_b_decide_skip(in, &pass->inter->direct, i, effort, &pass->levels,
                              pass->refine, &scratch)) {
         if (!has_first_guess(pass, in->x, in->y)) find_b_candidates(pass, i, found);
         best = motus_b_decide_types(in, found, effort, &pass->levels, pass->refine, &scratch,

@@ -133,15 +133,15 @@ __global__ void __launch_bounds__(32 * MOTUS_B_WARPS, SM_WARPS / MOTUS_B_WARPS)
     MotusInterMb in = inter_mb<KIND>(pass, inter, x, y);
     for (int set = 0; set < SETS && warp == MOTUS_B_WARPS - 1; set++) // beside B_Skip
         copy(&found[set], candidates_of(w, i) + set);
-    const MotusDirectFrom from = motus_direct_from(&direct, i);
     if (is_first) motus_wait_for_predecessor(); // the neighbours are decided
     in.neighbours = motus_neighbours(w.mb, w.mb_width, x, y, first);
     const MotusLevelChoice levels = level_choice<CABAC>(pass, pass.effort.levels);
     in.costs = levels.costs;
     if (BOTH) in.quant8 = &w.quant8[in.qp->luma.qp];
     uint32_t satd;
-    const MotusTrial *best = motus_b_team_decide(&in, found, from, &pass.effort, &levels, &team,
-                                                 coefs, BOTH ? transforms : nullptr, warp, &satd);
+    const MotusTrial *best =
+        motus_b_team_decide(&in, found, &direct, i, &pass.effort, &levels, &team, coefs,
+                            BOTH ? transforms : nullptr, warp, &satd);
     if (warp == 0) {
         copy(&w.coef[i], &best->coef);
         if (motus_lane() == 0) {

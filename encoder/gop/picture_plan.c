@@ -73,8 +73,8 @@ static void map_qps(MotusPicturePlan *p, const MotusRate *rate, const MotusStrea
 static void add_refresh_offsets(const MotusPicturePlan *p, const MotusStream *s,
                                 const MotusRefresh *refresh) {
     for (int i = 0; i < s->mb_width * s->mb_height; i++)
-        p->extra[i] = (int8_t)motus_clip(INT8_MIN, INT8_MAX,
-                                         p->extra[i] + motus_refresh_qp(refresh, i / s->mb_width));
+        if (motus_is_refreshed(refresh, i / s->mb_width))
+            p->extra[i] = (int8_t)motus_max(INT8_MIN, p->extra[i] - MOTUS_REFRESH_FINER);
 }
 
 // B pictures beside P pictures alone have the ratio's QP. Half of its offset is between a reference

@@ -14,24 +14,11 @@ typedef struct MotusDirect {
     uint8_t blocks;    // mask of the 8x8 blocks that may be direct; the MB if all may
 } MotusDirect;
 
-// Source of the direct prediction of an MB, besides its neighbours.
-typedef struct MotusDirectFrom {
-    const MotusDirect *fixed; // temporal; or zeroed: none; NULL: spatial
-    int col_zero;             // spatial: motus_col_zero of the collocated MB
-} MotusDirectFrom;
-
-// The same of all MBs of a picture, either one.
+// Source of the direct prediction of a picture's MBs, besides their neighbours: one element each.
 typedef struct MotusDirectSource {
-    const MotusDirect *fixed;
-    const uint8_t *col_zero;
+    const MotusDirect *fixed; // temporal; or zeroed: none; NULL: spatial
+    const uint8_t *col_zero;  // spatial: motus_col_zero of the collocated MB
 } MotusDirectSource;
-
-MOTUS_HD MotusDirectFrom motus_direct_from(const MotusDirectSource *source, int i) {
-    MotusDirectFrom from;
-    from.fixed = source->fixed ? source->fixed + i : NULL;
-    from.col_zero = source->fixed ? 0 : source->col_zero[i];
-    return from;
-}
 
 // Returns the ref_idx of 8x8 block q of a B slice's MB in a list; -1: none, intra, or NULL.
 MOTUS_HD int motus_ref_of(const MotusMb *mb, int q, int list) {
@@ -61,7 +48,8 @@ MOTUS_HD void motus_grid_load_list(MotusMvGrid *grid, const MotusNeighbours *nei
     for (int i = 0; i < 4; i++) {
         motus_grid_put(grid, 0, i + 1, motus_list_cell(neighbours->b, 12 + i, list));
         motus_grid_put(grid, i + 1, 0, motus_list_cell(neighbours->a, 4 * i + 3, list));
-        for (int column = 1; column < 6; column++) motus_grid_neighbour(grid, i + 1, column, 0, 0);
+        for (int column = 1; column < 6; column++)
+            motus_grid_neighbour(grid, i + 1, column, NULL, 0, 1);
     }
 }
 
@@ -131,8 +119,10 @@ MOTUS_HD MotusDirect motus_direct_spatial(const MotusNeighbours *neighbours, int
     return direct;
 }
 
-MOTUS_HD MotusDirect motus_direct_of(const MotusNeighbours *neighbours, MotusDirectFrom from) {
-    return from.fixed ? *from.fixed : motus_direct_spatial(neighbours, from.col_zero);
+// Returns the direct prediction of MB i.
+MOTUS_HD MotusDirect motus_direct_of(const MotusNeighbours *neighbours,
+                                     const MotusDirectSource *source, int i) {
+    return source->fixed ? source->fixed[i] : motus_direct_spatial(neighbours, source->col_zero[i]);
 }
 
 // Sets lists, references and MVs of 8x8 block q of an MB.
@@ -155,14 +145,6 @@ MOTUS_HD void motus_set_direct(MotusMb *mb, int q, const MotusDirect *direct) {
     mb->direct |= (uint8_t)(1 << q);
 }
 
-// True if 8x8 block q of an inter MB is predicted as direct says.
-MOTUS_HD int motus_moves_as_direct(const MotusMb *mb, int q, const MotusDirect *direct) {
-    return (direct->blocks >> q & 1) && mb->pred[q] == direct->pred &&
-           mb->ref[0][q] == direct->ref[q][0] && mb->ref[1][q] == direct->ref[q][1] &&
-           motus_mv_equal(mb->mv[motus_corner_of(q)], direct->mv[0][q]) &&
-           motus_mv_equal(mb->mv1[q], direct->mv[1][q]);
-}
-
 // True if two 8x8 blocks of an MB are predicted alike.
 MOTUS_HD int motus_same_motion(const MotusMb *mb, int p, int q) {
     return mb->pred[p] == mb->pred[q] && mb->ref[0][p] == mb->ref[0][q] &&
@@ -178,15 +160,22 @@ MOTUS_HD int motus_motion_mode(const MotusMb *mb) {
                   : (down ? MOTUS_MODE_8x16 : MOTUS_MODE_8x8);
 }
 
-// Finds out what is direct once all MVs are final: MVs of neighbours may have changed since the MB
-// was decided. Its MVs stay as they are, so that all MBs of a picture may be finalized at once.
+// Finds the blocks of MB i that are direct once all MVs are final: MVs of neighbours may have
+// changed since the MB was decided. Its MVs stay as they are, so that all MBs of a picture may be
+// finalized at once.
 MOTUS_HD void motus_mb_finalize_b(MotusMb *mb, const MotusNeighbours *neighbours,
-                                  MotusDirectFrom from) {
+                                  const MotusDirectSource *source, int i) {
     if (motus_mb_is_intra(mb)) return;
-    const MotusDirect direct = motus_direct_of(neighbours, from);
+    const MotusDirect direct = motus_direct_of(neighbours, source, i);
     const int was_direct = mb->direct == MOTUS_ALL_DIRECT;
     int mask = 0;
-    for (int q = 0; q < 4; q++) mask |= motus_moves_as_direct(mb, q, &direct) << q;
+    for (int q = 0; q < 4; q++) {
+        const int same = (direct.blocks >> q & 1) && mb->pred[q] == direct.pred &&
+                         mb->ref[0][q] == direct.ref[q][0] && mb->ref[1][q] == direct.ref[q][1] &&
+                         motus_mv_equal(mb->mv[motus_corner_of(q)], direct.mv[0][q]) &&
+                         motus_mv_equal(mb->mv1[q], direct.mv[1][q]);
+        mask |= same << q;
+    }
     mb->direct = 0;
     if (mask == MOTUS_ALL_DIRECT) {
         mb->direct = MOTUS_ALL_DIRECT;

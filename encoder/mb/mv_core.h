@@ -31,7 +31,6 @@ MOTUS_HD MotusPartition motus_partition_at(int mode, int part, int x, int y) {
     return p;
 }
 
-MOTUS_HD int motus_sub_mode(int sub_type) { return MOTUS_MODE_8x8 + sub_type; }
 MOTUS_HD int motus_sub_partitions(int sub_type) {
     return sub_type == MOTUS_SUB_8x8 ? 1 : sub_type == MOTUS_SUB_4x4 ? 4 : 2;
 }
@@ -89,42 +88,29 @@ typedef struct MotusMvGrid {
     uint8_t state[5][6];
 } MotusMvGrid;
 
-// Sets a cell to block blk of a neighbouring MB; NULL: not available.
+// Sets a cell to block blk of a neighbouring MB of a P slice with `refs` references; NULL: not
+// available.
 MOTUS_HD void motus_grid_neighbour(MotusMvGrid *grid, int row, int column, const MotusMb *mb,
-                                   int blk) {
+                                   int blk, int refs) {
     const MotusMv zero = {0, 0};
-    int inter = mb && !motus_mb_is_intra(mb);
+    const int inter = mb && !motus_mb_is_intra(mb),
+              ref = inter && refs > 1 ? mb->ref[0][motus_8x8_of(blk)] : 0;
     grid->state[row][column] = (uint8_t)(!mb     ? MOTUS_CELL_NONE
-                                         : inter ? MOTUS_CELL_INTER
+                                         : inter ? MOTUS_CELL_INTER + ref
                                                  : MOTUS_CELL_INTRA);
     grid->mv[row][column] = inter ? mb->mv[blk] : zero;
 }
 
-// Loads the neighbours; the MB's own cells become not available.
-MOTUS_HD void motus_grid_load(MotusMvGrid *grid, const MotusNeighbours *neighbours) {
-    motus_grid_neighbour(grid, 0, 0, neighbours->d, 15);
-    motus_grid_neighbour(grid, 0, 5, neighbours->c, 12);
+// Loads the neighbours in a P slice with `refs` references; the MB's own cells become not
+// available.
+MOTUS_HD void motus_grid_load(MotusMvGrid *grid, const MotusNeighbours *neighbours, int refs) {
+    motus_grid_neighbour(grid, 0, 0, neighbours->d, 15, refs);
+    motus_grid_neighbour(grid, 0, 5, neighbours->c, 12, refs);
     for (int i = 0; i < 4; i++) {
-        motus_grid_neighbour(grid, 0, i + 1, neighbours->b, 12 + i);
-        motus_grid_neighbour(grid, i + 1, 0, neighbours->a, 4 * i + 3);
-        for (int column = 1; column < 6; column++) motus_grid_neighbour(grid, i + 1, column, 0, 0);
-    }
-}
-
-// Adds the ref_idx of 8x8 block q of a neighbour to a cell that it set.
-MOTUS_HD void motus_grid_add_ref(MotusMvGrid *grid, int row, int column, const MotusMb *mb, int q) {
-    if (grid->state[row][column] == MOTUS_CELL_INTER)
-        grid->state[row][column] = (uint8_t)(MOTUS_CELL_INTER + mb->ref[0][q]);
-}
-
-// Loads the neighbours in a P picture with several references.
-MOTUS_HD void motus_grid_load_refs(MotusMvGrid *grid, const MotusNeighbours *neighbours) {
-    motus_grid_load(grid, neighbours);
-    motus_grid_add_ref(grid, 0, 0, neighbours->d, 3);
-    motus_grid_add_ref(grid, 0, 5, neighbours->c, 2);
-    for (int i = 0; i < 4; i++) {
-        motus_grid_add_ref(grid, 0, i + 1, neighbours->b, 2 + i / 2);
-        motus_grid_add_ref(grid, i + 1, 0, neighbours->a, 1 + (i & 2));
+        motus_grid_neighbour(grid, 0, i + 1, neighbours->b, 12 + i, refs);
+        motus_grid_neighbour(grid, i + 1, 0, neighbours->a, 4 * i + 3, refs);
+        for (int column = 1; column < 6; column++)
+            motus_grid_neighbour(grid, i + 1, column, NULL, 0, refs);
     }
 }
 
@@ -211,10 +197,7 @@ MOTUS_HD int motus_mb_mvd(const MotusMb *mb, const MotusNeighbours *neighbours, 
     MotusPartition parts[16];
     MotusMvGrid grid;
     int n = motus_mb_partitions(mb, parts);
-    if (refs > 1)
-        motus_grid_load_refs(&grid, neighbours);
-    else
-        motus_grid_load(&grid, neighbours);
+    motus_grid_load(&grid, neighbours, refs);
     for (int i = 0; i < n; i++) {
         const MotusPartition *p = &parts[i];
         const int blk = 4 * p->y + p->x, ref = refs > 1 ? mb->ref[0][motus_8x8_of(blk)] : 0;
@@ -229,10 +212,7 @@ MOTUS_HD int motus_mb_mvd(const MotusMb *mb, const MotusNeighbours *neighbours, 
 // Returns the MV that P_Skip would have in this MB. refs: of the slice.
 MOTUS_HD MotusMv motus_mb_skip_mv(const MotusNeighbours *neighbours, int refs) {
     MotusMvGrid grid;
-    if (refs > 1)
-        motus_grid_load_refs(&grid, neighbours);
-    else
-        motus_grid_load(&grid, neighbours);
+    motus_grid_load(&grid, neighbours, refs);
     return motus_grid_skip_mv(&grid);
 }
 

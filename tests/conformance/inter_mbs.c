@@ -51,8 +51,8 @@ static void random_partition(MotusMb *mb, const MotusNeighbours *neighbours,
 }
 
 static void random_b(MotusMb *mb, const MotusNeighbours *neighbours, const InterMbs *how,
-                     MotusDirectFrom from, int refs) {
-    const MotusDirect direct = motus_direct_of(neighbours, from);
+                     const MotusDirectSource *source, int i, int refs) {
+    const MotusDirect direct = motus_direct_of(neighbours, source, i);
     MotusPartition parts[16];
     const int n = motus_mb_partitions(mb, parts);
     const int whole = direct.blocks == MOTUS_ALL_DIRECT &&
@@ -156,7 +156,7 @@ static void random_mb(MotusCodedMbs *mbs, int i, const InterMbs *how) {
     if (motus_mb_is_intra(mb))
         random_intra(mb, &neighbours);
     else if (mbs->slice_type == MOTUS_SLICE_B)
-        random_b(mb, &neighbours, how, motus_direct_from(&how->direct, i), mbs->refs);
+        random_b(mb, &neighbours, how, &how->direct, i, mbs->refs);
     else
         random_p(mb, &neighbours, how);
     if (mb->type == MOTUS_MB_P_SKIP || !chance(how->residual)) return;

@@ -281,15 +281,19 @@ static void code_mb(Picture *p, int x, int y) {
     static MotusTrial many;
     MotusBChoice choice;
     MotusBCandidates found[MOTUS_B_SETS];
-    uint32_t satd[2];
+    uint32_t satd[2] = {0, 0};
     const MotusDirect fixed = random_direct(p->refs);
-    const MotusDirectFrom from = {motus_test_range(0, 3) ? NULL : &fixed, motus_test_range(0, 15)};
+    const uint8_t col_zero = (uint8_t)motus_test_range(0, 15);
+    const MotusDirectSource source = {motus_test_range(0, 3) ? NULL : &fixed, &col_zero};
     find_candidates(p, &in, found);
     motus_test_fill(&memory, sizeof memory);
-    const MotusTrial *one = motus_decide_b(&in, found, from, &p->effort, &levels,
-                                           motus_refine_ops(), &memory.decide, &satd[0]);
+    const MotusTrial *one = &memory.decide.trial[0];
+    if (!motus_b_decide_skip(&in, &source, 0, &p->effort, &levels, motus_refine_ops(),
+                             &memory.decide))
+        one = motus_b_decide_types(&in, found, &p->effort, &levels, motus_refine_ops(),
+                                   &memory.decide, &satd[0]);
     const char *failure =
-        lanes_decide_b(&in, found, from, &p->effort, &levels, &many, &choice, &satd[1]);
+        lanes_decide_b(&in, found, &source, &p->effort, &levels, &many, &choice, &satd[1]);
     MOTUS_CHECK(!failure && satd[0] == satd[1], "case %d, MB %d,%d: %s", p->number, x, y,
                 failure ? failure : "SATD");
     if (failure) return;
@@ -301,7 +305,7 @@ static void code_mb(Picture *p, int x, int y) {
                     one->bits == many.bits && one->ssd == many.ssd && one->cost == many.cost,
                 "case %d, MB %d,%d: type %d, not %d; %u bits, not %u; SSD %u, not %u", p->number, x,
                 y, many.mb.type, one->mb.type, many.bits, one->bits, many.ssd, one->ssd);
-    if (from.fixed) compare_sure_skips(p, &in, from.fixed, &levels, one);
+    if (source.fixed) compare_sure_skips(p, &in, source.fixed, &levels, one);
     p->types[one->mb.type]++;
     for (int q = 0; q < 4 && !motus_mb_is_intra(&one->mb); q++) p->far += one->mb.ref[0][q] > 0;
     p->direct += one->mb.type == MOTUS_MB_P_16x16 && one->mb.direct;

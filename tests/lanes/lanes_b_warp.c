@@ -23,7 +23,7 @@ typedef struct Call {
     const MotusEffort *effort;
     const MotusLevelChoice *levels;
     const MotusBFields *fields;
-    MotusDirectFrom from;
+    const MotusDirectSource *source;
     MotusTrial *trial;
     MotusBChoice *choice;
     MotusMb *mb;
@@ -72,7 +72,7 @@ static void decide_body(void *argument) {
     const int warp = emulated_warp();
     uint32_t satd;
     const MotusTrial *best =
-        motus_b_team_decide(c->in, c->found, c->from, c->effort, c->levels, &shared.team,
+        motus_b_team_decide(c->in, c->found, c->source, 0, c->effort, c->levels, &shared.team,
                             shared.coefs, c->in->quant8 ? shared.transforms : NULL, warp, &satd);
     motus_team_sync();
     if (warp == 0 && motus_lane() == MOTUS_LANES - 1)
@@ -80,12 +80,12 @@ static void decide_body(void *argument) {
 }
 
 const char *lanes_decide_b(const MotusInterMb *in, const MotusBCandidates *found,
-                           MotusDirectFrom from, const MotusEffort *effort,
+                           const MotusDirectSource *source, const MotusEffort *effort,
                            const MotusLevelChoice *levels, MotusTrial *trial, MotusBChoice *choice,
                            uint32_t *satd) {
     Call c = {.in = in,
               .found = found,
-              .from = from,
+              .source = source,
               .effort = effort,
               .levels = levels,
               .trial = trial,
@@ -97,15 +97,17 @@ const char *lanes_decide_b(const MotusInterMb *in, const MotusBCandidates *found
 static void sure_body(void *argument) {
     const Call *c = argument;
     MotusTrial *skip = &shared.team.skip;
-    const int is_sure = motus_b_warp_skip_is_sure(c->in, c->from.fixed, c->effort, c->levels, skip);
+    const int is_sure =
+        motus_b_warp_skip_is_sure(c->in, c->source->fixed, c->effort, c->levels, skip);
     if (motus_lane() == MOTUS_LANES - 1) *c->trial = *skip, *c->taken = is_sure;
 }
 
 const char *lanes_b_skip_is_sure(const MotusInterMb *in, const MotusDirect *direct,
                                  const MotusEffort *effort, const MotusLevelChoice *levels,
                                  MotusTrial *trial, int *is_sure) {
+    const MotusDirectSource source = {direct, NULL};
     Call c = {.in = in,
-              .from = {direct, 0},
+              .source = &source,
               .effort = effort,
               .levels = levels,
               .trial = trial,

@@ -21,7 +21,7 @@ const char *lanes_b_skip_is_sure(const MotusInterMb *in, const MotusDirect *dire
 
 // Decides an MB into *trial, *choice and *satd; *choice is undefined where B_Skip is taken at once.
 const char *lanes_decide_b(const MotusInterMb *in, const MotusBCandidates *found,
-                           MotusDirectFrom from, const MotusEffort *effort,
+                           const MotusDirectSource *source, const MotusEffort *effort,
                            const MotusLevelChoice *levels, MotusTrial *trial, MotusBChoice *choice,
                            uint32_t *satd);
 // Chooses the transform of MB *mb, as lanes_choose_transform.

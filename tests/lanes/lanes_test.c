@@ -136,7 +136,7 @@ static void code_intra(LanesPicture *p, int x, int y, int slice_type) {
 static void skip_mb(LanesPicture *p, const MotusInterMb *in, const MotusLevelChoice *levels) {
     static MotusTrial trial;
     MotusMvGrid grid;
-    (in->refs > 1 ? motus_grid_load_refs : motus_grid_load)(&grid, &in->neighbours);
+    motus_grid_load(&grid, &in->neighbours, in->refs);
     motus_skip_trial(in, levels, motus_grid_skip_mv(&grid), &trial);
     for (int k = 0; k < 3; k++) {
         const MotusPlane *src = &p->src->plane[k];
@@ -227,12 +227,13 @@ static void code_inter(LanesPicture *p, int x, int y) {
     }
     const int warps = (x ^ y) & 1 ? 2 : motus_test_range(2, LANES_INTER_WARPS),
               shares = warps > 2 && !in.quant8 && motus_test_range(0, 2);
-    uint32_t satd;
+    uint32_t satd = 0;
     motus_test_fill(&memory, sizeof memory);
-    const MotusTrial *best =
-        motus_decide_inter(&in, &found, &p->effort, &levels, &memory.decide, &satd);
+    const MotusTrial *best = &memory.decide.trial[0];
+    if (!motus_decide_skip(&in, &p->effort, &levels, &memory.decide))
+        best = motus_decide_types(&in, &found, &p->effort, &levels, &memory.decide, &satd);
     lanes_decide_inter(&in, &found, &p->effort, &levels, warps, shares, &lanes);
-    if (best->mb.type == MOTUS_MB_P_SKIP && motus_skip_is_enough(best, &p->qp, &p->effort))
+    if (best->mb.type == MOTUS_MB_P_SKIP && motus_skip_is_enough(best->cost, &p->qp, &p->effort))
         p->at_once++; // there are no choices
     else if (!lanes.failure)
         compare_choices(p, x, y, satd, &memory.decide.choice);
