@@ -73,7 +73,7 @@ MOTUS_WARP int motus_b_lane_refine(MotusBLane *own, const MotusInterLimits *limi
         uint32_t row[4];
         trial.x = (int16_t)(mv->x + unit * motus_neighbour_dx(k));
         trial.y = (int16_t)(mv->y + unit * motus_neighbour_dy(k));
-        motus_lane_luma_rows(row, 4, ref, own->x, own->y, trial);
+        motus_lane_luma_rows(row, 4, ref, ref->luma, own->x, own->y, trial);
         const uint32_t of_trial = motus_b_lane_satd(own, row, other, pair_offset);
         const uint32_t cost =
             (of_trial + motus_mv_cost(lambda_q8, trial, centre)) << 3 | (uint32_t)k;
@@ -86,7 +86,8 @@ MOTUS_WARP int motus_b_lane_refine(MotusBLane *own, const MotusInterLimits *limi
     mv->x = (int16_t)(mv->x + unit * motus_neighbour_dx((int)(best & 7)));
     mv->y = (int16_t)(mv->y + unit * motus_neighbour_dy((int)(best & 7)));
     *satd = best_satd;
-    if (motus_lane() >> 4 == list) motus_lane_luma_rows(own->own, 4, ref, own->x, own->y, *mv);
+    if (motus_lane() >> 4 == list)
+        motus_lane_luma_rows(own->own, 4, ref, ref->luma, own->x, own->y, *mv);
     return 1;
 }
 
@@ -104,8 +105,9 @@ MOTUS_WARP void motus_b_lane_type(const MotusInterMb *in, const MotusEffort *eff
     const int half = motus_lane() >> 4, blk = motus_lane() & 15, b = motus_b_block_of(type, blk);
     const int first = has && !(blk & (own->wide ? 3 : 1)) && !(blk >> 2 & (own->high ? 3 : 1));
     const int pair_offset = own->ref[0]->pair_offset; // of list 1's weight
+    const MotusReference *ref = half ? own->ref[1] : own->ref[0];
     uint32_t other[4];
-    motus_lane_luma_rows(own->own, 4, half ? own->ref[1] : own->ref[0], own->x, own->y, mv[half]);
+    motus_lane_luma_rows(own->own, 4, ref, ref->luma, own->x, own->y, mv[half]);
     const uint32_t alone = motus_b_lane_sum(own, motus_words_satd(own->src, own->own));
     motus_b_lane_share(own, 1 - half, other);
     uint32_t satd = motus_b_lane_satd(own, own->own, other, half ? -pair_offset : pair_offset);
@@ -151,27 +153,6 @@ MOTUS_WARP void motus_b_lane_set(const MotusInterMb *in, const MotusEffort *effo
     }
 }
 
-// Chooses the further reference of the block with the lane's number (motus_b_further). Returns the
-// mask of the blocks that have one.
-MOTUS_WARP uint32_t motus_b_lane_further(const MotusInterMb *in, const MotusEffort *effort,
-                                         const MotusBFields *fields, uint32_t lambda_q8,
-                                         uint32_t *ref) {
-    const int b = motus_min(motus_lane(), MOTUS_B_BLOCKS - 1);
-    const size_t at = fields->mb + (size_t)b * fields->pitch;
-    const uint32_t nearest = fields->cost[0][at];
-    uint32_t least = UINT32_MAX;
-    *ref = 0;
-    for (int k = 1; k < in->refs; k++) {
-        const uint64_t far = fields->far[(size_t)(k - 1) * fields->pitch + fields->mb];
-        const uint32_t cost = fields->cost[k][at] + motus_ref_cost(lambda_q8, in->refs, k);
-        if (!(far >> b & 1) || cost >= least ||
-            !motus_ref_is_close(cost, nearest, effort->type_gate))
-            continue;
-        least = cost, *ref = (uint32_t)k;
-    }
-    return motus_lanes_ballot(motus_lane() < MOTUS_B_BLOCKS && *ref);
-}
-
 // Finds the candidates of an MB; found->blocks is set. With several references, found[1] becomes
 // the set of further ones.
 MOTUS_WARP void motus_b_candidates_warp(const MotusInterMb *in, const MotusEffort *effort,
@@ -184,8 +165,20 @@ MOTUS_WARP void motus_b_candidates_warp(const MotusInterMb *in, const MotusEffor
     for (int i = 0; i < 4; i++) own.src[i] = motus_word_get(src + i * in->src.stride[0]);
     motus_b_lane_set(in, effort, fields, (uint32_t)found->blocks, 0, lambda_q8, &own, found);
     if (in->refs == 1) return;
-    uint32_t ref;
-    const uint32_t further = motus_b_lane_further(in, effort, fields, lambda_q8, &ref),
+    // The further reference of the block with the lane's number (motus_b_further).
+    const int b = motus_min(motus_lane(), MOTUS_B_BLOCKS - 1);
+    const size_t at = fields->mb + (size_t)b * fields->pitch;
+    const uint32_t nearest = fields->cost[0][at];
+    uint32_t least = UINT32_MAX, ref = 0;
+    for (int k = 1; k < in->refs; k++) {
+        const uint64_t far = fields->far[(size_t)(k - 1) * fields->pitch + fields->mb];
+        const uint32_t cost = fields->cost[k][at] + motus_ref_cost(lambda_q8, in->refs, k);
+        if (!(far >> b & 1) || cost >= least ||
+            !motus_ref_is_close(cost, nearest, effort->type_gate))
+            continue;
+        least = cost, ref = (uint32_t)k;
+    }
+    const uint32_t further = motus_lanes_ballot(motus_lane() < MOTUS_B_BLOCKS && ref),
                    low = motus_lanes_sum(motus_lane() < 8 ? ref << 4 * motus_lane() : 0),
                    high = motus_lanes_shuffle(ref, 8);
     if (motus_lane() == 0) found[1].blocks = further, found[1].refs = (uint64_t)high << 32 | low;

@@ -7,7 +7,6 @@
 
 #include "encoder/analyse/b_candidates_warp.cuh"
 #include "encoder/analyse/inter_choice_warp.cuh"
-#include "encoder/analyse/residual_warp.cuh"
 #include "encoder/analyse/transform8_warp.cuh"
 
 enum { MOTUS_B_WARPS = 4 };
@@ -21,29 +20,11 @@ typedef struct MotusBTeam {
     uint32_t direct_satd[4];
 } MotusBTeam;
 
-// A lane's cell of both lists' grids, and its counts (MotusTeamEdge).
-typedef struct MotusBEdge {
-    MotusLaneCell cell[2];
-    uint32_t counts;
-} MotusBEdge;
-
-MOTUS_WARP MotusBEdge motus_b_edge(const MotusNeighbours *n) {
-    int blk;
-    const MotusMb *mb = motus_edge_mb(n, &blk);
-    MotusBEdge edge;
-    for (int list = 0; list < 2; list++) {
-        const MotusMvCell cell = motus_list_cell(mb, blk, list);
-        edge.cell[list].mv = motus_mv_word(cell.mv);
-        edge.cell[list].state = cell.state;
-    }
-    edge.counts = mb ? motus_edge_counts(mb, blk) : 0xFFFF;
-    return edge;
-}
-
-MOTUS_WARP void motus_b_grids_load(MotusLaneGrid grid[2], const MotusBEdge *edge) {
+// Fills the grids of both lists.
+MOTUS_WARP void motus_b_grids_load(MotusLaneGrid grid[2], const MotusEdge *edge) {
     motus_lanes_sync(); // all have read them
     for (int list = 0; list < 2 && motus_lane() < 30; list++)
-        grid[list].cell[motus_lane()] = edge->cell[list];
+        grid[list][motus_lane()] = edge->cell[list];
     motus_lanes_sync(); // they are written
 }
 
@@ -126,38 +107,36 @@ MOTUS_WARP void motus_b_team_skip(const MotusInterMb *in, const MotusLevelChoice
     if (lane == 0 && direct.blocks != MOTUS_ALL_DIRECT) t->skip.cost = UINT32_MAX;
 }
 
-// Measures a near pair of these MVs, a half of the warp each list.
-MOTUS_WARP void motus_b_lane_near(const MotusInterMb *in, MotusMv mv, MotusBNear *near) {
+// Measures the near pairs of a warp, a half of the warp each list: all warps but that of B_Skip
+// have some.
+MOTUS_WARP void motus_b_team_near(const MotusInterMb *in, const MotusEdge *edge, MotusBTeam *t,
+                                  int warp) {
     const int half = motus_lane() >> 4, blk = motus_lane() & 15, q = motus_8x8_of(blk);
     const uint8_t *src = in->src.plane[0] + 4 * (blk >> 2) * in->src.stride[0] + 4 * (blk & 3);
     const int pair_offset = in->ref[0].pair_offset;
-    uint32_t s[4], row[4], pair[4];
-    for (int i = 0; i < 4; i++) s[i] = motus_word_get(src + i * in->src.stride[0]);
-    motus_lane_luma_rows(row, 4, &in->ref[half ? in->refs : 0], 16 * in->x + 4 * (blk & 3),
-                         16 * in->y + 4 * (blk >> 2), mv);
-    for (int i = 0; i < 4; i++)
-        pair[i] = motus_lane_pair(row[i], motus_lanes_shuffle(row[i], motus_lane() ^ 16),
-                                  half ? -pair_offset : pair_offset);
-    const uint32_t alone = motus_lane_8x8_sum(motus_words_satd(s, row)),
-                   both = motus_lane_8x8_sum(motus_words_satd(s, pair));
-    if (blk & 5) return; // not the 8x8 block's first one
-    near->satd[half][q] = alone;
-    if (!half) near->satd[MOTUS_PRED_BI][q] = both;
-    if (!blk) near->mv[half] = mv;
-}
-
-// Measures the near pairs of a warp: all but that of B_Skip have some.
-MOTUS_WARP void motus_b_team_near(const MotusInterMb *in, const MotusBEdge *edge, MotusBTeam *t,
-                                  int warp) {
-    const int half = motus_lane() >> 4;
     motus_b_grids_load(t->grid[warp], edge);
     MOTUS_ONE_BODY
     for (int k = warp - 1; k < MOTUS_B_NEAR; k += MOTUS_B_WARPS - 1) {
         const int cell = k == 1 ? 6 : k == 2 ? 1 : 5; // A, B, C
         const MotusLanePartition whole = motus_whole_partition(0, 0);
-        const uint32_t mv =
-            k ? t->grid[warp][half].cell[cell].mv : motus_mvp_warp(&t->grid[warp][half], &whole, 0);
-        motus_b_lane_near(in, motus_mv_of_word(mv), &t->near[k]);
+        const MotusMv mv = motus_mv_of_word(k ? t->grid[warp][half][cell].mv
+                                              : motus_mvp_warp(t->grid[warp][half], &whole, 0));
+        const MotusReference *ref = &in->ref[half ? in->refs : 0];
+        MotusBNear *near = &t->near[k];
+        uint32_t s[4], row[4], pair[4];
+        for (int i = 0; i < 4; i++) s[i] = motus_word_get(src + i * in->src.stride[0]);
+        motus_lane_luma_rows(row, 4, ref, ref->luma, 16 * in->x + 4 * (blk & 3),
+                             16 * in->y + 4 * (blk >> 2), mv);
+        for (int i = 0; i < 4; i++)
+            pair[i] = motus_lane_pair(row[i], motus_lanes_shuffle(row[i], motus_lane() ^ 16),
+                                      half ? -pair_offset : pair_offset);
+        const uint32_t alone = motus_lane_8x8_sum(motus_words_satd(s, row)),
+                       both = motus_lane_8x8_sum(motus_words_satd(s, pair));
+        if (!(blk & 5)) { // the 8x8 block's first one
+            near->satd[half][q] = alone;
+            if (!half) near->satd[MOTUS_PRED_BI][q] = both;
+            if (!blk) near->mv[half] = mv;
+        }
     }
 }
 
@@ -171,7 +150,7 @@ MOTUS_WARP void motus_b_lane_put(MotusLaneGrid grid[2], uint32_t cells, const Mo
     const MotusLaneCell cell = {uses ? motus_mv_word(option->mv[list]) : 0,
                                 uses ? MOTUS_CELL_INTER + option->ref[list] : MOTUS_CELL_INTRA};
     motus_lanes_sync(); // all have read the grids
-    if (cells >> blk & 1) grid[list].cell[6 * (blk >> 2) + (blk & 3) + 7] = cell;
+    if (cells >> blk & 1) grid[list][6 * (blk >> 2) + (blk & 3) + 7] = cell;
     if (lane < 4 && cells >> motus_corner_of(lane) & 1)
         motus_set_8x8(mb, lane, option->pred, option->ref, option->mv[0], option->mv[1]);
     motus_lanes_sync(); // they are written
@@ -179,13 +158,13 @@ MOTUS_WARP void motus_b_lane_put(MotusLaneGrid grid[2], uint32_t cells, const Mo
 
 // Chooses among the options of a partition.
 MOTUS_WARP MotusBOption motus_b_lane_choose(const MotusBCandidates *found, const MotusBNear *near,
-                                            const MotusInterMb *in, const MotusLaneGrid grid[2],
+                                            const MotusInterMb *in, MotusLaneGrid grid[2],
                                             const MotusLanePartition *p) {
     const int n = MOTUS_B_OPTIONS, further = in->refs > 1 && found[1].blocks >> p->block & 1,
               i = motus_min(motus_lane(), n + (further ? MOTUS_B_FURTHER : 0) - 1),
               ref = i < n ? 0 : motus_b_ref(&found[1], p->block);
-    const MotusMv predictor[2] = {motus_mv_of_word(motus_mvp_warp(&grid[0], p, ref)),
-                                  motus_mv_of_word(motus_mvp_warp(&grid[1], p, 0))};
+    const MotusMv predictor[2] = {motus_mv_of_word(motus_mvp_warp(grid[0], p, ref)),
+                                  motus_mv_of_word(motus_mvp_warp(grid[1], p, 0))};
     const MotusBOption own = motus_b_option(i < n ? found : &found[1], near, p->block,
                                             i < n ? i : 2 * (i - n), predictor, in);
     const uint32_t least = // cost << 5 | option: the cost is below 2^19
@@ -256,7 +235,7 @@ MOTUS_WARP void motus_b_team_choose_8x8(const MotusBCandidates *found, const Mot
 
 // Chooses the types of a warp.
 MOTUS_WARP void motus_b_team_choose(const MotusBCandidates *found, const MotusInterMb *in,
-                                    const MotusBEdge *edge, MotusBTeam *t, int warp) {
+                                    const MotusEdge *edge, MotusBTeam *t, int warp) {
     const int k = MOTUS_B_16x16 + warp;
     MotusLaneGrid *grid = t->grid[warp];
     if (warp == 0) {
@@ -275,21 +254,6 @@ MOTUS_WARP void motus_b_team_choose(const MotusBCandidates *found, const MotusIn
 }
 
 // ---- Trials -------------------------------------------------------------------------------------
-
-// Evaluates type k. s: as in motus_lane_trial_transform.
-MOTUS_WARP void motus_b_team_trial(const MotusInterMb *in, uint32_t edge,
-                                   const MotusLevelChoice *levels, const MotusBChoice *choice,
-                                   int k, MotusTrialCoefs *coefs, MotusTransformShared *s,
-                                   MotusTrial *trial) {
-    const int lane = motus_lane();
-    motus_word_put((char *)&trial->mb + 4 * lane,
-                   motus_word_get((const char *)&choice->mb[k] + 4 * lane));
-    motus_lanes_sync(); // before a part of it is set
-    if (lane == 0) trial->mb.qp = in->qp->luma.qp;
-    const MotusMv none = {0, 0};
-    motus_lane_trial(in, edge, levels, none, choice->mv_bits[k], coefs, trial);
-    motus_lane_trial_transform(in, levels, s, trial);
-}
 
 // Returns the mask of types that are evaluated, and *first, the best one by SATD.
 MOTUS_WARP uint32_t motus_b_team_close(const MotusBChoice *choice, int gate, int *first) {
@@ -316,15 +280,16 @@ MOTUS_WARP MotusTrial *motus_b_team_join(int first, uint32_t close, MotusBTeam *
 // Returns the cheapest inter coding of the MB. coefs: each warp's; transforms, too, NULL:
 // in->quant8 is. *satd: as in motus_b_decide_types, 0 if B_Skip was taken at once.
 MOTUS_WARP MotusTrial *motus_b_team_decide(const MotusInterMb *in, const MotusBCandidates *found,
-                                           const MotusDirectSource *source, int i,
+                                           const MotusDirectSource *source, int mb_i,
                                            const MotusEffort *effort,
                                            const MotusLevelChoice *levels, MotusBTeam *t,
                                            MotusTrialCoefs *coefs, MotusTransformShared *transforms,
                                            int warp, uint32_t *satd) {
-    const MotusBEdge edge = motus_b_edge(&in->neighbours);
+    const MotusEdge edge = motus_edge(&in->neighbours, in->refs, 2);
+    const MotusMv none = {0, 0};
     int first;
     if (warp == 0)
-        motus_b_team_skip(in, levels, source, i, t);
+        motus_b_team_skip(in, levels, source, mb_i, t);
     else
         motus_b_team_near(in, &edge, t, warp);
     motus_team_sync(); // B_Skip is evaluated, near pairs are measured
@@ -337,8 +302,8 @@ MOTUS_WARP MotusTrial *motus_b_team_decide(const MotusInterMb *in, const MotusBC
         const int k = (first + i) % MOTUS_B_TYPES;
         if (!(close >> k & 1)) continue;
         if (turn == warp)
-            motus_b_team_trial(in, edge.counts, levels, &t->choice, k, &coefs[warp],
-                               transforms ? &transforms[warp] : NULL, &t->trial[k]);
+            motus_lane_type(in, edge.counts, levels, &t->choice.mb[k], none, t->choice.mv_bits[k],
+                            &coefs[warp], transforms ? &transforms[warp] : NULL, &t->trial[k]);
         turn = (turn + 1) % MOTUS_B_WARPS;
     }
     motus_team_sync(); // every type is evaluated

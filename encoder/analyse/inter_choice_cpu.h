@@ -1,7 +1,7 @@
 // Choice of an inter MB's partitions and MVs on the CPU, by SATD + lambda * bits with the
 // predictors that the neighbours' MVs give. An MB has few distinct MVs but needs the SATD of many
 // blocks with them: each MV is measured once, in 4x4 blocks, and block sums are looked up.
-// inter_list_warp.cuh and inter_choice_warp.cuh have the same for warps.
+// inter_choice_warp.cuh is the version of warps.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef ENCODER_ANALYSE_INTER_CHOICE_CPU_H
 #define ENCODER_ANALYSE_INTER_CHOICE_CPU_H

@@ -10,59 +10,42 @@
 #include "encoder/analyse/residual_warp.cuh"
 #include "encoder/analyse/transform8_warp.cuh"
 
+// Blocks whose levels a team chooses together, and their levels.
+typedef struct MotusTeamLevels {
+    int n; // 0: each lane chooses those of its block alone
+    uint8_t block[24], context[24];
+    MotusLevels of[24];
+} MotusTeamLevels;
+
 // Shared memory of a team, beside the coefficients of each warp.
 typedef struct MotusInterTeam {
     union {
         MotusTrial trial[4];
         MotusTeamSums sums; // until types are chosen
-    } of;
+    };
     MotusTrial skip;
-    MotusChooseTeam choose;
+    union {
+        MotusLaneGrid grid[MOTUS_CHOOSERS][4];
+        MotusTeamLevels levels; // after types are chosen
+    };
+    MotusChoice choice; // without `skip`
 } MotusInterTeam;
 
 // ---- A type by one warp -------------------------------------------------------------------------
 
-// Makes trial->mb a P_Skip MB.
-MOTUS_WARP void motus_team_skip(const MotusInterMb *in, MotusMv skip, MotusTrial *trial) {
+// Evaluates P_Skip.
+MOTUS_WARP void motus_team_skip_trial(const MotusInterMb *in, const MotusLevelChoice *levels,
+                                      MotusMv skip, MotusTrial *trial) {
     const int lane = motus_lane();
     if (lane < 16)
         trial->mb.mv[lane] = skip;
     else
         motus_word_put((char *)&trial->mb + 4 * lane, 0); // all that follows the MVs
     motus_lanes_sync();                                   // before a part of it is set
-    if (lane) return;
-    trial->mb.type = MOTUS_MB_P_SKIP;
-    trial->mb.qp = in->qp->luma.qp;
-}
-
-// Makes trial->mb the MB of type k.
-MOTUS_WARP void motus_team_type(const MotusInterMb *in, const MotusChoice *choice, int k,
-                                MotusTrial *trial) {
-    const int lane = motus_lane();
-    motus_word_put((char *)&trial->mb + 4 * lane,
-                   motus_word_get((const char *)&choice->mb[k] + 4 * lane));
-    motus_lanes_sync(); // before a part of it is set
-    if (lane == 0) trial->mb.qp = in->qp->luma.qp;
-}
-
-// Evaluates P_Skip.
-MOTUS_WARP void motus_team_skip_trial(const MotusInterMb *in, const MotusLevelChoice *levels,
-                                      MotusMv skip, MotusTrial *trial) {
-    motus_team_skip(in, skip, trial);
+    if (lane == 0) trial->mb.type = MOTUS_MB_P_SKIP, trial->mb.qp = in->qp->luma.qp;
     const MotusLaneBlock b = motus_lane_predict(trial, in);
     motus_lane_measure(trial, &b, in->qp, motus_skip_bits(in, &trial->mb), levels);
-    if (motus_refresh_mv_y(in->max_mv_y, skip.y) != skip.y && motus_lane() == 0)
-        trial->cost = UINT32_MAX;
-}
-
-// Evaluates type k. edge: MotusTeamEdge's counts. s: as in motus_lane_trial_transform.
-MOTUS_WARP void motus_team_trial(const MotusInterMb *in, uint32_t edge,
-                                 const MotusLevelChoice *levels, const MotusChoice *choice,
-                                 MotusMv skip, int k, MotusTrialCoefs *coefs,
-                                 MotusTransformShared *s, MotusTrial *trial) {
-    motus_team_type(in, choice, k, trial);
-    motus_lane_trial(in, edge, levels, skip, choice->mv_bits[k], coefs, trial);
-    motus_lane_trial_transform(in, levels, s, trial);
+    if (motus_refresh_mv_y(in->max_mv_y, skip.y) != skip.y && lane == 0) trial->cost = UINT32_MAX;
 }
 
 // ---- A type by the whole team -------------------------------------------------------------------
@@ -72,18 +55,6 @@ MOTUS_WARP void motus_team_trial(const MotusInterMb *in, uint32_t edge,
 // together.
 
 enum { MOTUS_SHARED_LEVELS = 3 }; // live coefficients of a block that are worth the barriers
-
-// Lists the blocks whose levels are chosen together, if any block has many.
-MOTUS_WARP void motus_team_list_levels(MotusTeamLevels *shared, const MotusLaneResidual *r) {
-    const int lane = motus_lane(), many = motus_lanes_ballot(motus_cavlc_total_coeff(r->live) >=
-                                                             MOTUS_SHARED_LEVELS) != 0;
-    const uint32_t listed = motus_lanes_ballot(r->live != 0);
-    if (many && r->live) {
-        shared->block[motus_lanes_count(listed & ((1u << lane) - 1))] = (uint8_t)lane;
-        shared->context[lane] = (uint8_t)r->context;
-    }
-    if (lane == 0) shared->n = many ? motus_lanes_count(listed) : 0;
-}
 
 // Chooses the levels of the listed blocks, eight lanes a block. spare: four rows of this warp's
 // own, for lanes without a block.
@@ -118,10 +89,20 @@ MOTUS_WARP void motus_team_shared_trial(const MotusInterMb *in, uint32_t edge,
     MotusLaneBlock b;
     MotusLaneResidual r;
     if (warp == 0) {
-        motus_team_type(in, choice, k, trial);
+        const int lane = motus_lane();
+        motus_mb_copy(&trial->mb, &choice->mb[k]);
+        if (lane == 0) trial->mb.qp = in->qp->luma.qp;
         b = motus_lane_predict(trial, in);
         r = motus_lane_transform(trial, &b, &coefs[0], in, edge, levels);
-        motus_team_list_levels(shared, &r);
+        // List the blocks whose levels are chosen together, if any block has many.
+        const int many =
+            motus_lanes_ballot(motus_cavlc_total_coeff(r.live) >= MOTUS_SHARED_LEVELS) != 0;
+        const uint32_t listed = motus_lanes_ballot(r.live != 0);
+        if (many && r.live) {
+            shared->block[motus_lanes_count(listed & ((1u << lane) - 1))] = (uint8_t)lane;
+            shared->context[lane] = (uint8_t)r.context;
+        }
+        if (lane == 0) shared->n = many ? motus_lanes_count(listed) : 0;
     }
     motus_team_sync(); // coefficients and the list are written
     const int together = shared->n;
@@ -145,18 +126,7 @@ MOTUS_WARP void motus_team_shared_trial(const MotusInterMb *in, uint32_t edge,
 
 // ---- The MB -------------------------------------------------------------------------------------
 
-// Chooses the MVs of all types.
-MOTUS_WARP void motus_team_choose(const MotusTeamLane *own, const MotusInterMb *in, uint64_t blocks,
-                                  MotusInterTeam *t, int warp) {
-
-    const MotusTeamChooser c = motus_team_chooser(&t->of.sums, own, in);
-    if (warp == MOTUS_CHOOSE_8x8 && blocks >> MOTUS_BLOCK_8x8 & 1)
-        motus_team_choose_8x8(&c, in, blocks, t->choose.of.grid[warp], &t->choose.choice);
-    if (warp == MOTUS_CHOOSE_WHOLE)
-        motus_team_choose_whole(&c, in, blocks, t->choose.of.grid[warp], &t->choose.choice);
-}
-
-// Equals motus_choice_check.
+// Drops types with an MV that its block may not have (motus_choice_check).
 MOTUS_WARP void motus_team_check(const MotusInterMb *in, MotusChoice *choice, int warp) {
     const int lane = motus_lane(), row = lane >> 2 & 3;
     uint32_t wrong = 0; // mask of types
@@ -173,6 +143,17 @@ MOTUS_WARP void motus_team_check(const MotusInterMb *in, MotusChoice *choice, in
     motus_team_sync(); // types are dropped
 }
 
+// Returns the mask of types that come close enough to the best one by SATD to be evaluated, and
+// *best, the first of the best.
+MOTUS_WARP uint32_t motus_team_close(const MotusChoice *choice, int gate, int *best) {
+    const uint32_t cost = choice->cost[motus_lane() & 3], least = motus_lanes_min(cost);
+    const uint32_t which = motus_lanes_ballot(cost == least);
+    *best = motus_bit_length(which & (0u - which)) - 1;
+    return motus_lanes_ballot(cost != UINT32_MAX &&
+                              (uint64_t)cost * 16 <= (uint64_t)least * (uint32_t)gate) &
+           15;
+}
+
 // Evaluates the types in the mask `close`, the warps in turn; a single one together if `shares`.
 MOTUS_WARP void motus_team_evaluate(const MotusTeamLane *own, uint32_t edge, const MotusInterMb *in,
                                     const MotusLevelChoice *levels, int best, uint32_t close,
@@ -180,16 +161,16 @@ MOTUS_WARP void motus_team_evaluate(const MotusTeamLane *own, uint32_t edge, con
                                     MotusTransformShared *transforms, int warp, int warps,
                                     int shares) {
     if (shares && !(close & (close - 1))) {
-        motus_team_shared_trial(in, edge, levels, &t->choose.of.levels, &t->choose.choice,
-                                own->skip, best, coefs, &t->of.trial[best], warp, warps);
+        motus_team_shared_trial(in, edge, levels, &t->levels, &t->choice, own->skip, best, coefs,
+                                &t->trial[best], warp, warps);
         return;
     }
     for (int i = 0, turn = 0; i < 4; i++) {
         const int k = (best + i) & 3;
         if (!(close >> k & 1)) continue;
         if (turn == warp)
-            motus_team_trial(in, edge, levels, &t->choose.choice, own->skip, k, &coefs[warp],
-                             transforms ? &transforms[warp] : NULL, &t->of.trial[k]);
+            motus_lane_type(in, edge, levels, &t->choice.mb[k], own->skip, t->choice.mv_bits[k],
+                            &coefs[warp], transforms ? &transforms[warp] : NULL, &t->trial[k]);
         turn = turn + 1 == warps ? 0 : turn + 1;
     }
 }
@@ -198,11 +179,11 @@ MOTUS_WARP void motus_team_evaluate(const MotusTeamLane *own, uint32_t edge, con
 // next type.
 MOTUS_WARP MotusTrial *motus_team_join(int first, uint32_t close, MotusInterTeam *t) {
     const int k = (first + (motus_lane() & 3)) & 3;
-    const uint32_t cost = close >> k & 1 ? t->of.trial[k].cost : UINT32_MAX,
+    const uint32_t cost = close >> k & 1 ? t->trial[k].cost : UINT32_MAX,
                    least = motus_lanes_min(cost);
     const uint32_t which = motus_lanes_ballot(cost == least);
     return least < t->skip.cost
-               ? &t->of.trial[(first + motus_bit_length(which & (0u - which)) - 1) & 3]
+               ? &t->trial[(first + motus_bit_length(which & (0u - which)) - 1) & 3]
                : &t->skip;
 }
 
@@ -210,30 +191,34 @@ MOTUS_WARP MotusTrial *motus_team_join(int first, uint32_t close, MotusInterTeam
 // warp's; transforms, too, NULL: in->quant8 is. shares: all warps evaluate a single type together,
 // with one transform. *satd: as in motus_decide_types, 0 if P_Skip was taken at once.
 MOTUS_WARP MotusTrial *motus_team_decide(const MotusInterMb *in, MotusTeamLane own,
-                                         const MotusTeamEdge *edge, const MotusCandidates *found,
+                                         const MotusEdge *edge, const MotusCandidates *found,
                                          const MotusEffort *effort, const MotusLevelChoice *levels,
                                          MotusInterTeam *t, MotusTrialCoefs *coefs,
                                          MotusTransformShared *transforms, int warp, int warps,
                                          int shares, uint32_t *satd) {
     const int old = own.n;
     int first;
-    motus_team_list(&own, edge, in, warp < MOTUS_CHOOSERS ? t->choose.of.grid[warp] : NULL);
+    motus_team_list(&own, edge, in, warp < MOTUS_CHOOSERS ? t->grid[warp] : NULL);
     if (warp == warps - 1) // it has the least to measure
         motus_team_skip_trial(in, levels, own.skip, &t->skip);
-    motus_team_measure(&t->of.sums, in, &own, old, warp, warps);
+    motus_team_measure(&t->sums, in, &own, old, warp, warps);
     motus_team_sync(); // all MVs are measured, P_Skip is evaluated
     *satd = 0;
     if (motus_skip_is_enough(t->skip.cost, in->qp, effort)) return &t->skip;
-    motus_team_refine(&own, edge, in, old, &t->of.sums, warp, warps);
-    motus_team_choose(&own, in, found->blocks, t, warp);
+    motus_team_refine(&own, edge, in, old, &t->sums, warp, warps);
+    const MotusTeamChooser chooser = motus_team_chooser(&t->sums, &own, in);
+    if (warp == MOTUS_CHOOSE_8x8 && found->blocks >> MOTUS_BLOCK_8x8 & 1)
+        motus_team_choose_8x8(&chooser, in, found->blocks, t->grid[warp], &t->choice);
+    if (warp == MOTUS_CHOOSE_WHOLE)
+        motus_team_choose_whole(&chooser, in, found->blocks, t->grid[warp], &t->choice);
     motus_team_sync(); // types are chosen
-    if (in->max_mv_y < MOTUS_MAX_MV_Y) motus_team_check(in, &t->choose.choice, warp);
-    const uint32_t close = motus_team_close(&t->choose.choice, effort->trial_gate, &first);
+    if (in->max_mv_y < MOTUS_MAX_MV_Y) motus_team_check(in, &t->choice, warp);
+    const uint32_t close = motus_team_close(&t->choice, effort->trial_gate, &first);
     motus_team_evaluate(&own, edge->counts, in, levels, first, close, t, coefs, transforms, warp,
                         warps, shares);
     motus_team_sync(); // every type is evaluated
     MotusTrial *best = motus_team_join(first, close, t);
-    *satd = t->choose.choice.cost[first];
+    *satd = t->choice.cost[first];
     if (best->bits > MOTUS_MB_BITS_LIMIT) {
         motus_team_sync(); // all warps have compared
         if (warp == 0) motus_trial_pcm(best, &in->src, in->qp);

@@ -17,31 +17,10 @@ typedef struct MotusRdTeam {
 
 // Values that the trials of an MB share.
 typedef struct MotusRdLane {
-    uint32_t edge;                    // MotusTeamEdge.counts
+    uint32_t edge;                    // MotusEdge.counts
     MotusMv skip;                     // P_Skip's MV
     MotusTransformShared *transforms; // this warp's, or NULL (motus_lane_trial_transform)
 } MotusRdLane;
-
-MOTUS_WARP MotusRdLane motus_rd_lane(const MotusInterMb *in) {
-    const MotusMv zero = {0, 0};
-    MotusRdLane own = {0xFFFF, zero, NULL};
-    int blk;
-    const MotusMb *mb = motus_edge_mb(&in->neighbours, &blk);
-    if (mb) own.edge = motus_edge_counts(mb, blk);
-    if (in->lists == 2) return own;
-    const MotusTeamEdge edge = motus_team_edge(&in->neighbours, in->refs);
-    if (!motus_skip_is_zero(motus_lane_cell_at(edge.mv, edge.state, 1, 0)) &&
-        !motus_skip_is_zero(motus_lane_cell_at(edge.mv, edge.state, 0, 1)))
-        own.skip = motus_edge_mvp(&edge, 0);
-    return own;
-}
-
-// Copies an MB.
-MOTUS_WARP void motus_rd_copy(MotusMb *to, const MotusMb *from) {
-    motus_word_put((char *)to + 4 * motus_lane(),
-                   motus_word_get((const char *)from + 4 * motus_lane()));
-    motus_lanes_sync(); // it is written
-}
 
 // Evaluates trial->mb. Returns its cost, UINT32_MAX if it may be too large for an MB, to all lanes.
 MOTUS_WARP uint32_t motus_rd_evaluate(const MotusInterMb *in, const MotusRdLane *own,
@@ -61,28 +40,21 @@ MOTUS_WARP uint32_t motus_rd_evaluate(const MotusInterMb *in, const MotusRdLane 
     return trial->bits > MOTUS_MB_BITS_LIMIT ? UINT32_MAX : trial->cost;
 }
 
-// Evaluates this warp's move of an MV into t->cost.
-MOTUS_WARP void motus_rd_own_move(const MotusInterMb *in, const MotusRdLane *own,
-                                  const MotusLevelChoice *levels, const MotusPartition *part, int i,
-                                  int list, MotusRdTeam *t, MotusTrialCoefs *coefs, int warp) {
-    MotusTrial *trial = &t->trial[warp];
-    const MotusMv mv = motus_rd_move(&t->mb, i, list, warp, in->limits->unit);
-    uint32_t cost = UINT32_MAX;
-    if (motus_inter_mv_allowed(in, mv)) {
-        motus_rd_copy(&trial->mb, &t->mb);
-        motus_rd_set(&trial->mb, part, list, mv);
-        cost = motus_rd_evaluate(in, own, levels, coefs, trial);
-    }
-    if (motus_lane() == 0) t->cost[warp] = cost;
-}
-
 // Moves one MV of t->mb to the neighbour that costs least, if that is less than *cost. Returns 1
 // if it moves.
 MOTUS_WARP int motus_rd_team_mv(const MotusInterMb *in, const MotusRdLane *own,
                                 const MotusLevelChoice *levels, const MotusPartition *part, int i,
                                 int list, MotusRdTeam *t, MotusTrialCoefs *coefs, int warp,
                                 uint32_t *cost) {
-    motus_rd_own_move(in, own, levels, part, i, list, t, coefs, warp);
+    MotusTrial *trial = &t->trial[warp];
+    const MotusMv own_mv = motus_rd_move(&t->mb, i, list, warp, in->limits->unit);
+    uint32_t own_cost = UINT32_MAX;
+    if (motus_inter_mv_allowed(in, own_mv)) {
+        motus_mb_copy(&trial->mb, &t->mb);
+        motus_rd_set(&trial->mb, part, list, own_mv);
+        own_cost = motus_rd_evaluate(in, own, levels, coefs, trial);
+    }
+    if (motus_lane() == 0) t->cost[warp] = own_cost;
     motus_team_sync(); // all moves are evaluated
     const uint32_t its = t->cost[motus_lane() & 7], least = motus_lanes_min(its),
                    which = motus_lanes_ballot(its == least);
@@ -103,8 +75,12 @@ MOTUS_WARP int motus_rd_team_refine(const MotusInterMb *in, const MotusLevelChoi
                                     MotusTransformShared *transforms, int warp) {
     int any = 0, moves = 1, left = most;
     if (!motus_rd_is_open(&t->mb)) return 0;
-    MotusRdLane own = motus_rd_lane(in);
-    if (transforms) own.transforms = &transforms[warp];
+    const MotusMv zero = {0, 0};
+    const MotusEdge edge = motus_edge(&in->neighbours, in->refs, 1);
+    MotusRdLane own = {edge.counts, zero, transforms ? &transforms[warp] : NULL};
+    if (in->lists == 1 && !motus_skip_is_zero(motus_edge_cell(&edge, 1, 0)) &&
+        !motus_skip_is_zero(motus_edge_cell(&edge, 0, 1)))
+        own.skip = motus_edge_mvp(&edge, 0);
     while (moves && left > 0) {
         moves = 0;
         MOTUS_ONE_BODY
@@ -118,7 +94,7 @@ MOTUS_WARP int motus_rd_team_refine(const MotusInterMb *in, const MotusLevelChoi
         any |= moves;
     }
     if (any && warp == 0) {
-        motus_rd_copy(&t->trial[0].mb, &t->mb);
+        motus_mb_copy(&t->trial[0].mb, &t->mb);
         motus_rd_evaluate(in, &own, levels, &coefs[0], &t->trial[0]);
     }
     motus_team_sync(); // it is evaluated

@@ -40,11 +40,6 @@ typedef struct MotusEightTables {
     int shift, qp, lowers;
 } MotusEightTables;
 
-// Returns the costs of an 8x8 block's map; NULL for CAVLC.
-MOTUS_WARP const MotusMapCosts *motus_map8_costs(const MotusLevelChoice *choice) {
-    return choice->costs ? choice->costs->map8 : NULL;
-}
-
 MOTUS_WARP MotusEightTables motus_eight_tables(const MotusQuant8 *q, const MotusLevelChoice *choice,
                                                const MotusMapCosts *map) {
     MotusEightTables own;
@@ -223,8 +218,7 @@ MOTUS_WARP MotusCoded8 motus_eight_blocks8(int16_t level[64], const int32_t v[72
                                            const MotusEightTables *tables,
                                            const MotusLevelChoice *choice) {
     const int k = motus_lane() & 7;
-    const int token_class = motus_cavlc_token_class(
-        (motus_lanes_count((uint32_t)left) + motus_lanes_count((uint32_t)(left >> 32)) + 2) / 4);
+    const int token_class = motus_cavlc_token_class((motus_positions(left) + 2) / 4);
     MotusCoded8 coded = {0, 0, 0};
     int16_t own_level[8];
     int32_t gain = 0;
@@ -367,7 +361,8 @@ MOTUS_WARP int motus_choose_transform_warp(const MotusInterMb *in, const MotusLe
     motus_lane_predict_luma(s->luma, in, &s->mb);
     motus_lanes_sync(); // the prediction is written
     const int x = 8 * (q & 1), y = 8 * (q >> 1);
-    const MotusEightTables tables = motus_eight_tables(quant8, choice, motus_map8_costs(choice));
+    const MotusEightTables tables =
+        motus_eight_tables(quant8, choice, choice->costs ? choice->costs->map8 : NULL);
     const MotusCoded8 coded = motus_eight_code8(&s->blocks, src + y * stride + x, stride,
                                                 s->luma + 16 * y + x, 16, &tables, choice, 0);
     const uint32_t pay = motus_lanes_ballot(coded.pays),
@@ -396,18 +391,27 @@ MOTUS_WARP int motus_choose_transform_warp(const MotusInterMb *in, const MotusLe
 MOTUS_WARP void motus_lane_trial_transform(const MotusInterMb *in, const MotusLevelChoice *choice,
                                            MotusTransformShared *s, MotusTrial *trial) {
     if (!s) return;
-    const int at = 4 * motus_lane();
     motus_lanes_sync(); // the trial is written
     uint32_t cost = trial->cost;
     if (!in->quant8 || trial->bits > MOTUS_MB_BITS_LIMIT) return;
-    motus_word_put((char *)&s->mb + at, motus_word_get((const char *)&trial->mb + at));
-    motus_lanes_sync(); // the MB is copied
+    motus_mb_copy(&s->mb, &trial->mb);
     if (!motus_choose_transform_warp(in, choice, in->quant8, s, &trial->coef, trial->luma,
                                      MOTUS_LUMA_STRIDE, trial->luma_bits, &cost))
         return;
-    motus_word_put((char *)&trial->mb + at, motus_word_get((const char *)&s->mb + at));
+    motus_mb_copy(&trial->mb, &s->mb);
     if (motus_lane() == 0) trial->cost = cost;
     motus_lanes_sync(); // the trial is written
+}
+
+// Evaluates a chosen MB. edge: MotusEdge's counts. s: as in motus_lane_trial_transform.
+MOTUS_WARP void motus_lane_type(const MotusInterMb *in, uint32_t edge,
+                                const MotusLevelChoice *levels, const MotusMb *mb, MotusMv skip,
+                                uint32_t mv_bits, MotusTrialCoefs *coefs, MotusTransformShared *s,
+                                MotusTrial *trial) {
+    motus_mb_copy(&trial->mb, mb);
+    if (motus_lane() == 0) trial->mb.qp = in->qp->luma.qp;
+    motus_lane_trial(in, edge, levels, skip, mv_bits, coefs, trial);
+    motus_lane_trial_transform(in, levels, s, trial);
 }
 
 #endif

@@ -203,9 +203,9 @@ __global__ void __launch_bounds__(32 * TEAM, RESIDENT / TEAM)
     const MotusCandidates *found = &w.candidates[i];
     MotusTeamLane own;
     uint32_t satd;
-    motus_team_begin(&own, found, in.refs, &team.choose.choice, &team.of.sums, warp, TEAM);
+    motus_team_begin(&own, found, in.refs, &team.choice, &team.sums, warp, TEAM);
     if (turn.first) motus_wait_for_predecessor(); // the neighbours are decided
-    const MotusTeamEdge edge = motus_team_edge(&in.neighbours, in.refs);
+    const MotusEdge edge = motus_edge(&in.neighbours, in.refs, 1);
     const MotusTrial *best =
         motus_team_decide(&in, own, &edge, found, &pass.effort, &levels, &team, coefs,
                           BOTH ? transforms : nullptr, warp, TEAM, SHARES, &satd);

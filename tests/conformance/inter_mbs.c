@@ -51,8 +51,8 @@ static void random_partition(MotusMb *mb, const MotusNeighbours *neighbours,
 }
 
 static void random_b(MotusMb *mb, const MotusNeighbours *neighbours, const InterMbs *how,
-                     const MotusDirectSource *source, int i, int refs) {
-    const MotusDirect direct = motus_direct_of(neighbours, source, i);
+                     const MotusDirectSource *source, int mb_i, int refs) {
+    const MotusDirect direct = motus_direct_of(neighbours, source, mb_i);
     MotusPartition parts[16];
     const int n = motus_mb_partitions(mb, parts);
     const int whole = direct.blocks == MOTUS_ALL_DIRECT &&

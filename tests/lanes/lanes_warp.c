@@ -151,17 +151,16 @@ static void inter_team_body(void *argument) {
     const Arguments *a = argument;
     MotusInterTeam *team = &shared.inter;
     const int warp = emulated_warp();
-    const MotusTeamEdge edge = motus_team_edge(&a->inter->neighbours, a->inter->refs);
+    const MotusEdge edge = motus_edge(&a->inter->neighbours, a->inter->refs, 1);
     MotusTeamLane own;
     uint32_t satd;
-    motus_team_begin(&own, a->found, a->inter->refs, &team->choose.choice, &team->of.sums, warp,
-                     a->warps);
+    motus_team_begin(&own, a->found, a->inter->refs, &team->choice, &team->sums, warp, a->warps);
     const MotusTrial *best =
         motus_team_decide(a->inter, own, &edge, a->found, a->effort, a->levels, team, shared.coefs,
                           a->inter->quant8 ? transforms : NULL, warp, a->warps, a->shares, &satd);
     motus_team_sync();
     if (warp == 0 && motus_lane() == MOTUS_LANES - 1)
-        a->r->trial = *best, a->r->choice = team->choose.choice, a->r->satd = satd;
+        a->r->trial = *best, a->r->choice = team->choice, a->r->satd = satd;
 }
 
 void lanes_decide_inter(const MotusInterMb *in, const MotusCandidates *found,
