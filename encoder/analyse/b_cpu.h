@@ -26,8 +26,7 @@ static inline void motus_b_measure_near(const MotusInterMb *in, const MotusRefin
     static const uint8_t cell[MOTUS_B_NEAR][2] = {{0, 0}, {1, 0}, {0, 1}, {0, 5}}; // row, column
     const MotusPartition whole = motus_partition_at(MOTUS_MODE_16x16, 0, 0, 0);
     uint8_t luma[2][256], pair[256];
-    for (int list = 0; list < 2; list++)
-        motus_grid_load_list(&s->grid[list], &in->neighbours, list);
+    for (int list = 0; list < 2; list++) motus_grid_load(&s->grid[list], &in->neighbours, list);
     for (int k = 0; k < MOTUS_B_NEAR; k++) {
         MotusBNear *near = &s->near[k];
         for (int list = 0; list < 2; list++) {
@@ -52,12 +51,9 @@ static inline void motus_b_measure_near(const MotusInterMb *in, const MotusRefin
 // Sets the MVs of 8x8 block q of a partition in the grids. A list that it does not use gives zero.
 static inline void motus_b_grid_set(MotusMvGrid grid[2], const MotusPartition *p, const MotusMb *mb,
                                     int q) {
-    for (int list = 0; list < 2; list++) {
-        const int ref = motus_ref_of(mb, q, list);
+    for (int list = 0; list < 2; list++)
         motus_grid_set(&grid[list], p->x, p->y, p->width, p->height,
-                       ref < 0 ? MOTUS_CELL_INTRA : MOTUS_CELL_INTER + ref,
-                       list ? mb->mv1[q] : mb->mv[motus_corner_of(q)]);
-    }
+                       motus_list_cell(mb, motus_corner_of(q), list));
 }
 
 // Chooses among the options of a partition, and sets its choice in mb and grids.
@@ -87,10 +83,11 @@ static inline MotusBOption motus_b_choose_partition(const MotusBCandidates found
 // Completes the choice of type k, whose MVs are set. Clears the MB's own cells of the grids.
 static inline void motus_b_choice_put(const MotusInterMb *in, MotusBDecideScratch *s, int k,
                                       uint32_t satd, uint32_t bits, uint32_t mv_bits) {
+    const MotusMvCell none = {{0, 0}, MOTUS_CELL_NONE};
     MotusBChoice *choice = &s->choice;
     choice->cost[k] = satd + motus_mode_cost(in->qp, bits + motus_b_mode_bits(&choice->mb[k]));
     choice->mv_bits[k] = mv_bits;
-    for (int list = 0; list < 2; list++) motus_grid_clear(&s->grid[list], 0, 0, 4, 4);
+    for (int list = 0; list < 2; list++) motus_grid_set(&s->grid[list], 0, 0, 4, 4, none);
 }
 
 // Chooses every type among the candidates' blocks. s: direct_satd and near are set.

@@ -47,14 +47,12 @@ MOTUS_HD uint32_t motus_trial_mv_bits(const MotusInterMb *in, const MotusMb *mb,
     MotusPartition part;
     if (!motus_mb_has_mv(mb, i, list, in->lists, &part)) return 0;
     const int q = i >> 2, has_ref = !list && !(i & 3), x = part.x, y = part.y,
-              ref = mb->ref[list][q], inter = MOTUS_CELL_INTER + ref;
+              ref = mb->ref[list][q];
     const MotusMvCell a = motus_mb_cell(mb, n, x - 1, y, i, list),
                       b = motus_mb_cell(mb, n, x, y - 1, i, list);
     MotusMvCell c = motus_mb_cell(mb, n, x + part.width, y - 1, i, list);
     if (c.state == MOTUS_CELL_NONE) c = motus_mb_cell(mb, n, x - 1, y - 1, i, list);
-    MotusMv mvp = motus_mvp(a, b, c, ref);
-    if (mb->type == MOTUS_MB_P_16x8 && (i ? a : b).state == inter) mvp = (i ? a : b).mv;
-    if (mb->type == MOTUS_MB_P_8x16 && (i ? c : a).state == inter) mvp = (i ? c : a).mv;
+    const MotusMv mvp = motus_mvp(a, b, c, mb->type - MOTUS_MB_P_16x16, i != 0, ref);
     return motus_mvd_bits_in(in->costs, list ? mb->mv1[q] : mb->mv[motus_blk_at(i)], mvp,
                              has_ref ? motus_ref_bits(in->refs, mb->ref[0][q]) : 0);
 }

@@ -151,7 +151,8 @@ static inline int motus_choose_partition(const MotusChoices *c, const MotusInter
     const int v = motus_choose_mv(c, p->block, mvp, in->refs, only, in->qp->lambda_q8, &part_cost);
     const MotusMv mv = {c->x[v], c->y[v]};
     const int ref = in->refs > 1 ? c->ref[v] : 0;
-    motus_grid_set(grid, p->x, p->y, p->width, p->height, MOTUS_CELL_INTER + ref, mv);
+    const MotusMvCell cell = {mv, MOTUS_CELL_INTER + ref};
+    motus_grid_set(grid, p->x, p->y, p->width, p->height, cell);
     for (int y = p->y; y < p->y + p->height; y++)
         for (int x = p->x; x < p->x + p->width; x++) {
             mb->mv[4 * y + x] = mv;
@@ -163,21 +164,17 @@ static inline int motus_choose_partition(const MotusChoices *c, const MotusInter
     return ref;
 }
 
-static inline void motus_grid_clear(MotusMvGrid *grid, int x, int y, int width, int height) {
-    const MotusMv zero = {0, 0};
-    motus_grid_set(grid, x, y, width, height, MOTUS_CELL_NONE, zero);
-}
-
 // Chooses the MVs of P_16x16, P_16x8 or P_8x16: k is 0, 1 or 2.
 static inline void motus_choose_whole(const MotusChoices *c, const MotusInterMb *in,
                                       MotusMvGrid *grid, int k, MotusChoice *choice) {
+    const MotusMvCell none = {{0, 0}, MOTUS_CELL_NONE};
     uint32_t cost = motus_mode_cost(in->qp, (uint32_t)motus_ue_bits((uint32_t)k)), mv_bits = 0;
     for (int i = 0; i < (k ? 2 : 1); i++) {
         MotusPartition p = motus_partition_at(k, i, k == 2 ? 2 * i : 0, k == 1 ? 2 * i : 0);
         motus_choose_partition(c, in, grid, &p, -1, &choice->mb[k], &cost, &mv_bits);
     }
     motus_choice_put(choice, k, cost, mv_bits);
-    motus_grid_clear(grid, 0, 0, 4, 4);
+    motus_grid_set(grid, 0, 0, 4, 4, none);
 }
 
 // Chooses the sub type of 8x8 block q with at most max_mvs MVs, among the candidates' `blocks`. The
@@ -185,6 +182,7 @@ static inline void motus_choose_whole(const MotusChoices *c, const MotusInterMb 
 static inline int motus_choose_sub(const MotusChoices *c, const MotusInterMb *in, uint64_t blocks,
                                    MotusMvGrid *grid, int q, int max_mvs, MotusMb *mb,
                                    MotusMb *trial, uint32_t *cost, uint32_t *mv_bits) {
+    const MotusMvCell none = {{0, 0}, MOTUS_CELL_NONE};
     uint32_t best = UINT32_MAX, best_bits = 0;
     int best_sub = 0, ref = -1;
     for (int sub = MOTUS_SUB_8x8; sub <= MOTUS_SUB_4x4; sub++) {
@@ -195,7 +193,7 @@ static inline int motus_choose_sub(const MotusChoices *c, const MotusInterMb *in
         uint32_t sub_bits = in->costs ? 0 : ref_bits,
                  sub_cost =
                      motus_mode_cost(in->qp, (uint32_t)motus_ue_bits((uint32_t)sub) + ref_bits);
-        motus_grid_clear(grid, q % 2 * 2, q / 2 * 2, 2, 2);
+        motus_grid_set(grid, q % 2 * 2, q / 2 * 2, 2, 2, none);
         for (int i = 0; i < n; i++) {
             MotusPartition p = motus_sub_partition(sub, q, i);
             ref = motus_choose_partition(c, in, grid, &p, ref, trial, &sub_cost, &sub_bits);
@@ -211,7 +209,8 @@ static inline int motus_choose_sub(const MotusChoices *c, const MotusInterMb *in
     }
     for (int i = 0; i < 4; i++) {
         int x = q % 2 * 2 + i % 2, y = q / 2 * 2 + i / 2;
-        motus_grid_set(grid, x, y, 1, 1, MOTUS_CELL_INTER + ref, mb->mv[4 * y + x]);
+        const MotusMvCell cell = {mb->mv[4 * y + x], MOTUS_CELL_INTER + ref};
+        motus_grid_set(grid, x, y, 1, 1, cell);
     }
     mb->sub_type[q] = (uint8_t)best_sub;
     mb->ref[0][q] = (uint8_t)ref;

@@ -158,7 +158,7 @@ MOTUS_WARP MotusMvCell motus_edge_cell(const MotusEdge *edge, int row, int colum
 MOTUS_WARP MotusMv motus_edge_mvp(const MotusEdge *edge, int ref) {
     const MotusMvCell a = motus_edge_cell(edge, 1, 0), b = motus_edge_cell(edge, 0, 1),
                       c = motus_edge_cell(edge, 0, 5), d = motus_edge_cell(edge, 0, 0);
-    return motus_mvp(a, b, c.state == MOTUS_CELL_NONE ? d : c, ref);
+    return motus_mvp(a, b, c.state == MOTUS_CELL_NONE ? d : c, MOTUS_MODE_16x16, 0, ref);
 }
 
 // Lists P_Skip's MV, the median, zero and the neighbours' MVs; fills the warp's four grids, if any.
@@ -169,7 +169,7 @@ MOTUS_WARP void motus_team_list(MotusTeamLane *own, const MotusEdge *edge, const
     for (int g = 0; grid && lane < 30 && g < 4; g++) grid[g][lane] = edge->cell[0];
     const MotusMvCell a = motus_edge_cell(edge, 1, 0), b = motus_edge_cell(edge, 0, 1),
                       c = motus_edge_cell(edge, 0, 5), d = motus_edge_cell(edge, 0, 0);
-    own->predictor = motus_mvp(a, b, c.state == MOTUS_CELL_NONE ? d : c, 0);
+    own->predictor = motus_mvp(a, b, c.state == MOTUS_CELL_NONE ? d : c, MOTUS_MODE_16x16, 0, 0);
     own->skip = motus_skip_is_zero(a) || motus_skip_is_zero(b) ? zero : own->predictor;
     motus_team_add(own, in, own->skip, 0);
     motus_team_add(own, in, own->predictor, 0);

@@ -52,7 +52,7 @@ static inline int motus_rd_refine(const MotusInterMb *in, const MotusLevelChoice
     MotusPartition part;
     int any = 0, moves = 1, left = most;
     if (!motus_rd_is_open(&mb)) return 0;
-    const MotusMv skip = motus_mb_skip_mv(&in->neighbours, in->lists == 1 ? in->refs : 1);
+    const MotusMv skip = motus_mb_skip_mv(&in->neighbours);
     while (moves && left > 0) {
         moves = 0;
         for (int i = 0; i < 16; i++)

@@ -114,7 +114,7 @@ MOTUS_HD void motus_put_refs(MotusBits *bits, const MotusMbSyntax *s) {
 MOTUS_HD void motus_put_mvd(MotusBits *bits, const MotusMbSyntax *s) {
     MotusMv mvd[16];
     if (s->refs > 1) motus_put_refs(bits, s);
-    int n = motus_mb_mvd(s->mb, &s->neighbours, s->refs, mvd);
+    int n = motus_mb_mvd(s->mb, &s->neighbours, mvd);
     for (int i = 0; i < n; i++) {
         motus_bits_se(bits, mvd[i].x);
         motus_bits_se(bits, mvd[i].y);

@@ -129,7 +129,7 @@ MOTUS_HD int motus_ref_bits(int refs, int ref) {
 // all MBs of a picture may be finalized at once. refs: of the slice.
 MOTUS_HD void motus_mb_finalize_skip(MotusMb *mb, const MotusNeighbours *neighbours, int refs) {
     if (mb->type > MOTUS_MB_P_16x16 || mb->cbp) return;
-    const int skip = motus_mv_equal(mb->mv[0], motus_mb_skip_mv(neighbours, refs)) &&
+    const int skip = motus_mv_equal(mb->mv[0], motus_mb_skip_mv(neighbours)) &&
                      !(refs > 1 && mb->ref[0][0]);
     mb->type = (uint8_t)(skip ? MOTUS_MB_P_SKIP : MOTUS_MB_P_16x16);
 }
@@ -161,7 +161,7 @@ MOTUS_HD void motus_mb_context_set(MotusMbContext *context, const MotusMb *mb,
     MotusMv mvd[16];
     for (int blk = 0; blk < 16; blk++) context->mvd[blk] = none;
     const int n = mb->type == MOTUS_MB_P_SKIP ? 0 : motus_mb_partitions(mb, parts);
-    if (n) motus_mb_mvd(mb, neighbours, refs, mvd);
+    if (n) motus_mb_mvd(mb, neighbours, mvd);
     for (int i = 0; i < n; i++)
         for (int y = parts[i].y; y < parts[i].y + parts[i].height; y++)
             for (int x = parts[i].x; x < parts[i].x + parts[i].width; x++)

@@ -73,7 +73,7 @@ __device__ MotusMv predictor_of(const MvdMb &m, const Part &p, int ref) {
     const MotusMvCell side = p.mode == MOTUS_MODE_16x8   ? (p.y ? a : b)
                              : p.mode == MOTUS_MODE_8x16 ? (p.x ? c : a)
                                                          : MotusMvCell{{0, 0}, MOTUS_CELL_NONE};
-    return side.state == MOTUS_CELL_INTER + ref ? side.mv : motus_mvp(a, b, c, ref);
+    return side.state == MOTUS_CELL_INTER + ref ? side.mv : motus_mvp(a, b, c, MOTUS_MODE_16x16, 0, ref);
 }
 
 // Returns the mvd of block (x, y) of an inter MB.

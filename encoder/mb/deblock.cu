@@ -18,10 +18,8 @@ namespace {
 
 constexpr int PREPARE_WARPS = 4;
 
-// References of MBs: one, several in list 0, one in each list.
-enum Kind { ONE, MANY, LISTS };
-
-template <Kind KIND>
+// KIND: MOTUS_REFS_*.
+template <int KIND>
 __global__ void __launch_bounds__(32 * PREPARE_WARPS) prepare_kernel(Picture p) {
     const int n = (int)(blockIdx.x * PREPARE_WARPS + threadIdx.x / 32), lane = motus_lane();
     if (n >= p.mb_width * p.mb_height) return;
@@ -34,13 +32,11 @@ __global__ void __launch_bounds__(32 * PREPARE_WARPS) prepare_kernel(Picture p) 
 
     const int direction = lane >> 4, k = lane >> 2 & 3, edge = lane & 3; // one bS per lane
     const MotusMb *outside = direction == MOTUS_VERTICAL ? left : above;
-    int strength = KIND == LISTS ? motus_deblock_b_edge(mb, outside, edge)
-                                 : motus_deblock_strength_edge(mb, outside, edge);
+    const MotusDeblockRefs refs = {KIND, p.copies};
+    int strength = motus_deblock_strength_edge(mb, outside, edge, KIND == MOTUS_REFS_B);
     if (strength < 0) {
         const MotusEdgeBlocks blocks = motus_edge_blocks(mb, outside, direction, edge, k);
-        strength = KIND == LISTS  ? motus_deblock_b_block(&blocks)
-                   : KIND == MANY ? motus_deblock_refs_block(&blocks, p.copies)
-                                  : motus_deblock_strength_block(&blocks);
+        strength = motus_deblock_strength_block(&blocks, refs);
     }
     uint32_t nibbles = (uint32_t)strength << 4 * edge;
     nibbles |= __shfl_xor_sync(MOTUS_ALL_LANES, nibbles, 1);
@@ -314,9 +310,9 @@ extern "C" cudaError_t motus_deblock_cuda(uint8_t *const to[3], const uint8_t *c
                        edges,
                        reinterpret_cast<Strip *>(edges + n_mb)};
     const dim3 runs((unsigned)(mb_width + RUN - 1) / RUN, (unsigned)mb_height);
-    const auto prepare = !refs      ? prepare_kernel<LISTS>
-                         : refs > 1 ? prepare_kernel<MANY>
-                                    : prepare_kernel<ONE>;
+    const auto prepare = !refs      ? prepare_kernel<MOTUS_REFS_B>
+                         : refs > 1 ? prepare_kernel<MOTUS_REFS_LIST0>
+                                    : prepare_kernel<MOTUS_REFS_ONE>;
     cudaError_t status = motus_launch(0, (n_mb + PREPARE_WARPS - 1) / PREPARE_WARPS,
                                       32 * PREPARE_WARPS, 0, stream, prepare, p);
     if (status == cudaSuccess)

@@ -20,49 +20,16 @@ typedef struct MotusDirectSource {
     const uint8_t *col_zero;  // spatial: motus_col_zero of the collocated MB
 } MotusDirectSource;
 
-// Returns the ref_idx of 8x8 block q of a B slice's MB in a list; -1: none, intra, or NULL.
-MOTUS_HD int motus_ref_of(const MotusMb *mb, int q, int list) {
-    if (!mb || motus_mb_is_intra(mb) || !motus_pred_uses(mb->pred[q], list)) return -1;
-    return mb->ref[list][q];
-}
-
-// Returns the MV of block blk of an MB in a list, with its state.
-MOTUS_HD MotusMvCell motus_list_cell(const MotusMb *mb, int blk, int list) {
-    const int q = motus_8x8_of(blk), its = motus_ref_of(mb, q, list);
-    MotusMvCell cell = {{0, 0}, MOTUS_CELL_NONE};
-    if (!mb) return cell;
-    cell.state = its < 0 ? MOTUS_CELL_INTRA : MOTUS_CELL_INTER + its;
-    if (its >= 0) cell.mv = list ? mb->mv1[q] : mb->mv[blk];
-    return cell;
-}
-
-MOTUS_HD void motus_grid_put(MotusMvGrid *grid, int row, int column, MotusMvCell cell) {
-    grid->mv[row][column] = cell.mv;
-    grid->state[row][column] = (uint8_t)cell.state;
-}
-
-// Loads the neighbours of a B MB in a list; the MB's own cells become not available.
-MOTUS_HD void motus_grid_load_list(MotusMvGrid *grid, const MotusNeighbours *neighbours, int list) {
-    motus_grid_put(grid, 0, 0, motus_list_cell(neighbours->d, 15, list));
-    motus_grid_put(grid, 0, 5, motus_list_cell(neighbours->c, 12, list));
-    for (int i = 0; i < 4; i++) {
-        motus_grid_put(grid, 0, i + 1, motus_list_cell(neighbours->b, 12 + i, list));
-        motus_grid_put(grid, i + 1, 0, motus_list_cell(neighbours->a, 4 * i + 3, list));
-        for (int column = 1; column < 6; column++)
-            motus_grid_neighbour(grid, i + 1, column, NULL, 0, 1);
-    }
-}
-
 // Returns the predicted MV of a partition of a B MB (at least 8x8) in a list that it uses. Of the
 // MB itself the 8x8 blocks before the partition must be set, and its reference.
 MOTUS_HD MotusMv motus_b_mvp(const MotusMb *mb, const MotusNeighbours *neighbours,
                              const MotusPartition *part, int list) {
     const int own = motus_8x8_of(4 * part->y + part->x);
     MotusMvGrid grid;
-    motus_grid_load_list(&grid, neighbours, list);
+    motus_grid_load(&grid, neighbours, list);
     for (int q = 0; q < own; q++) {
-        const MotusMvCell cell = motus_list_cell(mb, q / 2 * 8 + q % 2 * 2, list);
-        motus_grid_set(&grid, q % 2 * 2, q / 2 * 2, 2, 2, cell.state, cell.mv);
+        const MotusMvCell cell = motus_list_cell(mb, motus_corner_of(q), list);
+        motus_grid_set(&grid, q % 2 * 2, q / 2 * 2, 2, 2, cell);
     }
     return motus_grid_mvp(&grid, part, mb->ref[list][own]);
 }
@@ -107,7 +74,7 @@ MOTUS_HD MotusDirect motus_direct_spatial(const MotusNeighbours *neighbours, int
         MotusMv mv = zero;
         if (ref[list] >= 0)
             mv = motus_mvp(motus_list_cell(a, 3, list), motus_list_cell(b, 12, list),
-                           motus_list_cell(c, c_blk, list), ref[list]);
+                           motus_list_cell(c, c_blk, list), MOTUS_MODE_16x16, 0, ref[list]);
         for (int q = 0; q < 4; q++)
             direct.mv[list][q] = !ref[list] && col_zero >> q & 1 ? zero : mv;
         for (int q = 0; q < 4; q++) direct.ref[q][list] = (uint8_t)motus_max(ref[list], 0);

@@ -76,78 +76,41 @@ MOTUS_HD int motus_mb_partitions(const MotusMb *mb, MotusPartition parts[16]) {
 
 // ---- MV prediction ------------------------------------------------------------------------------
 
-// State of a grid cell. NONE: not available (outside the slice, or later in decoding order). INTRA:
-// intra, or without this list: a zero MV with a reference that never matches. With several
-// references: INTER + ref_idx.
+// State of a block as a neighbour. NONE: not available (outside the slice, or later in decoding
+// order). INTRA: intra, or without this list: a zero MV with a reference that never matches. Else
+// INTER + ref_idx.
 enum { MOTUS_CELL_NONE, MOTUS_CELL_INTRA, MOTUS_CELL_INTER };
 
-// Cells of an MB: rows and columns 1..4 are its own 4x4 blocks, row 0 and column 0 the neighbours',
-// column 5 of row 0 that of the MB above right.
-typedef struct MotusMvGrid {
-    MotusMv mv[5][6];
-    uint8_t state[5][6];
-} MotusMvGrid;
-
-// Sets a cell to block blk of a neighbouring MB of a P slice with `refs` references; NULL: not
-// available.
-MOTUS_HD void motus_grid_neighbour(MotusMvGrid *grid, int row, int column, const MotusMb *mb,
-                                   int blk, int refs) {
-    const MotusMv zero = {0, 0};
-    const int inter = mb && !motus_mb_is_intra(mb),
-              ref = inter && refs > 1 ? mb->ref[0][motus_8x8_of(blk)] : 0;
-    grid->state[row][column] = (uint8_t)(!mb     ? MOTUS_CELL_NONE
-                                         : inter ? MOTUS_CELL_INTER + ref
-                                                 : MOTUS_CELL_INTRA);
-    grid->mv[row][column] = inter ? mb->mv[blk] : zero;
-}
-
-// Loads the neighbours in a P slice with `refs` references; the MB's own cells become not
-// available.
-MOTUS_HD void motus_grid_load(MotusMvGrid *grid, const MotusNeighbours *neighbours, int refs) {
-    motus_grid_neighbour(grid, 0, 0, neighbours->d, 15, refs);
-    motus_grid_neighbour(grid, 0, 5, neighbours->c, 12, refs);
-    for (int i = 0; i < 4; i++) {
-        motus_grid_neighbour(grid, 0, i + 1, neighbours->b, 12 + i, refs);
-        motus_grid_neighbour(grid, i + 1, 0, neighbours->a, 4 * i + 3, refs);
-        for (int column = 1; column < 6; column++)
-            motus_grid_neighbour(grid, i + 1, column, NULL, 0, refs);
-    }
-}
-
-// Sets the cells of the width x height block at (x, y) of the MB, in units of 4 samples.
-MOTUS_HD void motus_grid_set(MotusMvGrid *grid, int x, int y, int width, int height, int state,
-                             MotusMv mv) {
-    for (int row = y + 1; row <= y + height; row++)
-        for (int column = x + 1; column <= x + width; column++) {
-            grid->mv[row][column] = mv;
-            grid->state[row][column] = (uint8_t)state;
-        }
-}
-
-// Returns the column of cell C of a block at (x, y), `width` cells wide, or of D if C is not
-// available (8.4.1.3.2).
-MOTUS_HD int motus_grid_c_column(const MotusMvGrid *grid, int x, int y, int width) {
-    return grid->state[y][x + 1 + width] != MOTUS_CELL_NONE ? x + 1 + width : x;
-}
-
-// A cell with its state.
 typedef struct MotusMvCell {
     MotusMv mv;
     int state;
 } MotusMvCell;
 
-MOTUS_HD MotusMvCell motus_grid_cell(const MotusMvGrid *grid, int row, int column) {
-    MotusMvCell cell;
-    cell.mv = grid->mv[row][column];
-    cell.state = grid->state[row][column];
+// Returns the ref_idx of 8x8 block q of an MB in a list; -1: none, intra, or NULL.
+MOTUS_HD int motus_ref_of(const MotusMb *mb, int q, int list) {
+    if (!mb || motus_mb_is_intra(mb) || !motus_pred_uses(mb->pred[q], list)) return -1;
+    return mb->ref[list][q];
+}
+
+// Returns the MV of block blk of an MB in a list, with its state. mb: NULL: not available.
+MOTUS_HD MotusMvCell motus_list_cell(const MotusMb *mb, int blk, int list) {
+    const int q = motus_8x8_of(blk), its = motus_ref_of(mb, q, list);
+    MotusMvCell cell = {{0, 0}, MOTUS_CELL_NONE};
+    if (!mb) return cell;
+    cell.state = its < 0 ? MOTUS_CELL_INTRA : MOTUS_CELL_INTER + its;
+    if (its >= 0) cell.mv = list ? mb->mv1[q] : mb->mv[blk];
     return cell;
 }
 
-// Returns the predicted MV (8.4.1.3.1: the median) for a ref_idx from cells A, B and C (D if C is
-// not available).
-MOTUS_HD MotusMv motus_mvp(MotusMvCell a, MotusMvCell b, MotusMvCell c, int ref) {
+// Returns the predicted MV of a partition for a ref_idx from cells A, B and C (D if C is not
+// available): directional for partition `part` (mbPartIdx) of 16x8 and 8x16, else the median
+// (8.4.1.3).
+MOTUS_HD MotusMv motus_mvp(MotusMvCell a, MotusMvCell b, MotusMvCell c, int mode, int part,
+                           int ref) {
     const int inter = MOTUS_CELL_INTER + ref;
     MotusMv mv;
+    if (mode == MOTUS_MODE_16x8 && (part ? a : b).state == inter) return (part ? a : b).mv;
+    if (mode == MOTUS_MODE_8x16 && (part ? c : a).state == inter) return (part ? c : a).mv;
     if (b.state == MOTUS_CELL_NONE && c.state == MOTUS_CELL_NONE && a.state != MOTUS_CELL_NONE)
         return a.mv;
     int inter_a = a.state == inter, inter_b = b.state == inter, inter_c = c.state == inter;
@@ -157,21 +120,49 @@ MOTUS_HD MotusMv motus_mvp(MotusMvCell a, MotusMvCell b, MotusMvCell c, int ref)
     return mv;
 }
 
-// Returns the predicted MV of a partition or sub-macroblock partition for a ref_idx. The predictors
-// of 16x8 and 8x16 are directional (8.4.1.3).
-MOTUS_HD MotusMv motus_grid_mvp(const MotusMvGrid *grid, const MotusPartition *p, int ref) {
-    const int inter = MOTUS_CELL_INTER + ref;
-    if (p->mode == MOTUS_MODE_16x8) {
-        if (p->part == 0 && grid->state[0][1] == inter) return grid->mv[0][1];
-        if (p->part == 1 && grid->state[3][0] == inter) return grid->mv[3][0];
-    } else if (p->mode == MOTUS_MODE_8x16) {
-        int c = motus_grid_c_column(grid, 2, 0, 2);
-        if (p->part == 0 && grid->state[1][0] == inter) return grid->mv[1][0];
-        if (p->part == 1 && grid->state[0][c] == inter) return grid->mv[0][c];
+// Cells of an MB: rows and columns 1..4 are its own 4x4 blocks, row 0 and column 0 the neighbours',
+// column 5 of row 0 that of the MB above right.
+typedef struct MotusMvGrid {
+    MotusMv mv[5][6];
+    uint8_t state[5][6];
+} MotusMvGrid;
+
+// Sets the cells of the width x height block at (x, y) of the MB, in units of 4 samples: from
+// (-1, -1), the neighbours' on.
+MOTUS_HD void motus_grid_set(MotusMvGrid *grid, int x, int y, int width, int height,
+                             MotusMvCell cell) {
+    for (int row = y + 1; row <= y + height; row++)
+        for (int column = x + 1; column <= x + width; column++) {
+            grid->mv[row][column] = cell.mv;
+            grid->state[row][column] = (uint8_t)cell.state;
+        }
+}
+
+// Loads the neighbours in a list; the MB's own cells become not available.
+MOTUS_HD void motus_grid_load(MotusMvGrid *grid, const MotusNeighbours *neighbours, int list) {
+    const MotusMvCell none = {{0, 0}, MOTUS_CELL_NONE};
+    motus_grid_set(grid, -1, -1, 1, 1, motus_list_cell(neighbours->d, 15, list));
+    motus_grid_set(grid, 4, -1, 1, 1, motus_list_cell(neighbours->c, 12, list));
+    for (int i = 0; i < 4; i++) {
+        motus_grid_set(grid, i, -1, 1, 1, motus_list_cell(neighbours->b, 12 + i, list));
+        motus_grid_set(grid, -1, i, 1, 1, motus_list_cell(neighbours->a, 4 * i + 3, list));
     }
+    motus_grid_set(grid, 0, 0, 5, 4, none);
+}
+
+MOTUS_HD MotusMvCell motus_grid_cell(const MotusMvGrid *grid, int row, int column) {
+    MotusMvCell cell;
+    cell.mv = grid->mv[row][column];
+    cell.state = grid->state[row][column];
+    return cell;
+}
+
+// Returns the predicted MV of a partition or sub-macroblock partition for a ref_idx.
+MOTUS_HD MotusMv motus_grid_mvp(const MotusMvGrid *grid, const MotusPartition *p, int ref) {
+    const int beyond = p->x + 1 + p->width;
+    const int c = grid->state[p->y][beyond] != MOTUS_CELL_NONE ? beyond : p->x; // or D (8.4.1.3.2)
     return motus_mvp(motus_grid_cell(grid, p->y + 1, p->x), motus_grid_cell(grid, p->y, p->x + 1),
-                     motus_grid_cell(grid, p->y, motus_grid_c_column(grid, p->x, p->y, p->width)),
-                     ref);
+                     motus_grid_cell(grid, p->y, c), p->mode, p->part, ref);
 }
 
 // True if P_Skip's MV is zero because this cell, A or B, is unavailable or has refIdx 0 and a zero
@@ -191,28 +182,28 @@ MOTUS_HD MotusMv motus_grid_skip_mv(const MotusMvGrid *grid) {
     return motus_grid_mvp(grid, &whole, 0);
 }
 
-// Lists mvd_l0 of an inter MB in coding order. refs: of the slice. Returns their number.
-MOTUS_HD int motus_mb_mvd(const MotusMb *mb, const MotusNeighbours *neighbours, int refs,
-                          MotusMv mvd[16]) {
+// Lists mvd_l0 of an inter MB in coding order. Returns their number.
+MOTUS_HD int motus_mb_mvd(const MotusMb *mb, const MotusNeighbours *neighbours, MotusMv mvd[16]) {
     MotusPartition parts[16];
     MotusMvGrid grid;
     int n = motus_mb_partitions(mb, parts);
-    motus_grid_load(&grid, neighbours, refs);
+    motus_grid_load(&grid, neighbours, 0);
     for (int i = 0; i < n; i++) {
         const MotusPartition *p = &parts[i];
-        const int blk = 4 * p->y + p->x, ref = refs > 1 ? mb->ref[0][motus_8x8_of(blk)] : 0;
-        const MotusMv mv = mb->mv[blk], predictor = motus_grid_mvp(&grid, p, ref);
-        mvd[i].x = (int16_t)(mv.x - predictor.x);
-        mvd[i].y = (int16_t)(mv.y - predictor.y);
-        motus_grid_set(&grid, p->x, p->y, p->width, p->height, MOTUS_CELL_INTER + ref, mv);
+        const int blk = 4 * p->y + p->x, ref = mb->ref[0][motus_8x8_of(blk)];
+        const MotusMvCell cell = {mb->mv[blk], MOTUS_CELL_INTER + ref};
+        const MotusMv predictor = motus_grid_mvp(&grid, p, ref);
+        mvd[i].x = (int16_t)(cell.mv.x - predictor.x);
+        mvd[i].y = (int16_t)(cell.mv.y - predictor.y);
+        motus_grid_set(&grid, p->x, p->y, p->width, p->height, cell);
     }
     return n;
 }
 
-// Returns the MV that P_Skip would have in this MB. refs: of the slice.
-MOTUS_HD MotusMv motus_mb_skip_mv(const MotusNeighbours *neighbours, int refs) {
+// Returns the MV that P_Skip would have in this MB.
+MOTUS_HD MotusMv motus_mb_skip_mv(const MotusNeighbours *neighbours) {
     MotusMvGrid grid;
-    motus_grid_load(&grid, neighbours, refs);
+    motus_grid_load(&grid, neighbours, 0);
     return motus_grid_skip_mv(&grid);
 }
 

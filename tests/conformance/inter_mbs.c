@@ -32,7 +32,7 @@ static void random_p(MotusMb *mb, const MotusNeighbours *neighbours, const Inter
     const int n = motus_mb_partitions(mb, parts),
               skip = mb->type == MOTUS_MB_P_SKIP || (mb->type == MOTUS_MB_P_16x16 && chance(30));
     for (int i = 0; i < n; i++)
-        set_mv(mb, &parts[i], skip ? motus_mb_skip_mv(neighbours, 1) : random_mv(how));
+        set_mv(mb, &parts[i], skip ? motus_mb_skip_mv(neighbours) : random_mv(how));
 }
 
 // Sets all 8x8 blocks of a partition of a B MB at random; its MVs are often the predicted ones.

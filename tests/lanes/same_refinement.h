@@ -14,7 +14,7 @@ static inline const char *compare_refinement(const MotusInterMb *in, const Motus
     static MotusTrial one, many;
     static MotusResidual residual;
     int any = 0;
-    MotusMv skip = motus_mb_skip_mv(&in->neighbours, in->lists == 1 ? in->refs : 1);
+    MotusMv skip = motus_mb_skip_mv(&in->neighbours);
     if (motus_rd_is_open(&decided->mb)) {
         motus_rd_trial(in, levels, skip, &decided->mb, &residual, &one);
         if (one.cost != decided->cost || one.bits != decided->bits)
