@@ -10,7 +10,7 @@
 // ---- MVs of a decided MB ------------------------------------------------------------------------
 
 // True if luma4x4BlkIdx i begins a partition of an inter MB that has an MV of a list. *part becomes
-// the partition (x, y, width, height; units of 4 samples).
+// the partition; mode and part are those of whole MBs.
 MOTUS_HD int motus_mb_has_mv(const MotusMb *mb, int i, int list, int lists, MotusPartition *part) {
     const int blk = motus_blk_at(i), q = i >> 2, is_8x8 = mb->type == MOTUS_MB_P_8x8,
               sub = is_8x8 ? mb->sub_type[q] : 0;
@@ -21,39 +21,20 @@ MOTUS_HD int motus_mb_has_mv(const MotusMb *mb, int i, int list, int lists, Motu
                                : mb->type == MOTUS_MB_P_8x16;
     part->x = (uint8_t)(blk & 3), part->y = (uint8_t)(blk >> 2);
     part->width = (uint8_t)(large >> columns), part->height = (uint8_t)(large >> halves);
+    part->mode = (uint8_t)(mb->type - MOTUS_MB_P_16x16), part->part = i != 0;
     return !(part->x & (part->width - 1)) && !(part->y & (part->height - 1)) &&
            (lists == 1 || (!(mb->direct >> q & 1) && motus_pred_uses(mb->pred[q], list)));
 }
 
-// Returns the cell at (x, y), units of 4 samples from the MB's first one, as luma4x4BlkIdx i sees
-// it: it is not available if it comes later.
-MOTUS_HD MotusMvCell motus_mb_cell(const MotusMb *mb, const MotusNeighbours *n, int x, int y, int i,
-                                   int list) {
-    if (y < 0)
-        return x < 0   ? motus_list_cell(n->d, 15, list)
-               : x > 3 ? motus_list_cell(n->c, 12, list)
-                       : motus_list_cell(n->b, 12 + x, list);
-    if (x < 0) return motus_list_cell(n->a, 4 * y + 3, list);
-    const int is_later = x > 3 || motus_blk_at(4 * y + x) >= i;
-    return motus_list_cell(is_later ? NULL : mb, (4 * y + x) & 15, list);
-}
-
 // ---- Bits ---------------------------------------------------------------------------------------
 
-// Returns motus_mvd_bits_in of the MV that begins at luma4x4BlkIdx i in a list; 0 without one. Its
-// prediction (8.4.1.3) is motus_grid_mvp's.
+// Returns motus_mvd_bits_in of the MV that begins at luma4x4BlkIdx i in a list; 0 without one.
 MOTUS_HD uint32_t motus_trial_mv_bits(const MotusInterMb *in, const MotusMb *mb, int i, int list) {
-    const MotusNeighbours *n = &in->neighbours;
     MotusPartition part;
     if (!motus_mb_has_mv(mb, i, list, in->lists, &part)) return 0;
-    const int q = i >> 2, has_ref = !list && !(i & 3), x = part.x, y = part.y,
-              ref = mb->ref[list][q];
-    const MotusMvCell a = motus_mb_cell(mb, n, x - 1, y, i, list),
-                      b = motus_mb_cell(mb, n, x, y - 1, i, list);
-    MotusMvCell c = motus_mb_cell(mb, n, x + part.width, y - 1, i, list);
-    if (c.state == MOTUS_CELL_NONE) c = motus_mb_cell(mb, n, x - 1, y - 1, i, list);
-    const MotusMv mvp = motus_mvp(a, b, c, mb->type - MOTUS_MB_P_16x16, i != 0, ref);
-    return motus_mvd_bits_in(in->costs, list ? mb->mv1[q] : mb->mv[motus_blk_at(i)], mvp,
+    const int q = i >> 2, has_ref = !list && !(i & 3);
+    return motus_mvd_bits_in(in->costs, list ? mb->mv1[q] : mb->mv[motus_blk_at(i)],
+                             motus_mb_mvp(mb, &in->neighbours, &part, list),
                              has_ref ? motus_ref_bits(in->refs, mb->ref[0][q]) : 0);
 }
 

@@ -71,7 +71,7 @@ static inline void motus_inter_trial(const MotusInterMb *in, const MotusLevelCho
 static inline int motus_decide_skip(const MotusInterMb *in, const MotusEffort *effort,
                                     const MotusLevelChoice *levels, MotusDecideScratch *s) {
     motus_grid_load(&s->choose.grid, &in->neighbours, 0);
-    s->choice.skip = motus_grid_skip_mv(&s->choose.grid);
+    s->choice.skip = motus_mb_skip_mv(&in->neighbours);
     motus_skip_trial(in, levels, s->choice.skip, &s->trial[0]);
     return motus_skip_is_enough(s->trial[0].cost, in->qp, effort);
 }

@@ -51,7 +51,7 @@ MOTUS_HD MotusMv motus_b_mvd(const MotusMb *mb, const MotusNeighbours *neighbour
                              int list) {
     const MotusPartition part = motus_b_partition(mb, q);
     const MotusMv mv = list ? mb->mv1[q] : mb->mv[4 * part.y + part.x],
-                  predictor = motus_b_mvp(mb, neighbours, &part, list);
+                  predictor = motus_mb_mvp(mb, neighbours, &part, list);
     MotusMv mvd;
     mvd.x = (int16_t)(mv.x - predictor.x);
     mvd.y = (int16_t)(mv.y - predictor.y);

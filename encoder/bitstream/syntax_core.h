@@ -152,10 +152,10 @@ MOTUS_HD void motus_mb_context_residual(MotusMbContext *context, const MotusMb *
         (uint8_t)(mb->type == MOTUS_MB_I_PCM ? 7 : (luma != 0) | (cb != 0) << 1 | (cr != 0) << 2);
 }
 
-// Sets what CABAC needs of a finalized MB of an I or P slice. refs: of the slice.
+// Sets what CABAC needs of a finalized MB of an I or P slice.
 MOTUS_HD void motus_mb_context_set(MotusMbContext *context, const MotusMb *mb,
                                    const MotusMbCoef *coef, const MotusNeighbours *neighbours,
-                                   int qp_delta, int refs) {
+                                   int qp_delta) {
     const MotusMv none = {0, 0};
     MotusPartition parts[16];
     MotusMv mvd[16];

@@ -65,7 +65,7 @@ __device__ MotusMvCell cell_at(const MvdMb &m, const Part &own, int x, int y) {
     return {mb->mv[blk], MOTUS_CELL_INTER + (m.many ? mb->ref[0][motus_8x8_of(blk)] : 0)};
 }
 
-// Equals motus_grid_mvp.
+// Equals motus_mb_mvp.
 __device__ MotusMv predictor_of(const MvdMb &m, const Part &p, int ref) {
     const MotusMvCell a = cell_at(m, p, p.x - 1, p.y), b = cell_at(m, p, p.x, p.y - 1);
     MotusMvCell c = cell_at(m, p, p.x + p.width, p.y - 1);

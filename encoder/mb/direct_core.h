@@ -20,20 +20,6 @@ typedef struct MotusDirectSource {
     const uint8_t *col_zero;  // spatial: motus_col_zero of the collocated MB
 } MotusDirectSource;
 
-// Returns the predicted MV of a partition of a B MB (at least 8x8) in a list that it uses. Of the
-// MB itself the 8x8 blocks before the partition must be set, and its reference.
-MOTUS_HD MotusMv motus_b_mvp(const MotusMb *mb, const MotusNeighbours *neighbours,
-                             const MotusPartition *part, int list) {
-    const int own = motus_8x8_of(4 * part->y + part->x);
-    MotusMvGrid grid;
-    motus_grid_load(&grid, neighbours, list);
-    for (int q = 0; q < own; q++) {
-        const MotusMvCell cell = motus_list_cell(mb, motus_corner_of(q), list);
-        motus_grid_set(&grid, q % 2 * 2, q / 2 * 2, 2, 2, cell);
-    }
-    return motus_grid_mvp(&grid, part, mb->ref[list][own]);
-}
-
 // ---- Direct -------------------------------------------------------------------------------------
 
 // True for B_Skip and B_Direct_16x16.

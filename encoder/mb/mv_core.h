@@ -1,5 +1,5 @@
-// Partitions of an inter MB and the prediction of their MVs (8.4.1.1, 8.4.1.3) for one list and
-// reference picture, on a grid of the MB's and its neighbours' 4x4 blocks.
+// Partitions of an inter MB and the prediction of their MVs (8.4.1.1, 8.4.1.3): from the MBs, or on
+// a grid of the MB's and its neighbours' 4x4 blocks, as long as the MB is not decided.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef ENCODER_MB_MV_CORE_H
 #define ENCODER_MB_MV_CORE_H
@@ -120,6 +120,61 @@ MOTUS_HD MotusMv motus_mvp(MotusMvCell a, MotusMvCell b, MotusMvCell c, int mode
     return mv;
 }
 
+// Returns the cell at (x, y), units of 4 samples from the MB's first one, as luma4x4BlkIdx i sees
+// it: it is not available if it comes later.
+MOTUS_HD MotusMvCell motus_mb_cell(const MotusMb *mb, const MotusNeighbours *n, int x, int y, int i,
+                                   int list) {
+    if (y < 0)
+        return x < 0   ? motus_list_cell(n->d, 15, list)
+               : x > 3 ? motus_list_cell(n->c, 12, list)
+                       : motus_list_cell(n->b, 12 + x, list);
+    if (x < 0) return motus_list_cell(n->a, 4 * y + 3, list);
+    const int is_later = x > 3 || motus_blk_at(4 * y + x) >= i;
+    return motus_list_cell(is_later ? NULL : mb, (4 * y + x) & 15, list);
+}
+
+// Returns the predicted MV of a partition of an MB (part: all but `block`) in a list that it uses.
+// Of the MB itself its reference and the blocks before the partition must be set.
+MOTUS_HD MotusMv motus_mb_mvp(const MotusMb *mb, const MotusNeighbours *n,
+                              const MotusPartition *part, int list) {
+    const int x = part->x, y = part->y, i = motus_blk_at(4 * y + x); // luma4x4BlkIdx
+    const MotusMvCell a = motus_mb_cell(mb, n, x - 1, y, i, list),
+                      b = motus_mb_cell(mb, n, x, y - 1, i, list);
+    MotusMvCell c = motus_mb_cell(mb, n, x + part->width, y - 1, i, list);
+    if (c.state == MOTUS_CELL_NONE) c = motus_mb_cell(mb, n, x - 1, y - 1, i, list);
+    return motus_mvp(a, b, c, part->mode, part->part, mb->ref[list][i >> 2]);
+}
+
+// True if P_Skip's MV is zero because this cell, A or B, is unavailable or has refIdx 0 and a zero
+// MV (8.4.1.1).
+MOTUS_HD int motus_skip_is_zero(MotusMvCell cell) {
+    return cell.state == MOTUS_CELL_NONE ||
+           (cell.state == MOTUS_CELL_INTER && !cell.mv.x && !cell.mv.y);
+}
+
+// Returns the MV that P_Skip would have in this MB (8.4.1.1).
+MOTUS_HD MotusMv motus_mb_skip_mv(const MotusNeighbours *n) {
+    const MotusMv zero = {0, 0};
+    const MotusMvCell a = motus_list_cell(n->a, 3, 0), b = motus_list_cell(n->b, 12, 0);
+    if (motus_skip_is_zero(a) || motus_skip_is_zero(b)) return zero;
+    return motus_mvp(a, b, n->c ? motus_list_cell(n->c, 12, 0) : motus_list_cell(n->d, 15, 0),
+                     MOTUS_MODE_16x16, 0, 0);
+}
+
+// Lists mvd_l0 of an inter MB in coding order. Returns their number.
+MOTUS_HD int motus_mb_mvd(const MotusMb *mb, const MotusNeighbours *neighbours, MotusMv mvd[16]) {
+    MotusPartition parts[16];
+    const int n = motus_mb_partitions(mb, parts);
+    for (int i = 0; i < n; i++) {
+        const MotusMv mv = mb->mv[4 * parts[i].y + parts[i].x],
+                      mvp = motus_mb_mvp(mb, neighbours, &parts[i], 0);
+        mvd[i].x = (int16_t)(mv.x - mvp.x), mvd[i].y = (int16_t)(mv.y - mvp.y);
+    }
+    return n;
+}
+
+// ---- MV prediction on a grid --------------------------------------------------------------------
+
 // Cells of an MB: rows and columns 1..4 are its own 4x4 blocks, row 0 and column 0 the neighbours',
 // column 5 of row 0 that of the MB above right.
 typedef struct MotusMvGrid {
@@ -165,49 +220,7 @@ MOTUS_HD MotusMv motus_grid_mvp(const MotusMvGrid *grid, const MotusPartition *p
                      motus_grid_cell(grid, p->y, c), p->mode, p->part, ref);
 }
 
-// True if P_Skip's MV is zero because this cell, A or B, is unavailable or has refIdx 0 and a zero
-// MV (8.4.1.1).
-MOTUS_HD int motus_skip_is_zero(MotusMvCell cell) {
-    return cell.state == MOTUS_CELL_NONE ||
-           (cell.state == MOTUS_CELL_INTER && !cell.mv.x && !cell.mv.y);
-}
-
-// Returns the MV of P_Skip (8.4.1.1).
-MOTUS_HD MotusMv motus_grid_skip_mv(const MotusMvGrid *grid) {
-    const MotusMv zero = {0, 0};
-    const MotusPartition whole = motus_partition_at(MOTUS_MODE_16x16, 0, 0, 0);
-    if (motus_skip_is_zero(motus_grid_cell(grid, 1, 0)) ||
-        motus_skip_is_zero(motus_grid_cell(grid, 0, 1)))
-        return zero;
-    return motus_grid_mvp(grid, &whole, 0);
-}
-
-// Lists mvd_l0 of an inter MB in coding order. Returns their number.
-MOTUS_HD int motus_mb_mvd(const MotusMb *mb, const MotusNeighbours *neighbours, MotusMv mvd[16]) {
-    MotusPartition parts[16];
-    MotusMvGrid grid;
-    int n = motus_mb_partitions(mb, parts);
-    motus_grid_load(&grid, neighbours, 0);
-    for (int i = 0; i < n; i++) {
-        const MotusPartition *p = &parts[i];
-        const int blk = 4 * p->y + p->x, ref = mb->ref[0][motus_8x8_of(blk)];
-        const MotusMvCell cell = {mb->mv[blk], MOTUS_CELL_INTER + ref};
-        const MotusMv predictor = motus_grid_mvp(&grid, p, ref);
-        mvd[i].x = (int16_t)(cell.mv.x - predictor.x);
-        mvd[i].y = (int16_t)(cell.mv.y - predictor.y);
-        motus_grid_set(&grid, p->x, p->y, p->width, p->height, cell);
-    }
-    return n;
-}
-
-// Returns the MV that P_Skip would have in this MB.
-MOTUS_HD MotusMv motus_mb_skip_mv(const MotusNeighbours *neighbours) {
-    MotusMvGrid grid;
-    motus_grid_load(&grid, neighbours, 0);
-    return motus_grid_skip_mv(&grid);
-}
-
-// Returns what a P picture keeps of an MB for the search centres of later pictures: an MV into its
+// Returns the MV that a P picture keeps of an MB for the search centres of later pictures, into its
 // first of `refs` references. searched: of the search; span[k]: pictures from reference k to here.
 MOTUS_HD MotusMv motus_mv_to_keep(const MotusMb *mb, MotusMv searched, int refs,
                                   const int32_t span[]) {

@@ -44,7 +44,7 @@ static void random_partition(MotusMb *mb, const MotusNeighbours *neighbours,
     MotusMv mv[2];
     mb->ref[0][motus_8x8_of(4 * part->y + part->x)] = ref[0];
     for (int list = 0; list < 2; list++)
-        mv[list] = chance(30) ? motus_b_mvp(mb, neighbours, part, list) : random_mv(how);
+        mv[list] = chance(30) ? motus_mb_mvp(mb, neighbours, part, list) : random_mv(how);
     for (int y = part->y; y < part->y + part->height; y += 2)
         for (int x = part->x; x < part->x + part->width; x += 2)
             motus_set_8x8(mb, motus_8x8_of(4 * y + x), pred, ref, mv[0], mv[1]);

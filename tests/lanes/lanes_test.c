@@ -135,9 +135,7 @@ static void code_intra(LanesPicture *p, int x, int y, int slice_type) {
 // Makes the MB's source the prediction of P_Skip.
 static void skip_mb(LanesPicture *p, const MotusInterMb *in, const MotusLevelChoice *levels) {
     static MotusTrial trial;
-    MotusMvGrid grid;
-    motus_grid_load(&grid, &in->neighbours, 0);
-    motus_skip_trial(in, levels, motus_grid_skip_mv(&grid), &trial);
+    motus_skip_trial(in, levels, motus_mb_skip_mv(&in->neighbours), &trial);
     for (int k = 0; k < 3; k++) {
         const MotusPlane *src = &p->src->plane[k];
         const int size = k ? 8 : 16;
