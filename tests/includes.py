@@ -50,24 +50,24 @@ BELOW = {
     "interop": "include/motus",
     "interop/gstreamer": "interop",
     "tools/cli": "encoder filter yuv/io interop",
-    "tools/baseline": "tools/cli",
+    "tools/h264": "tools/cli",
     "tools/media": "tools/cli",
-    "tools/report": "tools/cli",
+    "tools/compare/page": "tools/cli",
     "tools/synth": "tools/cli",
     "tools/search": "tools/cli",
-    "tools/peers": "tools/cli",
+    "tools/x264": "tools/cli",
     "tools/filter": "tools/media",
-    "tools/bench": "tools/peers tools/synth",
+    "tools/bench": "tools/x264 tools/synth",
     "tools/encode": "tools/filter tools/search",
-    "tools/view": "tools/media tools/search tools/baseline",
-    "tools/compare": "tools/peers tools/baseline tools/report",
+    "tools/view": "tools/media tools/search tools/h264",
+    "tools/compare": "tools/x264 tools/h264 tools/compare/page",
     "tools/mpi": "tools/encode",
     "tools": "tools/cli",
     "examples": "include/motus",
     "examples/x265": "include/motus",
 }
 # Folders of tests/ that mirror no source folder.
-TESTS_ONLY = set("arguments conformance files fuzz gpu install lanes report support".split())
+TESTS_ONLY = set("arguments conformance files fuzz gpu install lanes support".split())
 LIMIT = 25
 SOURCE = re.compile(r"\.(c|h|cu|cuh|cpp|py|sh)$")
 FOREIGN = ("interop/ffmpeg/", "interop/x264/")  # compile inside FFmpeg and x264 only

@@ -5,8 +5,8 @@
 #include "common/error.h"
 #include "tools/bench/bench.h"
 #include "tools/cli/cmd.h"
-#include "tools/peers/bdrate.h"
-#include "tools/peers/libx264.h"
+#include "tools/x264/bdrate.h"
+#include "tools/x264/libx264.h"
 
 enum {
     CURVE = 4,

@@ -14,15 +14,15 @@ static void our_streams(void) {
         Material m;
         make_material(&m, lively(i % 2 ? 96 : 118, i % 2 ? 80 : 66));
         MotusOurStream s = encode_ours(&m, qp, (MotusPreset)(i % 4), (MotusProfile)profile);
-        MotusBaseline *stream = NULL;
+        MotusH264Reader *stream = NULL;
         MotusParsedPicture p;
         uint64_t bits[3] = {0}, bytes = 0;
         char what[48];
         snprintf(what, sizeof what, "ours, %s, QP %d", motus_profile_name((MotusProfile)profile),
                  qp);
         check_extraction(s.stream.data, s.stream.n, what);
-        EXPECT_OK(motus_baseline_open(&stream, s.stream.data, s.stream.n, NULL));
-        while (!motus_baseline_next(stream, &p)) {
+        EXPECT_OK(motus_h264_open(&stream, s.stream.data, s.stream.n, NULL));
+        while (!motus_h264_next(stream, &p)) {
             bytes += p.bytes;
             for (int n = 0; n < p.mb_width * p.mb_height; n++) {
                 bits[0] += p.mb[n].bits_mode;
@@ -36,7 +36,7 @@ static void our_streams(void) {
                     (unsigned long long)bits[0], (unsigned long long)s.bits.mode,
                     (unsigned long long)bits[1], (unsigned long long)s.bits.mv,
                     (unsigned long long)bits[2], (unsigned long long)s.bits.residual);
-        motus_baseline_close(&stream);
+        motus_h264_close(&stream);
         motus_our_stream_free(&s);
         motus_work_folder_remove(&m.folder);
     }
@@ -83,13 +83,13 @@ static void refusals(void) {
     make_material(&m, lively(96, 80));
     for (int i = 0; i < 3; i++) {
         MotusBytes bytes = encode_x264(&m, 30, words[i]);
-        MotusBaseline *stream = NULL;
+        MotusH264Reader *stream = NULL;
         MotusParsedPicture picture;
-        MotusStatus status = motus_baseline_open(&stream, bytes.data, bytes.n, NULL);
-        while (!status) status = motus_baseline_next(stream, &picture);
-        MOTUS_CHECK(status == MOTUS_ERR_FORMAT && !strcmp(motus_baseline_error(stream), text[i]),
-                    "%s", motus_baseline_error(stream));
-        motus_baseline_close(&stream);
+        MotusStatus status = motus_h264_open(&stream, bytes.data, bytes.n, NULL);
+        while (!status) status = motus_h264_next(stream, &picture);
+        MOTUS_CHECK(status == MOTUS_ERR_FORMAT && !strcmp(motus_h264_error(stream), text[i]), "%s",
+                    motus_h264_error(stream));
+        motus_h264_close(&stream);
         motus_bytes_free(&bytes);
     }
     motus_work_folder_remove(&m.folder);
@@ -111,16 +111,15 @@ static void damaged(void) {
                         i % 3 ? s.stream.n : (size_t)motus_test_range(1, (int)s.stream.n));
         for (int k = motus_test_range(0, 6); k > 0; k--)
             copy.data[motus_test_range(0, (int)copy.n - 1)] = (uint8_t)motus_test_random();
-        MotusBaseline *stream = NULL;
+        MotusH264Reader *stream = NULL;
         MotusParsedPicture picture;
         int pictures = 0;
-        MotusStatus status = motus_baseline_open(&stream, copy.data, copy.n, NULL);
-        while (!status && !(status = motus_baseline_next(stream, &picture))) pictures++;
-        MOTUS_CHECK(status == MOTUS_END ||
-                        (status == MOTUS_ERR_FORMAT && motus_baseline_error(stream)),
+        MotusStatus status = motus_h264_open(&stream, copy.data, copy.n, NULL);
+        while (!status && !(status = motus_h264_next(stream, &picture))) pictures++;
+        MOTUS_CHECK(status == MOTUS_END || (status == MOTUS_ERR_FORMAT && motus_h264_error(stream)),
                     "status %d", status);
         MOTUS_CHECK(pictures <= FRAMES * 40, "%d pictures", pictures);
-        motus_baseline_close(&stream);
+        motus_h264_close(&stream);
         motus_bytes_free(&copy);
     }
     for (int i = 0; i < 2; i++) motus_our_stream_free(&streams[i]);
@@ -132,14 +131,14 @@ static void disagreement(void) {
     Material m;
     make_material(&m, lively(96, 80));
     MotusOurStream s = encode_ours(&m, 20, MOTUS_PRESET_MEDIUM, MOTUS_PROFILE_BASELINE);
-    MotusBaseline *stream = NULL;
+    MotusH264Reader *stream = NULL;
     MotusStreamDecoder *decoder = NULL;
     MotusParsedPicture picture;
     MotusDecoded decoded;
-    CU_ASSERT(!motus_baseline_open(&stream, s.stream.data, s.stream.n, NULL) &&
+    CU_ASSERT(!motus_h264_open(&stream, s.stream.data, s.stream.n, NULL) &&
               !motus_stream_decoder_open(&decoder, NULL));
     for (int n = 0; n < 2; n++) {
-        REQUIRE_OK(motus_baseline_next(stream, &picture));
+        REQUIRE_OK(motus_h264_next(stream, &picture));
         REQUIRE_OK(motus_stream_decoder_next(decoder, s.stream.data + picture.begin,
                                              picture.end - picture.begin, &decoded, NULL));
     }
@@ -163,11 +162,11 @@ static void disagreement(void) {
     CU_ASSERT(e[1].equal == e[1].compared - 1 && !e[1].unknown);
     CU_ASSERT(e[2].equal == e[2].compared && e[2].unknown == 1);
     CU_ASSERT(e[3].equal < e[3].compared);
-    motus_baseline_close(&stream);
+    motus_h264_close(&stream);
     motus_stream_decoder_close(&decoder);
     motus_our_stream_free(&s);
     motus_work_folder_remove(&m.folder);
 }
 
-MOTUS_SUITE("baseline", TEST(our_streams), TEST(streams_of_x264), TEST(refusals), TEST(damaged),
+MOTUS_SUITE("h264", TEST(our_streams), TEST(streams_of_x264), TEST(refusals), TEST(damaged),
             TEST(disagreement))

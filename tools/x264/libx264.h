@@ -1,8 +1,8 @@
 // libx264, loaded at run time: encodes frames in memory. Uses only the parts of its interface that
 // have the same layout in every version since 2011.
 // SPDX-License-Identifier: BSD-2-Clause
-#ifndef TOOLS_PEERS_LIBX264_H
-#define TOOLS_PEERS_LIBX264_H
+#ifndef TOOLS_X264_LIBX264_H
+#define TOOLS_X264_LIBX264_H
 
 #include "motus/frame.h"
 

@@ -1,7 +1,7 @@
 // Syntax elements of a macroblock in CABAC (9.3.2, 9.3.3.1): contexts from neighbours, and values
 // from bins.
 // SPDX-License-Identifier: BSD-2-Clause
-#include "tools/baseline/baseline_internal.h"
+#include "tools/h264/h264_internal.h"
 
 static const MotusParsedMb *left_mb(const MotusMbParser *r) {
     return motus_parsed_neighbour(r, -1, 0);

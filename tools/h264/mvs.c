@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "common/int_core.h"
 #include "encoder/mb/mv_core.h"
-#include "tools/baseline/baseline_internal.h"
+#include "tools/h264/h264_internal.h"
 
 const MotusParsedMb *motus_parsed_neighbour(const MotusMbParser *r, int dx, int dy) {
     const int column = r->n % r->mb_width + dx, n = r->n + dx + dy * r->mb_width;

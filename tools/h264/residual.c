@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "encoder/bitstream/cavlc_core.h"
-#include "tools/baseline/baseline_internal.h"
+#include "tools/h264/h264_internal.h"
 
 // ---- Tables -------------------------------------------------------------------------------------
 

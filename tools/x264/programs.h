@@ -1,7 +1,7 @@
 // Other programs: running them, and a temporary folder for their files.
 // SPDX-License-Identifier: BSD-2-Clause
-#ifndef TOOLS_PEERS_PROGRAMS_H
-#define TOOLS_PEERS_PROGRAMS_H
+#ifndef TOOLS_X264_PROGRAMS_H
+#define TOOLS_X264_PROGRAMS_H
 
 #include "motus/frame.h"
 #include "tools/cli/system.h"

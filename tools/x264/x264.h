@@ -1,7 +1,7 @@
 // The program x264: its version, an encode, and the quality of a stream.
 // SPDX-License-Identifier: BSD-2-Clause
-#ifndef TOOLS_PEERS_X264_H
-#define TOOLS_PEERS_X264_H
+#ifndef TOOLS_X264_X264_H
+#define TOOLS_X264_X264_H
 
 #include "motus/frame.h"
 #include "tools/cli/system.h"

@@ -1,8 +1,8 @@
 // The page of motus compare: HTML with the text @MOTUS_DATA@ in the place of its data
 // (docs/compare.md).
 // SPDX-License-Identifier: BSD-2-Clause
-#ifndef TOOLS_REPORT_REPORT_PAGE_H
-#define TOOLS_REPORT_REPORT_PAGE_H
+#ifndef TOOLS_COMPARE_PAGE_REPORT_PAGE_H
+#define TOOLS_COMPARE_PAGE_REPORT_PAGE_H
 
 #include <stddef.h>
 

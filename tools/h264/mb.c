@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "encoder/bitstream/cavlc_core.h"
-#include "tools/baseline/baseline_internal.h"
+#include "tools/h264/h264_internal.h"
 
 // coded_block_pattern by codeNum, of intra and of inter MBs (table 9-4).
 static const uint8_t cbp_of_code[2][48] = {

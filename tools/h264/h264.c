@@ -1,13 +1,13 @@
 // NAL units, slices and pictures (7.3.1, 7.3.4, 7.4.1.2.4).
 // SPDX-License-Identifier: BSD-2-Clause
-#include "tools/baseline/baseline.h"
+#include "tools/h264/h264.h"
 
 #include <string.h>
 
 #include "common/alloc.h"
-#include "tools/baseline/baseline_internal.h"
+#include "tools/h264/h264_internal.h"
 
-struct MotusBaseline {
+struct MotusH264Reader {
     const uint8_t *data;
     size_t size;
     size_t nal;   // offset of the next NAL unit's first byte; data size or more: there is none
@@ -24,16 +24,16 @@ struct MotusBaseline {
     const char *error;
 };
 
-MotusStatus motus_baseline_open(MotusBaseline **stream, const uint8_t *data, size_t size,
-                                MotusCoverage *coverage) {
-    MotusBaseline *s = *stream = motus_alloc(1, sizeof *s);
+MotusStatus motus_h264_open(MotusH264Reader **stream, const uint8_t *data, size_t size,
+                            MotusCoverage *coverage) {
+    MotusH264Reader *s = *stream = motus_alloc(1, sizeof *s);
     if (!s) return MOTUS_ERR_MEMORY;
-    *s = (MotusBaseline){
+    *s = (MotusH264Reader){
         .data = data, .size = size, .coverage = coverage ? coverage : &s->not_wanted};
     s->codes = motus_alloc(1, sizeof *s->codes);
     s->rbsp = motus_alloc(size + 8, 1);
     if (!s->codes || !s->rbsp) {
-        motus_baseline_close(stream);
+        motus_h264_close(stream);
         return MOTUS_ERR_MEMORY;
     }
     motus_codes_build(s->codes);
@@ -43,7 +43,7 @@ MotusStatus motus_baseline_open(MotusBaseline **stream, const uint8_t *data, siz
     return MOTUS_OK;
 }
 
-void motus_baseline_close(MotusBaseline **stream) {
+void motus_h264_close(MotusH264Reader **stream) {
     if (!stream || !*stream) return;
     motus_free((*stream)->codes);
     motus_free((*stream)->rbsp);
@@ -53,7 +53,7 @@ void motus_baseline_close(MotusBaseline **stream) {
     *stream = NULL;
 }
 
-const char *motus_baseline_error(const MotusBaseline *stream) { return stream->error; }
+const char *motus_h264_error(const MotusH264Reader *stream) { return stream->error; }
 
 // Parses mb_skip_run and its MBs. The run's bits count for the MB after it, or for the last MB of
 // the slice.
@@ -139,7 +139,7 @@ static void check_end(MotusRbsp *rbsp, int cabac) {
 }
 
 // Parses slice_data(); returns the number of the MB after the slice.
-static int parse_slice_data(MotusBaseline *s, MotusRbsp *rbsp, const MotusParsedSlice *slice) {
+static int parse_slice_data(MotusH264Reader *s, MotusRbsp *rbsp, const MotusParsedSlice *slice) {
     MotusArithmetic arithmetic;
     MotusMbParser r = {.rbsp = rbsp,
                        .codes = s->codes,
@@ -169,7 +169,7 @@ static int parse_slice_data(MotusBaseline *s, MotusRbsp *rbsp, const MotusParsed
 }
 
 // Parses a slice that has to begin with MB `next`; returns the number of the MB after it.
-static int parse_slice(MotusBaseline *s, MotusRbsp *rbsp, int ref_idc, int idr, int next,
+static int parse_slice(MotusH264Reader *s, MotusRbsp *rbsp, int ref_idc, int idr, int next,
                        MotusParsedPicture *picture) {
     MotusParsedSlice slice = {.number = ++s->slices};
     motus_rbsp_expect(rbsp, s->mb && s->pps.is_valid, "a slice before its parameter sets");
@@ -184,7 +184,7 @@ static int parse_slice(MotusBaseline *s, MotusRbsp *rbsp, int ref_idc, int idr, 
     return parse_slice_data(s, rbsp, &slice);
 }
 
-static MotusStatus new_size(MotusBaseline *s, MotusRbsp *rbsp) {
+static MotusStatus new_size(MotusH264Reader *s, MotusRbsp *rbsp) {
     const int n_mb = s->sps.mb_width * s->sps.mb_height;
     if (rbsp->error || n_mb == s->n_mb) return MOTUS_OK;
     motus_free(s->mb);
@@ -198,7 +198,7 @@ static MotusStatus new_size(MotusBaseline *s, MotusRbsp *rbsp) {
 }
 
 // Parses a NAL unit; *next is the first MB of the picture's next slice.
-static MotusStatus parse_nal(MotusBaseline *s, const uint8_t *nal, size_t size, int *next,
+static MotusStatus parse_nal(MotusH264Reader *s, const uint8_t *nal, size_t size, int *next,
                              MotusParsedPicture *picture) {
     if (size < 2) {
         s->error = "an empty NAL unit";
@@ -226,7 +226,7 @@ static MotusStatus parse_nal(MotusBaseline *s, const uint8_t *nal, size_t size, 
     return status ? status : s->error ? MOTUS_ERR_FORMAT : MOTUS_OK;
 }
 
-MotusStatus motus_baseline_next(MotusBaseline *s, MotusParsedPicture *picture) {
+MotusStatus motus_h264_next(MotusH264Reader *s, MotusParsedPicture *picture) {
     *picture = (MotusParsedPicture){.type = 'I', .begin = s->start};
     int next = 0;
     if (s->error) return MOTUS_ERR_FORMAT;
@@ -253,8 +253,8 @@ MotusStatus motus_baseline_next(MotusBaseline *s, MotusParsedPicture *picture) {
 }
 
 // Searches a user_data_unregistered message: "x264 - core 164 ... options: cabac=0 ref=1 ...".
-int motus_baseline_x264_option(const uint8_t *data, size_t size, const char *key, char *value,
-                               size_t value_size) {
+int motus_h264_x264_option(const uint8_t *data, size_t size, const char *key, char *value,
+                           size_t value_size) {
     const size_t length = strlen(key);
     size_t start = 0;
     for (size_t nal = motus_next_nal(data, size, 0, &start); nal < size;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "tools/peers/x264.h"
+#include "tools/x264/x264.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -8,7 +8,7 @@
 
 #include "common/error.h"
 #include "tools/cli/signals.h"
-#include "tools/peers/programs.h"
+#include "tools/x264/programs.h"
 #include "yuv/io/reader.h"
 
 #define LOG_BYTES 8192 // x264 prints some 20 lines

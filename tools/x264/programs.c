@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "tools/peers/programs.h"
+#include "tools/x264/programs.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "tools/peers/bdrate.h"
+#include "tools/x264/bdrate.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 // BD-rate: the bits that a test encoder needs beyond an anchor for the same PSNR, in per cent,
 // averaged over the PSNR range that both cover.
 // SPDX-License-Identifier: BSD-2-Clause
-#ifndef TOOLS_PEERS_BDRATE_H
-#define TOOLS_PEERS_BDRATE_H
+#ifndef TOOLS_X264_BDRATE_H
+#define TOOLS_X264_BDRATE_H
 
 #include "motus/status.h"
 

@@ -1,10 +1,10 @@
 // Types and functions that the parser's files share.
 // SPDX-License-Identifier: BSD-2-Clause
-#ifndef TOOLS_BASELINE_BASELINE_INTERNAL_H
-#define TOOLS_BASELINE_BASELINE_INTERNAL_H
+#ifndef TOOLS_H264_H264_INTERNAL_H
+#define TOOLS_H264_H264_INTERNAL_H
 
 #include "encoder/bitstream/cabac_mb_core.h"
-#include "tools/baseline/baseline.h"
+#include "tools/h264/h264.h"
 
 // An RBSP. Reading past its end returns zeros and sets `error`.
 typedef struct MotusRbsp {

@@ -3,13 +3,13 @@
 // several slices and references, I_PCM, weighted prediction, any deblocking. It refuses B slices,
 // scaling matrices, fields and slice groups.
 //
-//     motus_baseline_open(&stream, data, size, NULL);
-//     while (!(status = motus_baseline_next(stream, &picture))) ... picture.mb[n] ...
-//     if (status != MOTUS_END) puts(motus_baseline_error(stream));
-//     motus_baseline_close(&stream);
+//     motus_h264_open(&stream, data, size, NULL);
+//     while (!(status = motus_h264_next(stream, &picture))) ... picture.mb[n] ...
+//     if (status != MOTUS_END) puts(motus_h264_error(stream));
+//     motus_h264_close(&stream);
 // SPDX-License-Identifier: BSD-2-Clause
-#ifndef TOOLS_BASELINE_BASELINE_H
-#define TOOLS_BASELINE_BASELINE_H
+#ifndef TOOLS_H264_H264_H
+#define TOOLS_H264_H264_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -74,26 +74,26 @@ typedef struct MotusCoverage {
     unsigned mb_bits;                 // longest macroblock_layer()
 } MotusCoverage;
 
-typedef struct MotusBaseline MotusBaseline;
+typedef struct MotusH264Reader MotusH264Reader;
 
 // Opens a parser of `data`, a whole byte stream (Annex B) that outlives it. Counts are added to
 // *coverage (may be NULL). MOTUS_ERR_MEMORY.
-MotusStatus motus_baseline_open(MotusBaseline **stream, const uint8_t *data, size_t size,
-                                MotusCoverage *coverage);
+MotusStatus motus_h264_open(MotusH264Reader **stream, const uint8_t *data, size_t size,
+                            MotusCoverage *coverage);
 
 // Parses the next picture. MOTUS_END: there is none. MOTUS_ERR_FORMAT, MOTUS_ERR_MEMORY: see
-// motus_baseline_error; further calls fail too.
-MotusStatus motus_baseline_next(MotusBaseline *stream, MotusParsedPicture *picture);
+// motus_h264_error; further calls fail too.
+MotusStatus motus_h264_next(MotusH264Reader *stream, MotusParsedPicture *picture);
 
 // Returns the error's text (static storage), or NULL.
-const char *motus_baseline_error(const MotusBaseline *stream);
+const char *motus_h264_error(const MotusH264Reader *stream);
 
 // Finds `key` ("subme=") in the settings that x264 writes into its first SEI message, and copies
 // its value, up to the next blank. Returns 0 if there is none.
-int motus_baseline_x264_option(const uint8_t *data, size_t size, const char *key, char *value,
-                               size_t value_size);
+int motus_h264_x264_option(const uint8_t *data, size_t size, const char *key, char *value,
+                           size_t value_size);
 
-void motus_baseline_close(MotusBaseline **stream); // accepts NULL and *stream == NULL
+void motus_h264_close(MotusH264Reader **stream); // accepts NULL and *stream == NULL
 
 // Returns the offset of the next NAL unit's first byte from `from` on, `size` if there is none;
 // *start is the offset of its start code.

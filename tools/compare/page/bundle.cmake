@@ -27,7 +27,7 @@ string(REGEX REPLACE "([0-9a-f][0-9a-f])" "'\\\\x\\1'," bytes "${hex}")
 set(one "'\\\\x..',")
 set(four "${one}${one}${one}${one}")
 string(REGEX REPLACE "(${four}${four})" "\\1\n" bytes "${bytes}")
-file(WRITE "${OUTPUT}" "#include \"tools/report/report_page.h\"
+file(WRITE "${OUTPUT}" "#include \"tools/compare/page/report_page.h\"
 
 const char motus_report_page[] = {
 ${bytes}0};

@@ -1,6 +1,6 @@
 // Bits of an RBSP (7.2, 9.1) and NAL units of a byte stream (7.3.1, Annex B).
 // SPDX-License-Identifier: BSD-2-Clause
-#include "tools/baseline/baseline_internal.h"
+#include "tools/h264/h264_internal.h"
 
 uint32_t motus_rbsp_peek(const MotusRbsp *rbsp, int n) {
     if (n == 0 || rbsp->at >= rbsp->bits) return 0;

@@ -1,7 +1,7 @@
 // Arithmetic decoding (9.3.1, 9.3.3.2), bit by bit, with the encoder's own tables; independent
 // decoders test those.
 // SPDX-License-Identifier: BSD-2-Clause
-#include "tools/baseline/baseline_internal.h"
+#include "tools/h264/h264_internal.h"
 
 void motus_arithmetic_start(MotusArithmetic *a, MotusRbsp *rbsp) {
     a->range = 510;

@@ -1,6 +1,6 @@
 // Parameter sets and slice headers (7.3.2, 7.3.3).
 // SPDX-License-Identifier: BSD-2-Clause
-#include "tools/baseline/baseline_internal.h"
+#include "tools/h264/h264_internal.h"
 
 static void parse_poc(MotusRbsp *rbsp, MotusSps *sps) {
     sps->poc_type = (int)motus_rbsp_ue_max(rbsp, 2, "pic_order_cnt_type");
