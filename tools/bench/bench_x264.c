@@ -14,7 +14,7 @@ enum {
     BASELINE = MOTUS_PRESETS + 6, // preset medium in Baseline profile
     SHIPPED,                      // preset medium as it ships
     ROWS = MOTUS_PRESETS + X264_ROWS,
-    SLOW = 1 << MOTUS_PRESET_SLOW | 1 << MOTUS_PRESET_SLOWER | 1 << MOTUS_PRESET_PLACEBO,
+    SLOW = (1 << MOTUS_PRESET_MEDIUM) - 1, // the slower ones
     FAST = (1 << MOTUS_PRESETS) - 1 - SLOW,
     ANY = SLOW | FAST
 };

@@ -3,7 +3,7 @@
 #ifndef TOOLS_H264_H264_INTERNAL_H
 #define TOOLS_H264_H264_INTERNAL_H
 
-#include "encoder/bitstream/cabac_mb_core.h"
+#include "encoder/cabac/cabac_mb_core.h"
 #include "tools/h264/h264.h"
 
 // An RBSP. Reading past its end returns zeros and sets `error`.

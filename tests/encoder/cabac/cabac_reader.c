@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "tests/encoder/bitstream/cabac_reader.h"
+#include "tests/encoder/cabac/cabac_reader.h"
 
 static unsigned read_bit(CabacReader *d) {
     const size_t at = d->at++;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "encoder/bitstream/cabac.h"
+#include "encoder/cabac/cabac.h"
 
 #include <string.h>
 

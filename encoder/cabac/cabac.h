@@ -1,17 +1,12 @@
 // The arithmetic coder of CABAC (9.3.4), one symbol after the other.
 // SPDX-License-Identifier: BSD-2-Clause
-#ifndef ENCODER_BITSTREAM_CABAC_H
-#define ENCODER_BITSTREAM_CABAC_H
+#ifndef ENCODER_CABAC_CABAC_H
+#define ENCODER_CABAC_CABAC_H
 
 #include <stddef.h>
 
-#include "encoder/bitstream/cabac_core.h"
-
-// Bins in contexts: [c] zeros of context c, [c + MOTUS_SYMBOL_BIN] ones; and those without one.
-typedef struct MotusBinCounts {
-    uint32_t bin[2 * MOTUS_SYMBOL_BIN];
-    uint32_t others;
-} MotusBinCounts;
+#include "encoder/bitstream/bits_core.h"
+#include "encoder/cabac/cabac_core.h"
 
 // Ranges of a less probable bin in a pStateIdx: byte k is that of qCodIRangeIdx k, the shift that
 // renormalizes it, and half the range behind that.
@@ -56,14 +51,6 @@ void motus_cabac_restart(MotusCabac *cabac);
 static inline size_t motus_cabac_bits(const MotusCabac *cabac) {
     return (cabac->size + 4 * ((size_t)cabac->has_held + cabac->ones)) * 8 +
            (size_t)(cabac->waiting + 1);
-}
-
-// Returns the number of cabac_zero_words that a picture needs (7.4.2.10): its bins, the bytes of
-// its slices' NAL units, its MBs.
-MOTUS_HD size_t motus_cabac_zero_words(uint64_t bins, size_t bytes, int n_mb) {
-    const uint64_t raw_mb_bits = 3072, free_bins = raw_mb_bits * (uint64_t)n_mb / 32;
-    const uint64_t needed = bins > free_bins ? ((bins - free_bins) * 3 + 31) / 32 : 0; // bytes
-    return needed > bytes ? (size_t)((needed - bytes + 2) / 3) : 0;
 }
 
 #endif

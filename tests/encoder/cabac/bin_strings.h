@@ -3,7 +3,7 @@
 #ifndef TESTS_BIN_STRINGS_H
 #define TESTS_BIN_STRINGS_H
 
-#include "encoder/bitstream/cabac.h"
+#include "encoder/cabac/cabac.h"
 
 typedef enum BinContent {
     BINS_RANDOM,   // all contexts, bypass bins, I_PCM

@@ -34,7 +34,8 @@ __device__ uint32_t carry_into(const uint32_t *digit, uint32_t at) {
 // Returns the digits with their carries; d: the thread's own, and the one behind them. Threads
 // count digits from the tile's end.
 template <int THREADS>
-__device__ void settle_digits(const uint32_t *digit, uint32_t first, uint16_t (&settled)[DIGITS]) {
+__device__ void propagate_carries(const uint32_t *digit, uint32_t first,
+                                  uint16_t (&digits)[DIGITS]) {
     __shared__ uint32_t room[THREADS / 32], behind_tile;
     uint32_t sum[DIGITS], own = Carry::none(), all;
 #pragma unroll
@@ -55,7 +56,7 @@ __device__ void settle_digits(const uint32_t *digit, uint32_t first, uint16_t (&
 #pragma unroll
     for (int k = DIGITS - 1; k >= 0; k--) {
         const uint32_t value = sum[k] + carry;
-        settled[k] = (uint16_t)value;
+        digits[k] = (uint16_t)value;
         carry = value >> 16;
     }
 }
@@ -68,17 +69,17 @@ __device__ uint32_t header_byte(const MotusSliceHead *head, uint32_t i) {
     return head->header[i] | (i == bits / 8 ? (1u << padding) - 1 : 0);
 }
 
-// Settles the digits of a tile, and writes its bytes.
-template <int THREADS> __device__ void settle_tile(const Job &job, uint32_t tile) {
+// Propagates the carries of a tile, and writes its bytes.
+template <int THREADS> __device__ void write_tile(const Job &job, uint32_t tile) {
     const uint32_t first = tile * THREADS * DIGITS + (THREADS - 1 - threadIdx.x) * DIGITS;
-    uint16_t settled[DIGITS];
-    settle_digits<THREADS>(job.digit, first, settled);
+    uint16_t digits[DIGITS];
+    propagate_carries<THREADS>(job.digit, first, digits);
     const MotusSliceHead *head = job.in.slice.head;
     const uint32_t header = header_bytes(head);
     uint32_t word[DIGITS / 2];
 #pragma unroll
     for (int k = 0; k < DIGITS; k++) {
-        uint32_t pair = __byte_perm(settled[k], 0, 0x4401); // big endian
+        uint32_t pair = __byte_perm(digits[k], 0, 0x4401); // big endian
         for (uint32_t b = 0; b < 2; b++)
             if (2 * (first + k) + b < header)
                 pair |= header_byte(head, 2 * (first + k) + b) << 8 * b;
@@ -114,7 +115,7 @@ __device__ void count_escapes(const Job &job, uint32_t tile, uint32_t bytes) {
     if (threadIdx.x == 0) job.escapes[tile] = sum;
 }
 
-// Sets the stop bits of a settled tile, and writes its I_PCM samples. A lane per MB, and one for
+// Sets the stop bits of a written tile, and writes its I_PCM samples. A lane per MB, and one for
 // the slice's end; samples by all lanes of a warp.
 template <int THREADS> __device__ void put_restarts(const Job &job, uint32_t tile) {
     const bool has_samples = job.in.string || job.in.slice.stats->mb[MOTUS_MB_I_PCM];

@@ -1,28 +1,15 @@
 // Binarization of macroblocks (7.3.4, 7.3.5, 9.3.2, 9.3.3.1): an MB's units become symbols. No
 // unit depends on another one's symbols: a CPU makes them in order, a warp one per lane.
 // SPDX-License-Identifier: BSD-2-Clause
-#ifndef ENCODER_BITSTREAM_CABAC_MB_CORE_H
-#define ENCODER_BITSTREAM_CABAC_MB_CORE_H
+#ifndef ENCODER_CABAC_CABAC_MB_CORE_H
+#define ENCODER_CABAC_CABAC_MB_CORE_H
 
-#include "encoder/bitstream/cabac_core.h"
 #include "encoder/bitstream/syntax_core.h"
-
-// Coded MB with the values that its syntax and its contexts depend on.
-typedef struct MotusCabacMb {
-    const MotusMb *mb;
-    const MotusMbCoef *coef;
-    const MotusMbContext *own;
-    MotusNeighbours neighbours;
-    const MotusMbContext *a, *b; // of the neighbours; undefined where there is none
-    int qp_delta_before;         // mb_qp_delta of the MB before it in the slice, else 0
-    int slice_type;
-    int transform_8x8; // transform_8x8_mode_flag
-    int refs;          // num_ref_idx_l0_active; 0 = 1
-} MotusCabacMb;
+#include "encoder/cabac/cabac_core.h"
 
 // ---- mb_skip_flag, mb_type, sub_mb_type ---------------------------------------------------------
 
-MOTUS_HD void motus_put_skip_flag(MotusSymbols *s, const MotusCabacMb *m) {
+MOTUS_HD void motus_put_skip_flag(MotusSymbols *s, const MotusMbSyntax *m) {
     const MotusMb *a = m->neighbours.a, *b = m->neighbours.b;
     const int coded = (a && a->type != MOTUS_MB_P_SKIP) + (b && b->type != MOTUS_MB_P_SKIP);
     motus_put_bin(s, MOTUS_CTX_SKIP + coded, m->mb->type == MOTUS_MB_P_SKIP);
@@ -42,7 +29,7 @@ MOTUS_HD void motus_put_intra_type(MotusSymbols *s, const MotusMb *mb, int conte
 }
 
 // Puts mb_type of an intra MB in an I or P slice.
-MOTUS_HD void motus_put_intra_mb_type(MotusSymbols *s, const MotusCabacMb *m) {
+MOTUS_HD void motus_put_intra_mb_type(MotusSymbols *s, const MotusMbSyntax *m) {
     const MotusMb *mb = m->mb, *a = m->neighbours.a, *b = m->neighbours.b;
     if (!m->slice_type) {
         const int larger = (a && a->type != MOTUS_MB_I_4x4) + (b && b->type != MOTUS_MB_I_4x4);
@@ -76,7 +63,7 @@ MOTUS_HD void motus_put_p_types(MotusSymbols *s, const MotusMb *mb) {
 
 // ---- transform_size_8x8_flag --------------------------------------------------------------------
 
-MOTUS_HD void motus_put_transform_size(MotusSymbols *s, const MotusCabacMb *m) {
+MOTUS_HD void motus_put_transform_size(MotusSymbols *s, const MotusMbSyntax *m) {
     const MotusMb *a = m->neighbours.a, *b = m->neighbours.b;
     if (m->transform_8x8 && motus_has_transform_size(m->mb))
         motus_put_bin(s,
@@ -87,7 +74,7 @@ MOTUS_HD void motus_put_transform_size(MotusSymbols *s, const MotusCabacMb *m) {
 // ---- Intra modes --------------------------------------------------------------------------------
 
 // Puts the mode of the 4x4 block blk, or of the 8x8 block that begins with it.
-MOTUS_HD void motus_put_intra4x4_mode(MotusSymbols *s, const MotusCabacMb *m, int blk) {
+MOTUS_HD void motus_put_intra4x4_mode(MotusSymbols *s, const MotusMbSyntax *m, int blk) {
     const int mode = m->mb->intra4x4_pred_mode[blk],
               predicted = motus_intra4x4_predicted_mode(m->mb, &m->neighbours, blk),
               rest = mode - (mode > predicted);
@@ -102,7 +89,7 @@ MOTUS_HD int motus_has_chroma_mode(const MotusMb *mb) {
            mb->intra_chroma_pred_mode;
 }
 
-MOTUS_HD void motus_put_chroma_mode(MotusSymbols *s, const MotusCabacMb *m) {
+MOTUS_HD void motus_put_chroma_mode(MotusSymbols *s, const MotusMbSyntax *m) {
     const int mode = m->mb->intra_chroma_pred_mode;
     const int context = MOTUS_CTX_CHROMA_MODE + motus_has_chroma_mode(m->neighbours.a) +
                         motus_has_chroma_mode(m->neighbours.b);
@@ -112,7 +99,7 @@ MOTUS_HD void motus_put_chroma_mode(MotusSymbols *s, const MotusCabacMb *m) {
 }
 
 // Puts the intra modes of an MB, if it has any.
-MOTUS_HD void motus_put_intra_modes(MotusSymbols *s, const MotusCabacMb *m) {
+MOTUS_HD void motus_put_intra_modes(MotusSymbols *s, const MotusMbSyntax *m) {
     const MotusMb *mb = m->mb;
     if (mb->type == MOTUS_MB_I_4x4) motus_put_transform_size(s, m);
     if (mb->type == MOTUS_MB_I_4x4) {
@@ -124,7 +111,7 @@ MOTUS_HD void motus_put_intra_modes(MotusSymbols *s, const MotusCabacMb *m) {
 }
 
 // Puts mb_type, and the intra modes or sub_mb_type.
-MOTUS_HD void motus_put_mode_symbols(MotusSymbols *s, const MotusCabacMb *m) {
+MOTUS_HD void motus_put_mode_symbols(MotusSymbols *s, const MotusMbSyntax *m) {
     if (!motus_mb_is_intra(m->mb)) {
         motus_put_p_types(s, m->mb);
         return;
@@ -141,7 +128,7 @@ MOTUS_HD int motus_ref_is_far(const MotusMb *mb, int q) {
 }
 
 // Puts ref_idx_l0 of the partition that begins with 8x8 block q.
-MOTUS_HD void motus_put_ref_symbol(MotusSymbols *s, const MotusCabacMb *m, int q) {
+MOTUS_HD void motus_put_ref_symbol(MotusSymbols *s, const MotusMbSyntax *m, int q) {
     const int ref = m->mb->ref[0][q], a = motus_ref_is_far(q & 1 ? m->mb : m->neighbours.a, q ^ 1),
               b = motus_ref_is_far(q & 2 ? m->mb : m->neighbours.b, q ^ 2);
     motus_put_bin(s, MOTUS_CTX_REF_IDX + a + 2 * b, ref);
@@ -149,7 +136,7 @@ MOTUS_HD void motus_put_ref_symbol(MotusSymbols *s, const MotusCabacMb *m, int q
 }
 
 // Puts ref_idx_l0 of all partitions.
-MOTUS_HD void motus_put_ref_symbols(MotusSymbols *s, const MotusCabacMb *m) {
+MOTUS_HD void motus_put_ref_symbols(MotusSymbols *s, const MotusMbSyntax *m) {
     for (int q = 0; q < 4; q++)
         if (motus_has_ref(m->mb, q)) motus_put_ref_symbol(s, m, q);
 }
@@ -167,7 +154,7 @@ MOTUS_HD void motus_put_mvd_component(MotusSymbols *s, int context, int value, i
     if (magnitude) motus_put_bypass(s, 1, value < 0);
 }
 
-MOTUS_HD void motus_put_mvd_symbols(MotusSymbols *s, const MotusCabacMb *m) {
+MOTUS_HD void motus_put_mvd_symbols(MotusSymbols *s, const MotusMbSyntax *m) {
     const MotusMv none = {0, 0};
     MotusPartition parts[16];
     const int n = motus_mb_partitions(m->mb, parts);
@@ -211,7 +198,7 @@ MOTUS_HD void motus_put_cbp_chroma(MotusSymbols *s, const MotusMb *a, const Motu
         motus_put_bin(s, MOTUS_CTX_CBP_CHROMA + 4 + (left == 2) + 2 * (above == 2), chroma == 2);
 }
 
-MOTUS_HD void motus_put_cbp_symbols(MotusSymbols *s, const MotusCabacMb *m) {
+MOTUS_HD void motus_put_cbp_symbols(MotusSymbols *s, const MotusMbSyntax *m) {
     const MotusMb *mb = m->mb, *a = m->neighbours.a, *b = m->neighbours.b;
     for (int q = 0; q < 4; q++) {
         const int left = motus_counts_as_coded(q & 1 ? mb : a, q ^ 1),
@@ -221,7 +208,7 @@ MOTUS_HD void motus_put_cbp_symbols(MotusSymbols *s, const MotusCabacMb *m) {
     motus_put_cbp_chroma(s, a, b, mb->cbp >> 4);
 }
 
-MOTUS_HD void motus_put_qp_delta(MotusSymbols *s, const MotusCabacMb *m) {
+MOTUS_HD void motus_put_qp_delta(MotusSymbols *s, const MotusMbSyntax *m) {
     const int delta = m->own->qp_delta, value = delta > 0 ? 2 * delta - 1 : -2 * delta;
     motus_put_bin(s, MOTUS_CTX_QP_DELTA + (m->qp_delta_before != 0), value);
     MOTUS_ONE_BODY
@@ -333,19 +320,19 @@ MOTUS_HD void motus_put_block8_symbols(MotusSymbols *s, const MotusMbCoef *coef,
 // ---- Flags of blocks ----------------------------------------------------------------------------
 
 // Returns coded_block_flag of a neighbouring block as contexts count it. coded: its own flag.
-MOTUS_HD int motus_block_flag(const MotusCabacMb *m, const MotusMb *neighbour, int coded) {
+MOTUS_HD int motus_block_flag(const MotusMbSyntax *m, const MotusMb *neighbour, int coded) {
     return neighbour ? coded : motus_mb_is_intra(m->mb);
 }
 
 // Returns the context of coded_block_flag of a DC block (0 luma, 1 Cb, 2 Cr), in its category.
-MOTUS_HD int motus_dc_flag_context(const MotusCabacMb *m, int component) {
+MOTUS_HD int motus_dc_flag_context(const MotusMbSyntax *m, int component) {
     const MotusMb *a = m->neighbours.a, *b = m->neighbours.b;
     return motus_block_flag(m, a, a && m->a->dc >> component & 1) +
            2 * motus_block_flag(m, b, b && m->b->dc >> component & 1);
 }
 
 // Returns it for block blk of total_coeff.
-MOTUS_HD int motus_ac_flag_context(const MotusCabacMb *m, int blk) {
+MOTUS_HD int motus_ac_flag_context(const MotusMbSyntax *m, int blk) {
     const MotusMb *a = m->neighbours.a, *b = m->neighbours.b;
     const uint8_t *own = m->mb->total_coeff;
     const int side = blk < 16 ? 4 : 2, x = blk & (side - 1), y = (blk & (side * side - 1)) / side;
@@ -356,7 +343,7 @@ MOTUS_HD int motus_ac_flag_context(const MotusCabacMb *m, int blk) {
     return left + 2 * above;
 }
 
-MOTUS_HD void motus_put_block_symbols(MotusSymbols *s, const MotusCabacMb *m, int unit) {
+MOTUS_HD void motus_put_block_symbols(MotusSymbols *s, const MotusMbSyntax *m, int unit) {
     const MotusCodedBlock block = motus_unit_block(m->mb, m->coef, unit);
     const int is_dc = block.category == 0 || block.category == 3;
     const MotusBlockContexts contexts = motus_block_contexts(block.category);
@@ -387,7 +374,7 @@ MOTUS_HD uint32_t motus_mb_symbol_units(const MotusMb *mb, int slice_type) {
 
 // Puts a unit of the MB (B slices: motus_put_b_unit_symbols). I_PCM: the caller writes the samples
 // behind MOTUS_UNIT_MODE.
-MOTUS_HD void motus_put_unit_symbols(MotusSymbols *s, const MotusCabacMb *m, int unit) {
+MOTUS_HD void motus_put_unit_symbols(MotusSymbols *s, const MotusMbSyntax *m, int unit) {
     if (unit >= MOTUS_UNIT_LUMA && unit < MOTUS_UNIT_CHROMA_DC && m->mb->transform_8x8) {
         motus_put_block8_symbols(s, m->coef, (unit - MOTUS_UNIT_LUMA) / 4);
     } else if (unit >= MOTUS_UNIT_LUMA_DC) {
@@ -403,6 +390,100 @@ MOTUS_HD void motus_put_unit_symbols(MotusSymbols *s, const MotusCabacMb *m, int
     } else {
         motus_put_skip_flag(s, m);
     }
+}
+
+// ---- B slices -----------------------------------------------------------------------------------
+
+MOTUS_HD void motus_put_b_skip_flag(MotusSymbols *s, const MotusMbSyntax *m) {
+    const MotusMb *a = m->neighbours.a, *b = m->neighbours.b;
+    const int coded = (a && a->type != MOTUS_MB_P_SKIP) + (b && b->type != MOTUS_MB_P_SKIP);
+    motus_put_bin(s, MOTUS_CTX_SKIP_IN_B + coded, m->mb->type == MOTUS_MB_P_SKIP);
+}
+
+// Puts the n low bits of `bins`, first bin highest, in one context.
+MOTUS_HD void motus_put_bins(MotusSymbols *s, int context, int n, uint32_t bins) {
+    while (n-- > 0) motus_put_bin(s, context, bins >> n & 1);
+}
+
+// Puts mb_type (table 9-37), without what follows an intra MB's prefix.
+MOTUS_HD void motus_put_b_type(MotusSymbols *s, const MotusMbSyntax *m) {
+    const MotusMb *mb = m->mb, *a = m->neighbours.a, *b = m->neighbours.b;
+    const int coded = (a && !motus_is_direct(a)) + (b && !motus_is_direct(b)),
+              rest = MOTUS_CTX_B_TYPE + 5;
+    const uint32_t code =
+        motus_mb_is_intra(mb) ? (uint32_t)MOTUS_B_INTRA_CODE : motus_b_type_code(mb);
+    motus_put_bin(s, MOTUS_CTX_B_TYPE + coded, code != 0);
+    if (!code) return;
+    motus_put_bin(s, MOTUS_CTX_B_TYPE + 3, code > 2);
+    if (code <= 2) {
+        motus_put_bin(s, rest, code == 2);
+        return;
+    }
+    // The next four bins; codes 12 to 21 have a fifth one.
+    const uint32_t four = code <= 10                   ? code - 3
+                          : code == 11                 ? 14
+                          : code == MOTUS_B_8x8_CODE   ? 15
+                          : code == MOTUS_B_INTRA_CODE ? 13
+                                                       : (code + 4) >> 1;
+    motus_put_bin(s, MOTUS_CTX_B_TYPE + 4, four >> 3);
+    motus_put_bins(s, rest, 3, four & 7);
+    if (code >= 12 && code < MOTUS_B_8x8_CODE) motus_put_bin(s, rest, code & 1);
+}
+
+MOTUS_HD void motus_put_b_sub_type(MotusSymbols *s, uint32_t code) {
+    motus_put_bin(s, MOTUS_CTX_B_SUB_TYPE, code != 0);
+    if (!code) return;
+    motus_put_bin(s, MOTUS_CTX_B_SUB_TYPE + 1, code > 2);
+    if (code > 2) motus_put_bin(s, MOTUS_CTX_B_SUB_TYPE + 2, 0); // larger codes are below 8x8
+    motus_put_bins(s, MOTUS_CTX_B_SUB_TYPE + 3, code > 2 ? 2 : 1, code > 2 ? code - 3 : code - 1);
+}
+
+// Puts mb_type and sub_mb_type of an inter MB.
+MOTUS_HD void motus_put_b_types(MotusSymbols *s, const MotusMbSyntax *m) {
+    motus_put_b_type(s, m);
+    for (int q = 0; q < 4 && m->mb->type == MOTUS_MB_P_8x8; q++)
+        motus_put_b_sub_type(s, motus_b_sub_type_code(m->mb, q));
+}
+
+MOTUS_HD void motus_put_b_mode_symbols(MotusSymbols *s, const MotusMbSyntax *m) {
+    const MotusMb *mb = m->mb;
+    motus_put_b_types(s, m);
+    if (!motus_mb_is_intra(mb)) return;
+    motus_put_bin(s, MOTUS_CTX_I_TYPE_IN_B, mb->type != MOTUS_MB_I_4x4);
+    if (mb->type != MOTUS_MB_I_4x4) motus_put_intra_type(s, mb, MOTUS_CTX_I_TYPE_IN_B + 1, 0);
+    motus_put_intra_modes(s, m);
+}
+
+MOTUS_HD void motus_put_b_mvd_symbols(MotusSymbols *s, const MotusMbSyntax *m) {
+    const MotusMv none = {0, 0};
+    for (int q = 0; q < 4 && m->refs > 1; q++)
+        if (motus_has_b_mvd(m->mb, q, 0)) motus_put_ref_symbol(s, m, q);
+    MOTUS_ONE_BODY
+    for (int i = 0; i < 8; i++) {
+        const int list = i >> 2, q = i & 3;
+        if (!motus_has_b_mvd(m->mb, q, list)) continue;
+        const MotusMv mvd = m->own->mvd_b[list][q];
+        const MotusMv a = q & 1             ? m->own->mvd_b[list][q - 1]
+                          : m->neighbours.a ? m->a->mvd_b[list][q + 1]
+                                            : none;
+        const MotusMv b = q & 2             ? m->own->mvd_b[list][q - 2]
+                          : m->neighbours.b ? m->b->mvd_b[list][q + 2]
+                                            : none;
+        motus_put_mvd_component(s, MOTUS_CTX_MVD, mvd.x, motus_abs(a.x) + motus_abs(b.x));
+        motus_put_mvd_component(s, MOTUS_CTX_MVD + 7, mvd.y, motus_abs(a.y) + motus_abs(b.y));
+    }
+}
+
+// Puts a unit of an MB of a B slice, as motus_put_unit_symbols does.
+MOTUS_HD void motus_put_b_unit_symbols(MotusSymbols *s, const MotusMbSyntax *m, int unit) {
+    if (unit == MOTUS_UNIT_RUN)
+        motus_put_b_skip_flag(s, m);
+    else if (unit == MOTUS_UNIT_MODE)
+        motus_put_b_mode_symbols(s, m);
+    else if (unit == MOTUS_UNIT_MV)
+        motus_put_b_mvd_symbols(s, m);
+    else
+        motus_put_unit_symbols(s, m, unit);
 }
 
 #endif

@@ -1,6 +1,6 @@
 // Slices on the CPU: MB rows are finalized and written in parallel, then joined (slice.h).
 // SPDX-License-Identifier: BSD-2-Clause
-#include "encoder/bitstream/slice.h"
+#include "encoder/slice/slice.h"
 
 #include "common/alloc.h"
 
@@ -216,7 +216,7 @@ static void code_samples(MotusMbWriter *writer, const MotusMbSource *src) {
 
 // Writes the symbols of a unit to symbol[] and returns their number. The compiler knows here that
 // they are neither marked nor costed.
-static __attribute__((flatten)) uint32_t put_unit(uint16_t *symbol, const MotusCabacMb *syntax,
+static __attribute__((flatten)) uint32_t put_unit(uint16_t *symbol, const MotusMbSyntax *syntax,
                                                   int unit) {
     MotusSymbols symbols = {.symbol = symbol};
     if (syntax->slice_type == MOTUS_SLICE_B)
@@ -229,16 +229,16 @@ static __attribute__((flatten)) uint32_t put_unit(uint16_t *symbol, const MotusC
 static void write_cabac_mb(MotusMbWriter *writer, const MotusCodedMbs *mbs, int i,
                            MotusSliceState *state) {
     const MotusMb *mb = &mbs->mb[i];
-    const MotusCabacMb syntax = {.mb = mb,
-                                 .coef = &mbs->coef[i],
-                                 .own = &mbs->context[i],
-                                 .neighbours = motus_neighbours_at(mbs, i),
-                                 .a = &mbs->context[i] - 1,
-                                 .b = &mbs->context[i] - mbs->mb_width,
-                                 .qp_delta_before = state->qp_delta,
-                                 .slice_type = writer->slice->slice_type,
-                                 .transform_8x8 = writer->slice->transform_8x8,
-                                 .refs = writer->slice->refs};
+    const MotusMbSyntax syntax = {.mb = mb,
+                                  .coef = &mbs->coef[i],
+                                  .own = &mbs->context[i],
+                                  .neighbours = motus_neighbours_at(mbs, i),
+                                  .a = &mbs->context[i] - 1,
+                                  .b = &mbs->context[i] - mbs->mb_width,
+                                  .qp_delta_before = state->qp_delta,
+                                  .slice_type = writer->slice->slice_type,
+                                  .transform_8x8 = writer->slice->transform_8x8,
+                                  .refs = writer->slice->refs};
     uint16_t symbol[MOTUS_MB_SYMBOLS];
     if (state->has_mb) code_end(writer, 0);
     for (uint32_t units = motus_mb_symbol_units(mb, syntax.slice_type); units; units &= units - 1) {

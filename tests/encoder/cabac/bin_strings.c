@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "tests/encoder/bitstream/bin_strings.h"
+#include "tests/encoder/cabac/bin_strings.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "encoder/bitstream/syntax_core.h"
-#include "tests/encoder/bitstream/cabac_reader.h"
+#include "tests/encoder/cabac/cabac_reader.h"
 #include "tests/support/harness.h"
 
 const char *const bin_content_names[BINS_CONTENTS] = {

@@ -1,8 +1,8 @@
 // Tables of CABAC (9.3): initial states, ranges of the less probable symbol, transitions of states.
 // They are in functions, where nvcc lets both sides read them.
 // SPDX-License-Identifier: BSD-2-Clause
-#ifndef ENCODER_BITSTREAM_CABAC_TABLES_H
-#define ENCODER_BITSTREAM_CABAC_TABLES_H
+#ifndef ENCODER_CABAC_CABAC_TABLES_H
+#define ENCODER_CABAC_CABAC_TABLES_H
 
 #include <stdint.h>
 

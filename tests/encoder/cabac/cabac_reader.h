@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-#include "encoder/bitstream/cabac_core.h"
+#include "encoder/cabac/cabac_core.h"
 
 typedef struct CabacReader {
     const uint8_t *data;

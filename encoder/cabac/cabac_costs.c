@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "encoder/bitstream/cabac_costs.h"
+#include "encoder/cabac/cabac_costs_core.h"
 
 #define ADAPTED                                                                                    \
     90 // per cent of a bin's cost in a slice's first states that it takes, as they adapt

@@ -1,12 +1,13 @@
 // Bits of CABAC bins, for decisions: a table that is fixed before a picture begins, and the bits of
 // a residual block's map and levels by it.
 // SPDX-License-Identifier: BSD-2-Clause
-#ifndef ENCODER_BITSTREAM_CABAC_COSTS_CORE_H
-#define ENCODER_BITSTREAM_CABAC_COSTS_CORE_H
+#ifndef ENCODER_CABAC_CABAC_COSTS_CORE_H
+#define ENCODER_CABAC_CABAC_COSTS_CORE_H
 
 #include "common/lanes.h"
 #include "common/log2_core.h"
-#include "encoder/bitstream/cabac_mb_core.h"
+#include "encoder/bitstream/bits_core.h"
+#include "encoder/cabac/cabac_mb_core.h"
 
 #define MOTUS_BIT 256 // unit of costs
 
@@ -149,5 +150,23 @@ MOTUS_HD uint32_t motus_level_cost(const uint16_t first[2], const uint16_t more[
     return begun + 13 * (uint32_t)more[1] +
            MOTUS_BIT * (2 * (uint32_t)motus_bit_length((uint32_t)magnitude - 14) - 1);
 }
+
+// ---- Host ---------------------------------------------------------------------------------------
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// Sets the costs of a GOP's first pictures: the mean ones of I pictures (table 0), those of the
+// initial states of P slices (1 + cabac_init_idc).
+void motus_cabac_costs_set(MotusCabacCosts *costs, int table, int slice_qp);
+
+// Moves the costs to those of the bins that a picture had. Costs of contexts with few bins hardly
+// change.
+void motus_cabac_costs_learn(MotusCabacCosts *costs, const MotusBinCounts *counts);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

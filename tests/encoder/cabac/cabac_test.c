@@ -1,7 +1,7 @@
 // The arithmetic coder against a decoder, on random symbols and on those that are hardest for it.
 // SPDX-License-Identifier: BSD-2-Clause
-#include "encoder/bitstream/cabac.h"
-#include "tests/encoder/bitstream/cabac_reader.h"
+#include "encoder/cabac/cabac.h"
+#include "tests/encoder/cabac/cabac_reader.h"
 #include "tests/support/harness.h"
 
 #include <stdio.h>

@@ -1,13 +1,12 @@
 // Finalization and entropy coding of a picture's slices (7.3.3, 7.3.4).
 // SPDX-License-Identifier: BSD-2-Clause
-#ifndef ENCODER_BITSTREAM_SLICE_H
-#define ENCODER_BITSTREAM_SLICE_H
+#ifndef ENCODER_SLICE_SLICE_H
+#define ENCODER_SLICE_SLICE_H
 
-#include "encoder/bitstream/b_syntax_core.h"
-#include "encoder/bitstream/cabac.h"
-#include "encoder/bitstream/cabac_mb_core.h"
 #include "encoder/bitstream/cavlc_mb_core.h"
 #include "encoder/bitstream/headers.h"
+#include "encoder/cabac/cabac.h"
+#include "encoder/cabac/cabac_mb_core.h"
 #include "encoder/mb/coded_mbs.h"
 
 // ---- Whole rows ---------------------------------------------------------------------------------

@@ -1,13 +1,13 @@
 // Symbols of CABAC (9.3): bins with their contexts, as binarization makes them and the arithmetic
 // coder takes them. Contexts have the standard's numbers (ctxIdx).
 // SPDX-License-Identifier: BSD-2-Clause
-#ifndef ENCODER_BITSTREAM_CABAC_CORE_H
-#define ENCODER_BITSTREAM_CABAC_CORE_H
+#ifndef ENCODER_CABAC_CABAC_CORE_H
+#define ENCODER_CABAC_CABAC_CORE_H
 
 #include <assert.h>
 
 #include "common/lanes.h"
-#include "encoder/bitstream/cabac_tables.h"
+#include "encoder/cabac/cabac_tables.h"
 
 // First contexts of the syntax elements (table 9-34). MVD: x, then y.
 enum {
