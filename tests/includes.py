@@ -36,7 +36,8 @@ BELOW = {
     "encoder/mb": "me dct",
     "encoder/bitstream": "encoder/mb",
     "encoder/cabac": "encoder/bitstream",
-    "encoder/levels": "encoder/bitstream",
+    "encoder/slice": "encoder/cabac",
+    "encoder/levels": "encoder/cabac",
     "encoder/analyse": "encoder/levels",
     "encoder/intra": "encoder/analyse",
     "encoder/decide": "encoder/intra",
@@ -44,30 +45,30 @@ BELOW = {
     "encoder/lookahead": "encoder/analyse encoder/weights",
     "encoder/rate": "encoder/lookahead",
     "encoder/settings": "encoder/rate",
-    "encoder/picture": "encoder/settings encoder/decide encoder/cabac encoder/weights",
+    "encoder/picture": "encoder/settings encoder/decide encoder/slice encoder/weights",
     "encoder/gop": "encoder/picture",
     "encoder": "encoder/gop",
     "interop": "include/motus",
     "interop/gstreamer": "interop",
     "tools/cli": "encoder filter yuv/io interop",
-    "tools/baseline": "tools/cli",
+    "tools/h264": "tools/cli",
     "tools/media": "tools/cli",
-    "tools/report": "tools/cli",
+    "tools/compare/page": "tools/cli",
     "tools/synth": "tools/cli",
     "tools/search": "tools/cli",
-    "tools/peers": "tools/cli",
+    "tools/x264": "tools/cli",
     "tools/filter": "tools/media",
-    "tools/bench": "tools/peers tools/synth",
+    "tools/bench": "tools/x264 tools/synth",
     "tools/encode": "tools/filter tools/search",
-    "tools/view": "tools/media tools/search tools/baseline",
-    "tools/compare": "tools/peers tools/baseline tools/report",
+    "tools/view": "tools/media tools/search tools/h264",
+    "tools/compare": "tools/x264 tools/h264 tools/compare/page",
     "tools/mpi": "tools/encode",
     "tools": "tools/cli",
     "examples": "include/motus",
     "examples/x265": "include/motus",
 }
 # Folders of tests/ that mirror no source folder.
-TESTS_ONLY = set("arguments conformance files fuzz gpu install lanes report support".split())
+TESTS_ONLY = set("arguments conformance files fuzz gpu install lanes support".split())
 LIMIT = 25
 SOURCE = re.compile(r"\.(c|h|cu|cuh|cpp|py|sh)$")
 FOREIGN = ("interop/ffmpeg/", "interop/x264/")  # compile inside FFmpeg and x264 only

@@ -120,7 +120,7 @@ demo() {
 # format_check: no line has more than 100 columns, and clang-format changes nothing.
 format_check() {
     ! git grep -nIE '.{101}' -- ':!*.md' ':!*.svg' ':!*/values.txt' ':!*.patch' \
-        ':!tools/report/uplot' &&
+        ':!tools/compare/page/uplot' &&
         git ls-files -z '*.c' '*.h' '*.cu' '*.cuh' | xargs -0 -r "$clang_format" --dry-run -Werror
 }
 

@@ -79,7 +79,7 @@ done
 
 short_lines() {
     ! git grep -nIE '.{101}' -- ':!*.md' ':!*.svg' ':!*/values.txt' ':!*.patch' \
-        ':!tools/report/uplot'
+        ':!tools/compare/page/uplot'
 }
 
 check "100 columns" short_lines

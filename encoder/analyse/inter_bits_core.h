@@ -5,7 +5,7 @@
 #define ENCODER_ANALYSE_INTER_BITS_CORE_H
 
 #include "encoder/analyse/b_core.h"
-#include "encoder/bitstream/b_syntax_core.h"
+#include "encoder/cabac/cabac_mb_core.h"
 
 // ---- MVs of a decided MB ------------------------------------------------------------------------
 
@@ -44,7 +44,7 @@ MOTUS_HD uint32_t motus_skip_bits(const MotusInterMb *in, const MotusMb *mb) {
     const int is_b = in->lists == 2;
     if (!in->costs) return is_b ? motus_b_bits(mb, 0) : motus_inter_bits(mb, 0);
     MotusSymbols s = {NULL, 0, 0, in->costs->bin, 0, 0};
-    MotusCabacMb m;
+    MotusMbSyntax m;
     m.mb = mb, m.neighbours = in->neighbours;
     if (is_b)
         motus_put_b_skip_flag(&s, &m);
@@ -68,7 +68,7 @@ MOTUS_HD uint32_t motus_trial_bits(const MotusInterMb *in, const MotusMb *mb, ui
     const int is_b = in->lists == 2;
     if (!in->costs) return is_b ? motus_b_bits(mb, mv_bits) : motus_inter_bits(mb, mv_bits);
     MotusSymbols s = {NULL, 0, 0, in->costs->bin, motus_skip_bits(in, mb), 0};
-    MotusCabacMb m;
+    MotusMbSyntax m;
     m.mb = mb, m.neighbours = in->neighbours;
     if (mb->type == MOTUS_MB_P_SKIP) return s.bits;
     if (is_b)

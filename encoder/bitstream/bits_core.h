@@ -133,4 +133,23 @@ MOTUS_HD void motus_bits_se(MotusBits *bits, int32_t value) {
     motus_bits_ue(bits, value > 0 ? 2u * (uint32_t)value - 1 : 2u * (0u - (uint32_t)value));
 }
 
+// ---- cabac_zero_words ---------------------------------------------------------------------------
+
+enum { MOTUS_BIN_COUNTS = 1024 }; // contexts (cabac_core.h), zeros then ones
+
+// Bins that CABAC coded, by context: [c] zeros, [c + MOTUS_BIN_COUNTS / 2] ones; and those without
+// a context.
+typedef struct MotusBinCounts {
+    uint32_t bin[MOTUS_BIN_COUNTS];
+    uint32_t others;
+} MotusBinCounts;
+
+// Returns the number of cabac_zero_words that a picture needs (7.4.2.10): its bins, the bytes of
+// its slices' NAL units, its MBs.
+MOTUS_HD size_t motus_cabac_zero_words(uint64_t bins, size_t bytes, int n_mb) {
+    const uint64_t raw_mb_bits = 3072, free_bins = raw_mb_bits * (uint64_t)n_mb / 32;
+    const uint64_t needed = bins > free_bins ? ((bins - free_bins) * 3 + 31) / 32 : 0; // bytes
+    return needed > bytes ? (size_t)((needed - bytes + 2) / 3) : 0;
+}
+
 #endif

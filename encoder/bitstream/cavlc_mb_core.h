@@ -66,19 +66,6 @@ MOTUS_HD void motus_cavlc_residual(MotusBits *bits, const int16_t *level, int n,
 
 // ---- An MB of a slice ---------------------------------------------------------------------------
 
-// Coded MB with the values that its syntax depends on.
-typedef struct MotusMbSyntax {
-    const MotusMb *mb;
-    const MotusMbCoef *coef;
-    MotusNeighbours neighbours;
-    MotusMbSource src; // I_PCM
-    int slice_type;    // MotusSliceType
-    uint32_t skip_run; // mb_skip_run before it (P and B slices)
-    int qp_delta;      // mb_qp_delta, if it has one
-    int transform_8x8; // transform_8x8_mode_flag
-    int refs;          // num_ref_idx_l0_active; 0 = 1
-} MotusMbSyntax;
-
 // Writes mb_type, and the intra modes or sub_mb_type.
 MOTUS_HD void motus_put_mode(MotusBits *bits, const MotusMbSyntax *s) {
     const MotusMb *mb = s->mb;
@@ -175,6 +162,40 @@ MOTUS_HD void motus_put_unit(MotusBits *bits, const MotusMbSyntax *s, int unit) 
     } else {
         motus_bits_ue(bits, s->skip_run);
     }
+}
+
+// ---- B slices -----------------------------------------------------------------------------------
+
+MOTUS_HD void motus_put_b_mode(MotusBits *bits, const MotusMbSyntax *s) {
+    const MotusMb *mb = s->mb;
+    if (motus_mb_is_intra(mb)) {
+        motus_put_mode(bits, s);
+        return;
+    }
+    motus_bits_ue(bits, motus_b_type_code(mb));
+    for (int q = 0; q < 4 && mb->type == MOTUS_MB_P_8x8; q++)
+        motus_bits_ue(bits, motus_b_sub_type_code(mb, q));
+}
+
+MOTUS_HD void motus_put_b_mvd(MotusBits *bits, const MotusMbSyntax *s) {
+    for (int q = 0; q < 4 && s->refs > 1; q++)
+        if (motus_has_b_mvd(s->mb, q, 0)) motus_put_ref(bits, s->refs, s->mb->ref[0][q]);
+    for (int i = 0; i < 8; i++) {
+        if (!motus_has_b_mvd(s->mb, i & 3, i >> 2)) continue;
+        const MotusMv mvd = motus_b_mvd(s->mb, &s->neighbours, i & 3, i >> 2);
+        motus_bits_se(bits, mvd.x);
+        motus_bits_se(bits, mvd.y);
+    }
+}
+
+// Writes a unit of an MB of a B slice, as motus_put_unit does.
+MOTUS_HD void motus_put_b_unit(MotusBits *bits, const MotusMbSyntax *s, int unit) {
+    if (unit == MOTUS_UNIT_MODE)
+        motus_put_b_mode(bits, s);
+    else if (unit == MOTUS_UNIT_MV)
+        motus_put_b_mvd(bits, s);
+    else
+        motus_put_unit(bits, s, unit);
 }
 
 #endif

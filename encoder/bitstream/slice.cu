@@ -10,7 +10,7 @@
 #include "common/cuda_call.cuh"
 #include "common/int_core.h"
 #include "common/slots.h"
-#include "encoder/bitstream/b_syntax_core.h"
+#include "encoder/bitstream/cavlc_mb_core.h"
 #include "encoder/bitstream/slice_scan.cuh"
 
 namespace {
@@ -356,7 +356,7 @@ __device__ void put_zero_words(const MotusNalCuda &nal) {
     __shared__ uint32_t room[THREADS / 32];
     const MotusBinCounts *bins = nal.bins;
     uint32_t own = 0;
-    for (int k = (int)threadIdx.x; k < 2 * MOTUS_SYMBOL_BIN; k += THREADS) own += bins->bin[k];
+    for (int k = (int)threadIdx.x; k < MOTUS_BIN_COUNTS; k += THREADS) own += bins->bin[k];
     own = motus_lanes_sum(own);
     if (motus_lane() == 0) room[threadIdx.x / 32] = own;
     __syncthreads(); // complete before they are read; `result` is written

@@ -1,15 +1,15 @@
 // CABAC of a slice of finalized MBs on a CUDA device. In the order of the launches: contexts of
 // MBs (contexts.cuh); counts of symbols and their sums, symbols (symbols.cuh); bins sorted by
-// context, states (states.cuh); ranges, low (ranges.cuh); carries, I_PCM samples (settle.cuh); the
+// context, states (states.cuh); ranges, low (ranges.cuh); carries, I_PCM samples (carries.cuh); the
 // NAL unit (slice.cu). Grids depend on picture size, piece and capacity only.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "encoder/cabac/cabac_cuda.h"
 
 #include "common/cuda_call.cuh"
 #include "common/slots.h"
-#include "encoder/bitstream/cabac_costs_core.h"
+#include "encoder/cabac/cabac_costs_core.h"
+#include "encoder/cabac/carries.cuh"
 #include "encoder/cabac/ranges.cuh"
-#include "encoder/cabac/settle.cuh"
 #include "encoder/cabac/states.cuh"
 #include "encoder/cabac/symbols.cuh"
 
@@ -140,7 +140,7 @@ __device__ Piece only_piece(const Job &job) {
     return piece;
 }
 
-// Clears the digits that the slice may have, and those that settle_kernel reads behind them.
+// Clears the digits that the slice may have, and those that carry_kernel reads behind them.
 __device__ void clear_digits(const Job &job) {
     // A symbol has at most 8 bits. I_PCM samples follow one more, with two stop bits and alignment.
     const uint64_t samples =
@@ -286,11 +286,11 @@ __device__ uint32_t rbsp_bytes(const Job &job) {
                                                                                           : 0;
 }
 
-__global__ void __launch_bounds__(THREADS) settle_kernel(Job job) {
+__global__ void __launch_bounds__(THREADS) carry_kernel(Job job) {
     const uint32_t bytes = rbsp_bytes(job);
     if (blockIdx.x == 0 && threadIdx.x == 0) *job.bytes = bytes;
     for (uint32_t tile = blockIdx.x; tile * MOTUS_NAL_TILE < bytes; tile += gridDim.x) {
-        settle_tile<THREADS>(job, tile);
+        write_tile<THREADS>(job, tile);
         __syncthreads(); // its bytes are written, and shared memory has been read
         put_restarts<THREADS>(job, tile);
         count_escapes<THREADS>(job, tile, bytes);
@@ -386,7 +386,7 @@ cudaError_t motus_cabac_slice_cuda_end(const MotusCabacSliceCuda *in, cudaStream
     launches.add(run_kernel, blocks_for(piece, MOTUS_RUN * (THREADS / 32)), THREADS);
     launches.add(way_kernel, chunk_tiles, THREADS);
     launches.add(low_kernel, chunk_tiles, LOW_THREADS);
-    launches.add(settle_kernel, motus_min(job.n_tiles, MOST_BLOCKS), THREADS);
+    launches.add(carry_kernel, motus_min(job.n_tiles, MOST_BLOCKS), THREADS);
     if (launches.status != cudaSuccess) return launches.status;
     const MotusSliceCuda &slice = in->slice;
     const MotusNalCuda nal = {job.rbsp,

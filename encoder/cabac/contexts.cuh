@@ -4,7 +4,7 @@
 #ifndef ENCODER_CABAC_CONTEXTS_CUH
 #define ENCODER_CABAC_CONTEXTS_CUH
 
-#include "encoder/bitstream/b_syntax_core.h"
+#include "encoder/cabac/cabac_mb_core.h"
 #include "encoder/cabac/job.cuh"
 
 namespace {

@@ -17,7 +17,7 @@ constexpr int TILE_CHUNKS = TILE / MOTUS_CHUNK; // likewise
 constexpr int GROUP = 16;                       // tiles
 constexpr int COUNT_MBS = MOTUS_MB_GROUP;       // whose symbols a block counts
 constexpr int SLACK = 2048;                     // symbols of a unit, at most 1400
-constexpr int DIGITS = 8;                       // that a thread settles
+constexpr int DIGITS = 8;                       // whose carries a thread propagates
 static_assert(TILE_CHUNKS == 64, "a lane joins two ways");
 static_assert(MOTUS_CONTEXTS <= CONTEXTS, "contexts");
 
@@ -33,10 +33,10 @@ struct Job {
     uint8_t *is_kept;  // [n_mb]
     uint16_t *kept;    // [n_mb][most_kept] an MB's symbols; in the memory of `sorted`
     uint32_t most_kept;
-    uint32_t *mb_end;           // [n_mb + 1] MotusDigits; the last: of the end of the slice
+    uint32_t *mb_end;           // [n_mb + 1] MotusLowDigits; the last: of the end of the slice
     uint32_t *group_begin;      // [mb_groups_of + 1] likewise; the last: of the slice
     uint32_t *finished;         // blocks that have put symbols
-    uint32_t *restart;          // [n_mb + 1] MotusDigits; 0: none
+    uint32_t *restart;          // [n_mb + 1] MotusLowDigits; 0: none
     uint16_t *symbol;           // of the piece; SLACK before and behind
     uint32_t *sorted;           // by context, each from a whole segment on; until states are known
     uint32_t (*run)[MOTUS_RUN]; // MotusChunks; in the memory of `sorted`

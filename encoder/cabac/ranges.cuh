@@ -242,8 +242,8 @@ template <int THREADS>
 __device__ uint64_t add_chunk(const Job &job, const Piece &piece, const EntryRoom<THREADS> &entry,
                               const MotusResolved &symbols, int chunk) {
     const MotusChunks chunks = chunks_of(job, piece);
-    const MotusDigits digits = {job.digit,       job.restart, job.mb_end,
-                                job.group_begin, job.n_mb,    piece.first};
+    const MotusLowDigits digits = {job.digit,       job.restart, job.mb_end,
+                                   job.group_begin, job.n_mb,    piece.first};
     MotusWay way;
     MotusChunkBegin begin;
     for (int from = chunk;; from = (int)job.origin[chunk]) { // of an empty one: its origin

@@ -288,8 +288,8 @@ MOTUS_HD MotusWay motus_chunk_way(const MotusChunks *c, const MotusResolved *s, 
 
 // Slice data is a number, the sum of what its symbols add to low, each at its place. It is kept in
 // digits of 16 bits, digit 0 at the beginning of the RBSP, each in 32 bits: they may be too large
-// until carries are settled. Bit b of low, `at` bits into the RBSP, is its bit at + 8 - b.
-typedef struct MotusDigits {
+// until carries are propagated. Bit b of low, `at` bits into the RBSP, is its bit at + 8 - b.
+typedef struct MotusLowDigits {
     uint32_t *digit;
     uint32_t *restart; // per MB: bit behind its terminating bin of 1 and stop bit
     // Symbols up to and with an MB, from the first MB of its group on; symbols before a group.
@@ -297,7 +297,7 @@ typedef struct MotusDigits {
     const uint32_t *mb_end, *group_begin;
     int n_mb;       // an entry more stands for the end of the slice
     uint32_t first; // number of the piece's first symbol
-} MotusDigits;
+} MotusLowDigits;
 
 enum { MOTUS_MB_GROUP = 32 };
 
@@ -314,7 +314,7 @@ MOTUS_HD void motus_add_digit(uint32_t *digit, uint32_t value) {
 }
 
 // Returns the MB with symbol i, n_mb for the end of the slice.
-MOTUS_HD int motus_mb_of_symbol(const MotusDigits *d, uint32_t i) {
+MOTUS_HD int motus_mb_of_symbol(const MotusLowDigits *d, uint32_t i) {
     int low = 0, high = d->n_mb; // the first one that ends behind i
     while (low < high) {
         const int middle = (low + high) / 2;
@@ -344,7 +344,7 @@ MOTUS_HD void motus_low_end(const MotusLow *low, uint32_t *digit) {
 
 // Ends slice data before I_PCM samples, or at its end. *at: the bit behind the terminating bin's
 // seven; behind the samples then. Returns the bits up to the samples.
-MOTUS_HD uint32_t motus_low_restart(const MotusDigits *d, uint32_t symbol, uint32_t *at) {
+MOTUS_HD uint32_t motus_low_restart(const MotusLowDigits *d, uint32_t symbol, uint32_t *at) {
     const int mb = motus_mb_of_symbol(d, symbol);
     const uint32_t end = *at + MOTUS_STOP_BITS, samples = motus_align8(end),
                    finish = mb < d->n_mb ? samples - *at : 0;
@@ -368,7 +368,7 @@ MOTUS_HD uint32_t motus_low_step(MotusLow *low, uint32_t *range, uint32_t v, Mot
 // where the next chunk begins. Returns their bits by kind, 16 bits each, the first kind lowest;
 // without samples.
 MOTUS_HD uint64_t motus_chunk_low(const MotusChunks *c, const MotusResolved *s, int t,
-                                  MotusChunkBegin begin, uint32_t at, const MotusDigits *d) {
+                                  MotusChunkBegin begin, uint32_t at, const MotusLowDigits *d) {
     const int last = motus_min(MOTUS_CHUNK * (t + 1), c->n) - 1;
     MotusLow low = motus_low_at(at);
     uint64_t sum = 0; // at most 16 for each of 64 symbols

@@ -185,7 +185,7 @@ constexpr int STATE_WORDS = MOTUS_SEGMENT / 4 + 1; // of a segment; a gap keeps 
 
 // Finds the states of a segment per thread. Returns its number of bins.
 __device__ int resolve(const Job &job, const Piece &piece, const MotusPlaceTables &tables,
-                       const uint32_t *base, const MotusSegments &segments, uint32_t segment,
+                       const uint32_t *base, const MotusBinSegments &segments, uint32_t segment,
                        uint32_t (&v)[STATE_WORDS]) {
     const int context = context_of(base, segment);
     const uint32_t begin = base[context], done = (segment - begin) * MOTUS_SEGMENT,
@@ -247,7 +247,7 @@ __device__ void find_states(const Job &job, const Piece &piece, StateRoom &room)
         const int first = tile - SEGMENTS_NEAR;
         pack_segments<THREADS>(job, first, SEGMENTS_NEAR + SEGMENTS, n, room.bits);
         __syncthreads(); // complete before they are read
-        const MotusSegments segments = {job.sorted, room.bits, first};
+        const MotusBinSegments segments = {job.sorted, room.bits, first};
         if (t < SEGMENTS)
             room.used[t] = tile + t < n ? resolve(job, piece, room.tables, room.base, segments,
                                                   (uint32_t)(tile + t), room.v[t])

@@ -6,7 +6,7 @@
 #ifndef ENCODER_CABAC_STATES_CORE_H
 #define ENCODER_CABAC_STATES_CORE_H
 
-#include "encoder/bitstream/cabac_core.h"
+#include "encoder/cabac/cabac_core.h"
 
 // Symbols as cabac_core.h has them, with their kind of bits (MOTUS_BITS_MODE, ...) above bit 11.
 // Once its state is known a bin in a context becomes a resolved symbol: pStateIdx (63: terminating
@@ -58,11 +58,11 @@ MOTUS_HD uint32_t motus_sorted_bin(uint32_t symbol, uint32_t index) {
 }
 
 // Bins of segments, one in each bit: those from `first` on are in `near`.
-typedef struct MotusSegments {
+typedef struct MotusBinSegments {
     const uint32_t *sorted;
     const uint64_t *near;
     int first;
-} MotusSegments;
+} MotusBinSegments;
 
 MOTUS_HD uint64_t motus_pack_segment(const uint32_t *sorted) {
     uint64_t bins = 0;
@@ -83,7 +83,7 @@ MOTUS_HD void motus_places_after(const uint8_t *four, uint64_t bins, int *low, i
 
 // Returns the place before segment `at` of a context that begins in place `first_place` with
 // segment `begin`.
-MOTUS_HD int motus_place_before(const uint8_t *four, const MotusSegments *segments, int begin,
+MOTUS_HD int motus_place_before(const uint8_t *four, const MotusBinSegments *segments, int begin,
                                 int at, int first_place) {
     for (int back = MOTUS_SEGMENTS_BACK;; back *= 2) {
         int k = at - back, low = 0, high = MOTUS_PLACES - 1;

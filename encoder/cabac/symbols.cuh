@@ -11,9 +11,9 @@ namespace {
 
 // ---- Syntax of an MB ----------------------------------------------------------------------------
 
-__device__ MotusCabacMb syntax_of(const Job &job, int i) {
+__device__ MotusMbSyntax syntax_of(const Job &job, int i) {
     const MotusSliceCuda &slice = job.in.slice;
-    MotusCabacMb m;
+    MotusMbSyntax m;
     m.mb = &slice.mb[i];
     m.coef = &slice.coef[i];
     m.own = &job.in.context[i];
@@ -34,7 +34,7 @@ __device__ uint32_t mark_of(int unit) {
 // Makes a unit's symbols at `to`; NULL: they are counted. wraps: MotusSymbols. Returns their
 // number.
 template <bool B>
-__device__ uint32_t make_unit(const MotusCabacMb &m, int unit, uint16_t *to, uint32_t wraps) {
+__device__ uint32_t make_unit(const MotusMbSyntax &m, int unit, uint16_t *to, uint32_t wraps) {
     uint16_t last;
     MotusSymbols symbols = {};
     symbols.symbol = to ? to : &last, symbols.wraps = to ? wraps : 0u - 1;
@@ -45,7 +45,7 @@ __device__ uint32_t make_unit(const MotusCabacMb &m, int unit, uint16_t *to, uin
 }
 
 // Returns coded_block_flag of a unit that has one, as a symbol.
-__device__ uint32_t flag_symbol(const MotusCabacMb &m, int unit) {
+__device__ uint32_t flag_symbol(const MotusMbSyntax &m, int unit) {
     const MotusCodedBlock block = motus_unit_block(m.mb, m.coef, unit);
     const int component = unit == MOTUS_UNIT_LUMA_DC ? 0 : 1 + unit - MOTUS_UNIT_CHROMA_DC;
     const bool is_dc = block.category == 0 || block.category == 3,
@@ -147,7 +147,7 @@ __device__ void begin_mbs(const Job &job, int first, uint32_t coded, UnitRoom<MB
     if (motus_lane() >= MBS || i >= job.n_mb) return;
     tally_mb<B>(&job.in.slice.mb[i], room.tally);
     if (coded >> motus_lane() & 1) return;
-    const MotusCabacMb m = syntax_of(job, i);
+    const MotusMbSyntax m = syntax_of(job, i);
     MotusSymbols symbols = {};
     symbols.symbol = job.kept + (size_t)i * job.most_kept, symbols.mark = mark_of(MOTUS_UNIT_RUN);
     B ? motus_put_b_skip_flag(&symbols, &m) : motus_put_skip_flag(&symbols, &m);
@@ -162,7 +162,7 @@ __device__ int list_units(const Job &job, int first, uint32_t own_mbs, UnitRoom<
 #pragma unroll 1
     for (uint32_t left = own_mbs; left; left &= left - 1) {
         const int own = __ffs((int)left) - 1;
-        const MotusCabacMb m = syntax_of(job, first + own);
+        const MotusMbSyntax m = syntax_of(job, first + own);
         const bool has = motus_mb_symbol_units(m.mb, m.slice_type) >> unit & 1,
                    has_flag = has && unit >= MOTUS_UNIT_LUMA_DC &&
                               !(m.mb->transform_8x8 && unit < MOTUS_UNIT_CHROMA_DC);
@@ -263,7 +263,7 @@ __device__ void count_mbs(const Job &job, int first, UnitRoom<MBS> &room) {
             uint16_t *kept =
                          job.kept + (size_t)(first + mb) * job.most_kept + room.row_of[mb][unit],
                      *row = k < UnitRoom<MBS>::ROWS ? room.row[k] : NULL;
-            const MotusCabacMb m = syntax_of(job, first + mb);
+            const MotusMbSyntax m = syntax_of(job, first + mb);
             const uint32_t own =
                 make_unit<B>(m, unit, is_late ? kept : row, is_late ? 0 : 0u - ROW);
             room.n[mb][unit] = (uint16_t)own;
@@ -372,7 +372,7 @@ __device__ uint32_t symbol_at(const Job &job, int mb, int k, const PutRoom &room
 template <bool B>
 __device__ void make_symbols(const Job &job, int i, int begin, int n, uint16_t *to) {
     const int unit = motus_lane();
-    const MotusCabacMb m = syntax_of(job, i);
+    const MotusMbSyntax m = syntax_of(job, i);
     const bool has = motus_mb_symbol_units(m.mb, m.slice_type) >> unit & 1;
     int own = 0, at = 0;
 #pragma unroll 1 // counted, then made by the same code

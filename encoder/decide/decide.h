@@ -7,7 +7,7 @@
 #include <time.h>
 
 #include "encoder/analyse/b_core.h"
-#include "encoder/bitstream/cabac_costs.h"
+#include "encoder/cabac/cabac_costs_core.h"
 #include "encoder/mb/coded_mbs.h"
 #include "encoder/mb/refresh_core.h"
 #include "me/search/search.h"

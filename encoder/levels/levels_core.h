@@ -6,8 +6,8 @@
 
 #include "common/lanes.h"
 #include "dct/dct_core.h"
-#include "encoder/bitstream/cabac_costs_core.h"
 #include "encoder/bitstream/cavlc_core.h"
+#include "encoder/cabac/cabac_costs_core.h"
 #include "encoder/levels/effort.h"
 #include "encoder/mb/qp_core.h"
 #if defined(__AVX2__) && !defined(__CUDACC__)

@@ -6,7 +6,6 @@
 #include "common/error.h"
 #include "common/int_core.h"
 #include "common/threads.h"
-#include "encoder/bitstream/slice.h"
 #include "encoder/decide/decide.h"
 #include "encoder/mb/deblock.h"
 #include "encoder/picture/executor.h"
@@ -14,6 +13,7 @@
 #include "encoder/picture/slice_cut.h"
 #include "encoder/settings/learnt_costs.h"
 #include "encoder/settings/picture_effort.h"
+#include "encoder/slice/slice.h"
 #include "yuv/frame_pool.h"
 #include "yuv/pad.h"
 

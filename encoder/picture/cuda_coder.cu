@@ -16,7 +16,7 @@
 #include "me/pixel/ref_luma_cuda.h"
 
 extern "C" {
-#include "encoder/bitstream/slice.h"
+#include "encoder/slice/slice.h"
 }
 
 using namespace motus_cuda_coder;

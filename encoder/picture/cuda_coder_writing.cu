@@ -5,7 +5,7 @@
 #include "encoder/mb/mb_cuda.h"
 
 extern "C" {
-#include "encoder/bitstream/slice.h"
+#include "encoder/slice/slice.h"
 }
 
 using namespace motus_cuda_coder;

@@ -7,12 +7,12 @@
 #include "common/device.h"
 #include "common/error.h"
 #include "common/int_core.h"
-#include "encoder/bitstream/slice.h"
 #include "encoder/picture/cuda_coder.h"
 #include "encoder/picture/executor.h"
 #include "encoder/picture/external_mvs.h"
 #include "encoder/picture/frame_slots.h"
 #include "encoder/picture/packet_pool.h"
+#include "encoder/slice/slice.h"
 #include "yuv/frame_pool.h"
 
 #define MAX_CODERS 16 // of a device, if their number is chosen here: more hardly add to the speed

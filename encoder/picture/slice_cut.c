@@ -2,7 +2,7 @@
 #include "encoder/picture/slice_cut.h"
 
 #include "common/int_core.h"
-#include "encoder/bitstream/slice.h"
+#include "encoder/slice/slice.h"
 
 #define MAX_MB_BITS 3200 // of macroblock_layer() (A.3.1)
 #define QP_STEP 2        // from one attempt to the next

@@ -74,38 +74,45 @@ void motus_slices_free(MotusSlices *s) {
 
 MotusEncoderConfig motus_encoder_config_default(int width, int height, MotusRational fps) {
     return (MotusEncoderConfig){.size = sizeof(MotusEncoderConfig),
+                                // Picture.
                                 .width = width,
                                 .height = height,
                                 .fps = fps,
-                                .qp = 26,
-                                .qp_i_offset = -3,
+                                .colour = MOTUS_COLOUR_UNKNOWN,
+                                // Tools of the standard.
+                                .profile = MOTUS_PROFILE_BASELINE,
+                                .cabac = 1,
+                                .transform_8x8 = 1,
+                                .deblock = 1,
+                                // GOP and references.
                                 .keyint = 250,
+                                .scenecut = 40,
+                                .b_adapt = 1,
+                                .b_pyramid = MOTUS_B_PYRAMID_NORMAL,
+                                // Decisions.
+                                .preset = MOTUS_PRESET_MEDIUM,
                                 .subpel = MOTUS_SUBPEL_QUARTER,
                                 .partitions = MOTUS_MODES_ALL,
-                                .deblock = 1,
-                                .preset = MOTUS_PRESET_MEDIUM,
-                                .backend = MOTUS_BACKEND_AUTO,
-                                .device = -1,
-                                .colour = MOTUS_COLOUR_UNKNOWN,
+                                .direct = MOTUS_DIRECT_AUTO,
+                                .weightp = 2,
+                                // Rate control.
                                 .rate = MOTUS_RATE_QP,
+                                .qp = 26,
+                                .qp_i_offset = -3,
                                 .crf = 23,
                                 .qp_min = 0,
                                 .qp_max = 51,
                                 .qp_step = 4,
                                 .ip_ratio = 1.26,
+                                .pb_ratio = 1.3,
                                 .time_base = {0, 1},
                                 .lookahead = 40,
-                                .scenecut = 40,
                                 .aq_strength = 1,
                                 .mb_tree = 1,
+                                // Slices; machine.
                                 .slices = 1,
-                                .cabac = 1,
-                                .transform_8x8 = 1,
-                                .pb_ratio = 1.3,
-                                .b_adapt = 1,
-                                .b_pyramid = MOTUS_B_PYRAMID_NORMAL,
-                                .weightp = 2,
-                                .direct = MOTUS_DIRECT_AUTO};
+                                .backend = MOTUS_BACKEND_AUTO,
+                                .device = -1};
 }
 
 #define REFUSE(...) return motus_fail(error, MOTUS_ERR_ARGUMENT, __VA_ARGS__)
@@ -244,16 +251,17 @@ static MotusStatus choose_level(MotusStream *s, MotusError *error) {
     return MOTUS_OK;
 }
 
-// Copies and checks a configuration. A program built with an older header has a smaller one: the
-// members that it lacks get their defaults.
+// True if P pictures may have weights: they need room in the header of a slice.
 static int may_weigh(const MotusEncoderConfig *c) {
     return c->profile != MOTUS_PROFILE_BASELINE &&
            (!c->slice_max_size || c->slice_max_size >= LEAST_WITH_WEIGHTS);
 }
 
+// Copies and checks a configuration. A program built with an older header has a smaller one: the
+// members that it lacks get their defaults.
 static MotusStatus read_config(MotusEncoderConfig *to, const MotusEncoderConfig *from,
                                MotusError *error) {
-    if (from->size < offsetof(MotusEncoderConfig, qp) || from->size > sizeof *to)
+    if (from->size < offsetof(MotusEncoderConfig, colour) || from->size > sizeof *to)
         return motus_fail(error, MOTUS_ERR_ARGUMENT,
                           "a configuration of %zu bytes is not of this library (%zu)", from->size,
                           sizeof *to);

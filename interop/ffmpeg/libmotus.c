@@ -20,11 +20,11 @@ typedef struct LibmotusContext {
     int64_t packets; // handed out so far
 
     // Options.
+    char *preset;
     float crf, aq_strength, scenecut;
     int profile, coder, transform_8x8;
-    int qp, preset, zerolatency, aq_mode, lookahead, mbtree, hrd, aud, deblock, slice_max_size,
-        range, gop_coders, backend, device, b_adapt, b_pyramid, direct, weightb, weightp,
-        intra_refresh;
+    int qp, zerolatency, aq_mode, lookahead, mbtree, hrd, aud, deblock, slice_max_size, range,
+        gop_coders, backend, device, b_adapt, b_pyramid, direct, weightb, weightp, intra_refresh;
 } LibmotusContext;
 
 static int averror(MotusStatus status) {
@@ -100,7 +100,6 @@ static void set_pictures(MotusEncoderConfig *config, const AVCodecContext *avctx
     config->intra_refresh = x->intra_refresh;
     if (avctx->slices > 0) config->slices = avctx->slices;
     config->slice_max_size = x->slice_max_size;
-    config->preset = (MotusPreset)x->preset;
     config->range = x->range;
     config->aq_mode = (MotusAqMode)x->aq_mode;
     config->aq_strength = x->aq_strength;
@@ -111,6 +110,20 @@ static void set_pictures(MotusEncoderConfig *config, const AVCodecContext *avctx
         config->lookahead = config->bframes = 0;
         config->gop_coders = 1;
     }
+}
+
+static int set_preset(MotusEncoderConfig *config, AVCodecContext *avctx) {
+    const LibmotusContext *x = avctx->priv_data;
+    for (int p = 0; p < MOTUS_PRESETS; p++)
+        if (!strcmp(x->preset, motus_preset_name((MotusPreset)p))) {
+            config->preset = (MotusPreset)p;
+            return 0;
+        }
+    av_log(avctx, AV_LOG_ERROR, "there is no preset %s; they are", x->preset);
+    for (int p = 0; p < MOTUS_PRESETS; p++)
+        av_log(avctx, AV_LOG_ERROR, " %s", motus_preset_name((MotusPreset)p));
+    av_log(avctx, AV_LOG_ERROR, "\n");
+    return -1;
 }
 
 // Sets the profile: of -profile:v, else the context's, else Baseline.
@@ -170,6 +183,7 @@ static int libmotus_init(AVCodecContext *avctx) {
     set_rate(&config, avctx);
     set_pictures(&config, avctx);
     set_profile(&config, avctx);
+    if (set_preset(&config, avctx) < 0) return AVERROR(EINVAL);
     config.colour = colour_of(avctx);
     config.threads = avctx->thread_count;
     config.backend = (MotusBackend)x->backend;
@@ -342,13 +356,15 @@ static int libmotus_close(AVCodecContext *avctx) {
 static const AVOption options[] = {
     FRACTION("crf", "constant quality (23 unless qp or a bit rate is set)", crf, -1, -1, 51),
     NUMBER("qp", "constant quantizer of P pictures", qp, -1, -1, 51),
-    CHOICE("preset", "speed against bits", preset, MOTUS_PRESET_MEDIUM, MOTUS_PRESETS - 1),
-    WORD("preset", "placebo", MOTUS_PRESET_PLACEBO),
-    WORD("preset", "slower", MOTUS_PRESET_SLOWER),
-    WORD("preset", "slow", MOTUS_PRESET_SLOW),
-    WORD("preset", "medium", MOTUS_PRESET_MEDIUM),
-    WORD("preset", "fast", MOTUS_PRESET_FAST),
-    WORD("preset", "faster", MOTUS_PRESET_FASTER),
+    {"preset",
+     "speed against bits, placebo to faster",
+     OFFSET(preset),
+     AV_OPT_TYPE_STRING,
+     {.str = "medium"},
+     0,
+     0,
+     VE,
+     NULL},
     {"profile",
      "tools that the stream may use (-1: the context's)",
      OFFSET(profile),

@@ -20,21 +20,28 @@ static GType pass_type(void) {
     return enum_type(&type, "GstMotusH264EncPass", values);
 }
 
-// x264's preset names; each stands for the nearest of motus's presets.
+// x264's preset names, by their numbers there.
+static const char *const x264_presets[] = {NULL,     "ultrafast", "superfast", "veryfast",
+                                           "faster", "fast",      "medium",    "slow",
+                                           "slower", "veryslow",  "placebo"};
+enum { X264_PRESETS = G_N_ELEMENTS(x264_presets) };
+
+// Returns the preset of that name, or the nearest one.
+static MotusPreset preset_of(guint x264) {
+    for (int p = 0; p < MOTUS_PRESETS; p++)
+        if (!strcmp(motus_preset_name((MotusPreset)p), x264_presets[x264])) return (MotusPreset)p;
+    return x264 < 6 ? MOTUS_PRESET_FASTER : MOTUS_PRESET_SLOWER;
+}
+
 static GType preset_type(void) {
-    static const GEnumValue values[] = {{1, "as faster", "ultrafast"},
-                                        {2, "as faster", "superfast"},
-                                        {3, "as faster", "veryfast"},
-                                        {4, "faster", "faster"},
-                                        {5, "fast", "fast"},
-                                        {6, "medium", "medium"},
-                                        {7, "slow", "slow"},
-                                        {8, "slower", "slower"},
-                                        {9, "as slower", "veryslow"},
-                                        {10, "placebo", "placebo"},
-                                        {0, NULL, NULL}};
+    static GEnumValue values[X264_PRESETS]; // the last one is the end
     static gsize type;
-    return enum_type(&type, "GstMotusH264EncPreset", values);
+    if (g_once_init_enter(&type)) {
+        for (guint i = 1; i < X264_PRESETS; i++)
+            values[i - 1] = (GEnumValue){(gint)i, motus_preset_name(preset_of(i)), x264_presets[i]};
+        g_once_init_leave(&type, g_enum_register_static("GstMotusH264EncPreset", values));
+    }
+    return type;
 }
 
 static GType tune_type(void) {
@@ -98,8 +105,8 @@ static const Property properties[] = {
      "pass=qual",
      NULL, KIND_UINT, 0, 2048000, 0, AT(vbv_maxrate), TRUE},
     {"speed-preset", "Speed preset",
-     "Effort of mode decision: placebo, slower, slow, medium, fast or faster", preset_type,
-     KIND_ENUM, 0, 0, 6, AT(preset), FALSE},
+     "Effort of mode decision: x264's names, each of which stands for the preset beside it",
+     preset_type, KIND_ENUM, 0, 0, 6, AT(preset), FALSE},
     {"tune", "Tune", "zerolatency: no lookahead, no B pictures, no picture held back", tune_type,
      KIND_FLAGS, 0, 0, 0, AT(tune), FALSE},
     {"key-int-max", "Key picture interval",
@@ -268,15 +275,6 @@ gboolean motus_gst_settings_get(const MotusGstSettings *s, guint id, GValue *val
 }
 
 // ---- Configuration ------------------------------------------------------------------------------
-
-static MotusPreset preset_of(guint x264) {
-    return x264 <= 4   ? MOTUS_PRESET_FASTER
-           : x264 == 5 ? MOTUS_PRESET_FAST
-           : x264 == 6 ? MOTUS_PRESET_MEDIUM
-           : x264 == 7 ? MOTUS_PRESET_SLOW
-           : x264 <= 9 ? MOTUS_PRESET_SLOWER
-                       : MOTUS_PRESET_PLACEBO;
-}
 
 static void apply_rate(const MotusGstSettings *s, MotusEncoderConfig *c) {
     c->rate = s->pass == MOTUS_GST_QUANT  ? MOTUS_RATE_QP

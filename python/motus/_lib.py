@@ -79,17 +79,17 @@ class Image(Structure):
 
 class EncoderConfig(Structure):
     _fields_ = _members("""
-        size_t size; int width, height; Rational fps; int qp, qp_i_offset, keyint, preset, range,
-        subpel; uint32_t partitions; int deblock, aud, threads, stream_only, backend;
-        Colour colour; int gop_coders, device, rate; double crf;
-        int64_t bitrate, vbv_maxrate, vbv_bufsize; int qp_min, qp_max, qp_step; double ip_ratio;
-        int hrd; Rational time_base; int lookahead, min_keyint, scenecut, aq_mode;
-        double aq_strength; int mb_tree, pass_; char *pass_log; int64_t first_picture, first_gop;
-        int time_stages, export_field, n_devices; int *devices;
-        int slices, slice_max_size, packet_memory, profile, cabac,
-        transform_8x8, bframes; double pb_ratio; int b_adapt, b_pyramid,
-        references, weightb, weightp, keep_references, intra_refresh,
-        direct, no_ssd;""")
+        size_t size; int width, height; Rational fps; Colour colour;
+        int profile, cabac, transform_8x8, deblock;
+        int keyint, min_keyint, scenecut, intra_refresh, bframes, b_adapt, b_pyramid, references,
+        keep_references; int preset, range, subpel; uint32_t partitions;
+        int direct, weightp, weightb; int rate, qp, qp_i_offset; double crf;
+        int64_t bitrate, vbv_maxrate, vbv_bufsize; int hrd, qp_min, qp_max, qp_step;
+        double ip_ratio, pb_ratio; Rational time_base; int lookahead, aq_mode;
+        double aq_strength; int mb_tree, pass_; char *pass_log; int slices, slice_max_size, aud;
+        int backend, threads, gop_coders, device, n_devices; int *devices;
+        int stream_only, packet_memory, export_field, time_stages, no_ssd;
+        int64_t first_picture, first_gop;""")
 
 
 class Mv(Structure):
@@ -159,6 +159,7 @@ class _LongMeConfig(Structure):
 _PROTOTYPES = """
     char *motus_version()
     char *motus_status_text(int)
+    char *motus_preset_name(int)
     int motus_image_convert(Frame *, Image *, Colour *, void *)
     int motus_cuda_image_convert(Frame *, Image *, Colour *, void *, Error *)
     int motus_cuda_alloc(void **, size_t, Error *)

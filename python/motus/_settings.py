@@ -55,7 +55,7 @@ class Settings(TypedDict, total=False):
     intra_refresh: default False; rows of intra blocks wander once in keyint pictures
     weightp: 0..2, default 2; P pictures weight references in fades, 2: of parts; not baseline
     weightb: default False; B pictures weight references by their distance
-    preset: "slow", "medium", "fast", "faster", "slower", "placebo"; default "medium"
+    preset: "placebo" to "faster", which takes the most bits; default "medium"
     keyint: 0..2**31 - 1, default 250; most pictures of a GOP; 0: one GOP; 2: half are keys
     min_keyint: 0..keyint, default 0; fewest pictures before a scene cut's key picture
     scenecut: 0..100, default 40; sensitivity, 0: off
@@ -124,8 +124,16 @@ class Settings(TypedDict, total=False):
     gop_coders: int
 
 
+def _preset_names() -> tuple[str, ...]:
+    """Returns the library's presets in their order."""
+    names: list[str] = []
+    while (name := _lib.lib.motus_preset_name(len(names)).decode()) != "unknown":
+        names.append(name)
+    return tuple(names)
+
+
 _NAMES = {
-    "preset": ("slow", "medium", "fast", "faster", "slower", "placebo"),
+    "preset": _preset_names(),
     "profile": ("baseline", "main", "high"),
     "backend": ("auto", "cpu", "cuda"),
     "subpel": ("full", "half", "quarter"),

@@ -31,7 +31,7 @@ static const GridAxis axes[AXES] = {
     [SIZE] = {"size", "80x64=0 16x16=1 18x34=2 112x80=3"},
     [MATERIAL] = {"material", "0 1 2 3 4 5 7 8"},
     [MAPS] = {"maps", "none=0 mixed=1"},
-    [PRESET] = {"preset", "slow=0 medium=1 fast=2 faster=3 slower=4 placebo=5"},
+    [PRESET] = {"preset", GRID_PRESETS},
     [SUBPEL] = {"subpel", "quarter=2 half=1 full=0"},
     [DEBLOCK] = {"deblock", "on=1 off=0"},
     [THREADS] = {"threads", "1 3"},

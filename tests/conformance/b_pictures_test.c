@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "encoder/bitstream/slice.h"
 #include "encoder/mb/deblock.h"
 #include "encoder/mb/temporal_core.h"
 #include "encoder/settings/stream.h"
+#include "encoder/slice/slice.h"
 #include "tests/conformance/decoders/decoders.h"
 #include "tests/conformance/inter_mbs.h"
 #include "tests/conformance/plain_mb.h"

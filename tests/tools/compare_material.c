@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "tests/support/harness.h"
-#include "tools/peers/x264.h"
+#include "tools/x264/x264.h"
 
 void make_material(Material *m, MotusSynthConfig scene) {
     *m = (Material){.scene = scene};
@@ -95,16 +95,16 @@ MotusOurStream encode_ours(const Material *m, int qp, MotusPreset preset, MotusP
 }
 
 MotusExtraction check_extraction(const uint8_t *data, size_t size, const char *what) {
-    MotusBaseline *stream = NULL;
+    MotusH264Reader *stream = NULL;
     MotusStreamDecoder *decoder = NULL;
     MotusParsedPicture picture;
     MotusDecoded decoded;
     MotusExtraction e = {0};
     MotusError error = {0};
     int pictures = 0;
-    MotusStatus status = motus_baseline_open(&stream, data, size, NULL);
+    MotusStatus status = motus_h264_open(&stream, data, size, NULL);
     if (!status) status = motus_stream_decoder_open(&decoder, &error);
-    while (!status && !(status = motus_baseline_next(stream, &picture))) {
+    while (!status && !(status = motus_h264_next(stream, &picture))) {
         status = motus_stream_decoder_next(decoder, data + picture.begin,
                                            picture.end - picture.begin, &decoded, &error);
         if (!status) status = motus_extraction_add(&e, &picture, &decoded);
@@ -112,13 +112,12 @@ MotusExtraction check_extraction(const uint8_t *data, size_t size, const char *w
     }
     MOTUS_CHECK(
         status == MOTUS_END && pictures == FRAMES, "%s: %s %s, %d pictures", what, error.text,
-        status == MOTUS_ERR_FORMAT && motus_baseline_error(stream) ? motus_baseline_error(stream)
-                                                                   : "",
+        status == MOTUS_ERR_FORMAT && motus_h264_error(stream) ? motus_h264_error(stream) : "",
         pictures);
     MOTUS_CHECK(e.compared > 0 && e.equal == e.compared && e.unknown == 0,
                 "%s: %llu of %llu vectors agree, %llu unknown", what, (unsigned long long)e.equal,
                 (unsigned long long)e.compared, (unsigned long long)e.unknown);
-    motus_baseline_close(&stream);
+    motus_h264_close(&stream);
     motus_stream_decoder_close(&decoder);
     return e;
 }

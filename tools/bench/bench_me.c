@@ -8,7 +8,7 @@
 #include "tools/bench/bench.h"
 #include "tools/cli/cmd.h"
 #include "tools/cli/system.h"
-#include "tools/peers/programs.h"
+#include "tools/x264/programs.h"
 
 // Frames per second: of the median time and of the shortest.
 typedef struct SearchRate {

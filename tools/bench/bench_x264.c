@@ -5,8 +5,8 @@
 #include "common/error.h"
 #include "tools/bench/bench.h"
 #include "tools/cli/cmd.h"
-#include "tools/peers/bdrate.h"
-#include "tools/peers/libx264.h"
+#include "tools/x264/bdrate.h"
+#include "tools/x264/libx264.h"
 
 enum {
     CURVE = 4,
@@ -14,7 +14,7 @@ enum {
     BASELINE = MOTUS_PRESETS + 6, // preset medium in Baseline profile
     SHIPPED,                      // preset medium as it ships
     ROWS = MOTUS_PRESETS + X264_ROWS,
-    SLOW = 1 << MOTUS_PRESET_SLOW | 1 << MOTUS_PRESET_SLOWER | 1 << MOTUS_PRESET_PLACEBO,
+    SLOW = (1 << MOTUS_PRESET_MEDIUM) - 1, // the slower ones
     FAST = (1 << MOTUS_PRESETS) - 1 - SLOW,
     ANY = SLOW | FAST
 };

@@ -87,6 +87,9 @@ MotusOptionParse motus_option_devices;     // MotusDeviceList; shows them, too
 MotusOptionParse motus_option_partitions;  // uint32_t: a mask of 1 << MotusMode, always with 16x16
 MotusOptionParse motus_option_modes;       // the same of any modes, at least one
 
+// Writes the help of --preset: all names, and the default. Returns text.
+const char *motus_preset_help(char *text, size_t size);
+
 // Sets *(int *)option->value to the index of `text` among n names.
 int motus_option_name(const MotusOption *option, const char *text, const char *const *names, int n,
                       char *cause, size_t size);

@@ -171,19 +171,28 @@ int motus_option_rate(const MotusOption *option, const char *text, char *cause, 
 
 // ---- Names --------------------------------------------------------------------------------------
 
+// Writes BEFORE, then the names as "a, b or c". Returns the length, which may pass `size`.
+static size_t join_names(char *to, size_t size, const char *before, const char *const *names,
+                         int n) {
+    size_t used = (size_t)snprintf(to, size, "%s", before);
+    for (int i = 0; i < n && used < size; i++)
+        used += (size_t)snprintf(to + used, size - used, "%s%s",
+                                 !i          ? ""
+                                 : i + 1 < n ? ", "
+                                             : " or ",
+                                 names[i]);
+    return used;
+}
+
 int motus_option_name(const MotusOption *option, const char *text, const char *const *names, int n,
                       char *cause, size_t size) {
-    size_t used = (size_t)snprintf(cause, size, "must be ");
-    for (int i = 0; i < n; i++) {
+    for (int i = 0; i < n; i++)
         if (!strcmp(text, names[i])) {
             *(int *)option->value = i;
             cause[0] = 0;
             return 1;
         }
-        const char *before = !i ? "" : i + 1 < n ? ", " : " or ";
-        if (used < size)
-            used += (size_t)snprintf(cause + used, size - used, "%s%s", before, names[i]);
-    }
+    const size_t used = join_names(cause, size, "must be ", names, n);
     const char *nearest = motus_nearest_word(text, names, n);
     if (nearest && used < size) snprintf(cause + used, size - used, "; did you mean %s?", nearest);
     return 0;
@@ -199,6 +208,18 @@ int motus_option_subpel(const MotusOption *option, const char *text, char *cause
 
 int motus_option_precision(const MotusOption *option, const char *text, char *cause, size_t size) {
     return motus_option_name(option, text, subpel_names, MOTUS_SUBPEL_QUARTER + 1, cause, size);
+}
+
+static void list_presets(const char *names[MOTUS_PRESETS]) {
+    for (int i = 0; i < MOTUS_PRESETS; i++) names[i] = motus_preset_name((MotusPreset)i);
+}
+
+const char *motus_preset_help(char *text, size_t size) {
+    const char *names[MOTUS_PRESETS];
+    list_presets(names);
+    const size_t used = join_names(text, size, "", names, MOTUS_PRESETS);
+    if (used < size) snprintf(text + used, size - used, " (medium); others of x264: the nearest");
+    return text;
 }
 
 // Takes the names of x264's presets that motus has no row of its own for. Returns 0 for others.
@@ -222,7 +243,7 @@ static int take_x264_preset(const MotusOption *option, const char *text, char *c
 
 int motus_option_preset(const MotusOption *option, const char *text, char *cause, size_t size) {
     const char *names[MOTUS_PRESETS];
-    for (int i = 0; i < MOTUS_PRESETS; i++) names[i] = motus_preset_name((MotusPreset)i);
+    list_presets(names);
     if (!take_x264_preset(option, text, cause, size))
         return motus_option_name(option, text, names, MOTUS_PRESETS, cause, size);
     return MOTUS_OPTION_NOTED;
@@ -290,9 +311,12 @@ static int read_mask(const char *text, const char *const *names, int n, uint32_t
 int motus_option_presets(const MotusOption *option, const char *text, char *cause, size_t size) {
     const char *names[MOTUS_PRESETS];
     uint32_t mask;
-    for (int i = 0; i < MOTUS_PRESETS; i++) names[i] = motus_preset_name((MotusPreset)i);
-    if (!read_mask(text, names, MOTUS_PRESETS, &mask))
-        return refuse(cause, size, "must be of slow,medium,fast,faster,slower,placebo");
+    list_presets(names);
+    if (!read_mask(text, names, MOTUS_PRESETS, &mask)) {
+        const size_t used = join_names(cause, size, "must be of ", names, MOTUS_PRESETS);
+        if (used < size) snprintf(cause + used, size - used, ", with commas between");
+        return 0;
+    }
     *(int *)option->value = (int)mask;
     return 1;
 }

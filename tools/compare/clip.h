@@ -4,7 +4,7 @@
 #ifndef TOOLS_COMPARE_CLIP_H
 #define TOOLS_COMPARE_CLIP_H
 
-#include "tools/peers/programs.h"
+#include "tools/x264/programs.h"
 #include "yuv/io/reader.h"
 
 typedef struct MotusCompareClip {
@@ -18,7 +18,7 @@ typedef struct MotusCompareClip {
 MotusStatus motus_compare_clip_make(MotusCompareClip *clip, const MotusWorkFolder *folder,
                                     const char *input, int limit, MotusError *error);
 
-// Reader of the clip's frames. motus_clip_frames_next is a MotusSourceFrame (tools/peers/x264.h)
+// Reader of the clip's frames. motus_clip_frames_next is a MotusSourceFrame (tools/x264/x264.h)
 // with the reader as `opaque`.
 typedef struct MotusClipFrames {
     MotusReader *reader;

@@ -5,7 +5,7 @@
 #ifndef TOOLS_COMPARE_DECODE_H
 #define TOOLS_COMPARE_DECODE_H
 
-#include "tools/baseline/baseline.h"
+#include "tools/h264/h264.h"
 
 typedef struct MotusExportedMv {
     int x, y, width, height; // luma samples, top-left corner

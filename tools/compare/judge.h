@@ -4,7 +4,7 @@
 #define TOOLS_COMPARE_JUDGE_H
 
 #include "encoder/mb/mv_core.h"
-#include "tools/baseline/baseline.h"
+#include "tools/h264/h264.h"
 
 enum { MOTUS_X264, MOTUS_OURS, MOTUS_SIDES }; // index of a pair
 

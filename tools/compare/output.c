@@ -8,7 +8,7 @@
 #include "common/error.h"
 #include "tools/cli/options.h"
 #include "tools/compare/compare.h"
-#include "tools/report/report_page.h"
+#include "tools/compare/page/report_page.h"
 
 static const char placeholder[] = "@MOTUS_DATA@";
 

@@ -15,7 +15,7 @@
 typedef struct Walk {
     const MotusRunSetup *setup;
     MotusRun *run;
-    MotusBaseline *x264, *ours;
+    MotusH264Reader *x264, *ours;
     MotusStreamDecoder *decoder;
     MotusJudge *judge;
     MotusClipFrames frames;
@@ -31,17 +31,16 @@ typedef struct Walk {
 static void read_settings(const MotusRunSetup *s, MotusRun *run) {
     char text[64];
     run->range = s->range ? s->range : 16;
-    if (!s->range &&
-        motus_baseline_x264_option(s->x264, s->x264_size, "me_range=", text, sizeof text))
+    if (!s->range && motus_h264_x264_option(s->x264, s->x264_size, "me_range=", text, sizeof text))
         run->range = (int)strtol(text, NULL, 10);
     run->range = motus_clip(1, MOTUS_MAX_RANGE, run->range);
     run->subpel = s->subpel < 0 ? MOTUS_SUBPEL_BEST : (MotusSubpel)s->subpel;
     if (s->subpel < 0 &&
-        motus_baseline_x264_option(s->x264, s->x264_size, "subme=", text, sizeof text) &&
+        motus_h264_x264_option(s->x264, s->x264_size, "subme=", text, sizeof text) &&
         strtol(text, NULL, 10) == 0)
         run->subpel = MOTUS_SUBPEL_FULL;
     run->modes = MOTUS_MODES_ALL;
-    if (!motus_baseline_x264_option(s->x264, s->x264_size, "analyse=", text, sizeof text)) return;
+    if (!motus_h264_x264_option(s->x264, s->x264_size, "analyse=", text, sizeof text)) return;
     const char *inter = strchr(text, ':'); // intra:inter, hexadecimal
     const unsigned long flags = inter ? strtoul(inter + 1, NULL, 16) : 0x30;
     const uint32_t down_to_8x8 = 0xF;
@@ -190,12 +189,12 @@ static void add_frame(Walk *w, int n, const MotusParsedPicture picture[MOTUS_SID
     cJSON_AddItemToArray(w->run->frame_list, frame);
 }
 
-static MotusStatus read_next(MotusBaseline *stream, const char *whose, int n,
+static MotusStatus read_next(MotusH264Reader *stream, const char *whose, int n,
                              MotusParsedPicture *picture, MotusError *error) {
-    MotusStatus status = motus_baseline_next(stream, picture);
+    MotusStatus status = motus_h264_next(stream, picture);
     if (!status) return MOTUS_OK;
     return motus_fail(error, MOTUS_ERR_FORMAT, "%s stream, picture %d: %s", whose, n,
-                      status == MOTUS_END ? "there is none" : motus_baseline_error(stream));
+                      status == MOTUS_END ? "there is none" : motus_h264_error(stream));
 }
 
 static MotusStatus open_judge(Walk *w, const MotusParsedPicture *p) {
@@ -269,9 +268,8 @@ static MotusStatus walk_frame(Walk *w, int n) {
 
 static MotusStatus open_walk(Walk *w) {
     const MotusRunSetup *s = w->setup;
-    MotusStatus status = motus_baseline_open(&w->x264, s->x264, s->x264_size, NULL);
-    if (!status)
-        status = motus_baseline_open(&w->ours, s->ours->stream.data, s->ours->stream.n, NULL);
+    MotusStatus status = motus_h264_open(&w->x264, s->x264, s->x264_size, NULL);
+    if (!status) status = motus_h264_open(&w->ours, s->ours->stream.data, s->ours->stream.n, NULL);
     if (status)
         return motus_fail(w->error, status, "reader of streams: %s", motus_status_text(status));
     status = motus_stream_decoder_open(&w->decoder, w->error);
@@ -291,8 +289,8 @@ MotusStatus motus_run(const MotusRunSetup *setup, MotusRun *run, MotusError *err
             status = walk_frame(&w, n);
         if (!status && setup->progress) setup->progress(setup->opaque, n + 1);
     }
-    motus_baseline_close(&w.x264);
-    motus_baseline_close(&w.ours);
+    motus_h264_close(&w.x264);
+    motus_h264_close(&w.ours);
     motus_stream_decoder_close(&w.decoder);
     motus_judge_close(&w.judge);
     motus_clip_frames_close(&w.frames);

@@ -8,7 +8,7 @@
 #include "tools/compare/figures.h"
 #include "tools/compare/ours.h"
 #include "tools/compare/truth.h"
-#include "tools/peers/x264.h"
+#include "tools/x264/x264.h"
 #include "yuv/io/writer.h"
 
 enum { MOTUS_X264_TYPES = 8, MOTUS_OWN_TYPES = 4 };

@@ -4,7 +4,7 @@
 #define TOOLS_COMPARE_SETTINGS_H
 
 #include "motus/encoder.h"
-#include "tools/peers/x264.h"
+#include "tools/x264/x264.h"
 
 enum { MOTUS_COMPARE_ENCODERS = 16 };
 

@@ -149,6 +149,7 @@ static int parse(MotusEncodeOptions *o, int argc, char **argv) {
     MotusEncoderConfig *c = &o->config;
     MotusRateOptions *r = &o->rate;
     const char *input = NULL, *operands[2];
+    char presets[160];
     const MotusOption coding[] = {
         MOTUS_TEXT("output", 'o', &o->outputs.stream, "FILE", "output file (beside the input)"),
         MOTUS_OPTION_INPUT(&input),
@@ -197,14 +198,14 @@ static int parse(MotusEncodeOptions *o, int argc, char **argv) {
         {"slice-max-size", 0, &c->slice_max_size, motus_option_int, MOTUS_MIN_SLICE_SIZE, INT_MAX,
          "BYTES", "largest NAL unit (no limit); on the CPU"},
         {"preset", 0, &c->preset, motus_option_preset, 0, 0, "NAME",
-         "placebo, slower, slow, medium, fast or faster (medium); others of x264: the nearest"},
+         motus_preset_help(presets, sizeof presets)},
         {"profile", 0, &c->profile, motus_option_profile, 0, 0, "NAME",
          "baseline, main or high (high)"},
         {"no-cabac", 0, &c->cabac, NULL, 0, 0, NULL, "CAVLC also above the Baseline profile"},
         {"no-8x8dct", 0, &c->transform_8x8, NULL, 0, 0, NULL,
          "only 4x4 transforms in the High profile, too"},
         MOTUS_INT("bframes", 0, &c->bframes, 0, MOTUS_MAX_BFRAMES,
-                  "most B pictures in a row (7, with fast and faster 3; 0 in baseline, with MVs)"),
+                  "most B pictures in a row (7, from fast on 3; 0 in baseline, with MVs)"),
         MOTUS_INT("b-adapt", 0, &c->b_adapt, 0, 2,
                   "choose how many B pictures are in a row; 0: always bframes (1)"),
         {"b-pyramid", 0, &c->b_pyramid, motus_option_b_pyramid, 0, 0, "NAME",
@@ -214,7 +215,7 @@ static int parse(MotusEncodeOptions *o, int argc, char **argv) {
         {"pbratio", 0, &c->pb_ratio, motus_option_number, 0, 10, "N",
          "quantizer step of B pictures over that of P pictures, without mbtree (1.3)"},
         MOTUS_INT("ref", 0, &c->references, 1, MOTUS_MAX_REFERENCES,
-                  "reference pictures that P pictures may use (the preset's: 16, 5, 3, then 1)"),
+                  "reference pictures that P pictures may use (the preset's)"),
         MOTUS_INT("keep-references", 0, &c->keep_references, 0, MOTUS_MAX_REFERENCES,
                   "reference pictures that decoders keep at least, against losses (0)"),
         MOTUS_FLAG("intra-refresh", &c->intra_refresh, "rows of intra MBs wander, no I pictures"),
@@ -296,9 +297,7 @@ static int name_output(MotusEncodeOptions *o) {
 }
 
 // Returns the B pictures in a row of a preset, in profiles that have them.
-static int bframes_of(MotusPreset preset) {
-    return preset == MOTUS_PRESET_FAST || preset == MOTUS_PRESET_FASTER ? 3 : 7;
-}
+static int bframes_of(MotusPreset preset) { return preset >= MOTUS_PRESET_FAST ? 3 : 7; }
 
 // Sets what has not been given. Fields of MVs are those of the picture before, if their table tells
 // no others.

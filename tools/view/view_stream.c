@@ -10,8 +10,8 @@
 
 #include "common/alloc.h"
 #include "common/error.h"
-#include "tools/baseline/baseline.h"
 #include "tools/cli/signals.h"
+#include "tools/h264/h264.h"
 #include "tools/view/view.h"
 
 struct MotusViewStream {
@@ -26,7 +26,7 @@ struct MotusViewStream {
     uint8_t *bytes;          // the byte stream so far, or all of it; NULL: given up
     size_t n_bytes, capacity;
     int all;                 // all pictures will be read
-    MotusBaseline *baseline; // reader of all bytes, NULL if it does not read them
+    MotusH264Reader *parser; // reader of all bytes, NULL if it does not read them
     int parsed;              // pictures
 };
 
@@ -181,7 +181,7 @@ static MotusStatus add_mb(MotusView *view, const MotusParsedMb *mb, int left, in
 }
 
 // Reads all packets of the file, and opens our own reader of them.
-static void open_baseline(MotusViewStream *s) {
+static void open_parser(MotusViewStream *s) {
     int code = 0;
     while (code >= 0 && av_read_frame(s->format, s->packet) >= 0) {
         if (s->packet->stream_index == s->index) {
@@ -193,27 +193,26 @@ static void open_baseline(MotusViewStream *s) {
         }
         av_packet_unref(s->packet);
     }
-    if (s->bytes) motus_baseline_open(&s->baseline, s->bytes, s->n_bytes, NULL);
+    if (s->bytes) motus_h264_open(&s->parser, s->bytes, s->n_bytes, NULL);
 }
 
 // Parses up to picture `number`; 0: that failed.
 static int parse_up_to(MotusViewStream *s, int number, MotusParsedPicture *picture) {
-    MotusStatus status = s->baseline ? MOTUS_OK : MOTUS_END;
+    MotusStatus status = s->parser ? MOTUS_OK : MOTUS_END;
     for (; s->parsed <= number && !status; s->parsed++)
-        status = motus_baseline_next(s->baseline, picture);
+        status = motus_h264_next(s->parser, picture);
     return !status;
 }
 
 // Replaces the blocks by those of our own reader, down to 4x4; leaves them if it fails, or if
 // pictures may be reordered: the reader counts in the order of the stream.
-static MotusStatus read_baseline(MotusViewStream *s, MotusView *view, MotusError *error) {
+static MotusStatus read_parser(MotusViewStream *s, MotusView *view, MotusError *error) {
     MotusParsedPicture picture = {0};
     MotusStatus status = MOTUS_OK;
     if (s->decoder->has_b_frames) return MOTUS_OK;
-    if (!s->baseline && !s->all && s->bytes)
-        motus_baseline_open(&s->baseline, s->bytes, s->n_bytes, NULL);
+    if (!s->parser && !s->all && s->bytes) motus_h264_open(&s->parser, s->bytes, s->n_bytes, NULL);
     if (!parse_up_to(s, view->frame, &picture)) {
-        motus_baseline_close(&s->baseline);
+        motus_h264_close(&s->parser);
         return MOTUS_OK;
     }
     if (view->width > 16 * picture.mb_width || view->height > 16 * picture.mb_height)
@@ -243,7 +242,7 @@ MotusStatus motus_view_stream_open(MotusViewStream **stream, const char *path, i
     }
     MotusStatus status = open_file(s, error);
     if (!status && all) {
-        open_baseline(s);
+        open_parser(s);
         status = open_file(s, error);
     }
     if (status) motus_view_stream_close(stream);
@@ -274,7 +273,7 @@ MotusStatus motus_view_stream_read(MotusViewStream *s, int n, MotusView *view, M
     MotusStatus status = decode_up_to(s, n, error);
     if (!status) status = take_pictures(view, s, error);
     if (!status) status = add_exported(s, view, error);
-    if (!status && !s->frame->decode_error_flags) status = read_baseline(s, view, error);
+    if (!status && !s->frame->decode_error_flags) status = read_parser(s, view, error);
     view->is_stream = view->coded = status == MOTUS_OK;
     view->damaged = status == MOTUS_OK && s->frame->decode_error_flags;
     return status;
@@ -289,7 +288,7 @@ MotusRational motus_view_stream_rate(const MotusViewStream *s) {
 void motus_view_stream_close(MotusViewStream **stream) {
     if (!*stream) return;
     MotusViewStream *s = *stream;
-    motus_baseline_close(&s->baseline);
+    motus_h264_close(&s->parser);
     close_file(s);
     av_frame_free(&s->frame);
     av_frame_free(&s->before);

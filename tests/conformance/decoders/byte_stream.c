@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tools/baseline/baseline.h"
+#include "tools/h264/h264.h"
 
 const MotusDecoder motus_decoders[MOTUS_DECODERS] = {{"libavcodec", motus_decode_libavcodec},
                                                      {"openh264", motus_decode_openh264}};

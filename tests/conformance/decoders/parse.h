@@ -4,7 +4,7 @@
 #ifndef TESTS_DECODERS_PARSE_H
 #define TESTS_DECODERS_PARSE_H
 
-#include "tools/baseline/baseline.h"
+#include "tools/h264/h264.h"
 
 // Adds the counts of a whole byte stream to *coverage. `slices` is the number in each of the n
 // pictures; NULL: one. Returns NULL, or the stream's fault (static text).

@@ -1,4 +1,4 @@
-// encoder/bitstream/slice.c and its cores: slices of random macroblocks are read back by an
+// encoder/slice/slice.c and its cores: slices of random macroblocks are read back by an
 // independent reader (slice_reader.h), written by one thread and by several.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "encoder/settings/stream.h"

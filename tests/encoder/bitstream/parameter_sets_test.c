@@ -1,4 +1,4 @@
-// encoder/bitstream/headers.c, level.c, nal.c: parameter sets and slice headers parsed back field
+// encoder/bitstream/headers.c and bits.c: parameter sets and slice headers parsed back field
 // by field, levels against table A-1, emulation prevention.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "encoder/bitstream/headers.h"

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "encoder/bitstream/b_syntax_core.h"
+#include "encoder/bitstream/syntax_core.h"
 #include "tests/support/harness.h"
 
 #define DISTINCT 2000 // MBs drawn per picture; later ones repeat them except for their MVs

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "encoder/analyse/transform8_cpu.h"
 #include "encoder/bitstream/cavlc_mb_core.h"
+#include "encoder/cabac/cabac.h"
 #include "tests/encoder/levels/random_costs.h"
 
 #include <stdlib.h>

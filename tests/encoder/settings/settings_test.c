@@ -121,9 +121,9 @@ static void slices_are_split(void) {
 
 // Members beyond the size of an older program's configuration are not read.
 static void older_programs(void) {
-    static const size_t sizes[] = {
-        offsetof(MotusEncoderConfig, rate), offsetof(MotusEncoderConfig, lookahead),
-        offsetof(MotusEncoderConfig, slices), offsetof(MotusEncoderConfig, packet_memory)};
+    static const size_t sizes[] = {offsetof(MotusEncoderConfig, n_devices),
+                                   offsetof(MotusEncoderConfig, stream_only),
+                                   offsetof(MotusEncoderConfig, first_picture)};
     MotusFrame *frames[N_FRAMES];
     encoder_case_frames(frames, 64, 48);
     for (unsigned i = 0; i < sizeof sizes / sizeof *sizes; i++) {
