@@ -5,7 +5,6 @@
 
 #include "encoder/analyse/b_candidates_cpu.h"
 #include "encoder/analyse/b_cpu.h"
-#include "encoder/analyse/transform8_cpu.h"
 #include "encoder/decide/decide.h"
 #include "encoder/decide/decide_core.h"
 #include "encoder/settings/preset.h"
@@ -196,31 +195,6 @@ static void find_candidates(Picture *p, const MotusInterMb *in,
                 "case %d, MB %d,%d: first guess", p->number, in->x, in->y);
 }
 
-static void compare_transforms(Picture *p, const MotusInterMb *in, const MotusLevelChoice *levels,
-                               const MotusTrial *best) {
-    struct Transformed {
-        MotusMb mb;
-        MotusMbCoef coef;
-        __attribute__((aligned(16))) uint8_t rec[256];
-        uint32_t cost;
-        int taken;
-    } one = {.mb = best->mb, .coef = best->coef, .cost = best->cost}, many;
-    memcpy(one.rec, best->luma, sizeof one.rec);
-    many = one;
-    one.taken = motus_choose_transform(in, levels, &p->quant8, &one.mb, &one.coef, one.rec, 16,
-                                       best->luma_bits, &one.cost);
-    const char *failure =
-        lanes_b_choose_transform(in, levels, &p->quant8, &many.mb, &many.coef, many.rec,
-                                 best->luma_bits, &many.cost, &many.taken);
-    MOTUS_CHECK(!failure && one.taken == many.taken && one.cost == many.cost &&
-                    !memcmp(&one.mb, &many.mb, sizeof one.mb) &&
-                    !memcmp(one.rec, many.rec, sizeof one.rec) &&
-                    same_levels(&one.mb, &one.coef, &many.coef),
-                "case %d, MB %d,%d: 8x8 transform %d, not %d", p->number, in->x, in->y, many.taken,
-                one.taken);
-    p->taken += one.taken;
-}
-
 static void compare_choices(const Picture *p, const MotusInterMb *in, const MotusBChoice *one,
                             const MotusBChoice *many) {
     for (int k = 0; k < MOTUS_B_TYPES; k++) {
@@ -313,7 +287,8 @@ static void code_mb(Picture *p, int x, int y) {
     if (motus_mb_is_intra(&one->mb)) return;
     failure = compare_refinement(&in, &levels, one, &p->moved);
     MOTUS_CHECK(!failure, "case %d, MB %d,%d: refinement: %s", p->number, x, y, failure);
-    compare_transforms(p, &in, &levels, one);
+    failure = compare_transforms(&in, &levels, &p->quant8, one, &p->taken);
+    MOTUS_CHECK(!failure, "case %d, MB %d,%d: transform: %s", p->number, x, y, failure);
 }
 
 // Codes the picture MB by MB in raster order; some MBs are intra.

@@ -3,7 +3,6 @@
 #include "tests/lanes/lanes_b_warp.h"
 
 #include "encoder/analyse/b_warp.cuh"
-#include "encoder/analyse/transform8_warp.cuh"
 #include "encoder/decide/decide_core.h"
 #include "tests/lanes/emulated_lanes.h"
 #include "tests/support/harness.h"
@@ -13,7 +12,6 @@ static struct Shared {
     MotusBTeam team;
     MotusTrialCoefs coefs[MOTUS_B_WARPS];
     MotusTransformShared transforms[MOTUS_B_WARPS];
-    MotusTransformShared transform;
 } shared;
 
 typedef struct Call {
@@ -28,11 +26,7 @@ typedef struct Call {
     MotusBChoice *choice;
     MotusMb *mb;
     uint32_t *satd;
-    const MotusQuant8 *quant8;
-    MotusMbCoef *coef;
-    uint8_t *rec;
-    uint32_t luma_bits, *cost;
-    int *taken;
+    int *is_sure;
 } Call;
 
 static const char *run(int warps, void (*body)(void *), Call *c) {
@@ -99,7 +93,7 @@ static void sure_body(void *argument) {
     MotusTrial *skip = &shared.team.skip;
     const int is_sure =
         motus_b_warp_skip_is_sure(c->in, c->source->fixed, c->effort, c->levels, skip);
-    if (motus_lane() == MOTUS_LANES - 1) *c->trial = *skip, *c->taken = is_sure;
+    if (motus_lane() == MOTUS_LANES - 1) *c->trial = *skip, *c->is_sure = is_sure;
 }
 
 const char *lanes_b_skip_is_sure(const MotusInterMb *in, const MotusDirect *direct,
@@ -111,33 +105,6 @@ const char *lanes_b_skip_is_sure(const MotusInterMb *in, const MotusDirect *dire
               .effort = effort,
               .levels = levels,
               .trial = trial,
-              .taken = is_sure};
+              .is_sure = is_sure};
     return run(1, sure_body, &c);
-}
-
-static void transform_body(void *argument) {
-    const Call *c = argument;
-    uint32_t cost = *c->cost;
-    if (motus_lane() == 0) shared.transform.mb = *c->mb;
-    motus_lanes_sync();
-    const int taken = motus_choose_transform_warp(c->in, c->levels, c->quant8, &shared.transform,
-                                                  c->coef, c->rec, 16, c->luma_bits, &cost);
-    motus_lanes_sync();
-    if (motus_lane() == MOTUS_LANES - 1)
-        *c->taken = taken, *c->cost = cost, *c->mb = shared.transform.mb;
-}
-
-const char *lanes_b_choose_transform(const MotusInterMb *in, const MotusLevelChoice *levels,
-                                     const MotusQuant8 *quant8, MotusMb *mb, MotusMbCoef *coef,
-                                     uint8_t *rec, uint32_t luma_bits, uint32_t *cost, int *taken) {
-    Call c = {.in = in,
-              .levels = levels,
-              .quant8 = quant8,
-              .mb = mb,
-              .coef = coef,
-              .rec = rec,
-              .luma_bits = luma_bits,
-              .cost = cost,
-              .taken = taken};
-    return run(1, transform_body, &c);
 }

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "encoder/analyse/inter_cpu.h"
-#include "encoder/analyse/transform8_cpu.h"
 #include "encoder/decide/decide.h"
 #include "encoder/decide/decide_core.h"
 #include "encoder/intra/intra_search_cpu.h"
@@ -162,36 +161,6 @@ static void compare_choices(const LanesPicture *p, int x, int y, uint32_t satd,
     }
 }
 
-// An inter MB whose transform is chosen.
-typedef struct Transformed {
-    MotusMb mb;
-    MotusMbCoef coef;
-    __attribute__((aligned(16))) uint8_t rec[256];
-    uint32_t cost;
-    int taken;
-} Transformed;
-
-static void compare_transforms(LanesPicture *p, const MotusInterMb *in,
-                               const MotusLevelChoice *levels, const MotusTrial *best) {
-    const MotusQuant8 quant8 = motus_quant8_at(in->qp->luma.qp, MOTUS_SLICE_P);
-    Transformed one, many;
-    one = (Transformed){.mb = best->mb, .coef = best->coef, .cost = best->cost};
-    memcpy(one.rec, best->luma, sizeof one.rec);
-    many = one;
-    one.taken = motus_choose_transform(in, levels, &quant8, &one.mb, &one.coef, one.rec, 16,
-                                       best->luma_bits, &one.cost);
-    const char *failure =
-        lanes_choose_transform(in, levels, &quant8, &many.mb, &many.coef, many.rec, best->luma_bits,
-                               &many.cost, &many.taken);
-    MOTUS_CHECK(!failure && one.taken == many.taken && one.cost == many.cost &&
-                    !memcmp(&one.mb, &many.mb, sizeof one.mb) &&
-                    !memcmp(one.rec, many.rec, sizeof one.rec) &&
-                    same_levels(&one.mb, &one.coef, &many.coef),
-                "%s, case %d, MB %d,%d: 8x8 transform %d, not %d, cost %u, not %u", p->name,
-                p->number, in->x, in->y, many.taken, one.taken, many.cost, one.cost);
-    p->taken8[p->costs != NULL] += one.taken;
-}
-
 static void code_inter(LanesPicture *p, int x, int y) {
     const MotusLevelChoice levels = {p->pic.zero_runs, p->effort.levels, p->costs};
     const MotusQuant8 quant8 = motus_quant8_at(p->qp.luma.qp, MOTUS_SLICE_P);
@@ -246,7 +215,9 @@ static void code_inter(LanesPicture *p, int x, int y) {
     const char *failure = compare_refinement(&in, &levels, best, &p->moved);
     MOTUS_CHECK(!failure, "%s, case %d, MB %d,%d: refinement: %s", p->name, p->number, x, y,
                 failure);
-    compare_transforms(p, &in, &levels, best);
+    failure = compare_transforms(&in, &levels, &quant8, best, &p->taken8[p->costs != NULL]);
+    MOTUS_CHECK(!failure, "%s, case %d, MB %d,%d: transform: %s", p->name, p->number, x, y,
+                failure);
 }
 
 // Codes the picture as I, or as P with itself as its reference.

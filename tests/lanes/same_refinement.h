@@ -1,9 +1,10 @@
-// Compares the RD refinement of a decided MB's MVs by warps with the CPU's.
+// Compares the steps behind the decision of an inter MB by warps with the CPU's.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef TESTS_LANES_SAME_REFINEMENT_H
 #define TESTS_LANES_SAME_REFINEMENT_H
 
 #include "encoder/analyse/rd_refine_cpu.h"
+#include "encoder/analyse/transform8_cpu.h"
 #include "tests/encoder/levels/same_levels.h"
 #include "tests/lanes/lanes_refine_warp.h"
 #include "tests/support/harness.h"
@@ -37,6 +38,27 @@ static inline const char *compare_refinement(const MotusInterMb *in, const Motus
         memcmp(one.chroma, many.chroma, sizeof one.chroma))
         return "another reconstruction";
     return same_levels(&one.mb, &one.coef, &many.coef) ? NULL : "other levels";
+}
+
+// Compares the choice of the transform. Returns what differs, or NULL. *taken is counted up if it
+// is the 8x8 one.
+static inline const char *compare_transforms(const MotusInterMb *in, const MotusLevelChoice *levels,
+                                             const MotusQuant8 *quant8, const MotusTrial *decided,
+                                             int *taken) {
+    LanesTransformed one = {.mb = decided->mb, .coef = decided->coef, .cost = decided->cost}, many;
+    memcpy(one.rec, decided->luma, sizeof one.rec);
+    many = one;
+    one.taken = motus_choose_transform(in, levels, quant8, &one.mb, &one.coef, one.rec, 16,
+                                       decided->luma_bits, &one.cost);
+    *taken += one.taken;
+    const char *failure = lanes_choose_transform(in, levels, quant8, decided->luma_bits, &many);
+    if (failure) return failure;
+    if (one.taken != many.taken || one.cost != many.cost) return "8x8 transform or its cost";
+    return !memcmp(&one.mb, &many.mb, sizeof one.mb) &&
+                   !memcmp(one.rec, many.rec, sizeof one.rec) &&
+                   same_levels(&one.mb, &one.coef, &many.coef)
+               ? NULL
+               : "another MB";
 }
 
 #endif
