@@ -51,7 +51,7 @@ MOTUS_HD int motus_b_ref(const MotusBCandidates *found, int block) {
 }
 
 // Returns the MV of a block in a list with these lists.
-MOTUS_HD MotusMv motus_b_mv(const MotusBCandidates *found, int block, int pred, int list) {
+MOTUS_HD MotusMv motus_b_found_mv(const MotusBCandidates *found, int block, int pred, int list) {
     return pred == MOTUS_PRED_BI ? found->both[list][block] : found->mv[list][block];
 }
 
@@ -93,7 +93,7 @@ MOTUS_HD MotusBOption motus_b_option(const MotusBCandidates *found, const MotusB
     option.mv_bits = in->costs ? 0 : option.bits;
     for (int list = 0; list < 2; list++) {
         option.mv[list] =
-            i < MOTUS_PREDS ? motus_b_mv(found, block, option.pred, list) : near->mv[list];
+            i < MOTUS_PREDS ? motus_b_found_mv(found, block, option.pred, list) : near->mv[list];
         if (!motus_pred_uses(option.pred, list)) continue;
         option.bits += (uint32_t)motus_mv_bits(option.mv[list], predictor[list]);
         option.mv_bits += motus_mvd_bits_in(in->costs, option.mv[list], predictor[list], 0);

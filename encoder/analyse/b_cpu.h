@@ -139,7 +139,7 @@ static inline void motus_b_predict_skip(const MotusInterMb *in, const MotusDirec
     mb->qp = in->qp->luma.qp;
     for (int q = 0; q < 4; q++) motus_set_direct(mb, q, direct);
     trial->luma_bits = 0;
-    motus_predict_b(trial->luma, trial->chroma, mb, in->ref, in->refs, in->x, in->y);
+    motus_predict_inter(trial->luma, trial->chroma, in, mb);
 }
 
 // True if B_Skip is taken at once whatever the MB's neighbours are; it is left in the trial then.
@@ -151,16 +151,6 @@ static inline int motus_b_skip_is_sure(const MotusInterMb *in, const MotusDirect
     motus_b_predict_skip(in, direct, trial);
     motus_trial_measure(trial, in, levels, motus_most_b_skip_bits(in->costs));
     return motus_skip_is_enough(trial->cost, in->qp, effort);
-}
-
-// Evaluates trial->mb, whose type, lists, MVs and references are set.
-static inline void motus_b_trial(const MotusInterMb *in, const MotusLevelChoice *levels,
-                                 uint32_t mv_bits, MotusResidual *residual, MotusTrial *trial) {
-    const MotusMv none = {0, 0};
-    trial->mb.qp = in->qp->luma.qp;
-    motus_predict_b(trial->luma, trial->chroma, &trial->mb, in->ref, in->refs, in->x, in->y);
-    motus_trial_complete(in, levels, none, mv_bits, residual, trial);
-    motus_trial_transform(in, levels, trial);
 }
 
 // Begins the decision of an MB: evaluates B_Skip, which becomes the first trial, and measures the
@@ -191,28 +181,12 @@ static inline MotusTrial *
 motus_b_decide_types(const MotusInterMb *in, const MotusBCandidates *found,
                      const MotusEffort *effort, const MotusLevelChoice *levels,
                      const MotusRefineOps *ops, MotusBDecideScratch *s, uint32_t *satd) {
-    MotusTrial *best = &s->trial[0], *other = &s->trial[1];
-    const uint32_t *cost = s->choice.cost;
-    int first = 0;
+    const MotusBChoice *choice = &s->choice;
+    const MotusMv none = {0, 0};
     motus_b_measure_near(in, ops, s);
     motus_b_choose_types(in, found, s);
-    for (int k = 1; k < MOTUS_B_TYPES; k++)
-        if (cost[k] < cost[first]) first = k;
-    *satd = cost[first];
-    for (int i = 0; i < MOTUS_B_TYPES; i++) { // the best one by SATD first: it wins ties
-        const int k = (first + i) % MOTUS_B_TYPES;
-        if (cost[k] == UINT32_MAX ||
-            (uint64_t)cost[k] * 16 > (uint64_t)cost[first] * (uint32_t)effort->trial_gate)
-            continue;
-        other->mb = s->choice.mb[k];
-        motus_b_trial(in, levels, s->choice.mv_bits[k], &s->residual, other);
-        if (other->cost >= best->cost) continue;
-        MotusTrial *swap = best;
-        best = other;
-        other = swap;
-    }
-    if (best->bits > MOTUS_MB_BITS_LIMIT) motus_trial_pcm(best, &in->src, in->qp);
-    return best;
+    return motus_try_types(in, effort, levels, MOTUS_B_TYPES, choice->mb, choice->cost,
+                           choice->mv_bits, none, &s->residual, s->trial, satd);
 }
 
 #endif

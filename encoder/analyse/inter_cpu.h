@@ -24,11 +24,27 @@ static inline void motus_trial_measure(MotusTrial *trial, const MotusInterMb *in
     trial->cost = motus_rd_cost_in(motus_unit_of(levels), trial->ssd, bits, in->qp->lambda_ssd_q8);
 }
 
-// Codes the residual of a predicted MB and completes its trial. skip: P_Skip's MV.
-static inline void motus_trial_complete(const MotusInterMb *in, const MotusLevelChoice *levels,
-                                        MotusMv skip, uint32_t mv_bits, MotusResidual *residual,
-                                        MotusTrial *trial) {
+// Evaluates P_Skip. Its MV may exceed the limits of coded MVs.
+static inline void motus_skip_trial(const MotusInterMb *in, const MotusLevelChoice *levels,
+                                    MotusMv skip, MotusTrial *trial) {
+    memset(&trial->mb, 0, sizeof trial->mb);
+    trial->mb.type = MOTUS_MB_P_SKIP;
+    trial->mb.qp = in->qp->luma.qp;
+    for (int i = 0; i < 16; i++) trial->mb.mv[i] = skip;
+    trial->luma_bits = 0;
+    motus_predict_inter(trial->luma, trial->chroma, in, &trial->mb);
+    motus_trial_measure(trial, in, levels, motus_skip_bits(in, &trial->mb));
+    if (motus_refresh_mv_y(in->max_mv_y, skip.y) != skip.y) trial->cost = UINT32_MAX;
+}
+
+// Evaluates trial->mb, whose type, lists, MVs and references are set. A 16x16 MB with P_Skip's MV
+// `skip` and no residual becomes P_Skip.
+static inline void motus_inter_trial(const MotusInterMb *in, const MotusLevelChoice *levels,
+                                     MotusMv skip, uint32_t mv_bits, MotusResidual *residual,
+                                     MotusTrial *trial) {
     MotusMb *mb = &trial->mb;
+    mb->qp = in->qp->luma.qp;
+    motus_predict_inter(trial->luma, trial->chroma, in, mb);
     trial->luma_bits =
         motus_code_inter_luma(residual, trial, &in->src, &in->neighbours, &in->qp->luma, levels);
     const uint32_t bits =
@@ -40,30 +56,38 @@ static inline void motus_trial_complete(const MotusInterMb *in, const MotusLevel
     if (motus_trial_is_skip(in, mb, skip)) mb->type = MOTUS_MB_P_SKIP;
     motus_trial_measure(trial, in, levels,
                         bits * motus_unit_of(levels) + motus_trial_bits(in, mb, mv_bits));
+    if (in->quant8 && trial->bits <= MOTUS_MB_BITS_LIMIT) // both transforms
+        motus_choose_transform(in, levels, in->quant8, mb, &trial->coef, trial->luma,
+                               MOTUS_LUMA_STRIDE, trial->luma_bits, &trial->cost);
 }
 
-// Evaluates P_Skip. Its MV may exceed the limits of coded MVs.
-static inline void motus_skip_trial(const MotusInterMb *in, const MotusLevelChoice *levels,
-                                    MotusMv skip, MotusTrial *trial) {
-    memset(&trial->mb, 0, sizeof trial->mb);
-    trial->mb.type = MOTUS_MB_P_SKIP;
-    trial->mb.qp = in->qp->luma.qp;
-    for (int i = 0; i < 16; i++) trial->mb.mv[i] = skip;
-    trial->luma_bits = 0;
-    motus_predict_p(trial->luma, trial->chroma, &trial->mb, in->ref, in->x, in->y);
-    motus_trial_measure(trial, in, levels, motus_skip_bits(in, &trial->mb));
-    if (motus_refresh_mv_y(in->max_mv_y, skip.y) != skip.y) trial->cost = UINT32_MAX;
-}
-
-// Evaluates trial->mb, whose type, MVs and references are set. A 16x16 MB with P_Skip's MV and no
-// residual becomes P_Skip.
-static inline void motus_inter_trial(const MotusInterMb *in, const MotusLevelChoice *levels,
-                                     MotusMv skip, uint32_t mv_bits, MotusResidual *residual,
-                                     MotusTrial *trial) {
-    trial->mb.qp = in->qp->luma.qp;
-    motus_predict_p(trial->luma, trial->chroma, &trial->mb, in->ref, in->x, in->y);
-    motus_trial_complete(in, levels, skip, mv_bits, residual, trial);
-    motus_trial_transform(in, levels, trial);
+// Evaluates those of the n chosen MBs that come close to the best one by SATD, against the skipped
+// MB in trial[0]. Returns the cheapest, one of the two trials. *satd becomes the cost of the best
+// one by SATD.
+static inline MotusTrial *motus_try_types(const MotusInterMb *in, const MotusEffort *effort,
+                                          const MotusLevelChoice *levels, int n, const MotusMb mb[],
+                                          const uint32_t cost[], const uint32_t mv_bits[],
+                                          MotusMv skip, MotusResidual *residual,
+                                          MotusTrial trial[2], uint32_t *satd) {
+    MotusTrial *best = &trial[0], *other = &trial[1];
+    int first = 0;
+    for (int k = 1; k < n; k++)
+        if (cost[k] < cost[first]) first = k;
+    *satd = cost[first];
+    for (int i = 0; i < n; i++) { // the best one by SATD first: it wins ties
+        const int k = (first + i) % n;
+        if (cost[k] == UINT32_MAX ||
+            (uint64_t)cost[k] * 16 > (uint64_t)cost[first] * (uint32_t)effort->trial_gate)
+            continue;
+        other->mb = mb[k];
+        motus_inter_trial(in, levels, skip, mv_bits[k], residual, other);
+        if (other->cost >= best->cost) continue;
+        MotusTrial *swap = best;
+        best = other;
+        other = swap;
+    }
+    if (best->bits > MOTUS_MB_BITS_LIMIT) motus_trial_pcm(best, &in->src, in->qp);
+    return best;
 }
 
 // Begins the decision of an MB: evaluates P_Skip, which becomes the first trial. True if it is
@@ -97,29 +121,11 @@ static inline MotusTrial *motus_decide_types(const MotusInterMb *in, const Motus
                                              const MotusEffort *effort,
                                              const MotusLevelChoice *levels, MotusDecideScratch *s,
                                              uint32_t *satd) {
-    MotusTrial *best = &s->trial[0], *other = &s->trial[1];
     MotusChoice *choice = &s->choice;
-    const uint32_t *cost = choice->cost;
-    int first = 0;
     motus_choose_types(in, found, &s->choose, choice);
     if (in->max_mv_y < MOTUS_MAX_MV_Y) motus_choice_check(in, choice);
-    for (int k = 1; k < 4; k++)
-        if (cost[k] < cost[first]) first = k;
-    *satd = cost[first];
-    for (int i = 0; i < 4; i++) { // the best one by SATD first: it wins ties
-        const int k = (first + i) & 3;
-        if (cost[k] == UINT32_MAX ||
-            (uint64_t)cost[k] * 16 > (uint64_t)cost[first] * (uint32_t)effort->trial_gate)
-            continue;
-        other->mb = choice->mb[k];
-        motus_inter_trial(in, levels, choice->skip, choice->mv_bits[k], &s->residual, other);
-        if (other->cost >= best->cost) continue;
-        MotusTrial *swap = best;
-        best = other;
-        other = swap;
-    }
-    if (best->bits > MOTUS_MB_BITS_LIMIT) motus_trial_pcm(best, &in->src, in->qp);
-    return best;
+    return motus_try_types(in, effort, levels, 4, choice->mb, choice->cost, choice->mv_bits,
+                           choice->skip, &s->residual, s->trial, satd);
 }
 
 #endif

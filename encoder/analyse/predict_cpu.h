@@ -4,11 +4,10 @@
 #ifndef ENCODER_ANALYSE_PREDICT_CPU_H
 #define ENCODER_ANALYSE_PREDICT_CPU_H
 
-#include <assert.h>
 #include <string.h>
 
 #include "dct/dct_mb_core.h"
-#include "encoder/analyse/predict_core.h"
+#include "encoder/analyse/inter_core.h"
 #include "encoder/mb/direct_core.h"
 
 // ---- Luma ---------------------------------------------------------------------------------------
@@ -211,24 +210,6 @@ static inline uint32_t motus_ssd_square(const uint8_t *a, ptrdiff_t a_stride, co
 
 // ---- Macroblock ---------------------------------------------------------------------------------
 
-// Predicts a P MB with its MVs. ref: by ref_idx. chroma: NULL: luma alone.
-static inline void motus_predict_p(uint8_t luma[256], uint8_t chroma[2][64], const MotusMb *mb,
-                                   const MotusReference *ref, int mb_x, int mb_y) {
-    MotusPartition parts[16];
-    const int n = motus_mb_partitions(mb, parts);
-    assert(n > 0);
-    for (int i = 0; i < n; i++) {
-        const MotusPartition *p = &parts[i];
-        const int blk = 4 * p->y + p->x;
-        const MotusReference *its = &ref[mb->ref[0][motus_8x8_of(blk)]];
-        motus_predict_luma_block(luma, its, mb_x, mb_y, 4 * p->x, 4 * p->y, 4 * p->width,
-                                 4 * p->height, mb->mv[blk]);
-        for (int c = 0; c < 2 && chroma; c++)
-            motus_predict_chroma_block(chroma[c], its, c, mb_x, mb_y, 2 * p->x, 2 * p->y,
-                                       2 * p->width, 2 * p->height, mb->mv[blk]);
-    }
-}
-
 // Replaces w x h samples of list 0 by their rounded averages with list 1's (8.4.2.3.1), or by
 // weighted sums (8.4.2.3.2). pair_offset: of MotusReference.
 static inline void motus_pair_block(uint8_t *dst, const uint8_t *other, ptrdiff_t stride, int w,
@@ -253,29 +234,40 @@ static inline void motus_predict_luma_lists(uint8_t luma[256], const MotusRefere
     motus_pair_block(luma + at, other + at, MOTUS_LUMA_STRIDE, w, h, ref[0]->pair_offset);
 }
 
-// Predicts an MB of a B picture. chroma: NULL: luma alone. ref: the `refs` ones of list 0, then
-// that of list 1.
-static inline void motus_predict_b(uint8_t luma[256], uint8_t chroma[2][64], const MotusMb *mb,
-                                   const MotusReference *ref, int refs, int mb_x, int mb_y) {
-    const int mode = motus_motion_mode(mb);
-    const int w = mode == MOTUS_MODE_16x16 || mode == MOTUS_MODE_16x8 ? 16 : 8,
+// Predicts an inter MB with its MVs. chroma: NULL: luma alone.
+static inline void motus_predict_inter(uint8_t luma[256], uint8_t chroma[2][64],
+                                       const MotusInterMb *in, const MotusMb *mb) {
+    MotusPartition parts[16];
+    const int mode = in->lists == 2 ? motus_motion_mode(mb) : 0,
+              w = mode == MOTUS_MODE_16x16 || mode == MOTUS_MODE_16x8 ? 16 : 8,
               h = mode == MOTUS_MODE_16x16 || mode == MOTUS_MODE_8x16 ? 16 : 8;
-    for (int y = 0; y < 16; y += h)
+    const int n = in->lists == 2 ? 0 : motus_mb_partitions(mb, parts);
+    for (int i = 0; i < n; i++) { // of a P MB
+        const int blk = 4 * parts[i].y + parts[i].x, x = 2 * parts[i].x, y = 2 * parts[i].y,
+                  width = 2 * parts[i].width, height = 2 * parts[i].height;
+        const MotusReference *ref = &in->ref[mb->ref[0][motus_8x8_of(blk)]];
+        motus_predict_luma_block(luma, ref, in->x, in->y, 2 * x, 2 * y, 2 * width, 2 * height,
+                                 mb->mv[blk]);
+        for (int c = 0; c < 2 && chroma; c++)
+            motus_predict_chroma_block(chroma[c], ref, c, in->x, in->y, x, y, width, height,
+                                       mb->mv[blk]);
+    }
+    for (int y = 0; y < 16 && in->lists == 2; y += h)
         for (int x = 0; x < 16; x += w) {
             const int q = y / 8 * 2 + x / 8, first = mb->pred[q] == MOTUS_PRED_L1,
                       at = y / 2 * MOTUS_CHROMA_STRIDE + x / 2;
             const MotusMv mv[2] = {mb->mv[motus_corner_of(q)], mb->mv1[q]};
-            const MotusReference *const its[2] = {&ref[mb->ref[0][q]], &ref[refs]};
-            motus_predict_luma_lists(luma, its, mb_x, mb_y, x, y, w, h, mb->pred[q], mv);
+            const MotusReference *const ref[2] = {&in->ref[mb->ref[0][q]], &in->ref[in->refs]};
+            motus_predict_luma_lists(luma, ref, in->x, in->y, x, y, w, h, mb->pred[q], mv);
             for (int c = 0; c < 2 && chroma; c++) {
                 uint8_t other[64];
-                motus_predict_chroma_block(chroma[c], its[first], c, mb_x, mb_y, x / 2, y / 2,
+                motus_predict_chroma_block(chroma[c], ref[first], c, in->x, in->y, x / 2, y / 2,
                                            w / 2, h / 2, mv[first]);
                 if (mb->pred[q] != MOTUS_PRED_BI) continue;
-                motus_predict_chroma_block(other, its[1], c, mb_x, mb_y, x / 2, y / 2, w / 2, h / 2,
-                                           mv[1]);
+                motus_predict_chroma_block(other, ref[1], c, in->x, in->y, x / 2, y / 2, w / 2,
+                                           h / 2, mv[1]);
                 motus_pair_block(chroma[c] + at, other + at, MOTUS_CHROMA_STRIDE, w / 2, h / 2,
-                                 its[0]->pair_offset);
+                                 ref[0]->pair_offset);
             }
         }
 }

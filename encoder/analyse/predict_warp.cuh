@@ -1,5 +1,5 @@
 // Inter prediction of an MB by a warp, from one list or both.
-// Equals motus_predict_p and motus_predict_b (encoder/analyse/predict_cpu.h): suite `lanes`,
+// Equals motus_predict_inter (predict_cpu.h): suite `lanes`,
 // and `gpu_decide` on a device.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef ENCODER_ANALYSE_PREDICT_WARP_CUH

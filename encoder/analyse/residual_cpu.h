@@ -30,14 +30,6 @@ static inline void motus_block_levels(MotusResidual *r, MotusTrial *trial, int b
     trial->mb.total_coeff[blk] = (uint8_t)r->levels[blk].n;
 }
 
-// Chooses the levels of blocks [from, to) of one component.
-static inline void motus_residual_levels(MotusResidual *r, MotusTrial *trial, int from, int to,
-                                         int first, const MotusNeighbours *neighbours,
-                                         const MotusQuant *q, const MotusLevelChoice *choice) {
-    for (int blk = from; blk < to; blk++)
-        motus_block_levels(r, trial, blk, first, neighbours, q, choice);
-}
-
 // True if the levels of n <= 16 blocks together are worth their bits.
 static inline int motus_levels_pay(const MotusLevels *levels, int n, const MotusQuant *q,
                                    const MotusLevelChoice *choice, uint32_t *bits) {
@@ -87,7 +79,7 @@ static inline uint32_t motus_code_chroma(MotusResidual *r, MotusTrial *trial,
     uint32_t bits, dc_found = 0;
     motus_residual_chroma_forward(r, src, trial, q);
     for (int c = 0; c < 2; c++) motus_code_chroma_dc(r, trial, c, deadzone, q->qp);
-    motus_residual_levels(r, trial, 16, 24, 1, neighbours, q, choice);
+    for (int blk = 16; blk < 24; blk++) motus_block_levels(r, trial, blk, 1, neighbours, q, choice);
     const int ac = motus_levels_pay(r->levels + 16, 8, q, choice, &bits);
     for (int i = 0; i < 8; i++) dc_found |= (uint16_t)trial->coef.chroma_dc[i / 4][i % 4];
     if (!ac) {
@@ -126,9 +118,10 @@ static inline uint32_t motus_code_inter_chroma(MotusResidual *r, MotusTrial *tri
     const MotusChromaChoice chroma = motus_chroma_choice(&dc, choice->costs, neighbours, q->rate);
     int is_live = 0;
     for (int blk = 16; blk < 24; blk++) is_live |= r->live[blk];
-    if (is_live) motus_residual_levels(r, trial, 16, 24, 1, neighbours, q, choice);
-    for (int blk = 16; blk < 24 && is_live; blk++)
+    for (int blk = 16; blk < 24 && is_live; blk++) {
+        motus_block_levels(r, trial, blk, 1, neighbours, q, choice);
         ac.bits += r->levels[blk].bits, ac.gain += r->levels[blk].gain;
+    }
     const int ac_pays = motus_chroma_ac_pays(&chroma, ac.gain, ac.bits, q->rate);
     if (!ac_pays) ac.bits = 0, memset(trial->mb.total_coeff + 16, 0, 8);
     trial->mb.cbp |= (uint8_t)(ac_pays ? 32 : chroma.dc_pays ? 16 : 0);
@@ -147,7 +140,7 @@ static inline uint32_t motus_code_intra16x16_luma(MotusResidual *r, MotusTrial *
     uint32_t ac_bits;
     int16_t level[16];
     motus_residual_luma_forward(r, src, trial, q);
-    motus_residual_levels(r, trial, 0, 16, 1, neighbours, q, choice);
+    for (int blk = 0; blk < 16; blk++) motus_block_levels(r, trial, blk, 1, neighbours, q, choice);
     const int ac = motus_levels_pay(r->levels, 16, q, choice, &ac_bits);
     for (int blk = 0; blk < 16; blk++) r->dc[blk] = r->coef[blk][0];
     motus_luma_dc_code(level, r->dc, q->qp, MOTUS_DEADZONE_INTRA);

@@ -1,6 +1,6 @@
 // Prediction and residual of an inter MB by a warp: all 24 blocks at once, a lane a block, with its
 // samples in registers.
-// Equals motus_predict_p, motus_code_inter_luma and motus_code_chroma (residual_cpu.h): suite
+// Equals motus_predict_inter, motus_code_inter_luma and motus_code_chroma (residual_cpu.h): suite
 // `lanes`, and `gpu_decide` on a device.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef ENCODER_ANALYSE_RESIDUAL_WARP_CUH
@@ -242,7 +242,7 @@ MOTUS_WARP MotusLaneResidual motus_lane_transform(MotusTrial *trial, const Motus
 }
 
 // Completes a trial from the chosen levels: cbp, counts, reconstruction, bits, SSD and cost
-// (motus_trial_complete). Returns what motus_lane_measure does.
+// (motus_inter_trial). Returns what motus_lane_measure does.
 MOTUS_WARP uint32_t motus_lane_complete(MotusTrial *trial, MotusLaneBlock *b,
                                         const MotusInterMb *in, const MotusLaneResidual *r,
                                         const MotusLevels *levels, const MotusLevelChoice *choice,

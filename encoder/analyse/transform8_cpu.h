@@ -126,10 +126,7 @@ static inline int motus_choose_transform(const MotusInterMb *in, const MotusLeve
     uint32_t bits = 0;
     int cbp = 0;
     if (!motus_transform_is_open(mb, in, *cost)) return 0;
-    if (in->lists == 2)
-        motus_predict_b(luma, NULL, mb, in->ref, in->refs, in->x, in->y);
-    else
-        motus_predict_p(luma, NULL, mb, in->ref, in->x, in->y);
+    motus_predict_inter(luma, NULL, in, mb);
     for (int q = 0; q < 4; q++) {
         const int x = 8 * (q & 1), y = 8 * (q >> 1);
         if (!motus_code_block8(&levels[q], src + y * stride + x, stride, luma + 16 * y + x, 16,
@@ -147,14 +144,6 @@ static inline int motus_choose_transform(const MotusInterMb *in, const MotusLeve
         motus_store_block8(mb, coef, q, cbp >> q & 1 ? &levels[q] : NULL, choice);
     for (int y = 0; y < 16; y++) memcpy(rec + y * rec_stride, luma + 16 * y, 16);
     return 1;
-}
-
-// Gives a complete trial the 8x8 transform if it has a choice and costs less with it.
-static inline void motus_trial_transform(const MotusInterMb *in, const MotusLevelChoice *choice,
-                                         MotusTrial *trial) {
-    if (!in->quant8 || trial->bits > MOTUS_MB_BITS_LIMIT) return;
-    motus_choose_transform(in, choice, in->quant8, &trial->mb, &trial->coef, trial->luma,
-                           MOTUS_LUMA_STRIDE, trial->luma_bits, &trial->cost);
 }
 
 #endif

@@ -387,7 +387,8 @@ MOTUS_WARP int motus_choose_transform_warp(const MotusInterMb *in, const MotusLe
     return 1;
 }
 
-// motus_trial_transform of a complete trial. s NULL: the trial keeps its transform.
+// Gives a complete trial the 8x8 transform if it has a choice and costs less with it. s NULL: the
+// trial keeps its transform.
 MOTUS_WARP void motus_lane_trial_transform(const MotusInterMb *in, const MotusLevelChoice *choice,
                                            MotusTransformShared *s, MotusTrial *trial) {
     if (!s) return;

@@ -3,6 +3,7 @@
 #include "encoder/decide/decide.h"
 
 #include "common/wavefront.h"
+#include "encoder/analyse/b_cpu.h"
 #include "encoder/analyse/rd_refine_cpu.h"
 #include "encoder/decide/candidates_cpu.h"
 #include "encoder/decide/intra_pass_cpu.h"

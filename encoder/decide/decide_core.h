@@ -77,8 +77,8 @@ MOTUS_HD void motus_b_first_guess(MotusMb *mb, const MotusBCandidates *found) {
         memset((char *)mb + 4 * i, 0, 4);
     motus_lanes_sync();
     for (int q = motus_lane(); q < 4; q += MOTUS_LANES)
-        motus_set_8x8(mb, q, best, ref, motus_b_mv(found, 0, best, 0),
-                      motus_b_mv(found, 0, best, 1));
+        motus_set_8x8(mb, q, best, ref, motus_b_found_mv(found, 0, best, 0),
+                      motus_b_found_mv(found, 0, best, 1));
     if (motus_lane() == 0) mb->type = MOTUS_MB_P_16x16;
 }
 

@@ -82,7 +82,7 @@ __device__ void strip_lines(const Picture &p, const Task &task, int x0, int y,
         const uint32_t strengths = strengths_at<LUMA>(edges, MOTUS_VERTICAL, line.in_mb);
         const uint8_t *from =
             p.from[task.plane] + offset_of<LUMA>(p, task.plane, x0 + k, y, l - Layout<LUMA>::ABOVE);
-        if (!any_last_edge(strengths)) {
+        if (!(strengths >> 8)) {
             tile[l][k] = load_word(from + Layout<LUMA>::SIZE - 4);
             continue;
         }
@@ -103,7 +103,7 @@ __device__ void corner_columns(const Picture &p, const Task &task, int x0, int y
         if (x >= p.mb_width || !y) continue;
         const Edges &edges = p.edges[(y - 1) * p.mb_width + x];
         const uint32_t strengths = strengths_at<true>(edges, MOTUS_HORIZONTAL, 15);
-        if (!any_last_edge(strengths)) continue;
+        if (!(strengths >> 8)) continue;
         uint8_t v[20] = {}, *column = reinterpret_cast<uint8_t *>(tile) + t;
 #pragma unroll
         for (int i = 0; i < ABOVE; i++) v[20 - ABOVE + i] = column[i * 4 * RUN];
@@ -208,7 +208,12 @@ __device__ void filter_lines(const Picture &p, const Task &task, int x0, int y, 
             p.from[task.plane] + offset_of<LUMA>(p, task.plane, x, y, l - Layout<LUMA>::ABOVE);
         uint32_t *to = &tile[l][k * Layout<LUMA>::WORDS];
         if (!strengths) {
-            copy_line<LUMA>(to, strip, from);
+            if (LUMA) {
+                const uint4 all = __ldg(reinterpret_cast<const uint4 *>(from));
+                *reinterpret_cast<uint4 *>(to) = make_uint4(strip, all.x, all.y, all.z);
+            } else {
+                *reinterpret_cast<uint2 *>(to) = make_uint2(strip, load_word(from));
+            }
             continue;
         }
         uint8_t v[20];
@@ -235,7 +240,7 @@ __device__ void filter_columns(const Picture &p, const Task &task, int x0, int y
         const Edges &edges = p.edges[y * p.mb_width + x], &above = (&edges)[y ? -p.mb_width : 0];
         const uint32_t strengths = strengths_at<LUMA>(edges, MOTUS_HORIZONTAL, along),
                        before = y ? strengths_at<LUMA>(above, MOTUS_HORIZONTAL, along) : 0;
-        if (!strengths && !any_last_edge(before)) continue;
+        if (!strengths && !(before >> 8)) continue;
         uint8_t v[20] = {}, *column = reinterpret_cast<uint8_t *>(tile) + k * SIZE + 4 + along;
         if (y) {
             uint8_t u[20] = {};

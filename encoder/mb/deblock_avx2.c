@@ -50,39 +50,6 @@ static __m128i blocks_before(__m128i own, __m128i outside, int direction) {
                : _mm_alignr_epi8(own, outside, 12);
 }
 
-// Returns bS of the 16 blocks of an inter MB in raster order. outside: an inter MB.
-static __m128i inter_strengths(const MotusMb *mb, const MotusMb *outside, int direction) {
-    const __m128i zero = _mm_setzero_si128(), one = _mm_set1_epi8(1), two = _mm_set1_epi8(2);
-    const __m128i count = levels_of(mb), count_outside = levels_of(outside);
-    const __m128i count_before = blocks_before(count, count_outside, direction);
-    __m128i row[4], before[4];
-    for (int i = 0; i < 4; i++) row[i] = load(mb->mv + 4 * i);
-    if (direction == MOTUS_VERTICAL) {
-        for (int i = 0; i < 4; i++)
-            before[i] = _mm_alignr_epi8(row[i], load(outside->mv + 4 * i), 12);
-    } else {
-        before[0] = load(outside->mv + 12);
-        for (int i = 1; i < 4; i++) before[i] = row[i - 1];
-    }
-    const __m128i moved0 = far_apart(row[0], before[0], row[1], before[1]),
-                  moved1 = far_apart(row[2], before[2], row[3], before[3]);
-    const __m128i still =
-        _mm_packs_epi16(_mm_cmpeq_epi16(moved0, zero), _mm_cmpeq_epi16(moved1, zero));
-    const __m128i empty = _mm_cmpeq_epi8(_mm_or_si128(count, count_before), zero);
-    return _mm_blendv_epi8(two, _mm_andnot_si128(still, one), empty);
-}
-
-// Equals inter_strengths in a P picture with several references.
-static __m128i refs_strengths(const MotusMb *mb, const MotusMb *outside, int direction,
-                              int copies) {
-    const __m128i least = _mm_set1_epi8((char)copies),
-                  ref = _mm_max_epu8(spread_8x8(load_word(mb->ref[0])), least),
-                  out = _mm_max_epu8(spread_8x8(load_word(outside->ref[0])), least),
-                  before = blocks_before(ref, out, direction);
-    return _mm_max_epu8(inter_strengths(mb, outside, direction),
-                        _mm_andnot_si128(_mm_cmpeq_epi8(ref, before), _mm_set1_epi8(1)));
-}
-
 // Loads list 1 of an inter MB as rows of four MVs. Returns lists and ref_idx_l0 of its 4x4 blocks:
 // below 4, and below 16.
 static __m128i load_list1(__m128i row[4], const MotusMb *mb) {
@@ -92,23 +59,39 @@ static __m128i load_list1(__m128i row[4], const MotusMb *mb) {
     return spread_8x8(load_word(mb->pred) | load_word(mb->ref[0]) << 2);
 }
 
-// Equals inter_strengths in a B picture.
-static __m128i b_strengths(const MotusMb *mb, const MotusMb *outside, int direction) {
-    const __m128i one = _mm_set1_epi8(1);
-    __m128i row[4], out[4], before[4];
-    const __m128i pred = load_list1(row, mb), pred_outside = load_list1(out, outside),
-                  pred_before = blocks_before(pred, pred_outside, direction);
-    if (direction == MOTUS_VERTICAL) {
-        for (int i = 0; i < 4; i++) before[i] = _mm_alignr_epi8(row[i], out[i], 12);
-    } else {
-        before[0] = out[3];
-        for (int i = 1; i < 4; i++) before[i] = row[i - 1];
+// Returns bytes of -1 for the blocks whose MVs are near those of the blocks before them.
+static __m128i near_mvs(const __m128i row[4], const __m128i outside[4], int direction) {
+    const __m128i zero = _mm_setzero_si128();
+    __m128i before[4];
+    for (int i = 0; i < 4; i++)
+        before[i] = direction == MOTUS_VERTICAL ? _mm_alignr_epi8(row[i], outside[i], 12)
+                    : i                         ? row[i - 1]
+                                                : outside[3];
+    return _mm_packs_epi16(_mm_cmpeq_epi16(far_apart(row[0], before[0], row[1], before[1]), zero),
+                           _mm_cmpeq_epi16(far_apart(row[2], before[2], row[3], before[3]), zero));
+}
+
+// Returns bS of the 16 blocks of an inter MB in raster order. outside: an inter MB.
+static __m128i inter_strengths(const MotusMb *mb, const MotusMb *outside, int direction,
+                               MotusDeblockRefs refs) {
+    const __m128i count = levels_of(mb),
+                  count_before = blocks_before(count, levels_of(outside), direction),
+                  empty = _mm_cmpeq_epi8(_mm_or_si128(count, count_before), _mm_setzero_si128());
+    __m128i row[4], out[4];
+    for (int i = 0; i < 4; i++) row[i] = load(mb->mv + 4 * i), out[i] = load(outside->mv + 4 * i);
+    __m128i same = near_mvs(row, out, direction);
+    if (refs.kind == MOTUS_REFS_LIST0) {
+        const __m128i least = _mm_set1_epi8((char)refs.copies),
+                      own = _mm_max_epu8(spread_8x8(load_word(mb->ref[0])), least),
+                      other = _mm_max_epu8(spread_8x8(load_word(outside->ref[0])), least);
+        same = _mm_and_si128(same, _mm_cmpeq_epi8(own, blocks_before(own, other, direction)));
+    } else if (refs.kind == MOTUS_REFS_B) {
+        const __m128i pred = load_list1(row, mb), pred_outside = load_list1(out, outside),
+                      pred_before = blocks_before(pred, pred_outside, direction);
+        same = _mm_and_si128(_mm_and_si128(same, near_mvs(row, out, direction)),
+                             _mm_cmpeq_epi8(pred, pred_before));
     }
-    const __m128i still = _mm_packs_epi16(
-        _mm_cmpeq_epi16(far_apart(row[0], before[0], row[1], before[1]), _mm_setzero_si128()),
-        _mm_cmpeq_epi16(far_apart(row[2], before[2], row[3], before[3]), _mm_setzero_si128()));
-    const __m128i same = _mm_and_si128(still, _mm_cmpeq_epi8(pred, pred_before));
-    return _mm_max_epu8(inter_strengths(mb, outside, direction), _mm_andnot_si128(same, one));
+    return _mm_blendv_epi8(_mm_set1_epi8(2), _mm_andnot_si128(same, _mm_set1_epi8(1)), empty);
 }
 
 static int find_strengths(Strengths strengths, const MotusMb *mb, const MotusMb *outside,
@@ -120,9 +103,7 @@ static int find_strengths(Strengths strengths, const MotusMb *mb, const MotusMb 
         all = _mm_set1_epi8(3);
     } else {
         const MotusMb *inter = outside && !motus_mb_is_intra(outside) ? outside : mb;
-        all = refs.kind == MOTUS_REFS_B       ? b_strengths(mb, inter, direction)
-              : refs.kind == MOTUS_REFS_LIST0 ? refs_strengths(mb, inter, direction, refs.copies)
-                                              : inter_strengths(mb, inter, direction);
+        all = inter_strengths(mb, inter, direction, refs);
         if (direction == MOTUS_VERTICAL) all = _mm_shuffle_epi8(all, by_column);
     }
     const int first = motus_deblock_strength_edge(mb, outside, 0, 0); // -1: keep
@@ -149,13 +130,6 @@ static __m256i twice(__m256i a) { return _mm256_add_epi16(a, a); }
 static __m256i clip(__m256i v, __m256i most) {
     return _mm256_min_epi16(most,
                             _mm256_max_epi16(_mm256_sub_epi16(_mm256_setzero_si256(), most), v));
-}
-
-// Returns filterSamplesFlag for bS > 0.
-static __m256i wanted(const Lines *l, const MotusDeblockLimits *limits) {
-    return _mm256_and_si256(below(distance(l->p[0], l->q[0]), limits->alpha),
-                            _mm256_and_si256(below(distance(l->p[1], l->p[0]), limits->beta),
-                                             below(distance(l->q[1], l->q[0]), limits->beta)));
 }
 
 // Equals motus_deblock_normal in the lanes of `on`. p0 and q0 may leave 0..255; stores saturate.
@@ -205,7 +179,11 @@ static void side_strong(__m256i a[4], __m256i b0, __m256i b1, int chroma, __m256
 
 // Filters 16 lines. tc0: -1 if bS is 0, ignored if it is 4. Returns 0 if no line changes.
 static int filter(Lines *l, int chroma, int strong, __m256i tc0, const MotusDeblockLimits *limits) {
-    __m256i on = wanted(l, limits);
+    // filterSamplesFlag for bS > 0
+    __m256i on =
+        _mm256_and_si256(below(distance(l->p[0], l->q[0]), limits->alpha),
+                         _mm256_and_si256(below(distance(l->p[1], l->p[0]), limits->beta),
+                                          below(distance(l->q[1], l->q[0]), limits->beta)));
     if (!strong) on = _mm256_andnot_si256(_mm256_srai_epi16(tc0, 15), on);
     if (_mm256_testz_si256(on, on)) return 0;
     if (strong) {
