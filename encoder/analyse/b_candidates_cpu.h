@@ -45,16 +45,16 @@ static inline MotusTaps motus_b_pair_taps(int pair_offset, const MotusBlock *blo
     return (MotusTaps){{pair, pair}};
 }
 
-static inline void motus_b_predict(const MotusBJob *in, const MotusBlock *block, int ref,
-                                   MotusMv mv, uint8_t luma[256]) {
+static inline void b_predict(const MotusBJob *in, const MotusBlock *block, int ref, MotusMv mv,
+                             uint8_t luma[256]) {
     motus_predict_luma_block(luma, &in->ref[ref], in->x, in->y, block->x, block->y, block->width,
                              block->height, mv);
 }
 
 // Moves the MV of one list to the best of its eight nearest neighbours, the other list's prediction
 // being fixed. Returns 0 if it stays.
-static inline int motus_b_refine_list(const MotusBJob *in, MotusBPredictions *p, int b, int list,
-                                      MotusBCandidates *found) {
+static inline int b_refine_list(const MotusBJob *in, MotusBPredictions *p, int b, int list,
+                                MotusBCandidates *found) {
     const MotusBlock *block = &motus_blocks[b];
     const MotusMv from = found->both[list][b];
     const int unit = in->limits->unit, ref0 = motus_b_ref(found, b), ref = list ? in->refs : ref0,
@@ -65,7 +65,7 @@ static inline int motus_b_refine_list(const MotusBJob *in, MotusBPredictions *p,
     for (int k = 0; k < 8; k++) {
         mv[k] = (MotusMv){(int16_t)(from.x + unit * motus_neighbour_dx(k)),
                           (int16_t)(from.y + unit * motus_neighbour_dy(k))};
-        motus_b_predict(in, block, ref, mv[k], p->trial[k]);
+        b_predict(in, block, ref, mv[k], p->trial[k]);
         taps[k] = motus_b_pair_taps(pair_offset, block, list ? p->list[0] : p->trial[k],
                                     list ? p->trial[k] : p->list[1], p->pair[k]);
     }
@@ -93,8 +93,7 @@ static inline uint64_t motus_whole_mvs(const MotusMv mv[MOTUS_BLOCKS], uint64_t 
 }
 
 // Refines the MVs of some blocks in a reference.
-static inline void motus_b_refine(const MotusBJob *in, int ref, uint64_t blocks,
-                                  MotusMbMotion *motion) {
+static inline void b_refine(const MotusBJob *in, int ref, uint64_t blocks, MotusMbMotion *motion) {
     const MotusMbJob job = {.cur = in->src.plane[0],
                             .cur_stride = in->src.stride[0],
                             .ref = in->ref_luma[ref],
@@ -120,7 +119,7 @@ static inline void motus_b_further(const MotusBJob *in, MotusMbMotion motion[],
         for (int b = 0; b < MOTUS_B_BLOCKS; b++)
             if (motus_ref_is_close(motion[ref].cost[b] + ref_cost, least[b], gate))
                 wanted |= blocks & 1ull << b;
-        motus_b_refine(in, ref, wanted, &motion[ref]);
+        b_refine(in, ref, wanted, &motion[ref]);
         for (; wanted; wanted &= wanted - 1) {
             const int b = __builtin_ctzll(wanted);
             const uint32_t its = motion[ref].cost[b] + ref_cost;
@@ -137,16 +136,16 @@ static inline void motus_b_further(const MotusBJob *in, MotusMbMotion motion[],
 
 // Measures a set of candidates whose MVs of list 0 are chosen with each list and with both, and
 // refines their pairs. list1: MVs of list 1.
-static inline void motus_b_pairs(const MotusBJob *in, const MotusMv list1[MOTUS_BLOCKS],
-                                 MotusBPredictions *p, MotusBCandidates *found) {
+static inline void b_pairs(const MotusBJob *in, const MotusMv list1[MOTUS_BLOCKS],
+                           MotusBPredictions *p, MotusBCandidates *found) {
     for (uint64_t left = found->blocks; left; left &= left - 1) {
         const int b = __builtin_ctzll(left), ref = motus_b_ref(found, b);
         uint32_t satd[MOTUS_REFINE_TRIALS];
         found->mv[1][b] = list1[b];
         for (int list = 0; list < 2; list++) {
             found->both[list][b] = found->mv[list][b];
-            motus_b_predict(in, &motus_blocks[b], list ? in->refs : ref, found->mv[list][b],
-                            p->list[list]);
+            b_predict(in, &motus_blocks[b], list ? in->refs : ref, found->mv[list][b],
+                      p->list[list]);
         }
         const MotusTaps taps[MOTUS_PREDS] = {
             [MOTUS_PRED_L0] = {{p->list[0], p->list[0]}},
@@ -158,7 +157,7 @@ static inline void motus_b_pairs(const MotusBJob *in, const MotusMv list1[MOTUS_
         if (satd[MOTUS_PRED_BI] > satd[MOTUS_PRED_L0] || satd[MOTUS_PRED_BI] > satd[MOTUS_PRED_L1])
             continue; // pairs of blocks that one list predicts better seldom win
         for (int step = 0, still = 0; step < in->effort->pair_steps && still < 2; step++)
-            still = motus_b_refine_list(in, p, b, ~step & 1, found) ? 0 : still + 1;
+            still = b_refine_list(in, p, b, ~step & 1, found) ? 0 : still + 1;
     }
 }
 
@@ -179,12 +178,12 @@ static inline void motus_b_candidates(const MotusBJob *in, MotusMbMotion motion[
     in->ops->prepare(&p.cur, in->src.plane[0], in->src.stride[0]);
     found->blocks = motus_b_blocks(least, list1->cost, in->effort);
     found->refs = 0;
-    motus_b_refine(in, 0, found->blocks, &motion[0]);
-    motus_b_refine(in, in->refs, found->blocks, list1);
+    b_refine(in, 0, found->blocks, &motion[0]);
+    b_refine(in, in->refs, found->blocks, list1);
     memcpy(found->mv[0], motion[0].mv, sizeof found->mv[0]);
-    motus_b_pairs(in, list1->mv, &p, found);
+    b_pairs(in, list1->mv, &p, found);
     motus_b_further(in, motion, least, found->blocks, &found[1]);
-    motus_b_pairs(in, list1->mv, &p, &found[1]);
+    b_pairs(in, list1->mv, &p, &found[1]);
 }
 
 #endif

@@ -21,8 +21,8 @@ typedef struct MotusBDecideScratch {
 } MotusBDecideScratch;
 
 // Loads the neighbours' MVs, and measures them and those predicted from them.
-static inline void motus_b_measure_near(const MotusInterMb *in, const MotusRefineOps *ops,
-                                        MotusBDecideScratch *s) {
+static inline void b_measure_near(const MotusInterMb *in, const MotusRefineOps *ops,
+                                  MotusBDecideScratch *s) {
     static const uint8_t cell[MOTUS_B_NEAR][2] = {{0, 0}, {1, 0}, {0, 1}, {0, 5}}; // row, column
     const MotusPartition whole = motus_partition_at(MOTUS_MODE_16x16, 0, 0, 0);
     uint8_t luma[2][256], pair[256];
@@ -49,17 +49,17 @@ static inline void motus_b_measure_near(const MotusInterMb *in, const MotusRefin
 }
 
 // Sets the MVs of 8x8 block q of a partition in the grids. A list that it does not use gives zero.
-static inline void motus_b_grid_set(MotusMvGrid grid[2], const MotusPartition *p, const MotusMb *mb,
-                                    int q) {
+static inline void b_grid_set(MotusMvGrid grid[2], const MotusPartition *p, const MotusMb *mb,
+                              int q) {
     for (int list = 0; list < 2; list++)
         motus_grid_set(&grid[list], p->x, p->y, p->width, p->height,
                        motus_list_cell(mb, motus_corner_of(q), list));
 }
 
 // Chooses among the options of a partition, and sets its choice in mb and grids.
-static inline MotusBOption motus_b_choose_partition(const MotusBCandidates found[MOTUS_B_SETS],
-                                                    const MotusInterMb *in, MotusBDecideScratch *s,
-                                                    const MotusPartition *p, MotusMb *mb) {
+static inline MotusBOption b_choose_partition(const MotusBCandidates found[MOTUS_B_SETS],
+                                              const MotusInterMb *in, MotusBDecideScratch *s,
+                                              const MotusPartition *p, MotusMb *mb) {
     const int n = MOTUS_B_OPTIONS, further = (int)(found[1].blocks >> p->block & 1);
     MotusMv predictor[2];
     MotusBOption best = {.pred = 0};
@@ -76,13 +76,13 @@ static inline MotusBOption motus_b_choose_partition(const MotusBCandidates found
     for (int y = p->y; y < p->y + p->height; y += 2)
         for (int x = p->x; x < p->x + p->width; x += 2)
             motus_set_8x8(mb, y + x / 2, best.pred, best.ref, best.mv[0], best.mv[1]);
-    motus_b_grid_set(s->grid, p, mb, p->y + p->x / 2);
+    b_grid_set(s->grid, p, mb, p->y + p->x / 2);
     return best;
 }
 
 // Completes the choice of type k, whose MVs are set. Clears the MB's own cells of the grids.
-static inline void motus_b_choice_put(const MotusInterMb *in, MotusBDecideScratch *s, int k,
-                                      uint32_t satd, uint32_t bits, uint32_t mv_bits) {
+static inline void b_choice_put(const MotusInterMb *in, MotusBDecideScratch *s, int k,
+                                uint32_t satd, uint32_t bits, uint32_t mv_bits) {
     const MotusMvCell none = {{0, 0}, MOTUS_CELL_NONE};
     MotusBChoice *choice = &s->choice;
     choice->cost[k] = satd + motus_mode_cost(in->qp, bits + motus_b_mode_bits(&choice->mb[k]));
@@ -91,8 +91,8 @@ static inline void motus_b_choice_put(const MotusInterMb *in, MotusBDecideScratc
 }
 
 // Chooses every type among the candidates' blocks. s: direct_satd and near are set.
-static inline void motus_b_choose_types(const MotusInterMb *in, const MotusBCandidates *found,
-                                        MotusBDecideScratch *s) {
+static inline void b_choose_types(const MotusInterMb *in, const MotusBCandidates *found,
+                                  MotusBDecideScratch *s) {
     MotusBChoice *choice = &s->choice;
     uint32_t direct = 0;
     memset(choice->mb, 0, sizeof choice->mb);
@@ -102,7 +102,7 @@ static inline void motus_b_choose_types(const MotusInterMb *in, const MotusBCand
         motus_set_direct(&choice->mb[MOTUS_B_DIRECT], q, &choice->direct);
         direct += s->direct_satd[q];
     }
-    motus_b_choice_put(in, s, MOTUS_B_DIRECT, direct, 0, 0);
+    b_choice_put(in, s, MOTUS_B_DIRECT, direct, 0, 0);
     for (int k = MOTUS_B_16x16; k <= MOTUS_B_8x8; k++) {
         MotusMb *mb = &choice->mb[k];
         const int mode = k - MOTUS_B_16x16;
@@ -113,16 +113,16 @@ static inline void motus_b_choose_types(const MotusInterMb *in, const MotusBCand
             const int q = k == MOTUS_B_16x8 ? 2 * i : i; // the first 8x8 block
             const MotusPartition p =
                 motus_partition_at(mode, k == MOTUS_B_8x8 ? 0 : i, q % 2 * 2, q / 2 * 2);
-            const MotusBOption own = motus_b_choose_partition(found, in, s, &p, mb);
+            const MotusBOption own = b_choose_partition(found, in, s, &p, mb);
             if (k == MOTUS_B_8x8 && motus_b_direct_wins(s->direct_satd[q], &own, in->qp)) {
                 motus_set_direct(mb, q, &choice->direct);
-                motus_b_grid_set(s->grid, &p, mb, q);
+                b_grid_set(s->grid, &p, mb, q);
                 satd += s->direct_satd[q];
             } else {
                 satd += own.satd, bits += own.bits, mv_bits += own.mv_bits;
             }
         }
-        motus_b_choice_put(in, s, k, satd, bits, mv_bits);
+        b_choice_put(in, s, k, satd, bits, mv_bits);
     }
     if (choice->mb[MOTUS_B_8x8].direct == MOTUS_ALL_DIRECT) // B_Direct_16x16 says the same
         choice->cost[MOTUS_B_8x8] = UINT32_MAX;
@@ -131,8 +131,8 @@ static inline void motus_b_choose_types(const MotusInterMb *in, const MotusBCand
 // ---- Trials -------------------------------------------------------------------------------------
 
 // Makes the trial B_Skip, and predicts it.
-static inline void motus_b_predict_skip(const MotusInterMb *in, const MotusDirect *direct,
-                                        MotusTrial *trial) {
+static inline void b_predict_skip(const MotusInterMb *in, const MotusDirect *direct,
+                                  MotusTrial *trial) {
     MotusMb *mb = &trial->mb;
     memset(mb, 0, sizeof *mb);
     mb->type = MOTUS_MB_P_SKIP;
@@ -148,7 +148,7 @@ static inline int motus_b_skip_is_sure(const MotusInterMb *in, const MotusDirect
                                        const MotusEffort *effort, const MotusLevelChoice *levels,
                                        MotusTrial *trial) {
     if (direct->blocks != MOTUS_ALL_DIRECT) return 0;
-    motus_b_predict_skip(in, direct, trial);
+    b_predict_skip(in, direct, trial);
     motus_trial_measure(trial, in, levels, motus_most_b_skip_bits(in->costs));
     return motus_skip_is_enough(trial->cost, in->qp, effort);
 }
@@ -164,7 +164,7 @@ static inline int motus_b_decide_skip(const MotusInterMb *in, const MotusDirectS
     const MotusDirect *direct = &s->choice.direct;
     uint32_t sum[MOTUS_BLOCKS];
     s->choice.direct = motus_direct_of(&in->neighbours, source, i);
-    motus_b_predict_skip(in, direct, trial);
+    b_predict_skip(in, direct, trial);
     motus_trial_measure(trial, in, levels, motus_skip_bits(in, &trial->mb));
     if (direct->blocks != MOTUS_ALL_DIRECT) trial->cost = UINT32_MAX;
     const MotusTaps taps = {{trial->luma, trial->luma}};
@@ -183,8 +183,8 @@ motus_b_decide_types(const MotusInterMb *in, const MotusBCandidates *found,
                      const MotusRefineOps *ops, MotusBDecideScratch *s, uint32_t *satd) {
     const MotusBChoice *choice = &s->choice;
     const MotusMv none = {0, 0};
-    motus_b_measure_near(in, ops, s);
-    motus_b_choose_types(in, found, s);
+    b_measure_near(in, ops, s);
+    b_choose_types(in, found, s);
     return motus_try_types(in, effort, levels, MOTUS_B_TYPES, choice->mb, choice->cost,
                            choice->mv_bits, none, &s->residual, s->trial, satd);
 }

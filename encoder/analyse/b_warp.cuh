@@ -21,7 +21,7 @@ typedef struct MotusBTeam {
 } MotusBTeam;
 
 // Fills the grids of both lists.
-MOTUS_WARP void motus_b_grids_load(MotusLaneGrid grid[2], const MotusEdge *edge) {
+MOTUS_WARP void b_grids_load(MotusLaneGrid grid[2], const MotusEdge *edge) {
     motus_lanes_sync(); // all have read them
     for (int list = 0; list < 2 && motus_lane() < 30; list++)
         grid[list][motus_lane()] = edge->cell[list];
@@ -29,7 +29,7 @@ MOTUS_WARP void motus_b_grids_load(MotusLaneGrid grid[2], const MotusEdge *edge)
 }
 
 // Zeroes an MB.
-MOTUS_WARP void motus_b_clear(MotusMb *mb) {
+MOTUS_WARP void b_clear(MotusMb *mb) {
     motus_word_put((char *)mb + 4 * motus_lane(), 0);
     motus_lanes_sync(); // before a part of it is set
 }
@@ -37,9 +37,9 @@ MOTUS_WARP void motus_b_clear(MotusMb *mb) {
 // ---- B_Skip and predicted MVs -------------------------------------------------------------------
 
 // Makes an MB one whose blocks are all direct.
-MOTUS_WARP void motus_b_make_direct(MotusMb *mb, const MotusDirect *direct, int type) {
+MOTUS_WARP void b_make_direct(MotusMb *mb, const MotusDirect *direct, int type) {
     const int q = motus_lane();
-    motus_b_clear(mb);
+    b_clear(mb);
     if (q < 4)
         motus_set_8x8(mb, q, direct->pred, direct->ref[q], direct->mv[0][q], direct->mv[1][q]);
     if (q == 0) mb->direct = MOTUS_ALL_DIRECT, mb->type = (uint8_t)type;
@@ -47,15 +47,14 @@ MOTUS_WARP void motus_b_make_direct(MotusMb *mb, const MotusDirect *direct, int 
 }
 
 // Returns the sum of the 8x8 block that a lane's 4x4 block is in.
-MOTUS_WARP uint32_t motus_lane_8x8_sum(uint32_t v) {
+MOTUS_WARP uint32_t lane_8x8_sum(uint32_t v) {
     v += motus_lanes_shuffle(v, motus_lane() ^ 1);
     return v + motus_lanes_shuffle(v, motus_lane() ^ 4);
 }
 
 // Makes the trial B_Skip.
-MOTUS_WARP void motus_b_make_skip(MotusTrial *skip, const MotusInterMb *in,
-                                  const MotusDirect *direct) {
-    motus_b_make_direct(&skip->mb, direct, MOTUS_MB_P_SKIP);
+MOTUS_WARP void b_make_skip(MotusTrial *skip, const MotusInterMb *in, const MotusDirect *direct) {
+    b_make_direct(&skip->mb, direct, MOTUS_MB_P_SKIP);
     if (motus_lane() == 0) skip->mb.qp = in->qp->luma.qp, skip->luma_bits = 0;
 }
 
@@ -70,7 +69,7 @@ MOTUS_WARP int motus_b_warp_skip_is_sure(const MotusInterMb *in, const MotusDire
     const ptrdiff_t stride = c ? in->src.stride[2] : in->src.stride[1];
     uint32_t ssd = 0;
     if (direct->blocks != MOTUS_ALL_DIRECT) return 0;
-    motus_b_make_skip(skip, in, direct);
+    b_make_skip(skip, in, direct);
     motus_lane_predict_luma(skip->luma, in, &skip->mb);
     motus_lanes_sync(); // the prediction is written
     for (int k = lane; k < 64; k += MOTUS_LANES)
@@ -91,16 +90,16 @@ MOTUS_WARP int motus_b_warp_skip_is_sure(const MotusInterMb *in, const MotusDire
 }
 
 // Evaluates B_Skip, and measures the prediction that it shares with direct blocks.
-MOTUS_WARP void motus_b_team_skip(const MotusInterMb *in, const MotusLevelChoice *levels,
-                                  const MotusDirectSource *source, int i, MotusBTeam *t) {
+MOTUS_WARP void b_team_skip(const MotusInterMb *in, const MotusLevelChoice *levels,
+                            const MotusDirectSource *source, int i, MotusBTeam *t) {
     const int lane = motus_lane(), blk = lane & 15;
     const MotusDirect direct = motus_direct_of(&in->neighbours, source, i);
     if (lane == 0) t->choice.direct = direct;
     motus_lanes_sync(); // it is written
-    motus_b_make_skip(&t->skip, in, &t->choice.direct);
+    b_make_skip(&t->skip, in, &t->choice.direct);
     const MotusLaneBlock b = motus_lane_predict(&t->skip, in);
     uint32_t satd = motus_words_satd(b.src, b.rec);
-    satd = motus_lane_8x8_sum(satd);
+    satd = lane_8x8_sum(satd);
     const int q = motus_8x8_of(blk);
     if (lane < 16 && !(blk & 5)) t->direct_satd[q] = motus_b_direct_satd(&direct, q, satd);
     motus_lane_measure(&t->skip, &b, in->qp, motus_skip_bits(in, &t->skip.mb), levels);
@@ -109,12 +108,12 @@ MOTUS_WARP void motus_b_team_skip(const MotusInterMb *in, const MotusLevelChoice
 
 // Measures the near pairs of a warp, a half of the warp each list: all warps but that of B_Skip
 // have some.
-MOTUS_WARP void motus_b_team_near(const MotusInterMb *in, const MotusEdge *edge, MotusBTeam *t,
-                                  int warp) {
+MOTUS_WARP void b_team_near(const MotusInterMb *in, const MotusEdge *edge, MotusBTeam *t,
+                            int warp) {
     const int half = motus_lane() >> 4, blk = motus_lane() & 15, q = motus_8x8_of(blk);
     const uint8_t *src = in->src.plane[0] + 4 * (blk >> 2) * in->src.stride[0] + 4 * (blk & 3);
     const int pair_offset = in->ref[0].pair_offset;
-    motus_b_grids_load(t->grid[warp], edge);
+    b_grids_load(t->grid[warp], edge);
     MOTUS_ONE_BODY
     for (int k = warp - 1; k < MOTUS_B_NEAR; k += MOTUS_B_WARPS - 1) {
         const int cell = k == 1 ? 6 : k == 2 ? 1 : 5; // A, B, C
@@ -130,8 +129,8 @@ MOTUS_WARP void motus_b_team_near(const MotusInterMb *in, const MotusEdge *edge,
         for (int i = 0; i < 4; i++)
             pair[i] = motus_lane_pair(row[i], motus_lanes_shuffle(row[i], motus_lane() ^ 16),
                                       half ? -pair_offset : pair_offset);
-        const uint32_t alone = motus_lane_8x8_sum(motus_words_satd(s, row)),
-                       both = motus_lane_8x8_sum(motus_words_satd(s, pair));
+        const uint32_t alone = lane_8x8_sum(motus_words_satd(s, row)),
+                       both = lane_8x8_sum(motus_words_satd(s, pair));
         if (!(blk & 5)) { // the 8x8 block's first one
             near->satd[half][q] = alone;
             if (!half) near->satd[MOTUS_PRED_BI][q] = both;
@@ -143,8 +142,8 @@ MOTUS_WARP void motus_b_team_near(const MotusInterMb *in, const MotusEdge *edge,
 // ---- Choice -------------------------------------------------------------------------------------
 
 // Sets lists and MVs of a partition's 8x8 blocks in an MB, and its cells in the grids.
-MOTUS_WARP void motus_b_lane_put(MotusLaneGrid grid[2], uint32_t cells, const MotusBOption *option,
-                                 MotusMb *mb) {
+MOTUS_WARP void b_lane_put(MotusLaneGrid grid[2], uint32_t cells, const MotusBOption *option,
+                           MotusMb *mb) {
     const int lane = motus_lane(), list = lane >> 4, blk = lane & 15;
     const int uses = motus_pred_uses(option->pred, list);
     const MotusLaneCell cell = {uses ? motus_mv_word(option->mv[list]) : 0,
@@ -157,9 +156,9 @@ MOTUS_WARP void motus_b_lane_put(MotusLaneGrid grid[2], uint32_t cells, const Mo
 }
 
 // Chooses among the options of a partition.
-MOTUS_WARP MotusBOption motus_b_lane_choose(const MotusBCandidates *found, const MotusBNear *near,
-                                            const MotusInterMb *in, MotusLaneGrid grid[2],
-                                            const MotusLanePartition *p) {
+MOTUS_WARP MotusBOption b_lane_choose(const MotusBCandidates *found, const MotusBNear *near,
+                                      const MotusInterMb *in, MotusLaneGrid grid[2],
+                                      const MotusLanePartition *p) {
     const int n = MOTUS_B_OPTIONS, further = in->refs > 1 && found[1].blocks >> p->block & 1,
               i = motus_min(motus_lane(), n + (further ? MOTUS_B_FURTHER : 0) - 1),
               ref = i < n ? 0 : motus_b_ref(&found[1], p->block);
@@ -182,41 +181,41 @@ MOTUS_WARP MotusBOption motus_b_lane_choose(const MotusBCandidates *found, const
     return best;
 }
 
-MOTUS_WARP void motus_b_team_put(const MotusInterMb *in, MotusBChoice *choice, int k, uint32_t satd,
-                                 uint32_t bits, uint32_t mv_bits) {
+MOTUS_WARP void b_team_put(const MotusInterMb *in, MotusBChoice *choice, int k, uint32_t satd,
+                           uint32_t bits, uint32_t mv_bits) {
     if (motus_lane()) return;
     choice->cost[k] = satd + motus_mode_cost(in->qp, bits + motus_b_mode_bits(&choice->mb[k]));
     choice->mv_bits[k] = mv_bits;
 }
 
 // Chooses type k: 16x16, 16x8 or 8x16.
-MOTUS_WARP void motus_b_team_choose_whole(const MotusBCandidates *found, const MotusInterMb *in,
-                                          MotusLaneGrid grid[2], int k, MotusBTeam *t) {
+MOTUS_WARP void b_team_choose_whole(const MotusBCandidates *found, const MotusInterMb *in,
+                                    MotusLaneGrid grid[2], int k, MotusBTeam *t) {
     const int mode = k - MOTUS_B_16x16;
     MotusMb *mb = &t->choice.mb[k];
     uint32_t satd = 0, bits = 0, mv_bits = 0;
-    motus_b_clear(mb);
+    b_clear(mb);
     if (motus_lane() == 0) mb->type = (uint8_t)(MOTUS_MB_P_16x16 + mode);
     for (int i = 0; i < (mode ? 2 : 1); i++) {
         const MotusLanePartition p = motus_whole_partition(mode, i);
-        const MotusBOption best = motus_b_lane_choose(found, t->near, in, grid, &p);
-        motus_b_lane_put(grid, p.cells, &best, mb);
+        const MotusBOption best = b_lane_choose(found, t->near, in, grid, &p);
+        b_lane_put(grid, p.cells, &best, mb);
         satd += best.satd, bits += best.bits, mv_bits += best.mv_bits;
     }
-    motus_b_team_put(in, &t->choice, k, satd, bits, mv_bits);
+    b_team_put(in, &t->choice, k, satd, bits, mv_bits);
 }
 
 // Chooses the four blocks of B_8x8.
-MOTUS_WARP void motus_b_team_choose_8x8(const MotusBCandidates *found, const MotusInterMb *in,
-                                        MotusLaneGrid grid[2], MotusBTeam *t) {
+MOTUS_WARP void b_team_choose_8x8(const MotusBCandidates *found, const MotusInterMb *in,
+                                  MotusLaneGrid grid[2], MotusBTeam *t) {
     const MotusDirect *direct = &t->choice.direct;
     MotusMb *mb = &t->choice.mb[MOTUS_B_8x8];
     uint32_t satd = 0, bits = 0, mv_bits = 0;
     int mask = 0;
-    motus_b_clear(mb);
+    b_clear(mb);
     for (int q = 0; q < 4; q++) {
         const MotusLanePartition p = motus_lane_sub_partition(MOTUS_SUB_8x8, q, 0);
-        MotusBOption best = motus_b_lane_choose(found, t->near, in, grid, &p);
+        MotusBOption best = b_lane_choose(found, t->near, in, grid, &p);
         if (motus_b_direct_wins(t->direct_satd[q], &best, in->qp)) {
             best.pred = direct->pred, best.satd = t->direct_satd[q];
             best.bits = best.mv_bits = 0;
@@ -224,39 +223,39 @@ MOTUS_WARP void motus_b_team_choose_8x8(const MotusBCandidates *found, const Mot
                 best.mv[list] = direct->mv[list][q], best.ref[list] = direct->ref[q][list];
             mask |= 1 << q;
         }
-        motus_b_lane_put(grid, p.cells, &best, mb);
+        b_lane_put(grid, p.cells, &best, mb);
         satd += best.satd, bits += best.bits, mv_bits += best.mv_bits;
     }
     if (motus_lane() == 0) mb->type = MOTUS_MB_P_8x8, mb->direct = (uint8_t)mask;
-    motus_b_team_put(in, &t->choice, MOTUS_B_8x8, satd, bits, mv_bits);
+    b_team_put(in, &t->choice, MOTUS_B_8x8, satd, bits, mv_bits);
     if (motus_lane() == 0 && mask == MOTUS_ALL_DIRECT) // B_Direct_16x16 says the same
         t->choice.cost[MOTUS_B_8x8] = UINT32_MAX;
 }
 
 // Chooses the types of a warp.
-MOTUS_WARP void motus_b_team_choose(const MotusBCandidates *found, const MotusInterMb *in,
-                                    const MotusEdge *edge, MotusBTeam *t, int warp) {
+MOTUS_WARP void b_team_choose(const MotusBCandidates *found, const MotusInterMb *in,
+                              const MotusEdge *edge, MotusBTeam *t, int warp) {
     const int k = MOTUS_B_16x16 + warp;
     MotusLaneGrid *grid = t->grid[warp];
     if (warp == 0) {
-        motus_b_make_direct(&t->choice.mb[MOTUS_B_DIRECT], &t->choice.direct, MOTUS_MB_P_16x16);
-        motus_b_team_put(
-            in, &t->choice, MOTUS_B_DIRECT,
-            t->direct_satd[0] + t->direct_satd[1] + t->direct_satd[2] + t->direct_satd[3], 0, 0);
+        b_make_direct(&t->choice.mb[MOTUS_B_DIRECT], &t->choice.direct, MOTUS_MB_P_16x16);
+        b_team_put(in, &t->choice, MOTUS_B_DIRECT,
+                   t->direct_satd[0] + t->direct_satd[1] + t->direct_satd[2] + t->direct_satd[3], 0,
+                   0);
     }
     if (motus_lane() == 0) t->choice.cost[k] = UINT32_MAX;
     if (!motus_b_has_type(found, k)) return;
-    motus_b_grids_load(grid, edge);
+    b_grids_load(grid, edge);
     if (k == MOTUS_B_8x8)
-        motus_b_team_choose_8x8(found, in, grid, t);
+        b_team_choose_8x8(found, in, grid, t);
     else
-        motus_b_team_choose_whole(found, in, grid, k, t);
+        b_team_choose_whole(found, in, grid, k, t);
 }
 
 // ---- Trials -------------------------------------------------------------------------------------
 
 // Returns the mask of types that are evaluated, and *first, the best one by SATD.
-MOTUS_WARP uint32_t motus_b_team_close(const MotusBChoice *choice, int gate, int *first) {
+MOTUS_WARP uint32_t b_team_close(const MotusBChoice *choice, int gate, int *first) {
     const int k = motus_min(motus_lane(), MOTUS_B_TYPES - 1);
     const uint32_t cost = choice->cost[k], least = motus_lanes_min(cost);
     const uint32_t which = motus_lanes_ballot(cost == least);
@@ -268,7 +267,7 @@ MOTUS_WARP uint32_t motus_b_team_close(const MotusBChoice *choice, int gate, int
 
 // Returns the cheapest trial, to all warps. B_Skip wins ties, then the best type by SATD, then the
 // next type.
-MOTUS_WARP MotusTrial *motus_b_team_join(int first, uint32_t close, MotusBTeam *t) {
+MOTUS_WARP MotusTrial *b_team_join(int first, uint32_t close, MotusBTeam *t) {
     const int i = motus_min(motus_lane(), MOTUS_B_TYPES - 1), k = (first + i) % MOTUS_B_TYPES;
     const uint32_t cost = close >> k & 1 ? t->trial[k].cost : UINT32_MAX,
                    least = motus_lanes_min(cost);
@@ -289,15 +288,15 @@ MOTUS_WARP MotusTrial *motus_b_team_decide(const MotusInterMb *in, const MotusBC
     const MotusMv none = {0, 0};
     int first;
     if (warp == 0)
-        motus_b_team_skip(in, levels, source, mb_i, t);
+        b_team_skip(in, levels, source, mb_i, t);
     else
-        motus_b_team_near(in, &edge, t, warp);
+        b_team_near(in, &edge, t, warp);
     motus_team_sync(); // B_Skip is evaluated, near pairs are measured
     *satd = 0;
     if (motus_skip_is_enough(t->skip.cost, in->qp, effort)) return &t->skip;
-    motus_b_team_choose(found, in, &edge, t, warp);
+    b_team_choose(found, in, &edge, t, warp);
     motus_team_sync(); // types are chosen
-    const uint32_t close = motus_b_team_close(&t->choice, effort->trial_gate, &first);
+    const uint32_t close = b_team_close(&t->choice, effort->trial_gate, &first);
     for (int i = 0, turn = 0; i < MOTUS_B_TYPES; i++) {
         const int k = (first + i) % MOTUS_B_TYPES;
         if (!(close >> k & 1)) continue;
@@ -307,7 +306,7 @@ MOTUS_WARP MotusTrial *motus_b_team_decide(const MotusInterMb *in, const MotusBC
         turn = (turn + 1) % MOTUS_B_WARPS;
     }
     motus_team_sync(); // every type is evaluated
-    MotusTrial *best = motus_b_team_join(first, close, t);
+    MotusTrial *best = b_team_join(first, close, t);
     *satd = t->choice.cost[first];
     if (best->bits > MOTUS_MB_BITS_LIMIT) {
         motus_team_sync(); // all warps have compared

@@ -28,8 +28,8 @@ typedef struct MotusChooseScratch {
 
 // ---- MVs to choose from -------------------------------------------------------------------------
 
-static inline void motus_choices_put(MotusChoices *c, int at, MotusMv mv, int ref,
-                                     const uint16_t satd[16]) {
+static inline void choices_put(MotusChoices *c, int at, MotusMv mv, int ref,
+                               const uint16_t satd[16]) {
     uint32_t sum = 0;
     for (int i = 0; i < 16; i++) {
         c->sum[MOTUS_BLOCK_4x4 + i][at] = satd[i];
@@ -42,36 +42,35 @@ static inline void motus_choices_put(MotusChoices *c, int at, MotusMv mv, int re
 }
 
 // Adds two blocks' SATDs with the first n MVs, a multiple of 8.
-static inline void motus_choices_add_up(MotusChoices *c, int to, int a, int b, int n) {
+static inline void choices_add_up(MotusChoices *c, int to, int a, int b, int n) {
     for (int v = 0; v < n; v += 8)
         for (int i = v; i < v + 8; i++) c->sum[to][i] = c->sum[a][i] + c->sum[b][i];
 }
 
 // Completes the SATDs of the other blocks, as motus_merge_sums does.
-static inline void motus_choices_merge(MotusChoices *c) {
+static inline void choices_merge(MotusChoices *c) {
     const int n = (c->n + 7) & ~7, s44 = MOTUS_BLOCK_4x4, s84 = MOTUS_BLOCK_8x4,
               s48 = MOTUS_BLOCK_4x8, s88 = MOTUS_BLOCK_8x8;
-    for (int i = 0; i < 8; i++) motus_choices_add_up(c, s84 + i, s44 + 2 * i, s44 + 2 * i + 1, n);
+    for (int i = 0; i < 8; i++) choices_add_up(c, s84 + i, s44 + 2 * i, s44 + 2 * i + 1, n);
     for (int i = 0; i < 8; i++)
-        motus_choices_add_up(c, s48 + i, s44 + i + (i & 4), s44 + i + (i & 4) + 4, n);
+        choices_add_up(c, s48 + i, s44 + i + (i & 4), s44 + i + (i & 4) + 4, n);
     for (int i = 0; i < 4; i++)
-        motus_choices_add_up(c, s88 + i, s84 + i + (i & 2), s84 + i + (i & 2) + 2, n);
+        choices_add_up(c, s88 + i, s84 + i + (i & 2), s84 + i + (i & 2) + 2, n);
     for (int i = 0; i < 2; i++) {
-        motus_choices_add_up(c, MOTUS_BLOCK_16x8 + i, s88 + 2 * i, s88 + 2 * i + 1, n);
-        motus_choices_add_up(c, MOTUS_BLOCK_8x16 + i, s88 + i, s88 + i + 2, n);
+        choices_add_up(c, MOTUS_BLOCK_16x8 + i, s88 + 2 * i, s88 + 2 * i + 1, n);
+        choices_add_up(c, MOTUS_BLOCK_8x16 + i, s88 + i, s88 + i + 2, n);
     }
 }
 
 // Measures and adds an MV, unless it is listed already or not allowed, or the list is full.
-static inline void motus_choices_add(MotusChooseScratch *s, const MotusInterMb *in, MotusMv mv,
-                                     int ref) {
+static inline void choices_add(MotusChooseScratch *s, const MotusInterMb *in, MotusMv mv, int ref) {
     MotusChoices *c = &s->choices;
     if (c->n == MOTUS_CHOICES || !motus_inter_mv_allowed(in, mv)) return;
     for (int v = 0; v < c->n; v++)
         if (c->x[v] == mv.x && c->y[v] == mv.y && c->ref[v] == ref) return;
     motus_satd_mb(s->satd, in->src.plane[0], in->src.stride[0], in->ref + ref, 16 * in->x,
                   16 * in->y, mv);
-    motus_choices_put(c, c->n++, mv, ref, s->satd);
+    choices_put(c, c->n++, mv, ref, s->satd);
 }
 
 // Returns the index of the MV with the smallest SATD + lambda * bits for a block, the first of
@@ -106,8 +105,8 @@ static inline int motus_choose_mv(const MotusChoices *c, int block, const MotusM
 
 // Adds P_Skip's MV, the median, zero and the neighbours' MVs. As long as the best MV for the whole
 // MB is one that was added here, adds the four MVs around it, up to `steps` times.
-static inline void motus_choices_of_neighbours(MotusChooseScratch *s, const MotusInterMb *in,
-                                               MotusMv skip) {
+static inline void choices_of_neighbours(MotusChooseScratch *s, const MotusInterMb *in,
+                                         MotusMv skip) {
     static const uint8_t cell[3][2] = {{1, 0}, {0, 1}, {0, 5}}; // row and column of A, B, C
     MotusChoices *c = &s->choices;
     const MotusPartition whole = motus_partition_at(MOTUS_MODE_16x16, 0, 0, 0);
@@ -116,13 +115,13 @@ static inline void motus_choices_of_neighbours(MotusChooseScratch *s, const Motu
     uint32_t unused;
     int found = c->n;
     for (int ref = 0; ref < in->refs; ref++) mvp[ref] = motus_grid_mvp(&s->grid, &whole, ref);
-    motus_choices_add(s, in, skip, 0);
-    motus_choices_add(s, in, mvp[0], 0);
-    motus_choices_add(s, in, zero, 0);
+    choices_add(s, in, skip, 0);
+    choices_add(s, in, mvp[0], 0);
+    choices_add(s, in, zero, 0);
     for (int i = 0; i < 3; i++) {
         const int row = cell[i][0], column = cell[i][1], state = s->grid.state[row][column];
         if (state >= MOTUS_CELL_INTER)
-            motus_choices_add(s, in, s->grid.mv[row][column], state - MOTUS_CELL_INTER);
+            choices_add(s, in, s->grid.mv[row][column], state - MOTUS_CELL_INTER);
     }
     for (int step = 0; step < in->limits->steps; step++) {
         const int best =
@@ -133,7 +132,7 @@ static inline void motus_choices_of_neighbours(MotusChooseScratch *s, const Motu
             MotusMv mv;
             mv.x = (int16_t)(c->x[best] + in->limits->unit * (i == 1 ? -1 : i == 2));
             mv.y = (int16_t)(c->y[best] + in->limits->unit * (i == 0 ? -1 : i == 3));
-            motus_choices_add(s, in, mv, c->ref[best]);
+            choices_add(s, in, mv, c->ref[best]);
         }
     }
 }
@@ -142,9 +141,9 @@ static inline void motus_choices_of_neighbours(MotusChooseScratch *s, const Motu
 
 // Chooses the MV of one block, sets it in mb and grid, and adds to cost and mv_bits. only: as in
 // motus_choose_mv. Returns its reference.
-static inline int motus_choose_partition(const MotusChoices *c, const MotusInterMb *in,
-                                         MotusMvGrid *grid, const MotusPartition *p, int only,
-                                         MotusMb *mb, uint32_t *cost, uint32_t *mv_bits) {
+static inline int choose_partition(const MotusChoices *c, const MotusInterMb *in, MotusMvGrid *grid,
+                                   const MotusPartition *p, int only, MotusMb *mb, uint32_t *cost,
+                                   uint32_t *mv_bits) {
     uint32_t part_cost;
     MotusMv mvp[MOTUS_MAX_REFERENCES];
     for (int k = 0; k < in->refs; k++) mvp[k] = motus_grid_mvp(grid, p, k);
@@ -165,13 +164,13 @@ static inline int motus_choose_partition(const MotusChoices *c, const MotusInter
 }
 
 // Chooses the MVs of P_16x16, P_16x8 or P_8x16: k is 0, 1 or 2.
-static inline void motus_choose_whole(const MotusChoices *c, const MotusInterMb *in,
-                                      MotusMvGrid *grid, int k, MotusChoice *choice) {
+static inline void choose_whole(const MotusChoices *c, const MotusInterMb *in, MotusMvGrid *grid,
+                                int k, MotusChoice *choice) {
     const MotusMvCell none = {{0, 0}, MOTUS_CELL_NONE};
     uint32_t cost = motus_mode_cost(in->qp, (uint32_t)motus_ue_bits((uint32_t)k)), mv_bits = 0;
     for (int i = 0; i < (k ? 2 : 1); i++) {
         MotusPartition p = motus_partition_at(k, i, k == 2 ? 2 * i : 0, k == 1 ? 2 * i : 0);
-        motus_choose_partition(c, in, grid, &p, -1, &choice->mb[k], &cost, &mv_bits);
+        choose_partition(c, in, grid, &p, -1, &choice->mb[k], &cost, &mv_bits);
     }
     motus_choice_put(choice, k, cost, mv_bits);
     motus_grid_set(grid, 0, 0, 4, 4, none);
@@ -179,9 +178,9 @@ static inline void motus_choose_whole(const MotusChoices *c, const MotusInterMb 
 
 // Chooses the sub type of 8x8 block q with at most max_mvs MVs, among the candidates' `blocks`. The
 // MV of the whole block chooses the reference. Sets its MVs in mb and grid. Returns their number.
-static inline int motus_choose_sub(const MotusChoices *c, const MotusInterMb *in, uint64_t blocks,
-                                   MotusMvGrid *grid, int q, int max_mvs, MotusMb *mb,
-                                   MotusMb *trial, uint32_t *cost, uint32_t *mv_bits) {
+static inline int choose_sub(const MotusChoices *c, const MotusInterMb *in, uint64_t blocks,
+                             MotusMvGrid *grid, int q, int max_mvs, MotusMb *mb, MotusMb *trial,
+                             uint32_t *cost, uint32_t *mv_bits) {
     const MotusMvCell none = {{0, 0}, MOTUS_CELL_NONE};
     uint32_t best = UINT32_MAX, best_bits = 0;
     int best_sub = 0, ref = -1;
@@ -196,7 +195,7 @@ static inline int motus_choose_sub(const MotusChoices *c, const MotusInterMb *in
         motus_grid_set(grid, q % 2 * 2, q / 2 * 2, 2, 2, none);
         for (int i = 0; i < n; i++) {
             MotusPartition p = motus_sub_partition(sub, q, i);
-            ref = motus_choose_partition(c, in, grid, &p, ref, trial, &sub_cost, &sub_bits);
+            ref = choose_partition(c, in, grid, &p, ref, trial, &sub_cost, &sub_bits);
         }
         if (sub_cost >= best) continue;
         best = sub_cost;
@@ -226,22 +225,22 @@ static inline void motus_choose_types(const MotusInterMb *in, const MotusCandida
     const uint64_t blocks = found->blocks;
     MotusChoices *c = &s->choices;
     for (int v = 0; v < found->n; v++)
-        motus_choices_put(c, v, found->mv[v], found->ref[v], found->satd[v]);
+        choices_put(c, v, found->mv[v], found->ref[v], found->satd[v]);
     c->n = found->n;
     memset(choice->mb, 0, sizeof choice->mb);
     for (int k = 0; k < 4; k++) choice->cost[k] = UINT32_MAX;
-    motus_choices_of_neighbours(s, in, choice->skip);
-    motus_choices_merge(c);
-    motus_choose_whole(c, in, &s->grid, 0, choice);
-    if (blocks >> MOTUS_BLOCK_16x8 & 1) motus_choose_whole(c, in, &s->grid, 1, choice);
-    if (blocks >> MOTUS_BLOCK_8x16 & 1) motus_choose_whole(c, in, &s->grid, 2, choice);
+    choices_of_neighbours(s, in, choice->skip);
+    choices_merge(c);
+    choose_whole(c, in, &s->grid, 0, choice);
+    if (blocks >> MOTUS_BLOCK_16x8 & 1) choose_whole(c, in, &s->grid, 1, choice);
+    if (blocks >> MOTUS_BLOCK_8x16 & 1) choose_whole(c, in, &s->grid, 2, choice);
     if (!(blocks >> MOTUS_BLOCK_8x8 & 1)) return;
     const int k = MOTUS_MB_P_8x8 - MOTUS_MB_P_16x16;
     uint32_t cost = motus_mode_cost(in->qp, (uint32_t)motus_ue_bits((uint32_t)k)), mv_bits = 0;
     int left = in->limits->max_mvs;
     for (int q = 0; q < 4; q++) // each later 8x8 block needs at least one MV
-        left -= motus_choose_sub(c, in, blocks, &s->grid, q, left - (3 - q), &choice->mb[k],
-                                 &s->trial, &cost, &mv_bits);
+        left -= choose_sub(c, in, blocks, &s->grid, q, left - (3 - q), &choice->mb[k], &s->trial,
+                           &cost, &mv_bits);
     motus_choice_put(choice, k, cost, mv_bits);
 }
 

@@ -42,7 +42,7 @@ typedef struct MotusTeamLane {
 } MotusTeamLane;
 
 // Appends an MV to the list, unless it is there already, is not allowed, or the list is full.
-MOTUS_WARP void motus_team_add(MotusTeamLane *own, const MotusInterMb *in, MotusMv mv, int ref) {
+MOTUS_WARP void team_add(MotusTeamLane *own, const MotusInterMb *in, MotusMv mv, int ref) {
     const uint32_t word = motus_mv_word(mv);
     const uint32_t same = motus_lanes_ballot(motus_lane() < own->n && own->mv == word &&
                                              (in->refs == 1 || own->ref == ref));
@@ -55,7 +55,7 @@ MOTUS_WARP void motus_team_add(MotusTeamLane *own, const MotusInterMb *in, Motus
 }
 
 // Stores the SATDs of an MV's 41 blocks from its sixteen 4x4 blocks, a lane of half a warp each.
-MOTUS_WARP void motus_team_put(uint16_t sum[MOTUS_BLOCKS], uint32_t satd, int valid) {
+MOTUS_WARP void team_put(uint16_t sum[MOTUS_BLOCKS], uint32_t satd, int valid) {
     const int lane = motus_lane(), blk = lane & 15, x = blk & 3, y = blk >> 2;
     const uint32_t wide = satd + motus_lanes_shuffle(satd, lane ^ 1),
                    high = satd + motus_lanes_shuffle(satd, lane ^ 4);
@@ -97,13 +97,13 @@ MOTUS_WARP void motus_team_measure(MotusTeamSums *sums, const MotusInterMb *in,
         const int v = first + (motus_lane() >> 4), valid = v < own->n;
         const MotusMv mv = motus_mv_of_word(motus_lanes_shuffle(own->mv, v));
         const int ref = in->refs > 1 ? (int)motus_lanes_shuffle((uint32_t)own->ref, v) : 0;
-        motus_team_put(sums->sum[v & (MOTUS_CHOICES - 1)], valid ? motus_team_satd(in, ref, mv) : 0,
-                       valid);
+        team_put(sums->sum[v & (MOTUS_CHOICES - 1)], valid ? motus_team_satd(in, ref, mv) : 0,
+                 valid);
     }
 }
 
 // Returns the SATD of a block with MV v. `whole`: the block may be 16x16.
-MOTUS_WARP uint32_t motus_team_sum(const MotusTeamSums *sums, int v, int block, int whole) {
+MOTUS_WARP uint32_t team_sum(const MotusTeamSums *sums, int v, int block, int whole) {
     const uint16_t *sum = sums->sum[v];
     if (!whole) return sum[block];
     return (uint32_t)sum[block ? block : MOTUS_BLOCK_16x8] +
@@ -111,7 +111,7 @@ MOTUS_WARP uint32_t motus_team_sum(const MotusTeamSums *sums, int v, int block, 
 }
 
 // Returns motus_mv_bits of MVs in words.
-MOTUS_WARP uint32_t motus_word_mv_bits(uint32_t mv, uint32_t predictor) {
+MOTUS_WARP uint32_t word_mv_bits(uint32_t mv, uint32_t predictor) {
     const uint32_t apart = motus_pairs_abs(motus_pairs_sub(mv, predictor));
     return (uint32_t)(motus_mvd_bits((int)(apart & 0xFFFF)) + motus_mvd_bits((int)(apart >> 16)));
 }
@@ -171,12 +171,12 @@ MOTUS_WARP void motus_team_list(MotusTeamLane *own, const MotusEdge *edge, const
                       c = motus_edge_cell(edge, 0, 5), d = motus_edge_cell(edge, 0, 0);
     own->predictor = motus_mvp(a, b, c.state == MOTUS_CELL_NONE ? d : c, MOTUS_MODE_16x16, 0, 0);
     own->skip = motus_skip_is_zero(a) || motus_skip_is_zero(b) ? zero : own->predictor;
-    motus_team_add(own, in, own->skip, 0);
-    motus_team_add(own, in, own->predictor, 0);
-    motus_team_add(own, in, zero, 0);
-    if (a.state >= MOTUS_CELL_INTER) motus_team_add(own, in, a.mv, a.state - MOTUS_CELL_INTER);
-    if (b.state >= MOTUS_CELL_INTER) motus_team_add(own, in, b.mv, b.state - MOTUS_CELL_INTER);
-    if (c.state >= MOTUS_CELL_INTER) motus_team_add(own, in, c.mv, c.state - MOTUS_CELL_INTER);
+    team_add(own, in, own->skip, 0);
+    team_add(own, in, own->predictor, 0);
+    team_add(own, in, zero, 0);
+    if (a.state >= MOTUS_CELL_INTER) team_add(own, in, a.mv, a.state - MOTUS_CELL_INTER);
+    if (b.state >= MOTUS_CELL_INTER) team_add(own, in, b.mv, b.state - MOTUS_CELL_INTER);
+    if (c.state >= MOTUS_CELL_INTER) team_add(own, in, c.mv, c.state - MOTUS_CELL_INTER);
 }
 
 // Lists the search's candidates with their SATDs, and clears the choice: all that depends on no
@@ -194,7 +194,7 @@ MOTUS_WARP void motus_team_begin(MotusTeamLane *own, const MotusCandidates *foun
     }
     for (int first = 2 * warp; first < own->n; first += 2 * warps) {
         const int v = first + (lane >> 4), valid = v < own->n;
-        motus_team_put(sums->sum[v], valid ? found->satd[v][lane & 15] : 0, valid);
+        team_put(sums->sum[v], valid ? found->satd[v][lane & 15] : 0, valid);
     }
 }
 
@@ -207,9 +207,9 @@ MOTUS_WARP void motus_team_refine(MotusTeamLane *own, const MotusEdge *edge, con
         if (in->refs > 1) predictor = motus_mv_word(motus_edge_mvp(edge, own->ref));
         uint32_t cost = UINT32_MAX; // above the MV's number (as in motus_choose_mv)
         if (motus_lane() < own->n) {
-            uint32_t bits = motus_word_mv_bits(own->mv, predictor);
+            uint32_t bits = word_mv_bits(own->mv, predictor);
             if (in->refs > 1) bits += (uint32_t)motus_ref_bits(in->refs, own->ref);
-            cost = (motus_team_sum(sums, motus_lane(), MOTUS_BLOCK_16x16, 1) +
+            cost = (team_sum(sums, motus_lane(), MOTUS_BLOCK_16x16, 1) +
                     (in->qp->lambda_q8 * bits >> 8))
                        << 5 |
                    (uint32_t)motus_lane();
@@ -222,7 +222,7 @@ MOTUS_WARP void motus_team_refine(MotusTeamLane *own, const MotusEdge *edge, con
             MotusMv mv;
             mv.x = (int16_t)(centre.x + in->limits->unit * (i == 1 ? -1 : i == 2));
             mv.y = (int16_t)(centre.y + in->limits->unit * (i == 0 ? -1 : i == 3));
-            motus_team_add(own, in, mv, ref);
+            team_add(own, in, mv, ref);
         }
         motus_team_measure(sums, in, own, first, warp, warps);
         motus_team_sync(); // they are measured
@@ -273,7 +273,7 @@ typedef struct MotusLanePartition {
 } MotusLanePartition;
 
 // Returns the mask of a block's cells.
-MOTUS_WARP uint32_t motus_partition_cells(int x, int y, int width, int height) {
+MOTUS_WARP uint32_t partition_cells(int x, int y, int width, int height) {
     return ((1u << width) - 1) * (0x1111u & ((1u << 4 * height) - 1)) << (4 * y + x);
 }
 
@@ -283,7 +283,7 @@ MOTUS_WARP MotusLanePartition motus_whole_partition(int k, int i) {
               height = k == 1 ? 2 : 4;
     MotusLanePartition p;
     p.at = 6 * y + x, p.width = width, p.block = k ? 2 * k - 1 + i : 0;
-    p.cells = motus_partition_cells(x, y, width, height);
+    p.cells = partition_cells(x, y, width, height);
     p.alone = k == 0   ? MOTUS_ALONE_NONE
               : k == 1 ? (i ? MOTUS_ALONE_A : MOTUS_ALONE_B)
               : i      ? MOTUS_ALONE_C
@@ -304,7 +304,7 @@ MOTUS_WARP MotusLanePartition motus_lane_sub_partition(int sub, int q, int i) {
     p.at = 6 * y + x, p.width = 2 - narrow;
     p.block = (int)(MOTUS_SUB_FIRSTS >> (8 * sub) & 63) + ((flat ? y : y >> 1) << (1 + narrow)) +
               (narrow ? x : x >> 1);
-    p.cells = motus_partition_cells(x, y, 2 - narrow, 2 - flat);
+    p.cells = partition_cells(x, y, 2 - narrow, 2 - flat);
     p.alone = MOTUS_ALONE_NONE;
     return p;
 }
@@ -327,28 +327,27 @@ MOTUS_WARP uint32_t motus_mvp_warp(const MotusLaneCell *grid, const MotusLanePar
     return mv;
 }
 
-// Returns the bits of a ref_idx beside an MV; only: as in motus_team_choose_partition.
-MOTUS_WARP uint32_t motus_team_ref_bits(const MotusTeamChooser *c, int ref, int only) {
+// Returns the bits of a ref_idx beside an MV; only: as in team_choose_partition.
+MOTUS_WARP uint32_t team_ref_bits(const MotusTeamChooser *c, int ref, int only) {
     return c->refs > 1 && only < 0 ? (uint32_t)motus_ref_bits(c->refs, ref) : 0;
 }
 
 // Chooses the MV of a block, sets it in the grid, and adds to cost and mv_bits. Lanes that are not
 // `active` take part in exchanges only. `whole`: the block may be 16x16. only: the one reference
 // that counts, -1: all. Returns its reference.
-MOTUS_WARP int motus_team_choose_partition(const MotusTeamChooser *c, MotusLaneCell *grid,
-                                           MotusLanePartition p, int whole, int only, int active,
-                                           uint32_t *cost, uint32_t *mv_bits) {
+MOTUS_WARP int team_choose_partition(const MotusTeamChooser *c, MotusLaneCell *grid,
+                                     MotusLanePartition p, int whole, int only, int active,
+                                     uint32_t *cost, uint32_t *mv_bits) {
     const int lane = motus_lane() & 7, most = c->n > 16 ? 4 : 2; // MVs of a lane
     uint32_t best = UINT32_MAX, satd[4];
     for (int k = 0; k < 4; k++) // loads overlap the prediction
-        if (k < most) satd[k] = motus_team_sum(c->sums, lane + 8 * k, p.block, whole);
+        if (k < most) satd[k] = team_sum(c->sums, lane + 8 * k, p.block, whole);
     uint32_t predictor = motus_mvp_warp(grid, &p, 0);
     for (int k = 0; k < 4; k++) {
         if (k >= most) break;
         const int ref = c->refs > 1 ? (int)(c->own_refs >> 8 * k & 255) : 0;
         if (c->refs > 1) predictor = motus_mvp_warp(grid, &p, ref);
-        const uint32_t bits =
-            motus_word_mv_bits(c->own[k], predictor) + motus_team_ref_bits(c, ref, only);
+        const uint32_t bits = word_mv_bits(c->own[k], predictor) + team_ref_bits(c, ref, only);
         const uint32_t own = (satd[k] + (c->lambda_q8 * bits >> 8)) << 5 |
                              (uint32_t)(lane + 8 * k); // as in motus_choose_mv
         const int counts = lane + 8 * k < c->n && (c->refs == 1 || only < 0 || ref == only);
@@ -365,9 +364,8 @@ MOTUS_WARP int motus_team_choose_partition(const MotusTeamChooser *c, MotusLaneC
     motus_lanes_sync(); // the grid is written
     if (!active) return ref;
     *cost += best >> 5;
-    *mv_bits +=
-        motus_mvd_bits_in(c->costs, motus_mv_of_word(chosen.mv), motus_mv_of_word(predictor),
-                          (int)motus_team_ref_bits(c, ref, only));
+    *mv_bits += motus_mvd_bits_in(c->costs, motus_mv_of_word(chosen.mv),
+                                  motus_mv_of_word(predictor), (int)team_ref_bits(c, ref, only));
     return ref;
 }
 
@@ -384,8 +382,8 @@ MOTUS_WARP void motus_team_choose_whole(const MotusTeamChooser *c, const MotusIn
     MotusLaneCell *grid = grids[group];
     uint32_t cost = motus_mode_cost(in->qp, k ? 3 : 1), mv_bits = 0; // ue(k)
     for (int i = 0; i < steps; i++)
-        motus_team_choose_partition(c, grid, motus_whole_partition(k, motus_min(i, parts - 1)), 1,
-                                    -1, wanted && i < parts, &cost, &mv_bits);
+        team_choose_partition(c, grid, motus_whole_partition(k, motus_min(i, parts - 1)), 1, -1,
+                              wanted && i < parts, &cost, &mv_bits);
     if (!wanted) return;
     const int q = motus_lane() & 3;
     if (c->refs > 1)
@@ -397,9 +395,9 @@ MOTUS_WARP void motus_team_choose_whole(const MotusTeamChooser *c, const MotusIn
 }
 
 // Chooses the sub type of 8x8 block q with at most max_mvs MVs. Returns its cost << 2 | sub type.
-MOTUS_WARP uint32_t motus_team_choose_sub(const MotusTeamChooser *c, const MotusInterMb *in,
-                                          uint64_t blocks, MotusLaneGrid grid[4], MotusMb *mb,
-                                          int q, int max_mvs, uint32_t *mv_bits) {
+MOTUS_WARP uint32_t team_choose_sub(const MotusTeamChooser *c, const MotusInterMb *in,
+                                    uint64_t blocks, MotusLaneGrid grid[4], MotusMb *mb, int q,
+                                    int max_mvs, uint32_t *mv_bits) {
     const int sub = motus_lane() >> 3, parts = motus_sub_partitions(sub);
     const int wanted =
         sub == MOTUS_SUB_8x8 ||
@@ -410,9 +408,8 @@ MOTUS_WARP uint32_t motus_team_choose_sub(const MotusTeamChooser *c, const Motus
     uint32_t cost = motus_mode_cost(in->qp, (uint32_t)motus_ue_bits((uint32_t)sub)), bits = 0;
     int ref = -1;
     if (in->refs > 1) { // the MV of the whole block chooses the reference
-        ref =
-            motus_team_choose_partition(c, grid[sub], motus_lane_sub_partition(MOTUS_SUB_8x8, q, 0),
-                                        0, -1, sub == MOTUS_SUB_8x8, &cost, &bits);
+        ref = team_choose_partition(c, grid[sub], motus_lane_sub_partition(MOTUS_SUB_8x8, q, 0), 0,
+                                    -1, sub == MOTUS_SUB_8x8, &cost, &bits);
         if (sub != MOTUS_SUB_8x8) {
             const uint32_t ref_bits = (uint32_t)motus_ref_bits(in->refs, ref);
             bits = in->costs ? 0 : ref_bits;
@@ -420,9 +417,9 @@ MOTUS_WARP uint32_t motus_team_choose_sub(const MotusTeamChooser *c, const Motus
         }
     }
     for (int i = 0; i < steps; i++)
-        motus_team_choose_partition(c, grid[sub],
-                                    motus_lane_sub_partition(sub, q, motus_min(i, parts - 1)), 0,
-                                    ref, begins && wanted && i < parts, &cost, &bits);
+        team_choose_partition(c, grid[sub],
+                              motus_lane_sub_partition(sub, q, motus_min(i, parts - 1)), 0, ref,
+                              begins && wanted && i < parts, &cost, &bits);
     const uint32_t best = // the first of equals; below 2^20
         motus_lanes_min(wanted ? cost << 2 | (uint32_t)sub : UINT32_MAX);
     const int k = motus_lane() & 3, x = 2 * (q & 1) + (k & 1), y = (q & 2) + (k >> 1),
@@ -445,7 +442,7 @@ MOTUS_WARP void motus_team_choose_8x8(const MotusTeamChooser *c, const MotusInte
     int left = in->limits->max_mvs;
     for (int q = 0; q < 4; q++) { // each later 8x8 block needs at least one MV
         const uint32_t best =
-            motus_team_choose_sub(c, in, blocks, grid, &choice->mb[k], q, left - (3 - q), &mv_bits);
+            team_choose_sub(c, in, blocks, grid, &choice->mb[k], q, left - (3 - q), &mv_bits);
         cost += best >> 2;
         left -= motus_sub_partitions((int)(best & 3));
     }

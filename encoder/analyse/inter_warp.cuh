@@ -34,8 +34,8 @@ typedef struct MotusInterTeam {
 // ---- A type by one warp -------------------------------------------------------------------------
 
 // Evaluates P_Skip.
-MOTUS_WARP void motus_team_skip_trial(const MotusInterMb *in, const MotusLevelChoice *levels,
-                                      MotusMv skip, MotusTrial *trial) {
+MOTUS_WARP void team_skip_trial(const MotusInterMb *in, const MotusLevelChoice *levels,
+                                MotusMv skip, MotusTrial *trial) {
     const int lane = motus_lane();
     if (lane < 16)
         trial->mb.mv[lane] = skip;
@@ -58,10 +58,10 @@ enum { MOTUS_SHARED_LEVELS = 3 }; // live coefficients of a block that are worth
 
 // Chooses the levels of the listed blocks, eight lanes a block. spare: four rows of this warp's
 // own, for lanes without a block.
-MOTUS_WARP void motus_team_levels(MotusTeamLevels *shared, MotusTrial *trial,
-                                  const MotusTrialCoefs *coefs, int16_t (*spare)[18],
-                                  const MotusInterMb *in, const MotusLevelChoice *choice, int warp,
-                                  int warps) {
+MOTUS_WARP void team_levels(MotusTeamLevels *shared, MotusTrial *trial,
+                            const MotusTrialCoefs *coefs, int16_t (*spare)[18],
+                            const MotusInterMb *in, const MotusLevelChoice *choice, int warp,
+                            int warps) {
     const int n = shared->n, group = motus_lane() >> 3;
     for (int first = 4 * warp; first < n; first += 4 * warps) {
         const int active = first + group < n, blk = active ? shared->block[first + group] : 0;
@@ -107,8 +107,7 @@ MOTUS_WARP void motus_team_shared_trial(const MotusInterMb *in, uint32_t edge,
     motus_team_sync(); // coefficients and the list are written
     const int together = shared->n;
     if (together) {
-        motus_team_levels(shared, trial, &coefs[0], coefs[1].coef + 4 * warp, in, levels, warp,
-                          warps);
+        team_levels(shared, trial, &coefs[0], coefs[1].coef + 4 * warp, in, levels, warp, warps);
         motus_team_sync(); // levels are written
     }
     if (warp) return;
@@ -127,7 +126,7 @@ MOTUS_WARP void motus_team_shared_trial(const MotusInterMb *in, uint32_t edge,
 // ---- The MB -------------------------------------------------------------------------------------
 
 // Drops types with an MV that its block may not have (motus_choice_check).
-MOTUS_WARP void motus_team_check(const MotusInterMb *in, MotusChoice *choice, int warp) {
+MOTUS_WARP void team_check(const MotusInterMb *in, MotusChoice *choice, int warp) {
     const int lane = motus_lane(), row = lane >> 2 & 3;
     uint32_t wrong = 0; // mask of types
     for (int k = 0; k < 4; k++) {
@@ -145,7 +144,7 @@ MOTUS_WARP void motus_team_check(const MotusInterMb *in, MotusChoice *choice, in
 
 // Returns the mask of types that come close enough to the best one by SATD to be evaluated, and
 // *best, the first of the best.
-MOTUS_WARP uint32_t motus_team_close(const MotusChoice *choice, int gate, int *best) {
+MOTUS_WARP uint32_t team_close(const MotusChoice *choice, int gate, int *best) {
     const uint32_t cost = choice->cost[motus_lane() & 3], least = motus_lanes_min(cost);
     const uint32_t which = motus_lanes_ballot(cost == least);
     *best = motus_bit_length(which & (0u - which)) - 1;
@@ -155,11 +154,10 @@ MOTUS_WARP uint32_t motus_team_close(const MotusChoice *choice, int gate, int *b
 }
 
 // Evaluates the types in the mask `close`, the warps in turn; a single one together if `shares`.
-MOTUS_WARP void motus_team_evaluate(const MotusTeamLane *own, uint32_t edge, const MotusInterMb *in,
-                                    const MotusLevelChoice *levels, int best, uint32_t close,
-                                    MotusInterTeam *t, MotusTrialCoefs *coefs,
-                                    MotusTransformShared *transforms, int warp, int warps,
-                                    int shares) {
+MOTUS_WARP void team_evaluate(const MotusTeamLane *own, uint32_t edge, const MotusInterMb *in,
+                              const MotusLevelChoice *levels, int best, uint32_t close,
+                              MotusInterTeam *t, MotusTrialCoefs *coefs,
+                              MotusTransformShared *transforms, int warp, int warps, int shares) {
     if (shares && !(close & (close - 1))) {
         motus_team_shared_trial(in, edge, levels, &t->levels, &t->choice, own->skip, best, coefs,
                                 &t->trial[best], warp, warps);
@@ -177,7 +175,7 @@ MOTUS_WARP void motus_team_evaluate(const MotusTeamLane *own, uint32_t edge, con
 
 // Returns the cheapest trial, to all warps. P_Skip wins ties, then the best type by SATD, then the
 // next type.
-MOTUS_WARP MotusTrial *motus_team_join(int first, uint32_t close, MotusInterTeam *t) {
+MOTUS_WARP MotusTrial *team_join(int first, uint32_t close, MotusInterTeam *t) {
     const int k = (first + (motus_lane() & 3)) & 3;
     const uint32_t cost = close >> k & 1 ? t->trial[k].cost : UINT32_MAX,
                    least = motus_lanes_min(cost);
@@ -200,7 +198,7 @@ MOTUS_WARP MotusTrial *motus_team_decide(const MotusInterMb *in, MotusTeamLane o
     int first;
     motus_team_list(&own, edge, in, warp < MOTUS_CHOOSERS ? t->grid[warp] : NULL);
     if (warp == warps - 1) // it has the least to measure
-        motus_team_skip_trial(in, levels, own.skip, &t->skip);
+        team_skip_trial(in, levels, own.skip, &t->skip);
     motus_team_measure(&t->sums, in, &own, old, warp, warps);
     motus_team_sync(); // all MVs are measured, P_Skip is evaluated
     *satd = 0;
@@ -212,12 +210,12 @@ MOTUS_WARP MotusTrial *motus_team_decide(const MotusInterMb *in, MotusTeamLane o
     if (warp == MOTUS_CHOOSE_WHOLE)
         motus_team_choose_whole(&chooser, in, found->blocks, t->grid[warp], &t->choice);
     motus_team_sync(); // types are chosen
-    if (in->max_mv_y < MOTUS_MAX_MV_Y) motus_team_check(in, &t->choice, warp);
-    const uint32_t close = motus_team_close(&t->choice, effort->trial_gate, &first);
-    motus_team_evaluate(&own, edge->counts, in, levels, first, close, t, coefs, transforms, warp,
-                        warps, shares);
+    if (in->max_mv_y < MOTUS_MAX_MV_Y) team_check(in, &t->choice, warp);
+    const uint32_t close = team_close(&t->choice, effort->trial_gate, &first);
+    team_evaluate(&own, edge->counts, in, levels, first, close, t, coefs, transforms, warp, warps,
+                  shares);
     motus_team_sync(); // every type is evaluated
-    MotusTrial *best = motus_team_join(first, close, t);
+    MotusTrial *best = team_join(first, close, t);
     *satd = t->choice.cost[first];
     if (best->bits > MOTUS_MB_BITS_LIMIT) {
         motus_team_sync(); // all warps have compared

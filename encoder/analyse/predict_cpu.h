@@ -12,7 +12,7 @@
 
 // ---- Luma ---------------------------------------------------------------------------------------
 
-static inline void motus_average_row4(uint8_t *dst, const uint8_t *p, const uint8_t *q) {
+static inline void average_row4(uint8_t *dst, const uint8_t *p, const uint8_t *q) {
     for (int x = 0; x < 4; x++) dst[x] = (uint8_t)((p[x] + q[x] + 1) >> 1);
 }
 
@@ -42,7 +42,7 @@ static inline void motus_satd_mb(uint16_t satd[16], const uint8_t *src, ptrdiff_
         uint8_t pred[16];
         for (int i = 0; i < 4; i++) {
             const ptrdiff_t at = (by + i) * ref->luma_stride + bx;
-            motus_average_row4(pred + 4 * i, tap[0] + at, tap[1] + at);
+            average_row4(pred + 4 * i, tap[0] + at, tap[1] + at);
         }
         satd[blk] = (uint16_t)motus_satd4x4(src + by * src_stride + bx, src_stride, pred, 4);
     }
@@ -50,8 +50,8 @@ static inline void motus_satd_mb(uint16_t satd[16], const uint8_t *src, ptrdiff_
 }
 
 // Weights w x h samples (8.4.2.3.2).
-static inline void motus_weight_block(uint8_t *dst, ptrdiff_t stride, int w, int h,
-                                      MotusWeight weight, int log2_denom) {
+static inline void weight_block(uint8_t *dst, ptrdiff_t stride, int w, int h, MotusWeight weight,
+                                int log2_denom) {
     for (int y = 0; y < h; y++, dst += stride)
         for (int x = 0; x < w; x++) dst[x] = motus_weighted_sample(dst[x], weight, log2_denom);
 }
@@ -77,19 +77,19 @@ static inline void motus_predict_luma_block(uint8_t luma[256], const MotusRefere
         else
             memcpy(dst, &four, sizeof four);
 #else
-        for (int i = 0; i < w; i += 4) motus_average_row4(dst + i, p + i, q + i);
+        for (int i = 0; i < w; i += 4) average_row4(dst + i, p + i, q + i);
 #endif
     }
     if (ref->plain)
-        motus_weight_block(luma + y * MOTUS_LUMA_STRIDE + x, MOTUS_LUMA_STRIDE, w, h,
-                           ref->weight[0], ref->log2_denom);
+        weight_block(luma + y * MOTUS_LUMA_STRIDE + x, MOTUS_LUMA_STRIDE, w, h, ref->weight[0],
+                     ref->log2_denom);
 }
 
 // ---- Chroma (8.4.2.2.2) -------------------------------------------------------------------------
 
 #ifdef MOTUS_USE_AVX2
 // Loads w samples, 4 or 8, and their right neighbours, in pairs.
-static inline __m128i motus_chroma_pairs_avx2(const uint8_t *p, int w) {
+static inline __m128i chroma_pairs_avx2(const uint8_t *p, int w) {
     int32_t four[2];
     if (w == 8)
         return _mm_unpacklo_epi8(_mm_loadl_epi64((const __m128i *)p),
@@ -101,16 +101,16 @@ static inline __m128i motus_chroma_pairs_avx2(const uint8_t *p, int w) {
 
 // Interpolates w x h samples, w a constant, 4 or 8. Weights are at most 63: that of whole samples
 // is not used.
-static inline void motus_chroma_interpolate_avx2(uint8_t *dst, ptrdiff_t dst_stride,
-                                                 const uint8_t *src, ptrdiff_t src_stride,
-                                                 MotusChromaWeights weights, int w, int h) {
+static inline void chroma_interpolate_avx2(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+                                           ptrdiff_t src_stride, MotusChromaWeights weights, int w,
+                                           int h) {
     const __m128i here = _mm_set1_epi16((short)(weights.a | weights.b << 8)),
                   below = _mm_set1_epi16((short)(weights.c | weights.d << 8)),
                   half = _mm_set1_epi16(32);
-    __m128i row = motus_chroma_pairs_avx2(src, w);
+    __m128i row = chroma_pairs_avx2(src, w);
     for (int y = 0; y < h; y++, dst += dst_stride) {
         src += src_stride;
-        const __m128i next = motus_chroma_pairs_avx2(src, w),
+        const __m128i next = chroma_pairs_avx2(src, w),
                       sum = _mm_add_epi16(_mm_maddubs_epi16(row, here),
                                           _mm_maddubs_epi16(next, below)),
                       rounded = _mm_srli_epi16(_mm_add_epi16(sum, half), 6),
@@ -127,16 +127,16 @@ static inline void motus_chroma_interpolate_avx2(uint8_t *dst, ptrdiff_t dst_str
 #endif
 
 // Interpolates w x h samples, w 2, 4 or 8. src: readable one sample further right and below.
-static inline void motus_chroma_interpolate(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
-                                            ptrdiff_t src_stride, MotusChromaWeights weights, int w,
-                                            int h) {
+static inline void chroma_interpolate(uint8_t *dst, ptrdiff_t dst_stride, const uint8_t *src,
+                                      ptrdiff_t src_stride, MotusChromaWeights weights, int w,
+                                      int h) {
 #ifdef MOTUS_USE_AVX2
     if (w == 8) {
-        motus_chroma_interpolate_avx2(dst, dst_stride, src, src_stride, weights, 8, h);
+        chroma_interpolate_avx2(dst, dst_stride, src, src_stride, weights, 8, h);
         return;
     }
     if (w == 4) {
-        motus_chroma_interpolate_avx2(dst, dst_stride, src, src_stride, weights, 4, h);
+        chroma_interpolate_avx2(dst, dst_stride, src, src_stride, weights, 4, h);
         return;
     }
 #endif
@@ -167,13 +167,13 @@ static inline void motus_chroma_block(uint8_t *dst, ptrdiff_t dst_stride, const 
     if (weights.a == 64) // whole samples
         for (int j = 0; j < h; j++) memcpy(dst + j * dst_stride, src + j * stride, (size_t)w);
     else
-        motus_chroma_interpolate(dst, dst_stride, src, stride, weights, w, h);
+        chroma_interpolate(dst, dst_stride, src, stride, weights, w, h);
 }
 
 // Predicts plane c of the w x h block at (x, y) of the MB, in chroma samples.
-static inline void motus_predict_chroma_block(uint8_t chroma[64], const MotusReference *ref, int c,
-                                              int mb_x, int mb_y, int x, int y, int w, int h,
-                                              MotusMv mv) {
+static inline void predict_chroma_block(uint8_t chroma[64], const MotusReference *ref, int c,
+                                        int mb_x, int mb_y, int x, int y, int w, int h,
+                                        MotusMv mv) {
     const MotusChromaWeights weights = motus_chroma_weights(mv.x & 7, mv.y & 7);
     uint8_t *dst = chroma + y * MOTUS_CHROMA_STRIDE + x;
     int px = 8 * mb_x + x + (mv.x >> 3), py = 8 * mb_y + y + (mv.y >> 3), width = ref->width / 2,
@@ -181,7 +181,7 @@ static inline void motus_predict_chroma_block(uint8_t chroma[64], const MotusRef
     motus_chroma_block(dst, MOTUS_CHROMA_STRIDE, ref->chroma[c], ref->chroma_stride, width, height,
                        px, py, weights, w, h);
     if (ref->plain)
-        motus_weight_block(dst, MOTUS_CHROMA_STRIDE, w, h, ref->weight[c + 1], ref->log2_denom);
+        weight_block(dst, MOTUS_CHROMA_STRIDE, w, h, ref->weight[c + 1], ref->log2_denom);
 }
 
 // ---- Errors -------------------------------------------------------------------------------------
@@ -249,8 +249,7 @@ static inline void motus_predict_inter(uint8_t luma[256], uint8_t chroma[2][64],
         motus_predict_luma_block(luma, ref, in->x, in->y, 2 * x, 2 * y, 2 * width, 2 * height,
                                  mb->mv[blk]);
         for (int c = 0; c < 2 && chroma; c++)
-            motus_predict_chroma_block(chroma[c], ref, c, in->x, in->y, x, y, width, height,
-                                       mb->mv[blk]);
+            predict_chroma_block(chroma[c], ref, c, in->x, in->y, x, y, width, height, mb->mv[blk]);
     }
     for (int y = 0; y < 16 && in->lists == 2; y += h)
         for (int x = 0; x < 16; x += w) {
@@ -261,11 +260,11 @@ static inline void motus_predict_inter(uint8_t luma[256], uint8_t chroma[2][64],
             motus_predict_luma_lists(luma, ref, in->x, in->y, x, y, w, h, mb->pred[q], mv);
             for (int c = 0; c < 2 && chroma; c++) {
                 uint8_t other[64];
-                motus_predict_chroma_block(chroma[c], ref[first], c, in->x, in->y, x / 2, y / 2,
-                                           w / 2, h / 2, mv[first]);
+                predict_chroma_block(chroma[c], ref[first], c, in->x, in->y, x / 2, y / 2, w / 2,
+                                     h / 2, mv[first]);
                 if (mb->pred[q] != MOTUS_PRED_BI) continue;
-                motus_predict_chroma_block(other, ref[1], c, in->x, in->y, x / 2, y / 2, w / 2,
-                                           h / 2, mv[1]);
+                predict_chroma_block(other, ref[1], c, in->x, in->y, x / 2, y / 2, w / 2, h / 2,
+                                     mv[1]);
                 motus_pair_block(chroma[c] + at, other + at, MOTUS_CHROMA_STRIDE, w / 2, h / 2,
                                  ref[0]->pair_offset);
             }

@@ -11,7 +11,7 @@
 
 // Returns the index of the reference that an 8x8 block is predicted from first: list 1's in B
 // pictures, else by ref_idx.
-MOTUS_WARP int motus_lane_reference(const MotusInterMb *in, const MotusMb *mb, int q, int pred) {
+MOTUS_WARP int lane_reference(const MotusInterMb *in, const MotusMb *mb, int q, int pred) {
     if (in->lists == 2 && pred == MOTUS_PRED_L1) return in->refs;
     return in->refs > 1 ? mb->ref[0][q] : 0;
 }
@@ -50,7 +50,7 @@ MOTUS_WARP void motus_lane_predict_luma(uint8_t luma[256], const MotusInterMb *i
     const int x = 4 * (blk & 3), y = (blk & 12) + 2 * (motus_lane() & 1), px = 16 * in->x + x,
               py = 16 * in->y + y;
     const int pred = in->lists == 2 ? mb->pred[q] : MOTUS_PRED_L0, first = pred == MOTUS_PRED_L1;
-    const MotusReference *ref = &in->ref[motus_lane_reference(in, mb, q, pred)];
+    const MotusReference *ref = &in->ref[lane_reference(in, mb, q, pred)];
     const int has_weights = in->lists == 1 && ref->plain; // none has in B pictures
     uint32_t row[2], other[2];
     motus_lane_luma_rows(row, 2, ref, has_weights ? ref->plain : ref->luma, px, py,
@@ -74,8 +74,8 @@ MOTUS_WARP void motus_lane_predict_luma(uint8_t luma[256], const MotusInterMb *i
 // ---- Chroma -------------------------------------------------------------------------------------
 
 // Predicts 2x2 samples at (x, y) of a plane, by rows, from 3x3.
-MOTUS_WARP void motus_lane_chroma_samples(uint32_t sample[4], const MotusReference *ref, int plane,
-                                          int x, int y, MotusMv mv) {
+MOTUS_WARP void lane_chroma_samples(uint32_t sample[4], const MotusReference *ref, int plane, int x,
+                                    int y, MotusMv mv) {
     const int width = ref->width / 2, height = ref->height / 2;
     const int px = x + (mv.x >> 3), py = y + (mv.y >> 3);
     const uint8_t *from = ref->chroma[plane];
@@ -109,11 +109,11 @@ MOTUS_WARP void motus_lane_predict_chroma(uint8_t chroma[2][64], const MotusInte
     const int x = 2 * (blk & 3), y = 2 * (blk >> 2), px = 8 * in->x + x, py = 8 * in->y + y;
     const int pred = in->lists == 2 ? mb->pred[q] : MOTUS_PRED_L0, first = pred == MOTUS_PRED_L1;
     uint8_t *to = chroma[plane] + y * MOTUS_CHROMA_STRIDE + x;
-    const MotusReference *ref = &in->ref[motus_lane_reference(in, mb, q, pred)];
+    const MotusReference *ref = &in->ref[lane_reference(in, mb, q, pred)];
     uint32_t sample[4], other[4];
-    motus_lane_chroma_samples(sample, ref, plane, px, py, first ? mb->mv1[q] : mb->mv[blk]);
+    lane_chroma_samples(sample, ref, plane, px, py, first ? mb->mv1[q] : mb->mv[blk]);
     if (pred == MOTUS_PRED_BI) {
-        motus_lane_chroma_samples(other, &in->ref[in->refs], plane, px, py, mb->mv1[q]);
+        lane_chroma_samples(other, &in->ref[in->refs], plane, px, py, mb->mv1[q]);
         for (int i = 0; i < 4; i++)
             sample[i] = motus_pair_sample((int)sample[i], (int)other[i],
                                           MOTUS_EVEN_PAIR + ref->pair_offset);

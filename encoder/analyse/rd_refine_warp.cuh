@@ -23,9 +23,9 @@ typedef struct MotusRdLane {
 } MotusRdLane;
 
 // Evaluates trial->mb. Returns its cost, UINT32_MAX if it may be too large for an MB, to all lanes.
-MOTUS_WARP uint32_t motus_rd_evaluate(const MotusInterMb *in, const MotusRdLane *own,
-                                      const MotusLevelChoice *levels, MotusTrialCoefs *coefs,
-                                      MotusTrial *trial) {
+MOTUS_WARP uint32_t rd_evaluate(const MotusInterMb *in, const MotusRdLane *own,
+                                const MotusLevelChoice *levels, MotusTrialCoefs *coefs,
+                                MotusTrial *trial) {
     MotusTransformShared *s = own->transforms;
     const int list = motus_lane() >> 4;
     if (s) {
@@ -42,17 +42,17 @@ MOTUS_WARP uint32_t motus_rd_evaluate(const MotusInterMb *in, const MotusRdLane 
 
 // Moves one MV of t->mb to the neighbour that costs least, if that is less than *cost. Returns 1
 // if it moves.
-MOTUS_WARP int motus_rd_team_mv(const MotusInterMb *in, const MotusRdLane *own,
-                                const MotusLevelChoice *levels, const MotusPartition *part, int i,
-                                int list, MotusRdTeam *t, MotusTrialCoefs *coefs, int warp,
-                                uint32_t *cost) {
+MOTUS_WARP int rd_team_mv(const MotusInterMb *in, const MotusRdLane *own,
+                          const MotusLevelChoice *levels, const MotusPartition *part, int i,
+                          int list, MotusRdTeam *t, MotusTrialCoefs *coefs, int warp,
+                          uint32_t *cost) {
     MotusTrial *trial = &t->trial[warp];
     const MotusMv own_mv = motus_rd_move(&t->mb, i, list, warp, in->limits->unit);
     uint32_t own_cost = UINT32_MAX;
     if (motus_inter_mv_allowed(in, own_mv)) {
         motus_mb_copy(&trial->mb, &t->mb);
         motus_rd_set(&trial->mb, part, list, own_mv);
-        own_cost = motus_rd_evaluate(in, own, levels, coefs, trial);
+        own_cost = rd_evaluate(in, own, levels, coefs, trial);
     }
     if (motus_lane() == 0) t->cost[warp] = own_cost;
     motus_team_sync(); // all moves are evaluated
@@ -88,14 +88,13 @@ MOTUS_WARP int motus_rd_team_refine(const MotusInterMb *in, const MotusLevelChoi
             const int i = in->lists == 2 ? j >> 1 : j, list = in->lists == 2 ? j & 1 : 0;
             MotusPartition part;
             if (motus_mb_has_mv(&t->mb, i, list, in->lists, &part) && left-- > 0)
-                moves |= motus_rd_team_mv(in, &own, levels, &part, i, list, t, &coefs[warp], warp,
-                                          &cost);
+                moves |= rd_team_mv(in, &own, levels, &part, i, list, t, &coefs[warp], warp, &cost);
         }
         any |= moves;
     }
     if (any && warp == 0) {
         motus_mb_copy(&t->trial[0].mb, &t->mb);
-        motus_rd_evaluate(in, &own, levels, &coefs[0], &t->trial[0]);
+        rd_evaluate(in, &own, levels, &coefs[0], &t->trial[0]);
     }
     motus_team_sync(); // it is evaluated
     return any;

@@ -9,9 +9,9 @@
 #include "encoder/levels/levels_cpu.h"
 
 // Chooses the levels of block blk.
-static inline void motus_block_levels(MotusResidual *r, MotusTrial *trial, int blk, int first,
-                                      const MotusNeighbours *neighbours, const MotusQuant *q,
-                                      const MotusLevelChoice *choice) {
+static inline void block_levels(MotusResidual *r, MotusTrial *trial, int blk, int first,
+                                const MotusNeighbours *neighbours, const MotusQuant *q,
+                                const MotusLevelChoice *choice) {
     int16_t *level = motus_coef_block(&trial->coef, blk);
     if (choice->method == MOTUS_LEVELS_GUESSED)
         r->levels[blk] = motus_guess_block(level, r->coef[blk], r->live[blk], first, q, choice);
@@ -57,7 +57,7 @@ static inline uint32_t motus_code_inter_luma(MotusResidual *r, MotusTrial *trial
                   is_live = r->live[at] | r->live[at + 1] | r->live[at + 4] | r->live[at + 5];
         for (int i = 0; i < 4 && is_live; i++) {
             const int blk = at + i / 2 * 4 + i % 2;
-            motus_block_levels(r, trial, blk, 0, neighbours, q, choice);
+            block_levels(r, trial, blk, 0, neighbours, q, choice);
             four[i] = r->levels[blk];
         }
         if (is_live && motus_levels_pay(four, 4, q, choice, &sum)) {
@@ -79,7 +79,7 @@ static inline uint32_t motus_code_chroma(MotusResidual *r, MotusTrial *trial,
     uint32_t bits, dc_found = 0;
     motus_residual_chroma_forward(r, src, trial, q);
     for (int c = 0; c < 2; c++) motus_code_chroma_dc(r, trial, c, deadzone, q->qp);
-    for (int blk = 16; blk < 24; blk++) motus_block_levels(r, trial, blk, 1, neighbours, q, choice);
+    for (int blk = 16; blk < 24; blk++) block_levels(r, trial, blk, 1, neighbours, q, choice);
     const int ac = motus_levels_pay(r->levels + 16, 8, q, choice, &bits);
     for (int i = 0; i < 8; i++) dc_found |= (uint16_t)trial->coef.chroma_dc[i / 4][i % 4];
     if (!ac) {
@@ -119,7 +119,7 @@ static inline uint32_t motus_code_inter_chroma(MotusResidual *r, MotusTrial *tri
     int is_live = 0;
     for (int blk = 16; blk < 24; blk++) is_live |= r->live[blk];
     for (int blk = 16; blk < 24 && is_live; blk++) {
-        motus_block_levels(r, trial, blk, 1, neighbours, q, choice);
+        block_levels(r, trial, blk, 1, neighbours, q, choice);
         ac.bits += r->levels[blk].bits, ac.gain += r->levels[blk].gain;
     }
     const int ac_pays = motus_chroma_ac_pays(&chroma, ac.gain, ac.bits, q->rate);
@@ -140,7 +140,7 @@ static inline uint32_t motus_code_intra16x16_luma(MotusResidual *r, MotusTrial *
     uint32_t ac_bits;
     int16_t level[16];
     motus_residual_luma_forward(r, src, trial, q);
-    for (int blk = 0; blk < 16; blk++) motus_block_levels(r, trial, blk, 1, neighbours, q, choice);
+    for (int blk = 0; blk < 16; blk++) block_levels(r, trial, blk, 1, neighbours, q, choice);
     const int ac = motus_levels_pay(r->levels, 16, q, choice, &ac_bits);
     for (int blk = 0; blk < 16; blk++) r->dc[blk] = r->coef[blk][0];
     motus_luma_dc_code(level, r->dc, q->qp, MOTUS_DEADZONE_INTRA);

@@ -75,8 +75,7 @@ MOTUS_WARP uint32_t motus_lane_measure(MotusTrial *trial, const MotusLaneBlock *
 
 // Returns the context of a lane's block (motus_count_context) from each lane's count and the edge's
 // counts.
-MOTUS_WARP int motus_lane_context(int blk, int count, uint32_t edge,
-                                  const MotusLevelChoice *choice) {
+MOTUS_WARP int lane_context(int blk, int count, uint32_t edge, const MotusLevelChoice *choice) {
     const int luma = blk < 16, side = luma ? 4 : 2, x = blk & (side - 1),
               y = blk >> (luma ? 2 : 1) & (side - 1);
     const int row = luma ? y : blk >> 1 & 3,
@@ -91,7 +90,7 @@ MOTUS_WARP int motus_lane_context(int blk, int count, uint32_t edge,
 }
 
 // Returns motus_hadamard2x2 of the values of each four lanes.
-MOTUS_WARP int motus_lane_hadamard2x2(int v) {
+MOTUS_WARP int lane_hadamard2x2(int v) {
     const int lane = motus_lane(), beside = (int)motus_lanes_shuffle((uint32_t)v, lane ^ 1);
     v = lane & 1 ? beside - v : v + beside;
     const int below = (int)motus_lanes_shuffle((uint32_t)v, lane ^ 2);
@@ -100,8 +99,8 @@ MOTUS_WARP int motus_lane_hadamard2x2(int v) {
 
 // Returns the chroma DC level of a lane's block behind the 2x2 transform, with costs of CABAC
 // (motus_choose_dc_levels). All lanes get the sums of both planes.
-MOTUS_WARP int motus_lane_dc_level_cabac(int dc, const MotusQuant *q, const MotusCabacCosts *costs,
-                                         MotusLevels *sum) {
+MOTUS_WARP int lane_dc_level_cabac(int dc, const MotusQuant *q, const MotusCabacCosts *costs,
+                                   MotusLevels *sum) {
     const int lane = motus_lane(), chroma = lane >= 16 && lane < 24,
               t = chroma ? motus_dc_scaled(dc, q) : 0;
     const uint32_t all = motus_lanes_ballot(t >= MOTUS_LEVEL_FROM), live = all >> (lane & 28) & 15;
@@ -130,10 +129,9 @@ MOTUS_WARP int motus_lane_dc_level_cabac(int dc, const MotusQuant *q, const Motu
 
 // Returns the mask of lanes whose group (an 8x8 block of luma, or all of chroma's AC) is worth its
 // bits, and the bits of those groups: *ac_bits, each 1 / motus_unit_of, and luma's whole ones.
-MOTUS_WARP uint32_t motus_lane_groups_pay(const MotusLevels *levels, int blk, uint32_t rate,
-                                          const MotusChromaChoice *chroma,
-                                          const MotusLevelChoice *choice, uint32_t *ac_bits,
-                                          uint32_t *luma_bits) {
+MOTUS_WARP uint32_t lane_groups_pay(const MotusLevels *levels, int blk, uint32_t rate,
+                                    const MotusChromaChoice *chroma, const MotusLevelChoice *choice,
+                                    uint32_t *ac_bits, uint32_t *luma_bits) {
     const int lane = motus_lane(), luma = blk < 16;
     uint32_t sum[2] = {(uint32_t)levels->gain, levels->bits};
     for (int i = 0; i < 2; i++) {
@@ -154,8 +152,8 @@ MOTUS_WARP uint32_t motus_lane_groups_pay(const MotusLevels *levels, int blk, ui
 }
 
 // Adds a block's residual to its prediction: n levels in zigzag order, and chroma's DC.
-MOTUS_WARP void motus_lane_reconstruct(MotusLaneBlock *b, const int16_t level[16], int n, int dc,
-                                       int qp) {
+MOTUS_WARP void lane_reconstruct(MotusLaneBlock *b, const int16_t level[16], int n, int dc,
+                                 int qp) {
     const int rem = qp % 6, per = qp / 6;
     uint32_t scale[3], scaled[16], coef[8]; // the lower halves of `scaled`
     for (int k = 0; k < 3; k++) scale[k] = (uint32_t)motus_dequant_scale(rem, k) << per;
@@ -191,13 +189,13 @@ MOTUS_WARP const MotusQuant *motus_lane_quant(const MotusInterMb *in, int blk) {
 
 // Returns the chroma DC level of a lane's block. Sets what r has of the choice for chroma; its live
 // coefficients are set.
-MOTUS_WARP int motus_lane_dcs(int dc, const MotusInterMb *in, const MotusLevelChoice *choice,
-                              MotusLaneResidual *r) {
+MOTUS_WARP int lane_dcs(int dc, const MotusInterMb *in, const MotusLevelChoice *choice,
+                        MotusLaneResidual *r) {
     const int lane = motus_lane();
     int level;
     if (choice->costs) {
         MotusLevels sum;
-        level = motus_lane_dc_level_cabac(dc, &in->qp->chroma, choice->costs, &sum);
+        level = lane_dc_level_cabac(dc, &in->qp->chroma, choice->costs, &sum);
         r->dc_bits = sum.bits;
         if (sum.n || r->any >> 16 & 0xFF)
             r->chroma =
@@ -232,11 +230,11 @@ MOTUS_WARP MotusLaneResidual motus_lane_transform(MotusTrial *trial, const Motus
         for (int i = 0; i < 8; i++) motus_word_put(&coefs->coef[blk][2 * i], coef[i]);
     if (blk >= 16) r.live &= 0xFFFE; // AC
     r.any = motus_lanes_ballot(r.live != 0);
-    const int level = motus_lane_dcs(motus_lane_hadamard2x2(dc), in, choice, &r);
-    r.scaled = motus_chroma_dc_dequant(motus_lane_hadamard2x2(level), in->qp->chroma.qp);
+    const int level = lane_dcs(lane_hadamard2x2(dc), in, choice, &r);
+    r.scaled = motus_chroma_dc_dequant(lane_hadamard2x2(level), in->qp->chroma.qp);
     if (chroma) trial->coef.chroma_dc[(blk - 16) >> 2][blk & 3] = (int16_t)level;
     if (r.any) // half of all trials have none
-        r.context = motus_lane_context(blk, motus_cavlc_total_coeff(r.live), edge, choice);
+        r.context = lane_context(blk, motus_cavlc_total_coeff(r.live), edge, choice);
     if (motus_lane() >= 24) r.live = 0;
     return r;
 }
@@ -253,7 +251,7 @@ MOTUS_WARP uint32_t motus_lane_complete(MotusTrial *trial, MotusLaneBlock *b,
     uint32_t pays = 0, bits = 0, luma_bits = 0;
     int n = 0;
     if (r->any) {
-        pays = motus_lane_groups_pay(levels, blk, q->rate, &r->chroma, choice, &bits, &luma_bits);
+        pays = lane_groups_pay(levels, blk, q->rate, &r->chroma, choice, &bits, &luma_bits);
         if (pays >> lane & 1) n = levels->n;
     }
     const uint32_t ac = pays >> 16 & 1, dc = ac || r->chroma.dc_pays;
@@ -266,8 +264,7 @@ MOTUS_WARP uint32_t motus_lane_complete(MotusTrial *trial, MotusLaneBlock *b,
             (uint32_t)motus_cavlc_chroma_dc_bits(trial->coef.chroma_dc[lane & 1]);
         bits += motus_lanes_shuffle(plane, 0) + motus_lanes_shuffle(plane, 1);
     }
-    if (lane < 24 && (n || (!luma && dc && scaled)))
-        motus_lane_reconstruct(b, level, n, scaled, q->qp);
+    if (lane < 24 && (n || (!luma && dc && scaled))) lane_reconstruct(b, level, n, scaled, q->qp);
     bits = (luma_bits + motus_whole_bits(bits, choice)) * motus_unit_of(choice);
     if (lane == 0) {
         trial->luma_bits = luma_bits;

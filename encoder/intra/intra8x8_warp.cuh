@@ -165,7 +165,7 @@ MOTUS_WARP MotusI8Mode motus_i8_mode(void) {
 
 // Parameters of an MB that do not depend on its neighbours.
 typedef struct MotusI8Mb {
-    MotusEightTables tables;
+    MotusTables8 tables;
     MotusI8Edge edge;
     MotusI8Mode own;
     MotusModeCosts modes; // 1/256 bits
@@ -208,8 +208,8 @@ MOTUS_WARP MotusI8Mb motus_i8_prepare(const MotusIntraMb *in, const MotusQuant8 
     const MotusMapCosts none = {0, 0, 0, {0, 0}, 0};
     for (int i = lane; costs && i < 65; i += MOTUS_LANES)
         s->map[i] = i < 64 ? costs->map8[i] : none;
-    MotusI8Mb mb = {motus_eight_tables(quant, in->levels, MOTUS_SHARED(&s->map[0])),
-                    motus_i8_edge(), motus_i8_mode(), motus_i8_mode_costs(in->levels)};
+    MotusI8Mb mb = {motus_tables8(quant, in->levels, MOTUS_SHARED(&s->map[0])), motus_i8_edge(),
+                    motus_i8_mode(), motus_i8_mode_costs(in->levels)};
     mb.tables.state = MOTUS_SHARED(&s->state[0]);
     if (lane < 8) s->state[lane] = mb.tables.level;
     return mb;
@@ -247,7 +247,7 @@ MOTUS_WARP void motus_i8_keep(MotusI8Lanes *s, MotusTrial *trial, int q, uint8_t
         motus_word_put(at + k * MOTUS_CANVAS_STRIDE + i, word);
         motus_word_put(trial->luma + (8 * y + k) * MOTUS_LUMA_STRIDE + 8 * x + i, word);
     }
-    if (coded->pays) motus_eight_store(&trial->coef, q, s->blocks.level[group]);
+    if (coded->pays) motus_store8_warp(&trial->coef, q, s->blocks.level[group]);
     if (k >= 4) return;
     const int blk = motus_blk_at(4 * q + k);
     trial->mb.total_coeff[blk] = (uint8_t)(coded->pays ? motus_min(16, coded->n) : 0);
@@ -279,7 +279,7 @@ MOTUS_WARP void motus_i8_block(const MotusI8Mb *mb, const MotusIntraMb *in,
                        mode == MOTUS_I4_DC ? dc * 0x01010101u : motus_i8_row4(s->runs, row + i));
     motus_lanes_sync(); // predictions are written, all have read the modes
     const MotusCoded8 coded =
-        motus_eight_code8(&s->blocks, src, stride, rec, 8, &mb->tables, in->levels, 1);
+        motus_code8_warp(&s->blocks, src, stride, rec, 8, &mb->tables, in->levels, 1);
     uint32_t ssd = 0;
     for (int i = 0; i < 8; i += 4)
         ssd = motus_words_ssd(motus_word_get(src + k * stride + i), motus_word_get(rec + 8 * k + i),

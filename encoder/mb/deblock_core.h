@@ -110,8 +110,7 @@ MOTUS_HD int motus_deblock_qp(const MotusMb *p, const MotusMb *q, int chroma) {
 }
 
 // Returns filterSamplesFlag for bS > 0. s: q0; samples of the line are `step` apart.
-MOTUS_HD int motus_deblock_wanted(const uint8_t *s, ptrdiff_t step,
-                                  const MotusDeblockLimits *limits) {
+MOTUS_HD int deblock_wanted(const uint8_t *s, ptrdiff_t step, const MotusDeblockLimits *limits) {
     const int p0 = s[-step], q0 = s[0];
     return motus_abs(p0 - q0) < limits->alpha && motus_abs(s[-2 * step] - p0) < limits->beta &&
            motus_abs(s[step] - q0) < limits->beta;
@@ -120,7 +119,7 @@ MOTUS_HD int motus_deblock_wanted(const uint8_t *s, ptrdiff_t step,
 // Filters a line with bS 1..3 (8.7.2.3). Chroma changes p0 and q0 and reads p1..q1.
 MOTUS_HD void motus_deblock_normal(uint8_t *s, ptrdiff_t step, int chroma, int tc0,
                                    const MotusDeblockLimits *limits) {
-    if (!motus_deblock_wanted(s, step, limits)) return;
+    if (!deblock_wanted(s, step, limits)) return;
     const int p1 = s[-2 * step], p0 = s[-step], q0 = s[0], q1 = s[step];
     int tc = tc0 + 1;
     if (!chroma) {
@@ -153,7 +152,7 @@ MOTUS_HD void motus_deblock_side_strong(uint8_t *s, ptrdiff_t out, int a0, int a
 // Filters a line with bS 4. Chroma changes p0 and q0 and reads p1..q1.
 MOTUS_HD void motus_deblock_strong(uint8_t *s, ptrdiff_t step, int chroma,
                                    const MotusDeblockLimits *limits) {
-    if (!motus_deblock_wanted(s, step, limits)) return;
+    if (!deblock_wanted(s, step, limits)) return;
     const int p1 = s[-2 * step], p0 = s[-step], q0 = s[0], q1 = s[step];
     const int near = !chroma && motus_abs(p0 - q0) < (limits->alpha >> 2) + 2;
     motus_deblock_side_strong(s - step, -step, p0, p1, q0, q1, near, limits->beta);

@@ -28,9 +28,7 @@ MOTUS_HD int motus_is_direct(const MotusMb *mb) {
 }
 
 // Returns the smaller one of two ref_idx, negative ones not counted (MinPositive, 8.4.1.2.2).
-MOTUS_HD int motus_least_ref(int a, int b) {
-    return (a | b) >= 0 ? motus_min(a, b) : motus_max(a, b);
-}
+MOTUS_HD int least_ref(int a, int b) { return (a | b) >= 0 ? motus_min(a, b) : motus_max(a, b); }
 
 // Returns the mask of 8x8 blocks of a collocated MB that hardly move (colZeroFlag, 8.4.1.2.2).
 MOTUS_HD int motus_col_zero(const MotusMb *mb) {
@@ -52,9 +50,9 @@ MOTUS_HD MotusDirect motus_direct_spatial(const MotusNeighbours *neighbours, int
     int ref[2];
     if (!c) c = neighbours->d;
     for (int list = 0; list < 2; list++)
-        ref[list] = motus_least_ref(
+        ref[list] = least_ref(
             motus_ref_of(a, 1, list),
-            motus_least_ref(motus_ref_of(b, 2, list), motus_ref_of(c, motus_8x8_of(c_blk), list)));
+            least_ref(motus_ref_of(b, 2, list), motus_ref_of(c, motus_8x8_of(c_blk), list)));
     const int none = ref[0] < 0 && ref[1] < 0;
     for (int list = 0; list < 2; list++) {
         MotusMv mv = zero;
@@ -99,7 +97,7 @@ MOTUS_HD void motus_set_direct(MotusMb *mb, int q, const MotusDirect *direct) {
 }
 
 // True if two 8x8 blocks of an MB are predicted alike.
-MOTUS_HD int motus_same_motion(const MotusMb *mb, int p, int q) {
+MOTUS_HD int same_motion(const MotusMb *mb, int p, int q) {
     return mb->pred[p] == mb->pred[q] && mb->ref[0][p] == mb->ref[0][q] &&
            mb->ref[1][p] == mb->ref[1][q] && motus_mv_equal(mb->mv1[p], mb->mv1[q]) &&
            motus_mv_equal(mb->mv[motus_corner_of(p)], mb->mv[motus_corner_of(q)]);
@@ -107,8 +105,8 @@ MOTUS_HD int motus_same_motion(const MotusMb *mb, int p, int q) {
 
 // Returns the mode of the largest partitions that the MB's 8x8 blocks make up: 16x16 to 8x8.
 MOTUS_HD int motus_motion_mode(const MotusMb *mb) {
-    const int across = motus_same_motion(mb, 0, 1) && motus_same_motion(mb, 2, 3),
-              down = motus_same_motion(mb, 0, 2) && motus_same_motion(mb, 1, 3);
+    const int across = same_motion(mb, 0, 1) && same_motion(mb, 2, 3),
+              down = same_motion(mb, 0, 2) && same_motion(mb, 1, 3);
     return across ? (down ? MOTUS_MODE_16x16 : MOTUS_MODE_16x8)
                   : (down ? MOTUS_MODE_8x16 : MOTUS_MODE_8x8);
 }

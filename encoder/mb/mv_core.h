@@ -122,8 +122,8 @@ MOTUS_HD MotusMv motus_mvp(MotusMvCell a, MotusMvCell b, MotusMvCell c, int mode
 
 // Returns the cell at (x, y), units of 4 samples from the MB's first one, as luma4x4BlkIdx i sees
 // it: it is not available if it comes later.
-MOTUS_HD MotusMvCell motus_mb_cell(const MotusMb *mb, const MotusNeighbours *n, int x, int y, int i,
-                                   int list) {
+MOTUS_HD MotusMvCell mb_cell(const MotusMb *mb, const MotusNeighbours *n, int x, int y, int i,
+                             int list) {
     if (y < 0)
         return x < 0   ? motus_list_cell(n->d, 15, list)
                : x > 3 ? motus_list_cell(n->c, 12, list)
@@ -138,10 +138,9 @@ MOTUS_HD MotusMvCell motus_mb_cell(const MotusMb *mb, const MotusNeighbours *n, 
 MOTUS_HD MotusMv motus_mb_mvp(const MotusMb *mb, const MotusNeighbours *n,
                               const MotusPartition *part, int list) {
     const int x = part->x, y = part->y, i = motus_blk_at(4 * y + x); // luma4x4BlkIdx
-    const MotusMvCell a = motus_mb_cell(mb, n, x - 1, y, i, list),
-                      b = motus_mb_cell(mb, n, x, y - 1, i, list);
-    MotusMvCell c = motus_mb_cell(mb, n, x + part->width, y - 1, i, list);
-    if (c.state == MOTUS_CELL_NONE) c = motus_mb_cell(mb, n, x - 1, y - 1, i, list);
+    const MotusMvCell a = mb_cell(mb, n, x - 1, y, i, list), b = mb_cell(mb, n, x, y - 1, i, list);
+    MotusMvCell c = mb_cell(mb, n, x + part->width, y - 1, i, list);
+    if (c.state == MOTUS_CELL_NONE) c = mb_cell(mb, n, x - 1, y - 1, i, list);
     return motus_mvp(a, b, c, part->mode, part->part, mb->ref[list][i >> 2]);
 }
 
@@ -205,7 +204,7 @@ MOTUS_HD void motus_grid_load(MotusMvGrid *grid, const MotusNeighbours *neighbou
     motus_grid_set(grid, 0, 0, 5, 4, none);
 }
 
-MOTUS_HD MotusMvCell motus_grid_cell(const MotusMvGrid *grid, int row, int column) {
+MOTUS_HD MotusMvCell grid_cell(const MotusMvGrid *grid, int row, int column) {
     MotusMvCell cell;
     cell.mv = grid->mv[row][column];
     cell.state = grid->state[row][column];
@@ -216,8 +215,8 @@ MOTUS_HD MotusMvCell motus_grid_cell(const MotusMvGrid *grid, int row, int colum
 MOTUS_HD MotusMv motus_grid_mvp(const MotusMvGrid *grid, const MotusPartition *p, int ref) {
     const int beyond = p->x + 1 + p->width;
     const int c = grid->state[p->y][beyond] != MOTUS_CELL_NONE ? beyond : p->x; // or D (8.4.1.3.2)
-    return motus_mvp(motus_grid_cell(grid, p->y + 1, p->x), motus_grid_cell(grid, p->y, p->x + 1),
-                     motus_grid_cell(grid, p->y, c), p->mode, p->part, ref);
+    return motus_mvp(grid_cell(grid, p->y + 1, p->x), grid_cell(grid, p->y, p->x + 1),
+                     grid_cell(grid, p->y, c), p->mode, p->part, ref);
 }
 
 // Returns the MV that a P picture keeps of an MB for the search centres of later pictures, into its
