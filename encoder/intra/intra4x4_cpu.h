@@ -1,5 +1,5 @@
-// Intra prediction of 4x4 blocks on the CPU (8.3.1.2). The warp's version is
-// intra/intra4x4_modes_warp.cuh.
+// Intra prediction of 4x4 blocks on the CPU (8.3.1.2). intra4x4_modes_warp.cuh is the warp's
+// version.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef ENCODER_INTRA_INTRA4X4_CPU_H
 #define ENCODER_INTRA_INTRA4X4_CPU_H
@@ -32,84 +32,54 @@ static inline void motus_intra_line(MotusIntraLine *line, const MotusIntraEdge *
         line->smooth[i] = (uint8_t)((e[i - 1] + 2 * e[i] + e[i + 1] + 2) >> 2);
 }
 
-static inline void motus_intra_row4(uint8_t *row, uint8_t first, const uint8_t *next3) {
-    row[0] = first;
-    memcpy(row + 1, next3, 3);
-}
-
-// Predicts 8.3.1.2.5. Rows 2 and 3 begin on the left edge.
-static inline void motus_intra4x4_vertical_right(uint8_t *pred, ptrdiff_t stride,
-                                                 const MotusIntraLine *line) {
-    memcpy(pred, line->half + 4, 4);
-    memcpy(pred + stride, line->smooth + 4, 4);
-    motus_intra_row4(pred + 2 * stride, line->smooth[3], line->half + 4);
-    motus_intra_row4(pred + 3 * stride, line->smooth[2], line->smooth + 4);
-}
-
-// Predicts 8.3.1.2.6: half and smooth values alternate up the left edge, smooth ones follow past
-// the corner.
-static inline void motus_intra4x4_horizontal_down(uint8_t *pred, ptrdiff_t stride,
-                                                  const MotusIntraLine *line) {
-    uint8_t run[10];
-    for (int i = 0; i < 4; i++) run[2 * i] = line->half[i], run[2 * i + 1] = line->smooth[i + 1];
-    run[8] = line->smooth[5], run[9] = line->smooth[6];
-    for (int y = 0; y < 4; y++) memcpy(pred + y * stride, run + 2 * (3 - y), 4);
-}
-
-// Predicts 8.3.1.2.8: half and smooth values alternate down the left edge, then its last sample
-// repeats.
-static inline void motus_intra4x4_horizontal_up(uint8_t *pred, ptrdiff_t stride,
-                                                const MotusIntraLine *line) {
-    const uint8_t last = line->e[0];
-    uint8_t run[10];
-    for (int i = 0; i < 3; i++)
-        run[2 * i] = line->half[2 - i], run[2 * i + 1] = line->smooth[2 - i];
-    run[5] = (uint8_t)((line->e[1] + 3 * last + 2) >> 2);
-    run[6] = run[7] = run[8] = run[9] = last;
-    for (int y = 0; y < 4; y++) memcpy(pred + y * stride, run + 2 * y, 4);
-}
-
-static inline void motus_intra4x4_directional(uint8_t *pred, ptrdiff_t stride,
-                                              const MotusIntraLine *line, int mode) {
-    switch (mode) {
-    case MOTUS_I4_DOWN_LEFT:
-        for (int y = 0; y < 4; y++)
-            memcpy(pred + y * stride, line->smooth + MOTUS_LINE_TOP + 1 + y, 4);
-        break;
-    case MOTUS_I4_DOWN_RIGHT:
-        for (int y = 0; y < 4; y++)
-            memcpy(pred + y * stride, line->smooth + MOTUS_LINE_CORNER - y, 4);
-        break;
-    case MOTUS_I4_VERTICAL_LEFT:
-        for (int y = 0; y < 4; y += 2) {
-            memcpy(pred + y * stride, line->half + MOTUS_LINE_TOP + y / 2, 4);
-            memcpy(pred + (y + 1) * stride, line->smooth + MOTUS_LINE_TOP + 1 + y / 2, 4);
-        }
-        break;
-    case MOTUS_I4_VERTICAL_RIGHT:
-        motus_intra4x4_vertical_right(pred, stride, line);
-        break;
-    case MOTUS_I4_HORIZONTAL_DOWN:
-        motus_intra4x4_horizontal_down(pred, stride, line);
-        break;
-    default:
-        motus_intra4x4_horizontal_up(pred, stride, line);
-        break;
-    }
-}
-
 // Predicts a 4x4 block. line: motus_intra_line of the edge; not read for vertical, horizontal and
 // DC.
 static inline void motus_intra4x4(uint8_t *pred, ptrdiff_t stride, const MotusIntraEdge *edge,
                                   const MotusIntraLine *line, int mode) {
-    if (mode == MOTUS_I4_VERTICAL)
+    const uint8_t *half = line->half, *smooth = line->smooth, last = line->e[0];
+    uint8_t run[10]; // of rows that overlap
+    switch (mode) {
+    case MOTUS_I4_VERTICAL:
         motus_intra_fill_rows(pred, stride, edge->top, 4);
-    else if (mode == MOTUS_I4_HORIZONTAL)
+        break;
+    case MOTUS_I4_HORIZONTAL:
         motus_intra_fill_columns(pred, stride, edge->left, 4);
-    else if (mode == MOTUS_I4_DC)
+        break;
+    case MOTUS_I4_DC:
         motus_intra_fill(pred, stride, motus_intra_dc(edge->top, edge->left, 2, edge->has), 4);
-    else
-        motus_intra4x4_directional(pred, stride, line, mode);
+        break;
+    case MOTUS_I4_DOWN_LEFT:
+        for (int y = 0; y < 4; y++) memcpy(pred + y * stride, smooth + MOTUS_LINE_TOP + 1 + y, 4);
+        break;
+    case MOTUS_I4_DOWN_RIGHT:
+        for (int y = 0; y < 4; y++) memcpy(pred + y * stride, smooth + MOTUS_LINE_CORNER - y, 4);
+        break;
+    case MOTUS_I4_VERTICAL_LEFT:
+        for (int y = 0; y < 4; y += 2) {
+            memcpy(pred + y * stride, half + MOTUS_LINE_TOP + y / 2, 4);
+            memcpy(pred + (y + 1) * stride, smooth + MOTUS_LINE_TOP + 1 + y / 2, 4);
+        }
+        break;
+    case MOTUS_I4_VERTICAL_RIGHT: // rows 2 and 3 begin on the left edge
+        for (int y = 0; y < 4; y++) {
+            const uint8_t *from = (y & 1 ? smooth : half) + 4;
+            pred[y * stride] = y < 2 ? from[0] : smooth[5 - y];
+            memcpy(pred + y * stride + 1, from + (y < 2), 3);
+        }
+        break;
+    case MOTUS_I4_HORIZONTAL_DOWN: // half and smooth values alternate up the left edge, smooth ones
+                                   // follow past the corner
+        for (int i = 0; i < 4; i++) run[2 * i] = half[i], run[2 * i + 1] = smooth[i + 1];
+        run[8] = smooth[5], run[9] = smooth[6];
+        for (int y = 0; y < 4; y++) memcpy(pred + y * stride, run + 2 * (3 - y), 4);
+        break;
+    default: // horizontal up: they alternate down the left edge, then its last sample repeats
+        for (int i = 0; i < 3; i++) run[2 * i] = half[2 - i], run[2 * i + 1] = smooth[2 - i];
+        run[5] = (uint8_t)((line->e[1] + 3 * last + 2) >> 2);
+        run[6] = run[7] = run[8] = run[9] = last;
+        for (int y = 0; y < 4; y++) memcpy(pred + y * stride, run + 2 * y, 4);
+        break;
+    }
 }
 
 // ---- All modes ----------------------------------------------------------------------------------
@@ -119,7 +89,7 @@ static inline void motus_intra4x4(uint8_t *pred, ptrdiff_t stride, const MotusIn
 // and 5 are 0), in half (1) or in smooth (2), whose first value takes e[-1] to be e[0].
 #define H(i) (16 + (i))
 #define S(i) (32 + (i))
-static const uint8_t motus_intra4x4_samples[MOTUS_I4_MODES][16] = {
+static const uint8_t intra4x4_samples[MOTUS_I4_MODES][16] = {
     [MOTUS_I4_VERTICAL] = {5, 6, 7, 8, 5, 6, 7, 8, 5, 6, 7, 8, 5, 6, 7, 8},
     [MOTUS_I4_HORIZONTAL] = {3, 3, 3, 3, 2, 2, 2, 2, 1, 1, 1, 1, 0, 0, 0, 0},
     [MOTUS_I4_DOWN_LEFT] = {S(6), S(7), S(8), S(9), S(7), S(8), S(9), S(10), S(8), S(9), S(10),
@@ -138,12 +108,17 @@ static const uint8_t motus_intra4x4_samples[MOTUS_I4_MODES][16] = {
 #undef S
 
 // Selects the samples that are positions in line k.
-static inline __m128i motus_intra4x4_select(__m128i line, __m128i samples, int k) {
+static inline __m128i select_samples(__m128i line, __m128i samples, int k) {
     const __m128i own = _mm_xor_si128(samples, _mm_set1_epi8((char)(16 * k)));
     return _mm_shuffle_epi8(line, _mm_adds_epu8(own, _mm_set1_epi8(0x70)));
 }
+#endif
 
-static inline void motus_intra4x4_modes_avx2(uint8_t *pred, const MotusIntraEdge *edge) {
+// Predicts a 4x4 block by all modes, at 16 * mode, rows of 4. Samples of modes that are not allowed
+// (motus_intra4x4_allowed) are undefined.
+static inline void motus_intra4x4_modes(uint8_t pred[16 * MOTUS_I4_MODES],
+                                        const MotusIntraEdge *edge) {
+#ifdef __AVX2__
     const __m128i before = _mm_setr_epi8(0, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14);
     _Alignas(16) uint8_t around[16] = {0};
     for (int i = 0; i < 4; i++) around[i] = edge->left[3 - i];
@@ -155,22 +130,13 @@ static inline void motus_intra4x4_modes_avx2(uint8_t *pred, const MotusIntraEdge
     // (last + 2 e + next + 2) / 4 is the mean of e and the mean of the others, rounded down.
     const __m128i odd = _mm_and_si128(_mm_xor_si128(last, next), _mm_set1_epi8(1)),
                   smooth = _mm_avg_epu8(_mm_sub_epi8(_mm_avg_epu8(last, next), odd), e);
-    for (int mode = 0; mode < MOTUS_I4_MODES; mode++, pred += 16) {
-        const __m128i from = _mm_loadu_si128((const __m128i *)motus_intra4x4_samples[mode]);
-        const __m128i all = _mm_or_si128(
-            _mm_or_si128(motus_intra4x4_select(e, from, 0), motus_intra4x4_select(half, from, 1)),
-            motus_intra4x4_select(smooth, from, 2));
-        _mm_storeu_si128((__m128i *)pred, all);
+    for (int mode = 0; mode < MOTUS_I4_MODES; mode++) {
+        const __m128i from = _mm_loadu_si128((const __m128i *)intra4x4_samples[mode]);
+        const __m128i all =
+            _mm_or_si128(_mm_or_si128(select_samples(e, from, 0), select_samples(half, from, 1)),
+                         select_samples(smooth, from, 2));
+        _mm_storeu_si128((__m128i *)(pred + 16 * mode), all);
     }
-}
-#endif
-
-// Predicts a 4x4 block by all modes, at 16 * mode, rows of 4. Samples of modes that are not allowed
-// (motus_intra4x4_allowed) are undefined.
-static inline void motus_intra4x4_modes(uint8_t pred[16 * MOTUS_I4_MODES],
-                                        const MotusIntraEdge *edge) {
-#ifdef __AVX2__
-    motus_intra4x4_modes_avx2(pred, edge);
     memset(pred + 16 * MOTUS_I4_DC, motus_intra_dc(edge->top, edge->left, 2, edge->has), 16);
 #else
     MotusIntraLine line;

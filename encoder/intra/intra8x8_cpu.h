@@ -22,30 +22,7 @@ typedef struct MotusIntraLine8 {
     int has;
 } MotusIntraLine8;
 
-static inline uint8_t motus_smooth3(int a, int b, int c) {
-    return (uint8_t)((a + 2 * b + c + 2) >> 2);
-}
-
-// Fills the lines that are made from e.
-static inline void motus_intra_runs8(MotusIntraLine8 *line) {
-    uint8_t *half = line->half, *smooth = line->smooth;
-    const uint8_t *e = line->e;
-    for (int i = 0; i < 24; i++) half[i] = (uint8_t)((e[i] + e[i + 1] + 1) >> 1);
-    for (int i = 1; i < 24; i++) smooth[i] = motus_smooth3(e[i - 1], e[i], e[i + 1]);
-    half[24] = 0;
-    smooth[0] = motus_smooth3(e[0], e[0], e[1]), smooth[24] = motus_smooth3(e[23], e[24], e[24]);
-    for (int i = 0; i < 3; i++)
-        line->right[0][i] = smooth[2 * i + 3], line->right[1][i] = smooth[2 * i + 2];
-    memcpy(line->right[0] + 3, half + MOTUS_LINE8_CORNER, 8);
-    memcpy(line->right[1] + 3, smooth + MOTUS_LINE8_CORNER, 8);
-    for (int i = 0; i < 7; i++) {
-        line->down[2 * i] = half[i], line->down[2 * i + 1] = smooth[i + 1];
-        line->up[2 * i] = half[6 - i], line->up[2 * i + 1] = smooth[6 - i];
-    }
-    line->down[14] = half[7];
-    memcpy(line->down + 15, smooth + MOTUS_LINE8_CORNER, 7);
-    memset(line->up + 14, e[0], 8);
-}
+static inline uint8_t smooth3(int a, int b, int c) { return (uint8_t)((a + 2 * b + c + 2) >> 2); }
 
 // Collects and filters the neighbours in `has` of the block at `at` (8.3.2.2.1). Others are 0.
 static inline void motus_intra_line8(MotusIntraLine8 *line, const uint8_t *at, ptrdiff_t stride,
@@ -59,65 +36,76 @@ static inline void motus_intra_line8(MotusIntraLine8 *line, const uint8_t *at, p
     for (int i = 0; i < 16 && top; i++)
         p[MOTUS_LINE8_TOP + i] = above[has & MOTUS_HAS_TOP_RIGHT ? i : motus_min(i, 7)];
     memset(e, 0, sizeof line->e);
-    for (int i = 1; i < MOTUS_LINE8_SIZE - 1; i++) e[i] = motus_smooth3(p[i - 1], p[i], p[i + 1]);
-    e[0] = motus_smooth3(p[0], p[0], p[1]);
-    e[24] = motus_smooth3(p[23], p[24], p[24]);
-    if (!corner) e[7] = motus_smooth3(p[6], p[7], p[7]), e[9] = motus_smooth3(p[9], p[9], p[10]);
-    if (!top) e[8] = motus_smooth3(p[7], p[8], p[8]);
-    if (!left) e[8] = motus_smooth3(p[8], p[8], p[9]);
+    for (int i = 1; i < MOTUS_LINE8_SIZE - 1; i++) e[i] = smooth3(p[i - 1], p[i], p[i + 1]);
+    e[0] = smooth3(p[0], p[0], p[1]);
+    e[24] = smooth3(p[23], p[24], p[24]);
+    if (!corner) e[7] = smooth3(p[6], p[7], p[7]), e[9] = smooth3(p[9], p[9], p[10]);
+    if (!top) e[8] = smooth3(p[7], p[8], p[8]);
+    if (!left) e[8] = smooth3(p[8], p[8], p[9]);
     line->has = has;
-    motus_intra_runs8(line);
-}
-
-static inline int motus_intra8x8_dc(const MotusIntraLine8 *line) {
-    int left = 0, top = 0;
-    for (int i = 0; i < 8; i++) left += line->e[i], top += line->e[MOTUS_LINE8_TOP + i];
-    if (line->has & MOTUS_HAS_LEFT && line->has & MOTUS_HAS_TOP) return (left + top + 8) >> 4;
-    if (line->has & MOTUS_HAS_LEFT) return (left + 4) >> 3;
-    return line->has & MOTUS_HAS_TOP ? (top + 4) >> 3 : 128;
-}
-
-// Rows of a mode: row y begins at even or odd + y / 2 * step.
-typedef struct MotusRows8 {
-    const uint8_t *even, *odd;
-    int step;
-} MotusRows8;
-
-// Returns the rows of a mode, neither horizontal nor DC.
-static inline MotusRows8 motus_intra8x8_rows(const MotusIntraLine8 *line, int mode) {
-    const uint8_t *corner = line->smooth + MOTUS_LINE8_CORNER, *top = line->e + MOTUS_LINE8_TOP,
-                  *half = line->half + MOTUS_LINE8_TOP, *smooth = line->smooth + MOTUS_LINE8_TOP;
-    switch (mode) {
-    case MOTUS_I4_VERTICAL:
-        return (MotusRows8){top, top, 0};
-    case MOTUS_I4_DOWN_LEFT:
-        return (MotusRows8){smooth + 1, smooth + 2, 2};
-    case MOTUS_I4_DOWN_RIGHT:
-        return (MotusRows8){corner, corner - 1, -2};
-    case MOTUS_I4_VERTICAL_RIGHT:
-        return (MotusRows8){line->right[0] + 3, line->right[1] + 3, -1};
-    case MOTUS_I4_HORIZONTAL_DOWN:
-        return (MotusRows8){line->down + 14, line->down + 12, -4};
-    case MOTUS_I4_VERTICAL_LEFT:
-        return (MotusRows8){half, smooth + 1, 1};
-    default: // horizontal up
-        return (MotusRows8){line->up, line->up + 2, 4};
+    // The lines that are made from e.
+    uint8_t *half = line->half, *smooth = line->smooth;
+    for (int i = 0; i < 24; i++) half[i] = (uint8_t)((e[i] + e[i + 1] + 1) >> 1);
+    for (int i = 1; i < 24; i++) smooth[i] = smooth3(e[i - 1], e[i], e[i + 1]);
+    half[24] = 0;
+    smooth[0] = smooth3(e[0], e[0], e[1]), smooth[24] = smooth3(e[23], e[24], e[24]);
+    for (int i = 0; i < 3; i++)
+        line->right[0][i] = smooth[2 * i + 3], line->right[1][i] = smooth[2 * i + 2];
+    memcpy(line->right[0] + 3, half + MOTUS_LINE8_CORNER, 8);
+    memcpy(line->right[1] + 3, smooth + MOTUS_LINE8_CORNER, 8);
+    for (int i = 0; i < 7; i++) {
+        line->down[2 * i] = half[i], line->down[2 * i + 1] = smooth[i + 1];
+        line->up[2 * i] = half[6 - i], line->up[2 * i + 1] = smooth[6 - i];
     }
+    line->down[14] = half[7];
+    memcpy(line->down + 15, smooth + MOTUS_LINE8_CORNER, 7);
+    memset(line->up + 14, e[0], 8);
 }
 
 // Predicts a block by a MOTUS_I4_* mode that its neighbours allow (motus_intra4x4_allowed).
 static inline void motus_intra8x8(uint8_t *pred, ptrdiff_t stride, const MotusIntraLine8 *line,
                                   int mode) {
-    if (mode == MOTUS_I4_HORIZONTAL) {
+    const uint8_t *corner = line->smooth + MOTUS_LINE8_CORNER, *top = line->e + MOTUS_LINE8_TOP,
+                  *half = line->half + MOTUS_LINE8_TOP, *smooth = line->smooth + MOTUS_LINE8_TOP;
+    const int has = line->has & (MOTUS_HAS_LEFT | MOTUS_HAS_TOP);
+    // Row y begins at even or odd + y / 2 * step.
+    const uint8_t *even = line->up, *odd = line->up + 2;
+    int step = 4, left = 0, above = 0, dc = 128;
+    switch (mode) {
+    case MOTUS_I4_HORIZONTAL:
         for (int y = 0; y < 8; y++) memset(pred + y * stride, line->e[7 - y], 8);
-    } else if (mode == MOTUS_I4_DC) {
-        const int dc = motus_intra8x8_dc(line);
+        return;
+    case MOTUS_I4_DC:
+        for (int i = 0; i < 8; i++) left += line->e[i], above += top[i];
+        if (has == (MOTUS_HAS_LEFT | MOTUS_HAS_TOP))
+            dc = (left + above + 8) >> 4;
+        else if (has)
+            dc = ((has & MOTUS_HAS_LEFT ? left : above) + 4) >> 3;
         for (int y = 0; y < 8; y++) memset(pred + y * stride, dc, 8);
-    } else {
-        const MotusRows8 rows = motus_intra8x8_rows(line, mode);
-        for (int y = 0; y < 8; y++)
-            memcpy(pred + y * stride, (y & 1 ? rows.odd : rows.even) + (y >> 1) * rows.step, 8);
+        return;
+    case MOTUS_I4_VERTICAL:
+        even = odd = top, step = 0;
+        break;
+    case MOTUS_I4_DOWN_LEFT:
+        even = smooth + 1, odd = smooth + 2, step = 2;
+        break;
+    case MOTUS_I4_DOWN_RIGHT:
+        even = corner, odd = corner - 1, step = -2;
+        break;
+    case MOTUS_I4_VERTICAL_RIGHT:
+        even = line->right[0] + 3, odd = line->right[1] + 3, step = -1;
+        break;
+    case MOTUS_I4_HORIZONTAL_DOWN:
+        even = line->down + 14, odd = line->down + 12, step = -4;
+        break;
+    case MOTUS_I4_VERTICAL_LEFT:
+        even = half, odd = smooth + 1, step = 1;
+        break;
+    default: // horizontal up
+        break;
     }
+    for (int y = 0; y < 8; y++)
+        memcpy(pred + y * stride, (y & 1 ? odd : even) + (y >> 1) * step, 8);
 }
 
 #endif
