@@ -14,7 +14,7 @@ enum {
 
 // MVs that the search found for an MB with a reference of list 0 for each block, measured. Written
 // once per picture, before the first decision. The set of the first reference has all blocks that
-// are candidates; that of further ones has those blocks that may gain by one, none in pictures with
+// are candidates; that of further ones has those blocks that may save by one, none in pictures with
 // one reference.
 typedef struct __attribute__((aligned(16))) MotusBCandidates {
     MotusMv mv[2][MOTUS_B_BLOCKS];   // of each list alone

@@ -6,8 +6,8 @@
 
 #include "encoder/analyse/trial_core.h"
 #include "encoder/bitstream/syntax_core.h"
-#include "encoder/levels/effort.h"
 #include "encoder/mb/refresh_core.h"
+#include "encoder/preset/preset.h"
 
 #define MOTUS_CANDIDATES 24 // MVs of an MB from the search
 #define MOTUS_CHOICES 32    // with those of its neighbours; one per lane of a warp

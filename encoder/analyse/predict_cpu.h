@@ -271,4 +271,32 @@ static inline void motus_predict_inter(uint8_t luma[256], uint8_t chroma[2][64],
         }
 }
 
+// Returns the SATD of a w x h block, multiples of 4; of 8 if w is 8.
+static inline uint32_t motus_satd_block(const uint8_t *a, ptrdiff_t a_stride, const uint8_t *b,
+                                        ptrdiff_t b_stride, int w, int h) {
+    uint32_t sum = 0;
+#ifdef MOTUS_USE_AVX2
+    if (w >= 8) {
+        __m256i total = _mm256_setzero_si256();
+        for (int y = 0; y < h; y += 64 / w) { // w 8: rows y + i and y + 4 + i side by side
+            __m256i d[4];
+            for (int i = 0; i < 4; i++) {
+                const uint8_t *p = a + (y + i) * a_stride, *q = b + (y + i) * b_stride;
+                const __m128i from = w == 16 ? _mm_loadu_si128((const __m128i *)p)
+                                             : motus_load_8x2_avx2(p, 4 * a_stride),
+                              pred = w == 16 ? _mm_loadu_si128((const __m128i *)q)
+                                             : motus_load_8x2_avx2(q, 4 * b_stride);
+                d[i] = _mm256_sub_epi16(motus_pairs_avx2(from), motus_pairs_avx2(pred));
+            }
+            total = _mm256_add_epi32(total, motus_satd_strip_avx2(d));
+        }
+        return motus_sum32_avx2(total);
+    }
+#endif
+    for (int y = 0; y < h; y += 4)
+        for (int x = 0; x < w; x += 4)
+            sum += motus_satd4x4(a + y * a_stride + x, a_stride, b + y * b_stride + x, b_stride);
+    return sum;
+}
+
 #endif

@@ -5,41 +5,33 @@
 
 #include "dct/dct_cpu.h"
 #include "encoder/analyse/trial_core.h"
-#include "encoder/levels/levels_cabac_cpu.h"
-#include "encoder/levels/levels_cpu.h"
+#include "encoder/levels/levels.h"
+#include "encoder/levels/levels_cabac_core.h"
 
-// Chooses the levels of block blk.
-static inline void block_levels(MotusResidual *r, MotusTrial *trial, int blk, int first,
-                                const MotusNeighbours *neighbours, const MotusQuant *q,
-                                const MotusLevelChoice *choice) {
-    int16_t *level = motus_coef_block(&trial->coef, blk);
-    if (choice->method == MOTUS_LEVELS_GUESSED)
-        r->levels[blk] = motus_guess_block(level, r->coef[blk], r->live[blk], first, q, choice);
-    else if (choice->costs)
-        r->levels[blk] = motus_choose_levels_cabac(
-            level, r->coef[blk], r->live[blk],
-            blk >= 16 ? 4
-            : first   ? 1
-                      : 2,
-            motus_flag_context_at(r->count, neighbours, motus_mb_is_intra(&trial->mb), blk), q,
-            choice->costs, choice->method);
-    else
-        r->levels[blk] =
-            motus_choose_levels(level, r->coef[blk], r->live[blk], first,
-                                motus_cavlc_nc_at(r->count, neighbours, blk), q, choice);
-    trial->mb.total_coeff[blk] = (uint8_t)r->levels[blk].n;
+// Chooses the levels of blocks [from, to) of one component. first: 1 for AC blocks.
+static inline void motus_residual_levels(MotusResidual *r, MotusTrial *trial, int from, int to,
+                                         int first, const MotusNeighbours *neighbours,
+                                         const MotusQuant *q, const MotusLevelChoice *choice) {
+    const int category = from >= 16 ? 4 : first ? 1 : 2, intra = motus_mb_is_intra(&trial->mb);
+    for (int blk = from; blk < to; blk++) {
+        const int context = motus_levels_context(r->count, neighbours, intra, blk, choice);
+        r->levels[blk] = MOTUS_ISA(motus_levels)
+                             .block(motus_coef_block(&trial->coef, blk), r->coef[blk], r->live[blk],
+                                    category, context, q, choice);
+        trial->mb.total_coeff[blk] = (uint8_t)r->levels[blk].n;
+    }
 }
 
 // True if the levels of n <= 16 blocks together are worth their bits.
 static inline int motus_levels_pay(const MotusLevels *levels, int n, const MotusQuant *q,
                                    const MotusLevelChoice *choice, uint32_t *bits) {
-    int32_t gain = 0;
+    int32_t ssd_drop = 0;
     *bits = 0;
     for (int i = 0; i < n; i++) {
-        gain += levels[i].gain;
+        ssd_drop += levels[i].ssd_drop;
         *bits += levels[i].bits;
     }
-    return motus_gain_pays(gain, *bits, q->rate, choice);
+    return motus_ssd_drop_pays(ssd_drop, *bits, q->rate, choice);
 }
 
 // Codes luma of an inter MB. Drops each 8x8 block whose levels are not worth their bits. Returns
@@ -57,7 +49,7 @@ static inline uint32_t motus_code_inter_luma(MotusResidual *r, MotusTrial *trial
                   is_live = r->live[at] | r->live[at + 1] | r->live[at + 4] | r->live[at + 5];
         for (int i = 0; i < 4 && is_live; i++) {
             const int blk = at + i / 2 * 4 + i % 2;
-            block_levels(r, trial, blk, 0, neighbours, q, choice);
+            motus_residual_levels(r, trial, blk, blk + 1, 0, neighbours, q, choice);
             four[i] = r->levels[blk];
         }
         if (is_live && motus_levels_pay(four, 4, q, choice, &sum)) {
@@ -79,7 +71,7 @@ static inline uint32_t motus_code_chroma(MotusResidual *r, MotusTrial *trial,
     uint32_t bits, dc_found = 0;
     motus_residual_chroma_forward(r, src, trial, q);
     for (int c = 0; c < 2; c++) motus_code_chroma_dc(r, trial, c, deadzone, q->qp);
-    for (int blk = 16; blk < 24; blk++) block_levels(r, trial, blk, 1, neighbours, q, choice);
+    motus_residual_levels(r, trial, 16, 24, 1, neighbours, q, choice);
     const int ac = motus_levels_pay(r->levels + 16, 8, q, choice, &bits);
     for (int i = 0; i < 8; i++) dc_found |= (uint16_t)trial->coef.chroma_dc[i / 4][i % 4];
     if (!ac) {
@@ -109,8 +101,8 @@ static inline uint32_t motus_code_inter_chroma(MotusResidual *r, MotusTrial *tri
         int16_t *level = trial->coef.chroma_dc[c];
         for (int i = 0; i < 4; i++) v[i] = r->coef[16 + 4 * c + i][0];
         motus_hadamard2x2(v);
-        const MotusLevels levels = motus_choose_dc_levels(level, v, q, choice->costs);
-        dc.n += levels.n, dc.bits += levels.bits, dc.gain += levels.gain;
+        const MotusLevels levels = MOTUS_ISA(motus_levels).chroma_dc(level, v, q, choice->costs);
+        dc.n += levels.n, dc.bits += levels.bits, dc.ssd_drop += levels.ssd_drop;
         for (int i = 0; i < 4; i++) v[i] = level[i];
         motus_hadamard2x2(v);
         for (int i = 0; i < 4; i++) r->dc[16 + 4 * c + i] = motus_chroma_dc_dequant(v[i], q->qp);
@@ -118,11 +110,10 @@ static inline uint32_t motus_code_inter_chroma(MotusResidual *r, MotusTrial *tri
     const MotusChromaChoice chroma = motus_chroma_choice(&dc, choice->costs, neighbours, q->rate);
     int is_live = 0;
     for (int blk = 16; blk < 24; blk++) is_live |= r->live[blk];
-    for (int blk = 16; blk < 24 && is_live; blk++) {
-        block_levels(r, trial, blk, 1, neighbours, q, choice);
-        ac.bits += r->levels[blk].bits, ac.gain += r->levels[blk].gain;
-    }
-    const int ac_pays = motus_chroma_ac_pays(&chroma, ac.gain, ac.bits, q->rate);
+    if (is_live) motus_residual_levels(r, trial, 16, 24, 1, neighbours, q, choice);
+    for (int blk = 16; blk < 24 && is_live; blk++)
+        ac.bits += r->levels[blk].bits, ac.ssd_drop += r->levels[blk].ssd_drop;
+    const int ac_pays = motus_chroma_ac_pays(&chroma, ac.ssd_drop, ac.bits, q->rate);
     if (!ac_pays) ac.bits = 0, memset(trial->mb.total_coeff + 16, 0, 8);
     trial->mb.cbp |= (uint8_t)(ac_pays ? 32 : chroma.dc_pays ? 16 : 0);
     if (!ac_pays && !chroma.dc_pays) return 0;
@@ -140,7 +131,7 @@ static inline uint32_t motus_code_intra16x16_luma(MotusResidual *r, MotusTrial *
     uint32_t ac_bits;
     int16_t level[16];
     motus_residual_luma_forward(r, src, trial, q);
-    for (int blk = 0; blk < 16; blk++) block_levels(r, trial, blk, 1, neighbours, q, choice);
+    motus_residual_levels(r, trial, 0, 16, 1, neighbours, q, choice);
     const int ac = motus_levels_pay(r->levels, 16, q, choice, &ac_bits);
     for (int blk = 0; blk < 16; blk++) r->dc[blk] = r->coef[blk][0];
     motus_luma_dc_code(level, r->dc, q->qp, MOTUS_DEADZONE_INTRA);

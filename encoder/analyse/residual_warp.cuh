@@ -108,7 +108,7 @@ MOTUS_WARP int lane_dc_level_cabac(int dc, const MotusQuant *q, const MotusCabac
     int level = 0;
     sum->n = 0;
     if (!all) {
-        sum->bits = 2 * motus_dc_levels(&walk, costs).bits, sum->gain = 0;
+        sum->bits = 2 * motus_dc_levels(&walk, costs).bits, sum->ssd_drop = 0;
         return 0;
     }
     for (int i = 3; i >= 0; i--) {
@@ -122,8 +122,8 @@ MOTUS_WARP int lane_dc_level_cabac(int dc, const MotusQuant *q, const MotusCabac
     const MotusLevels levels = motus_dc_levels(&walk, costs);
     sum->n = motus_lanes_ballot(levels.n != 0) != 0;
     sum->bits = motus_lanes_shuffle(levels.bits, 16) + motus_lanes_shuffle(levels.bits, 20);
-    sum->gain = (int32_t)(motus_lanes_shuffle((uint32_t)levels.gain, 16) +
-                          motus_lanes_shuffle((uint32_t)levels.gain, 20));
+    sum->ssd_drop = (int32_t)(motus_lanes_shuffle((uint32_t)levels.ssd_drop, 16) +
+                              motus_lanes_shuffle((uint32_t)levels.ssd_drop, 20));
     return levels.n ? level : 0;
 }
 
@@ -133,7 +133,7 @@ MOTUS_WARP uint32_t lane_groups_pay(const MotusLevels *levels, int blk, uint32_t
                                     const MotusChromaChoice *chroma, const MotusLevelChoice *choice,
                                     uint32_t *ac_bits, uint32_t *luma_bits) {
     const int lane = motus_lane(), luma = blk < 16;
-    uint32_t sum[2] = {(uint32_t)levels->gain, levels->bits};
+    uint32_t sum[2] = {(uint32_t)levels->ssd_drop, levels->bits};
     for (int i = 0; i < 2; i++) {
         if (lane >= 24) sum[i] = 0;
         sum[i] += motus_lanes_shuffle(sum[i], lane ^ 1);
@@ -142,7 +142,7 @@ MOTUS_WARP uint32_t lane_groups_pay(const MotusLevels *levels, int blk, uint32_t
         sum[i] += motus_lanes_shuffle(sum[i], lane ^ 4);
     }
     const int pays = luma || !choice->costs
-                         ? motus_gain_pays((int32_t)sum[0], sum[1], rate, choice)
+                         ? motus_ssd_drop_pays((int32_t)sum[0], sum[1], rate, choice)
                          : motus_chroma_ac_pays(chroma, (int32_t)sum[0], sum[1], rate),
               first = luma ? !(blk & 5) : lane == 16;
     const uint32_t paid = first && pays ? sum[1] : 0;

@@ -4,65 +4,15 @@
 #ifndef ENCODER_ANALYSE_TRANSFORM8_CPU_H
 #define ENCODER_ANALYSE_TRANSFORM8_CPU_H
 
+#include "dct/transform8_core.h"
 #include "encoder/analyse/inter_core.h"
 #include "encoder/analyse/predict_cpu.h"
-#include "encoder/levels/levels_cabac_cpu.h"
-#include "encoder/levels/levels_cpu.h"
+#include "encoder/levels/levels.h"
 #ifdef __AVX2__
 #include "dct/transform8_avx2.h"
 #endif
 
 // ---- Blocks -------------------------------------------------------------------------------------
-
-// Chooses levels for CAVLC, which codes every fourth one as a 4x4 block of its own. nC is taken to
-// be the mean count of live coefficients.
-static inline void motus_choose_levels8_cavlc(MotusBlockLevels *b, const int coef[64],
-                                              const MotusQuant8 *q,
-                                              const MotusLevelChoice *choice) {
-    const MotusQuant quant = {.rate = q->rate};
-    int16_t level[4][16] = {{0}};
-    int t[4][16] = {{0}};
-    MotusLevelBlock block[4];
-    b->n = 0, b->bits = 0, b->gain = 0, b->rate = q->rate;
-    if (!motus_find_live8(b, coef, q)) return;
-    const int class = motus_cavlc_token_class((__builtin_popcountll(b->live) + 2) / 4);
-    for (int k = 0; k < 4; k++) block[k] = (MotusLevelBlock){level[k], t[k], {0, 0}, 0};
-    for (uint64_t left = b->live; left; left &= left - 1) {
-        const int i = __builtin_ctzll(left);
-        t[i & 3][i >> 2] = b->t[i];
-        motus_level_set(&block[i & 3], i >> 2, motus_nearest_level(b->t[i]),
-                        coef[motus_zigzag8_at(i)] < 0);
-    }
-    for (int k = 0; k < 4; k++) {
-        MotusLevels levels = {motus_cavlc_total_coeff(block[k].shape.nonzero),
-                              motus_level_block_bits(&block[k], class, choice->zero_runs), 0};
-        if (choice->method == MOTUS_LEVELS_LOWERED)
-            motus_lower_levels(&block[k], &levels, &quant, class, choice->zero_runs);
-        b->n += levels.n;
-        b->bits += levels.bits * MOTUS_BIT;
-    }
-    for (uint64_t left = b->live; left; left &= left - 1) {
-        const int i = __builtin_ctzll(left), magnitude = motus_abs(level[i & 3][i >> 2]);
-        b->level[i] = level[i & 3][i >> 2];
-        b->gain = motus_min(b->gain + motus_level_gain(b->t[i], magnitude), MOTUS_GAIN_MAX);
-    }
-}
-
-// Chooses levels by MOTUS_LEVELS_GUESSED, for either entropy coder.
-static inline void motus_guess_block8(MotusBlockLevels *b, const int coef[64],
-                                      const MotusQuant8 *q) {
-    int sum = 0;
-    b->n = 0, b->bits = 0, b->gain = 0, b->rate = q->rate;
-    if (!motus_find_live8(b, coef, q)) return;
-    for (uint64_t left = b->live; left; left &= left - 1) {
-        const int i = __builtin_ctzll(left), magnitude = motus_guess_magnitude(b->t[i]);
-        b->level[i] = motus_signed_level(magnitude, coef[motus_zigzag8_at(i)]);
-        b->n++;
-        sum += motus_guess_level(magnitude);
-        b->gain = motus_min(b->gain + motus_level_gain(b->t[i], magnitude), MOTUS_GAIN_MAX);
-    }
-    b->bits = motus_guessed_bits8(sum, 64 - __builtin_clzll(b->live) - b->n);
-}
 
 // Codes an 8x8 block. rec: its prediction, then its reconstruction. Returns 1 if its levels are
 // worth their bits.
@@ -75,13 +25,7 @@ static inline int motus_code_block8(MotusBlockLevels *b, const uint8_t *src, ptr
 #else
     motus_forward8x8(coef, src, src_stride, rec, rec_stride);
 #endif
-    if (choice->method == MOTUS_LEVELS_GUESSED)
-        motus_guess_block8(b, coef, quant);
-    else if (choice->costs)
-        motus_choose_levels8(b, coef, quant, choice->costs, choice->method);
-    else
-        motus_choose_levels8_cavlc(b, coef, quant, choice);
-    if (!motus_block_pays(b)) return 0;
+    if (!MOTUS_ISA(motus_levels).block8(b, coef, quant, choice)) return 0;
     memset(coef, 0, sizeof coef);
     const int rem = quant->qp % 6;
     for (uint64_t left = b->live; left; left &= left - 1) {

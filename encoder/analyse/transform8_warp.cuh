@@ -96,7 +96,7 @@ MOTUS_WARP MotusCoded8 walk_levels8(int16_t level[64], const int32_t v[72], uint
     const int after_one = motus_level_state_after(k, 1), after_more = motus_level_state_after(k, 2);
     const MotusMapCosts none = {0, 0, 0, {0, 0}, 0};
     MotusCoded8 coded = {0, 0, 0};
-    int32_t gain = 0;
+    int32_t ssd_drop = 0;
     int state = 0, i = left ? last_position(left) : 0;
     MotusMapCosts at = tables->map[i];
     while (motus_lanes_ballot(left != 0)) {
@@ -122,13 +122,13 @@ MOTUS_WARP MotusCoded8 walk_levels8(int16_t level[64], const int32_t v[72], uint
         if (has && magnitude) {
             coded.n++;
             coded.bits += (uint32_t)((int32_t)taken >> 4);
-            gain = motus_min(gain + motus_level_gain(t, magnitude), MOTUS_GAIN_MAX);
+            ssd_drop = motus_min(ssd_drop + motus_level_ssd_drop(t, magnitude), MOTUS_SSD_DROP_MAX);
             state = (int)(taken & 7);
             if ((i & 7) == k) level[i] = (int16_t)(value < 0 ? -magnitude : magnitude);
         }
         i = next, at = below;
     }
-    coded.pays = coded.n && gain > (int32_t)motus_rate_of(coded.bits, tables->rate);
+    coded.pays = coded.n && ssd_drop > (int32_t)motus_rate_of(coded.bits, tables->rate);
     return coded;
 }
 
@@ -145,7 +145,7 @@ MOTUS_WARP MotusCoded8 apart_levels8(int16_t level[64], const int32_t v[72], uin
     const int lane = motus_lane(), k = lane & 7, group = lane & 8;
     MotusCoded8 coded = {0, 0, 0};
     uint64_t large = 0, nonzero = 0; // coefficients that round to 2 and more; levels
-    int32_t gain = 0;
+    int32_t ssd_drop = 0;
     for (int j = 0; j < 8; j++)
         large |= (uint64_t)(motus_lanes_ballot(motus_abs(v[9 * j + k]) >= 384) >> group & 255)
                  << 8 * j;
@@ -167,52 +167,52 @@ MOTUS_WARP MotusCoded8 apart_levels8(int16_t level[64], const int32_t v[72], uin
         nonzero |= (uint64_t)(all & 255) << 16 * j | (uint64_t)(all >> 16 & 255) << (16 * j + 8);
         if (!magnitude) continue;
         coded.bits += bits + motus_apart_map_bits(&at, 0);
-        gain = motus_min(gain + motus_level_gain(t, magnitude), MOTUS_GAIN_MAX);
+        ssd_drop = motus_min(ssd_drop + motus_level_ssd_drop(t, magnitude), MOTUS_SSD_DROP_MAX);
         level[i] = (int16_t)(value < 0 ? -magnitude : magnitude);
     }
     coded.n = positions_in(nonzero);
     coded.bits = motus_lanes_group_sum(coded.bits, 8);
-    gain = (int32_t)motus_lanes_group_sum((uint32_t)gain, 8); // below 2^30 of both halves
+    ssd_drop = (int32_t)motus_lanes_group_sum((uint32_t)ssd_drop, 8); // below 2^30 of both halves
     coded.bits += motus_lanes_shuffle(coded.bits, lane ^ 16);
-    gain =
-        motus_min(gain + (int32_t)motus_lanes_shuffle((uint32_t)gain, lane ^ 16), MOTUS_GAIN_MAX);
+    ssd_drop = motus_min(ssd_drop + (int32_t)motus_lanes_shuffle((uint32_t)ssd_drop, lane ^ 16),
+                         MOTUS_SSD_DROP_MAX);
     if (nonzero) { // the last level's flags
         const MotusMapCosts *at = &tables->map[last_position(nonzero)];
         coded.bits += motus_apart_map_bits(at, 1) - motus_apart_map_bits(at, 0);
     }
-    coded.pays = coded.n && gain > (int32_t)motus_rate_of(coded.bits, tables->rate);
+    coded.pays = coded.n && ssd_drop > (int32_t)motus_rate_of(coded.bits, tables->rate);
     return coded;
 }
 
-// Chooses them by MOTUS_LEVELS_GUESSED (motus_guess_block8), by sixteen lanes alike. Every position
-// in `left` gets a level.
+// Chooses them by MOTUS_LEVELS_GUESSED (choose8_guessed in levels.c), by sixteen lanes alike. Every
+// position in `left` gets a level.
 MOTUS_WARP MotusCoded8 guess_levels8(int16_t level[64], const int32_t v[72], uint64_t left,
                                      const MotusTables8 *tables, int cabac) {
     const int lane = motus_lane(), k = lane & 7, n = positions_in(left);
     int sum = 0;
-    int32_t gain = 0;
+    int32_t ssd_drop = 0;
     for (int j = 0; j < 4; j++) {
         const int row = 2 * j + (lane >> 4), i = 8 * row + k, value = v[9 * row + k],
                   t = motus_abs(value), magnitude = motus_guess_magnitude(t);
         if (!(left >> i & 1)) continue;
         sum += motus_guess_level(magnitude);
-        gain = motus_min(gain + motus_level_gain(t, magnitude), MOTUS_GAIN_MAX);
+        ssd_drop = motus_min(ssd_drop + motus_level_ssd_drop(t, magnitude), MOTUS_SSD_DROP_MAX);
         level[i] = (int16_t)(value < 0 ? -magnitude : magnitude);
     }
     sum = (int)motus_lanes_group_sum((uint32_t)sum, 8);
-    gain = (int32_t)motus_lanes_group_sum((uint32_t)gain, 8); // below 2^30 of both halves
+    ssd_drop = (int32_t)motus_lanes_group_sum((uint32_t)ssd_drop, 8); // below 2^30 of both halves
     sum += (int)motus_lanes_shuffle((uint32_t)sum, lane ^ 16);
-    gain += (int32_t)motus_lanes_shuffle((uint32_t)gain, lane ^ 16);
+    ssd_drop += (int32_t)motus_lanes_shuffle((uint32_t)ssd_drop, lane ^ 16);
     MotusCoded8 coded = {0, n, 0};
     if (!cabac) coded.n = positions_in(left & 0x1111111111111111u << (k & 3));
     if (n) coded.bits = motus_guessed_bits8(sum, last_position(left) + 1 - n);
-    coded.pays =
-        n && motus_min(gain, MOTUS_GAIN_MAX) > (int32_t)motus_rate_of(coded.bits, tables->rate);
+    coded.pays = n && motus_min(ssd_drop, MOTUS_SSD_DROP_MAX) >
+                          (int32_t)motus_rate_of(coded.bits, tables->rate);
     return coded;
 }
 
 // Chooses them for CAVLC, one 4x4 block after another by all eight lanes
-// (motus_choose_levels8_cavlc). Gains that saturate in another order than there are still above the
+// (choose8_cavlc in levels.c). Gains that saturate in another order than there are still above the
 // cost of any block's bits.
 MOTUS_WARP MotusCoded8 cavlc_levels8(int16_t level[64], const int32_t v[72], uint64_t left,
                                      const MotusTables8 *tables, const MotusLevelChoice *choice) {
@@ -220,7 +220,7 @@ MOTUS_WARP MotusCoded8 cavlc_levels8(int16_t level[64], const int32_t v[72], uin
     const int token_class = motus_cavlc_token_class((positions_in(left) + 2) / 4);
     MotusCoded8 coded = {0, 0, 0};
     int16_t own_level[8];
-    int32_t gain = 0;
+    int32_t ssd_drop = 0;
     int n = 0;
     MOTUS_ONE_BODY
     for (int b = 0; b < 4; b++) {
@@ -236,9 +236,9 @@ MOTUS_WARP MotusCoded8 cavlc_levels8(int16_t level[64], const int32_t v[72], uin
         if (b == (k & 3)) coded.n = levels.n;
         n += levels.n;
         coded.bits += levels.bits * MOTUS_BIT;
-        gain += levels.gain;
+        ssd_drop += levels.ssd_drop;
     }
-    coded.pays = n && gain > (int32_t)motus_rate_of(coded.bits, tables->rate);
+    coded.pays = n && ssd_drop > (int32_t)motus_rate_of(coded.bits, tables->rate);
     motus_lanes_sync(); // levels are written, block by block
     for (int j = 0; j < 8; j++) own_level[j] = level[16 * (k & 3) + 2 * j + (k >> 2)];
     motus_lanes_sync(); // all have read them
@@ -246,7 +246,7 @@ MOTUS_WARP MotusCoded8 cavlc_levels8(int16_t level[64], const int32_t v[72], uin
     return coded;
 }
 
-// Chooses levels from the coefficients in v, which it overwrites (motus_choose_levels8). apart:
+// Chooses levels from the coefficients in v, which it overwrites (choose8_cabac). apart:
 // with CABAC by MOTUS_LEVELS_APART; constant, as one kernel needs one way.
 MOTUS_WARP MotusCoded8 choose_levels8(int16_t level[64], int32_t v[72], const MotusTables8 *tables,
                                       const MotusLevelChoice *choice, int apart) {

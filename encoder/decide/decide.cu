@@ -5,7 +5,6 @@
 // Intra MBs: decide_estimate.cu and decide_intra.cu.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "encoder/analyse/inter_warp.cuh"
-#include "encoder/decide/decide_core.h"
 #include "encoder/decide/decide_pass.cuh"
 
 using namespace motus_decide;
@@ -17,8 +16,6 @@ constexpr int SM_WARPS_FEW = 16; // at 128
 // With both transforms, if many GOP coders share the device.
 template <Kind KIND> constexpr int BOTH_WARPS = KIND == P_ONE ? SM_WARPS : SM_WARPS_FEW;
 
-__device__ uint32_t lambda_of(const Pass &pass) { return pass.pic.qp_table[pass.qp].lambda_q8; }
-
 __global__ void __launch_bounds__(256)
     mark_kernel(const __grid_constant__ Pass pass, const uint32_t *cost, const MotusMv *mv,
                 MotusMv *whole) {
@@ -29,7 +26,8 @@ __global__ void __launch_bounds__(256)
     uint32_t own[MOTUS_BLOCKS];
 #pragma unroll
     for (int b = 0; b < MOTUS_BLOCKS; b++) own[b] = cost[(size_t)b * pass.pic.n_mb + i];
-    pass.pic.candidates[i].blocks = motus_candidate_blocks(own, &pass.effort, lambda_of(pass));
+    pass.pic.candidates[i].blocks =
+        motus_candidate_blocks(own, &pass.effort, pass.pic.qp_table[pass.qp].lambda_q8);
 }
 
 // The same with several references. Equals find_candidates_of_refs (candidates_cpu.h) up to
@@ -38,7 +36,7 @@ __global__ void __launch_bounds__(256)
     mark_refs_kernel(const __grid_constant__ Pass pass, const __grid_constant__ MotusPCodingCuda p,
                      MotusMv *whole) {
     const int i = (int)(blockIdx.x * 256 + threadIdx.x), n_mb = pass.pic.n_mb;
-    const uint32_t lambda_q8 = lambda_of(pass);
+    const uint32_t lambda_q8 = pass.pic.qp_table[pass.qp].lambda_q8;
     motus_begin_early();
     if (i >= n_mb) return;
     if (whole) whole[i] = p.mv[0][MOTUS_BLOCK_16x16 * n_mb + i];
@@ -158,19 +156,6 @@ struct Turn {
     int early; // the next launch may begin early
 };
 
-// Notes the decision about an MB. With a single round changes do not matter, and the first guess is
-// not read.
-template <Kind KIND>
-__device__ void note_decision(const Pass &pass, const Turn &turn, const MotusTrial *best, int i) {
-    const MotusPictureStateCuda &w = pass.pic;
-    if (pass.effort.rounds == 1) {
-        copy(&w.mb[i], &best->mb);
-        return;
-    }
-    const MotusMb *mb = !turn.first && w.intra_cost[i] < best->cost ? &w.mb_intra[i] : &best->mb;
-    motus_note_decision(&w.mb[i], mb, &w.changed_at[i], turn.now, KIND == P_ONE ? 1 : 2);
-}
-
 // Decides an MB, the blockIdx.x-th of the phase in row blockIdx.y. TEAM: warps of a block. SHARES:
 // they evaluate a single type together. RESIDENT: warps on an SM at a time. CABAC: level_choice.
 // BOTH: trials have both transforms.
@@ -209,19 +194,7 @@ __global__ void __launch_bounds__(32 * TEAM, RESIDENT / TEAM)
     const MotusTrial *best =
         motus_team_decide(&in, own, &edge, found, &pass.effort, &levels, &team, coefs,
                           BOTH ? transforms : nullptr, warp, TEAM, SHARES, &satd);
-    if (warp == 0) {
-        copy(&w.coef[i], &best->coef);
-        if (motus_lane() == 0) {
-            w.satd[i] = satd;
-            w.luma_bits[i] = best->luma_bits;
-            w.inter_cost[i] = best->cost;
-            w.seen_at[i] = (uint16_t)turn.now;
-        }
-    } else if (warp == 1) {
-        note_decision<KIND>(pass, turn, best, i);
-        copy(&w.mb_inter[i], &best->mb);
-        store_samples(best, w, x, y);
-    }
+    keep_decision<KIND>(pass, best, x, y, satd, turn.now, turn.first, warp);
 }
 
 // Notes intra coding where it is cheaper. Collects intra MBs in w.found, in any order, and prepares
@@ -339,8 +312,8 @@ extern "C" cudaError_t motus_code_p_cuda(const MotusPictureStateCuda *pic,
                                          const MotusPCodingCuda *p, int qp,
                                          const MotusEffort *effort, cudaStream_t stream) {
     const Pass pass = pass_of(pic, effort, qp, MOTUS_SLICE_P);
-    return p->refs == 1 ? code_p<P_ONE>(pass, inter_of_one(*p), *p, stream)
-                        : code_p<P_MANY>(pass, inter_of_many(*p), *p, stream);
+    return p->refs == 1 ? code_p<P_ONE>(pass, {{p->ref, {}}, p->limits}, *p, stream)
+                        : code_p<P_MANY>(pass, {p->list, p->limits, p->refs}, *p, stream);
 }
 
 // Kernels built for an older architecture cannot wait for their predecessor on any device.

@@ -4,24 +4,13 @@
 #ifndef ENCODER_DECIDE_DECIDE_H
 #define ENCODER_DECIDE_DECIDE_H
 
-#include <time.h>
-
+#include "common/stage_clock.h"
 #include "encoder/analyse/b_core.h"
 #include "encoder/cabac/cabac_costs_core.h"
 #include "encoder/mb/coded_mbs.h"
 #include "encoder/mb/refresh_core.h"
 #include "me/search/search.h"
 #include "motus/frame.h"
-
-// Times of a picture's stages. A stage begins where the one before it ended. NULL: nothing is
-// timed.
-typedef struct MotusStageClock {
-    struct timespec since;
-    float us[MOTUS_STAGES];
-} MotusStageClock;
-
-void motus_stages_begin(MotusStageClock *clock);
-void motus_stage_ended(MotusStageClock *clock, MotusStage stage);
 
 // Candidates of an MB of a P or B picture.
 typedef union MotusMbCandidates {

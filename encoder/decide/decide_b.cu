@@ -4,7 +4,6 @@
 // memory. The 8x8 transform and intra MBs are those of P pictures.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "encoder/analyse/b_warp.cuh"
-#include "encoder/decide/decide_core.h"
 #include "encoder/decide/decide_pass.cuh"
 
 using namespace motus_decide;
@@ -142,36 +141,7 @@ __global__ void __launch_bounds__(32 * MOTUS_B_WARPS, SM_WARPS / MOTUS_B_WARPS)
     const MotusTrial *best =
         motus_b_team_decide(&in, found, &direct, i, &pass.effort, &levels, &team, coefs,
                             BOTH ? transforms : nullptr, warp, &satd);
-    if (warp == 0) {
-        copy(&w.coef[i], &best->coef);
-        if (motus_lane() == 0) {
-            w.satd[i] = satd;
-            w.luma_bits[i] = best->luma_bits;
-            w.inter_cost[i] = best->cost;
-            w.seen_at[i] = (uint16_t)now;
-        }
-    } else if (warp == 1) {
-        const MotusMb *mb = !is_first && w.intra_cost[i] < best->cost ? &w.mb_intra[i] : &best->mb;
-        motus_note_decision(&w.mb[i], mb, &w.changed_at[i], now, 2);
-        copy(&w.mb_inter[i], &best->mb);
-        store_samples(best, w, x, y);
-    }
-}
-
-template <Kind KIND>
-cudaError_t launch_round(const Pass &pass, const InterOf<KIND> &inter,
-                         const MotusDirectSource &direct, int is_first, int *now,
-                         cudaStream_t stream) {
-    cudaError_t status = cudaSuccess;
-    for (int k = 0; k < pass.effort.phases && status == cudaSuccess; k++) {
-        status = motus_launch(pass.pic.early, blocks_of_phase(pass), 32 * MOTUS_B_WARPS, 0, stream,
-                              has_both_transforms(pass) ? decide_kernel<true, true, KIND>
-                              : pass.pic.costs          ? decide_kernel<true, false, KIND>
-                                                        : decide_kernel<false, false, KIND>,
-                              pass, inter, direct, k, ++*now, is_first);
-        if (status == cudaSuccess) status = refine_mvs<KIND>(pass, inter, k, *now, stream);
-    }
-    return status;
+    keep_decision<KIND>(pass, best, x, y, satd, now, is_first, warp);
 }
 
 template <Kind KIND>
@@ -184,7 +154,14 @@ cudaError_t code_b(const Pass &pass, const InterOf<KIND> &inter, const MotusBCod
     if (status == cudaSuccess) status = motus_stage_ended_cuda(pic, MOTUS_STAGE_CANDIDATES, stream);
     for (int round = 0; round < pass.effort.rounds && status == cudaSuccess; round++) {
         const int since = now;
-        status = launch_round<KIND>(pass, inter, b.direct, round == 0, &now, stream);
+        for (int k = 0; k < pass.effort.phases && status == cudaSuccess; k++) {
+            status = motus_launch(pic->early, blocks_of_phase(pass), 32 * MOTUS_B_WARPS, 0, stream,
+                                  has_both_transforms(pass) ? decide_kernel<true, true, KIND>
+                                  : pic->costs              ? decide_kernel<true, false, KIND>
+                                                            : decide_kernel<false, false, KIND>,
+                                  pass, inter, b.direct, k, ++now, round == 0);
+            if (status == cudaSuccess) status = refine_mvs<KIND>(pass, inter, k, now, stream);
+        }
         if (pic->transform_8x8 && status == cudaSuccess)
             status = choose_transforms<KIND>(pass, inter, since, ++now, stream);
         if (!round && status == cudaSuccess) status = estimate_intra(pass, stream);

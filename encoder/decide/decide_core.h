@@ -23,21 +23,16 @@ MOTUS_HD int motus_neighbours_changed(const uint16_t *changed_at, const uint16_t
 }
 
 // True if MVs of neighbours are predicted differently from a and b. Coefficient counts, which
-// select code tables, change too often to be tracked.
-MOTUS_HD int motus_predicts_differently(const MotusMb *a, const MotusMb *b) {
+// select code tables, change too often to be tracked. lists: of motus_note_decision.
+MOTUS_HD int predicts_differently(const MotusMb *a, const MotusMb *b, int lists) {
 #if MOTUS_LANES > 1
     const int blk = motus_lane() & 15;
-    return motus_lanes_ballot(!motus_mv_equal(a->mv[blk], b->mv[blk]) ||
-                              motus_mb_is_intra(a) != motus_mb_is_intra(b)) != 0;
+    int differ = motus_lanes_ballot(!motus_mv_equal(a->mv[blk], b->mv[blk]) ||
+                                    motus_mb_is_intra(a) != motus_mb_is_intra(b)) != 0;
 #else
-    return motus_mb_is_intra(a) != motus_mb_is_intra(b) || memcmp(a->mv, b->mv, sizeof a->mv);
+    int differ = motus_mb_is_intra(a) != motus_mb_is_intra(b) || memcmp(a->mv, b->mv, sizeof a->mv);
 #endif
-}
-
-// The same for B MBs, and in P pictures with several references.
-MOTUS_HD int motus_b_predicts_differently(const MotusMb *a, const MotusMb *b) {
-    int differ = 0;
-    if (motus_predicts_differently(a, b)) return 1;
+    if (differ || lists == 1) return differ;
     for (int q = 0; q < 4 && !motus_mb_is_intra(a); q++)
         differ |= !motus_mv_equal(a->mv1[q], b->mv1[q]) | (a->pred[q] != b->pred[q]) |
                   (a->ref[0][q] != b->ref[0][q]) | (a->ref[1][q] != b->ref[1][q]);
@@ -48,8 +43,7 @@ MOTUS_HD int motus_b_predicts_differently(const MotusMb *a, const MotusMb *b) {
 // changes their prediction. lists: 2 in B pictures, and in P pictures with several references.
 MOTUS_HD void motus_note_decision(MotusMb *to, const MotusMb *decided, uint16_t *changed_at,
                                   int now, int lists) {
-    const int differ = lists == 2 ? motus_b_predicts_differently(decided, to)
-                                  : motus_predicts_differently(decided, to);
+    const int differ = predicts_differently(decided, to, lists);
     if (differ && motus_lane() == 0) *changed_at = (uint16_t)now;
     motus_lanes_sync(); // compared before it is overwritten
     for (int i = motus_lane(); i < (int)(sizeof *to / 16); i += MOTUS_LANES)

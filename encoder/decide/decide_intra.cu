@@ -6,10 +6,7 @@
 // other GOP coders five teams fill an SM: its instruction cache cannot hold two kernels. With the
 // 8x8 transform a team has a fourth warp, for Intra8x8, and 23 KiB, and an SM four teams.
 // SPDX-License-Identifier: BSD-2-Clause
-#include <type_traits>
-
 #include "encoder/decide/decide_pass.cuh"
-#include "encoder/intra/hand_on.cuh"
 #include "encoder/intra/intra8x8_warp.cuh"
 
 using namespace motus_decide;
@@ -18,18 +15,21 @@ namespace {
 
 constexpr int MOST_BLOCK_MBS = 5; // of a block; they take all registers of an SM
 
-// Warps of a team. INTRA8: it evaluates Intra8x8.
-__host__ __device__ constexpr int roles(bool intra8) { return MOTUS_INTRA_ROLES + intra8; }
-__host__ __device__ constexpr int team_threads(bool intra8) { return 32 * roles(intra8); }
+// Threads of a team. INTRA8: it evaluates Intra8x8.
+__host__ __device__ constexpr int team_threads(bool intra8) {
+    return 32 * (intra8 ? (int)MOTUS_INTRA8_ROLES : (int)MOTUS_INTRA_ROLES);
+}
 
 // Returns the MBs of a block of such teams, in the place of `mbs` without Intra8x8.
 __host__ __device__ constexpr int block_mbs_of(int mbs, bool intra8) {
-    return intra8 && mbs > 1 ? mbs * roles(false) / roles(true) + (mbs == MOST_BLOCK_MBS) : mbs;
+    return intra8 && mbs > 1
+               ? mbs * MOTUS_INTRA_ROLES / MOTUS_INTRA8_ROLES + (mbs == MOST_BLOCK_MBS)
+               : mbs;
 }
 
 // Shared memory of a team.
 template <bool INTRA8> struct IntraTeam {
-    typename std::conditional<INTRA8, MotusIntra8Team, MotusIntraTeam>::type team;
+    std::conditional_t<INTRA8, MotusIntra8Team, MotusIntraTeam> team;
     alignas(16) uint8_t luma[256], chroma[2][64]; // the source
     MotusQp qp;
     int at; // in the list
@@ -55,6 +55,17 @@ template <bool INTRA8> __device__ void fetch_source(IntraTeam<INTRA8> *s, MotusI
     in->src.stride[1] = in->src.stride[2] = MOTUS_CHROMA_STRIDE;
 }
 
+// Hand an MB on (scope: the device). A thread that has acquired a state sees all that was written
+// before its release.
+__device__ uint32_t acquire(const uint8_t *from) {
+    uint32_t v;
+    asm volatile("ld.acquire.gpu.u8 %0, [%1];" : "=r"(v) : "l"(from) : "memory");
+    return v;
+}
+__device__ void release(uint8_t *to, uint32_t v) {
+    asm volatile("st.release.gpu.u8 [%0], %1;" : : "l"(to), "r"(v) : "memory");
+}
+
 // Blocks a warp until MB i's neighbours on the list are done, a lane each. Acquiring empties the
 // SM's L1 cache: beside other teams only the last read does it; a team alone acquires with every
 // read.
@@ -63,16 +74,10 @@ __device__ void wait_for_neighbours(const MotusPictureStateCuda &w, int i) {
     const int at = motus_lane() < 4 ? neighbour_of(w, i, motus_lane()) : -1;
     volatile const uint8_t *state = w.listed + at;
     if (BLOCK_MBS == 1 && at >= 0)
-        while (motus_acquire(w.listed + at) == LISTED) __nanosleep(20);
+        while (acquire(w.listed + at) == LISTED) __nanosleep(20);
     if (BLOCK_MBS > 1 && at >= 0 && *state != NOT_LISTED)
-        while (*state != DONE || motus_acquire(w.listed + at) != DONE) __nanosleep(20);
+        while (*state != DONE || acquire(w.listed + at) != DONE) __nanosleep(20);
     __syncwarp();
-}
-
-// Marks MB i as done, after this warp has written all that its neighbours read.
-__device__ void mark_done(const MotusPictureStateCuda &w, int i) {
-    __syncwarp(); // all of it is written before the state
-    if (motus_lane() == 0) motus_release(w.listed + i, DONE);
 }
 
 // Waits for the team's other warps, at one and the same instruction.
@@ -85,18 +90,15 @@ template <bool INTRA8> __device__ void meet_from_roles(int team) {
     asm volatile("barrier.sync %0, %1;" : : "r"(team + 1), "n"(team_threads(INTRA8)) : "memory");
 }
 
-// Parts of a team, with and without Intra8x8.
-__device__ MotusIntraTeam *base_of(MotusIntraTeam *team) { return team; }
-__device__ MotusIntraTeam *base_of(MotusIntra8Team *team) { return &team->team; }
-
 // Codes one warp's part of MB i, after its neighbours are done. Each role has its branch, so that
 // no warp holds what another one has prepared. BLOCK_MBS, INTRA8: of intra_kernel.
 template <int BLOCK_MBS, bool INTRA8>
 __device__ void code_role(const MotusIntraMb *in, const MotusPictureStateCuda &w,
-                          decltype(IntraTeam<INTRA8>::team) *s, int i, int team, int warp) {
-    MotusIntraTeam *base = base_of(s);
+                          decltype(IntraTeam<INTRA8>::team) *s, MotusIntraTeam *base, int i,
+                          int team, int warp) {
     if (warp == MOTUS_ROLE_INTRA4X4) {
-        motus_intra_begin(in, &base->trial[0], &base->trial[1]);
+        motus_intra_begin_as(in, &base->trial[0], MOTUS_MB_I_16x16);
+        motus_intra_begin_as(in, &base->trial[1], MOTUS_MB_I_4x4);
         const MotusI4Mb i4 = motus_i4_prepare(in, &base->scratch[0]);
         wait_for_neighbours<BLOCK_MBS>(w, i);
         meet_from_roles<INTRA8>(team); // source and trials are written, the neighbours are done
@@ -118,13 +120,6 @@ __device__ void code_role(const MotusIntraMb *in, const MotusPictureStateCuda &w
     store_chroma(&base->trial[0], in->rec);
 }
 
-__device__ const MotusTrial *join(const MotusIntraMb *in, MotusIntraTeam *team) {
-    return motus_intra_join(in, team);
-}
-__device__ const MotusTrial *join(const MotusIntraMb *in, MotusIntra8Team *team) {
-    return motus_intra8_join(in, team);
-}
-
 // Codes the MBs of the list. BLOCK_MBS: of a block, without Intra8x8 (block_mbs_of); one alone may
 // have more registers. CABAC: of level_choice. INTRA8: Intra8x8 is evaluated.
 template <int BLOCK_MBS, bool CABAC, bool INTRA8>
@@ -137,7 +132,11 @@ __global__ void __launch_bounds__(block_mbs_of(BLOCK_MBS, INTRA8) * team_threads
     constexpr int THREADS = team_threads(INTRA8);
     const int team = (int)threadIdx.x / THREADS, t = (int)threadIdx.x % THREADS, warp = t / 32;
     IntraTeam<INTRA8> *s = reinterpret_cast<IntraTeam<INTRA8> *>(memory) + team;
-    MotusIntraTeam *base = base_of(&s->team);
+    MotusIntraTeam *base;
+    if constexpr (INTRA8)
+        base = &s->team.team;
+    else
+        base = &s->team;
     motus_wait_for_predecessor();
     if (pass.typed && !w.flags[MOTUS_FLAG_WANTS_PCM]) return;
     for (;;) {
@@ -149,16 +148,21 @@ __global__ void __launch_bounds__(block_mbs_of(BLOCK_MBS, INTRA8) * team_threads
         MotusIntraMb in = intra_mb(pass, &levels, i % w.mb_width, i / w.mb_width);
         fetch_source(s, &in, t);
         meet<INTRA8>(team); // quantizers are written
-        code_role<BLOCK_MBS, INTRA8>(&in, w, &s->team, i, team, warp);
+        code_role<BLOCK_MBS, INTRA8>(&in, w, &s->team, base, i, team, warp);
         meet<INTRA8>(team); // all parts are written
         if (warp) continue;
-        const MotusTrial *best = join(&in, &s->team);
+        const MotusTrial *best;
+        if constexpr (INTRA8)
+            best = motus_intra_join(&in, base, &s->team);
+        else
+            best = motus_intra_join(&in, base, nullptr);
         __syncwarp();
         copy(&w.mb[i], &best->mb);
         store_luma(best, in.rec);
         if (best->mb.type == MOTUS_MB_I_PCM)
             store_chroma(best, in.rec); // replaces what was stored above
-        mark_done(w, i);
+        __syncwarp();                   // all that the neighbours read is written before the state
+        if (motus_lane() == 0) release(w.listed + i, DONE);
         copy(&w.coef[i], &best->coef); // no MB of the wavefront reads them
     }
 }
@@ -174,28 +178,25 @@ template <bool CABAC> Kernel kernel_of(bool intra8, bool alone) {
 
 } // namespace
 
-// Returns how many MBs of the wavefront are worth taking at once: more would only wait. An I
+// Takes no more MBs of the wavefront at once than are worth it: others would only wait. An I
 // picture's wave has at most half as many MBs as the picture is wide, and as it is high; slices
 // have waves of their own. Where nothing runs beside it, three times as many prepare their MBs
 // meanwhile. A P picture has many chains.
-static int taken_at_once(const Pass &pass) {
-    const MotusPictureStateCuda &w = pass.pic;
-    if (pass.slice_type) return w.block_mbs == 1 ? 256 : motus_clip(12, 160, w.n_mb / 300);
-    if (w.block_mbs == 1) return 3 * motus_min(w.mb_height, 85);
-    return w.slice_first ? motus_min(w.mb_height, 256)
-                         : motus_min(w.mb_height, (w.mb_width + 1) / 2) + 4;
-}
-
 cudaError_t motus_decide::code_listed(const Pass &pass, cudaStream_t stream) {
-    const bool intra8 = pass.pic.transform_8x8, alone = pass.pic.block_mbs == 1;
+    const MotusPictureStateCuda &w = pass.pic;
+    const bool intra8 = w.transform_8x8, alone = w.block_mbs == 1;
+    const int taken = pass.slice_type ? (alone ? 256 : motus_clip(12, 160, w.n_mb / 300))
+                      : alone         ? 3 * motus_min(w.mb_height, 85)
+                      : w.slice_first ? motus_min(w.mb_height, 256)
+                                      : motus_min(w.mb_height, (w.mb_width + 1) / 2) + 4;
     // Typed MBs are coded again only for I_PCM: then small blocks, which rarely have work.
-    const int mbs = pass.typed ? 1 : block_mbs_of(pass.pic.block_mbs, intra8),
-              blocks = (motus_min(taken_at_once(pass), pass.pic.n_mb) + mbs - 1) / mbs;
+    const int mbs = pass.typed ? 1 : block_mbs_of(w.block_mbs, intra8),
+              blocks = (motus_min(taken, w.n_mb) + mbs - 1) / mbs;
     const size_t bytes = intra8 ? sizeof(IntraTeam<true>) : sizeof(IntraTeam<false>);
     const Kernel kernel =
-        pass.pic.costs ? kernel_of<true>(intra8, alone) : kernel_of<false>(intra8, alone);
-    return motus_launch(pass.pic.early, blocks, mbs * team_threads(intra8), mbs * bytes, stream,
-                        kernel, pass);
+        w.costs ? kernel_of<true>(intra8, alone) : kernel_of<false>(intra8, alone);
+    return motus_launch(w.early, blocks, mbs * team_threads(intra8), mbs * bytes, stream, kernel,
+                        pass);
 }
 
 cudaError_t motus_decide::code_intra(const Pass &pass, cudaStream_t stream) {

@@ -4,7 +4,10 @@
 #ifndef ENCODER_DECIDE_DECIDE_PASS_CUH
 #define ENCODER_DECIDE_DECIDE_PASS_CUH
 
+#include <type_traits>
+
 #include "common/cuda_call.cuh"
+#include "encoder/decide/decide_core.h"
 #include "encoder/decide/decide_cuda.h"
 
 namespace motus_decide {
@@ -145,24 +148,15 @@ template <Kind KIND> constexpr bool HAS_MANY = KIND == P_MANY || KIND == B_MANY;
 struct FewReferences {
     MotusReference ref[2]; // P: the first one counts
     MotusInterLimits limits;
+    static constexpr int refs = 1;
 };
 struct ManyReferences {
     const MotusReference *ref; // in device memory
     MotusInterLimits limits;
     int refs; // of list 0
 };
-template <bool MANY> struct References { using Type = FewReferences; };
-template <> struct References<true> { using Type = ManyReferences; };
-template <Kind KIND> using InterOf = typename References<HAS_MANY<KIND>>::Type;
-
-inline InterOf<P_ONE> inter_of_one(const MotusPCodingCuda &p) { return {{p.ref, {}}, p.limits}; }
-inline InterOf<P_MANY> inter_of_many(const MotusPCodingCuda &p) {
-    return {p.list, p.limits, p.refs};
-}
-
-// Returns the references of an inter MB's slice.
-static __device__ int refs_of(const FewReferences &) { return 1; }
-static __device__ int refs_of(const ManyReferences &inter) { return inter.refs; }
+template <Kind KIND>
+using InterOf = std::conditional_t<HAS_MANY<KIND>, ManyReferences, FewReferences>;
 
 // Returns the inter MB (x, y); its neighbours are not set.
 template <Kind KIND>
@@ -172,7 +166,7 @@ static __device__ MotusInterMb inter_mb(const Pass &pass, const InterOf<KIND> &i
     MotusInterMb in;
     in.ref = inter.ref;
     in.lists = IS_B<KIND> ? 2 : 1;
-    in.refs = refs_of(inter);
+    in.refs = inter.refs;
     in.limits = &inter.limits;
     in.qp = &pass.pic.qp_table[motus_mb_qp(pass.qp, pass.pic.qp_offset, i)];
     in.src = mb_source(pass.pic, x, y);
@@ -180,6 +174,35 @@ static __device__ MotusInterMb inter_mb(const Pass &pass, const InterOf<KIND> &i
     in.max_mv_y = motus_refresh_max_mv_y(&pass.pic.refresh, y);
     in.quant8 = nullptr;
     return in;
+}
+
+// Keeps the decision of pass `now` about MB (x, y), by the first two warps of its block. is_first:
+// in the first round none is intra. With a single round changes of P MBs do not matter, and the
+// first guess is not read.
+template <Kind KIND>
+static __device__ void keep_decision(const Pass &pass, const MotusTrial *best, int x, int y,
+                                     uint32_t satd, int now, int is_first, int warp) {
+    const MotusPictureStateCuda &w = pass.pic;
+    const int i = y * w.mb_width + x;
+    if (warp == 0) {
+        copy(&w.coef[i], &best->coef);
+        if (motus_lane() == 0) {
+            w.satd[i] = satd;
+            w.luma_bits[i] = best->luma_bits;
+            w.inter_cost[i] = best->cost;
+            w.seen_at[i] = (uint16_t)now;
+        }
+    } else if (warp == 1) {
+        const MotusMb *mb = &best->mb;
+        if (!IS_B<KIND> && pass.effort.rounds == 1) {
+            copy(&w.mb[i], mb);
+        } else {
+            if (!is_first && w.intra_cost[i] < best->cost) mb = &w.mb_intra[i];
+            motus_note_decision(&w.mb[i], mb, &w.changed_at[i], now, KIND == P_ONE ? 1 : 2);
+        }
+        copy(&w.mb_inter[i], &best->mb);
+        store_samples(best, w, x, y);
+    }
 }
 
 // True if trials of inter MBs have both transforms.

@@ -2,7 +2,6 @@
 // block of eight warps an MB of the phase, 19 KiB of shared memory, 35 with both transforms.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "encoder/analyse/rd_refine_warp.cuh"
-#include "encoder/decide/decide_core.h"
 #include "encoder/decide/decide_pass.cuh"
 
 using namespace motus_decide;
@@ -70,14 +69,12 @@ template cudaError_t motus_decide::refine_mvs<B_ONE>(const Pass &, const FewRefe
 template cudaError_t motus_decide::refine_mvs<B_MANY>(const Pass &, const ManyReferences &, int,
                                                       int, cudaStream_t);
 
-template <Kind KIND> static cudaError_t prepare() {
-    return motus_load_kernels(refine_kernel<true, true, KIND>, refine_kernel<true, false, KIND>,
-                              refine_kernel<false, false, KIND>);
-}
-
 cudaError_t motus_decide::prepare_refinement() {
-    cudaError_t status = prepare<P_ONE>();
-    if (status == cudaSuccess) status = prepare<P_MANY>();
-    if (status == cudaSuccess) status = prepare<B_ONE>();
-    return status == cudaSuccess ? prepare<B_MANY>() : status;
+    return motus_load_kernels(refine_kernel<true, true, P_ONE>, refine_kernel<true, false, P_ONE>,
+                              refine_kernel<false, false, P_ONE>, refine_kernel<true, true, P_MANY>,
+                              refine_kernel<true, false, P_MANY>,
+                              refine_kernel<false, false, P_MANY>, refine_kernel<true, true, B_ONE>,
+                              refine_kernel<true, false, B_ONE>, refine_kernel<false, false, B_ONE>,
+                              refine_kernel<true, true, B_MANY>, refine_kernel<true, false, B_MANY>,
+                              refine_kernel<false, false, B_MANY>);
 }

@@ -11,7 +11,6 @@
 #include "encoder/picture/executor.h"
 #include "encoder/picture/inter_search.h"
 #include "encoder/picture/slice_cut.h"
-#include "encoder/settings/learnt_costs.h"
 #include "encoder/settings/picture_effort.h"
 #include "encoder/slice/slice.h"
 #include "yuv/frame_pool.h"
@@ -170,8 +169,8 @@ static MotusStatus code(Coder *c) {
                                 .quant8 = sequence->transform_8x8 ? c->stream->quant8_table[lambda]
                                                                   : NULL,
                                 .costs = sequence->cabac ? &c->costs : NULL};
-    const int kind = motus_cost_kind(params);
-    motus_learnt_costs_begin(&c->learnt, params);
+    const int kind = motus_cost_kind((int)params->type, params->is_reference);
+    motus_learnt_costs_begin(&c->learnt, (int)params->type, params->idr);
     if (c->learnt.has_table[kind])
         c->costs = c->learnt_costs[kind][c->learnt.table[kind]];
     else
@@ -251,10 +250,10 @@ static void sum_ssd(const MotusFrame *a, const MotusFrame *b, int threads, uint6
 // Keeps what later pictures of the GOP learn from this one.
 static void learn(Coder *c) {
     const MotusPictureParams *params = c->input.params;
-    const int kind = motus_cost_kind(params);
+    const int kind = motus_cost_kind((int)params->type, params->is_reference);
     motus_inter_search_keep(&c->search, params, &c->pic.mbs);
     if (params->idr) return;
-    if (c->stream->sequence.cabac && motus_costs_are_learnt(&c->learnt, params)) {
+    if (c->stream->sequence.cabac && motus_costs_are_learnt(&c->learnt, kind, params->idr)) {
         MotusCabacCosts *next = &c->learnt_costs[kind][motus_next_cost_table(&c->learnt, kind)];
         *next = c->costs;
         motus_cabac_costs_learn(next, &c->bins);

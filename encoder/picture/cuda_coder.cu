@@ -31,7 +31,7 @@ MotusStatus wait_for_writing(MotusCudaCoder *c, MotusError *error) {
 // Waits until the costs of the current picture are learnt, by a picture of another worker maybe.
 MotusStatus wait_for_costs(MotusCudaCoder *c, const MotusPictureParams *params, MotusError *error) {
     const MotusLearntCosts *learnt = &c->history.learnt;
-    const int kind = motus_cost_kind(params);
+    const int kind = motus_cost_kind((int)params->type, params->is_reference);
     if (!c->settings->sequence.cabac || !learnt->has_table[kind]) return MOTUS_OK;
     return wait_for(c, c->history.learner[kind][learnt->table[kind]], &Output::written, error);
 }
@@ -40,7 +40,8 @@ MotusStatus wait_for_costs(MotusCudaCoder *c, const MotusPictureParams *params, 
 // learnt.
 MotusStatus set_costs(MotusCudaCoder *c, const Output *out, const MotusPictureParams *params,
                       MotusError *error) {
-    if (!c->settings->sequence.cabac || c->history.learnt.has_table[motus_cost_kind(params)])
+    if (!c->settings->sequence.cabac ||
+        c->history.learnt.has_table[motus_cost_kind((int)params->type, params->is_reference)])
         return MOTUS_OK;
     motus_cabac_costs_set(out->h_costs, !params->idr, params->qp);
     return check(c,
@@ -256,10 +257,10 @@ void choose_concurrency(MotusCudaCoder *c, const MotusPictureParams *params, int
 // with CAVLC.
 void choose_costs(MotusCudaCoder *c, const MotusPictureParams *params, Output *out) {
     MotusLearntCosts *learnt = &c->history.learnt;
-    const int kind = motus_cost_kind(params);
-    motus_learnt_costs_begin(learnt, params);
+    const int kind = motus_cost_kind((int)params->type, params->is_reference);
+    motus_learnt_costs_begin(learnt, (int)params->type, params->idr);
     c->pic.costs = learnt->has_table[kind] ? c->costs[kind][learnt->table[kind]] : c->first_costs;
-    out->next_costs = motus_costs_are_learnt(learnt, params)
+    out->next_costs = motus_costs_are_learnt(learnt, kind, params->idr)
                           ? c->costs[kind][motus_next_cost_table(learnt, kind)]
                           : NULL;
 }

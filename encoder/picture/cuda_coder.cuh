@@ -11,7 +11,6 @@
 #include "encoder/decide/decide_cuda.h"
 #include "encoder/picture/cuda_coder.h"
 #include "encoder/picture/references.h"
-#include "encoder/settings/learnt_costs.h"
 #include "me/pixel/ref_luma.h"
 #include "me/search/refine_cuda.h"
 
@@ -24,7 +23,7 @@ constexpr int LISTS = 3; // of launches
 constexpr int MAX_BUFFERS = MOTUS_MAX_REFERENCES + 1 + MOST_SPARE_BUFFERS;
 
 static_assert((int)MOTUS_COST_TABLES > (int)MOTUS_CODER_DEPTH,
-              "a table's readers are done, learnt_costs.h");
+              "a table's readers are done, cabac_costs_core.h");
 
 // Downloaded from each picture beside its NAL units.
 typedef struct Report {

@@ -86,8 +86,8 @@ void add_reference(MotusCudaCoder *c, const MotusPictureParams *params) {
 
 void motus_cuda_coder::advance(MotusCudaCoder *c, const MotusPictureParams *params) {
     History *h = &c->history;
-    const int kind = motus_cost_kind(params);
-    if (motus_costs_are_learnt(&h->learnt, params)) {
+    const int kind = motus_cost_kind((int)params->type, params->is_reference);
+    if (motus_costs_are_learnt(&h->learnt, kind, params->idr)) {
         h->learner[kind][motus_next_cost_table(&h->learnt, kind)] = c->begun;
         h->learnt.has_next[kind] = 1;
     }

@@ -7,7 +7,6 @@
 #include "common/error.h"
 #include "common/int_core.h"
 #include "encoder/lookahead/b_order.h"
-#include "encoder/settings/preset.h"
 #include "encoder/settings/rate_config.h"
 
 #define LOG2_MAX_FRAME_NUM 16  // 4..16 (7.4.2.1.1)

@@ -5,9 +5,9 @@
 #define ENCODER_SETTINGS_STREAM_H
 
 #include "encoder/bitstream/headers.h"
-#include "encoder/levels/effort.h"
 #include "encoder/mb/qp_core.h"
 #include "encoder/mb/refresh_core.h"
+#include "encoder/preset/preset.h"
 #include "encoder/settings/rate_config.h"
 #include "motus/encoder.h"
 

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "encoder/decide/decide_cuda.h"
 #include "encoder/mb/deblock.h"
-#include "encoder/settings/preset.h"
+#include "encoder/preset/preset.h"
 #include "encoder/settings/stream.h"
 #include "me/me_cpu.h"
 #include "me/search/refine.h"

@@ -7,7 +7,7 @@
 #include "encoder/analyse/b_cpu.h"
 #include "encoder/decide/decide.h"
 #include "encoder/decide/decide_core.h"
-#include "encoder/settings/preset.h"
+#include "encoder/preset/preset.h"
 #include "tests/encoder/levels/random_costs.h"
 #include "tests/lanes/lanes_b_warp.h"
 #include "tests/lanes/same_refinement.h"

@@ -9,7 +9,7 @@
 #include "encoder/analyse/inter_cpu.h"
 #include "encoder/decide/decide.h"
 #include "encoder/decide/decide_core.h"
-#include "encoder/intra/intra_search_cpu.h"
+#include "encoder/intra/intra.h"
 #include "tests/encoder/levels/random_costs.h"
 #include "tests/lanes/lanes_picture.h"
 #include "tests/lanes/lanes_warp.h"
@@ -82,7 +82,7 @@ static void compare_types(LanesPicture *p, MotusIntraMb in, int x, int y) {
     for (int k = 0; k < 3; k++)
         in.rec.plane[k] = (uint8_t *)in.src.plane[k], in.rec.stride[k] = in.src.stride[k];
     motus_test_fill(&memory, sizeof memory);
-    const MotusIntraType one = motus_intra_type_by_satd(&in, &memory.intra);
+    const MotusIntraType one = motus_intra_c.type_by_satd(&in, &memory.intra);
     lanes_intra_type_by_satd(&in, &lanes);
     MOTUS_CHECK(!lanes.failure && !memcmp(&one, &lanes.type, sizeof one),
                 "%s, case %d, MB %d,%d: type %d, not %d", p->name, p->number, x, y, lanes.type.type,
@@ -96,18 +96,18 @@ static void code_intra(LanesPicture *p, int x, int y, int slice_type) {
                                              : motus_intra_levels(p->effort.intra_levels, p->costs),
                                      p->costs};
     MotusNeighbours neighbours = motus_neighbours(p->pic.mbs.mb, p->mb_width, x, y, 0);
-    const MotusIntraMb in = {.qp = &p->qp,
-                             .levels = &levels,
-                             .i4_trials = p->effort.i4_trials,
-                             .keeps_left = motus_test_range(0, 1),
-                             .slice_type = slice_type,
-                             .src = motus_mb_source(p->src, x, y),
-                             .rec = mb_recon(p, x, y),
-                             .neighbours = neighbours,
-                             .has = motus_intra_has(&neighbours)};
+    MotusIntraMb in = {.qp = &p->qp,
+                       .levels = &levels,
+                       .i4_trials = p->effort.i4_trials,
+                       .keeps_left = motus_test_range(0, 1),
+                       .slice_type = slice_type,
+                       .src = motus_mb_source(p->src, x, y),
+                       .rec = mb_recon(p, x, y),
+                       .neighbours = neighbours,
+                       .has = motus_intra_has(&neighbours)};
     int mode;
     motus_test_fill(&memory, sizeof memory);
-    const uint32_t satd = motus_intra16x16_estimate(&in, &memory.intra, &mode);
+    const uint32_t satd = motus_intra_c.estimate16x16(&in, &memory.intra, &mode);
     lanes_intra16x16_estimate(&in, &lanes);
     MOTUS_CHECK(!lanes.failure && lanes.satd == satd && lanes.mode == mode,
                 "%s, case %d, MB %d,%d: estimate %u of mode %d, not %u of %d", p->name, p->number,
@@ -116,14 +116,9 @@ static void code_intra(LanesPicture *p, int x, int y, int slice_type) {
     const MotusQuant8 quant8 = motus_quant8_at(p->qp.luma.qp, MOTUS_SLICE_P);
     const int warps = motus_test_range(0, 1) ? 4 : (x ^ y) & 1 ? 3 : 1;
     motus_test_fill(&memory, sizeof memory);
-    const MotusTrial *best =
-        motus_intra_search(&in, warps == 4 ? &quant8 : NULL, &memory.intra, memory.trial);
-    if (warps == 4)
-        lanes_intra8_team(&in, &quant8, &lanes);
-    else if (warps == 3)
-        lanes_intra_team(&in, &lanes);
-    else
-        lanes_intra_search(&in, &lanes);
+    if (warps == 4) in.quant8 = &quant8;
+    const MotusTrial *best = motus_intra_c.search(&in, &memory.intra, memory.trial);
+    lanes_intra_search(&in, warps, &lanes);
     p->intra8[p->costs != NULL] += best->mb.type == MOTUS_MB_I_4x4 && best->mb.transform_8x8;
     compare(p, x, y, best,
             warps == 4   ? "intra by four warps"

@@ -21,10 +21,8 @@ typedef struct LanesResult {
 // Each call fills the lanes' shared memory with random bytes first.
 void lanes_intra16x16_estimate(const MotusIntraMb *in, LanesResult *r); // satd, mode
 void lanes_intra_type_by_satd(const MotusIntraMb *in, LanesResult *r);  // type
-void lanes_intra_search(const MotusIntraMb *in, LanesResult *r);        // by one warp
-void lanes_intra_team(const MotusIntraMb *in, LanesResult *r);          // by three warps
-// By four warps, with Intra8x8. quant8: at the MB's QP.
-void lanes_intra8_team(const MotusIntraMb *in, const MotusQuant8 *quant8, LanesResult *r);
+// warps: 1, 3, or 4 with Intra8x8.
+void lanes_intra_search(const MotusIntraMb *in, int warps, LanesResult *r);
 // `shares`: all warps evaluate a single type together.
 void lanes_decide_inter(const MotusInterMb *in, const MotusCandidates *found,
                         const MotusEffort *effort, const MotusLevelChoice *levels, int warps,

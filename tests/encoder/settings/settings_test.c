@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "encoder/preset/preset.h"
 #include "encoder/settings/picture_effort.h"
-#include "encoder/settings/preset.h"
 #include "encoder/settings/stream.h"
 #include "tests/encoder/encoder_case.h"
 #include "tests/support/harness.h"

@@ -1,9 +1,15 @@
-// Effort of mode decision: the numbers of a preset, and the limits of MVs that the stream sets.
+// Presets: their effort in mode decision, and what else a configuration leaves to them.
 // SPDX-License-Identifier: BSD-2-Clause
-#ifndef ENCODER_LEVELS_EFFORT_H
-#define ENCODER_LEVELS_EFFORT_H
+#ifndef ENCODER_PRESET_PRESET_H
+#define ENCODER_PRESET_PRESET_H
 
 #include <stdint.h>
+
+#include "motus/encoder.h"
+
+#ifdef __cplusplus // CUDA code
+extern "C" {
+#endif
 
 // Choice of a block's levels: the nearest ones, or those lowered where bits cost more than error.
 // APART: each is lowered as if those before it were the nearest ones, so that none waits for
@@ -11,7 +17,7 @@
 // ones with a dead zone, and bits from counts; of intra MBs that are coded as types chosen before.
 enum { MOTUS_LEVELS_NEAREST, MOTUS_LEVELS_LOWERED, MOTUS_LEVELS_APART, MOTUS_LEVELS_GUESSED };
 
-// Effort of a preset (preset.c has the values). Gates are in 1/16: a candidate is dropped if it
+// Effort of a preset (presets[] has the values). Gates are in 1/16: a candidate is dropped if it
 // costs more than gate / 16 times the best one.
 typedef struct MotusEffort {
     int range;           // of the whole-sample search, +- samples
@@ -51,4 +57,22 @@ typedef struct MotusInterLimits {
     int steps;    // refinements around a predicted MV that beats the searched ones
 } MotusInterLimits;
 
+// Returns the effort of config->preset with the configuration's own range and partitions.
+MotusEffort motus_effort_of(const MotusEncoderConfig *config);
+
+// Returns config->references, or the preset's: at most as many pictures of the configuration's size
+// as a level allows.
+int motus_references_of(const MotusEncoderConfig *config);
+
+// Returns config->direct, or the preset's mode for AUTO, and whether B pictures that are references
+// are SPATIAL nevertheless.
+MotusDirectMode motus_direct_mode_of(const MotusEncoderConfig *config, int *spatial_references);
+
+// Returns how many of config->references list 0 of a B picture may have, at most 15; 0 without B
+// pictures.
+int motus_b_references_of(const MotusEncoderConfig *config);
+
+#ifdef __cplusplus
+}
+#endif
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "encoder/settings/preset.h"
+#include "encoder/preset/preset.h"
 
 #include "common/int_core.h"
 #include "encoder/bitstream/headers.h"
