@@ -45,7 +45,7 @@ MOTUS_HD MotusPartition motus_sub_partition(int sub_type, int q, int i) {
     return motus_partition_at(MOTUS_MODE_8x8, 0, x, y);
 }
 
-// Returns its block alone.
+// Returns the block of sub-macroblock partition i of 8x8 block q.
 MOTUS_HD int motus_sub_block(int sub_type, int q, int i) {
     const int x = q % 2 * 2, y = q / 2 * 2;
     if (sub_type == MOTUS_SUB_8x4) return MOTUS_BLOCK_8x4 + 2 * (y + i) + x / 2;
@@ -134,7 +134,7 @@ MOTUS_HD MotusMvCell mb_cell(const MotusMb *mb, const MotusNeighbours *n, int x,
 }
 
 // Returns the predicted MV of a partition of an MB (part: all but `block`) in a list that it uses.
-// Of the MB itself its reference and the blocks before the partition must be set.
+// The MB must have its reference and the blocks before the partition.
 MOTUS_HD MotusMv motus_mb_mvp(const MotusMb *mb, const MotusNeighbours *n,
                               const MotusPartition *part, int list) {
     const int x = part->x, y = part->y, i = motus_blk_at(4 * y + x); // luma4x4BlkIdx

@@ -4,7 +4,7 @@
 #define ENCODER_PICTURE_REFERENCES_H
 
 #include "encoder/mb/coded_mbs.h"
-#include "encoder/mb/temporal_core.h"
+#include "encoder/mb/direct_core.h"
 #include "encoder/picture/ref_lists.h"
 #include "encoder/settings/stream.h"
 #include "me/pixel/ref_luma.h"
