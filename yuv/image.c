@@ -3,8 +3,7 @@
 
 #include <math.h>
 
-#include "common/cpu.h"
-#include "common/threads.h"
+#include "yuv/exec.h"
 #include "yuv/usable.h"
 
 static void round_row(uint8_t *restrict dst, const float *restrict src, int n) {
@@ -32,15 +31,6 @@ static void chroma(uint8_t *restrict cb, uint8_t *restrict cr, const MotusRgbRow
 }
 
 const MotusImageOps motus_image_ops_c = {bytes, floats, luma, chroma, gather};
-
-static const MotusImageOps *choose_ops(const MotusExec *exec) {
-#if defined(__x86_64__)
-    if (!(exec && exec->plain_c) && motus_cpu_flags() & MOTUS_CPU_AVX2)
-        return &motus_image_ops_avx2;
-#endif
-    (void)exec;
-    return &motus_image_ops_c;
-}
 
 // Rounds to 13 fraction bits.
 static int q13(double v) { return (int)lround(v * 8192.0); }
@@ -130,14 +120,6 @@ MotusStatus motus_image_matrix(MotusYuvMatrix *matrix, const MotusImage *image,
 
 // ---- Conversion ---------------------------------------------------------------------------------
 
-static void copy_planes(MotusFrame *dst, const MotusImage *src, const MotusImageOps *ops) {
-    for (int k = 0; k < 3; k++)
-        for (int y = 0; y < dst->plane[k].height; y++)
-            ops->gather(dst->plane[k].data + y * dst->plane[k].stride,
-                        (const uint8_t *)src->data[k] + y * src->row[k], src->pixel[k],
-                        dst->plane[k].width);
-}
-
 // Reads n pixels from (x, y) on; if n is odd, the last one twice.
 static void read_pixels(MotusRgbRow *to, const MotusImage *src, int x, int y, int n,
                         const MotusImageOps *ops) {
@@ -177,12 +159,16 @@ MotusStatus motus_image_convert(MotusFrame *dst, const MotusImage *src, const Mo
         dst->height != src->height)
         return MOTUS_ERR_ARGUMENT;
     if (motus_image_matrix(&m, src, colour)) return MOTUS_ERR_ARGUMENT;
-    const MotusImageOps *ops = choose_ops(exec);
+    const MotusImageOps *ops = MOTUS_VERSION(motus_image_ops, exec);
     if (src->samples == MOTUS_SAMPLES_YUV420) {
-        copy_planes(dst, src, ops);
+        for (int k = 0; k < 3; k++)
+            for (int y = 0; y < dst->plane[k].height; y++)
+                ops->gather(dst->plane[k].data + y * dst->plane[k].stride,
+                            (const uint8_t *)src->data[k] + y * src->row[k], src->pixel[k],
+                            dst->plane[k].width);
         return MOTUS_OK;
     }
-    int threads = motus_threads_ready(exec ? exec->threads : 0);
+    int threads = motus_exec_threads(exec);
 #pragma omp parallel for num_threads(threads) schedule(static)
     for (int y = 0; y < (src->height + 1) / 2; y++) convert_rows(dst, src, y, &m, ops);
     return MOTUS_OK;

@@ -7,7 +7,7 @@
 #ifndef ENCODER_ANALYSE_INTER_CHOICE_WARP_CUH
 #define ENCODER_ANALYSE_INTER_CHOICE_WARP_CUH
 
-#include "dct/pairs_warp.cuh"
+#include "dct/dct_warp.cuh"
 #include "encoder/analyse/inter_core.h"
 #include "encoder/mb/direct_core.h"
 #include "me/pixel/words_warp.cuh"

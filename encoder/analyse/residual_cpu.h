@@ -3,7 +3,7 @@
 #ifndef ENCODER_ANALYSE_RESIDUAL_CPU_H
 #define ENCODER_ANALYSE_RESIDUAL_CPU_H
 
-#include "dct/dct_cpu.h"
+#include "dct/dct_mb_core.h"
 #include "encoder/analyse/trial_core.h"
 #include "encoder/levels/levels.h"
 #include "encoder/levels/levels_cabac_core.h"

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "encoder/decide/decide.h"
 
-#include "common/wavefront.h"
+#include "common/threads.h"
 #include "encoder/analyse/b_cpu.h"
 #include "encoder/analyse/rd_refine_cpu.h"
 #include "encoder/decide/candidates_cpu.h"

@@ -85,7 +85,7 @@ MotusStatus motus_intake_cuda_take(MotusIntakeCuda **intake, const MotusFrameSou
     if (status) return status;
     cudaEvent_t filled = in->ring.slot[0].uploaded;
     cudaStream_t down = in->ring.stream[0], stream = (cudaStream_t)source->stream;
-    status = motus_planes_copy_padded_cuda(in->plane, source->frame->plane, stream, error);
+    status = motus_planes_copy_padded_cuda(in->plane, source->frame->plane, 3, stream, error);
     if (!status) status = motus_cuda_check(cudaEventRecord(filled, stream), "record", error);
     if (!status) status = motus_cuda_check(cudaStreamWaitEvent(down, filled, 0), "wait", error);
     if (!status) status = download(in, whole, error);

@@ -4,7 +4,7 @@
 #ifndef ENCODER_INTRA_INTRA_H
 #define ENCODER_INTRA_INTRA_H
 
-#include "common/isa.h"
+#include "common/cpu.h"
 #include "encoder/intra/intra_trial_core.h"
 #include "encoder/levels/levels.h"
 

@@ -5,7 +5,7 @@
 #ifndef ENCODER_LEVELS_LEVELS_H
 #define ENCODER_LEVELS_LEVELS_H
 
-#include "common/isa.h"
+#include "common/cpu.h"
 #include "encoder/levels/levels_core.h"
 
 // Levels of an 8x8 block in coding order.

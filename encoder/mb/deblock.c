@@ -5,7 +5,7 @@
 #include <assert.h>
 
 #include "common/cpu.h"
-#include "common/wavefront.h"
+#include "common/threads.h"
 #include "encoder/mb/deblock_core.h"
 
 #ifndef MOTUS_DEBLOCK_PICTURE

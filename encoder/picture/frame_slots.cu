@@ -111,7 +111,7 @@ MotusStatus put(const MotusFrameSlot *slot, const MotusFrameSource *source, int 
     if (!source->on_device) return upload(slot, frame, error);
     if (!frame) return convert(slot, source, error);
     if (device != slot->origin->device) return copy_from(slot, source, device, error);
-    return motus_planes_copy_padded_cuda(slot->plane, frame->plane, source->stream, error);
+    return motus_planes_copy_padded_cuda(slot->plane, frame->plane, 3, source->stream, error);
 }
 
 // Measures a slot behind its planes.

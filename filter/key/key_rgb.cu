@@ -43,7 +43,7 @@ __device__ __forceinline__ uint32_t rgb_weight(int r, int g, int b, int high_bit
         motus_key_steps(fmaxf(fmaxf(hue, sat), motus_key_value_distance(high, &key))), &key);
 }
 
-// Moves the key's channel towards the larger of the others; equals without_spill of key_tmpl.h.
+// Moves the key's channel towards the larger of the others; equals unspill of key_tmpl.h.
 // most: the largest of the three. The 2^-17 in `spill` rounds ties down.
 __device__ __forceinline__ int unspill(int value, int other1, int other2, int most, float spill) {
     float above = as_float(most) - as_float(max(other1, other2));

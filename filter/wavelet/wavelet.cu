@@ -1,4 +1,4 @@
-// Daubechies D4 wavelet transform on a CUDA device; equals wavelet.c and wavelet_bands.c bit for
+// Daubechies D4 wavelet transform on a CUDA device; equals wavelet.c bit for
 // bit.
 //
 // One kernel per level takes rows and columns in one pass. A thread walks down four output columns

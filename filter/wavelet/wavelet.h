@@ -19,10 +19,9 @@ typedef struct MotusWaveletOps {
     void (*to_sample)(uint8_t *dst, const float *src, int n); // rounded to nearest, clipped
     void (*shrink)(float *row, int n, float threshold);
     void (*quantize)(int16_t *dst, const float *src, int n, float scale);
+    void (*dequantize)(float *dst, const int16_t *src, int n, float step);
 } MotusWaveletOps;
 
-// Returns the fastest table that this CPU runs; plain C if `exec` says so.
-const MotusWaveletOps *motus_wavelet_ops(const MotusExec *exec);
 extern const MotusWaveletOps motus_wavelet_ops_c;
 #if defined(__x86_64__)
 extern const MotusWaveletOps motus_wavelet_ops_avx2;

@@ -40,11 +40,11 @@ typedef struct MotusEqualizeConfig {
     int smooth_q8; // share of the previous picture's curve in 1/256, 0..255; 0 = no smoothing
 } MotusEqualizeConfig;
 
-// Returns one tile, no clip limit, no smoothing.
-MOTUS_API MotusEqualizeConfig motus_equalize_config_default(void);
-
-// Returns 8 x 8 tiles, clip limit 2, no smoothing.
-MOTUS_API MotusEqualizeConfig motus_equalize_config_clahe(void);
+// One tile, no clip limit; 8 x 8 tiles, clip limit 2 (CLAHE). No smoothing.
+#define MOTUS_EQUALIZE_PLANE                                                                       \
+    { 1, 1, 0, 0 }
+#define MOTUS_EQUALIZE_CLAHE                                                                       \
+    { 8, 8, 512, 0 }
 
 // Equalizer of one plane of a sequence; it keeps the previous picture's curves.
 typedef struct MotusEqualizer MotusEqualizer;
@@ -159,8 +159,9 @@ typedef struct MotusWaveletShape {
     size_t size;                                 // floats of the whole array
 } MotusWaveletShape;
 
-// Computes the layout for a plane. MOTUS_ERR_ARGUMENT: levels outside 1..MOTUS_WAVELET_MAX_LEVELS,
-// or a level's input would have a single row or column.
+// Computes the layout for a plane. levels 0: three, or as many as the size allows.
+// MOTUS_ERR_ARGUMENT: levels outside 0..MOTUS_WAVELET_MAX_LEVELS, or a level's input would have a
+// single row or column.
 MOTUS_API MotusStatus motus_wavelet_shape(MotusWaveletShape *shape, int width, int height,
                                           int levels, MotusWaveletEdge edge);
 
@@ -192,7 +193,7 @@ MOTUS_API void motus_wavelet_shrink(float *coefs, const MotusWaveletShape *shape
                                     const float *threshold, const MotusExec *exec);
 
 // Denoises a plane by symmetric transform and soft thresholds strength, strength / 2, strength / 4,
-// ... strength: sample values, 0..255. levels 0 = 3, or as many as the size allows. dst may be src.
+// ... strength: sample values, 0..255. levels as in motus_wavelet_shape. dst may be src.
 // MOTUS_ERR_ARGUMENT, MOTUS_ERR_MEMORY.
 MOTUS_API MotusStatus motus_wavelet_denoise(MotusPlane *dst, const MotusPlane *src, int levels,
                                             float strength, const MotusExec *exec);

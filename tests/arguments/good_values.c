@@ -119,7 +119,7 @@ void prepare(void) {
     me_config.range = 4;
     me_config.backend = MOTUS_BACKEND_CPU;
     me_config.error = &any_error;
-    equalize_config = motus_equalize_config_clahe();
+    equalize_config = (MotusEqualizeConfig)MOTUS_EQUALIZE_CLAHE;
     key_config = motus_key_config(0, 255, 0);
     need(!motus_wavelet_shape(&shape, WIDTH, HEIGHT, 2, MOTUS_WAVELET_SYMMETRIC), "shape");
     need(!motus_me_open(&good_me, &me_config) && !motus_field_alloc(&good_field, WIDTH, HEIGHT),

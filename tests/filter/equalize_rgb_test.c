@@ -42,8 +42,8 @@ static void each_channel_by_itself(void) {
     for (int n = 0; n < 40; n++) {
         int w = motus_test_range(1, 150), h = motus_test_range(1, 90), m709 = n & 1,
             full = n >> 1 & 1;
-        MotusEqualizeConfig config =
-            n % 3 ? motus_equalize_config_default() : motus_equalize_config_clahe();
+        MotusEqualizeConfig config = n % 3 ? (MotusEqualizeConfig)MOTUS_EQUALIZE_PLANE
+                                           : (MotusEqualizeConfig)MOTUS_EQUALIZE_CLAHE;
         config.smooth_q8 = n % 4 ? 0 : 200;
         MotusExec exec = {1 + n % 3, n >> 2 & 1};
         MotusEqualizer *channel[3];
@@ -66,7 +66,7 @@ static void each_channel_by_itself(void) {
 
 // Three equal channels have luma's curve; in place.
 static void grey_is_equalized_in_luma(void) {
-    MotusEqualizeConfig config = motus_equalize_config_default();
+    MotusEqualizeConfig config = MOTUS_EQUALIZE_PLANE;
     MotusRgbEqualizer *e;
     MotusEqualizer *luma;
     MotusFrame *f = make_frame(80, 60, 50), *want = make_frame(80, 60, 0);
@@ -83,7 +83,7 @@ static void grey_is_equalized_in_luma(void) {
 }
 
 static void memory_runs_out(void) {
-    MotusEqualizeConfig config = motus_equalize_config_default();
+    MotusEqualizeConfig config = MOTUS_EQUALIZE_PLANE;
     MotusRgbEqualizer *e = NULL;
     long n = 0;
     for (MotusStatus status = MOTUS_ERR_MEMORY; status; n++) {

@@ -147,8 +147,8 @@ typedef struct EqualizeRgb {
 static void open_equalize(GpuCase *c) {
     EqualizeRgb *e = c->state;
     const int n = c->number, w = c->width, h = c->height, m709 = n & 1, full = n >> 1 & 1;
-    MotusEqualizeConfig config =
-        n % 3 ? motus_equalize_config_default() : motus_equalize_config_clahe();
+    MotusEqualizeConfig config = n % 3 ? (MotusEqualizeConfig)MOTUS_EQUALIZE_PLANE
+                                       : (MotusEqualizeConfig)MOTUS_EQUALIZE_CLAHE;
     config.smooth_q8 = n % 4 ? 0 : 200;
     CU_ASSERT_FATAL(!motus_rgb_equalizer_open(&e->cpu, &config, w, h, m709, full));
     CU_ASSERT_FATAL(!motus_cuda_rgb_equalizer_open(&e->cuda, &config, w, h, m709, full, NULL));

@@ -205,7 +205,7 @@ MotusStatus stream_round(MotusCudaRing *ring, RingJob *work, int depth, int pict
     double start = seconds_now();
     MotusStatus status = MOTUS_OK;
     for (int n = 0; !status && n < pictures + depth; n++) {
-        if (n >= depth) status = motus_cuda_ring_take(ring, last, error);
+        if (n >= depth) status = motus_cuda_ring_take(ring, last, NULL, error);
         if (!status && n < pictures)
             status = motus_cuda_ring_submit(ring, launch_work, work, error);
     }
@@ -265,7 +265,8 @@ extern "C" MotusStatus motus_filter_time_stream(const MotusFilterJob *job, const
     double seconds[ROUNDS];
     const void *last = NULL;
     MotusEqualizeConfig config = motus_filter_job_equalize_config(job->kind);
-    MotusStatus status = motus_cuda_ring_open(&ring, slots, job->in_bytes, job->out_bytes, error);
+    MotusStatus status =
+        motus_cuda_ring_open(&ring, slots, job->in_bytes, job->out_bytes, 0, error);
     if (!status)
         status = motus_cuda_check(cudaMalloc(&work.scratch, job->scratch_bytes + 256), "benchmark",
                                   error);

@@ -113,7 +113,8 @@ void motus_filter_job_init(MotusFilterJob *job, MotusFilterJobKind kind, int wid
 }
 
 MotusEqualizeConfig motus_filter_job_equalize_config(MotusFilterJobKind kind) {
-    return kind == JOB_CLAHE ? motus_equalize_config_clahe() : motus_equalize_config_default();
+    return kind == JOB_CLAHE ? (MotusEqualizeConfig)MOTUS_EQUALIZE_CLAHE
+                             : (MotusEqualizeConfig)MOTUS_EQUALIZE_PLANE;
 }
 
 // Where a job runs, and what the calls there need.

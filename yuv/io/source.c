@@ -24,6 +24,7 @@ const char *motus_plain_path(const char *path) {
     return path + (strncmp(path + 5, "//", 2) ? 5 : 7);
 }
 
+// Finds size and position of a regular file.
 static MotusStatus look_at_file(MotusSource *source, const char *name, MotusError *error) {
     struct stat st;
     if (fstat(source->fd, &st))
@@ -58,27 +59,21 @@ MotusStatus motus_source_open(MotusSource **source, const char *path, MotusError
     return status;
 }
 
-// True if nothing comes within `ms` milliseconds.
-static int would_wait(const MotusSource *s, int ms) {
-    struct pollfd asked = {.fd = s->fd, .events = POLLIN};
-    const int ready = poll(&asked, 1, ms);
-    return !ready || (ready < 0 && errno == EINTR);
-}
-
 // Does one read(2) into `to`; blocks also if the descriptor is in non-blocking mode. Returns 0 at
 // the input's end and on errors.
 static size_t pull(MotusSource *s, uint8_t *to, size_t n) {
+    struct pollfd input = {.fd = s->fd, .events = POLLIN};
     // First waits 1 ms: a fast pipe is empty now and then.
-    int more = 1;
-    for (int ms = 1; more > 0 && s->idle && !s->seekable && would_wait(s, ms); ms = 4)
-        more = s->idle(s->opaque);
-    if (more < 0) s->error = EINTR;
-    if (more < 0) return 0;
-    ssize_t got = read(s->fd, to, n);
-    while (got < 0 && errno == EAGAIN) {
-        struct pollfd waited = {.fd = s->fd, .events = POLLIN};
-        got = poll(&waited, 1, -1) < 0 ? -1 : read(s->fd, to, n);
+    for (int ms = 1; s->idle && !s->seekable; ms = 4) {
+        const int ready = poll(&input, 1, ms);
+        if (ready > 0 || (ready < 0 && errno != EINTR)) break;
+        const int more = s->idle(s->opaque);
+        if (more < 0) s->error = EINTR;
+        if (more < 0) return 0;
+        if (!more) break;
     }
+    ssize_t got = read(s->fd, to, n);
+    while (got < 0 && errno == EAGAIN) got = poll(&input, 1, -1) < 0 ? -1 : read(s->fd, to, n);
     if (got < 0) s->error = errno;
     if (got <= 0) return 0;
     s->after += got;
@@ -106,8 +101,6 @@ size_t motus_source_peek(MotusSource *s, size_t n, int stop) {
         if (have == n || !refill(s)) return have;
     }
 }
-
-const uint8_t *motus_source_ahead(const MotusSource *s) { return s->buffer + s->begin; }
 
 size_t motus_source_read(MotusSource *s, void *data, size_t n) {
     uint8_t *to = data;
