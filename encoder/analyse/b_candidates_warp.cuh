@@ -1,6 +1,6 @@
 // Candidates of a B MB by a warp: all blocks of a type at once, a lane a 4x4 block. The lanes below
 // 16 have list 0, the others list 1; where one list's MV moves, each half has every other
-// neighbour. Equals motus_b_candidates from the refined MVs on (b_candidates_cpu.h): suite `lanes`,
+// neighbour. Equals MotusBOps.candidates (b.c) from the refined MVs on: suite `lanes`,
 // and `gpu_decide` on a device.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef ENCODER_ANALYSE_B_CANDIDATES_WARP_CUH
@@ -165,7 +165,7 @@ MOTUS_WARP void motus_b_candidates_warp(const MotusInterMb *in, const MotusEffor
     for (int i = 0; i < 4; i++) own.src[i] = motus_word_get(src + i * in->src.stride[0]);
     b_lane_set(in, effort, fields, (uint32_t)found->blocks, 0, lambda_q8, &own, found);
     if (in->refs == 1) return;
-    // The further reference of the block with the lane's number (motus_b_further).
+    // The further reference of the block with the lane's number (find_further in b.c).
     const int b = motus_min(motus_lane(), MOTUS_B_BLOCKS - 1);
     const size_t at = fields->mb + (size_t)b * fields->pitch;
     const uint32_t nearest = fields->cost[0][at];

@@ -1,5 +1,5 @@
 // Decision of a B MB by a team of four warps: B_Skip and the predicted MVs, a type a warp each,
-// then trials of the types, the warps in turn. Equals b_cpu.h: suite
+// then trials of the types, the warps in turn. Equals b.c: suite
 // `lanes`, and `gpu_decide` on a device.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef ENCODER_ANALYSE_B_WARP_CUH
@@ -58,7 +58,7 @@ MOTUS_WARP void b_make_skip(MotusTrial *skip, const MotusInterMb *in, const Motu
     if (motus_lane() == 0) skip->mb.qp = in->qp->luma.qp, skip->luma_bits = 0;
 }
 
-// Equals motus_b_skip_is_sure of b_cpu.h, by one warp; leaves MB and samples. Chroma is not
+// Equals MotusBOps.skip_is_sure, by one warp; leaves MB and samples. Chroma is not
 // predicted where luma is bad enough.
 MOTUS_WARP int motus_b_warp_skip_is_sure(const MotusInterMb *in, const MotusDirect *direct,
                                          const MotusEffort *effort, const MotusLevelChoice *levels,
@@ -277,7 +277,7 @@ MOTUS_WARP MotusTrial *b_team_join(int first, uint32_t close, MotusBTeam *t) {
 }
 
 // Returns the cheapest inter coding of the MB. coefs: each warp's; transforms, too, NULL:
-// in->quant8 is. *satd: as in motus_b_decide_types, 0 if B_Skip was taken at once.
+// in->quant8 is. *satd: as in MotusBOps.types, 0 if B_Skip was taken at once.
 MOTUS_WARP MotusTrial *motus_b_team_decide(const MotusInterMb *in, const MotusBCandidates *found,
                                            const MotusDirectSource *source, int mb_i,
                                            const MotusEffort *effort,

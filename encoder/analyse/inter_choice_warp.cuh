@@ -2,7 +2,7 @@
 // are listed and measured first: lane v of every warp holds MV v, so that listing needs no memory;
 // measuring takes two MVs a warp, a lane a 4x4 block. Then one warp chooses P_8x8 by eight lanes
 // for each sub type, each on its own grid; another one chooses P_16x16, P_16x8 and P_8x16 in that
-// way. Equals inter_choice_cpu.h: suite `lanes`, and `gpu_decide` on a device.
+// way. Equals choose_types in inter.c: suite `lanes`, and `gpu_decide` on a device.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef ENCODER_ANALYSE_INTER_CHOICE_WARP_CUH
 #define ENCODER_ANALYSE_INTER_CHOICE_WARP_CUH
@@ -205,7 +205,7 @@ MOTUS_WARP void motus_team_refine(MotusTeamLane *own, const MotusEdge *edge, con
     uint32_t predictor = motus_mv_word(own->predictor);
     for (int step = 0; step < in->limits->steps; step++) {
         if (in->refs > 1) predictor = motus_mv_word(motus_edge_mvp(edge, own->ref));
-        uint32_t cost = UINT32_MAX; // above the MV's number (as in motus_choose_mv)
+        uint32_t cost = UINT32_MAX; // above the MV's number (as in choose_mv of inter.c)
         if (motus_lane() < own->n) {
             uint32_t bits = word_mv_bits(own->mv, predictor);
             if (in->refs > 1) bits += (uint32_t)motus_ref_bits(in->refs, own->ref);
@@ -349,7 +349,7 @@ MOTUS_WARP int team_choose_partition(const MotusTeamChooser *c, MotusLaneCell *g
         if (c->refs > 1) predictor = motus_mvp_warp(grid, &p, ref);
         const uint32_t bits = word_mv_bits(c->own[k], predictor) + team_ref_bits(c, ref, only);
         const uint32_t own = (satd[k] + (c->lambda_q8 * bits >> 8)) << 5 |
-                             (uint32_t)(lane + 8 * k); // as in motus_choose_mv
+                             (uint32_t)(lane + 8 * k); // as in choose_mv of inter.c
         const int counts = lane + 8 * k < c->n && (c->refs == 1 || only < 0 || ref == only);
         best = counts && own < best ? own : best;
     }

@@ -1,6 +1,6 @@
 // Decision of an inter MB by a team of two warps or more. Types are evaluated side by side, a warp
 // each (residual_warp.cuh) as far as there are warps.
-// Equals motus_decide_skip and motus_decide_types (inter_cpu.h): suite `lanes`, and `gpu_decide` on
+// Equals skip and types of MotusInterOps: suite `lanes`, and `gpu_decide` on
 // a device.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef ENCODER_ANALYSE_INTER_WARP_CUH
@@ -125,7 +125,7 @@ MOTUS_WARP void motus_team_shared_trial(const MotusInterMb *in, uint32_t edge,
 
 // ---- The MB -------------------------------------------------------------------------------------
 
-// Drops types with an MV that its block may not have (motus_choice_check).
+// Drops types with an MV that its block may not have (check_choice in inter.c).
 MOTUS_WARP void team_check(const MotusInterMb *in, MotusChoice *choice, int warp) {
     const int lane = motus_lane(), row = lane >> 2 & 3;
     uint32_t wrong = 0; // mask of types
@@ -187,7 +187,7 @@ MOTUS_WARP MotusTrial *team_join(int first, uint32_t close, MotusInterTeam *t) {
 
 // Returns the cheapest inter coding of the MB, after motus_team_begin, which set `own`. coefs: each
 // warp's; transforms, too, NULL: in->quant8 is. shares: all warps evaluate a single type together,
-// with one transform. *satd: as in motus_decide_types, 0 if P_Skip was taken at once.
+// with one transform. *satd: as in MotusInterOps.types, 0 if P_Skip was taken at once.
 MOTUS_WARP MotusTrial *motus_team_decide(const MotusInterMb *in, MotusTeamLane own,
                                          const MotusEdge *edge, const MotusCandidates *found,
                                          const MotusEffort *effort, const MotusLevelChoice *levels,

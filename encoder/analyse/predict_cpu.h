@@ -299,4 +299,12 @@ static inline uint32_t motus_satd_block(const uint8_t *a, ptrdiff_t a_stride, co
     return sum;
 }
 
+// Returns those of `blocks` whose MVs have no fraction: all of the search's, external MVs may have.
+static inline uint64_t motus_whole_mvs(const MotusMv mv[MOTUS_BLOCKS], uint64_t blocks) {
+    uint64_t whole = 0;
+    for (; blocks; blocks &= blocks - 1)
+        if (motus_mv_is_whole(mv[__builtin_ctzll(blocks)])) whole |= blocks & -blocks;
+    return whole;
+}
+
 #endif

@@ -1,5 +1,5 @@
 // RD refinement of a decided MB's MVs by a team of eight warps, which evaluate a move of an MV
-// each. Equals motus_rd_refine (rd_refine_cpu.h): suites `lanes` and `lanes_b`.
+// each. Equals MotusInterOps.refine: suites `lanes` and `lanes_b`.
 // SPDX-License-Identifier: BSD-2-Clause
 #ifndef ENCODER_ANALYSE_RD_REFINE_WARP_CUH
 #define ENCODER_ANALYSE_RD_REFINE_WARP_CUH

@@ -3,7 +3,8 @@
 #ifndef ENCODER_DECIDE_CANDIDATES_CPU_H
 #define ENCODER_DECIDE_CANDIDATES_CPU_H
 
-#include "encoder/analyse/b_candidates_cpu.h"
+#include "encoder/analyse/b.h"
+#include "encoder/analyse/predict_cpu.h"
 #include "encoder/decide/intra_pass_cpu.h"
 
 // Gets the whole-sample MVs and costs of MB i in reference k.
@@ -117,7 +118,7 @@ static inline void find_b_candidates(const Pass *pass, int i, MotusBCandidates *
         get_motion(pass, ref, i, &motion[ref]);
         in.centre[ref] = b->centre[ref][i];
     }
-    motus_b_candidates(&in, motion, found);
+    MOTUS_ISA(motus_b).candidates(&in, motion, found);
 }
 
 // True if MB (x, y) is searched before the round, whose first phases see it as a neighbour that is

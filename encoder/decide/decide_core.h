@@ -77,7 +77,7 @@ MOTUS_HD void motus_b_first_guess(MotusMb *mb, const MotusBCandidates *found) {
 }
 
 // True if B_Skip of a B picture's MBs is tried before anything else: MBs that take it whatever
-// their neighbours are (motus_b_skip_is_sure) are neither searched nor decided in a phase, and
+// their neighbours are (MotusBOps.skip_is_sure) are neither searched nor decided in a phase, and
 // neighbours see them as skipped from the first phase on. Needs direct prediction without
 // neighbours, one round and a motion field that no other search reads. refs: of list 0.
 MOTUS_HD int motus_tries_skips_first(const MotusDirectSource *direct, int refs,

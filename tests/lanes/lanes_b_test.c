@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <string.h>
 
-#include "encoder/analyse/b_candidates_cpu.h"
-#include "encoder/analyse/b_cpu.h"
+#include "encoder/analyse/b.h"
+#include "encoder/analyse/predict_cpu.h"
 #include "encoder/decide/decide.h"
 #include "encoder/decide/decide_core.h"
 #include "encoder/preset/preset.h"
@@ -178,7 +178,7 @@ static void find_candidates(Picture *p, const MotusInterMb *in,
     if (!motus_test_range(0, 2)) move_blocks(p, in, motion);
     motus_test_fill(found, MOTUS_B_SETS * sizeof *found);
     motus_test_fill(many, sizeof many);
-    motus_b_candidates(&search, motion, found);
+    motus_b_c.candidates(&search, motion, found);
     many->blocks = found->blocks, many->refs = 0;
     mark_far(p, in, motion, found->blocks, far);
     const char *failure = lanes_b_candidates(in, &p->effort, motion, search.centre, far, many);
@@ -225,7 +225,7 @@ static void compare_sure_skips(Picture *p, const MotusInterMb *in, const MotusDi
                                const MotusLevelChoice *levels, const MotusTrial *decided) {
     static MotusTrial one, many;
     int is_sure;
-    const int expected = motus_b_skip_is_sure(in, direct, &p->effort, levels, &one);
+    const int expected = motus_b_c.skip_is_sure(in, direct, &p->effort, levels, &one);
     const char *failure = lanes_b_skip_is_sure(in, direct, &p->effort, levels, &many, &is_sure);
     MOTUS_CHECK(!failure && is_sure == expected, "case %d, MB %d,%d: %s", p->number, in->x, in->y,
                 failure ? failure : "a sure B_Skip");
@@ -262,10 +262,9 @@ static void code_mb(Picture *p, int x, int y) {
     find_candidates(p, &in, found);
     motus_test_fill(&memory, sizeof memory);
     const MotusTrial *one = &memory.decide.trial[0];
-    if (!motus_b_decide_skip(&in, &source, 0, &p->effort, &levels, motus_refine_ops(),
-                             &memory.decide))
-        one = motus_b_decide_types(&in, found, &p->effort, &levels, motus_refine_ops(),
-                                   &memory.decide, &satd[0]);
+    if (!motus_b_c.skip(&in, &source, 0, &p->effort, &levels, motus_refine_ops(), &memory.decide))
+        one = motus_b_c.types(&in, found, &p->effort, &levels, motus_refine_ops(), &memory.decide,
+                              &satd[0]);
     const char *failure =
         lanes_decide_b(&in, found, &source, &p->effort, &levels, &many, &choice, &satd[1]);
     MOTUS_CHECK(!failure && satd[0] == satd[1], "case %d, MB %d,%d: %s", p->number, x, y,

@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "encoder/analyse/inter_cpu.h"
+#include "encoder/analyse/inter.h"
+#include "encoder/analyse/predict_cpu.h"
 #include "encoder/decide/decide.h"
 #include "encoder/decide/decide_core.h"
 #include "encoder/intra/intra.h"
@@ -127,9 +128,12 @@ static void code_intra(LanesPicture *p, int x, int y, int slice_type) {
 }
 
 // Makes the MB's source the prediction of P_Skip.
-static void skip_mb(LanesPicture *p, const MotusInterMb *in, const MotusLevelChoice *levels) {
+static void skip_mb(LanesPicture *p, const MotusInterMb *in) {
     static MotusTrial trial;
-    motus_skip_trial(in, levels, motus_mb_skip_mv(&in->neighbours), &trial);
+    const MotusMv skip = motus_mb_skip_mv(&in->neighbours);
+    trial.mb = (MotusMb){.type = MOTUS_MB_P_SKIP};
+    for (int i = 0; i < 16; i++) trial.mb.mv[i] = skip;
+    motus_predict_inter(trial.luma, trial.chroma, in, &trial.mb);
     for (int k = 0; k < 3; k++) {
         const MotusPlane *src = &p->src->plane[k];
         const int size = k ? 8 : 16;
@@ -177,7 +181,7 @@ static void code_inter(LanesPicture *p, int x, int y) {
     if (motus_test_range(0, 7))
         lanes_move_blocks(p, x, y, &found);
     else
-        skip_mb(p, &in, &levels);
+        skip_mb(p, &in);
     for (int v = 0; v < found.n; v++) {
         uint16_t satds[16];
         motus_satd_mb(found.satd[v], in.src.plane[0], in.src.stride[0], &in.ref[found.ref[v]],
@@ -192,8 +196,8 @@ static void code_inter(LanesPicture *p, int x, int y) {
     uint32_t satd = 0;
     motus_test_fill(&memory, sizeof memory);
     const MotusTrial *best = &memory.decide.trial[0];
-    if (!motus_decide_skip(&in, &p->effort, &levels, &memory.decide))
-        best = motus_decide_types(&in, &found, &p->effort, &levels, &memory.decide, &satd);
+    if (!motus_inter_c.skip(&in, &p->effort, &levels, &memory.decide))
+        best = motus_inter_c.types(&in, &found, &p->effort, &levels, &memory.decide, &satd);
     lanes_decide_inter(&in, &found, &p->effort, &levels, warps, shares, &lanes);
     if (best->mb.type == MOTUS_MB_P_SKIP && motus_skip_is_enough(best->cost, &p->qp, &p->effort))
         p->at_once++; // there are no choices

@@ -3,7 +3,8 @@
 #ifndef TESTS_LANES_SAME_REFINEMENT_H
 #define TESTS_LANES_SAME_REFINEMENT_H
 
-#include "encoder/analyse/rd_refine_cpu.h"
+#include "encoder/analyse/inter.h"
+#include "encoder/analyse/inter_bits_core.h"
 #include "encoder/analyse/transform8_cpu.h"
 #include "tests/encoder/levels/same_levels.h"
 #include "tests/lanes/lanes_refine_warp.h"
@@ -17,13 +18,13 @@ static inline const char *compare_refinement(const MotusInterMb *in, const Motus
     int any = 0;
     MotusMv skip = motus_mb_skip_mv(&in->neighbours);
     if (motus_rd_is_open(&decided->mb)) {
-        motus_rd_trial(in, levels, skip, &decided->mb, &residual, &one);
+        motus_inter_c.evaluate(in, levels, skip, &decided->mb, &residual, &one);
         if (one.cost != decided->cost || one.bits != decided->bits)
             return "an MB that does not move costs something else than it did";
     }
     const int most = motus_test_range(1, 20),
-              expected =
-                  motus_rd_refine(in, levels, most, &decided->mb, decided->cost, &residual, &one);
+              expected = motus_inter_c.refine(in, levels, most, &decided->mb, decided->cost,
+                                              &residual, &one);
     const char *failure =
         lanes_rd_refine(in, levels, most, &decided->mb, decided->cost, &many, &any);
     if (failure) return failure;

@@ -1,35 +1,16 @@
-// Choice of an inter MB's partitions and MVs on the CPU, by SATD + lambda * bits with the
-// predictors that the neighbours' MVs give. An MB has few distinct MVs but needs the SATD of many
-// blocks with them: each MV is measured once, in 4x4 blocks, and block sums are looked up.
-// inter_choice_warp.cuh is the version of warps.
+// Plain C and, where it pays, AVX2: inter_avx2.c compiles this file a second time. An MB has few
+// distinct MVs but needs the SATD of many blocks with them: each MV is measured once, in 4x4
+// blocks, and block sums are looked up.
 // SPDX-License-Identifier: BSD-2-Clause
-#ifndef ENCODER_ANALYSE_INTER_CHOICE_CPU_H
-#define ENCODER_ANALYSE_INTER_CHOICE_CPU_H
+#include "encoder/analyse/inter.h"
 
-#include "encoder/analyse/inter_core.h"
 #include "encoder/analyse/predict_cpu.h"
+#include "encoder/analyse/trial_cpu.h"
 #include "me/pixel/pixel_core.h"
-
-// MVs to choose from, and the SATD of each of the 41 blocks with each: of the blocks between 16x16
-// and 4x4 once all MVs are listed.
-typedef struct MotusChoices {
-    int n;
-    int16_t x[MOTUS_CHOICES], y[MOTUS_CHOICES];
-    uint8_t ref[MOTUS_CHOICES];                // ref_idx
-    uint32_t sum[MOTUS_BLOCKS][MOTUS_CHOICES]; // at most 130,560
-} MotusChoices;
-
-typedef struct MotusChooseScratch {
-    MotusChoices choices;
-    MotusMvGrid grid;
-    MotusMb trial;
-    uint16_t satd[16];
-} MotusChooseScratch;
 
 // ---- MVs to choose from -------------------------------------------------------------------------
 
-static inline void choices_put(MotusChoices *c, int at, MotusMv mv, int ref,
-                               const uint16_t satd[16]) {
+static void choices_put(MotusChoices *c, int at, MotusMv mv, int ref, const uint16_t satd[16]) {
     uint32_t sum = 0;
     for (int i = 0; i < 16; i++) {
         c->sum[MOTUS_BLOCK_4x4 + i][at] = satd[i];
@@ -42,13 +23,13 @@ static inline void choices_put(MotusChoices *c, int at, MotusMv mv, int ref,
 }
 
 // Adds two blocks' SATDs with the first n MVs, a multiple of 8.
-static inline void choices_add_up(MotusChoices *c, int to, int a, int b, int n) {
+static void choices_add_up(MotusChoices *c, int to, int a, int b, int n) {
     for (int v = 0; v < n; v += 8)
         for (int i = v; i < v + 8; i++) c->sum[to][i] = c->sum[a][i] + c->sum[b][i];
 }
 
 // Completes the SATDs of the other blocks, as motus_merge_sums does.
-static inline void choices_merge(MotusChoices *c) {
+static void choices_merge(MotusChoices *c) {
     const int n = (c->n + 7) & ~7, s44 = MOTUS_BLOCK_4x4, s84 = MOTUS_BLOCK_8x4,
               s48 = MOTUS_BLOCK_4x8, s88 = MOTUS_BLOCK_8x8;
     for (int i = 0; i < 8; i++) choices_add_up(c, s84 + i, s44 + 2 * i, s44 + 2 * i + 1, n);
@@ -63,7 +44,7 @@ static inline void choices_merge(MotusChoices *c) {
 }
 
 // Measures and adds an MV, unless it is listed already or not allowed, or the list is full.
-static inline void choices_add(MotusChooseScratch *s, const MotusInterMb *in, MotusMv mv, int ref) {
+static void choices_add(MotusChooseScratch *s, const MotusInterMb *in, MotusMv mv, int ref) {
     MotusChoices *c = &s->choices;
     if (c->n == MOTUS_CHOICES || !motus_inter_mv_allowed(in, mv)) return;
     for (int v = 0; v < c->n; v++)
@@ -76,8 +57,8 @@ static inline void choices_add(MotusChooseScratch *s, const MotusInterMb *in, Mo
 // Returns the index of the MV with the smallest SATD + lambda * bits for a block, the first of
 // equals, and that *cost. mvp: by ref_idx. only: the one reference that counts, the bits of whose
 // ref_idx are counted elsewhere; -1: all.
-static inline int motus_choose_mv(const MotusChoices *c, int block, const MotusMv mvp[], int refs,
-                                  int only, uint32_t lambda_q8, uint32_t *cost) {
+static int choose_mv(const MotusChoices *c, int block, const MotusMv mvp[], int refs, int only,
+                     uint32_t lambda_q8, uint32_t *cost) {
     uint32_t best = UINT32_MAX; // cost << 5 | index: the cost is below 2^18 + 2^14
     const uint32_t *sum = c->sum[block];
     uint32_t packed[MOTUS_CHOICES];
@@ -105,8 +86,7 @@ static inline int motus_choose_mv(const MotusChoices *c, int block, const MotusM
 
 // Adds P_Skip's MV, the median, zero and the neighbours' MVs. As long as the best MV for the whole
 // MB is one that was added here, adds the four MVs around it, up to `steps` times.
-static inline void choices_of_neighbours(MotusChooseScratch *s, const MotusInterMb *in,
-                                         MotusMv skip) {
+static void choices_of_neighbours(MotusChooseScratch *s, const MotusInterMb *in, MotusMv skip) {
     static const uint8_t cell[3][2] = {{1, 0}, {0, 1}, {0, 5}}; // row and column of A, B, C
     MotusChoices *c = &s->choices;
     const MotusPartition whole = motus_partition_at(MOTUS_MODE_16x16, 0, 0, 0);
@@ -125,7 +105,7 @@ static inline void choices_of_neighbours(MotusChooseScratch *s, const MotusInter
     }
     for (int step = 0; step < in->limits->steps; step++) {
         const int best =
-            motus_choose_mv(c, MOTUS_BLOCK_16x16, mvp, in->refs, -1, in->qp->lambda_q8, &unused);
+            choose_mv(c, MOTUS_BLOCK_16x16, mvp, in->refs, -1, in->qp->lambda_q8, &unused);
         if (best < found) break;
         found = c->n;
         for (int i = 0; i < 4; i++) {
@@ -140,14 +120,14 @@ static inline void choices_of_neighbours(MotusChooseScratch *s, const MotusInter
 // ---- Types --------------------------------------------------------------------------------------
 
 // Chooses the MV of one block, sets it in mb and grid, and adds to cost and mv_bits. only: as in
-// motus_choose_mv. Returns its reference.
-static inline int choose_partition(const MotusChoices *c, const MotusInterMb *in, MotusMvGrid *grid,
-                                   const MotusPartition *p, int only, MotusMb *mb, uint32_t *cost,
-                                   uint32_t *mv_bits) {
+// choose_mv. Returns its reference.
+static int choose_partition(const MotusChoices *c, const MotusInterMb *in, MotusMvGrid *grid,
+                            const MotusPartition *p, int only, MotusMb *mb, uint32_t *cost,
+                            uint32_t *mv_bits) {
     uint32_t part_cost;
     MotusMv mvp[MOTUS_MAX_REFERENCES];
     for (int k = 0; k < in->refs; k++) mvp[k] = motus_grid_mvp(grid, p, k);
-    const int v = motus_choose_mv(c, p->block, mvp, in->refs, only, in->qp->lambda_q8, &part_cost);
+    const int v = choose_mv(c, p->block, mvp, in->refs, only, in->qp->lambda_q8, &part_cost);
     const MotusMv mv = {c->x[v], c->y[v]};
     const int ref = in->refs > 1 ? c->ref[v] : 0;
     const MotusMvCell cell = {mv, MOTUS_CELL_INTER + ref};
@@ -164,8 +144,8 @@ static inline int choose_partition(const MotusChoices *c, const MotusInterMb *in
 }
 
 // Chooses the MVs of P_16x16, P_16x8 or P_8x16: k is 0, 1 or 2.
-static inline void choose_whole(const MotusChoices *c, const MotusInterMb *in, MotusMvGrid *grid,
-                                int k, MotusChoice *choice) {
+static void choose_whole(const MotusChoices *c, const MotusInterMb *in, MotusMvGrid *grid, int k,
+                         MotusChoice *choice) {
     const MotusMvCell none = {{0, 0}, MOTUS_CELL_NONE};
     uint32_t cost = motus_mode_cost(in->qp, (uint32_t)motus_ue_bits((uint32_t)k)), mv_bits = 0;
     for (int i = 0; i < (k ? 2 : 1); i++) {
@@ -178,9 +158,9 @@ static inline void choose_whole(const MotusChoices *c, const MotusInterMb *in, M
 
 // Chooses the sub type of 8x8 block q with at most max_mvs MVs, among the candidates' `blocks`. The
 // MV of the whole block chooses the reference. Sets its MVs in mb and grid. Returns their number.
-static inline int choose_sub(const MotusChoices *c, const MotusInterMb *in, uint64_t blocks,
-                             MotusMvGrid *grid, int q, int max_mvs, MotusMb *mb, MotusMb *trial,
-                             uint32_t *cost, uint32_t *mv_bits) {
+static int choose_sub(const MotusChoices *c, const MotusInterMb *in, uint64_t blocks,
+                      MotusMvGrid *grid, int q, int max_mvs, MotusMb *mb, MotusMb *trial,
+                      uint32_t *cost, uint32_t *mv_bits) {
     const MotusMvCell none = {{0, 0}, MOTUS_CELL_NONE};
     uint32_t best = UINT32_MAX, best_bits = 0;
     int best_sub = 0, ref = -1;
@@ -220,8 +200,8 @@ static inline int choose_sub(const MotusChoices *c, const MotusInterMb *in, uint
 
 // Chooses the MVs of every type among the candidates' blocks. s->grid holds the neighbours,
 // choice->skip P_Skip's MV.
-static inline void motus_choose_types(const MotusInterMb *in, const MotusCandidates *found,
-                                      MotusChooseScratch *s, MotusChoice *choice) {
+static void choose_types(const MotusInterMb *in, const MotusCandidates *found,
+                         MotusChooseScratch *s, MotusChoice *choice) {
     const uint64_t blocks = found->blocks;
     MotusChoices *c = &s->choices;
     for (int v = 0; v < found->n; v++)
@@ -244,4 +224,99 @@ static inline void motus_choose_types(const MotusInterMb *in, const MotusCandida
     motus_choice_put(choice, k, cost, mv_bits);
 }
 
-#endif
+// ---- Decision -----------------------------------------------------------------------------------
+
+// Evaluates P_Skip. Its MV may exceed the limits of coded MVs.
+static void skip_trial(const MotusInterMb *in, const MotusLevelChoice *levels, MotusMv skip,
+                       MotusTrial *trial) {
+    memset(&trial->mb, 0, sizeof trial->mb);
+    trial->mb.type = MOTUS_MB_P_SKIP;
+    trial->mb.qp = in->qp->luma.qp;
+    for (int i = 0; i < 16; i++) trial->mb.mv[i] = skip;
+    trial->luma_bits = 0;
+    motus_predict_inter(trial->luma, trial->chroma, in, &trial->mb);
+    motus_trial_measure(trial, in, levels, motus_skip_bits(in, &trial->mb));
+    if (motus_refresh_mv_y(in->max_mv_y, skip.y) != skip.y) trial->cost = UINT32_MAX;
+}
+
+static int decide_skip(const MotusInterMb *in, const MotusEffort *effort,
+                       const MotusLevelChoice *levels, MotusDecideScratch *s) {
+    motus_grid_load(&s->choose.grid, &in->neighbours, 0);
+    s->choice.skip = motus_mb_skip_mv(&in->neighbours);
+    skip_trial(in, levels, s->choice.skip, &s->trial[0]);
+    return motus_skip_is_enough(s->trial[0].cost, in->qp, effort);
+}
+
+// Beside a range of intra refresh: drops types with an MV that its block may not have, which only
+// extreme samples let win. P_16x16 gets a zero MV then.
+static void check_choice(const MotusInterMb *in, MotusChoice *choice) {
+    for (int k = 0; k < 4; k++) {
+        int wrong = 0;
+        for (int blk = 0; blk < 16; blk++)
+            wrong |= motus_refresh_row_mv_y(in->max_mv_y, blk >> 2, choice->mb[k].mv[blk].y) !=
+                     choice->mb[k].mv[blk].y;
+        if (wrong && k) choice->cost[k] = UINT32_MAX;
+        if (!wrong || k) continue;
+        memset(choice->mb[0].mv, 0, sizeof choice->mb[0].mv);
+        choice->mv_bits[0] = motus_trial_mv_bits(in, &choice->mb[0], 0, 0);
+    }
+}
+
+static MotusTrial *decide_types(const MotusInterMb *in, const MotusCandidates *found,
+                                const MotusEffort *effort, const MotusLevelChoice *levels,
+                                MotusDecideScratch *s, uint32_t *satd) {
+    MotusChoice *choice = &s->choice;
+    choose_types(in, found, &s->choose, choice);
+    if (in->max_mv_y < MOTUS_MAX_MV_Y) check_choice(in, choice);
+    return motus_try_types(in, effort, levels, 4, choice->mb, choice->cost, choice->mv_bits,
+                           choice->skip, &s->residual, s->trial, satd);
+}
+
+// ---- RD refinement ------------------------------------------------------------------------------
+
+static void evaluate(const MotusInterMb *in, const MotusLevelChoice *levels, MotusMv skip,
+                     const MotusMb *mb, MotusResidual *residual, MotusTrial *trial) {
+    uint32_t mv_bits = 0;
+    for (int i = 0; i < 16; i++)
+        for (int list = 0; list < in->lists; list++)
+            mv_bits += motus_trial_mv_bits(in, mb, i, list);
+    trial->mb = *mb;
+    trial->mb.cbp = 0;
+    trial->mb.transform_8x8 = 0;
+    motus_inter_trial(in, levels, skip, mv_bits, residual, trial);
+    if (trial->bits > MOTUS_MB_BITS_LIMIT) trial->cost = UINT32_MAX;
+}
+
+static int refine(const MotusInterMb *in, const MotusLevelChoice *levels, int most,
+                  const MotusMb *decided, uint32_t cost, MotusResidual *residual,
+                  MotusTrial *trial) {
+    const int unit = in->limits->unit;
+    MotusMb mb = *decided;
+    MotusPartition part;
+    int any = 0, moves = 1, left = most;
+    if (!motus_rd_is_open(&mb)) return 0;
+    const MotusMv skip = motus_mb_skip_mv(&in->neighbours);
+    while (moves && left > 0) {
+        moves = 0;
+        for (int j = 0; j < 16 * in->lists; j++) {
+            const int i = j / in->lists, list = j % in->lists;
+            int best = -1;
+            if (!motus_mb_has_mv(&mb, i, list, in->lists, &part) || left-- <= 0) continue;
+            for (int k = 0; k < MOTUS_RD_MOVES; k++) {
+                const MotusMv mv = motus_rd_move(&mb, i, list, k, unit);
+                MotusMb moved = mb;
+                if (!motus_inter_mv_allowed(in, mv)) continue;
+                motus_rd_set(&moved, &part, list, mv);
+                evaluate(in, levels, skip, &moved, residual, trial);
+                if (trial->cost < cost) cost = trial->cost, best = k;
+            }
+            if (best < 0) continue;
+            motus_rd_set(&mb, &part, list, motus_rd_move(&mb, i, list, best, unit));
+            moves = any = 1;
+        }
+    }
+    if (any) evaluate(in, levels, skip, &mb, residual, trial);
+    return any;
+}
+
+const MotusInterOps MOTUS_ISA(motus_inter) = {decide_skip, decide_types, evaluate, refine};

@@ -1,20 +1,11 @@
-// Decision of an inter MB on the CPU: choice of MVs by SATD, then trials of the types that come
-// close to the best one. inter_warp.cuh has the same for warps.
+// Trials of an inter MB on the CPU. residual_warp.cuh and inter_warp.cuh have the same for warps.
 // SPDX-License-Identifier: BSD-2-Clause
-#ifndef ENCODER_ANALYSE_INTER_CPU_H
-#define ENCODER_ANALYSE_INTER_CPU_H
+#ifndef ENCODER_ANALYSE_TRIAL_CPU_H
+#define ENCODER_ANALYSE_TRIAL_CPU_H
 
 #include "encoder/analyse/inter_bits_core.h"
-#include "encoder/analyse/inter_choice_cpu.h"
 #include "encoder/analyse/residual_cpu.h"
 #include "encoder/analyse/transform8_cpu.h"
-
-typedef struct MotusDecideScratch {
-    MotusTrial trial[2];
-    MotusChooseScratch choose;
-    MotusChoice choice;
-    MotusResidual residual;
-} MotusDecideScratch;
 
 // Sets bits, SSD and cost of a trial from its reconstruction. bits: each 1 / motus_unit_of.
 static inline void motus_trial_measure(MotusTrial *trial, const MotusInterMb *in,
@@ -22,19 +13,6 @@ static inline void motus_trial_measure(MotusTrial *trial, const MotusInterMb *in
     trial->bits = motus_whole_bits(bits, levels);
     trial->ssd = motus_ssd_luma(&in->src, trial->luma) + motus_ssd_chroma(&in->src, trial->chroma);
     trial->cost = motus_rd_cost_in(motus_unit_of(levels), trial->ssd, bits, in->qp->lambda_ssd_q8);
-}
-
-// Evaluates P_Skip. Its MV may exceed the limits of coded MVs.
-static inline void motus_skip_trial(const MotusInterMb *in, const MotusLevelChoice *levels,
-                                    MotusMv skip, MotusTrial *trial) {
-    memset(&trial->mb, 0, sizeof trial->mb);
-    trial->mb.type = MOTUS_MB_P_SKIP;
-    trial->mb.qp = in->qp->luma.qp;
-    for (int i = 0; i < 16; i++) trial->mb.mv[i] = skip;
-    trial->luma_bits = 0;
-    motus_predict_inter(trial->luma, trial->chroma, in, &trial->mb);
-    motus_trial_measure(trial, in, levels, motus_skip_bits(in, &trial->mb));
-    if (motus_refresh_mv_y(in->max_mv_y, skip.y) != skip.y) trial->cost = UINT32_MAX;
 }
 
 // Evaluates trial->mb, whose type, lists, MVs and references are set. A 16x16 MB with P_Skip's MV
@@ -88,44 +66,6 @@ static inline MotusTrial *motus_try_types(const MotusInterMb *in, const MotusEff
     }
     if (best->bits > MOTUS_MB_BITS_LIMIT) motus_trial_pcm(best, &in->src, in->qp);
     return best;
-}
-
-// Begins the decision of an MB: evaluates P_Skip, which becomes the first trial. True if it is
-// taken at once: then there is no need of candidates.
-static inline int motus_decide_skip(const MotusInterMb *in, const MotusEffort *effort,
-                                    const MotusLevelChoice *levels, MotusDecideScratch *s) {
-    motus_grid_load(&s->choose.grid, &in->neighbours, 0);
-    s->choice.skip = motus_mb_skip_mv(&in->neighbours);
-    motus_skip_trial(in, levels, s->choice.skip, &s->trial[0]);
-    return motus_skip_is_enough(s->trial[0].cost, in->qp, effort);
-}
-
-// Beside a range of intra refresh: drops types with an MV that its block may not have, which only
-// extreme samples let win. P_16x16 gets a zero MV then.
-static inline void motus_choice_check(const MotusInterMb *in, MotusChoice *choice) {
-    for (int k = 0; k < 4; k++) {
-        int wrong = 0;
-        for (int blk = 0; blk < 16; blk++)
-            wrong |= motus_refresh_row_mv_y(in->max_mv_y, blk >> 2, choice->mb[k].mv[blk].y) !=
-                     choice->mb[k].mv[blk].y;
-        if (wrong && k) choice->cost[k] = UINT32_MAX;
-        if (!wrong || k) continue;
-        memset(choice->mb[0].mv, 0, sizeof choice->mb[0].mv);
-        choice->mv_bits[0] = motus_trial_mv_bits(in, &choice->mb[0], 0, 0);
-    }
-}
-
-// Completes it: returns the cheapest inter coding of the MB, one of the scratch's two trials. *satd
-// becomes the cost of the best type by SATD.
-static inline MotusTrial *motus_decide_types(const MotusInterMb *in, const MotusCandidates *found,
-                                             const MotusEffort *effort,
-                                             const MotusLevelChoice *levels, MotusDecideScratch *s,
-                                             uint32_t *satd) {
-    MotusChoice *choice = &s->choice;
-    motus_choose_types(in, found, &s->choose, choice);
-    if (in->max_mv_y < MOTUS_MAX_MV_Y) motus_choice_check(in, choice);
-    return motus_try_types(in, effort, levels, 4, choice->mb, choice->cost, choice->mv_bits,
-                           choice->skip, &s->residual, s->trial, satd);
 }
 
 #endif
