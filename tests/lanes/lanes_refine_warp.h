@@ -6,8 +6,8 @@
 
 #include "encoder/analyse/inter_core.h"
 
-// Refines the MVs of the MB *mb (MotusInterOps.refine) by eight warps: fills *trial if *any becomes 1.
-// Returns NULL, or what the lanes did wrong.
+// Refines the MVs of the MB *mb (MotusInterOps.refine) by eight warps: fills *trial if *any
+// becomes 1. Returns NULL, or what the lanes did wrong.
 const char *lanes_rd_refine(const MotusInterMb *in, const MotusLevelChoice *levels, int most,
                             const MotusMb *mb, uint32_t cost, MotusTrial *trial, int *any);
 
