@@ -44,14 +44,15 @@ static void choices_merge(MotusChoices *c) {
 }
 
 // Measures and adds an MV, unless it is listed already or not allowed, or the list is full.
-static void choices_add(MotusChooseScratch *s, const MotusInterMb *in, MotusMv mv, int ref) {
+static void choices_add(MotusDecideScratch *s, const MotusInterMb *in, MotusMv mv, int ref) {
     MotusChoices *c = &s->choices;
     if (c->n == MOTUS_CHOICES || !motus_inter_mv_allowed(in, mv)) return;
     for (int v = 0; v < c->n; v++)
         if (c->x[v] == mv.x && c->y[v] == mv.y && c->ref[v] == ref) return;
-    motus_satd_mb(s->satd, in->src.plane[0], in->src.stride[0], in->ref + ref, 16 * in->x,
-                  16 * in->y, mv);
-    choices_put(c, c->n++, mv, ref, s->satd);
+    uint16_t satd[16];
+    motus_satd_mb(satd, in->src.plane[0], in->src.stride[0], in->ref + ref, 16 * in->x, 16 * in->y,
+                  mv);
+    choices_put(c, c->n++, mv, ref, satd);
 }
 
 // Returns the index of the MV with the smallest SATD + lambda * bits for a block, the first of
@@ -86,7 +87,7 @@ static int choose_mv(const MotusChoices *c, int block, const MotusMv mvp[], int 
 
 // Adds P_Skip's MV, the median, zero and the neighbours' MVs. As long as the best MV for the whole
 // MB is one that was added here, adds the four MVs around it, up to `steps` times.
-static void choices_of_neighbours(MotusChooseScratch *s, const MotusInterMb *in, MotusMv skip) {
+static void choices_of_neighbours(MotusDecideScratch *s, const MotusInterMb *in, MotusMv skip) {
     static const uint8_t cell[3][2] = {{1, 0}, {0, 1}, {0, 5}}; // row and column of A, B, C
     MotusChoices *c = &s->choices;
     const MotusPartition whole = motus_partition_at(MOTUS_MODE_16x16, 0, 0, 0);
@@ -199,9 +200,10 @@ static int choose_sub(const MotusChoices *c, const MotusInterMb *in, uint64_t bl
 }
 
 // Chooses the MVs of every type among the candidates' blocks. s->grid holds the neighbours,
-// choice->skip P_Skip's MV.
+// s->choice.skip P_Skip's MV.
 static void choose_types(const MotusInterMb *in, const MotusCandidates *found,
-                         MotusChooseScratch *s, MotusChoice *choice) {
+                         MotusDecideScratch *s) {
+    MotusChoice *choice = &s->choice;
     const uint64_t blocks = found->blocks;
     MotusChoices *c = &s->choices;
     for (int v = 0; v < found->n; v++)
@@ -219,7 +221,7 @@ static void choose_types(const MotusInterMb *in, const MotusCandidates *found,
     uint32_t cost = motus_mode_cost(in->qp, (uint32_t)motus_ue_bits((uint32_t)k)), mv_bits = 0;
     int left = in->limits->max_mvs;
     for (int q = 0; q < 4; q++) // each later 8x8 block needs at least one MV
-        left -= choose_sub(c, in, blocks, &s->grid, q, left - (3 - q), &choice->mb[k], &s->trial,
+        left -= choose_sub(c, in, blocks, &s->grid, q, left - (3 - q), &choice->mb[k], &s->sub,
                            &cost, &mv_bits);
     motus_choice_put(choice, k, cost, mv_bits);
 }
@@ -241,7 +243,7 @@ static void skip_trial(const MotusInterMb *in, const MotusLevelChoice *levels, M
 
 static int decide_skip(const MotusInterMb *in, const MotusEffort *effort,
                        const MotusLevelChoice *levels, MotusDecideScratch *s) {
-    motus_grid_load(&s->choose.grid, &in->neighbours, 0);
+    motus_grid_load(&s->grid, &in->neighbours, 0);
     s->choice.skip = motus_mb_skip_mv(&in->neighbours);
     skip_trial(in, levels, s->choice.skip, &s->trial[0]);
     return motus_skip_is_enough(s->trial[0].cost, in->qp, effort);
@@ -266,7 +268,7 @@ static MotusTrial *decide_types(const MotusInterMb *in, const MotusCandidates *f
                                 const MotusEffort *effort, const MotusLevelChoice *levels,
                                 MotusDecideScratch *s, uint32_t *satd) {
     MotusChoice *choice = &s->choice;
-    choose_types(in, found, &s->choose, choice);
+    choose_types(in, found, s);
     if (in->max_mv_y < MOTUS_MAX_MV_Y) check_choice(in, choice);
     return motus_try_types(in, effort, levels, 4, choice->mb, choice->cost, choice->mv_bits,
                            choice->skip, &s->residual, s->trial, satd);

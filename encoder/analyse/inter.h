@@ -17,19 +17,14 @@ typedef struct MotusChoices {
     uint32_t sum[MOTUS_BLOCKS][MOTUS_CHOICES]; // at most 130,560
 } MotusChoices;
 
-typedef struct MotusChooseScratch {
-    MotusChoices choices;
-    MotusMvGrid grid;
-    MotusMb trial;
-    uint16_t satd[16];
-} MotusChooseScratch;
-
 // Memory of a decision, which need not be set.
 typedef struct MotusDecideScratch {
     MotusTrial trial[2];
-    MotusChooseScratch choose;
     MotusChoice choice;
     MotusResidual residual;
+    MotusChoices choices;
+    MotusMvGrid grid;
+    MotusMb sub; // its 8x8 blocks have the sub type that is tried
 } MotusDecideScratch;
 
 // The functions, compiled for plain C and for AVX2, with equal results.
