@@ -47,9 +47,9 @@ MOTUS_HD uint32_t motus_skip_bits(const MotusInterMb *in, const MotusMb *mb) {
     MotusMbSyntax m;
     m.mb = mb, m.neighbours = in->neighbours;
     if (is_b)
-        motus_put_b_skip_flag(&s, &m);
+        motus_put_skip_flag(&s, &m, MOTUS_CTX_SKIP_IN_B);
     else
-        motus_put_skip_flag(&s, &m);
+        motus_put_skip_flag(&s, &m, MOTUS_CTX_SKIP);
     return s.bits;
 }
 

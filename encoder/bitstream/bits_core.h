@@ -26,6 +26,9 @@ MOTUS_HD void motus_bits_init(MotusBits *bits, uint8_t *data, size_t capacity) {
     bits->cached = bits->overflow = 0;
 }
 
+// Returns the next whole byte's first bit.
+MOTUS_HD uint32_t motus_align8(uint32_t bits) { return (bits + 7) & ~7u; }
+
 // Returns the number of bits written so far.
 MOTUS_HD size_t motus_bits_count(const MotusBits *bits) {
     return bits->size * 8 + (size_t)bits->cached;

@@ -252,13 +252,12 @@ typedef struct MotusMbSyntax {
     const MotusMb *mb;
     const MotusMbCoef *coef;
     MotusNeighbours neighbours;
+    MotusMbSource src; // CAVLC: I_PCM
     int slice_type;    // MotusSliceType
+    uint32_t skip_run; // CAVLC: mb_skip_run before it (P and B slices)
+    int qp_delta;      // CAVLC: mb_qp_delta, if it has one
     int transform_8x8; // transform_8x8_mode_flag
     int refs;          // num_ref_idx_l0_active; 0 = 1
-    // CAVLC
-    MotusMbSource src; // I_PCM
-    uint32_t skip_run; // mb_skip_run before it (P and B slices)
-    int qp_delta;      // mb_qp_delta, if it has one
     // CABAC
     const MotusMbContext *own, *a, *b; // a, b: of the neighbours; undefined where there is none
     int qp_delta_before;               // mb_qp_delta of the MB before it in the slice, else 0

@@ -11,18 +11,6 @@ void motus_cabac_restart(MotusCabac *cabac) {
     cabac->waiting = -1;
 }
 
-static MotusLpsRanges lps_ranges(int state) {
-    MotusLpsRanges all = {0, 0, 0};
-    for (int k = 0; k < 4; k++) {
-        const uint32_t range = motus_cabac_lps_range(state, k),
-                       shift = 9 - (uint32_t)motus_bit_length(range);
-        all.range |= range << 8 * k;
-        all.shift |= shift << 8 * k;
-        all.half |= range << (shift - 1) << 8 * k; // ranges are below 256, so shifts above 0
-    }
-    return all;
-}
-
 void motus_cabac_begin(MotusCabac *cabac, int table, int slice_qp, uint8_t *data, size_t capacity) {
     *cabac = (MotusCabac){.data = data, .capacity = capacity};
     for (int i = 0; i < MOTUS_CONTEXTS; i++)
@@ -31,7 +19,16 @@ void motus_cabac_begin(MotusCabac *cabac, int table, int slice_qp, uint8_t *data
     for (uint32_t state = 0; state < 128; state++)
         for (uint32_t is_lps = 0; is_lps < 2; is_lps++)
             cabac->next[is_lps][state] = motus_cabac_next_state(state, is_lps);
-    for (int state = 0; state < 64; state++) cabac->lps[state] = lps_ranges(state);
+    for (int state = 0; state < 64; state++) {
+        MotusLpsRanges *lps = &cabac->lps[state];
+        for (int k = 0; k < 4; k++) {
+            const uint32_t range = motus_cabac_lps_range(state, k),
+                           shift = 9 - (uint32_t)motus_bit_length(range);
+            lps->range |= range << 8 * k;
+            lps->shift |= shift << 8 * k;
+            lps->half |= range << (shift - 1) << 8 * k; // ranges are below 256, so shifts above 0
+        }
+    }
     motus_cabac_restart(cabac);
 }
 

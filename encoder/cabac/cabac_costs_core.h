@@ -52,15 +52,11 @@ MOTUS_HD const MotusMapCosts *motus_map_costs(const MotusCabacCosts *costs, int 
     return category == MOTUS_CATEGORY_8x8 ? costs->map8 : costs->map4[category];
 }
 
-// Returns the context of a flag at position i.
+// Returns the context of significant_coeff_flag at position i.
 MOTUS_HD int motus_significant_context(int category, int i) {
     return category == MOTUS_CATEGORY_8x8
                ? motus_map8_significant(i)
                : MOTUS_CTX_SIGNIFICANT + motus_block_contexts(category).map + i;
-}
-MOTUS_HD int motus_last_context(int category, int i) {
-    return category == MOTUS_CATEGORY_8x8 ? motus_map8_last(i)
-                                          : MOTUS_CTX_LAST + motus_block_contexts(category).map + i;
 }
 
 // Returns the costs at position i of a block of `size` positions.
@@ -69,19 +65,13 @@ MOTUS_HD MotusMapCosts motus_map_costs_at(const uint16_t bin[][2], int category,
     for (int k = 0; k < i && k < size - 1; k++)
         at.zeros += bin[motus_significant_context(category, k)][0];
     if (i >= size - 1) return at;
-    const uint16_t *flag = bin[motus_significant_context(category, i)],
-                   *last = bin[motus_last_context(category, i)];
+    const int last_context = category == MOTUS_CATEGORY_8x8
+                                 ? motus_map8_last(i)
+                                 : MOTUS_CTX_LAST + motus_block_contexts(category).map + i;
+    const uint16_t *flag = bin[motus_significant_context(category, i)], *last = bin[last_context];
     at.zero = flag[0], at.one = flag[1];
     at.last[0] = last[0], at.last[1] = last[1];
     return at;
-}
-
-// Returns the cost of a component of an MVD with its sign. Its neighbours' sum is taken to be
-// small, but not zero.
-MOTUS_HD uint32_t motus_mvd_cost_at(const uint16_t bin[][2], int component, int magnitude) {
-    MotusSymbols s = {NULL, 0, 0, bin, 0, 0};
-    motus_put_mvd_component(&s, MOTUS_CTX_MVD + 7 * component, magnitude, 3);
-    return s.bits;
 }
 
 enum { MOTUS_DERIVED_MAPS = 80 + 64, MOTUS_DERIVED_COSTS = 144 + 2 * MOTUS_MVD_COSTS };
@@ -90,8 +80,11 @@ enum { MOTUS_DERIVED_MAPS = 80 + 64, MOTUS_DERIVED_COSTS = 144 + 2 * MOTUS_MVD_C
 MOTUS_HD void motus_cabac_cost_derive(MotusCabacCosts *costs, const uint16_t bin[][2], int k) {
     const int mvd = k - MOTUS_DERIVED_MAPS;
     if (mvd >= 0) {
-        costs->mvd[mvd / MOTUS_MVD_COSTS][mvd % MOTUS_MVD_COSTS] =
-            motus_mvd_cost_at(bin, mvd / MOTUS_MVD_COSTS, mvd % MOTUS_MVD_COSTS);
+        const int component = mvd / MOTUS_MVD_COSTS, magnitude = mvd % MOTUS_MVD_COSTS;
+        MotusSymbols s = {NULL, 0, 0, bin, 0, 0};
+        // Its neighbours' sum is taken to be small, but not zero.
+        motus_put_mvd_component(&s, MOTUS_CTX_MVD + 7 * component, magnitude, 3);
+        costs->mvd[component][magnitude] = s.bits;
         return;
     }
     const int category = k >> 4, size = category == 0                          ? 0

@@ -9,10 +9,11 @@
 
 // ---- mb_skip_flag, mb_type, sub_mb_type ---------------------------------------------------------
 
-MOTUS_HD void motus_put_skip_flag(MotusSymbols *s, const MotusMbSyntax *m) {
+// Puts mb_skip_flag. context: its first one, MOTUS_CTX_SKIP or MOTUS_CTX_SKIP_IN_B.
+MOTUS_HD void motus_put_skip_flag(MotusSymbols *s, const MotusMbSyntax *m, int context) {
     const MotusMb *a = m->neighbours.a, *b = m->neighbours.b;
     const int coded = (a && a->type != MOTUS_MB_P_SKIP) + (b && b->type != MOTUS_MB_P_SKIP);
-    motus_put_bin(s, MOTUS_CTX_SKIP + coded, m->mb->type == MOTUS_MB_P_SKIP);
+    motus_put_bin(s, context + coded, m->mb->type == MOTUS_MB_P_SKIP);
 }
 
 // Puts an intra mb_type behind its first bin. context: of cbp's luma bin; spread: 1 in I slices,
@@ -42,14 +43,6 @@ MOTUS_HD void motus_put_intra_mb_type(MotusSymbols *s, const MotusMbSyntax *m) {
     if (mb->type != MOTUS_MB_I_4x4) motus_put_intra_type(s, mb, MOTUS_CTX_I_TYPE_IN_P + 1, 0);
 }
 
-MOTUS_HD void motus_put_sub_type(MotusSymbols *s, int sub_type) {
-    motus_put_bin(s, MOTUS_CTX_SUB_TYPE, sub_type == MOTUS_SUB_8x8);
-    if (sub_type == MOTUS_SUB_8x8) return;
-    motus_put_bin(s, MOTUS_CTX_SUB_TYPE + 1, sub_type != MOTUS_SUB_8x4);
-    if (sub_type != MOTUS_SUB_8x4)
-        motus_put_bin(s, MOTUS_CTX_SUB_TYPE + 2, sub_type == MOTUS_SUB_4x8);
-}
-
 // Puts mb_type and sub_mb_type of an inter MB in a P slice.
 MOTUS_HD void motus_put_p_types(MotusSymbols *s, const MotusMb *mb) {
     motus_put_bin(s, MOTUS_CTX_P_TYPE, 0);
@@ -57,8 +50,13 @@ MOTUS_HD void motus_put_p_types(MotusSymbols *s, const MotusMb *mb) {
     motus_put_bin(s, MOTUS_CTX_P_TYPE + 1, divided);
     motus_put_bin(s, MOTUS_CTX_P_TYPE + 2 + divided,
                   mb->type == MOTUS_MB_P_8x8 || mb->type == MOTUS_MB_P_16x8);
-    for (int q = 0; q < 4 && mb->type == MOTUS_MB_P_8x8; q++)
-        motus_put_sub_type(s, mb->sub_type[q]);
+    for (int q = 0; q < 4 && mb->type == MOTUS_MB_P_8x8; q++) {
+        const int sub = mb->sub_type[q];
+        motus_put_bin(s, MOTUS_CTX_SUB_TYPE, sub == MOTUS_SUB_8x8);
+        if (sub == MOTUS_SUB_8x8) continue;
+        motus_put_bin(s, MOTUS_CTX_SUB_TYPE + 1, sub != MOTUS_SUB_8x4);
+        if (sub != MOTUS_SUB_8x4) motus_put_bin(s, MOTUS_CTX_SUB_TYPE + 2, sub == MOTUS_SUB_4x8);
+    }
 }
 
 // ---- transform_size_8x8_flag --------------------------------------------------------------------
@@ -73,51 +71,33 @@ MOTUS_HD void motus_put_transform_size(MotusSymbols *s, const MotusMbSyntax *m) 
 
 // ---- Intra modes --------------------------------------------------------------------------------
 
-// Puts the mode of the 4x4 block blk, or of the 8x8 block that begins with it.
-MOTUS_HD void motus_put_intra4x4_mode(MotusSymbols *s, const MotusMbSyntax *m, int blk) {
-    const int mode = m->mb->intra4x4_pred_mode[blk],
-              predicted = motus_intra4x4_predicted_mode(m->mb, &m->neighbours, blk),
-              rest = mode - (mode > predicted);
-    motus_put_bin(s, MOTUS_CTX_INTRA4x4_PREDICTED, mode == predicted);
-    MOTUS_ONE_BODY
-    for (int i = 0; i < 3 && mode != predicted; i++)
-        motus_put_bin(s, MOTUS_CTX_INTRA4x4_MODE, rest >> i & 1);
-}
-
 MOTUS_HD int motus_has_chroma_mode(const MotusMb *mb) {
     return mb && (mb->type == MOTUS_MB_I_4x4 || mb->type == MOTUS_MB_I_16x16) &&
            mb->intra_chroma_pred_mode;
 }
 
-MOTUS_HD void motus_put_chroma_mode(MotusSymbols *s, const MotusMbSyntax *m) {
-    const int mode = m->mb->intra_chroma_pred_mode;
-    const int context = MOTUS_CTX_CHROMA_MODE + motus_has_chroma_mode(m->neighbours.a) +
-                        motus_has_chroma_mode(m->neighbours.b);
-    motus_put_bin(s, context, mode);
-    MOTUS_ONE_BODY
-    for (int i = 1; i < 3 && i <= mode; i++) motus_put_bin(s, MOTUS_CTX_CHROMA_MODE + 3, mode > i);
-}
-
-// Puts the intra modes of an MB, if it has any.
+// Puts the intra modes of an MB, if it has any: of 4x4 blocks, or of 8x8 blocks; of chroma.
 MOTUS_HD void motus_put_intra_modes(MotusSymbols *s, const MotusMbSyntax *m) {
     const MotusMb *mb = m->mb;
-    if (mb->type == MOTUS_MB_I_4x4) motus_put_transform_size(s, m);
     if (mb->type == MOTUS_MB_I_4x4) {
+        motus_put_transform_size(s, m);
         MOTUS_ONE_BODY
-        for (int i = 0; i < 16; i += mb->transform_8x8 ? 4 : 1)
-            motus_put_intra4x4_mode(s, m, motus_blk_at(i));
+        for (int i = 0; i < 16; i += mb->transform_8x8 ? 4 : 1) {
+            const int blk = motus_blk_at(i), mode = mb->intra4x4_pred_mode[blk],
+                      predicted = motus_intra4x4_predicted_mode(mb, &m->neighbours, blk),
+                      rest = mode - (mode > predicted);
+            motus_put_bin(s, MOTUS_CTX_INTRA4x4_PREDICTED, mode == predicted);
+            MOTUS_ONE_BODY
+            for (int k = 0; k < 3 && mode != predicted; k++)
+                motus_put_bin(s, MOTUS_CTX_INTRA4x4_MODE, rest >> k & 1);
+        }
     }
-    if (mb->type == MOTUS_MB_I_4x4 || mb->type == MOTUS_MB_I_16x16) motus_put_chroma_mode(s, m);
-}
-
-// Puts mb_type, and the intra modes or sub_mb_type.
-MOTUS_HD void motus_put_mode_symbols(MotusSymbols *s, const MotusMbSyntax *m) {
-    if (!motus_mb_is_intra(m->mb)) {
-        motus_put_p_types(s, m->mb);
-        return;
-    }
-    motus_put_intra_mb_type(s, m);
-    motus_put_intra_modes(s, m);
+    if (mb->type != MOTUS_MB_I_4x4 && mb->type != MOTUS_MB_I_16x16) return;
+    const int mode = mb->intra_chroma_pred_mode, coded = motus_has_chroma_mode(m->neighbours.a) +
+                                                         motus_has_chroma_mode(m->neighbours.b);
+    motus_put_bin(s, MOTUS_CTX_CHROMA_MODE + coded, mode);
+    MOTUS_ONE_BODY
+    for (int i = 1; i < 3 && i <= mode; i++) motus_put_bin(s, MOTUS_CTX_CHROMA_MODE + 3, mode > i);
 }
 
 // ---- ref_idx_l0 ---------------------------------------------------------------------------------
@@ -135,12 +115,6 @@ MOTUS_HD void motus_put_ref_symbol(MotusSymbols *s, const MotusMbSyntax *m, int 
     for (int i = 1; i <= ref; i++) motus_put_bin(s, MOTUS_CTX_REF_IDX + 4 + (i > 1), ref > i);
 }
 
-// Puts ref_idx_l0 of all partitions.
-MOTUS_HD void motus_put_ref_symbols(MotusSymbols *s, const MotusMbSyntax *m) {
-    for (int q = 0; q < 4; q++)
-        if (motus_has_ref(m->mb, q)) motus_put_ref_symbol(s, m, q);
-}
-
 // ---- mvd_l0 -------------------------------------------------------------------------------------
 
 // Puts a component. around: sum of the magnitudes in the blocks to the left and above.
@@ -154,11 +128,13 @@ MOTUS_HD void motus_put_mvd_component(MotusSymbols *s, int context, int value, i
     if (magnitude) motus_put_bypass(s, 1, value < 0);
 }
 
+// Puts ref_idx_l0 and mvd_l0 of all partitions.
 MOTUS_HD void motus_put_mvd_symbols(MotusSymbols *s, const MotusMbSyntax *m) {
     const MotusMv none = {0, 0};
     MotusPartition parts[16];
     const int n = motus_mb_partitions(m->mb, parts);
-    if (m->refs > 1) motus_put_ref_symbols(s, m);
+    for (int q = 0; q < 4 && m->refs > 1; q++)
+        if (motus_has_ref(m->mb, q)) motus_put_ref_symbol(s, m, q);
     MOTUS_ONE_BODY
     for (int i = 0; i < n; i++) {
         const int x = parts[i].x, y = parts[i].y;
@@ -206,14 +182,6 @@ MOTUS_HD void motus_put_cbp_symbols(MotusSymbols *s, const MotusMbSyntax *m) {
         motus_put_bin(s, MOTUS_CTX_CBP_LUMA + !left + 2 * !above, mb->cbp >> q & 1);
     }
     motus_put_cbp_chroma(s, a, b, mb->cbp >> 4);
-}
-
-MOTUS_HD void motus_put_qp_delta(MotusSymbols *s, const MotusMbSyntax *m) {
-    const int delta = m->own->qp_delta, value = delta > 0 ? 2 * delta - 1 : -2 * delta;
-    motus_put_bin(s, MOTUS_CTX_QP_DELTA + (m->qp_delta_before != 0), value);
-    MOTUS_ONE_BODY
-    for (int i = 1; i <= value; i++)
-        motus_put_bin(s, MOTUS_CTX_QP_DELTA + motus_min(1 + i, 3), value > i);
 }
 
 // ---- Residual blocks (7.3.5.3.3) ----------------------------------------------------------------
@@ -331,7 +299,7 @@ MOTUS_HD int motus_dc_flag_context(const MotusMbSyntax *m, int component) {
            2 * motus_block_flag(m, b, b && m->b->dc >> component & 1);
 }
 
-// Returns it for block blk of total_coeff.
+// Returns the context of coded_block_flag of block blk of total_coeff, in its category.
 MOTUS_HD int motus_ac_flag_context(const MotusMbSyntax *m, int blk) {
     const MotusMb *a = m->neighbours.a, *b = m->neighbours.b;
     const uint8_t *own = m->mb->total_coeff;
@@ -382,23 +350,26 @@ MOTUS_HD void motus_put_unit_symbols(MotusSymbols *s, const MotusMbSyntax *m, in
     } else if (unit == MOTUS_UNIT_CBP) {
         if (m->mb->type != MOTUS_MB_I_16x16) motus_put_cbp_symbols(s, m);
         if (!motus_mb_is_intra(m->mb)) motus_put_transform_size(s, m);
-        if (motus_mb_has_qp_delta(m->mb)) motus_put_qp_delta(s, m);
+        if (motus_mb_has_qp_delta(m->mb)) {
+            const int delta = m->own->qp_delta, value = delta > 0 ? 2 * delta - 1 : -2 * delta;
+            motus_put_bin(s, MOTUS_CTX_QP_DELTA + (m->qp_delta_before != 0), value);
+            MOTUS_ONE_BODY
+            for (int i = 1; i <= value; i++)
+                motus_put_bin(s, MOTUS_CTX_QP_DELTA + motus_min(1 + i, 3), value > i);
+        }
     } else if (unit == MOTUS_UNIT_MV) {
         motus_put_mvd_symbols(s, m);
-    } else if (unit == MOTUS_UNIT_MODE) {
-        motus_put_mode_symbols(s, m);
+    } else if (unit == MOTUS_UNIT_RUN) {
+        motus_put_skip_flag(s, m, MOTUS_CTX_SKIP);
+    } else if (!motus_mb_is_intra(m->mb)) {
+        motus_put_p_types(s, m->mb);
     } else {
-        motus_put_skip_flag(s, m);
+        motus_put_intra_mb_type(s, m);
+        motus_put_intra_modes(s, m);
     }
 }
 
 // ---- B slices -----------------------------------------------------------------------------------
-
-MOTUS_HD void motus_put_b_skip_flag(MotusSymbols *s, const MotusMbSyntax *m) {
-    const MotusMb *a = m->neighbours.a, *b = m->neighbours.b;
-    const int coded = (a && a->type != MOTUS_MB_P_SKIP) + (b && b->type != MOTUS_MB_P_SKIP);
-    motus_put_bin(s, MOTUS_CTX_SKIP_IN_B + coded, m->mb->type == MOTUS_MB_P_SKIP);
-}
 
 // Puts the n low bits of `bins`, first bin highest, in one context.
 MOTUS_HD void motus_put_bins(MotusSymbols *s, int context, int n, uint32_t bins) {
@@ -430,28 +401,18 @@ MOTUS_HD void motus_put_b_type(MotusSymbols *s, const MotusMbSyntax *m) {
     if (code >= 12 && code < MOTUS_B_8x8_CODE) motus_put_bin(s, rest, code & 1);
 }
 
-MOTUS_HD void motus_put_b_sub_type(MotusSymbols *s, uint32_t code) {
-    motus_put_bin(s, MOTUS_CTX_B_SUB_TYPE, code != 0);
-    if (!code) return;
-    motus_put_bin(s, MOTUS_CTX_B_SUB_TYPE + 1, code > 2);
-    if (code > 2) motus_put_bin(s, MOTUS_CTX_B_SUB_TYPE + 2, 0); // larger codes are below 8x8
-    motus_put_bins(s, MOTUS_CTX_B_SUB_TYPE + 3, code > 2 ? 2 : 1, code > 2 ? code - 3 : code - 1);
-}
-
 // Puts mb_type and sub_mb_type of an inter MB.
 MOTUS_HD void motus_put_b_types(MotusSymbols *s, const MotusMbSyntax *m) {
     motus_put_b_type(s, m);
-    for (int q = 0; q < 4 && m->mb->type == MOTUS_MB_P_8x8; q++)
-        motus_put_b_sub_type(s, motus_b_sub_type_code(m->mb, q));
-}
-
-MOTUS_HD void motus_put_b_mode_symbols(MotusSymbols *s, const MotusMbSyntax *m) {
-    const MotusMb *mb = m->mb;
-    motus_put_b_types(s, m);
-    if (!motus_mb_is_intra(mb)) return;
-    motus_put_bin(s, MOTUS_CTX_I_TYPE_IN_B, mb->type != MOTUS_MB_I_4x4);
-    if (mb->type != MOTUS_MB_I_4x4) motus_put_intra_type(s, mb, MOTUS_CTX_I_TYPE_IN_B + 1, 0);
-    motus_put_intra_modes(s, m);
+    for (int q = 0; q < 4 && m->mb->type == MOTUS_MB_P_8x8; q++) {
+        const uint32_t code = motus_b_sub_type_code(m->mb, q); // larger ones are below 8x8
+        motus_put_bin(s, MOTUS_CTX_B_SUB_TYPE, code != 0);
+        if (!code) continue;
+        motus_put_bin(s, MOTUS_CTX_B_SUB_TYPE + 1, code > 2);
+        if (code > 2) motus_put_bin(s, MOTUS_CTX_B_SUB_TYPE + 2, 0);
+        motus_put_bins(s, MOTUS_CTX_B_SUB_TYPE + 3, code > 2 ? 2 : 1,
+                       code > 2 ? code - 3 : code - 1);
+    }
 }
 
 MOTUS_HD void motus_put_b_mvd_symbols(MotusSymbols *s, const MotusMbSyntax *m) {
@@ -476,14 +437,20 @@ MOTUS_HD void motus_put_b_mvd_symbols(MotusSymbols *s, const MotusMbSyntax *m) {
 
 // Puts a unit of an MB of a B slice, as motus_put_unit_symbols does.
 MOTUS_HD void motus_put_b_unit_symbols(MotusSymbols *s, const MotusMbSyntax *m, int unit) {
-    if (unit == MOTUS_UNIT_RUN)
-        motus_put_b_skip_flag(s, m);
-    else if (unit == MOTUS_UNIT_MODE)
-        motus_put_b_mode_symbols(s, m);
-    else if (unit == MOTUS_UNIT_MV)
+    const MotusMb *mb = m->mb;
+    if (unit == MOTUS_UNIT_RUN) {
+        motus_put_skip_flag(s, m, MOTUS_CTX_SKIP_IN_B);
+    } else if (unit == MOTUS_UNIT_MODE) {
+        motus_put_b_types(s, m);
+        if (!motus_mb_is_intra(mb)) return;
+        motus_put_bin(s, MOTUS_CTX_I_TYPE_IN_B, mb->type != MOTUS_MB_I_4x4);
+        if (mb->type != MOTUS_MB_I_4x4) motus_put_intra_type(s, mb, MOTUS_CTX_I_TYPE_IN_B + 1, 0);
+        motus_put_intra_modes(s, m);
+    } else if (unit == MOTUS_UNIT_MV) {
         motus_put_b_mvd_symbols(s, m);
-    else
+    } else {
         motus_put_unit_symbols(s, m, unit);
+    }
 }
 
 #endif

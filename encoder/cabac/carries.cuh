@@ -20,20 +20,8 @@ struct Carry {
     }
 };
 
-// Returns the carry into the tile's last digit, to all lanes of a warp: that of the first digit
-// behind it that passes none.
-__device__ uint32_t carry_into(const uint32_t *digit, uint32_t at) {
-    for (;; at += 32) {
-        const uint32_t own = at + (uint32_t)motus_lane(),
-                       sum = motus_digit_sum(digit[own], digit[own + 1]),
-                       stops = __ballot_sync(MOTUS_ALL_LANES, sum != 0xFFFF);
-        if (stops) return from_lane(sum, __ffs((int)stops) - 1) >> 16;
-    }
-}
-
 // Returns the digits with their carries; d: the thread's own, and the one behind them. Threads
 // count digits from the tile's end.
-template <int THREADS>
 __device__ void propagate_carries(const uint32_t *digit, uint32_t first,
                                   uint16_t (&digits)[DIGITS]) {
     __shared__ uint32_t room[THREADS / 32], behind_tile;
@@ -43,9 +31,14 @@ __device__ void propagate_carries(const uint32_t *digit, uint32_t first,
         sum[k] = motus_digit_sum(digit[first + k], digit[first + k + 1]);
         own = Carry()(own, sum[k] >> 16 | (sum[k] == 0xFFFF ? 2 : 0));
     }
-    if (threadIdx.x < 32) {
-        const uint32_t carry = carry_into(digit, from_lane(first, 0) + DIGITS);
+    // The carry into the tile's last digit is that of the first digit behind it that passes none.
+    for (uint32_t at = from_lane(first, 0) + DIGITS; threadIdx.x < 32; at += 32) {
+        const uint32_t i = at + threadIdx.x, behind = motus_digit_sum(digit[i], digit[i + 1]),
+                       stops = __ballot_sync(MOTUS_ALL_LANES, behind != 0xFFFF);
+        if (!stops) continue;
+        const uint32_t carry = from_lane(behind, __ffs((int)stops) - 1) >> 16;
         if (threadIdx.x == 0) behind_tile = carry;
+        break;
     }
     const uint32_t upto = scan_lanes(own, Carry());
     const uint32_t warps = scan_warps<THREADS>(from_lane(upto, 31), Carry(), room, &all);
@@ -63,26 +56,21 @@ __device__ void propagate_carries(const uint32_t *digit, uint32_t first,
 
 // ---- Bytes --------------------------------------------------------------------------------------
 
-// Returns byte i of the slice header, which ends with cabac_alignment_one_bits.
-__device__ uint32_t header_byte(const MotusSliceHead *head, uint32_t i) {
-    const uint32_t bits = head->header_bits, padding = 8 * header_bytes(head) - bits;
-    return head->header[i] | (i == bits / 8 ? (1u << padding) - 1 : 0);
-}
-
-// Propagates the carries of a tile, and writes its bytes.
-template <int THREADS> __device__ void write_tile(const Job &job, uint32_t tile) {
+// Propagates the carries of a tile, and writes its bytes with those of the slice header, which ends
+// with cabac_alignment_one_bits.
+__device__ void write_tile(const Job &job, uint32_t tile) {
     const uint32_t first = tile * THREADS * DIGITS + (THREADS - 1 - threadIdx.x) * DIGITS;
     uint16_t digits[DIGITS];
-    propagate_carries<THREADS>(job.digit, first, digits);
+    propagate_carries(job.digit, first, digits);
     const MotusSliceHead *head = job.in.slice.head;
-    const uint32_t header = header_bytes(head);
+    const uint32_t header = header_bytes(head), bits = head->header_bits,
+                   ones = (1u << (8 * header - bits)) - 1;
     uint32_t word[DIGITS / 2];
 #pragma unroll
     for (int k = 0; k < DIGITS; k++) {
         uint32_t pair = __byte_perm(digits[k], 0, 0x4401); // big endian
-        for (uint32_t b = 0; b < 2; b++)
-            if (2 * (first + k) + b < header)
-                pair |= header_byte(head, 2 * (first + k) + b) << 8 * b;
+        for (uint32_t b = 0, i = 2 * (first + k); b < 2; b++, i++)
+            if (i < header) pair |= (head->header[i] | (i == bits / 8 ? ones : 0)) << 8 * b;
         word[k / 2] = k % 2 ? word[k / 2] | pair << 16 : pair;
     }
     ((uint4 *)job.rbsp)[first / DIGITS] = make_uint4(word[0], word[1], word[2], word[3]);
@@ -102,7 +90,6 @@ __device__ void put_samples(const Job &job, uint32_t tile, int i, uint32_t end) 
 }
 
 // Counts the tile's bytes that need another one before them, as if no zeros preceded it.
-template <int THREADS>
 __device__ void count_escapes(const Job &job, uint32_t tile, uint32_t bytes) {
     static_assert(THREADS * NAL_BYTES == MOTUS_NAL_TILE, "bytes of a thread");
     __shared__ uint32_t sum;
@@ -117,7 +104,7 @@ __device__ void count_escapes(const Job &job, uint32_t tile, uint32_t bytes) {
 
 // Sets the stop bits of a written tile, and writes its I_PCM samples. A lane per MB, and one for
 // the slice's end; samples by all lanes of a warp.
-template <int THREADS> __device__ void put_restarts(const Job &job, uint32_t tile) {
+__device__ void put_restarts(const Job &job, uint32_t tile) {
     const bool has_samples = job.in.string || job.in.slice.stats->mb[MOTUS_MB_I_PCM];
     for (int i = (has_samples ? 0 : job.n_mb) + (int)threadIdx.x; i - motus_lane() <= job.n_mb;
          i += THREADS) {

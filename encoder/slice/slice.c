@@ -20,11 +20,6 @@ static MotusSliceState find_end(const MotusCodedMbs *mbs, int y) {
     return end;
 }
 
-static int begins_slice(const MotusCodedMbs *mbs, int y) {
-    const int i = y * mbs->mb_width;
-    return motus_slice_first(mbs->slice_first, i) == i;
-}
-
 // Replaces the states after rows [from, to) alone by those before them. Returns the state after the
 // last row.
 static MotusSliceState propagate(MotusSliceState *rows, const MotusCodedMbs *mbs, int from, int to,
@@ -32,7 +27,9 @@ static MotusSliceState propagate(MotusSliceState *rows, const MotusCodedMbs *mbs
     MotusSliceState now = {.qp = slice_qp};
     for (int y = from; y < to; y++) {
         const MotusSliceState end = rows[y];
-        if (begins_slice(mbs, y)) now = (MotusSliceState){.qp = slice_qp};
+        const int first = y * mbs->mb_width;
+        if (motus_slice_first(mbs->slice_first, first) == first)
+            now = (MotusSliceState){.qp = slice_qp};
         rows[y] = now;
         now.skip_run =
             end.skip_run == (uint32_t)mbs->mb_width ? now.skip_run + end.skip_run : end.skip_run;
@@ -51,10 +48,6 @@ static void finalize_skip(MotusCodedMbs *mbs, int i) {
         motus_mb_finalize_skip(&mbs->mb[i], &neighbours, mbs->refs);
 }
 
-static void finalize_skips(MotusCodedMbs *mbs, int y) {
-    for (int i = y * mbs->mb_width; i < (y + 1) * mbs->mb_width; i++) finalize_skip(mbs, i);
-}
-
 // Finalizes the QP of MB i, and its contexts. Returns the QP that mb_qp_delta behind it refers to.
 static int finalize_qp(MotusCodedMbs *mbs, int i, int qp_before) {
     MotusMb *mb = &mbs->mb[i];
@@ -70,11 +63,13 @@ static int finalize_qp(MotusCodedMbs *mbs, int i, int qp_before) {
     return motus_mb_has_qp_delta(mb) ? mb->qp : qp_before;
 }
 
-static void finalize_qps(MotusCodedMbs *mbs, int y, int qp) {
-    for (int i = y * mbs->mb_width; i < (y + 1) * mbs->mb_width; i++) qp = finalize_qp(mbs, i, qp);
+void motus_finalize_mb(MotusCodedMbs *mbs, int i, const MotusSliceState *state) {
+    finalize_skip(mbs, i);
+    finalize_qp(mbs, i, state->qp);
 }
 
 void motus_finalize_mbs(MotusCodedMbs *mbs, int slice_qp) {
+    const int width = mbs->mb_width;
     MotusSliceState rows[MAX_ROWS];
     assert(mbs->mb_height <= MAX_ROWS);
 #pragma omp parallel num_threads(mbs->threads)
@@ -83,28 +78,20 @@ void motus_finalize_mbs(MotusCodedMbs *mbs, int slice_qp) {
         for (int odd = 0; odd < 2; odd++) {
 #pragma omp for schedule(static)
             for (int y = odd; y < mbs->mb_height; y += 2) {
-                finalize_skips(mbs, y);
+                for (int i = y * width; i < (y + 1) * width; i++) finalize_skip(mbs, i);
                 rows[y] = find_end(mbs, y);
             }
         }
 #pragma omp single
         propagate(rows, mbs, 0, mbs->mb_height, slice_qp);
 #pragma omp for schedule(static)
-        for (int y = 0; y < mbs->mb_height; y++) finalize_qps(mbs, y, rows[y].qp);
+        for (int y = 0; y < mbs->mb_height; y++)
+            for (int i = y * width, qp = rows[y].qp; i < (y + 1) * width; i++)
+                qp = finalize_qp(mbs, i, qp);
     }
 }
 
 // ---- Writing ------------------------------------------------------------------------------------
-
-static void count_kind(const MotusMb *mb, int slice_type, MotusPictureStats *stats) {
-    stats->mb[mb->type]++;
-    stats->direct +=
-        slice_type == MOTUS_SLICE_B && mb->type == MOTUS_MB_P_16x16 && motus_is_direct(mb);
-    if (mb->type == MOTUS_MB_P_8x8)
-        for (int q = 0; q < 4; q++) stats->sub[mb->sub_type[q]]++;
-    const int transform = motus_transform_8x8_kind(mb);
-    if (transform >= 0) stats->transform_8x8[transform]++;
-}
 
 static void align(MotusBits *bits, uint64_t count[MOTUS_BIT_KINDS]) {
     size_t before = motus_bits_count(bits);
@@ -119,14 +106,6 @@ static size_t pad(MotusBits *bits) {
     return n;
 }
 
-// Begins `tail` after the last byte of `bits`.
-static void begin_tail(MotusMbWriter *row) {
-    row->n = pad(&row->bits);
-    row->in_tail = 1;
-    motus_bits_init(&row->tail, row->bits.data + row->bits.size,
-                    row->bits.capacity - row->bits.size);
-}
-
 // Writes units of an MB (bit i standing for unit i) in order, and counts their bits.
 static void put_units(MotusBits *bits, const MotusMbSyntax *s, uint32_t units,
                       uint64_t count[MOTUS_BIT_KINDS]) {
@@ -137,28 +116,6 @@ static void put_units(MotusBits *bits, const MotusMbSyntax *s, uint32_t units,
         now = motus_bits_count(bits);
         count[motus_unit_kind(unit)] += now - mark;
     }
-}
-
-static void put_mb(MotusMbWriter *writer, const MotusMbSyntax *s) {
-    MotusBits *bits = writer->in_tail ? &writer->tail : &writer->bits;
-    uint32_t units = motus_mb_units(s->mb, s->slice_type);
-    if (s->mb->type == MOTUS_MB_I_PCM) {
-        const uint32_t first = units & (1u << MOTUS_UNIT_RUN | 1u << MOTUS_UNIT_MODE);
-        put_units(bits, s, first, writer->count);
-        units ^= first;
-        if (writer->floating && !writer->in_tail) {
-            begin_tail(writer);
-            bits = &writer->tail;
-        } else {
-            align(bits, writer->count);
-        }
-    }
-    put_units(bits, s, units, writer->count);
-}
-
-void motus_finalize_mb(MotusCodedMbs *mbs, int i, const MotusSliceState *state) {
-    finalize_skip(mbs, i);
-    finalize_qp(mbs, i, state->qp);
 }
 
 static void write_cavlc_mb(MotusMbWriter *writer, const MotusCodedMbs *mbs, int i,
@@ -178,7 +135,22 @@ static void write_cavlc_mb(MotusMbWriter *writer, const MotusCodedMbs *mbs, int 
         .qp_delta = motus_qp_delta(mb->qp, state->qp),
         .transform_8x8 = writer->slice->transform_8x8,
         .refs = writer->slice->refs};
-    put_mb(writer, &syntax);
+    MotusBits *bits = writer->in_tail ? &writer->tail : &writer->bits;
+    uint32_t units = motus_mb_units(mb, syntax.slice_type);
+    if (mb->type == MOTUS_MB_I_PCM) {
+        const uint32_t first = units & (1u << MOTUS_UNIT_RUN | 1u << MOTUS_UNIT_MODE);
+        put_units(bits, &syntax, first, writer->count);
+        units ^= first;
+        if (writer->floating && !writer->in_tail) { // `tail` begins after the last byte of `bits`
+            writer->n = pad(bits);
+            writer->in_tail = 1;
+            motus_bits_init(&writer->tail, bits->data + bits->size, bits->capacity - bits->size);
+            bits = &writer->tail;
+        } else {
+            align(bits, writer->count);
+        }
+    }
+    put_units(bits, &syntax, units, writer->count);
     if (motus_mb_has_qp_delta(mb)) state->qp = mb->qp;
     state->skip_run = 0;
 }
@@ -267,7 +239,14 @@ void motus_begin_slice_data(MotusMbWriter *writer, const MotusSliceSettings *sli
 
 void motus_write_mb(MotusMbWriter *writer, const MotusCodedMbs *mbs, int i,
                     MotusSliceState *state) {
-    count_kind(&mbs->mb[i], mbs->slice_type, &writer->stats);
+    const MotusMb *mb = &mbs->mb[i];
+    MotusPictureStats *stats = &writer->stats;
+    const int transform = motus_transform_8x8_kind(mb);
+    stats->mb[mb->type]++;
+    stats->direct +=
+        mbs->slice_type == MOTUS_SLICE_B && mb->type == MOTUS_MB_P_16x16 && motus_is_direct(mb);
+    for (int q = 0; q < 4 && mb->type == MOTUS_MB_P_8x8; q++) stats->sub[mb->sub_type[q]]++;
+    if (transform >= 0) stats->transform_8x8[transform]++;
     (writer->slice->cabac ? write_cabac_mb : write_cavlc_mb)(writer, mbs, i, state);
     state->has_mb = 1;
 }
@@ -321,14 +300,6 @@ void motus_add_written(const MotusMbWriter *writer, const MotusCodedMbs *mbs,
 
 // ---- Rows in parallel ---------------------------------------------------------------------------
 
-// Appends a row that put_floating_row wrote.
-static void join(MotusBits *bits, MotusMbWriter *row) {
-    motus_bits_append(bits, row->bits.data, row->n);
-    if (!row->in_tail) return;
-    align(bits, row->count);
-    motus_bits_append(bits, row->tail.data, row->n_tail);
-}
-
 static void put_floating_row(MotusMbWriter *row, uint8_t *data, size_t capacity,
                              const MotusSliceSettings *slice, const MotusCodedMbs *mbs, int y,
                              MotusSliceState start) {
@@ -369,8 +340,13 @@ static int put_rows_parallel(MotusMbWriter *writer, const MotusCodedMbs *mbs, in
     }
     for (int y = 0; y < height; y++) overflow |= rows[y].bits.overflow | rows[y].tail.overflow;
     for (int y = 0; y < height && !overflow; y++) {
-        join(bits, &rows[y]);
-        motus_add_written(&rows[y], mbs, stats);
+        MotusMbWriter *row = &rows[y];
+        motus_bits_append(bits, row->bits.data, row->n);
+        if (row->in_tail) {
+            align(bits, row->count);
+            motus_bits_append(bits, row->tail.data, row->n_tail);
+        }
+        motus_add_written(row, mbs, stats);
     }
     if (!overflow) *state = end;
     motus_free(rows);

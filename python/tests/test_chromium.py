@@ -14,7 +14,7 @@ from conftest import ROOT, clip
 
 import motus
 
-sys.path.insert(0, str(ROOT / "tests" / "report"))
+sys.path.insert(0, str(ROOT / "tests" / "support"))
 from browser import ASK_FOR_KEY_PICTURE, Browser, find_chromium  # noqa: E402
 
 PICTURES = 100

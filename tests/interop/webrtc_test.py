@@ -14,7 +14,7 @@ import subprocess
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(HERE, "..", "report"))
+sys.path.insert(0, os.path.join(HERE, "..", "support"))
 from browser import ASK_FOR_KEY_PICTURE, Browser, find_chromium  # noqa: E402
 
 PICTURES = 100

@@ -39,8 +39,8 @@ static void open_model(Model *m, uint32_t piece, uint32_t most) {
                  chunks = (size_t)motus_chunks_of((int)piece);
     *m = (Model){.piece = piece};
     m->resolved = reserve(piece, sizeof *m->resolved);
-    m->near = reserve((size_t)motus_resolved_size((int)piece), sizeof *m->near);
-    m->row = reserve((size_t)motus_resolved_size((int)piece), sizeof *m->row);
+    m->near = reserve(piece + chunks, sizeof *m->near); // with a gap behind each chunk
+    m->row = reserve(piece + chunks, sizeof *m->row);
     m->cuts = reserve(chunks, sizeof *m->cuts);
     m->sorted = reserve(slots, sizeof *m->sorted);
     m->bins = reserve(slots / MOTUS_SEGMENT + 1, sizeof *m->bins);
@@ -112,10 +112,8 @@ static void resolve(Model *m, const uint16_t *symbol, uint32_t n) {
         for (uint32_t done = 0; done < count[c]; done += MOTUS_SEGMENT) {
             const uint32_t k = begin[c] + done / MOTUS_SEGMENT, left = count[c] - done;
             const int near = motus_test_range(0, 1); // bins that are packed already
-            const MotusBinSegments segments = {m->sorted, near ? m->bins : NULL,
-                                               near ? 0 : 1 << 30};
-            const int place =
-                motus_place_before(m->tables.four, &segments, (int)begin[c], (int)k, first);
+            const int place = motus_place_before(m->tables.four, m->sorted, m->bins,
+                                                 near ? 0 : 1 << 30, (int)begin[c], (int)k, first);
             const uint32_t *sorted = m->sorted + MOTUS_SEGMENT * k;
             const int used = (int)(left < MOTUS_SEGMENT ? left : MOTUS_SEGMENT);
             uint32_t v[MOTUS_SEGMENT / 4];
