@@ -22,18 +22,6 @@ static void *wait_for_creator(void *lock) {
     return NULL;
 }
 
-// Returns how many of n threads, the calling one included, can exist.
-static int try_threads(int n) {
-    pthread_t thread[MOST];
-    pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-    int made = 0;
-    pthread_mutex_lock(&lock);
-    while (made < n - 1 && !pthread_create(&thread[made], NULL, wait_for_creator, &lock)) made++;
-    pthread_mutex_unlock(&lock);
-    for (int i = 0; i < made; i++) pthread_join(thread[i], NULL);
-    return made + 1;
-}
-
 // The team that OpenMP keeps for this thread: a region of the same size creates no thread. It
 // mirrors OpenMP's own per-thread state, and no result depends on it.
 static _Thread_local struct {
@@ -41,10 +29,15 @@ static _Thread_local struct {
 } team;
 
 int motus_threads_ready(int wanted) {
-    int n = motus_cpu_threads(wanted), sum = 0;
+    int n = motus_cpu_threads(wanted), there = 1, sum = 0; // there: with the calling thread
     if (n == 1 || omp_in_parallel()) return 1;
     if (n == team.wanted || n == team.size) return team.size;
-    int there = try_threads(n);
+    pthread_t thread[MOST];
+    pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    pthread_mutex_lock(&lock);
+    while (there < n && !pthread_create(&thread[there - 1], NULL, wait_for_creator, &lock)) there++;
+    pthread_mutex_unlock(&lock);
+    for (int i = 0; i < there - 1; i++) pthread_join(thread[i], NULL);
     if (there < n) there = (there + 1) / 2; // leaves some for others
 #pragma omp parallel num_threads(there) reduction(+ : sum)
     sum += 1;

@@ -124,7 +124,7 @@ template <bool B> __device__ void count_mb(const Job &job, int i, uint32_t *tall
     const int unit = motus_lane(), pcm = mb->type == MOTUS_MB_I_PCM;
     const uint32_t units = motus_mb_units(mb, job.slice.head->slice_type);
     if (!units) {
-        if (unit == 0) job.span[i] = {0, -1}, atomicAdd(&tally[TALLY_KINDS + mb->type], 1u);
+        if (unit == 0) job.span[i] = {0, 0}, atomicAdd(&tally[TALLY_KINDS + mb->type], 1u);
         return;
     }
     const int transform = unit ? -1 : motus_transform_8x8_kind(mb);
@@ -141,7 +141,7 @@ template <bool B> __device__ void count_mb(const Job &job, int i, uint32_t *tall
     job.code[i][unit] = bits.cache; // counting leaves written bits in the cache
     if (length) atomicAdd(&tally[TALLY_BITS + motus_unit_kind(unit)], length);
     if (unit == 0) {
-        job.span[i] = {all - samples, pcm ? (int32_t)samples : -1};
+        job.span[i] = {all - samples, pcm ? samples + 1 : 0};
         atomicAdd(&tally[TALLY_KINDS + mb->type], 1u);
         if (B && mb->type == MOTUS_MB_P_16x16 && motus_is_direct(mb))
             atomicAdd(&tally[TALLY_DIRECT], 1u);
@@ -174,7 +174,7 @@ template <bool B> __global__ void __launch_bounds__(32 * WARPS) count_kernel(Job
         motus_bits_init(&bits, NULL, 0);
         put_end(&bits, run);
         const uint32_t length = (uint32_t)motus_bits_count(&bits);
-        if (motus_lane() == 0) job.span[i] = {length, -1};
+        if (motus_lane() == 0) job.span[i] = {length, 0};
         if (motus_lane() == 0) atomicAdd(&tally[TALLY_BITS + MOTUS_BITS_MODE], length - 1);
     }
     __syncthreads(); // complete before it is read

@@ -14,17 +14,16 @@ namespace {
 
 // ---- Bit spans ----------------------------------------------------------------------------------
 
-// Bit count of neighbouring MBs. If they contain I_PCM, `before` and `after` count the bits on
-// either side of its byte alignment; else `after` is -1. Bit positions in a slice are below 2^31.
+// Bit count of neighbouring MBs. If they contain I_PCM, `before` and `after` - 1 count the bits on
+// either side of its byte alignment; else `after` is 0. Bit positions in a slice are below 2^31.
 struct Span {
-    uint32_t before;
-    int32_t after;
+    uint32_t before, after;
 };
 
 // Returns the end of a span that begins at bit `at`.
 __device__ uint32_t span_end(Span span, uint32_t at) {
     at += span.before;
-    return span.after < 0 ? at : motus_align8(at) + (uint32_t)span.after;
+    return span.after ? motus_align8(at) + span.after - 1 : at;
 }
 
 // ---- NAL units ----------------------------------------------------------------------------------
@@ -73,25 +72,23 @@ __device__ uint32_t escapes_at(const uint8_t *rbsp, uint32_t size, uint32_t from
 
 constexpr int SCAN_EACH = 8; // entries of a thread
 
-// Operations of scans: associative, with the value that changes nothing.
+// Operations of scans: associative; zeros change nothing.
 struct Join {
-    static __device__ Span none() { return {0, -1}; }
     // Returns the span of `a` followed by `b`.
     __device__ Span operator()(Span a, Span b) const {
         Span both = a;
-        if (a.after < 0) {
+        if (!a.after) {
             both.before += b.before;
             both.after = b.after;
         } else {
-            both.after += (int32_t)b.before;
-            if (b.after >= 0) both.after = (int32_t)motus_align8((uint32_t)both.after) + b.after;
+            both.after += b.before;
+            if (b.after) both.after = motus_align8(both.after - 1) + b.after;
         }
         return both;
     }
 };
 
 struct Sum {
-    static __device__ uint32_t none() { return 0; }
     __device__ uint32_t operator()(uint32_t a, uint32_t b) const { return a + b; }
 };
 
@@ -128,12 +125,12 @@ __device__ T scan_warps(T mine, Op op, T (&room)[N / 32], T *all) {
     if (lane == 0) room[warp] = mine;
     __syncthreads(); // written before others read it
     if (warp == 0) {
-        const T sum = scan_lanes(lane < N / 32 ? room[lane] : Op::none(), op);
+        const T sum = scan_lanes(lane < N / 32 ? room[lane] : T{}, op);
         if (lane < N / 32) room[lane] = sum;
     }
     __syncthreads(); // likewise
     *all = room[N / 32 - 1];
-    return warp ? room[warp - 1] : Op::none();
+    return warp ? room[warp - 1] : T{};
 }
 
 // Scans v in place with one block. A warp takes 32 * SCAN_EACH neighbouring entries, of which its
@@ -141,13 +138,12 @@ __device__ T scan_warps(T mine, Op op, T (&room)[N / 32], T *all) {
 template <int THREADS, class T, class Op>
 __device__ void scan_array(T *v, int n, Op op, T (&room)[THREADS / 32]) {
     const int warp = (int)threadIdx.x / 32, lane = motus_lane();
-    T done = Op::none(); // of previous rounds
+    T done = T{}; // of previous rounds
     for (int from = 0; from < n; from += THREADS * SCAN_EACH) {
         const int first = from + 32 * SCAN_EACH * warp + lane;
-        T own[SCAN_EACH], upto = Op::none(), all;
+        T own[SCAN_EACH], upto = T{}, all;
 #pragma unroll
-        for (int i = 0; i < SCAN_EACH; i++)
-            own[i] = first + 32 * i < n ? v[first + 32 * i] : Op::none();
+        for (int i = 0; i < SCAN_EACH; i++) own[i] = first + 32 * i < n ? v[first + 32 * i] : T{};
 #pragma unroll
         for (int i = 0; i < SCAN_EACH; i++) {
             own[i] = op(upto, scan_lanes(own[i], op));

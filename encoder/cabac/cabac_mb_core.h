@@ -359,13 +359,13 @@ MOTUS_HD void motus_put_unit_symbols(MotusSymbols *s, const MotusMbSyntax *m, in
         }
     } else if (unit == MOTUS_UNIT_MV) {
         motus_put_mvd_symbols(s, m);
-    } else if (unit == MOTUS_UNIT_RUN) {
-        motus_put_skip_flag(s, m, MOTUS_CTX_SKIP);
-    } else if (!motus_mb_is_intra(m->mb)) {
-        motus_put_p_types(s, m->mb);
-    } else {
+    } else if (unit == MOTUS_UNIT_MODE && motus_mb_is_intra(m->mb)) {
         motus_put_intra_mb_type(s, m);
         motus_put_intra_modes(s, m);
+    } else if (unit == MOTUS_UNIT_MODE) {
+        motus_put_p_types(s, m->mb);
+    } else {
+        motus_put_skip_flag(s, m, MOTUS_CTX_SKIP);
     }
 }
 

@@ -10,26 +10,25 @@ namespace {
 
 // ---- Carries ------------------------------------------------------------------------------------
 
-// A carry through digits, from the last one to the first. Bit 0: out of them in any case; bit 1: if
-// one comes in.
+// A carry through digits, from the last one to the first. Bit 0: out of them in any case; bit 1:
+// they stop one that comes in.
 struct Carry {
-    static __device__ uint32_t none() { return 2; }
     // `a` is of the digits behind those of `b`.
     __device__ uint32_t operator()(uint32_t a, uint32_t b) const {
-        return (b & 1) | (b >> 1 & a & 1) | (a & b & 2);
+        return (b & 1) | (~b >> 1 & a & 1) | ((a | b) & 2);
     }
 };
 
-// Returns the digits with their carries; d: the thread's own, and the one behind them. Threads
-// count digits from the tile's end.
+// Returns the thread's digits, from `first` on, with their carries. Threads count from the tile's
+// end.
 __device__ void propagate_carries(const uint32_t *digit, uint32_t first,
                                   uint16_t (&digits)[DIGITS]) {
     __shared__ uint32_t room[THREADS / 32], behind_tile;
-    uint32_t sum[DIGITS], own = Carry::none(), all;
+    uint32_t sum[DIGITS], own = 0, all;
 #pragma unroll
     for (int k = DIGITS - 1; k >= 0; k--) {
         sum[k] = motus_digit_sum(digit[first + k], digit[first + k + 1]);
-        own = Carry()(own, sum[k] >> 16 | (sum[k] == 0xFFFF ? 2 : 0));
+        own = Carry()(own, sum[k] >> 16 | (sum[k] == 0xFFFF ? 0 : 2));
     }
     // The carry into the tile's last digit is that of the first digit behind it that passes none.
     for (uint32_t at = from_lane(first, 0) + DIGITS; threadIdx.x < 32; at += 32) {
@@ -43,9 +42,9 @@ __device__ void propagate_carries(const uint32_t *digit, uint32_t first,
     const uint32_t upto = scan_lanes(own, Carry());
     const uint32_t warps = scan_warps<THREADS>(from_lane(upto, 31), Carry(), room, &all);
     uint32_t before = from_before(upto, 1);
-    if (motus_lane() == 0) before = Carry::none();
+    if (motus_lane() == 0) before = 0;
     before = Carry()(warps, before);
-    uint32_t carry = (before & 1) | (before >> 1 & behind_tile); // scan_warps has barriers
+    uint32_t carry = (before & 1) | (~before >> 1 & behind_tile); // scan_warps has barriers
 #pragma unroll
     for (int k = DIGITS - 1; k >= 0; k--) {
         const uint32_t value = sum[k] + carry;

@@ -23,7 +23,7 @@ static void search_mb(const MotusBSearch *p, const MotusPixelOps *ops, int x, in
 
 // Fills p->field.
 static void search_field(const MotusBSearch *p, int threads) {
-    const MotusPixelOps *ops = motus_pixel_ops(0);
+    const MotusPixelOps *ops = motus_pixel_ops();
     assert(p->back || (p->first && p->rest));
     (void)threads;
 #pragma omp parallel for num_threads(threads) schedule(dynamic, 2)
@@ -60,7 +60,7 @@ static uint32_t unweighted_cost(const MotusPixelOps *ops, const MotusHalfPicture
 
 // Returns the cost of a B picture and fills in its MBs' costs if they are kept.
 static uint64_t picture_cost(const MotusBetween *b, int threads) {
-    const MotusPixelOps *ops = motus_pixel_ops(0);
+    const MotusPixelOps *ops = motus_pixel_ops();
     const MotusHalfPicture *cur = &b->cur;
     uint64_t sum = 0;
     (void)threads;

@@ -124,7 +124,7 @@ static void search_row(const MotusMbCosts *costs, const MotusHalfPicture *cur,
                        const MotusHalfPicture *before, const MotusHalfWeight *weight, int y) {
     const MotusMv zero = {0, 0};
     for (int x = 0; x < cur->mb_width; x++) {
-        Search s = {.ops = motus_pixel_ops(0), .before = before, .predictor = zero};
+        Search s = {.ops = motus_pixel_ops(), .before = before, .predictor = zero};
         begin_search(&s, cur, x, y, weight);
         try_mv(&s, zero, s.ops->sad);
         descend(&s);
@@ -137,7 +137,7 @@ static uint32_t search_again(const MotusMbCosts *costs, const MotusHalfPicture *
                              const MotusHalfPicture *before, const MotusHalfWeight *weight, int x,
                              int y) {
     int found = 0; // 1: another MB's MV is better
-    Search s = {.ops = motus_pixel_ops(0),
+    Search s = {.ops = motus_pixel_ops(),
                 .before = before,
                 .predictor = motus_lookahead_predictor(costs->first, cur->mb_width, x, y)};
     begin_search(&s, cur, x, y, weight);
@@ -154,7 +154,7 @@ static uint32_t search_again(const MotusMbCosts *costs, const MotusHalfPicture *
 
 static void costs_of_row(const MotusMbCosts *costs, const MotusHalfPicture *cur,
                          const MotusHalfPicture *before, const MotusHalfWeight *weight, int y) {
-    const MotusPixelOps *ops = motus_pixel_ops(0);
+    const MotusPixelOps *ops = motus_pixel_ops();
     for (int x = 0; x < cur->mb_width; x++) {
         const int i = y * cur->mb_width + x;
         const uint32_t intra = intra_cost(ops, cur, x, y);

@@ -13,7 +13,7 @@ from motus import _lib, _settings
 
 STRUCTURES = {f"Motus{name}": getattr(_lib, name) for name in (
     "Rational Colour Error Plane Frame Image EncoderConfig Mv CodedMv FrameParams PictureStats "
-    "Packet MeConfig MeHints Field MeJob").split()}
+    "Packet MeConfig MeHints MeTarget MeRegion MeRequest").split()}
 C_NAMES = {"pass_": "pass", "lambda_": "lambda"}
 
 

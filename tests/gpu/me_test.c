@@ -1,5 +1,5 @@
 // Motion estimation: the search kernels, and the public API on the same cases. MOTUS_CASES sets the
-// number of random ones. me_jobs_test.c has jobs, sequences and failures.
+// number of random ones. me_api_test.c has sequences and failures.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "me/pixel/ref_luma_cuda.h"
 #include "me/search/refine_cuda.h"

@@ -10,6 +10,7 @@
 #include "me/pixel/sad.cuh"
 #include "me/search/refine_cuda.h"
 #include "me/search/search_cuda.h"
+#include "motus/me_request.h"
 #include "tools/bench/bench.h"
 
 extern "C" {
@@ -229,24 +230,33 @@ MotusStatus measure_copies(MeBench *b, double *upload, double *back) {
     return MOTUS_OK;
 }
 
-// Searches `pictures` pictures from host memory and back, MOTUS_ME_IN_FLIGHT at a time. *seconds:
-// all of them; *first: the first one.
+// Searches `pictures` pictures from host memory and back, each in the one before,
+// MOTUS_ME_IN_FLIGHT at a time. *seconds: all of them; *first: the first one. reference: one more
+// than may be pending, as the newest is filled while the others are searched.
 MotusStatus stream_pictures(MeBench *b, MotusMe *me, MotusField *const field[MOTUS_ME_IN_FLIGHT],
-                            int pictures, double *seconds, double *first) {
+                            MotusMeReference *const reference[MOTUS_ME_IN_FLIGHT + 1], int pictures,
+                            double *seconds, double *first) {
     const MotusMeHints hints = {NULL, NULL, NULL, LAMBDA_Q8};
     MotusStatus status = MOTUS_OK;
     double start = motus_seconds();
+    auto plane_of = [&](int i) {
+        return MotusPlane{b->pinned + i % b->b->clip->n * frame_bytes(b), b->width, b->width,
+                          b->height};
+    };
     for (int i = 0, received = 0; received < pictures && !status;) {
-        MotusPlane cur = {b->pinned + i % b->b->clip->n * frame_bytes(b), b->width, b->width,
-                          b->height},
-                   *ref = &cur;
-        MotusMeJob job = {};
-        job.cur = &cur, job.ref = i ? NULL : ref, job.field = field[i % MOTUS_ME_IN_FLIGHT];
-        job.hints = &hints;
-        status = i < pictures ? motus_me_submit(me, &job) : MOTUS_AGAIN;
-        i += status == MOTUS_OK;
-        if (status != MOTUS_AGAIN && i > 1) continue;
-        status = motus_me_receive(me, NULL);
+        if (i < pictures && i - received < MOTUS_ME_IN_FLIGHT && (received || !i)) {
+            const MotusPlane cur = plane_of(i), before = plane_of(i ? i - 1 : 0);
+            MotusField *f = field[i % MOTUS_ME_IN_FLIGHT];
+            MotusMeTarget target = {};
+            target.reference = reference[i % (MOTUS_ME_IN_FLIGHT + 1)], target.hints = &hints;
+            target.mv = f->mv[0], target.sad = f->sad[0], target.cost = f->cost[0];
+            const MotusMeRequest request = motus_me_request_default(&cur, &target, 1);
+            status = motus_me_reference_fill(reference[i++ % (MOTUS_ME_IN_FLIGHT + 1)], me, &before,
+                                             MOTUS_MEMORY_HOST, NULL);
+            if (!status) status = motus_me_request(me, &request);
+            continue;
+        }
+        status = motus_me_wait(me, NULL, -1);
         if (!received++) *first = motus_seconds() - start;
     }
     *seconds = motus_seconds() - start;
@@ -264,16 +274,20 @@ MotusStatus time_end_to_end(MeBench *b, MotusSubpel subpel, uint32_t modes, EndT
     config.backend = MOTUS_BACKEND_CUDA;
     MotusMe *me = NULL;
     MotusField *field[MOTUS_ME_IN_FLIGHT] = {};
+    MotusMeReference *reference[MOTUS_ME_IN_FLIGHT + 1] = {};
     int pictures = b->n_mb < 2000 ? 4000 : 1000;
     double start = motus_seconds(), seconds = 0, unused;
     MotusStatus status = motus_me_open(&me, &config);
     time->open = motus_seconds() - start;
     for (int i = 0; i < MOTUS_ME_IN_FLIGHT && !status; i++)
         status = motus_field_alloc(&field[i], b->width, b->height);
-    if (!status) status = stream_pictures(b, me, field, 10, &seconds, &time->first);
-    if (!status) status = stream_pictures(b, me, field, pictures, &seconds, &unused);
+    for (int i = 0; i < MOTUS_ME_IN_FLIGHT + 1 && !status; i++)
+        status = motus_me_reference_alloc(&reference[i], me);
+    if (!status) status = stream_pictures(b, me, field, reference, 10, &seconds, &time->first);
+    if (!status) status = stream_pictures(b, me, field, reference, pictures, &seconds, &unused);
     time->picture = seconds / pictures;
     for (int i = 0; i < MOTUS_ME_IN_FLIGHT; i++) motus_field_free(&field[i]);
+    for (int i = 0; i < MOTUS_ME_IN_FLIGHT + 1; i++) motus_me_reference_unref(&reference[i]);
     motus_me_close(&me);
     return status ? motus_fail(b->error, status, "end to end: %s", motus_status_text(status))
                   : MOTUS_OK;

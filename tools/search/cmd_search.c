@@ -127,16 +127,6 @@ static MotusStatus open_all(SearchJob *s) {
                                 info->height, s->error);
 }
 
-static MotusStatus search_pair(SearchJob *s, const MotusFrame *cur, const MotusFrame *ref) {
-    const MotusMeHints hints = {.lambda_q8 = (uint32_t)s->options->lambda};
-    MotusStatus status = motus_me_search(s->me, &cur->plane[0], &ref->plane[0], &hints, s->field);
-    const char *cuda = motus_me_error(s->me)->text;
-    if (status)
-        return motus_fail(s->error, status, "search: %s",
-                          cuda[0] ? cuda : motus_status_text(status));
-    return motus_field_out_picture(s->out, s->frames - 1, s->field, s->options->me.modes, s->error);
-}
-
 static MotusStatus next_frame(SearchJob *s, MotusFrame **frame) {
     int64_t limit = s->options->frames;
     if (motus_signal_caught() || (limit && s->frames >= limit)) return MOTUS_END;
@@ -151,11 +141,19 @@ static MotusStatus search_all(SearchJob *s) {
     MotusFrame *cur = NULL, *ref = NULL;
     int64_t total = motus_reader_info(s->reader)->frames;
     if (s->options->frames && (total < 0 || total > s->options->frames)) total = s->options->frames;
+    const MotusMeHints hints = {.lambda_q8 = (uint32_t)s->options->lambda};
     MotusProgress progress = motus_progress_begin(total, s->options->quiet);
     MotusStatus status = MOTUS_OK;
     while (!status && !(status = next_frame(s, &cur))) {
         s->frames++;
-        if (ref) status = search_pair(s, cur, ref);
+        if (ref) {
+            status = motus_me_search(s->me, &cur->plane[0], &ref->plane[0], &hints, s->field);
+            const char *cuda = motus_me_error(s->me)->text;
+            status = status ? motus_fail(s->error, status, "search: %s",
+                                         cuda[0] ? cuda : motus_status_text(status))
+                            : motus_field_out_picture(s->out, s->frames - 1, s->field,
+                                                      s->options->me.modes, s->error);
+        }
         motus_frame_unref(&ref);
         ref = cur;
         cur = NULL;

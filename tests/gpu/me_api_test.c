@@ -1,5 +1,5 @@
-// Motion estimation by the public API: jobs in flight, device memory, threads, real sequences, and
-// devices that fail or have no memory left. MOTUS_SEQS names a folder of sequences.
+// Motion estimation by the public API: requests in flight, threads, real sequences, and devices
+// that fail or have no memory left. MOTUS_SEQS names a folder of sequences.
 // SPDX-License-Identifier: BSD-2-Clause
 #include <dirent.h>
 #include <pthread.h>
@@ -12,96 +12,45 @@
 
 enum { FRAMES = 9 };
 
-// A sequence with MOTUS_ME_IN_FLIGHT jobs in flight, each picture uploaded once.
-static void jobs_in_flight(void) {
+// A sequence with MOTUS_ME_IN_FLIGHT requests in flight equals searches of each pair.
+static void requests_in_flight(void) {
     MeCase c[FRAMES];
+    MotusField *want[FRAMES], *got[FRAMES];
+    MotusMeReference *reference[FRAMES] = {NULL};
     for (int i = 0; i < FRAMES; i++) me_case_moved(&c[i], 500, 300, 16, MOTUS_SUBPEL_QUARTER);
     c[0].config.modes = 0x0F;
-    MotusMe *both[2] = {me_case_open(c[0].config, MOTUS_BACKEND_CPU),
-                        me_case_open(c[0].config, MOTUS_BACKEND_CUDA)};
-    MotusField *field[2][FRAMES];
-    for (int k = 0; k < 2; k++) {
-        int received = 0;
-        MotusField *got;
-        MotusMeJob job = {
-            .cur = &c[0].cur, .hints = &c[0].hints, .field = field[k][0] = me_case_field(500, 300)};
-        CU_ASSERT_EQUAL(motus_me_submit(both[k], &job), MOTUS_ERR_STATE);
-        CU_ASSERT_EQUAL(motus_me_receive(both[k], &got), MOTUS_END);
-        job.ref = &c[0].ref;
-        for (int i = 0; i < FRAMES; i++) {
-            if (i)
-                job = (MotusMeJob){.cur = &c[i].cur,
-                                   .hints = &c[i].hints,
-                                   .field = field[k][i] = me_case_field(500, 300)};
-            MotusStatus status = motus_me_submit(both[k], &job);
-            MOTUS_CHECK(status == (i - received < MOTUS_ME_IN_FLIGHT ? MOTUS_OK : MOTUS_AGAIN),
-                        "frame %d: %d", i, status);
-            if (status != MOTUS_AGAIN) continue;
-            CU_ASSERT_EQUAL(motus_me_receive(both[k], &got), MOTUS_OK);
-            CU_ASSERT_PTR_EQUAL(got, field[k][received]);
-            received++;
-            CU_ASSERT_EQUAL(motus_me_submit(both[k], &job), MOTUS_OK);
+    MotusMe *cpu = me_case_open(c[0].config, MOTUS_BACKEND_CPU),
+            *cuda = me_case_open(c[0].config, MOTUS_BACKEND_CUDA);
+    CU_ASSERT_EQUAL(motus_me_wait(cuda, NULL, -1), MOTUS_END);
+    for (int i = 0, received = 0; received < FRAMES;) {
+        if (i < FRAMES && i - received < MOTUS_ME_IN_FLIGHT) {
+            want[i] = me_case_search(cpu, &c[i]);
+            got[i] = me_case_field(500, 300);
+            const MotusMeTarget target = {.reference = reference[i] =
+                                              me_case_reference(cuda, &c[i].ref),
+                                          .hints = &c[i].hints,
+                                          .mv = got[i]->mv[0],
+                                          .sad = got[i]->sad[0],
+                                          .cost = got[i]->cost[0]};
+            MotusMeRequest request = motus_me_request_default(&c[i].cur, &target, 1);
+            request.opaque = got[i];
+            EXPECT_OK(motus_me_request(cuda, &request));
+            i++;
+            if (i - received == MOTUS_ME_IN_FLIGHT)
+                CU_ASSERT_EQUAL(motus_me_request(cuda, &request), MOTUS_AGAIN);
+            continue;
         }
-        while (motus_me_receive(both[k], &got) == MOTUS_OK)
-            CU_ASSERT_PTR_EQUAL(got, field[k][received++]);
-        CU_ASSERT_EQUAL(received, FRAMES);
+        void *opaque = NULL;
+        CU_ASSERT(motus_me_wait(cuda, &opaque, -1) == MOTUS_OK && opaque == got[received]);
+        MOTUS_CHECK(motus_test_same_fields(want[received], got[received]), "frame %d", received);
+        received++;
     }
-    for (int i = 0; i < FRAMES; i++)
-        MOTUS_CHECK(motus_test_same_fields(field[0][i], field[1][i]), "frame %d", i);
-    for (int i = 0; i < FRAMES; i++)
-        motus_field_free(&field[0][i]), motus_field_free(&field[1][i]), me_case_free(&c[i]);
-    motus_me_close(&both[0]);
-    motus_me_close(&both[1]);
-}
-
-// Planes and results in device memory, on a stream of the caller's. Rows are aligned or must be
-// copied.
-static void device_memory(void) {
-    enum { W = 333, H = 222, PLANE = 352 * H };
-    MeCase c;
-    me_case_moved(&c, W, H, 16, MOTUS_SUBPEL_HALF);
-    MotusMe *cpu = me_case_open(c.config, MOTUS_BACKEND_CPU),
-            *cuda = me_case_open(c.config, MOTUS_BACKEND_CUDA);
-    MotusField *want = me_case_search(cpu, &c), *got = me_case_field(W, H);
-    const size_t n = (size_t)want->n_mb * MOTUS_BLOCKS;
-    cudaStream_t stream;
-    uint8_t *memory = NULL;
-    CU_ASSERT_FATAL(GPU_OK(cudaStreamCreate(&stream)));
-    CU_ASSERT_FATAL(GPU_OK(cudaMalloc((void **)&memory, 2 * PLANE + 10 * n + 64)));
-    GPU_OK(cudaMemset(memory, GPU_POISON, 2 * PLANE)); // words between rows are read, not used
-    for (int stride = 352; stride > 340; stride -= 9) {
-        const size_t pitch = (size_t)stride;
-        MotusPlane cur = {memory, stride, W, H}, ref = {memory + stride * H, stride, W, H};
-        MotusMv *mv = (MotusMv *)(void *)(memory + 2 * PLANE);
-        MotusMeJob job = {.cur = &cur,
-                          .ref = &ref,
-                          .memory = MOTUS_MEMORY_DEVICE,
-                          .stream = stream,
-                          .hints = &c.hints,
-                          .device_mv = mv};
-        job.device_cost = (uint32_t *)(mv + n);
-        job.device_sad = (uint16_t *)(job.device_cost + n);
-        GPU_OK(cudaMemcpy2DAsync(cur.data, pitch, c.cur.data, W, W, H, cudaMemcpyHostToDevice,
-                                 stream));
-        GPU_OK(cudaMemcpy2DAsync(ref.data, pitch, c.ref.data, W, W, H, cudaMemcpyHostToDevice,
-                                 stream));
-        CU_ASSERT_EQUAL(motus_me_submit(cpu, &job), MOTUS_ERR_UNSUPPORTED);
-        CU_ASSERT_EQUAL(motus_me_submit(cuda, &job), MOTUS_OK);
-        GPU_OK(cudaMemcpyAsync(got->mv[0], mv, 4 * n, cudaMemcpyDeviceToHost, stream));
-        GPU_OK(cudaMemcpyAsync(got->sad[0], job.device_sad, 2 * n, cudaMemcpyDeviceToHost, stream));
-        GPU_OK(
-            cudaMemcpyAsync(got->cost[0], job.device_cost, 4 * n, cudaMemcpyDeviceToHost, stream));
-        GPU_OK(cudaStreamSynchronize(stream));
-        MOTUS_CHECK(motus_test_same_fields(want, got), "stride %d", stride);
-        CU_ASSERT_EQUAL(motus_me_receive(cuda, NULL), MOTUS_OK);
+    for (int i = 0; i < FRAMES; i++) {
+        motus_me_reference_unref(&reference[i]);
+        motus_field_free(&want[i]), motus_field_free(&got[i]), me_case_free(&c[i]);
     }
-    GPU_OK(cudaFree(memory));
-    GPU_OK(cudaStreamDestroy(stream));
-    motus_field_free(&want);
-    motus_field_free(&got);
     motus_me_close(&cpu);
     motus_me_close(&cuda);
-    me_case_free(&c);
 }
 
 typedef struct Worker {
@@ -170,12 +119,12 @@ static int search_with_fault(const MeCase *c, MotusBackend backend, long n, cons
                     "n=%ld: %d", n, first);
         MOTUS_CHECK(chosen == MOTUS_BACKEND_CUDA || backend == MOTUS_BACKEND_AUTO, "n=%ld", n);
     } else { // the device failed later: every call says so
-        MotusMeJob job = {.cur = &c->cur, .ref = &c->ref, .hints = &c->hints, .field = got};
+        const MotusMeRequest request = motus_me_request_default(&c->cur, NULL, 0);
         MotusStatus again = motus_me_search(me, &c->cur, &c->ref, &c->hints, got),
-                    submitted = motus_me_submit(me, &job);
+                    requested = motus_me_request(me, &request);
         later = *motus_me_error(me);
-        MOTUS_CHECK(first == MOTUS_ERR_CUDA && again == first && submitted == first,
-                    "n=%ld: %d %d %d", n, first, again, submitted);
+        MOTUS_CHECK(first == MOTUS_ERR_CUDA && again == first && requested == first,
+                    "n=%ld: %d %d %d", n, first, again, requested);
         MOTUS_CHECK(later.status == error.status && !strcmp(later.text, error.text), "n=%ld: %s", n,
                     later.text);
     }
@@ -300,8 +249,11 @@ static void sequences(void) {
     MOTUS_CHECK(n > 0, "no sequence in %s", folder);
 }
 
-static const GpuRow rows[] = {GPU_TEST(jobs_in_flight),    GPU_TEST(device_memory),
-                              GPU_TEST(two_threads),       GPU_TEST(failing_device),
-                              GPU_TEST(too_little_memory), GPU_TEST(constant_memory),
-                              GPU_TEST(sequences),         {0}};
-const GpuSuite gpu_me_jobs = {"me_jobs", rows};
+static const GpuRow rows[] = {GPU_TEST(requests_in_flight),
+                              GPU_TEST(two_threads),
+                              GPU_TEST(failing_device),
+                              GPU_TEST(too_little_memory),
+                              GPU_TEST(constant_memory),
+                              GPU_TEST(sequences),
+                              {0}};
+const GpuSuite gpu_me_api = {"me_api", rows};
