@@ -28,7 +28,7 @@ __device__ Part part_with(const MotusMb *mb, int x, int y) {
               mode = type <= MOTUS_MB_P_16x16  ? (int)MOTUS_MODE_16x16
                      : type == MOTUS_MB_P_16x8 ? (int)MOTUS_MODE_16x8
                      : type == MOTUS_MB_P_8x16 ? (int)MOTUS_MODE_8x16
-                                               : motus_sub_mode(mb->sub_type[y / 2 * 2 + x / 2]),
+                                               : MOTUS_MODE_8x8 + mb->sub_type[y / 2 * 2 + x / 2],
               in_x = X >> 2 * mode & 3, in_y = Y >> 2 * mode & 3;
     return {mode, x & in_x, y & in_y, 4 - in_x};
 }
