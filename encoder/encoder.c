@@ -51,7 +51,7 @@ static MotusStatus open_backend(MotusEncoder *enc, MotusError *error) {
     const int looks = enc->stream.config.rate != MOTUS_RATE_QP || enc->stream.rate.lookahead.b_span;
     if (status || !looks) return status;
     status = motus_lookahead_open(&enc->look, &enc->stream.rate.lookahead,
-                                  motus_gop_coders_device(enc->coders), error);
+                                  enc->coders->executor[0].device, error);
     if (!status) {
         status = motus_planner_open(&enc->planner, &enc->stream, enc->coders, enc->look);
         if (status) motus_fail(error, status, "%s", motus_status_text(status));
@@ -78,8 +78,7 @@ static MotusStatus open_coders(MotusEncoder *enc, MotusError *error) {
         if (status) enc->opened = again;
     }
     if (status) return motus_fail(error, status, "%s", enc->opened.text);
-    if (c->packet_memory == MOTUS_MEMORY_HOST || motus_gop_coders_store_packets(enc->coders))
-        return MOTUS_OK;
+    if (c->packet_memory == MOTUS_MEMORY_HOST || enc->coders->ops->store) return MOTUS_OK;
     return motus_fail(error, MOTUS_ERR_UNSUPPORTED,
                       "packets in device memory need the CUDA backend%s%s",
                       enc->opened.text[0] ? ": " : "", enc->opened.text);
@@ -349,7 +348,10 @@ int motus_encoder_gop_coders(const MotusEncoder *enc) {
 }
 
 size_t motus_encoder_gop_coder_bytes(const MotusEncoder *enc) {
-    return enc ? motus_gop_coders_bytes(enc->coders) : 0;
+    const MotusGopCoders *coders = enc ? enc->coders : NULL;
+    return coders ? coders->ops->coder_bytes(coders->stream, coders->slots_per_coder,
+                                             coders->per_device)
+                  : 0;
 }
 
 void motus_encoder_close(MotusEncoder **out) {

@@ -9,14 +9,15 @@
 
 // Gets the whole-sample MVs and costs of MB i in reference k.
 static inline void get_motion(const Pass *pass, int k, int i, MotusMbMotion *motion) {
-    const MotusField *field = pass->inter->field[k];
-    if (pass->inter->search) {
-        pass->inter->search(pass->inter->search_context, k, i, motion);
+    const MotusPictureJob *job = pass->job;
+    if (job->search) {
+        job->search(job->search_context, k, i, motion);
         return;
     }
     for (int b = 0; b < MOTUS_BLOCKS; b++) {
-        motion->mv[b] = field->mv[b][i];
-        motion->cost[b] = field->cost[b][i];
+        const size_t at = (size_t)b * (size_t)pass->pic->mbs.n_mb + (size_t)i;
+        motion->mv[b] = job->motion[k].mv[at];
+        motion->cost[b] = job->motion[k].cost[at];
     }
 }
 
@@ -24,15 +25,15 @@ static inline void get_motion(const Pass *pass, int k, int i, MotusMbMotion *mot
 static inline void refine_p_blocks(const Pass *pass, int i, int ref, uint64_t wanted,
                                    MotusMbMotion *motion) {
     const MotusPictureState *pic = pass->pic;
-    const MotusInterCoding *p = pass->inter;
+    const MotusPictureJob *p = pass->job;
     const int x = i % pic->mbs.mb_width, y = i / pic->mbs.mb_width;
     const MotusMbSource src = motus_mb_source(pic->mbs.src, x, y);
     const MotusMbJob job = {.cur = src.plane[0],
                             .cur_stride = src.stride[0],
-                            .ref = p->ref_luma[ref],
+                            .ref = p->luma[ref],
                             .x = 16 * x,
                             .y = 16 * y,
-                            .predictor = p->centre[ref][i],
+                            .predictor = p->motion[ref].centre[i],
                             .lambda_q8 = pass->lambda_q8};
     motus_refine_blocks(&job, p->subpel, pass->refine, motus_whole_mvs(motion->mv, wanted), motion);
 }
@@ -52,7 +53,7 @@ static inline void add_p_candidates(const Pass *pass, int i, int ref, uint64_t b
         for (int v = 0; v < found->n; v++)
             known |= found->ref[v] == ref && motus_mv_equal(found->mv[v], mv);
         if (known) continue;
-        motus_satd_mb(found->satd[found->n], src.plane[0], src.stride[0], &pass->inter->ref[ref],
+        motus_satd_mb(found->satd[found->n], src.plane[0], src.stride[0], &pass->job->ref[ref],
                       16 * x, 16 * y, mv);
         for (int blk = 0; max_y < MOTUS_MAX_MV_Y && blk < 16; blk++)
             if (motus_refresh_row_mv_y(max_y, blk >> 2, mv.y) != mv.y)
@@ -65,7 +66,7 @@ static inline void add_p_candidates(const Pass *pass, int i, int ref, uint64_t b
 // Finds a P MB's candidates in all references. In further ones blocks are refined whose
 // whole-sample costs with ref_idx are within the gate of the least ones.
 static inline void find_p_candidates(const Pass *pass, int i, MotusCandidates *found) {
-    const MotusInterCoding *p = pass->inter;
+    const MotusPictureJob *p = pass->job;
     MotusMbMotion motion[MOTUS_MAX_REFERENCES];
     uint32_t ref_cost[MOTUS_MAX_REFERENCES], least[MOTUS_BLOCKS];
     found->n = 0;
@@ -79,13 +80,13 @@ static inline void find_p_candidates(const Pass *pass, int i, MotusCandidates *f
         }
     }
     uint64_t wanted[MOTUS_MAX_REFERENCES];
-    found->blocks = motus_candidate_blocks(least, &pass->coding->effort, pass->lambda_q8);
+    found->blocks = motus_candidate_blocks(least, &pass->job->effort, pass->lambda_q8);
     for (int ref = 0; ref < p->refs; ref++) {
         wanted[ref] = ref ? 0 : found->blocks;
         for (uint64_t left = ref ? found->blocks : 0; left; left &= left - 1) {
             const int b = __builtin_ctzll(left);
             if (motus_ref_is_close(motion[ref].cost[b] + ref_cost[ref], least[b],
-                                   pass->coding->effort.type_gate))
+                                   pass->job->effort.type_gate))
                 wanted[ref] |= 1ull << b;
         }
         refine_p_blocks(pass, i, ref, wanted[ref], &motion[ref]);
@@ -99,15 +100,15 @@ static inline void find_p_candidates(const Pass *pass, int i, MotusCandidates *f
 // Finds a B MB's candidates.
 static inline void find_b_candidates(const Pass *pass, int i, MotusBCandidates *found) {
     const MotusPictureState *pic = pass->pic;
-    const MotusInterCoding *b = pass->inter;
+    const MotusPictureJob *b = pass->job;
     const int x = i % pic->mbs.mb_width, y = i / pic->mbs.mb_width;
     MotusMbMotion motion[MOTUS_MAX_REFERENCES];
     MotusBJob in = {.refs = b->refs,
                     .ref = b->ref,
-                    .ref_luma = b->ref_luma,
+                    .ref_luma = b->luma,
                     .ops = pass->refine,
                     .subpel = b->subpel,
-                    .effort = &pass->coding->effort,
+                    .effort = &pass->job->effort,
                     .limits = &b->limits,
                     .lambda_q8 = pass->lambda_q8,
                     .src = motus_mb_source(pic->mbs.src, x, y),
@@ -116,7 +117,7 @@ static inline void find_b_candidates(const Pass *pass, int i, MotusBCandidates *
     for (int ref = 0; ref <= b->refs; ref++) {
         motion[ref] = (MotusMbMotion){.cost = {0}};
         get_motion(pass, ref, i, &motion[ref]);
-        in.centre[ref] = b->centre[ref][i];
+        in.centre[ref] = b->motion[ref].centre[i];
     }
     MOTUS_ISA(motus_b).candidates(&in, motion, found);
 }
@@ -124,8 +125,8 @@ static inline void find_b_candidates(const Pass *pass, int i, MotusBCandidates *
 // True if MB (x, y) is searched before the round, whose first phases see it as a neighbour that is
 // not decided yet. The others are searched as they are decided: all that see them come later.
 static inline int has_first_guess(const Pass *pass, int x, int y) {
-    const int phases = pass->coding->effort.phases;
-    return !pass->inter->search || (x + 2 * y) % phases >= phases - MOTUS_NEIGHBOUR_DIAGONALS;
+    const int phases = pass->job->effort.phases;
+    return !pass->job->search || (x + 2 * y) % phases >= phases - MOTUS_NEIGHBOUR_DIAGONALS;
 }
 
 // Finds the candidates of MB i, and sets what its neighbours see before its first decision.
@@ -134,7 +135,7 @@ static inline void find_candidates(const Pass *pass, int i) {
     MotusMb *mb = &pass->pic->mbs.mb[i];
     if (is_refreshed(pass->pic, i)) {
         *mb = (MotusMb){.type = MOTUS_MB_I_16x16};
-    } else if (pass->inter->lists == 2) {
+    } else if (pass->job->type == MOTUS_SLICE_B) {
         find_b_candidates(pass, i, found->b);
         motus_b_first_guess(mb, found->b);
     } else {

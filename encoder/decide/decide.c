@@ -23,13 +23,13 @@ static void visit_intra(void *context, int x, int y) {
 // Chooses the types of all MBs, or of those that intra refresh wants.
 static void choose_types_of(const Pass *pass) {
     const MotusPictureState *pic = pass->pic;
-    const MotusCoding *coding = pass->coding;
+    const MotusPictureJob *job = pass->job;
     const int method =
-        motus_type_levels(coding->effort.estimate_levels, coding->costs, coding->quant8 != NULL);
-    const MotusLevelChoice levels = {pic->zero_runs, method, coding->costs};
+        motus_type_levels(job->effort.estimate_levels, job->costs, job->quant8 != NULL);
+    const MotusLevelChoice levels = {pic->zero_runs, method, job->costs};
 #pragma omp parallel for num_threads(pic->mbs.threads) schedule(dynamic, 16)
     for (int i = 0; i < pic->mbs.n_mb; i++)
-        if (!pass->slice_type || is_refreshed(pic, i)) choose_type(pass, &levels, i);
+        if (pass->job->type == MOTUS_SLICE_I || is_refreshed(pic, i)) choose_type(pass, &levels, i);
 }
 
 // Codes an I picture's MBs in a wavefront. Returns 0 if one of those that have types would rather
@@ -42,18 +42,10 @@ static int run_wave_of_i(Pass *pass) {
     return !pass->wants_pcm;
 }
 
-static void code_i_picture(MotusPictureState *pic, const MotusCoding *coding) {
-    Pass pass = begin_pass(pic, coding, NULL, MOTUS_SLICE_I);
-    if (run_wave_of_i(&pass)) return;
-    pass.typed = pass.wants_pcm = 0;
-    run_wave_of_i(&pass);
-}
-
-// Leaves the MBs' types for code_mb; I_PCM: to be searched.
-static void choose_types(MotusPictureState *pic, const MotusCoding *coding) {
-    Pass pass = begin_pass(pic, coding, NULL, MOTUS_SLICE_I);
-    if (pass.typed && run_wave_of_i(&pass)) return;
-    for (int i = 0; i < pic->mbs.n_mb; i++) pic->mbs.mb[i].type = MOTUS_MB_I_PCM;
+static void code_i_picture(Pass *pass) {
+    if (run_wave_of_i(pass)) return;
+    pass->typed = pass->wants_pcm = 0;
+    run_wave_of_i(pass);
 }
 
 static int waits_for_intra(void *context, int x, int y) {
@@ -69,7 +61,7 @@ static void visit_decided_intra(void *context, int x, int y) {
     const Pass *pass = context;
     MotusPictureState *pic = pass->pic;
     const int i = y * pic->mbs.mb_width + x,
-              typed = pass->coding->effort.types_first; // also where all are searched again
+              typed = pass->job->effort.types_first; // also where all are searched again
     int length = 0;
     pic->chain[i] = 0;
     if (!motus_mb_is_intra(&pic->mbs.mb[i])) return;
@@ -94,10 +86,10 @@ static void visit_decided_intra(void *context, int x, int y) {
 // types beforehand Intra8x8 is left for the MBs that are coded as intra.
 static void estimate_intra(const Pass *pass) {
     MotusPictureState *pic = pass->pic;
-    const MotusCoding *coding = pass->coding;
-    const MotusEffort *effort = &coding->effort;
-    const int method = motus_intra_levels(effort->estimate_levels, coding->costs);
-    const MotusLevelChoice levels = {pic->zero_runs, method, coding->costs};
+    const MotusPictureJob *job = pass->job;
+    const MotusEffort *effort = &job->effort;
+    const int method = motus_intra_levels(effort->estimate_levels, job->costs);
+    const MotusLevelChoice levels = {pic->zero_runs, method, job->costs};
 #pragma omp parallel for num_threads(pic->mbs.threads) schedule(dynamic, 16)
     for (int i = 0; i < pic->mbs.n_mb; i++) {
         pic->intra_cost[i] = UINT32_MAX;
@@ -133,26 +125,26 @@ static void note_decision(const Pass *pass, int i, int now) {
     const MotusMb *mb =
         pic->intra_cost[i] < pic->inter_cost[i] ? &pic->mb_intra[i] : &pic->mb_inter[i];
     motus_note_decision(&pic->mbs.mb[i], mb, &pic->changed_at[i], now,
-                        pass->inter->refs > 1 ? 2 : pass->inter->lists);
+                        1 + (pass->job->refs > 1 || pass->job->type == MOTUS_SLICE_B));
 }
 
 static MotusInterMb inter_mb(const Pass *pass, int i) {
     const MotusPictureState *pic = pass->pic;
     const int x = i % pic->mbs.mb_width, y = i / pic->mbs.mb_width;
-    const MotusQp *qp = qp_of(pic, pass->coding, i);
-    const int has_choice = pass->coding->effort.transforms && pass->coding->costs;
+    const MotusQp *qp = qp_of(pic, pass->job, i);
+    const int has_choice = pass->job->effort.transforms && pass->job->costs;
     return (MotusInterMb){
-        .ref = pass->inter->ref,
-        .limits = &pass->inter->limits,
+        .ref = pass->job->ref,
+        .limits = &pass->job->limits,
         .qp = qp,
         .src = motus_mb_source(pic->mbs.src, x, y),
         .x = x,
         .y = y,
-        .lists = pass->inter->lists,
-        .refs = pass->inter->refs,
-        .costs = pass->coding->costs,
+        .lists = 1 + (pass->job->type == MOTUS_SLICE_B),
+        .refs = pass->job->refs,
+        .costs = pass->job->costs,
         .max_mv_y = motus_refresh_max_mv_y(&pic->refresh, y),
-        .quant8 = has_choice && pass->coding->quant8 ? &pass->coding->quant8[qp->luma.qp] : NULL};
+        .quant8 = has_choice && pass->job->quant8 ? &pass->job->quant8[qp->luma.qp] : NULL};
 }
 
 // Takes the best inter coding of MB i.
@@ -167,7 +159,7 @@ static void keep_inter(const Pass *pass, const MotusTrial *best, int i) {
 
 // Decides a P MB. Without candidates it is searched here, unless P_Skip is taken at once.
 static void decide_p_mb(const Pass *pass, const MotusInterMb *in, int i) {
-    const MotusEffort *effort = &pass->coding->effort;
+    const MotusEffort *effort = &pass->job->effort;
     MotusPictureState *pic = pass->pic;
     MotusDecideScratch scratch;
     MotusCandidates *found = &pic->candidates[i].p;
@@ -183,13 +175,13 @@ static void decide_p_mb(const Pass *pass, const MotusInterMb *in, int i) {
 
 // The same for a B MB and B_Skip.
 static void decide_b_mb(const Pass *pass, const MotusInterMb *in, int i) {
-    const MotusEffort *effort = &pass->coding->effort;
+    const MotusEffort *effort = &pass->job->effort;
     MotusPictureState *pic = pass->pic;
     MotusBDecideScratch scratch;
     MotusBCandidates *found = pic->candidates[i].b;
     const MotusTrial *best = &scratch.trial[0];
     pic->satd[i] = 0;
-    if (!MOTUS_ISA(motus_b).skip(in, &pass->inter->direct, i, effort, &pass->levels, pass->refine,
+    if (!MOTUS_ISA(motus_b).skip(in, &pass->job->direct, i, effort, &pass->levels, pass->refine,
                                  &scratch)) {
         if (!has_first_guess(pass, in->x, in->y)) find_b_candidates(pass, i, found);
         best = MOTUS_ISA(motus_b).types(in, found, effort, &pass->levels, pass->refine, &scratch,
@@ -200,12 +192,11 @@ static void decide_b_mb(const Pass *pass, const MotusInterMb *in, int i) {
 
 // Makes neighbours see B MB i as skipped if it certainly will be. Returns 0 otherwise.
 static int guess_b_skip(const Pass *pass, int i) {
-    const MotusInterCoding *inter = pass->inter;
-    const MotusEffort *effort = &pass->coding->effort;
-    if (inter->lists < 2 || !motus_tries_skips_first(&inter->direct, inter->refs, effort)) return 0;
+    const MotusPictureJob *job = pass->job;
+    if (!job->skips_first) return 0;
     const MotusInterMb in = inter_mb(pass, i);
     MotusTrial trial;
-    if (!MOTUS_ISA(motus_b).skip_is_sure(&in, &inter->direct.fixed[i], effort, &pass->levels,
+    if (!MOTUS_ISA(motus_b).skip_is_sure(&in, &job->direct.fixed[i], &job->effort, &pass->levels,
                                          &trial))
         return 0;
     pass->pic->mbs.mb[i] = trial.mb;
@@ -215,7 +206,7 @@ static int guess_b_skip(const Pass *pass, int i) {
 // Refines the MVs of MB i, which has been decided in pass `now`, by RD cost.
 static void refine_mvs(const Pass *pass, const MotusInterMb *in, int i, int now) {
     MotusPictureState *pic = pass->pic;
-    const int most = pass->coding->effort.rd_mvs;
+    const int most = pass->job->effort.rd_mvs;
     MotusResidual residual;
     MotusTrial trial;
     if (!most || !MOTUS_ISA(motus_inter)
@@ -247,7 +238,7 @@ static void visit_inter(const Pass *pass, int x, int y, int now) {
 // of the next one only what was there before the round, as it does in phases, but its MBs stay in
 // the cache. now: the last pass before the round.
 static void run_round_in_bands(const Pass *pass, int now) {
-    const int phases = pass->coding->effort.phases, width = pass->pic->mbs.mb_width,
+    const int phases = pass->job->effort.phases, width = pass->pic->mbs.mb_width,
               height = pass->pic->mbs.mb_height;
     for (int band = (width - 1 + 2 * (height - 1)) / phases; band >= 0; band--)
         for (int y = 0; y < height; y++) {
@@ -265,7 +256,7 @@ static void run_round_in_bands(const Pass *pass, int now) {
 // MBs see their neighbours' newest decisions. `now` numbers a picture's passes, from 1.
 static void run_round(const Pass *pass, int *now) {
     const MotusPictureState *pic = pass->pic;
-    const int phases = pass->coding->effort.phases, width = pic->mbs.mb_width;
+    const int phases = pass->job->effort.phases, width = pic->mbs.mb_width;
     if (pic->mbs.threads == 1) {
         run_round_in_bands(pass, *now);
         *now += phases;
@@ -294,8 +285,8 @@ static void choose_transforms(const Pass *pass, int since, int now) {
         const MotusMbRecon rec = mb_recon(pic->rec, x, y);
         if (pic->seen_at[i] > since &&
             !motus_was_skipped_at_once(&pic->mb_inter[i], pic->inter_cost[i], in.qp,
-                                       &pass->coding->effort) &&
-            motus_choose_transform(&in, &pass->levels, &pass->coding->quant8[in.qp->luma.qp],
+                                       &pass->job->effort) &&
+            motus_choose_transform(&in, &pass->levels, &pass->job->quant8[in.qp->luma.qp],
                                    &pic->mb_inter[i], &pic->mbs.coef[i], rec.plane[0],
                                    rec.stride[0], pic->luma_bits[i], &pic->inter_cost[i]))
             note_decision(pass, i, now);
@@ -305,7 +296,7 @@ static void choose_transforms(const Pass *pass, int since, int now) {
 // Decides an inter picture's MBs, all but the wavefront of intra MBs.
 static void decide_mbs(const Pass *pass) {
     MotusPictureState *pic = pass->pic;
-    const MotusCoding *coding = pass->coding;
+    const MotusPictureJob *job = pass->job;
     int now = 0;
 #pragma omp parallel for num_threads(pic->mbs.threads) schedule(dynamic, 16)
     for (int i = 0; i < pic->mbs.n_mb; i++) {
@@ -316,10 +307,10 @@ static void decide_mbs(const Pass *pass) {
         pic->changed_at[i] = pic->seen_at[i] = 0;
     }
     motus_stage_ended(pic->clock, MOTUS_STAGE_CANDIDATES);
-    for (int round = 0; round < coding->effort.rounds; round++) {
+    for (int round = 0; round < job->effort.rounds; round++) {
         const int since = now;
         run_round(pass, &now);
-        if (coding->quant8) choose_transforms(pass, since, ++now);
+        if (job->quant8) choose_transforms(pass, since, ++now);
         if (round) continue;
         estimate_intra(pass);
         ++now;
@@ -329,38 +320,37 @@ static void decide_mbs(const Pass *pass) {
     if (pass->typed && pic->refresh.end) choose_types_of(pass);
     int intra = 0;
     for (int i = 0; i < pic->mbs.n_mb; i++) intra += motus_mb_is_intra(&pic->mbs.mb[i]);
-    pic->longest_chain = motus_longest_chain(intra, pic->mbs.n_mb, &coding->effort);
+    pic->longest_chain = motus_longest_chain(intra, pic->mbs.n_mb, &job->effort);
     motus_stage_ended(pic->clock, MOTUS_STAGE_DECIDE);
 }
 
-static Pass begin_inter(MotusPictureState *pic, const MotusCoding *coding,
-                        const MotusInterCoding *inter) {
-    return begin_pass(pic, coding, inter, inter->lists == 2 ? MOTUS_SLICE_B : MOTUS_SLICE_P);
+static void decide(MotusPictureState *pic, const MotusPictureJob *job) {
+    Pass pass = begin_pass(pic, job);
+    if (job->type != MOTUS_SLICE_I)
+        decide_mbs(&pass);
+    else if (job->cuts_slices && !(pass.typed && run_wave_of_i(&pass))) // code_mb searches them
+        for (int i = 0; i < pic->mbs.n_mb; i++) pic->mbs.mb[i].type = MOTUS_MB_I_PCM;
 }
 
-static void decide_inter_picture(MotusPictureState *pic, const MotusCoding *coding,
-                                 const MotusInterCoding *inter) {
-    const Pass pass = begin_inter(pic, coding, inter);
-    decide_mbs(&pass);
-}
-
-static void code_inter_picture(MotusPictureState *pic, const MotusCoding *coding,
-                               const MotusInterCoding *inter) {
-    Pass pass = begin_inter(pic, coding, inter);
+static void code_intra_mbs(MotusPictureState *pic, const MotusPictureJob *job) {
+    Pass pass = begin_pass(pic, job);
     const MotusWave wave = {visit_decided_intra, waits_for_intra, &pass, pic->row_order};
-    decide_mbs(&pass);
+    if (job->type == MOTUS_SLICE_I) {
+        code_i_picture(&pass);
+        return;
+    }
     motus_wavefront(pic->mbs.mb_width, pic->mbs.mb_height, pic->mbs.threads, &wave);
     if (!pass.wants_pcm) return;
     pass.typed = 0;
     motus_wavefront(pic->mbs.mb_width, pic->mbs.mb_height, pic->mbs.threads, &wave);
 }
 
-static void code_mb(MotusPictureState *pic, const MotusCoding *coding, int slice_type, int i,
-                    int qp) {
-    Pass pass = begin_pass(pic, coding, NULL, slice_type);
-    const int x = i % pic->mbs.mb_width, y = i / pic->mbs.mb_width;
-    const int typed = !slice_type && qp < 0 && pic->mbs.mb[i].type != MOTUS_MB_I_PCM;
-    if (slice_type && qp < 0) {
+static void code_mb(MotusPictureState *pic, const MotusPictureJob *job, int i, int qp) {
+    Pass pass = begin_pass(pic, job);
+    const int x = i % pic->mbs.mb_width, y = i / pic->mbs.mb_width,
+              is_inter = job->type != MOTUS_SLICE_I,
+              typed = !is_inter && qp < 0 && pic->mbs.mb[i].type != MOTUS_MB_I_PCM;
+    if (is_inter && qp < 0) {
         visit_decided_intra(&pass, x, y);
         if (pass.wants_pcm) code_intra(&pass, x, y, -1);
     } else if (!typed || code_typed(&pass, x, y)) {
@@ -369,5 +359,4 @@ static void code_mb(MotusPictureState *pic, const MotusCoding *coding, int slice
     if (qp >= 0) pic->chain[i] = 1;
 }
 
-const MotusPasses MOTUS_ISA(motus_passes) = {code_i_picture, code_inter_picture, choose_types,
-                                             decide_inter_picture, code_mb};
+const MotusDecideOps MOTUS_ISA(motus_decide_ops) = {decide, code_intra_mbs, code_mb};

@@ -33,7 +33,7 @@ __global__ void __launch_bounds__(256)
 // The same with several references. Equals find_candidates_of_refs (candidates_cpu.h) up to
 // refinement.
 __global__ void __launch_bounds__(256)
-    mark_refs_kernel(const __grid_constant__ Pass pass, const __grid_constant__ MotusPCodingCuda p,
+    mark_refs_kernel(const __grid_constant__ Pass pass, const __grid_constant__ PFields p,
                      MotusMv *whole) {
     const int i = (int)(blockIdx.x * 256 + threadIdx.x), n_mb = pass.pic.n_mb;
     const uint32_t lambda_q8 = pass.pic.qp_table[pass.qp].lambda_q8;
@@ -103,7 +103,7 @@ template <Kind KIND>
 __global__ void __launch_bounds__(32 * WARPS)
     candidates_kernel(const __grid_constant__ Pass pass,
                       const __grid_constant__ InterOf<KIND> inter,
-                      const __grid_constant__ MotusPCodingCuda p) {
+                      const __grid_constant__ PFields p) {
     const MotusPictureStateCuda &w = pass.pic;
     const int i = this_warp(), lane = motus_lane();
     motus_let_successor_start();
@@ -245,10 +245,16 @@ cudaError_t launch_pass(const Pass &pass, const InterOf<KIND> &inter, int round,
                : launch_team<2, false, SM_WARPS, KIND>(pass, inter, turn, stream);
 }
 
-// Codes a P picture, from its refined MVs on.
+PFields p_fields(const MotusPictureJob *job) {
+    PFields p = {job->refs, job->ref[0], job->ref_list, {}, {}, job->far_blocks, job->limits};
+    for (int k = 0; k < job->refs; k++)
+        p.mv[k] = job->motion[k].mv, p.cost[k] = job->motion[k].cost;
+    return p;
+}
+
 template <Kind KIND>
-cudaError_t code_p(const Pass &pass, const InterOf<KIND> &inter, const MotusPCodingCuda &p,
-                   cudaStream_t stream) {
+cudaError_t decide_p(const Pass &pass, const InterOf<KIND> &inter, const PFields &p,
+                     cudaStream_t stream) {
     const MotusEffort &effort = pass.effort;
     int now = 0;
     cudaError_t status = motus_launch(0, blocks_for(pass.pic.n_mb), 32 * WARPS, 0, stream,
@@ -268,9 +274,8 @@ cudaError_t code_p(const Pass &pass, const InterOf<KIND> &inter, const MotusPCod
         if (status != cudaSuccess) return status;
         status = note_intra(pass, KIND != P_ONE, ++now, stream);
     }
-    if (status == cudaSuccess)
-        status = motus_stage_ended_cuda(&pass.pic, MOTUS_STAGE_DECIDE, stream);
-    return status == cudaSuccess ? code_intra(pass, stream) : status;
+    return status == cudaSuccess ? motus_stage_ended_cuda(&pass.pic, MOTUS_STAGE_DECIDE, stream)
+                                 : status;
 }
 
 template <int TEAM, bool SHARES, int RESIDENT>
@@ -292,28 +297,28 @@ cudaError_t motus_decide::note_intra(const Pass &pass, bool all, int now, cudaSt
                         all ? note_kernel<2> : note_kernel<1>, pass, now);
 }
 
-extern "C" cudaError_t motus_code_i_cuda(const MotusPictureStateCuda *pic, int qp,
-                                         const MotusEffort *effort, cudaStream_t stream) {
-    return code_intra(pass_of(pic, effort, qp, MOTUS_SLICE_I), stream);
-}
-
-extern "C" cudaError_t motus_mark_blocks_cuda(const MotusPictureStateCuda *pic,
-                                              const MotusPCodingCuda *p, MotusMv *whole, int qp,
-                                              const MotusEffort *effort, cudaStream_t stream) {
-    const Pass pass = pass_of(pic, effort, qp, MOTUS_SLICE_P);
+extern "C" cudaError_t motus_mark_cuda(const MotusPictureStateCuda *pic, const MotusPictureJob *job,
+                                       MotusMv *whole, cudaStream_t stream) {
+    const Pass pass = pass_of(pic, job);
     const unsigned blocks = (unsigned)(pic->n_mb + 255) / 256;
-    return p->refs == 1 ? motus_launch(pic->early, blocks, 256, 0, stream, mark_kernel, pass,
-                                       p->cost[0], p->mv[0], whole)
-                        : motus_launch(pic->early, blocks, 256, 0, stream, mark_refs_kernel, pass,
-                                       *p, whole);
+    if (job->type == MOTUS_SLICE_B) return mark_b(pass, job, stream);
+    return job->refs == 1 ? motus_launch(pic->early, blocks, 256, 0, stream, mark_kernel, pass,
+                                         job->motion[0].cost, job->motion[0].mv, whole)
+                          : motus_launch(pic->early, blocks, 256, 0, stream, mark_refs_kernel, pass,
+                                         p_fields(job), whole);
 }
 
-extern "C" cudaError_t motus_code_p_cuda(const MotusPictureStateCuda *pic,
-                                         const MotusPCodingCuda *p, int qp,
-                                         const MotusEffort *effort, cudaStream_t stream) {
-    const Pass pass = pass_of(pic, effort, qp, MOTUS_SLICE_P);
-    return p->refs == 1 ? code_p<P_ONE>(pass, {{p->ref, {}}, p->limits}, *p, stream)
-                        : code_p<P_MANY>(pass, {p->list, p->limits, p->refs}, *p, stream);
+extern "C" cudaError_t motus_decide_cuda(const MotusPictureStateCuda *pic,
+                                         const MotusPictureJob *job, cudaStream_t stream) {
+    const Pass pass = pass_of(pic, job);
+    if (job->type == MOTUS_SLICE_B) return decide_b(pass, job, stream);
+    return job->refs == 1 ? decide_p<P_ONE>(pass, few_references(job), p_fields(job), stream)
+                          : decide_p<P_MANY>(pass, many_references(job), p_fields(job), stream);
+}
+
+extern "C" cudaError_t motus_code_intra_cuda(const MotusPictureStateCuda *pic,
+                                             const MotusPictureJob *job, cudaStream_t stream) {
+    return code_intra(pass_of(pic, job), stream);
 }
 
 // Kernels built for an older architecture cannot wait for their predecessor on any device.

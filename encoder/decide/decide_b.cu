@@ -45,7 +45,7 @@ __global__ void __launch_bounds__(32 * WARPS, SM_WARPS / WARPS)
 // MANY: list 0 has several references.
 template <bool MANY>
 __global__ void __launch_bounds__(256)
-    mark_kernel(const __grid_constant__ Pass pass, const __grid_constant__ MotusBCodingCuda b) {
+    mark_kernel(const __grid_constant__ Pass pass, const __grid_constant__ BFields b) {
     const int i = (int)(blockIdx.x * 256 + threadIdx.x), n_mb = pass.pic.n_mb;
     const int refs = MANY ? b.refs : 1;
     const uint32_t lambda_q8 = MANY ? pass.pic.qp_table[pass.qp].lambda_q8 : 0;
@@ -86,7 +86,7 @@ template <Kind KIND>
 __global__ void __launch_bounds__(32 * WARPS)
     candidates_kernel(const __grid_constant__ Pass pass,
                       const __grid_constant__ InterOf<KIND> inter,
-                      const __grid_constant__ MotusBCodingCuda b) {
+                      const __grid_constant__ BFields b) {
     const MotusPictureStateCuda &w = pass.pic;
     const int i = this_warp();
     motus_let_successor_start();
@@ -144,9 +144,21 @@ __global__ void __launch_bounds__(32 * MOTUS_B_WARPS, SM_WARPS / MOTUS_B_WARPS)
     keep_decision<KIND>(pass, best, x, y, satd, now, is_first, warp);
 }
 
+BFields b_fields(const MotusPictureJob *job) {
+    BFields b = {};
+    b.refs = job->refs, b.list = job->ref_list, b.far_blocks = job->far_blocks;
+    if (job->refs == 1) b.ref[0] = job->ref[0], b.ref[1] = job->ref[1];
+    for (int k = 0; k <= job->refs; k++) {
+        const MotusMotion *motion = &job->motion[k];
+        b.mv[k] = motion->mv, b.centre[k] = motion->centre, b.cost[k] = motion->cost;
+    }
+    b.direct = job->direct, b.limits = job->limits, b.skips_first = job->skips_first;
+    return b;
+}
+
 template <Kind KIND>
-cudaError_t code_b(const Pass &pass, const InterOf<KIND> &inter, const MotusBCodingCuda &b,
-                   cudaStream_t stream) {
+cudaError_t decide_all(const Pass &pass, const InterOf<KIND> &inter, const BFields &b,
+                       cudaStream_t stream) {
     const MotusPictureStateCuda *pic = &pass.pic;
     int now = 0;
     cudaError_t status = motus_launch(0, blocks_for(pic->n_mb), 32 * WARPS, 0, stream,
@@ -167,8 +179,7 @@ cudaError_t code_b(const Pass &pass, const InterOf<KIND> &inter, const MotusBCod
         if (!round && status == cudaSuccess) status = estimate_intra(pass, stream);
         if (!round && status == cudaSuccess) status = note_intra(pass, true, ++now, stream);
     }
-    if (status == cudaSuccess) status = motus_stage_ended_cuda(pic, MOTUS_STAGE_DECIDE, stream);
-    return status == cudaSuccess ? code_intra(pass, stream) : status;
+    return status == cudaSuccess ? motus_stage_ended_cuda(pic, MOTUS_STAGE_DECIDE, stream) : status;
 }
 
 } // namespace
@@ -181,27 +192,23 @@ cudaError_t motus_decide::prepare_b() {
                               decide_kernel<false, false, B_MANY>);
 }
 
-extern "C" cudaError_t motus_skip_b_cuda(const MotusPictureStateCuda *pic,
-                                         const MotusBCodingCuda *b, int qp,
-                                         const MotusEffort *effort, cudaStream_t stream) {
-    const FewReferences inter = {{b->ref[0], b->ref[1]}, b->limits};
+extern "C" cudaError_t motus_skip_cuda(const MotusPictureStateCuda *pic, const MotusPictureJob *job,
+                                       cudaStream_t stream) {
     return motus_launch(pic->early, blocks_for(pic->n_mb), 32 * WARPS, 0, stream,
-                        pic->costs ? skip_kernel<true> : skip_kernel<false>,
-                        pass_of(pic, effort, qp, MOTUS_SLICE_B), inter, b->direct.fixed);
+                        pic->costs ? skip_kernel<true> : skip_kernel<false>, pass_of(pic, job),
+                        few_references(job), job->direct.fixed);
 }
 
-extern "C" cudaError_t motus_mark_b_blocks_cuda(const MotusPictureStateCuda *pic,
-                                                const MotusBCodingCuda *b, int qp,
-                                                const MotusEffort *effort, cudaStream_t stream) {
-    return motus_launch(pic->early, (pic->n_mb + 255) / 256, 256, 0, stream,
-                        b->refs == 1 ? mark_kernel<false> : mark_kernel<true>,
-                        pass_of(pic, effort, qp, MOTUS_SLICE_B), *b);
+cudaError_t motus_decide::mark_b(const Pass &pass, const MotusPictureJob *job,
+                                 cudaStream_t stream) {
+    return motus_launch(pass.pic.early, (pass.pic.n_mb + 255) / 256, 256, 0, stream,
+                        job->refs == 1 ? mark_kernel<false> : mark_kernel<true>, pass,
+                        b_fields(job));
 }
 
-extern "C" cudaError_t motus_code_b_cuda(const MotusPictureStateCuda *pic,
-                                         const MotusBCodingCuda *b, int qp,
-                                         const MotusEffort *effort, cudaStream_t stream) {
-    const Pass pass = pass_of(pic, effort, qp, MOTUS_SLICE_B);
-    return b->refs == 1 ? code_b<B_ONE>(pass, {{b->ref[0], b->ref[1]}, b->limits}, *b, stream)
-                        : code_b<B_MANY>(pass, {b->list, b->limits, b->refs}, *b, stream);
+cudaError_t motus_decide::decide_b(const Pass &pass, const MotusPictureJob *job,
+                                   cudaStream_t stream) {
+    const BFields b = b_fields(job);
+    return job->refs == 1 ? decide_all<B_ONE>(pass, few_references(job), b, stream)
+                          : decide_all<B_MANY>(pass, many_references(job), b, stream);
 }

@@ -21,9 +21,8 @@ struct Pass {
     int typed; // 1: MBs are coded as types that were chosen before
 };
 
-inline Pass pass_of(const MotusPictureStateCuda *pic, const MotusEffort *effort, int qp,
-                    MotusSliceType type) {
-    Pass pass = {*pic, *effort, qp, type, effort->types_first};
+inline Pass pass_of(const MotusPictureStateCuda *pic, const MotusPictureJob *job) {
+    Pass pass = {*pic, job->effort, job->qp, job->type, job->effort.types_first};
     pass.pic.qp_table += pic->lambda * MOTUS_QPS, pass.pic.quant8 += pic->lambda * MOTUS_QPS;
     return pass;
 }
@@ -158,6 +157,37 @@ struct ManyReferences {
 template <Kind KIND>
 using InterOf = std::conditional_t<HAS_MANY<KIND>, ManyReferences, FewReferences>;
 
+inline FewReferences few_references(const MotusPictureJob *job) {
+    return {{job->ref[0], job->type == MOTUS_SLICE_B ? job->ref[1] : MotusReference{}},
+            job->limits};
+}
+inline ManyReferences many_references(const MotusPictureJob *job) {
+    return {job->ref_list, job->limits, job->refs};
+}
+
+// Motion fields of a P picture, by value in kernels' parameters.
+struct PFields {
+    int refs;
+    MotusReference ref;         // the first one
+    const MotusReference *list; // all, in device memory; unused if there is one
+    const MotusMv *mv[MOTUS_MAX_REFERENCES];
+    const uint32_t *cost[MOTUS_MAX_REFERENCES];
+    uint64_t *far_blocks;
+    MotusInterLimits limits;
+};
+// Of a B picture: references of list 0, then list 1's.
+struct BFields {
+    int refs;                   // of list 0
+    MotusReference ref[2];      // if it has one
+    const MotusReference *list; // all, in device memory; unused if it has one
+    const MotusMv *mv[MOTUS_MAX_REFERENCES], *centre[MOTUS_MAX_REFERENCES];
+    const uint32_t *cost[MOTUS_MAX_REFERENCES];
+    uint64_t *far_blocks;
+    MotusDirectSource direct;
+    MotusInterLimits limits;
+    int skips_first;
+};
+
 // Returns the inter MB (x, y); its neighbours are not set.
 template <Kind KIND>
 static __device__ MotusInterMb inter_mb(const Pass &pass, const InterOf<KIND> &inter, int x,
@@ -216,6 +246,10 @@ cudaError_t choose_transforms(const Pass &pass, const InterOf<KIND> &inter, int 
                               cudaStream_t stream);
 cudaError_t prepare_transforms(); // loads its kernels
 cudaError_t prepare_b();          // loads those of B pictures
+
+// Mark and decide the MBs of a B picture.
+cudaError_t mark_b(const Pass &pass, const MotusPictureJob *job, cudaStream_t stream);
+cudaError_t decide_b(const Pass &pass, const MotusPictureJob *job, cudaStream_t stream);
 
 // Refines the MVs of the MBs of a phase that were decided in pass `now`, if the preset does.
 template <Kind KIND>

@@ -29,8 +29,9 @@ static inline void store_samples(const MotusTrial *trial, MotusFrame *frame, int
                    trial->chroma[c] + row * MOTUS_CHROMA_STRIDE, 8);
 }
 
-static inline const MotusQp *qp_of(const MotusPictureState *pic, const MotusCoding *coding, int i) {
-    return &coding->qp_table[motus_mb_qp(coding->qp, pic->qp_offset, i)];
+static inline const MotusQp *qp_of(const MotusPictureState *pic, const MotusPictureJob *job,
+                                   int i) {
+    return &job->qp_table[motus_mb_qp(job->qp, pic->qp_offset, i)];
 }
 
 // True if MB i is intra because of intra refresh.
@@ -41,46 +42,41 @@ static inline int is_refreshed(const MotusPictureState *pic, int i) {
 // Parameters of a picture's passes.
 typedef struct Pass {
     MotusPictureState *pic;
-    const MotusCoding *coding;
-    const MotusInterCoding *inter;         // NULL in I pictures
+    const MotusPictureJob *job;
     MotusLevelChoice levels, intra_levels; // of inter MBs; of intra MBs as they are coded
     const MotusRefineOps *refine;
     uint32_t lambda_q8; // of search and refinement
-    int slice_type;
-    int typed;     // 1: intra MBs are coded as types that were chosen before
-    int wants_pcm; // 1: one of those would rather be I_PCM
+    int typed;          // 1: intra MBs are coded as types that were chosen before
+    int wants_pcm;      // 1: one of those would rather be I_PCM
 } Pass;
 
-static inline Pass begin_pass(MotusPictureState *pic, const MotusCoding *coding,
-                              const MotusInterCoding *inter, int slice_type) {
-    const MotusEffort *effort = &coding->effort;
-    const int intra_method = motus_intra_levels(effort->intra_levels, coding->costs);
+static inline Pass begin_pass(MotusPictureState *pic, const MotusPictureJob *job) {
+    const MotusEffort *effort = &job->effort;
+    const int intra_method = motus_intra_levels(effort->intra_levels, job->costs);
     return (Pass){.pic = pic,
-                  .coding = coding,
-                  .inter = inter,
-                  .levels = {pic->zero_runs, effort->levels, coding->costs},
-                  .intra_levels = {pic->zero_runs, intra_method, coding->costs},
+                  .job = job,
+                  .levels = {pic->zero_runs, effort->levels, job->costs},
+                  .intra_levels = {pic->zero_runs, intra_method, job->costs},
                   .refine = motus_refine_ops(),
-                  .lambda_q8 = coding->qp_table[coding->qp].lambda_q8,
-                  .slice_type = slice_type,
+                  .lambda_q8 = job->qp_table[job->qp].lambda_q8,
                   .typed = effort->types_first};
 }
 
 // Returns MB (x, y) to be coded as intra, at its own QP with qp -1.
 static inline MotusIntraMb intra_mb(const Pass *pass, int x, int y, int qp) {
     const MotusPictureState *pic = pass->pic;
-    const MotusCoding *coding = pass->coding;
+    const MotusPictureJob *job = pass->job;
     const int i = y * pic->mbs.mb_width + x;
     const MotusNeighbours neighbours = motus_neighbours_at(&pic->mbs, i);
-    MotusIntraMb in = {.qp = qp >= 0 ? &coding->qp_table[qp] : qp_of(pic, coding, i),
+    MotusIntraMb in = {.qp = qp >= 0 ? &job->qp_table[qp] : qp_of(pic, job, i),
                        .levels = &pass->intra_levels,
-                       .i4_trials = coding->effort.i4_trials,
-                       .slice_type = pass->slice_type,
+                       .i4_trials = job->effort.i4_trials,
+                       .slice_type = (int)pass->job->type,
                        .src = motus_mb_source(pic->mbs.src, x, y),
                        .rec = mb_recon(pic->rec, x, y),
                        .neighbours = neighbours,
                        .has = motus_intra_has(&neighbours)};
-    in.quant8 = coding->quant8 ? &coding->quant8[in.qp->luma.qp] : NULL;
+    in.quant8 = job->quant8 ? &job->quant8[in.qp->luma.qp] : NULL;
     return in;
 }
 
@@ -117,10 +113,10 @@ static inline void choose_type(const Pass *pass, const MotusLevelChoice *levels,
     MotusIntraScratch scratch;
     MotusTrial trial;
     in.levels = levels;
-    in.i4_trials = pass->coding->effort.estimate_trials;
+    in.i4_trials = pass->job->effort.estimate_trials;
     in.rec = mb_recon((MotusFrame *)pic->mbs.src, x, y); // only read
     n->a = n->a ? &neighbour : NULL, n->b = n->b ? &neighbour : NULL;
-    const MotusIntraType type = pass->coding->effort.types_by_satd && !in.quant8
+    const MotusIntraType type = pass->job->effort.types_by_satd && !in.quant8
                                     ? MOTUS_ISA(motus_intra).type_by_satd(&in, &scratch)
                                     : MOTUS_ISA(motus_intra).type(&in, &scratch, &trial);
     pic->mbs.mb[i].type = type.type;
@@ -134,10 +130,10 @@ static inline int code_typed(const Pass *pass, int x, int y) {
     const int i = y * pic->mbs.mb_width + x;
     MotusMb *mb = &pic->mbs.mb[i];
     if (mb->type == MOTUS_MB_I_PCM) return 1;
-    const MotusLevelChoice levels = {pic->zero_runs, MOTUS_LEVELS_GUESSED, pass->coding->costs};
+    const MotusLevelChoice levels = {pic->zero_runs, MOTUS_LEVELS_GUESSED, pass->job->costs};
     MotusIntraMb in = intra_mb(pass, x, y, -1);
     in.levels = &levels;
-    in.keeps_left = pass->coding->effort.keeps_left && !in.quant8;
+    in.keeps_left = pass->job->effort.keeps_left && !in.quant8;
     const MotusIntraType type = {mb->type, mb->transform_8x8, mb->intra16x16_pred_mode};
     MotusTrial trial;
     MotusIntraScratch scratch;

@@ -48,9 +48,9 @@ void motus_picture_state_free(MotusPictureState *pic) {
     *pic = (MotusPictureState){0};
 }
 
-const MotusPasses *motus_passes(void) {
+const MotusDecideOps *motus_decide_ops(void) {
 #if defined(__x86_64__)
-    if (motus_cpu_flags() & MOTUS_CPU_AVX2) return &motus_passes_avx2;
+    if (motus_cpu_flags() & MOTUS_CPU_AVX2) return &motus_decide_ops_avx2;
 #endif
-    return &motus_passes_c;
+    return &motus_decide_ops_c;
 }

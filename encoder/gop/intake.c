@@ -6,17 +6,6 @@
 #include "yuv/image.h"
 #include "yuv/usable.h"
 
-void motus_intake_open(MotusIntake *in, int width, int height, int pinned) {
-    *in = (MotusIntake){.width = width, .height = height};
-    in->pool = (MotusFramePool){
-        .width = 16 * motus_mbs(width), .height = 16 * motus_mbs(height), .pinned = pinned};
-}
-
-void motus_intake_close(MotusIntake *in) {
-    motus_intake_cuda_close(&in->cuda);
-    motus_frame_pool_close(&in->pool);
-}
-
 MotusStatus motus_intake_take(MotusIntake *in, const MotusFrameSource *source, MotusFrame **whole,
                               MotusFrame **visible, MotusError *error) {
     *whole = *visible = NULL;

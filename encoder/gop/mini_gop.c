@@ -42,8 +42,6 @@ MotusPendingPicture *motus_mini_gop_set_type(MotusMiniGop *m, int idr) {
     return p;
 }
 
-void motus_mini_gop_end(MotusMiniGop *m) { m->ended = 1; }
-
 // ---- Order --------------------------------------------------------------------------------------
 
 static MotusPendingPicture *remove_behind(MotusMiniGop *m, MotusPendingPicture *before) {
@@ -59,17 +57,6 @@ static MotusPendingPicture *remove_behind(MotusMiniGop *m, MotusPendingPicture *
     return p;
 }
 
-// Same as find_end with b_adapt.
-static int find_planned_end(const MotusMiniGop *m, MotusPendingPicture **before) {
-    int n = 1;
-    for (MotusPendingPicture *p = m->first; p && p->state == MOTUS_PENDING_READY;
-         p = p->next, n++) {
-        if (p->ends_mini_gop) return n;
-        *before = p;
-    }
-    return 0;
-}
-
 // Finds the mini-GOP that begins with the first held picture. Returns its pictures; 0: its end is
 // not known yet. *before: the one before its last, or NULL.
 static int find_end(const MotusMiniGop *m, MotusPendingPicture **before) {
@@ -77,7 +64,13 @@ static int find_end(const MotusMiniGop *m, MotusPendingPicture **before) {
     MotusPendingPicture *p = m->first;
     int n = 0;
     *before = NULL;
-    if (m->adapts) return find_planned_end(m, before);
+    if (m->adapts) { // the lookahead says where it ends
+        for (n = 1; p && p->state == MOTUS_PENDING_READY; p = p->next, n++) {
+            if (p->ends_mini_gop) return n;
+            *before = p;
+        }
+        return 0;
+    }
     for (; p != end && !p->params.idr && n <= m->bframes; p = p->next, n++) {
         *before = (MotusPendingPicture *)last;
         last = p;
@@ -98,14 +91,6 @@ static void add_times(MotusMiniGop *m, const MotusPendingPicture *p, int n) {
         m->has_taken = 1;
     }
     for (; n; n--, p = p->next) m->pts[m->n_pts++] = p->pts;
-}
-
-// The k-th picture in coding order is decoded when picture k - delay in display order is shown.
-static int64_t take_time(MotusMiniGop *m) {
-    const int64_t pts = m->pts[0];
-    m->n_pts--;
-    for (int i = 0; i < m->n_pts; i++) m->pts[i] = m->pts[i + 1];
-    return pts;
 }
 
 // ---- Parameters of a picture that is taken ------------------------------------------------------
@@ -189,17 +174,6 @@ static MotusPendingPicture *take_b(MotusMiniGop *m) {
     return p;
 }
 
-// Continues the intra refresh of the picture's reference. The first cycle begins where an IDR
-// picture would follow the last one.
-static void set_refresh(MotusMiniGop *m, MotusPictureParams *params) {
-    params->refresh_at = -m->refresh_period;
-    if (!m->refresh_period || params->type != MOTUS_SLICE_P) return;
-    const MotusDpbPicture *ref = motus_dpb_find(&m->dpb, params->ref_shown[0]);
-    params->refresh_at = ref->refresh + 1 == m->refresh_period ? 0 : ref->refresh + 1;
-    if (params->refresh_at < 0) return;
-    params->refresh = motus_refresh_at(m->mb_height, m->refresh_period, params->refresh_at);
-}
-
 static void complete(MotusMiniGop *m, MotusPendingPicture *p) {
     MotusPictureParams *params = &p->params;
     params->since_idr = m->since_idr++;
@@ -208,7 +182,15 @@ static void complete(MotusMiniGop *m, MotusPendingPicture *p) {
         params->list_command[list] =
             motus_list_command(&m->dpb, params->type, params->shown, params->frame_num, list,
                                params->ref_shown[list ? params->refs : 0]);
-    set_refresh(m, params);
+    params->refresh_at = -m->refresh_period;
+    if (m->refresh_period && params->type == MOTUS_SLICE_P) {
+        // Continues the intra refresh of its reference. The first cycle begins where an IDR picture
+        // would follow the last one.
+        const int at = motus_dpb_find(&m->dpb, params->ref_shown[0])->refresh + 1;
+        params->refresh_at = at == m->refresh_period ? 0 : at;
+        if (params->refresh_at >= 0)
+            params->refresh = motus_refresh_at(m->mb_height, m->refresh_period, params->refresh_at);
+    }
     if (params->is_reference) {
         params->drop_command = motus_dpb_drop_command(&m->dpb, m->frame_num);
         motus_dpb_add(&m->dpb, params->shown, m->frame_num++, params->ref_shown,
@@ -216,7 +198,10 @@ static void complete(MotusMiniGop *m, MotusPendingPicture *p) {
         params->slot = m->dpb.picture[0].slot;
         m->dpb.picture[0].refresh = params->refresh_at;
     }
-    p->dts = take_time(m);
+    // The k-th picture in coding order is decoded when picture k - delay in display order is shown.
+    p->dts = m->pts[0];
+    m->n_pts--;
+    for (int i = 0; i < m->n_pts; i++) m->pts[i] = m->pts[i + 1];
 }
 
 // Links the plans of a mini-GOP in coding order. p: its P picture, the last one that was taken.

@@ -31,12 +31,6 @@ static void put_filler(uint8_t *to, size_t bytes, size_t max) {
     }
 }
 
-size_t motus_packet_bytes(const MotusStream *stream, const MotusPictureParams *params,
-                          size_t nal_size) {
-    uint8_t before[2 * MOTUS_HEADER_BYTES];
-    return motus_access_unit_begin(stream, params, before) + nal_size;
-}
-
 MotusStatus motus_packet_make(MotusPacket **packet, const MotusStream *stream,
                               const MotusPictureParams *params, const MotusCodedPicture *coded,
                               size_t filler) {

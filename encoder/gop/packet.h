@@ -17,10 +17,6 @@ MotusStatus motus_packet_store(MotusPacket *packet, const MotusStream *stream,
                                const MotusPictureParams *params, const MotusCodedPicture *coded,
                                const MotusExecutorOps *ops, void *coder, MotusError *error);
 
-// Returns the bytes of the access unit, filler excluded.
-size_t motus_packet_bytes(const MotusStream *stream, const MotusPictureParams *params,
-                          size_t nal_size);
-
 // Adds references to the reconstruction and the source, and a copy of the MVs. MOTUS_ERR_MEMORY.
 MotusStatus motus_packet_add_recon(MotusPacket *packet, const MotusCodedPicture *coded,
                                    const MotusFrame *source);

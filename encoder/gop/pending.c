@@ -55,13 +55,3 @@ MotusPendingPicture *motus_pending_take(MotusPendingQueue *q) {
     if (!q->first) q->last = NULL;
     return p;
 }
-
-int64_t motus_pending_unfinished(const MotusPendingQueue *q) {
-    const MotusPendingPicture *oldest = q->oldest[MOTUS_PENDING_DONE - 1];
-    return oldest ? q->n_queued - oldest->index : 0;
-}
-
-MotusPendingPicture *motus_pending_follower(const MotusPendingPicture *p) {
-    MotusPendingPicture *next = p->next;
-    return next && !next->params.idr ? next : NULL;
-}

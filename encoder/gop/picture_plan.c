@@ -70,13 +70,6 @@ static void map_qps(MotusPicturePlan *p, const MotusRate *rate, const MotusStrea
     if (any) params->qp_offset = p->map;
 }
 
-static void add_refresh_offsets(const MotusPicturePlan *p, const MotusStream *s,
-                                const MotusRefresh *refresh) {
-    for (int i = 0; i < s->mb_width * s->mb_height; i++)
-        if (motus_is_refreshed(refresh, i / s->mb_width))
-            p->extra[i] = (int8_t)motus_max(INT8_MIN, p->extra[i] - MOTUS_REFRESH_FINER);
-}
-
 // B pictures beside P pictures alone have the ratio's QP. Half of its offset is between a reference
 // and other pictures of its level, and between two levels.
 static int fixed_qp(const MotusEncoderConfig *c, const MotusPictureParams *params) {
@@ -102,25 +95,6 @@ static void add_future(FutureList *list, uint64_t cost, int idr, int b) {
     list->b[list->n++] = (uint8_t)b;
 }
 
-// Returns the pictures of the mini-GOP that begins with future picture i. The last one that is
-// known ends it, as if the stream ended there.
-static int mini_gop_at(const MotusPicturePlan *p, int i, int bframes) {
-    int n = 0;
-    while (i + n < p->n_future && n <= bframes && !(p->future_flags[i + n] & MOTUS_FUTURE_IDR))
-        if (p->future_flags[i + n++] & MOTUS_FUTURE_P) break;
-    return n;
-}
-
-// Lists the mini-GOP of n pictures that begins with future picture i, in coding order.
-static void add_mini_gop(FutureList *list, const MotusPicturePlan *p, int i, int n, int levels) {
-    MotusBPlace place[MOTUS_MAX_BFRAMES];
-    motus_b_order(place, n, levels);
-    add_future(list, p->future_cost[i + n - 1], 0, MOTUS_NOT_B);
-    for (int k = 0; k + 1 < n; k++)
-        add_future(list, p->future_cost[i + place[k].at], 0,
-                   place[k].is_reference ? MOTUS_B_REFERENCE : MOTUS_B);
-}
-
 // Lists the pictures that are coded after this one, in coding order. The lookahead tells those that
 // are shown after it: a B picture leaves out the rest of its mini-GOP there, of which the P picture
 // is coded; the mini-GOP's other B pictures are known by their own plans.
@@ -132,13 +106,18 @@ static MotusFutureCosts list_future(const MotusPicturePlan *p, const MotusStream
     list->n = 0;
     for (const MotusPicturePlan *b = p->next_b; b; b = b->next_b)
         add_future(list, b->lookahead.cost, 0, b->is_reference ? MOTUS_B_REFERENCE : MOTUS_B);
-    for (int i = p->mini_gop_left; i < p->n_future;) {
-        const int n = mini_gop_at(p, i, bframes);
-        if (n)
-            add_mini_gop(list, p, i, n, levels);
-        else
-            add_future(list, p->future_cost[i], 1, MOTUS_NOT_B);
-        i += n ? n : 1;
+    for (int i = p->mini_gop_left, n; i < p->n_future; i += motus_max(n, 1)) {
+        // Pictures of the mini-GOP that begins here. The last one that is known ends it, as if the
+        // stream ended there.
+        for (n = 0;
+             i + n < p->n_future && n <= bframes && !(p->future_flags[i + n] & MOTUS_FUTURE_IDR);)
+            if (p->future_flags[i + n++] & MOTUS_FUTURE_P) break;
+        add_future(list, p->future_cost[i + motus_max(n - 1, 0)], !n, MOTUS_NOT_B);
+        MotusBPlace place[MOTUS_MAX_BFRAMES];
+        if (n) motus_b_order(place, n, levels);
+        for (int k = 0; k + 1 < n; k++)
+            add_future(list, p->future_cost[i + place[k].at], 0,
+                       place[k].is_reference ? MOTUS_B_REFERENCE : MOTUS_B);
     }
     return (MotusFutureCosts){list->cost, list->idr, list->n, p->ended, list->b};
 }
@@ -164,7 +143,9 @@ static void become_b(MotusPicturePlan *p, const MotusLookaheadSettings *s, int i
 void motus_picture_plan_begin(MotusPicturePlan *p, MotusRate *rate, const MotusStream *s,
                               MotusPictureParams *params) {
     const MotusEncoderConfig *c = &s->config;
-    if (params->refresh.end) add_refresh_offsets(p, s, &params->refresh);
+    for (int i = 0; i < s->mb_width * s->mb_height && params->refresh.end; i++)
+        if (motus_is_refreshed(&params->refresh, i / s->mb_width))
+            p->extra[i] = (int8_t)motus_max(INT8_MIN, p->extra[i] - MOTUS_REFRESH_FINER);
     params->moves = motus_moves(p->lookahead.cost, p->lookahead.intra);
     if (c->rate == MOTUS_RATE_QP) {
         params->qp = fixed_qp(c, params);

@@ -49,19 +49,16 @@ static MotusStatus hand_out_plans(MotusPlanner *p) {
     return status < 0 ? status : MOTUS_OK;
 }
 
-// Sets the type of the oldest picture without one, once the lookahead knows it.
-static MotusStatus set_type(MotusPlanner *p) {
-    int idr;
-    MotusStatus status = motus_lookahead_wait_type(p->look, &idr, &p->lost);
-    if (!status) motus_gop_coders_set_type(p->coders, idr);
-    return status;
-}
-
 // Does the job of a picture, or of the end. If it fails, the stream ends before the first picture
 // without a plan.
 static MotusStatus do_job(MotusPlanner *p, int is_end) {
     if (p->lost.status) return p->lost.status;
-    MotusStatus status = p->type_later && !is_end ? set_type(p) : MOTUS_OK;
+    MotusStatus status = MOTUS_OK;
+    if (p->type_later && !is_end) { // of the oldest picture without one, once it is known
+        int idr;
+        status = motus_lookahead_wait_type(p->look, &idr, &p->lost);
+        if (!status) motus_gop_coders_set_type(p->coders, idr);
+    }
     if (is_end) motus_lookahead_end(p->look);
     if (is_end) motus_gop_coders_end(p->coders);
     if (!status) status = hand_out_plans(p);
@@ -106,8 +103,8 @@ MotusStatus motus_planner_open(MotusPlanner **planner, const MotusStream *stream
         motus_free(p);
         return MOTUS_ERR_MEMORY;
     }
-    p->has_thread = p->type_later && motus_gop_coders_have_threads(coders) &&
-                    !pthread_create(&p->thread, NULL, run, p);
+    p->has_thread =
+        p->type_later && coders->coder[0].has_thread && !pthread_create(&p->thread, NULL, run, p);
     *planner = p;
     return MOTUS_OK;
 }

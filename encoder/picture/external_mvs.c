@@ -70,18 +70,6 @@ static MotusStatus check_entry(const MotusStream *s, const MotusCodedMv *entry, 
                  : MOTUS_OK;
 }
 
-static MotusStatus check_entries(const MotusStream *s, const MotusFrameParams *params,
-                                 MotusError *error) {
-    MotusStatus status = MOTUS_OK;
-    if (params->external_mvs)
-        return motus_fail(error, MOTUS_ERR_ARGUMENT, "external_mvs and reference_mvs are given");
-    if (!params->reference_mvs || params->n_reference_mvs > UINT32_MAX)
-        return motus_fail(error, MOTUS_ERR_ARGUMENT, "reference_mvs has no entries, or too many");
-    for (size_t i = 0; i < params->n_reference_mvs && !status; i++)
-        status = check_entry(s, &params->reference_mvs[i], error);
-    return status;
-}
-
 static MotusStatus check_field(const MotusStream *s, const MotusFrameParams *params,
                                MotusError *error) {
     const MotusField *field = params->external_mvs;
@@ -108,8 +96,15 @@ static MotusStatus check_field(const MotusStream *s, const MotusFrameParams *par
 
 MotusStatus motus_external_mvs_check(const MotusStream *s, const MotusFrameParams *params,
                                      MotusError *error) {
-    return params->n_reference_mvs ? check_entries(s, params, error)
-                                   : check_field(s, params, error);
+    MotusStatus status = MOTUS_OK;
+    if (!params->n_reference_mvs) return check_field(s, params, error);
+    if (params->external_mvs)
+        return motus_fail(error, MOTUS_ERR_ARGUMENT, "external_mvs and reference_mvs are given");
+    if (!params->reference_mvs || params->n_reference_mvs > UINT32_MAX)
+        return motus_fail(error, MOTUS_ERR_ARGUMENT, "reference_mvs has no entries, or too many");
+    for (size_t i = 0; i < params->n_reference_mvs && !status; i++)
+        status = check_entry(s, &params->reference_mvs[i], error);
+    return status;
 }
 
 // ---- Copies -------------------------------------------------------------------------------------

@@ -42,10 +42,10 @@ static size_t count_escapes(const uint8_t *rbsp, size_t from, size_t to, int *ze
 
 static Slice begin_slice(const Walk *walk, int i) {
     const MotusSliceCut *cut = walk->cut;
-    const MotusSliceSettings settings = motus_slice_settings(cut->stream, cut->params, i);
-    Slice s = {.begin = i, .state = {.qp = cut->params->qp}};
-    motus_bits_init(&s.writer.bits, cut->rbsp, cut->stream->rbsp_capacity);
-    motus_write_slice_header(&s.writer.bits, &cut->stream->sequence, &settings);
+    const MotusSliceSettings settings = motus_slice_settings(cut->job->stream, cut->job->params, i);
+    Slice s = {.begin = i, .state = {.qp = cut->job->params->qp}};
+    motus_bits_init(&s.writer.bits, cut->rbsp, cut->job->stream->rbsp_capacity);
+    motus_write_slice_header(&s.writer.bits, &cut->job->stream->sequence, &settings);
     motus_begin_slice_data(&s.writer, &walk->slice);
     return s;
 }
@@ -56,9 +56,9 @@ static MotusStatus end_slice(Walk *walk, Slice *s) {
     motus_end_slice(&s->writer, &s->state);
     motus_add_written(&s->writer, &walk->pic->mbs, walk->stats);
     if (bits->overflow) return MOTUS_ERR_INTERNAL;
-    walk->size +=
-        motus_nal_write(cut->nal + walk->size, motus_nal_ref_idc(cut->params),
-                        cut->params->idr ? MOTUS_NAL_IDR : MOTUS_NAL_SLICE, cut->rbsp, bits->size);
+    walk->size += motus_nal_write(cut->nal + walk->size, motus_nal_ref_idc(cut->job->params),
+                                  cut->job->params->idr ? MOTUS_NAL_IDR : MOTUS_NAL_SLICE,
+                                  cut->rbsp, bits->size);
     walk->n_slices++;
     return MOTUS_OK;
 }
@@ -84,7 +84,7 @@ static int put(const Walk *walk, Slice *s, int i) {
     const size_t bits = motus_written_bits(&s->writer) - before,
                  of_run = walk->slice.slice_type ? (size_t)motus_ue_bits(run) : 0;
     return bits <= MAX_MB_BITS + of_run &&
-           nal_bytes(s) <= (size_t)walk->cut->stream->config.slice_max_size;
+           nal_bytes(s) <= (size_t)walk->cut->job->stream->config.slice_max_size;
 }
 
 // Codes MB i, the first of a slice, without a residual: grey, as its neighbours are unavailable
@@ -108,14 +108,14 @@ static void make_flat(MotusPictureState *pic, int i, int qp) {
 static void put_coarser(const Walk *walk, Slice *s, int i) {
     const MotusSliceCut *cut = walk->cut;
     const Slice empty = begin_slice(walk, i);
-    for (int qp = motus_mb_qp(cut->coding->qp, walk->pic->qp_offset, i); qp < 51;) {
+    for (int qp = motus_mb_qp(cut->job->qp, walk->pic->qp_offset, i); qp < 51;) {
         qp = motus_min(qp + QP_STEP, 51);
         *s = empty;
-        cut->passes->code_mb(walk->pic, cut->coding, walk->slice.slice_type, i, qp);
+        cut->ops->code_mb(walk->pic, cut->job, i, qp);
         if (put(walk, s, i)) return;
     }
     *s = empty;
-    make_flat(walk->pic, i, cut->params->qp);
+    make_flat(walk->pic, i, cut->job->params->qp);
     const int fits = put(walk, s, i);
     assert(fits);
     (void)fits;
@@ -127,7 +127,7 @@ static int try_mb(const Walk *walk, Slice *s, int i) {
     const MotusSliceCut *cut = walk->cut;
     const Slice before = *s;
     cut->first[i] = s->begin;
-    cut->passes->code_mb(walk->pic, cut->coding, walk->slice.slice_type, i, -1);
+    cut->ops->code_mb(walk->pic, cut->job, i, -1);
     if (put(walk, s, i)) return 1;
     *s = before;
     return 0;
@@ -152,7 +152,7 @@ MotusStatus motus_slice_cut_picture(const MotusSliceCut *cut, MotusPictureState 
                                     int *n_slices, MotusPictureStats *stats) {
     Walk walk = {.cut = cut,
                  .pic = pic,
-                 .slice = motus_slice_settings(cut->stream, cut->params, 0),
+                 .slice = motus_slice_settings(cut->job->stream, cut->job->params, 0),
                  .stats = stats};
     const int *whole_rows = pic->mbs.slice_first;
     pic->mbs.slice_first = cut->first;

@@ -12,15 +12,13 @@
 #include "encoder/settings/stream.h"
 
 typedef struct MotusSliceCut {
-    const MotusStream *stream; // slice_max_size; slices of whole rows are cut further
-    const MotusPictureParams *params;
-    const MotusPasses *passes;
-    const MotusCoding *coding;
-    int *first;          // n_mb: scratch for the slices that are found (motus_slice_first)
-    uint8_t *rbsp, *nal; // rbsp_capacity bytes, and motus_nal_bound of that
+    const MotusDecideOps *ops;
+    const MotusPictureJob *job; // slices of whole rows are cut further
+    int *first;                 // n_mb: scratch for the slices that are found (motus_slice_first)
+    uint8_t *rbsp, *nal;        // rbsp_capacity bytes, and motus_nal_bound of that
 } MotusSliceCut;
 
-// Codes and writes a picture; the MBs of a P picture are decided (MotusPasses.decide_p). cut->nal
+// Codes and writes a picture; the MBs of a P picture are decided (MotusDecideOps.decide). cut->nal
 // gets *n_slices NAL units, *size bytes; *stats is added to. One thread. MOTUS_ERR_INTERNAL: they
 // are larger than rbsp_capacity.
 MotusStatus motus_slice_cut_picture(const MotusSliceCut *cut, MotusPictureState *pic, size_t *size,

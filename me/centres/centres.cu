@@ -207,10 +207,6 @@ __global__ void __launch_bounds__(OVER_THREADS)
 
 } // namespace
 
-size_t motus_centres_cuda_bytes(int width, int height) {
-    return motus_downscaled_cuda_bytes(motus_mbs(width), motus_mbs(height));
-}
-
 cudaError_t motus_centres_cuda(const MotusCentresPicture *p, int n, void *memory,
                                cudaStream_t stream) {
     const int n_mb = p->ref->width / 16 * (p->ref->height / 16);

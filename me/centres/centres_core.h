@@ -6,8 +6,8 @@
 
 #include "me/pixel/cost_core.h"
 #include "me/pixel/ref_luma.h"
+#include "motus/me_request.h"
 
-#define MOTUS_MAX_REACH 64        // samples of the full picture; a reach is a multiple of 4, >= 4
 #define MOTUS_DOWNSCALED_BLOCK 8  // downscaled samples: the MB's 4x4, and
 #define MOTUS_DOWNSCALED_MARGIN 2 // on each side of them
 // Border of a downscaled picture: margin, up to 16 samples of reach, reads of SIMD code.
@@ -20,7 +20,7 @@ typedef struct MotusCentresPicture {
     const MotusRefLuma *ref; // only plane 0 is read
     const MotusMv *previous; // MVs of the previous picture, one per MB; NULL: none
     uint32_t lambda_q8;      // 0..MOTUS_MAX_LAMBDA_Q8
-    int reach;               // samples, a multiple of 4, 4..MOTUS_MAX_REACH
+    int reach;               // samples, a multiple of 4, 4..MOTUS_ME_MAX_REACH
     int wide;                // 1: MVs up to four times `reach` are searched, too
     int limit_x, limit_y;    // largest |component| of a centre, quarter samples, 0 or more
     MotusMv *centre;         // result per MB, multiples of 4; not `previous`
@@ -50,7 +50,7 @@ enum {
     MOTUS_WIDE_GROUPS = 4,   // groups whose MVs an MB tries
     MOTUS_WIDE_POINTS = 5,   // in a row or column around such an MV
     MOTUS_WIDE_SQUARE = 25,  // points
-    MOTUS_WIDE_BITS = 23 * 2 // of an MV: components are 4 * MOTUS_MAX_REACH + 8 at most
+    MOTUS_WIDE_BITS = 23 * 2 // of an MV: components are 4 * MOTUS_ME_MAX_REACH + 8 at most
 };
 
 MOTUS_HD int motus_groups(int mbs) { return (mbs + MOTUS_GROUP - 1) / MOTUS_GROUP; }

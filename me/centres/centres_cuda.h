@@ -31,7 +31,6 @@ cudaError_t motus_mvs_over_cuda(const MotusMv *mv, MotusMv *scaled, int n, const
 
 // Makes the first two launches: downscaled[k] gets the MVs of the downscaled search, one per MB,
 // and median[k] the median of `previous`, all in `memory`.
-size_t motus_downscaled_cuda_bytes(int mb_width, int mb_height);
 cudaError_t motus_downscaled_cuda(const MotusCentresPicture *picture, int n, void *memory,
                                   const MotusMv *downscaled[MOTUS_CENTRES_LISTS],
                                   const MotusMv *median[MOTUS_CENTRES_LISTS], cudaStream_t stream);

@@ -146,7 +146,7 @@ template <int MBS> struct Window {
         WORDS | 1; // odd, so lanes in different rows have no bank conflicts
 };
 
-static_assert(Window<1>::MAX_POINTS == 2 * (MOTUS_MAX_REACH / 4) + 1, "the widest reach");
+static_assert(Window<1>::MAX_POINTS == 2 * (MOTUS_ME_MAX_REACH / 4) + 1, "the widest reach");
 
 // A lane's view of its MB's window.
 template <int MBS> struct Searched {
@@ -427,8 +427,8 @@ size_t lay_out(Memory *w, uint8_t *memory, int mb_width, int mb_height) {
 
 } // namespace
 
-size_t motus_downscaled_cuda_bytes(int mb_width, int mb_height) {
-    return lay_out(nullptr, nullptr, mb_width, mb_height);
+size_t motus_centres_cuda_bytes(int width, int height) {
+    return lay_out(nullptr, nullptr, motus_mbs(width), motus_mbs(height));
 }
 
 cudaError_t motus_downscaled_cuda(const MotusCentresPicture *p, int n, void *memory,
@@ -439,7 +439,7 @@ cudaError_t motus_downscaled_cuda(const MotusCentresPicture *p, int n, void *mem
     assert(!(((uintptr_t)p->cur | (uintptr_t)p->cur_stride) & 15) &&
            p->lambda_q8 <= MOTUS_MAX_LAMBDA_Q8);
     // The window in shared memory holds no more.
-    assert(p->reach >= 4 && p->reach <= MOTUS_MAX_REACH && p->reach % 4 == 0);
+    assert(p->reach >= 4 && p->reach <= MOTUS_ME_MAX_REACH && p->reach % 4 == 0);
     assert(n > 0 && n <= LISTS);
     Memory w;
     Planes planes = {{p->cur}, {p->cur_stride}};

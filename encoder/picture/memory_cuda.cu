@@ -1,13 +1,11 @@
 // Memory, streams and events of a coder.
 // SPDX-License-Identifier: BSD-2-Clause
-#include "encoder/picture/cuda_coder.cuh"
-
 #include "common/slots.h"
 #include "encoder/mb/mb_cuda.h"
-#include "encoder/picture/frame_slots.h"
+#include "encoder/picture/cuda_coder.cuh"
+#include "encoder/picture/cuda_executor.h"
 #include "encoder/rate/rate.h"
 #include "me/centres/centres_cuda.h"
-#include "me/search/search_cuda.h"
 #include "yuv/device_frame.h"
 
 extern "C" {
@@ -20,12 +18,6 @@ namespace {
 
 constexpr size_t MIN_NAL =
     65536; // first bytes of pinned memory for NAL units, if they can be so large
-
-size_t slice_work_bytes(const MotusStream *s, int n_mb, size_t capacity) {
-    return s->sequence.cabac
-               ? motus_cabac_cuda_bytes(n_mb, (uint32_t)capacity, motus_cabac_cuda_piece(n_mb))
-               : motus_slice_cuda_bytes(n_mb, (uint32_t)capacity);
-}
 
 // Memory that is laid out by others.
 struct Places {
@@ -44,87 +36,74 @@ int count_buffers(const MotusStream *s, int n_workers) {
     return s->sequence.max_refs + 1 + spare;
 }
 
-void lay_out_buffer(Buffer *buffer, const MotusStream *s, uint8_t *base, size_t *end) {
-    const size_t n = (size_t)s->mb_width * s->mb_height;
-    motus_device_frame_layout(buffer->rec.plane, s->mb_width, s->mb_height, base, end);
-    if (s->config.bframes) reserve(&buffer->rec.col_zero, n, base, end);
-    if (s->config.bframes && s->config.direct == MOTUS_DIRECT_TEMPORAL)
-        reserve(&buffer->rec.col, n, base, end);
-    reserve(&buffer->mv, n, base, end);
-}
-
-void lay_out_weighted(MotusRefLuma *luma, const MotusStream *s, uint8_t *base, size_t *end) {
-    const int width = 16 * s->mb_width, height = 16 * s->mb_height;
-    const size_t at = motus_slot_reserve(end, motus_ref_luma_bytes(width, height));
-    if (base) motus_ref_luma_layout(luma, base + at, width, height);
-}
-
 // Returns the references that a picture lists, at most.
-int most_listed(const MotusStream *s) {
-    const int of_b = s->b_refs + (s->b_refs > 0);
-    return s->p_refs > of_b ? s->p_refs : of_b;
-}
+int most_listed(const MotusStream *s) { return motus_max(s->p_refs, s->b_refs + (s->b_refs > 0)); }
 
 // The first worker codes all P pictures, others IDR and B pictures only.
-void lay_out_fields(Worker *w, const MotusStream *s, int is_first, uint8_t *base, size_t *end) {
+void lay_out_search(Worker *w, const MotusStream *s, int is_first, uint8_t *base, size_t *end) {
     const size_t n = (size_t)s->mb_width * s->mb_height;
-    const int refs = is_first && s->p_refs > s->b_refs ? s->p_refs : s->b_refs,
+    const int width = 16 * s->mb_width, height = 16 * s->mb_height,
+              refs = is_first ? motus_max(s->p_refs, s->b_refs) : s->b_refs,
               fields = is_first ? most_listed(s) : s->b_refs + 1;
     for (int k = 0; k < fields; k++) {
-        reserve(&w->centre[k], n, base, end);
-        reserve(&w->mv[k], MOTUS_BLOCKS * n, base, end);
-        reserve(&w->sad[k], MOTUS_BLOCKS * n, base, end);
-        reserve(&w->cost[k], MOTUS_BLOCKS * n, base, end);
+        MotusMotion *motion = &w->memory.motion[k];
+        reserve(&motion->centre, n, base, end);
+        reserve(&motion->mv, MOTUS_BLOCKS * n, base, end);
+        reserve(&motion->sad, MOTUS_BLOCKS * n, base, end);
+        reserve(&motion->cost, MOTUS_BLOCKS * n, base, end);
     }
-    for (int k = 0; k < refs && is_first && s->sequence.weighted_pred; k++)
-        lay_out_weighted(&w->weighted[k], s, base, end);
-    if (refs > 1) reserve(&w->far_blocks, (size_t)(refs - 1) * n, base, end);
-    if (fields > 1) reserve(&w->near_mv, (size_t)fields * n, base, end);
+    for (int k = 0; k < refs && is_first && s->sequence.weighted_pred; k++) {
+        const size_t at = motus_slot_reserve(end, motus_ref_luma_bytes(width, height));
+        if (base) motus_ref_luma_layout(&w->memory.weighted[k], base + at, width, height);
+    }
+    if (refs > 1) reserve(&w->memory.far_blocks, (size_t)(refs - 1) * n, base, end);
+    if (fields > 1) reserve(&w->memory.near_mv, (size_t)fields * n, base, end);
     if (s->config.bframes && s->config.direct != MOTUS_DIRECT_SPATIAL)
-        reserve(&w->direct, n, base, end);
+        reserve(&w->memory.direct, n, base, end);
     reserve(&w->whole_mv, n, base, end);
-    w->centres_work = base + motus_slot_reserve(end, motus_centres_cuda_bytes(16 * s->mb_width,
-                                                                              16 * s->mb_height));
+    w->centres_work = base + motus_slot_reserve(end, motus_centres_cuda_bytes(width, height));
 }
 
 // Memory of a worker; for B pictures only if the stream has them.
 void lay_out_worker(Worker *w, const MotusStream *s, int is_first, uint8_t *base, size_t *end) {
-    const size_t n = (size_t)s->mb_width * s->mb_height;
+    const int n = s->mb_width * s->mb_height;
+    const uint32_t capacity = (uint32_t)motus_nal_bound(s->rbsp_capacity);
     if (s->config.bframes)
-        for (Reconstruction &rec : w->spare)
-            motus_device_frame_layout(rec.plane, s->mb_width, s->mb_height, base, end);
+        for (MotusPlane *rec : w->spare)
+            motus_device_frame_layout(rec, s->mb_width, s->mb_height, base, end);
     if (s->config.deblock) {
         motus_device_frame_layout(w->unfiltered, s->mb_width, s->mb_height, base, end);
         w->deblock_work =
             base + motus_slot_reserve(end, motus_deblock_cuda_bytes(s->mb_width, s->mb_height));
     }
-    if (is_first || s->config.bframes) lay_out_fields(w, s, is_first, base, end);
-    w->slice_work = base + motus_slot_reserve(
-                               end, slice_work_bytes(s, (int)n, motus_nal_bound(s->rbsp_capacity)));
+    if (is_first || s->config.bframes) lay_out_search(w, s, is_first, base, end);
+    w->slice_work =
+        base +
+        motus_slot_reserve(end, s->sequence.cabac
+                                    ? motus_cabac_cuda_bytes(n, capacity, motus_cabac_cuda_piece(n))
+                                    : motus_slice_cuda_bytes(n, capacity));
     if (s->sequence.cabac) {
-        reserve(&w->context, n, base, end);
+        reserve(&w->context, (size_t)n, base, end);
         reserve(&w->bins, 1, base, end);
-        reserve(&w->first_costs, 1, base, end);
+        reserve(&w->memory.first_costs, 1, base, end);
     }
-    reserve(&w->marks.coded, motus_mark_words((int)n), base, end);
-    reserve(&w->marks.with_qp, motus_mark_words((int)n), base, end);
+    reserve(&w->marks.coded, motus_mark_words(n), base, end);
+    reserve(&w->marks.with_qp, motus_mark_words(n), base, end);
     if (s->most_slices > 1) reserve(&w->slice_results, (size_t)s->most_slices, base, end);
-}
-
-void lay_out_output(Output *out, const MotusStream *s, uint8_t *base, size_t *end) {
-    reserve(&out->nal, motus_nal_bound(s->rbsp_capacity), base, end);
-    reserve(&out->head, (size_t)s->most_slices, base, end);
-    reserve(&out->qp_offset, (size_t)s->mb_width * s->mb_height, base, end);
-    reserve(&out->report, 1, base, end);
-    if (most_listed(s) > 1) reserve(&out->refs, (size_t)most_listed(s), base, end);
 }
 
 // Lays the device memory out from `base` on; returns the bytes.
 size_t lay_out(MotusCudaCoder *c, const MotusStream *s, uint8_t *base, Places *places) {
     const int width = 16 * s->mb_width, height = 16 * s->mb_height;
+    const size_t n = (size_t)s->mb_width * s->mb_height;
     size_t end = 0;
     for (int k = 0; k < count_buffers(s, c->n_workers); k++) {
-        lay_out_buffer(&c->buffer[k], s, base, &end);
+        MotusPictureBuffer *b = &c->buffer[k];
+        motus_device_frame_layout(b->plane, s->mb_width, s->mb_height, base, &end);
+        if (s->config.bframes) reserve(&b->col_zero, n, base, &end);
+        if (s->config.bframes && s->config.direct == MOTUS_DIRECT_TEMPORAL)
+            reserve(&b->col, n, base, &end);
+        reserve(&b->mv, n, base, &end);
         places->luma[k] = base + motus_slot_reserve(&end, motus_ref_luma_bytes(width, height));
     }
     for (int k = 0; k < c->n_workers; k++) {
@@ -136,10 +115,14 @@ size_t lay_out(MotusCudaCoder *c, const MotusStream *s, uint8_t *base, Places *p
     if (s->sequence.cabac)
         for (int k = 0; k < MOTUS_COST_TABLES * (s->config.bframes ? MOTUS_COST_KINDS : 1); k++)
             reserve(&c->costs[k / MOTUS_COST_TABLES][k % MOTUS_COST_TABLES], 1, base, &end);
-    if (s->most_slices > 1)
-        reserve(&c->slice_first, (1 + (size_t)s->n_refreshes) * s->mb_width * s->mb_height, base,
-                &end);
-    for (int i = 0; i < c->depth; i++) lay_out_output(&c->output[i], s, base, &end);
+    if (s->most_slices > 1) reserve(&c->slice_first, (1 + (size_t)s->n_refreshes) * n, base, &end);
+    for (Output *out = c->output; out < c->output + c->depth; out++) {
+        reserve(&out->nal, motus_nal_bound(s->rbsp_capacity), base, &end);
+        reserve(&out->head, (size_t)s->most_slices, base, &end);
+        reserve(&out->qp_offset, n, base, &end);
+        reserve(&out->report, 1, base, &end);
+        if (most_listed(s) > 1) reserve(&out->refs, (size_t)most_listed(s), base, &end);
+    }
     return end;
 }
 
@@ -157,30 +140,28 @@ size_t lay_out_host(MotusCudaCoder *c, const MotusStream *s, uint8_t *host) {
     return end;
 }
 
-// Uploads the first MBs of slices to place k of slice_first.
-MotusStatus upload_slices(MotusCudaCoder *c, const MotusSlices *slices, int k, MotusError *error) {
-    const size_t n = (size_t)c->settings->mb_width * c->settings->mb_height;
-    if (!slices->first) return MOTUS_OK;
-    return check(c,
-                 cudaMemcpyAsync(c->slice_first + (size_t)k * n, slices->first, n * sizeof(int),
-                                 cudaMemcpyHostToDevice, c->worker[0].stream),
-                 "slices", error);
-}
-
 // Sets what the laid-out memory holds before the first picture.
 MotusStatus fill_memory(MotusCudaCoder *c, const Places *places, MotusError *error) {
-    const MotusStream *s = c->settings;
+    const MotusStream *s = c->jobs.stream;
+    const size_t n = (size_t)s->mb_width * s->mb_height;
+    cudaStream_t stream = c->worker[0].stream;
     MotusStatus status = MOTUS_OK;
     c->n_buffers = count_buffers(s, c->n_workers);
     for (int k = 0; k < c->n_buffers; k++) {
         motus_ref_luma_layout(&c->buffer[k].luma, places->luma[k], 16 * s->mb_width,
                               16 * s->mb_height);
-        c->buffer[k].owner = -1;
-        for (int64_t &reader : c->buffer[k].reader) reader = -1;
+        c->use[k].owner = -1;
+        for (int64_t &reader : c->use[k].reader) reader = -1;
     }
-    for (int k = 0; k <= s->n_refreshes && !status; k++)
-        status = upload_slices(c, k ? &s->refresh_slices[k - 1] : &s->slices, k, error);
-    if (!status) status = check(c, cudaStreamSynchronize(c->worker[0].stream), "memory", error);
+    for (int k = 0; k <= s->n_refreshes && !status; k++) {
+        const MotusSlices *slices = k ? &s->refresh_slices[k - 1] : &s->slices;
+        if (slices->first)
+            status = check(c,
+                           cudaMemcpyAsync(c->slice_first + (size_t)k * n, slices->first,
+                                           n * sizeof(int), cudaMemcpyHostToDevice, stream),
+                           "slices", error);
+    }
+    if (!status) status = check(c, cudaStreamSynchronize(stream), "memory", error);
     for (int k = 0; k < c->n_workers && !status; k++) {
         Worker *w = &c->worker[k];
         w->last = -1;
@@ -192,7 +173,7 @@ MotusStatus fill_memory(MotusCudaCoder *c, const Places *places, MotusError *err
 }
 
 MotusStatus open_memory(MotusCudaCoder *c, MotusError *error) {
-    const MotusStream *s = c->settings;
+    const MotusStream *s = c->jobs.stream;
     Places places;
     size_t bytes = lay_out(c, s, NULL, &places);
     MotusStatus status = check(c, cudaMalloc((void **)&c->memory, bytes), "device memory", error);
@@ -212,83 +193,67 @@ MotusStatus open_memory(MotusCudaCoder *c, MotusError *error) {
     return fill_memory(c, &places, error);
 }
 
-MotusStatus open_timing(MotusCudaCoder *c, Output *out, MotusError *error) {
-    MotusStatus status = check(c, cudaEventCreate(&out->began), "event", error);
-    for (int k = 0; k < MOTUS_STAGES && !status; k++)
-        status = check(c, cudaEventCreate(&out->ended[k]), "event", error);
-    return status;
-}
+// ---- Streams and events -------------------------------------------------------------------------
 
-void close_timing(Output *out) {
-    if (out->began) cudaEventDestroy(out->began);
-    for (cudaEvent_t event : out->ended)
-        if (event) cudaEventDestroy(event);
+MotusStatus open_event(MotusCudaCoder *c, cudaEvent_t *event, unsigned flags, MotusError *error) {
+    return check(c, cudaEventCreateWithFlags(event, flags), "event", error);
 }
 
 // The coder's first worker, which codes references, is preferred: the others wait for them.
 // CABAC: the next picture's decisions wait for small kernels on the writing stream. Pictures that
 // somebody waits for go before the work of other streams of the process.
-MotusStatus open_worker(MotusCudaCoder *c, Worker *w, int index, MotusError *error) {
+MotusStatus open_worker(MotusCudaCoder *c, Worker *w, MotusError *error) {
+    const MotusEncoderConfig *config = &c->jobs.stream->config;
     int least = 0, greatest = 0;
     MotusStatus status =
         check(c, cudaDeviceGetStreamPriorityRange(&least, &greatest), "stream", error);
     const int prefers = c->n_workers > 1 && w == c->worker && greatest < least;
-    if (c->settings->config.gop_coders == 1 && !c->settings->config.lookahead)
+    if (config->gop_coders == 1 && !config->lookahead)
         least = motus_min(least, greatest + 1 + prefers);
     if (!status)
         status = check(
             c, cudaStreamCreateWithPriority(&w->stream, cudaStreamNonBlocking, least - prefers),
             "stream", error);
-    if (!status && index < FEW_CODERS)
+    w->writing = w->stream;
+    if (!status && c->coders <= FEW_CODERS)
         status =
-            check(c, cudaStreamCreateWithPriority(&w->own_writing, cudaStreamNonBlocking, greatest),
+            check(c, cudaStreamCreateWithPriority(&w->writing, cudaStreamNonBlocking, greatest),
                   "stream", error);
-    for (cudaEvent_t *event : {&w->coded, &w->packed, &w->rebuilt})
-        if (!status)
-            status =
-                check(c, cudaEventCreateWithFlags(event, cudaEventDisableTiming), "event", error);
-    return status;
+    return status ? status : open_event(c, &w->passed, cudaEventDisableTiming, error);
 }
 
 MotusStatus open_output(MotusCudaCoder *c, Output *out, MotusError *error) {
-    MotusStatus status = check(
-        c, cudaEventCreateWithFlags(&out->done, cudaEventDisableTiming | cudaEventBlockingSync),
-        "event", error);
-    for (cudaEvent_t *event : {&out->finalized, &out->written, &out->made})
-        if (!status)
-            status =
-                check(c, cudaEventCreateWithFlags(event, cudaEventDisableTiming), "event", error);
-    return !status && c->settings->config.time_stages ? open_timing(c, out, error) : status;
-}
-
-MotusStatus open_streams(MotusCudaCoder *c, int index, MotusError *error) {
     MotusStatus status = MOTUS_OK;
-    for (int k = 0; k < c->n_workers && !status; k++)
-        status = open_worker(c, &c->worker[k], index, error);
-    for (int i = 0; i < c->depth && !status; i++) status = open_output(c, &c->output[i], error);
+    for (int k = 0; k < EVENTS && !status; k++)
+        status =
+            open_event(c, &out->event[k],
+                       cudaEventDisableTiming | (k == DONE ? cudaEventBlockingSync : 0), error);
+    if (!c->jobs.stream->config.time_stages) return status;
+    if (!status) status = open_event(c, &out->began, cudaEventDefault, error);
+    for (int k = 0; k < MOTUS_STAGES && !status; k++)
+        status = open_event(c, &out->ended[k], cudaEventDefault, error);
     return status;
 }
 
-// Many coders make the driver wait for itself, and leave no stream beside the one of their passes.
-MotusStatus open_lists(MotusCudaCoder *c, int coders, MotusError *error) {
-    for (MotusLaunchList *&list : c->list)
-        if (coders > FEW_CODERS && !(list = (MotusLaunchList *)motus_alloc(1, sizeof *list)))
-            return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
-    return MOTUS_OK;
-}
-
-void close_worker(Worker *w) {
-    for (cudaStream_t stream : {w->stream, w->own_writing})
-        if (stream) cudaStreamDestroy(stream);
-    for (cudaEvent_t event : {w->coded, w->packed, w->rebuilt})
-        if (event) cudaEventDestroy(event);
+MotusStatus open_streams(MotusCudaCoder *c, MotusError *error) {
+    MotusStatus status = MOTUS_OK;
+    for (int k = 0; k < c->n_workers && !status; k++) status = open_worker(c, &c->worker[k], error);
+    for (int i = 0; i < c->depth && !status; i++) status = open_output(c, &c->output[i], error);
+    // Many coders make the driver wait for itself, and leave no stream beside the one of passes.
+    for (int i = 0; i < LISTS && !status && c->coders > FEW_CODERS; i++)
+        if (!(c->list[i] = (MotusLaunchList *)motus_alloc(1, sizeof *c->list[i])))
+            status = motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
+    return status;
 }
 
 void close_output(Output *out) {
-    for (cudaEvent_t event : {out->finalized, out->written, out->made, out->done})
+    for (cudaEvent_t event : out->event)
         if (event) cudaEventDestroy(event);
+    for (cudaEvent_t event : out->ended)
+        if (event) cudaEventDestroy(event);
+    if (out->began) cudaEventDestroy(out->began);
     cudaFreeHost(out->h_nal);
-    close_timing(out);
+    motus_field_free(&out->field);
 }
 
 // Rate control that wants sizes needs its pictures one after another. Pictures of one or two coders
@@ -307,7 +272,7 @@ int count_workers(const MotusStream *s, int coders) {
 // come near the largest size. So the memory is as large as has been needed, or twice that.
 MotusStatus motus_cuda_coder::reserve_nal(MotusCudaCoder *c, Output *out, size_t bytes,
                                           MotusError *error) {
-    const size_t most = motus_nal_bound(c->settings->rbsp_capacity);
+    const size_t most = motus_nal_bound(c->jobs.stream->rbsp_capacity);
     if (bytes <= out->nal_room) return MOTUS_OK;
     if (out->h_nal) bytes = 2 * bytes < most ? 2 * bytes : most;
     bytes = (bytes + 15) & ~(size_t)15;
@@ -338,9 +303,9 @@ extern "C" size_t motus_cuda_coder_free_bytes(int device) {
     return cudaMemGetInfo(&free_bytes, &total) == cudaSuccess ? free_bytes : 0;
 }
 
-extern "C" MotusStatus motus_cuda_coder_open(MotusCudaCoder **out, const MotusStream *stream,
-                                             const MotusCopyStreams *copies, int index, int coders,
-                                             MotusError *error) {
+extern "C" MotusStatus motus_cuda_coder_open(void **out, const MotusStream *stream, void *shared,
+                                             int, int coders, int, MotusError *error) {
+    const MotusCopyStreams *copies = (const MotusCopyStreams *)shared;
     MotusOnDevice on(copies->device);
     *out = NULL;
     if (stream->config.slice_max_size)
@@ -348,39 +313,48 @@ extern "C" MotusStatus motus_cuda_coder_open(MotusCudaCoder **out, const MotusSt
                           "slices of a largest size are cut on the CPU only");
     MotusCudaCoder *c = (MotusCudaCoder *)motus_alloc(1, sizeof *c);
     if (!c) return motus_fail(error, MOTUS_ERR_MEMORY, "out of memory");
-    c->settings = stream;
-    c->device = copies->device;
+    *out = c;
+    c->device = copies->device, c->coders = coders;
     c->n_workers = count_workers(stream, coders);
     c->depth = motus_cuda_coder_depth(stream, coders);
     c->down = (cudaStream_t)copies->down;
-    MotusStatus status = check(c, motus_search_cuda_prepare(), "kernels", error);
-    if (!status) status = open_streams(c, index, error);
+    MotusStatus status = motus_jobs_open(&c->jobs, stream, !stream->config.stream_only, 1);
+    if (status) motus_fail(error, status, "out of memory");
+    if (!status) status = check(c, motus_search_cuda_prepare(), "kernels", error);
+    if (!status) status = open_streams(c, error);
     if (!status) status = open_memory(c, error);
-    if (!status) status = open_lists(c, coders, error);
+    if (!status && packets_stay(c))
+        status = motus_packet_pool_open(&c->packets, copies->device, error);
     c->max_block_mbs = c->worker[0].pic.block_mbs, c->can_launch_early = c->worker[0].pic.early;
     const size_t most = motus_nal_bound(stream->rbsp_capacity);
     for (size_t &expected : c->expected) expected = 4096 < most ? 4096 : most;
-    if (status) motus_cuda_coder_close(&c);
-    *out = c;
+    if (status) motus_cuda_coder_close(out);
     return status;
 }
 
-extern "C" void motus_cuda_coder_close(MotusCudaCoder **coder) {
-    if (!coder || !*coder) return;
-    MotusCudaCoder *c = *coder;
+extern "C" void motus_cuda_coder_close(void **coder) {
+    MotusCudaCoder *c = (MotusCudaCoder *)*coder;
+    if (!c) return;
     MotusOnDevice on(c->device);
     for (const Worker &w : c->worker) // all of them first: they wait for one another
-        for (cudaStream_t stream : {w.stream, w.own_writing})
+        for (cudaStream_t stream : {w.stream, w.writing})
             if (stream) cudaStreamSynchronize(stream);
     for (MotusLaunchList *list : c->list) {
         motus_launch_list_close(list);
         motus_free(list);
     }
-    for (Worker &w : c->worker) close_worker(&w);
+    for (const Worker &w : c->worker) {
+        if (w.writing && w.writing != w.stream) cudaStreamDestroy(w.writing);
+        if (w.stream) cudaStreamDestroy(w.stream);
+        if (w.passed) cudaEventDestroy(w.passed);
+    }
     for (Output &out : c->output) close_output(&out);
     cudaFree(c->memory);
     cudaFreeHost(c->host);
     (void)cudaGetLastError();
+    motus_packet_pool_close(&c->packets);
+    motus_field_free(&c->field);
+    motus_jobs_close(&c->jobs);
     motus_free(c);
     *coder = NULL;
 }
