@@ -68,7 +68,7 @@ MOTUS_API const uint8_t (*motus_equalizer_curves(const MotusEqualizer *equalizer
 MOTUS_API void motus_equalizer_close(MotusEqualizer **equalizer);
 
 // Equalizer of the R, G and B channels of 4:2:0 frames, each by itself. Frames are converted to
-// RGB24 and back (motus_frame_to_rgb24, motus_rgb24_to_frame).
+// RGB24 and back (motus_frame_to_rgb24, motus_image_convert).
 typedef struct MotusRgbEqualizer MotusRgbEqualizer;
 
 // Opens an RGB equalizer. config applies to each channel; matrix_709 and full_range describe the
@@ -115,11 +115,8 @@ MOTUS_API MotusStatus motus_key_rgb24(MotusPlane *dst, const MotusPlane *fg, con
 MOTUS_API MotusStatus motus_key_frame(MotusFrame *dst, const MotusFrame *fg, const MotusFrame *bg,
                                       const MotusKeyConfig *config, const MotusExec *exec);
 
-// Converts between RGB24 and 4:2:0 of the same size, matrix_709 and full_range as in
-// MotusKeyConfig. Chroma is the mean of its pixels; on the way back it is repeated.
-// MOTUS_ERR_ARGUMENT: sizes differ.
-MOTUS_API MotusStatus motus_rgb24_to_frame(MotusFrame *dst, const MotusPlane *src, int matrix_709,
-                                           int full_range, const MotusExec *exec);
+// Converts a frame to RGB24 of its size, matrix_709 and full_range as in MotusKeyConfig. Chroma is
+// repeated. motus_image_convert (motus/image.h) goes back. MOTUS_ERR_ARGUMENT: sizes differ.
 MOTUS_API MotusStatus motus_frame_to_rgb24(MotusPlane *dst, const MotusFrame *src, int matrix_709,
                                            int full_range, const MotusExec *exec);
 
