@@ -12,6 +12,7 @@
 #include "encoder/gop/intake.h"
 #include "encoder/gop/planner.h"
 #include "encoder/picture/external_mvs.h"
+#include "encoder/settings/config.h"
 #include "encoder/settings/stream.h"
 #include "yuv/image.h"
 #include "yuv/usable.h"
@@ -202,7 +203,7 @@ static MotusStatus send(MotusEncoder *enc, const MotusFrameSource *source,
 
 MotusStatus motus_encoder_next_segment(MotusEncoder *enc, int64_t first_picture,
                                        int64_t first_gop) {
-    if (!enc || !motus_stream_segment_is_possible(first_picture, first_gop))
+    if (!enc || !motus_config_segment_is_possible(first_picture, first_gop))
         return MOTUS_ERR_ARGUMENT;
     if (!enc->at_end) return MOTUS_ERR_STATE;
     begin_sending(enc);
@@ -229,8 +230,7 @@ MotusStatus motus_encoder_set_rate(MotusEncoder *enc, int64_t bitrate, int64_t v
     if (enc->stream.config.rate != MOTUS_RATE_BITRATE || r->log || enc->stream.config.hrd)
         return motus_fail(&enc->error, MOTUS_ERR_UNSUPPORTED,
                           "this encoder's rate cannot be changed");
-    MotusStatus status =
-        motus_rate_config_check_rates(bitrate, vbv_maxrate, vbv_bufsize, &enc->error);
+    MotusStatus status = motus_config_check_rates(bitrate, vbv_maxrate, vbv_bufsize, &enc->error);
     if (!status && bitrate < 1)
         status = motus_fail(&enc->error, MOTUS_ERR_ARGUMENT, "no bitrate given");
     if (!status && !r->vbv_rate != !vbv_maxrate)

@@ -170,7 +170,7 @@ static void decide_p_mb(const Pass *pass, const MotusInterMb *in, int i) {
     keep_inter(pass, best, i);
 }
 
-// The same for a B MB and B_Skip.
+// Decides a B MB. Without candidates it is searched here, unless B_Skip is taken at once.
 static void decide_b_mb(const Pass *pass, const MotusInterMb *in, int i) {
     const MotusEffort *effort = &pass->job->effort;
     MotusPictureState *pic = pass->pic;

@@ -30,8 +30,7 @@ __global__ void __launch_bounds__(256)
         motus_candidate_blocks(own, &pass.effort, pass.pic.qp_table[pass.qp].lambda_q8);
 }
 
-// The same with several references. Equals find_candidates_of_refs (candidates_cpu.h) up to
-// refinement.
+// Marks blocks with several references, as find_p_candidates (candidates_cpu.h) up to refinement.
 __global__ void __launch_bounds__(256)
     mark_refs_kernel(const __grid_constant__ Pass pass, const __grid_constant__ PFields p,
                      MotusMv *whole) {
@@ -156,6 +155,19 @@ struct Turn {
     int early; // the next launch may begin early
 };
 
+// Notes the decision about an MB. With a single round changes do not matter, and the first guess is
+// not read.
+template <Kind KIND>
+__device__ void note_decision(const Pass &pass, const Turn &turn, const MotusTrial *best, int i) {
+    const MotusPictureStateCuda &w = pass.pic;
+    if (pass.effort.rounds == 1) {
+        copy(&w.mb[i], &best->mb);
+        return;
+    }
+    const MotusMb *mb = !turn.first && w.intra_cost[i] < best->cost ? &w.mb_intra[i] : &best->mb;
+    motus_note_decision(&w.mb[i], mb, &w.changed_at[i], turn.now, KIND == P_ONE ? 1 : 2);
+}
+
 // Decides an MB, the blockIdx.x-th of the phase in row blockIdx.y. TEAM: warps of a block. SHARES:
 // they evaluate a single type together. RESIDENT: warps on an SM at a time. CABAC: level_choice.
 // BOTH: trials have both transforms.
@@ -194,7 +206,19 @@ __global__ void __launch_bounds__(32 * TEAM, RESIDENT / TEAM)
     const MotusTrial *best =
         motus_team_decide(&in, own, &edge, found, &pass.effort, &levels, &team, coefs,
                           BOTH ? eights : nullptr, warp, TEAM, SHARES, &satd);
-    keep_decision<KIND>(pass, best, x, y, satd, turn.now, turn.first, warp);
+    if (warp == 0) {
+        copy(&w.coef[i], &best->coef);
+        if (motus_lane() == 0) {
+            w.satd[i] = satd;
+            w.luma_bits[i] = best->luma_bits;
+            w.inter_cost[i] = best->cost;
+            w.seen_at[i] = (uint16_t)turn.now;
+        }
+    } else if (warp == 1) {
+        note_decision<KIND>(pass, turn, best, i);
+        copy(&w.mb_inter[i], &best->mb);
+        store_samples(best, w, x, y);
+    }
 }
 
 // Notes intra coding where it is cheaper. Collects intra MBs in w.found, in any order, and prepares

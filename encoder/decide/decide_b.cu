@@ -141,7 +141,20 @@ __global__ void __launch_bounds__(32 * MOTUS_B_WARPS, SM_WARPS / MOTUS_B_WARPS)
     uint32_t satd;
     const MotusTrial *best = motus_b_team_decide(&in, found, from, &pass.effort, &levels, &team,
                                                  coefs, BOTH ? eights : nullptr, warp, &satd);
-    keep_decision<KIND>(pass, best, x, y, satd, now, is_first, warp);
+    if (warp == 0) {
+        copy(&w.coef[i], &best->coef);
+        if (motus_lane() == 0) {
+            w.satd[i] = satd;
+            w.luma_bits[i] = best->luma_bits;
+            w.inter_cost[i] = best->cost;
+            w.seen_at[i] = (uint16_t)now;
+        }
+    } else if (warp == 1) {
+        const MotusMb *mb = !is_first && w.intra_cost[i] < best->cost ? &w.mb_intra[i] : &best->mb;
+        motus_note_decision(&w.mb[i], mb, &w.changed_at[i], now, 2);
+        copy(&w.mb_inter[i], &best->mb);
+        store_samples(best, w, x, y);
+    }
 }
 
 BFields b_fields(const MotusPictureJob *job) {

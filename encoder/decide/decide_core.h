@@ -61,7 +61,8 @@ MOTUS_HD void motus_first_guess(MotusMb *mb, MotusMv mv) {
     if (motus_lane() == 0) mb->type = MOTUS_MB_P_16x16;
 }
 
-// Sets it for a B MB: 16x16 with the lists that cost least.
+// Sets the B MB that neighbours see before its first decision: 16x16 with the lists that cost
+// least.
 MOTUS_HD void motus_b_first_guess(MotusMb *mb, const MotusBCandidates *found) {
     const uint8_t ref[2] = {(uint8_t)motus_b_ref(found, 0), 0};
     int best = 0;

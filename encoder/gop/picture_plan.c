@@ -48,8 +48,8 @@ MotusStatus motus_picture_plan_get(MotusPicturePlan *p, MotusLookahead *look, Mo
     if (!p->offset) return MOTUS_OK; // fixed QP
     p->b_lookahead = p->lookahead;
     if (p->b_offset) motus_lookahead_aq(look, &p->b_lookahead, p->b_offset);
-    p->n_future = motus_lookahead_costs(look, p->future_cost, p->future_flags, p->most_future);
-    p->ended = motus_lookahead_ended(look);
+    p->n_future =
+        motus_lookahead_costs(look, p->future_cost, p->future_flags, p->most_future, &p->ended);
     return MOTUS_OK;
 }
 
@@ -146,7 +146,7 @@ void motus_picture_plan_begin(MotusPicturePlan *p, MotusRate *rate, const MotusS
     for (int i = 0; i < s->mb_width * s->mb_height && params->refresh.end; i++)
         p->extra[i] = (int8_t)motus_clip(
             INT8_MIN, INT8_MAX, p->extra[i] + motus_refresh_qp(&params->refresh, i / s->mb_width));
-    params->moves = motus_moves(p->lookahead.cost, p->lookahead.intra);
+    params->moves = 8 * p->lookahead.cost > 3 * p->lookahead.intra;
     if (c->rate == MOTUS_RATE_QP) {
         params->qp = fixed_qp(c, params);
     } else {
@@ -160,8 +160,9 @@ void motus_picture_plan_begin(MotusPicturePlan *p, MotusRate *rate, const MotusS
         p->lookahead.refreshed = params->refresh.end > 0;
         p->qp_q8 = motus_rate_qp(rate, &p->lookahead, &future, p->duration);
         p->again = (int)(rate->coded_again - before);
-        params->hrd = (MotusHrdTiming){.initial = motus_vbv_removal_delay(&rate->vbv),
-                                       .whole = motus_vbv_size_delay(&rate->vbv),
+        const MotusVbv *vbv = &rate->vbv;
+        params->hrd = (MotusHrdTiming){.initial = (uint32_t)motus_vbv_delay(vbv, vbv->fullness),
+                                       .whole = (uint32_t)motus_vbv_delay(vbv, vbv->size),
                                        .since_idr = 2 * (uint32_t)rate->since_idr};
     }
     map_qps(p, rate, s, params);

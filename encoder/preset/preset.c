@@ -109,9 +109,6 @@ static const Preset presets[MOTUS_PRESETS] = {
 };
 // clang-format on
 
-// Three save 1.5 % of the bits (slower; carphone, parkjoy, mobile), five 1.6 %.
-enum { MOST_B_REFERENCES = 5 };
-
 const char *motus_preset_name(MotusPreset preset) {
     return (unsigned)preset < MOTUS_PRESETS ? presets[preset].name : "unknown";
 }
@@ -136,22 +133,15 @@ MotusEffort motus_effort_of(const MotusEncoderConfig *config) {
     return effort;
 }
 
-int motus_references_of(const MotusEncoderConfig *c) {
-    if (c->references) return c->references;
-    const int width = motus_mbs(c->width), height = motus_mbs(c->height),
-              wanted = presets[c->preset].references;
-    const MotusLevel *level = motus_level_choose(width, height, c->fps, wanted, 0);
-    const int most = level ? (int)level->max_dpb_mbs / (width * height) : 1;
-    return motus_clip(1, motus_max(1, most), wanted);
-}
-
-MotusDirectMode motus_direct_mode_of(const MotusEncoderConfig *c, int *spatial_references) {
+void motus_preset_complete(MotusEncoderConfig *c, int *spatial_references) {
     const Preset *preset = &presets[c->preset];
+    const int width = motus_mbs(c->width), height = motus_mbs(c->height);
+    if (!c->references) {
+        const MotusLevel *level = motus_level_choose(width, height, c->fps, preset->references, 0);
+        const int most = level ? (int)level->max_dpb_mbs / (width * height) : 1;
+        c->references = motus_clip(1, motus_max(1, most), preset->references);
+    }
     const int is_auto = c->direct == MOTUS_DIRECT_AUTO;
     *spatial_references = is_auto && preset->b_ref_direct == MOTUS_DIRECT_SPATIAL;
-    return is_auto ? preset->direct : c->direct;
-}
-
-int motus_b_references_of(const MotusEncoderConfig *c) {
-    return c->bframes ? motus_min(c->references, MOST_B_REFERENCES) : 0;
+    if (is_auto) c->direct = preset->direct;
 }

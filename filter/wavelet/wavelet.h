@@ -8,11 +8,11 @@
 typedef struct MotusWaveletOps {
     // Splits 2n + 2 extended samples into n low- and n high-pass coefficients.
     void (*split)(float *low, float *high, const float *row, int n);
-    // Splits n columns of four rows along y.
+    // Splits along y: n columns of four rows.
     void (*split_rows)(float *low, float *high, const float *const row[4], int n);
     // Merges n + 1 coefficients each into 2n samples; the first is the preceding one.
     void (*merge)(float *out, const float *low, const float *high, int n);
-    // Merges two low-pass and two high-pass rows along y: two rows of n columns.
+    // Merges along y: two rows of n columns from two low-pass and two high-pass rows.
     void (*merge_rows)(float *even, float *odd, const float *const low[2],
                        const float *const high[2], int n);
     void (*to_float)(float *dst, const uint8_t *src, int n);

@@ -310,7 +310,7 @@ static void open_clip(Clip *c, int mb_width, int mb_height, int slices) {
     c->nal = malloc(PICTURES * 2 * c->rbsp_capacity);
     CU_ASSERT_FATAL(c->mbs.mb && c->mbs.coef && c->mbs.context && c->rbsp && c->nal);
     REQUIRE_OK(motus_frame_alloc(&src, 16 * mb_width, 16 * mb_height));
-    REQUIRE_OK(motus_slices_alloc(&c->slices, slices, mb_width, mb_height));
+    REQUIRE_OK(motus_slices_alloc(&c->slices, slices, 0, mb_width, mb_height));
     c->mbs.src = src;
     c->mbs.slice_first = c->slices.first;
 }

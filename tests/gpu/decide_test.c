@@ -151,7 +151,8 @@ static void begin_sequence(GpuCase *c, const Settings *settings, int material) {
     motus_slices_free(&d->slices);
     motus_me_cpu_close(&d->me);
     CU_ASSERT_FATAL(!motus_me_cpu_open(&d->me, &me));
-    CU_ASSERT_FATAL(!motus_slices_alloc(&d->slices, settings->slices, d->mb_width, d->mb_height));
+    CU_ASSERT_FATAL(
+        !motus_slices_alloc(&d->slices, settings->slices, 0, d->mb_width, d->mb_height));
     d->pic.mbs.slice_first = d->slices.first;
     d->pic.row_order = d->slices.row_order;
 }

@@ -121,7 +121,7 @@ static MotusStatus run_search(GpuCase *c, int on) {
     return gpu_launched(c, status);
 }
 
-// The same by the public API, twice in the same context.
+// Searches by the public API, twice in one context.
 static void check_api(GpuCase *c) {
     Search *s = c->state;
     for (int run = 0; run < 2; run++) {

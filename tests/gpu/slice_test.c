@@ -41,7 +41,8 @@ static void open_slice(GpuCase *c) {
     c->width = 16 * mb_width, c->height = 16 * mb_height;
     s->slices.n = 1;
     random_mbs_open(&s->pic, mb_width, mb_height);
-    if (slices > 1) CU_ASSERT_FATAL(!motus_slices_alloc(&s->slices, slices, mb_width, mb_height));
+    if (slices > 1)
+        CU_ASSERT_FATAL(!motus_slices_alloc(&s->slices, slices, 0, mb_width, mb_height));
     s->most = s->capacity = (uint32_t)(n * (size_t)bytes_per_mb + 1024);
     s->nal = gpu_buffer(c, "NAL units", GPU_RESULT, s->most);
     s->result = gpu_buffer(c, "result", GPU_OUTPUT, sizeof(MotusSliceResult));

@@ -13,7 +13,7 @@ typedef enum MeContent {
     ME_FLAT,            // one value in both pictures
     ME_CHECKERBOARD,    // 0 and 255
     ME_OPPOSITE,        // current 0, reference 255
-    ME_NEARLY_OPPOSITE, // the same except for a few samples
+    ME_NEARLY_OPPOSITE, // ME_OPPOSITE except for a few samples
     ME_CONTENTS,
 } MeContent;
 

@@ -178,7 +178,7 @@ static void shared(void) {
 
 // ---- Centres ------------------------------------------------------------------------------------
 
-// The same centres as the encoder's own call, for whole and partial MBs; 0 means the largest value.
+// Centres are those of the encoder: for whole and partial MBs; 0 means the largest value.
 static void centres(void) {
     for (int i = 0; i < 12; i++) {
         const int w = motus_test_range(33, 120), h = motus_test_range(17, 90),

@@ -85,7 +85,7 @@ MotusOptionParse motus_option_presets;     // int: a mask of 1 << MotusPreset
 MotusOptionParse motus_option_device;      // int; shows the CUDA devices (motus_devices_show)
 MotusOptionParse motus_option_devices;     // MotusDeviceList; shows them, too
 MotusOptionParse motus_option_partitions;  // uint32_t: a mask of 1 << MotusMode, always with 16x16
-MotusOptionParse motus_option_modes;       // the same of any modes, at least one
+MotusOptionParse motus_option_modes;       // uint32_t: a mask of 1 << MotusMode, at least one
 
 // Writes the help of --preset: all names, and the default. Returns text.
 const char *motus_preset_help(char *text, size_t size);

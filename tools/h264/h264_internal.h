@@ -73,7 +73,7 @@ typedef struct MotusMbParser {
     MotusArithmetic *arithmetic; // NULL: CAVLC
     MotusCoverage *coverage;
     MotusParsedMb *mb;       // of the whole picture
-    MotusMbContext *context; // the same, for CABAC
+    MotusMbContext *context; // of each MB, for CABAC
     int mb_width;
     int n; // current MB
     int num_ref_idx, is_p, constrained_intra, transform_8x8;

@@ -245,7 +245,7 @@ static void rows_of_slices(void) {
         MotusCodedMbs pic;
         MotusSlices slices;
         random_mbs_open(&pic, sizes[i][0], sizes[i][1]);
-        REQUIRE_OK(motus_slices_alloc(&slices, sizes[i][2], pic.mb_width, pic.mb_height));
+        REQUIRE_OK(motus_slices_alloc(&slices, sizes[i][2], 0, pic.mb_width, pic.mb_height));
         MotusMb *finalized = malloc((size_t)pic.n_mb * sizeof *finalized),
                 *before = malloc((size_t)pic.n_mb * sizeof *before);
         for (int round = 0; round < 3 * MBS_CONTENTS; round++) {

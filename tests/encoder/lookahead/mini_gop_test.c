@@ -28,11 +28,11 @@ static void chain_open(Chain *c, int width, int height, int keeps, int weights) 
     const int mbw = (width + 15) / 16, mbh = (height + 15) / 16, n = c->n_mb = mbw * mbh;
     for (int d = 0; d <= SPAN; d++) {
         MotusBPicture *p = &c->picture[d];
-        REQUIRE_OK(motus_half_alloc(&p->half, mbw, mbh));
+        p->half = half_alloc(mbw, mbh);
         c->costs[d] = costs_alloc(n);
         p->intra = c->costs[d].intra;
         p->weight = weights ? c->weight[d] : NULL;
-        c->stats[d] = (MotusHalfStats){malloc(sizeof(MotusHalfSums)), malloc((size_t)n * 8)};
+        c->stats[d] = (MotusHalfStats){malloc(2 * sizeof(uint64_t)), malloc((size_t)n * 8)};
         p->earlier[0] = (MotusBField){c->costs[d].mv, c->costs[d].inter};
         for (int i = 1; i < SPAN; i++) p->earlier[i] = field_alloc(n);
         for (int i = 0; i < SPAN - 1; i++) p->later[i] = field_alloc(n);
@@ -43,7 +43,7 @@ static void chain_open(Chain *c, int width, int height, int keeps, int weights) 
 static void chain_close(Chain *c) {
     for (int d = 0; d <= SPAN; d++) {
         MotusBPicture *p = &c->picture[d];
-        motus_half_free(&p->half);
+        free(p->half.memory);
         costs_free(&c->costs[d]);
         free(c->stats[d].sums), free(c->stats[d].small);
         for (int i = 1; i < SPAN; i++) free(p->earlier[i].mv), free(p->earlier[i].cost);
