@@ -4,7 +4,7 @@
 // launches a picture, of which the first round's may overlap.
 // Intra MBs: decide_estimate.cu and decide_intra.cu.
 // SPDX-License-Identifier: BSD-2-Clause
-#include "encoder/analyse/inter_team_warp.cuh"
+#include "encoder/analyse/inter_warp.cuh"
 #include "encoder/decide/decide_pass.cuh"
 
 using namespace motus_decide;
@@ -30,8 +30,7 @@ __global__ void __launch_bounds__(256)
         motus_candidate_blocks(own, &pass.effort, pass.pic.qp_table[pass.qp].lambda_q8);
 }
 
-// The same with several references. Equals find_candidates_of_refs (candidates_cpu.h) up to
-// refinement.
+// Marks blocks with several references, as find_p_candidates (candidates_cpu.h) up to refinement.
 __global__ void __launch_bounds__(256)
     mark_refs_kernel(const __grid_constant__ Pass pass, const __grid_constant__ PFields p,
                      MotusMv *whole) {
@@ -129,7 +128,7 @@ __global__ void __launch_bounds__(32 * WARPS)
     for (int v = lane >> 4; v - (lane >> 4) < n; v += 2) { // two MVs at a time, a lane a 4x4 block
         const int ref = KIND == P_MANY ? (int)motus_lanes_shuffle((uint32_t)listed.ref, v) : 0;
         const MotusMv its = motus_mv_of_word(motus_lanes_shuffle(mv, v));
-        const int allowed = motus_refresh_row_allows(in.max_mv_y, lane >> 2 & 3, its.y);
+        const int allowed = motus_refresh_row_mv_y(in.max_mv_y, lane >> 2 & 3, its.y) == its.y;
         const uint32_t satd = motus_team_satd(&in, ref, its);
         if (v < n) found->satd[v][lane & 15] = (uint16_t)(allowed ? satd : MOTUS_REFRESH_SATD);
     }
@@ -156,6 +155,19 @@ struct Turn {
     int early; // the next launch may begin early
 };
 
+// Notes the decision about an MB. With a single round changes do not matter, and the first guess is
+// not read.
+template <Kind KIND>
+__device__ void note_decision(const Pass &pass, const Turn &turn, const MotusTrial *best, int i) {
+    const MotusPictureStateCuda &w = pass.pic;
+    if (pass.effort.rounds == 1) {
+        copy(&w.mb[i], &best->mb);
+        return;
+    }
+    const MotusMb *mb = !turn.first && w.intra_cost[i] < best->cost ? &w.mb_intra[i] : &best->mb;
+    motus_note_decision(&w.mb[i], mb, &w.changed_at[i], turn.now, KIND == P_ONE ? 1 : 2);
+}
+
 // Decides an MB, the blockIdx.x-th of the phase in row blockIdx.y. TEAM: warps of a block. SHARES:
 // they evaluate a single type together. RESIDENT: warps on an SM at a time. CABAC: level_choice.
 // BOTH: trials have both transforms.
@@ -165,7 +177,7 @@ __global__ void __launch_bounds__(32 * TEAM, RESIDENT / TEAM)
                   const Turn turn) {
     __shared__ MotusInterTeam team;
     __shared__ MotusTrialCoefs coefs[TEAM];
-    __shared__ MotusTransformShared eights[BOTH ? TEAM : 1];
+    __shared__ MotusTransformShared transforms[BOTH ? TEAM : 1];
     const MotusPictureStateCuda &w = pass.pic;
     if (turn.first && !turn.phase)
         motus_wait_for_predecessor(); // candidates are written, also for launches that begin early
@@ -188,13 +200,25 @@ __global__ void __launch_bounds__(32 * TEAM, RESIDENT / TEAM)
     const MotusCandidates *found = &w.candidates[i];
     MotusTeamLane own;
     uint32_t satd;
-    motus_team_begin(&own, found, in.refs, &team.choose.choice, &team.of.sums, warp, TEAM);
+    motus_team_begin(&own, found, in.refs, &team.choice, &team.sums, warp, TEAM);
     if (turn.first) motus_wait_for_predecessor(); // the neighbours are decided
-    const MotusTeamEdge edge = motus_team_edge(&in.neighbours, in.refs);
+    const MotusEdge edge = motus_edge(&in.neighbours, in.refs, 1);
     const MotusTrial *best =
         motus_team_decide(&in, own, &edge, found, &pass.effort, &levels, &team, coefs,
-                          BOTH ? eights : nullptr, warp, TEAM, SHARES, &satd);
-    keep_decision<KIND>(pass, best, x, y, satd, turn.now, turn.first, warp);
+                          BOTH ? transforms : nullptr, warp, TEAM, SHARES, &satd);
+    if (warp == 0) {
+        copy(&w.coef[i], &best->coef);
+        if (motus_lane() == 0) {
+            w.satd[i] = satd;
+            w.luma_bits[i] = best->luma_bits;
+            w.inter_cost[i] = best->cost;
+            w.seen_at[i] = (uint16_t)turn.now;
+        }
+    } else if (warp == 1) {
+        note_decision<KIND>(pass, turn, best, i);
+        copy(&w.mb_inter[i], &best->mb);
+        store_samples(best, w, x, y);
+    }
 }
 
 // Notes intra coding where it is cheaper. Collects intra MBs in w.found, in any order, and prepares

@@ -55,7 +55,7 @@ static __device__ MotusLevelChoice level_choice(const Pass &pass, int method) {
     return MotusLevelChoice{pass.pic.zero_runs, method, costs};
 }
 
-// Returns them for intra MBs. cavlc: as of motus_intra_levels.
+// Returns the settings for intra MBs. cavlc: as of motus_intra_levels.
 template <bool CABAC> static __device__ MotusLevelChoice intra_choice(const Pass &pass, int cavlc) {
     MotusLevelChoice choice = level_choice<CABAC>(pass, cavlc);
     choice.method = motus_intra_levels(cavlc, choice.costs);
@@ -204,35 +204,6 @@ static __device__ MotusInterMb inter_mb(const Pass &pass, const InterOf<KIND> &i
     in.max_mv_y = motus_refresh_max_mv_y(&pass.pic.refresh, y);
     in.quant8 = nullptr;
     return in;
-}
-
-// Keeps the decision of pass `now` about MB (x, y), by the first two warps of its block. is_first:
-// in the first round none is intra. With a single round changes of P MBs do not matter, and the
-// first guess is not read.
-template <Kind KIND>
-static __device__ void keep_decision(const Pass &pass, const MotusTrial *best, int x, int y,
-                                     uint32_t satd, int now, int is_first, int warp) {
-    const MotusPictureStateCuda &w = pass.pic;
-    const int i = y * w.mb_width + x;
-    if (warp == 0) {
-        copy(&w.coef[i], &best->coef);
-        if (motus_lane() == 0) {
-            w.satd[i] = satd;
-            w.luma_bits[i] = best->luma_bits;
-            w.inter_cost[i] = best->cost;
-            w.seen_at[i] = (uint16_t)now;
-        }
-    } else if (warp == 1) {
-        const MotusMb *mb = &best->mb;
-        if (!IS_B<KIND> && pass.effort.rounds == 1) {
-            copy(&w.mb[i], mb);
-        } else {
-            if (!is_first && w.intra_cost[i] < best->cost) mb = &w.mb_intra[i];
-            motus_note_decision(&w.mb[i], mb, &w.changed_at[i], now, KIND == P_ONE ? 1 : 2);
-        }
-        copy(&w.mb_inter[i], &best->mb);
-        store_samples(best, w, x, y);
-    }
 }
 
 // True if trials of inter MBs have both transforms.

@@ -1,7 +1,7 @@
 // The list of intra MBs for the wavefront (decide_intra.cu), by one block. Each MB comes after
 // those that it depends on: an I picture's MBs by diagonals, a P picture's by the lengths of their
 // chains. Chains that are too long are cut: their MBs become inter, as in decide.c's
-// visit_intra_of_p.
+// visit_decided_intra.
 // SPDX-License-Identifier: BSD-2-Clause
 #include "encoder/decide/decide_pass.cuh"
 

@@ -256,7 +256,7 @@ MOTUS_WARP MotusI4Trial i4_try(const MotusI4Mb *mb, const MotusI4Memory *m, cons
     return t;
 }
 
-// Returns its RD cost.
+// Returns the RD cost of a trial, UINT32_MAX if it is not active.
 MOTUS_WARP uint32_t i4_cost(const MotusI4Mb *mb, const MotusI4Trial *t, int active) {
     const uint32_t ssd = motus_lanes_group_sum(t->error, 8), bits = t->levels.bits + t->mode_bits;
     return active ? motus_rd_cost_in(motus_unit_of(&mb->levels), ssd, bits, mb->qp.lambda_ssd_q8)
@@ -299,8 +299,8 @@ MOTUS_WARP uint32_t i4_block_of_half(const MotusI4Mb *mb, const MotusI4Memory *m
     return best;
 }
 
-// The same with eight lanes a block and one trial at a time, where no mode reads samples above
-// right.
+// Codes a block by eight lanes, one trial at a time, where no mode reads samples above right.
+// Returns its cost as i4_block_of_half does.
 MOTUS_WARP uint32_t i4_block_of_eight(const MotusI4Mb *mb, const MotusI4Memory *m,
                                       const MotusI4Block *b, int most, int asked) {
     const int lane = motus_lane();

@@ -89,7 +89,7 @@ MOTUS_HD MotusModeCosts motus_mode_costs(const MotusLevelChoice *choice) {
     return costs;
 }
 
-// Returns them for 8x8 blocks, each 1 / MOTUS_BIT.
+// Returns the costs of modes of 8x8 blocks, each 1 / MOTUS_BIT.
 MOTUS_HD MotusModeCosts motus_i8_mode_costs(const MotusLevelChoice *choice) {
     const uint32_t scale = MOTUS_BIT / motus_unit_of(choice);
     MotusModeCosts costs = motus_mode_costs(choice);

@@ -82,7 +82,7 @@ MOTUS_WARP bool wait_for(Wanted *w, uint32_t of) {
     return mine;
 }
 
-// Does the same for luma.
+// Blocks until the words of these lanes have come for luma, of A in shared memory.
 MOTUS_WARP bool wait_for_luma(Wanted *w, const Place *p, uint32_t of) {
     const int lane = motus_lane();
     const bool came = wait_for(w, of), is_left = p->left >= 0 && lane < ABOVE && of >> lane & 1;

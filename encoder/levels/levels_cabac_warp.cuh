@@ -17,7 +17,7 @@ typedef struct __attribute__((aligned(16))) MotusStateCosts {
     uint32_t end;            // part of `two` that levels from 15 on do not have
 } MotusStateCosts;
 
-// Returns them for a category. costs NULL: anything.
+// Returns the costs of levels of a category. costs NULL: anything.
 MOTUS_WARP MotusStateCosts motus_state_costs(const MotusCabacCosts *costs, int category) {
     MotusStateCosts own = {0, 0, 0, 0};
     if (!costs) return own;
@@ -189,7 +189,7 @@ typedef struct MotusApartCosts {
     uint16_t flag[4][2];      // of coded_block_flag, by context
 } MotusApartCosts;
 
-// Loads them; CAVLC has none.
+// Loads the costs of a category. CAVLC has none.
 MOTUS_WARP void motus_apart_costs_load(MotusApartCosts *to, const MotusCabacCosts *costs,
                                        int category) {
     if (!costs) return;
@@ -279,7 +279,7 @@ MOTUS_WARP MotusLevels motus_eight_levels_intra(int16_t *to, const int coef[2],
 
 // ---- A lane a block -----------------------------------------------------------------------------
 
-// Does the same for a lane's own block.
+// Chooses the levels of a block of this category by one lane. context: motus_count_context.
 MOTUS_WARP MotusLevels motus_lane_levels(int16_t level[16], const int16_t coef[16], uint32_t live,
                                          int category, int context, const MotusQuant *q,
                                          const MotusLevelChoice *choice) {

@@ -197,7 +197,7 @@ MOTUS_WARP MotusLevels motus_eight_levels_cavlc(int16_t *level, const int coef[2
     return levels;
 }
 
-// Does the same for MOTUS_LEVELS_GUESSED, with either entropy coder.
+// Chooses the levels by MOTUS_LEVELS_GUESSED, with either entropy coder.
 MOTUS_WARP MotusLevels motus_eight_levels_guessed(int16_t *to, const int coef[2],
                                                   const MotusLevelPair *pair, int active, int first,
                                                   const MotusQuant *q,
