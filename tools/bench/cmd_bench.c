@@ -282,7 +282,7 @@ static int settle(MotusBench *b) {
 // ---- Measurements -------------------------------------------------------------------------------
 
 // Every measurement of motus bench: what asks for it, what runs it. The first row that fits counts.
-// What each runs, its peer, limit and unit:
+// Each runs these, beside these peers, with this limit, in this unit:
 //   me           search of all 41 blocks: ffmpeg's exhaustive search; VABSDIFF4 alone; frames/s
 //   references   requests beside calls; searches/s
 //   encode       whole clips; frames/s, kb/s
