@@ -326,13 +326,16 @@ MotusStatus motus_gop_coders_receive(MotusGopCoders *coders, MotusPacket **packe
     coders->helpers += helped != NULL;
     wait_for_first(coders, helped, timeout_ms);
     if (helped) motus_gop_coder_end_help(helped);
-    const MotusPendingPicture *p = coders->pending.first;
+    MotusPendingPicture *p = coders->pending.first;
     if (p && p->state == MOTUS_PENDING_DONE) {
         status = p->error.status;
-        if (status)
+        if (status) {
             *error = p->error; // the picture stays, and so does its error
-        else
-            taken = motus_pending_take(&coders->pending);
+        } else {
+            taken = p;
+            coders->pending.first = p->next;
+            if (!p->next) coders->pending.last = NULL;
+        }
     } else if (!p && coders->mini_gop.first && cause_of_loss(coders)->status) {
         *error = *cause_of_loss(coders);
         status = error->status;

@@ -60,7 +60,4 @@ void motus_pending_append(MotusPendingQueue *queue, MotusPendingPicture *picture
 void motus_pending_advance(MotusPendingQueue *queue, MotusPendingPicture *picture,
                            MotusPendingState state);
 
-// Removes and returns the first picture, which is done. The caller frees it.
-MotusPendingPicture *motus_pending_take(MotusPendingQueue *queue);
-
 #endif

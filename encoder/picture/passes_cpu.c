@@ -182,8 +182,16 @@ static MotusStatus write_slices(void *coder, MotusPictureJob *job, int group, Mo
     c->size = 0;
     c->n_slices = slices->n;
     if (job->cuts_slices) {
-        const MotusSliceCut cut = {c->ops, job, c->cut_first, c->rbsp, c->nal};
-        return motus_slice_cut_picture(&cut, &c->pic, &c->size, &c->n_slices, &c->stats);
+        MotusSliceCut cut = {.ops = c->ops,
+                             .job = job,
+                             .pic = &c->pic,
+                             .first = c->cut_first,
+                             .rbsp = c->rbsp,
+                             .nal = c->nal,
+                             .stats = &c->stats};
+        status = motus_slice_cut_picture(&cut);
+        c->size = cut.size, c->n_slices = cut.n_slices;
+        return status;
     }
     for (int k = 0; k < slices->n && !status; k++)
         status = slices->begin ? write_slice(c, job, slices->begin[k], slices->begin[k + 1])

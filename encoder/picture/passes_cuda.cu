@@ -301,7 +301,7 @@ MotusStatus write_slice(Picture *p, int k, MotusError *error) {
     cabac.slice = slice, cabac.context = w->context + slice.first_mb;
     cabac.piece = motus_cabac_cuda_piece(w->pic.n_mb), cabac.bins = w->bins;
     if (is_last) cabac.n_mb = w->pic.n_mb, cabac.n_slices = slices->n;
-    if (is_last && p->next_costs) cabac.costs = w->pic.costs, cabac.next = p->next_costs;
+    if (is_last && !p->alone) cabac.costs = w->pic.costs, cabac.next = p->next_costs;
     MotusStatus status =
         check(p->c, motus_cabac_slice_cuda_begin(&cabac, w->writing), "entropy coding", error);
     // Once all MBs are symbols and costs are learnt, the next picture's decisions may begin.

@@ -17,15 +17,6 @@ typedef struct Slice {
     int zeros;               // zero bytes at the end of these
 } Slice;
 
-typedef struct Walk {
-    const MotusSliceCut *cut;
-    MotusPictureState *pic;
-    MotusSliceSettings slice; // but for first_mb
-    size_t size;              // bytes in cut->nal
-    int n_slices;
-    MotusPictureStats *stats;
-} Walk;
-
 // Counts emulation_prevention_three_byte (7.4.1) for bytes [from, to). *zeros: zero bytes in front
 // of them, then at their end.
 static size_t count_escapes(const uint8_t *rbsp, size_t from, size_t to, int *zeros) {
@@ -40,26 +31,24 @@ static size_t count_escapes(const uint8_t *rbsp, size_t from, size_t to, int *ze
     return n;
 }
 
-static Slice begin_slice(const Walk *walk, int i) {
-    const MotusSliceCut *cut = walk->cut;
+static Slice begin_slice(const MotusSliceCut *cut, int i) {
     const MotusSliceSettings settings = motus_slice_settings(cut->job->stream, cut->job->params, i);
     Slice s = {.begin = i, .state = {.qp = cut->job->params->qp}};
     motus_bits_init(&s.writer.bits, cut->rbsp, cut->job->stream->rbsp_capacity);
     motus_write_slice_header(&s.writer.bits, &cut->job->stream->sequence, &settings);
-    motus_begin_slice_data(&s.writer, &walk->slice);
+    motus_begin_slice_data(&s.writer, &cut->slice);
     return s;
 }
 
-static MotusStatus end_slice(Walk *walk, Slice *s) {
-    const MotusSliceCut *cut = walk->cut;
+static MotusStatus end_slice(MotusSliceCut *cut, Slice *s) {
     const MotusBits *bits = &s->writer.bits;
     motus_end_slice(&s->writer, &s->state);
-    motus_add_written(&s->writer, &walk->pic->mbs, walk->stats);
+    motus_add_written(&s->writer, &cut->pic->mbs, cut->stats);
     if (bits->overflow) return MOTUS_ERR_INTERNAL;
-    walk->size += motus_nal_write(cut->nal + walk->size, motus_nal_ref_idc(cut->job->params),
-                                  cut->job->params->idr ? MOTUS_NAL_IDR : MOTUS_NAL_SLICE,
-                                  cut->rbsp, bits->size);
-    walk->n_slices++;
+    cut->size += motus_nal_write(cut->nal + cut->size, motus_nal_ref_idc(cut->job->params),
+                                 cut->job->params->idr ? MOTUS_NAL_IDR : MOTUS_NAL_SLICE, cut->rbsp,
+                                 bits->size);
+    cut->n_slices++;
     return MOTUS_OK;
 }
 
@@ -76,15 +65,15 @@ static size_t nal_bytes(Slice *s) {
 }
 
 // Finalizes and writes MB i. Returns 1 if the MB and its slice stay within their limits.
-static int put(const Walk *walk, Slice *s, int i) {
+static int put(const MotusSliceCut *cut, Slice *s, int i) {
     const uint32_t run = s->state.skip_run;
     const size_t before = motus_written_bits(&s->writer);
-    motus_finalize_mb(&walk->pic->mbs, i, &s->state);
-    motus_write_mb(&s->writer, &walk->pic->mbs, i, &s->state);
+    motus_finalize_mb(&cut->pic->mbs, i, &s->state);
+    motus_write_mb(&s->writer, &cut->pic->mbs, i, &s->state);
     const size_t bits = motus_written_bits(&s->writer) - before,
-                 of_run = walk->slice.slice_type ? (size_t)motus_ue_bits(run) : 0;
+                 of_run = cut->slice.slice_type ? (size_t)motus_ue_bits(run) : 0;
     return bits <= MAX_MB_BITS + of_run &&
-           nal_bytes(s) <= (size_t)walk->cut->job->stream->config.slice_max_size;
+           nal_bytes(s) <= (size_t)cut->job->stream->config.slice_max_size;
 }
 
 // Codes MB i, the first of a slice, without a residual: grey, as its neighbours are unavailable
@@ -105,59 +94,50 @@ static void make_flat(MotusPictureState *pic, int i, int qp) {
 }
 
 // Codes MB i, which is too large even alone in its slice, at coarser QPs until it fits.
-static void put_coarser(const Walk *walk, Slice *s, int i) {
-    const MotusSliceCut *cut = walk->cut;
-    const Slice empty = begin_slice(walk, i);
-    for (int qp = motus_mb_qp(cut->job->qp, walk->pic->qp_offset, i); qp < 51;) {
+static void put_coarser(const MotusSliceCut *cut, Slice *s, int i) {
+    const Slice empty = begin_slice(cut, i);
+    for (int qp = motus_mb_qp(cut->job->qp, cut->pic->qp_offset, i); qp < 51;) {
         qp = motus_min(qp + QP_STEP, 51);
         *s = empty;
-        cut->ops->code_mb(walk->pic, cut->job, i, qp);
-        if (put(walk, s, i)) return;
+        cut->ops->code_mb(cut->pic, cut->job, i, qp);
+        if (put(cut, s, i)) return;
     }
     *s = empty;
-    make_flat(walk->pic, i, cut->job->params->qp);
-    const int fits = put(walk, s, i);
+    make_flat(cut->pic, i, cut->job->params->qp);
+    const int fits = put(cut, s, i);
     assert(fits);
     (void)fits;
 }
 
 // Codes and writes MB i as the slice's next one. Returns 0, with the slice unchanged, if it does
 // not fit.
-static int try_mb(const Walk *walk, Slice *s, int i) {
-    const MotusSliceCut *cut = walk->cut;
+static int try_mb(const MotusSliceCut *cut, Slice *s, int i) {
     const Slice before = *s;
     cut->first[i] = s->begin;
-    cut->ops->code_mb(walk->pic, cut->job, i, -1);
-    if (put(walk, s, i)) return 1;
+    cut->ops->code_mb(cut->pic, cut->job, i, -1);
+    if (put(cut, s, i)) return 1;
     *s = before;
     return 0;
 }
 
-static MotusStatus walk_all(Walk *walk, const int *rows) {
-    Slice s = begin_slice(walk, 0);
-    for (int i = 0; i < walk->pic->mbs.n_mb; i++) {
+static MotusStatus walk_all(MotusSliceCut *cut, const int *rows) {
+    Slice s = begin_slice(cut, 0);
+    for (int i = 0; i < cut->pic->mbs.n_mb; i++) {
         const int begins = i && motus_slice_first(rows, i) == i;
-        if (!begins && try_mb(walk, &s, i)) continue;
+        if (!begins && try_mb(cut, &s, i)) continue;
         if (s.begin < i) {
-            const MotusStatus status = end_slice(walk, &s);
+            const MotusStatus status = end_slice(cut, &s);
             if (status) return status;
-            s = begin_slice(walk, i);
+            s = begin_slice(cut, i);
         }
-        if (!try_mb(walk, &s, i)) put_coarser(walk, &s, i);
+        if (!try_mb(cut, &s, i)) put_coarser(cut, &s, i);
     }
-    return end_slice(walk, &s);
+    return end_slice(cut, &s);
 }
 
-MotusStatus motus_slice_cut_picture(const MotusSliceCut *cut, MotusPictureState *pic, size_t *size,
-                                    int *n_slices, MotusPictureStats *stats) {
-    Walk walk = {.cut = cut,
-                 .pic = pic,
-                 .slice = motus_slice_settings(cut->job->stream, cut->job->params, 0),
-                 .stats = stats};
-    const int *whole_rows = pic->mbs.slice_first;
-    pic->mbs.slice_first = cut->first;
-    const MotusStatus status = walk_all(&walk, whole_rows);
-    *size = walk.size;
-    *n_slices = walk.n_slices;
-    return status;
+MotusStatus motus_slice_cut_picture(MotusSliceCut *cut) {
+    const int *whole_rows = cut->pic->mbs.slice_first;
+    cut->slice = motus_slice_settings(cut->job->stream, cut->job->params, 0);
+    cut->pic->mbs.slice_first = cut->first;
+    return walk_all(cut, whole_rows);
 }

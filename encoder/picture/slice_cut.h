@@ -11,17 +11,21 @@
 #include "encoder/decide/decide.h"
 #include "encoder/settings/stream.h"
 
+// A picture on its way; the caller fills in the first members.
 typedef struct MotusSliceCut {
     const MotusDecideOps *ops;
     const MotusPictureJob *job; // slices of whole rows are cut further
-    int *first;                 // n_mb: scratch for the slices that are found (motus_slice_first)
-    uint8_t *rbsp, *nal;        // rbsp_capacity bytes, and motus_nal_bound of that
+    MotusPictureState *pic;
+    int *first;               // n_mb: scratch for the slices that are found (motus_slice_first)
+    uint8_t *rbsp, *nal;      // rbsp_capacity bytes, and motus_nal_bound of that
+    MotusPictureStats *stats; // added to
+    size_t size;              // bytes in nal
+    int n_slices;             // NAL units
+    MotusSliceSettings slice; // but for first_mb
 } MotusSliceCut;
 
-// Codes and writes a picture; the MBs of a P picture are decided (MotusDecideOps.decide). cut->nal
-// gets *n_slices NAL units, *size bytes; *stats is added to. One thread. MOTUS_ERR_INTERNAL: they
-// are larger than rbsp_capacity.
-MotusStatus motus_slice_cut_picture(const MotusSliceCut *cut, MotusPictureState *pic, size_t *size,
-                                    int *n_slices, MotusPictureStats *stats);
+// Codes and writes a picture; the MBs of a P or B picture are decided (MotusDecideOps.decide). One
+// thread. MOTUS_ERR_INTERNAL: its NAL units are larger than rbsp_capacity.
+MotusStatus motus_slice_cut_picture(MotusSliceCut *cut);
 
 #endif

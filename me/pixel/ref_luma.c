@@ -13,9 +13,11 @@
 static void half_row_c(const uint8_t *const row[6], uint8_t *b, uint8_t *h, uint8_t *j, int n) {
     int sum[MOTUS_LUMA_SLICE + 5]; // down columns -2 .. n + 2
     const uint8_t *g = row[2];
-    for (int i = 0, x = -2; x < n + 3; i++, x++)
-        sum[i] = motus_six_tap(row[0][x], row[1][x], row[2][x], row[3][x], row[4][x], row[5][x]);
-    for (int x = 0; x < n; x++) {
+    for (int x = -5; x < n; x++) {
+        const int c = x + 3;
+        sum[x + 5] =
+            motus_six_tap(row[0][c], row[1][c], row[2][c], row[3][c], row[4][c], row[5][c]);
+        if (x < 0) continue;
         const int *s = sum + x;
         b[x] =
             motus_round_once(motus_six_tap(g[x - 2], g[x - 1], g[x], g[x + 1], g[x + 2], g[x + 3]));
