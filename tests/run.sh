@@ -123,7 +123,8 @@ demo() {
 format_check() {
     ! git grep -nIE '.{101}' -- ':!*.md' ':!*.svg' ':!*/values.txt' ':!*.patch' \
         ':!tools/compare/page/uplot' &&
-        git ls-files -z '*.c' '*.h' '*.cu' '*.cuh' | xargs -0 -r "$clang_format" --dry-run -Werror
+        git ls-files -z '*.c' '*.h' '*.cu' '*.cuh' |
+        xargs -0 -r -n 64 -P "$jobs" "$clang_format" --dry-run -Werror
 }
 
 if ! tools/deps.sh --test; then

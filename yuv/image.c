@@ -120,22 +120,6 @@ MotusStatus motus_image_matrix(MotusYuvMatrix *matrix, const MotusImage *image,
 
 // ---- Conversion ---------------------------------------------------------------------------------
 
-// Reads n pixels from (x, y) on; if n is odd, the last one twice.
-static void read_pixels(MotusRgbRow *to, const MotusImage *src, int x, int y, int n,
-                        const MotusImageOps *ops) {
-    const char *at[3];
-    for (int k = 0; k < 3; k++)
-        at[k] = (const char *)src->data[k] + y * src->row[k] + x * src->pixel[k];
-    if (src->samples == MOTUS_SAMPLES_RGB_FLOAT)
-        ops->floats(to, at, src->pixel, n);
-    else
-        ops->bytes(to,
-                   (const uint8_t *const[3]){(const uint8_t *)at[0], (const uint8_t *)at[1],
-                                             (const uint8_t *)at[2]},
-                   src->pixel, n);
-    for (int k = 0; k < 3 && n % 2; k++) to->c[k][n] = to->c[k][n - 1];
-}
-
 // Converts luma rows 2y and 2y + 1 and chroma row y.
 static void convert_rows(MotusFrame *dst, const MotusImage *src, int y, const MotusYuvMatrix *m,
                          const MotusImageOps *ops) {
@@ -143,7 +127,14 @@ static void convert_rows(MotusFrame *dst, const MotusImage *src, int y, const Mo
     for (int x = 0; x < src->width; x += IMAGE_CHUNK) {
         const int n = motus_min(IMAGE_CHUNK, src->width - x), pairs = (n + 1) / 2;
         MotusRgbRow rgb[2];
-        for (int r = 0; r < rows; r++) read_pixels(&rgb[r], src, x, 2 * y + r, n, ops);
+        for (int r = 0; r < rows; r++) {
+            const char *at[3];
+            for (int k = 0; k < 3; k++)
+                at[k] = (const char *)src->data[k] + (2 * y + r) * src->row[k] + x * src->pixel[k];
+            (src->samples == MOTUS_SAMPLES_RGB_FLOAT ? ops->floats : ops->bytes)(&rgb[r], at,
+                                                                                 src->pixel, n);
+            for (int k = 0; k < 3 && n % 2; k++) rgb[r].c[k][n] = rgb[r].c[k][n - 1]; // twice
+        }
         if (rows == 1) rgb[1] = rgb[0];
         for (int r = 0; r < rows; r++)
             ops->luma(dst->plane[0].data + (2 * y + r) * dst->plane[0].stride + x, &rgb[r], n, m);

@@ -144,8 +144,8 @@ void motus_picture_plan_begin(MotusPicturePlan *p, MotusRate *rate, const MotusS
                               MotusPictureParams *params) {
     const MotusEncoderConfig *c = &s->config;
     for (int i = 0; i < s->mb_width * s->mb_height && params->refresh.end; i++)
-        p->extra[i] = (int8_t)motus_clip(
-            INT8_MIN, INT8_MAX, p->extra[i] + motus_refresh_qp(&params->refresh, i / s->mb_width));
+        if (motus_is_refreshed(&params->refresh, i / s->mb_width))
+            p->extra[i] = (int8_t)motus_max(INT8_MIN, p->extra[i] - MOTUS_REFRESH_FINER);
     params->moves = 8 * p->lookahead.cost > 3 * p->lookahead.intra;
     if (c->rate == MOTUS_RATE_QP) {
         params->qp = fixed_qp(c, params);

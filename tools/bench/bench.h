@@ -47,7 +47,8 @@ typedef struct MotusBench {
     int presets; // mask of 1 << MotusPreset
     MotusBenchList rates, encoders;
     MotusDeviceList devices;
-    // Of encodes, without what the rows of a table vary (preset, GOP coders, keyint, devices).
+    // Settings of encodes, without what the rows of a table vary (preset, GOP coders, keyint,
+    // devices).
     MotusEncoderConfig config;
     MotusBenchClip clip;
     cJSON *report; // gets the figures

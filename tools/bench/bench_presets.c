@@ -27,7 +27,7 @@ static const struct {
                  {"veryslow", "veryslow+", 1},  {"placebo", "placebo+", 1}};
 enum { ANCHOR = MOTUS_PRESETS, ROWS = ANCHOR + sizeof x264_rows / sizeof *x264_rows };
 
-// What an encode of the clip gives.
+// Results of an encode of the clip.
 typedef struct EncodeRun {
     double seconds; // from opening the encoder to its last picture
     uint64_t bytes, luma_ssd;

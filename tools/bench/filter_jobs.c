@@ -6,7 +6,7 @@
 
 #include "common/alloc.h"
 
-// What a buffer holds.
+// Contents of a buffer.
 typedef enum Contents { NOTHING, SAMPLES, LEVELS, RGB, FRAME, FLOATS, HALVES } Contents;
 
 static const struct {

@@ -24,22 +24,6 @@ const char *motus_plain_path(const char *path) {
     return path + (strncmp(path + 5, "//", 2) ? 5 : 7);
 }
 
-// Finds size and position of a regular file.
-static MotusStatus look_at_file(MotusSource *source, const char *name, MotusError *error) {
-    struct stat st;
-    if (fstat(source->fd, &st))
-        return motus_fail(error, MOTUS_ERR_IO, "%s: %s", name, strerror(errno));
-    if (S_ISDIR(st.st_mode)) return motus_fail(error, MOTUS_ERR_IO, "%s: is a directory", name);
-    if (!S_ISREG(st.st_mode)) return MOTUS_OK;
-    if (!st.st_size) return motus_fail(error, MOTUS_ERR_FORMAT, "%s: is empty", name);
-    off_t position = lseek(source->fd, 0, SEEK_CUR); // not 0 if standard input was read before
-    if (position < 0) return motus_fail(error, MOTUS_ERR_IO, "%s: %s", name, strerror(errno));
-    source->seekable = 1;
-    source->size = st.st_size;
-    source->after = position;
-    return MOTUS_OK;
-}
-
 MotusStatus motus_source_open(MotusSource **source, const char *path, MotusError *error) {
     int is_stdin = !strcmp(path, "-");
     const char *name = is_stdin ? "standard input" : motus_shown(path);
@@ -49,7 +33,20 @@ MotusStatus motus_source_open(MotusSource **source, const char *path, MotusError
     MotusStatus status = MOTUS_OK;
     s->fd = is_stdin ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC);
     if (s->fd < 0) status = motus_fail(error, MOTUS_ERR_IO, "%s: %s", name, strerror(errno));
-    if (!status) status = look_at_file(s, name, error);
+    struct stat st = {0};
+    if (!status && fstat(s->fd, &st))
+        status = motus_fail(error, MOTUS_ERR_IO, "%s: %s", name, strerror(errno));
+    if (!status && S_ISDIR(st.st_mode))
+        status = motus_fail(error, MOTUS_ERR_IO, "%s: is a directory", name);
+    if (!status && S_ISREG(st.st_mode)) {
+        s->seekable = 1;
+        s->size = st.st_size;
+        s->after = lseek(s->fd, 0, SEEK_CUR); // not 0 if standard input was read before
+        if (!st.st_size)
+            status = motus_fail(error, MOTUS_ERR_FORMAT, "%s: is empty", name);
+        else if (s->after < 0)
+            status = motus_fail(error, MOTUS_ERR_IO, "%s: %s", name, strerror(errno));
+    }
     if (!status && !(s->buffer = motus_alloc(1, CAPACITY)))
         status = motus_fail(error, MOTUS_ERR_MEMORY, "%s: out of memory", name);
     if (status)

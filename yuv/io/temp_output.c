@@ -94,16 +94,6 @@ static char *follow_links(const char *path) {
     return NULL;
 }
 
-static uint64_t random_number(void) {
-    static atomic_uint calls;
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    uint64_t x = (uint64_t)now.tv_nsec ^ (uint64_t)now.tv_sec << 30 ^ (uint64_t)getpid() << 20 ^
-                 atomic_fetch_add(&calls, 1);
-    x = (x ^ x >> 31) * 0x9E3779B97F4A7C15u; // only spreads the digits: O_EXCL makes names unique
-    return x ^ x >> 29;
-}
-
 // ---- One job per name ---------------------------------------------------------------------------
 
 // True if another job holds the lock of this file, and so is building it.
@@ -159,12 +149,20 @@ static int make_live(MotusTempOutput *temp) {
 
 // Creates the file under a name of its own. Returns 0 or errno.
 static int make(MotusTempOutput *temp) {
+    static atomic_uint calls;
     const size_t folder = (size_t)(base_of(temp->target) - temp->target),
                  length = strlen(temp->target + folder);
     for (int i = 0; i < 100; i++) {
+        struct timespec now;
+        clock_gettime(CLOCK_REALTIME, &now);
+        uint64_t x = (uint64_t)now.tv_nsec ^ (uint64_t)now.tv_sec << 30 ^ (uint64_t)getpid() << 20 ^
+                     atomic_fetch_add(&calls, 1);
+        x = (x ^ x >> 31) *
+            0x9E3779B97F4A7C15u; // only spreads the digits: O_EXCL makes names unique
+        x ^= x >> 29;
         char tail[sizeof MARK + RANDOM_DIGITS + sizeof ENDING];
         snprintf(tail, sizeof tail, "%s%0*llx%s", MARK, RANDOM_DIGITS,
-                 (unsigned long long)(random_number() & ((1ull << 4 * RANDOM_DIGITS) - 1)), ENDING);
+                 (unsigned long long)(x & ((1ull << 4 * RANDOM_DIGITS) - 1)), ENDING);
         temp->name = join(temp->target, folder + (length < PREFIX ? length : PREFIX), tail);
         if (!temp->name) return ENOMEM;
         temp->slot = remember(temp->name, 0);
